@@ -1,1 +1,3 @@
-export {};
+export { Histogram, histogramBytes } from './histogram.ts';
+export { Duration, Order } from './order.ts';
+export { Phase, Series, Summary } from './summary.ts';

@@ -1,0 +1,6 @@
+import type { Engine } from '../engine.ts';
+
+/** Every engine this agent can run. Adding an engine is adding a folder and a line here. */
+const all: readonly Engine[] = [];
+
+export const engines: ReadonlyMap<string, Engine> = new Map(all.map((engine) => [engine.id, engine]));

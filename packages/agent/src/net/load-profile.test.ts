@@ -1,0 +1,54 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { LoadProfile, segmentsOf } from './load-profile.ts';
+
+const dueTimes = (profile: LoadProfile, limit = 100_000) => {
+  const times: number[] = [];
+  for (let index = 0; index < limit; index++) {
+    const due = profile.dueAt(index);
+    if (due === Number.POSITIVE_INFINITY) break;
+    times.push(due);
+  }
+  return times;
+};
+
+describe('load profile', () => {
+  it('has exactly rate times seconds events at a fixed rate', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 2000 }), fc.integer({ min: 1, max: 10 }), (rate, seconds) => {
+        const times = dueTimes(new LoadProfile(segmentsOf({ rate }, { seconds, rampUpSec: 0, rampDownSec: 0 })));
+        expect(times).toHaveLength(rate * seconds);
+        expect(times[0]).toBe(0);
+        expect(times.at(-1)).toBeLessThan(seconds);
+      }),
+    );
+  });
+
+  it('never goes back in time and sends half as much while it ramps', () => {
+    const segments = segmentsOf({ rate: 100 }, { seconds: 30, rampUpSec: 10, rampDownSec: 10 });
+    const times = dueTimes(new LoadProfile(segments));
+    expect(times).toHaveLength(2000);
+    expect(times.every((time, index) => index === 0 || time >= (times[index - 1] as number))).toBe(true);
+    expect(times.filter((time) => time < 10).length).toBeCloseTo(500, -1);
+    expect(times.filter((time) => time < 5).length).toBeCloseTo(125, -1);
+  });
+
+  it('climbs by steps of one second', () => {
+    const profile = new LoadProfile(
+      segmentsOf({ rate: 50, initialRate: 10, rampStep: 20 }, { seconds: 5, rampUpSec: 0, rampDownSec: 0 }),
+    );
+    expect([0, 1, 2, 4.5, 5].map((second) => profile.rateAt(second))).toEqual([10, 30, 50, 50, 0]);
+    expect(dueTimes(profile)).toHaveLength(10 + 30 + 3 * 50);
+  });
+
+  it('goes on without end when it has none', () => {
+    const profile = new LoadProfile(segmentsOf({ rate: 1000 }, { rampUpSec: 0, rampDownSec: 0 }));
+    expect(profile.dueAt(5_000_000)).toBe(5000);
+    expect(profile.rateAt(1e9)).toBe(1000);
+  });
+
+  it('has no event at a rate of nothing', () => {
+    const profile = new LoadProfile(segmentsOf({ rate: 0 }, { rampUpSec: 0, rampDownSec: 0 }));
+    expect(profile.dueAt(0)).toBe(Number.POSITIVE_INFINITY);
+  });
+});

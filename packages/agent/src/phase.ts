@@ -1,0 +1,9 @@
+import type { Duration, Phase } from '@rushhour/protocol';
+
+/** The part of the run that a moment, in seconds of traffic since the common start, belongs to. */
+export const phaseAt = (seconds: number, duration: Duration): Phase => {
+  if (seconds < duration.rampUpSec) return 'rampUp';
+  if (seconds < duration.rampUpSec + duration.warmUpSec) return 'warmUp';
+  if (duration.mode === 'time' && seconds >= duration.seconds - duration.rampDownSec) return 'rampDown';
+  return 'steady';
+};

@@ -1,0 +1,54 @@
+import type { Order } from '@rushhour/protocol';
+import { Value } from 'typebox/value';
+import { prepareOnCores } from './cores.ts';
+import { type Engine, type EngineContext, type Host, isDivisible, type Run } from './engine.ts';
+import { resolveTargets } from './net/target-guard.ts';
+import type { SampleStore } from './samples.ts';
+
+export interface PrepareDeps {
+  readonly engines: ReadonlyMap<string, Engine>;
+  readonly host: Host;
+  readonly store: SampleStore;
+  readonly signal: AbortSignal;
+  readonly note: (remark: string) => void;
+}
+
+/** Fills in defaults; throws with every problem when the configuration is not what the engine describes. */
+export const parseConfig = (engine: Engine, config: unknown): unknown => {
+  const filled = Value.Default(engine.config, Value.Clone(config));
+  if (Value.Check(engine.config, filled)) return filled;
+  const problems = Value.Errors(engine.config, filled).map((error) => `${error.instancePath || '/'} ${error.message}`);
+  throw new Error(`bad configuration for ${engine.id}: ${problems.join('; ')}`);
+};
+
+/** Everything that can be refused is refused here, before a socket is opened. */
+export const prepareOrder = async (order: Order, deps: PrepareDeps): Promise<Run> => {
+  const engine = deps.engines.get(order.engine);
+  if (engine === undefined) throw new Error(`unknown engine ${order.engine}`);
+  const config = parseConfig(engine, order.config);
+  const availability = await engine.check(deps.host);
+  if (!availability.isAvailable) throw new Error(`${engine.id} cannot run here: ${availability.reason}`);
+  const addresses = await resolveTargets(engine.targetsOf(config), order.allowedTargets);
+  const context: EngineContext<unknown> = {
+    config,
+    duration: order.duration,
+    samples: deps.store,
+    host: deps.host,
+    core: { index: 0, count: 1 },
+    signal: deps.signal,
+    note: deps.note,
+    addressOf: (host) => addressIn(addresses, host),
+  };
+  if (order.cpuCores === 1) return engine.prepare(context);
+  if (isDivisible(engine)) {
+    return prepareOnCores(engine, { context, cores: order.cpuCores, addresses, store: deps.store });
+  }
+  deps.note(`${engine.id} uses one core, not ${order.cpuCores}`);
+  return engine.prepare(context);
+};
+
+export const addressIn = (addresses: ReadonlyMap<string, string>, host: string): string => {
+  const address = addresses.get(host);
+  if (address === undefined) throw new Error(`${host} was not announced as a target`);
+  return address;
+};

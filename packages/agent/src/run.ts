@@ -1,0 +1,189 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Order, Summary } from '@rushhour/protocol';
+import { type Engine, type Host, isLoadChangeable, isPausable, type LoadChange, type Run } from './engine.ts';
+import { phaseAt } from './phase.ts';
+import { prepareOrder } from './prepare.ts';
+import { Sampler } from './sampler.ts';
+import { SampleStore } from './samples.ts';
+import { type SaturationReason, StrainWatch, saturationReasonsOf } from './saturation.ts';
+
+export interface Outcome {
+  /** finished: planned end reached; stopped: ended early on purpose; failed: could not start or broke. */
+  readonly status: 'finished' | 'stopped' | 'failed';
+  readonly error?: string;
+  /** Remarks of the engine that belong to the validity of the result. */
+  readonly notes: readonly string[];
+  /** Seconds during which the generator itself was the bottleneck, by reason. */
+  readonly saturatedSeconds: Readonly<Partial<Record<SaturationReason, number>>>;
+}
+
+export interface OrderDeps {
+  readonly engines: ReadonlyMap<string, Engine>;
+  readonly host: Host;
+  /** Called once everything is prepared; resolves with the common start, in milliseconds since 1970 on this clock. */
+  readonly barrier: () => Promise<number>;
+  readonly stop: AbortSignal;
+  readonly onSummary: (summary: Summary) => void;
+  /** How long an engine may take to wind down before it is closed regardless. */
+  readonly windDownMs?: number;
+}
+
+/** The life of one engine: check, prepare, wait for the others, start, close. Stop, deadline and failure are one signal. */
+export class RunningOrder {
+  readonly sampler: Sampler;
+  readonly outcome: Promise<Outcome>;
+  readonly #order: Order;
+  readonly #deps: OrderDeps;
+  readonly #store = new SampleStore();
+  readonly #planned = new AbortController();
+  readonly #notes = new Set<string>();
+  readonly #saturated: Partial<Record<SaturationReason, number>> = {};
+  #run: Run | undefined;
+  #startedAt = 0;
+  #pausedMs = 0;
+  #pausedAt: number | undefined;
+  #deadline: NodeJS.Timeout | undefined;
+
+  constructor(order: Order, deps: OrderDeps) {
+    this.#order = order;
+    this.#deps = deps;
+    this.sampler = new Sampler(this.#store, Date.now());
+    this.outcome = this.#live();
+  }
+
+  /** Stops sending but keeps sessions and counters; the planned end moves by the length of the pause. */
+  pause(): void {
+    const run = this.#running();
+    if (!isPausable(run)) throw new Error(`${this.#order.engine} cannot pause`);
+    if (this.#pausedAt !== undefined) return;
+    run.pause();
+    this.#pausedAt = Date.now();
+    clearTimeout(this.#deadline);
+  }
+
+  resume(): void {
+    const run = this.#running();
+    if (!isPausable(run) || this.#pausedAt === undefined) return;
+    this.#pausedMs += Date.now() - this.#pausedAt;
+    this.#pausedAt = undefined;
+    run.resume();
+    this.#armDeadline();
+  }
+
+  changeLoad(change: LoadChange): { readonly rejected?: string } {
+    const run = this.#running();
+    return isLoadChangeable(run)
+      ? run.changeLoad(change)
+      : { rejected: `${this.#order.engine} has no changeable load` };
+  }
+
+  #running(): Run {
+    if (this.#run === undefined || this.#startedAt === 0) throw new Error(`${this.#order.engine} is not running`);
+    return this.#run;
+  }
+
+  async #live(): Promise<Outcome> {
+    const signal = AbortSignal.any([this.#deps.stop, this.#planned.signal]);
+    let error: string | undefined;
+    try {
+      this.#run = await prepareOrder(this.#order, {
+        engines: this.#deps.engines,
+        host: this.#deps.host,
+        store: this.#store,
+        signal,
+        note: (remark) => this.#notes.add(remark),
+      });
+      await this.#waitForStart(signal);
+      if (!signal.aborted) await this.#traffic(this.#run, signal);
+    } catch (cause) {
+      error = cause instanceof Error ? cause.message : String(cause);
+    }
+    return this.#finish(error);
+  }
+
+  async #waitForStart(signal: AbortSignal): Promise<void> {
+    const startAt = await Promise.race([this.#deps.barrier(), aborted(signal)]);
+    if (startAt === undefined) return;
+    await sleep(Math.max(0, startAt - Date.now()), undefined, { signal }).catch(() => {});
+  }
+
+  async #traffic(run: Run, signal: AbortSignal): Promise<void> {
+    this.#startedAt = Date.now();
+    this.sampler.restart(this.#startedAt);
+    this.#armDeadline();
+    const watch = new StrainWatch(this.#store);
+    const ticking = this.#everySecond(() => this.#sample(watch));
+    try {
+      await Promise.race([run.start(), this.#tooLate(signal)]);
+    } finally {
+      clearTimeout(this.#deadline);
+      ticking.abort();
+      watch.close();
+    }
+  }
+
+  #sample(watch: StrainWatch): void {
+    const strain = watch.take();
+    const isPaced = strain.scheduleLagMs > 0;
+    for (const reason of saturationReasonsOf(strain, { isPaced, cores: this.#order.cpuCores })) {
+      this.#saturated[reason] = (this.#saturated[reason] ?? 0) + 1;
+    }
+    this.#report();
+  }
+
+  #report(): void {
+    const now = Date.now();
+    // A second belongs to the phase it began in.
+    const seconds = (now - this.#startedAt - this.#pausedMs - 1000) / 1000;
+    this.#deps.onSummary(this.sampler.take(now, phaseAt(Math.max(0, seconds), this.#order.duration)));
+  }
+
+  /** Ticks at whole seconds after the start, however late a tick comes. */
+  #everySecond(tick: () => void): AbortController {
+    const controller = new AbortController();
+    const next = () => {
+      const timer = setTimeout(
+        () => {
+          if (controller.signal.aborted) return;
+          tick();
+          next();
+        },
+        1000 - ((Date.now() - this.#startedAt) % 1000),
+      );
+      controller.signal.addEventListener('abort', () => clearTimeout(timer), { once: true });
+    };
+    next();
+    return controller;
+  }
+
+  async #tooLate(signal: AbortSignal): Promise<void> {
+    await aborted(signal);
+    await sleep(this.#deps.windDownMs ?? 5000, undefined, { ref: false });
+    this.#notes.add(`${this.#order.engine} did not wind down in time`);
+  }
+
+  #armDeadline(): void {
+    if (this.#order.duration.mode !== 'time') return;
+    const left = this.#startedAt + this.#order.duration.seconds * 1000 + this.#pausedMs - Date.now();
+    this.#deadline = setTimeout(() => this.#planned.abort(), left);
+  }
+
+  async #finish(error: string | undefined): Promise<Outcome> {
+    let problem = error;
+    this.#planned.abort();
+    await this.#run?.close().catch((cause: Error) => {
+      problem ??= cause.message;
+    });
+    if (this.#startedAt !== 0) this.#report();
+    this.#startedAt = 0;
+    const end = { notes: [...this.#notes], saturatedSeconds: this.#saturated };
+    if (problem !== undefined) return { status: 'failed', error: problem, ...end };
+    return { status: this.#deps.stop.aborted ? 'stopped' : 'finished', ...end };
+  }
+}
+
+const aborted = (signal: AbortSignal): Promise<undefined> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve(undefined);
+    else signal.addEventListener('abort', () => resolve(undefined), { once: true });
+  });

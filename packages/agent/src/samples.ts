@@ -1,0 +1,104 @@
+import { Histogram, histogramBytes } from '@rushhour/protocol';
+
+/** A number that only grows. */
+export class Counter {
+  readonly #cell: Float64Array;
+  constructor(cell: Float64Array) {
+    this.#cell = cell;
+  }
+  add(amount: number): void {
+    this.#cell[0] = (this.#cell[0] as number) + amount;
+  }
+  get value(): number {
+    return this.#cell[0] as number;
+  }
+}
+
+/** A number that is what it is now. */
+export class Gauge {
+  readonly #cell: Float64Array;
+  constructor(cell: Float64Array) {
+    this.#cell = cell;
+  }
+  set(value: number): void {
+    this.#cell[0] = value;
+  }
+  add(amount: number): void {
+    this.#cell[0] = (this.#cell[0] as number) + amount;
+  }
+  get value(): number {
+    return this.#cell[0] as number;
+  }
+}
+
+/** Where an engine puts what it counts. Ask for a metric once, keep it, and use it without further look-up. */
+export interface Samples {
+  counter(name: string): Counter;
+  gauge(name: string): Gauge;
+  histogram(name: string): Histogram;
+  /** The same metrics, kept apart for one target; totals are the sum over all targets. */
+  target(name: string): Samples;
+}
+
+export type MetricKind = 'counter' | 'gauge' | 'histogram';
+
+/** One metric in memory that threads can share: its owner writes, the sampler reads. */
+export interface Metric {
+  readonly kind: MetricKind;
+  readonly name: string;
+  readonly target: string;
+  readonly buffer: SharedArrayBuffer;
+}
+
+/** All metrics of one engine. They are never reset: the sampler remembers what it has already reported. */
+export class SampleStore implements Samples {
+  readonly metrics: Metric[] = [];
+  readonly #made = new Map<string, Counter | Gauge | Histogram>();
+  readonly #onMetric: (metric: Metric) => void;
+
+  constructor(onMetric: (metric: Metric) => void = () => {}) {
+    this.#onMetric = onMetric;
+  }
+
+  counter(name: string): Counter {
+    return this.#metric('counter', name, '', (buffer) => new Counter(new Float64Array(buffer)));
+  }
+  gauge(name: string): Gauge {
+    return this.#metric('gauge', name, '', (buffer) => new Gauge(new Float64Array(buffer)));
+  }
+  histogram(name: string): Histogram {
+    return this.#metric('histogram', name, '', (buffer) => new Histogram(buffer));
+  }
+
+  target(target: string): Samples {
+    return {
+      counter: (name) => this.#metric('counter', name, target, (buffer) => new Counter(new Float64Array(buffer))),
+      gauge: (name) => this.#metric('gauge', name, target, (buffer) => new Gauge(new Float64Array(buffer))),
+      histogram: (name) => this.#metric('histogram', name, target, (buffer) => new Histogram(buffer)),
+      target: (other) => this.target(other),
+    };
+  }
+
+  /** Takes a metric that another thread writes. */
+  adopt(metric: Metric): void {
+    this.metrics.push(metric);
+  }
+
+  #metric<T extends Counter | Gauge | Histogram>(
+    kind: MetricKind,
+    name: string,
+    target: string,
+    view: (buffer: SharedArrayBuffer) => T,
+  ): T {
+    const key = `${kind} ${name} ${target}`;
+    const made = this.#made.get(key);
+    if (made !== undefined) return made as T;
+    const buffer = new SharedArrayBuffer(kind === 'histogram' ? histogramBytes : Float64Array.BYTES_PER_ELEMENT);
+    const metric: Metric = { kind, name, target, buffer };
+    const value = view(buffer);
+    this.#made.set(key, value);
+    this.metrics.push(metric);
+    this.#onMetric(metric);
+    return value;
+  }
+}
