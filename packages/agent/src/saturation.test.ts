@@ -10,7 +10,7 @@ describe('saturation', () => {
   });
 
   it('names every reason', () => {
-    const busy = { cpuPct: 199, loopLagMs: 80, scheduleLagMs: 30, socketErrors: 2 };
+    const busy = { cpuPct: 199, loopLagMs: 180, scheduleLagMs: 30, socketErrors: 2 };
     expect(saturationReasonsOf(busy, { isPaced: false, cores: 2 })).toEqual([
       'cpu',
       'eventLoopLag',

@@ -1,3 +1,13 @@
+export { DnsClientConfig, DnsConfig, DnsServerConfig, DnsType } from './engines/dns.ts';
+export { Listen, Port, Rotation, Sources, Target } from './engines/endpoint.ts';
+export { HttpClientConfig, HttpConfig, HttpServerConfig } from './engines/http.ts';
+export { Load } from './engines/load.ts';
+export { Payload } from './engines/payload.ts';
+export { StatelessServerConfig } from './engines/stateless-server.ts';
+export { TcpClientConfig, TcpConfig, TcpServerConfig } from './engines/tcp.ts';
+export { TlsClientConfig, TlsConfig, TlsServerConfig } from './engines/tls.ts';
+export { TlsClientSettings, TlsServerSettings, TlsVersion } from './engines/tls-settings.ts';
+export { UdpClientConfig, UdpConfig, UdpServerConfig, udpHeaderBytes } from './engines/udp.ts';
 export { Histogram, histogramBytes } from './histogram.ts';
 export { Duration, Order } from './order.ts';
 export { Phase, Series, Summary } from './summary.ts';

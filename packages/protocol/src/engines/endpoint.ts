@@ -1,0 +1,52 @@
+import { type Static, Type } from 'typebox';
+
+export const Port = Type.Integer({ minimum: 1, maximum: 65535 });
+
+/** Where a client sends to. */
+export const Target = Type.Object(
+  {
+    host: Type.String({ minLength: 1, description: 'Address or name.' }),
+    port: Port,
+    weight: Type.Number({ exclusiveMinimum: 0, default: 1, description: 'Share of the load among several targets.' }),
+  },
+  { additionalProperties: false },
+);
+export type Target = Static<typeof Target>;
+
+/** How one of several targets or addresses is chosen for each session. */
+export const Rotation = Type.Union(
+  [Type.Literal('roundRobin'), Type.Literal('random'), Type.Literal('sequential'), Type.Literal('sticky')],
+  {
+    default: 'roundRobin',
+    description:
+      'roundRobin: in turn, by weight; random: by chance, by weight; sequential: one after another, weights ignored; sticky: a session slot keeps its choice.',
+  },
+);
+export type Rotation = Static<typeof Rotation>;
+
+/** The addresses clients send from. Empty: whatever the machine would choose. */
+export const Sources = Type.Object(
+  {
+    addresses: Type.Array(Type.String(), { default: [] }),
+    networks: Type.Array(Type.String(), {
+      default: [],
+      description: 'CIDR networks whose host addresses are all used.',
+    }),
+    rotation: Rotation,
+    portRange: Type.Optional(
+      Type.String({ pattern: '^\\d{1,5}-\\d{1,5}$', description: 'Client ports, such as 1024-65535.' }),
+    ),
+  },
+  { additionalProperties: false, default: {} },
+);
+export type Sources = Static<typeof Sources>;
+
+/** Where a server listens. */
+export const Listen = Type.Object(
+  {
+    host: Type.String({ default: '0.0.0.0' }),
+    port: Port,
+  },
+  { additionalProperties: false },
+);
+export type Listen = Static<typeof Listen>;

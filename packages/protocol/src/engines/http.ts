@@ -1,0 +1,116 @@
+import { type Static, Type } from 'typebox';
+import { Listen, Rotation, Sources, Target } from './endpoint.ts';
+import { Load } from './load.ts';
+import { Payload } from './payload.ts';
+import { TlsClientSettings, TlsServerSettings } from './tls-settings.ts';
+
+const Header = Type.Object(
+  { name: Type.String({ pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$" }), value: Type.String({ pattern: '^[^\\r\\n]*$' }) },
+  { additionalProperties: false },
+);
+
+const KeepAlive = Type.Object(
+  {
+    enabled: Type.Boolean({ default: true }),
+    maxRequests: Type.Integer({ minimum: 0, default: 0, description: 'Requests on one connection; 0 = no limit.' }),
+    idleMs: Type.Integer({ minimum: 0, default: 0, description: 'Close a connection idle for so long; 0 = never.' }),
+  },
+  { additionalProperties: false, default: {} },
+);
+
+const Expectation = Type.Object(
+  {
+    status: Type.Array(Type.Integer({ minimum: 100, maximum: 599 }), {
+      default: [],
+      description: 'Statuses that count as ok; empty: 200 to 399.',
+    }),
+    bodyContains: Type.Optional(Type.String({ minLength: 1 })),
+  },
+  { additionalProperties: false, default: {} },
+);
+
+export const HttpClientConfig = Type.Object(
+  {
+    role: Type.Literal('client'),
+    targets: Type.Array(Target, { minItems: 1 }),
+    rotation: Rotation,
+    sources: Sources,
+    version: Type.Union([Type.Literal('1.1'), Type.Literal('2')], { default: '1.1' }),
+    tls: Type.Optional(TlsClientSettings),
+    method: Type.String({ pattern: '^[A-Z]+$', default: 'GET' }),
+    path: Type.String({ pattern: '^/[^\\s]*$', default: '/', description: 'Path with query.' }),
+    host: Type.Optional(Type.String({ description: 'Host header; the target by default.' })),
+    headers: Type.Array(Header, { default: [] }),
+    body: Type.Optional(Payload),
+    followRedirects: Type.Integer({
+      minimum: 0,
+      maximum: 20,
+      default: 0,
+      description: 'Redirects to follow on the same host.',
+    }),
+    expect: Expectation,
+    timeoutMs: Type.Integer({ minimum: 1, default: 10_000 }),
+    connections: Type.Integer({ minimum: 1, maximum: 100_000, default: 50, description: 'Most connections at once.' }),
+    pipelining: Type.Integer({
+      minimum: 1,
+      maximum: 1000,
+      default: 1,
+      description: 'Requests under way on one HTTP/1.1 connection.',
+    }),
+    maxStreams: Type.Integer({
+      minimum: 1,
+      maximum: 10_000,
+      default: 1,
+      description: 'Requests under way on one HTTP/2 connection.',
+    }),
+    load: Load,
+    sessionsPerSecond: Type.Optional(
+      Type.Number({ exclusiveMinimum: 0, description: 'New connections a second, open model.' }),
+    ),
+    totalSessions: Type.Optional(
+      Type.Integer({ minimum: 1, description: 'Connections in all; the run ends after the last.' }),
+    ),
+    reopenSessionMs: Type.Integer({
+      minimum: 0,
+      default: 0,
+      description: 'Wait before a closed connection is opened again.',
+    }),
+    requestIntervalMs: Type.Number({
+      minimum: 0,
+      default: 0,
+      description: 'Pause between answer and next request of a connection.',
+    }),
+    keepAlive: KeepAlive,
+  },
+  { additionalProperties: false },
+);
+export type HttpClientConfig = Static<typeof HttpClientConfig>;
+
+export const HttpServerConfig = Type.Object(
+  {
+    role: Type.Literal('server'),
+    listen: Type.Array(Listen, { minItems: 1 }),
+    version: Type.Union([Type.Literal('1.1'), Type.Literal('2')], { default: '1.1' }),
+    tls: Type.Optional(TlsServerSettings),
+    responses: Type.Array(
+      Type.Object(
+        {
+          weight: Type.Number({ exclusiveMinimum: 0, default: 1 }),
+          status: Type.Integer({ minimum: 200, maximum: 599, default: 200 }),
+          headers: Type.Array(Header, { default: [] }),
+          body: Payload,
+          delayMs: Type.Number({ minimum: 0, default: 0 }),
+          isChunked: Type.Boolean({ default: false }),
+        },
+        { additionalProperties: false },
+      ),
+      { minItems: 1, default: [{}], description: 'Answers, mixed by weight.' },
+    ),
+    keepAlive: KeepAlive,
+  },
+  { additionalProperties: false },
+);
+export type HttpServerConfig = Static<typeof HttpServerConfig>;
+
+export const HttpConfig = Type.Union([HttpClientConfig, HttpServerConfig]);
+export type HttpConfig = Static<typeof HttpConfig>;

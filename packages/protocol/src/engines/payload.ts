@@ -1,0 +1,26 @@
+import { type Static, Type } from 'typebox';
+
+/** Bytes to send. Files and dictionaries arrive here as `base64`. */
+export const Payload = Type.Object(
+  {
+    type: Type.Union(
+      [
+        Type.Literal('zero'),
+        Type.Literal('random'),
+        Type.Literal('pattern'),
+        Type.Literal('text'),
+        Type.Literal('base64'),
+      ],
+      { default: 'zero' },
+    ),
+    size: Type.Integer({
+      minimum: 0,
+      maximum: 67_108_864,
+      default: 0,
+      description: 'Bytes; for text and base64 their own length.',
+    }),
+    data: Type.String({ default: '', description: 'The text, the base64, or the pattern to repeat up to `size`.' }),
+  },
+  { additionalProperties: false, default: {} },
+);
+export type Payload = Static<typeof Payload>;

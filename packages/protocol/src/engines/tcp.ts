@@ -1,0 +1,61 @@
+import { type Static, Type } from 'typebox';
+import { Listen, Rotation, Sources, Target } from './endpoint.ts';
+import { Load } from './load.ts';
+import { Payload } from './payload.ts';
+
+const CloseMode = Type.Union([Type.Literal('fin'), Type.Literal('rst')], { default: 'fin' });
+
+export const TcpClientConfig = Type.Object(
+  {
+    role: Type.Literal('client'),
+    targets: Type.Array(Target, { minItems: 1 }),
+    rotation: Rotation,
+    sources: Sources,
+    connections: Type.Integer({ minimum: 1, maximum: 100_000, default: 50, description: 'Most connections at once.' }),
+    load: { ...Load, description: 'Connections opened a second.' },
+    totalSessions: Type.Optional(Type.Integer({ minimum: 1 })),
+    reopenSessionMs: Type.Integer({ minimum: 0, default: 0 }),
+    mode: Type.Union([Type.Literal('connect'), Type.Literal('send'), Type.Literal('receive'), Type.Literal('echo')], {
+      default: 'connect',
+      description:
+        'connect: open, hold, close; send: push the payload over and over; receive: read what the server sends; echo: send the payload and wait for it to come back.',
+    }),
+    payload: Payload,
+    messagesPerSecond: Type.Optional(
+      Type.Number({ exclusiveMinimum: 0, description: 'Of each connection, in modes send and echo.' }),
+    ),
+    rateBps: Type.Optional(
+      Type.Number({
+        exclusiveMinimum: 0,
+        description: 'Most bits a second of payload, all connections together, in mode send.',
+      }),
+    ),
+    holdMs: Type.Integer({
+      minimum: 0,
+      default: 0,
+      description: 'Life of a connection; 0: mode connect closes at once, others stay open.',
+    }),
+    closeMode: CloseMode,
+    noDelay: Type.Boolean({ default: true }),
+    keepAliveSec: Type.Integer({ minimum: 0, default: 0 }),
+    connectTimeoutMs: Type.Integer({ minimum: 1, default: 10_000 }),
+  },
+  { additionalProperties: false },
+);
+export type TcpClientConfig = Static<typeof TcpClientConfig>;
+
+export const TcpServerConfig = Type.Object(
+  {
+    role: Type.Literal('server'),
+    listen: Type.Array(Listen, { minItems: 1 }),
+    mode: Type.Union([Type.Literal('sink'), Type.Literal('echo'), Type.Literal('source')], { default: 'sink' }),
+    payload: Payload,
+    closeMode: CloseMode,
+    noDelay: Type.Boolean({ default: true }),
+  },
+  { additionalProperties: false },
+);
+export type TcpServerConfig = Static<typeof TcpServerConfig>;
+
+export const TcpConfig = Type.Union([TcpClientConfig, TcpServerConfig]);
+export type TcpConfig = Static<typeof TcpConfig>;

@@ -1,0 +1,44 @@
+import { type Static, Type } from 'typebox';
+import { Listen, Rotation, Sources, Target } from './endpoint.ts';
+import { Load } from './load.ts';
+
+/** Bytes of the header that carries flow, sequence number and time of sending. */
+export const udpHeaderBytes = 24;
+
+export const UdpClientConfig = Type.Object(
+  {
+    role: Type.Literal('client'),
+    targets: Type.Array(Target, { minItems: 1 }),
+    rotation: Rotation,
+    sources: Sources,
+    flows: Type.Integer({
+      minimum: 1,
+      maximum: 10_000,
+      default: 1,
+      description: 'Sockets, each with its own sequence.',
+    }),
+    load: { ...Load, description: 'Packets a second of all flows together.' },
+    payloadBytes: Type.Integer({ minimum: udpHeaderBytes, maximum: 65_507, default: 64 }),
+    expectsEcho: Type.Boolean({
+      default: false,
+      description: 'The server sends every packet back: loss and latency are those of the way there and back.',
+    }),
+    lingerMs: Type.Integer({ minimum: 0, default: 1000, description: 'How long to wait for late packets at the end.' }),
+  },
+  { additionalProperties: false },
+);
+export type UdpClientConfig = Static<typeof UdpClientConfig>;
+
+export const UdpServerConfig = Type.Object(
+  {
+    role: Type.Literal('server'),
+    listen: Type.Array(Listen, { minItems: 1 }),
+    echoes: Type.Boolean({ default: false }),
+    receiveBufferBytes: Type.Integer({ minimum: 0, default: 4_194_304, description: '0 leaves the system default.' }),
+  },
+  { additionalProperties: false },
+);
+export type UdpServerConfig = Static<typeof UdpServerConfig>;
+
+export const UdpConfig = Type.Union([UdpClientConfig, UdpServerConfig]);
+export type UdpConfig = Static<typeof UdpConfig>;
