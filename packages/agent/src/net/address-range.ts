@@ -1,0 +1,46 @@
+import { isIPv4, isIPv6 } from 'node:net';
+
+/** An address as a number, so that ranges can be walked. */
+export const addressToNumber = (address: string): bigint => {
+  if (isIPv4(address)) return address.split('.').reduce((value, part) => (value << 8n) | BigInt(part), 0n);
+  if (!isIPv6(address)) throw new RangeError(`${address} is no address`);
+  const [head = '', tail] = address.split('::');
+  const groups = (text: string) => (text === '' ? [] : text.split(':'));
+  const filled =
+    tail === undefined
+      ? groups(head)
+      : [...groups(head), ...Array(8 - groups(head).length - groups(tail).length).fill('0'), ...groups(tail)];
+  return filled.reduce((value, group) => (value << 16n) | BigInt(`0x${group}`), 0n);
+};
+
+export const numberToAddress = (value: bigint, version: 4 | 6): string => {
+  if (version === 4) return [24n, 16n, 8n, 0n].map((shift) => (value >> shift) & 255n).join('.');
+  const groups = [112n, 96n, 80n, 64n, 48n, 32n, 16n, 0n].map((shift) => ((value >> shift) & 0xffffn).toString(16));
+  return new URL(`http://[${groups.join(':')}]`).hostname.slice(1, -1);
+};
+
+export interface Network {
+  readonly version: 4 | 6;
+  readonly first: bigint;
+  readonly prefix: number;
+  readonly size: bigint;
+}
+
+export const parseNetwork = (cidr: string): Network => {
+  const [address = '', bits] = cidr.split('/');
+  const version = isIPv6(address) ? 6 : 4;
+  const width = version === 6 ? 128 : 32;
+  const prefix = bits === undefined ? width : Number(bits);
+  if (!Number.isInteger(prefix) || prefix < 0 || prefix > width) throw new RangeError(`${cidr} is no network`);
+  const size = 1n << BigInt(width - prefix);
+  return { version, first: (addressToNumber(address) / size) * size, prefix, size };
+};
+
+/** The host addresses of a network: without network and broadcast address where it has them. At most `limit`. */
+export const hostsOf = (network: Network, limit: number): string[] => {
+  const hasEdges = network.version === 4 && network.prefix < 31;
+  const first = network.first + (hasEdges ? 1n : 0n);
+  const count = network.size - (hasEdges ? 2n : 0n);
+  const length = Number(count < BigInt(limit) ? count : BigInt(limit));
+  return Array.from({ length }, (_, index) => numberToAddress(first + BigInt(index), network.version));
+};

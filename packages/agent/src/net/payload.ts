@@ -1,0 +1,18 @@
+import { randomFillSync } from 'node:crypto';
+import type { Payload } from '@rushhour/protocol';
+
+/** The bytes a payload describes. Random bytes are drawn once and used again: drawing costs more than sending. */
+export const payloadBytes = (payload: Payload): Buffer => {
+  switch (payload.type) {
+    case 'zero':
+      return Buffer.alloc(payload.size);
+    case 'random':
+      return randomFillSync(Buffer.allocUnsafeSlow(payload.size));
+    case 'pattern':
+      return Buffer.alloc(payload.size, payload.data || '\0');
+    case 'text':
+      return Buffer.from(payload.data);
+    case 'base64':
+      return Buffer.from(payload.data, 'base64');
+  }
+};

@@ -1,0 +1,50 @@
+import { type ConnectionOptions, createSecureContext, type SecureContextOptions, type TlsOptions } from 'node:tls';
+import type { Listen, TlsClientSettings, TlsServerSettings, TlsVersion } from '@rushhour/protocol';
+import { createSelfSigned } from './self-signed.ts';
+
+const versionName = { '1.2': 'TLSv1.2', '1.3': 'TLSv1.3' } as const;
+
+const contextOptions = (settings: TlsClientSettings | TlsServerSettings): SecureContextOptions => {
+  const versions = settings.versions.toSorted() as TlsVersion[];
+  return {
+    minVersion: versionName[versions[0] as TlsVersion],
+    maxVersion: versionName[versions.at(-1) as TlsVersion],
+    ...(settings.ciphers !== undefined && { ciphers: settings.ciphers }),
+    ...(settings.groups !== undefined && { ecdhCurve: settings.groups }),
+    ...(settings.certificate !== undefined && { cert: settings.certificate }),
+    ...(settings.privateKey !== undefined && { key: settings.privateKey }),
+    ...(settings.ca !== undefined && { ca: settings.ca }),
+  };
+};
+
+/** Options for one connection after another; the context is built once, since building it costs more than a handshake. */
+export const clientTlsOptions = (
+  settings: TlsClientSettings,
+  alpn: readonly string[] = settings.alpn,
+): ConnectionOptions => ({
+  secureContext: createSecureContext(contextOptions(settings)),
+  rejectUnauthorized: settings.verify,
+  ...(alpn.length > 0 && { ALPNProtocols: [...alpn] }),
+  ...(settings.sni !== undefined && { servername: settings.sni }),
+});
+
+export const serverTlsOptions = (
+  settings: TlsServerSettings,
+  listen: readonly Listen[],
+  alpn: readonly string[] = settings.alpn,
+): TlsOptions => {
+  const own =
+    settings.certificate === undefined
+      ? createSelfSigned(['localhost', '127.0.0.1', '::1', ...listen.map(({ host }) => host)])
+      : {};
+  return {
+    ...contextOptions({ ...settings, ...own }),
+    ...(alpn.length > 0 && { ALPNProtocols: [...alpn] }),
+    requestCert: settings.requestClientCertificate,
+    rejectUnauthorized: settings.requestClientCertificate && settings.ca !== undefined,
+    ...(settings.tickets ? {} : { secureOptions: noTickets }),
+  };
+};
+
+// SSL_OP_NO_TICKET
+const noTickets = 0x4000;
