@@ -1,5 +1,32 @@
 import { defineConfig } from 'vitest/config';
 
+const behaviour = 'packages/controller/src/**/*.behaviour.test.ts';
+const shared = { testTimeout: 30_000, hookTimeout: 60_000 };
+
+/** Behaviour tests run on both databases; everything else runs once. */
 export default defineConfig({
-  test: { include: ['packages/*/src/**/*.test.ts', 'tests/**/*.test.ts'], testTimeout: 30_000 },
+  test: {
+    maxWorkers: 2,
+    projects: [
+      {
+        test: {
+          ...shared,
+          name: 'unit',
+          include: ['packages/*/src/**/*.test.ts', 'scripts/**/*.test.ts'],
+          exclude: [behaviour],
+        },
+      },
+      { test: { ...shared, name: 'sqlite', include: [behaviour], env: { RUSHHOUR_TEST_ENGINE: 'sqlite' } } },
+      {
+        test: {
+          ...shared,
+          name: 'postgres',
+          include: [behaviour],
+          env: { RUSHHOUR_TEST_ENGINE: 'postgres' },
+          globalSetup: ['./scripts/vitest-postgres.ts'],
+        },
+      },
+      { test: { ...shared, name: 'system', include: ['tests/**/*.test.ts'], testTimeout: 120_000 } },
+    ],
+  },
 });

@@ -1,1 +1,12 @@
-export {};
+export { type Group, GroupDraft } from './collections/groups.ts';
+export * as api from './collections/index.ts';
+export type { Notification } from './collections/notifications.ts';
+export { type Project, ProjectDraft } from './collections/projects.ts';
+export type { ExtendedUser, LightUser, User, UserDraft } from './collections/users.ts';
+export { ErrorBody } from './envelopes.ts';
+export { toOpenApi } from './openapi.ts';
+export { firstGroups, type Permission, permissions } from './permissions.ts';
+export * from './route.ts';
+export { defaultSettings, Settings, SettingsPatch, secretMask } from './settings.ts';
+
+export type Api = typeof import('./collections/index.ts');

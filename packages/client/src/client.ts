@@ -1,0 +1,74 @@
+import { type Api, api, type Collection, type ReplyOf, type RequestOf, type Route } from '@rushhour/contract';
+import { readEvents } from './event-stream.ts';
+import { RequestFailed } from './request-failed.ts';
+
+export type Send = (url: string, init?: RequestInit) => Promise<Response>;
+
+interface CallOptions {
+  headers?: Record<string, string>;
+  signal?: AbortSignal;
+}
+
+type RequiredKeys<T> = { [K in keyof T]-?: object extends Pick<T, K> ? never : K }[keyof T];
+type Given<T> = T extends { query: infer Q } ? Omit<T, 'query'> & (object extends Q ? { query?: Q } : { query: Q }) : T;
+
+/** The function of one route. A request without required parts may be left out. */
+export type Call<R extends Route> =
+  RequiredKeys<Given<RequestOf<R>>> extends never
+    ? (request?: Given<RequestOf<R>>, options?: CallOptions) => Promise<ReplyOf<R>>
+    : (request: Given<RequestOf<R>>, options?: CallOptions) => Promise<ReplyOf<R>>;
+
+export type Client = {
+  readonly [C in keyof Api]: {
+    readonly [O in keyof Api[C]['routes']]: Api[C]['routes'][O] extends Route ? Call<Api[C]['routes'][O]> : never;
+  };
+};
+
+interface Parts {
+  params?: Record<string, unknown>;
+  query?: Record<string, unknown>;
+  body?: unknown;
+}
+
+/** A function for every route of the contract: `client.groups.list({ query: { count: 10, offset: 0 } })`. */
+export const createClient = (baseUrl: string, send: Send = fetch): Client => {
+  const call =
+    (route: Route) =>
+    async (request: Parts = {}, { headers = {}, signal }: CallOptions = {}) => {
+      const response = await send(baseUrl + urlOf(route.path, request), {
+        method: route.method,
+        headers: request.body === undefined ? headers : { 'content-type': 'application/json', ...headers },
+        ...(request.body !== undefined && { body: JSON.stringify(request.body) }),
+        ...(signal && { signal }),
+      });
+      if (!response.ok) throw await failureOf(response);
+      if (route.events && response.body) return readEvents(response.body);
+      const text = await response.text();
+      return text === '' ? undefined : JSON.parse(text);
+    };
+  const collections = Object.entries(api as Record<string, Collection>).map(([name, { routes }]) => [
+    name,
+    Object.fromEntries(Object.entries(routes).map(([operation, route]) => [operation, call(route)])),
+  ]);
+  return Object.fromEntries(collections);
+};
+
+const failureOf = async (response: Response) => {
+  const text = await response.text();
+  try {
+    const { data, error } = JSON.parse(text);
+    return new RequestFailed(response.status, data, error);
+  } catch {
+    return new RequestFailed(response.status, { code: 'NO_ENVELOPE', requestId: '' }, text || response.statusText);
+  }
+};
+
+const urlOf = (path: string, { params = {}, query = {} }: Parts) => {
+  const filled = path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(String(params[name])));
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    for (const item of Array.isArray(value) ? value : [value])
+      if (item !== undefined) search.append(name, String(item));
+  }
+  return `/v1${filled}${search.size > 0 ? `?${search}` : ''}`;
+};

@@ -1,0 +1,44 @@
+import { type Static, type TObject, type TSchema, Type } from 'typebox';
+import { Id, Timestamp } from './scalars.ts';
+
+type Patch<Draft extends TObject> = { id: number; updatedAt?: string } & {
+  [K in keyof Static<Draft>]?: Static<Draft>[K] | null;
+};
+
+const readOnlyOf = (item: TObject, draft: TObject) =>
+  Object.fromEntries(
+    Object.keys(item.properties)
+      .filter((name) => !(name in draft.properties))
+      .map((name) => [name, Type.Optional(Type.Unknown({ readOnly: true }))]),
+  );
+
+/**
+ * The body of a create: the draft, and beside it every read-only member of the record, so that a client
+ * may send back what it read. Read-only members are dropped before the handler sees the body.
+ */
+export const createBody = <Draft extends TObject>(draft: Draft, item: TObject) =>
+  Type.Unsafe<Static<Draft>>(Type.Object({ ...draft.properties, ...readOnlyOf(item, draft) }, closed));
+
+/** The body of an update: the id, any members of the draft (`null` clears an optional one), and the version check. */
+export const patchBody = <Draft extends TObject>(draft: Draft, item: TObject, idName = 'id') => {
+  const required = new Set(draft.required ?? []);
+  const members = Object.entries(draft.properties as Record<string, TSchema>).map(([name, schema]) => [
+    name,
+    Type.Optional(required.has(name) ? schema : Type.Union([schema, Type.Null()])),
+  ]);
+  return Type.Unsafe<Patch<Draft>>(
+    Type.Object(
+      {
+        ...readOnlyOf(item, draft),
+        ...Object.fromEntries(members),
+        [idName]: Id,
+        updatedAt: Type.Optional(
+          Type.Unsafe<string>({ ...Timestamp, description: 'The version you read; 409 when it has changed since' }),
+        ),
+      },
+      closed,
+    ),
+  );
+};
+
+const closed = { additionalProperties: false } as const;

@@ -1,0 +1,61 @@
+import { type Static, Type } from 'typebox';
+import { crudRoutes } from '../crud.ts';
+import { IdParams, OffsetQuery } from '../envelopes.ts';
+import { collection, route } from '../route.ts';
+import { Id, MaybeTimestamp, Name, Timestamp } from '../scalars.ts';
+import { GroupPermission } from './group-permission.ts';
+import { LightUser } from './users.ts';
+
+export const GroupDraft = Type.Object({
+  name: Name,
+  permissions: Type.Optional(Type.Array(GroupPermission, { maxItems: 500, description: 'What members may do' })),
+});
+
+export const Group = Type.Object(
+  {
+    id: Id,
+    name: Type.String(),
+    issuerID: Type.Unsafe<number | null>({ type: ['integer', 'null'] }),
+    issuer: Type.Union([LightUser, Type.Null()]),
+    permissions: Type.Array(GroupPermission),
+    users: Type.Array(LightUser),
+    createdAt: Timestamp,
+    updatedAt: Timestamp,
+    deletedAt: MaybeTimestamp,
+  },
+  { title: 'Group' },
+);
+export type Group = Static<typeof Group>;
+
+export const groups = collection({
+  tag: 'groups',
+  title: 'Groups',
+  routes: {
+    ...crudRoutes({
+      path: '/groups',
+      noun: 'group',
+      item: Group,
+      draft: GroupDraft,
+      query: OffsetQuery,
+      read: 'groups.read',
+      write: 'groups.write',
+    }),
+    get: route({
+      method: 'GET',
+      path: '/groups/:id',
+      summary: 'Get a group',
+      access: 'groups.read',
+      params: IdParams,
+      reply: Group,
+      errors: [404],
+    }),
+    remove: route({
+      method: 'DELETE',
+      path: '/groups/:id',
+      summary: 'Delete a group',
+      access: 'groups.write',
+      params: IdParams,
+      errors: [404, 409],
+    }),
+  },
+});

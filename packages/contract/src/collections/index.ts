@@ -1,0 +1,8 @@
+// The table of contents of the API: one line for each collection.
+export { auth } from './auth.ts';
+export { groups } from './groups.ts';
+export { meta } from './meta.ts';
+export { notifications } from './notifications.ts';
+export { projects } from './projects.ts';
+export { settings } from './settings.ts';
+export { users } from './users.ts';

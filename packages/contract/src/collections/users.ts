@@ -1,0 +1,160 @@
+import { type Static, Type } from 'typebox';
+import { createBody } from '../bodies.ts';
+import { crudRoutes } from '../crud.ts';
+import { Data, IdParams, ManyIds, OffsetQuery } from '../envelopes.ts';
+import { collection, route } from '../route.ts';
+import { Email, Id, MaybeTimestamp, Timestamp } from '../scalars.ts';
+import { GroupPermission } from './group-permission.ts';
+
+/** The few members of a user that other records show. */
+export const LightUser = Type.Object({ id: Id, email: Type.String(), realName: Type.String() }, { title: 'LightUser' });
+export type LightUser = Static<typeof LightUser>;
+
+export const UserDraft = Type.Object({
+  email: Email,
+  realName: Type.String({ minLength: 1, maxLength: 128 }),
+  groupID: Id,
+  isActive: Type.Optional(Type.Boolean({ description: 'false blocks the user and ends their sessions' })),
+  passwordLength: Type.Optional(
+    Type.Unsafe<number>({
+      anyOf: [{ const: 0 }, { type: 'integer', minimum: 12, maximum: 64 }],
+      description: 'Length of the generated temporary password; 0 once the user has set their own',
+    }),
+  ),
+});
+export type UserDraft = Static<typeof UserDraft>;
+
+const LightGroup = Type.Object(
+  { id: Id, name: Type.String(), permissions: Type.Array(GroupPermission) },
+  { title: 'LightGroup' },
+);
+
+const userMembers = {
+  id: Id,
+  email: Type.String(),
+  realName: Type.String(),
+  groupID: Id,
+  group: LightGroup,
+  isActive: Type.Boolean(),
+  isRequiredToSetPassword: Type.Boolean(),
+  passwordLength: Type.Integer(),
+  lastLogin: MaybeTimestamp,
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+  deletedAt: MaybeTimestamp,
+};
+
+export const User = Type.Object(userMembers, { title: 'User' });
+export type User = Static<typeof User>;
+
+export const ExtendedUser = Type.Object(
+  {
+    ...userMembers,
+    agreementAccepted: Type.Boolean(),
+    notificationsReadAt: MaybeTimestamp,
+    permissions: Type.Array(Type.Integer(), { description: 'Integers of the permissions the user holds' }),
+    unreadNotifications: Type.Integer(),
+    preferences: Type.Record(Type.String(), Type.Unknown(), { description: 'Settings of the web interface' }),
+  },
+  { title: 'ExtendedUser' },
+);
+export type ExtendedUser = Static<typeof ExtendedUser>;
+
+export const NewCredentials = Type.Object(
+  { email: Type.String(), password: Type.String({ description: 'Temporary; shown only now' }) },
+  { title: 'NewCredentials' },
+);
+
+const OwnDraft = Type.Object({
+  realName: Type.Optional(UserDraft.properties.realName),
+  agreementAccepted: Type.Optional(Type.Literal(true)),
+  preferences: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { maxProperties: 200 })),
+});
+
+export const users = collection({
+  tag: 'users',
+  title: 'Users',
+  routes: {
+    ...crudRoutes({
+      path: '/users',
+      noun: 'user',
+      item: User,
+      draft: UserDraft,
+      query: Type.Object({
+        ...OffsetQuery.properties,
+        search: Type.Optional(Type.String({ maxLength: 200, description: 'Part of the e-mail address or name' })),
+        groupID: Type.Optional(Id),
+        isActive: Type.Optional(Type.Boolean()),
+      }),
+      read: 'users.read',
+      write: 'users.write',
+    }),
+    create: route({
+      method: 'POST',
+      path: '/users',
+      summary: 'Create a user with a temporary password',
+      access: 'users.write',
+      body: createBody(UserDraft, User),
+      reply: NewCredentials,
+      errors: [409],
+    }),
+    get: route({
+      method: 'GET',
+      path: '/users/:id',
+      summary: 'Get a user',
+      access: 'users.read',
+      params: IdParams,
+      reply: User,
+      errors: [404],
+    }),
+    remove: route({
+      method: 'DELETE',
+      path: '/users/:id',
+      summary: 'Delete a user',
+      access: 'users.write',
+      params: IdParams,
+      errors: [404, 409],
+    }),
+    block: route({
+      method: 'PATCH',
+      path: '/users/block',
+      summary: 'Block users and end their sessions',
+      access: 'users.block',
+      body: ManyIds,
+      errors: [404, 409],
+    }),
+    unblock: route({
+      method: 'PATCH',
+      path: '/users/unblock',
+      summary: 'Unblock users',
+      access: 'users.block',
+      body: ManyIds,
+      errors: [404],
+    }),
+    resetPassword: route({
+      method: 'PATCH',
+      path: '/users/password/:id',
+      summary: 'Give a user a new temporary password',
+      access: 'users.password',
+      params: IdParams,
+      reply: NewCredentials,
+      errors: [404, 409],
+    }),
+    me: route({
+      method: 'GET',
+      path: '/users/me',
+      summary: 'Your own extended record',
+      access: 'session',
+      reply: Data(ExtendedUser),
+      beforePassword: true,
+    }),
+    updateMe: route({
+      method: 'PATCH',
+      path: '/users/me',
+      summary: 'Change your own name, accept the agreement, keep preferences of the web interface',
+      access: 'session',
+      body: createBody(OwnDraft, ExtendedUser),
+      beforeAgreement: true,
+    }),
+  },
+});

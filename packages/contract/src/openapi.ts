@@ -1,0 +1,103 @@
+import type { TSchema } from 'typebox';
+import { ErrorBody } from './envelopes.ts';
+import { type Collection, permissionOf, type Route, statusesOf } from './route.ts';
+
+type Json = Record<string, unknown>;
+
+const meaning: Record<number, string> = {
+  400: 'Invalid request; data.issues names every problem',
+  401: 'No valid session',
+  403: 'Not allowed; data.permission names what is missing',
+  404: 'Not found',
+  408: 'The body took too long',
+  409: 'Conflicts with the present state',
+  410: 'Gone',
+  413: 'Too large',
+  415: 'Wrong content type',
+  416: 'Range not satisfiable',
+  429: 'Too many requests; see Retry-After',
+  500: 'Internal error',
+  503: 'Not available now; see Retry-After',
+};
+
+/** The OpenAPI 3.1 document of the whole contract. TypeBox schemas are JSON Schema, so nothing is translated. */
+export const toOpenApi = (collections: Record<string, Collection>, version: string) => {
+  const components: Json = {};
+  const paths: Record<string, Json> = {};
+  for (const [name, { tag, routes }] of Object.entries(collections)) {
+    for (const [operation, route] of Object.entries(routes)) {
+      const path = `/v1${route.path.replace(/:(\w+)/g, '{$1}')}`;
+      paths[path] ??= {};
+      paths[path][route.method.toLowerCase()] = operationOf(route, tag, `${name}.${operation}`, components);
+    }
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Rushhour',
+      version: '1.0',
+      description: `Traffic-test controller, build ${version}`,
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/' }],
+    tags: Object.values(collections).map(({ tag, title }) => ({ name: tag, description: title })),
+    security: [{ CookieAuth: [] }],
+    paths,
+    components: {
+      schemas: components,
+      securitySchemes: { CookieAuth: { type: 'apiKey', in: 'cookie', name: 'accessToken' } },
+    },
+  };
+};
+
+const operationOf = (route: Route, tag: string, operationId: string, components: Json): Json => {
+  const permission = permissionOf(route);
+  return {
+    operationId,
+    tags: [tag],
+    summary: route.summary,
+    ...(permission && { description: `Needs the permission \`${permission}\`.`, 'x-permission': permission }),
+    ...(route.access === 'public' && { security: [] }),
+    parameters: [...parametersOf('path', route.params), ...parametersOf('query', route.query)],
+    ...(route.body && {
+      requestBody: { required: route.bodyOptional !== true, content: jsonContent(route.body, components) },
+    }),
+    responses: Object.fromEntries(statusesOf(route).map((status) => [status, responseOf(route, status, components)])),
+  };
+};
+
+const responseOf = (route: Route, status: number, components: Json): Json => {
+  if (status !== 200) return { description: meaning[status] ?? 'Error', content: jsonContent(ErrorBody, components) };
+  if (route.events)
+    return { description: 'Events', content: { 'text/event-stream': { schema: lift(route.events, components) } } };
+  return { description: 'OK', ...(route.reply && { content: jsonContent(route.reply, components) }) };
+};
+
+const jsonContent = (schema: TSchema, components: Json) => ({
+  'application/json': { schema: lift(schema, components) },
+});
+
+const parametersOf = (place: 'path' | 'query', schema: TSchema | undefined): Json[] => {
+  const { properties = {}, required = [] } = (schema ?? {}) as {
+    properties?: Record<string, TSchema>;
+    required?: string[];
+  };
+  return Object.entries(properties).map(([name, property]) => ({
+    name,
+    in: place,
+    required: place === 'path' || required.includes(name),
+    schema: property,
+    ...('description' in property && { description: property.description }),
+  }));
+};
+
+/** Replaces every titled schema by a reference to a component of that name. */
+const lift = (schema: unknown, components: Json): unknown => {
+  if (Array.isArray(schema)) return schema.map((part) => lift(part, components));
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const lifted = Object.fromEntries(Object.entries(schema).map(([key, part]) => [key, lift(part, components)]));
+  const { title } = schema as { title?: unknown };
+  if (typeof title !== 'string') return lifted;
+  components[title] = lifted;
+  return { $ref: `#/components/schemas/${title}` };
+};

@@ -1,0 +1,73 @@
+import type { Static, TSchema } from 'typebox';
+import type { Permission } from './permissions.ts';
+
+/** Who may call a route: anyone, any signed-in user, or a user whose group holds the named permission. */
+export type Access = 'public' | 'session' | Permission;
+
+export interface Route {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  readonly path: string;
+  readonly summary: string;
+  readonly access: Access;
+  readonly params?: TSchema;
+  readonly query?: TSchema;
+  /** Schema of the JSON body. `bodyOptional` lets a client leave it out. */
+  readonly body?: TSchema;
+  readonly bodyOptional?: true;
+  /** Upper bound of the JSON body in bytes where it differs from the setting `limits.bodyBytes`. */
+  readonly bodyLimit?: number;
+  /** Schema of the 200 body. Omitted when the reply is empty. */
+  readonly reply?: TSchema;
+  /** Schema of one event when the reply is `text/event-stream`. */
+  readonly events?: TSchema;
+  /** Works for a user who must still set a password or accept the agreement. */
+  readonly beforePassword?: true;
+  /** Works for a user who must still accept the agreement. */
+  readonly beforeAgreement?: true;
+  /** Statuses beyond those every route can answer (see `statusesOf`). */
+  readonly errors?: readonly number[];
+}
+
+export interface Collection<Routes extends Record<string, Route> = Record<string, Route>> {
+  readonly tag: string;
+  readonly title: string;
+  readonly routes: Routes;
+}
+
+/** Keeps the literal type of a route while checking its shape. */
+export const route = <const R extends Route>(r: R): R => r;
+
+export const collection = <const Routes extends Record<string, Route>>(c: Collection<Routes>): Collection<Routes> => c;
+
+type Part<R, K extends 'params' | 'query'> = R extends { readonly [P in K]: infer S extends TSchema }
+  ? { readonly [P in K]: Static<S> }
+  : unknown;
+
+type BodyPart<R> = R extends { readonly body: infer S extends TSchema }
+  ? R extends { readonly bodyOptional: true }
+    ? { readonly body?: Static<S> | undefined }
+    : { readonly body: Static<S> }
+  : unknown;
+
+/** The validated parts of a request, as a handler receives them and a client sends them. */
+export type RequestOf<R extends Route> = Part<R, 'params'> & Part<R, 'query'> & BodyPart<R>;
+
+export type EventOf<R extends Route> = R extends { readonly events: infer S extends TSchema } ? Static<S> : never;
+
+/** What a handler returns and a client receives: the reply, a stream of events, or nothing. */
+export type ReplyOf<R extends Route> = R extends { readonly reply: infer S extends TSchema }
+  ? Static<S>
+  : R extends { readonly events: TSchema }
+    ? AsyncIterable<EventOf<R>>
+    : undefined;
+
+export const permissionOf = ({ access }: Route): Permission | undefined =>
+  access === 'public' || access === 'session' ? undefined : access;
+
+/** Every status the route may answer with, 200 first. */
+export const statusesOf = (route: Route): number[] => {
+  const statuses = new Set([200, 400, 429, 500, 503, ...(route.errors ?? [])]);
+  if (route.access !== 'public') for (const status of [401, 403]) statuses.add(status);
+  if (route.body !== undefined) for (const status of [408, 413, 415]) statuses.add(status);
+  return [...statuses].sort((a, b) => a - b);
+};

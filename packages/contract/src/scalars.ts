@@ -1,0 +1,25 @@
+import { Type } from 'typebox';
+
+/** Ids start at 1 and stay exact in JSON. */
+export const Id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
+
+export const Timestamp = Type.String({ format: 'date-time', description: 'RFC 3339, UTC, milliseconds' });
+
+/** A timestamp that is `null` until it happens. Written as a type list because its serializer is much faster than a union's. */
+export const MaybeTimestamp = Type.Unsafe<string | null>({
+  type: ['string', 'null'],
+  description: 'RFC 3339, UTC, milliseconds; null while unset',
+});
+
+/** One line of text that a person gives a record. */
+export const Name = Type.String({ minLength: 1, maxLength: 128, pattern: '^\\S(.*\\S)?$', description: 'Unique name' });
+
+export const Description = Type.String({ maxLength: 4096 });
+
+export const Email = Type.String({ format: 'email', maxLength: 254 });
+
+export const Tags = Type.String({
+  maxLength: 2080,
+  pattern: '^([a-z0-9._:-]{1,64}(,[a-z0-9._:-]{1,64}){0,31})?$',
+  description: 'Lower-case tags joined by commas, at most 32',
+});

@@ -1,0 +1,153 @@
+import { type Static, type TProperties, type TSchema, Type } from 'typebox';
+import { OneOf } from './envelopes.ts';
+
+const closed = { additionalProperties: false } as const;
+const section = <P extends TProperties>(members: P) => Type.Object(members, closed);
+const integer = (value: number, [minimum, maximum]: [number, number], description: string) =>
+  Type.Integer({ default: value, minimum, maximum, description });
+
+export const secretMask = '********';
+
+const auth = section({
+  accessTtlSec: integer(900, [60, 86_400], 'Life of an access token'),
+  refreshTtlSec: integer(604_800, [300, 31_536_000], 'Life of a refresh token; every refresh starts it anew'),
+  absoluteTtlSec: integer(2_592_000, [300, 31_536_000], 'Longest life of a session'),
+  password: section({
+    minLength: integer(12, [8, 64], 'Shortest password a user may set'),
+    refuseCommon: Type.Boolean({ default: true, description: 'Refuse passwords from the common-password list' }),
+  }),
+  lockout: section({
+    freeFailures: integer(4, [1, 100], 'Wrong passwords in a row before waiting times begin'),
+    maxDelaySec: integer(900, [1, 86_400], 'Longest waiting time; it doubles up to this'),
+  }),
+});
+
+const agents = section({
+  heartbeatSec: integer(2, [1, 60], 'Time between heartbeats'),
+  suspectAfterSec: integer(6, [2, 600], 'Silence after which an agent is suspect'),
+  lostAfterSec: integer(20, [5, 3600], 'Silence after which an agent is lost'),
+  maxReservationSec: integer(86_400, [60, 2_592_000], 'Longest reservation'),
+  minVersion: Type.String({
+    default: '0.0.0',
+    pattern: '^\\d{1,9}\\.\\d{1,9}\\.\\d{1,9}$',
+    description: 'Oldest agent version',
+  }),
+});
+
+const tasks = section({
+  maxConcurrent: integer(16, [1, 10_000], 'Runs at once'),
+  agentLossPolicy: OneOf(['auto', 'fail', 'continue', 'stop'], {
+    default: 'auto',
+    description: 'When an agent is lost',
+  }),
+  prepareTimeoutSec: integer(120, [5, 3600], 'Longest preparation'),
+  stopTimeoutSec: integer(60, [5, 3600], 'Longest stopping'),
+  recoveryGraceSec: integer(60, [5, 3600], 'Wait for agents after a restart of the controller'),
+  metricsStepSec: integer(1, [1, 60], 'Time between samples'),
+  hazardRequiresReason: Type.Boolean({ default: false, description: 'Hazardous runs need a reason' }),
+  allowedTargets: Type.Array(Type.String({ minLength: 2, maxLength: 64 }), {
+    default: [
+      '127.0.0.0/8',
+      '10.0.0.0/8',
+      '172.16.0.0/12',
+      '192.168.0.0/16',
+      '169.254.0.0/16',
+      '::1/128',
+      'fc00::/7',
+      'fe80::/10',
+    ],
+    maxItems: 256,
+    description: 'Address ranges that may receive traffic besides the agents themselves',
+  }),
+});
+
+const limits = section({
+  bodyBytes: integer(1_048_576, [4096, 67_108_864], 'Largest JSON body'),
+  uploadBytes: integer(4_294_967_296, [1_048_576, 1_099_511_627_776], 'Largest upload'),
+  allListMax: integer(5000, [100, 100_000], 'Most records an unpaged list answers'),
+  streamsPerUser: integer(10, [1, 1000], 'Event streams a user may hold open'),
+  rate: integer(600, [60, 100_000_000], 'Requests a minute and session'),
+});
+
+const retention = section({
+  runsDays: integer(365, [1, 36_500], 'Results are kept'),
+  dumpsDays: integer(30, [1, 36_500], 'Packet dumps are kept'),
+  logsDays: integer(30, [1, 36_500], 'Logs are kept'),
+  notificationsDays: integer(90, [1, 36_500], 'Notifications are kept'),
+  diskHighPct: integer(90, [10, 99], 'Disk use above which new runs are refused'),
+});
+
+const dumps = section({
+  maxBytesPerRun: integer(1_073_741_824, [1_048_576, 1_099_511_627_776], 'Packet dumps of one run'),
+  defaultSavelen: integer(65_535, [64, 262_144], 'Bytes kept of each packet'),
+});
+
+const agreement = section({
+  required: Type.Boolean({ default: false, description: 'Users must accept the text before they go on' }),
+  text: Type.String({ default: '', maxLength: 100_000 }),
+});
+
+const Webhook = section({
+  url: Type.String({ pattern: '^https?://', maxLength: 2048 }),
+  events: Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
+    maxItems: 64,
+    description: 'Kinds of notifications',
+  }),
+  secret: Type.Optional(
+    Type.String({ maxLength: 256, writeOnly: true, description: 'Signs the call; reads back masked' }),
+  ),
+});
+
+const mail = section({
+  host: Type.String({ default: '', maxLength: 253 }),
+  port: integer(587, [1, 65_535], 'SMTP port'),
+  tls: OneOf(['none', 'starttls', 'tls'], { default: 'starttls' }),
+  user: Type.String({ default: '', maxLength: 254 }),
+  password: Type.String({ default: '', maxLength: 256, writeOnly: true, description: 'Reads back masked' }),
+  from: Type.String({ default: '', maxLength: 254 }),
+});
+
+const ai = section({ enabled: Type.Boolean({ default: false, description: 'The AI gateway answers' }) });
+
+/** Everything an administrator can set. Defaults stand here and nowhere else. */
+export const Settings = Type.Object(
+  {
+    auth,
+    agents,
+    tasks,
+    limits,
+    retention,
+    dumps,
+    agreement,
+    webhooks: Type.Array(Webhook, { default: [], maxItems: 32 }),
+    mail,
+    ai,
+  },
+  { title: 'Settings', ...closed },
+);
+export type Settings = Static<typeof Settings>;
+
+type DeepPartial<T> = T extends readonly unknown[] ? T : T extends object ? { [K in keyof T]?: DeepPartial<T[K]> } : T;
+export type SettingsPatch = DeepPartial<Settings>;
+
+const partialOf = (schema: TSchema): TSchema => {
+  const { default: _, ...rest } = schema as TSchema & { default?: unknown };
+  if (!('properties' in schema)) return rest as TSchema;
+  const members = Object.entries(schema.properties as TProperties).map(([name, member]) => [name, partialOf(member)]);
+  return { ...rest, properties: Object.fromEntries(members), required: [], title: undefined } as unknown as TSchema;
+};
+
+/** The same tree with every member optional and no defaults: what a change may carry. */
+export const SettingsPatch = partialOf(Settings);
+
+const defaultOf = (schema: TSchema): unknown =>
+  'default' in schema
+    ? schema.default
+    : Object.fromEntries(
+        Object.entries((schema as unknown as { properties: TProperties }).properties).map(([k, v]) => [
+          k,
+          defaultOf(v),
+        ]),
+      );
+
+export const defaultSettings = defaultOf(Settings) as Settings;

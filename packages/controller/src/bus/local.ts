@@ -1,0 +1,28 @@
+import { EventEmitter } from 'node:events';
+
+/** What the parts of the controller tell each other after it is on disk. */
+export interface Events {
+  'settings.changed': undefined;
+  /** A notification was stored; streams read it from the store. */
+  notification: { id: number };
+  'task.status': { id: number; status: number; permission: number };
+  'agent.status': { id: number; status: number; permission: number };
+}
+
+export interface Bus {
+  publish<Name extends keyof Events>(name: Name, event: Events[Name]): void;
+  /** Returns the function that ends the subscription. */
+  subscribe<Name extends keyof Events>(name: Name, listener: (event: Events[Name]) => void): () => void;
+}
+
+/** Events inside this process. */
+export const localBus = (): Bus => {
+  const emitter = new EventEmitter().setMaxListeners(0);
+  return {
+    publish: (name, event) => void emitter.emit(name, event),
+    subscribe: (name, listener) => {
+      emitter.on(name, listener);
+      return () => void emitter.off(name, listener);
+    },
+  };
+};

@@ -1,0 +1,31 @@
+import type { Bus } from '../bus/local.ts';
+import type { AllHandlers } from '../handlers.ts';
+import type { Health } from '../health.ts';
+import type { Store } from '../store/index.ts';
+import type { SettingsStore } from '../store/settings.ts';
+import { authHandlers } from './auth.ts';
+import { groupHandlers } from './groups.ts';
+import { metaHandlers } from './meta.ts';
+import { notificationHandlers } from './notifications.ts';
+import { projectHandlers } from './projects.ts';
+import { settingHandlers } from './settings.ts';
+import { userHandlers } from './users.ts';
+
+/** Everything handlers may need; each factory names its share. */
+export interface Services {
+  store: Store;
+  settings: SettingsStore;
+  bus: Bus;
+  health: Health;
+}
+
+/** One line for each collection of the contract. */
+export const createHandlers = (services: Services): AllHandlers => ({
+  auth: authHandlers(services),
+  groups: groupHandlers(services),
+  meta: metaHandlers(services),
+  notifications: notificationHandlers(services),
+  projects: projectHandlers(services),
+  settings: settingHandlers(services),
+  users: userHandlers(services),
+});

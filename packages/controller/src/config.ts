@@ -1,0 +1,87 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+
+export interface Config {
+  host: string;
+  port: number;
+  dataDir: string;
+  logLevel: string;
+  databaseUrl?: string;
+  secretKey?: Buffer;
+  admin?: { email: string; password: string };
+  tls?: { cert: string; key: string };
+}
+
+const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
+
+/** The configuration is wrong; the message lists every problem. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+/** Reads the environment, the only place that does. Throws with all problems at once. */
+export const readConfig = (env: Record<string, string | undefined>): Config => {
+  const problems: string[] = [];
+  const check = (isFine: boolean, problem: string) => {
+    if (!isFine) problems.push(problem);
+  };
+  const host = env['RUSHHOUR_HOST'] || '127.0.0.1';
+  const port = Number(env['RUSHHOUR_PORT'] || 8080);
+  check(Number.isInteger(port) && port >= 0 && port <= 65_535, 'RUSHHOUR_PORT must be a number from 0 to 65535');
+  const logLevel = env['RUSHHOUR_LOG_LEVEL'] || 'info';
+  check(logLevels.includes(logLevel), `RUSHHOUR_LOG_LEVEL must be one of ${logLevels.join(', ')}`);
+  const databaseUrl = env['DATABASE_URL'] || undefined;
+  check(
+    databaseUrl === undefined || /^postgres(ql)?:\/\//.test(databaseUrl),
+    'DATABASE_URL must begin with postgres://',
+  );
+  const secretKey = keyOf(env['RUSHHOUR_SECRET_KEY'], problems);
+  const admin = adminOf(env['RUSHHOUR_ADMIN_EMAIL'], env['RUSHHOUR_ADMIN_PASSWORD'], problems);
+  const tls = tlsOf(env['RUSHHOUR_TLS_CERT'], env['RUSHHOUR_TLS_KEY'], problems);
+  if (problems.length > 0)
+    throw new ConfigError(`the configuration is wrong:\n${problems.map((p) => `  - ${p}`).join('\n')}`);
+  return {
+    host,
+    port,
+    logLevel,
+    dataDir: resolve(env['RUSHHOUR_DATA_DIR'] || './data'),
+    ...(databaseUrl && { databaseUrl }),
+    ...(secretKey && { secretKey }),
+    ...(admin && { admin }),
+    ...(tls && { tls }),
+  };
+};
+
+const keyOf = (text: string | undefined, problems: string[]) => {
+  if (!text) return undefined;
+  const key = /^[0-9a-f]{64}$/i.test(text) ? Buffer.from(text, 'hex') : Buffer.from(text, 'base64');
+  if (key.length !== 32) problems.push('RUSHHOUR_SECRET_KEY must be 32 bytes in base64 or 64 hexadecimal digits');
+  return key;
+};
+
+const adminOf = (email: string | undefined, password: string | undefined, problems: string[]) => {
+  if (!email && !password) return undefined;
+  if (!email || !password) problems.push('RUSHHOUR_ADMIN_EMAIL and RUSHHOUR_ADMIN_PASSWORD go together');
+  if (email && !/^[^@\s]+@[^@\s]+$/.test(email)) problems.push('RUSHHOUR_ADMIN_EMAIL must be an e-mail address');
+  if (password && (password.length < 12 || password.length > 128)) {
+    problems.push('RUSHHOUR_ADMIN_PASSWORD must have 12 to 128 characters');
+  }
+  return { email: email ?? '', password: password ?? '' };
+};
+
+const tlsOf = (certFile: string | undefined, keyFile: string | undefined, problems: string[]) => {
+  if (!certFile && !keyFile) return undefined;
+  if (!certFile || !keyFile) {
+    problems.push('RUSHHOUR_TLS_CERT and RUSHHOUR_TLS_KEY go together');
+    return undefined;
+  }
+  const read = (name: string, file: string) => {
+    try {
+      return readFileSync(file, 'utf8');
+    } catch (error) {
+      problems.push(`${name}: ${(error as Error).message}`);
+      return '';
+    }
+  };
+  return { cert: read('RUSHHOUR_TLS_CERT', certFile), key: read('RUSHHOUR_TLS_KEY', keyFile) };
+};

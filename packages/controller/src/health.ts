@@ -1,0 +1,49 @@
+import { access, constants, statfs } from 'node:fs/promises';
+import type { Store } from './store/index.ts';
+import { statement } from './store/statement.ts';
+
+const ping = statement((db, _: object) => db.selectFrom('auditHead').select('entries').where('id', '=', 1));
+
+type Result = 'ok' | 'failed';
+
+/** What the controller knows about its own condition. */
+export interface Health {
+  readonly startedAt: number;
+  isReady(): boolean;
+  setReady(isReady: boolean): void;
+  checks(): Promise<{ db: Result; storage: Result; agentChannel: Result; scheduler: Result }>;
+  diskFreeBytes(): Promise<number>;
+}
+
+interface Parts {
+  store: Store;
+  dataDir: string;
+  /** True while periodic work runs on time. */
+  isSchedulerAlive(): boolean;
+}
+
+export const createHealth = ({ store, dataDir, isSchedulerAlive }: Parts): Health => {
+  let isReady = false;
+  const passes = (work: Promise<unknown>): Promise<Result> =>
+    work.then(
+      () => 'ok' as const,
+      () => 'failed' as const,
+    );
+  return {
+    startedAt: Date.now(),
+    isReady: () => isReady,
+    setReady: (value) => {
+      isReady = value;
+    },
+    checks: async () => ({
+      db: await passes(ping.first(store.read, {})),
+      storage: await passes(access(dataDir, constants.R_OK | constants.W_OK)),
+      agentChannel: isReady ? 'ok' : 'failed',
+      scheduler: isSchedulerAlive() ? 'ok' : 'failed',
+    }),
+    diskFreeBytes: async () => {
+      const { bavail, bsize } = await statfs(dataDir);
+      return bavail * bsize;
+    },
+  };
+};

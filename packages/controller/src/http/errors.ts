@@ -1,0 +1,53 @@
+import type { Socket } from 'node:net';
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import { ApiError, invalid, statusOf, unavailable } from '../errors.ts';
+import { StorageUnavailable } from '../store/database.ts';
+
+/** The one place that writes an error envelope. */
+export const sendError = (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
+  const known = knownError(error);
+  if (known.kind === 'internal') request.log.error({ err: error }, 'request failed');
+  const status = statusOf[known.kind];
+  const { retryAfterSec, allow } = known.data;
+  if (typeof retryAfterSec === 'number') reply.header('retry-after', String(retryAfterSec));
+  if (typeof allow === 'string') reply.header('allow', allow);
+  // A body that was not read to its end would be taken for the next request.
+  if (status === statusOf.tooLarge || status === statusOf.timeout) reply.header('connection', 'close');
+  return reply.code(status).type('application/json; charset=utf-8').send(envelopeOf(known, request.id));
+};
+
+/** Serialized by hand: an error must not depend on any reply schema. */
+const envelopeOf = ({ code, data, message }: ApiError, requestId: string) =>
+  JSON.stringify({ data: { code, requestId, ...data }, error: message });
+
+const knownError = (error: unknown): ApiError => {
+  if (error instanceof ApiError) return error;
+  if (error instanceof StorageUnavailable) return unavailable('STORAGE_UNAVAILABLE', error.message);
+  return fastifyError(error as FastifyError) ?? new ApiError('internal', 'INTERNAL', 'internal error');
+};
+
+const fastifyError = ({ code = '', statusCode = 500 }: Partial<FastifyError>): ApiError | undefined => {
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
+    return new ApiError('unsupportedMedia', 'UNSUPPORTED_MEDIA_TYPE', 'the body must be application/json');
+  }
+  if (statusCode === 413) return new ApiError('tooLarge', 'BODY_TOO_LARGE', 'the body is too large');
+  if (statusCode >= 400 && statusCode < 500) {
+    return invalid([{ path: '', code: code.replace(/^FST_ERR_/, ''), message: 'the request is malformed' }]);
+  }
+  return statusCode === 503 ? unavailable('STOPPING', 'the controller is stopping') : undefined;
+};
+
+/** Answers what never became a request: malformed HTTP, oversized headers, a client too slow. */
+export const answerClientError = (error: Error & { code?: string }, socket: Socket) => {
+  if (socket.destroyed || !socket.writable) return;
+  const [status, code, message] =
+    error.code === 'HPE_HEADER_OVERFLOW'
+      ? ['431 Request Header Fields Too Large', 'HEADERS_TOO_LARGE', 'the headers are larger than 16 KiB']
+      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+        ? ['408 Request Timeout', 'REQUEST_TIMEOUT', 'the request took too long']
+        : ['400 Bad Request', 'MALFORMED_HTTP', 'this is not HTTP'];
+  const body = JSON.stringify({ data: { code, requestId: 'none' }, error: message });
+  socket.end(
+    `HTTP/1.1 ${status}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+  );
+};

@@ -1,0 +1,140 @@
+import { permissionOf, type Route } from '@rushhour/contract';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { ApiError, forbidden, type Issue, invalid, unauthenticated } from '../errors.ts';
+import { allows } from '../permissions.ts';
+import type { Store } from '../store/index.ts';
+import type { SettingsStore } from '../store/settings.ts';
+import { assertSameOrigin } from './csrf.ts';
+import { runOnce } from './idempotency.ts';
+import { assertPlain, tooLarge } from './json-body.ts';
+import type { RateLimit } from './rate.ts';
+import { RequestCaller } from './request-caller.ts';
+import { cookieOf, findSession } from './session.ts';
+import { type Streams, sendEvents } from './sse.ts';
+import { validatorOf } from './validation.ts';
+
+export interface MountDeps {
+  store: Store;
+  settings: SettingsStore;
+  rate: RateLimit;
+  streams: Streams;
+}
+
+export type AnyHandler = (request: object, caller: RequestCaller) => unknown;
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    caller: RequestCaller;
+    bodyLimitBytes: number;
+  }
+}
+
+/** Turns one entry of the route table into a route: authenticate, permit, validate, handle, answer. */
+export const mount = (app: FastifyInstance, operation: string, route: Route, handler: AnyHandler, deps: MountDeps) => {
+  const partsOf = validatorFor(route);
+  const run = route.events ? streaming(handler, deps) : answering(route, handler, deps);
+  app.route({
+    method: route.method,
+    url: `/v1${route.path}`,
+    exposeHeadRoute: route.events === undefined,
+    ...(route.reply && { schema: { response: { 200: route.reply } } }),
+    config: { operation },
+    // Access is decided before the body is read, so that a stranger learns nothing about the schema.
+    onRequest: async (request, reply) => {
+      request.bodyLimitBytes = Math.max(route.bodyLimit ?? 0, deps.settings.current().limits.bodyBytes);
+      request.caller = await admit(operation, route, request, reply, deps);
+    },
+    handler: (request, reply) => run(partsOf(request), request, reply),
+  });
+};
+
+const admit = async (
+  operation: string,
+  route: Route,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  deps: MountDeps,
+) => {
+  const { store, settings, rate } = deps;
+  assertSameOrigin(request.raw);
+  const { limits, agreement } = settings.current();
+  if (Number(request.headers['content-length'] ?? 0) > request.bodyLimitBytes) throw tooLarge(request.bodyLimitBytes);
+  if (route.access === 'public') {
+    rate.take(request.ip, limits.rate);
+    return new RequestCaller(operation, request, reply, store.read);
+  }
+  const session = await findSession(store.read, cookieOf(request, 'accessToken'));
+  rate.take(session?.sessionId ?? request.ip, limits.rate);
+  if (session === undefined) throw unauthenticated('UNAUTHENTICATED', 'sign in first');
+  const caller = new RequestCaller(operation, request, reply, store.read, session);
+  const permission = permissionOf(route);
+  if (permission !== undefined && !allows(session.permissions, permission)) {
+    await store.change(caller, async (tx) => tx.deny({ permission }));
+    throw forbidden('FORBIDDEN', `this needs the permission ${permission}`, { permission });
+  }
+  if (session.isRequiredToSetPassword && !route.beforePassword) {
+    throw forbidden('PASSWORD_CHANGE_REQUIRED', 'set your own password first');
+  }
+  if (agreement.required && !session.agreementAccepted && !route.beforePassword && !route.beforeAgreement) {
+    throw forbidden('AGREEMENT_REQUIRED', 'accept the agreement first');
+  }
+  return caller;
+};
+
+/** Checks all parts of a request and reports the problems of all of them together. */
+const validatorFor = (route: Route) => {
+  const params = route.params && validatorOf.params(route.params);
+  const query = validatorOf.query(route.query ?? {});
+  const body = route.body && validatorOf.body(route.body);
+  return (request: FastifyRequest) => {
+    const issues: Issue[] = [];
+    const collect = (where: Issue['in'], check: ((value: unknown) => unknown) | undefined, value: unknown) => {
+      if (check === undefined) return undefined;
+      try {
+        assertPlain(value);
+        return check(value);
+      } catch (error) {
+        if (!(error instanceof ApiError)) throw error;
+        for (const issue of error.data['issues'] as Issue[])
+          issues.push(where === 'body' ? issue : { ...issue, in: where });
+        return undefined;
+      }
+    };
+    const isLeftOut = route.bodyOptional === true && request.body === undefined;
+    const parts = {
+      params: collect('path', params, request.params),
+      query: collect('query', query, request.query),
+      body: isLeftOut ? undefined : collect('body', body, request.body ?? null),
+    };
+    if (issues.length > 0) throw invalid(issues);
+    return parts;
+  };
+};
+
+type Parts = ReturnType<ReturnType<typeof validatorFor>>;
+
+const answering = (route: Route, handler: AnyHandler, { store }: MountDeps) => {
+  const mayRepeat = route.method === 'POST' && route.access !== 'public';
+  return async (parts: Parts, request: FastifyRequest, reply: FastifyReply) => {
+    const { caller } = request;
+    const key = mayRepeat ? request.headers['idempotency-key'] : undefined;
+    const result =
+      typeof key === 'string'
+        ? await runOnce(store, caller, key, parts, async () => handler(parts, caller))
+        : await handler(parts, caller);
+    // Fastify never answers when a handler resolves to undefined, so an empty reply is sent by hand.
+    return result === undefined ? reply.send() : result;
+  };
+};
+
+const streaming =
+  (handler: AnyHandler, { settings, streams }: MountDeps) =>
+  async (parts: Parts, request: FastifyRequest, reply: FastifyReply) => {
+    const { caller } = request;
+    const leave = streams.admit(caller, settings.current().limits.streamsPerUser);
+    try {
+      await sendEvents(handler(parts, caller) as Parameters<typeof sendEvents>[0], caller, request, reply);
+    } finally {
+      leave();
+    }
+  };

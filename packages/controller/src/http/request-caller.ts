@@ -1,0 +1,74 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { unauthenticated } from '../errors.ts';
+import type { Caller } from '../handlers.ts';
+import type { Tokens } from '../identity/sessions.ts';
+import type { Executor } from '../store/database.ts';
+import { cookieOf, cookiesFor, findSession, type SessionFacts } from './session.ts';
+
+/** A request of HTTP as handlers see it. */
+export class RequestCaller implements Caller {
+  readonly operation: string;
+  readonly requestId: string;
+  idempotency: { key: string; fingerprint: string } | undefined;
+  #request: FastifyRequest;
+  #reply: FastifyReply;
+  #read: Executor;
+  #session: SessionFacts | undefined;
+  #abort: AbortController | undefined;
+
+  constructor(operation: string, request: FastifyRequest, reply: FastifyReply, read: Executor, session?: SessionFacts) {
+    this.operation = operation;
+    this.requestId = request.id;
+    this.#request = request;
+    this.#reply = reply;
+    this.#read = read;
+    this.#session = session;
+  }
+
+  get #known() {
+    if (this.#session === undefined) throw unauthenticated('UNAUTHENTICATED', 'sign in first');
+    return this.#session;
+  }
+  get userId() {
+    return this.#session?.userId as number;
+  }
+  get sessionId() {
+    return this.#known.sessionId;
+  }
+  get isRequiredToSetPassword() {
+    return this.#known.isRequiredToSetPassword;
+  }
+  get agreementAccepted() {
+    return this.#known.agreementAccepted;
+  }
+  get permissions() {
+    return this.#known.permissions;
+  }
+  get address() {
+    return this.#request.ip;
+  }
+  get refreshToken() {
+    return cookieOf(this.#request, 'refreshToken');
+  }
+  get lastEventId() {
+    const id = this.#request.headers['last-event-id'];
+    return typeof id === 'string' ? id : undefined;
+  }
+  get signal() {
+    this.#abort ??= new AbortController();
+    return this.#abort.signal;
+  }
+  abort() {
+    this.#abort?.abort();
+  }
+  setHeader(name: string, value: string) {
+    this.#reply.header(name, value);
+  }
+  setSession(tokens: Tokens | undefined) {
+    this.#reply.header('set-cookie', cookiesFor(tokens, this.#request.protocol === 'https'));
+  }
+  async caller() {
+    const session = this.#session ?? (await findSession(this.#read, cookieOf(this.#request, 'accessToken')));
+    return session && new RequestCaller(this.operation, this.#request, this.#reply, this.#read, session);
+  }
+}

@@ -1,0 +1,84 @@
+import type { FastifyRequest } from 'fastify';
+import type { Tokens } from '../identity/sessions.ts';
+import { tokenHash } from '../identity/sessions.ts';
+import type { Executor } from '../store/database.ts';
+import { statement } from '../store/statement.ts';
+
+/** What a valid access token stands for. */
+export interface SessionFacts {
+  sessionId: number;
+  userId: number;
+  isRequiredToSetPassword: boolean;
+  agreementAccepted: boolean;
+  permissions: ReadonlySet<number>;
+}
+
+const find = statement((db, p: { hash: string; now: string }) =>
+  db
+    .selectFrom('sessions')
+    .innerJoin('users', 'users.id', 'sessions.userID')
+    .innerJoin('groups', 'groups.id', 'users.groupID')
+    .select([
+      'sessions.id as sessionId',
+      'users.id as userId',
+      'users.isRequiredToSetPassword',
+      'users.agreementAccepted',
+      'groups.permissions',
+    ])
+    .where('sessions.accessHash', '=', p.hash)
+    .where('sessions.accessExpiresAt', '>', p.now)
+    .where('users.isActive', '=', 1)
+    .where('users.deletedAt', 'is', null),
+);
+
+const parsed = new Map<string, ReadonlySet<number>>();
+/** Groups are few and their permission lists are read with every request: keep each parsed. */
+const permissionsOf = (list: string) => {
+  let found = parsed.get(list);
+  if (found === undefined) {
+    found = new Set((JSON.parse(list) as { value: number }[]).map(({ value }) => value));
+    if (parsed.size > 1000) parsed.clear();
+    parsed.set(list, found);
+  }
+  return found;
+};
+
+/** The session behind an access token, or nothing. Read from the store each time: a block or sign-out acts at once. */
+export const findSession = async (
+  read: Executor,
+  accessToken: string | undefined,
+): Promise<SessionFacts | undefined> => {
+  if (accessToken === undefined || accessToken.length > 128) return undefined;
+  const row = await find.first(read, { hash: tokenHash(accessToken), now: new Date().toISOString() });
+  if (row === undefined) return undefined;
+  return {
+    sessionId: row.sessionId,
+    userId: row.userId,
+    isRequiredToSetPassword: row.isRequiredToSetPassword === 1,
+    agreementAccepted: row.agreementAccepted === 1,
+    permissions: permissionsOf(row.permissions),
+  };
+};
+
+/** One cookie out of the Cookie header, without a table of all of them. */
+export const cookieOf = (request: FastifyRequest, name: string): string | undefined => {
+  const header = request.headers.cookie;
+  if (header === undefined) return undefined;
+  for (const pair of header.split(';')) {
+    const at = pair.indexOf('=');
+    if (at > 0 && pair.slice(0, at).trim() === name) return pair.slice(at + 1).trim();
+  }
+  return undefined;
+};
+
+/** The Set-Cookie headers that hand out a pair of tokens, or take it away. */
+export const cookiesFor = (tokens: Tokens | undefined, isTls: boolean): string[] => {
+  const flags = `HttpOnly; SameSite=Strict; Path=/${isTls ? '; Secure' : ''}`;
+  const cookie = (name: string, value: string, expires: string) =>
+    `${name}=${value}; ${flags}; Expires=${new Date(expires).toUTCString()}`;
+  const past = '1970-01-01T00:00:00.000Z';
+  return [
+    cookie('accessToken', tokens?.accessToken ?? '', tokens?.accessExpiresAt ?? past),
+    cookie('refreshToken', tokens?.refreshToken ?? '', tokens?.refreshExpiresAt ?? past),
+  ];
+};

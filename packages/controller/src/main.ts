@@ -1,0 +1,38 @@
+import { ConfigError, readConfig } from './config.ts';
+import { type Controller, startController } from './controller.ts';
+
+const print = (text: string) => process.stdout.write(`${text}\n`);
+
+/** The first signal lets requests in flight finish, the second ends the process at once. */
+const stopOnSignal = (controller: Controller) => {
+  let isStopping = false;
+  const stop = (signal: string) => {
+    if (isStopping) process.exit(1);
+    isStopping = true;
+    controller.log.info({ signal }, 'stopping');
+    controller.close().then(
+      () => process.exit(0),
+      (error) => {
+        controller.log.error({ err: error }, 'could not stop cleanly');
+        process.exit(1);
+      },
+    );
+  };
+  process.on('SIGTERM', stop).on('SIGINT', stop);
+};
+
+try {
+  const controller = await startController(readConfig(process.env));
+  stopOnSignal(controller);
+  if (controller.credentials) {
+    print('First start: an administrator was made. This password is shown only now.');
+    print(`  e-mail    ${controller.credentials.email}`);
+    print(`  password  ${controller.credentials.password}`);
+  }
+  print(`Rushhour is ready at ${controller.url}  (API documentation: ${controller.url}/docs)`);
+} catch (error) {
+  process.stderr.write(
+    error instanceof ConfigError ? `${error.message}\n` : `could not start: ${(error as Error).stack}\n`,
+  );
+  process.exit(error instanceof ConfigError ? 78 : 1);
+}

@@ -1,0 +1,13 @@
+import { type Permission, permissions } from '@rushhour/contract';
+
+const admin = permissions['system.admin'];
+
+/** Does someone who holds these integers have the permission? The administrator's implies every other. */
+export const allows = (held: ReadonlySet<number>, permission: Permission) =>
+  held.has(permissions[permission]) || held.has(admin);
+
+/** The integers someone has in effect: all of them for an administrator. */
+export const effective = (held: ReadonlySet<number>): number[] =>
+  held.has(admin) ? Object.values(permissions) : [...held];
+
+export const isAdmin = (held: Iterable<number>) => [...held].includes(admin);

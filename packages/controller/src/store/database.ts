@@ -1,0 +1,37 @@
+export type Engine = 'sqlite' | 'postgres';
+
+/** A compiled statement. Engines prepare each one once and keep it by identity. */
+export interface Compiled {
+  readonly name: string;
+  readonly sql: string;
+}
+
+export type Row = Record<string, unknown>;
+
+/** Something that runs statements: the database itself, or an open transaction. */
+export interface Executor {
+  readonly engine: Engine;
+  run(statement: Compiled, values: readonly unknown[]): Promise<Row[]>;
+}
+
+export interface Database extends Executor {
+  /** Runs statements that leave no trace in the cache: migrations and pragmas. */
+  transaction<T>(work: (tx: Executor) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}
+
+/** A unique index refused a row. `index` is its name, `<table>_<column>_unique` by our convention. */
+export class UniqueViolation extends Error {
+  override readonly name = 'UniqueViolation';
+  readonly column: string;
+
+  constructor(index: string, cause: unknown) {
+    super(`unique index ${index} refused a row`, { cause });
+    this.column = /_(\w+)_unique$/.exec(index)?.[1] ?? index;
+  }
+}
+
+/** The disk is full or the database cannot be reached: nothing was written, trying again may help. */
+export class StorageUnavailable extends Error {
+  override readonly name = 'StorageUnavailable';
+}

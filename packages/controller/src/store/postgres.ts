@@ -1,0 +1,69 @@
+import pg from 'pg';
+import {
+  type Compiled,
+  type Database,
+  type Executor,
+  type Row,
+  StorageUnavailable,
+  UniqueViolation,
+} from './database.ts';
+
+const int8 = 20;
+const numeric = 1700;
+
+/** PostgreSQL through a pool; every statement is prepared once on each connection under its name. */
+export const openPostgres = (url: string): Database => {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: 10,
+    types: {
+      getTypeParser: (oid, format) => (oid === int8 || oid === numeric ? Number : pg.types.getTypeParser(oid, format)),
+    },
+  });
+  // A connection that breaks while idle is replaced by the pool; without a listener it would end the process.
+  pool.on('error', () => {});
+
+  const runOn = (target: pg.Pool | pg.PoolClient) => async (statement: Compiled, values: readonly unknown[]) => {
+    try {
+      const { rows } = await target.query({ name: statement.name, text: statement.sql, values: values as unknown[] });
+      return rows as Row[];
+    } catch (error) {
+      throw translate(error);
+    }
+  };
+
+  const transaction: Database['transaction'] = async (work) => {
+    const client = await pool.connect().catch((error) => Promise.reject(translate(error)));
+    const tx: Executor = { engine: 'postgres', run: runOn(client) };
+    let broken: Error | undefined;
+    try {
+      await client.query('BEGIN');
+      const result = await work(tx);
+      await client.query('COMMIT');
+      return result;
+    } catch (error) {
+      await client.query('ROLLBACK').catch((failure) => {
+        broken = failure;
+      });
+      throw translate(error);
+    } finally {
+      client.release(broken);
+    }
+  };
+
+  return { engine: 'postgres', run: runOn(pool), transaction, close: () => pool.end() };
+};
+
+const translate = (error: unknown) => {
+  const {
+    code = '',
+    constraint = '',
+    message = '',
+  } = error as { code?: string; constraint?: string; message?: string };
+  if (code === '23505') return new UniqueViolation(constraint, error);
+  const lost =
+    /^(08|57P0|53)/.test(code) ||
+    /^(ECONN|EPIPE|ENOTFOUND|ETIMEDOUT)/.test(code) ||
+    /Connection terminated/.test(message);
+  return lost ? new StorageUnavailable('the database cannot be reached', { cause: error }) : error;
+};

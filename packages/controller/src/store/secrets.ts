@@ -1,0 +1,95 @@
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Database } from './database.ts';
+import { statement } from './statement.ts';
+
+/** Where a secret stands. It is authenticated, so that a sealed value cannot be moved to another place. */
+export interface Place {
+  table: string;
+  id: number | string;
+  column: string;
+}
+
+export interface Secrets {
+  seal(plain: string, place: Place): string;
+  open(sealed: string, place: Place): string;
+  /** A keyed, one-way derivation: the same input always gives the same 32 bytes, unknown to anyone without the key. */
+  derive(purpose: string, input: string): Buffer;
+}
+
+const keyBytes = 32;
+
+/** The installation's key: given, or read from a file that only the owner may read and that is made at first start. */
+export const loadKey = (given: Buffer | undefined, dataDir: string): Buffer => {
+  if (given !== undefined) return given;
+  const file = join(dataDir, 'secret.key');
+  if (!existsSync(file)) {
+    const descriptor = openSync(file, 'wx', 0o600);
+    writeSync(descriptor, `${randomBytes(keyBytes).toString('base64')}\n`);
+    fsyncSync(descriptor);
+    closeSync(descriptor);
+  }
+  const key = Buffer.from(readFileSync(file, 'utf8').trim(), 'base64');
+  if (key.length !== keyBytes) throw new Error(`${file} does not hold a key of ${keyBytes} bytes`);
+  return key;
+};
+
+/** Seals each value with a data key of its own, wrapped by the installation's key. AES-256-GCM throughout. */
+export const createSecrets = (key: Buffer): Secrets => {
+  const wrapKey = Buffer.from(hkdfSync('sha256', key, '', 'rushhour wrap', keyBytes));
+  const deriveKey = Buffer.from(hkdfSync('sha256', key, '', 'rushhour derive', keyBytes));
+  return {
+    seal(plain, place) {
+      const dataKey = randomBytes(keyBytes);
+      const where = placeOf(place);
+      return ['v1', encrypt(wrapKey, dataKey, where), encrypt(dataKey, Buffer.from(plain), where)].join('.');
+    },
+    open(sealed, place) {
+      const [version, wrapped, body] = sealed.split('.');
+      if (version !== 'v1' || wrapped === undefined || body === undefined) throw new Error('not a sealed value');
+      const where = placeOf(place);
+      return decrypt(decrypt(wrapKey, wrapped, where), body, where).toString();
+    },
+    derive: (purpose, input) => createHmac('sha256', deriveKey).update(`${purpose}\0${input}`).digest(),
+  };
+};
+
+const placeOf = ({ table, id, column }: Place) => Buffer.from(JSON.stringify([table, id, column]));
+
+const encrypt = (key: Buffer, plain: Buffer, where: Buffer) => {
+  const iv = randomBytes(12);
+  const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(where);
+  const body = Buffer.concat([cipher.update(plain), cipher.final()]);
+  return Buffer.concat([iv, cipher.getAuthTag(), body]).toString('base64url');
+};
+
+const decrypt = (key: Buffer, sealed: string, where: Buffer) => {
+  const bytes = Buffer.from(sealed, 'base64url');
+  const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12)).setAAD(where);
+  decipher.setAuthTag(bytes.subarray(12, 28));
+  return Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()]);
+};
+
+const findCheck = statement((db, _: object) =>
+  db.selectFrom('installation').select('value').where('name', '=', 'keyCheck'),
+);
+const insertCheck = statement((db, p: { value: string }) =>
+  db
+    .insertInto('installation')
+    .values({ name: 'keyCheck', value: p.value })
+    .onConflict((c) => c.doNothing()),
+);
+
+const checkPlace: Place = { table: 'installation', id: 'keyCheck', column: 'value' };
+
+/** Refuses a database that was sealed with another key, before anything is read wrongly. */
+export const checkKey = async (database: Database, secrets: Secrets) => {
+  await database.transaction((tx) => insertCheck.all(tx, { value: secrets.seal('rushhour', checkPlace) }));
+  const row = await findCheck.first(database, {});
+  try {
+    secrets.open(row?.value ?? '', checkPlace);
+  } catch (cause) {
+    throw new Error('this database was sealed with another secret key: give the key it was made with', { cause });
+  }
+};

@@ -1,0 +1,94 @@
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import { type Compiled, type Database, type Row, StorageUnavailable, UniqueViolation } from './database.ts';
+
+const codes = { ioError: 10, full: 13, constraintUnique: 2067, constraintPrimaryKey: 1555 };
+
+/** SQLite in a file: one connection writes, another reads what is committed and never waits. */
+export const openSqlite = (file: string): Database => {
+  const writer = connect(file);
+  const reader = connect(file);
+  reader.db.exec('PRAGMA query_only = ON');
+  let turn: Promise<unknown> = Promise.resolve();
+
+  const transaction: Database['transaction'] = (work) => {
+    const run = async () => {
+      writer.exec('BEGIN IMMEDIATE');
+      try {
+        const result = await work({ engine: 'sqlite', run: writer.run });
+        writer.exec('COMMIT');
+        return result;
+      } catch (error) {
+        if (writer.db.isTransaction) writer.exec('ROLLBACK');
+        throw error;
+      }
+    };
+    const result = turn.then(run);
+    turn = result.catch(() => {});
+    return result;
+  };
+
+  return {
+    engine: 'sqlite',
+    run: reader.run,
+    transaction,
+    close: async () => {
+      await turn;
+      reader.db.close();
+      writer.db.close();
+    },
+  };
+};
+
+const connect = (file: string) => {
+  const db = new DatabaseSync(file, { timeout: 10_000 });
+  db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY');
+  assertDurable(db);
+  // The one case rule of searches: SQLite's own lower() knows ASCII only.
+  db.function('fold', { deterministic: true }, (text) => (typeof text === 'string' ? text.toLowerCase() : text));
+  const prepared = new WeakMap<Compiled, StatementSync>();
+  const run = async (statement: Compiled, values: readonly unknown[]) => {
+    let ready = prepared.get(statement);
+    if (ready === undefined) {
+      ready = db.prepare(statement.sql);
+      prepared.set(statement, ready);
+    }
+    try {
+      return ready.all(...(values as SQLInputValue[])) as Row[];
+    } catch (error) {
+      throw translate(error);
+    }
+  };
+  const exec = (sql: string) => {
+    try {
+      db.exec(sql);
+    } catch (error) {
+      throw translate(error);
+    }
+  };
+  return { db, run, exec };
+};
+
+const assertDurable = (db: DatabaseSync) => {
+  const { synchronous } = db.prepare('PRAGMA synchronous').get() as { synchronous: number };
+  const { journal_mode: journal } = db.prepare('PRAGMA journal_mode').get() as { journal_mode: string };
+  if (synchronous !== 2 || journal !== 'wal') {
+    throw new Error(
+      `SQLite must run with journal_mode wal and synchronous 2 (FULL), not ${journal} and ${synchronous}`,
+    );
+  }
+};
+
+const translate = (error: unknown) => {
+  const { errcode = 0, message = '' } = error as { errcode?: number; message?: string };
+  if (errcode === codes.constraintUnique || errcode === codes.constraintPrimaryKey) {
+    const [, table, column] = /constraint failed: (\w+)\.(\w+)/.exec(message) ?? [];
+    return new UniqueViolation(`${table}_${column}_unique`, error);
+  }
+  if ((errcode & 0xff) === codes.full) return new StorageUnavailable('the disk is full', { cause: error });
+  // After a failed write or fsync nobody knows what is on the disk: stop, and let recovery read the log anew.
+  if ((errcode & 0xff) === codes.ioError) {
+    process.stderr.write(`fatal: the database could not be written: ${message}\n`);
+    process.exit(70);
+  }
+  return error;
+};
