@@ -1,1 +1,11 @@
-export {};
+export { type AnalyzeOptions, analyzeCapture, CaptureAnalyzer } from './analyze.ts';
+export type { CaptureAnalysis, InfoSelection, StepDataSelection } from './capture-analysis.ts';
+export type { CaptureFormat } from './capture-format.ts';
+export { CaptureReader } from './capture-reader.ts';
+export { type CaptureSource, packetsOf, readCapture } from './capture-source.ts';
+export { CaptureWriter, type WritablePacket, type WriterOptions } from './capture-writer.ts';
+export { ethernetFrame, ipPacket, tcpPacket, udpDatagram, udpPacket } from './frame-builder.ts';
+export type { Packet, PacketSink } from './packet.ts';
+export { PcapError, type PcapErrorCode } from './pcap-error.ts';
+export type { PcapInfo, PcapSession, PcapStep, PcapWarning, StepEncoding } from './pcap-info.ts';
+export type { StepWindow } from './step-recorder.ts';
