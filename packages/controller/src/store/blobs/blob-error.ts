@@ -1,0 +1,28 @@
+export type BlobErrorCode =
+  | 'TOO_LARGE'
+  | 'NO_SPACE'
+  | 'NOT_FOUND'
+  | 'OFFSET_MISMATCH'
+  | 'PART_BUSY'
+  | 'PART_UNKNOWN'
+  | 'CORRUPT';
+
+/** A failure the caller of the storage can tell its own caller about; `data` holds `limit`, `received` or `sha256`. */
+export class BlobError extends Error {
+  override readonly name = 'BlobError';
+  readonly code: BlobErrorCode;
+  readonly data: Readonly<Record<string, unknown>>;
+
+  constructor(code: BlobErrorCode, message: string, data: Record<string, unknown> = {}, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+    this.data = data;
+  }
+}
+
+/** A full disk is an answer of its own; every other failure passes unchanged. */
+export const explainDiskError = (error: unknown): unknown => {
+  const code = (error as NodeJS.ErrnoException | undefined)?.code;
+  if (code !== 'ENOSPC' && code !== 'EDQUOT') return error;
+  return new BlobError('NO_SPACE', 'no space left for uploads', {}, { cause: error });
+};
