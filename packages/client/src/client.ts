@@ -1,4 +1,12 @@
-import { type Api, api, type Collection, type ReplyOf, type RequestOf, type Route } from '@rushhour/contract';
+import {
+  type Api,
+  api,
+  type Collection,
+  type ReplyOf,
+  type RequestOf,
+  type Route,
+  type UploadFieldsOf,
+} from '@rushhour/contract';
 import { readEvents } from './event-stream.ts';
 import { RequestFailed } from './request-failed.ts';
 
@@ -12,11 +20,25 @@ interface CallOptions {
 type RequiredKeys<T> = { [K in keyof T]-?: object extends Pick<T, K> ? never : K }[keyof T];
 type Given<T> = T extends { query: infer Q } ? Omit<T, 'query'> & (object extends Q ? { query?: Q } : { query: Q }) : T;
 
+/** A file to send beside the text parts of an upload. */
+export interface UploadOf<Fields> {
+  fields: Fields;
+  file: Blob;
+  filename: string;
+}
+
+type RequestFor<R extends Route> = Given<RequestOf<R>> &
+  (R extends { readonly upload: object } ? { upload?: UploadOf<UploadFieldsOf<R>> } : unknown) &
+  (R extends { readonly chunk: true } ? { chunk: Blob | Uint8Array<ArrayBuffer> } : unknown);
+
+/** Downloads are answered as they come: the caller decides how to read them. */
+type AnswerOf<R extends Route> = R extends { readonly download: readonly string[] } ? Response : ReplyOf<R>;
+
 /** The function of one route. A request without required parts may be left out. */
 export type Call<R extends Route> =
-  RequiredKeys<Given<RequestOf<R>>> extends never
-    ? (request?: Given<RequestOf<R>>, options?: CallOptions) => Promise<ReplyOf<R>>
-    : (request: Given<RequestOf<R>>, options?: CallOptions) => Promise<ReplyOf<R>>;
+  RequiredKeys<RequestFor<R>> extends never
+    ? (request?: RequestFor<R>, options?: CallOptions) => Promise<AnswerOf<R>>
+    : (request: RequestFor<R>, options?: CallOptions) => Promise<AnswerOf<R>>;
 
 export type Client = {
   readonly [C in keyof Api]: {
@@ -28,6 +50,8 @@ interface Parts {
   params?: Record<string, unknown>;
   query?: Record<string, unknown>;
   body?: unknown;
+  upload?: UploadOf<Record<string, unknown>>;
+  chunk?: Blob | Uint8Array<ArrayBuffer>;
 }
 
 /** A function for every route of the contract: `client.groups.list({ query: { count: 10, offset: 0 } })`. */
@@ -37,11 +61,11 @@ export const createClient = (baseUrl: string, send: Send = fetch): Client => {
     async (request: Parts = {}, { headers = {}, signal }: CallOptions = {}) => {
       const response = await send(baseUrl + urlOf(route.path, request), {
         method: route.method,
-        headers: request.body === undefined ? headers : { 'content-type': 'application/json', ...headers },
-        ...(request.body !== undefined && { body: JSON.stringify(request.body) }),
+        ...bodyOf(request, headers),
         ...(signal && { signal }),
       });
-      if (!response.ok) throw await failureOf(response);
+      if (!response.ok && response.status !== 304) throw await failureOf(response);
+      if (route.download) return response;
       if (route.events && response.body) return readEvents(response.body);
       const text = await response.text();
       return text === '' ? undefined : JSON.parse(text);
@@ -51,6 +75,20 @@ export const createClient = (baseUrl: string, send: Send = fetch): Client => {
     Object.fromEntries(Object.entries(routes).map(([operation, route]) => [operation, call(route)])),
   ]);
   return Object.fromEntries(collections);
+};
+
+const bodyOf = ({ body, upload, chunk }: Parts, headers: Record<string, string>) => {
+  if (upload !== undefined) return { headers, body: formOf(upload) };
+  if (chunk !== undefined) return { headers: { 'content-type': 'application/octet-stream', ...headers }, body: chunk };
+  if (body === undefined) return { headers };
+  return { headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) };
+};
+
+const formOf = ({ fields, file, filename }: UploadOf<Record<string, unknown>>) => {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(fields)) if (value !== undefined) form.append(name, String(value));
+  form.append('file', file, filename);
+  return form;
 };
 
 const failureOf = async (response: Response) => {

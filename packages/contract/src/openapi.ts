@@ -59,10 +59,28 @@ const operationOf = (route: Route, tag: string, operationId: string, components:
     ...(permission && { description: `Needs the permission \`${permission}\`.`, 'x-permission': permission }),
     ...(route.access === 'public' && { security: [] }),
     parameters: [...parametersOf('path', route.params), ...parametersOf('query', route.query)],
-    ...(route.body && {
-      requestBody: { required: route.bodyOptional !== true, content: jsonContent(route.body, components) },
-    }),
+    ...requestBodyOf(route, components),
     responses: Object.fromEntries(statusesOf(route).map((status) => [status, responseOf(route, status, components)])),
+  };
+};
+
+const requestBodyOf = (route: Route, components: Json): Json => {
+  if (route.chunk) return { requestBody: { required: true, content: { 'application/octet-stream': {} } } };
+  if (!route.body && !route.upload) return {};
+  const { properties, required = [] } = (route.upload ?? {}) as { properties?: Json; required?: string[] };
+  const form = {
+    type: 'object',
+    properties: { ...properties, file: { type: 'string', format: 'binary' } },
+    required: [...required, 'file'],
+  };
+  return {
+    requestBody: {
+      required: route.bodyOptional !== true,
+      content: {
+        ...(route.body && jsonContent(route.body, components)),
+        ...(route.upload && { 'multipart/form-data': { schema: form } }),
+      },
+    },
   };
 };
 
@@ -70,6 +88,8 @@ const responseOf = (route: Route, status: number, components: Json): Json => {
   if (status !== 200) return { description: meaning[status] ?? 'Error', content: jsonContent(ErrorBody, components) };
   if (route.events)
     return { description: 'Events', content: { 'text/event-stream': { schema: lift(route.events, components) } } };
+  if (route.download)
+    return { description: 'The file', content: Object.fromEntries(route.download.map((type) => [type, {}])) };
   return { description: 'OK', ...(route.reply && { content: jsonContent(route.reply, components) }) };
 };
 

@@ -16,8 +16,14 @@ export interface Route {
   readonly bodyOptional?: true;
   /** Upper bound of the JSON body in bytes where it differs from the setting `limits.bodyBytes`. */
   readonly bodyLimit?: number;
+  /** Text parts of a `multipart/form-data` body with one `file` part, accepted instead of the JSON body. */
+  readonly upload?: TSchema;
+  /** The body is a plain stream of bytes (`application/octet-stream`). */
+  readonly chunk?: true;
   /** Schema of the 200 body. Omitted when the reply is empty. */
   readonly reply?: TSchema;
+  /** Media types of the 200 body when it is a file. */
+  readonly download?: readonly string[];
   /** Schema of one event when the reply is `text/event-stream`. */
   readonly events?: TSchema;
   /** Works for a user who must still set a password or accept the agreement. */
@@ -44,10 +50,15 @@ type Part<R, K extends 'params' | 'query'> = R extends { readonly [P in K]: infe
   : unknown;
 
 type BodyPart<R> = R extends { readonly body: infer S extends TSchema }
-  ? R extends { readonly bodyOptional: true }
+  ? R extends { readonly bodyOptional: true } | { readonly upload: TSchema }
     ? { readonly body?: Static<S> | undefined }
     : { readonly body: Static<S> }
   : unknown;
+
+/** The text parts of an upload. */
+export type UploadFieldsOf<R extends Route> = R extends { readonly upload: infer S extends TSchema }
+  ? Static<S>
+  : never;
 
 /** The validated parts of a request, as a handler receives them and a client sends them. */
 export type RequestOf<R extends Route> = Part<R, 'params'> & Part<R, 'query'> & BodyPart<R>;
@@ -68,6 +79,8 @@ export const permissionOf = ({ access }: Route): Permission | undefined =>
 export const statusesOf = (route: Route): number[] => {
   const statuses = new Set([200, 400, 429, 500, 503, ...(route.errors ?? [])]);
   if (route.access !== 'public') for (const status of [401, 403]) statuses.add(status);
-  if (route.body !== undefined) for (const status of [408, 413, 415]) statuses.add(status);
+  if (route.download !== undefined) statuses.add(416);
+  if (route.body !== undefined || route.chunk || route.upload)
+    for (const status of [408, 413, 415]) statuses.add(status);
   return [...statuses].sort((a, b) => a - b);
 };

@@ -1,4 +1,5 @@
-import type { Api, Collection, ReplyOf, RequestOf, Route } from '@rushhour/contract';
+import type { Readable } from 'node:stream';
+import type { Api, Collection, ReplyOf, RequestOf, Route, UploadFieldsOf } from '@rushhour/contract';
 import type { Tokens } from './identity/sessions.ts';
 import type { Origin } from './store/change.ts';
 
@@ -9,6 +10,7 @@ export interface Visitor extends Origin {
   readonly lastEventId: string | undefined;
   /** Aborted when the client goes away or the controller stops. */
   readonly signal: AbortSignal;
+  header(name: string): string | undefined;
   setHeader(name: string, value: string): void;
   /** Hands out session cookies, or takes them away. */
   setSession(tokens: Tokens | undefined): void;
@@ -26,10 +28,33 @@ export interface Caller extends Visitor {
   readonly permissions: ReadonlySet<number>;
 }
 
+/** A file that arrives with a request. Read it to its end or throw; it is never kept in memory. */
+export interface Upload<Fields> {
+  readonly fields: Fields;
+  readonly filename: string;
+  readonly stream: Readable;
+}
+
+/** A file that leaves with an answer. */
+export interface Download {
+  readonly type: string;
+  readonly body: Readable | Buffer | string;
+  readonly status?: 200 | 206 | 304;
+  readonly headers?: Record<string, string>;
+}
+
+type UploadPart<R extends Route> = R extends { readonly upload: object }
+  ? { readonly upload?: Upload<UploadFieldsOf<R>> | undefined }
+  : unknown;
+type ChunkPart<R extends Route> = R extends { readonly chunk: true }
+  ? { readonly chunk: { readonly stream: Readable; readonly contentRange: string | undefined } }
+  : unknown;
+type AnswerOf<R extends Route> = R extends { readonly download: readonly string[] } ? Download : ReplyOf<R>;
+
 export type Handler<R extends Route> = (
-  request: RequestOf<R>,
+  request: RequestOf<R> & UploadPart<R> & ChunkPart<R>,
   caller: R['access'] extends 'public' ? Visitor : Caller,
-) => Promise<ReplyOf<R>> | ReplyOf<R> | (ReplyOf<R> extends undefined ? Promise<void> | void : never);
+) => Promise<AnswerOf<R>> | AnswerOf<R> | (AnswerOf<R> extends undefined ? Promise<void> | void : never);
 
 /** One handler for each route of a collection: a missing or misspelt one does not compile. */
 export type Handlers<C extends Collection> = { readonly [K in keyof C['routes']]: Handler<C['routes'][K]> };

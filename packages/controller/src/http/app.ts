@@ -1,4 +1,5 @@
 import type { IncomingMessage, Server } from 'node:http';
+import fastifyMultipart from '@fastify/multipart';
 import { api, type Collection, type Route } from '@rushhour/contract';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from 'fastify';
 import { createHandlers, type Services } from '../collections/index.ts';
@@ -10,6 +11,7 @@ import { type AnyHandler, mount } from './mount.ts';
 import { serveProbes } from './probes.ts';
 import { createRateLimit } from './rate.ts';
 import { createStreams } from './sse.ts';
+import { createUploads } from './upload.ts';
 
 export interface AppOptions extends Services {
   log: FastifyBaseLogger;
@@ -24,13 +26,15 @@ export const buildApp = async ({ log, tls, ...services }: AppOptions): Promise<F
   const app = createFastify(log, tls);
   const rate = createRateLimit();
   const streams = createStreams();
+  const uploads = createUploads();
   app.addHook('preClose', async () => streams.endAll());
+  await app.register(fastifyMultipart, { throwFileSizeLimit: false });
   await serveProbes(app, services.health);
   const handlers = createHandlers(services) as unknown as Record<string, Record<string, AnyHandler>>;
   for (const [name, { routes }] of Object.entries(api) as [string, Collection][]) {
     for (const [operation, route] of Object.entries(routes)) {
       const handler = handlers[name]?.[operation] as AnyHandler;
-      mount(app, `${name}.${operation}`, route, handler, { ...services, rate, streams });
+      mount(app, `${name}.${operation}`, route, handler, { ...services, rate, streams, uploads });
     }
   }
   refuseOtherMethods(
@@ -64,6 +68,10 @@ const createFastify = (log: FastifyBaseLogger, tls: AppOptions['tls']): FastifyI
     /^application\/json(?:\s*;\s*charset="?utf-8"?)?\s*;?$/i,
     async (request: FastifyRequest, payload: IncomingMessage) =>
       parseJson(await readBody(payload, request.bodyLimitBytes)),
+  );
+  app.addContentTypeParser(
+    'application/octet-stream',
+    async (_request: FastifyRequest, payload: IncomingMessage) => payload,
   );
   app.setErrorHandler(sendError);
   app.setNotFoundHandler((request, reply) =>

@@ -1,6 +1,8 @@
+import type { Readable } from 'node:stream';
 import { permissionOf, type Route } from '@rushhour/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError, forbidden, type Issue, invalid, unauthenticated } from '../errors.ts';
+import type { Download } from '../handlers.ts';
 import { allows } from '../permissions.ts';
 import type { Store } from '../store/index.ts';
 import type { SettingsStore } from '../store/settings.ts';
@@ -11,6 +13,7 @@ import type { RateLimit } from './rate.ts';
 import { RequestCaller } from './request-caller.ts';
 import { cookieOf, findSession } from './session.ts';
 import { type Streams, sendEvents } from './sse.ts';
+import { openUpload, type Uploads } from './upload.ts';
 import { validatorOf } from './validation.ts';
 
 export interface MountDeps {
@@ -18,6 +21,7 @@ export interface MountDeps {
   settings: SettingsStore;
   rate: RateLimit;
   streams: Streams;
+  uploads: Uploads;
 }
 
 export type AnyHandler = (request: object, caller: RequestCaller) => unknown;
@@ -32,7 +36,7 @@ declare module 'fastify' {
 /** Turns one entry of the route table into a route: authenticate, permit, validate, handle, answer. */
 export const mount = (app: FastifyInstance, operation: string, route: Route, handler: AnyHandler, deps: MountDeps) => {
   const partsOf = validatorFor(route);
-  const run = route.events ? streaming(handler, deps) : answering(route, handler, deps);
+  const run = runnerFor(route, handler, deps);
   app.route({
     method: route.method,
     url: `/v1${route.path}`,
@@ -43,9 +47,29 @@ export const mount = (app: FastifyInstance, operation: string, route: Route, han
     onRequest: async (request, reply) => {
       request.bodyLimitBytes = Math.max(route.bodyLimit ?? 0, deps.settings.current().limits.bodyBytes);
       request.caller = await admit(operation, route, request, reply, deps);
+      assertMedia(route, request);
     },
-    handler: (request, reply) => run(partsOf(request), request, reply),
+    handler: route.upload
+      ? async (request, reply) =>
+          request.isMultipart() ? upload(request, reply) : run(partsOf(request), request, reply)
+      : (request, reply) => run(partsOf(request), request, reply),
   });
+
+  const upload = (request: FastifyRequest, reply: FastifyReply) =>
+    deps.uploads.admit(async () => {
+      const opened = await openUpload(request);
+      try {
+        return await run(partsOf(request, opened), request, reply);
+      } finally {
+        // Whatever was not read must not stand in the way of the answer.
+        opened.stream.resume();
+      }
+    });
+};
+
+const runnerFor = (route: Route, handler: AnyHandler, deps: MountDeps) => {
+  if (route.events) return streaming(handler, deps);
+  return route.download ? downloading(handler) : answering(route, handler, deps);
 };
 
 const admit = async (
@@ -58,7 +82,8 @@ const admit = async (
   const { store, settings, rate } = deps;
   assertSameOrigin(request.raw);
   const { limits, agreement } = settings.current();
-  if (Number(request.headers['content-length'] ?? 0) > request.bodyLimitBytes) throw tooLarge(request.bodyLimitBytes);
+  if (Number(request.headers['content-length'] ?? 0) > limitOf(route, request, limits))
+    throw tooLarge(limitOf(route, request, limits));
   if (route.access === 'public') {
     rate.take(request.ip, limits.rate);
     return new RequestCaller(operation, request, reply, store.read);
@@ -81,17 +106,37 @@ const admit = async (
   return caller;
 };
 
+/** Forms and plain bytes are for the routes that say so; everything else is JSON. */
+const assertMedia = (route: Route, request: FastifyRequest) => {
+  const type = request.headers['content-type'] ?? '';
+  const isForm = /^multipart\//i.test(type);
+  const isBytes = /^application\/octet-stream/i.test(type);
+  const isFine = route.chunk ? isBytes : !isBytes && (!isForm || route.upload !== undefined);
+  if (isFine) return;
+  const wanted = route.chunk
+    ? 'application/octet-stream'
+    : `application/json${route.upload ? ' or multipart/form-data' : ''}`;
+  throw new ApiError('unsupportedMedia', 'UNSUPPORTED_MEDIA_TYPE', `the body must be ${wanted}`);
+};
+
+/** Uploads have a limit of their own. */
+const limitOf = (route: Route, request: FastifyRequest, { uploadBytes }: { uploadBytes: number }) => {
+  const isUpload = route.chunk || (route.upload && /^multipart\//.test(request.headers['content-type'] ?? ''));
+  return isUpload ? uploadBytes + 1_048_576 : request.bodyLimitBytes;
+};
+
 /** Checks all parts of a request and reports the problems of all of them together. */
 const validatorFor = (route: Route) => {
   const params = route.params && validatorOf.params(route.params);
   const query = validatorOf.query(route.query ?? {});
   const body = route.body && validatorOf.body(route.body);
-  return (request: FastifyRequest) => {
+  const fields = route.upload && validatorOf.params(route.upload);
+  return (request: FastifyRequest, upload?: { fields: unknown; filename: string; stream: Readable }) => {
     const issues: Issue[] = [];
     const collect = (where: Issue['in'], check: ((value: unknown) => unknown) | undefined, value: unknown) => {
       if (check === undefined) return undefined;
       try {
-        assertPlain(value);
+        if (where !== 'body') assertPlain(value);
         return check(value);
       } catch (error) {
         if (!(error instanceof ApiError)) throw error;
@@ -100,11 +145,13 @@ const validatorFor = (route: Route) => {
         return undefined;
       }
     };
-    const isLeftOut = route.bodyOptional === true && request.body === undefined;
+    const isLeftOut = upload !== undefined || (route.bodyOptional === true && request.body === undefined);
     const parts = {
       params: collect('path', params, request.params),
       query: collect('query', query, request.query),
       body: isLeftOut ? undefined : collect('body', body, request.body ?? null),
+      ...(upload && { upload: { ...upload, fields: collect('body', fields, upload.fields) } }),
+      ...(route.chunk && { chunk: { stream: request.body, contentRange: request.headers['content-range'] } }),
     };
     if (issues.length > 0) throw invalid(issues);
     return parts;
@@ -125,6 +172,11 @@ const answering = (route: Route, handler: AnyHandler, { store }: MountDeps) => {
     // Fastify never answers when a handler resolves to undefined, so an empty reply is sent by hand.
     return result === undefined ? reply.send() : result;
   };
+};
+
+const downloading = (handler: AnyHandler) => async (parts: Parts, request: FastifyRequest, reply: FastifyReply) => {
+  const { type, body, status = 200, headers = {} } = (await handler(parts, request.caller)) as Download;
+  return reply.code(status).headers(headers).type(type).send(body);
 };
 
 const streaming =

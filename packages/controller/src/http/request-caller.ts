@@ -61,6 +61,10 @@ export class RequestCaller implements Caller {
   abort() {
     this.#abort?.abort();
   }
+  header(name: string) {
+    const value = this.#request.headers[name];
+    return typeof value === 'string' ? value : undefined;
+  }
   setHeader(name: string, value: string) {
     this.#reply.header(name, value);
   }
