@@ -1,0 +1,92 @@
+import type { KeyObject } from 'node:crypto';
+import { AsnConvert, OctetString } from '@peculiar/asn1-schema';
+import {
+  type GeneralName,
+  GeneralSubtree,
+  GeneralSubtrees,
+  id_ce_nameConstraints,
+  id_ce_subjectAltName,
+  type Name,
+  NameConstraints,
+  SubjectAlternativeName,
+} from '@peculiar/asn1-x509';
+import type { KeyType, SigningHash, WeakKeyType } from '../key-pair.ts';
+import { x509 } from '../x509-library.ts';
+
+/** What one certificate shall say, before keys and signature. */
+export interface CertificateProfile {
+  readonly subject: Name;
+  readonly names: readonly GeneralName[];
+  readonly keyType: KeyType | WeakKeyType;
+  readonly notBefore: Date;
+  readonly notAfter: Date;
+  readonly isCa: boolean;
+  readonly pathLength?: number;
+  /** Bits of `x509.KeyUsageFlags`. */
+  readonly keyUsage: number;
+  readonly extendedKeyUsage: readonly string[];
+  readonly signatureHash?: SigningHash;
+  /** Names below which the certificates of this authority must stay. */
+  readonly permittedNames?: readonly GeneralName[];
+  readonly hasDuplicateExtension?: boolean;
+  readonly hasUnknownCriticalExtension?: boolean;
+}
+
+const { KeyUsageFlags } = x509;
+export const purposes = {
+  serverAuth: '1.3.6.1.5.5.7.3.1',
+  clientAuth: '1.3.6.1.5.5.7.3.2',
+  codeSigning: '1.3.6.1.5.5.7.3.3',
+};
+export const authorityUsage = KeyUsageFlags.keyCertSign | KeyUsageFlags.cRLSign;
+
+export function leafUsageOf(keyType: KeyType | WeakKeyType): number {
+  const isRsa = keyType.startsWith('rsa');
+  return KeyUsageFlags.digitalSignature | (isRsa ? KeyUsageFlags.keyEncipherment : 0);
+}
+
+/** Extensions of a certificate; `issuerKeyId` is undefined for one that signs itself. */
+export async function extensionsOf(
+  profile: CertificateProfile,
+  publicKey: KeyObject,
+  issuerKeyId: string | undefined,
+): Promise<x509.Extension[]> {
+  const spki = new x509.PublicKey(publicKey.export({ type: 'spki', format: 'der' }));
+  const requested = requestedExtensionsOf(profile);
+  const extensions = [...requested, await x509.SubjectKeyIdentifierExtension.create(spki)];
+  if (issuerKeyId) extensions.push(new x509.AuthorityKeyIdentifierExtension(issuerKeyId));
+  if (profile.permittedNames) extensions.push(nameConstraintsOf(profile.permittedNames));
+  if (profile.hasDuplicateExtension) extensions.push(...requested);
+  if (profile.hasUnknownCriticalExtension) {
+    // 2.25.… is the arc of UUIDs, which nobody else can hold.
+    const oid = '2.25.187041934093150402143518091874026533937';
+    extensions.push(new x509.Extension(oid, true, AsnConvert.serialize(new OctetString([1]))));
+  }
+  return extensions;
+}
+
+/** Those that a certificate request may ask for too. */
+export function requestedExtensionsOf(profile: CertificateProfile): x509.Extension[] {
+  const extensions: x509.Extension[] = [
+    new x509.BasicConstraintsExtension(profile.isCa, profile.pathLength, true),
+    new x509.KeyUsagesExtension(profile.keyUsage, true),
+  ];
+  if (profile.extendedKeyUsage.length > 0) {
+    extensions.push(new x509.ExtendedKeyUsageExtension([...profile.extendedKeyUsage]));
+  }
+  if (profile.names.length > 0) {
+    const isCritical = profile.subject.length === 0;
+    const names = AsnConvert.serialize(new SubjectAlternativeName([...profile.names]));
+    extensions.push(new x509.Extension(id_ce_subjectAltName, isCritical, names));
+  }
+  return extensions;
+}
+
+function nameConstraintsOf(permittedNames: readonly GeneralName[]): x509.Extension {
+  const permittedSubtrees = new GeneralSubtrees(permittedNames.map((base) => new GeneralSubtree({ base })));
+  return new x509.Extension(
+    id_ce_nameConstraints,
+    true,
+    AsnConvert.serialize(new NameConstraints({ permittedSubtrees })),
+  );
+}
