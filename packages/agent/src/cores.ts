@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import type { Duration } from '@rushhour/protocol';
 import type { Divisible, Engine, EngineContext, Host, LoadChange, LoadChangeable, Pausable, Run } from './engine.ts';
+import { shareOf } from './net/share.ts';
 import type { Metric, SampleStore } from './samples.ts';
 
 /** What a worker thread is given to prepare its share. */
@@ -57,10 +58,7 @@ class Core {
   }
 }
 
-const shareOf = (whole: number, index: number, count: number): number =>
-  Math.floor(whole / count) + (index < whole % count ? 1 : 0);
-
-const loadShare = (change: LoadChange, count: number): LoadChange =>
+const changeShare = (change: LoadChange, count: number): LoadChange =>
   Object.fromEntries(Object.entries(change).map(([name, value]) => [name, (value as number) / count]));
 
 /** Runs an engine on several cores: worker threads generate, their counters lie in memory this thread reads. */
@@ -102,7 +100,7 @@ export const prepareOnCores = async (
     pause: () => tell('pause'),
     resume: () => tell('resume'),
     changeLoad(change) {
-      tell({ changeLoad: loadShare(change, count) });
+      tell({ changeLoad: changeShare(change, count) });
       return {};
     },
     async close() {

@@ -1,4 +1,5 @@
 import type { Order } from '@rushhour/protocol';
+import type { TSchema } from 'typebox';
 import { Value } from 'typebox/value';
 import { prepareOnCores } from './cores.ts';
 import { type Engine, type EngineContext, type Host, isDivisible, type Run } from './engine.ts';
@@ -13,11 +14,19 @@ export interface PrepareDeps {
   readonly note: (remark: string) => void;
 }
 
+/** Of a configuration for either role, the part for this one: its problems are then named one by one. */
+const schemaFor = (schema: TSchema, config: unknown): TSchema => {
+  const { anyOf } = schema as { anyOf?: (TSchema & { properties: { role: { const: string } } })[] };
+  const { role } = (config ?? {}) as { role?: string };
+  return anyOf?.find((variant) => variant.properties.role.const === role) ?? schema;
+};
+
 /** Fills in defaults; throws with every problem when the configuration is not what the engine describes. */
 export const parseConfig = (engine: Engine, config: unknown): unknown => {
-  const filled = Value.Default(engine.config, Value.Clone(config));
-  if (Value.Check(engine.config, filled)) return filled;
-  const problems = Value.Errors(engine.config, filled).map((error) => `${error.instancePath || '/'} ${error.message}`);
+  const schema = schemaFor(engine.config, config);
+  const filled = Value.Default(schema, Value.Clone(config));
+  if (Value.Check(schema, filled)) return filled;
+  const problems = Value.Errors(schema, filled).map((error) => `${error.instancePath || '/'} ${error.message}`);
   throw new Error(`bad configuration for ${engine.id}: ${problems.join('; ')}`);
 };
 

@@ -102,6 +102,13 @@ export class LoadDriver {
     this.#free.push(place);
   }
 
+  /** Takes back a place that was offered, because it is gone. */
+  withdraw(place: number): void {
+    if (this.#nextFree === this.#free.length) return;
+    this.#free = this.#free.slice(this.#nextFree).filter((candidate) => candidate !== place);
+    this.#nextFree = 0;
+  }
+
   #take(now: number): number {
     if (this.#issued >= this.#options.limit) return Number.NaN;
     const intended = this.#pacer === undefined ? now : this.#pacer.takeDue(now);

@@ -15,10 +15,11 @@ const watchEnd = (socket: Socket, events: ConnectionEvents): void => {
   socket.on('close', () => events.onClose(code));
 };
 
-const connectionOf = (socket: Socket): Connection => ({
+/** `tcp` is the socket that can be reset; under TLS it is not the one written to. */
+const connectionOf = (socket: Socket, tcp: Socket = socket): Connection => ({
   write: (bytes) => void socket.write(bytes),
   close: () => void socket.end(),
-  reset: () => void socket.resetAndDestroy(),
+  reset: () => void (tcp.connecting ? socket.destroy() : tcp.resetAndDestroy()),
 });
 
 /** Plain Node sockets. All share one buffer to read into: a read is handed on before the next begins. */
@@ -60,6 +61,6 @@ export const createNodeTlsTransport = (
     });
     socket.on('data', (bytes) => events.onData(bytes, bytes.length));
     watchEnd(socket, events);
-    return connectionOf(socket);
+    return connectionOf(socket, tcp);
   },
 });

@@ -1,0 +1,234 @@
+import type { HttpClientConfig, Target } from '@rushhour/protocol';
+import type { Connection, ConnectionEvents, Transport } from '../../net/transport.ts';
+import { Expectation } from './expectation.ts';
+import type { HttpMeters } from './meters.ts';
+import { createRequest, redirectOf } from './request.ts';
+import { type ResponseEvents, ResponseParser } from './response-parser.ts';
+import type { Slot, SlotOwner, SlotPlan } from './slot.ts';
+
+export interface H1SlotDeps {
+  readonly index: number;
+  readonly plan: SlotPlan;
+  readonly transport: Transport;
+  readonly owner: SlotOwner;
+}
+
+/** Requests of one target, made once for all connections. */
+const requestCache = new WeakMap<Target, Buffer>();
+const requestFor = (config: HttpClientConfig, target: Target): Buffer => {
+  const made = requestCache.get(target) ?? createRequest(config, target);
+  requestCache.set(target, made);
+  return made;
+};
+
+/** HTTP/1.1 on one connection after another, with as many requests under way as pipelining allows. */
+export class H1Slot implements Slot, ConnectionEvents, ResponseEvents {
+  readonly index: number;
+  inFlight = 0;
+  session = 0;
+  #isOpen = false;
+  readonly #deps: H1SlotDeps;
+  readonly #config: HttpClientConfig;
+  readonly #depth: number;
+  readonly #maxRequests: number;
+  /** Rings of the requests under way, oldest at `#oldest`. */
+  readonly #intended: Float64Array;
+  readonly #sentAt: Float64Array;
+  #oldest = 0;
+  #sent = 0;
+  #isRetiring = false;
+  #isClosing = false;
+  #isAbandoned = false;
+  #failure: string | undefined;
+  #connection: Connection | undefined;
+  #parser: ResponseParser;
+  #expectation: Expectation;
+  #connectAt = 0;
+  #connectedAt = 0;
+  #sessionIntended = Number.NaN;
+  #now = 0;
+  #target!: Target;
+  #meters!: HttpMeters;
+  #request!: Buffer;
+  #redirects = 0;
+  #path: string;
+
+  constructor(deps: H1SlotDeps) {
+    const { config } = deps.plan;
+    this.#deps = deps;
+    this.#config = config;
+    this.index = deps.index;
+    this.#depth = config.pipelining;
+    this.#maxRequests = config.keepAlive.enabled ? config.keepAlive.maxRequests || Number.POSITIVE_INFINITY : 1;
+    this.#intended = new Float64Array(this.#depth);
+    this.#sentAt = new Float64Array(this.#depth);
+    this.#path = config.path;
+    this.#expectation = new Expectation(config.expect);
+    this.#parser = this.#createParser();
+  }
+
+  connect(intended: number): void {
+    const { route, target, meters } = this.#deps.plan.route(this.index);
+    this.session++;
+    this.#target = target;
+    this.#meters = meters;
+    this.#request = requestFor(this.#config, target);
+    this.#sent = 0;
+    this.#isClosing = false;
+    this.#failure = undefined;
+    this.#parser = this.#createParser();
+    this.#expectation = new Expectation(this.#config.expect);
+    this.#connectAt = performance.now();
+    this.#connectedAt = this.#connectAt;
+    this.#sessionIntended = intended;
+    this.#connection = this.#deps.transport.connect(route, this);
+  }
+
+  begin(intended: number, now: number): void {
+    const place = (this.#oldest + this.inFlight) % this.#depth;
+    // The first request of a session that was due is late by the time it took to connect.
+    this.#intended[place] = this.#sent === 0 && this.#sessionIntended < intended ? this.#sessionIntended : intended;
+    this.#sentAt[place] = now;
+    this.inFlight++;
+    this.#sent++;
+    this.#write(this.#request);
+  }
+
+  sweep(now: number): void {
+    if (this.#connection === undefined || this.#isClosing) return;
+    const limit = this.#config.timeoutMs;
+    if (!this.#isOpen) {
+      if (now - this.#connectAt > limit) this.#fail('connectTimeout');
+    } else if (this.inFlight > 0) {
+      if (now - (this.#sentAt[this.#oldest] as number) > limit) this.#fail('timeout');
+    } else if (this.#config.keepAlive.idleMs > 0 && now - this.#now > this.#config.keepAlive.idleMs) this.#close();
+  }
+
+  retire(): void {
+    this.#isRetiring = true;
+    if (this.inFlight === 0) this.#close();
+  }
+
+  abandon(): void {
+    if (this.#connection === undefined) return;
+    if (this.inFlight > 0) this.#meters.unanswered(this.inFlight);
+    this.inFlight = 0;
+    this.#isRetiring = true;
+    this.#isAbandoned = true;
+    this.#isClosing = true;
+    this.#connection.reset();
+  }
+
+  onConnect(): void {
+    this.#connectedAt = performance.now();
+    this.#meters.connect.record((this.#connectedAt - this.#connectAt) * 1000);
+  }
+
+  onOpen(): void {
+    const now = performance.now();
+    this.#now = now;
+    if (this.#isClosing) return;
+    if (this.#config.tls === undefined) this.#meters.connect.record((now - this.#connectAt) * 1000);
+    else this.#meters.tls.record((now - this.#connectedAt) * 1000);
+    this.#isOpen = true;
+    this.#meters.connections.add(1);
+    if (this.#isRetiring) this.#close();
+    else this.#deps.owner.onOpen(this, Math.min(this.#depth, this.#maxRequests), now);
+  }
+
+  onData(bytes: Buffer, length: number): void {
+    this.#now = performance.now();
+    this.#meters.rxBytes.add(length);
+    if (this.inFlight > 0 && this.#parser.isIdle) {
+      this.#meters.ttfb.record((this.#now - (this.#sentAt[this.#oldest] as number)) * 1000);
+    }
+    try {
+      this.#parser.feed(bytes, length);
+    } catch {
+      this.#fail('protocol');
+    }
+  }
+
+  onBody(bytes: Buffer, start: number, end: number): void {
+    this.#expectation.onBody(bytes, start, end);
+  }
+
+  onResponse(status: number, isKeptAlive: boolean, location: string | undefined): void {
+    if (this.inFlight === 0) {
+      this.#fail('protocol');
+      return;
+    }
+    this.#meters.responses.add(1);
+    this.#meters.status(status);
+    if (location !== undefined && isKeptAlive && this.#follows(status, location)) return;
+    this.#settle(status);
+    if (!isKeptAlive) this.#close();
+    else if (this.#isRetiring || this.#sent >= this.#maxRequests) {
+      if (this.inFlight === 0) this.#close();
+    } else if (!this.#isClosing) this.#deps.owner.onRoom(this, this.#now);
+  }
+
+  onClose(code: string | undefined): void {
+    this.#now = performance.now();
+    // An answer without a length ends here.
+    this.#parser.finish();
+    const isCut = !this.#isAbandoned && (this.inFlight > 0 || !this.#isOpen);
+    const failure = this.#failure ?? (isCut ? (code ?? 'closed') : undefined);
+    if (failure !== undefined) this.#meters.error(failure, Math.max(1, this.inFlight));
+    this.inFlight = 0;
+    this.#oldest = 0;
+    this.#isOpen = false;
+    this.#connection = undefined;
+    this.#deps.owner.onEnd(this, failure !== undefined || this.#sent === 0, this.#now);
+  }
+
+  #createParser(): ResponseParser {
+    const findsLocation = this.#config.followRedirects > 0;
+    return new ResponseParser(this, { isHead: this.#config.method === 'HEAD', findsLocation });
+  }
+
+  #write(request: Buffer): void {
+    this.#meters.requests.add(1);
+    this.#meters.txBytes.add(request.length);
+    this.#connection?.write(request);
+  }
+
+  /** The oldest request is answered. */
+  #settle(status: number): void {
+    const place = this.#oldest;
+    this.#oldest = (place + 1) % this.#depth;
+    this.inFlight--;
+    this.#redirects = 0;
+    this.#path = this.#config.path;
+    this.#meters.latency.record((this.#now - (this.#intended[place] as number)) * 1000);
+    this.#meters.service.record((this.#now - (this.#sentAt[place] as number)) * 1000);
+    if (this.#expectation.isMet(status)) this.#meters.ok.add(1);
+    else this.#meters.ko.add(1);
+  }
+
+  /** Sends the request a redirect asks for in place of the one it answers. Pipelined requests are not redirected. */
+  #follows(status: number, location: string): boolean {
+    const isRedirect = status === 301 || status === 302 || status === 303 || status === 307 || status === 308;
+    if (!isRedirect || this.inFlight > 1 || this.#redirects >= this.#config.followRedirects) return false;
+    const next = redirectOf(this.#config, this.#target, { status, location, from: this.#path });
+    if (next === undefined) return false;
+    this.#expectation.isMet(status);
+    this.#redirects++;
+    this.#path = next.path;
+    this.#write(next.request);
+    return true;
+  }
+
+  #close(): void {
+    if (this.#isClosing) return;
+    this.#isClosing = true;
+    this.#connection?.close();
+  }
+
+  #fail(kind: string): void {
+    if (this.#failure !== undefined) return;
+    this.#failure = kind;
+    this.#isClosing = true;
+    this.#connection?.reset();
+  }
+}

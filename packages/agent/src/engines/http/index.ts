@@ -1,0 +1,29 @@
+import { HttpConfig } from '@rushhour/protocol';
+import { type EngineContext, engine } from '../../engine.ts';
+import { loadShare, shareOf } from '../../net/share.ts';
+import { prepareHttpClient } from './client.ts';
+import { prepareHttpServer } from './server.ts';
+
+/** HTTP/1.1 and HTTP/2, both sides. */
+export const http = engine({
+  id: 'http',
+  config: HttpConfig,
+  targetsOf: (config) => (config.role === 'client' ? config.targets.map((target) => target.host) : []),
+  check: async () => ({ isAvailable: true, way: 'node:net' }),
+  prepare({ config, ...context }: EngineContext<HttpConfig>) {
+    return config.role === 'client'
+      ? prepareHttpClient({ ...context, config })
+      : prepareHttpServer({ ...context, config });
+  },
+  divide(config: HttpConfig, index: number, count: number): HttpConfig {
+    if (config.role === 'server') return config;
+    const { load, sessionsPerSecond, totalSessions } = config;
+    return {
+      ...config,
+      connections: Math.max(1, shareOf(config.connections, index, count)),
+      load: loadShare(load, count),
+      ...(sessionsPerSecond !== undefined && { sessionsPerSecond: sessionsPerSecond / count }),
+      ...(totalSessions !== undefined && { totalSessions: shareOf(totalSessions, index, count) }),
+    };
+  },
+});

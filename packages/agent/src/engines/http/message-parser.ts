@@ -1,0 +1,180 @@
+export class ProtocolError extends Error {}
+
+const state = { head: 0, sized: 1, chunkSize: 2, chunk: 3, chunkEnd: 4, trailer: 5, untilClose: 6 } as const;
+const maxHeadBytes = 65_536;
+const [cr, lf, colon] = [13, 10, 58];
+
+/** How the end of a body is found. */
+export type Framing = 'none' | 'sized' | 'chunked' | 'untilClose';
+
+/** Reads HTTP/1.1 messages from bytes that arrive in any pieces. Only what a load generator needs is looked at. */
+export abstract class MessageParser {
+  protected isKeptAlive = true;
+  protected isChunked = false;
+  /** −1 when the message does not say. */
+  protected length = -1;
+  #state: number = state.head;
+  /** The beginning of a head or a line whose end has not arrived. */
+  #pending: Buffer | undefined;
+  #left = 0;
+
+  /** Throws when the line is none. */
+  protected abstract startLine(bytes: Buffer, at: number, stop: number): void;
+  /** Sees the headers that the framing does not need. */
+  protected abstract otherHeader(bytes: Buffer, at: number, stop: number): void;
+  /** The head is read. Undefined: it was only an interim answer, and another head follows. */
+  protected abstract framing(): Framing | undefined;
+  protected abstract onBody(bytes: Buffer, start: number, end: number): void;
+  protected abstract onMessage(): void;
+
+  /** True between two messages. */
+  get isIdle(): boolean {
+    return this.#state === state.head && this.#pending === undefined;
+  }
+
+  feed(chunk: Buffer, length: number): void {
+    let bytes = chunk;
+    let end = length;
+    if (this.#pending !== undefined) {
+      bytes = Buffer.concat([this.#pending, chunk.subarray(0, length)]);
+      end = bytes.length;
+      this.#pending = undefined;
+    }
+    let at = 0;
+    while (at < end) {
+      const next = this.#step(bytes, at, end);
+      if (next < 0) {
+        if (end - at > maxHeadBytes) throw new ProtocolError('a head or line has no end');
+        this.#pending = Buffer.from(bytes.subarray(at, end));
+        return;
+      }
+      at = next;
+    }
+  }
+
+  /** The peer closed. True when that completed a message or found none begun. */
+  finish(): boolean {
+    if (this.#state !== state.untilClose) return this.isIdle;
+    this.isKeptAlive = false;
+    this.#complete();
+    return true;
+  }
+
+  /** Consumes one element and says where the next begins, or −1 when its end has not arrived. */
+  #step(bytes: Buffer, at: number, end: number): number {
+    switch (this.#state) {
+      case state.head:
+        return this.#head(bytes, at, end);
+      case state.sized:
+      case state.chunk:
+        return this.#body(bytes, at, end);
+      case state.untilClose:
+        this.onBody(bytes, at, end);
+        return end;
+      default:
+        return this.#line(bytes, at, end);
+    }
+  }
+
+  #head(bytes: Buffer, start: number, end: number): number {
+    let at = start;
+    let isFirst = true;
+    for (;;) {
+      const newline = bytes.indexOf(lf, at);
+      if (newline < 0 || newline >= end) return -1;
+      const stop = newline > at && bytes[newline - 1] === cr ? newline - 1 : newline;
+      if (stop === at) {
+        // An empty line before a message is to be overlooked.
+        if (!isFirst) this.#beginBody();
+        return newline + 1;
+      }
+      if (isFirst) {
+        this.isChunked = false;
+        this.length = -1;
+        this.startLine(bytes, at, stop);
+        isFirst = false;
+      } else this.#header(bytes, at, stop);
+      at = newline + 1;
+    }
+  }
+
+  #header(bytes: Buffer, at: number, stop: number): void {
+    // Upper and lower case differ in one bit.
+    const first = (bytes[at] as number) | 0x20;
+    if (first === 0x63 && isNamed(bytes, at, 'content-length')) this.#setLength(headerValue(bytes, at + 14, stop));
+    else if (first === 0x63 && isNamed(bytes, at, 'connection')) this.#setConnection(headerValue(bytes, at + 10, stop));
+    else if (first === 0x74 && isNamed(bytes, at, 'transfer-encoding')) {
+      this.isChunked = /chunked\s*$/i.test(headerValue(bytes, at + 17, stop));
+    } else this.otherHeader(bytes, at, stop);
+  }
+
+  #setLength(value: string): void {
+    if (!/^\d{1,15}$/.test(value)) throw new ProtocolError('bad Content-Length');
+    const length = Number(value);
+    if (this.length >= 0 && this.length !== length) throw new ProtocolError('two different Content-Lengths');
+    this.length = length;
+  }
+
+  #setConnection(value: string): void {
+    if (/\bclose\b/i.test(value)) this.isKeptAlive = false;
+    else if (/\bkeep-alive\b/i.test(value)) this.isKeptAlive = true;
+  }
+
+  #beginBody(): void {
+    const framing = this.framing();
+    if (framing === undefined) return;
+    if (framing === 'chunked') this.#state = state.chunkSize;
+    else if (framing === 'untilClose') this.#state = state.untilClose;
+    else if (framing === 'sized' && this.length > 0) {
+      this.#left = this.length;
+      this.#state = state.sized;
+    } else this.#complete();
+  }
+
+  #body(bytes: Buffer, at: number, end: number): number {
+    const stop = Math.min(end, at + this.#left);
+    this.#left -= stop - at;
+    this.onBody(bytes, at, stop);
+    if (this.#left === 0) {
+      if (this.#state === state.chunk) this.#state = state.chunkEnd;
+      else this.#complete();
+    }
+    return stop;
+  }
+
+  #line(bytes: Buffer, at: number, end: number): number {
+    const newline = bytes.indexOf(lf, at);
+    if (newline < 0 || newline >= end) return -1;
+    const stop = newline > at && bytes[newline - 1] === cr ? newline - 1 : newline;
+    if (this.#state === state.chunkSize) this.#chunkSize(bytes.toString('latin1', at, stop));
+    else if (this.#state === state.chunkEnd) {
+      if (stop !== at) throw new ProtocolError('a chunk is longer than it says');
+      this.#state = state.chunkSize;
+    } else if (stop === at) this.#complete();
+    return newline + 1;
+  }
+
+  #chunkSize(line: string): void {
+    const size = /^([0-9a-fA-F]{1,12})[ \t]*(;.*)?$/.exec(line)?.[1];
+    if (size === undefined) throw new ProtocolError('bad chunk size');
+    this.#left = Number.parseInt(size, 16);
+    this.#state = this.#left === 0 ? state.trailer : state.chunk;
+  }
+
+  #complete(): void {
+    this.#state = state.head;
+    this.onMessage();
+  }
+}
+
+/** Whether the header at `at` has this name, given in lower case. Its first letter was already compared. */
+export const isNamed = (bytes: Buffer, at: number, name: string): boolean => {
+  if (bytes[at + name.length] !== colon) return false;
+  for (let i = 1; i < name.length; i++) {
+    if (((bytes[at + i] as number) | 0x20) !== name.charCodeAt(i)) return false;
+  }
+  return true;
+};
+
+export const headerValue = (bytes: Buffer, nameEnd: number, stop: number): string =>
+  bytes.toString('latin1', nameEnd + 1, stop).trim();

@@ -1,0 +1,73 @@
+import type { Histogram } from '@rushhour/protocol';
+import type { Counter, Samples } from '../../samples.ts';
+import { isOwnSocketError, strainMetrics } from '../../saturation.ts';
+
+const kinds: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'refused',
+  ECONNRESET: 'reset',
+  EPIPE: 'reset',
+  ETIMEDOUT: 'timeout',
+  EHOSTUNREACH: 'unreachable',
+  ENETUNREACH: 'unreachable',
+};
+
+/** The class of a failure, as it appears in the name of its counter. */
+export const errorKindOf = (code: string): string => {
+  if (isOwnSocketError(code)) return 'local';
+  if (/^ERR_(SSL|TLS)|CERT|SELF_SIGNED/.test(code)) return 'tls';
+  return kinds[code] ?? (/^E[A-Z0-9_]+$/.test(code) ? 'other' : code);
+};
+
+/** Everything the client counts towards one target. Latencies are in microseconds. */
+export class HttpMeters {
+  readonly requests: Counter;
+  readonly responses: Counter;
+  readonly ok: Counter;
+  readonly ko: Counter;
+  readonly txBytes: Counter;
+  readonly rxBytes: Counter;
+  readonly connections: Counter;
+  /** From the time the request was due. */
+  readonly latency: Histogram;
+  /** From the time it was written. */
+  readonly service: Histogram;
+  readonly ttfb: Histogram;
+  readonly connect: Histogram;
+  readonly tls: Histogram;
+  readonly #samples: Samples;
+  readonly #statuses: Counter[] = [];
+
+  constructor(samples: Samples) {
+    this.#samples = samples;
+    this.requests = samples.counter('http.requests');
+    this.responses = samples.counter('http.responses');
+    this.ok = samples.counter('http.ok');
+    this.ko = samples.counter('http.ko');
+    this.txBytes = samples.counter('http.txBytes');
+    this.rxBytes = samples.counter('http.rxBytes');
+    this.connections = samples.counter('http.connections');
+    this.latency = samples.histogram('http.latency');
+    this.service = samples.histogram('http.service');
+    this.ttfb = samples.histogram('http.ttfb');
+    this.connect = samples.histogram('http.connect');
+    this.tls = samples.histogram('http.tls');
+  }
+
+  status(status: number): void {
+    let counter = this.#statuses[status];
+    if (counter === undefined) {
+      counter = this.#samples.counter(`http.status.${status}`);
+      this.#statuses[status] = counter;
+    }
+    counter.add(1);
+  }
+
+  error(code: string, count = 1): void {
+    if (isOwnSocketError(code)) this.#samples.counter(strainMetrics.socketErrors).add(count);
+    this.#samples.counter(`http.errors.${errorKindOf(code)}`).add(count);
+  }
+
+  unanswered(count: number): void {
+    this.#samples.counter('http.unanswered').add(count);
+  }
+}

@@ -1,0 +1,43 @@
+import { type Framing, headerValue, isNamed, MessageParser, ProtocolError } from './message-parser.ts';
+
+export interface RequestEvents {
+  /** The client waits to be told that its body is welcome. */
+  onContinue(): void;
+  onRequest(isHead: boolean, isKeptAlive: boolean): void;
+}
+
+export class RequestParser extends MessageParser {
+  readonly #events: RequestEvents;
+  #isHead = false;
+  #expectsContinue = false;
+
+  constructor(events: RequestEvents) {
+    super();
+    this.#events = events;
+  }
+
+  protected override startLine(bytes: Buffer, at: number, stop: number): void {
+    const line = bytes.toString('latin1', Math.max(at, stop - 9), stop);
+    if (line !== ' HTTP/1.1' && line !== ' HTTP/1.0') throw new ProtocolError('no request line');
+    this.isKeptAlive = bytes[stop - 1] === 49;
+    this.#isHead = bytes[at] === 0x48 && bytes[at + 3] === 0x44 && bytes[at + 4] === 0x20;
+    this.#expectsContinue = false;
+  }
+
+  protected override otherHeader(bytes: Buffer, at: number, stop: number): void {
+    if (((bytes[at] as number) | 0x20) !== 0x65 || !isNamed(bytes, at, 'expect')) return;
+    this.#expectsContinue = headerValue(bytes, at + 6, stop).toLowerCase() === '100-continue';
+  }
+
+  protected override framing(): Framing {
+    if (this.#expectsContinue) this.#events.onContinue();
+    if (this.isChunked) return 'chunked';
+    return this.length > 0 ? 'sized' : 'none';
+  }
+
+  protected override onBody(): void {}
+
+  protected override onMessage(): void {
+    this.#events.onRequest(this.#isHead, this.isKeptAlive);
+  }
+}

@@ -1,0 +1,37 @@
+import type { HttpClientConfig, Target } from '@rushhour/protocol';
+import type { Route } from '../../net/transport.ts';
+import type { HttpMeters } from './meters.ts';
+
+/** What a slot needs to know to make connections. */
+export interface SlotPlan {
+  readonly config: HttpClientConfig;
+  readonly route: (slot: number) => { readonly route: Route; readonly target: Target; readonly meters: HttpMeters };
+}
+
+/** Told by a slot what happened in it; `now` is the time of `performance.now`. */
+export interface SlotOwner {
+  /** A new connection stands, with room for `room` requests at once. */
+  onOpen(slot: Slot, room: number, now: number): void;
+  /** A request has ended and there is room for another. */
+  onRoom(slot: Slot, now: number): void;
+  /** The connection is gone, or never came about, and every request on it is accounted for. */
+  onEnd(slot: Slot, hasFailed: boolean, now: number): void;
+}
+
+/** A place in which one connection after another lives. */
+export interface Slot {
+  readonly index: number;
+  /** How many connections there have been. */
+  readonly session: number;
+  readonly inFlight: number;
+  /** `intended`: when the session was due. */
+  connect(intended: number): void;
+  /** Only while there is room. */
+  begin(intended: number, now: number): void;
+  /** Ends what has waited too long. Called now and then: timers for every request would cost more than requests. */
+  sweep(now: number): void;
+  /** Takes no more requests and closes once the last is answered. */
+  retire(): void;
+  /** Closes at once; what is under way stays unanswered. */
+  abandon(): void;
+}

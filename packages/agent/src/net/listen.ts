@@ -1,0 +1,45 @@
+import { once } from 'node:events';
+import type { Server, Socket } from 'node:net';
+import type { Listen } from '@rushhour/protocol';
+
+const socketsOf = new WeakMap<Server, Set<Socket>>();
+
+/** Opens a server on every address; several cores share a port. Leaves nothing open when one fails. */
+export const listenAll = async <T extends Server>(
+  addresses: readonly Listen[],
+  create: () => T,
+  context: { readonly core: { readonly count: number } },
+): Promise<T[]> => {
+  const servers: T[] = [];
+  try {
+    for (const { host, port } of addresses) {
+      const server = create();
+      servers.push(server);
+      const sockets = new Set<Socket>();
+      socketsOf.set(server, sockets);
+      server.on('connection', (socket: Socket) => {
+        sockets.add(socket);
+        socket.on('close', () => sockets.delete(socket));
+      });
+      server.listen({ host, port, backlog: 65_535, reusePort: context.core.count > 1 });
+      await once(server, 'listening');
+    }
+  } catch (error) {
+    await closeServers(servers);
+    throw error;
+  }
+  return servers;
+};
+
+/** Closes servers and, after them, the connections they still have. */
+export const closeServers = async (servers: readonly Server[]): Promise<void> => {
+  await Promise.all(
+    servers.map(async (server) => {
+      if (!server.listening) return;
+      const closed = once(server, 'close');
+      server.close();
+      for (const socket of socketsOf.get(server) ?? []) socket.destroy();
+      await closed;
+    }),
+  );
+};

@@ -1,0 +1,106 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { describeHost, engines, type Outcome, RunningOrder } from '@rushhour/agent';
+import { Duration, Histogram, type Order, type Summary } from '@rushhour/protocol';
+import { Value } from 'typebox/value';
+
+export interface OrderWish {
+  readonly engine: string;
+  readonly config: unknown;
+  readonly duration?: Partial<Duration>;
+  readonly cpuCores?: number;
+  readonly allowedTargets?: string[];
+}
+
+/** What a run reported, all seconds and targets together. */
+export interface Totals {
+  readonly outcome: Outcome;
+  readonly summaries: readonly Summary[];
+  counter(name: string): number;
+  /** The last value, summed over targets. */
+  gauge(name: string): number;
+  histogram(name: string): Histogram;
+}
+
+export const totalsOf = (outcome: Outcome, summaries: readonly Summary[]): Totals => {
+  const series = summaries.flatMap((summary) => summary.series);
+  return {
+    outcome,
+    summaries,
+    counter: (name) => series.reduce((sum, { counters }) => sum + (counters[name] ?? 0), 0),
+    gauge: (name) => (summaries.at(-1)?.series ?? []).reduce((sum, { gauges }) => sum + (gauges[name] ?? 0), 0),
+    histogram: (name) => {
+      const total = new Histogram();
+      for (const { histograms } of series) {
+        if (histograms[name] !== undefined) total.merge(Histogram.fromBase64(histograms[name]));
+      }
+      return total;
+    },
+  };
+};
+
+export interface Started {
+  readonly running: RunningOrder;
+  /** Resolves when the engine is prepared and has been let go. */
+  readonly started: Promise<void>;
+  readonly totals: Promise<Totals>;
+  stop(): Promise<Totals>;
+}
+
+export const startOrder = (wish: OrderWish): Started => {
+  const stop = new AbortController();
+  const summaries: Summary[] = [];
+  const { promise: started, resolve: hasStarted } = Promise.withResolvers<void>();
+  const order: Order = {
+    runId: 1,
+    epoch: 0,
+    engine: wish.engine,
+    config: wish.config,
+    duration: Value.Default(Duration, { ...wish.duration }) as Duration,
+    cpuCores: wish.cpuCores ?? 1,
+    ...(wish.allowedTargets && { allowedTargets: wish.allowedTargets }),
+  };
+  const running = new RunningOrder(order, {
+    engines,
+    host: describeHost(),
+    barrier: async () => {
+      hasStarted();
+      return Date.now();
+    },
+    stop: stop.signal,
+    onSummary: (summary) => summaries.push(summary),
+  });
+  const totals = running.outcome.then((outcome) => totalsOf(outcome, summaries));
+  return {
+    running,
+    started: Promise.race([started, running.outcome.then(({ error }) => failWith(error))]),
+    totals,
+    stop() {
+      stop.abort();
+      return totals;
+    },
+  };
+};
+
+const failWith = (error: string | undefined): void => {
+  if (error !== undefined) throw new Error(error);
+};
+
+/** Runs an order to its planned end. */
+export const runOrder = (wish: OrderWish): Promise<Totals> => startOrder(wish).totals;
+
+/** Starts an answering side and comes back once it listens. */
+export const startServer = async (engine: string, config: object): Promise<Started> => {
+  const server = startOrder({ engine, config: { role: 'server', ...config }, duration: { mode: 'continuous' } });
+  await server.started;
+  return server;
+};
+
+export const freePort = async (): Promise<number> => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+};
