@@ -1,6 +1,7 @@
 import { permissions } from '@rushhour/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type SignedIn, startTestController, type TestController } from '../testing/controller.ts';
+import { refused } from '../testing/refused.ts';
 
 let controller: TestController;
 let administrator: SignedIn;
@@ -9,9 +10,6 @@ beforeAll(async () => {
   administrator = await controller.signIn();
 });
 afterAll(() => controller.close());
-
-const refused = (status: number, code: string) =>
-  expect.objectContaining({ status, data: expect.objectContaining({ code }) });
 
 describe('groups', () => {
   it('start with the four of a new installation', async () => {

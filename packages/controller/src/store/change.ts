@@ -33,6 +33,20 @@ const insertKey = statement((db, _: Tables['idempotencyKeys']) =>
   db.insertInto('idempotencyKeys').values(everyColumn('idempotencyKeys')),
 );
 
+const setReply = statement((db, p: { userID: number; key: string; reply: string }) =>
+  db.updateTable('idempotencyKeys').set({ reply: p.reply }).where('userID', '=', p.userID).where('key', '=', p.key),
+);
+
+/** Takes the client's key before anything is done; the returned function stores the reply under it. */
+const claimKey = async (tx: Executor, { userId, idempotency }: Origin, createdAt: string) => {
+  if (idempotency === undefined || userId === null) return undefined;
+  const { key, fingerprint } = idempotency;
+  await insertKey.all(tx, { userID: userId, key, fingerprint, reply: '', createdAt });
+  return async (sealFor: (id: string) => string) => {
+    await setReply.all(tx, { userID: userId, key, reply: sealFor(`${userId}:${key}`) });
+  };
+};
+
 export type RunChange = <T>(origin: Origin, work: (tx: Change) => Promise<T>) => Promise<T>;
 
 /**
@@ -68,15 +82,13 @@ export const createChange =
           },
           afterCommit: (call) => after.push(call),
         };
+        const claim = await claimKey(tx, origin, now);
         const reply = await work(change);
         const { userId, address, requestId, operation } = origin;
         await appendAudit(tx, { at: now, userID: userId, address, requestId, operation, outcome, targets, detail });
-        if (origin.idempotency && origin.userId !== null) {
-          const { key, fingerprint } = origin.idempotency;
-          const place = { table: 'idempotencyKeys', id: `${origin.userId}:${key}`, column: 'reply' };
-          const sealed = secrets.seal(JSON.stringify(reply ?? null), place);
-          await insertKey.all(tx, { userID: origin.userId, key, fingerprint, reply: sealed, createdAt: now });
-        }
+        await claim?.((id) =>
+          secrets.seal(JSON.stringify(reply ?? null), { table: 'idempotencyKeys', id, column: 'reply' }),
+        );
         return reply;
       })
       .catch((error) => Promise.reject(describe(error)));

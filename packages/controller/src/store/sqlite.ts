@@ -81,7 +81,7 @@ const assertDurable = (db: DatabaseSync) => {
 const translate = (error: unknown) => {
   const { errcode = 0, message = '' } = error as { errcode?: number; message?: string };
   if (errcode === codes.constraintUnique || errcode === codes.constraintPrimaryKey) {
-    const [, table, column] = /constraint failed: (\w+)\.(\w+)/.exec(message) ?? [];
+    const [, table, column] = /(\w+)\.(\w+)$/.exec(message) ?? [];
     return new UniqueViolation(`${table}_${column}_unique`, error);
   }
   if ((errcode & 0xff) === codes.full) return new StorageUnavailable('the disk is full', { cause: error });

@@ -33,9 +33,9 @@ export const startTestController = async (overrides: Partial<Config> = {}) => {
     const send = cookieJar();
     return { send, client: createClient(controller.url, send) };
   };
-  const signIn = async (credentials: { email: string; password: string } = admin): Promise<SignedIn> => {
+  const signIn = async ({ email, password }: { email: string; password: string } = admin): Promise<SignedIn> => {
     const visit = visitor();
-    await visit.client.auth.login({ body: credentials });
+    await visit.client.auth.login({ body: { email, password } });
     return visit;
   };
   /** A user in a new group with exactly these permissions, signed in with a password of their own. */
