@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Order, Summary } from '@rushhour/protocol';
+import { aborted } from './aborted.ts';
 import { type Engine, type Host, isLoadChangeable, isPausable, type LoadChange, type Run } from './engine.ts';
 import { phaseAt } from './phase.ts';
 import { prepareOrder } from './prepare.ts';
@@ -181,9 +182,3 @@ export class RunningOrder {
     return { status: this.#deps.stop.aborted ? 'stopped' : 'finished', ...end };
   }
 }
-
-const aborted = (signal: AbortSignal): Promise<undefined> =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve(undefined);
-    else signal.addEventListener('abort', () => resolve(undefined), { once: true });
-  });

@@ -64,6 +64,8 @@ export class LoadDriver {
   /** Begins nothing more; says how many events were due and found no place. */
   stop(): number {
     if (this.#state === 'stopped') return 0;
+    // What fell due since the last look is still carried out: the end must not come between the two.
+    this.#serve(performance.now());
     this.#state = 'stopped';
     const left = this.#options.limit - this.#issued;
     const overdue = Math.min(left, this.#pacer?.overdue(performance.now()) ?? 0);

@@ -1,10 +1,9 @@
 import { connect as connectTcp, type OnReadOpts, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls, type TLSSocket } from 'node:tls';
+import { codeOf } from './error-kind.ts';
 import type { Connection, ConnectionEvents, Transport } from './transport.ts';
 
 const readBytes = 65_536;
-
-const codeOf = (error: Error): string => (error as NodeJS.ErrnoException).code ?? error.message;
 
 /** Tells the engine once how it ended. An error always comes before the close that belongs to it. */
 const watchEnd = (socket: Socket, events: ConnectionEvents): void => {

@@ -1,5 +1,6 @@
 import type { HttpClientConfig } from '@rushhour/protocol';
 import type { EngineContext, LoadChange, LoadChangeable, Pausable, Run } from '../../engine.ts';
+import { ClientLife } from '../../net/client-life.ts';
 import { LoadDriver } from '../../net/load-driver.ts';
 import { createNodeTlsTransport, createNodeTransport } from '../../net/node-transport.ts';
 import { chooserOf } from '../../net/rotation.ts';
@@ -50,11 +51,8 @@ class HttpClient implements Run, Pausable, LoadChangeable, SlotOwner {
   readonly #slots: readonly Slot[];
   readonly #sessions: LoadDriver;
   readonly #requests: LoadDriver;
-  readonly #timers = new Set<NodeJS.Timeout>();
+  readonly #life: ClientLife;
   readonly #active = new Set<Slot>();
-  #sweeper: NodeJS.Timeout | undefined;
-  #isEnding = false;
-  #finish: () => void = () => {};
 
   constructor(context: Context, sources: SourcePool) {
     const { config, duration, samples } = context;
@@ -89,38 +87,23 @@ class HttpClient implements Run, Pausable, LoadChangeable, SlotOwner {
       limit: duration.mode === 'count' ? duration.count : Number.POSITIVE_INFINITY,
       begin: (slot, intended, now) => (this.#slots[slot] as Slot).begin(intended, now),
     });
+    this.#life = this.#createLife();
   }
 
-  async start(): Promise<void> {
-    const { signal, samples } = this.#context;
-    const done = new Promise<void>((resolve) => {
-      this.#finish = resolve;
+  start(): Promise<void> {
+    return this.#life.run(() => {
+      this.#requests.start();
+      for (const slot of this.#slots) this.#sessions.offer(slot.index, performance.now());
+      this.#sessions.start();
     });
-    const concurrent = samples.gauge('http.concurrent');
-    const targetLoad = samples.gauge('http.targetLoad');
-    const sweepMs = Math.min(100, Math.max(5, this.#config.timeoutMs / 4));
-    this.#sweeper = setInterval(() => {
-      const now = performance.now();
-      for (const slot of this.#slots) slot.sweep(now);
-      concurrent.set(this.#active.size);
-      targetLoad.set(this.#requests.rate || this.#sessions.rate);
-    }, sweepMs);
-    signal.addEventListener('abort', () => this.#end(), { once: true });
-    this.#requests.start();
-    for (const slot of this.#slots) this.#sessions.offer(slot.index, performance.now());
-    this.#sessions.start();
-    if (signal.aborted) this.#end();
-    await done;
   }
 
   pause(): void {
-    this.#sessions.pause();
-    this.#requests.pause();
+    this.#life.pause();
   }
 
   resume(): void {
-    this.#requests.resume();
-    this.#sessions.resume();
+    this.#life.resume();
   }
 
   changeLoad(change: LoadChange): { readonly rejected?: string } {
@@ -136,9 +119,7 @@ class HttpClient implements Run, Pausable, LoadChangeable, SlotOwner {
   }
 
   async close(): Promise<void> {
-    this.#end();
-    clearInterval(this.#sweeper);
-    for (const timer of this.#timers) clearTimeout(timer);
+    this.#life.close();
     for (const slot of this.#slots) slot.abandon();
     this.#context.samples.gauge('http.concurrent').set(0);
     await this.#sources.close();
@@ -146,7 +127,7 @@ class HttpClient implements Run, Pausable, LoadChangeable, SlotOwner {
 
   onOpen(slot: Slot, room: number, now: number): void {
     for (let i = 0; i < room; i++) this.#requests.offer(slot.index, now);
-    this.#settle();
+    this.#life.settle();
   }
 
   onRoom(slot: Slot, now: number): void {
@@ -154,22 +135,22 @@ class HttpClient implements Run, Pausable, LoadChangeable, SlotOwner {
     if (requestIntervalMs === 0) this.#requests.offer(slot.index, now);
     else {
       const { session } = slot;
-      this.#later(requestIntervalMs, () => {
+      this.#life.later(requestIntervalMs, () => {
         if (slot.session === session && this.#active.has(slot)) this.#requests.offer(slot.index, performance.now());
       });
     }
-    this.#settle();
+    this.#life.settle();
   }
 
   onEnd(slot: Slot, hasFailed: boolean, now: number): void {
     this.#active.delete(slot);
     this.#requests.withdraw(slot.index);
-    this.#settle();
-    if (this.#isEnding || this.#sessions.isExhausted) return;
+    this.#life.settle();
+    if (this.#life.isEnding || this.#sessions.isExhausted) return;
     const { reopenSessionMs } = this.#config;
     const waitMs = hasFailed && !this.#sessions.isPaced ? Math.max(reopenSessionMs, failurePauseMs) : reopenSessionMs;
     if (waitMs === 0) this.#sessions.offer(slot.index, now);
-    else this.#later(waitMs, () => this.#sessions.offer(slot.index, performance.now()));
+    else this.#life.later(waitMs, () => this.#sessions.offer(slot.index, performance.now()));
   }
 
   #connect(slot: Slot, intended: number): void {
@@ -177,33 +158,28 @@ class HttpClient implements Run, Pausable, LoadChangeable, SlotOwner {
     slot.connect(intended);
   }
 
-  #later(ms: number, action: () => void): void {
-    const timer = setTimeout(() => {
-      this.#timers.delete(timer);
-      action();
-    }, ms);
-    this.#timers.add(timer);
-  }
-
-  /** Ends when everything that was ordered is done. */
-  #settle(): void {
-    if (this.#isEnding) {
-      if (this.#active.size === 0) this.#finish();
-      return;
-    }
-    const isIdle = () => this.#slots.every((slot) => slot.inFlight === 0);
-    if (this.#requests.isExhausted && isIdle()) this.#end();
-    else if (this.#sessions.isExhausted && this.#active.size === 0) this.#end();
-  }
-
-  /** Begins nothing more and gives what is under way a little time. */
-  #end(): void {
-    if (this.#isEnding) return;
-    this.#isEnding = true;
-    this.#context.samples.counter('http.dropped').add(this.#requests.stop() + this.#sessions.stop());
-    for (const slot of this.#active) slot.retire();
-    this.#later(Math.min(this.#config.timeoutMs, mostDrainMs), () => this.#finish());
-    this.#settle();
+  #createLife(): ClientLife {
+    const { samples, signal } = this.#context;
+    const concurrent = samples.gauge('http.concurrent');
+    return new ClientLife({
+      engine: 'http',
+      samples,
+      signal,
+      drivers: [this.#requests, this.#sessions],
+      sweepMs: Math.min(100, Math.max(5, this.#config.timeoutMs / 4)),
+      drainMs: Math.min(this.#config.timeoutMs, mostDrainMs),
+      sweep: (now) => {
+        for (const slot of this.#active) slot.sweep(now);
+        concurrent.set(this.#active.size);
+      },
+      isDone: () =>
+        (this.#requests.isExhausted && this.#slots.every((slot) => slot.inFlight === 0)) ||
+        (this.#sessions.isExhausted && this.#active.size === 0),
+      isIdle: () => this.#active.size === 0,
+      retire: () => {
+        for (const slot of this.#active) slot.retire();
+      },
+    });
   }
 }
 

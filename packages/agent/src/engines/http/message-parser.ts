@@ -2,7 +2,7 @@ export class ProtocolError extends Error {}
 
 const state = { head: 0, sized: 1, chunkSize: 2, chunk: 3, chunkEnd: 4, trailer: 5, untilClose: 6 } as const;
 const maxHeadBytes = 65_536;
-const [cr, lf, colon] = [13, 10, 58];
+const [cr, lf, space, colon] = [13, 10, 32, 58];
 
 /** How the end of a body is found. */
 export type Framing = 'none' | 'sized' | 'chunked' | 'untilClose';
@@ -80,8 +80,9 @@ export abstract class MessageParser {
     let at = start;
     let isFirst = true;
     for (;;) {
-      const newline = bytes.indexOf(lf, at);
-      if (newline < 0 || newline >= end) return -1;
+      let newline = at;
+      while (newline < end && bytes[newline] !== lf) newline++;
+      if (newline === end) return -1;
       const stop = newline > at && bytes[newline - 1] === cr ? newline - 1 : newline;
       if (stop === at) {
         // An empty line before a message is to be overlooked.
@@ -101,22 +102,29 @@ export abstract class MessageParser {
   #header(bytes: Buffer, at: number, stop: number): void {
     // Upper and lower case differ in one bit.
     const first = (bytes[at] as number) | 0x20;
-    if (first === 0x63 && isNamed(bytes, at, 'content-length')) this.#setLength(headerValue(bytes, at + 14, stop));
+    if (first === 0x63 && isNamed(bytes, at, 'content-length')) this.#setLength(bytes, at + 15, stop);
     else if (first === 0x63 && isNamed(bytes, at, 'connection')) this.#setConnection(headerValue(bytes, at + 10, stop));
     else if (first === 0x74 && isNamed(bytes, at, 'transfer-encoding')) {
       this.isChunked = /chunked\s*$/i.test(headerValue(bytes, at + 17, stop));
     } else this.otherHeader(bytes, at, stop);
   }
 
-  #setLength(value: string): void {
-    if (!/^\d{1,15}$/.test(value)) throw new ProtocolError('bad Content-Length');
-    const length = Number(value);
+  #setLength(bytes: Buffer, start: number, stop: number): void {
+    let at = start;
+    while (bytes[at] === space) at++;
+    let length = at === stop ? Number.NaN : 0;
+    for (; at < stop && bytes[at] !== space; at++) {
+      const digit = (bytes[at] as number) - 48;
+      length = digit >= 0 && digit <= 9 ? length * 10 + digit : Number.NaN;
+    }
+    if (!Number.isSafeInteger(length)) throw new ProtocolError('bad Content-Length');
     if (this.length >= 0 && this.length !== length) throw new ProtocolError('two different Content-Lengths');
     this.length = length;
   }
 
   #setConnection(value: string): void {
-    if (/\bclose\b/i.test(value)) this.isKeptAlive = false;
+    if (value === 'keep-alive') this.isKeptAlive = true;
+    else if (/\bclose\b/i.test(value)) this.isKeptAlive = false;
     else if (/\bkeep-alive\b/i.test(value)) this.isKeptAlive = true;
   }
 

@@ -1,22 +1,6 @@
 import type { Histogram } from '@rushhour/protocol';
+import { countError } from '../../net/error-kind.ts';
 import type { Counter, Samples } from '../../samples.ts';
-import { isOwnSocketError, strainMetrics } from '../../saturation.ts';
-
-const kinds: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'refused',
-  ECONNRESET: 'reset',
-  EPIPE: 'reset',
-  ETIMEDOUT: 'timeout',
-  EHOSTUNREACH: 'unreachable',
-  ENETUNREACH: 'unreachable',
-};
-
-/** The class of a failure, as it appears in the name of its counter. */
-export const errorKindOf = (code: string): string => {
-  if (isOwnSocketError(code)) return 'local';
-  if (/^ERR_(SSL|TLS)|CERT|SELF_SIGNED/.test(code)) return 'tls';
-  return kinds[code] ?? (/^E[A-Z0-9_]+$/.test(code) ? 'other' : code);
-};
 
 /** Everything the client counts towards one target. Latencies are in microseconds. */
 export class HttpMeters {
@@ -63,8 +47,7 @@ export class HttpMeters {
   }
 
   error(code: string, count = 1): void {
-    if (isOwnSocketError(code)) this.#samples.counter(strainMetrics.socketErrors).add(count);
-    this.#samples.counter(`http.errors.${errorKindOf(code)}`).add(count);
+    countError(this.#samples, 'http', code, count);
   }
 
   unanswered(count: number): void {

@@ -1,5 +1,5 @@
+import { countError } from '../../net/error-kind.ts';
 import type { Counter, Gauge, Samples } from '../../samples.ts';
-import { errorKindOf } from './meters.ts';
 
 /** Everything the answering side counts. */
 export class ServerMeters {
@@ -26,6 +26,6 @@ export class ServerMeters {
   }
 
   error(code: string): void {
-    this.#samples.counter(`http.errors.${errorKindOf(code)}`).add(1);
+    countError(this.#samples, 'http', code);
   }
 }

@@ -1,7 +1,9 @@
 import { createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import type { HttpServerConfig } from '@rushhour/protocol';
+import { aborted } from '../../aborted.ts';
 import type { EngineContext, Run } from '../../engine.ts';
+import { codeOf } from '../../net/error-kind.ts';
 import { closeServers, listenAll } from '../../net/listen.ts';
 import { chooserOf } from '../../net/rotation.ts';
 import { serverTlsOptions } from '../../net/tls-options.ts';
@@ -36,7 +38,7 @@ class ServerConnection implements RequestEvents {
     deps.meters.concurrent.add(1);
     deps.meters.connections.add(1);
     socket.on('data', (bytes) => this.#onData(bytes));
-    socket.on('error', (error) => deps.meters.error((error as NodeJS.ErrnoException).code ?? error.message));
+    socket.on('error', (error) => deps.meters.error(codeOf(error)));
     socket.on('close', () => deps.meters.concurrent.add(-1));
     if (deps.keepAlive.idleMs > 0) socket.setTimeout(deps.keepAlive.idleMs, () => socket.end());
   }
@@ -113,11 +115,7 @@ export const prepareHttpServer = async (context: EngineContext<HttpServerConfig>
   };
   const servers = await listenAll(config.listen, createServer, context);
   return {
-    start: () =>
-      new Promise((resolve) => {
-        if (signal.aborted) resolve();
-        else signal.addEventListener('abort', () => resolve(), { once: true });
-      }),
+    start: () => aborted(signal),
     close: () => closeServers(servers),
   };
 };

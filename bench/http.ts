@@ -1,0 +1,135 @@
+/**
+ * Requests a second of our http engine on plain Node sockets beside autocannon and wrk.
+ * The generator runs on one core; nginx with one worker answers on another. 50 connections, no pipelining.
+ */
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { type AddressInfo, connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { describeHost, engines, RunningOrder } from '@rushhour/agent';
+
+const execute = promisify(execFile);
+const connections = 50;
+const seconds = 4;
+const rounds = 3;
+const [generatorCore, serverCore] = ['0', '1'];
+const goals = { autocannon: 2, wrk: 0.3 };
+
+/** The generator itself, in its own process: prints requests a second after a second of warm-up. */
+const generate = async (port: number): Promise<void> => {
+  let [responses, ms] = [0, 0];
+  const order = {
+    runId: 1,
+    epoch: 0,
+    engine: 'http',
+    config: { role: 'client', targets: [{ host: '127.0.0.1', port }], connections },
+    duration: { mode: 'time' as const, seconds: seconds + 1, count: 1, rampUpSec: 0, warmUpSec: 1, rampDownSec: 0 },
+    cpuCores: 1,
+  };
+  await new RunningOrder(order, {
+    engines,
+    host: describeHost(),
+    barrier: async () => Date.now(),
+    stop: new AbortController().signal,
+    onSummary(summary) {
+      if (summary.phase !== 'steady' || summary.spanMs < 900) return;
+      ms += summary.spanMs;
+      for (const { counters } of summary.series) responses += counters['http.responses'] ?? 0;
+    },
+  }).outcome;
+  console.log((responses * 1000) / ms);
+};
+
+const pinned = async (program: string, ...args: string[]): Promise<string> =>
+  (await execute('taskset', ['-c', generatorCore, program, ...args], { maxBuffer: 1e8 })).stdout;
+
+const generators: Record<string, (port: number) => Promise<number>> = {
+  ours: async (port) =>
+    Number(await pinned(process.execPath, fileURLToPath(import.meta.url), 'generate', String(port))),
+  autocannon: async (port) => {
+    const script = createRequire(import.meta.url).resolve('autocannon');
+    const options = ['-c', String(connections), '-d', String(seconds), '--json', '--no-progress'];
+    const result = JSON.parse(await pinned(process.execPath, script, ...options, `http://127.0.0.1:${port}/`));
+    return result.requests.average;
+  },
+  wrk: async (port) => {
+    const text = await pinned('wrk', '-t1', `-c${connections}`, `-d${seconds}`, `http://127.0.0.1:${port}/`);
+    return Number(/Requests\/sec:\s+([\d.]+)/.exec(text)?.[1]);
+  },
+};
+
+const freePort = async (): Promise<number> => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  return port;
+};
+
+const startNginx = async (port: number) => {
+  const folder = mkdtempSync(join(tmpdir(), 'rushhour-bench-'));
+  const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+    (name) => `${name}_temp_path ${folder}/${name};`,
+  );
+  writeFileSync(
+    join(folder, 'nginx.conf'),
+    `worker_processes 1; daemon off; pid ${folder}/pid; error_log ${folder}/error.log; events { worker_connections 1024; }
+     http { access_log off; keepalive_requests 1000000000; ${paths.join(' ')}
+       server { listen 127.0.0.1:${port}; location / { return 200 "hello world\\n"; } } }`,
+  );
+  const child = spawn(
+    'taskset',
+    ['-c', serverCore, 'nginx', '-c', join(folder, 'nginx.conf'), '-e', join(folder, 'error.log')],
+    {
+      stdio: 'inherit',
+    },
+  );
+  for (let attempt = 0; attempt < 100; attempt++) {
+    const socket = connect({ port, host: '127.0.0.1' });
+    const isOpen = await once(socket, 'connect').then(
+      () => true,
+      () => false,
+    );
+    socket.destroy();
+    if (isOpen) break;
+    await sleep(50);
+  }
+  return async () => {
+    child.kill();
+    await once(child, 'exit');
+    rmSync(folder, { recursive: true, force: true });
+  };
+};
+
+const compare = async (): Promise<boolean> => {
+  const port = await freePort();
+  const stop = await startNginx(port);
+  const best: Record<string, number> = {};
+  try {
+    for (let round = 1; round <= rounds; round++) {
+      for (const [name, run] of Object.entries(generators)) {
+        const rate = await run(port);
+        best[name] = Math.max(best[name] ?? 0, rate);
+        console.log(`round ${round} ${name} ${Math.round(rate)} requests/s`);
+      }
+    }
+  } finally {
+    await stop();
+  }
+  let isReached = true;
+  for (const [peer, goal] of Object.entries(goals)) {
+    const ratio = (best['ours'] ?? 0) / (best[peer] ?? Number.NaN);
+    console.log(`ratio http-vs-${peer} ${ratio.toFixed(2)} goal ${goal}`);
+    if (!(ratio >= goal)) isReached = false;
+  }
+  return isReached;
+};
+
+if (process.argv[2] === 'generate') await generate(Number(process.argv[3]));
+else process.exitCode = (await compare()) ? 0 : 1;
