@@ -3,7 +3,7 @@ import { BlobError } from './blob-error.ts';
 
 /** A multiple of the sealing chunk, so that only the last slab can end inside a chunk. */
 const slabBytes = 512 * 1024;
-const slabCount = 4;
+const slabCount = 8;
 
 /** Called with the next bytes in order; they may be overwritten once it resolves. Calls overlap. */
 export type Consume = (bytes: Uint8Array) => Promise<unknown>;

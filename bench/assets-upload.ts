@@ -1,0 +1,118 @@
+/**
+ * Upload of 1 GiB with all digests, against what the machine itself can do with the same bytes in the same run: the
+ * slower of `cat | tee` onto the same disk and sha3-384 alone.
+ */
+import { execFileSync } from 'node:child_process';
+import { createHash, randomBytes } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { createFolderBlobs } from '../packages/controller/src/store/blobs/folder.ts';
+import { createHashPool } from '../packages/controller/src/store/blobs/hash-pool.ts';
+
+const mebibyte = 1024 * 1024;
+const sizeMib = 1024;
+const rounds = 3;
+
+interface Measurement {
+  name: string;
+  value: number;
+  goal: number;
+  better: 'higher' | 'lower';
+}
+
+/** What takes the content in, and how much memory its process holds. */
+export interface UploadTarget {
+  upload(content: Readable, size: number): Promise<void>;
+  rssBytes(): number;
+  close(): Promise<void>;
+}
+
+/** The storage alone, in this process: stage, then commit. */
+export const createStorageTarget = async (folder: string): Promise<UploadTarget> => {
+  const hashes = createHashPool();
+  const blobs = createFolderBlobs({ folder: join(folder, 'blobs'), hashes });
+  return {
+    upload: async (content) => {
+      const staged = await blobs.stage(content);
+      await blobs.commit(staged);
+      await blobs.remove(staged.sha256);
+    },
+    rssBytes: () => process.memoryUsage.rss(),
+    close: () => hashes.close(),
+  };
+};
+
+/** Made by another process, so that this one's memory stays what it was. */
+const writeSource = (path: string, mib: number) =>
+  execFileSync('sh', ['-c', 'head -c "$0" /dev/urandom > "$1"', String(mib * mebibyte), path]);
+
+const secondsOf = async (work: () => unknown) => {
+  const startedAt = performance.now();
+  await work();
+  return (performance.now() - startedAt) / 1000;
+};
+
+const hashAlone = () => {
+  const block = randomBytes(mebibyte);
+  const hash = createHash('sha3-384');
+  for (let n = 0; n < sizeMib; n++) hash.update(block);
+  return hash.digest('hex');
+};
+
+/** Watches how high memory rises above where it stands now. */
+const watchMemory = (target: UploadTarget) => {
+  const before = target.rssBytes();
+  let peak = before;
+  const timer = setInterval(() => {
+    peak = Math.max(peak, target.rssBytes());
+  }, 10);
+  return {
+    stop: () => {
+      clearInterval(timer);
+      return (peak - before) / mebibyte;
+    },
+  };
+};
+
+const median = (values: number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+
+/** Seconds the slower of the upload's two necessary parts takes by itself. */
+const floorSec = async (source: string, copy: string) => {
+  const teeSec = await secondsOf(() => execFileSync('sh', ['-c', 'cat "$0" | tee "$1" > /dev/null', source, copy]));
+  await rm(copy);
+  return Math.max(teeSec, await secondsOf(hashAlone));
+};
+
+export const measureUpload = async (createTarget = createStorageTarget): Promise<Measurement[]> => {
+  const folder = await mkdtemp(join(tmpdir(), 'rushhour-upload-'));
+  const [small, large] = [join(folder, 'small'), join(folder, 'large')];
+  writeSource(small, 1);
+  writeSource(large, sizeMib);
+  const target = await createTarget(folder);
+  const ratios: number[] = [];
+  try {
+    await target.upload(createReadStream(small), mebibyte);
+    const memory = watchMemory(target);
+    for (let round = 0; round < rounds; round++) {
+      const sec = await floorSec(large, join(folder, 'copy'));
+      ratios.push(sec / (await secondsOf(() => target.upload(createReadStream(large), sizeMib * mebibyte))));
+    }
+    return [
+      { name: 'files.uploadToSlowerOfTeeAndSha3', value: median(ratios), goal: 0.5, better: 'higher' },
+      { name: 'files.uploadMemoryRiseMib', value: memory.stop(), goal: 64, better: 'lower' },
+    ];
+  } finally {
+    await target.close();
+    await rm(folder, { recursive: true, force: true });
+  }
+};
+
+if (import.meta.main) {
+  const measurements = await measureUpload();
+  for (const { name, value, goal } of measurements) console.log(`ratio ${name} ${value.toFixed(3)} goal ${goal}`);
+  const isShort = measurements.some(({ value, goal, better }) => (better === 'lower' ? value > goal : value < goal));
+  process.exitCode = isShort ? 1 : 0;
+}
