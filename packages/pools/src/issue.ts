@@ -1,0 +1,56 @@
+export interface Issue {
+  /** JSON pointer into the draft that was checked. */
+  readonly path: string;
+  readonly code: string;
+  readonly message: string;
+  /** A warning leaves the draft usable. */
+  readonly severity: 'error' | 'warning';
+}
+
+/** Thrown by everything that needs a sound draft; carries all problems, not only the first. */
+export class DraftError extends Error {
+  readonly issues: readonly Issue[];
+
+  constructor(issues: readonly Issue[]) {
+    const shown = issues.slice(0, 3).map((issue) => `${issue.path || '/'}: ${issue.message}`);
+    super(shown.join('; ') + (issues.length > 3 ? ` (and ${issues.length - 3} more)` : ''));
+    this.name = 'DraftError';
+    this.issues = issues;
+  }
+}
+
+const issueLimit = 1000;
+
+/** Collects problems while a draft is read, so that one pass both compiles and validates it. */
+export class IssueList {
+  readonly issues: Issue[] = [];
+
+  error(path: string, code: string, message: string): undefined {
+    this.#add({ path, code, message, severity: 'error' });
+  }
+
+  warning(path: string, code: string, message: string): undefined {
+    this.#add({ path, code, message, severity: 'warning' });
+  }
+
+  get hasErrors(): boolean {
+    return this.issues.some((issue) => issue.severity === 'error');
+  }
+
+  throwIfErrors(): void {
+    if (this.hasErrors) throw new DraftError(this.issues.filter((issue) => issue.severity === 'error'));
+  }
+
+  // 100,000 ragged rows would make an answer nobody reads.
+  #add(issue: Issue): void {
+    if (this.issues.length < issueLimit) this.issues.push(issue);
+    else if (this.issues.length === issueLimit) {
+      const message = `more than ${issueLimit} problems; the rest is not listed`;
+      this.issues.push({ path: '', code: 'TOO_MANY_ISSUES', message, severity: 'error' });
+    }
+  }
+}
+
+export function pointerOf(...parts: readonly (string | number)[]): string {
+  return parts.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+}
