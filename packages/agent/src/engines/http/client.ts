@@ -126,6 +126,8 @@ class HttpClient implements Run, Pausable, LoadChangeable, SlotOwner {
   }
 
   onOpen(slot: Slot, room: number, now: number): void {
+    // A session that was due before the end still does what it was opened for.
+    if (this.#life.isEnding && this.#sessions.isPaced) slot.begin(now, now);
     for (let i = 0; i < room; i++) this.#requests.offer(slot.index, now);
     this.#life.settle();
   }

@@ -106,7 +106,7 @@ export class H1Slot implements Slot, ConnectionEvents, ResponseEvents {
 
   retire(): void {
     this.#isRetiring = true;
-    if (this.inFlight === 0) this.#close();
+    if (this.#isOpen && this.inFlight === 0) this.#close();
   }
 
   abandon(): void {
@@ -132,8 +132,8 @@ export class H1Slot implements Slot, ConnectionEvents, ResponseEvents {
     else this.#meters.tls.record((now - this.#connectedAt) * 1000);
     this.#isOpen = true;
     this.#meters.connections.add(1);
-    if (this.#isRetiring) this.#close();
-    else this.#deps.owner.onOpen(this, Math.min(this.#depth, this.#maxRequests), now);
+    this.#deps.owner.onOpen(this, Math.min(this.#depth, this.#maxRequests), now);
+    if (this.#isRetiring && this.inFlight === 0) this.#close();
   }
 
   onData(bytes: Buffer, length: number): void {

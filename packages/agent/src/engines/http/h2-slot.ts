@@ -126,7 +126,7 @@ export class H2Slot implements Slot {
 
   retire(): void {
     this.#isRetiring = true;
-    if (this.inFlight === 0) this.#client?.close();
+    if (this.#isOpen && this.inFlight === 0) this.#client?.close();
   }
 
   abandon(): void {
@@ -169,12 +169,10 @@ export class H2Slot implements Slot {
   #onOpen(): void {
     this.#isOpen = true;
     this.#meters.connections.add(1);
-    if (this.#isRetiring) this.#client?.close();
-    else {
-      const allowed = this.#client?.remoteSettings.maxConcurrentStreams ?? Number.POSITIVE_INFINITY;
-      const room = Math.min(this.#config.maxStreams, this.#maxRequests, allowed);
-      this.#deps.owner.onOpen(this, room, performance.now());
-    }
+    const allowed = this.#client?.remoteSettings.maxConcurrentStreams ?? Number.POSITIVE_INFINITY;
+    const room = Math.min(this.#config.maxStreams, this.#maxRequests, allowed);
+    this.#deps.owner.onOpen(this, room, performance.now());
+    if (this.#isRetiring && this.inFlight === 0) this.#client?.close();
   }
 
   #onStreamEnd(entry: UnderWay): void {
