@@ -12,7 +12,7 @@ export class CaptureReader {
   cutFile = false;
   readonly #context: ParserContext;
   #parser: RecordParser | undefined;
-  #carry = new Uint8Array(65_536);
+  #carry = new Uint8Array(4096);
   #carryView = new DataView(this.#carry.buffer);
   #carried = 0;
   #skip = 0;
@@ -34,8 +34,10 @@ export class CaptureReader {
   }
 
   /** False once the sink has had enough: feeding more is pointless. */
-  push(chunk: Uint8Array): boolean {
-    const view = new DataView(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+  push(given: Uint8Array): boolean {
+    // A Buffer is a Uint8Array whose slice is no copy: what is kept would hold and share the whole chunk.
+    const chunk = new Uint8Array(given.buffer, given.byteOffset, given.byteLength);
+    const view = new DataView(given.buffer, given.byteOffset, given.byteLength);
     let at = 0;
     while (at < chunk.length && !this.isStopped) {
       if (this.#skip > 0) {

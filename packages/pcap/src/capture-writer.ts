@@ -23,7 +23,7 @@ export interface WritablePacket {
 
 const SECTION_BYTES = 28;
 const INTERFACE_BYTES = 32;
-const FIRST_CAPACITY = 65_536;
+const FIRST_CAPACITY = 4096;
 
 /** Writes little-endian capture files piece by piece: `add` packets, `take` what has been made so far. */
 export class CaptureWriter {

@@ -12,8 +12,8 @@ const ADDRESS_B = 6;
 export class FlowTable {
   /** Whether the frame looked up last came from A. */
   isFromA = true;
-  #keys = new Int32Array(KEY_WORDS * 1024);
-  #slots = new Int32Array(4096).fill(-1);
+  #keys = new Int32Array(KEY_WORDS * 64);
+  #slots = new Int32Array(256).fill(-1);
   #used = 0;
   readonly #probe = new Int32Array(KEY_WORDS);
   // Secret multipliers: a capture cannot be made to collide on purpose.

@@ -24,7 +24,8 @@ export class Frame {
   source = 0;
   destination = 0;
   protocol = 0;
-  hasRoutingHeader = false;
+  /** An extension header that may name further addresses. */
+  hasAddressesInside = false;
   isFragment = false;
   fragmentId = 0;
   fragmentOffset = 0;

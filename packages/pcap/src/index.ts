@@ -1,4 +1,5 @@
 export { type AnalyzeOptions, analyzeCapture, CaptureAnalyzer } from './analyze.ts';
+export type { AnonymiseOptions } from './anonymiser.ts';
 export type { CaptureAnalysis, InfoSelection, StepDataSelection } from './capture-analysis.ts';
 export type { CaptureFormat } from './capture-format.ts';
 export { CaptureReader } from './capture-reader.ts';
@@ -6,6 +7,8 @@ export { type CaptureSource, packetsOf, readCapture } from './capture-source.ts'
 export { CaptureWriter, type WritablePacket, type WriterOptions } from './capture-writer.ts';
 export { ethernetFrame, ipPacket, tcpPacket, udpDatagram, udpPacket } from './frame-builder.ts';
 export type { Packet, PacketSink } from './packet.ts';
+export { type PacketRow, type PacketRows, packetRows, type RowSelection } from './packet-rows.ts';
 export { PcapError, type PcapErrorCode } from './pcap-error.ts';
 export type { PcapInfo, PcapSession, PcapStep, PcapWarning, StepEncoding } from './pcap-info.ts';
 export type { StepWindow } from './step-recorder.ts';
+export { type TrimOptions, type TrimResult, trimCapture } from './trim.ts';

@@ -16,7 +16,7 @@ export function readNetworkLayer(frame: Frame): void {
   frame.isFragment = false;
   frame.fragmentOffset = 0;
   frame.hasMoreFragments = false;
-  frame.hasRoutingHeader = false;
+  frame.hasAddressesInside = false;
   if (frame.etherType === ETHERTYPE_IPV4) readIpv4(frame);
   else if (frame.etherType === ETHERTYPE_IPV6) readIpv6(frame);
 }
@@ -77,7 +77,7 @@ function readExtensions(frame: Frame, finish: number): void {
     // Beyond the fragment header lies a part of the datagram: it is read once the datagram is whole.
     if (length === 0 || frame.isFragment) return;
     if (frame.protocol === FRAGMENT) readFragmentHeader(frame, at);
-    if (frame.protocol === ROUTING) frame.hasRoutingHeader = true;
+    else if (frame.protocol !== HOP_BY_HOP && frame.protocol !== AUTHENTICATION) frame.hasAddressesInside = true;
     frame.protocol = u8(frame.bytes, at);
     setTransport(frame, at + length, finish);
   }
