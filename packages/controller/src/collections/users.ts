@@ -123,6 +123,7 @@ export const userHandlers = ({ store, bus }: { store: Store; bus: Bus }): Handle
         for (const { id } of await findAll(tx, body.array, caller)) await users.update(tx, id, { isActive: true });
       }),
     resetPassword: async ({ params }, caller) => {
+      if ((await users.find(store.read, params.id)) === undefined) throw notFound('user', params.id);
       const password = temporaryPassword(defaultLength);
       const passwordHash = await hashPassword(password);
       return store.change(caller, async (tx) => {

@@ -1,0 +1,94 @@
+import { type TProperties, Type } from 'typebox';
+import { OneOf } from '../../envelopes.ts';
+
+/** One object of a profile's `config`. It may be left out: its members have defaults or are optional. */
+export const section = <P extends TProperties>(description: string, members: P) =>
+  Type.Object(members, { description, additionalProperties: false, default: {} });
+
+/** The sections of a protocol, by name. */
+export const profile = <P extends TProperties>(description: string, sections: P) =>
+  Type.Object(sections, { description, additionalProperties: false });
+
+export const whole = (description: string, value: number, [minimum, maximum]: readonly [number, number]) =>
+  Type.Integer({ description, default: value, minimum, maximum });
+
+export const flag = (description: string, value = false) => Type.Boolean({ description, default: value });
+
+/** One of the values; the first is the default. */
+export const choice = <const Values extends readonly [string, ...string[]]>(description: string, values: Values) =>
+  OneOf(values, { description, default: values[0] });
+
+export const text = (description: string, value = '', maxLength = 255) =>
+  Type.String({ description, default: value, maxLength });
+
+/** A text in which `{n}` stands for the number of the session, the router or the link, from 1 on. */
+export const numbered = (description: string, value: string) =>
+  Type.String({
+    description: `${description}; {n} is replaced by the number, from 1 on`,
+    default: value,
+    maxLength: 255,
+  });
+
+export const ipv4 = (description: string, value: string) =>
+  Type.String({ description, format: 'ipv4', default: value });
+
+export const ipv6 = (description: string, value: string) =>
+  Type.String({ description, format: 'ipv6', default: value });
+
+/** An address of either version that may be left out. */
+export const maybeAddress = (description: string) =>
+  Type.Optional(Type.String({ description, maxLength: 45, pattern: `^(${octets}|${hextets})$` }));
+
+export const maybeRouterId = (description: string) => Type.Optional(Type.String({ description, format: 'ipv4' }));
+
+export const mac = (description: string, value: string) =>
+  Type.String({ description, default: value, pattern: macPattern });
+
+export const maybeMac = (description: string) => Type.Optional(Type.String({ description, pattern: macPattern }));
+
+export const ipv4Prefix = (description: string, value: string) =>
+  Type.String({ description, default: value, pattern: `^${octets}/(3[0-2]|[12]?[0-9])$` });
+
+export const ipv6Prefix = (description: string, value: string) =>
+  Type.String({ description, default: value, maxLength: 49, pattern: `^${hextets}/(12[0-8]|1[01][0-9]|[1-9]?[0-9])$` });
+
+export const list = <Values extends readonly string[]>(
+  description: string,
+  { pattern, value, maxItems = 64 }: { pattern: string; value: Values; maxItems?: number },
+) => Type.Array(Type.String({ pattern, maxLength: 255 }), { description, default: [...value], maxItems });
+
+/** Members of the same set, each at most once. */
+export const subset = <const Values extends readonly string[]>(
+  description: string,
+  values: Values,
+  value: readonly Values[number][],
+) => Type.Array(OneOf(values), { description, default: [...value], uniqueItems: true, maxItems: values.length });
+
+const octet = '(25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])';
+const octets = `(${octet}\\.){3}${octet}`;
+const macPattern = '^[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){5}$';
+const group = '[0-9A-Fa-f]{1,4}';
+const hextets = `((${group}:){7}${group}|(?=([0-9A-Fa-f]{0,4}:){2,7}[0-9A-Fa-f]{0,4}(/|$))((${group}:)*${group})?::((${group}:)*${group})?)`;
+
+/** `10.0.0.1`, `2001:db8::1`: for lists of addresses. */
+export const addressPattern = `^(${octets}|${hextets})$`;
+export const ipv4Pattern = `^${octets}$`;
+export const ipv6Pattern = `^${hextets}$`;
+/** `65000:1`, `192.0.2.1:7`: route distinguishers, route targets and communities. */
+export const pairPattern = `^([0-9]{1,10}|${octets}):[0-9]{1,10}$`;
+
+/** Times a protocol breaks off and comes back by itself, to see what the network does about it. */
+export const flaps = (what: string) =>
+  section(`Interruptions of ${what} on purpose`, {
+    intervalSec: whole('Time between interruptions; 0 for none', 0, [0, 86_400]),
+    downSec: whole('How long an interruption lasts', 10, [1, 86_400]),
+    count: whole('How many; 0 for no end', 0, [0, 1_000_000]),
+  });
+
+/** A key that both sides know. */
+export const authentication = <const Kinds extends readonly [string, ...string[]]>(kinds: Kinds) =>
+  section('How neighbours prove who they are', {
+    kind: choice('Algorithm', kinds),
+    keyId: whole('Number of the key, where the algorithm has one', 1, [0, 65_535]),
+    key: text('The key', '', 80),
+  });

@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest';
+import { readConfig } from './config.ts';
+
+describe('the configuration', () => {
+  it('has sane defaults', () => {
+    expect(readConfig({})).toEqual({
+      host: '127.0.0.1',
+      port: 8080,
+      logLevel: 'info',
+      dataDir: expect.stringMatching(/\/data$/),
+    });
+  });
+
+  it('is refused with every problem at once', () => {
+    const env = {
+      RUSHHOUR_PORT: '99999',
+      RUSHHOUR_LOG_LEVEL: 'loud',
+      DATABASE_URL: 'mysql://x',
+      RUSHHOUR_SECRET_KEY: 'short',
+      RUSHHOUR_ADMIN_EMAIL: 'nobody',
+      RUSHHOUR_TLS_CERT: '/no/such/file',
+    };
+    const read = () => readConfig(env);
+    for (const name of Object.keys(env)) expect(read).toThrow(name);
+  });
+
+  it('takes a key in base64 or hexadecimal', () => {
+    const key = Buffer.alloc(32, 7);
+    expect(readConfig({ RUSHHOUR_SECRET_KEY: key.toString('base64') }).secretKey).toEqual(key);
+    expect(readConfig({ RUSHHOUR_SECRET_KEY: key.toString('hex') }).secretKey).toEqual(key);
+  });
+});

@@ -1,0 +1,36 @@
+import { operations, runCampaign, startTarget } from '../tests/fuzz/campaign.ts';
+
+// `npm run fuzz [requests] [seed]`: a million requests over all operations, or as many as you say.
+const total = Number(process.argv[2] ?? 1_000_000);
+const seed = Number(process.argv[3] ?? Math.floor(Math.random() * 2 ** 31));
+// Operations that hash a password take a thousand times as long as the others; they get a fixed share.
+const slow = new Set(['auth.login', 'auth.password', 'users.create', 'users.resetPassword']);
+const slowTotal = 2000;
+const rounds = Math.max(1, Math.ceil(total / operations.length / 500));
+const perRound = Math.ceil(total / (operations.length - slow.size) / rounds);
+
+let sent = 0;
+let failed = 0;
+const statuses = new Map<number, number>();
+for (let round = 0; round < rounds; round += 1) {
+  const target = await startTarget();
+  for (const operation of operations) {
+    const count = slow.has(operation.id) ? Math.min(perRound, Math.ceil(slowTotal / rounds)) : perRound;
+    const result = await runCampaign(target, operation, count, seed + round);
+    for (const [status, count] of result.statuses) statuses.set(status, (statuses.get(status) ?? 0) + count);
+    sent += count;
+    failed += result.findings.length;
+    for (const finding of result.findings.slice(0, 5)) console.log(JSON.stringify(finding));
+  }
+  await target.close();
+  process.stderr.write(`\r${sent} requests, ${failed} findings`);
+}
+process.stderr.write('\n');
+console.log(`seed ${seed}: ${sent} requests to ${operations.length} operations, ${failed} findings`);
+console.log(
+  [...statuses]
+    .sort(([a], [b]) => a - b)
+    .map(([status, count]) => `${status}: ${count}`)
+    .join(', '),
+);
+process.exit(failed === 0 ? 0 : 1);

@@ -1,0 +1,105 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { api, type Collection, defaultSettings, type Route } from '@rushhour/contract';
+import fc from 'fast-check';
+import { startController } from '../../packages/controller/src/controller.ts';
+import { openSession } from '../../packages/controller/src/identity/sessions.ts';
+import { users } from '../../packages/controller/src/store/users.ts';
+import { createJudge } from './judge.ts';
+import { createRawClient } from './raw-client.ts';
+import { type Attempt, attempts, bytesOf } from './request.ts';
+
+export const operations = Object.entries(api as Record<string, Collection>).flatMap(([name, { routes }]) =>
+  Object.entries(routes).map(([operation, route]) => ({ id: `${name}.${operation}`, route })),
+);
+
+export interface Finding {
+  operation: string;
+  seed: number;
+  problem: string;
+  attempt: string;
+}
+
+const origin = { userId: 1, address: '127.0.0.1', requestId: 'fuzz', operation: 'fuzz' };
+
+/** A controller of its own that is brought back to its senses whenever a request has turned it against us. */
+export const startTarget = async (databaseUrl?: string) => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'rushhour-fuzz-'));
+  const admin = { email: 'fuzz@example.test', password: 'seven-Odd-Pebbles-roll' };
+  const controller = await startController({
+    host: '127.0.0.1',
+    port: 0,
+    logLevel: 'fatal',
+    dataDir,
+    admin,
+    ...(databaseUrl && { databaseUrl }),
+  });
+  const client = createRawClient('127.0.0.1', Number(new URL(controller.url).port));
+
+  /** Undoes whatever locks the harness out, and opens a session. */
+  const revive = async () => {
+    const { accessToken, refreshToken } = await controller.store.change(origin, async (tx) => {
+      await controller.settings.update(tx, {
+        ...defaultSettings,
+        limits: { ...defaultSettings.limits, rate: 100_000_000 },
+      });
+      await users.update(tx, 1, { isActive: true, isRequiredToSetPassword: false, agreementAccepted: true });
+      await tx.run({ name: '', sql: 'delete from throttles' }, []);
+      return openSession(tx, 1, '127.0.0.1', defaultSettings.auth);
+    });
+    return `accessToken=${accessToken}; refreshToken=${refreshToken}`;
+  };
+
+  return {
+    client,
+    revive,
+    close: async () => {
+      client.close();
+      await controller.close();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+};
+
+export type Target = Awaited<ReturnType<typeof startTarget>>;
+
+/** Sends requests of every kind to one operation and reports what broke a promise, with the seed to repeat it. */
+export const runCampaign = async (
+  target: Target,
+  { id, route }: { id: string; route: Route },
+  count: number,
+  seed: number,
+) => {
+  const judge = createJudge(route);
+  const findings: Finding[] = [];
+  const statuses = new Map<number, number>();
+  let cookie = await target.revive();
+  for (const attempt of fc.sample(attempts(route), { numRuns: count, seed })) {
+    const problem = await tryOne(target, attempt, cookie, judge, statuses);
+    if (problem) findings.push({ operation: id, seed, problem, attempt: describe(attempt) });
+    const last = statuses.get(-1);
+    if (last === 401 || last === 429 || last === 403 || id === 'settings.update') cookie = await target.revive();
+  }
+  statuses.delete(-1);
+  return { findings, statuses };
+};
+
+const tryOne = async (
+  target: Target,
+  attempt: Attempt,
+  cookie: string,
+  judge: ReturnType<typeof createJudge>,
+  statuses: Map<number, number>,
+) => {
+  try {
+    const answer = await target.client.send(bytesOf(attempt, cookie), attempt.method === 'HEAD');
+    statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1).set(-1, answer.status);
+    return judge(answer, attempt.expectsRefusal);
+  } catch (error) {
+    return (error as Error).message;
+  }
+};
+
+const describe = ({ kind, method, target, headers, body }: Attempt) =>
+  `${kind}: ${method} ${target.slice(0, 200)} ${headers.map((line) => line.slice(0, 80)).join(' | ')} ${body?.toString().slice(0, 300) ?? ''}`;

@@ -1,0 +1,44 @@
+import { ErrorBody, type Route, statusesOf } from '@rushhour/contract';
+import { Ajv } from 'ajv';
+import addFormats from 'ajv-formats';
+import type { RawAnswer } from './raw-client.ts';
+
+const ajv = new Ajv({ strict: false });
+(addFormats as unknown as (ajv: Ajv) => void)(ajv);
+const isError = ajv.compile(ErrorBody);
+
+/** Statuses any request may get before its operation is even known. */
+const always = new Set([400, 401, 403, 404, 405, 408, 411, 413, 415, 417, 429, 431]);
+
+const leak =
+  /\bat .+\.(ts|js|cjs):\d+|node_modules|\bSQLITE|\bselect .+ from |\binsert into |kysely|relation ".+" does not exist|syntax error at or near/i;
+
+/** Checks what must hold for every answer whatsoever. Returns the first thing that does not. */
+export const createJudge = (route: Route) => {
+  const documented = new Set([...statusesOf(route), 206, 304]);
+  const isReply = route.reply && ajv.compile(route.reply);
+  return ({ status, headers, body }: RawAnswer, expectsRefusal: boolean): string | undefined => {
+    if (status >= 500) return `answered ${status}: ${body.slice(0, 300)}`;
+    if (!documented.has(status) && !always.has(status)) return `answered ${status}, which is not documented`;
+    if (expectsRefusal && status < 400) return `accepted a request that its schema refuses (${status})`;
+    if (leak.test(body) && status >= 400) return `tells too much: ${body.slice(0, 300)}`;
+    if (status >= 400) return refusalProblem(headers, body);
+    if (headers.get('content-type')?.startsWith('text/event-stream') || status === 304 || route.download)
+      return undefined;
+    if (isReply === undefined)
+      return body === '' ? undefined : `answered a body where none is documented: ${body.slice(0, 200)}`;
+    if (body === '' || isReply(JSON.parse(body))) return undefined;
+    return `the reply does not match its schema: ${ajv.errorsText(isReply.errors)}`;
+  };
+};
+
+const refusalProblem = (headers: Map<string, string>, body: string) => {
+  if (body === '') return undefined;
+  if (!headers.get('content-type')?.startsWith('application/json'))
+    return `an error that is no JSON: ${body.slice(0, 200)}`;
+  try {
+    return isError(JSON.parse(body)) ? undefined : `an error without the envelope: ${body.slice(0, 200)}`;
+  } catch {
+    return `an error that cannot be parsed: ${body.slice(0, 200)}`;
+  }
+};
