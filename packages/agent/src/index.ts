@@ -1,5 +1,6 @@
 export type { Availability, Engine, Host, LoadChange } from './engine.ts';
 export { engines } from './engines/index.ts';
 export { describeHost } from './host.ts';
+export { createSelfSigned } from './net/self-signed.ts';
 export { defaultAllowedTargets } from './net/target-guard.ts';
 export { type OrderDeps, type Outcome, RunningOrder } from './run.ts';

@@ -1,7 +1,9 @@
 import type { Engine } from '../engine.ts';
 import { http } from './http/index.ts';
+import { tcp } from './tcp/index.ts';
+import { tls } from './tls/index.ts';
 
 /** Every engine this agent can run. Adding an engine is adding a folder and a line here. */
-const all: readonly Engine[] = [http];
+const all: readonly Engine[] = [http, tcp, tls];
 
 export const engines: ReadonlyMap<string, Engine> = new Map(all.map((engine) => [engine.id, engine]));

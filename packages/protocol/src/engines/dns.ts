@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { Listen, Rotation, Sources, Target } from './endpoint.ts';
-import { Load } from './load.ts';
-import { TlsClientSettings, TlsServerSettings } from './tls-settings.ts';
+import { loadOf } from './load.ts';
+import { tlsClientSettings, tlsServerSettings } from './tls-settings.ts';
 
 const Transport = Type.Union([Type.Literal('udp'), Type.Literal('tcp'), Type.Literal('dot'), Type.Literal('doh')], {
   default: 'udp',
@@ -18,7 +18,7 @@ export const DnsClientConfig = Type.Object(
     rotation: Rotation,
     sources: Sources,
     transport: Transport,
-    tls: { ...TlsClientSettings, default: {} },
+    tls: tlsClientSettings({ default: {} }),
     path: Type.String({ pattern: '^/[^\\s]*$', default: '/dns-query', description: 'DNS over HTTPS only.' }),
     names: Type.Array(Type.String({ minLength: 1, maxLength: 253 }), { minItems: 1 }),
     types: Type.Array(DnsType, { minItems: 1, default: ['A'] }),
@@ -40,7 +40,7 @@ export const DnsClientConfig = Type.Object(
     retries: Type.Integer({ minimum: 0, maximum: 10, default: 0 }),
     sockets: Type.Integer({ minimum: 1, maximum: 10_000, default: 4 }),
     concurrency: Type.Integer({ minimum: 1, maximum: 100_000, default: 100, description: 'Most queries under way.' }),
-    load: { ...Load, description: 'Queries a second.' },
+    load: loadOf('Queries a second.'),
   },
   { additionalProperties: false },
 );
@@ -61,7 +61,7 @@ export const DnsServerConfig = Type.Object(
     role: Type.Literal('server'),
     listen: Type.Array(Listen, { minItems: 1 }),
     transports: Type.Array(Transport, { minItems: 1, default: ['udp', 'tcp'] }),
-    tls: { ...TlsServerSettings, default: {} },
+    tls: tlsServerSettings({ default: {} }),
     answers: Type.Array(Answer, { default: [], description: 'A name without any answer is NXDOMAIN.' }),
     delayMs: Type.Number({ minimum: 0, default: 0 }),
     path: Type.String({ pattern: '^/[^\\s]*$', default: '/dns-query' }),

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { Listen, Rotation, Sources, Target } from './endpoint.ts';
-import { Load } from './load.ts';
+import { loadOf } from './load.ts';
 import { Payload } from './payload.ts';
 
 const CloseMode = Type.Union([Type.Literal('fin'), Type.Literal('rst')], { default: 'fin' });
@@ -12,7 +12,7 @@ export const TcpClientConfig = Type.Object(
     rotation: Rotation,
     sources: Sources,
     connections: Type.Integer({ minimum: 1, maximum: 100_000, default: 50, description: 'Most connections at once.' }),
-    load: { ...Load, description: 'Connections opened a second.' },
+    load: loadOf('Connections opened a second.'),
     totalSessions: Type.Optional(Type.Integer({ minimum: 1 })),
     reopenSessionMs: Type.Integer({ minimum: 0, default: 0 }),
     mode: Type.Union([Type.Literal('connect'), Type.Literal('send'), Type.Literal('receive'), Type.Literal('echo')], {

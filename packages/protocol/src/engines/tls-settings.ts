@@ -13,27 +13,36 @@ const common = {
   ca: Type.Optional(Type.String({ description: 'PEM of the authorities to trust.' })),
 };
 
-export const TlsClientSettings = Type.Object(
-  {
-    ...common,
-    sni: Type.Optional(Type.String()),
-    verify: Type.Boolean({ default: false, description: 'Refuse a certificate that does not verify.' }),
-    resumption: Type.Union([Type.Literal('none'), Type.Literal('ticket'), Type.Literal('psk')], {
-      default: 'none',
-      description: 'Resume sessions: by ticket in TLS 1.2, by pre-shared key in TLS 1.3; either word allows both.',
-    }),
-  },
-  { additionalProperties: false },
-);
+interface Options {
+  /** Given where the settings may be left out altogether. */
+  readonly default?: object;
+}
+
+export const tlsClientSettings = (options: Options = {}) =>
+  Type.Object(
+    {
+      ...common,
+      sni: Type.Optional(Type.String()),
+      verify: Type.Boolean({ default: false, description: 'Refuse a certificate that does not verify.' }),
+      resumption: Type.Union([Type.Literal('none'), Type.Literal('ticket'), Type.Literal('psk')], {
+        default: 'none',
+        description: 'Resume sessions: by ticket in TLS 1.2, by pre-shared key in TLS 1.3; either word allows both.',
+      }),
+    },
+    { additionalProperties: false, ...options },
+  );
+export const TlsClientSettings = tlsClientSettings();
 export type TlsClientSettings = Static<typeof TlsClientSettings>;
 
 /** Without a certificate the server makes a self-signed one when it is prepared. */
-export const TlsServerSettings = Type.Object(
-  {
-    ...common,
-    requestClientCertificate: Type.Boolean({ default: false }),
-    tickets: Type.Boolean({ default: true, description: 'Offer session tickets.' }),
-  },
-  { additionalProperties: false },
-);
+export const tlsServerSettings = (options: Options = {}) =>
+  Type.Object(
+    {
+      ...common,
+      requestClientCertificate: Type.Boolean({ default: false }),
+      tickets: Type.Boolean({ default: true, description: 'Offer session tickets.' }),
+    },
+    { additionalProperties: false, ...options },
+  );
+export const TlsServerSettings = tlsServerSettings();
 export type TlsServerSettings = Static<typeof TlsServerSettings>;

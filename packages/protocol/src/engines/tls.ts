@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { Listen, Rotation, Sources, Target } from './endpoint.ts';
-import { Load } from './load.ts';
-import { TlsClientSettings, TlsServerSettings } from './tls-settings.ts';
+import { loadOf } from './load.ts';
+import { tlsClientSettings, tlsServerSettings } from './tls-settings.ts';
 
 export const TlsClientConfig = Type.Object(
   {
@@ -9,9 +9,9 @@ export const TlsClientConfig = Type.Object(
     targets: Type.Array(Target, { minItems: 1 }),
     rotation: Rotation,
     sources: Sources,
-    tls: { ...TlsClientSettings, default: {} },
+    tls: tlsClientSettings({ default: {} }),
     connections: Type.Integer({ minimum: 1, maximum: 100_000, default: 10, description: 'Most handshakes at once.' }),
-    load: { ...Load, description: 'Handshakes a second.' },
+    load: loadOf('Handshakes a second.'),
     totalSessions: Type.Optional(Type.Integer({ minimum: 1 })),
     closeNotify: Type.Boolean({ default: true, description: 'Take leave by close_notify; else reset the connection.' }),
     timeoutMs: Type.Integer({ minimum: 1, default: 10_000 }),
@@ -24,7 +24,7 @@ export const TlsServerConfig = Type.Object(
   {
     role: Type.Literal('server'),
     listen: Type.Array(Listen, { minItems: 1 }),
-    tls: { ...TlsServerSettings, default: {} },
+    tls: tlsServerSettings({ default: {} }),
   },
   { additionalProperties: false },
 );

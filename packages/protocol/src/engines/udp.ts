@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { Listen, Rotation, Sources, Target } from './endpoint.ts';
-import { Load } from './load.ts';
+import { loadOf } from './load.ts';
 
 /** Bytes of the header that carries flow, sequence number and time of sending. */
 export const udpHeaderBytes = 24;
@@ -17,7 +17,7 @@ export const UdpClientConfig = Type.Object(
       default: 1,
       description: 'Sockets, each with its own sequence.',
     }),
-    load: { ...Load, description: 'Packets a second of all flows together.' },
+    load: loadOf('Packets a second of all flows together.'),
     payloadBytes: Type.Integer({ minimum: udpHeaderBytes, maximum: 65_507, default: 64 }),
     expectsEcho: Type.Boolean({
       default: false,

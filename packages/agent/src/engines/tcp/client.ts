@@ -1,0 +1,154 @@
+import type { Load, TcpClientConfig } from '@rushhour/protocol';
+import type { EngineContext, LoadChange, LoadChangeable, Pausable, Run } from '../../engine.ts';
+import { ClientLife } from '../../net/client-life.ts';
+import { retransmittedSegments } from '../../net/kernel-counters.ts';
+import { LoadDriver } from '../../net/load-driver.ts';
+import { payloadBytes } from '../../net/payload.ts';
+import { chooserOf } from '../../net/rotation.ts';
+import { prepareSources, type SourcePool } from '../../net/source-addresses.ts';
+import { strainMetrics } from '../../saturation.ts';
+import { TcpMeters } from './meters.ts';
+import { type SessionOwner, TcpSession } from './session.ts';
+
+type Context = EngineContext<TcpClientConfig>;
+
+const failurePauseMs = 100;
+const drainMs = 1000;
+const bulkBytes = 131_072;
+
+const messageLoad = (config: TcpClientConfig, bytes: number): Load => {
+  if (config.rateBps !== undefined) return { rate: config.rateBps / 8 / bytes };
+  if (config.messagesPerSecond !== undefined) return { rate: config.messagesPerSecond * config.connections };
+  return {};
+};
+
+/** Keeps connections, and the messages on them, at the ordered load. */
+class TcpClient implements Run, Pausable, LoadChangeable, SessionOwner {
+  readonly #context: Context;
+  readonly #config: TcpClientConfig;
+  readonly #sources: SourcePool;
+  readonly #payload: Buffer;
+  readonly #active = new Map<number, TcpSession>();
+  readonly #sessions: LoadDriver;
+  readonly #messages: LoadDriver;
+  readonly #life: ClientLife;
+  readonly #choose;
+  readonly #retransmitsBefore = retransmittedSegments();
+  #retransmits = 0;
+
+  constructor(context: Context, sources: SourcePool) {
+    const { config, duration, samples } = context;
+    this.#context = context;
+    this.#config = config;
+    this.#sources = sources;
+    const payload = payloadBytes(config.payload);
+    this.#payload = payload.length > 0 ? payload : Buffer.alloc(bulkBytes);
+    const ways = config.targets.map((target) => ({
+      port: target.port,
+      weight: target.weight,
+      address: context.addressOf(target.host),
+      meters: new TcpMeters(samples.target(`${target.host}:${target.port}`)),
+    }));
+    this.#choose = chooserOf(ways, config.rotation);
+    const lag = samples.histogram(strainMetrics.scheduleLag);
+    this.#sessions = new LoadDriver({
+      duration,
+      lag,
+      load: config.load,
+      limit: config.totalSessions ?? (duration.mode === 'count' ? duration.count : Number.POSITIVE_INFINITY),
+      begin: (place, intended) => this.#open(place, intended),
+    });
+    this.#messages = new LoadDriver({
+      duration,
+      lag,
+      load: messageLoad(config, this.#payload.length),
+      limit: Number.POSITIVE_INFINITY,
+      begin: (place, _, now) => this.#active.get(place)?.send(now),
+    });
+    this.#life = this.#createLife();
+  }
+
+  start(): Promise<void> {
+    return this.#life.run(() => {
+      this.#messages.start();
+      for (let place = 0; place < this.#config.connections; place++) this.#sessions.offer(place, performance.now());
+      this.#sessions.start();
+    });
+  }
+
+  pause(): void {
+    this.#life.pause();
+  }
+
+  resume(): void {
+    this.#life.resume();
+  }
+
+  changeLoad({ sessionsPerSecond }: LoadChange): { readonly rejected?: string } {
+    if (sessionsPerSecond === undefined) return { rejected: 'tcp has a rate of sessions only' };
+    return this.#sessions.changeRate(sessionsPerSecond) ? {} : { rejected: 'this run has no rate of sessions' };
+  }
+
+  async close(): Promise<void> {
+    this.#life.close();
+    for (const session of this.#active.values()) session.abandon();
+    await this.#sources.close();
+  }
+
+  onOpen(session: TcpSession): void {
+    const { mode, holdMs } = this.#config;
+    if (mode === 'connect' && holdMs === 0) session.leave();
+    else if (holdMs > 0) this.#life.later(holdMs, () => session.leave());
+    if (mode === 'send' || mode === 'echo') this.onReady(session);
+  }
+
+  onReady(session: TcpSession): void {
+    if (this.#active.get(session.place) === session) this.#messages.offer(session.place, performance.now());
+  }
+
+  onEnd(session: TcpSession, hasFailed: boolean): void {
+    const { place } = session;
+    this.#active.delete(place);
+    this.#messages.withdraw(place);
+    this.#life.settle();
+    if (this.#life.isEnding || this.#sessions.isExhausted) return;
+    const { reopenSessionMs } = this.#config;
+    const waitMs = hasFailed && !this.#sessions.isPaced ? Math.max(reopenSessionMs, failurePauseMs) : reopenSessionMs;
+    if (waitMs === 0) this.#sessions.offer(place, performance.now());
+    else this.#life.later(waitMs, () => this.#sessions.offer(place, performance.now()));
+  }
+
+  #open(place: number, intended: number): void {
+    const { address, port, meters } = this.#choose(place);
+    const route = { address, port, ...this.#sources.next(place) };
+    const plan = { config: this.#config, payload: this.#payload, meters, route, intended };
+    this.#active.set(place, new TcpSession(place, plan, this));
+  }
+
+  #createLife(): ClientLife {
+    const { samples, signal } = this.#context;
+    const retransmits = samples.counter('tcp.retransmits');
+    return new ClientLife({
+      engine: 'tcp',
+      samples,
+      signal,
+      drivers: [this.#sessions, this.#messages],
+      sweepMs: 100,
+      drainMs,
+      sweep: (now) => {
+        for (const session of this.#active.values()) session.sweep(now);
+        const all = retransmittedSegments() - this.#retransmitsBefore;
+        retransmits.add(all - this.#retransmits);
+        this.#retransmits = all;
+      },
+      isDone: () => this.#sessions.isExhausted && this.#active.size === 0,
+      isIdle: () => this.#active.size === 0,
+      retire: () => {
+        for (const session of this.#active.values()) session.leave();
+      },
+    });
+  }
+}
+
+export const prepareTcpClient = async (context: Context): Promise<Run & Pausable & LoadChangeable> =>
+  new TcpClient(context, await prepareSources(context.config.sources, context));

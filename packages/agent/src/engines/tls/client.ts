@@ -1,0 +1,182 @@
+import type { TLSSocket } from 'node:tls';
+import type { TlsClientConfig } from '@rushhour/protocol';
+import type { EngineContext, LoadChange, LoadChangeable, Pausable, Run } from '../../engine.ts';
+import { ClientLife } from '../../net/client-life.ts';
+import { countError } from '../../net/error-kind.ts';
+import { LoadDriver } from '../../net/load-driver.ts';
+import { chooserOf } from '../../net/rotation.ts';
+import { prepareSources, type SourcePool } from '../../net/source-addresses.ts';
+import { clientTlsOptions } from '../../net/tls-options.ts';
+import type { Samples } from '../../samples.ts';
+import { strainMetrics } from '../../saturation.ts';
+import { Handshake } from './handshake.ts';
+
+type Context = EngineContext<TlsClientConfig>;
+
+const failurePauseMs = 100;
+const drainMs = 2000;
+
+const metersOf = (samples: Samples) => ({
+  samples,
+  attempted: samples.counter('tls.attempted'),
+  full: samples.counter('tls.full'),
+  resumed: samples.counter('tls.resumed'),
+  failed: samples.counter('tls.failed'),
+  connect: samples.histogram('tls.connect'),
+  handshake: samples.histogram('tls.handshake'),
+  /** From the time the connection was due. */
+  latency: samples.histogram('tls.latency'),
+});
+
+/** A target with the newest ticket it has handed out; servers take one more than once. */
+interface Way {
+  readonly address: string;
+  readonly port: number;
+  readonly weight: number;
+  readonly meters: ReturnType<typeof metersOf>;
+  ticket: Buffer | undefined;
+}
+
+/** Shakes hands over and over at the ordered load. */
+class TlsClient implements Run, Pausable, LoadChangeable {
+  readonly #context: Context;
+  readonly #config: TlsClientConfig;
+  readonly #sources: SourcePool;
+  readonly #options;
+  readonly #choose;
+  readonly #active = new Map<number, Handshake>();
+  readonly #driver: LoadDriver;
+  readonly #life: ClientLife;
+
+  constructor(context: Context, sources: SourcePool) {
+    const { config, duration, samples } = context;
+    this.#context = context;
+    this.#config = config;
+    this.#sources = sources;
+    this.#options = clientTlsOptions(config.tls);
+    const ways: Way[] = config.targets.map((target) => ({
+      port: target.port,
+      weight: target.weight,
+      address: context.addressOf(target.host),
+      meters: metersOf(samples.target(`${target.host}:${target.port}`)),
+      ticket: undefined,
+    }));
+    this.#choose = chooserOf(ways, config.rotation);
+    this.#driver = new LoadDriver({
+      duration,
+      lag: samples.histogram(strainMetrics.scheduleLag),
+      load: config.load,
+      limit: config.totalSessions ?? (duration.mode === 'count' ? duration.count : Number.POSITIVE_INFINITY),
+      begin: (place, intended) => this.#begin(place, intended),
+    });
+    this.#life = this.#createLife();
+  }
+
+  start(): Promise<void> {
+    return this.#life.run(() => {
+      for (let place = 0; place < this.#config.connections; place++) this.#driver.offer(place, performance.now());
+      this.#driver.start();
+    });
+  }
+
+  pause(): void {
+    this.#life.pause();
+  }
+
+  resume(): void {
+    this.#life.resume();
+  }
+
+  changeLoad({ sessionsPerSecond }: LoadChange): { readonly rejected?: string } {
+    if (sessionsPerSecond === undefined) return { rejected: 'tls has a rate of sessions only' };
+    return this.#driver.changeRate(sessionsPerSecond) ? {} : { rejected: 'this run has no rate of sessions' };
+  }
+
+  async close(): Promise<void> {
+    this.#life.close();
+    for (const handshake of this.#active.values()) handshake.timeOut();
+    await this.#sources.close();
+  }
+
+  #begin(place: number, intended: number): void {
+    const way = this.#choose(place);
+    const { meters, ticket: session } = way;
+    const resumes = this.#config.tls.resumption !== 'none';
+    meters.attempted.add(1);
+    let connectedAt = performance.now();
+    const handshake = new Handshake(
+      {
+        route: { address: way.address, port: way.port, ...this.#sources.next(place) },
+        options: session === undefined ? this.#options : { ...this.#options, session },
+        wantsTicket: resumes && session === undefined,
+        closeNotify: this.#config.closeNotify,
+      },
+      {
+        onConnect: (now) => {
+          connectedAt = now;
+          meters.connect.record((now - handshake.startedAt) * 1000);
+        },
+        onSecure: (socket, now) => this.#onSecure(way, socket, { intended, connectedAt, now, offered: session }),
+        onTicket: (ticket) => {
+          if (resumes) way.ticket = ticket;
+        },
+        onEnd: (code) => this.#onEnd(place, way, code),
+      },
+    );
+    this.#active.set(place, handshake);
+  }
+
+  #onSecure(
+    way: Way,
+    socket: TLSSocket,
+    times: { intended: number; connectedAt: number; now: number; offered: Buffer | undefined },
+  ): void {
+    const { meters } = way;
+    if (socket.isSessionReused()) meters.resumed.add(1);
+    else {
+      meters.full.add(1);
+      // A ticket that was not taken is worth nothing any more.
+      if (times.offered !== undefined && times.offered === way.ticket) way.ticket = undefined;
+    }
+    meters.samples.counter(`tls.version.${(socket.getProtocol() ?? '').replace('TLSv', '')}`).add(1);
+    meters.handshake.record((times.now - times.connectedAt) * 1000);
+    meters.latency.record((times.now - times.intended) * 1000);
+  }
+
+  #onEnd(place: number, way: Way, code: string | undefined): void {
+    this.#active.delete(place);
+    if (code !== undefined) {
+      way.meters.failed.add(1);
+      countError(way.meters.samples, 'tls', code);
+    }
+    this.#life.settle();
+    if (this.#life.isEnding || this.#driver.isExhausted) return;
+    if (code === undefined || this.#driver.isPaced) this.#driver.offer(place, performance.now());
+    else this.#life.later(failurePauseMs, () => this.#driver.offer(place, performance.now()));
+  }
+
+  #createLife(): ClientLife {
+    const { samples, signal } = this.#context;
+    const active = samples.gauge('tls.active');
+    return new ClientLife({
+      engine: 'tls',
+      samples,
+      signal,
+      drivers: [this.#driver],
+      sweepMs: 100,
+      drainMs,
+      sweep: (now) => {
+        active.set(this.#active.size);
+        for (const handshake of this.#active.values()) {
+          if (!handshake.isSecure && now - handshake.startedAt > this.#config.timeoutMs) handshake.timeOut();
+        }
+      },
+      isDone: () => this.#driver.isExhausted && this.#active.size === 0,
+      isIdle: () => this.#active.size === 0,
+      retire: () => {},
+    });
+  }
+}
+
+export const prepareTlsClient = async (context: Context): Promise<Run & Pausable & LoadChangeable> =>
+  new TlsClient(context, await prepareSources(context.config.sources, context));

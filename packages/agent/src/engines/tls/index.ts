@@ -1,0 +1,28 @@
+import { TlsConfig } from '@rushhour/protocol';
+import { type EngineContext, engine } from '../../engine.ts';
+import { loadShare, shareOf } from '../../net/share.ts';
+import { prepareTlsClient } from './client.ts';
+import { prepareTlsServer } from './server.ts';
+
+/** TLS handshakes, both sides. */
+export const tls = engine({
+  id: 'tls',
+  config: TlsConfig,
+  targetsOf: (config) => (config.role === 'client' ? config.targets.map((target) => target.host) : []),
+  check: async () => ({ isAvailable: true, way: 'node:tls' }),
+  prepare({ config, ...context }: EngineContext<TlsConfig>) {
+    return config.role === 'client'
+      ? prepareTlsClient({ ...context, config })
+      : prepareTlsServer({ ...context, config });
+  },
+  divide(config: TlsConfig, index: number, count: number): TlsConfig {
+    if (config.role === 'server') return config;
+    const { totalSessions } = config;
+    return {
+      ...config,
+      connections: Math.max(1, shareOf(config.connections, index, count)),
+      load: loadShare(config.load, count),
+      ...(totalSessions !== undefined && { totalSessions: shareOf(totalSessions, index, count) }),
+    };
+  },
+});

@@ -1,0 +1,29 @@
+import { createServer } from 'node:tls';
+import type { TlsServerConfig } from '@rushhour/protocol';
+import { aborted } from '../../aborted.ts';
+import type { EngineContext, Run } from '../../engine.ts';
+import { codeOf, countError } from '../../net/error-kind.ts';
+import { closeServers, listenAll } from '../../net/listen.ts';
+import { serverTlsOptions } from '../../net/tls-options.ts';
+
+/** Shakes hands with whoever comes and takes leave when they do. */
+export const prepareTlsServer = async (context: EngineContext<TlsServerConfig>): Promise<Run> => {
+  const { config, samples, signal } = context;
+  const full = samples.counter('tls.acceptedFull');
+  const resumed = samples.counter('tls.acceptedResumed');
+  const active = samples.gauge('tls.active');
+  const options = serverTlsOptions(config.tls, config.listen);
+  const create = () => {
+    const server = createServer(options, (socket) => {
+      (socket.isSessionReused() ? resumed : full).add(1);
+      active.add(1);
+      socket.on('close', () => active.add(-1));
+      socket.on('error', (error) => countError(samples, 'tls', codeOf(error)));
+      socket.resume();
+    });
+    server.on('tlsClientError', (error) => countError(samples, 'tls', codeOf(error)));
+    return server;
+  };
+  const servers = await listenAll(config.listen, create, context);
+  return { start: () => aborted(signal), close: () => closeServers(servers) };
+};
