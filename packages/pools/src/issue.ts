@@ -24,6 +24,7 @@ const issueLimit = 1000;
 /** Collects problems while a draft is read, so that one pass both compiles and validates it. */
 export class IssueList {
   readonly issues: Issue[] = [];
+  readonly #told = new Set<string>();
 
   error(path: string, code: string, message: string): undefined {
     this.#add({ path, code, message, severity: 'error' });
@@ -41,8 +42,11 @@ export class IssueList {
     if (this.hasErrors) throw new DraftError(this.issues.filter((issue) => issue.severity === 'error'));
   }
 
-  // 100,000 ragged rows would make an answer nobody reads.
+  // What is read twice is told once, and 100,000 ragged rows would make an answer nobody reads.
   #add(issue: Issue): void {
+    const text = `${issue.path} ${issue.message}`;
+    if (this.#told.has(text)) return;
+    this.#told.add(text);
     if (this.issues.length < issueLimit) this.issues.push(issue);
     else if (this.issues.length === issueLimit) {
       const message = `more than ${issueLimit} problems; the rest is not listed`;
