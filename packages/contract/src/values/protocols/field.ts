@@ -68,7 +68,8 @@ const octet = '(25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])';
 const octets = `(${octet}\\.){3}${octet}`;
 const macPattern = '^[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){5}$';
 const group = '[0-9A-Fa-f]{1,4}';
-const hextets = `((${group}:){7}${group}|(?=([0-9A-Fa-f]{0,4}:){2,7}[0-9A-Fa-f]{0,4}(/|$))((${group}:)*${group})?::((${group}:)*${group})?)`;
+// Where `::` stands for groups, at most seven others are written.
+const hextets = `((${group}:){7}${group}|(?!:*([0-9A-Fa-f]+:+){7}[0-9A-Fa-f])((${group}:)*${group})?::((${group}:)*${group})?)`;
 
 /** `10.0.0.1`, `2001:db8::1`: for lists of addresses. */
 export const addressPattern = `^(${octets}|${hextets})$`;
