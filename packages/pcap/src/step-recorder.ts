@@ -92,7 +92,8 @@ export class StepRecorder {
     const step = this.#current();
     step.endMs = nowMs;
     step.hasGap = true;
-    this.#budget.take(CHUNK_COST_BYTES);
+    // Zeros cost no memory yet, but time to hash and to send: one bogus number can ask for a gigabyte of them.
+    this.#budget.take(CHUNK_COST_BYTES + (this.#options.fillGaps ? count : 0));
     const chunk = { length: count, data: null, isGap: true, step };
     step.chunks.push(chunk);
     if (this.#options.fillGaps) {

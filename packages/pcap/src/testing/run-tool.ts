@@ -1,0 +1,25 @@
+import { execFile } from 'node:child_process';
+
+/** Runs a program to its end and gives what it said; a failure names the Debian package that brings the program. */
+export function runTool(
+  program: string,
+  args: readonly string[],
+  input = '',
+): Promise<{ stdout: string; stderr: string }> {
+  return new Promise((resolve, reject) => {
+    const options = { timeout: 20_000, maxBuffer: 256 * 1024 * 1024 };
+    const child = execFile(program, args, options, (error, stdout, stderr) => {
+      if (error === null) resolve({ stdout, stderr });
+      else reject(new Error(failureText(program, error, stderr), { cause: error }));
+    });
+    // A program that ends without reading its input is no failure; how it ended is told above.
+    child.stdin?.on('error', () => undefined);
+    if (input === '') child.stdin?.destroy();
+    else child.stdin?.end(input);
+  });
+}
+
+function failureText(program: string, error: Error & { code?: unknown }, stderr: string): string {
+  if (error.code !== 'ENOENT') return `${program} failed: ${stderr}`;
+  return `${program} is needed; install the Debian packages tshark, tcpdump, curl, openssl and iproute2`;
+}
