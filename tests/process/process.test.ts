@@ -1,0 +1,165 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { cookieJar, createClient } from '@rushhour/client';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { startPostgres } from '../../scripts/postgres.ts';
+import { runCrashes } from './crash.ts';
+import { spawnController } from './spawn-controller.ts';
+
+let dataDir: string;
+beforeEach(() => {
+  dataDir = mkdtempSync(join(tmpdir(), 'rushhour-process-'));
+});
+afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
+
+const start = (env: Record<string, string> = {}) => spawnController({ RUSHHOUR_DATA_DIR: dataDir, ...env });
+
+describe('the first start', () => {
+  it('prints credentials once, and they open a session that must set a password', async () => {
+    const first = await start();
+    const [, email = '', password = ''] = /e-mail\s+(\S+)\s+password\s+(\S+)/.exec(first.output()) ?? [];
+    const client = createClient(first.url, cookieJar());
+    expect((await client.auth.login({ body: { email, password } })).data.isRequiredToSetPassword).toBe(true);
+    expect(await first.kill('SIGTERM')).toBe(0);
+    const second = await start();
+    expect(second.output()).not.toContain('password');
+    expect(await second.kill('SIGINT')).toBe(0);
+  });
+
+  it('keeps the key and the database to the owner', async () => {
+    const controller = await start();
+    await controller.kill('SIGTERM');
+    expect(statSync(join(dataDir, 'secret.key')).mode & 0o777).toBe(0o600);
+    expect(readdirSync(dataDir)).toContain('rushhour.db');
+  });
+
+  it('is refused with all problems of the configuration', async () => {
+    await expect(start({ RUSHHOUR_PORT: 'x', RUSHHOUR_LOG_LEVEL: 'y' })).rejects.toThrow(
+      /ended with 78[\s\S]*RUSHHOUR_PORT[\s\S]*RUSHHOUR_LOG_LEVEL/,
+    );
+  });
+
+  it('is refused with another secret key than before', async () => {
+    const controller = await start();
+    await controller.kill('SIGTERM');
+    writeFileSync(join(dataDir, 'secret.key'), Buffer.alloc(32, 1).toString('base64'));
+    await expect(start()).rejects.toThrow('sealed with another secret key');
+  });
+
+  it('happens once when several controllers start together on one database', async () => {
+    const cluster = await startPostgres();
+    try {
+      const env = { DATABASE_URL: cluster.url, RUSHHOUR_SECRET_KEY: Buffer.alloc(32, 3).toString('base64') };
+      const controllers = await Promise.all([1, 2, 3].map(() => start(env)));
+      expect(controllers.filter((one) => one.output().includes('password')).length).toBe(1);
+      for (const controller of controllers) expect(await controller.kill('SIGTERM')).toBe(0);
+    } finally {
+      await cluster.stop();
+    }
+  });
+
+  it('happens once when two controllers start together on one folder', async () => {
+    const controllers = await Promise.all([start(), start()]);
+    expect(controllers.filter((one) => one.output().includes('password')).length).toBe(1);
+    for (const controller of controllers) await controller.kill('SIGTERM');
+  });
+});
+
+describe('a signal', () => {
+  const slowRequest = (url: string) => {
+    const { hostname, port } = new URL(url);
+    const socket = connect(Number(port), hostname);
+    socket.write(
+      'POST /v1/auth/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 31\r\n\r\n{"email":"a"',
+    );
+    const answer = new Promise<string>((resolve) => socket.once('data', (chunk) => resolve(chunk.toString())));
+    return { answer, finish: () => socket.write(',"password":"abcd"}') };
+  };
+
+  it('lets requests in flight finish and ends with 0', async () => {
+    const controller = await start();
+    const request = slowRequest(controller.url);
+    await sleep(200);
+    controller.process.kill('SIGTERM');
+    await sleep(300);
+    request.finish();
+    expect(await request.answer).toMatch(/^HTTP\/1.1 401/);
+    expect(await controller.ended).toBe(0);
+  });
+
+  it('ends the process at once when it comes twice', async () => {
+    const controller = await start();
+    slowRequest(controller.url);
+    await sleep(200);
+    controller.process.kill('SIGTERM');
+    await sleep(200);
+    expect(await controller.kill('SIGTERM')).toBe(1);
+  });
+});
+
+describe('probes', () => {
+  it('tell liveness, readiness and metrics', async () => {
+    const controller = await start();
+    expect((await fetch(`${controller.url}/livez`)).status).toBe(200);
+    expect(await (await fetch(`${controller.url}/readyz`)).json()).toMatchObject({ status: 'ok' });
+    await fetch(`${controller.url}/v1/version`);
+    const metrics = await (await fetch(`${controller.url}/metrics`)).text();
+    expect(metrics).toMatch(/rushhour_http_request_duration_seconds_count{operation="meta.version",status="200"} 1/);
+    await controller.kill('SIGTERM');
+  });
+});
+
+describe('SIGKILL in the middle of writes', () => {
+  it('loses nothing that was acknowledged, and the audit chain holds', async () => {
+    const { acknowledged, lost, audit } = await runCrashes(3);
+    expect(acknowledged).toBeGreaterThan(10);
+    expect(lost).toBe(0);
+    expect(audit).toEqual({ entries: expect.any(Number) });
+  });
+});
+
+it('HTTPS serves with a certificate of its own and marks its cookies Secure', async () => {
+  const [key, cert] = [join(dataDir, 'key.pem'), join(dataDir, 'cert.pem')];
+  await new Promise((resolve, reject) => {
+    const args = [
+      'req',
+      '-x509',
+      '-newkey',
+      'ec',
+      '-pkeyopt',
+      'ec_paramgen_curve:P-256',
+      '-nodes',
+      '-keyout',
+      key,
+      '-out',
+      cert,
+      '-days',
+      '1',
+      '-subj',
+      '/CN=localhost',
+    ];
+    execFile('openssl', args, (error) => (error ? reject(error) : resolve(undefined)));
+  });
+  const admin = { email: 'tls@example.test', password: 'two-Blue-Anchors-rest' };
+  const controller = await start({
+    RUSHHOUR_TLS_CERT: cert,
+    RUSHHOUR_TLS_KEY: key,
+    RUSHHOUR_ADMIN_EMAIL: admin.email,
+    RUSHHOUR_ADMIN_PASSWORD: admin.password,
+  });
+  expect(controller.url).toMatch(/^https:/);
+  const { Agent, fetch: fetchWith } = await import('undici');
+  const response = await fetchWith(`${controller.url}/v1/auth/login`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(admin),
+    dispatcher: new Agent({ connect: { ca: readFileSync(cert, 'utf8'), checkServerIdentity: () => undefined } }),
+  });
+  expect(response.status).toBe(200);
+  for (const cookie of response.headers.getSetCookie()) expect(cookie).toContain('; Secure');
+  await controller.kill('SIGTERM');
+});

@@ -1,0 +1,39 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+const main = fileURLToPath(new URL('../../packages/controller/src/main.ts', import.meta.url));
+
+export interface Spawned {
+  process: ChildProcess;
+  url: string;
+  output(): string;
+  /** Resolves with the exit code, or the signal that ended it. */
+  ended: Promise<number | string>;
+  kill(signal: NodeJS.Signals): Promise<number | string>;
+}
+
+/** Starts the controller as a process of its own, as a user would, and waits until it says that it is ready. */
+export const spawnController = async (env: Record<string, string>): Promise<Spawned> => {
+  const child = spawn(process.execPath, [main], {
+    env: { PATH: process.env['PATH'] ?? '', RUSHHOUR_PORT: '0', RUSHHOUR_LOG_LEVEL: 'error', ...env },
+  });
+  let output = '';
+  const ended = new Promise<number | string>((resolve) =>
+    child.once('exit', (code, signal) => resolve(code ?? signal ?? '')),
+  );
+  const url = await new Promise<string>((resolve, reject) => {
+    const onText = (chunk: Buffer) => {
+      output += chunk.toString();
+      const ready = /ready at (\S+)/.exec(output)?.[1];
+      if (ready) resolve(ready);
+    };
+    child.stdout?.on('data', onText);
+    child.stderr?.on('data', onText);
+    void ended.then((how) => reject(new Error(`ended with ${how}: ${output}`)));
+  });
+  const kill = (signal: NodeJS.Signals) => {
+    child.kill(signal);
+    return ended;
+  };
+  return { process: child, url, output: () => output, ended, kill };
+};
