@@ -1,7 +1,9 @@
 // The table of contents of the API: one line for each collection.
 export { auth } from './auth.ts';
 export { groups } from './groups.ts';
+export { macs } from './macs.ts';
 export { meta } from './meta.ts';
+export { networks } from './networks.ts';
 export { notifications } from './notifications.ts';
 export { projects } from './projects.ts';
 export { settings } from './settings.ts';

@@ -5,7 +5,9 @@ import type { Store } from '../store/index.ts';
 import type { SettingsStore } from '../store/settings.ts';
 import { authHandlers } from './auth.ts';
 import { groupHandlers } from './groups.ts';
+import { macHandlers } from './macs.ts';
 import { metaHandlers } from './meta.ts';
+import { networkHandlers } from './networks.ts';
 import { notificationHandlers } from './notifications.ts';
 import { projectHandlers } from './projects.ts';
 import { settingHandlers } from './settings.ts';
@@ -23,7 +25,9 @@ export interface Services {
 export const createHandlers = (services: Services): AllHandlers => ({
   auth: authHandlers(services),
   groups: groupHandlers(services),
+  macs: macHandlers(services),
   meta: metaHandlers(services),
+  networks: networkHandlers(services),
   notifications: notificationHandlers(services),
   projects: projectHandlers(services),
   settings: settingHandlers(services),

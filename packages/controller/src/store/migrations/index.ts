@@ -1,7 +1,8 @@
 import { identity } from './001-identity.ts';
 import { system } from './002-system.ts';
 import { links } from './003-links.ts';
+import { networks } from './004-networks.ts';
 import type { Migrating } from './create-table.ts';
 
 /** In order; never changed once released, only added to. The schema version is their number. */
-export const migrations: readonly ((m: Migrating) => Promise<void>)[] = [identity, system, links];
+export const migrations: readonly ((m: Migrating) => Promise<void>)[] = [identity, system, links, networks];
