@@ -44,6 +44,7 @@ export const createTable = <Name extends TableName, Computed = unknown, Filters 
   const columns = tables[name] as Columns;
   const idName = 'ID' in columns ? 'ID' : 'id';
   const isSoft = 'deletedAt' in columns;
+  const issuerName = issuerNameOf(columns);
   const decode = decoderOf(columns) as (row: Record<string, unknown>) => Item;
   const shapes = new Map<string, Statement<Any, Any>>();
   const shaped = (key: string, build: () => Statement<Any, Any>) => {
@@ -57,9 +58,9 @@ export const createTable = <Name extends TableName, Computed = unknown, Filters 
 
   const select = (db: Any, engine: Engine) => {
     let query = db.selectFrom(`${name} as t`).selectAll('t');
-    if ('issuerID' in columns) {
+    if (issuerName !== undefined) {
       query = query
-        .leftJoin('users as issuer', 'issuer.id', 't.issuerID')
+        .leftJoin('users as issuer', 'issuer.id', `t.${issuerName}`)
         .select(['issuer.email as issuerEmail', 'issuer.realName as issuerName']);
     }
     for (const [member, build] of Object.entries(options.computed ?? {})) {
@@ -223,11 +224,17 @@ const sortBy = (key: string, columns: Columns, computed: Record<string, unknown>
   return isText && engine === 'postgres' ? sql`${sql.ref(`t.${key}`)} collate "C"` : sql.ref(`t.${key}`);
 };
 
-const stampsOf = (columns: Columns, tx: Change) => ({
-  ...('createdAt' in columns && { createdAt: tx.now }),
-  ...('updatedAt' in columns && { updatedAt: tx.now }),
-  ...('issuerID' in columns && { issuerID: tx.userId }),
-});
+/** The column with the author of a record: the document spells it `issuerID` on most records and `issuerId` on a few. */
+const issuerNameOf = (columns: Columns) => ['issuerID', 'issuerId'].find((name) => name in columns);
+
+const stampsOf = (columns: Columns, tx: Change) => {
+  const issuerName = issuerNameOf(columns);
+  return {
+    ...('createdAt' in columns && { createdAt: tx.now }),
+    ...('updatedAt' in columns && { updatedAt: tx.now }),
+    ...(issuerName && { [issuerName]: tx.userId }),
+  };
+};
 
 const encode = (columns: Columns, record: Record<string, unknown>) => {
   const encoded: Record<string, unknown> = {};
@@ -242,14 +249,14 @@ const encode = (columns: Columns, record: Record<string, unknown>) => {
 
 const decoderOf = (columns: Columns) => {
   const coded = Object.entries(columns).filter(([, column]) => column.decode !== undefined);
-  const hasIssuer = 'issuerID' in columns;
+  const issuerName = issuerNameOf(columns);
   return (row: Record<string, unknown>) => {
     for (const [name, column] of coded) if (row[name] !== null) row[name] = column.decode?.(row[name]);
-    if (hasIssuer) {
+    if (issuerName !== undefined) {
       row['issuer'] =
-        row['issuerEmail'] === null || row['issuerID'] === null
+        row['issuerEmail'] === null || row[issuerName] === null
           ? null
-          : { id: row['issuerID'], email: row['issuerEmail'], realName: row['issuerName'] };
+          : { id: row[issuerName], email: row['issuerEmail'], realName: row['issuerName'] };
     }
     return row;
   };
