@@ -4,6 +4,7 @@ export type { MacOverride, MacPolicy } from './collections/network-mac-policy.ts
 export type { Notification } from './collections/notifications.ts';
 export { type Project, ProjectDraft } from './collections/projects.ts';
 export { type TunnelType, tunnelParams, tunnelSecretsOf } from './collections/tunnel-params.ts';
+export type { TunnelDraft } from './collections/tunnels.ts';
 export type { ExtendedUser, LightUser, User, UserDraft } from './collections/users.ts';
 export { ErrorBody } from './envelopes.ts';
 export { toOpenApi } from './openapi.ts';

@@ -7,4 +7,5 @@ export { networks } from './networks.ts';
 export { notifications } from './notifications.ts';
 export { projects } from './projects.ts';
 export { settings } from './settings.ts';
+export { tunnels } from './tunnels.ts';
 export { users } from './users.ts';

@@ -11,6 +11,7 @@ import { networkHandlers } from './networks.ts';
 import { notificationHandlers } from './notifications.ts';
 import { projectHandlers } from './projects.ts';
 import { settingHandlers } from './settings.ts';
+import { tunnelHandlers } from './tunnels.ts';
 import { userHandlers } from './users.ts';
 
 /** Everything handlers may need; each factory names its share. */
@@ -31,5 +32,6 @@ export const createHandlers = (services: Services): AllHandlers => ({
   notifications: notificationHandlers(services),
   projects: projectHandlers(services),
   settings: settingHandlers(services),
+  tunnels: tunnelHandlers(services),
   users: userHandlers(services),
 });
