@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -47,7 +47,7 @@ const kinds = [
   },
 ];
 
-describe.each(kinds)('blobs in $name', ({ open }) => {
+describe.each(kinds)('blobs in $name', ({ name, open }) => {
   let folder: string;
   let blobs: Blobs;
   beforeAll(async () => {
@@ -107,6 +107,14 @@ describe.each(kinds)('blobs in $name', ({ open }) => {
     expect(await keep(bytes)).toBe(sha256);
     expect(await isSame(await blobs.read(sha256), bytes)).toBe(true);
     expect(await leftovers(folder, '.staging')).toEqual([]);
+  });
+
+  test('are found as a plain file only where they are one', async () => {
+    const bytes = randomBytes(100);
+    const path = await blobs.findPath(await keep(bytes));
+    expect(path !== undefined).toBe(name === 'a folder');
+    if (path) expect(bytes.equals(await readFile(path))).toBe(true);
+    expect(await blobs.findPath(hex('sha256', Buffer.from('absent')))).toBeUndefined();
   });
 
   test('say NOT_FOUND before the first byte', async () => {

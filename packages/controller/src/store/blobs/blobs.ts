@@ -11,6 +11,7 @@ export interface Digests {
 /** Content that has arrived whole and is hashed, but is not yet visible to anyone. Ends with `commit` or `discard`. */
 export interface Staged extends Digests {
   readonly size: number;
+  /** The temp file. Of sealed content it holds the sealed bytes. */
   readonly path: string;
   /** The unfinished upload it was made from. */
   readonly partPath?: string;
@@ -58,6 +59,8 @@ export interface Blobs {
   /** Bytes of plain content; undefined when there is no such blob. */
   size(sha256: string): Promise<number | undefined>;
   exists(sha256: string): Promise<boolean>;
+  /** A file of this machine with the plain content, for readers that need one; undefined where there is none. */
+  findPath(sha256: string): Promise<string | undefined>;
   /** False, and nothing removed, when `isReferenced` says the content is still in use. */
   remove(sha256: string, isReferenced?: IsReferenced): Promise<boolean>;
   /** Removes what a crash left: unreferenced blobs, temp files no one is writing, parts no upload owns. */

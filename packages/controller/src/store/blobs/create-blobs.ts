@@ -77,6 +77,7 @@ export const createBlobs = (options: StagingOptions, shelf: Shelf): Blobs => {
     },
     size,
     exists: async (sha256) => (await size(sha256)) !== undefined,
+    findPath: async (sha256) => (!key && (await size(sha256)) !== undefined ? shelf.findPath(sha256) : undefined),
     remove: (sha256, isReferenced) => lock(checked(sha256), () => removeUnused(sha256, isReferenced)),
     sweep: async (isReferenced, isOpenPart) => ({
       temps: await staging.sweep(),

@@ -52,6 +52,7 @@ const createShelf = (folder: string): Shelf => {
     put,
     read,
     size: (sha256) => sizeOfFile(pathOf(sha256)),
+    findPath: pathOf,
     remove: (sha256) => rm(pathOf(sha256), { force: true }),
     list: () => listFolder(folder, pathOf),
     tidy: async () => {},

@@ -108,7 +108,7 @@ const createShelf = (client: S3Client, location: S3Location, graceMs: number): S
   };
 
   const remove = async (sha256: string) => void (await client.send(new DeleteObjectCommand(objectOf(sha256))));
-  return { graceMs, put, read, size: sizeOf, remove, list, tidy };
+  return { graceMs, put, read, size: sizeOf, findPath: () => undefined, remove, list, tidy };
 };
 
 export interface S3Options extends StagingOptions {

@@ -14,6 +14,8 @@ export interface Shelf {
   /** Rejects with NOT_FOUND before the first byte. `end` is the first byte not read. */
   read(sha256: string, start: number, end?: number): Promise<Readable>;
   size(sha256: string): Promise<number | undefined>;
+  /** Undefined where content is not kept in files of this machine. */
+  findPath(sha256: string): string | undefined;
   remove(sha256: string): Promise<void>;
   list(): AsyncIterable<ShelvedBlob>;
   /** Removes what an interrupted `put` left. */
