@@ -22,12 +22,23 @@ const answer: RequestListener = (request, response) => {
   request.on('end', () => response.end(`${received} `.repeat(request.url === '/long' ? 30_000 : 20)));
 };
 
+// A ring of a thousand frames, so that a busy machine loses none of them.
+const RECORD = ['-i', 'lo', '-U', '--immediate-mode', '-s', '66000', '-B', '65536', '-c', '20000', '-Z', 'root', '-w'];
+
 function startRecording(): ChildProcess {
   const file = join(folder, 'traffic.pcap');
-  return spawn('tcpdump', ['-i', 'lo', '-U', '--immediate-mode', '-s', '0', '-c', '20000', '-Z', 'root', '-w', file], {
-    stdio: ['ignore', 'ignore', 'pipe'],
-    timeout: 20_000,
+  return spawn('tcpdump', [...RECORD, file], { stdio: ['ignore', 'ignore', 'pipe'], timeout: 20_000 });
+}
+
+/** Ends the recording and refuses one with holes in it. */
+async function stopRecording(recording: ChildProcess): Promise<void> {
+  let report = '';
+  recording.stderr?.on('data', (chunk: Buffer) => {
+    report += chunk.toString();
   });
+  recording.kill('SIGINT');
+  await once(recording, 'close');
+  if (!/^0 packets dropped by kernel/m.test(report)) throw new Error(`tcpdump has lost packets: ${report}`);
 }
 
 async function talkHttp(server: Server, address: string, scheme: string): Promise<void> {
@@ -103,8 +114,7 @@ async function main(): Promise<void> {
   await talkInFragments('udp6', '::1');
   for (const server of [web, web6, secure]) server.closeAllConnections();
   await wait(300);
-  recording.kill('SIGINT');
-  await once(recording, 'exit');
+  await stopRecording(recording);
   for (const server of [web, web6, secure]) server.close();
   clearTimeout(guard);
 }
