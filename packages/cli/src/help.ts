@@ -1,0 +1,26 @@
+import { api, type Collection, type Route } from '@rushhour/contract';
+import { namesOf } from './arguments.ts';
+
+const collections = api as Record<string, Collection>;
+
+export const overview = () => `usage: rushhour <collection> <operation> [--name value …] [--json '{…}']
+       rushhour login --email you@example.test [--url http://127.0.0.1:8080]   (password from RUSHHOUR_PASSWORD or standard input)
+       rushhour watch                     notifications and states as they happen
+       rushhour start                     the controller
+       rushhour audit verify              checks the audit chain of the data folder or DATABASE_URL
+
+collections: ${Object.values(collections)
+  .map(({ tag }) => tag)
+  .sort()
+  .join(' ')}
+rushhour <collection> lists its operations.`;
+
+export const helpFor = ({ tag, routes }: Collection) =>
+  Object.entries(routes)
+    .map(([operation, route]) => `rushhour ${tag} ${operation}${optionsText(route)}\n    ${route.summary}`)
+    .join('\n');
+
+const optionsText = (route: Route) =>
+  namesOf(route)
+    .map((name) => ` [${name}]`)
+    .join('');

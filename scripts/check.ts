@@ -1,0 +1,42 @@
+import { pathToFileURL } from 'node:url';
+import { run } from './run.ts';
+
+interface Gate {
+  name: string;
+  command: [string, ...string[]];
+  /** Finds in the output how much was checked: a gate that checked nothing has failed. */
+  counted(output: string): number;
+}
+
+const numberIn = (pattern: RegExp) => (output: string) => Number(pattern.exec(output)?.[1] ?? 0);
+
+const gates: Gate[] = [
+  {
+    name: 'format, lint and import rules',
+    command: ['biome', 'ci', '--error-on-warnings', '.'],
+    counted: numberIn(/Checked (\d+) files/),
+  },
+  { name: 'types', command: ['tsc', '-p', '.', '--diagnostics'], counted: numberIn(/Files:\s+(\d+)/) },
+  { name: 'dead code', command: ['knip', '--no-progress', '--reporter', 'symbols'], counted: () => 1 },
+];
+
+/** Runs every gate and answers how many passed and failed. */
+export const check = async () => {
+  const results = { passed: 0, failed: 0 };
+  for (const {
+    name,
+    command: [program, ...args],
+    counted,
+  } of gates) {
+    const { code, output } = await run(program, args);
+    const isFine = code === 0 && counted(output) > 0;
+    console.log(`${isFine ? 'ok' : 'FAILED'}: ${name} (${counted(output)} checked)`);
+    results[isFine ? 'passed' : 'failed'] += 1;
+  }
+  return results;
+};
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  const { failed } = await check();
+  process.exit(failed === 0 ? 0 : 1);
+}

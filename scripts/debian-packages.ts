@@ -1,0 +1,52 @@
+import { spawnSync } from 'node:child_process';
+
+/** Programs that tests drive or compare with, and the Debian package of each. */
+export const packages: Record<string, string> = {
+  openssl: 'openssl',
+  unzip: 'unzip',
+  zip: 'zip',
+  curl: 'curl',
+  tshark: 'tshark',
+  editcap: 'wireshark-common',
+  tcpdump: 'tcpdump',
+  nginx: 'nginx-light',
+  wrk: 'wrk',
+  dig: 'bind9-dnsutils',
+  dnsmasq: 'dnsmasq-base',
+  nft: 'nftables',
+  ip: 'iproute2',
+  tc: 'iproute2',
+  ping: 'iputils-ping',
+  taskset: 'util-linux',
+  '/usr/lib/postgresql': 'postgresql',
+};
+
+const isThere = (program: string) =>
+  spawnSync('sh', ['-c', `command -v "$1" || test -e "$1" || test -x "/usr/sbin/$1"`, 'sh', program]).status === 0;
+
+/** Installs what is missing when we may; otherwise says in one sentence what to install. */
+export const ensureDebianPackages = () => {
+  const missing = [
+    ...new Set(
+      Object.entries(packages)
+        .filter(([program]) => !isThere(program))
+        .map(([, name]) => name),
+    ),
+  ];
+  if (missing.length === 0) return;
+  if (process.getuid?.() !== 0) {
+    throw new Error(
+      `the tests need programs that are not installed: apt-get install ${missing.join(' ')} (as root they would be installed now)`,
+    );
+  }
+  console.log(`installing ${missing.join(' ')}`);
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  const install = () =>
+    spawnSync('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...missing], {
+      env,
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
+  if (install().status === 0) return;
+  spawnSync('apt-get', ['update', '-qq'], { env, stdio: 'ignore' });
+  if (install().status !== 0) throw new Error(`apt-get could not install ${missing.join(' ')}`);
+};
