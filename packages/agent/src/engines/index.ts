@@ -1,9 +1,11 @@
 import type { Engine } from '../engine.ts';
 import { http } from './http/index.ts';
+import { statelessServer } from './stateless-server/index.ts';
 import { tcp } from './tcp/index.ts';
 import { tls } from './tls/index.ts';
+import { udp } from './udp/index.ts';
 
 /** Every engine this agent can run. Adding an engine is adding a folder and a line here. */
-const all: readonly Engine[] = [http, tcp, tls];
+const all: readonly Engine[] = [http, statelessServer, tcp, tls, udp];
 
 export const engines: ReadonlyMap<string, Engine> = new Map(all.map((engine) => [engine.id, engine]));

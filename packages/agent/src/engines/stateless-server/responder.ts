@@ -1,0 +1,95 @@
+import type { StatelessServerConfig } from '@rushhour/protocol';
+import { countError } from '../../net/error-kind.ts';
+import { payloadBytes } from '../../net/payload.ts';
+import type { Samples } from '../../samples.ts';
+
+const printable = Array.from({ length: 95 }, (_, index) => String.fromCharCode(32 + index)).join('');
+
+/** The first lines of RFC 864's pattern: 72 characters each, every line begun one character further. */
+export const chargenText = (lines: number): Buffer =>
+  Buffer.from(
+    Array.from(
+      { length: lines },
+      (_, line) => `${(printable + printable).slice(line % 95, (line % 95) + 72)}\r\n`,
+    ).join(''),
+  );
+
+/** Lets through so many a second, counted anew each second. */
+class RateLimit {
+  readonly #most: number;
+  #second = 0;
+  #count = 0;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  allows(): boolean {
+    if (this.#most === 0) return true;
+    const second = Math.floor(performance.now() / 1000);
+    if (second !== this.#second) [this.#second, this.#count] = [second, 0];
+    return ++this.#count <= this.#most;
+  }
+}
+
+/** Decides what is answered, and counts it. */
+export class Responder {
+  readonly #config: StatelessServerConfig;
+  readonly #reply: Buffer;
+  readonly #limit: RateLimit;
+  readonly #peers = new Set<string>();
+  readonly #samples: Samples;
+  readonly #meters;
+
+  constructor(config: StatelessServerConfig, samples: Samples) {
+    this.#config = config;
+    this.#samples = samples;
+    this.#reply = payloadBytes(config.reply);
+    this.#limit = new RateLimit(config.maxRate);
+    this.#meters = {
+      received: samples.counter('stateless-server.received'),
+      answered: samples.counter('stateless-server.answered'),
+      dropped: samples.counter('stateless-server.dropped'),
+      rxBytes: samples.counter('stateless-server.rxBytes'),
+      txBytes: samples.counter('stateless-server.txBytes'),
+      peers: samples.gauge('stateless-server.peers'),
+    };
+  }
+
+  greet(peer: string): void {
+    this.#peers.add(peer);
+    this.#meters.peers.set(this.#peers.size);
+  }
+
+  /** Something came; `send` is called with the answer, if there is one, after the ordered delay. */
+  respond(bytes: Buffer, send: (answer: Buffer, onSent: (error: Error | null | undefined) => void) => void): void {
+    this.#meters.received.add(1);
+    this.#meters.rxBytes.add(bytes.length);
+    if (this.#config.mode === 'discard') return;
+    if (!this.#limit.allows()) {
+      this.#meters.dropped.add(1);
+      return;
+    }
+    const answer = this.#answerTo(bytes);
+    const go = () =>
+      send(answer, (error) => {
+        if (error) return this.fail(error);
+        this.#meters.answered.add(1);
+        this.#meters.txBytes.add(answer.length);
+      });
+    if (this.#config.delayMs > 0) setTimeout(go, this.#config.delayMs);
+    else go();
+  }
+
+  fail(error: Error): void {
+    countError(this.#samples, 'stateless-server', (error as NodeJS.ErrnoException).code ?? 'other');
+  }
+
+  #answerTo(bytes: Buffer): Buffer {
+    if (this.#config.mode === 'echo') return bytes;
+    if (this.#config.mode === 'reply') return this.#reply;
+    // RFC 864: by UDP, between 0 and 512 characters by chance.
+    const text = chargenText(7);
+    return text.subarray(0, Math.floor(Math.random() * 513));
+  }
+}

@@ -1,0 +1,34 @@
+import { createServer, type Socket } from 'node:net';
+import type { StatelessServerConfig } from '@rushhour/protocol';
+import { aborted } from '../../aborted.ts';
+import type { EngineContext, Run } from '../../engine.ts';
+import { closeServers, listenAll } from '../../net/listen.ts';
+import { chargenText, Responder } from './responder.ts';
+
+/** By TCP chargen does not wait to be asked (RFC 864): it pours until the peer leaves. */
+const pour = (socket: Socket, text: Buffer): void => {
+  if (socket.writable) socket.write(text, () => pour(socket, text));
+};
+
+export const prepareStatelessTcp = async (context: EngineContext<StatelessServerConfig>): Promise<Run> => {
+  const { config, samples, signal } = context;
+  const responder = new Responder(config, samples);
+  const text = chargenText(95);
+  const create = () =>
+    createServer({ noDelay: true }, (socket) => {
+      responder.greet(`${socket.remoteAddress} ${socket.remotePort}`);
+      socket.on('error', (error) => responder.fail(error));
+      if (config.mode === 'chargen') {
+        socket.resume();
+        pour(socket, text);
+        return;
+      }
+      socket.on('data', (bytes) =>
+        responder.respond(bytes, (answer, onSent) => {
+          if (socket.writable) socket.write(answer, onSent);
+        }),
+      );
+    });
+  const servers = await listenAll(config.listen, create, context);
+  return { start: () => aborted(signal), close: () => closeServers(servers) };
+};

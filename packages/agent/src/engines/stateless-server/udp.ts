@@ -1,0 +1,27 @@
+import type { StatelessServerConfig } from '@rushhour/protocol';
+import { aborted } from '../../aborted.ts';
+import type { EngineContext, Run } from '../../engine.ts';
+import { bindAll, closeSockets } from '../../net/datagram.ts';
+import { Responder } from './responder.ts';
+
+export const prepareStatelessUdp = async (context: EngineContext<StatelessServerConfig>): Promise<Run> => {
+  const { config, samples, signal } = context;
+  const responder = new Responder(config, samples);
+  let isClosed = false;
+  const sockets = await bindAll(config.listen, context, (socket) => {
+    socket.on('error', (error) => responder.fail(error));
+    socket.on('message', (bytes, from) => {
+      responder.greet(`${from.address} ${from.port}`);
+      responder.respond(bytes, (answer, onSent) => {
+        if (!isClosed) socket.send(answer, from.port, from.address, onSent);
+      });
+    });
+  });
+  return {
+    start: () => aborted(signal),
+    async close() {
+      isClosed = true;
+      await closeSockets(sockets);
+    },
+  };
+};

@@ -1,0 +1,26 @@
+import { UdpConfig } from '@rushhour/protocol';
+import { type EngineContext, engine } from '../../engine.ts';
+import { loadShare, shareOf } from '../../net/share.ts';
+import { prepareUdpClient } from './client.ts';
+import { prepareUdpServer } from './server.ts';
+
+/** Numbered UDP packets: loss, order, duplicates, jitter, latency. */
+export const udp = engine({
+  id: 'udp',
+  config: UdpConfig,
+  targetsOf: (config) => (config.role === 'client' ? config.targets.map((target) => target.host) : []),
+  check: async () => ({ isAvailable: true, way: 'node:dgram' }),
+  prepare({ config, ...context }: EngineContext<UdpConfig>) {
+    return config.role === 'client'
+      ? prepareUdpClient({ ...context, config })
+      : prepareUdpServer({ ...context, config });
+  },
+  divide(config: UdpConfig, index: number, count: number): UdpConfig {
+    if (config.role === 'server') return config;
+    return {
+      ...config,
+      flows: Math.max(1, shareOf(config.flows, index, count)),
+      load: loadShare(config.load, count),
+    };
+  },
+});

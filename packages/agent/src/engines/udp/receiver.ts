@@ -1,0 +1,57 @@
+import type { RemoteInfo } from 'node:dgram';
+import type { Samples } from '../../samples.ts';
+import { FlowTracker } from './flow-tracker.ts';
+import { readStamp, type Stamp, wallClock } from './packet.ts';
+
+/** Counts the packets of all flows that arrive at one side. */
+export class Receiver {
+  readonly #flows = new Map<string, FlowTracker>();
+  readonly #meters;
+
+  /** `way`: the name of the histogram of travel times. */
+  constructor(samples: Samples, way: 'udp.latency' | 'udp.rtt') {
+    this.#meters = {
+      received: samples.counter('udp.received'),
+      rxBytes: samples.counter('udp.rxBytes'),
+      lost: samples.counter('udp.lost'),
+      reordered: samples.counter('udp.reordered'),
+      duplicates: samples.counter('udp.duplicates'),
+      foreign: samples.counter('udp.foreign'),
+      lossMs: samples.counter('udp.packetLossDurationMs'),
+      jitter: samples.histogram('udp.jitter'),
+      travel: samples.histogram(way),
+      flows: samples.gauge('udp.flows'),
+    };
+  }
+
+  /** Says what the packet carried; undefined when it is none of ours. `received` counts each packet once, without duplicates. */
+  arrive(bytes: Buffer, from: RemoteInfo): Stamp | undefined {
+    const receivedAt = wallClock();
+    const meters = this.#meters;
+    const stamp = readStamp(bytes);
+    if (stamp === undefined) {
+      meters.foreign.add(1);
+      return undefined;
+    }
+    const arrival = this.#flowOf(stamp, from).arrive(stamp.sequence, stamp.sentAt, receivedAt);
+    meters.rxBytes.add(bytes.length);
+    if (arrival.isDuplicate) meters.duplicates.add(1);
+    else meters.received.add(1);
+    if (arrival.isReordered) meters.reordered.add(1);
+    if (arrival.lostChange !== 0) meters.lost.add(arrival.lostChange);
+    if (arrival.lossMsChange !== 0) meters.lossMs.add(arrival.lossMsChange);
+    meters.jitter.record(arrival.jitterMs * 1000);
+    meters.travel.record((receivedAt - stamp.sentAt) * 1000);
+    return stamp;
+  }
+
+  #flowOf(stamp: Stamp, from: RemoteInfo): FlowTracker {
+    const key = `${stamp.flow} ${from.port} ${from.address}`;
+    const known = this.#flows.get(key);
+    if (known !== undefined) return known;
+    const tracker = new FlowTracker();
+    this.#flows.set(key, tracker);
+    this.#meters.flows.set(this.#flows.size);
+    return tracker;
+  }
+}

@@ -1,0 +1,31 @@
+import { createSocket, type Socket } from 'node:dgram';
+import { once } from 'node:events';
+import { isIPv6 } from 'node:net';
+import type { Listen } from '@rushhour/protocol';
+
+/** Opens a datagram socket on every address; several cores share a port. Leaves nothing open when one fails. */
+export const bindAll = async (
+  addresses: readonly Listen[],
+  context: { readonly core: { readonly count: number } },
+  onSocket: (socket: Socket) => void,
+): Promise<Socket[]> => {
+  const sockets: Socket[] = [];
+  try {
+    for (const { host, port } of addresses) {
+      const type = isIPv6(host) ? 'udp6' : 'udp4';
+      const socket = createSocket({ type, reusePort: context.core.count > 1 });
+      sockets.push(socket);
+      socket.bind({ address: host, port });
+      await once(socket, 'listening');
+      onSocket(socket);
+    }
+  } catch (error) {
+    await closeSockets(sockets);
+    throw error;
+  }
+  return sockets;
+};
+
+export const closeSockets = async (sockets: readonly Socket[]): Promise<void> => {
+  await Promise.all(sockets.map((socket) => new Promise<void>((resolve) => socket.close(resolve))));
+};

@@ -1,0 +1,125 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import type { Outcome } from '@rushhour/agent';
+import type { Summary } from '@rushhour/protocol';
+import { type OrderWish, type Totals, totalsOf } from './order.ts';
+import { requireProgram } from './programs.ts';
+
+const ip = (...args: string[]) => execFileSync('ip', args, { stdio: ['ignore', 'pipe', 'pipe'] });
+
+/** One end of the cable. */
+export interface Side {
+  readonly namespace: string;
+  readonly device: string;
+  readonly address: string;
+  /** Runs a program inside and gives back what it printed. */
+  run(program: string, ...args: string[]): string;
+}
+
+export interface Cable {
+  readonly left: Side;
+  readonly right: Side;
+  remove(): void;
+}
+
+let count = 0;
+
+/** Two network namespaces joined by a virtual cable. Remove it in the end, whatever happened. */
+export const createCable = (): Cable => {
+  for (const program of ['ip', 'nft', 'tc']) requireProgram(program);
+  const id = `rh${process.pid}x${count++}`;
+  const sides = ['l', 'r'].map((end, index): Side => {
+    const namespace = `${id}${end}`;
+    return {
+      namespace,
+      device: `${end}0`,
+      address: `10.99.0.${index + 1}`,
+      run: (program, ...args) =>
+        execFileSync('ip', ['netns', 'exec', namespace, program, ...args], { encoding: 'utf8', timeout: 30_000 }),
+    };
+  });
+  const [left, right] = sides as [Side, Side];
+  const remove = () => {
+    for (const { namespace } of sides) {
+      try {
+        ip('netns', 'del', namespace);
+      } catch {
+        // It was never made.
+      }
+    }
+  };
+  try {
+    for (const { namespace } of sides) ip('netns', 'add', namespace);
+    ip(
+      'link',
+      'add',
+      left.device,
+      'netns',
+      left.namespace,
+      'type',
+      'veth',
+      'peer',
+      right.device,
+      'netns',
+      right.namespace,
+    );
+    for (const { namespace, device, address } of sides) {
+      ip('-n', namespace, 'addr', 'add', `${address}/24`, 'dev', device);
+      ip('-n', namespace, 'link', 'set', 'lo', 'up');
+      ip('-n', namespace, 'link', 'set', device, 'up');
+    }
+  } catch (error) {
+    remove();
+    throw error;
+  }
+  return { left, right, remove };
+};
+
+export interface OrderProcess {
+  readonly totals: Promise<Totals>;
+  stop(): Promise<Totals>;
+}
+
+/** Starts an order inside a namespace and comes back once it is let go. */
+export const startOrderIn = async (side: Side, wish: OrderWish): Promise<OrderProcess> => {
+  const script = fileURLToPath(new URL('./order-process.ts', import.meta.url));
+  const args = ['netns', 'exec', side.namespace, process.execPath, script, JSON.stringify(wish)];
+  const child = spawn('ip', args, { stdio: ['pipe', 'pipe', 'inherit'] });
+  let text = '';
+  const { promise: started, resolve } = Promise.withResolvers<void>();
+  child.stdout.on('data', (bytes) => {
+    text += bytes;
+    if (text.includes('\n')) resolve();
+  });
+  const totals = new Promise<Totals>((done, fail) => {
+    child.on('close', () => {
+      resolve();
+      try {
+        const { outcome, summaries } = JSON.parse(text.slice(text.indexOf('{'))) as {
+          outcome: Outcome;
+          summaries: Summary[];
+        };
+        if (outcome.error !== undefined) fail(new Error(outcome.error));
+        else done(totalsOf(outcome, summaries));
+      } catch (cause) {
+        fail(new Error(`the order in ${side.namespace} printed no result`, { cause }));
+      }
+    });
+  });
+  totals.catch(() => {});
+  await started;
+  return {
+    totals,
+    stop() {
+      child.stdin.end();
+      return totals;
+    },
+  };
+};
+
+export const runOrderIn = async (side: Side, wish: OrderWish): Promise<Totals> =>
+  (await startOrderIn(side, wish)).totals;
+
+/** Bytes and packets an interface has sent or received. */
+export const deviceCounter = (side: Side, counter: 'tx_bytes' | 'rx_bytes' | 'tx_packets' | 'rx_packets'): number =>
+  Number(side.run('cat', `/sys/class/net/${side.device}/statistics/${counter}`));
