@@ -27,7 +27,7 @@ export const requestOf = (route: Route, options: readonly [string, string][]) =>
     }
     const part = (Object.keys(parts) as (keyof typeof parts)[]).find((key) => name in parts[key]);
     if (part === undefined) throw new UsageError(`--${name} is not known here; try ${namesOf(route).join(' ')}`);
-    request[part] = { ...request[part], [name]: valueOf(parts[part][name] ?? {}, text) };
+    request[part] = { ...request[part], [name]: readValue(parts[part][name] ?? {}, text) };
   }
   return request;
 };
@@ -39,7 +39,7 @@ export const namesOf = (route: Route) =>
       .map(([name]) => `--${name}`),
   );
 
-const valueOf = ({ type }: Member, text: string): unknown => {
+const readValue = ({ type }: Member, text: string): unknown => {
   if (type === 'string') return text;
   try {
     return JSON.parse(text);
