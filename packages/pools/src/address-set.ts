@@ -58,8 +58,7 @@ export class AddressSet {
     const piece = this.#pieces[floorIndex(this.#lasts, value - 1n) + 1];
     if (piece === undefined) return false;
     const rank = this.#order.rank(value);
-    const offset = rank - piece.firstRank;
-    return offset >= 0n && offset < piece.count && this.#order.at(rank) === value;
+    return rank >= piece.firstRank && this.#order.at(rank) === value;
   }
 
   /** Index of the first member ≥ value; `size` when there is none. */

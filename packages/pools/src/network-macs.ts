@@ -48,9 +48,7 @@ function readGatewayMac(draft: NetworkDraft, scope: OverrideScope): PlacedMac | 
 function checkUnique({ assigner, overrides, gateway }: NetworkMacs, { clients, issues }: OverrideScope): void {
   const owners = new Map<number, string>();
   const isPolicyUnique = (assigner?.distinct ?? 0n) >= clients.size;
-  const fixed: [bigint | undefined, PlacedMac][] = [...overrides];
-  if (gateway !== undefined) fixed.push([undefined, gateway]);
-  for (const [address, { mac, path }] of fixed) {
+  for (const { mac, path } of gateway === undefined ? overrides.values() : [...overrides.values(), gateway]) {
     const other = owners.get(mac);
     if (other !== undefined) {
       issues.error(path, 'MAC_DUPLICATE', `${formatMac(mac)} is given at ${other} too`);
@@ -60,7 +58,7 @@ function checkUnique({ assigner, overrides, gateway }: NetworkMacs, { clients, i
     const index = isPolicyUnique ? assigner?.findIndex(mac) : undefined;
     if (index === undefined || index >= clients.size) continue;
     const holder = clients.valueAt(index);
-    if (holder !== address && !overrides.has(holder)) {
+    if (!overrides.has(holder)) {
       issues.error(path, 'MAC_DUPLICATE', `${formatMac(mac)} is what the policy gives ${clients.at(index)}`);
     }
   }

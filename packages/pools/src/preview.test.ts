@@ -229,7 +229,9 @@ describe('issues of MAC policies', () => {
     expect(codesOf({ macPolicy })).toEqual([expected]);
   });
 
-  test('a space of exactly enough MACs is no problem', () => {
+  test('a space of exactly enough MACs is no problem, one that is too small a warning', () => {
+    const draft = { subnet: '10.0.0.0/23', macPolicy: { mode: 'derived', prefix: '02:00:00:00:00' } };
+    expect(issuesOf(draft)).toMatchObject([{ code: 'MAC_SPACE_TOO_SMALL', severity: 'warning' }]);
     expect(codesOf({ macPolicy: { mode: 'derived', prefix: '02:00:00:00:00' } })).toEqual([]);
   });
 
