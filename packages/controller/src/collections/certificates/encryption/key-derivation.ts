@@ -9,6 +9,8 @@ const scryptAsync = promisify<string, Uint8Array, number, { N: number; r: number
 );
 const maxScryptBytes = 64 * 1024 * 1024;
 const turnEvery = 2000;
+// This loop runs on the event loop, in slices, so its iterations are dearer than those of the thread pool.
+const pkcs12Price = 4;
 
 /** Iterations one upload may still cost us: the file names its own iteration counts, so they are rationed. */
 export interface DerivationBudget {
@@ -74,7 +76,7 @@ export async function derivePkcs12(
   const input = Buffer.concat([cost.salt, bmpPasswordOf(passphrase)].map((part) => repeatTo(part, blockBytes)));
   const pieces: Buffer[] = [];
   for (let made = 0; made < cost.keyBytes; ) {
-    spend(budget, cost.iterations);
+    spend(budget, cost.iterations * pkcs12Price);
     let piece = Buffer.concat([diversifier, input]);
     for (let i = 0; i < cost.iterations; i++) {
       piece = hash(cost.digest, piece, 'buffer');

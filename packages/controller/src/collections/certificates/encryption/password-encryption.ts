@@ -129,7 +129,7 @@ function open(decrypt: Decrypt, key: Uint8Array, iv: Uint8Array, data: Uint8Arra
     if (plain[0] !== 0x30) throw new Error('no SEQUENCE inside');
     return plain;
   } catch (cause) {
-    throw new CertificateError('BAD_PASSPHRASE', '/passphrase', 'the passphrase does not open the key', { cause });
+    throw new CertificateError('BAD_PASSPHRASE', '/passphrase', 'the passphrase does not open it', { cause });
   }
 }
 
