@@ -16,7 +16,7 @@ export const networks = async (m: Migrating) => {
     ...stamps,
   });
   await createUnique(m, 'macs', 'name');
-  await m.raw('CREATE UNIQUE INDEX "macs_address_unique" ON "macs" ("address", "kind")');
+  await m.raw('CREATE UNIQUE INDEX "macs_address_unique" ON "macs" ("kind", "address")');
 
   await createTable(m, 'networks', {
     id: 'id',
