@@ -1,3 +1,4 @@
+export type { Dictionary, DictionaryUpload, NewDictionary } from './collections/dictionaries.ts';
 export { type Group, GroupDraft } from './collections/groups.ts';
 export * as api from './collections/index.ts';
 export type { MacOverride, MacPolicy } from './collections/network-mac-policy.ts';
@@ -11,5 +12,15 @@ export { toOpenApi } from './openapi.ts';
 export { firstGroups, type Permission, permissions } from './permissions.ts';
 export * from './route.ts';
 export { defaultSettings, Settings, SettingsPatch, secretMask } from './settings.ts';
+export {
+  accessProfiles,
+  controlProfiles,
+  findProtocol,
+  type ProtocolConfig,
+  type ProtocolName,
+  protocolNames,
+  protocolProfiles,
+} from './values/protocols/profiles.ts';
+export { issuesOfProtocol, protocolConfigOf } from './values/protocols/protocol-config.ts';
 
 export type Api = typeof import('./collections/index.ts');

@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
 import { localBus } from './bus/local.ts';
+import { ensureBuiltinDictionaries } from './collections/dictionaries/ensure-builtin.ts';
 import type { Config } from './config.ts';
 import { prepareFirstStart } from './first-start.ts';
 import { createHealth } from './health.ts';
@@ -21,6 +22,7 @@ export const startController = async (config: Config) => {
   const bus = localBus();
   const settings = await loadSettings(store.read, store.secrets, bus);
   const credentials = await prepareFirstStart(store, config.admin);
+  await ensureBuiltinDictionaries(store);
   const housekeeping = startHousekeeping(
     [
       { name: 'sessions', everyMs: hourMs, run: () => store.database.transaction(sweepSessions) },

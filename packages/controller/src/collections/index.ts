@@ -4,6 +4,7 @@ import type { Health } from '../health.ts';
 import type { Store } from '../store/index.ts';
 import type { SettingsStore } from '../store/settings.ts';
 import { authHandlers } from './auth.ts';
+import { dictionaryHandlers } from './dictionaries.ts';
 import { groupHandlers } from './groups.ts';
 import { macHandlers } from './macs.ts';
 import { metaHandlers } from './meta.ts';
@@ -25,6 +26,7 @@ export interface Services {
 /** One line for each collection of the contract. */
 export const createHandlers = (services: Services): AllHandlers => ({
   auth: authHandlers(services),
+  dictionaries: dictionaryHandlers(services),
   groups: groupHandlers(services),
   macs: macHandlers(services),
   meta: metaHandlers(services),

@@ -2,7 +2,14 @@ import { identity } from './001-identity.ts';
 import { system } from './002-system.ts';
 import { links } from './003-links.ts';
 import { networks } from './004-networks.ts';
+import { dictionaries } from './005-dictionaries.ts';
 import type { Migrating } from './create-table.ts';
 
 /** In order; never changed once released, only added to. The schema version is their number. */
-export const migrations: readonly ((m: Migrating) => Promise<void>)[] = [identity, system, links, networks];
+export const migrations: readonly ((m: Migrating) => Promise<void>)[] = [
+  identity,
+  system,
+  links,
+  networks,
+  dictionaries,
+];

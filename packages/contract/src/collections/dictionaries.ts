@@ -1,0 +1,215 @@
+import { type Static, Type } from 'typebox';
+import { createBody, patchBody } from '../bodies.ts';
+import { allRoute, crudRoutes } from '../crud.ts';
+import { IdParams, ListQuery, NewId, One, OneOf } from '../envelopes.ts';
+import { collection, route } from '../route.ts';
+import { Description, Id, Name, Tags, Timestamp } from '../scalars.ts';
+import { protocolNames, protocolProfiles } from '../values/protocols/profiles.ts';
+import { LightUser } from './users.ts';
+
+const valueTypes = ['list', 'table', 'range', 'random', 'pattern', 'file'] as const;
+const protocolTypes = protocolNames.map((name) => `protocol.${name}` as const);
+const selections = ['sequential', 'random', 'shuffle', 'weighted', 'unique', 'pinned'] as const;
+const encodings = ['utf-8', 'utf-16le', 'iso-8859-1', 'windows-1252'] as const;
+
+/** Rows of 100,000 lines do not fit the usual bound of a body. */
+const bodyLimit = 16 * 1_048_576;
+
+const Config = Type.Unsafe<Record<string, Record<string, unknown>>>({
+  type: 'object',
+  maxProperties: 200,
+  additionalProperties: { type: 'object', additionalProperties: true },
+  description:
+    'Objects by name. Names of columns say how their cells are made and encoded (`value` where there is one column), ' +
+    'names with `$` are options: `$selection` {onEnd, scope, shard, seed, offset, limit, weights, weightColumn}, ' +
+    '`$source` {fileID, delimiter, quote, header, encoding, skipEmpty} of type file, `$combine` {mode}. ' +
+    'For `protocol.<name>` the sections of that protocol.',
+});
+
+/** The same with the schema of each protocol, for the reader of the API document. */
+const DraftConfig = Type.Unsafe<Static<typeof Config>>({
+  ...Config,
+  'x-profiles': Object.fromEntries(
+    protocolNames.map((name) => [name, { ...protocolProfiles[name], title: `protocol.${name}` }]),
+  ),
+});
+
+const members = {
+  description: Type.Optional(Description),
+  tags: Type.Optional(Tags),
+  selection: Type.Optional(
+    OneOf(selections, {
+      description: 'How rows are chosen; sequential unless said. The same seed draws the same rows',
+    }),
+  ),
+};
+
+const content = {
+  columns: Type.Optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: 128 }), { description: 'Names of the columns, at most 100' }),
+  ),
+  rows: Type.Optional(
+    Type.Array(Type.Array(Type.String()), {
+      description: 'Rows of a table, each as long as `columns`; at most 100,000',
+    }),
+  ),
+  values: Type.Optional(Type.Array(Type.String(), { description: 'Values of a list, at most 100,000' })),
+  config: Type.Optional(DraftConfig),
+  rowsPartial: Type.Optional(
+    Type.Boolean({
+      description: 'True in records that show only part of their rows. Sent back with such a part it is refused',
+    }),
+  ),
+};
+
+const Kind = OneOf([...valueTypes, ...protocolTypes], {
+  description:
+    'Where the values come from; `protocol.<name>` holds parameters of a protocol for access and control planes',
+});
+
+export const DictionaryDraft = Type.Object({ name: Name, type: Kind, ...members, ...content });
+
+/** How the lines of a file become rows. */
+const reading = {
+  delimiter: Type.Optional(
+    Type.String({
+      pattern: '^(.|tab|\\\\t)$',
+      description: 'One character, or `tab`; a comma unless the name of the file ends with .tsv',
+    }),
+  ),
+  quote: Type.Optional(
+    Type.String({ maxLength: 1, description: 'One character, or empty for none; the double quote unless said' }),
+  ),
+  header: Type.Optional(
+    Type.Boolean({ description: 'The first line names the columns; true unless said, false for a list' }),
+  ),
+  encoding: Type.Optional(OneOf(encodings, { description: 'utf-8 unless said' })),
+  skipEmpty: Type.Optional(Type.Boolean({ description: 'Leave empty lines out; true unless said' })),
+};
+
+const DictionaryUpload = Type.Object(
+  {
+    name: Name,
+    type: Type.Optional(
+      OneOf(['table', 'list'], {
+        description: 'A list takes every line as one value; the default for names with .txt',
+      }),
+    ),
+    ...members,
+    ...reading,
+  },
+  { additionalProperties: false },
+);
+
+/** A new dictionary; with `fileID` the rows come from a file. */
+const NewDictionary = Type.Object({
+  name: Name,
+  type: Type.Optional(Kind),
+  ...members,
+  ...content,
+  fileID: Type.Optional(
+    Type.Unsafe<number>({
+      ...Id,
+      description: 'Type file (the default) reads the file whenever it is used; list and table copy its lines',
+    }),
+  ),
+  ...reading,
+});
+export type NewDictionary = Static<typeof NewDictionary>;
+export type DictionaryUpload = Static<typeof DictionaryUpload>;
+
+export const Dictionary = Type.Object(
+  {
+    id: Id,
+    name: Type.String(),
+    description: Type.String(),
+    type: Type.String(),
+    tags: Type.String(),
+    selection: Type.String(),
+    columns: Type.Array(Type.String()),
+    rows: Type.Array(Type.Array(Type.String())),
+    values: Type.Array(Type.String()),
+    config: Config,
+    source: OneOf(['user', 'builtin'], { description: 'Built-in ones cannot be changed or deleted' }),
+    rowCount: Type.Integer({ description: 'Rows or values that are stored or in the file; 0 where they are computed' }),
+    rowsPartial: Type.Optional(Type.Boolean()),
+    sample: Type.Optional(
+      Type.Array(Type.Record(Type.String(), Type.String()), { description: 'Drawn rows, by column' }),
+    ),
+    issuerId: Type.Unsafe<number | null>({ type: ['integer', 'null'] }),
+    issuer: Type.Union([LightUser, Type.Null()]),
+    createdAt: Timestamp,
+    updatedAt: Timestamp,
+  },
+  { title: 'Dictionary' },
+);
+export type Dictionary = Static<typeof Dictionary>;
+
+const shared = { path: '/dictionaries', noun: 'dictionary', item: Dictionary, read: 'dictionaries.read' } as const;
+
+const crud = crudRoutes({
+  ...shared,
+  draft: DictionaryDraft,
+  query: ListQuery(['id', 'name', 'type', 'createdAt', 'updatedAt'], {
+    type: Type.Optional(Kind),
+    tag: Type.Optional(Type.String({ maxLength: 64, description: 'Has this tag' })),
+    selection: Type.Optional(OneOf(selections)),
+    column: Type.Optional(Type.String({ maxLength: 128, description: 'Has this column' })),
+  }),
+  write: 'dictionaries.write',
+});
+
+export const dictionaries = collection({
+  tag: 'dictionaries',
+  title: 'Dictionaries',
+  routes: {
+    ...crud,
+    list: { ...crud.list, summary: 'List dictionaries, without their rows' },
+    removeMany: { ...crud.removeMany, summary: 'Delete dictionaries, all or none' },
+    all: { ...allRoute(shared), summary: 'All dictionaries, without their rows' },
+    create: route({
+      method: 'POST',
+      path: '/dictionaries',
+      summary: 'Create a dictionary from JSON, from an uploaded CSV, TSV or text file, or from a stored file',
+      access: 'dictionaries.write',
+      body: createBody(NewDictionary, Dictionary),
+      upload: DictionaryUpload,
+      bodyLimit,
+      reply: NewId,
+      errors: [409],
+    }),
+    update: route({
+      method: 'PATCH',
+      path: '/dictionaries',
+      summary: 'Update a dictionary',
+      access: 'dictionaries.write',
+      body: patchBody(DictionaryDraft, Dictionary),
+      bodyLimit,
+      errors: [404, 409],
+    }),
+    get: route({
+      method: 'GET',
+      path: '/dictionaries/:id',
+      summary: 'Get a dictionary with a page of its rows, and rows drawn from it',
+      access: 'dictionaries.read',
+      params: IdParams,
+      query: Type.Object({
+        rowsFrom: Type.Optional(
+          Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, default: 0, description: 'First row, from 0' }),
+        ),
+        rowsLimit: Type.Optional(
+          Type.Integer({ minimum: 0, maximum: 10_000, default: 10_000, description: 'Rows shown' }),
+        ),
+        sample: Type.Optional(
+          Type.Integer({
+            minimum: 1,
+            maximum: 1000,
+            description: 'Rows to draw by the rule of selection and its seed',
+          }),
+        ),
+      }),
+      reply: One(Dictionary),
+      errors: [404],
+    }),
+  },
+});

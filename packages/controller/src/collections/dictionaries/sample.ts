@@ -1,0 +1,60 @@
+import { createDraw, type DictionaryDraft, dictionaryLimits, type FileRows, fileOptionsOf } from '@rushhour/pools';
+import { invalid } from '../../errors.ts';
+import { readLines } from './delimited-lines.ts';
+import type { DictionaryFile } from './dictionary-files.ts';
+import { withFile } from './import.ts';
+
+const seed = 1;
+
+/** The first rows that so many users would draw, one each; fewer when the data comes to its end. */
+export const sampleOf = (dictionary: DictionaryDraft, count: number, rows?: FileRows): Record<string, string>[] => {
+  const { columns, row } = createDraw(dictionary, { seed, users: count, rows });
+  const drawn: Record<string, string>[] = [];
+  for (let user = 0; user < count; user += 1) {
+    const cells = row({ user });
+    if (cells === undefined) break;
+    drawn.push(Object.fromEntries(columns.map((column, i) => [column, cells[i] ?? ''])));
+  }
+  return drawn;
+};
+
+/** The same for rows that stay in their file: which rows are drawn is known before any is read. */
+export const sampleOfFile = async (
+  dictionary: DictionaryDraft & { columns: readonly string[]; rowCount: number },
+  count: number,
+  file: DictionaryFile,
+): Promise<Record<string, string>[]> => {
+  const wanted = new Set<number>();
+  const rowsOf = (row: FileRows['row']): FileRows => ({ count: dictionary.rowCount, columns: dictionary.columns, row });
+  sampleOf(
+    dictionary,
+    count,
+    rowsOf((index) => {
+      wanted.add(index);
+      return [];
+    }),
+  );
+  if (wanted.size > dictionaryLimits.rows) {
+    const message = `weights of more than ${dictionaryLimits.rows} rows are not read for a sample`;
+    throw invalid([{ path: '/sample', in: 'query', code: 'SAMPLE_TOO_LARGE', message }]);
+  }
+  const found = await pickRows(file, dictionary, wanted);
+  return sampleOf(
+    dictionary,
+    count,
+    rowsOf((index) => found.get(index) ?? []),
+  );
+};
+
+const pickRows = (file: DictionaryFile, dictionary: DictionaryDraft, wanted: ReadonlySet<number>) =>
+  withFile(file, async (stream) => {
+    const format = fileOptionsOf(dictionary);
+    const found = new Map<number, readonly string[]>();
+    let index = format.header ? -1 : 0;
+    for await (const { cells } of readLines(stream, format, '')) {
+      if (found.size === wanted.size) break;
+      if (wanted.has(index)) found.set(index, cells);
+      index += 1;
+    }
+    return found;
+  });
