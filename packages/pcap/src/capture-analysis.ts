@@ -64,7 +64,7 @@ export class CaptureAnalysis {
       sessions: Array.from(wanted, (index) => this.#described(index, selection)),
       warnings: warningsOf({
         sessions: this.#tracker.sessions,
-        keyOf: (index) => this.#tracker.flows.keyOf(index),
+        flows: this.#tracker.flows,
         totals,
         cutFile: this.#reader.cutFile,
       }),

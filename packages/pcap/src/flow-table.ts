@@ -1,4 +1,4 @@
-import { i32, u16 } from './bytes.ts';
+import { i32, putU32, u16 } from './bytes.ts';
 import type { Frame } from './frame.ts';
 
 // A key is protocol, both ports, and four words for each address; the lower (ip, port) comes first.
@@ -53,6 +53,13 @@ export class FlowTable {
       portA: ports >>> 16,
       portB: ports & 0xffff,
     };
+  }
+
+  /** Whether either end is a multicast or broadcast address. */
+  isMulticast(index: number): boolean {
+    const start = index * KEY_WORDS;
+    const version = (this.#keys[start + PROTOCOL] as number) >>> 8;
+    return [ADDRESS_A, ADDRESS_B].some((place) => isMulticastWord(this.#keys[start + place] as number, version));
   }
 
   #readKey(frame: Frame): void {
@@ -131,7 +138,11 @@ function isLower(frame: Frame): boolean {
 
 function addressOf(key: Int32Array, start: number, count: 4 | 16): Uint8Array {
   const address = new Uint8Array(count);
-  const view = new DataView(address.buffer);
-  for (let at = 0; at < count; at += 4) view.setInt32(at, key[start + at / 4] as number);
+  for (let at = 0; at < count; at += 4) putU32(address, at, key[start + at / 4] as number);
   return address;
+}
+
+function isMulticastWord(word: number, version: number): boolean {
+  const first = word >>> 24;
+  return version === 6 ? first === 0xff : first >>> 4 === 14 || word === -1;
 }

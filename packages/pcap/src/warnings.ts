@@ -1,4 +1,4 @@
-import type { FlowKey } from './flow-table.ts';
+import type { FlowTable } from './flow-table.ts';
 import type { PcapWarning } from './pcap-info.ts';
 import { handshakeOf, type Session } from './session.ts';
 import { isOneWay } from './session-report.ts';
@@ -18,7 +18,7 @@ interface SessionTally {
 
 export interface WarningFacts {
   readonly sessions: readonly Session[];
-  readonly keyOf: (index: number) => FlowKey;
+  readonly flows: FlowTable;
   readonly totals: TrafficTotals;
   readonly cutFile: boolean;
 }
@@ -65,15 +65,7 @@ function tallyOf(facts: WarningFacts): SessionTally {
     if (session.appProtocol === 'tls') tally.tls++;
     if (session.appProtocol === 'quic') tally.quic++;
     if (isOneWay(session)) tally.oneWay++;
-    if (!session.isTcp && isMulticast(facts.keyOf(session.index))) tally.multicast++;
+    if (!session.isTcp && facts.flows.isMulticast(session.index)) tally.multicast++;
   }
   return tally;
-}
-
-function isMulticast(key: FlowKey): boolean {
-  return [key.addressA, key.addressB].some((address) => {
-    const first = address[0] as number;
-    if (address.length === 16) return first === 0xff;
-    return first >>> 4 === 14 || address.every((byte) => byte === 255);
-  });
 }
