@@ -1,4 +1,5 @@
 import type { Engine } from '../engine.ts';
+import { dns } from './dns/index.ts';
 import { http } from './http/index.ts';
 import { statelessServer } from './stateless-server/index.ts';
 import { tcp } from './tcp/index.ts';
@@ -6,6 +7,6 @@ import { tls } from './tls/index.ts';
 import { udp } from './udp/index.ts';
 
 /** Every engine this agent can run. Adding an engine is adding a folder and a line here. */
-const all: readonly Engine[] = [http, statelessServer, tcp, tls, udp];
+const all: readonly Engine[] = [dns, http, statelessServer, tcp, tls, udp];
 
 export const engines: ReadonlyMap<string, Engine> = new Map(all.map((engine) => [engine.id, engine]));

@@ -7,9 +7,18 @@ const Transport = Type.Union([Type.Literal('udp'), Type.Literal('tcp'), Type.Lit
   default: 'udp',
 });
 
-export const DnsType = Type.Union(
-  ['A', 'AAAA', 'CNAME', 'MX', 'NS', 'PTR', 'SOA', 'SRV', 'TXT', 'ANY'].map((name) => Type.Literal(name)),
-);
+export const DnsType = Type.Union([
+  Type.Literal('A'),
+  Type.Literal('AAAA'),
+  Type.Literal('CNAME'),
+  Type.Literal('MX'),
+  Type.Literal('NS'),
+  Type.Literal('PTR'),
+  Type.Literal('SOA'),
+  Type.Literal('SRV'),
+  Type.Literal('TXT'),
+  Type.Literal('ANY'),
+]);
 
 export const DnsClientConfig = Type.Object(
   {
@@ -59,8 +68,10 @@ const Answer = Type.Object(
 export const DnsServerConfig = Type.Object(
   {
     role: Type.Literal('server'),
-    listen: Type.Array(Listen, { minItems: 1 }),
-    transports: Type.Array(Transport, { minItems: 1, default: ['udp', 'tcp'] }),
+    listen: Type.Array(Type.Object({ ...Listen.properties, transport: Transport }, { additionalProperties: false }), {
+      minItems: 1,
+      description: 'UDP and TCP may share a port.',
+    }),
     tls: tlsServerSettings({ default: {} }),
     answers: Type.Array(Answer, { default: [], description: 'A name without any answer is NXDOMAIN.' }),
     delayMs: Type.Number({ minimum: 0, default: 0 }),

@@ -1,0 +1,23 @@
+/** A message with the length before it, as TCP and TLS carry it. */
+export const frame = (message: Buffer): Buffer => {
+  const framed = Buffer.allocUnsafe(message.length + 2);
+  framed.writeUInt16BE(message.length, 0);
+  message.copy(framed, 2);
+  return framed;
+};
+
+/** Cuts a stream of bytes into the messages it carries. */
+export class Deframer {
+  #rest: Buffer = Buffer.alloc(0);
+
+  feed(bytes: Buffer, onMessage: (message: Buffer) => void): void {
+    let data = this.#rest.length === 0 ? bytes : Buffer.concat([this.#rest, bytes]);
+    while (data.length >= 2) {
+      const end = 2 + data.readUInt16BE(0);
+      if (data.length < end) break;
+      onMessage(data.subarray(2, end));
+      data = data.subarray(end);
+    }
+    this.#rest = Buffer.from(data);
+  }
+}

@@ -1,0 +1,27 @@
+import { DnsConfig } from '@rushhour/protocol';
+import { type EngineContext, engine } from '../../engine.ts';
+import { loadShare, shareOf } from '../../net/share.ts';
+import { prepareDnsClient } from './client.ts';
+import { prepareDnsServer } from './server.ts';
+
+/** DNS queries over UDP, TCP, TLS and HTTPS, and the answering side of all four. */
+export const dns = engine({
+  id: 'dns',
+  config: DnsConfig,
+  targetsOf: (config) => (config.role === 'client' ? config.targets.map((target) => target.host) : []),
+  check: async () => ({ isAvailable: true, way: 'node:dgram, node:net, node:tls, node:http2' }),
+  prepare({ config, ...context }: EngineContext<DnsConfig>) {
+    return config.role === 'client'
+      ? prepareDnsClient({ ...context, config })
+      : prepareDnsServer({ ...context, config });
+  },
+  divide(config: DnsConfig, index: number, count: number): DnsConfig {
+    if (config.role === 'server') return config;
+    return {
+      ...config,
+      sockets: Math.max(1, shareOf(config.sockets, index, count)),
+      concurrency: Math.max(1, shareOf(config.concurrency, index, count)),
+      load: loadShare(config.load, count),
+    };
+  },
+});
