@@ -14,7 +14,7 @@ import { createHashPool } from './hash-pool.ts';
 import { createS3Blobs } from './s3.ts';
 import { startS3TestServer } from './s3-test-server.ts';
 
-const program = fileURLToPath(new URL('./crash-test-child.ts', import.meta.url));
+const program = fileURLToPath(new URL('./blobs-test-child.ts', import.meta.url));
 const hashes = createHashPool();
 let root: string;
 let folder: string;
@@ -34,16 +34,23 @@ const start = (action: string, url = '') => {
   return { child, lines: createInterface(child.stdout) };
 };
 const kill = async (child: ChildProcessByStdio<null, Readable, null>) => {
-  const ended = once(child, 'exit');
+  const ended = once(child, 'close');
   child.kill('SIGKILL');
   expect(await ended).toEqual([null, 'SIGKILL']);
 };
-const killAfterFirstLine = async (action: string) => {
+/** Kills the child once it has said its first line and what is waited for has come. */
+const killAfterFirstLine = async (action: string, hasCome: () => Promise<boolean> = async () => true) => {
   const { child, lines } = start(action);
   const [line] = await once(lines, 'line');
+  await expect.poll(hasCome, { interval: 5, timeout: 20_000 }).toBe(true);
   await kill(child);
   return line as string;
 };
+const hasBytes = (path: string) =>
+  stat(path).then(
+    ({ size }) => size > 2 * 1024 * 1024,
+    () => false,
+  );
 const temps = () => readdir(join(folder, '.staging')).catch(() => []);
 const visible = async () => {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
@@ -51,9 +58,8 @@ const visible = async () => {
 };
 
 test('a kill while content arrives leaves only a temp file, which the sweep removes', async () => {
-  await killAfterFirstLine('stage');
-  const [left = ''] = await temps();
-  expect((await stat(join(folder, '.staging', left))).size).toBeGreaterThan(0);
+  await killAfterFirstLine('stage', async () => hasBytes(join(folder, '.staging', (await temps())[0] ?? '')));
+  expect(await temps()).toHaveLength(1);
   expect(await visible()).toEqual([]);
   expect(await createFolderBlobs({ folder, hashes }).sweep(async () => true)).toEqual({ blobs: 0, temps: 1, parts: 0 });
   expect(await temps()).toEqual([]);
@@ -68,21 +74,21 @@ test('a kill between the rename and the row leaves a whole blob, which the sweep
 });
 
 test('a kill while a part arrives keeps a true prefix, from which the upload goes on', async () => {
-  await killAfterFirstLine('append');
+  await killAfterFirstLine('append', () => hasBytes(join(folder, '.parts', '1')));
   const blobs = createFolderBlobs({ folder, hashes });
   await blobs.sweep(
     async () => false,
     async (id) => id === '1',
   );
   const received = (await blobs.partSize('1')) ?? 0;
-  expect(received).toBeGreaterThan(1024 * 1024);
+  expect(received).toBeGreaterThan(2 * 1024 * 1024);
   const staged = await blobs.finishPart('1');
   expect(staged.sha256).toBe(createHash('sha256').update(Buffer.alloc(received, 7)).digest('hex'));
 });
 
-test('kills at any moment never show half a blob, and never lose a committed one', async () => {
+test('kills at any moment never show half a blob, and never lose a committed one', { timeout: 120_000 }, async () => {
   const committed = new Set<string>();
-  for (let round = 0; round < 6; round++) {
+  for (let round = 0; round < 4; round++) {
     const { child, lines } = start('loop');
     lines.on('line', (sha256) => committed.add(sha256));
     await once(lines, 'line');
@@ -101,7 +107,9 @@ test('kills at any moment never show half a blob, and never lose a committed one
   expect(await temps()).toEqual([]);
 });
 
-test('a kill while content goes to S3 shows nothing there, and the sweep ends the upload that was left open', async () => {
+test('a kill while content goes to S3 shows nothing there, and the sweep ends the upload that was left open', {
+  timeout: 120_000,
+}, async () => {
   const server = await startS3TestServer();
   try {
     const openUploads = async () => {

@@ -2,8 +2,9 @@ import { mkdir, open, opendir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { BlobError } from './blob-error.ts';
-import { createBlobs, hashPattern } from './create-blobs.ts';
-import type { Shelf } from './shelf.ts';
+import type { Blobs } from './blobs.ts';
+import type { Shelf, ShelvedBlob } from './shelf.ts';
+import { hashPattern, ShelvedBlobs } from './shelved-blobs.ts';
 import type { StagingOptions } from './staging.ts';
 
 const sync = async (path: string) => {
@@ -13,61 +14,70 @@ const sync = async (path: string) => {
 
 const sizeOfFile = async (path: string) => (await stat(path).catch(() => undefined))?.size;
 
-const createShelf = (folder: string): Shelf => {
-  const pathOf = (sha256: string) => join(folder, sha256.slice(0, 2), sha256.slice(2, 4), sha256);
+class FolderShelf implements Shelf {
+  readonly graceMs = 0;
+  readonly #folder: string;
 
-  /** A folder that was just made is durable only when its parent is. */
-  const makeFolder = async (path: string) => {
-    const made = await mkdir(path, { recursive: true, mode: 0o700 });
-    if (made === undefined) return;
-    await sync(dirname(path));
-    await sync(folder);
-  };
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
 
-  const put: Shelf['put'] = async (path, sha256) => {
-    const target = pathOf(sha256);
+  findPath(sha256: string) {
+    return join(this.#folder, sha256.slice(0, 2), sha256.slice(2, 4), sha256);
+  }
+
+  async put(path: string, sha256: string) {
+    const target = this.findPath(sha256);
     const [have, come] = await Promise.all([sizeOfFile(target), sizeOfFile(path)]);
     if (have !== undefined && have === come) {
       await rm(path);
       return false;
     }
     await sync(path);
-    await makeFolder(dirname(target));
+    await this.#makeFolder(dirname(target));
     await rename(path, target);
     await sync(dirname(target));
     return have === undefined;
-  };
+  }
 
-  const read: Shelf['read'] = async (sha256, start, end = Number.POSITIVE_INFINITY) => {
-    const handle = await open(pathOf(sha256), 'r').catch((cause) => {
+  async read(sha256: string, start: number, end = Number.POSITIVE_INFINITY) {
+    const handle = await open(this.findPath(sha256), 'r').catch((cause) => {
       throw cause.code === 'ENOENT' ? new BlobError('NOT_FOUND', 'no such content', { sha256 }) : cause;
     });
     if (start < end) return handle.createReadStream({ start, end: end - 1, highWaterMark: 256 * 1024 });
     await handle.close();
     return Readable.from([]);
-  };
+  }
 
-  return {
-    graceMs: 0,
-    put,
-    read,
-    size: (sha256) => sizeOfFile(pathOf(sha256)),
-    findPath: pathOf,
-    remove: (sha256) => rm(pathOf(sha256), { force: true }),
-    list: () => listFolder(folder, pathOf),
-    tidy: async () => {},
-  };
-};
+  size(sha256: string) {
+    return sizeOfFile(this.findPath(sha256));
+  }
 
-async function* listFolder(folder: string, pathOf: (sha256: string) => string) {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  for await (const entry of await opendir(folder, { recursive: true })) {
-    const path = join(entry.parentPath, entry.name);
-    if (!hashPattern.test(entry.name) || path !== pathOf(entry.name)) continue;
-    const found = await stat(path).catch(() => undefined);
-    if (found?.isFile()) yield { sha256: entry.name, modifiedMs: found.mtimeMs };
+  remove(sha256: string) {
+    return rm(this.findPath(sha256), { force: true });
+  }
+
+  async *list(): AsyncGenerator<ShelvedBlob> {
+    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+    for await (const entry of await opendir(this.#folder, { recursive: true })) {
+      const path = join(entry.parentPath, entry.name);
+      if (!hashPattern.test(entry.name) || path !== this.findPath(entry.name)) continue;
+      const found = await stat(path).catch(() => undefined);
+      if (found?.isFile()) yield { sha256: entry.name, modifiedMs: found.mtimeMs };
+    }
+  }
+
+  async tidy() {}
+
+  /** A folder that was just made is durable only when its parent is. */
+  async #makeFolder(path: string) {
+    const made = await mkdir(path, { recursive: true, mode: 0o700 });
+    if (made === undefined) return;
+    await sync(dirname(path));
+    await sync(this.#folder);
   }
 }
 
 /** Blobs in a folder of this machine: `<folder>/ab/cd/<sha256>`. The folder belongs to one controller. */
-export const createFolderBlobs = (options: StagingOptions) => createBlobs(options, createShelf(options.folder));
+export const createFolderBlobs = (options: StagingOptions): Blobs =>
+  new ShelvedBlobs(options, new FolderShelf(options.folder));

@@ -26,45 +26,49 @@ export interface HashPoolOptions {
 // sha3-384 alone costs more than the three others together, so a thread for it and one for them end at about the same time.
 const shares = [['sha3-384'], ['md5', 'sha1', 'sha256']] as const;
 
+/** The algorithms one thread computes of one content. */
+const startShare = (thread: HashThread, job: number, algorithms: readonly string[]) => {
+  // A thread that fails here does not know the job later: the next update tells.
+  thread.ask({ kind: 'open', job, algorithms }).catch(() => {});
+  return {
+    update: (bytes: Uint8Array) => thread.ask({ kind: 'update', job, bytes }),
+    digest: () => thread.ask({ kind: 'digest', job }),
+    drop: () => thread.ask({ kind: 'drop', job }).catch(() => {}),
+  };
+};
+
+const startJob = (mine: readonly ReturnType<typeof startShare>[], leave: () => void): HashJob => {
+  let isOpen = true;
+  return {
+    update: async (bytes) => void (await Promise.all(mine.map((share) => share.update(bytes)))),
+    digest: async () => {
+      isOpen = false;
+      const digests = await Promise.all(mine.map((share) => share.digest()));
+      const [sha3_384, md5, sha1, sha256] = digests.flat() as [string, string, string, string];
+      return { md5, sha1, sha256, sha3_384 };
+    },
+    close: () => {
+      if (isOpen) for (const share of mine) share.drop();
+      isOpen = false;
+      leave();
+    },
+  };
+};
+
 export const createHashPool = (options: HashPoolOptions = {}): HashPool => {
   const places = createPlaces(options.places ?? 4);
   const threadCount = options.threads ?? Math.min(4, Math.max(shares.length, availableParallelism()));
-  const threads = Array.from({ length: threadCount }, () => createHashThread());
-  let opened = 0;
-
-  const startShare = (algorithms: readonly string[]) => {
-    const job = opened++;
-    const thread = threads[job % threads.length] as HashThread;
-    // A thread that fails here does not know the job later: the next update tells.
-    thread.ask({ kind: 'open', job, algorithms }).catch(() => {});
-    return {
-      update: (bytes: Uint8Array) => thread.ask({ kind: 'update', job, bytes }),
-      digest: () => thread.ask({ kind: 'digest', job }),
-      drop: () => thread.ask({ kind: 'drop', job }).catch(() => {}),
-    };
-  };
-
-  const start = (leave: () => void): HashJob => {
-    const mine = shares.map(startShare);
-    let isOpen = true;
-    return {
-      update: async (bytes) => void (await Promise.all(mine.map((share) => share.update(bytes)))),
-      digest: async () => {
-        isOpen = false;
-        const digests = await Promise.all(mine.map((share) => share.digest()));
-        const [sha3_384, md5, sha1, sha256] = digests.flat() as [string, string, string, string];
-        return { md5, sha1, sha256, sha3_384 };
-      },
-      close: () => {
-        if (isOpen) for (const share of mine) share.drop();
-        isOpen = false;
-        leave();
-      },
-    };
-  };
-
+  const threads = Array.from({ length: threadCount }, createHashThread);
+  let turn = 0;
   return {
-    open: async (signal) => start(await places.enter(signal)),
+    open: async (signal) => {
+      const leave = await places.enter(signal);
+      const mine = shares.map((algorithms) => {
+        const job = turn++;
+        return startShare(threads[job % threads.length] as HashThread, job, algorithms);
+      });
+      return startJob(mine, leave);
+    },
     close: async () => void (await Promise.all(threads.map((thread) => thread.close()))),
   };
 };

@@ -14,9 +14,9 @@ import {
 import { Upload } from '@aws-sdk/lib-storage';
 import { BlobError } from './blob-error.ts';
 import type { Blobs } from './blobs.ts';
-import { createBlobs, hashPattern } from './create-blobs.ts';
 import { parseS3Url, type S3Location } from './s3-url.ts';
-import type { Shelf } from './shelf.ts';
+import type { Shelf, ShelvedBlob } from './shelf.ts';
+import { hashPattern, ShelvedBlobs } from './shelved-blobs.ts';
 import type { StagingOptions } from './staging.ts';
 
 const partSize = 8 * 1024 * 1024;
@@ -38,78 +38,106 @@ const createClient = ({ endpoint, region, accessKeyId, secretAccessKey }: S3Loca
 const isMissing = (error: unknown) =>
   (error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode === 404;
 
-const createShelf = (client: S3Client, location: S3Location, graceMs: number): Shelf => {
-  const { bucket: Bucket, prefix: Prefix } = location;
-  const objectOf = (sha256: string) => ({ Bucket, Key: `${Prefix}${sha256}` });
+class S3Shelf implements Shelf {
+  readonly graceMs: number;
+  readonly #client: S3Client;
+  readonly #bucket: string;
+  readonly #prefix: string;
 
-  const head = async (sha256: string) => {
+  constructor(location: S3Location, graceMs: number) {
+    this.graceMs = graceMs;
+    this.#client = createClient(location);
+    this.#bucket = location.bucket;
+    this.#prefix = location.prefix;
+  }
+
+  async put(path: string, sha256: string) {
+    const { size } = await stat(path);
+    const have = await this.#head(sha256);
+    if (have?.size !== size) await this.#send(path, sha256, size);
+    else if (have.modifiedMs < Date.now() - this.graceMs / 2) await this.#refresh(sha256);
+    await rm(path);
+    return have === undefined;
+  }
+
+  async read(sha256: string, start: number, end?: number) {
+    const size = await this.size(sha256);
+    if (size === undefined) throw new BlobError('NOT_FOUND', 'no such content', { sha256 });
+    const last = Math.min(end ?? size, size) - 1;
+    if (start > last) return Readable.from([]);
+    const Range = `bytes=${start}-${last}`;
+    const { Body } = await this.#client.send(new GetObjectCommand({ ...this.#objectOf(sha256), Range }));
+    return Body as Readable;
+  }
+
+  async size(sha256: string) {
+    return (await this.#head(sha256))?.size;
+  }
+
+  findPath() {
+    return undefined;
+  }
+
+  async remove(sha256: string) {
+    await this.#client.send(new DeleteObjectCommand(this.#objectOf(sha256)));
+  }
+
+  async *list(): AsyncGenerator<ShelvedBlob> {
+    const all = { Bucket: this.#bucket, Prefix: this.#prefix };
+    for await (const page of paginateListObjectsV2({ client: this.#client }, all)) {
+      for (const { Key = '', LastModified } of page.Contents ?? []) {
+        const sha256 = this.#findHash(Key);
+        if (sha256) yield { sha256, modifiedMs: LastModified?.getTime() ?? Date.now() };
+      }
+    }
+  }
+
+  async tidy() {
+    const all = { Bucket: this.#bucket, Prefix: this.#prefix };
+    const { Uploads = [] } = await this.#client.send(new ListMultipartUploadsCommand(all));
+    for (const { Key = '', UploadId, Initiated } of Uploads) {
+      const isStale = (Initiated?.getTime() ?? Date.now()) <= Date.now() - this.graceMs;
+      if (!isStale || !this.#findHash(Key)) continue;
+      await this.#client.send(new AbortMultipartUploadCommand({ Bucket: this.#bucket, Key, UploadId }));
+    }
+  }
+
+  #objectOf(sha256: string) {
+    return { Bucket: this.#bucket, Key: `${this.#prefix}${sha256}` };
+  }
+
+  #findHash(key: string) {
+    const name = key.slice(this.#prefix.length);
+    return hashPattern.test(name) ? name : undefined;
+  }
+
+  async #head(sha256: string) {
     try {
-      const { ContentLength, LastModified } = await client.send(new HeadObjectCommand(objectOf(sha256)));
+      const { ContentLength, LastModified } = await this.#client.send(new HeadObjectCommand(this.#objectOf(sha256)));
       return { size: ContentLength ?? 0, modifiedMs: LastModified?.getTime() ?? Date.now() };
     } catch (error) {
       if (isMissing(error)) return undefined;
       throw error;
     }
-  };
-
-  const sizeOf = async (sha256: string) => (await head(sha256))?.size;
-
-  /** Makes content that is there already young again, so that no controller's sweep takes it before its row is written. */
-  const refresh = (sha256: string) => {
-    const CopySource = `${Bucket}/${encodeURI(`${Prefix}${sha256}`)}`;
-    return client.send(new CopyObjectCommand({ ...objectOf(sha256), CopySource, MetadataDirective: 'REPLACE' }));
-  };
-
-  const send = async (path: string, sha256: string, size: number) => {
-    const Body = createReadStream(path, { highWaterMark: 256 * 1024 });
-    const params = { ...objectOf(sha256), Body, ContentLength: size };
-    await new Upload({ client, params, partSize, queueSize: partsAtOnce }).done().finally(() => Body.destroy());
-    const arrived = await sizeOf(sha256);
-    if (arrived === size) return;
-    throw new BlobError('CORRUPT', `the object store kept ${arrived ?? 'none'} of ${size} bytes`, { sha256 });
-  };
-
-  const put: Shelf['put'] = async (path, sha256) => {
-    const { size } = await stat(path);
-    const have = await head(sha256);
-    const isThere = have?.size === size;
-    if (!isThere) await send(path, sha256, size);
-    else if (have.modifiedMs < Date.now() - graceMs / 2) await refresh(sha256);
-    await rm(path);
-    return have === undefined;
-  };
-
-  const read: Shelf['read'] = async (sha256, start, end) => {
-    const length = await sizeOf(sha256);
-    if (length === undefined) throw new BlobError('NOT_FOUND', 'no such content', { sha256 });
-    const last = Math.min(end ?? length, length) - 1;
-    if (start > last) return Readable.from([]);
-    const { Body } = await client.send(new GetObjectCommand({ ...objectOf(sha256), Range: `bytes=${start}-${last}` }));
-    return Body as Readable;
-  };
-
-  async function* list() {
-    for await (const page of paginateListObjectsV2({ client }, { Bucket, Prefix })) {
-      for (const { Key = '', LastModified } of page.Contents ?? []) {
-        const sha256 = Key.slice(Prefix.length);
-        if (hashPattern.test(sha256)) yield { sha256, modifiedMs: LastModified?.getTime() ?? Date.now() };
-      }
-    }
   }
 
-  const tidy = async () => {
-    const { Uploads = [] } = await client.send(new ListMultipartUploadsCommand({ Bucket, Prefix }));
-    const stale = Uploads.filter(({ Key = '', Initiated }) => {
-      const isOurs = hashPattern.test(Key.slice(Prefix.length));
-      return isOurs && (Initiated?.getTime() ?? Date.now()) <= Date.now() - graceMs;
-    });
-    for (const { Key, UploadId } of stale)
-      await client.send(new AbortMultipartUploadCommand({ Bucket, Key, UploadId }));
-  };
+  async #send(path: string, sha256: string, size: number) {
+    const Body = createReadStream(path, { highWaterMark: 256 * 1024 });
+    const params = { ...this.#objectOf(sha256), Body, ContentLength: size };
+    const upload = new Upload({ client: this.#client, params, partSize, queueSize: partsAtOnce });
+    await upload.done().finally(() => Body.destroy());
+    const arrived = await this.size(sha256);
+    if (arrived === size) return;
+    throw new BlobError('CORRUPT', `the object store kept ${arrived ?? 'none'} of ${size} bytes`, { sha256 });
+  }
 
-  const remove = async (sha256: string) => void (await client.send(new DeleteObjectCommand(objectOf(sha256))));
-  return { graceMs, put, read, size: sizeOf, findPath: () => undefined, remove, list, tidy };
-};
+  /** Makes content that is there already young again, so that no controller's sweep takes it before its row is written. */
+  async #refresh(sha256: string) {
+    const object = this.#objectOf(sha256);
+    const CopySource = `${object.Bucket}/${encodeURI(object.Key)}`;
+    await this.#client.send(new CopyObjectCommand({ ...object, CopySource, MetadataDirective: 'REPLACE' }));
+  }
+}
 
 export interface S3Options extends StagingOptions {
   /** As in `S3_URL`. */
@@ -125,6 +153,5 @@ export interface S3Options extends StagingOptions {
  */
 export const createS3Blobs = ({ url, prefix = '', graceMs = 3_600_000, ...options }: S3Options): Blobs => {
   const location = parseS3Url(url);
-  const shelf = createShelf(createClient(location), { ...location, prefix: location.prefix + prefix }, graceMs);
-  return createBlobs(options, shelf);
+  return new ShelvedBlobs(options, new S3Shelf({ ...location, prefix: location.prefix + prefix }, graceMs));
 };

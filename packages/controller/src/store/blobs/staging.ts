@@ -16,18 +16,6 @@ export interface StagingOptions {
   readonly key?: Uint8Array | undefined;
 }
 
-export interface Staging {
-  stage(source: Readable, options?: StageOptions): Promise<Staged>;
-  fill(take: Take, signal?: AbortSignal): Promise<Staged>;
-  /** A temp file with the content of another file, which stays. */
-  adopt(file: string): Promise<string>;
-  discard(staged: Staged): Promise<void>;
-  /** The file was taken away: it is no longer ours to protect from `sweep`. */
-  forget(staged: Staged): void;
-  sweep(): Promise<number>;
-  space(): Promise<Space>;
-}
-
 /** Passes content on to the consumer it is given, and answers its length. */
 export type Take = (consume: Consume) => Promise<number>;
 
@@ -51,59 +39,71 @@ export const hashContent = async ({ hashes, take, writer, signal }: Hashing) => 
   }
 };
 
-export const createStaging = ({ folder, hashes, key }: StagingOptions): Staging => {
-  const temps = join(folder, '.staging');
-  const active = new Set<string>();
+/** Temp files: what arrives before anyone decides to keep it. */
+export class Staging {
+  readonly #options: StagingOptions;
+  readonly #temps: string;
+  readonly #active = new Set<string>();
 
-  const createPath = () => {
-    const path = join(temps, randomUUID());
-    active.add(path);
-    return path;
-  };
+  constructor(options: StagingOptions) {
+    this.#options = options;
+    this.#temps = join(options.folder, '.staging');
+  }
 
-  const fill: Staging['fill'] = async (take, signal) => {
-    const path = createPath();
+  stage(source: Readable, options: StageOptions = {}): Promise<Staged> {
+    // Until the content is iterated nobody else would hear a failure of the source, and it would end the process.
+    source.on('error', () => {});
+    return this.fill((consume) => takeStream(source, consume, options), options.signal);
+  }
+
+  async fill(take: Take, signal?: AbortSignal): Promise<Staged> {
+    const { hashes, key } = this.#options;
+    const path = await this.#createPath();
     try {
-      await mkdir(temps, { recursive: true, mode: 0o700 });
       await using handle = await open(path, 'wx', 0o600);
       const writer = key ? createSealedWriter(handle, key) : createPlainWriter(handle);
       return { path, ...(await hashContent({ hashes, take, writer, signal })) };
     } catch (error) {
-      await rm(path, { force: true });
-      active.delete(path);
+      await this.discard({ path });
       throw explainDiskError(error);
     }
-  };
+  }
 
-  return {
-    fill,
-    stage: (source, options = {}) => {
-      // Until the content is iterated nobody else would hear a failure of the source, and it would end the process.
-      source.on('error', () => {});
-      return fill((consume) => takeStream(source, consume, options), options.signal);
-    },
-    adopt: async (file) => {
-      const path = createPath();
-      await mkdir(temps, { recursive: true, mode: 0o700 });
-      // A second name costs nothing; where the file system has none, a copy does the same.
-      await link(file, path).catch(() => copyFile(file, path, constants.COPYFILE_FICLONE));
-      return path;
-    },
-    discard: async ({ path }) => {
-      await rm(path, { force: true });
-      active.delete(path);
-    },
-    forget: ({ path }) => void active.delete(path),
-    sweep: async () => {
-      const names = await readdir(temps).catch(() => []);
-      const stale = names.map((name) => join(temps, name)).filter((path) => !active.has(path));
-      await Promise.all(stale.map((path) => rm(path, { force: true, recursive: true })));
-      return stale.length;
-    },
-    space: async () => {
-      await mkdir(folder, { recursive: true, mode: 0o700 });
-      const { bavail, blocks, bsize } = await statfs(folder);
-      return { freeBytes: bavail * bsize, totalBytes: blocks * bsize };
-    },
-  };
-};
+  /** A temp file with the content of another file, which stays. */
+  async adopt(file: string): Promise<string> {
+    const path = await this.#createPath();
+    // A second name costs nothing; where the file system has none, a copy does the same.
+    await link(file, path).catch(() => copyFile(file, path, constants.COPYFILE_FICLONE));
+    return path;
+  }
+
+  async discard({ path }: Pick<Staged, 'path'>): Promise<void> {
+    await rm(path, { force: true });
+    this.#active.delete(path);
+  }
+
+  /** The file was taken away: it is no longer ours to protect from `sweep`. */
+  forget({ path }: Staged): void {
+    this.#active.delete(path);
+  }
+
+  async sweep(): Promise<number> {
+    const names = await readdir(this.#temps).catch(() => []);
+    const stale = names.map((name) => join(this.#temps, name)).filter((path) => !this.#active.has(path));
+    await Promise.all(stale.map((path) => rm(path, { force: true, recursive: true })));
+    return stale.length;
+  }
+
+  async space(): Promise<Space> {
+    await mkdir(this.#options.folder, { recursive: true, mode: 0o700 });
+    const { bavail, blocks, bsize } = await statfs(this.#options.folder);
+    return { freeBytes: bavail * bsize, totalBytes: blocks * bsize };
+  }
+
+  async #createPath(): Promise<string> {
+    const path = join(this.#temps, randomUUID());
+    this.#active.add(path);
+    await mkdir(this.#temps, { recursive: true, mode: 0o700 });
+    return path;
+  }
+}

@@ -1,0 +1,126 @@
+import { createReadStream } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { BlobError } from './blob-error.ts';
+import type { Blobs, ByteRange, IsOpenPart, IsReferenced, Staged, StageOptions, SweepReport } from './blobs.ts';
+import { createKeyedLock } from './keyed-lock.ts';
+import { Parts } from './parts.ts';
+import { openSealed, plainSizeOf } from './seal.ts';
+import type { Shelf } from './shelf.ts';
+import { Staging, type StagingOptions } from './staging.ts';
+
+export const hashPattern = /^[0-9a-f]{64}$/;
+
+const checked = (sha256: string) => {
+  if (!hashPattern.test(sha256)) throw new BlobError('NOT_FOUND', 'not a sha256 in lower-case hex');
+  return sha256;
+};
+
+const readFile = (path: string, start: number, end = Number.POSITIVE_INFINITY) =>
+  start >= end ? Readable.from([]) : createReadStream(path, { start, end: end - 1 });
+
+/** Storage made of a place for uploads under way and a shelf for finished content; sealed when there is a key. */
+export class ShelvedBlobs implements Blobs {
+  readonly #shelf: Shelf;
+  readonly #key: Uint8Array | undefined;
+  readonly #staging: Staging;
+  readonly #parts: Parts;
+  readonly #lock = createKeyedLock();
+
+  constructor(options: StagingOptions, shelf: Shelf) {
+    this.#shelf = shelf;
+    this.#key = options.key;
+    this.#staging = new Staging(options);
+    this.#parts = new Parts(options, this.#staging);
+  }
+
+  stage(source: Readable, options?: StageOptions) {
+    return this.#staging.stage(source, options);
+  }
+
+  async readStaged({ path, sha256 }: Staged, range: ByteRange = {}) {
+    if (!this.#key) return readFile(path, range.start ?? 0, range.end);
+    return openSealed(async (start, end) => readFile(path, start, end), this.#key, sha256, range);
+  }
+
+  commit(staged: Staged, record?: () => Promise<void>) {
+    return this.#lock(staged.sha256, async () => {
+      const isNew = await this.#shelf.put(staged.path, staged.sha256);
+      this.#staging.forget(staged);
+      try {
+        await record?.();
+      } catch (error) {
+        if (isNew) await this.#shelf.remove(staged.sha256);
+        throw error;
+      }
+      if (staged.partPath) await rm(staged.partPath, { force: true });
+    });
+  }
+
+  async discard(staged: Staged) {
+    await this.#staging.discard(staged);
+    if (staged.partPath) await rm(staged.partPath, { force: true });
+  }
+
+  async read(sha256: string, range: ByteRange = {}) {
+    const readKept = (start: number, end?: number) => this.#shelf.read(checked(sha256), start, end);
+    return this.#key ? openSealed(readKept, this.#key, sha256, range) : readKept(range.start ?? 0, range.end);
+  }
+
+  async size(sha256: string) {
+    const kept = await this.#shelf.size(checked(sha256));
+    return kept === undefined || !this.#key ? kept : plainSizeOf(kept);
+  }
+
+  async exists(sha256: string) {
+    return (await this.size(sha256)) !== undefined;
+  }
+
+  async findPath(sha256: string) {
+    return !this.#key && (await this.exists(sha256)) ? this.#shelf.findPath(sha256) : undefined;
+  }
+
+  remove(sha256: string, isReferenced?: IsReferenced) {
+    return this.#lock(checked(sha256), async () => {
+      if (await isReferenced?.(sha256)) return false;
+      await this.#shelf.remove(sha256);
+      return true;
+    });
+  }
+
+  async sweep(isReferenced: IsReferenced, isOpenPart?: IsOpenPart): Promise<SweepReport> {
+    const temps = await this.#staging.sweep();
+    const parts = isOpenPart ? await this.#parts.sweep(isOpenPart) : 0;
+    const youngest = Date.now() - this.#shelf.graceMs;
+    let blobs = 0;
+    for await (const { sha256, modifiedMs } of this.#shelf.list()) {
+      if (modifiedMs <= youngest && (await this.remove(sha256, isReferenced))) blobs += 1;
+    }
+    await this.#shelf.tidy();
+    return { blobs, temps, parts };
+  }
+
+  openPart(id: string) {
+    return this.#parts.open(id);
+  }
+
+  append(id: string, offset: number, source: Readable, options?: StageOptions) {
+    return this.#parts.append(id, offset, source, options);
+  }
+
+  partSize(id: string) {
+    return this.#parts.size(id);
+  }
+
+  finishPart(id: string, options?: StageOptions) {
+    return this.#parts.finish(id, options);
+  }
+
+  removePart(id: string) {
+    return this.#parts.remove(id);
+  }
+
+  space() {
+    return this.#staging.space();
+  }
+}
