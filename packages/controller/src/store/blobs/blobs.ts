@@ -49,7 +49,8 @@ export interface Blobs {
   readStaged(staged: Staged, range?: ByteRange): Promise<Readable>;
   /**
    * Makes the content durable under its sha256, then runs `record`, which writes the row that refers to it.
-   * `remove` and `sweep` of the same content wait until the row is there. If `record` throws, new content is taken back.
+   * `remove` and `sweep` of the same content wait until the row is there. If `record` throws, new content is taken back;
+   * if the storage fails before that, the content is still staged.
    */
   commit(staged: Staged, record?: () => Promise<void>): Promise<void>;
   discard(staged: Staged): Promise<void>;

@@ -50,3 +50,12 @@ test('closing the pool fails what is under way', async () => {
   await pool.close();
   await failed;
 });
+
+test('threads that are gone are started anew by the next content', async () => {
+  const pool = createHashPool();
+  await pool.close();
+  const job = await pool.open();
+  await job.update(shared(Buffer.from('again')));
+  expect(await job.digest()).toEqual(expected(Buffer.from('again')));
+  await pool.close();
+});

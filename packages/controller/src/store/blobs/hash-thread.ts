@@ -47,6 +47,7 @@ export const createHashThread = (): HashThread => {
     close: async () => {
       const ending = worker;
       fail(new Error('the hashing thread was closed'));
+      ending?.ref();
       await ending?.terminate();
     },
   };
