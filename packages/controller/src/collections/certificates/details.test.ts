@@ -157,7 +157,7 @@ describe('details', () => {
     });
   });
 
-  test('of thousands of names take well under a second and show a hundred', async () => {
+  test('of thousands of names take less than a second and show a hundred', async () => {
     const pem = await generateCertificate({
       kind: 'self-signed',
       subject: 'CN=a.test',
@@ -166,7 +166,7 @@ describe('details', () => {
     });
     const start = performance.now();
     const details = detailsOf(pem);
-    expect(performance.now() - start).toBeLessThan(500);
+    expect(performance.now() - start).toBeLessThan(1000);
     expect([details.san.length, details.sanCount]).toEqual([100, 10_001]);
   });
 });
@@ -191,7 +191,7 @@ describe('details of damaged text', () => {
           expect(error).toBeInstanceOf(CertificateError);
         }
       }),
-      { numRuns: 2000 },
+      { numRuns: 800 },
     );
   });
 });
