@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { createAddressSet, DraftError, findSubnet, type Issue, type NetworkDraft, overlapOf } from '@rushhour/pools';
 import type { Executor } from '../../store/database.ts';
 import { findNetworkByName, networksMeeting } from '../../store/networks.ts';
@@ -51,7 +52,12 @@ const overlapIssues = async (executor: Executor, draft: CheckedDraft): Promise<N
   const subnet = findSubnet(draft.subnet);
   if (subnet === undefined) return [];
   const found = await networksMeeting(executor, spanOf(subnet), draft.id ?? 0, comparedLimit + 1);
-  const issues = found.slice(0, comparedLimit).flatMap((network) => overlapIssue(draft, network));
+  const issues: NetworkIssue[] = [];
+  for (const network of found.slice(0, comparedLimit)) {
+    issues.push(...overlapIssue(draft, network));
+    // Thousands of excludes take milliseconds to compare: other requests get their turn in between.
+    await setImmediate();
+  }
   if (found.length > comparedLimit) {
     const message = `more than ${comparedLimit} stored networks lie in this range; only the first were compared`;
     issues.push({ path: '/subnet', code: 'OVERLAP_UNCHECKED', message, severity: 'warning' });
