@@ -3,7 +3,7 @@ import type { Caller } from './handlers.ts';
 import type { Change } from './store/change.ts';
 import type { Executor } from './store/database.ts';
 import type { Store } from './store/index.ts';
-import type { PageRequest } from './store/table.ts';
+import type { PageRequest } from './store/table-reads.ts';
 
 interface Readable<Item> {
   find(executor: Executor, id: number): Promise<Item | undefined>;

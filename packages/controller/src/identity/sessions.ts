@@ -1,9 +1,9 @@
 import { hash, randomBytes } from 'node:crypto';
 import type { Settings } from '@rushhour/contract';
 import type { Executor } from '../store/database.ts';
+import { inList } from '../store/expressions.ts';
 import type { Secrets } from '../store/secrets.ts';
 import { statement } from '../store/statement.ts';
-import { inList } from '../store/table.ts';
 
 export interface Tokens {
   accessToken: string;

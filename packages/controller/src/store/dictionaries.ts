@@ -1,8 +1,9 @@
 import { sql } from 'kysely';
 import type { Change } from './change.ts';
 import type { Engine, Executor } from './database.ts';
+import { inList } from './expressions.ts';
 import { everyColumn, statement } from './statement.ts';
-import { createTable, inList } from './table.ts';
+import { createTable } from './table.ts';
 import type { Tables } from './tables/index.ts';
 
 const equals = (column: string) => (value: string) => sql`${sql.ref(`t.${column}`)} = ${value}`;

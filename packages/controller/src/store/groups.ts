@@ -1,7 +1,9 @@
 import { sql } from 'kysely';
 import type { Executor } from './database.ts';
+import { inList } from './expressions.ts';
+import type { LightUser } from './row.ts';
 import { statement } from './statement.ts';
-import { createTable, inList, type LightUser } from './table.ts';
+import { createTable } from './table.ts';
 
 export const groups = createTable('groups');
 

@@ -1,7 +1,7 @@
 import { conflict } from '../errors.ts';
 import type { Executor } from './database.ts';
+import { inList } from './expressions.ts';
 import { everyColumn, statement } from './statement.ts';
-import { inList } from './table.ts';
 import type { Tables } from './tables/index.ts';
 
 /** Kinds of records that use others or are used. */

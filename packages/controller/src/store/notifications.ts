@@ -3,8 +3,9 @@ import { sql } from 'kysely';
 import type { Bus } from '../bus/local.ts';
 import type { Change } from './change.ts';
 import type { Database, Executor } from './database.ts';
+import { inTexts } from './expressions.ts';
 import { statement } from './statement.ts';
-import { createTable, inTexts } from './table.ts';
+import { createTable } from './table.ts';
 
 export interface NewNotification {
   severity: 'info' | 'warning' | 'error';

@@ -1,8 +1,9 @@
 import { sql } from 'kysely';
 import type { Change } from './change.ts';
 import type { Engine, Executor } from './database.ts';
+import { inList } from './expressions.ts';
 import { statement } from './statement.ts';
-import { createTable, inList } from './table.ts';
+import { createTable } from './table.ts';
 
 const ofTasks = (what: ReturnType<typeof sql>, condition = sql`true`) =>
   sql`(select ${what} from tasks where ${sql.ref('tasks.projectID')} = ${sql.ref('t.ID')} and ${sql.ref('tasks.deletedAt')} is null and ${condition})`;

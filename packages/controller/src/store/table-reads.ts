@@ -1,0 +1,104 @@
+import { type RawBuilder, sql } from 'kysely';
+import { type Columns, maybeText, text } from './column.ts';
+import type { Engine } from './database.ts';
+import { contains, inList, patternOf, textOrder } from './expressions.ts';
+import { issuerNameOf } from './row.ts';
+import { type Statement, statement } from './statement.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: the generic repository compiles for any table; its callers are typed
+type Any = any;
+type Compute = (engine: Engine) => RawBuilder<unknown>;
+type Condition = (value: unknown, engine: Engine) => RawBuilder<unknown>;
+
+export interface TableShape {
+  name: string;
+  idName: string;
+  columns: Columns;
+  /** Records are marked deleted and then left out. */
+  isSoft: boolean;
+  search: readonly string[];
+  computed: Record<string, Compute>;
+  filters: Record<string, Condition>;
+}
+
+export interface PageRequest<Filters> {
+  key: string;
+  order: 'asc' | 'desc';
+  limit: number;
+  offset: number;
+  search?: string | undefined;
+  filters?: { [K in keyof Filters]?: Filters[K] | undefined };
+}
+
+/** The select all reads start from: the columns, the author, the computed members, without deleted records. */
+const select = ({ name, columns, computed, isSoft }: TableShape, db: Any, engine: Engine) => {
+  const issuerName = issuerNameOf(columns);
+  let query = db.selectFrom(`${name} as t`).selectAll('t');
+  if (issuerName !== undefined) {
+    query = query
+      .leftJoin('users as issuer', 'issuer.id', `t.${issuerName}`)
+      .select(['issuer.email as issuerEmail', 'issuer.realName as issuerName']);
+  }
+  for (const [member, compute] of Object.entries(computed)) query = query.select(compute(engine).as(member));
+  return isSoft ? query.where('t.deletedAt', 'is', null) : query;
+};
+
+export const findStatement = (shape: TableShape): Statement<{ id: number }, Any> =>
+  statement((db, p: { id: number }, engine) => select(shape, db, engine).where(`t.${shape.idName}`, '=', p.id));
+
+export const findManyStatement = (shape: TableShape): Statement<{ ids: string }, Any> =>
+  statement((db, p: { ids: string }, engine) =>
+    select(shape, db, engine)
+      .where(inList(`t.${shape.idName}`, p.ids, engine))
+      .orderBy(`t.${shape.idName}`),
+  );
+
+const activeFilters = ({ filters = {} }: PageRequest<object>) =>
+  Object.entries(filters)
+    .filter(([, value]) => value !== undefined)
+    .map(([name]) => name);
+
+/** What of a request shapes its statements; requests of the same shape share them. */
+export const conditionsKey = (request: PageRequest<object>) =>
+  `${request.search ? 'search' : ''}|${activeFilters(request).join()}`;
+
+const restrict = (shape: TableShape, query: Any, request: PageRequest<object>, p: Any, engine: Engine) => {
+  let built = query;
+  if (request.search) {
+    built = built.where((eb: Any) => eb.or(shape.search.map((column) => contains(`t.${column}`, p.search, engine))));
+  }
+  for (const name of activeFilters(request)) {
+    const condition = shape.filters[name];
+    if (condition) built = built.where(condition(p[name], engine));
+  }
+  return built;
+};
+
+const sortBy = ({ columns, computed }: TableShape, key: string, engine: Engine) => {
+  if (computed[key]) return sql.ref(key);
+  const isText = columns[key] === text || columns[key] === maybeText;
+  return isText ? textOrder(`t.${key}`, engine) : sql.ref(`t.${key}`);
+};
+
+/** Sorting is total: ties are broken by id, so that pages never overlap. */
+export const pageStatement = (shape: TableShape, request: PageRequest<object>): Statement<object, Any> =>
+  statement((db, p: Any, engine) =>
+    restrict(shape, select(shape, db, engine), request, p, engine)
+      .orderBy(sortBy(shape, request.key, engine), request.order)
+      .orderBy(`t.${shape.idName}`, request.order)
+      .limit(p.limit)
+      .offset(p.offset),
+  );
+
+export const countStatement = (shape: TableShape, request: PageRequest<object>): Statement<object, Any> =>
+  statement((db: Any, p: Any, engine) => {
+    const all = db.selectFrom(`${shape.name} as t`).select(sql<number>`count(*)`.as('total'));
+    return restrict(shape, shape.isSoft ? all.where('t.deletedAt', 'is', null) : all, request, p, engine);
+  });
+
+export const parametersOf = ({ filters, search, limit, offset }: PageRequest<object>) => ({
+  ...filters,
+  search: search && patternOf(search),
+  limit,
+  offset,
+});
