@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { tunnels as storedTunnels } from '../store/tunnels.ts';
+import { openParams, tunnels as storedTunnels } from '../store/tunnels.ts';
 import { type SignedIn, startTestController, type TestController } from '../testing/controller.ts';
 import { refused } from '../testing/refused.ts';
 import { storeTask } from './networks/testing/task.ts';
-import { openParams } from './tunnels/params.ts';
 
 let controller: TestController;
 let administrator: SignedIn;

@@ -7,9 +7,9 @@ import type { Store } from '../store/index.ts';
 import { assertUnused, dropLinks, setLinks } from '../store/links.ts';
 import { assertIdle, usagePage } from '../store/networks.ts';
 import type { SettingsStore } from '../store/settings.ts';
-import { type StoredTunnel, tunnels } from '../store/tunnels.ts';
+import { openParams, type StoredTunnel, sealParams, tunnels } from '../store/tunnels.ts';
 import { assertSoundTunnel, checkTunnel } from './tunnels/check.ts';
-import { mergeParams, openParams, sealParams, unmaskParams } from './tunnels/params.ts';
+import { mergeParams, unmaskParams } from './tunnels/params.ts';
 import { tunnelCatalogue } from './tunnels/types.ts';
 
 interface Deps {

@@ -9,7 +9,7 @@ import {
   type TunnelParams,
 } from '@rushhour/pools';
 import { invalid } from '../../errors.ts';
-import { issuesOfParams, type Params } from './params.ts';
+import { issuesOfParams } from './params.ts';
 
 export interface CheckedTunnel {
   type: TunnelType;
@@ -19,7 +19,7 @@ export interface CheckedTunnel {
   count?: number | null;
   mtu?: number | null;
   certificateID?: number | null;
-  params: Params;
+  params: Record<string, unknown>;
 }
 
 const shownPairs = 1000;

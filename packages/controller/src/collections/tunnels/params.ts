@@ -1,10 +1,7 @@
 import { secretMask, type TunnelType, tunnelParams, tunnelSecretsOf } from '@rushhour/contract';
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import type { Issue } from '../../errors.ts';
-import type { Secrets } from '../../store/secrets.ts';
-import type { StoredTunnel } from '../../store/tunnels.ts';
-
-export type Params = Record<string, unknown>;
+import type { TunnelParams } from '../../store/tunnels.ts';
 
 const ajv = new Ajv({ allErrors: true, strict: false });
 const validators = Object.fromEntries(
@@ -12,7 +9,7 @@ const validators = Object.fromEntries(
 ) as Record<TunnelType, ValidateFunction>;
 
 /** Everything that the schema of the type has against `params`, with pointers into the tunnel. */
-export const issuesOfParams = (type: TunnelType, params: Params): Issue[] => {
+export const issuesOfParams = (type: TunnelType, params: TunnelParams): Issue[] => {
   const validate = validators[type];
   return validate(params) ? [] : (validate.errors ?? []).map(issueOf);
 };
@@ -28,7 +25,7 @@ const issueOf = ({ keyword, instancePath, params, message = 'is invalid' }: Erro
 };
 
 /** `given` with its masks replaced by the stored secrets; null removes a member. */
-export const unmaskParams = (type: TunnelType, stored: Params, given: Params): Params => {
+export const unmaskParams = (type: TunnelType, stored: TunnelParams, given: TunnelParams): TunnelParams => {
   const secrets = tunnelSecretsOf(type);
   const isMask = (name: string, value: unknown) => value === secretMask && secrets.includes(name);
   const members = Object.entries(given).map(([name, value]) => [name, isMask(name, value) ? stored[name] : value]);
@@ -36,22 +33,5 @@ export const unmaskParams = (type: TunnelType, stored: Params, given: Params): P
 };
 
 /** `given` over `stored`, member by member. */
-export const mergeParams = (type: TunnelType, stored: Params, given: Params): Params =>
+export const mergeParams = (type: TunnelType, stored: TunnelParams, given: TunnelParams): TunnelParams =>
   unmaskParams(type, stored, { ...stored, ...given });
-
-/** The columns of `params`: what may be read, with masks, and the secrets sealed together. */
-export const sealParams = (type: TunnelType, id: number, params: Params, secrets: Secrets) => {
-  const names = tunnelSecretsOf(type).filter((name) => name in params);
-  const hidden = Object.fromEntries(names.map((name) => [name, params[name]]));
-  const masks = Object.fromEntries(names.map((name) => [name, secretMask]));
-  return {
-    params: { ...params, ...masks },
-    secrets: names.length === 0 ? '' : secrets.seal(JSON.stringify(hidden), placeOf(id)),
-  };
-};
-
-/** The opposite of `sealParams`. The result goes to agents and to nobody else. */
-export const openParams = ({ id, params, secrets: sealed }: StoredTunnel, secrets: Secrets): Params =>
-  sealed === '' ? params : { ...params, ...(JSON.parse(secrets.open(sealed, placeOf(id))) as Params) };
-
-const placeOf = (id: number) => ({ table: 'tunnels', id, column: 'secrets' });
