@@ -1,5 +1,6 @@
 // The table of contents of the API: one line for each collection.
 export { auth } from './auth.ts';
+export { certificates } from './certificates.ts';
 export { dictionaries } from './dictionaries.ts';
 export { groups } from './groups.ts';
 export { macs } from './macs.ts';

@@ -4,6 +4,7 @@ import type { Health } from '../health.ts';
 import type { Store } from '../store/index.ts';
 import type { SettingsStore } from '../store/settings.ts';
 import { authHandlers } from './auth.ts';
+import { certificateHandlers } from './certificates/index.ts';
 import { dictionaryHandlers } from './dictionaries.ts';
 import { groupHandlers } from './groups.ts';
 import { macHandlers } from './macs.ts';
@@ -26,6 +27,7 @@ export interface Services {
 /** One line for each collection of the contract. */
 export const createHandlers = (services: Services): AllHandlers => ({
   auth: authHandlers(services),
+  certificates: certificateHandlers(services),
   dictionaries: dictionaryHandlers(services),
   groups: groupHandlers(services),
   macs: macHandlers(services),

@@ -72,7 +72,8 @@ export function parseCertificate(der: Uint8Array): X509Certificate {
   }
 }
 
-async function findPrivateKey(input: BundleInput, blocks: readonly PemBlock[]): Promise<KeyObject | undefined> {
+/** The key that is given, else one that stands among the blocks. */
+export async function findPrivateKey(input: BundleInput, blocks: readonly PemBlock[]): Promise<KeyObject | undefined> {
   if (input.private) return parsePrivateKey(input.private, input.passphrase);
   const inside = blocks.find(isPrivateKeyBlock);
   return inside && openPrivateKeyBlock(inside, input.passphrase);

@@ -3,6 +3,7 @@ import { system } from './002-system.ts';
 import { links } from './003-links.ts';
 import { networks } from './004-networks.ts';
 import { dictionaries } from './005-dictionaries.ts';
+import { certificates } from './006-certificates.ts';
 import type { Migrating } from './create-table.ts';
 
 /** In order; never changed once released, only added to. The schema version is their number. */
@@ -12,4 +13,5 @@ export const migrations: readonly ((m: Migrating) => Promise<void>)[] = [
   links,
   networks,
   dictionaries,
+  certificates,
 ];

@@ -1,3 +1,4 @@
+import { certificateDefects } from '@rushhour/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { CertificatePem } from '../bundle.ts';
 import { detailsOf } from '../details.ts';
@@ -51,8 +52,11 @@ describe('defects', () => {
     expect([...verdicts.map(([name]) => name), ...unjudged].sort()).toEqual(defects.map(({ name }) => name).sort());
   });
 
-  test('are each described in one sentence', () => {
-    for (const { description } of defects) expect(description).toMatch(/^[A-Z][^.]+( [^ ]+\.[^ ]+)*.*\.$/);
+  test('are those of the contract, each described in one sentence', () => {
+    expect(defects.map(({ name }) => name)).toEqual(Object.keys(certificateDefects));
+    for (const sentence of Object.values(certificateDefects)) {
+      expect(sentence).toMatch(/^[A-Z][^.]+( [^ ]+\.[^ ]+)*.*\.$/);
+    }
   });
 
   test('are absent where none is asked for, under all the options used below', async () => {

@@ -1,4 +1,5 @@
 import { GeneralName } from '@peculiar/asn1-x509';
+import type { DefectName } from '@rushhour/contract';
 import { CertificateError } from '../certificate-error.ts';
 import { parseDistinguishedName } from '../names/distinguished-name.ts';
 import { authorityProfileOf, dayMs, type IssuePlan } from './issue-plan.ts';
@@ -6,9 +7,7 @@ import { authorityUsage, type CertificateProfile, purposes } from './profile.ts'
 
 /** One way in which a certificate is wrong, to see whether a device that inspects TLS notices. */
 export interface Defect {
-  readonly name: string;
-  /** One sentence for users. */
-  readonly description: string;
+  readonly name: DefectName;
   /** Bounds and default of `defectSize`, where the defect has one. */
   readonly size?: { readonly min: number; readonly max: number; readonly usual: number };
   readonly apply: (plan: IssuePlan, size: number) => IssuePlan;
@@ -17,17 +16,14 @@ export interface Defect {
 export const defects: readonly Defect[] = [
   {
     name: 'expired',
-    description: 'The validity ended yesterday.',
     apply: (plan) => shiftValidity(plan, plan.now.getTime() - dayMs - lengthMs(plan.leaf)),
   },
   {
     name: 'notYetValid',
-    description: 'The validity begins in 30 days.',
     apply: (plan) => shiftValidity(plan, plan.now.getTime() + 30 * dayMs),
   },
   {
     name: 'wrongHost',
-    description: 'The certificate is in order but names another host, wrong-host.invalid.',
     apply: (plan) =>
       withLeaf(plan, {
         subject: parseDistinguishedName('CN=wrong-host.invalid'),
@@ -36,7 +32,6 @@ export const defects: readonly Defect[] = [
   },
   {
     name: 'nulInName',
-    description: 'Each host name is followed by a NUL byte and another domain, which careless clients cut off.',
     apply: (plan) =>
       withLeaf(plan, {
         subject: parseDistinguishedName({ O: 'Rushhour test' }),
@@ -45,85 +40,69 @@ export const defects: readonly Defect[] = [
   },
   {
     name: 'noSan',
-    description: 'There are no alternative names; the host is named by the common name only.',
     apply: (plan) =>
       withLeaf(plan, { subject: parseDistinguishedName({ CN: hostsOf(plan)[0] ?? 'host.invalid' }), names: [] }),
   },
   {
     name: 'hugeSan',
-    description: 'The certificate has thousands of alternative names.',
     size: { min: 1, max: 10_000, usual: 5000 },
     apply: (plan, size) => withLeaf(plan, { names: [...plan.leaf.names, ...manyNames(plan, size)] }),
   },
   {
     name: 'selfSigned',
-    description: 'The certificate is signed by its own key and by no authority.',
     apply: (plan) => ({ ...plan, isSelfSigned: true }),
   },
   {
     name: 'weakKey',
-    description: 'The key is RSA of 1024 bits.',
     apply: (plan) => withLeaf(plan, { keyType: 'rsa1024' }),
   },
   {
     name: 'sha1Signature',
-    description: 'The signature uses SHA-1.',
     apply: (plan) => withLeaf(plan, { signatureHash: 'SHA-1' }),
   },
   {
     name: 'badSignature',
-    description: 'One bit of the signature is wrong.',
     apply: (plan) => ({ ...plan, breaksSignature: true }),
   },
   {
     name: 'revoked',
-    description: 'A revocation list of the issuer, handed out with the chain, names the certificate.',
     apply: (plan) => ({ ...plan, isRevoked: true, isSelfSigned: false }),
   },
   {
     name: 'longChain',
-    description: 'Many intermediate authorities stand between the issuer and the certificate.',
     size: { min: 1, max: 50, usual: 10 },
     apply: (plan, size) => below(plan, Array(size).fill({})),
   },
   {
     name: 'missingIntermediate',
-    description: 'The intermediate authority that signed the certificate is not in the chain.',
     apply: (plan) => ({ ...below(plan, [{}]), sendsIntermediates: false }),
   },
   {
     name: 'nonCaIssuer',
-    description: 'The certificate is signed by one that is not an authority.',
     apply: (plan) => below(plan, [{ isCa: false }]),
   },
   {
     name: 'pathTooLong',
-    description: 'An authority that allows no authority below it has one below it.',
     apply: (plan) => below(plan, [{ pathLength: 0 }, {}]),
   },
   {
     name: 'nameNotPermitted',
-    description: 'An intermediate authority permits names below permitted.invalid only, and the host is not there.',
     apply: (plan) => below(plan, [{ permittedNames: [new GeneralName({ dNSName: 'permitted.invalid' })] }]),
   },
   {
     name: 'caAsLeaf',
-    description: 'The certificate of the host is itself an authority, and its key may only sign certificates.',
     apply: (plan) => withLeaf(plan, { isCa: true, keyUsage: authorityUsage, extendedKeyUsage: [] }),
   },
   {
     name: 'wrongKeyUsage',
-    description: 'The certificate is meant for signing code, not for servers.',
     apply: (plan) => withLeaf(plan, { extendedKeyUsage: [purposes.codeSigning] }),
   },
   {
     name: 'duplicateExtension',
-    description: 'Extensions occur twice, which the standard forbids.',
     apply: (plan) => withLeaf(plan, { hasDuplicateExtension: true }),
   },
   {
     name: 'unknownCriticalExtension',
-    description: 'An extension that nobody knows is marked critical, so every client must refuse the certificate.',
     apply: (plan) => withLeaf(plan, { hasUnknownCriticalExtension: true }),
   },
 ];
