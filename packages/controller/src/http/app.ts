@@ -1,6 +1,7 @@
 import type { IncomingMessage, Server } from 'node:http';
 import fastifyMultipart from '@fastify/multipart';
 import { api, type Collection, type Route } from '@rushhour/contract';
+import fastJsonStringify, { type Schema } from 'fast-json-stringify';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from 'fastify';
 import { createHandlers, type Services } from '../collections/index.ts';
 import { ApiError } from '../errors.ts';
@@ -62,6 +63,14 @@ const createFastify = (log: FastifyBaseLogger, tls: AppOptions['tls']): FastifyI
     clientErrorHandler: answerClientError,
     frameworkErrors: sendError as never,
     routerOptions: { ignoreTrailingSlash: false, maxParamLength: 256 },
+  });
+  // Compiled at the first answer, like the validators.
+  app.setSerializerCompiler(({ schema }) => {
+    let serialize: ((reply: unknown) => string) | undefined;
+    return (reply) => {
+      serialize ??= fastJsonStringify(schema as Schema);
+      return serialize(reply);
+    };
   });
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(

@@ -31,8 +31,11 @@ const start = `SwaggerUIBundle({ url: '/openapi.json', dom_id: '#viewer', deepLi
 
 /** The OpenAPI document, and a page where a person can read it and try calls with their session. */
 export const serveDocs = async (app: FastifyInstance) => {
-  const document = JSON.stringify(toOpenApi(api, build.version));
-  app.get('/openapi.json', async (_request, reply) => reply.type('application/json; charset=utf-8').send(document));
+  let document: string | undefined;
+  app.get('/openapi.json', async (_request, reply) => {
+    document ??= JSON.stringify(toOpenApi(api, build.version));
+    return reply.type('application/json; charset=utf-8').send(document);
+  });
   app.get('/docs', async (_request, reply) =>
     reply.header('content-security-policy', policy).type('text/html; charset=utf-8').send(page),
   );

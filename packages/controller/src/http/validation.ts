@@ -14,17 +14,16 @@ const withFormats = (ajv: Ajv) => {
 const strict = withFormats(new Ajv(shared));
 const coercing = withFormats(new Ajv({ ...shared, coerceTypes: 'array' }));
 
-export interface Validators {
-  params?: (value: unknown) => unknown;
-  query?: (value: unknown) => unknown;
-  body?: (value: unknown) => unknown;
-}
-
-/** A function that returns the accepted value or throws a 400 with every problem. */
-const check = (validate: ValidateFunction, part: string, readOnly: readonly string[] = []) => {
+/**
+ * A function that returns the accepted value or throws a 400 with every problem.
+ * Compiled at its first use: compiling all routes would take most of the start.
+ */
+const check = (compile: () => ValidateFunction, readOnly: readonly string[] = []) => {
   const unread = readOnly.length > 0;
+  let validate: ValidateFunction | undefined;
   return (value: unknown) => {
-    if (!validate(value)) throw invalid(issuesOf(validate.errors ?? [], part));
+    validate ??= compile();
+    if (!validate(value)) throw invalid(issuesOf(validate.errors ?? []));
     if (unread && typeof value === 'object' && value !== null) {
       for (const name of readOnly) delete (value as Record<string, unknown>)[name];
     }
@@ -33,9 +32,9 @@ const check = (validate: ValidateFunction, part: string, readOnly: readonly stri
 };
 
 export const validatorOf = {
-  params: (schema: TSchema) => check(coercing.compile(schema), ''),
-  query: (schema: TSchema) => check(coercing.compile({ ...schema, additionalProperties: false }), ''),
-  body: (schema: TSchema) => check(strict.compile(schema), '', readOnlyOf(schema)),
+  params: (schema: TSchema) => check(() => coercing.compile(schema)),
+  query: (schema: TSchema) => check(() => coercing.compile({ ...schema, additionalProperties: false })),
+  body: (schema: TSchema) => check(() => strict.compile(schema), readOnlyOf(schema)),
 };
 
 const readOnlyOf = (schema: TSchema) =>
@@ -43,16 +42,16 @@ const readOnlyOf = (schema: TSchema) =>
     .filter(([, member]) => member.readOnly === true)
     .map(([name]) => name);
 
-const issuesOf = (errors: readonly ErrorObject[], part: string): Issue[] => {
-  const issues = errors.filter(({ keyword }) => keyword !== 'if').map((error) => issueOf(error, part));
+const issuesOf = (errors: readonly ErrorObject[]): Issue[] => {
+  const issues = errors.map(issueOf);
   const seen = new Set<string>();
   return issues.filter(({ path, code }) => !seen.has(`${path} ${code}`) && seen.add(`${path} ${code}`)).slice(0, 100);
 };
 
 const escapeName = (name: string) => name.replaceAll('~', '~0').replaceAll('/', '~1');
 
-const issueOf = (error: ErrorObject, part: string): Issue => {
-  const at = `${part}${error.instancePath}`;
+const issueOf = (error: ErrorObject): Issue => {
+  const at = error.instancePath;
   const { params } = error as { params: Record<string, unknown> };
   const code = error.keyword.replace(/([A-Z])/g, '_$1').toUpperCase();
   if (error.keyword === 'required') {
