@@ -75,8 +75,6 @@ const signatures: readonly Signature[] = [
   binary('application/vnd.sqlite3', letters(0, 'SQLite format 3\0')),
 ];
 
-export const signatureBytes = tarBlockBytes;
-
 /** Recognises what begins with bytes of its own; undefined for text and for the unknown. */
 export const findSignature = (head: Buffer): Sniffed | undefined => {
   const found = signatures.find(({ matches }) => matches(head));
