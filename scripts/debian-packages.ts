@@ -19,6 +19,7 @@ export const packages: Record<string, string> = {
   ping: 'iputils-ping',
   taskset: 'util-linux',
   '/usr/lib/postgresql': 'postgresql',
+  '/usr/lib/python3/dist-packages/swift': 'python3-swift',
 };
 
 const isThere = (program: string) =>
