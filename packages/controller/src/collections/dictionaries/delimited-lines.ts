@@ -1,5 +1,4 @@
-import type { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
+import { type Readable, Transform, type TransformCallback } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
 import { badDictionary } from './bad-dictionary.ts';
 
@@ -19,6 +18,7 @@ export interface Line {
 }
 
 const maxLineBytes = 1_048_576;
+const lineEnd = /\r\n|\n|\r/;
 
 /**
  * The rows of a file, one at a time whatever its size. `path` says where the file came from in the request. The stream
@@ -32,32 +32,57 @@ export async function* readLines(stream: Readable, format: LineFormat, path: str
     // Files edited on several systems mix the ends of their lines.
     record_delimiter: ['\r\n', '\n', '\r'],
     relax_column_count: true,
-    skip_empty_lines: format.skipEmpty,
     max_record_size: maxLineBytes,
-    info: true,
   });
-  // A failure reaches the reader of the parser; the pipeline's own promise has nothing to add.
-  pipeline(decoded(stream, format.encoding), parser).catch(() => {});
+  const stop = feed(stream, decoderOf(format.encoding), parser);
   try {
-    for await (const { record, info } of parser as AsyncIterable<{ record: string[]; info: { lines: number } }>) {
-      yield { number: info.lines, cells: record };
+    let number = 0;
+    for await (const cells of parser as AsyncIterable<string[]>) {
+      number += linesOf(cells);
+      const isEmpty = cells.length === 1 && cells[0] === '';
+      if (!isEmpty || !format.skipEmpty) yield { number, cells };
     }
   } catch (error) {
     throw describe(error, { path, line: parser.info.lines, encoding: format.encoding });
   } finally {
-    parser.destroy();
+    stop();
   }
 }
 
-async function* decoded(stream: Readable, encoding: string) {
+// Counted here: the parser would copy all its counters for every row.
+const linesOf = (cells: readonly string[]) => {
+  let lines = 1;
+  for (const cell of cells) if (lineEnd.test(cell)) lines += cell.split(lineEnd).length - 1;
+  return lines;
+};
+
+/** Pumps the stream into the parser. Stopping lets go of the stream at once, so that its owner can read on. */
+const feed = (stream: Readable, decoder: Transform, parser: Transform) => {
+  const fail = (error: Error) => parser.destroy(error);
+  const onClose = () => stream.readableEnded || fail(new Error('the file ended too early'));
+  // The listener for errors stays: the stream may fail when nobody reads it any more.
+  stream.on('error', fail).on('close', onClose).pipe(decoder).on('error', fail).pipe(parser);
+  return () => {
+    stream.off('close', onClose).unpipe(decoder);
+    decoder.destroy();
+    parser.destroy();
+  };
+};
+
+const decoderOf = (encoding: string) => {
   const decoder = new TextDecoder(encoding, { fatal: true });
-  for await (const chunk of stream.iterator({ destroyOnReturn: false })) {
-    const text = decoder.decode(chunk as Buffer, { stream: true });
-    if (text !== '') yield text;
-  }
-  const rest = decoder.decode();
-  if (rest !== '') yield rest;
-}
+  const attempt = (work: () => string, done: TransformCallback) => {
+    try {
+      done(null, work());
+    } catch (error) {
+      done(error as Error);
+    }
+  };
+  return new Transform({
+    transform: (chunk: Buffer, _, done) => attempt(() => decoder.decode(chunk, { stream: true }), done),
+    flush: (done) => attempt(() => decoder.decode(), done),
+  });
+};
 
 const reasons: Readonly<Record<string, string>> = {
   CSV_QUOTE_NOT_CLOSED: 'a quoted cell is not closed',

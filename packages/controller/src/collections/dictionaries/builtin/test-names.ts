@@ -15,7 +15,7 @@ const edges = [
   'xn--fsqu00a.test',
   'xn--ls8h.test',
   `${'l'.repeat(63)}.test`,
-  `${Array.from({ length: 3 }, (_, i) => String(i + 1).repeat(63)).join('.')}.${'z'.repeat(55)}.test`,
+  `${Array.from({ length: 3 }, (_, i) => String(i + 1).repeat(63)).join('.')}.${'z'.repeat(56)}.test`,
   `${Array.from({ length: 60 }, () => 'd').join('.')}.test`,
   'no-such-name.test',
   'slow.test',
