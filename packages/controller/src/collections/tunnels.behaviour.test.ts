@@ -162,6 +162,27 @@ describe('tunnels', () => {
     expect(all.cursor).toEqual({ count: all.data.length, currentPage: 1, totalPages: 1, totalRows: all.data.length });
   });
 
+  it('name a certificate that is there, and keep it from being deleted', async () => {
+    const { tunnels, certificates } = administrator.client;
+    const draft = { name: 'Certified', type: 'ipsec', endpoints: '10.0.0.1 > 10.0.0.2' } as const;
+    const body = { ...draft, params: { authMethod: 'cert' }, certificateID: 31_337 };
+    await expect(tunnels.create({ body })).rejects.toMatchObject(issues(['/certificateID', 'CERTIFICATE_NOT_FOUND']));
+    expect((await tunnels.validate({ body })).data).toMatchObject({
+      valid: false,
+      issues: [{ path: '/certificateID', code: 'CERTIFICATE_NOT_FOUND', severity: 'error' }],
+    });
+    const { data: certificateID } = await certificates.create({
+      body: { name: 'Gateway', generate: { kind: 'self-signed', subject: 'CN=gateway.example.test' } },
+    });
+    const { data: id } = await tunnels.create({ body: { ...body, certificateID } });
+    await expect(certificates.removeMany({ body: { array: [certificateID] } })).rejects.toMatchObject({
+      status: 409,
+      data: { code: 'IN_USE', references: [{ kind: 'tunnel', id, name: 'Certified' }] },
+    });
+    await tunnels.update({ body: { id, certificateID: null } });
+    await certificates.removeMany({ body: { array: [certificateID] } });
+  });
+
   it('do not change or go while a task uses them, and tell who does', async () => {
     const { tunnels } = administrator.client;
     const { data: id } = await tunnels.create({

@@ -1,8 +1,10 @@
 import type { api, TunnelDraft } from '@rushhour/contract';
 import { assertAllFound, assertFresh, crudHandlers, cursorOf, one, pageRequestOf } from '../crud.ts';
-import { notFound } from '../errors.ts';
+import { invalid, notFound } from '../errors.ts';
 import type { Handlers } from '../handlers.ts';
+import { certificates } from '../store/certificates.ts';
 import type { Change } from '../store/change.ts';
+import type { Executor } from '../store/database.ts';
 import type { Store } from '../store/index.ts';
 import { assertUnused, dropLinks, setLinks } from '../store/links.ts';
 import { assertIdle, usagePage } from '../store/networks.ts';
@@ -43,6 +45,7 @@ export const tunnelHandlers = ({ store, settings }: Deps): Handlers<typeof api.t
       const draft = { ...defaults, ...withDefaults(members), name: members.name, type: members.type, params };
       assertSoundTunnel(draft);
       return store.change(caller, async (tx) => {
+        await assertCertificate(tx, draft.certificateID);
         const id = await tunnels.insert(tx, { ...draft, params: {}, secrets: '' });
         await tunnels.update(tx, id, sealParams(draft.type, id, params, secrets));
         await linkCertificate(tx, { ...draft, id });
@@ -61,6 +64,7 @@ export const tunnelHandlers = ({ store, settings }: Deps): Handlers<typeof api.t
         const params = given === null ? {} : mergeParams(type, kept, given ?? {});
         const draft = { ...before, ...withDefaults(values), params };
         assertSoundTunnel(draft);
+        await assertCertificate(tx, draft.certificateID);
         await tunnels.update(tx, id, { ...withDefaults(values), ...sealParams(type, id, params, secrets) });
         await linkCertificate(tx, draft);
       }),
@@ -78,7 +82,10 @@ export const tunnelHandlers = ({ store, settings }: Deps): Handlers<typeof api.t
     validate: async ({ body: { id, params: given = {}, ...members } }) => {
       const stored = id ? await tunnels.find(store.read, id) : undefined;
       const kept = stored?.type === members.type ? openParams(stored, secrets) : {};
-      return { data: checkTunnel({ ...members, params: unmaskParams(members.type, kept, given) }) };
+      const { issues, ...checked } = checkTunnel({ ...members, params: unmaskParams(members.type, kept, given) });
+      const unknown = await certificateIssues(store.read, members.certificateID);
+      const errors = unknown.map((issue) => ({ ...issue, severity: 'error' as const }));
+      return { data: { ...checked, valid: checked.valid && errors.length === 0, issues: [...issues, ...errors] } };
     },
     usage: async ({ params, query: { count = 20, page = 1 } }) => {
       if ((await tunnels.find(store.read, params.id)) === undefined) throw notFound('tunnel', params.id);
@@ -116,6 +123,16 @@ const withDefaults = (values: Omit<Members, 'params'>): Columns =>
 
 /** The record as anyone may read it: `params` carry masks already. */
 const readable = ({ secrets, ...tunnel }: StoredTunnel) => ({ ...tunnel, secretSet: secrets !== '' });
+
+const certificateIssues = async (executor: Executor, id: number | null | undefined) => {
+  if (!id || (await certificates.find(executor, id)) !== undefined) return [];
+  return [{ path: '/certificateID', code: 'CERTIFICATE_NOT_FOUND', message: `there is no certificate ${id}` }];
+};
+
+const assertCertificate = async (tx: Change, id: number | null) => {
+  const issues = await certificateIssues(tx, id);
+  if (issues.length > 0) throw invalid(issues);
+};
 
 const linkCertificate = (
   tx: Change,
