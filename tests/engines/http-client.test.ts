@@ -171,6 +171,34 @@ describe('http client', () => {
     expect(logged('/live').length).toBeGreaterThan(before + 700);
   });
 
+  it('lets time pass between answer and next request', async () => {
+    const config = client({ path: '/think', connections: 2, requestIntervalMs: 100 });
+    await runOrder({ engine: 'http', config, duration: { seconds: 1.05 } });
+    expect(logged('/think').length).toBeGreaterThanOrEqual(14);
+    expect(logged('/think').length).toBeLessThanOrEqual(22);
+  });
+
+  it('climbs to the rate and says in which phase it is', async () => {
+    const config = client({ path: '/ramp', connections: 20, load: { rate: 200 } });
+    const run = await runOrder({
+      engine: 'http',
+      config,
+      duration: { seconds: 3, rampUpSec: 1, warmUpSec: 1, rampDownSec: 1 },
+    });
+    expect(run.summaries.slice(0, 3).map(({ phase }) => phase)).toEqual(['rampUp', 'warmUp', 'rampDown']);
+    // Half the rate while it rises, all of it, half while it falls.
+    expect(logged('/ramp').length).toBe(100 + 200 + 100);
+  });
+
+  it('refuses a target that was not allowed, without a packet', async () => {
+    const refused = { engine: 'http', config: client({ path: '/forbidden' }), allowedTargets: ['192.0.2.0/24'] };
+    expect((await runOrder(refused)).outcome).toMatchObject({
+      status: 'failed',
+      error: 'target 127.0.0.1 is not allowed',
+    });
+    expect(logged('/forbidden')).toHaveLength(0);
+  });
+
   it('counts a refused connection and does not hang', async () => {
     const closed = await freePort();
     const config = { ...client(), targets: [{ host: '127.0.0.1', port: closed }] };

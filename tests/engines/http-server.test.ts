@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { freePort, runOrder, type Started, startServer } from './order.ts';
+import { freePort, runOrder, type Started, startOrder, startServer } from './order.ts';
 import { execute, requireProgram } from './programs.ts';
 
 let folder: string;
@@ -35,6 +35,20 @@ describe('http server', () => {
       expect(totals.counter('http.served')).toBeLessThanOrEqual(counted + 20);
       expect(counted).toBeGreaterThan(2000);
     }));
+
+  it('is found as slow by wrk as by our own client', { retry: 2 }, () =>
+    withServer({ responses: [{ delayMs: 20 }] }, async (port) => {
+      const { stdout } = await execute('wrk', ['-t1', '-c4', '-d2', '--latency', `http://127.0.0.1:${port}/`]);
+      const wrkMs = Number(/50%\s+([\d.]+)ms/.exec(stdout)?.[1]);
+      const config = { role: 'client', targets: [{ host: '127.0.0.1', port }], connections: 4 };
+      const run = await runOrder({ engine: 'http', config, duration: { seconds: 2 } });
+      const latency = run.histogram('http.latency');
+      expect(latency.min / 1000).toBeGreaterThan(19);
+      expect(Math.abs(latency.quantile(0.5) / 1000 / wrkMs - 1)).toBeLessThan(0.15);
+      // Little's law: four connections, each answered after the mean latency.
+      expect((run.counter('http.responses') * latency.avg) / 1e6 / 2 / 4).toBeCloseTo(1, 1);
+    }),
+  );
 
   it('answers curl with every method, body and framing', () =>
     withServer(
@@ -86,6 +100,15 @@ describe('http server', () => {
       expect(run.counter('http.ok')).toBe(25);
       expect((await server.stop()).counter('http.accepted')).toBeGreaterThanOrEqual(5);
     }));
+
+  it('serves and asks over IPv6', async () => {
+    const port = await freePort();
+    const server = await startServer('http', { listen: [{ host: '::1', port }] });
+    const config = { role: 'client', targets: [{ host: '::1', port }], connections: 2 };
+    const run = await runOrder({ engine: 'http', config, duration: { mode: 'count', count: 20 } });
+    expect(run.counter('http.ok')).toBe(20);
+    expect((await server.stop()).counter('http.served')).toBe(20);
+  });
 
   it('refuses what is no request', () =>
     withServer({}, async (port) => {
@@ -140,7 +163,6 @@ describe('http server', () => {
 
   it('lets several cores serve one port', async () => {
     const port = await freePort();
-    const { startOrder } = await import('./order.ts');
     const server = startOrder({
       engine: 'http',
       config: { role: 'server', listen: [{ host: '127.0.0.1', port }] },

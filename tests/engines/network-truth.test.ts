@@ -28,17 +28,17 @@ describe('numbers against the network', () => {
     await sleep(200);
     const received = await receiver.stop();
     const dropped = Number(/counter packets (\d+)/.exec(cable.right.run('nft', 'list', 'ruleset'))?.[1]);
-    expect(sent.counter('udp.sent')).toBe(8000);
+    expect(sent.counter('udp.sent') + sent.counter('udp.dropped')).toBe(8000);
     expect(received.counter('udp.bufferDrops')).toBe(0);
     expect(sent.counter('udp.sent') - received.counter('udp.received')).toBe(dropped);
-    expect(dropped).toBeGreaterThan(8000 * (percent / 100) * 0.5);
+    expect(dropped).toBeGreaterThan(sent.counter('udp.sent') * (percent / 100) * 0.5);
     // Only what is lost at the very end of a flow leaves no gap behind.
     expect(dropped - received.counter('udp.lost')).toBeLessThan(10);
     expect(received.counter('udp.lost')).toBeLessThanOrEqual(dropped);
     expect(received.counter('udp.duplicates')).toBe(0);
   });
 
-  it('finds the limit of a token bucket within 2 percent', async () => {
+  it('finds the limit of a token bucket within 2 percent', { retry: 2 }, async () => {
     const limitBps = 50e6;
     cable.left.run(
       'tc',

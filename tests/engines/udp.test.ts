@@ -101,7 +101,8 @@ describe('udp engine', () => {
       1,
     );
     expect(received.counter('udp.lost')).toBe(120);
-    expect(Math.abs(received.counter('udp.packetLossDurationMs') - 300)).toBeLessThan(15);
+    // Packets are 2.5 ms apart, or a little more where the processor was busy elsewhere.
+    expect(Math.abs(received.counter('udp.packetLossDurationMs') - 300)).toBeLessThan(60);
   });
 
   it('sees jitter where there is some', async () => {

@@ -29,6 +29,9 @@ export interface OrderDeps {
   readonly windDownMs?: number;
 }
 
+// A timer may fire a millisecond early, and the wall clock is read in whole milliseconds.
+const timerSlackMs = 2;
+
 /** The life of one engine: check, prepare, wait for the others, start, close. Stop, deadline and failure are one signal. */
 export class RunningOrder {
   readonly sampler: Sampler;
@@ -109,13 +112,15 @@ export class RunningOrder {
   }
 
   async #traffic(run: Run, signal: AbortSignal): Promise<void> {
+    const watch = new StrainWatch(this.#store);
+    // The engine's own clock starts in this call, so the planned end is reckoned from after it.
+    const ended = run.start();
     this.#startedAt = Date.now();
     this.sampler.restart(this.#startedAt);
     this.#armDeadline();
-    const watch = new StrainWatch(this.#store);
     const ticking = this.#everySecond(() => this.#sample(watch));
     try {
-      await Promise.race([run.start(), this.#tooLate(signal)]);
+      await Promise.race([ended, this.#tooLate(signal)]);
     } finally {
       clearTimeout(this.#deadline);
       ticking.abort();
@@ -125,8 +130,7 @@ export class RunningOrder {
 
   #sample(watch: StrainWatch): void {
     const strain = watch.take();
-    const isPaced = strain.scheduleLagMs > 0;
-    for (const reason of saturationReasonsOf(strain, { isPaced, cores: this.#order.cpuCores })) {
+    for (const reason of saturationReasonsOf(strain, { cores: this.#order.cpuCores })) {
       this.#saturated[reason] = (this.#saturated[reason] ?? 0) + 1;
     }
     this.#report();
@@ -166,7 +170,7 @@ export class RunningOrder {
   #armDeadline(): void {
     if (this.#order.duration.mode !== 'time') return;
     const left = this.#startedAt + this.#order.duration.seconds * 1000 + this.#pausedMs - Date.now();
-    this.#deadline = setTimeout(() => this.#planned.abort(), left);
+    this.#deadline = setTimeout(() => this.#planned.abort(), left + timerSlackMs);
   }
 
   async #finish(error: string | undefined): Promise<Outcome> {

@@ -9,6 +9,8 @@ export interface Strain {
   readonly loopLagMs: number;
   /** Lateness of the 99th percentile of sends that had a free session. */
   readonly scheduleLagMs: number;
+  /** The load is open-model: the engine waits by turning the event loop, so its processor share says nothing. */
+  readonly isPaced: boolean;
   /** Failures of the machine's own sockets: no ports, no descriptors, no buffers. */
   readonly socketErrors: number;
 }
@@ -19,18 +21,17 @@ export interface StrainLimits {
   readonly scheduleLagMs: number;
 }
 
-/** An open-model load waits by turning the event loop, so its processor share says nothing; lateness does. */
 export const strainLimits: StrainLimits = { cpuPct: 97, loopLagMs: 100, scheduleLagMs: 20 };
 
 export type SaturationReason = 'cpu' | 'eventLoopLag' | 'scheduleLag' | 'socketErrors';
 
 export const saturationReasonsOf = (
   strain: Strain,
-  options: { isPaced: boolean; cores: number; limits?: StrainLimits },
+  options: { cores: number; limits?: StrainLimits },
 ): SaturationReason[] => {
   const limits = options.limits ?? strainLimits;
   const reasons: SaturationReason[] = [];
-  if (!options.isPaced && strain.cpuPct / options.cores >= limits.cpuPct) reasons.push('cpu');
+  if (!strain.isPaced && strain.cpuPct / options.cores >= limits.cpuPct) reasons.push('cpu');
   if (strain.loopLagMs >= limits.loopLagMs) reasons.push('eventLoopLag');
   if (strain.scheduleLagMs >= limits.scheduleLagMs) reasons.push('scheduleLag');
   if (strain.socketErrors > 0) reasons.push('socketErrors');
@@ -77,6 +78,7 @@ export class StrainWatch {
       cpuPct: (used.user + used.system) / 10 / Math.max(1, now - this.#at),
       loopLagMs: this.#loopLagMs,
       scheduleLagMs: newLag.count === 0 ? 0 : newLag.quantile(0.99) / 1000,
+      isPaced: lag.count > 0,
       socketErrors: errors - this.#socketErrors,
     };
     this.#loopLagMs = 0;

@@ -54,9 +54,29 @@ describe('source addresses', () => {
     expect(localRoutes()).not.toContain('10.213.7.0/24');
   });
 
+  it('keeps a network while another run still uses it', async () => {
+    const wish = sourcesOf({ networks: ['10.213.10.0/24'] });
+    const [first, second] = [await prepareSources(wish, depsOf(true)), await prepareSources(wish, depsOf(true))];
+    await first.close();
+    expect(await peerSeenFrom('10.213.10.7')).toBe('10.213.10.7');
+    await second.close();
+    expect(localRoutes()).not.toContain('10.213.10.0/24');
+  });
+
   it('sweeps away what a dead agent left and nothing else', async () => {
     const dead = spawnSync('true').pid;
-    execFileSync('ip', ['route', 'add', 'local', '10.213.8.0/24', 'dev', 'lo', 'proto', '213', 'metric', String(dead)]);
+    execFileSync('ip', [
+      'route',
+      'add',
+      'local',
+      '10.213.8.0/24',
+      'dev',
+      'lo',
+      'proto',
+      '213',
+      'metric',
+      String(dead * 1024 + 5),
+    ]);
     const pool = await prepareSources(sourcesOf({ networks: ['10.213.9.0/24'] }), depsOf(true));
     expect(await sweepLocalRoutes()).toBeGreaterThanOrEqual(1);
     expect(localRoutes()).not.toContain('10.213.8.0/24');

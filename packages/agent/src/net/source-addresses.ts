@@ -34,8 +34,7 @@ const claimAddresses = async (cidr: string, deps: SourceDeps, undo: (() => Promi
   const hosts = hostsOf(network, maxAddresses);
   if (hosts.every((address) => isOwn(network, address, deps.host))) return hosts;
   if (deps.host.isNetAdmin && deps.host.platform === 'linux') {
-    // Every core binds to the same addresses; the first one's route serves all.
-    if (deps.core.index === 0) undo.push(await addLocalRoute(cidr, network.version));
+    undo.push(await addLocalRoute(cidr, network.version));
     return hosts;
   }
   const own = hosts.filter((address) => isOwn(network, address, deps.host));

@@ -85,7 +85,7 @@ class DnsClient implements Run, Pausable, LoadChangeable {
 
   async close(): Promise<void> {
     this.#life.close();
-    for (const lane of this.#lanes) lane.channel.close();
+    for (const lane of this.#lanes) lane.channel?.close();
     await this.#sources.close();
   }
 }
@@ -116,8 +116,13 @@ export const prepareDnsClient = async (context: Context): Promise<Run & Pausable
     lanes = targets.map(({ host, port }) => new Lane(samples.target(`${host}:${port}`), config, onFree));
     return lanes;
   });
-  for (const [index, lane] of lanes.entries()) {
-    lane.channel = await channelFor(context, targets[index] as Target, index, { lane, sources });
+  try {
+    for (const [index, lane] of lanes.entries()) {
+      lane.channel = await channelFor(context, targets[index] as Target, index, { lane, sources });
+    }
+  } catch (error) {
+    await client.close();
+    throw error;
   }
   return client;
 };

@@ -15,7 +15,8 @@ interface Pending {
 
 /** One channel with the queries under way on it. */
 export class Lane implements ChannelEvents {
-  channel!: Channel;
+  /** Set while the client is prepared, before the first query. */
+  channel: Channel | undefined;
   readonly pending = new Map<number, Pending>();
   readonly #samples: Samples;
   readonly #config: DnsClientConfig;
@@ -97,7 +98,7 @@ export class Lane implements ChannelEvents {
         this.#samples.counter('dns.retries').add(1);
         this.#send(pending.message, token);
       } else {
-        this.channel.forget(token);
+        this.channel?.forget(token);
         this.#samples.counter('dns.timeouts').add(1);
         this.#onFree(pending.place, now);
       }
@@ -107,6 +108,6 @@ export class Lane implements ChannelEvents {
   #send(message: Buffer, token: number): void {
     this.#queries.add(1);
     this.#samples.counter('dns.txBytes').add(message.length);
-    this.channel.send(message, token);
+    this.channel?.send(message, token);
   }
 }

@@ -111,7 +111,8 @@ export const prepareHttpServer = async (context: EngineContext<HttpServerConfig>
   const createServer = (): Server => {
     if (config.version === '2') return createH2Server(config, deps);
     if (config.tls === undefined) return createTcpServer({ noDelay: true }, onConnection);
-    return createTlsServer(serverTlsOptions(config.tls, config.listen), onConnection);
+    const server = createTlsServer(serverTlsOptions(config.tls, config.listen), onConnection);
+    return server.on('tlsClientError', (error) => deps.meters.error(codeOf(error)));
   };
   const servers = await listenAll(config.listen, createServer, context);
   return {

@@ -156,6 +156,14 @@ export const prepareUdpClient = async (context: Context): Promise<Run & Pausable
   }));
   const choose = chooserOf(ways, config.rotation);
   const flows: Flow[] = [];
-  for (let index = 0; index < config.flows; index++) flows.push(await openFlow(context, index, choose(index), sources));
+  try {
+    for (let index = 0; index < config.flows; index++) {
+      flows.push(await openFlow(context, index, choose(index), sources));
+    }
+  } catch (error) {
+    for (const { socket } of flows) socket.close();
+    await sources.close();
+    throw error;
+  }
   return new UdpClient(context, sources, flows);
 };
