@@ -95,7 +95,7 @@ const tryOne = async (
   try {
     const answer = await target.client.send(bytesOf(attempt, cookie), attempt.method === 'HEAD');
     statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1).set(-1, answer.status);
-    return judge(answer, attempt.expectsRefusal);
+    return judge(answer, attempt);
   } catch (error) {
     return (error as Error).message;
   }

@@ -8,10 +8,12 @@ const answer = (status: number, body: unknown, type = 'application/json') => ({
   headers: new Map([['content-type', type]]),
   body: typeof body === 'string' ? body : JSON.stringify(body),
 });
+const fine = { method: 'GET', expectsRefusal: false };
 const envelope = { data: { code: 'X', requestId: '1' }, error: 'a sentence' };
 
 it('passes what keeps the promises', () => {
-  expect(judge(answer(404, envelope), false)).toBeUndefined();
+  expect(judge(answer(404, envelope), fine)).toBeUndefined();
+  expect(judge(answer(200, { other: 1 }), { ...fine, method: 'DELETE' })).toBeUndefined();
 });
 
 it.each([
@@ -23,9 +25,9 @@ it.each([
   ['SQL in the text', answer(400, { ...envelope, error: 'select * from users' }), /too much/],
   ['an incomplete reply', answer(200, { ID: 1 }), /does not match/],
 ])('reports %s', (_, bad, problem) => {
-  expect(judge(bad, false)).toMatch(problem);
+  expect(judge(bad, fine)).toMatch(problem);
 });
 
 it('reports a request that should have been refused', () => {
-  expect(judge(answer(200, {}), true)).toMatch(/accepted/);
+  expect(judge(answer(200, {}), { ...fine, expectsRefusal: true })).toMatch(/accepted/);
 });

@@ -2,6 +2,7 @@ import { ErrorBody, type Route, statusesOf } from '@rushhour/contract';
 import { Ajv } from 'ajv';
 import addFormats from 'ajv-formats';
 import type { RawAnswer } from './raw-client.ts';
+import type { Attempt } from './request.ts';
 
 const ajv = new Ajv({ strict: false });
 (addFormats as unknown as (ajv: Ajv) => void)(ajv);
@@ -17,12 +18,18 @@ const leak =
 export const createJudge = (route: Route) => {
   const documented = new Set([...statusesOf(route), 206, 304]);
   const isReply = route.reply && ajv.compile(route.reply);
-  return ({ status, headers, body }: RawAnswer, expectsRefusal: boolean): string | undefined => {
+  return (
+    { status, headers, body }: RawAnswer,
+    { method, expectsRefusal }: Pick<Attempt, 'method' | 'expectsRefusal'>,
+  ) => {
     if (status >= 500) return `answered ${status}: ${body.slice(0, 300)}`;
-    if (!documented.has(status) && !always.has(status)) return `answered ${status}, which is not documented`;
+    // With another method the request may have reached another operation of the same path.
+    const isOurs = method === route.method;
+    if (isOurs && !documented.has(status) && !always.has(status)) return `answered ${status}, which is not documented`;
     if (expectsRefusal && status < 400) return `accepted a request that its schema refuses (${status})`;
     if (leak.test(body) && status >= 400) return `tells too much: ${body.slice(0, 300)}`;
     if (status >= 400) return refusalProblem(headers, body);
+    if (!isOurs) return undefined;
     if (headers.get('content-type')?.startsWith('text/event-stream') || status === 304 || route.download)
       return undefined;
     if (isReply === undefined)
