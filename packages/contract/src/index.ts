@@ -1,7 +1,12 @@
 export { certificateDefects, type DefectName } from './collections/certificate-defects.ts';
 export type { CertificateDetails } from './collections/certificate-details.ts';
 export type { Certificate, NewCertificate } from './collections/certificates.ts';
-export { type Dictionary, DictionaryDraft, type DictionaryUpload, type NewDictionary } from './collections/dictionaries.ts';
+export {
+  type Dictionary,
+  DictionaryDraft,
+  type DictionaryUpload,
+  type NewDictionary,
+} from './collections/dictionaries.ts';
 export { type Group, GroupDraft } from './collections/groups.ts';
 export * as api from './collections/index.ts';
 export type { MacOverride, MacPolicy } from './collections/network-mac-policy.ts';
