@@ -1,5 +1,19 @@
 export { type AnalyzeOptions, analyzeCapture, CaptureAnalyzer } from './analyze.ts';
 export type { AnonymiseOptions } from './anonymiser.ts';
+export { fitValue, isPaddable } from './application/fit-value.ts';
+export { findHttpMessage, type HttpMessage } from './application/http-message.ts';
+export { type CheckedPlace, issuesOfLength, type ValueLengths } from './application/length-issues.ts';
+export { type FormatOptions, formatOf, type LengthRule, type StepFormat } from './application/length-rule.ts';
+export { issuesOfMappings, type StepsOf } from './application/mapping-issues.ts';
+export type {
+  MappedParameter,
+  MappingIssue,
+  MappingIssueCode,
+  StepOutline,
+  StepRegion,
+  StepSide,
+} from './application/step-region.ts';
+export { StepTemplate, type TemplateRegion } from './application/step-template.ts';
 export type { CaptureAnalysis, InfoSelection, StepDataSelection } from './capture-analysis.ts';
 export type { CaptureFormat } from './capture-format.ts';
 export { CaptureReader } from './capture-reader.ts';

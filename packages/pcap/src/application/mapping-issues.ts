@@ -1,0 +1,127 @@
+import type { MappedParameter, MappingIssue, MappingIssueCode, StepOutline, StepRegion } from './step-region.ts';
+
+interface Place extends StepRegion {
+  readonly path: string;
+}
+
+/** Steps of a session of the application; undefined where it has no such session. */
+export type StepsOf = (sessionIdx: number) => readonly StepOutline[] | undefined;
+
+/** Every problem of the places of parameters in their steps, at once. */
+export function issuesOfMappings(parameters: readonly MappedParameter[], stepsOf: StepsOf): MappingIssue[] {
+  const places = parameters.map((parameter, p) =>
+    parameter.stepsMappings.map((mapping, m) => ({ ...mapping, path: `/parameters/${p}/stepsMappings/${m}` })),
+  );
+  const all = places.flat();
+  const sound = all.filter((place) => rangeProblem(place, stepsOf) === undefined);
+  return [
+    ...all.flatMap((place) => placeIssues(place, stepsOf)),
+    ...overlapIssues(sound),
+    ...parameters.flatMap((parameter, p) =>
+      parameter.source === 'extract'
+        ? extractIssues(parameter, { path: `/parameters/${p}`, uses: places[p] ?? [], sound, stepsOf })
+        : [],
+    ),
+  ];
+}
+
+function issue(path: string, code: MappingIssueCode, message: string): MappingIssue {
+  return { path, code, message, severity: 'error' };
+}
+
+function rangeProblem(
+  place: { sessionIdx: number; stepIdx: number; offset: number; length: number },
+  stepsOf: StepsOf,
+): string | undefined {
+  const steps = stepsOf(place.sessionIdx);
+  if (steps === undefined) return `the application has no session ${place.sessionIdx}`;
+  const step = steps[place.stepIdx];
+  if (step === undefined) return `session ${place.sessionIdx} has ${steps.length} steps, there is no ${place.stepIdx}`;
+  if (place.offset + place.length <= step.length) return undefined;
+  return `bytes ${place.offset} to ${place.offset + place.length} lie behind the step's ${step.length}`;
+}
+
+function placeIssues(place: Place, stepsOf: StepsOf): MappingIssue[] {
+  const problem = rangeProblem(place, stepsOf);
+  if (problem !== undefined) return [issue(place.path, 'MAPPING_OUT_OF_RANGE', problem)];
+  const side = stepsOf(place.sessionIdx)?.[place.stepIdx]?.side;
+  if (side === place.side) return [];
+  return [issue(`${place.path}/side`, 'MAPPING_SIDE', `the step is said by the ${side}`)];
+}
+
+function overlapIssues(places: readonly Place[]): MappingIssue[] {
+  const sorted = [...places].sort(
+    (left, right) =>
+      left.sessionIdx - right.sessionIdx ||
+      left.stepIdx - right.stepIdx ||
+      left.offset - right.offset ||
+      left.length - right.length,
+  );
+  const issues: MappingIssue[] = [];
+  let before: Place | undefined;
+  for (const place of sorted) {
+    if (before !== undefined && isSameStep(before, place) && doOverlap(before, place)) {
+      issues.push(issue(place.path, 'MAPPING_OVERLAP', `overlaps ${before.path}`));
+    }
+    const reachesFurther =
+      before === undefined ||
+      !isSameStep(before, place) ||
+      place.offset + place.length >= before.offset + before.length;
+    if (reachesFurther) before = place;
+  }
+  return issues;
+}
+
+/** Two insertions at one offset have no order; one at the edge of another place does. */
+function doOverlap(left: StepRegion, right: StepRegion): boolean {
+  if (left.length === 0 && right.length === 0) return left.offset === right.offset;
+  return left.offset < right.offset + right.length && right.offset < left.offset + left.length;
+}
+
+function isSameStep(
+  left: { sessionIdx: number; stepIdx: number },
+  right: { sessionIdx: number; stepIdx: number },
+): boolean {
+  return left.sessionIdx === right.sessionIdx && left.stepIdx === right.stepIdx;
+}
+
+function extractIssues(
+  parameter: MappedParameter,
+  { path, uses, sound, stepsOf }: { path: string; uses: Place[]; sound: Place[]; stepsOf: StepsOf },
+): MappingIssue[] {
+  const source = {
+    sessionIdx: parameter.extractSessionIdx,
+    stepIdx: parameter.extractStepIdx,
+    offset: parameter.extractOffset,
+    length: parameter.extractLength,
+  };
+  if (source.length === 0) {
+    return [issue(`${path}/extractLength`, 'EXTRACT_OUT_OF_RANGE', 'there is nothing to extract')];
+  }
+  const problem = rangeProblem(source, stepsOf);
+  if (problem !== undefined) return [issue(path, 'EXTRACT_OUT_OF_RANGE', problem)];
+  const issues = uses
+    .filter((use) => rangeProblem(use, stepsOf) === undefined && !isEarlier(source, use, stepsOf))
+    .map((use) => issue(use.path, 'EXTRACT_TOO_LATE', 'the value is used before the step it is extracted from'));
+  const end = source.offset + source.length;
+  for (const place of sound) {
+    if (!isSameStep(place, source)) continue;
+    const placeEnd = place.offset + place.length;
+    const isInside = place.offset >= source.offset && placeEnd <= end;
+    if (isInside || placeEnd <= source.offset || place.offset >= end) continue;
+    issues.push(issue(path, 'EXTRACT_OVERLAP', `what is extracted covers only a part of ${place.path}`));
+  }
+  return issues;
+}
+
+/** In the order of capture time. */
+function isEarlier(
+  left: { sessionIdx: number; stepIdx: number },
+  right: { sessionIdx: number; stepIdx: number },
+  stepsOf: StepsOf,
+): boolean {
+  if (left.sessionIdx === right.sessionIdx) return left.stepIdx < right.stepIdx;
+  const leftMs = stepsOf(left.sessionIdx)?.[left.stepIdx]?.atMs ?? 0;
+  const rightMs = stepsOf(right.sessionIdx)?.[right.stepIdx]?.atMs ?? 0;
+  return leftMs < rightMs || (leftMs === rightMs && left.sessionIdx < right.sessionIdx);
+}
