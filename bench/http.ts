@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { type AddressInfo, connect, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
+import { setPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -20,6 +20,18 @@ const seconds = 4;
 const rounds = 3;
 const [generatorCore, serverCore] = ['0', '1'];
 const goals = { autocannon: 2, wrk: 0.3 };
+
+/** Everything that is compared, and nginx, goes before other work on the machine, where that is permitted. */
+const takePriority = (): void => {
+  const liftGroup = (nice: number) => writeFileSync('/proc/self/autogroup', String(nice));
+  try {
+    setPriority(0, -15);
+    liftGroup(-15);
+    process.on('exit', () => liftGroup(0));
+  } catch {
+    console.log('no right to a higher priority: other work on the machine blurs the figures');
+  }
+};
 
 /** The generator itself, in its own process: prints requests a second after a second of warm-up. */
 const generate = async (port: number): Promise<void> => {
@@ -108,6 +120,7 @@ const startNginx = async (port: number) => {
 };
 
 const compare = async (): Promise<boolean> => {
+  takePriority();
   const port = await freePort();
   const stop = await startNginx(port);
   const best: Record<string, number> = {};

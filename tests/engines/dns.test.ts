@@ -6,7 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freePort, runOrder, type Started, startServer } from './order.ts';
+import { takePriority } from './priority.ts';
 import { execute, requireProgram, stopProcess, waitForPort } from './programs.ts';
+
+takePriority();
 
 const transports = ['udp', 'tcp', 'dot', 'doh'] as const;
 const ports: Record<string, number> = {};

@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freePort, runOrder, startOrder } from './order.ts';
+import { takePriority } from './priority.ts';
 import { type Nginx, startNginx } from './programs.ts';
+
+takePriority();
 
 let nginx: Nginx;
 let port: number;

@@ -2,6 +2,9 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { runOrder } from './order.ts';
+import { takePriority } from './priority.ts';
+
+takePriority();
 
 let server: Server | undefined;
 const sockets = new Set<Socket>();

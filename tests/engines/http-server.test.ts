@@ -3,7 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freePort, runOrder, type Started, startOrder, startServer } from './order.ts';
+import { takePriority } from './priority.ts';
 import { execute, requireProgram } from './programs.ts';
+
+takePriority();
 
 let folder: string;
 beforeAll(() => {

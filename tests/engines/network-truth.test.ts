@@ -2,6 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Summary } from '@rushhour/protocol';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Cable, createCable, deviceCounter, runOrderIn, startOrderIn } from './namespaces.ts';
+import { takePriority } from './priority.ts';
+
+takePriority();
 
 let cable: Cable;
 beforeEach(() => {
@@ -55,12 +58,12 @@ describe('numbers against the network', () => {
       'latency',
       '50ms',
     );
-    cable.left.run('bash', '-c', `ethtool -K ${cable.left.device} tso off gso off 2>/dev/null || true`);
     const sink = await startOrderIn(cable.right, server('tcp'));
     const config = client({ mode: 'send', connections: 2, payload: { size: 65_536 } });
-    const framesBefore = deviceCounter(cable.right, 'rx_bytes');
     await runOrderIn(cable.left, { engine: 'tcp', config, duration: { seconds: 5 } });
-    const frames = deviceCounter(cable.right, 'rx_bytes') - framesBefore;
+    const frames = Number(
+      /Sent (\d+) bytes/.exec(cable.left.run('tc', '-s', 'qdisc', 'show', 'dev', cable.left.device))?.[1],
+    );
     const received = await sink.stop();
     // The bucket counts whole frames; the engine counts what they carry.
     const share = received.counter('tcp.rxBytes') / frames;

@@ -1,7 +1,10 @@
 import { createSelfSigned } from '@rushhour/agent';
 import { describe, expect, it } from 'vitest';
 import { freePort, runOrder, startServer } from './order.ts';
+import { takePriority } from './priority.ts';
 import { execute, requireProgram } from './programs.ts';
+
+takePriority();
 
 const listenOn = (port: number) => [{ host: '127.0.0.1', port }];
 const handshakes = async (server: object, client: object, count = 20) => {

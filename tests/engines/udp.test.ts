@@ -4,6 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { freePort, runOrder, startServer } from './order.ts';
+import { takePriority } from './priority.ts';
+
+takePriority();
 
 const listenOn = (port: number) => [{ host: '127.0.0.1', port }];
 const client = (port: number, more: object) => ({ role: 'client', targets: listenOn(port), ...more });
