@@ -2,6 +2,8 @@ import type { Duration } from '@rushhour/protocol';
 import type { Static, TSchema } from 'typebox';
 import type { Samples } from './samples.ts';
 
+export type { Counter, Gauge, Samples } from './samples.ts';
+
 /** What an engine may know about the machine before it says whether it can run there. */
 export interface Host {
   readonly platform: NodeJS.Platform;

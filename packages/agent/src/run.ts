@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Order, Summary } from '@rushhour/protocol';
-import { aborted } from './aborted.ts';
 import { type Engine, type Host, isLoadChangeable, isPausable, type LoadChange, type Run } from './engine.ts';
+import { aborted } from './net/aborted.ts';
 import { phaseAt } from './phase.ts';
 import { prepareOrder } from './prepare.ts';
 import { Sampler } from './sampler.ts';

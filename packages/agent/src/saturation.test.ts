@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { strainMetrics } from './net/strain-metrics.ts';
 import { SampleStore } from './samples.ts';
-import { StrainWatch, saturationReasonsOf, strainMetrics } from './saturation.ts';
+import { StrainWatch, saturationReasonsOf } from './saturation.ts';
 
 const calm = { cpuPct: 40, loopLagMs: 1, scheduleLagMs: 0.1, isPaced: true, socketErrors: 0 };
 

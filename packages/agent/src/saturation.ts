@@ -1,4 +1,5 @@
 import { Histogram } from '@rushhour/protocol';
+import { strainMetrics } from './net/strain-metrics.ts';
 import type { SampleStore } from './samples.ts';
 
 /** How hard one second was for the generator itself. */
@@ -37,16 +38,6 @@ export const saturationReasonsOf = (
   if (strain.socketErrors > 0) reasons.push('socketErrors');
   return reasons;
 };
-
-/** Metrics every engine shares with the watch over the generator. */
-export const strainMetrics = {
-  scheduleLag: 'agent.scheduleLag',
-  socketErrors: 'agent.socketErrors',
-} as const;
-
-/** Errors that are this machine's fault and not the target's. */
-const ownErrorCodes = new Set(['EADDRNOTAVAIL', 'EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRINUSE']);
-export const isOwnSocketError = (code: string | undefined): boolean => code !== undefined && ownErrorCodes.has(code);
 
 const beatMs = 20;
 

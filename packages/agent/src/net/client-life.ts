@@ -1,4 +1,4 @@
-import type { Samples } from '../samples.ts';
+import type { Samples } from '../engine.ts';
 import type { LoadDriver } from './load-driver.ts';
 
 export interface LifeOptions {

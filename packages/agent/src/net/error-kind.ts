@@ -1,5 +1,5 @@
-import type { Samples } from '../samples.ts';
-import { isOwnSocketError, strainMetrics } from '../saturation.ts';
+import type { Samples } from '../engine.ts';
+import { isOwnSocketError, strainMetrics } from './strain-metrics.ts';
 
 const kinds: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'refused',

@@ -1,9 +1,9 @@
 import { createSecureServer, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2';
 import type { Server } from 'node:net';
 import type { DnsServerConfig } from '@rushhour/protocol';
+import type { Samples } from '../../engine.ts';
 import { codeOf, countError } from '../../net/error-kind.ts';
 import { serverTlsOptions } from '../../net/tls-options.ts';
-import type { Samples } from '../../samples.ts';
 import type { Resolver } from './resolver.ts';
 
 const mostBytes = 65_535;

@@ -1,6 +1,6 @@
 import type { DnsClientConfig, Histogram } from '@rushhour/protocol';
+import type { Counter, Samples } from '../../engine.ts';
 import { countError } from '../../net/error-kind.ts';
-import type { Counter, Samples } from '../../samples.ts';
 import type { Channel, ChannelEvents } from './channel.ts';
 import { rcodeName, readAnswerHead } from './message.ts';
 import { isAnswerTo, type Questions } from './questions.ts';

@@ -1,5 +1,5 @@
 import type { DnsServerConfig } from '@rushhour/protocol';
-import type { Counter, Samples } from '../../samples.ts';
+import type { Counter, Samples } from '../../engine.ts';
 import { decodeQuery, encodeAnswer, encodeFormatError, rcodeName } from './message.ts';
 import { Zone } from './zone.ts';
 

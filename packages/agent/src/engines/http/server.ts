@@ -1,8 +1,8 @@
 import { createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import type { HttpServerConfig } from '@rushhour/protocol';
-import { aborted } from '../../aborted.ts';
 import type { EngineContext, Run } from '../../engine.ts';
+import { aborted } from '../../net/aborted.ts';
 import { codeOf } from '../../net/error-kind.ts';
 import { closeServers, listenAll } from '../../net/listen.ts';
 import { chooserOf } from '../../net/rotation.ts';

@@ -1,6 +1,6 @@
 import type { StatelessServerConfig } from '@rushhour/protocol';
-import { aborted } from '../../aborted.ts';
 import type { EngineContext, Run } from '../../engine.ts';
+import { aborted } from '../../net/aborted.ts';
 import { bindAll, closeSockets } from '../../net/datagram.ts';
 import { Responder } from './responder.ts';
 

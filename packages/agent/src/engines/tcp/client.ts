@@ -6,7 +6,7 @@ import { LoadDriver } from '../../net/load-driver.ts';
 import { payloadBytes } from '../../net/payload.ts';
 import { chooserOf } from '../../net/rotation.ts';
 import { prepareSources, type SourcePool } from '../../net/source-addresses.ts';
-import { strainMetrics } from '../../saturation.ts';
+import { strainMetrics } from '../../net/strain-metrics.ts';
 import { TcpMeters } from './meters.ts';
 import { type SessionOwner, TcpSession } from './session.ts';
 

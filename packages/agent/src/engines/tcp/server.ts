@@ -1,7 +1,7 @@
 import { createServer, type Socket } from 'node:net';
 import type { TcpServerConfig } from '@rushhour/protocol';
-import { aborted } from '../../aborted.ts';
 import type { EngineContext, Run } from '../../engine.ts';
+import { aborted } from '../../net/aborted.ts';
 import { codeOf, countError } from '../../net/error-kind.ts';
 import { closeServers, listenAll } from '../../net/listen.ts';
 import { payloadBytes } from '../../net/payload.ts';

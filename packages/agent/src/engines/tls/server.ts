@@ -1,7 +1,7 @@
 import { createServer } from 'node:tls';
 import type { TlsServerConfig } from '@rushhour/protocol';
-import { aborted } from '../../aborted.ts';
 import type { EngineContext, Run } from '../../engine.ts';
+import { aborted } from '../../net/aborted.ts';
 import { codeOf, countError } from '../../net/error-kind.ts';
 import { closeServers, listenAll } from '../../net/listen.ts';
 import { serverTlsOptions } from '../../net/tls-options.ts';

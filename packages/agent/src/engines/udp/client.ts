@@ -3,14 +3,13 @@ import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { isIPv6 } from 'node:net';
 import type { UdpClientConfig } from '@rushhour/protocol';
-import type { EngineContext, LoadChange, LoadChangeable, Pausable, Run } from '../../engine.ts';
+import type { Counter, EngineContext, LoadChange, LoadChangeable, Pausable, Run, Samples } from '../../engine.ts';
 import { ClientLife } from '../../net/client-life.ts';
 import { codeOf, countError } from '../../net/error-kind.ts';
 import { LoadDriver } from '../../net/load-driver.ts';
 import { chooserOf } from '../../net/rotation.ts';
 import { prepareSources, type SourcePool } from '../../net/source-addresses.ts';
-import type { Counter, Samples } from '../../samples.ts';
-import { strainMetrics } from '../../saturation.ts';
+import { strainMetrics } from '../../net/strain-metrics.ts';
 import { wallClock, writeStamp } from './packet.ts';
 import { Receiver } from './receiver.ts';
 

@@ -1,5 +1,5 @@
 import type { RemoteInfo } from 'node:dgram';
-import type { Samples } from '../../samples.ts';
+import type { Samples } from '../../engine.ts';
 import { FlowTracker } from './flow-tracker.ts';
 import { readStamp, type Stamp, wallClock } from './packet.ts';
 

@@ -1,6 +1,6 @@
 import type { UdpServerConfig } from '@rushhour/protocol';
-import { aborted } from '../../aborted.ts';
 import type { EngineContext, Run } from '../../engine.ts';
+import { aborted } from '../../net/aborted.ts';
 import { bindAll, closeSockets } from '../../net/datagram.ts';
 import { codeOf, countError } from '../../net/error-kind.ts';
 import { udpBufferErrors } from '../../net/kernel-counters.ts';
