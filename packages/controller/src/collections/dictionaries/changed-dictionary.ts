@@ -1,7 +1,7 @@
 import type { Executor } from '../../store/database.ts';
 import { readRows } from '../../store/dictionaries.ts';
 import { badDictionary } from './bad-dictionary.ts';
-import { blocksOf, type Config, type Content } from './content.ts';
+import { assertTexts, blocksOf, type Config, type Content } from './content.ts';
 import { type FileAccess, partialRowsIn, type StoredContent, soundContent } from './new-dictionary.ts';
 
 export interface ContentPatch {
@@ -29,6 +29,7 @@ export const changedContent = async (
   patch: ContentPatch,
   access: FileAccess,
 ): Promise<StoredContent | undefined> => {
+  assertTexts(patch);
   const partial = partialRowsIn(patch);
   if (partial.length > 0) throw badDictionary(partial);
   const { type, selection, columns, config } = patch;

@@ -22,6 +22,24 @@ export const isInline = (type: string) => type === 'list' || type === 'table';
 export const namedColumns = ({ type, columns }: Pick<Content, 'type' | 'columns'>) =>
   type === 'list' && columns.length === 0 ? ['value'] : [...columns];
 
+const maxIssues = 100;
+
+/** Cells are texts. The schema leaves this to us, because there may be millions of them. */
+export const assertTexts = ({ rows, values }: { rows?: unknown[] | null; values?: unknown[] | null }) => {
+  const issues: Issue[] = [];
+  const check = (cell: unknown, path: () => string) => {
+    if (typeof cell !== 'string') issues.push({ path: path(), code: 'TYPE', message: 'must be string' });
+    return issues.length < maxIssues;
+  };
+  values?.every((value, i) => check(value, () => `/values/${i}`));
+  rows?.every((row, i) => {
+    if (Array.isArray(row)) return row.every((cell, j) => check(cell, () => `/rows/${i}/${j}`));
+    issues.push({ path: `/rows/${i}`, code: 'TYPE', message: 'must be array' });
+    return issues.length < maxIssues;
+  });
+  if (issues.length > 0) throw badDictionary(issues);
+};
+
 export const assertSound = (content: Content) => {
   const protocol = findProtocol(content.type);
   const issues =

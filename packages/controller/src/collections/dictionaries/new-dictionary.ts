@@ -4,7 +4,7 @@ import type { Upload } from '../../handlers.ts';
 import type { Executor } from '../../store/database.ts';
 import type { RowBlocks } from '../../store/dictionaries.ts';
 import { badDictionary } from './bad-dictionary.ts';
-import { assertSound, blocksOf, type Config, type Content, isInline, namedColumns } from './content.ts';
+import { assertSound, assertTexts, blocksOf, type Config, type Content, isInline, namedColumns } from './content.ts';
 import type { DictionaryFiles } from './dictionary-files.ts';
 import { formatOf, importRows, openFile, scanFile, withFile } from './import.ts';
 
@@ -51,6 +51,7 @@ export const contentOfUpload = async ({
 
 export const contentOfBody = async (body: NewDictionary, access: FileAccess): Promise<StoredContent> => {
   const { fileID, type = fileID === undefined ? undefined : 'file' } = body;
+  assertTexts(body);
   assertTogether(body, type);
   const content: Content = {
     ...emptyContent(type as string, body.selection),
