@@ -69,6 +69,36 @@ describe('the first start', () => {
   });
 });
 
+describe('two controllers on one database', () => {
+  it('tell each other what changes: settings are in force and notifications arrive on both', async () => {
+    const cluster = await startPostgres();
+    const admin = { email: 'two@example.test', password: 'six-Warm-Stones-lie' };
+    const env = {
+      DATABASE_URL: cluster.url,
+      RUSHHOUR_SECRET_KEY: Buffer.alloc(32, 4).toString('base64'),
+      RUSHHOUR_ADMIN_EMAIL: admin.email,
+      RUSHHOUR_ADMIN_PASSWORD: admin.password,
+    };
+    const controllers = await Promise.all([start(env), start(env)]);
+    try {
+      const send = cookieJar();
+      const [one, two] = controllers.map(({ url }) => createClient(url, send));
+      await one?.auth.login({ body: admin });
+      const stream = await two?.notifications.stream();
+      await one?.settings.update({ body: { auth: { accessTtlSec: 61 } } });
+      for await (const { event, data } of stream ?? []) {
+        expect([event, data]).toMatchObject(['notification', { kind: 'settings.changed' }]);
+        break;
+      }
+      const login = await two?.auth.login({ body: admin });
+      expect(Date.parse(login?.data.accessExpiresAt ?? '') - Date.now()).toBeLessThanOrEqual(61_000);
+    } finally {
+      await Promise.all(controllers.map((controller) => controller.kill('SIGKILL')));
+      await cluster.stop();
+    }
+  });
+});
+
 describe('a signal', () => {
   const slowRequest = (url: string) => {
     const { hostname, port } = new URL(url);

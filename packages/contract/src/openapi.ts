@@ -36,7 +36,7 @@ export const toOpenApi = (collections: Record<string, Collection>, version: stri
     info: {
       title: 'Rushhour',
       version: '1.0',
-      description: `Traffic-test controller, build ${version}`,
+      description: `Controller for network traffic testing, build ${version}. Sign in with \`POST /v1/auth/login\`: the session lives in cookies, and every call on this page uses it.`,
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],

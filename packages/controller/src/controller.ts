@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
 import { localBus } from './bus/local.ts';
+import { postgresBus } from './bus/postgres.ts';
 import { ensureBuiltinDictionaries } from './collections/dictionaries/ensure-builtin.ts';
 import type { Config } from './config.ts';
 import { prepareFirstStart } from './first-start.ts';
@@ -19,7 +20,7 @@ const hourMs = 3_600_000;
 export const startController = async (config: Config) => {
   const log = pino({ level: config.logLevel }, pino.destination({ dest: 2, sync: true }));
   const store = await openStore(config);
-  const bus = localBus();
+  const bus = config.databaseUrl ? await postgresBus(config.databaseUrl, log) : localBus();
   const settings = await loadSettings(store.read, store.secrets, bus);
   const credentials = await prepareFirstStart(store, config.admin);
   await ensureBuiltinDictionaries(store);
@@ -41,6 +42,7 @@ export const startController = async (config: Config) => {
     health.setReady(false);
     await app.close();
     await housekeeping.stop();
+    await bus.close();
     await store.close();
   };
   try {

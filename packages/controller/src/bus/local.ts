@@ -13,6 +13,7 @@ export interface Bus {
   publish<Name extends keyof Events>(name: Name, event: Events[Name]): void;
   /** Returns the function that ends the subscription. */
   subscribe<Name extends keyof Events>(name: Name, listener: (event: Events[Name]) => void): () => void;
+  close(): Promise<void>;
 }
 
 /** Events inside this process. */
@@ -24,5 +25,6 @@ export const localBus = (): Bus => {
       emitter.on(name, listener);
       return () => void emitter.off(name, listener);
     },
+    close: async () => {},
   };
 };

@@ -40,7 +40,8 @@ export const notificationHandlers = ({
         const at = new Date(body?.at ?? tx.now).toISOString();
         if (at > tx.now) throw invalid([{ path: '/at', code: 'IN_FUTURE', message: 'must not lie in the future' }]);
         const before = (await users.find(tx, caller.userId))?.notificationsReadAt ?? '';
-        const notificationsReadAt = at > before ? at : before;
+        // Timestamps of one form sort like the times they stand for.
+        const [, notificationsReadAt = at] = [at, before].sort();
         await users.update(tx, caller.userId, { notificationsReadAt });
         return {
           data: { notificationsReadAt, unread: await countUnread(tx, audiencesFor(caller), notificationsReadAt) },
