@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { describeHost, engines, type Outcome, RunningOrder } from '@rushhour/agent';
-import { Duration, Histogram, type Order, type Summary } from '@rushhour/protocol';
-import { Value } from 'typebox/value';
+import { type Duration, Histogram, type Order, type Summary } from '@rushhour/protocol';
 
 export interface OrderWish {
   readonly engine: string;
@@ -47,6 +46,8 @@ export interface Started {
   stop(): Promise<Totals>;
 }
 
+const tenSeconds: Duration = { mode: 'time', seconds: 10, count: 1, rampUpSec: 0, warmUpSec: 0, rampDownSec: 0 };
+
 export const startOrder = (wish: OrderWish): Started => {
   const stop = new AbortController();
   const summaries: Summary[] = [];
@@ -56,7 +57,7 @@ export const startOrder = (wish: OrderWish): Started => {
     epoch: 0,
     engine: wish.engine,
     config: wish.config,
-    duration: Value.Default(Duration, { ...wish.duration }) as Duration,
+    duration: { ...tenSeconds, ...wish.duration },
     cpuCores: wish.cpuCores ?? 1,
     ...(wish.allowedTargets && { allowedTargets: wish.allowedTargets }),
   };

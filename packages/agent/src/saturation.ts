@@ -22,7 +22,7 @@ export interface StrainLimits {
   readonly scheduleLagMs: number;
 }
 
-export const strainLimits: StrainLimits = { cpuPct: 97, loopLagMs: 100, scheduleLagMs: 20 };
+const strainLimits: StrainLimits = { cpuPct: 97, loopLagMs: 100, scheduleLagMs: 20 };
 
 export type SaturationReason = 'cpu' | 'eventLoopLag' | 'scheduleLag' | 'socketErrors';
 

@@ -11,7 +11,7 @@ const kinds: Readonly<Record<string, string>> = {
 };
 
 /** The class of a failure, as it appears in the name of its counter. */
-export const errorKindOf = (code: string): string => {
+const errorKindOf = (code: string): string => {
   if (isOwnSocketError(code)) return 'local';
   if (/^ERR_(SSL|TLS)|CERT|SELF_SIGNED|^EPROTO$/.test(code)) return 'tls';
   return kinds[code] ?? (/^[A-Z0-9_]+$/.test(code) ? 'other' : code);

@@ -23,7 +23,7 @@ const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIP(address) === 6 ? 'i
 /** An IPv4 address written as IPv6 (`::ffff:1.2.3.4`) reaches the IPv4 host and is judged as such. */
 const plainAddressOf = (address: string): string => /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address;
 
-export const parseAllowList = (entries: readonly string[]): BlockList => {
+const parseAllowList = (entries: readonly string[]): BlockList => {
   const list = new BlockList();
   for (const entry of entries) {
     const [address = '', prefix] = entry.split('/');

@@ -17,7 +17,7 @@ export const recordTypes: Readonly<Record<string, number>> = {
 const rcodeNames = ['NOERROR', 'FORMERR', 'SERVFAIL', 'NXDOMAIN', 'NOTIMP', 'REFUSED'];
 export const rcodeName = (rcode: number): string => rcodeNames[rcode] ?? `RCODE${rcode}`;
 
-export const flag = { response: 0x8000, authoritative: 0x0400, truncated: 0x0200, recursionDesired: 0x0100 } as const;
+const flag = { response: 0x8000, authoritative: 0x0400, truncated: 0x0200, recursionDesired: 0x0100 } as const;
 const headerBytes = 12;
 const internet = 1;
 

@@ -13,7 +13,7 @@ export const authorityOf = (config: HttpClientConfig, target: Target): string =>
 const bodyOf = (config: HttpClientConfig): Buffer | undefined =>
   config.body === undefined ? undefined : payloadBytes(config.body);
 
-export const hasHeader = (config: HttpClientConfig, name: string): boolean =>
+const hasHeader = (config: HttpClientConfig, name: string): boolean =>
   config.headers.some((header) => header.name.toLowerCase() === name);
 
 /** The whole request as bytes, made once and sent over and over. */
