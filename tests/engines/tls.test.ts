@@ -1,6 +1,6 @@
 import { createSelfSigned } from '@rushhour/agent';
 import { describe, expect, it } from 'vitest';
-import { freePort, runOrder, startServer } from './order.ts';
+import { freePort, runOrder, startOrder, startServer } from './order.ts';
 import { takePriority } from './priority.ts';
 import { execute, requireProgram } from './programs.ts';
 
@@ -33,6 +33,17 @@ describe('tls engine', () => {
     expect(run.counter('tls.full') + run.counter('tls.resumed')).toBe(20);
     expect(run.counter('tls.resumed')).toBeGreaterThanOrEqual(17);
     expect(served.counter('tls.acceptedResumed')).toBe(run.counter('tls.resumed'));
+  });
+
+  it('resumes on one core what was begun on another', async () => {
+    const port = await freePort();
+    const config = { role: 'server', listen: listenOn(port) };
+    const server = startOrder({ engine: 'tls', config, cpuCores: 2, duration: { mode: 'continuous' } });
+    await server.started;
+    const asking = { role: 'client', targets: listenOn(port), connections: 2, tls: { resumption: 'psk' } };
+    const run = await runOrder({ engine: 'tls', config: asking, duration: { mode: 'count', count: 40 } });
+    await server.stop();
+    expect(run.counter('tls.resumed')).toBeGreaterThanOrEqual(36);
   });
 
   it('resumes nothing when the server offers no tickets', async () => {

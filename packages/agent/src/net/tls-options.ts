@@ -1,3 +1,4 @@
+import { hkdfSync } from 'node:crypto';
 import { type ConnectionOptions, createSecureContext, type SecureContextOptions, type TlsOptions } from 'node:tls';
 import type { Listen, TlsClientSettings, TlsServerSettings, TlsVersion } from '@rushhour/protocol';
 import { createSelfSigned } from './self-signed.ts';
@@ -28,18 +29,31 @@ export const clientTlsOptions = (
   ...(settings.sni !== undefined && { servername: settings.sni }),
 });
 
+const settled = new WeakMap<TlsServerSettings, TlsServerSettings>();
+
+/** The same settings with a certificate, made if none was given: once, so that all cores of a server show the same. */
+export const withCertificate = (settings: TlsServerSettings, listen: readonly Listen[]): TlsServerSettings => {
+  if (settings.certificate !== undefined) return settings;
+  const names = ['localhost', '127.0.0.1', '::1', ...listen.map(({ host }) => host)];
+  const made = settled.get(settings) ?? { ...settings, ...createSelfSigned(names) };
+  settled.set(settings, made);
+  return made;
+};
+
+/** Drawn from the private key, so that a session begun on one core can be resumed on another. */
+const ticketKeysOf = (privateKey: string): Buffer =>
+  Buffer.from(hkdfSync('sha256', privateKey, '', 'rushhour session tickets', 48));
+
 export const serverTlsOptions = (
-  settings: TlsServerSettings,
+  wished: TlsServerSettings,
   listen: readonly Listen[],
-  alpn: readonly string[] = settings.alpn,
+  alpn: readonly string[] = wished.alpn,
 ): TlsOptions => {
-  const own =
-    settings.certificate === undefined
-      ? createSelfSigned(['localhost', '127.0.0.1', '::1', ...listen.map(({ host }) => host)])
-      : {};
+  const settings = withCertificate(wished, listen);
   return {
-    ...contextOptions({ ...settings, ...own }),
+    ...contextOptions(settings),
     ...(alpn.length > 0 && { ALPNProtocols: [...alpn] }),
+    ...(settings.privateKey !== undefined && { ticketKeys: ticketKeysOf(settings.privateKey) }),
     requestCert: settings.requestClientCertificate,
     rejectUnauthorized: settings.requestClientCertificate && settings.ca !== undefined,
     ...(settings.tickets ? {} : { secureOptions: noTickets }),

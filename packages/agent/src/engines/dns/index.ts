@@ -1,6 +1,7 @@
 import { DnsConfig } from '@rushhour/protocol';
 import { type EngineContext, engine } from '../../engine.ts';
 import { loadShare, shareOf } from '../../net/share.ts';
+import { withCertificate } from '../../net/tls-options.ts';
 import { prepareDnsClient } from './client.ts';
 import { prepareDnsServer } from './server.ts';
 
@@ -16,7 +17,7 @@ export const dns = engine({
       : prepareDnsServer({ ...context, config });
   },
   divide(config: DnsConfig, index: number, count: number): DnsConfig {
-    if (config.role === 'server') return config;
+    if (config.role === 'server') return { ...config, tls: withCertificate(config.tls, config.listen) };
     return {
       ...config,
       sockets: Math.max(1, shareOf(config.sockets, index, count)),

@@ -1,6 +1,7 @@
 import { HttpConfig } from '@rushhour/protocol';
 import { type EngineContext, engine } from '../../engine.ts';
 import { loadShare, shareOf } from '../../net/share.ts';
+import { withCertificate } from '../../net/tls-options.ts';
 import { prepareHttpClient } from './client.ts';
 import { prepareHttpServer } from './server.ts';
 
@@ -16,7 +17,9 @@ export const http = engine({
       : prepareHttpServer({ ...context, config });
   },
   divide(config: HttpConfig, index: number, count: number): HttpConfig {
-    if (config.role === 'server') return config;
+    if (config.role === 'server') {
+      return config.tls === undefined ? config : { ...config, tls: withCertificate(config.tls, config.listen) };
+    }
     const { load, sessionsPerSecond, totalSessions } = config;
     return {
       ...config,

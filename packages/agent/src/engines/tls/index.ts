@@ -1,6 +1,7 @@
 import { TlsConfig } from '@rushhour/protocol';
 import { type EngineContext, engine } from '../../engine.ts';
 import { loadShare, shareOf } from '../../net/share.ts';
+import { withCertificate } from '../../net/tls-options.ts';
 import { prepareTlsClient } from './client.ts';
 import { prepareTlsServer } from './server.ts';
 
@@ -16,7 +17,7 @@ export const tls = engine({
       : prepareTlsServer({ ...context, config });
   },
   divide(config: TlsConfig, index: number, count: number): TlsConfig {
-    if (config.role === 'server') return config;
+    if (config.role === 'server') return { ...config, tls: withCertificate(config.tls, config.listen) };
     const { totalSessions } = config;
     return {
       ...config,
