@@ -1,3 +1,19 @@
+export type { Analysis, AnalyzeBody, AnalyzeOptions, Find, Suggestion } from './collections/application-analysis.ts';
+export {
+  type ApplicationManifest,
+  applicationSchema,
+  type ImportDocument,
+  type ImportFields,
+  PortableApplication,
+} from './collections/application-archive.ts';
+export type {
+  Application,
+  ApplicationDraft,
+  ApplicationParameter,
+  ApplicationSession,
+  ParameterDraft,
+} from './collections/application-fields.ts';
+export type { NewApplication, TrimBody } from './collections/applications.ts';
 export { certificateDefects, type DefectName } from './collections/certificate-defects.ts';
 export type { CertificateDetails } from './collections/certificate-details.ts';
 export type { Certificate, NewCertificate } from './collections/certificates.ts';
@@ -7,6 +23,8 @@ export {
   type DictionaryUpload,
   type NewDictionary,
 } from './collections/dictionaries.ts';
+export { type File, type FileUpload, fileCategories, type NewFile } from './collections/file-fields.ts';
+export type { PcapInfo, PcapQuery } from './collections/file-pcap.ts';
 export { type Group, GroupDraft } from './collections/groups.ts';
 export * as api from './collections/index.ts';
 export type { MacOverride, MacPolicy } from './collections/network-mac-policy.ts';

@@ -1,0 +1,84 @@
+export type ValueEncoding = 'plain' | 'url' | 'base64' | 'hex' | 'utf16le';
+
+/** The bytes of a step, or a stretch of them, decoded; one character for each decoded byte. */
+export interface DecodedView {
+  readonly text: string;
+  /** Where the decoded [start, end) lies in the step, and whether that place holds nothing else. */
+  placeOf(start: number, end: number): { offset: number; length: number; exact: boolean };
+}
+
+const base64Run = /[A-Za-z0-9+/_-]{4,}={0,2}/g;
+const hexRun = /[0-9A-Fa-f]{4,}/g;
+const utf16Run = /(?:[\t-\xff]\0){2,}/g;
+
+/** Every way to read the step in one encoding. What is coded inside something else may begin at any character of it. */
+export function* viewsOf(encoding: ValueEncoding, bytes: Uint8Array): Generator<DecodedView> {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
+  if (encoding === 'plain') yield plainView(text);
+  if (encoding === 'url') yield* urlViews(text);
+  if (encoding === 'base64') {
+    for (const { 0: run, index } of text.matchAll(base64Run)) {
+      for (let phase = 0; phase < 4; phase++) yield base64View(run, index, phase);
+    }
+  }
+  if (encoding === 'hex') {
+    for (const { 0: run, index } of text.matchAll(hexRun)) {
+      for (let phase = 0; phase < 2; phase++) yield hexView(run, index, phase);
+    }
+  }
+  if (encoding === 'utf16le') for (const { 0: run, index } of text.matchAll(utf16Run)) yield utf16View(run, index);
+}
+
+const plainView = (text: string): DecodedView => ({
+  text,
+  placeOf: (start, end) => ({ offset: start, length: end - start, exact: true }),
+});
+
+function* urlViews(text: string): Generator<DecodedView> {
+  yield urlView(text, false);
+  // In forms a plus stands for a blank.
+  if (text.includes('+')) yield urlView(text, true);
+}
+
+const urlView = (text: string, isForm: boolean): DecodedView => {
+  const decoded: string[] = [];
+  const places: number[] = [];
+  for (let at = 0; at < text.length; at++) {
+    places.push(at);
+    const code = text[at] === '%' ? /^[0-9A-Fa-f]{2}/.exec(text.slice(at + 1, at + 3)) : null;
+    if (code) {
+      decoded.push(String.fromCharCode(Number.parseInt(code[0], 16)));
+      at += 2;
+    } else decoded.push(isForm && text[at] === '+' ? ' ' : (text[at] as string));
+  }
+  places.push(text.length);
+  const placeAt = (index: number) => places[index] ?? text.length;
+  return {
+    text: decoded.join(''),
+    placeOf: (start, end) => ({ offset: placeAt(start), length: placeAt(end) - placeAt(start), exact: true }),
+  };
+};
+
+/** Four characters hold three bytes; `=` at the end belongs to the last of them. */
+const base64View = (run: string, runAt: number, phase: number): DecodedView => {
+  const text = Buffer.from(run.slice(phase), 'base64').toString('latin1');
+  return {
+    text,
+    placeOf: (start, end) => {
+      const isTail = end === text.length;
+      const from = phase + Math.floor((start * 4) / 3);
+      const to = isTail ? run.length : phase + Math.ceil((end * 4) / 3);
+      return { offset: runAt + from, length: to - from, exact: start % 3 === 0 && (isTail || end % 3 === 0) };
+    },
+  };
+};
+
+const hexView = (run: string, runAt: number, phase: number): DecodedView => ({
+  text: Buffer.from(run.slice(phase, run.length - ((run.length - phase) % 2)), 'hex').toString('latin1'),
+  placeOf: (start, end) => ({ offset: runAt + phase + start * 2, length: (end - start) * 2, exact: true }),
+});
+
+const utf16View = (run: string, runAt: number): DecodedView => ({
+  text: run.replaceAll('\0', ''),
+  placeOf: (start, end) => ({ offset: runAt + start * 2, length: (end - start) * 2, exact: true }),
+});
