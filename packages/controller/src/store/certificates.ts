@@ -45,15 +45,17 @@ export const detailsById = async (executor: Executor, ids: readonly number[]) =>
     ]),
   );
 
-/** Where the private key of a certificate is sealed. */
-export const keyPlaceOf = (id: number): Place => ({ table: 'certificates', id, column: 'private' });
+const keyPlaceOf = (id: number): Place => ({ table: 'certificates', id, column: 'private' });
+
+/** A private key as it is stored; an empty text stands for none. */
+export const sealKey = (secrets: Secrets, id: number, key: string) =>
+  key === '' ? '' : secrets.seal(key, keyPlaceOf(id));
+
+export const openKey = (secrets: Secrets, { id, private: sealed }: { id: number; private: string }) =>
+  sealed === '' ? '' : secrets.open(sealed, keyPlaceOf(id));
 
 /** PEM with the private key in clear, or empty where there is none: for agents and for signing, never for answers. */
 export const openCertificate = async (executor: Executor, secrets: Secrets, id: number) => {
   const found = await certificateContents.find(executor, id);
-  if (found === undefined) return undefined;
-  return { public: found.public, private: openKey(secrets, found) };
+  return found && { public: found.public, private: openKey(secrets, found) };
 };
-
-export const openKey = (secrets: Secrets, { id, private: sealed }: { id: number; private: string }) =>
-  sealed === '' ? '' : secrets.open(sealed, keyPlaceOf(id));

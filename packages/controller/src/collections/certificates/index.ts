@@ -7,10 +7,10 @@ import {
   certificateContents,
   certificates,
   detailsById,
-  keyPlaceOf,
   openCertificate,
   openKey,
   type StoredCertificate,
+  sealKey,
 } from '../../store/certificates.ts';
 import type { Change } from '../../store/change.ts';
 import type { Executor } from '../../store/database.ts';
@@ -19,6 +19,7 @@ import { assertUnused, dropLinks } from '../../store/links.ts';
 import type { SettingsStore } from '../../store/settings.ts';
 import { type ContentPatch, changedMaterial, changesContent } from './changed-certificate.ts';
 import { isChildOf } from './kinship.ts';
+import type { Material } from './material.ts';
 import { issuerNotFound, newMaterial } from './new-certificate.ts';
 import { columnsOf, described, link, shown } from './record.ts';
 import { createTurns } from './turns.ts';
@@ -32,18 +33,24 @@ export const certificateHandlers = ({ store, settings }: Deps): Handlers<typeof 
   const { secrets } = store;
   // Making keys and opening files keeps threads busy that signing in needs, too.
   const inTurn = createTurns(2);
-  const openIn = (executor: Executor) => (id: number) => openCertificate(executor, secrets, id);
+  const open = (id: number) => openCertificate(store.read, secrets, id);
 
-  const sealedKey = (id: number, key: string) => (key === '' ? '' : secrets.seal(key, keyPlaceOf(id)));
+  /** The row of texts; the key is sealed for the id it belongs to. */
+  const contentsOf = (id: number, { public: text, private: key, details }: Material) => ({
+    public: text,
+    private: sealKey(secrets, id, key),
+    details,
+  });
 
   /** What an update makes of the stored texts; undefined where it leaves them as they are. */
   const changedContents = async (before: StoredCertificate, patch: ContentPatch) => {
-    const stored = await openIn(store.read)(before.id);
+    const stored = await open(before.id);
     if (stored === undefined || !changesContent(patch, stored.public)) return undefined;
     const material = await inTurn(() => changedMaterial(patch, stored));
-    const issuer = before.issuerCertificateID && (await openIn(store.read)(before.issuerCertificateID));
+    const issuerID = before.issuerCertificateID;
+    const issuer = issuerID && (await certificateContents.find(store.read, issuerID));
     const isChild = issuer && isChildOf(material.public, issuer.public);
-    return { ...material, issuerCertificateID: isChild ? before.issuerCertificateID : null };
+    return { ...material, issuerCertificateID: isChild ? issuerID : null };
   };
 
   return {
@@ -81,12 +88,11 @@ export const certificateHandlers = ({ store, settings }: Deps): Handlers<typeof 
       });
     },
     create: async ({ body }, caller) => {
-      const material = await inTurn(() => newMaterial(body, openIn(store.read)));
+      const material = await inTurn(() => newMaterial(body, open));
       return store.change(caller, async (tx) => {
         await assertIssuer(tx, material.issuerCertificateID);
         const id = await certificates.insert(tx, { name: body.name, ...columnsOf(material) });
-        const { public: text, details } = material;
-        await certificateContents.insert(tx, { id, public: text, private: sealedKey(id, material.private), details });
+        await certificateContents.insert(tx, { id, ...contentsOf(id, material) });
         await link(tx, { ...material, id, name: body.name });
         return { data: id };
       });
@@ -100,10 +106,7 @@ export const certificateHandlers = ({ store, settings }: Deps): Handlers<typeof 
         // New texts were checked together with what was there before.
         assertFresh('certificate', present, material ? before.updatedAt : updatedAt);
         await certificates.update(tx, id, { name, ...(material && columnsOf(material)) });
-        if (material) {
-          const { public: text, details } = material;
-          await certificateContents.update(tx, id, { public: text, private: sealedKey(id, material.private), details });
-        }
+        if (material) await certificateContents.update(tx, id, contentsOf(id, material));
         await link(tx, { ...present, ...material, id, name: name ?? present.name });
       });
     },

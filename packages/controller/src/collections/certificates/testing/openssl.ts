@@ -59,3 +59,11 @@ export function useFolder(): Folder {
 export function certificatesIn(pem: string): string[] {
   return pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----\n/g) ?? [];
 }
+
+/** The public half of a certificate, a request or a private key, as openssl sees it. */
+export async function publicKeyIn(folder: Folder, pem: string): Promise<string> {
+  const file = await folder.write('any.pem', pem);
+  if (pem.includes('PRIVATE KEY')) return (await makeWithOpenssl('pkey', '-in', file, '-pubout')).toString();
+  const command = pem.includes('CERTIFICATE REQUEST') ? 'req' : 'x509';
+  return (await makeWithOpenssl(command, '-in', file, '-noout', '-pubkey')).toString();
+}
