@@ -1,4 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const main = fileURLToPath(new URL('../../packages/controller/src/main.ts', import.meta.url));
@@ -15,7 +17,13 @@ export interface Spawned {
 /** Starts the controller as a process of its own, as a user would, and waits until it says that it is ready. */
 export const spawnController = async (env: Record<string, string>): Promise<Spawned> => {
   const child = spawn(process.execPath, [main], {
-    env: { PATH: process.env['PATH'] ?? '', RUSHHOUR_PORT: '0', RUSHHOUR_LOG_LEVEL: 'error', ...env },
+    env: {
+      PATH: process.env['PATH'] ?? '',
+      NODE_COMPILE_CACHE: join(tmpdir(), 'rushhour-compile-cache'),
+      RUSHHOUR_PORT: '0',
+      RUSHHOUR_LOG_LEVEL: 'error',
+      ...env,
+    },
   });
   let output = '';
   const ended = new Promise<number | string>((resolve) =>

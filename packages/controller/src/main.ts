@@ -1,5 +1,7 @@
+import { enableCompileCache } from 'node:module';
+import { join } from 'node:path';
 import { ConfigError, readConfig } from './config.ts';
-import { type Controller, startController } from './controller.ts';
+import type { Controller } from './controller.ts';
 
 const print = (text: string) => process.stdout.write(`${text}\n`);
 
@@ -22,7 +24,11 @@ const stopOnSignal = (controller: Controller) => {
 };
 
 try {
-  const controller = await startController(readConfig(process.env));
+  const config = readConfig(process.env);
+  // Two thirds of a start are spent on reading TypeScript; what was read once is kept.
+  enableCompileCache(join(config.dataDir, 'compile-cache'));
+  const { startController } = await import('./controller.ts');
+  const controller = await startController(config);
   stopOnSignal(controller);
   if (controller.credentials) {
     print('First start: an administrator was made. This password is shown only now.');
