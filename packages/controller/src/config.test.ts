@@ -16,6 +16,7 @@ describe('the configuration', () => {
       RUSHHOUR_PORT: '99999',
       RUSHHOUR_LOG_LEVEL: 'loud',
       DATABASE_URL: 'mysql://x',
+      S3_URL: 's3://nobody',
       RUSHHOUR_SECRET_KEY: 'short',
       RUSHHOUR_ADMIN_EMAIL: 'nobody',
       RUSHHOUR_TLS_CERT: '/no/such/file',

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { parseS3Url } from './store/blobs/s3-url.ts';
 
 export interface Config {
   host: string;
@@ -7,6 +8,7 @@ export interface Config {
   dataDir: string;
   logLevel: string;
   databaseUrl?: string;
+  s3Url?: string;
   secretKey?: Buffer;
   admin?: { email: string; password: string };
   tls?: { cert: string; key: string };
@@ -35,6 +37,7 @@ export const readConfig = (env: Record<string, string | undefined>): Config => {
     databaseUrl === undefined || /^postgres(ql)?:\/\//.test(databaseUrl),
     'DATABASE_URL must begin with postgres://',
   );
+  const s3Url = s3UrlOf(env['S3_URL'], problems);
   const secretKey = keyOf(env['RUSHHOUR_SECRET_KEY'], problems);
   const admin = adminOf(env['RUSHHOUR_ADMIN_EMAIL'], env['RUSHHOUR_ADMIN_PASSWORD'], problems);
   const tls = tlsOf(env['RUSHHOUR_TLS_CERT'], env['RUSHHOUR_TLS_KEY'], problems);
@@ -46,6 +49,7 @@ export const readConfig = (env: Record<string, string | undefined>): Config => {
     logLevel,
     dataDir: resolve(env['RUSHHOUR_DATA_DIR'] || './data'),
     ...(databaseUrl && { databaseUrl }),
+    ...(s3Url && { s3Url }),
     ...(secretKey && { secretKey }),
     ...(admin && { admin }),
     ...(tls && { tls }),
@@ -57,6 +61,16 @@ const keyOf = (text: string | undefined, problems: string[]) => {
   const key = /^[0-9a-f]{64}$/i.test(text) ? Buffer.from(text, 'hex') : Buffer.from(text, 'base64');
   if (key.length !== 32) problems.push('RUSHHOUR_SECRET_KEY must be 32 bytes in base64 or 64 hexadecimal digits');
   return key;
+};
+
+const s3UrlOf = (text: string | undefined, problems: string[]) => {
+  if (!text) return undefined;
+  try {
+    parseS3Url(text);
+  } catch (error) {
+    problems.push((error as Error).message);
+  }
+  return text;
 };
 
 const adminOf = (email: string | undefined, password: string | undefined, problems: string[]) => {

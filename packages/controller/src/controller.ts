@@ -1,8 +1,10 @@
 import type { AddressInfo } from 'node:net';
-import { pino } from 'pino';
+import { join } from 'node:path';
+import { type Logger, pino } from 'pino';
 import { localBus } from './bus/local.ts';
 import { postgresBus } from './bus/postgres.ts';
 import { ensureBuiltinDictionaries } from './collections/dictionaries/ensure-builtin.ts';
+import { createFileService } from './collections/files/file-service.ts';
 import type { Config } from './config.ts';
 import { prepareFirstStart } from './first-start.ts';
 import { createHealth } from './health.ts';
@@ -10,11 +12,40 @@ import { startHousekeeping } from './housekeeping.ts';
 import { buildApp } from './http/app.ts';
 import { sweepIdempotencyKeys } from './http/idempotency.ts';
 import { sweepSessions } from './identity/sessions.ts';
-import { openStore } from './store/index.ts';
+import { createFolderBlobs } from './store/blobs/folder.ts';
+import { createHashPool, type HashPool } from './store/blobs/hash-pool.ts';
+import { openStore, type Store } from './store/index.ts';
 import { sweepNotifications } from './store/notifications.ts';
 import { loadSettings } from './store/settings.ts';
 
 const hourMs = 3_600_000;
+
+/** Contents of files: in the data folder, or in an object store, whose client is loaded only where it is used. */
+const openBlobs = async ({ s3Url, dataDir }: Config, hashes: HashPool) => {
+  const folder = join(dataDir, 'files');
+  if (s3Url === undefined) return createFolderBlobs({ folder, hashes });
+  const { createS3Blobs } = await import('./store/blobs/s3.ts');
+  return createS3Blobs({ url: s3Url, folder, hashes });
+};
+
+const openFiles = async (config: Config, store: Store, log: Logger) => {
+  const hashes = createHashPool();
+  const onError = (error: unknown) => log.error({ err: error }, 'files');
+  const files = createFileService({ store, blobs: await openBlobs(config, hashes), onError });
+  let recovery: Promise<unknown> | undefined;
+  return {
+    files,
+    /** In the background: requests need not wait for it. */
+    startRecovery: () => {
+      recovery = files.recover().catch(onError);
+    },
+    close: async () => {
+      await recovery;
+      await files.close();
+      await hashes.close();
+    },
+  };
+};
 
 /** Starts everything in order; `close` stops it in reverse. */
 export const startController = async (config: Config) => {
@@ -22,11 +53,13 @@ export const startController = async (config: Config) => {
   const store = await openStore(config);
   const bus = config.databaseUrl ? await postgresBus(config.databaseUrl, log) : localBus();
   const settings = await loadSettings(store.read, store.secrets, bus);
+  const storage = await openFiles(config, store, log);
   const credentials = await prepareFirstStart(store, config.admin);
   await ensureBuiltinDictionaries(store);
   const housekeeping = startHousekeeping(
     [
       { name: 'sessions', everyMs: hourMs, run: () => store.database.transaction(sweepSessions) },
+      { name: 'uploads', everyMs: hourMs / 4, run: () => storage.files.expireUploads() },
       { name: 'idempotency keys', everyMs: hourMs, run: () => sweepIdempotencyKeys(store) },
       {
         name: 'notifications',
@@ -37,11 +70,12 @@ export const startController = async (config: Config) => {
     log,
   );
   const health = createHealth({ store, dataDir: config.dataDir, isSchedulerAlive: housekeeping.isAlive });
-  const app = await buildApp({ log, tls: config.tls, store, settings, bus, health });
+  const app = await buildApp({ log, tls: config.tls, store, settings, bus, health, files: storage.files });
   const close = async () => {
     health.setReady(false);
     await app.close();
     await housekeeping.stop();
+    await storage.close();
     await bus.close();
     await store.close();
   };
@@ -52,6 +86,7 @@ export const startController = async (config: Config) => {
     throw error;
   }
   health.setReady(true);
+  storage.startRecovery();
   const { port } = app.server.address() as AddressInfo;
   const host = config.host.includes(':') ? `[${config.host}]` : config.host;
   return { url: `${config.tls ? 'https' : 'http'}://${host}:${port}`, credentials, store, settings, bus, log, close };

@@ -47,7 +47,7 @@ type UploadPart<R extends Route> = R extends { readonly upload: object }
   ? { readonly upload?: Upload<UploadFieldsOf<R>> | undefined }
   : unknown;
 type ChunkPart<R extends Route> = R extends { readonly chunk: true }
-  ? { readonly chunk: { readonly stream: Readable; readonly contentRange: string | undefined } }
+  ? { readonly chunk: { readonly stream: Readable | undefined; readonly contentRange: string | undefined } }
   : unknown;
 type AnswerOf<R extends Route> = R extends { readonly download: readonly string[] } ? Download : ReplyOf<R>;
 

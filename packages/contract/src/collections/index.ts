@@ -2,6 +2,7 @@
 export { auth } from './auth.ts';
 export { certificates } from './certificates.ts';
 export { dictionaries } from './dictionaries.ts';
+export { files } from './files.ts';
 export { groups } from './groups.ts';
 export { macs } from './macs.ts';
 export { meta } from './meta.ts';

@@ -6,6 +6,8 @@ import type { SettingsStore } from '../store/settings.ts';
 import { authHandlers } from './auth.ts';
 import { certificateHandlers } from './certificates/index.ts';
 import { dictionaryHandlers } from './dictionaries.ts';
+import type { FileService } from './files/file-service.ts';
+import { fileHandlers } from './files/index.ts';
 import { groupHandlers } from './groups.ts';
 import { macHandlers } from './macs.ts';
 import { metaHandlers } from './meta.ts';
@@ -22,6 +24,7 @@ export interface Services {
   settings: SettingsStore;
   bus: Bus;
   health: Health;
+  files: FileService;
 }
 
 /** One line for each collection of the contract. */
@@ -29,6 +32,7 @@ export const createHandlers = (services: Services): AllHandlers => ({
   auth: authHandlers(services),
   certificates: certificateHandlers(services),
   dictionaries: dictionaryHandlers(services),
+  files: fileHandlers(services),
   groups: groupHandlers(services),
   macs: macHandlers(services),
   meta: metaHandlers(services),

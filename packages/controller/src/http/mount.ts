@@ -49,14 +49,15 @@ export const mount = (app: FastifyInstance, operation: string, route: Route, han
       request.caller = await admit(operation, route, request, reply, deps);
       assertMedia(route, request);
     },
-    handler: route.upload
-      ? async (request, reply) =>
-          request.isMultipart() ? upload(request, reply) : run(partsOf(request), request, reply)
-      : (request, reply) => run(partsOf(request), request, reply),
+    handler: async (request, reply): Promise<unknown> => {
+      if (route.upload && request.isMultipart()) return upload(request, reply);
+      if (route.chunk) return deps.uploads.admit<unknown>(request, async () => run(partsOf(request), request, reply));
+      return run(partsOf(request), request, reply);
+    },
   });
 
   const upload = (request: FastifyRequest, reply: FastifyReply) =>
-    deps.uploads.admit(async () => {
+    deps.uploads.admit(request, async () => {
       const opened = await openUpload(request);
       try {
         return await run(partsOf(request, opened), request, reply);
@@ -151,7 +152,9 @@ const validatorFor = (route: Route) => {
       query: collect('query', query, request.query),
       body: isLeftOut ? undefined : collect('body', body, request.body ?? null),
       ...(upload && { upload: { ...upload, fields: collect('body', fields, upload.fields) } }),
-      ...(route.chunk && { chunk: { stream: request.body, contentRange: request.headers['content-range'] } }),
+      ...(route.chunk && {
+        chunk: { stream: request.body ?? undefined, contentRange: request.headers['content-range'] },
+      }),
     };
     if (issues.length > 0) throw invalid(issues);
     return parts;
@@ -167,15 +170,24 @@ const answering = (route: Route, handler: AnyHandler, { store }: MountDeps) => {
     const key = mayRepeat ? request.headers['idempotency-key'] : undefined;
     const result =
       typeof key === 'string'
-        ? await runOnce(store, caller, key, parts, async () => handler(parts, caller))
+        ? await runOnce(store, caller, key, repeatable(parts, request), async () => handler(parts, caller))
         : await handler(parts, caller);
     // Fastify never answers when a handler resolves to undefined, so an empty reply is sent by hand.
     return result === undefined ? reply.send() : result;
   };
 };
 
+/** What two requests under one key have in common. Of a file that is streamed that is its name and its length. */
+const repeatable = ({ upload, ...parts }: Parts, { headers }: FastifyRequest) =>
+  upload ? { ...parts, fields: upload.fields, filename: upload.filename, length: headers['content-length'] } : parts;
+
 const downloading = (handler: AnyHandler) => async (parts: Parts, request: FastifyRequest, reply: FastifyReply) => {
   const { type, body, status = 200, headers = {} } = (await handler(parts, request.caller)) as Download;
+  if (request.method === 'HEAD' && typeof body === 'object' && 'destroy' in body) {
+    // Only what is sent with the content is asked for; nobody should read it all to throw it away.
+    body.destroy();
+    return reply.code(status).headers(headers).type(type).send('');
+  }
   return reply.code(status).headers(headers).type(type).send(body);
 };
 

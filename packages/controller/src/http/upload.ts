@@ -4,24 +4,45 @@ import type { FastifyRequest } from 'fastify';
 import { invalid, tooMany } from '../errors.ts';
 
 const maxUploads = 4;
+const stallMs = 30_000;
 
 /** At most a few uploads at once: each needs a hashing thread and the disk. */
 export const createUploads = () => {
   let running = 0;
   return {
-    async admit<T>(work: () => Promise<T>): Promise<T> {
+    /** Runs work that reads the body of the request, and ends it when the client goes away or falls silent. */
+    async admit<T>(request: FastifyRequest, work: () => Promise<T>): Promise<T> {
       if (running >= maxUploads) throw tooMany('TOO_MANY_UPLOADS', `more than ${maxUploads} uploads at once`, 2);
       running += 1;
+      const stopWatching = endWhenSilent(request);
       try {
         return await work();
+      } catch (error) {
+        throw request.socket.destroyed ? broken() : error;
       } finally {
+        stopWatching();
         running -= 1;
+        // Whatever was not read must not stand in the way of the answer.
+        request.raw.resume();
       }
     },
   };
 };
 
 export type Uploads = ReturnType<typeof createUploads>;
+
+const broken = () => invalid([{ path: '', code: 'ABORTED', message: 'the body ended too early' }]);
+
+/** A client that sends nothing for long while it is waited for is gone. */
+const endWhenSilent = ({ raw, socket }: FastifyRequest) => {
+  let [seenBytes, seenAt] = [socket.bytesRead, Date.now()];
+  const timer = setInterval(() => {
+    const isWaiting = !raw.complete && raw.readableLength === 0;
+    if (!isWaiting || socket.bytesRead !== seenBytes) [seenBytes, seenAt] = [socket.bytesRead, Date.now()];
+    else if (Date.now() - seenAt > stallMs) socket.destroy();
+  }, stallMs / 6);
+  return () => clearInterval(timer);
+};
 
 const refuse = (message: string) => invalid([{ path: '/file', code: 'BAD_UPLOAD', message }]);
 

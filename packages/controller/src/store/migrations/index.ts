@@ -4,6 +4,7 @@ import { links } from './003-links.ts';
 import { networks } from './004-networks.ts';
 import { dictionaries } from './005-dictionaries.ts';
 import { certificates } from './006-certificates.ts';
+import { files } from './007-files.ts';
 import type { Migrating } from './create-table.ts';
 
 /** In order; never changed once released, only added to. The schema version is their number. */
@@ -14,4 +15,5 @@ export const migrations: readonly ((m: Migrating) => Promise<void>)[] = [
   networks,
   dictionaries,
   certificates,
+  files,
 ];

@@ -1,0 +1,86 @@
+import {
+  type CaptureAnalysis,
+  CaptureAnalyzer,
+  PcapError,
+  type PcapSession,
+  type StepDataSelection,
+  type StepEncoding,
+} from '@rushhour/pcap';
+import { type Match, parseSearch, type Search } from './capture-search.ts';
+
+/** Which sessions and which part of their payload is shown. */
+export interface CaptureSelection {
+  /** Sessions by index; with `search` the ones that are searched, all when absent. */
+  readonly sessions?: readonly number[];
+  readonly stepIdx?: number;
+  readonly offset: number;
+  readonly length: number;
+  readonly encoding: StepEncoding;
+  readonly search?: string;
+  /** Of the sessions that were found. */
+  readonly page: number;
+  readonly count: number;
+}
+
+export interface FoundMatch extends Match {
+  readonly sessionIdx: number;
+  readonly stepIdx: number;
+}
+
+export interface SelectedSessions {
+  readonly sessions: PcapSession[];
+  readonly matches?: FoundMatch[];
+}
+
+const maxShownBytes = 16 * 1024 * 1024;
+const maxSearchedBytes = 64 * 1024 * 1024;
+const maxMatches = 1000;
+
+/** Records just what the selection will show; a search needs the payload whole. */
+export const analyzerFor = ({ sessions, stepIdx, offset, length, search }: CaptureSelection) => {
+  const chosen = sessions === undefined ? {} : { sessions };
+  if (search !== undefined) {
+    return new CaptureAnalyzer({ steps: true, keepPayload: true, ...chosen, maxKeptBytes: maxSearchedBytes });
+  }
+  const window = { offset, length, ...(stepIdx !== undefined && { stepIdx }) };
+  const payload = length > 0 ? { keepPayload: true, window } : {};
+  return new CaptureAnalyzer({ steps: true, hashes: true, ...payload, ...chosen, maxKeptBytes: maxShownBytes });
+};
+
+const describe = (analysis: CaptureAnalysis, index: number, selection: CaptureSelection): PcapSession => {
+  const { stepIdx, offset, length, encoding } = selection;
+  const data: StepDataSelection = { offset, length, encoding, ...(stepIdx !== undefined && { stepIdx }) };
+  const steps = analysis.steps(index, length > 0 ? data : undefined);
+  if (stepIdx === undefined) return { ...analysis.session(index), steps };
+  const step = steps[stepIdx];
+  if (step === undefined) throw new PcapError('NO_SUCH_STEP', `Session ${index} has no step ${stepIdx}.`);
+  return { ...analysis.session(index), steps: [step] };
+};
+
+const searchSession = (analysis: CaptureAnalysis, sessionIdx: number, search: Search): FoundMatch[] =>
+  analysis.steps(sessionIdx).flatMap(({ stepIdx }) => {
+    const bytes = Buffer.from(analysis.stepBytes(sessionIdx, stepIdx));
+    return search(bytes).map((match) => ({ sessionIdx, stepIdx, ...match }));
+  });
+
+const searched = (analysis: CaptureAnalysis, text: string, selection: CaptureSelection): SelectedSessions => {
+  const search = parseSearch(text);
+  const { page, count, stepIdx } = selection;
+  const found: FoundMatch[][] = [];
+  for (const index of selection.sessions ?? Array(analysis.sessionCount).keys()) {
+    const matches = searchSession(analysis, index, search).filter((m) => m.stepIdx === (stepIdx ?? m.stepIdx));
+    if (matches.length > 0) found.push(matches);
+  }
+  const shown = found.slice((page - 1) * count, page * count);
+  const sessions = shown.map((matches) => {
+    const session = describe(analysis, matches[0]?.sessionIdx ?? 0, selection);
+    const steps = new Set(matches.map((match) => match.stepIdx));
+    return { ...session, steps: session.steps.filter((step) => steps.has(step.stepIdx)) };
+  });
+  return { sessions, matches: shown.flat().slice(0, maxMatches) };
+};
+
+export const selectSessions = (analysis: CaptureAnalysis, selection: CaptureSelection): SelectedSessions => {
+  if (selection.search !== undefined) return searched(analysis, selection.search, selection);
+  return { sessions: (selection.sessions ?? []).map((index) => describe(analysis, index, selection)) };
+};

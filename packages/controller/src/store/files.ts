@@ -1,0 +1,164 @@
+import { sql } from 'kysely';
+import type { Change } from './change.ts';
+import type { Engine, Executor } from './database.ts';
+import { contains, inTexts, patternOf } from './expressions.ts';
+import { statement } from './statement.ts';
+import { createTable } from './table.ts';
+
+const equals = (column: string) => (value: unknown) => sql`${sql.ref(`t.${column}`)} = ${value}`;
+const atLeast = (column: string) => (value: unknown) => sql`${sql.ref(`t.${column}`)} >= ${value}`;
+const isTrue = (condition: ReturnType<typeof sql>) => (value: unknown) =>
+  sql`(case when ${condition} then 1 else 0 end) = ${value}`;
+
+const allTexts = (texts: unknown, engine: Engine) =>
+  engine === 'sqlite'
+    ? sql`json_each(${texts}) as wanted`
+    : sql`json_array_elements_text(${texts}::json) as wanted(value)`;
+
+/** Lists and booleans are given as the database takes them: JSON texts, 0 and 1. */
+export interface FileFilters {
+  category: string;
+  tag: string;
+  source: string;
+  mime: string;
+  hash: string;
+  sizeMin: number;
+  sizeMax: number;
+  createdFrom: string;
+  createdTo: string;
+  syncReady: number;
+  issuerID: number;
+  unused: number;
+}
+
+const hashes = ['md5', 'sha1', 'sha256', 'sha3_384', 'original_sha256'];
+
+export const files = createTable<'files', unknown, FileFilters>('files', {
+  search: ['name', 'tags', 'mime'],
+  filters: {
+    category: (categories, engine) => inTexts('t.category', categories, engine),
+    tag: (tags, engine) =>
+      sql`not exists (select 1 from ${allTexts(tags, engine)} where ${sql.raw(engine === 'sqlite' ? 'instr' : 'strpos')}(',' || ${sql.ref('t.tags')} || ',', ',' || ${sql.ref('wanted.value')} || ',') = 0)`,
+    source: equals('source'),
+    mime: equals('mime'),
+    hash: (hash) =>
+      sql`(${sql.join(
+        hashes.map((name) => equals(name)(hash)),
+        sql` or `,
+      )})`,
+    sizeMin: atLeast('size'),
+    sizeMax: (size) => sql`${sql.ref('t.size')} <= ${size}`,
+    createdFrom: atLeast('createdAt'),
+    createdTo: (time) => sql`${sql.ref('t.createdAt')} < ${time}`,
+    syncReady: isTrue(sql`${sql.ref('t.state')} = 'ready'`),
+    issuerID: equals('issuerID'),
+    unused: isTrue(sql`not exists (select 1 from "links" where "toKind" = 'file' and "toID" = ${sql.ref('t.id')})`),
+  },
+});
+export type FileRow = NonNullable<Awaited<ReturnType<typeof files.find>>>;
+
+// Malware has storage of its own: equal content on the other side of that boundary is not the same content.
+const referring = statement((db, p: { sha256: string }) =>
+  db
+    .selectFrom('files')
+    .select(['id', 'category'])
+    .where('sha256', '=', p.sha256)
+    .where('category', '<>', 'malware')
+    .orderBy('id'),
+);
+const partOwner = statement((db, p: { part: string }, engine) =>
+  db
+    .selectFrom('files')
+    .select('id')
+    .where('state', '=', 'uploading')
+    .where(
+      engine === 'sqlite'
+        ? sql<boolean>`json_extract(${sql.ref('upload')}, '$.part') = ${p.part}`
+        : sql<boolean>`${sql.ref('upload')}::json ->> 'part' = ${p.part}`,
+    ),
+);
+const byState = statement((db, p: { state: string }) =>
+  db.selectFrom('files').select(['id', 'expiresAt']).where('state', '=', p.state).orderBy('id'),
+);
+const madeFrom = statement((db, p: { sha256s: string }, engine) =>
+  db
+    .selectFrom('files')
+    .select(['id', 'original_sha256'])
+    .where(inTexts('original_sha256', p.sha256s, engine))
+    .whereRef('sha256', '<>', 'original_sha256')
+    .where('category', '<>', 'malware')
+    .orderBy('id'),
+);
+
+/** Files with this content, oldest first; without those of the malware collection. */
+export const filesWith = (executor: Executor, sha256: string) => referring.all(executor, { sha256 });
+export const isContentUsed = async (executor: Executor, sha256: string) =>
+  (await filesWith(executor, sha256)).length > 0;
+export const isPartUsed = async (executor: Executor, part: string) =>
+  (await partOwner.first(executor, { part })) !== undefined;
+export const filesInState = (executor: Executor, state: string) => byState.all(executor, { state });
+/** Files whose content was made from one of these contents. */
+export const filesMadeFrom = (executor: Executor, sha256s: readonly string[]) =>
+  madeFrom.all(executor, { sha256s: JSON.stringify(sha256s.filter((sha256) => sha256 !== '')) });
+
+const known = statement((db, p: { sha256s: string }, engine) =>
+  db
+    .selectFrom('files')
+    .select(['id', 'sha256', 'size', 'category'])
+    .where(inTexts('sha256', p.sha256s, engine))
+    .orderBy('id'),
+);
+export const filesWithAny = (executor: Executor, sha256s: readonly string[]) =>
+  known.all(executor, { sha256s: JSON.stringify(sha256s) });
+
+const totals = statement((db, _: object) =>
+  db
+    .selectFrom('files')
+    .select([
+      'category',
+      sql<number>`count(*)`.as('count'),
+      sql<number>`coalesce(sum(${sql.ref('size')}), 0)`.as('bytes'),
+    ])
+    .where('state', '<>', 'uploading')
+    .groupBy('category'),
+);
+const unique = statement((db, _: object) =>
+  db
+    .selectFrom(
+      db.selectFrom('files').select(['sha256', 'size']).distinct().where('state', '<>', 'uploading').as('contents'),
+    )
+    .select(sql<number>`coalesce(sum(${sql.ref('contents.size')}), 0)`.as('bytes')),
+);
+const tagged = statement((db, p: { pattern: string; category: string }, engine) =>
+  db
+    .selectFrom('files')
+    .select(['tags', sql<number>`count(*)`.as('count')])
+    .where('tags', '<>', '')
+    .where(contains('tags', p.pattern, engine))
+    .where(sql<boolean>`(cast(${p.category} as text) = '' or ${sql.ref('category')} = cast(${p.category} as text))`)
+    .groupBy('tags'),
+);
+
+export const totalsByCategory = (executor: Executor) => totals.all(executor, {});
+export const uniqueBytes = async (executor: Executor) => Number((await unique.first(executor, {}))?.bytes ?? 0);
+export const tagSets = (executor: Executor, search: string, category: string) =>
+  tagged.all(executor, { pattern: patternOf(search), category });
+
+const setState = statement((db, p: { sha256: string; state: string; problem: string; now: string }) =>
+  db
+    .updateTable('files')
+    .set({ state: p.state, problem: p.problem, updatedAt: p.now })
+    .where('sha256', '=', p.sha256)
+    .where('state', '=', 'analysing')
+    .returning('id'),
+);
+
+/** Ends the analysis of a content for all files that have it. */
+export const endAnalysis = async (
+  tx: Change,
+  sha256: string,
+  outcome: { state: 'ready' | 'failed'; problem: string },
+) => {
+  const rows = await setState.all(tx, { sha256, now: tx.now, ...outcome });
+  for (const { id } of rows) tx.touch('files', id);
+};
