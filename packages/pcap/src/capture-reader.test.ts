@@ -141,6 +141,16 @@ describe.each([true, false])('a pcapng capture, little endian: %s', (le) => {
     ]);
   });
 
+  it('is refused when a packet claims more than its block holds', () => {
+    const capture = Buffer.concat([
+      section(le),
+      anInterface(le, 1),
+      block(le, 6, [0, 0, 0, 9, 9], 'only8...'),
+      section(le),
+    ]);
+    expect(codeOf(() => read(capture))).toBe('CORRUPT_CAPTURE');
+  });
+
   it('is refused when a packet names an interface nobody described', () => {
     const capture = Buffer.concat([section(le), anInterface(le, 1), block(le, 6, [1, 0, 0, 1, 1], 'a')]);
     expect(codeOf(() => read(capture))).toBe('CORRUPT_CAPTURE');

@@ -59,6 +59,7 @@ export interface PcapSession {
   steps: PcapStep[];
 }
 
+/** `text` is Latin-1: one character for each byte, so that nothing is lost. */
 export type StepEncoding = 'base64' | 'hex' | 'text';
 
 export interface PcapStep {

@@ -19,3 +19,11 @@ it('divides 64-bit ticks exactly for every decimal and binary resolution', () =>
     { numRuns: 2000 },
   );
 });
+
+it('is exact in units finer than a nanosecond', () => {
+  const clock = new TickClock(11, 0);
+  for (let ticks = 1; ticks < 100_000; ticks += 7) {
+    clock.set(0, ticks * 100 - 1);
+    expect(clock.nanoseconds).toBe(ticks - 1);
+  }
+});

@@ -31,8 +31,7 @@ export class TickClock {
     const upper = (high % ticks) * 65536 + (low >>> 16);
     const lower = (upper % ticks) * 65536 + (low & 0xffff);
     this.seconds = Math.floor(high / ticks) * TWO_32 + Math.floor(upper / ticks) * 65536 + Math.floor(lower / ticks);
-    const rest = lower % ticks;
-    this.nanoseconds = 1e9 % ticks === 0 ? rest * (1e9 / ticks) : Math.floor((rest / ticks) * 1e9);
+    this.nanoseconds = nanosecondsOf(lower % ticks, ticks);
   }
 
   #divideBig(high: number, low: number): void {
@@ -40,4 +39,11 @@ export class TickClock {
     this.seconds = Number(ticks / this.#ticksPerSecond);
     this.nanoseconds = Number(((ticks % this.#ticksPerSecond) * 1_000_000_000n) / this.#ticksPerSecond);
   }
+}
+
+/** Decimal resolutions divide exactly either way; binary ones may be off by the last nanosecond. */
+function nanosecondsOf(rest: number, ticksPerSecond: number): number {
+  if (1e9 % ticksPerSecond === 0) return rest * (1e9 / ticksPerSecond);
+  if (ticksPerSecond % 1e9 === 0) return Math.floor(rest / (ticksPerSecond / 1e9));
+  return Math.floor((rest / ticksPerSecond) * 1e9);
 }

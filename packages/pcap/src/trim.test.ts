@@ -84,6 +84,8 @@ describe('trimming', () => {
     const { bytes, result } = await trimmed(capture, { keepSessions: [1], anonymise: { ips: true } });
     expect(result).toMatchObject({ packets: 2, sessionsRemap: [{ from: 1, to: 0 }] });
     expect((await sessionsOf(bytes))[0]).toMatchObject({ bytesS2C: 2000 });
+    const renamed = udpDatagram(new Uint8Array(2000).fill(65), { ...UDP, src: '10.0.0.1', dst: '10.0.0.2' });
+    expect(Buffer.from(bytes).includes(Buffer.from(renamed.subarray(0, 16)))).toBe(true);
   });
 
   it.each<[TrimOptions, string]>([
