@@ -7,7 +7,7 @@ import { chargenText, Responder } from './responder.ts';
 
 /** By TCP chargen does not wait to be asked (RFC 864): it pours until the peer leaves. */
 const pour = (socket: Socket, text: Buffer): void => {
-  if (socket.writable) socket.write(text, () => pour(socket, text));
+  if (socket.writable) socket.write(text, () => setImmediate(pour, socket, text));
 };
 
 export const prepareStatelessTcp = async (context: EngineContext<StatelessServerConfig>): Promise<Run> => {

@@ -7,6 +7,7 @@ import { payloadBytes } from '../../net/payload.ts';
 import { chooserOf } from '../../net/rotation.ts';
 import { prepareSources, type SourcePool } from '../../net/source-addresses.ts';
 import { strainMetrics } from '../../net/strain-metrics.ts';
+import { Turns } from '../../net/turns.ts';
 import { TcpMeters } from './meters.ts';
 import { type SessionOwner, TcpSession } from './session.ts';
 
@@ -15,6 +16,7 @@ type Context = EngineContext<TcpClientConfig>;
 const failurePauseMs = 100;
 const drainMs = 1000;
 const bulkBytes = 131_072;
+const messagesPerTurn = 64;
 
 const messageLoad = (config: TcpClientConfig, bytes: number): Load => {
   if (config.rateBps !== undefined) return { rate: config.rateBps / 8 / bytes };
@@ -34,6 +36,7 @@ class TcpClient implements Run, Pausable, LoadChangeable, SessionOwner {
   readonly #life: ClientLife;
   readonly #choose;
   readonly #retransmitsBefore = retransmittedSegments();
+  readonly #turns = new Turns(messagesPerTurn);
   #retransmits = 0;
 
   constructor(context: Context, sources: SourcePool) {
@@ -103,7 +106,9 @@ class TcpClient implements Run, Pausable, LoadChangeable, SessionOwner {
   }
 
   onReady(session: TcpSession): void {
-    if (this.#active.get(session.place) === session) this.#messages.offer(session.place, performance.now());
+    this.#turns.pass(() => {
+      if (this.#active.get(session.place) === session) this.#messages.offer(session.place, performance.now());
+    });
   }
 
   onEnd(session: TcpSession, hasFailed: boolean): void {

@@ -27,7 +27,7 @@ export const prepareTcpServer = async (context: EngineContext<TcpServerConfig>):
     });
   };
   const pour = (socket: Socket): void => {
-    if (socket.writable) write(socket, payload, () => pour(socket));
+    if (socket.writable) write(socket, payload, () => setImmediate(pour, socket));
   };
   const serve = (socket: Socket) => {
     meters.accepted.add(1);

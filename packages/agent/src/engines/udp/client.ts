@@ -10,6 +10,7 @@ import { LoadDriver } from '../../net/load-driver.ts';
 import { chooserOf } from '../../net/rotation.ts';
 import { prepareSources, type SourcePool } from '../../net/source-addresses.ts';
 import { strainMetrics } from '../../net/strain-metrics.ts';
+import { Turns } from '../../net/turns.ts';
 import { wallClock, writeStamp } from './packet.ts';
 import { Receiver } from './receiver.ts';
 
@@ -17,6 +18,7 @@ type Context = EngineContext<UdpClientConfig>;
 
 // Packets of a flow that the system may not have taken yet; each has its own bytes.
 const placesPerFlow = 32;
+const packetsPerTurn = 128;
 
 interface Flow {
   readonly socket: Socket;
@@ -60,6 +62,7 @@ class UdpClient implements Run, Pausable, LoadChangeable {
   readonly #flows: readonly Flow[];
   readonly #driver: LoadDriver;
   readonly #life: ClientLife;
+  readonly #turns = new Turns(packetsPerTurn);
   #underWay = 0;
 
   constructor(context: Context, sources: SourcePool, flows: readonly Flow[]) {
@@ -131,7 +134,7 @@ class UdpClient implements Run, Pausable, LoadChangeable {
         flow.sent.add(1);
         flow.txBytes.add(bytes.length);
       }
-      this.#driver.offer(place, performance.now());
+      this.#turns.pass(() => this.#driver.offer(place, performance.now()));
       this.#life.settle();
     });
   }
