@@ -93,7 +93,6 @@ export const Analysis = Type.Object(
           appProtocol: Type.String(),
           replayable: Type.Boolean(),
           reasons: Type.Array(Type.String()),
-          stepCount: Type.Integer(),
         },
         { title: 'AnalyzedSession' },
       ),

@@ -5,6 +5,7 @@ import { networks } from './004-networks.ts';
 import { dictionaries } from './005-dictionaries.ts';
 import { certificates } from './006-certificates.ts';
 import { files } from './007-files.ts';
+import { applications } from './008-applications.ts';
 import type { Migrating } from './create-table.ts';
 
 /** In order; never changed once released, only added to. The schema version is their number. */
@@ -16,4 +17,5 @@ export const migrations: readonly ((m: Migrating) => Promise<void>)[] = [
   dictionaries,
   certificates,
   files,
+  applications,
 ];
