@@ -113,6 +113,15 @@ describe('a sample', () => {
     expect((await get(id, { sample: 2 })).sample).toEqual([{ q: 'a%20b' }, { q: 'a%20b' }]);
   });
 
+  it('is given up when it takes too long', async () => {
+    const columns = Array.from({ length: 30 }, (_, i) => [`c${i}`, { pattern: '#{8192}' }]);
+    const id = await create({ name: 'Slow', type: 'pattern', config: Object.fromEntries(columns) });
+    await expect(get(id, { sample: 1000 })).rejects.toMatchObject({
+      status: 400,
+      data: { issues: [{ path: '/sample', in: 'query', code: 'SAMPLE_TOO_LARGE' }] },
+    });
+  });
+
   it('is bounded, and refused where there is nothing to draw', async () => {
     const id = await create({ name: 'Profile', type: 'protocol.bfd' });
     await expect(get(id, { sample: 1 })).rejects.toMatchObject({

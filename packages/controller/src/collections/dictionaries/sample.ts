@@ -5,18 +5,24 @@ import type { DictionaryFile } from './dictionary-files.ts';
 import { withFile } from './import.ts';
 
 const seed = 1;
+const budgetMs = 2000;
 
 /** The first rows that so many users would draw, one each; fewer when the data comes to its end. */
 export const sampleOf = (dictionary: DictionaryDraft, count: number, rows?: FileRows): Record<string, string>[] => {
   const { columns, row } = createDraw(dictionary, { seed, users: count, rows });
   const drawn: Record<string, string>[] = [];
+  const deadline = performance.now() + budgetMs;
   for (let user = 0; user < count; user += 1) {
+    // Rows of many long computed columns take their time, and nobody else is served meanwhile.
+    if (performance.now() > deadline) throw tooLarge(`only ${user} rows can be drawn in ${budgetMs} ms`);
     const cells = row({ user });
     if (cells === undefined) break;
     drawn.push(Object.fromEntries(columns.map((column, i) => [column, cells[i] ?? ''])));
   }
   return drawn;
 };
+
+const tooLarge = (message: string) => invalid([{ path: '/sample', in: 'query', code: 'SAMPLE_TOO_LARGE', message }]);
 
 /** The same for rows that stay in their file: which rows are drawn is known before any is read. */
 export const sampleOfFile = async (
@@ -35,8 +41,7 @@ export const sampleOfFile = async (
     }),
   );
   if (wanted.size > dictionaryLimits.rows) {
-    const message = `weights of more than ${dictionaryLimits.rows} rows are not read for a sample`;
-    throw invalid([{ path: '/sample', in: 'query', code: 'SAMPLE_TOO_LARGE', message }]);
+    throw tooLarge(`weights of more than ${dictionaryLimits.rows} rows are not read for a sample`);
   }
   const found = await pickRows(file, dictionary, wanted);
   return sampleOf(

@@ -121,6 +121,22 @@ describe('a stored file', () => {
     await vi.waitFor(() => expect(open).toBe(0));
   });
 
+  it('is read for an update that loses against one made meanwhile', async () => {
+    const id = await create({ name: 'Raced', fileID: 3 });
+    const race = {
+      find: async (executor: never, fileID: number) => {
+        const file = await files.find(executor, fileID);
+        await handlers().update({ body: { id, description: 'renamed meanwhile' } }, caller);
+        return file;
+      },
+    };
+    const slow = dictionaryHandlers({ store: controller.store, settings: controller.settings, files: race });
+    await expect(slow.update({ body: { id, selection: 'random' } }, caller)).rejects.toMatchObject({
+      code: 'STALE_OBJECT',
+    });
+    expect(await get(id)).toMatchObject({ selection: 'sequential', description: 'renamed meanwhile' });
+  });
+
   it('is not found where no files are kept', async () => {
     await expect(dictionaries.create({ body: { name: 'x', fileID: 1 } as never })).rejects.toMatchObject({
       status: 400,
