@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
+import { afterAll, beforeEach } from 'vitest';
 
 // Where the kernel groups processes by session, priority holds within the group only; this lifts the group itself.
 const liftGroup = (nice: number): void => {
@@ -11,8 +12,8 @@ const liftGroup = (nice: number): void => {
 };
 
 /**
- * Puts this process, and what it starts from now on, before other work on the machine until it ends. What is measured
- * is the engines, not how many others share the processor. Where that is not permitted the tests run as they are.
+ * Puts the tests of this file, and what they start, before other work on the machine. What is measured is the engines,
+ * not how many others share the processor. Where that is not permitted the tests run as they are.
  */
 export const takePriority = (): void => {
   try {
@@ -20,6 +21,7 @@ export const takePriority = (): void => {
   } catch {
     return;
   }
-  liftGroup(-15);
-  process.on('exit', () => liftGroup(0));
+  // Again before each: a file that ends beside this one sets the group back.
+  beforeEach(() => liftGroup(-15));
+  afterAll(() => liftGroup(0));
 };
