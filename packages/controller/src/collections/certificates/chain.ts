@@ -1,15 +1,19 @@
 import type { KeyObject, X509Certificate } from 'node:crypto';
 import { isKeyOf } from './private-key.ts';
 
+// A text may hold 200 certificates that all bear the same two names; no true chain needs this many.
+const maxSignatureChecks = 64;
+
 /** Leaf first, each followed by its issuer; certificates that fit nowhere keep their order at the end. */
 export function orderChain(certificates: readonly X509Certificate[], key?: KeyObject): X509Certificate[] {
   const rest = new Map(certificates.map((certificate) => [certificate.fingerprint256, certificate]));
   const ordered: X509Certificate[] = [];
+  const budget = { checksLeft: maxSignatureChecks };
   let current = leafOf([...rest.values()], key);
   while (current) {
     ordered.push(current);
     rest.delete(current.fingerprint256);
-    current = isSelfIssued(current) ? undefined : findIssuer(current, [...rest.values()]);
+    current = isSelfIssued(current) ? undefined : findIssuer(current, [...rest.values()], budget);
   }
   return [...ordered, ...rest.values()];
 }
@@ -41,9 +45,15 @@ function leafOf(certificates: readonly X509Certificate[], key?: KeyObject): X509
 }
 
 /** Names decide; where several certificates bear the name, the one whose key made the signature. */
-function findIssuer(certificate: X509Certificate, among: readonly X509Certificate[]): X509Certificate | undefined {
-  const named = among.filter((other) => other.subject === certificate.issuer);
-  return named.find((other) => isSignedBy(certificate, other)) ?? named[0];
+function findIssuer(
+  certificate: X509Certificate,
+  among: readonly X509Certificate[],
+  budget: { checksLeft: number },
+): X509Certificate | undefined {
+  const { issuer } = certificate;
+  const named = among.filter((other) => other.subject === issuer);
+  if (named.length < 2) return named[0];
+  return named.find((other) => budget.checksLeft-- > 0 && isSignedBy(certificate, other)) ?? named[0];
 }
 
 function isSelfIssued(certificate: X509Certificate): boolean {

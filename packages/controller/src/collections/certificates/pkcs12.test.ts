@@ -161,6 +161,22 @@ describe('damaged PKCS#12', () => {
     );
   });
 
+  test.each([
+    [90, 'is read'],
+    [150, 'is refused'],
+  ])('%i parts of two certificates each: the file %s', async (count, verdict) => {
+    const plain = asn1js.fromBER(await exportPkcs12(['-nomac', '-keypbe', 'NONE', '-certpbe', 'NONE'])).result;
+    const [, authSafe] = (plain as asn1js.Sequence).valueBlock.value as [asn1js.Integer, asn1js.Sequence];
+    const content = authSafe.valueBlock.value[1] as asn1js.Constructed;
+    const safe = asn1js.fromBER((content.valueBlock.value[0] as asn1js.OctetString).getValue()).result;
+    const [certificates] = (safe as asn1js.Sequence).valueBlock.value as [asn1js.BaseBlock];
+    const value = Array.from({ length: count }, () => certificates);
+    content.valueBlock.value = [new asn1js.OctetString({ valueHex: new asn1js.Sequence({ value }).toBER() })];
+    const outcome = await parsePkcs12(Buffer.from(plain.toBER()), '').catch((error: unknown) => error);
+    if (verdict === 'is refused') expect(outcome).toMatchObject({ code: 'BAD_PKCS12' });
+    else expect(outcome).toMatchObject({ leaf: { subject: 'CN=leaf.test' }, privateKey: undefined });
+  });
+
   test('nesting a thousand levels deep is refused', async () => {
     const bomb = Buffer.concat([Buffer.from('3080'.repeat(1000), 'hex'), Buffer.alloc(2000)]);
     await expect(parsePkcs12(bomb, '')).rejects.toMatchObject({ code: 'BAD_PKCS12' });

@@ -78,7 +78,11 @@ async function readSafeContents(bytes: Uint8Array, reading: Reading, depth: numb
   if (depth > maxNesting) throw new Error('nested too deeply');
   const contents = membersOf(parseAsn1(bytes));
   if (contents.length > maxParts) throw new Error('too many bags');
-  for (const bag of contents) await readBag(bag, reading, depth);
+  for (const bag of contents) {
+    await readBag(bag, reading, depth);
+    // Each level stays below its own bound, so that nested ones multiply.
+    if (reading.certificates.length + reading.keys.length > maxParts) throw new Error('too many certificates and keys');
+  }
 }
 
 async function readBag(bag: Asn1Node, reading: Reading, depth: number): Promise<void> {
