@@ -89,7 +89,16 @@ export const startController = async (config: Config) => {
   storage.startRecovery();
   const { port } = app.server.address() as AddressInfo;
   const host = config.host.includes(':') ? `[${config.host}]` : config.host;
-  return { url: `${config.tls ? 'https' : 'http'}://${host}:${port}`, credentials, store, settings, bus, log, close };
+  return {
+    url: `${config.tls ? 'https' : 'http'}://${host}:${port}`,
+    credentials,
+    store,
+    settings,
+    bus,
+    files: storage.files,
+    log,
+    close,
+  };
 };
 
 export type Controller = Awaited<ReturnType<typeof startController>>;

@@ -1,4 +1,4 @@
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { permissionOf, type Route } from '@rushhour/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError, forbidden, type Issue, invalid, unauthenticated } from '../errors.ts';
@@ -186,7 +186,7 @@ const downloading = (handler: AnyHandler) => async (parts: Parts, request: Fasti
   if (request.method === 'HEAD' && typeof body === 'object' && 'destroy' in body) {
     // Only what is sent with the content is asked for; nobody should read it all to throw it away.
     body.destroy();
-    return reply.code(status).headers(headers).type(type).send('');
+    return reply.code(status).headers(headers).type(type).send(Readable.from([]));
   }
   return reply.code(status).headers(headers).type(type).send(body);
 };

@@ -30,9 +30,9 @@ export interface IntakeDeps {
   blobs: Blobs;
 }
 
-/** The name a browser gave the file, without folders and what no name may hold. */
+/** The name a browser gave the file, without folders and what no name may hold. Forms write a quote as %22. */
 export const nameOfUpload = (filename: string) =>
-  basename(filename.replaceAll('\\', '/'))
+  basename(filename.replaceAll('%22', '"').replaceAll('\\', '/'))
     // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is taken out
     .replace(/[\u0000-\u001f\u007f]/g, '')
     .slice(-255) || 'unnamed';
