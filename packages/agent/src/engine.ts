@@ -1,5 +1,5 @@
 import type { Duration } from '@rushhour/protocol';
-import type { Static, TSchema } from 'typebox';
+import type { TSchema } from 'typebox';
 import type { Samples } from './samples.ts';
 
 export type { Counter, Gauge, Samples } from './samples.ts';
@@ -69,24 +69,20 @@ export const isPausable = (run: Run): run is Run & Pausable => 'pause' in run &&
 export const isLoadChangeable = (run: Run): run is Run & LoadChangeable => 'changeLoad' in run;
 
 /** One way of generating traffic. `prepare` may be slow; `start` must not be. */
-export interface Engine<Config extends TSchema = TSchema> {
+export interface Engine<Config = unknown> {
   readonly id: string;
-  readonly config: Config;
+  /** Describes `Config`; what comes from outside is checked against it. */
+  readonly config: TSchema;
   /** Every host this configuration would send to, so that the agent can refuse it before anything is sent. */
-  targetsOf(config: Static<Config>): readonly string[];
+  targetsOf(config: Config): readonly string[];
   check(host: Host): Promise<Availability>;
-  prepare(context: EngineContext<Static<Config>>): Promise<Run>;
+  prepare(context: EngineContext<Config>): Promise<Run>;
 }
 
 /** An engine whose load several cores can share. */
-export interface Divisible<Config extends TSchema = TSchema> {
+export interface Divisible<Config = unknown> {
   /** The share of one of `count` cores; the shares together are the whole. */
-  divide(config: Static<Config>, index: number, count: number): Static<Config>;
+  divide(config: Config, index: number, count: number): Config;
 }
-
-/** Lets the compiler infer the configuration's type where an engine is written down. */
-export const engine = <Config extends TSchema, Extra extends Partial<Divisible<Config>>>(
-  definition: Engine<Config> & Extra,
-): Engine<Config> & Extra => definition;
 
 export const isDivisible = (candidate: Engine): candidate is Engine & Divisible => 'divide' in candidate;

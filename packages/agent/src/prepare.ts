@@ -1,6 +1,6 @@
 import type { Order } from '@rushhour/protocol';
 import type { TSchema } from 'typebox';
-import { Value } from 'typebox/value';
+import * as value from 'typebox/value';
 import { prepareOnCores } from './cores.ts';
 import { type Engine, type EngineContext, type Host, isDivisible, type Run } from './engine.ts';
 import { resolveTargets } from './net/target-guard.ts';
@@ -14,6 +14,15 @@ export interface PrepareDeps {
   readonly note: (remark: string) => void;
 }
 
+// TypeBox's own signatures compute the type of whatever fits the schema; for a schema that is known only at run time
+// that costs the compiler half a minute and tells nothing.
+const { Check, Clone, Default, Errors } = value as unknown as {
+  Check(schema: TSchema, value: unknown): boolean;
+  Clone(value: unknown): unknown;
+  Default(schema: TSchema, value: unknown): unknown;
+  Errors(schema: TSchema, value: unknown): { instancePath: string; message: string }[];
+};
+
 /** Of a configuration for either role, the part for this one: its problems are then named one by one. */
 const schemaFor = (schema: TSchema, config: unknown): TSchema => {
   const { anyOf } = schema as { anyOf?: (TSchema & { properties: { role: { const: string } } })[] };
@@ -24,9 +33,9 @@ const schemaFor = (schema: TSchema, config: unknown): TSchema => {
 /** Fills in defaults; throws with every problem when the configuration is not what the engine describes. */
 export const parseConfig = (engine: Engine, config: unknown): unknown => {
   const schema = schemaFor(engine.config, config);
-  const filled = Value.Default(schema, Value.Clone(config));
-  if (Value.Check(schema, filled)) return filled;
-  const problems = Value.Errors(schema, filled).map((error) => `${error.instancePath || '/'} ${error.message}`);
+  const filled = Default(schema, Clone(config));
+  if (Check(schema, filled)) return filled;
+  const problems = Errors(schema, filled).map((error) => `${error.instancePath || '/'} ${error.message}`);
   throw new Error(`bad configuration for ${engine.id}: ${problems.join('; ')}`);
 };
 

@@ -1,23 +1,25 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Order, Summary } from '@rushhour/protocol';
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { type Engine, engine } from './engine.ts';
+import type { Engine } from './engine.ts';
 import { describeHost } from './host.ts';
 import { type OrderDeps, RunningOrder } from './run.ts';
 
 const life: string[] = [];
 let ticks = 0;
 
+const TickConfig = Type.Object({
+  everyMs: Type.Integer({ minimum: 1, default: 10 }),
+  target: Type.String({ default: '127.0.0.1' }),
+  breaks: Type.String({ default: '' }),
+  ignoresSignal: Type.Boolean({ default: false }),
+});
+
 /** Sends nothing and counts time. */
-const tick = engine({
+const tick: Engine<Static<typeof TickConfig>> = {
   id: 'tick',
-  config: Type.Object({
-    everyMs: Type.Integer({ minimum: 1, default: 10 }),
-    target: Type.String({ default: '127.0.0.1' }),
-    breaks: Type.String({ default: '' }),
-    ignoresSignal: Type.Boolean({ default: false }),
-  }),
+  config: TickConfig,
   targetsOf: (config) => [config.target],
   check: async (host) =>
     host.platform === 'linux'
@@ -59,7 +61,7 @@ const tick = engine({
       },
     };
   },
-});
+};
 
 const engines: ReadonlyMap<string, Engine> = new Map([['tick', tick as Engine]]);
 const orderOf = (config: unknown, seconds = 0.2): Order => ({

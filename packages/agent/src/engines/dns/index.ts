@@ -1,22 +1,22 @@
 import { DnsConfig } from '@rushhour/protocol';
-import { type EngineContext, engine } from '../../engine.ts';
+import type { Divisible, Engine } from '../../engine.ts';
 import { loadShare, shareOf } from '../../net/share.ts';
 import { withCertificate } from '../../net/tls-options.ts';
 import { prepareDnsClient } from './client.ts';
 import { prepareDnsServer } from './server.ts';
 
 /** DNS queries over UDP, TCP, TLS and HTTPS, and the answering side of all four. */
-export const dns = engine({
+export const dns: Engine<DnsConfig> & Divisible<DnsConfig> = {
   id: 'dns',
   config: DnsConfig,
   targetsOf: (config) => (config.role === 'client' ? config.targets.map((target) => target.host) : []),
   check: async () => ({ isAvailable: true, way: 'node:dgram, node:net, node:tls, node:http2' }),
-  prepare({ config, ...context }: EngineContext<DnsConfig>) {
+  prepare({ config, ...context }) {
     return config.role === 'client'
       ? prepareDnsClient({ ...context, config })
       : prepareDnsServer({ ...context, config });
   },
-  divide(config: DnsConfig, index: number, count: number): DnsConfig {
+  divide(config, index, count) {
     if (config.role === 'server') return { ...config, tls: withCertificate(config.tls, config.listen) };
     return {
       ...config,
@@ -25,4 +25,4 @@ export const dns = engine({
       load: loadShare(config.load, count),
     };
   },
-});
+};

@@ -1,22 +1,22 @@
 import { HttpConfig } from '@rushhour/protocol';
-import { type EngineContext, engine } from '../../engine.ts';
+import type { Divisible, Engine } from '../../engine.ts';
 import { loadShare, shareOf } from '../../net/share.ts';
 import { withCertificate } from '../../net/tls-options.ts';
 import { prepareHttpClient } from './client.ts';
 import { prepareHttpServer } from './server.ts';
 
 /** HTTP/1.1 and HTTP/2, both sides. */
-export const http = engine({
+export const http: Engine<HttpConfig> & Divisible<HttpConfig> = {
   id: 'http',
   config: HttpConfig,
   targetsOf: (config) => (config.role === 'client' ? config.targets.map((target) => target.host) : []),
   check: async () => ({ isAvailable: true, way: 'node:net' }),
-  prepare({ config, ...context }: EngineContext<HttpConfig>) {
+  prepare({ config, ...context }) {
     return config.role === 'client'
       ? prepareHttpClient({ ...context, config })
       : prepareHttpServer({ ...context, config });
   },
-  divide(config: HttpConfig, index: number, count: number): HttpConfig {
+  divide(config, index, count) {
     if (config.role === 'server') {
       return config.tls === undefined ? config : { ...config, tls: withCertificate(config.tls, config.listen) };
     }
@@ -29,4 +29,4 @@ export const http = engine({
       ...(totalSessions !== undefined && { totalSessions: shareOf(totalSessions, index, count) }),
     };
   },
-});
+};

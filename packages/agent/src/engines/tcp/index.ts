@@ -1,21 +1,21 @@
 import { TcpConfig } from '@rushhour/protocol';
-import { type EngineContext, engine } from '../../engine.ts';
+import type { Divisible, Engine } from '../../engine.ts';
 import { loadShare, shareOf } from '../../net/share.ts';
 import { prepareTcpClient } from './client.ts';
 import { prepareTcpServer } from './server.ts';
 
 /** TCP connections and bytes, both sides. */
-export const tcp = engine({
+export const tcp: Engine<TcpConfig> & Divisible<TcpConfig> = {
   id: 'tcp',
   config: TcpConfig,
   targetsOf: (config) => (config.role === 'client' ? config.targets.map((target) => target.host) : []),
   check: async () => ({ isAvailable: true, way: 'node:net' }),
-  prepare({ config, ...context }: EngineContext<TcpConfig>) {
+  prepare({ config, ...context }) {
     return config.role === 'client'
       ? prepareTcpClient({ ...context, config })
       : prepareTcpServer({ ...context, config });
   },
-  divide(config: TcpConfig, index: number, count: number): TcpConfig {
+  divide(config, index, count) {
     if (config.role === 'server') return config;
     const { totalSessions, rateBps } = config;
     return {
@@ -26,4 +26,4 @@ export const tcp = engine({
       ...(rateBps !== undefined && { rateBps: rateBps / count }),
     };
   },
-});
+};

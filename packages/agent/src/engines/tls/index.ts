@@ -1,22 +1,22 @@
 import { TlsConfig } from '@rushhour/protocol';
-import { type EngineContext, engine } from '../../engine.ts';
+import type { Divisible, Engine } from '../../engine.ts';
 import { loadShare, shareOf } from '../../net/share.ts';
 import { withCertificate } from '../../net/tls-options.ts';
 import { prepareTlsClient } from './client.ts';
 import { prepareTlsServer } from './server.ts';
 
 /** TLS handshakes, both sides. */
-export const tls = engine({
+export const tls: Engine<TlsConfig> & Divisible<TlsConfig> = {
   id: 'tls',
   config: TlsConfig,
   targetsOf: (config) => (config.role === 'client' ? config.targets.map((target) => target.host) : []),
   check: async () => ({ isAvailable: true, way: 'node:tls' }),
-  prepare({ config, ...context }: EngineContext<TlsConfig>) {
+  prepare({ config, ...context }) {
     return config.role === 'client'
       ? prepareTlsClient({ ...context, config })
       : prepareTlsServer({ ...context, config });
   },
-  divide(config: TlsConfig, index: number, count: number): TlsConfig {
+  divide(config, index, count) {
     if (config.role === 'server') return { ...config, tls: withCertificate(config.tls, config.listen) };
     const { totalSessions } = config;
     return {
@@ -26,4 +26,4 @@ export const tls = engine({
       ...(totalSessions !== undefined && { totalSessions: shareOf(totalSessions, index, count) }),
     };
   },
-});
+};

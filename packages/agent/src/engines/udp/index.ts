@@ -1,21 +1,21 @@
 import { UdpConfig } from '@rushhour/protocol';
-import { type EngineContext, engine } from '../../engine.ts';
+import type { Divisible, Engine } from '../../engine.ts';
 import { loadShare, shareOf } from '../../net/share.ts';
 import { prepareUdpClient } from './client.ts';
 import { prepareUdpServer } from './server.ts';
 
 /** Numbered UDP packets: loss, order, duplicates, jitter, latency. */
-export const udp = engine({
+export const udp: Engine<UdpConfig> & Divisible<UdpConfig> = {
   id: 'udp',
   config: UdpConfig,
   targetsOf: (config) => (config.role === 'client' ? config.targets.map((target) => target.host) : []),
   check: async () => ({ isAvailable: true, way: 'node:dgram' }),
-  prepare({ config, ...context }: EngineContext<UdpConfig>) {
+  prepare({ config, ...context }) {
     return config.role === 'client'
       ? prepareUdpClient({ ...context, config })
       : prepareUdpServer({ ...context, config });
   },
-  divide(config: UdpConfig, index: number, count: number): UdpConfig {
+  divide(config, index, count) {
     if (config.role === 'server') return config;
     return {
       ...config,
@@ -23,4 +23,4 @@ export const udp = engine({
       load: loadShare(config.load, count),
     };
   },
-});
+};
