@@ -1,28 +1,15 @@
 import { secretMask, type TunnelType, tunnelParams, tunnelSecretsOf } from '@rushhour/contract';
-import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import type { Issue } from '../../errors.ts';
+import { createSchemaCheck, type SchemaCheck } from '../../schema-check.ts';
 import type { TunnelParams } from '../../store/tunnels.ts';
 
-const ajv = new Ajv({ allErrors: true, strict: false });
-const validators = Object.fromEntries(
-  Object.entries(tunnelParams).map(([type, schema]) => [type, ajv.compile(schema)]),
-) as Record<TunnelType, ValidateFunction>;
+const checks = Object.fromEntries(
+  Object.entries(tunnelParams).map(([type, schema]) => [type, createSchemaCheck(schema)]),
+) as Record<TunnelType, SchemaCheck>;
 
 /** Everything that the schema of the type has against `params`, with pointers into the tunnel. */
-export const issuesOfParams = (type: TunnelType, params: TunnelParams): Issue[] => {
-  const validate = validators[type];
-  return validate(params) ? [] : (validate.errors ?? []).map(issueOf);
-};
-
-const issueOf = ({ keyword, instancePath, params, message = 'is invalid' }: ErrorObject): Issue => {
-  const path = `/params${instancePath}`;
-  if (keyword === 'additionalProperties') {
-    const name = String(params['additionalProperty']).replaceAll('~', '~0').replaceAll('/', '~1');
-    return { path: `${path}/${name}`, code: 'UNKNOWN_MEMBER', message: 'is not known here' };
-  }
-  const allowed = keyword === 'enum' ? `must be one of ${(params['allowedValues'] as unknown[]).join(', ')}` : message;
-  return { path, code: keyword.replace(/([A-Z])/g, '_$1').toUpperCase(), message: allowed };
-};
+export const issuesOfParams = (type: TunnelType, params: TunnelParams): Issue[] =>
+  checks[type](structuredClone(params), '/params');
 
 /** `given` with its masks replaced by the stored secrets; null removes a member. */
 export const unmaskParams = (type: TunnelType, stored: TunnelParams, given: TunnelParams): TunnelParams => {
