@@ -31,7 +31,7 @@ export async function openPrivateKeyBlock(block: PemBlock, passphrase?: string):
 }
 
 /** PKCS#8 EncryptedPrivateKeyInfo. Node would derive the key on the event loop, for as long as the file says. */
-export async function decryptPrivateKeyInfo(
+async function decryptPrivateKeyInfo(
   der: Uint8Array,
   passphrase: Passphrase,
   budget: DerivationBudget,

@@ -7,8 +7,7 @@ import { commonNameOf, parseDistinguishedName, type SubjectInput } from '../name
 import { authorityUsage, type CertificateProfile, leafUsageOf, purposes } from './profile.ts';
 
 /** `ca` with an issuer is an intermediate authority; `leaf` needs one unless a defect is wanted. */
-export const certificateKinds = ['self-signed', 'ca', 'leaf', 'csr'] as const;
-export type CertificateKind = (typeof certificateKinds)[number];
+type CertificateKind = 'self-signed' | 'ca' | 'leaf' | 'csr';
 
 export interface GenerateRequest {
   readonly kind: CertificateKind;
