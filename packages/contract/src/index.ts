@@ -2,9 +2,9 @@ export type { Analysis, AnalyzeBody, AnalyzeOptions, Find, Suggestion } from './
 export {
   type ApplicationManifest,
   applicationSchema,
-  type ImportDocument,
+  ImportDocument,
   type ImportFields,
-  PortableApplication,
+  type PortableApplication,
 } from './collections/application-archive.ts';
 export type {
   Application,
@@ -47,6 +47,5 @@ export {
   protocolNames,
   protocolProfiles,
 } from './values/protocols/profiles.ts';
-export { issuesOfProtocol, protocolConfigOf } from './values/protocols/protocol-config.ts';
 
 export type Api = typeof import('./collections/index.ts');

@@ -16,7 +16,7 @@ export const ApplicationManifest = Type.Object(
     schema: Type.Literal(applicationSchema),
     application: Type.Object({
       name: Type.String(),
-      fingerprint: Type.String({ description: 'SHA-256 of application.json' }),
+      fingerprint: Type.String({ description: 'SHA-256 of application.json with sorted members and no blanks' }),
     }),
     pcap: Type.Object(
       {

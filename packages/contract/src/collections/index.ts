@@ -1,4 +1,5 @@
 // The table of contents of the API: one line for each collection.
+export { applications } from './applications.ts';
 export { auth } from './auth.ts';
 export { certificates } from './certificates.ts';
 export { dictionaries } from './dictionaries.ts';

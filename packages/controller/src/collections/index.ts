@@ -3,6 +3,7 @@ import type { AllHandlers } from '../handlers.ts';
 import type { Health } from '../health.ts';
 import type { Store } from '../store/index.ts';
 import type { SettingsStore } from '../store/settings.ts';
+import { applicationHandlers } from './applications/handlers.ts';
 import { authHandlers } from './auth.ts';
 import { certificateHandlers } from './certificates/index.ts';
 import { dictionaryHandlers } from './dictionaries.ts';
@@ -29,6 +30,7 @@ export interface Services {
 
 /** One line for each collection of the contract. */
 export const createHandlers = (services: Services): AllHandlers => ({
+  applications: applicationHandlers(services),
   auth: authHandlers(services),
   certificates: certificateHandlers(services),
   dictionaries: dictionaryHandlers(services),

@@ -27,7 +27,7 @@ export const parameterOf = (draft: ParameterDraft): Parameter => ({
   stepsMappings: draft.stepsMappings ?? [],
 });
 
-export interface FoundIssue extends Issue {
+export interface FoundIssue extends Omit<Issue, 'in'> {
   readonly severity: 'error' | 'warning';
 }
 

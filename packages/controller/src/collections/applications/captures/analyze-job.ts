@@ -2,6 +2,7 @@ import type { Analysis, AnalyzeOptions, Suggestion } from '@rushhour/contract';
 import {
   analyzeCapture,
   type CaptureAnalysis,
+  type CaptureFormat,
   type CaptureSource,
   formatOf,
   issuesOfLength,
@@ -33,6 +34,7 @@ export interface AnalyzeJob {
 }
 
 export interface AnalyzeOutcome extends Omit<Analysis, 'issues'> {
+  readonly format: CaptureFormat;
   readonly chosen: readonly PcapSession[];
   readonly issues: FoundIssue[];
 }
@@ -64,6 +66,7 @@ export const analyzeApplication = async (
   return {
     sessions: shownOf(info, options.sessionIdx),
     chosen,
+    format: info.format,
     suggestions,
     matches,
     issues,

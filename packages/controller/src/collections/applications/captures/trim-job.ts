@@ -1,4 +1,11 @@
-import { analyzeCapture, CaptureAnalyzer, type CaptureSource, type TrimOptions, trimCapture } from '@rushhour/pcap';
+import {
+  analyzeCapture,
+  CaptureAnalyzer,
+  type CaptureFormat,
+  type CaptureSource,
+  type TrimOptions,
+  trimCapture,
+} from '@rushhour/pcap';
 import type { Parameter } from '../parameter.ts';
 import { type Orphan, remapParameters, type StepPrint } from './remap.ts';
 
@@ -9,6 +16,7 @@ export interface TrimJob {
 }
 
 export interface TrimOutcome {
+  readonly format: CaptureFormat;
   /** As it is spelled in the new capture. */
   readonly clientIp: string;
   readonly sessionsRemap: readonly { from: number; to: number }[];
@@ -36,7 +44,12 @@ export const trimApplication = async (
     const to = moved.get(sessionIdx);
     return { to, before: before.get(sessionIdx) ?? [], after: to === undefined ? [] : analysis.steps(to) };
   });
-  return { clientIp: result.clientIp ?? clientIp, sessionsRemap: result.sessionsRemap, ...remapped };
+  return {
+    format: result.format,
+    clientIp: result.clientIp ?? clientIp,
+    sessionsRemap: result.sessionsRemap,
+    ...remapped,
+  };
 };
 
 const recording = { steps: true, hashes: true } as const;

@@ -1,0 +1,119 @@
+import type { ImportDocument } from '@rushhour/contract';
+import { type Issue, invalid } from '../../errors.ts';
+import type { Caller } from '../../handlers.ts';
+import { applications, dictionariesNamed, findNamed } from '../../store/applications.ts';
+import type { Staged } from '../../store/blobs/blobs.ts';
+import type { Change } from '../../store/change.ts';
+import type { Executor } from '../../store/database.ts';
+import { filesWith } from '../../store/files.ts';
+import type { Store } from '../../store/index.ts';
+import { type ApplicationFiles, captureFacts } from './application-files.ts';
+import { explained } from './capture-refusals.ts';
+import { checkPlayable } from './check-application.ts';
+import { dictionariesOf, type Parameter, parameterOf } from './parameter.ts';
+import { complete, defaults, plainMembers } from './stored-application.ts';
+
+export interface ImportDeps {
+  readonly store: Store;
+  readonly files: ApplicationFiles;
+}
+
+interface Import {
+  readonly document: ImportDocument;
+  /** The capture, where it came along. */
+  readonly pcap: Staged | undefined;
+}
+
+/** Stores an application and, where it is new, its capture; a dry run only says what would be done. */
+export const importApplication = async ({ store, files }: ImportDeps, { document, pcap }: Import, caller: Caller) => {
+  const { application, manifest, dryRun = false, onConflict = 'rename' } = document;
+  const present = await findPresent(store.read, manifest.pcap.sha256);
+  const open = await openerOf(files, store.read, { pcap, present });
+  const parameters = await withOwnDictionaries(store.read, document, caller.userId);
+  const draft = { ...defaults, ...plainMembers(application) };
+  const playable = { mode: draft.mode ?? defaults.mode, clientIp: draft.clientIp ?? '', parameters };
+  const around = { read: store.read, open, signal: caller.signal };
+  const { sessions, measured, format } = await checkPlayable({ ...playable, sessions: application.sessions }, around);
+  if (dryRun) {
+    const { name, status, reason } = await placeFor(store.read, application.name, onConflict);
+    return { data: { ids: [], report: [{ name, status, reason }] } };
+  }
+  const record = () =>
+    store.change(caller, async (tx) => {
+      const { name, status, reason, id: existing } = await placeFor(tx, application.name, onConflict);
+      const report = [{ name, status, reason }];
+      if (status === 'skipped') return { data: { ids: [], report } };
+      const pcapFileId =
+        (await findPresent(tx, manifest.pcap.sha256)) ?? (await insertCapture(tx, files, { document, pcap }, format));
+      const columns = { ...draft, name, pcapFileId, trimmedPcapFileId: null, pcapMd5: manifest.pcap.md5, ...measured };
+      if (existing !== undefined) await applications.update(tx, existing, columns);
+      const id = existing ?? (await applications.insert(tx, columns as never));
+      await complete(tx, id, { parameters, sessions });
+      return { data: { ids: [id], report } };
+    });
+  return explained(() => (pcap && present === undefined ? files.keep([pcap], record) : record()));
+};
+
+type Status = 'created' | 'renamed' | 'replaced' | 'skipped';
+
+/** Under which name the application comes in, and in whose place. */
+const placeFor = async (executor: Executor, name: string, onConflict: 'rename' | 'skip' | 'replace') => {
+  const id = await findNamed(executor, name);
+  const answer = (status: Status, reason: string, free = name) => ({ name: free, status, reason, id: undefined });
+  if (id === undefined) return answer('created', '');
+  const taken = `application ${id} has the name "${name}"`;
+  if (onConflict === 'skip') return answer('skipped', taken);
+  if (onConflict === 'replace') return { ...answer('replaced', taken), id };
+  for (let number = 2; ; number++) {
+    const free = `${name.slice(0, 118)} (${number})`;
+    if ((await findNamed(executor, free)) === undefined) return answer('renamed', taken, free);
+  }
+};
+
+const findPresent = async (executor: Executor, sha256: string) =>
+  (await filesWith(executor, sha256)).find(({ category }) => category === 'pcap')?.id;
+
+const openerOf = async (
+  files: ApplicationFiles,
+  read: Executor,
+  { pcap, present }: { pcap: Staged | undefined; present: number | undefined },
+) => {
+  if (pcap) return () => files.blobs.readStaged(pcap);
+  const file = present === undefined ? undefined : await files.find(read, present);
+  if (file) return file.open;
+  const message = 'the capture is neither in the archive nor stored here';
+  throw invalid([{ path: '/manifest/pcap', code: 'PCAP_MISSING', message }], 'PCAP_MISSING');
+};
+
+const insertCapture = (
+  tx: Change,
+  files: ApplicationFiles,
+  { document: { manifest }, pcap }: Import,
+  format: string,
+) => {
+  if (pcap === undefined) {
+    const message = 'the capture was deleted meanwhile';
+    throw invalid([{ path: '/manifest/pcap', code: 'PCAP_MISSING', message }], 'PCAP_MISSING');
+  }
+  const name = manifest.pcap.name.replace(/[^\P{C}]|[/\\]/gu, '_').slice(0, 255) || 'imported.pcap';
+  return files.insert(tx, pcap, captureFacts({ name, source: 'import', format }));
+};
+
+/** Ids of dictionaries are another controller's: here they are found by name. */
+const withOwnDictionaries = async (read: Executor, { application, manifest }: ImportDocument, userId: number) => {
+  const parameters: Parameter[] = (application.parameters ?? []).map((draft) => {
+    const { id: _, ...parameter } = parameterOf(draft);
+    return parameter;
+  });
+  const issues: Issue[] = [];
+  for (const { index, dictionaryId, column } of dictionariesOf(parameters)) {
+    const name = manifest.dictionaries.find(({ id }) => id === dictionaryId)?.name;
+    const [own] = name === undefined ? [] : await dictionariesNamed(read, name, userId);
+    const path = `/application/parameters/${index}/defaultValue`;
+    const message = `there is no dictionary "${name ?? dictionaryId}" here`;
+    if (own === undefined) issues.push({ path, code: 'DICTIONARY_MISSING', message });
+    parameters[index] = { ...(parameters[index] as Parameter), defaultValue: `dict/${own}/${column}` };
+  }
+  if (issues.length > 0) throw invalid(issues, 'DICTIONARY_MISSING');
+  return parameters;
+};
