@@ -11,7 +11,7 @@ import { assertUnused, dropLinks, setLinks } from '../store/links.ts';
 import type { SettingsStore } from '../store/settings.ts';
 import { changedContent } from './dictionaries/changed-dictionary.ts';
 import { isInline, usesOf } from './dictionaries/content.ts';
-import { type DictionaryFiles, noFiles } from './dictionaries/dictionary-files.ts';
+import type { DictionaryFiles } from './dictionaries/dictionary-files.ts';
 import { openFile } from './dictionaries/import.ts';
 import { contentOfBody, contentOfUpload, type StoredContent, sourcePath } from './dictionaries/new-dictionary.ts';
 import { sampleOf, sampleOfFile } from './dictionaries/sample.ts';
@@ -19,12 +19,12 @@ import { sampleOf, sampleOfFile } from './dictionaries/sample.ts';
 interface Deps {
   store: Store;
   settings: SettingsStore;
-  files?: DictionaryFiles;
+  files: DictionaryFiles;
 }
 
 type Stored = NonNullable<Awaited<ReturnType<typeof dictionaries.find>>>;
 
-export const dictionaryHandlers = ({ store, settings, files = noFiles }: Deps): Handlers<typeof api.dictionaries> => {
+export const dictionaryHandlers = ({ store, settings, files }: Deps): Handlers<typeof api.dictionaries> => {
   const access = { files, read: store.read };
 
   const findIn = async (executor: Executor, id: number) => {

@@ -1,8 +1,9 @@
-import { findProtocol, issuesOfProtocol } from '@rushhour/contract';
+import { findProtocol } from '@rushhour/contract';
 import { issuesOfDictionary } from '@rushhour/pools';
 import type { Issue } from '../../errors.ts';
 import { createRowBlocks, type RowBlocks } from '../../store/dictionaries.ts';
 import { badDictionary } from './bad-dictionary.ts';
+import { issuesOfProtocol } from './protocol-config.ts';
 
 export type Config = Record<string, Record<string, unknown>>;
 

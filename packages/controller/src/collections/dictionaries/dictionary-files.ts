@@ -11,6 +11,3 @@ export interface DictionaryFiles {
   /** undefined when there is no such file, or its content is not complete. */
   find(executor: Executor, fileID: number): Promise<DictionaryFile | undefined>;
 }
-
-/** Where no files are kept, none is found. */
-export const noFiles: DictionaryFiles = { find: async () => undefined };
