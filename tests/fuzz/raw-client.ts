@@ -43,8 +43,12 @@ export const createRawClient = (host: string, port: number) => {
   const open = () => {
     const opened = connect(port, host);
     opened.setNoDelay(true).on('data', onData);
-    opened.on('error', (error) => opened === socket && (drop(), settle(error)));
-    opened.on('close', () => opened === socket && (drop(), settle(new Error('closed without an answer'))));
+    const fail = (error: Error) => {
+      if (opened !== socket) return;
+      drop();
+      settle(error);
+    };
+    opened.on('error', fail).on('close', () => fail(new Error('closed without an answer')));
     return opened;
   };
 
