@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { Readable } from 'node:stream';
 import { permissions } from '@rushhour/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { setLinks } from '../store/links.ts';
@@ -182,6 +183,44 @@ describe('files', () => {
       status: 404,
       data: { missing: [id] },
     });
+  });
+
+  it('made from others remember them, and go with them by force unless they are used', async () => {
+    const service = controller.files;
+    const { data: parent } = await upload(randomBytes(64));
+    const { sha256: original_sha256 } = await recordOf(parent);
+    const origin = { userId: 1, address: '', requestId: 'test', operation: 'test' };
+    const derive = async (name: string) => {
+      const staged = await service.blobs.stage(Readable.from([randomBytes(32)]));
+      const facts = { name, category: 'other', kind: 'binary', mime: 'application/octet-stream' } as const;
+      return service.keep([staged], () =>
+        controller.store.change(origin, (tx) =>
+          service.insert(tx, staged, { ...facts, source: 'trimmed', original_sha256 }),
+        ),
+      );
+    };
+    const [unused, used] = [await derive('unused'), await derive('used')];
+    await controller.store.change(origin, (tx) =>
+      setLinks(tx, { kind: 'application', id: 78, name: 'Bank' }, [{ kind: 'file', id: used }]),
+    );
+    const { data } = await user.client.files.get({ params: { id: parent }, query: { include: 'derived' } });
+    expect(data.derived).toEqual([unused, used]);
+    expect(await recordOf(used)).toMatchObject({ source: 'trimmed', original_sha256, syncReady: true });
+    const removed = await user.client.files.removeMany({ body: { array: [parent] }, query: { force: true } });
+    expect(removed.data).toEqual([parent, unused]);
+    await expect(recordOf(unused)).rejects.toEqual(refused(404, 'NOT_FOUND'));
+    expect((await recordOf(used)).name).toBe('used');
+  });
+
+  it('that a crash left without a record are swept, and no others', async () => {
+    const { blobs, recover } = controller.files;
+    const { data: id } = await upload(randomBytes(500));
+    const orphan = await blobs.stage(Readable.from([randomBytes(500)]));
+    await blobs.commit(orphan);
+    await blobs.openPart('nobodys');
+    expect(await recover()).toMatchObject({ blobs: 1, parts: 1 });
+    expect(await blobs.exists(orphan.sha256)).toBe(false);
+    expect((await user.client.files.download({ params: { id } })).status).toBe(200);
   });
 
   it('are previewed by what they are', async () => {

@@ -46,7 +46,7 @@ const endWhenSilent = ({ raw, socket }: FastifyRequest) => {
   return () => clearInterval(timer);
 };
 
-const freeEveryBytes = 8 * 1024 * 1024;
+const freeEveryBytes = 16 * 1024 * 1024;
 
 setFlagsFromString('--expose-gc');
 const collect: (options: { type: 'minor' }) => void = runInNewContext('gc');
