@@ -3,7 +3,7 @@ import addFormats from 'ajv-formats';
 import type { TSchema } from 'typebox';
 import type { Issue } from './errors.ts';
 
-const options = { allErrors: true, strict: false, useDefaults: true, verbose: true } as const;
+const options = { allErrors: true, strict: false, useDefaults: true } as const;
 const maxIssues = 100;
 
 const withFormats = (ajv: Ajv) => {
@@ -16,6 +16,8 @@ const ajvOf = {
   strict: withFormats(new Ajv(options)),
   /** Values come as text and may be turned into numbers, booleans and lists. */
   coercing: withFormats(new Ajv({ ...options, coerceTypes: 'array' })),
+  /** Stops at the first problem: a large hostile value can have millions, and each costs memory. */
+  first: withFormats(new Ajv({ ...options, allErrors: false })),
 };
 
 /** Everything that a schema has against a value, with pointers; fills in defaults on the way. */

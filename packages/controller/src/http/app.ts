@@ -75,8 +75,11 @@ const createFastify = (log: FastifyBaseLogger, tls: AppOptions['tls']): FastifyI
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(
     /^application\/json(?:\s*;\s*charset="?utf-8"?)?\s*;?$/i,
-    async (request: FastifyRequest, payload: IncomingMessage) =>
-      parseJson(await readBody(payload, request.bodyLimitBytes)),
+    async (request: FastifyRequest, payload: IncomingMessage) => {
+      const bytes = await readBody(payload, request.bodyLimitBytes);
+      request.bodyBytes = bytes.length;
+      return parseJson(bytes);
+    },
   );
   app.addContentTypeParser(
     'application/octet-stream',

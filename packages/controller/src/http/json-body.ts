@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import secureJson from 'secure-json-parse';
-import { ApiError, invalid } from '../errors.ts';
+import { ApiError, type Issue, invalid } from '../errors.ts';
 
 const maxDepth = 32;
 const bodyTimeoutMs = 30_000;
@@ -58,22 +58,35 @@ const refuseAsInvalid = <T>(parse: () => T): T => {
 };
 
 /** Refuses nesting beyond the limit and text that cannot be stored: NUL and halves of surrogate pairs. */
-export const assertPlain = (value: unknown, pointer = '', depth = 0): void => {
-  if (typeof value === 'string') assertText(value, pointer);
-  if (typeof value !== 'object' || value === null) return;
-  if (depth >= maxDepth)
-    throw invalid([{ path: pointer, code: 'TOO_DEEP', message: `is nested deeper than ${maxDepth} levels` }]);
-  for (const [name, member] of Object.entries(value)) {
-    const at = `${pointer}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
-    assertText(name, at);
-    assertPlain(member, at, depth + 1);
-  }
+export const assertPlain = (value: unknown): void => {
+  if (!isPlain(value, 0)) throw invalid([findFlaw(value, '', 0)]);
 };
 
-const assertText = (text: string, pointer: string) => {
-  if (text.includes('\0') || !text.isWellFormed()) {
-    throw invalid([
-      { path: pointer.toWellFormed(), code: 'BAD_TEXT', message: 'holds a NUL or half a surrogate pair' },
-    ]);
+const isStorable = (text: string) => text.isWellFormed() && !text.includes('\0');
+
+/** The quick look, for bodies of millions of members. */
+const isPlain = (value: unknown, depth: number): boolean => {
+  if (typeof value === 'string') return isStorable(value);
+  if (typeof value !== 'object' || value === null) return true;
+  if (depth >= maxDepth) return false;
+  if (Array.isArray(value)) return value.every((item) => isPlain(item, depth + 1));
+  for (const name in value) {
+    if (!isStorable(name) || !isPlain((value as Record<string, unknown>)[name], depth + 1)) return false;
   }
+  return true;
 };
+
+/** The slow look, once it is known that there is something to find. */
+const findFlaw = (value: unknown, path: string, depth: number): Issue => {
+  if (typeof value !== 'object' || value === null)
+    return flaw(path, 'BAD_TEXT', 'holds a NUL or half a surrogate pair');
+  if (depth >= maxDepth) return flaw(path, 'TOO_DEEP', `is nested deeper than ${maxDepth} levels`);
+  for (const [name, member] of Object.entries(value)) {
+    const at = `${path}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+    if (!isStorable(name)) return flaw(at, 'BAD_TEXT', 'holds a NUL or half a surrogate pair');
+    if (!isPlain(member, depth + 1)) return findFlaw(member, at, depth + 1);
+  }
+  return flaw(path, 'BAD_TEXT', 'cannot be stored');
+};
+
+const flaw = (path: string, code: string, message: string): Issue => ({ path: path.toWellFormed(), code, message });

@@ -30,8 +30,13 @@ declare module 'fastify' {
   interface FastifyRequest {
     caller: RequestCaller;
     bodyLimitBytes: number;
+    /** Size of the JSON body that was read. */
+    bodyBytes: number;
   }
 }
+
+/** Bodies beyond this are checked only up to their first problem. */
+const largeBytes = 128 * 1024;
 
 /** Turns one entry of the route table into a route: authenticate, permit, validate, handle, answer. */
 export const mount = (app: FastifyInstance, operation: string, route: Route, handler: AnyHandler, deps: MountDeps) => {
@@ -45,6 +50,7 @@ export const mount = (app: FastifyInstance, operation: string, route: Route, han
     config: { operation },
     // Access is decided before the body is read, so that a stranger learns nothing about the schema.
     onRequest: async (request, reply) => {
+      request.bodyBytes = 0;
       request.bodyLimitBytes = Math.max(route.bodyLimit ?? 0, deps.settings.current().limits.bodyBytes);
       request.caller = await admit(operation, route, request, reply, deps);
       assertMedia(route, request);
@@ -130,7 +136,8 @@ const limitOf = (route: Route, request: FastifyRequest, { uploadBytes }: { uploa
 const validatorFor = (route: Route) => {
   const params = route.params && validatorOf.params(route.params);
   const query = validatorOf.query(route.query ?? {});
-  const body = route.body && validatorOf.body(route.body);
+  const smallBody = route.body && validatorOf.body(route.body);
+  const largeBody = route.body && validatorOf.largeBody(route.body);
   const fields = route.upload && validatorOf.params(route.upload);
   return (request: FastifyRequest, upload?: { fields: unknown; filename: string; stream: Readable }) => {
     const issues: Issue[] = [];
@@ -150,7 +157,9 @@ const validatorFor = (route: Route) => {
     const parts = {
       params: collect('path', params, request.params),
       query: collect('query', query, request.query),
-      body: isLeftOut ? undefined : collect('body', body, request.body ?? null),
+      body: isLeftOut
+        ? undefined
+        : collect('body', request.bodyBytes > largeBytes ? largeBody : smallBody, request.body ?? null),
       ...(upload && { upload: { ...upload, fields: collect('body', fields, upload.fields) } }),
       ...(route.chunk && {
         chunk: { stream: request.body ?? undefined, contentRange: request.headers['content-range'] },

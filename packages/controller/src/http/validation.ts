@@ -17,6 +17,7 @@ export const validatorOf = {
   query: (schema: TSchema) =>
     validator(createSchemaCheck({ ...schema, additionalProperties: false } as TSchema, 'coercing')),
   body: (schema: TSchema) => validator(createSchemaCheck(schema), readOnlyOf(schema)),
+  largeBody: (schema: TSchema) => validator(createSchemaCheck(schema, 'first'), readOnlyOf(schema)),
 };
 
 /** Members of a record that a body may carry back and that nobody reads. */
