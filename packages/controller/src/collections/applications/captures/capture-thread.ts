@@ -1,4 +1,4 @@
-import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import { type MessagePort, parentPort } from 'node:worker_threads';
 import { PcapError } from '@rushhour/pcap';
 import { analyzeApplication } from './analyze-job.ts';
 import type { CaptureTask, FromThread, ToThread } from './capture-task.ts';
@@ -7,7 +7,6 @@ import { trimApplication } from './trim-job.ts';
 const port = parentPort as MessagePort;
 
 let answer: (reply: ToThread) => void = () => {};
-port.on('message', (reply: ToThread) => answer(reply));
 
 const tell = (message: FromThread) => port.postMessage(message);
 const ask = (message: FromThread) =>
@@ -30,11 +29,18 @@ const run = (task: CaptureTask) =>
     ? analyzeApplication(source(), task.job, () => tell({ kind: 'searching' }))
     : trimApplication(source, write, task.job);
 
-try {
-  tell({ kind: 'done', outcome: await run(workerData as CaptureTask) });
-} catch (error) {
-  if (error instanceof PcapError) tell({ kind: 'failed', code: error.code, message: error.message });
-  else if (error instanceof SyntaxError) tell({ kind: 'failed', code: 'BAD_PATTERN', message: error.message });
-  else throw error;
-}
-port.close();
+const runAndTell = async (task: CaptureTask) => {
+  try {
+    tell({ kind: 'done', outcome: await run(task) });
+  } catch (error) {
+    if (error instanceof PcapError) tell({ kind: 'failed', code: error.code, message: error.message });
+    else if (error instanceof SyntaxError) tell({ kind: 'failed', code: 'BAD_PATTERN', message: error.message });
+    else throw error;
+  }
+};
+
+// One task at a time; while it runs, what comes is the answer to what it asked.
+port.on('message', (message: ToThread | CaptureTask) => {
+  if (message !== null && 'kind' in message) void runAndTell(message);
+  else answer(message);
+});

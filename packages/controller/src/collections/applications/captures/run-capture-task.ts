@@ -16,10 +16,13 @@ export interface CaptureAccess {
 export class CaptureFailure extends Error {
   override readonly name = 'CaptureFailure';
   readonly code: string;
+  /** The thread itself said so and is fit for the next task. */
+  readonly isAnswer: boolean;
 
-  constructor(code: string, message: string) {
+  constructor(code: string, message: string, isAnswer = false) {
     super(message);
     this.code = code;
+    this.isAnswer = isAnswer;
   }
 }
 
@@ -27,29 +30,56 @@ const threads = createPlaces(2);
 const defaultSearchMs = 10_000;
 const maxHeapMb = 1024;
 
-/** Runs a task in a thread of its own, which is ended when it takes too long or nobody waits any more. */
+/** Threads that have nothing to do: the next task need not wait for one to start. */
+const idle: Worker[] = [];
+
+const takeThread = () => {
+  const worker =
+    idle.pop() ??
+    new Worker(new URL('./capture-thread.ts', import.meta.url), {
+      execArgv: [],
+      resourceLimits: { maxOldGenerationSizeMb: maxHeapMb },
+    });
+  worker.ref();
+  return worker;
+};
+
+/** A thread that is free never keeps the process alive. */
+const giveBack = (worker: Worker) => {
+  for (const event of ['message', 'error', 'exit']) worker.removeAllListeners(event);
+  worker.once('exit', () => {
+    const place = idle.indexOf(worker);
+    if (place >= 0) idle.splice(place, 1);
+  });
+  worker.unref();
+  idle.push(worker);
+};
+
+/** Runs a task in a thread, which is ended when it takes too long, fails, or nobody waits any more. */
 export const runCaptureTask = async <Task extends CaptureTask>(
   task: Task,
   access: CaptureAccess,
 ): Promise<OutcomeOf<Task>> => {
   const leave = await threads.enter(access.signal);
-  const worker = new Worker(new URL('./capture-thread.ts', import.meta.url), {
-    workerData: task,
-    execArgv: [],
-    resourceLimits: { maxOldGenerationSizeMb: maxHeapMb },
-  });
+  const worker = takeThread();
   const feed = new Feed(access);
   try {
-    return (await talk(worker, feed, access)) as OutcomeOf<Task>;
+    const outcome = await talk(worker, task, { feed, access });
+    giveBack(worker);
+    return outcome as OutcomeOf<Task>;
+  } catch (error) {
+    if (error instanceof CaptureFailure && error.isAnswer) giveBack(worker);
+    else await worker.terminate();
+    throw error;
   } finally {
-    await worker.terminate();
     feed.close();
     leave();
   }
 };
 
-const talk = (worker: Worker, feed: Feed, { signal, searchMs = defaultSearchMs }: CaptureAccess) =>
+const talk = (worker: Worker, task: CaptureTask, { feed, access }: { feed: Feed; access: CaptureAccess }) =>
   new Promise<unknown>((resolve, reject) => {
+    const { signal, searchMs = defaultSearchMs } = access;
     let timer: NodeJS.Timeout | undefined;
     const end = (settle: () => void) => {
       clearTimeout(timer);
@@ -61,7 +91,7 @@ const talk = (worker: Worker, feed: Feed, { signal, searchMs = defaultSearchMs }
     signal?.addEventListener('abort', giveUp, { once: true });
     worker.on('message', (message: FromThread) => {
       if (message.kind === 'done') end(() => resolve(message.outcome));
-      else if (message.kind === 'failed') fail(new CaptureFailure(message.code, message.message));
+      else if (message.kind === 'failed') fail(new CaptureFailure(message.code, message.message, true));
       else if (message.kind === 'searching') {
         const late = new CaptureFailure('PATTERN_TOO_SLOW', `the patterns need more than ${searchMs} ms`);
         timer = setTimeout(() => fail(late), searchMs);
@@ -69,6 +99,7 @@ const talk = (worker: Worker, feed: Feed, { signal, searchMs = defaultSearchMs }
     });
     worker.once('error', (error: NodeJS.ErrnoException) => fail(outOfMemory(error) ?? error));
     worker.once('exit', () => fail(new Error('the capture thread ended without an answer')));
+    worker.postMessage(task);
   });
 
 const outOfMemory = ({ code }: NodeJS.ErrnoException) =>
