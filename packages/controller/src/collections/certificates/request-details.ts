@@ -1,12 +1,13 @@
 import { createHash, createPublicKey, type KeyObject } from 'node:crypto';
 import { Extension, Name } from '@peculiar/asn1-x509';
+import type * as x509 from '@peculiar/x509';
 import { parseSchema } from './asn1.ts';
 import { CertificateError } from './certificate-error.ts';
 import type { CertificateDetails } from './details.ts';
 import { extensionFactsOf } from './extension-facts.ts';
 import { keyFactsOf } from './key-pair.ts';
 import { distinguishedNameOf } from './names/distinguished-name.ts';
-import { x509 } from './x509-library.ts';
+import { loadX509 } from './x509-library.ts';
 
 /** Details of a PKCS#10 request in DER. */
 export function requestDetailsOf(der: Buffer, key: KeyObject | undefined): CertificateDetails {
@@ -19,7 +20,7 @@ export function requestDetailsOf(der: Buffer, key: KeyObject | undefined): Certi
 }
 
 function readRequest(der: Buffer, key: KeyObject | undefined): CertificateDetails {
-  const request = new x509.Pkcs10CertificateRequest(new Uint8Array(der));
+  const request = new (loadX509().Pkcs10CertificateRequest)(new Uint8Array(der));
   const spki = Buffer.from(request.publicKey.rawData);
   const publicKey = createPublicKey({ key: spki, format: 'der', type: 'spki' });
   const extensions = request.extensions.map((extension) => parseSchema(new Uint8Array(extension.rawData), Extension));

@@ -22,7 +22,7 @@ export interface CaptureSelection {
   readonly count: number;
 }
 
-export interface FoundMatch extends Match {
+interface FoundMatch extends Match {
   readonly sessionIdx: number;
   readonly stepIdx: number;
 }

@@ -1,5 +1,5 @@
 import { PcapError, type PcapInfo } from '@rushhour/pcap';
-import { conflict } from '../../errors.ts';
+import { conflict, tooMany } from '../../errors.ts';
 import { BlobError } from '../../store/blobs/blob-error.ts';
 import type { Blobs } from '../../store/blobs/blobs.ts';
 import { type CaptureFacts, findCapture, keepCapture } from '../../store/captures.ts';
@@ -12,6 +12,7 @@ import { type Content, storedContent } from './content.ts';
 /** Captures up to this size are analysed while the request waits; larger ones afterwards. */
 export const promptBytes = 64 * 1024 * 1024;
 const lookTimeoutMs = 20_000;
+const maxLooks = 16;
 const origin = { userId: null, address: '', requestId: 'analysis', operation: 'files.analyse' };
 
 interface Deps {
@@ -30,6 +31,7 @@ export const createCaptures = ({ store, blobs, onError }: Deps) => {
   const arrivals = createCaptureThread();
   const looks = createCaptureThread();
   const wanted = new Map<string, Promise<void>>();
+  let looking = 0;
   let isClosed = false;
 
   const analyse = (content: Content) => arrivals.run<CaptureFacts>(content, null);
@@ -77,8 +79,14 @@ export const createCaptures = ({ store, blobs, onError }: Deps) => {
       void want(capture);
       throw conflict('ANALYSING', 'the capture is being analysed: ask again in a moment');
     },
-    look: (capture: StoredCapture, selection: CaptureSelection) =>
-      looks.run<SelectedSessions>(storedContent(blobs, capture), selection, lookTimeoutMs),
+    look: async (capture: StoredCapture, selection: CaptureSelection) => {
+      if (looking >= maxLooks) throw tooMany('TOO_MANY_LOOKS', 'too many requests look into captures', 2);
+      looking += 1;
+      const look = looks.run<SelectedSessions>(storedContent(blobs, capture), selection, lookTimeoutMs);
+      return look.finally(() => {
+        looking -= 1;
+      });
+    },
     close: async () => {
       isClosed = true;
       await Promise.all([arrivals.close(), looks.close(), ...wanted.values()]);

@@ -1,18 +1,8 @@
+import { fileCategories } from '@rushhour/contract';
 import { ApiError, invalid } from '../../errors.ts';
 import type { Kind, Sniffed } from './signature.ts';
 
-export const categoryNames = [
-  'pcap',
-  'har',
-  'payload',
-  'malware',
-  'csv',
-  'capture',
-  'archive',
-  'signature',
-  'other',
-] as const;
-export type CategoryName = (typeof categoryNames)[number];
+export type CategoryName = (typeof fileCategories)[number];
 
 export interface SizeLimits {
   readonly maxFileBytes: number;
@@ -71,7 +61,7 @@ export const maxBytesOf = (category: CategoryName, limits: SizeLimits = defaultS
   category === 'malware' ? Math.min(limits.maxMalwareBytes, limits.maxFileBytes) : limits.maxFileBytes;
 
 export const listCategories = (limits: SizeLimits = defaultSizeLimits): Category[] =>
-  categoryNames.map((category) => {
+  fileCategories.map((category) => {
     const { mimes, extensions } = rules[category];
     return { category, mimes, extensions, maxSize: maxBytesOf(category, limits) };
   });

@@ -40,11 +40,7 @@ const origin = { userId: null, address: '', requestId: 'housekeeping', operation
 export const isCapture = (category: string) => category === 'pcap' || category === 'capture';
 
 /** Takes staged contents into storage, each once, and then runs `record`; if that fails, what is new goes again. */
-export const keepContents = async <T>(
-  blobs: Blobs,
-  staged: readonly Staged[],
-  record: () => Promise<T>,
-): Promise<T> => {
+const keepContents = async <T>(blobs: Blobs, staged: readonly Staged[], record: () => Promise<T>): Promise<T> => {
   // In the order of their hashes: two requests that hold each other's contents would wait forever.
   const distinct = [...new Map(staged.map((content) => [content.sha256, content])).values()].sort((a, b) =>
     a.sha256 < b.sha256 ? -1 : 1,

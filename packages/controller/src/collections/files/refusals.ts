@@ -17,7 +17,7 @@ const ofStorage = (error: BlobError) => {
 };
 
 /** What the caller can act on becomes an answer; everything else stays the bug it is. */
-export const explain = (error: unknown): unknown => {
+const explain = (error: unknown): unknown => {
   if (error instanceof BlobError) return ofStorage(error);
   if (error instanceof ArchiveError) return refuse('/file', error.code, error.message);
   if (error instanceof PcapError) return refuse('', error.code, error.message);

@@ -1,8 +1,9 @@
 import { randomBytes, X509Certificate } from 'node:crypto';
 import { AsnConvert } from '@peculiar/asn1-schema';
 import type { Name } from '@peculiar/asn1-x509';
+import type * as x509 from '@peculiar/x509';
 import { createKeyPair, type KeyPair, signingKeyOf } from '../key-pair.ts';
-import { x509 } from '../x509-library.ts';
+import { loadX509 } from '../x509-library.ts';
 import { type Authority, findKeyId, subjectOf } from './authority.ts';
 import { type CertificateProfile, extensionsOf, requestedExtensionsOf } from './profile.ts';
 
@@ -14,7 +15,7 @@ export async function issueCertificate(
 ): Promise<X509Certificate> {
   const signer = signingKeyOf(authority?.key ?? keys.privateKey, profile.signatureHash);
   const issuerKeyId = authority && findKeyId(authority.certificate);
-  const certificate = await x509.X509CertificateGenerator.create({
+  const certificate = await loadX509().X509CertificateGenerator.create({
     serialNumber: randomSerial(),
     subject: libraryName(profile.subject),
     issuer: libraryName(authority ? subjectOf(authority.certificate) : profile.subject),
@@ -37,7 +38,7 @@ export async function issueAuthority(profile: CertificateProfile, parent?: Autho
 /** PKCS#10 in DER. */
 export async function issueRequest(profile: CertificateProfile, keys: KeyPair): Promise<Buffer> {
   const signer = signingKeyOf(keys.privateKey, profile.signatureHash);
-  const request = await x509.Pkcs10CertificateRequestGenerator.create({
+  const request = await loadX509().Pkcs10CertificateRequestGenerator.create({
     name: libraryName(profile.subject),
     keys: { privateKey: signer.key, publicKey: signingKeyOf(keys.publicKey).key },
     signingAlgorithm: signer.algorithm,
@@ -61,14 +62,18 @@ export async function issueRevocationList({
   nextUpdate,
 }: RevocationInput): Promise<Buffer> {
   const signer = signingKeyOf(authority.key);
-  const list = await x509.X509CrlGenerator.create({
+  const list = await loadX509().X509CrlGenerator.create({
     issuer: libraryName(subjectOf(authority.certificate)),
     thisUpdate,
     nextUpdate,
     signingKey: signer.key,
     signingAlgorithm: signer.algorithm,
     entries: [
-      { serialNumber: revoked.serialNumber, revocationDate: thisUpdate, reason: x509.X509CrlReason.keyCompromise },
+      {
+        serialNumber: revoked.serialNumber,
+        revocationDate: thisUpdate,
+        reason: loadX509().X509CrlReason.keyCompromise,
+      },
     ],
   });
   return Buffer.from(list.rawData);
@@ -82,5 +87,5 @@ function randomSerial(): string {
 }
 
 function libraryName(name: Name): x509.Name {
-  return new x509.Name(new Uint8Array(AsnConvert.serialize(name)));
+  return new (loadX509().Name)(new Uint8Array(AsnConvert.serialize(name)));
 }

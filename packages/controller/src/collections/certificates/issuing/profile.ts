@@ -10,8 +10,9 @@ import {
   NameConstraints,
   SubjectAlternativeName,
 } from '@peculiar/asn1-x509';
+import type * as x509 from '@peculiar/x509';
 import type { KeyType, SigningHash, WeakKeyType } from '../key-pair.ts';
-import { x509 } from '../x509-library.ts';
+import { loadX509 } from '../x509-library.ts';
 
 /** What one certificate shall say, before keys and signature. */
 export interface CertificateProfile {
@@ -22,7 +23,7 @@ export interface CertificateProfile {
   readonly notAfter: Date;
   readonly isCa: boolean;
   readonly pathLength?: number;
-  /** Bits of `x509.KeyUsageFlags`. */
+  /** Bits of `usage`, below. */
   readonly keyUsage: number;
   readonly extendedKeyUsage: readonly string[];
   readonly signatureHash?: SigningHash;
@@ -32,17 +33,18 @@ export interface CertificateProfile {
   readonly hasUnknownCriticalExtension?: boolean;
 }
 
-const { KeyUsageFlags } = x509;
+/** Bits of the key usage extension, the first named bit lowest (RFC 5280, 4.2.1.3). */
+const usage = { digitalSignature: 1, keyEncipherment: 4, keyCertSign: 32, cRLSign: 64 };
 export const purposes = {
   serverAuth: '1.3.6.1.5.5.7.3.1',
   clientAuth: '1.3.6.1.5.5.7.3.2',
   codeSigning: '1.3.6.1.5.5.7.3.3',
 };
-export const authorityUsage = KeyUsageFlags.keyCertSign | KeyUsageFlags.cRLSign;
+export const authorityUsage = usage.keyCertSign | usage.cRLSign;
 
 export function leafUsageOf(keyType: KeyType | WeakKeyType): number {
   const isRsa = keyType.startsWith('rsa');
-  return KeyUsageFlags.digitalSignature | (isRsa ? KeyUsageFlags.keyEncipherment : 0);
+  return usage.digitalSignature | (isRsa ? usage.keyEncipherment : 0);
 }
 
 /** Extensions of a certificate; `issuerKeyId` is undefined for one that signs itself. */
@@ -51,16 +53,16 @@ export async function extensionsOf(
   publicKey: KeyObject,
   issuerKeyId: string | undefined,
 ): Promise<x509.Extension[]> {
-  const spki = new x509.PublicKey(publicKey.export({ type: 'spki', format: 'der' }));
+  const spki = new (loadX509().PublicKey)(publicKey.export({ type: 'spki', format: 'der' }));
   const requested = requestedExtensionsOf(profile);
-  const extensions = [...requested, await x509.SubjectKeyIdentifierExtension.create(spki)];
-  if (issuerKeyId) extensions.push(new x509.AuthorityKeyIdentifierExtension(issuerKeyId));
+  const extensions = [...requested, await loadX509().SubjectKeyIdentifierExtension.create(spki)];
+  if (issuerKeyId) extensions.push(new (loadX509().AuthorityKeyIdentifierExtension)(issuerKeyId));
   if (profile.permittedNames) extensions.push(nameConstraintsOf(profile.permittedNames));
   if (profile.hasDuplicateExtension) extensions.push(...requested);
   if (profile.hasUnknownCriticalExtension) {
     // 2.25.… is the arc of UUIDs, which nobody else can hold.
     const oid = '2.25.187041934093150402143518091874026533937';
-    extensions.push(new x509.Extension(oid, true, AsnConvert.serialize(new OctetString([1]))));
+    extensions.push(new (loadX509().Extension)(oid, true, AsnConvert.serialize(new OctetString([1]))));
   }
   return extensions;
 }
@@ -68,23 +70,23 @@ export async function extensionsOf(
 /** Those that a certificate request may ask for too. */
 export function requestedExtensionsOf(profile: CertificateProfile): x509.Extension[] {
   const extensions: x509.Extension[] = [
-    new x509.BasicConstraintsExtension(profile.isCa, profile.pathLength, true),
-    new x509.KeyUsagesExtension(profile.keyUsage, true),
+    new (loadX509().BasicConstraintsExtension)(profile.isCa, profile.pathLength, true),
+    new (loadX509().KeyUsagesExtension)(profile.keyUsage, true),
   ];
   if (profile.extendedKeyUsage.length > 0) {
-    extensions.push(new x509.ExtendedKeyUsageExtension([...profile.extendedKeyUsage]));
+    extensions.push(new (loadX509().ExtendedKeyUsageExtension)([...profile.extendedKeyUsage]));
   }
   if (profile.names.length > 0) {
     const isCritical = profile.subject.length === 0;
     const names = AsnConvert.serialize(new SubjectAlternativeName([...profile.names]));
-    extensions.push(new x509.Extension(id_ce_subjectAltName, isCritical, names));
+    extensions.push(new (loadX509().Extension)(id_ce_subjectAltName, isCritical, names));
   }
   return extensions;
 }
 
 function nameConstraintsOf(permittedNames: readonly GeneralName[]): x509.Extension {
   const permittedSubtrees = new GeneralSubtrees(permittedNames.map((base) => new GeneralSubtree({ base })));
-  return new x509.Extension(
+  return new (loadX509().Extension)(
     id_ce_nameConstraints,
     true,
     AsnConvert.serialize(new NameConstraints({ permittedSubtrees })),
