@@ -1,14 +1,14 @@
 import type { IncomingMessage, Server } from 'node:http';
 import fastifyMultipart from '@fastify/multipart';
-import { api, type Collection, type Route } from '@rushhour/contract';
+import { api, type Collection } from '@rushhour/contract';
 import fastJsonStringify, { type Schema } from 'fast-json-stringify';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from 'fastify';
 import { createHandlers, type Services } from '../collections/index.ts';
-import { ApiError } from '../errors.ts';
 import { serveDocs } from './docs.ts';
 import { answerClientError, sendError } from './errors.ts';
 import { parseJson, readBody } from './json-body.ts';
 import { type AnyHandler, mount } from './mount.ts';
+import { noRoute } from './no-route.ts';
 import { serveProbes } from './probes.ts';
 import { createRateLimit } from './rate.ts';
 import { createStreams } from './sse.ts';
@@ -20,7 +20,6 @@ export interface AppOptions extends Services {
 }
 
 const maxHeaderBytes = 16 * 1024;
-const everyMethod = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
 
 /** The whole HTTP side: every route of the contract, the documentation and the probes. */
 export const buildApp = async ({ log, tls, ...services }: AppOptions): Promise<FastifyInstance> => {
@@ -38,10 +37,6 @@ export const buildApp = async ({ log, tls, ...services }: AppOptions): Promise<F
       mount(app, `${name}.${operation}`, route, handler, { ...services, rate, streams, uploads });
     }
   }
-  refuseOtherMethods(
-    app,
-    Object.values(api as Record<string, Collection>).flatMap(({ routes }) => Object.values(routes)),
-  );
   await serveDocs(app);
   return app;
 };
@@ -86,40 +81,13 @@ const createFastify = (log: FastifyBaseLogger, tls: AppOptions['tls']): FastifyI
     async (_request: FastifyRequest, payload: IncomingMessage) => payload,
   );
   app.setErrorHandler(sendError);
-  app.setNotFoundHandler((request, reply) =>
-    sendError(
-      new ApiError('notFound', 'NO_SUCH_ROUTE', `there is no ${request.url.split('?')[0]?.slice(0, 200)}`),
-      request,
-      reply,
-    ),
-  );
+  // Decided before any body is read: nothing about it matters.
+  app.addHook('onRequest', async (request) => {
+    if (request.is404) throw noRoute(request.method, request.url);
+  });
   app.addHook('onSend', async (_request, reply) => {
     reply.header('x-content-type-options', 'nosniff');
     if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store');
   });
   return app as unknown as FastifyInstance;
-};
-
-/** A known path with another method is 405 with `Allow`, not 404. */
-const refuseOtherMethods = (app: FastifyInstance, routes: readonly Route[]) => {
-  const byPath = Map.groupBy(routes, ({ path }) => path);
-  for (const [path, known] of byPath) {
-    const allowed = new Set<string>(known.map(({ method }) => method));
-    if (known.some(({ method, events }) => method === 'GET' && !events)) allowed.add('HEAD');
-    const allow = [...allowed].join(', ');
-    app.route({
-      method: everyMethod.filter((method) => !allowed.has(method)),
-      url: `/v1${path}`,
-      // Before any body is read: nothing about it matters.
-      onRequest: async (request) => {
-        throw new ApiError(
-          'methodNotAllowed',
-          'METHOD_NOT_ALLOWED',
-          `${request.method} is not possible here: ${allow}`,
-          { allow },
-        );
-      },
-      handler: async () => {},
-    });
-  }
 };
