@@ -37,6 +37,7 @@ const openFiles = async (config: Config, store: Store, log: Logger) => {
     files,
     /** In the background: requests need not wait for it. */
     startRecovery: () => {
+      hashes.start();
       recovery = files.recover().catch(onError);
     },
     close: async () => {

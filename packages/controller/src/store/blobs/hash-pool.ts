@@ -12,6 +12,8 @@ export interface HashJob {
 }
 
 export interface HashPool {
+  /** Starts the threads ahead of the first content; they take a moment. */
+  start(): void;
   /** Waits for a place. */
   open(signal?: AbortSignal | undefined): Promise<HashJob>;
   close(): Promise<void>;
@@ -58,17 +60,23 @@ const startJob = (mine: readonly ReturnType<typeof startShare>[], leave: () => v
 export const createHashPool = (options: HashPoolOptions = {}): HashPool => {
   const places = createPlaces(options.places ?? 4);
   const threadCount = options.threads ?? Math.min(4, Math.max(shares.length, availableParallelism()));
-  const threads = Array.from({ length: threadCount }, createHashThread);
+  let started: HashThread[] | undefined;
+  const start = () => {
+    started ??= Array.from({ length: threadCount }, createHashThread);
+    return started;
+  };
   let turn = 0;
   return {
+    start,
     open: async (signal) => {
       const leave = await places.enter(signal);
+      const threads = start();
       const mine = shares.map((algorithms) => {
         const job = turn++;
         return startShare(threads[job % threads.length] as HashThread, job, algorithms);
       });
       return startJob(mine, leave);
     },
-    close: async () => void (await Promise.all(threads.map((thread) => thread.close()))),
+    close: async () => void (await Promise.all((started ?? []).map((thread) => thread.close()))),
   };
 };
