@@ -32,7 +32,6 @@ export const parameterTypes = [
   'u32be',
   'u32le',
 ] as const;
-export type ParameterType = (typeof parameterTypes)[number];
 
 export const systemValues = [
   'clientIp',
