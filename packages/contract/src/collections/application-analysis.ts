@@ -14,7 +14,7 @@ import {
 const closed = { additionalProperties: false } as const;
 const index = Type.Integer({ minimum: 0, maximum: 2 ** 31 });
 
-export const valueEncodings = ['plain', 'url', 'base64', 'hex', 'utf16le'] as const;
+const valueEncodings = ['plain', 'url', 'base64', 'hex', 'utf16le'] as const;
 
 const Find = Type.Object(
   {

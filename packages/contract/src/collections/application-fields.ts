@@ -19,7 +19,7 @@ const place = {
 };
 export const StepMapping = Type.Object(place, { title: 'StepMapping', additionalProperties: false });
 
-export const parameterSources = ['fixed', 'list', 'counter', 'random', 'dictionary', 'extract', 'system'] as const;
+const parameterSources = ['fixed', 'list', 'counter', 'random', 'dictionary', 'extract', 'system'] as const;
 
 const values = {
   name: Type.String({ minLength: 1, maxLength: 128, description: 'Unique in the application' }),
@@ -55,7 +55,7 @@ const values = {
   stepsMappings: Type.Optional(Type.Array(StepMapping, { maxItems: 10_000, description: 'Where values are put' })),
 };
 
-export const ParameterDraft = Type.Object(
+const ParameterDraft = Type.Object(
   {
     id: Type.Optional(
       Type.Unsafe<number | null>({
@@ -117,7 +117,7 @@ export type ApplicationSession = Static<typeof ApplicationSession>;
 
 const recorded = Object.keys(ApplicationSession.properties).filter((key) => !['name', 'sessionIndex'].includes(key));
 
-export const SessionDraft = Type.Unsafe<{ sessionIndex: number; name?: string }>(
+const SessionDraft = Type.Unsafe<{ sessionIndex: number; name?: string }>(
   Type.Object(
     {
       ...Object.fromEntries(recorded.map((key) => [key, Type.Optional(Type.Unknown(readOnly))])),

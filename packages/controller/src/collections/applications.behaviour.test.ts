@@ -1,46 +1,25 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { setLinks } from '../store/links.ts';
-import { type SignedIn, startTestController, type TestController } from '../testing/controller.ts';
 import { refused } from '../testing/refused.ts';
+import { placeIn, type Shop, startShop, userParameter } from './applications/testing/shop.ts';
 import { hopelessCapture, shopCapture, shopSteps } from './applications/testing/shop-capture.ts';
 
-let controller: TestController;
-let client: SignedIn['client'];
-let applications: SignedIn['client']['applications'];
-let pcapFileId: number;
+let shop: Shop;
+let { client, applications, pcapFileId, upload, create, get } = {} as Shop;
 beforeAll(async () => {
-  controller = await startTestController();
-  ({ client } = await controller.signIn());
-  ({ applications } = client);
-  pcapFileId = await upload('shop.pcap', shopCapture());
+  shop = await startShop();
+  ({ client, applications, pcapFileId, upload, create, get } = shop);
 });
-afterAll(() => controller.close());
+afterAll(() => shop.controller.close());
 
-const upload = async (filename: string, bytes: Buffer<ArrayBuffer>, category: 'pcap' | 'other' = 'pcap') => {
-  const file = new Blob([bytes]);
-  return (await client.files.create({ upload: { fields: { category }, file, filename } })).data;
-};
-
-type NewBody = Parameters<typeof applications.create>[0]['body'];
-type Mappings = NonNullable<NonNullable<NewBody['parameters']>[number]['stepsMappings']>;
-
-const create = async (name: string, body: Partial<NewBody> = {}) =>
-  (await applications.create({ body: { name, pcapFileId, ...body } })).data;
-const get = async (id: number) => (await applications.get({ params: { id } })).data;
 const analyze = async (body: Parameters<typeof applications.analyze>[0]['body']) =>
   (await applications.analyze({ body })).data;
 const origin = { userId: 1, address: '', requestId: 'test', operation: 'test' };
 
-const at = (stepIdx: number, text: string, sessionIdx = 0): Mappings[number] => {
-  const side = stepIdx % 2 === 0 ? 'client' : 'server';
-  return { sessionIdx, stepIdx, side, offset: shopSteps[stepIdx]?.indexOf(text) ?? 0, length: text.length };
-};
-const user = (...stepsMappings: Mappings) => ({ name: 'user', defaultValue: 'bartholomew', stepsMappings });
-
 describe('an application', () => {
   it('is made from a capture, with every session that can be replayed', async () => {
-    const id = await create('Shop', { tags: 'web', parameters: [user(at(0, 'anna'))] });
+    const id = await create('Shop', { tags: 'web', parameters: [userParameter(placeIn(0, 'anna'))] });
     const { cursor, data } = await applications.get({ params: { id } });
     expect(cursor).toEqual({ count: 1, currentPage: 1, totalPages: 1, totalRows: 1 });
     expect(data).toEqual({
@@ -85,7 +64,7 @@ describe('an application', () => {
           extractStepIdx: 0,
           extractOffset: 0,
           extractLength: 0,
-          stepsMappings: [at(0, 'anna')],
+          stepsMappings: [placeIn(0, 'anna')],
         },
       ],
       sessions: [0, 1, 2].map((sessionIndex) =>
@@ -164,20 +143,20 @@ describe('an application', () => {
 
 describe('mappings', () => {
   it('are refused with all their problems at once', async () => {
-    const wrong = { ...at(0, 'anna'), side: 'server' as const };
-    const far = { ...at(0, 'anna'), offset: 100_000 };
+    const wrong = { ...placeIn(0, 'anna'), side: 'server' as const };
+    const far = { ...placeIn(0, 'anna'), offset: 100_000 };
     await expect(
       create('Wrong', {
         parameters: [
-          { ...user(at(0, 'anna'), far), type: 'u8', defaultValue: '300' },
-          { ...user({ ...at(0, 'nna'), length: 2 }), name: 'user' },
+          { ...userParameter(placeIn(0, 'anna'), far), type: 'u8', defaultValue: '300' },
+          { ...userParameter({ ...placeIn(0, 'nna'), length: 2 }), name: 'user' },
           { name: 'other side', stepsMappings: [wrong] },
           {
             name: 'late',
             source: 'extract',
             extractStepIdx: 3,
             extractLength: 4,
-            stepsMappings: [at(2, '8f3a99c04d')],
+            stepsMappings: [placeIn(2, '8f3a99c04d')],
           },
           { name: 'words', source: 'dictionary', defaultValue: 'dict/999999/x' },
         ],
@@ -206,16 +185,16 @@ describe('mappings', () => {
     await expect(create('Longer', { parameters: [parameter] })).rejects.toMatchObject({
       data: { code: 'LENGTH_CHANGE_UNSAFE', issues: [{ path: '/parameters/0/stepsMappings/0' }] },
     });
-    await expect(create('Packets', { mode: 'packet', parameters: [user(at(0, 'anna'))] })).rejects.toEqual(
-      refused(400, 'LENGTH_CHANGE_UNSAFE'),
-    );
+    await expect(
+      create('Packets', { mode: 'packet', parameters: [userParameter(placeIn(0, 'anna'))] }),
+    ).rejects.toEqual(refused(400, 'LENGTH_CHANGE_UNSAFE'));
     expect(await create('Same length', { parameters: [{ ...parameter, defaultValue: 'mart' }] })).toBeGreaterThan(0);
   });
 });
 
 describe('an update', () => {
   it('changes what it names, replaces whole arrays, and keeps the ids of parameters', async () => {
-    const id = await create('Updated', { parameters: [user(at(0, 'anna'))] });
+    const id = await create('Updated', { parameters: [userParameter(placeIn(0, 'anna'))] });
     const before = await get(id);
     const answer = await applications.update({
       body: { ...before, loop: true, updatedAt: before.updatedAt } as never,
@@ -239,12 +218,15 @@ describe('an update', () => {
       refused(409, 'STALE_OBJECT'),
     );
     await expect(
-      applications.update({ body: { id, parameters: [user(at(0, 'anna'), at(0, 'anna'))] } }),
+      applications.update({ body: { id, parameters: [userParameter(placeIn(0, 'anna'), placeIn(0, 'anna'))] } }),
     ).rejects.toEqual(refused(400, 'MAPPING_OVERLAP'));
   });
 
   it('to another capture looks at every mapping again', async () => {
-    const id = await create('Moved', { parameters: [user(at(3, 'anna'))], sessions: [{ sessionIndex: 0 }] });
+    const id = await create('Moved', {
+      parameters: [userParameter(placeIn(3, 'anna'))],
+      sessions: [{ sessionIndex: 0 }],
+    });
     const other = await upload('hopeless.pcap', hopelessCapture());
     await expect(applications.update({ body: { id, pcapFileId: other } })).rejects.toEqual(
       refused(400, 'PCAP_NOT_REPLAYABLE'),
@@ -263,11 +245,11 @@ describe('an update', () => {
 
 describe('applications', () => {
   it('are cloned with what they hold', async () => {
-    const id = await create('Model', { tags: 'web', loop: true, parameters: [user(at(0, 'anna'))] });
+    const id = await create('Model', { tags: 'web', loop: true, parameters: [userParameter(placeIn(0, 'anna'))] });
     const { data: copy } = await applications.create({ body: { name: 'Copy', cloneFromId: id, loop: false } });
     const [model, cloned] = [await get(id), await get(copy)];
     expect(cloned).toMatchObject({ name: 'Copy', tags: 'web', loop: false, pcapFileId, sessionCount: 3 });
-    expect(cloned.parameters[0]).toMatchObject({ name: 'user', stepsMappings: [at(0, 'anna')] });
+    expect(cloned.parameters[0]).toMatchObject({ name: 'user', stepsMappings: [placeIn(0, 'anna')] });
     expect(cloned.parameters[0]?.id).not.toBe(model.parameters[0]?.id);
     const { data: third } = await applications.create({ body: { ...cloned, name: 'Read back' } as never });
     expect((await get(third)).parameters).toHaveLength(1);
@@ -301,7 +283,7 @@ describe('applications', () => {
 
   it('are not deleted while tasks use them', async () => {
     const [used, free] = [await create('Used'), await create('Free')];
-    await controller.store.change(origin, (tx) =>
+    await shop.controller.store.change(origin, (tx) =>
       setLinks(tx, { kind: 'task', id: 7, name: 'nightly' }, [{ kind: 'application', id: used }]),
     );
     await expect(applications.removeMany({ body: { array: [free, used] } })).rejects.toEqual(refused(409, 'IN_USE'));
@@ -326,7 +308,7 @@ describe('analyze', () => {
     expect(suggested('sid')).toMatchObject({
       source: 'extract',
       extractStepIdx: 1,
-      stepsMappings: [at(2, '8f3a99c04d')],
+      stepsMappings: [placeIn(2, '8f3a99c04d')],
       confidence: 0.95,
     });
     const taken = found.suggestions.map(({ confidence: _, reason: __, ...parameter }) => parameter);
@@ -370,7 +352,7 @@ describe('analyze', () => {
   });
 
   it('renders the steps as they would go out', async () => {
-    const id = await create('Rendered', { parameters: [user(at(0, 'anna'), at(3, 'anna'))] });
+    const id = await create('Rendered', { parameters: [userParameter(placeIn(0, 'anna'), placeIn(3, 'anna'))] });
     const { rendered } = await analyze({ id, options: { render: { sessionIdx: 0, data: true } } });
     const first = Buffer.from(rendered[0]?.data ?? '', 'base64').toString();
     expect(first).toBe(shopSteps[0].replace('anna', 'bartholomew').replace('Length: 31', 'Length: 38'));
@@ -386,7 +368,10 @@ describe('analyze', () => {
   });
 
   it('tells the problems of a draft instead of refusing it', async () => {
-    const { issues } = await analyze({ pcapFileId, parameters: [user(at(0, 'anna'), at(0, 'anna'))] });
+    const { issues } = await analyze({
+      pcapFileId,
+      parameters: [userParameter(placeIn(0, 'anna'), placeIn(0, 'anna'))],
+    });
     expect(issues).toMatchObject([{ code: 'MAPPING_OVERLAP', severity: 'error' }]);
     await expect(analyze({ id: 999_999 })).rejects.toEqual(refused(404, 'NOT_FOUND'));
     await expect(analyze({})).rejects.toMatchObject({ status: 400 });

@@ -31,7 +31,7 @@ export const trimStored = async ({ store, files }: Deps, id: number, body: TrimB
     const checked = await checkPlayable({ mode: before.mode, clientIp, parameters, sessions }, around);
     const facts = captureFacts({
       format: outcome.format,
-      name: body.name ?? trimmedName(parent.name),
+      name: body.name ?? trimmedName(parent.name, outcome.format),
       source: 'trimmed',
       original_sha256: parent.sha256,
     });
@@ -101,4 +101,7 @@ const movedSessions = ({ sessions }: FullApplication, { sessionsRemap }: TrimOut
   throw invalid([{ path: '/keepSessions', code: 'NOTHING_LEFT', message }], 'NOTHING_LEFT');
 };
 
-const trimmedName = (name: string) => `${name.replace(/\.(pcap|pcapng|cap)$/i, '').slice(0, 230)}-trimmed.pcap`;
+const trimmedName = (name: string, format: string) => {
+  const stem = name.replace(/\.(pcap|pcapng|cap)$/i, '').slice(0, 230);
+  return `${stem}-trimmed.${format === 'pcapng' ? 'pcapng' : 'pcap'}`;
+};
