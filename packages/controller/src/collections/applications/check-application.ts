@@ -1,12 +1,12 @@
 import type { Readable } from 'node:stream';
 import type { AnalyzeOptions } from '@rushhour/contract';
 import { invalid } from '../../errors.ts';
-import { dictionaryNames } from '../../store/applications.ts';
 import type { Executor } from '../../store/database.ts';
 import { explained } from './capture-refusals.ts';
 import { recordedSession } from './captures/analyze-job.ts';
 import { runCaptureTask } from './captures/run-capture-task.ts';
-import { dictionariesOf, type FoundIssue, issuesOfParameters, type Parameter } from './parameter.ts';
+import { dictionaryIssues } from './dictionary-issues.ts';
+import { issuesOfParameters, type Parameter } from './parameter.ts';
 
 /** What of an application depends on its capture. */
 export interface Playable {
@@ -48,21 +48,4 @@ export const checkPlayable = async (draft: Playable, around: Surroundings) => {
     name: names.get(session.sessionIndex) ?? session.name,
   }));
   return { sessions, format, measured: { baseBps, basePps } };
-};
-
-const dictionaryIssues = async (parameters: readonly Parameter[], read: Executor): Promise<FoundIssue[]> => {
-  const used = dictionariesOf(parameters);
-  if (used.length === 0) return [];
-  const known = await dictionaryNames(
-    read,
-    used.map(({ dictionaryId }) => dictionaryId),
-  );
-  return used
-    .filter(({ dictionaryId }) => !known.has(dictionaryId))
-    .map(({ dictionaryId, index }) => ({
-      path: `/parameters/${index}/defaultValue`,
-      code: 'DICTIONARY_UNKNOWN',
-      message: `there is no dictionary ${dictionaryId}`,
-      severity: 'error',
-    }));
 };

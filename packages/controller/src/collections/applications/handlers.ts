@@ -90,6 +90,7 @@ export const applicationHandlers = ({ store, settings, files }: Deps): Handlers<
       await store.change(caller, async (tx) => {
         // What was checked was checked together with the rest of the application.
         assertFresh('application', await findApplication(tx, id), found ? before.updatedAt : updatedAt);
+        if (found) await requireCapture(files, tx, change.fileId);
         const { sessions, ...measured } = found ?? {};
         await applications.update(tx, id, { ...plainMembers(patch as object), ...change.files, ...measured });
         await complete(tx, id, { parameters: change.playable?.parameters, sessions });

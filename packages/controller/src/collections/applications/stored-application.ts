@@ -1,5 +1,5 @@
 import type { ApplicationParameter, NewApplication } from '@rushhour/contract';
-import { notFound } from '../../errors.ts';
+import { invalid, notFound } from '../../errors.ts';
 import {
   type ApplicationRow,
   applications,
@@ -11,6 +11,7 @@ import type { Change } from '../../store/change.ts';
 import type { Executor } from '../../store/database.ts';
 import { setLinks } from '../../store/links.ts';
 import type { SessionContent } from '../../store/tables/applications.ts';
+import { dictionaryIssues } from './dictionary-issues.ts';
 import { dictionariesOf, type Parameter } from './parameter.ts';
 
 export const findApplication = async (executor: Executor, id: number) => {
@@ -68,11 +69,18 @@ export const complete = async (tx: Change, id: number, { parameters, sessions }:
   if (sessions) await replaceSessions(tx, id, sessions);
   if (parameters) await replaceParameters(tx, id, parameters);
   const { name, pcapFileId, trimmedPcapFileId, parameters: stored } = await findApplication(tx, id);
+  await assertDictionaries(tx, stored);
   await setLinks(tx, { kind: 'application', id, name }, [
     { kind: 'file', id: pcapFileId },
     ...(trimmedPcapFileId === null ? [] : [{ kind: 'file' as const, id: trimmedPcapFileId }]),
     ...dictionariesOf(stored).map(({ dictionaryId }) => ({ kind: 'dictionary' as const, id: dictionaryId })),
   ]);
+};
+
+/** They were there when the parameters were checked, and may have gone since. */
+const assertDictionaries = async (tx: Change, parameters: readonly ApplicationParameter[]) => {
+  const issues = await dictionaryIssues(parameters, tx);
+  if (issues.length > 0) throw invalid(issues, 'DICTIONARY_UNKNOWN');
 };
 
 /** A stored parameter as a draft of another application. */

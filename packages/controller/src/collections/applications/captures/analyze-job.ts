@@ -39,11 +39,11 @@ export interface AnalyzeOutcome extends Omit<Analysis, 'issues'> {
   readonly issues: FoundIssue[];
 }
 
-/** Reads the capture once and does everything that was asked for. `onSearch` is called before patterns are tried. */
+/** Reads the capture once and does everything that was asked for. `onSearch` hears, before patterns are tried, over how many bytes. */
 export const analyzeApplication = async (
   source: CaptureSource,
   job: AnalyzeJob,
-  onSearch: () => void = () => {},
+  onSearch: (bytes: number) => void = () => {},
 ): Promise<AnalyzeOutcome> => {
   const { clientIp, mode, parameters, options } = job;
   const analysis = await analyzeCapture(source, {
@@ -160,9 +160,9 @@ const matchesOf = (
   steps: readonly RecordedStep[],
   { find = [] }: AnalyzeOptions,
   issues: FoundIssue[],
-  onSearch: () => void,
+  onSearch: (bytes: number) => void,
 ): Analysis['matches'] => {
-  if (find.length > 0) onSearch();
+  if (find.length > 0) onSearch(find.length * steps.reduce((sum, { bytes }) => sum + bytes.length, 0));
   const matches: Analysis['matches'] = [];
   for (const [index, { pattern, type = 'text', encodings = allEncodings, sides }] of find.entries()) {
     const finder = createFinder({ pattern, type, encodings });

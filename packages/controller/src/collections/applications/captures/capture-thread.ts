@@ -26,7 +26,7 @@ const write = async (bytes: Uint8Array) => {
 
 const run = (task: CaptureTask) =>
   task.kind === 'analyze'
-    ? analyzeApplication(source(), task.job, () => tell({ kind: 'searching' }))
+    ? analyzeApplication(source(), task.job, (bytes) => tell({ kind: 'searching', bytes }))
     : trimApplication(source, write, task.job);
 
 const runAndTell = async (task: CaptureTask) => {

@@ -12,7 +12,8 @@ export const chooseSessions = (
   const canPlay = ({ replayable }: PcapSession) => replayable || mode === 'packet';
   if (sessions === undefined) {
     const chosen = all.filter(canPlay);
-    return { chosen, issues: chosen.length === 0 ? nothingToPlay(all) : limited(chosen) };
+    const issues = chosen.length === 0 ? nothingToPlay(all) : limited(chosen);
+    return { chosen: chosen.slice(0, maxSessions), issues };
   }
   const issues: FoundIssue[] = [];
   const seen = new Set<number>();

@@ -8,7 +8,7 @@ export interface CaptureAccess {
   /** Takes what the task makes. */
   write?(bytes: Uint8Array): Promise<void>;
   readonly signal?: AbortSignal;
-  /** A pattern may need more time than there is. */
+  /** For patterns, besides what the length of the payload allows: some would never end. */
   readonly searchMs?: number;
 }
 
@@ -27,7 +27,9 @@ export class CaptureFailure extends Error {
 }
 
 const threads = createPlaces(2);
-const defaultSearchMs = 10_000;
+const defaultSearchMs = 5000;
+/** A third of what a text in all its forms takes. */
+const bytesPerMs = 4096;
 const maxHeapMb = 1024;
 
 /** Threads that have nothing to do: the next task need not wait for one to start. */
@@ -93,9 +95,10 @@ const talk = (worker: Worker, task: CaptureTask, { feed, access }: { feed: Feed;
       if (message.kind === 'done') end(() => resolve(message.outcome));
       else if (message.kind === 'failed') fail(new CaptureFailure(message.code, message.message, true));
       else if (message.kind === 'searching') {
-        const late = new CaptureFailure('PATTERN_TOO_SLOW', `the patterns need more than ${searchMs} ms`);
-        timer = setTimeout(() => fail(late), searchMs);
-      } else feed.answer(message).then((reply) => worker.postMessage(reply), fail);
+        const allowedMs = searchMs + message.bytes / bytesPerMs;
+        const late = new CaptureFailure('PATTERN_TOO_SLOW', `the patterns need more than ${Math.ceil(allowedMs)} ms`);
+        timer = setTimeout(() => fail(late), allowedMs);
+      } else feed.answer(message).then((reply) => worker.postMessage(reply, reply ? [reply.buffer] : []), fail);
     });
     worker.once('error', (error: NodeJS.ErrnoException) => fail(outOfMemory(error) ?? error));
     worker.once('exit', () => fail(new Error('the capture thread ended without an answer')));
@@ -129,7 +132,8 @@ class Feed {
       return null;
     }
     const next = await this.#chunks?.next();
-    return next === undefined || next.done ? null : next.value;
+    // A chunk may be a small part of a large buffer, all of which would be sent.
+    return next === undefined || next.done ? null : new Uint8Array(next.value);
   }
 
   close() {

@@ -8,6 +8,8 @@ export interface DecodedView {
 }
 
 const base64Run = /[A-Za-z0-9+/_-]{4,}={0,2}/g;
+const lineRun = /[ -~]+/g;
+const blank = 0x20;
 const hexRun = /[0-9A-Fa-f]{4,}/g;
 const utf16Run = /(?:[\t-\xff]\0){2,}/g;
 
@@ -35,27 +37,29 @@ const plainView = (text: string): DecodedView => ({
 });
 
 function* urlViews(text: string): Generator<DecodedView> {
-  yield urlView(text, false);
-  // In forms a plus stands for a blank.
-  if (text.includes('+')) yield urlView(text, true);
+  yield plainView(text);
+  for (const { 0: line, index } of text.matchAll(lineRun)) {
+    if (line.includes('%')) yield urlView(line, index, false);
+    // In forms a plus stands for a blank.
+    if (line.includes('+')) yield urlView(line, index, true);
+  }
 }
 
-const urlView = (text: string, isForm: boolean): DecodedView => {
-  const decoded: string[] = [];
-  const places: number[] = [];
-  for (let at = 0; at < text.length; at++) {
-    places.push(at);
-    const code = text[at] === '%' ? /^[0-9A-Fa-f]{2}/.exec(text.slice(at + 1, at + 3)) : null;
-    if (code) {
-      decoded.push(String.fromCharCode(Number.parseInt(code[0], 16)));
-      at += 2;
-    } else decoded.push(isForm && text[at] === '+' ? ' ' : (text[at] as string));
+const urlView = (line: string, lineAt: number, isForm: boolean): DecodedView => {
+  const decoded = Buffer.alloc(line.length);
+  const places = new Uint32Array(line.length + 1);
+  let length = 0;
+  for (let at = 0; at < line.length; at++) {
+    places[length] = at;
+    const code = line[at] === '%' ? /^[0-9A-Fa-f]{2}$/.exec(line.slice(at + 1, at + 3)) : null;
+    if (code) at += 2;
+    decoded[length++] = code ? Number.parseInt(code[0], 16) : isForm && line[at] === '+' ? blank : line.charCodeAt(at);
   }
-  places.push(text.length);
-  const placeAt = (index: number) => places[index] ?? text.length;
+  places[length] = line.length;
+  const placeAt = (index: number) => places[index] ?? line.length;
   return {
-    text: decoded.join(''),
-    placeOf: (start, end) => ({ offset: placeAt(start), length: placeAt(end) - placeAt(start), exact: true }),
+    text: decoded.toString('latin1', 0, length),
+    placeOf: (start, end) => ({ offset: lineAt + placeAt(start), length: placeAt(end) - placeAt(start), exact: true }),
   };
 };
 
