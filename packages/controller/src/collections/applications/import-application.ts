@@ -28,31 +28,38 @@ interface Import {
 export const importApplication = async ({ store, files }: ImportDeps, { document, pcap }: Import, caller: Caller) => {
   const { application, manifest, dryRun = false, onConflict = 'rename' } = document;
   const present = await findPresent(store.read, manifest.pcap.sha256);
-  const open = await openerOf(files, store.read, { pcap, present });
+  const { open, md5 } = await contentOf(files, store.read, { pcap, present });
   const parameters = await withOwnDictionaries(store.read, document, caller.userId);
   const draft = { ...defaults, ...plainMembers(application) };
   const playable = { mode: draft.mode ?? defaults.mode, clientIp: draft.clientIp ?? '', parameters };
   const around = { read: store.read, open, signal: caller.signal };
   const { sessions, measured, format } = await checkPlayable({ ...playable, sessions: application.sessions }, around);
-  if (dryRun) {
-    const { name, status, reason } = await placeFor(store.read, application.name, onConflict);
-    return { data: { ids: [], report: [{ name, status, reason }] } };
-  }
+  const place = await placeFor(store.read, application.name, onConflict);
+  if (dryRun || place.status === 'skipped') return { data: { ids: [], report: [reportOf(place)] } };
   const record = () =>
     store.change(caller, async (tx) => {
-      const { name, status, reason, id: existing } = await placeFor(tx, application.name, onConflict);
-      const report = [{ name, status, reason }];
+      const { id: existing, ...present } = await placeFor(tx, application.name, onConflict);
+      const { name, status } = present;
+      const report = [reportOf(present)];
       if (status === 'skipped') return { data: { ids: [], report } };
       const pcapFileId =
         (await findPresent(tx, manifest.pcap.sha256)) ?? (await insertCapture(tx, files, { document, pcap }, format));
-      const columns = { ...draft, name, pcapFileId, trimmedPcapFileId: null, pcapMd5: manifest.pcap.md5, ...measured };
+      const columns = { ...draft, name, pcapFileId, trimmedPcapFileId: null, pcapMd5: md5, ...measured };
       if (existing !== undefined) await applications.update(tx, existing, columns);
       const id = existing ?? (await applications.insert(tx, columns as never));
       await complete(tx, id, { parameters, sessions });
       return { data: { ids: [id], report } };
     });
-  return explained(() => (pcap && present === undefined ? files.keep([pcap], record) : record()));
+  return explained(() => (pcap ? files.keep([pcap], record) : record()));
 };
+
+interface Report {
+  readonly name: string;
+  readonly status: Status;
+  readonly reason: string;
+}
+
+const reportOf = ({ name, status, reason }: Report) => ({ name, status, reason });
 
 type Status = 'created' | 'renamed' | 'replaced' | 'skipped';
 
@@ -73,14 +80,15 @@ const placeFor = async (executor: Executor, name: string, onConflict: 'rename' |
 const findPresent = async (executor: Executor, sha256: string) =>
   (await filesWith(executor, sha256)).find(({ category }) => category === 'pcap')?.id;
 
-const openerOf = async (
+/** The capture that came along, or the one that is stored already. */
+const contentOf = async (
   files: ApplicationFiles,
   read: Executor,
   { pcap, present }: { pcap: Staged | undefined; present: number | undefined },
 ) => {
-  if (pcap) return () => files.blobs.readStaged(pcap);
+  if (pcap) return { md5: pcap.md5, open: () => files.blobs.readStaged(pcap) };
   const file = present === undefined ? undefined : await files.find(read, present);
-  if (file) return file.open;
+  if (file) return { md5: file.md5, open: file.open };
   const message = 'the capture is neither in the archive nor stored here';
   throw invalid([{ path: '/manifest/pcap', code: 'PCAP_MISSING', message }], 'PCAP_MISSING');
 };

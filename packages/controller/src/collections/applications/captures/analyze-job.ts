@@ -1,23 +1,20 @@
 import type { Analysis, AnalyzeOptions, Suggestion } from '@rushhour/contract';
 import {
   analyzeCapture,
-  type CaptureAnalysis,
   type CaptureFormat,
   type CaptureSource,
-  formatOf,
-  issuesOfLength,
   issuesOfMappings,
   type PcapInfo,
   type PcapSession,
-  type PcapStep,
 } from '@rushhour/pcap';
 import type { FoundIssue, Parameter } from '../parameter.ts';
-import { lengthsOf } from '../parameter-lengths.ts';
 import type { RecordedStep } from '../recorded-step.ts';
 import { suggestParameters } from '../suggestions/suggest.ts';
 import { allEncodings, createFinder } from '../values/find-values.ts';
 import { Renderer } from '../values/render.ts';
 import { chooseSessions } from './choose-sessions.ts';
+import { lengthIssues } from './length-check.ts';
+import { SessionSteps } from './session-steps.ts';
 
 const maxKeptBytes = 128 * 1_048_576;
 const maxMatches = 10_000;
@@ -53,7 +50,7 @@ export const analyzeApplication = async (
   });
   const info = analysis.info(0);
   const { chosen, issues } = chooseSessions(info.sessions, job);
-  const steps = new Steps(analysis, info, new Set(chosen.map(({ sessionIndex }) => sessionIndex)));
+  const steps = new SessionSteps(analysis, info, new Set(chosen.map(({ sessionIndex }) => sessionIndex)));
   issues.push(...issuesOfMappings(parameters, (index) => steps.outline(index)));
   if (issues.every(({ severity }) => severity !== 'error')) issues.push(...lengthIssues(parameters, mode, steps));
   const looked = isLooking(options) ? [...steps.all(options.sessionIdx)] : [];
@@ -91,71 +88,6 @@ const recordingOf = ({ parameters, sessions, options }: AnalyzeJob) => {
   return touched.length > 0 ? { keepPayload: true, sessions: touched } : {};
 };
 
-/** The recorded steps, made when they are first asked for. */
-class Steps {
-  readonly #analysis: CaptureAnalysis;
-  readonly #info: PcapInfo;
-  readonly #chosen: ReadonlySet<number>;
-  readonly #known = new Map<number, (PcapStep & { atMs: number })[]>();
-
-  constructor(analysis: CaptureAnalysis, info: PcapInfo, chosen: ReadonlySet<number>) {
-    this.#analysis = analysis;
-    this.#info = info;
-    this.#chosen = chosen;
-  }
-
-  outline(sessionIdx: number) {
-    if (!this.#chosen.has(sessionIdx)) return undefined;
-    const known = this.#known.get(sessionIdx);
-    if (known) return known;
-    const startMs = this.#info.sessions[sessionIdx]?.startMs ?? 0;
-    const steps = this.#analysis.steps(sessionIdx).map((step) => ({ ...step, atMs: startMs + step.relTimeMs }));
-    this.#known.set(sessionIdx, steps);
-    return steps;
-  }
-
-  one(sessionIdx: number, stepIdx: number): RecordedStep {
-    const step = this.outline(sessionIdx)?.[stepIdx];
-    if (step === undefined) throw new RangeError(`there is no step ${stepIdx} in session ${sessionIdx}`);
-    const { side, atMs } = step;
-    return { sessionIdx, stepIdx, side, atMs, bytes: this.#analysis.stepBytes(sessionIdx, stepIdx) };
-  }
-
-  *all(wanted: readonly number[] | undefined): Generator<RecordedStep> {
-    for (const sessionIdx of new Set(wanted ?? this.#chosen)) {
-      for (const { stepIdx } of this.outline(sessionIdx) ?? []) yield this.one(sessionIdx, stepIdx);
-    }
-  }
-
-  appProtocol(sessionIdx: number) {
-    return this.#info.sessions[sessionIdx]?.appProtocol ?? 'unknown';
-  }
-}
-
-const lengthIssues = (parameters: readonly Parameter[], mode: string, steps: Steps): FoundIssue[] => {
-  const formats = new Map<string, ReturnType<typeof formatOf>>();
-  const formatAt = (sessionIdx: number, stepIdx: number) => {
-    const key = `${sessionIdx} ${stepIdx}`;
-    let format = formats.get(key);
-    if (format === undefined) {
-      format = formatOf(steps.one(sessionIdx, stepIdx).bytes, { mode, appProtocol: steps.appProtocol(sessionIdx) });
-      formats.set(key, format);
-    }
-    return format;
-  };
-  return parameters.flatMap((parameter, p) =>
-    parameter.stepsMappings.flatMap((mapping, m) =>
-      issuesOfLength({
-        path: `/parameters/${p}/stepsMappings/${m}`,
-        length: mapping.length,
-        rule: formatAt(mapping.sessionIdx, mapping.stepIdx).ruleAt(mapping),
-        type: parameter.type,
-        values: lengthsOf(parameter),
-      }),
-    ),
-  );
-};
-
 const matchesOf = (
   steps: readonly RecordedStep[],
   { find = [] }: AnalyzeOptions,
@@ -181,7 +113,7 @@ const matchesOf = (
 
 const renderedOf = (
   { mode, parameters, options }: AnalyzeJob,
-  { steps, info, startedAtMs }: { steps: Steps; info: PcapInfo; startedAtMs: number },
+  { steps, info, startedAtMs }: { steps: SessionSteps; info: PcapInfo; startedAtMs: number },
   issues: FoundIssue[],
 ): Analysis['rendered'] => {
   if (options.render === undefined) return [];

@@ -28,7 +28,7 @@ export class CaptureFailure extends Error {
 
 const threads = createPlaces(2);
 const defaultSearchMs = 5000;
-/** A third of what a text in all its forms takes. */
+/** A third of the speed at which a text is found in all its forms. */
 const bytesPerMs = 4096;
 const maxHeapMb = 1024;
 
