@@ -138,8 +138,8 @@ export class RunningOrder {
 
   #report(): void {
     const now = Date.now();
-    // A second belongs to the phase it began in.
-    const seconds = (now - this.#startedAt - this.#pausedMs - 1000) / 1000;
+    // A second belongs to the phase that its middle lies in: a timer may come a little early.
+    const seconds = (now - this.#startedAt - this.#pausedMs - 500) / 1000;
     this.#deps.onSummary(this.sampler.take(now, phaseAt(Math.max(0, seconds), this.#order.duration)));
   }
 

@@ -3,7 +3,7 @@ import { Extension, Name } from '@peculiar/asn1-x509';
 import type * as x509 from '@peculiar/x509';
 import { parseSchema } from './asn1.ts';
 import { CertificateError } from './certificate-error.ts';
-import type { CertificateDetails } from './details.ts';
+import type { CertificateDetails } from './certificate-facts.ts';
 import { extensionFactsOf } from './extension-facts.ts';
 import { keyFactsOf } from './key-pair.ts';
 import { distinguishedNameOf } from './names/distinguished-name.ts';
