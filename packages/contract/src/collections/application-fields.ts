@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { OneOf } from '../envelopes.ts';
 import { Description, Id, Name, Tags, Timestamp } from '../scalars.ts';
-import { LightUser } from './users.ts';
+import { Issuer } from './users.ts';
 
 const index = (description: string) => Type.Integer({ minimum: 0, maximum: 2 ** 31, description });
 const bytes = (description: string) => Type.Integer({ minimum: 0, maximum: 2 ** 40, description });
@@ -196,7 +196,7 @@ export const Application = Type.Object(
     parameters: Type.Array(ApplicationParameter),
     sessions: Type.Array(ApplicationSession),
     issuerId: Type.Unsafe<number | null>({ type: ['integer', 'null'] }),
-    issuer: Type.Union([LightUser, Type.Null()]),
+    issuer: Issuer,
     createdAt: Timestamp,
     updatedAt: Timestamp,
   },

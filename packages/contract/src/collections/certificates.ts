@@ -6,7 +6,7 @@ import { collection, route } from '../route.ts';
 import { Id, Name, Timestamp } from '../scalars.ts';
 import { certificateDefects, type DefectName } from './certificate-defects.ts';
 import { CertificateDetails } from './certificate-details.ts';
-import { LightUser } from './users.ts';
+import { Issuer } from './users.ts';
 
 /** Chains and thousands of alternative names do not fit the usual bound of a body. */
 const bodyLimit = 4 * 1_048_576;
@@ -106,7 +106,7 @@ export const Certificate = Type.Object(
       description: 'The stored authority that signed it, which cannot be deleted before it',
     }),
     issuerID: MaybeId,
-    issuer: Type.Union([LightUser, Type.Null()]),
+    issuer: Issuer,
     createdAt: Timestamp,
     updatedAt: Timestamp,
   },

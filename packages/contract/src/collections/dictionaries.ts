@@ -5,7 +5,7 @@ import { IdParams, ListQuery, NewId, One, OneOf } from '../envelopes.ts';
 import { collection, route } from '../route.ts';
 import { Description, Id, Name, Tags, Timestamp } from '../scalars.ts';
 import { protocolNames, protocolProfiles } from '../values/protocols/profiles.ts';
-import { LightUser } from './users.ts';
+import { Issuer } from './users.ts';
 
 const valueTypes = ['list', 'table', 'range', 'random', 'pattern', 'file'] as const;
 const protocolTypes = protocolNames.map((name) => `protocol.${name}` as const);
@@ -147,7 +147,7 @@ export const Dictionary = Type.Object(
       Type.Array(Type.Record(Type.String(), Type.String()), { description: 'Drawn rows, by column' }),
     ),
     issuerId: Type.Unsafe<number | null>({ type: ['integer', 'null'] }),
-    issuer: Type.Union([LightUser, Type.Null()]),
+    issuer: Issuer,
     createdAt: Timestamp,
     updatedAt: Timestamp,
   },

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { OneOf } from '../envelopes.ts';
 import { Id, Tags, Timestamp } from '../scalars.ts';
-import { LightUser } from './users.ts';
+import { Issuer } from './users.ts';
 
 export const fileCategories = [
   'pcap',
@@ -107,7 +107,7 @@ export const File = Type.Object(
     problem: Type.Optional(Type.String({ description: 'Why the file will not become ready' })),
     first_seen_at: Timestamp,
     issuerID: Type.Unsafe<number | null>({ type: ['integer', 'null'] }),
-    issuer: Type.Union([LightUser, Type.Null()]),
+    issuer: Issuer,
     createdAt: Timestamp,
     updatedAt: Timestamp,
     references: Type.Optional(Type.Array(Reference, { description: 'Records that use the file; on request' })),

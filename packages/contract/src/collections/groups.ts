@@ -4,7 +4,7 @@ import { IdParams, OffsetQuery } from '../envelopes.ts';
 import { collection, route } from '../route.ts';
 import { Id, MaybeTimestamp, Name, Timestamp } from '../scalars.ts';
 import { GroupPermission } from './group-permission.ts';
-import { LightUser } from './users.ts';
+import { Issuer, LightUser } from './users.ts';
 
 export const GroupDraft = Type.Object({
   name: Name,
@@ -16,7 +16,7 @@ export const Group = Type.Object(
     id: Id,
     name: Type.String(),
     issuerID: Type.Unsafe<number | null>({ type: ['integer', 'null'] }),
-    issuer: Type.Union([LightUser, Type.Null()]),
+    issuer: Issuer,
     permissions: Type.Array(GroupPermission),
     users: Type.Array(LightUser),
     createdAt: Timestamp,

@@ -4,7 +4,7 @@ import { ListQuery, OneOf } from '../envelopes.ts';
 import { collection } from '../route.ts';
 import { Description, Id, Name, Tags, Timestamp } from '../scalars.ts';
 import { Reference } from './network-usage.ts';
-import { LightUser } from './users.ts';
+import { Issuer } from './users.ts';
 
 const kinds = ['address', 'range', 'oui'] as const;
 
@@ -47,7 +47,7 @@ export const Mac = Type.Object(
     description: Type.String(),
     tags: Type.String(),
     issuerID: Type.Unsafe<number | null>({ type: ['integer', 'null'] }),
-    issuer: Type.Union([LightUser, Type.Null()]),
+    issuer: Issuer,
     usedBy: Type.Optional(
       Type.Array(Reference, { description: 'Networks and others that use it, at most 100; only in the single record' }),
     ),

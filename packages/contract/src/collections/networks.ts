@@ -12,7 +12,7 @@ import {
   StoredMacPolicy,
 } from './network-mac-policy.ts';
 import { usageRoute } from './network-usage.ts';
-import { LightUser } from './users.ts';
+import { Issuer } from './users.ts';
 
 const NetworkType = Type.Unsafe<number>({
   type: 'integer',
@@ -74,7 +74,7 @@ export const Network = Type.Object(
     ports: Type.String(),
     spoofing: Type.Boolean(),
     issuerID: Type.Unsafe<number | null>({ type: ['integer', 'null'] }),
-    issuer: Type.Union([LightUser, Type.Null()]),
+    issuer: Issuer,
     createdAt: Timestamp,
     updatedAt: Timestamp,
   },

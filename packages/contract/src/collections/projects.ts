@@ -4,7 +4,7 @@ import { crudRoutes } from '../crud.ts';
 import { BulkResult, IdParams, Ids, ListQuery, ManyIds, OneOf } from '../envelopes.ts';
 import { collection, route } from '../route.ts';
 import { Description, Id, MaybeTimestamp, Name, Timestamp } from '../scalars.ts';
-import { LightUser } from './users.ts';
+import { Issuer } from './users.ts';
 
 export const ProjectDraft = Type.Object({ name: Name, description: Type.Optional(Description) });
 
@@ -14,7 +14,7 @@ export const Project = Type.Object(
     name: Type.String(),
     description: Type.String(),
     issuerID: Type.Unsafe<number | null>({ type: ['integer', 'null'] }),
-    issuer: Type.Union([LightUser, Type.Null()]),
+    issuer: Issuer,
     taskCount: Type.Integer(),
     activeTaskCount: Type.Integer({ description: 'Tasks queued, preparing, running, paused or stopping' }),
     errorTaskCount: Type.Integer({ description: 'Tasks whose last run failed' }),

@@ -6,7 +6,7 @@ import { collection, route } from '../route.ts';
 import { Description, Id, Name, Tags, Timestamp } from '../scalars.ts';
 import { usageRoute } from './network-usage.ts';
 import { type TunnelType, tunnelParams } from './tunnel-params.ts';
-import { LightUser } from './users.ts';
+import { Issuer } from './users.ts';
 
 const types = Object.keys(tunnelParams) as TunnelType[];
 const Kind = OneOf(types, { description: 'See `GET /tunnels/types`' });
@@ -71,7 +71,7 @@ export const Tunnel = Type.Object(
     secretSet: Type.Boolean({ description: 'A secret of `params` is stored' }),
     tags: Type.String(),
     issuerID: Type.Unsafe<number | null>({ type: ['integer', 'null'] }),
-    issuer: Type.Union([LightUser, Type.Null()]),
+    issuer: Issuer,
     createdAt: Timestamp,
     updatedAt: Timestamp,
   },

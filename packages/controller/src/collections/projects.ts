@@ -45,11 +45,8 @@ export const projectHandlers = ({ store }: { store: Store }): Handlers<typeof ap
         assertAllFound('project', array, await projects.remove(tx, array));
         return { data: array };
       }),
-    get: async ({ params }) => {
-      const project = await projects.find(store.read, params.id);
-      if (project === undefined) throw notFound('project', params.id);
-      return project;
-    },
+    get: ({ params }) =>
+      projects.find(store.read, params.id).then((project) => project ?? Promise.reject(notFound('project', params.id))),
     archive: ({ body }, caller) => setArchived(body.array, caller, (tx) => tx.now),
     unarchive: ({ body }, caller) => setArchived(body.array, caller, () => null),
   };

@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server } from 'node:http';
 import fastifyMultipart from '@fastify/multipart';
-import { api, type Collection } from '@rushhour/contract';
+import { api, type Collection, type Route } from '@rushhour/contract';
 import fastJsonStringify, { type Schema } from 'fast-json-stringify';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from 'fastify';
 import { createHandlers, type Services } from '../collections/index.ts';
@@ -9,7 +9,7 @@ import { answerClientError, sendError } from './errors.ts';
 import { parseJson, readBody } from './json-body.ts';
 import { type AnyHandler, mount } from './mount.ts';
 import { noRoute } from './no-route.ts';
-import { serveProbes } from './probes.ts';
+import { createRequestMetrics, serveProbes } from './probes.ts';
 import { createRateLimit } from './rate.ts';
 import { createStreams } from './sse.ts';
 import { createUploads } from './upload.ts';
@@ -28,15 +28,24 @@ export const buildApp = async ({ log, tls, ...services }: AppOptions): Promise<F
   const streams = createStreams();
   const uploads = createUploads();
   app.addHook('preClose', async () => streams.endAll());
-  await app.register(fastifyMultipart, { throwFileSizeLimit: false });
-  await serveProbes(app, services.health);
+  const metrics = createRequestMetrics();
+  serveProbes(app, services.health, metrics);
   const handlers = createHandlers(services) as unknown as Record<string, Record<string, AnyHandler>>;
-  for (const [name, { routes }] of Object.entries(api) as [string, Collection][]) {
-    for (const [operation, route] of Object.entries(routes)) {
-      const handler = handlers[name]?.[operation] as AnyHandler;
-      mount(app, `${name}.${operation}`, route, handler, { ...services, rate, streams, uploads });
+  const deps = { ...services, rate, streams, uploads, metrics };
+  const mountAll = (scope: FastifyInstance, isWanted: (route: Route) => boolean) => {
+    for (const [name, { routes }] of Object.entries(api) as [string, Collection][]) {
+      for (const [operation, route] of Object.entries(routes)) {
+        if (isWanted(route))
+          mount(scope, `${name}.${operation}`, route, handlers[name]?.[operation] as AnyHandler, deps);
+      }
     }
-  }
+  };
+  mountAll(app, ({ upload }) => upload === undefined);
+  // Forms are read in a scope of their own: their plugin has work to do for every request it sees.
+  await app.register(async (scope) => {
+    await scope.register(fastifyMultipart, { throwFileSizeLimit: false });
+    mountAll(scope, ({ upload }) => upload !== undefined);
+  });
   await serveDocs(app);
   return app;
 };
@@ -47,6 +56,8 @@ const createFastify = (log: FastifyBaseLogger, tls: AppOptions['tls']): FastifyI
   const app = Fastify<Server>({
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
+    // One logger for all: a child for each request costs more than most requests, and errors carry the id themselves.
+    childLoggerFactory: (logger) => logger,
     genReqId: () => `${boot}-${(requests++).toString(36)}`,
     // Time-outs are explicit: headers and idle connections here, bodies where they are read.
     connectionTimeout: 0,
@@ -59,6 +70,10 @@ const createFastify = (log: FastifyBaseLogger, tls: AppOptions['tls']): FastifyI
     frameworkErrors: sendError as never,
     routerOptions: { ignoreTrailingSlash: false, maxParamLength: 256 },
   });
+  // Known to the shape of every request from the start: members added later make each request slow.
+  app.decorateRequest('caller', null as never);
+  app.decorateRequest('bodyLimitBytes', 0);
+  app.decorateRequest('bodyBytes', 0);
   // Compiled at the first answer, like the validators.
   app.setSerializerCompiler(({ schema }) => {
     let serialize: ((reply: unknown) => string) | undefined;
@@ -82,12 +97,13 @@ const createFastify = (log: FastifyBaseLogger, tls: AppOptions['tls']): FastifyI
   );
   app.setErrorHandler(sendError);
   // Decided before any body is read: nothing about it matters.
-  app.addHook('onRequest', async (request) => {
-    if (request.is404) throw noRoute(request.method, request.url);
+  app.addHook('onRequest', (request, _reply, done) => {
+    done(request.is404 ? noRoute(request.method, request.url) : undefined);
   });
-  app.addHook('onSend', async (_request, reply) => {
+  app.addHook('onSend', (_request, reply, _payload, done) => {
     reply.header('x-content-type-options', 'nosniff');
     if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store');
+    done();
   });
   return app as unknown as FastifyInstance;
 };

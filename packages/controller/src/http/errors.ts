@@ -6,7 +6,7 @@ import { StorageUnavailable } from '../store/database.ts';
 /** The one place that writes an error envelope. */
 export const sendError = (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
   const known = knownError(error);
-  if (known.kind === 'internal') request.log.error({ err: error }, 'request failed');
+  if (known.kind === 'internal') request.log.error({ err: error, requestId: request.id }, 'request failed');
   const status = statusOf[known.kind];
   const { retryAfterSec, allow } = known.data;
   if (typeof retryAfterSec === 'number') reply.header('retry-after', String(retryAfterSec));

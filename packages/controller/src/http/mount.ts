@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { permissionOf, type Route } from '@rushhour/contract';
+import { type Permission, permissionOf, type Route } from '@rushhour/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError, forbidden, type Issue, invalid, unauthenticated } from '../errors.ts';
 import type { Download } from '../handlers.ts';
@@ -9,9 +9,10 @@ import type { SettingsStore } from '../store/settings.ts';
 import { assertSameOrigin } from './csrf.ts';
 import { runOnce } from './idempotency.ts';
 import { assertPlain, tooLarge } from './json-body.ts';
+import type { RequestMetrics } from './probes.ts';
 import type { RateLimit } from './rate.ts';
 import { RequestCaller } from './request-caller.ts';
-import { cookieOf, findSession } from './session.ts';
+import { cookieOf, findSession, type SessionFacts } from './session.ts';
 import { type Streams, sendEvents } from './sse.ts';
 import { openUpload, type Uploads } from './upload.ts';
 import { validatorOf } from './validation.ts';
@@ -22,6 +23,7 @@ export interface MountDeps {
   rate: RateLimit;
   streams: Streams;
   uploads: Uploads;
+  metrics: RequestMetrics;
 }
 
 export type AnyHandler = (request: object, caller: RequestCaller) => unknown;
@@ -42,20 +44,30 @@ const largeBytes = 128 * 1024;
 export const mount = (app: FastifyInstance, operation: string, route: Route, handler: AnyHandler, deps: MountDeps) => {
   const partsOf = validatorFor(route);
   const run = runnerFor(route, handler, deps);
+  const observe = deps.metrics.observerOf(operation);
   app.route({
     method: route.method,
     url: `/v1${route.path}`,
     exposeHeadRoute: route.events === undefined,
     ...(route.reply && { schema: { response: { 200: route.reply } } }),
-    config: { operation },
     // Access is decided before the body is read, so that a stranger learns nothing about the schema.
-    onRequest: async (request, reply) => {
-      request.bodyBytes = 0;
+    onRequest: (request, reply, done) => {
       request.bodyLimitBytes = Math.max(route.bodyLimit ?? 0, deps.settings.current().limits.bodyBytes);
-      request.caller = await admit(operation, route, request, reply, deps);
-      assertMedia(route, request);
+      settle(
+        () => admit(operation, route, request, reply, deps),
+        (caller) => {
+          request.caller = caller;
+          assertMedia(route, request);
+          done();
+        },
+        done,
+      );
     },
-    handler: async (request, reply): Promise<unknown> => {
+    onResponse: (_request, reply, done) => {
+      observe(reply.statusCode, reply.elapsedTime / 1000);
+      done();
+    },
+    handler: (request, reply): Promise<unknown> => {
       if (route.upload && request.isMultipart()) return upload(request, reply);
       if (route.chunk) return deps.uploads.admit<unknown>(request, async () => run(partsOf(request), request, reply));
       return run(partsOf(request), request, reply);
@@ -79,43 +91,57 @@ const runnerFor = (route: Route, handler: AnyHandler, deps: MountDeps) => {
   return route.download ? downloading(handler) : answering(route, handler, deps);
 };
 
-const admit = async (
-  operation: string,
-  route: Route,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  deps: MountDeps,
-) => {
+/** Goes on at once with a result that is there, and later with one that is not: waiting for nothing is not free. */
+const settle = <T>(work: () => T | Promise<T>, next: (result: T) => void, fail: (error: Error) => void) => {
+  try {
+    const result = work();
+    if (result instanceof Promise) result.then(next).catch(fail);
+    else next(result);
+  } catch (error) {
+    fail(error as Error);
+  }
+};
+
+const admit = (operation: string, route: Route, request: FastifyRequest, reply: FastifyReply, deps: MountDeps) => {
   const { store, settings, rate } = deps;
   assertSameOrigin(request.raw);
-  const { limits, agreement } = settings.current();
-  if (Number(request.headers['content-length'] ?? 0) > limitOf(route, request, limits))
-    throw tooLarge(limitOf(route, request, limits));
+  const { limits } = settings.current();
+  const limitBytes = limitOf(route, request, limits);
+  if (Number(request.headers['content-length'] ?? 0) > limitBytes) throw tooLarge(limitBytes);
   if (route.access === 'public') {
     rate.take(request.ip, limits.rate);
     return new RequestCaller(operation, request, reply, store.read);
   }
-  const session = await findSession(store.read, cookieOf(request, 'accessToken'));
-  rate.take(session?.sessionId ?? request.ip, limits.rate);
-  if (session === undefined) throw unauthenticated('UNAUTHENTICATED', 'sign in first');
-  const caller = new RequestCaller(operation, request, reply, store.read, session);
+  const enter = (session: SessionFacts | undefined) => {
+    rate.take(session?.sessionId ?? request.ip, limits.rate);
+    if (session === undefined) throw unauthenticated('UNAUTHENTICATED', 'sign in first');
+    return permit(route, new RequestCaller(operation, request, reply, store.read, session), session, deps);
+  };
+  const session = findSession(store.read, cookieOf(request, 'accessToken'));
+  return session instanceof Promise ? session.then(enter) : enter(session);
+};
+
+const permit = (route: Route, caller: RequestCaller, session: SessionFacts, { store, settings }: MountDeps) => {
   const permission = permissionOf(route);
-  if (permission !== undefined && !allows(session.permissions, permission)) {
-    await store.change(caller, async (tx) => tx.deny({ permission }));
-    throw forbidden('FORBIDDEN', `this needs the permission ${permission}`, { permission });
-  }
+  if (permission !== undefined && !allows(session.permissions, permission)) return deny(caller, permission, store);
   if (session.isRequiredToSetPassword && !route.beforePassword) {
     throw forbidden('PASSWORD_CHANGE_REQUIRED', 'set your own password first');
   }
-  if (agreement.required && !session.agreementAccepted && !route.beforePassword && !route.beforeAgreement) {
+  const isAgreed = session.agreementAccepted || route.beforePassword || route.beforeAgreement;
+  if (!isAgreed && settings.current().agreement.required)
     throw forbidden('AGREEMENT_REQUIRED', 'accept the agreement first');
-  }
   return caller;
+};
+
+const deny = async (caller: RequestCaller, permission: Permission, store: Store): Promise<never> => {
+  await store.change(caller, async (tx) => tx.deny({ permission }));
+  throw forbidden('FORBIDDEN', `this needs the permission ${permission}`, { permission });
 };
 
 /** Forms and plain bytes are for the routes that say so; everything else is JSON. */
 const assertMedia = (route: Route, request: FastifyRequest) => {
   const type = request.headers['content-type'] ?? '';
+  if (type === '' && !route.chunk) return;
   const isForm = /^multipart\//i.test(type);
   const isBytes = /^application\/octet-stream/i.test(type);
   const isFine = route.chunk ? isBytes : !isBytes && (!isForm || route.upload !== undefined);
@@ -174,15 +200,15 @@ type Parts = ReturnType<ReturnType<typeof validatorFor>>;
 
 const answering = (route: Route, handler: AnyHandler, { store }: MountDeps) => {
   const mayRepeat = route.method === 'POST' && route.access !== 'public';
-  return async (parts: Parts, request: FastifyRequest, reply: FastifyReply) => {
+  return (parts: Parts, request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
     const { caller } = request;
     const key = mayRepeat ? request.headers['idempotency-key'] : undefined;
-    const result =
+    const work =
       typeof key === 'string'
-        ? await runOnce(store, caller, key, repeatable(parts, request), async () => handler(parts, caller))
-        : await handler(parts, caller);
+        ? runOnce(store, caller, key, repeatable(parts, request), async () => handler(parts, caller))
+        : handler(parts, caller);
     // Fastify never answers when a handler resolves to undefined, so an empty reply is sent by hand.
-    return result === undefined ? reply.send() : result;
+    return Promise.resolve(work).then((result) => (result === undefined ? reply.send() : result));
   };
 };
 

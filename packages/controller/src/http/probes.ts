@@ -1,47 +1,73 @@
 import type { FastifyInstance } from 'fastify';
-import { collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { Health } from '../health.ts';
 
-declare module 'fastify' {
-  interface FastifyContextConfig {
-    /** Operation id of the route, for metrics. */
-    operation?: string;
+const bucketsSec = [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10];
+
+/** Durations of one operation and status. Counted here and handed over when somebody asks: a request must not wait for it. */
+class Durations {
+  readonly counts = new Float64Array(bucketsSec.length + 1);
+  sumSec = 0;
+  add(seconds: number) {
+    let bucket = 0;
+    while (bucket < bucketsSec.length && seconds > (bucketsSec[bucket] as number)) bucket += 1;
+    this.counts[bucket] = (this.counts[bucket] as number) + 1;
+    this.sumSec += seconds;
   }
 }
 
-/** `/livez`, `/readyz` and `/metrics`, for those who run the controller. */
-export const serveProbes = async (app: FastifyInstance, health: Health) => {
+const metricName = 'rushhour_http_request_duration_seconds';
+
+/** How long operations take, by status. */
+export const createRequestMetrics = () => {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  const durations = new Histogram({
-    name: 'rushhour_http_request_duration_seconds',
-    help: 'Time to answer, by operation and status',
-    labelNames: ['operation', 'status'],
-    buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10],
-    registers: [registry],
-  });
-  const observers = new Map<string, (seconds: number) => void>();
-  const observerOf = (operation: string, status: number) => {
-    const key = `${operation} ${status}`;
-    let observe = observers.get(key);
-    if (observe === undefined) {
-      const labelled = durations.labels(operation, String(status));
-      observe = (seconds) => labelled.observe(seconds);
-      observers.set(key, observe);
-    }
-    return observe;
+  const operations = new Map<string, Map<number, Durations>>();
+  return {
+    observerOf: (operation: string) => {
+      const byStatus = new Map<number, Durations>();
+      operations.set(operation, byStatus);
+      return (status: number, seconds: number) => {
+        let durations = byStatus.get(status);
+        if (durations === undefined) {
+          durations = new Durations();
+          byStatus.set(status, durations);
+        }
+        durations.add(seconds);
+      };
+    },
+    contentType: registry.contentType,
+    text: async () => `${await registry.metrics()}${[...linesOf(operations)].join('\n')}\n`,
   };
-  app.addHook('onResponse', (request, reply, done) => {
-    const { operation } = request.routeOptions.config;
-    if (operation !== undefined) observerOf(operation, reply.statusCode)(reply.elapsedTime / 1000);
-    done();
-  });
+};
 
+/** The histogram in the text format of Prometheus. */
+function* linesOf(operations: ReadonlyMap<string, ReadonlyMap<number, Durations>>) {
+  yield `# HELP ${metricName} Time to answer, by operation and status`;
+  yield `# TYPE ${metricName} histogram`;
+  for (const [operation, byStatus] of operations) {
+    for (const [status, { counts, sumSec }] of byStatus) {
+      const labels = `operation="${operation}",status="${status}"`;
+      let below = 0;
+      for (const [bucket, count] of counts.entries()) {
+        below += count;
+        yield `${metricName}_bucket{${labels},le="${bucketsSec[bucket] ?? '+Inf'}"} ${below}`;
+      }
+      yield `${metricName}_sum{${labels}} ${sumSec}`;
+      yield `${metricName}_count{${labels}} ${below}`;
+    }
+  }
+}
+
+export type RequestMetrics = ReturnType<typeof createRequestMetrics>;
+
+/** `/livez`, `/readyz` and `/metrics`, for those who run the controller. */
+export const serveProbes = (app: FastifyInstance, health: Health, metrics: RequestMetrics) => {
   app.get('/livez', async () => ({ status: 'ok' }));
   app.get('/readyz', async (_request, reply) => {
     const checks = await health.checks();
     const isReady = health.isReady() && checks.db === 'ok' && checks.storage === 'ok';
     return reply.code(isReady ? 200 : 503).send({ status: isReady ? 'ok' : 'not ready', checks });
   });
-  app.get('/metrics', async (_request, reply) => reply.type(registry.contentType).send(await registry.metrics()));
+  app.get('/metrics', async (_request, reply) => reply.type(metrics.contentType).send(await metrics.text()));
 };

@@ -8,6 +8,7 @@ import { statement } from '../store/statement.ts';
 export interface SessionFacts {
   sessionId: number;
   userId: number;
+  expiresAtMs: number;
   isRequiredToSetPassword: boolean;
   agreementAccepted: boolean;
   permissions: ReadonlySet<number>;
@@ -20,6 +21,7 @@ const find = statement((db, p: { hash: string; now: string }) =>
     .innerJoin('groups', 'groups.id', 'users.groupID')
     .select([
       'sessions.id as sessionId',
+      'sessions.accessExpiresAt',
       'users.id as userId',
       'users.isRequiredToSetPassword',
       'users.agreementAccepted',
@@ -43,30 +45,57 @@ const permissionsOf = (list: string) => {
   return found;
 };
 
-/** The session behind an access token, or nothing. Read from the store each time: a block or sign-out acts at once. */
-export const findSession = async (
+/** What was found in a state of the store holds as long as the state does. */
+const foundIn = new WeakMap<object, Map<string, SessionFacts>>();
+
+const factsIn = (snapshot: object) => {
+  let found = foundIn.get(snapshot);
+  if (found === undefined) {
+    found = new Map();
+    foundIn.set(snapshot, found);
+  }
+  return found;
+};
+
+/**
+ * The session behind an access token, or nothing. Never older than the store: a block or sign-out acts at once.
+ * Answered without a promise where it is known already.
+ */
+export const findSession = (
   read: Executor,
   accessToken: string | undefined,
-): Promise<SessionFacts | undefined> => {
+): SessionFacts | undefined | Promise<SessionFacts | undefined> => {
   if (accessToken === undefined || accessToken.length > 128) return undefined;
+  const known = read.snapshot && factsIn(read.snapshot);
+  const facts = known?.get(accessToken);
+  return facts !== undefined && facts.expiresAtMs > Date.now() ? facts : readSession(read, accessToken, known);
+};
+
+const readSession = async (read: Executor, accessToken: string, known: Map<string, SessionFacts> | undefined) => {
   const row = await find.first(read, { hash: tokenHash(accessToken), now: new Date().toISOString() });
   if (row === undefined) return undefined;
-  return {
+  const session: SessionFacts = {
     sessionId: row.sessionId,
     userId: row.userId,
+    expiresAtMs: Date.parse(row.accessExpiresAt),
     isRequiredToSetPassword: row.isRequiredToSetPassword === 1,
     agreementAccepted: row.agreementAccepted === 1,
     permissions: permissionsOf(row.permissions),
   };
+  known?.set(accessToken, session);
+  return session;
 };
 
 /** One cookie out of the Cookie header, without a table of all of them. */
 export const cookieOf = (request: FastifyRequest, name: string): string | undefined => {
   const header = request.headers.cookie;
   if (header === undefined) return undefined;
-  for (const pair of header.split(';')) {
-    const at = pair.indexOf('=');
-    if (at > 0 && pair.slice(0, at).trim() === name) return pair.slice(at + 1).trim();
+  const mark = `${name}=`;
+  for (let at = header.indexOf(mark); at >= 0; at = header.indexOf(mark, at + 1)) {
+    const isWhole = at === 0 || header[at - 1] === ' ' || header[at - 1] === ';';
+    if (!isWhole) continue;
+    const end = header.indexOf(';', at);
+    return header.slice(at + mark.length, end < 0 ? undefined : end).trim();
   }
   return undefined;
 };

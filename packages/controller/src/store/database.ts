@@ -11,11 +11,16 @@ export type Row = Record<string, unknown>;
 /** Something that runs statements: the database itself, or an open transaction. */
 export interface Executor {
   readonly engine: Engine;
+  /**
+   * Stands for the state that `run` reads: as long as it is the same object, every read answers the same.
+   * Absent where that cannot be known.
+   */
+  readonly snapshot?: object;
   run(statement: Compiled, values: readonly unknown[]): Promise<Row[]>;
 }
 
 export interface Database extends Executor {
-  /** Runs statements that leave no trace in the cache: migrations and pragmas. */
+  /** All or nothing: what `work` throws undoes what it did. */
   transaction<T>(work: (tx: Executor) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }

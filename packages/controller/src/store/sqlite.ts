@@ -3,11 +3,13 @@ import { type Compiled, type Database, type Row, StorageUnavailable, UniqueViola
 
 const codes = { ioError: 10, full: 13, constraintUnique: 2067, constraintPrimaryKey: 1555 };
 
+/** How late this process may see what another one wrote into the same file. */
+const snapshotMs = 100;
+
 /** SQLite in a file: one connection writes, another reads what is committed and never waits. */
 export const openSqlite = (file: string): Database => {
   const writer = connect(file);
-  const reader = connect(file);
-  reader.db.exec('PRAGMA query_only = ON');
+  const reader = createReader(file);
   let turn: Promise<unknown> = Promise.resolve();
 
   const transaction: Database['transaction'] = (work) => {
@@ -16,6 +18,7 @@ export const openSqlite = (file: string): Database => {
       try {
         const result = await work({ engine: 'sqlite', run: writer.run });
         writer.exec('COMMIT');
+        reader.endSnapshot();
         return result;
       } catch (error) {
         if (writer.db.isTransaction) writer.exec('ROLLBACK');
@@ -30,11 +33,49 @@ export const openSqlite = (file: string): Database => {
   return {
     engine: 'sqlite',
     run: reader.run,
+    get snapshot() {
+      return reader.snapshot();
+    },
     transaction,
     close: async () => {
       await turn;
-      reader.db.close();
+      reader.close();
       writer.db.close();
+    },
+  };
+};
+
+/**
+ * Reads share one open read transaction until something is written: beginning one for each statement would cost more
+ * than the statement. It ends with every commit of ours, and soon enough by itself for those of other processes.
+ */
+const createReader = (file: string) => {
+  const { db, run, exec } = connect(file);
+  exec('PRAGMA query_only = ON');
+  let snapshot: object | undefined;
+  const beginSnapshot = () => {
+    if (snapshot === undefined) {
+      exec('BEGIN');
+      snapshot = {};
+    }
+    return snapshot;
+  };
+  const endSnapshot = () => {
+    if (snapshot !== undefined) exec('COMMIT');
+    snapshot = undefined;
+  };
+  const timer = setInterval(endSnapshot, snapshotMs).unref();
+  return {
+    run: (statement: Compiled, values: readonly unknown[]) => {
+      beginSnapshot();
+      return run(statement, values);
+    },
+    snapshot: beginSnapshot,
+    endSnapshot,
+    close: () => {
+      clearInterval(timer);
+      endSnapshot();
+      db.close();
     },
   };
 };

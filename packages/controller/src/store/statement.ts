@@ -49,6 +49,8 @@ export interface Statement<P, R> {
   first(executor: Executor, parameters: P): Promise<R | undefined>;
 }
 
+const firstOf = <R>(rows: R[]) => rows[0];
+
 interface Plan extends Compiled {
   readonly slots: readonly unknown[];
 }
@@ -83,5 +85,5 @@ export const statement = <P, R>(
     );
     return executor.run(plan, values) as Promise<R[]>;
   };
-  return { all, first: async (executor, parameters) => (await all(executor, parameters))[0] };
+  return { all, first: (executor, parameters) => all(executor, parameters).then(firstOf) };
 };

@@ -40,15 +40,21 @@ export const createTable = <Name extends TableName, Computed = unknown, Filters 
   const shape = shapeOf(name, columns, options as Partial<TableShape>);
   const { idName } = shape;
   const decode = decoderOf(columns) as (row: Record<string, unknown>) => Item;
+  const decodeFound = (row: Record<string, unknown> | undefined) => row && decode(row);
+  const remembered = recordsBySnapshot<Item>();
   const known = memory();
   const byId = findStatement(shape);
   const byIds = findManyStatement(shape);
   const removal = removeStatement(shape);
 
   return {
-    find: async (executor: Executor, id: number): Promise<Item | undefined> => {
-      const row = await byId.first(executor, { id });
-      return row && decode(row);
+    find: (executor: Executor, id: number): Promise<Item | undefined> => {
+      const found = executor.snapshot && remembered(executor.snapshot);
+      const known = found?.get(id);
+      if (known !== undefined) return known.then(copyOf);
+      const reading = byId.first(executor, { id }).then(decodeFound);
+      found?.set(id, reading);
+      return reading.then(copyOf);
     },
 
     findMany: async (executor: Executor, ids: readonly number[]): Promise<Item[]> =>
@@ -109,6 +115,22 @@ const shapeOf = (
   idName: 'ID' in columns ? 'ID' : 'id',
   isSoft: 'deletedAt' in columns,
 });
+
+/** Records read in a state of the database: as long as the state holds they need not be read again. */
+const recordsBySnapshot = <Item>() => {
+  const bySnapshot = new WeakMap<object, Map<number, Promise<Item | undefined>>>();
+  return (snapshot: object) => {
+    let found = bySnapshot.get(snapshot);
+    if (found === undefined) {
+      found = new Map();
+      bySnapshot.set(snapshot, found);
+    }
+    return found;
+  };
+};
+
+/** Whoever asked may change what they got. */
+const copyOf = <Item>(item: Item | undefined) => item && { ...item };
 
 /** Statements by the key of their shape. */
 const memory = () => {
