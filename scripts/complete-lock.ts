@@ -1,0 +1,39 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from './run.ts';
+
+// `npm run lock`: names in the lock file the optional packages of every platform, also those that the registry at hand
+// does not carry. `npm ci` insists on them being named, and installs only those of the machine it runs on.
+
+interface Entry {
+  version?: string;
+  dev?: boolean;
+  optional?: boolean;
+  os?: string[];
+  cpu?: string[];
+  libc?: string[];
+  optionalDependencies?: Record<string, string>;
+}
+
+const systems = ['aix', 'android', 'darwin', 'freebsd', 'linux', 'netbsd', 'openbsd', 'openharmony', 'sunos', 'win32'];
+const processors = ['arm64', 'arm', 'ia32', 'loong64', 'mips64el', 'ppc64', 'riscv64', 's390x', 'wasm32', 'x64'];
+
+const platformOf = (name: string): Entry => {
+  const words = name.split(/[-/]/);
+  const os = words.find((word) => systems.includes(word));
+  const cpu = words.find((word) => processors.includes(word));
+  const libc = words.some((word) => word.startsWith('musl')) ? 'musl' : undefined;
+  return { ...(os && { os: [os] }), ...(cpu && { cpu: [cpu] }), ...(libc && { libc: [libc] }) };
+};
+
+const file = join(root, 'package-lock.json');
+const lock = JSON.parse(readFileSync(file, 'utf8')) as { packages: Record<string, Entry> };
+const missing = Object.values(lock.packages).flatMap(({ optionalDependencies = {}, dev }) =>
+  Object.entries(optionalDependencies)
+    .filter(([name]) => !(`node_modules/${name}` in lock.packages))
+    .map(([name, version]) => ({ name, entry: { version, ...(dev && { dev }), optional: true, ...platformOf(name) } })),
+);
+for (const { name, entry } of missing) lock.packages[`node_modules/${name}`] = entry;
+lock.packages = Object.fromEntries(Object.entries(lock.packages).sort(([a], [b]) => (a < b ? -1 : 1)));
+writeFileSync(file, `${JSON.stringify(lock, null, 2)}\n`);
+console.log(`${missing.length} packages of other platforms named`);
