@@ -1,12 +1,16 @@
-import { fork } from 'node:child_process';
+import { execFile, execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { cookieJar, createClient } from '@rushhour/client';
-import autocannon from 'autocannon';
+import { ensureDebianPackages } from '../scripts/debian-packages.ts';
 import { spawnController } from '../tests/process/spawn-controller.ts';
 import { type Row, report } from './report.ts';
+
+const run = promisify(execFile);
+ensureDebianPackages();
 
 const admin = { email: 'bench@example.test', password: 'nine-Long-Bridges-hum' };
 const rounds = 5;
@@ -14,17 +18,26 @@ const secondsPerRun = 3;
 const warmUpSeconds = 4;
 const connections = 50;
 
+// The server has one core, the load the other: neither disturbs the other, and both servers get the same.
+const serverCore = 0;
+const loadCore = 1;
+execFileSync('taskset', ['-a', '-c', '-p', String(loadCore), String(process.pid)], { stdio: 'ignore' });
+
 /** A bare Fastify route that answers a constant of the same size, in a process of its own. */
 const spawnBare = (bytes: number) =>
   new Promise<{ url: string; stop(): void }>((resolve) => {
-    const child = fork(fileURLToPath(new URL('bare-fastify.ts', import.meta.url)), [String(bytes)]);
+    const file = fileURLToPath(new URL('bare-fastify.ts', import.meta.url));
+    const args = ['-c', String(serverCore), process.execPath, file, String(bytes)];
+    const child = spawn('taskset', args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
     child.once('message', (url) => resolve({ url: String(url), stop: () => void child.kill() }));
   });
 
-const requestsPerSecond = async (url: string, headers: Record<string, string> = {}, duration = secondsPerRun) => {
-  const { requests, non2xx } = await autocannon({ url, headers, connections, duration });
-  if (non2xx > 0) throw new Error(`${non2xx} answers of ${url} were no 2xx`);
-  return requests.average;
+/** wrk needs the least of its own core, so that the server is what is measured. */
+const requestsPerSecond = async (url: string, headers: Record<string, string> = {}, seconds = secondsPerRun) => {
+  const given = Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`]);
+  const { stdout } = await run('wrk', ['-t1', `-c${connections}`, `-d${seconds}s`, ...given, url]);
+  if (stdout.includes('Non-2xx')) throw new Error(`answers of ${url} were no 2xx:\n${stdout}`);
+  return Number(/Requests\/sec:\s+([\d.]+)/.exec(stdout)?.[1]);
 };
 
 const bestOf = async (count: number, measures: (() => Promise<number>)[], best: (...values: number[]) => number) => {
@@ -44,7 +57,7 @@ const timeOf = async (work: () => Promise<unknown>, times: number) => {
 const dataDir = mkdtempSync(join(tmpdir(), 'rushhour-bench-'));
 const env = { RUSHHOUR_DATA_DIR: dataDir, RUSHHOUR_ADMIN_EMAIL: admin.email, RUSHHOUR_ADMIN_PASSWORD: admin.password };
 const rows: Row[] = [];
-let controller = await spawnController(env);
+let controller = await spawnController(env, { core: serverCore });
 
 const signIn = async () => {
   const send = cookieJar();
@@ -86,6 +99,7 @@ console.log(`GET /groups, first 100 of 200: ${few.toFixed(2)} ms, of 10,000: ${m
 rows.push({ name: 'groups-page-10000-vs-200', value: many / few, goal: 2, better: 'lower' });
 
 await controller.kill('SIGTERM');
+execFileSync('taskset', ['-a', '-c', '-p', `${serverCore},${loadCore}`, String(process.pid)], { stdio: 'ignore' });
 const [startSec = 9] = await bestOf(
   rounds,
   [

@@ -15,8 +15,13 @@ export interface Spawned {
 }
 
 /** Starts the controller as a process of its own, as a user would, and waits until it says that it is ready. */
-export const spawnController = async (env: Record<string, string>): Promise<Spawned> => {
-  const child = spawn(process.execPath, [main], {
+export const spawnController = async (
+  env: Record<string, string>,
+  { core }: { core?: number } = {},
+): Promise<Spawned> => {
+  const pinned = core === undefined ? [] : ['taskset', '-c', String(core)];
+  const [program = '', ...args] = [...pinned, process.execPath, main];
+  const child = spawn(program, args, {
     env: {
       PATH: process.env['PATH'] ?? '',
       NODE_COMPILE_CACHE: join(tmpdir(), 'rushhour-compile-cache'),

@@ -86,6 +86,8 @@ const createFastify = (log: FastifyBaseLogger, tls: AppOptions['tls']): FastifyI
   app.addContentTypeParser(
     /^application\/json(?:\s*;\s*charset="?utf-8"?)?\s*;?$/i,
     async (request: FastifyRequest, payload: IncomingMessage) => {
+      // Without a route there is no limit and nobody to read it.
+      if (request.is404) return undefined;
       const bytes = await readBody(payload, request.bodyLimitBytes);
       request.bodyBytes = bytes.length;
       return parseJson(bytes);
@@ -96,14 +98,6 @@ const createFastify = (log: FastifyBaseLogger, tls: AppOptions['tls']): FastifyI
     async (_request: FastifyRequest, payload: IncomingMessage) => payload,
   );
   app.setErrorHandler(sendError);
-  // Decided before any body is read: nothing about it matters.
-  app.addHook('onRequest', (request, _reply, done) => {
-    done(request.is404 ? noRoute(request.method, request.url) : undefined);
-  });
-  app.addHook('onSend', (_request, reply, _payload, done) => {
-    reply.header('x-content-type-options', 'nosniff');
-    if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store');
-    done();
-  });
+  app.setNotFoundHandler((request, reply) => sendError(noRoute(request.method, request.url), request, reply));
   return app as unknown as FastifyInstance;
 };

@@ -4,6 +4,7 @@ import fastifyStatic from '@fastify/static';
 import { api, toOpenApi } from '@rushhour/contract';
 import type { FastifyInstance } from 'fastify';
 import { build } from '../build.ts';
+import { setSafeHeaders } from './errors.ts';
 
 const viewer = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
 const policy =
@@ -34,12 +35,14 @@ export const serveDocs = async (app: FastifyInstance) => {
   let document: string | undefined;
   app.get('/openapi.json', async (_request, reply) => {
     document ??= JSON.stringify(toOpenApi(api, build.version));
-    return reply.type('application/json; charset=utf-8').send(document);
+    return setSafeHeaders(reply).type('application/json; charset=utf-8').send(document);
   });
   app.get('/docs', async (_request, reply) =>
-    reply.header('content-security-policy', policy).type('text/html; charset=utf-8').send(page),
+    setSafeHeaders(reply).header('content-security-policy', policy).type('text/html; charset=utf-8').send(page),
   );
-  app.get('/docs/start.js', async (_request, reply) => reply.type('text/javascript; charset=utf-8').send(start));
+  app.get('/docs/start.js', async (_request, reply) =>
+    setSafeHeaders(reply).type('text/javascript; charset=utf-8').send(start),
+  );
   await app.register(fastifyStatic, {
     root: viewer,
     prefix: '/docs/viewer/',

@@ -2,10 +2,11 @@ import type { Socket } from 'node:net';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError, invalid, statusOf, unavailable } from '../errors.ts';
 import { StorageUnavailable } from '../store/database.ts';
+import { noRoute } from './no-route.ts';
 
 /** The one place that writes an error envelope. */
 export const sendError = (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
-  const known = knownError(error);
+  const known = request.is404 ? noRoute(request.method, request.url) : knownError(error);
   if (known.kind === 'internal') request.log.error({ err: error, requestId: request.id }, 'request failed');
   const status = statusOf[known.kind];
   const { retryAfterSec, allow } = known.data;
@@ -13,8 +14,12 @@ export const sendError = (error: unknown, request: FastifyRequest, reply: Fastif
   if (typeof allow === 'string') reply.header('allow', allow);
   // A body that was not read to its end would be taken for the next request.
   if (status === statusOf.tooLarge || status === statusOf.timeout) reply.header('connection', 'close');
-  return reply.code(status).type('application/json; charset=utf-8').send(envelopeOf(known, request.id));
+  return setSafeHeaders(reply).code(status).type('application/json; charset=utf-8').send(envelopeOf(known, request.id));
 };
+
+/** What every answer of the API carries unless it says otherwise: no guessing of types, no keeping. */
+export const setSafeHeaders = (reply: FastifyReply) =>
+  reply.header('x-content-type-options', 'nosniff').header('cache-control', 'no-store');
 
 /** Serialized by hand: an error must not depend on any reply schema. */
 const envelopeOf = ({ code, data, message }: ApiError, requestId: string) =>

@@ -7,6 +7,7 @@ import { allows } from '../permissions.ts';
 import type { Store } from '../store/index.ts';
 import type { SettingsStore } from '../store/settings.ts';
 import { assertSameOrigin } from './csrf.ts';
+import { setSafeHeaders } from './errors.ts';
 import { runOnce } from './idempotency.ts';
 import { assertPlain, tooLarge } from './json-body.ts';
 import type { RequestMetrics } from './probes.ts';
@@ -57,6 +58,7 @@ export const mount = (app: FastifyInstance, operation: string, route: Route, han
         () => admit(operation, route, request, reply, deps),
         (caller) => {
           request.caller = caller;
+          setSafeHeaders(reply);
           assertMedia(route, request);
           done();
         },
