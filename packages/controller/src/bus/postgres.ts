@@ -21,6 +21,8 @@ export const postgresBus = async (url: string, log: Logger): Promise<Bus> => {
   const sender = randomUUID();
   let client: pg.Client | undefined;
   let isClosed = false;
+  /** One message after the other, in the order of their events. */
+  let sending: Promise<unknown> = Promise.resolve();
 
   const retry = () => {
     if (!isClosed) setTimeout(() => void listen().catch(retry), retryMs);
@@ -47,12 +49,13 @@ export const postgresBus = async (url: string, log: Logger): Promise<Bus> => {
     publish: (name, event) => {
       local.publish(name, event);
       const payload = JSON.stringify({ sender, name, event });
-      client
-        ?.query('SELECT pg_notify($1, $2)', [channel, payload])
+      sending = sending
+        .then(() => client?.query('SELECT pg_notify($1, $2)', [channel, payload]))
         .catch((error) => log.warn({ err: error }, 'an event did not reach other controllers'));
     },
     close: async () => {
       isClosed = true;
+      await sending;
       await client?.end();
     },
   };
