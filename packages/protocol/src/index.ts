@@ -1,3 +1,4 @@
+export { AgentFacts, AgentHealth, AgentInterface, EngineAbility, LogLine } from './agent-facts.ts';
 export { DnsClientConfig, DnsConfig, DnsServerConfig, DnsType } from './engines/dns.ts';
 export { Listen, Port, Rotation, Sources, Target } from './engines/endpoint.ts';
 export { HttpClientConfig, HttpConfig, HttpServerConfig } from './engines/http.ts';
@@ -10,4 +11,17 @@ export { TlsClientSettings, TlsServerSettings, TlsVersion } from './engines/tls-
 export { UdpClientConfig, UdpConfig, UdpServerConfig, udpHeaderBytes } from './engines/udp.ts';
 export { Histogram, histogramBytes } from './histogram.ts';
 export { Duration, Order } from './order.ts';
+export { HeldRun, LoadChange, NeededFile, OrderOutcome, RunCommand, RunReport } from './run-messages.ts';
+export {
+  AgentLimits,
+  challengeText,
+  fileChunkBytes,
+  fileFrame,
+  Greeting,
+  parseFileFrame,
+  protocolVersion,
+  Question,
+  ToAgent,
+  ToController,
+} from './session-messages.ts';
 export { Phase, Series, Summary } from './summary.ts';

@@ -34,6 +34,7 @@ export const Order = Type.Object(
     engine: Type.String(),
     config: Type.Unknown({ description: 'Checked against the schema of the engine.' }),
     duration: Duration,
+    startAfterSec: Type.Optional(Type.Number({ minimum: 0, description: 'Begins so long after the common start.' })),
     allowedTargets: Type.Optional(
       Type.Array(Type.String(), {
         description: 'Addresses and networks that may be sent to. Loopback and private ranges when left out.',

@@ -6,6 +6,8 @@ export interface Events {
   /** A notification was stored; streams read it from the store. */
   notification: { id: number };
   'task.status': { id: number; status: number; permission: number };
+  /** A run was changed in the store: whoever drives it looks again. */
+  'run.changed': { runId: number };
   'agent.status': { id: number; status: number; permission: number };
 }
 

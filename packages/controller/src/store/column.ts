@@ -19,6 +19,12 @@ export const maybeText: Column<string | null, string | null> = { cleared: null }
 export const integer: Column<number, number> = { cleared: 0 };
 export const maybeInteger: Column<number | null, number | null> = { cleared: null };
 
+/** Bytes as they are: BLOB or bytea. */
+export const bytes: Column<Uint8Array, Uint8Array> = { cleared: new Uint8Array() };
+
+/** Fractions. */
+export const real: Column<number, number> = { cleared: 0 };
+
 /** Booleans are 0 and 1 on both engines. */
 export const flag: Column<boolean, number> = {
   encode: (value) => (value ? 1 : 0),

@@ -1,7 +1,7 @@
 import { type ColumnDataType, type CreateTableBuilder, type Kysely, sql } from 'kysely';
 import type { Engine } from '../database.ts';
 
-type Kind = 'id' | 'text' | 'integer' | 'real';
+type Kind = 'id' | 'text' | 'integer' | 'real' | 'bytes';
 
 /** What a migration works with: a compiler of SQL for the engine and a way to run it. */
 export interface Migrating {
@@ -13,8 +13,8 @@ export interface Migrating {
 }
 
 const typeOf: Record<Engine, Record<Kind, ColumnDataType>> = {
-  sqlite: { id: 'integer', text: 'text', integer: 'integer', real: 'real' },
-  postgres: { id: 'bigserial', text: 'text', integer: 'bigint', real: 'double precision' },
+  sqlite: { id: 'integer', text: 'text', integer: 'integer', real: 'real', bytes: 'blob' },
+  postgres: { id: 'bigserial', text: 'text', integer: 'bigint', real: 'double precision', bytes: 'bytea' },
 };
 
 /**

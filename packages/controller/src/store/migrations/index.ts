@@ -6,6 +6,9 @@ import { dictionaries } from './005-dictionaries.ts';
 import { certificates } from './006-certificates.ts';
 import { files } from './007-files.ts';
 import { applications } from './008-applications.ts';
+import { tasks } from './009-tasks.ts';
+import { agents } from './010-agents.ts';
+import { runs } from './011-runs.ts';
 import type { Migrating } from './create-table.ts';
 
 /** In order; never changed once released, only added to. The schema version is their number. */
@@ -18,4 +21,7 @@ export const migrations: readonly ((m: Migrating) => Promise<void>)[] = [
   certificates,
   files,
   applications,
+  tasks,
+  agents,
+  runs,
 ];

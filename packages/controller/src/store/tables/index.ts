@@ -1,4 +1,5 @@
 import type { StoredRow } from '../column.ts';
+import * as agents from './agents.ts';
 import * as applications from './applications.ts';
 import * as certificates from './certificates.ts';
 import * as dictionaries from './dictionaries.ts';
@@ -6,7 +7,10 @@ import * as files from './files.ts';
 import * as identity from './identity.ts';
 import * as links from './links.ts';
 import * as networks from './networks.ts';
+import * as metrics from './metrics.ts';
+import * as runs from './runs.ts';
 import * as system from './system.ts';
+import * as tasks from './tasks.ts';
 
 /** Every table and its columns. A new collection adds a file and a line. */
 export const tables = {
@@ -18,6 +22,10 @@ export const tables = {
   ...certificates,
   ...files,
   ...applications,
+  ...tasks,
+  ...agents,
+  ...runs,
+  ...metrics,
 };
 
 /** The same as Kysely wants it. */

@@ -1,4 +1,4 @@
-import { flag, integer, json, maybeInteger, maybeText, text } from '../column.ts';
+import { integer, json, maybeInteger, maybeText, text } from '../column.ts';
 
 /** Append only; each row's hash covers the row before it. */
 export const audit = {
@@ -44,23 +44,4 @@ export const projects = {
   archivedAt: maybeText,
   createdAt: text,
   updatedAt: text,
-};
-
-export const tasks = {
-  id: integer,
-  comment: text,
-  status: integer,
-  error: text,
-  projectID: maybeInteger,
-  issuerID: maybeInteger,
-  accessPlane: json<unknown[]>([]),
-  controlPlane: json<unknown[]>([]),
-  configuration: json<unknown[]>([]),
-  dumps: json<Record<string, unknown>>({}),
-  scheduleEnabled: flag,
-  createdAt: text,
-  updatedAt: text,
-  startedAt: maybeText,
-  finishedAt: maybeText,
-  deletedAt: maybeText,
 };

@@ -1,0 +1,94 @@
+import type { Threshold } from '@rushhour/contract';
+import type { OrderOutcome } from '@rushhour/protocol';
+import { flag, integer, json, maybeInteger, maybeText, text } from '../column.ts';
+
+export interface RunValidity {
+  valid: boolean;
+  reasons: string[];
+}
+
+/** What the task was when the run began; the run goes by this, whatever becomes of the task. */
+export interface RunDefinition {
+  comment: string;
+  accessPlane: unknown[];
+  controlPlane: unknown[];
+  configuration: unknown[];
+  dumps: Record<string, unknown>;
+}
+
+export const runs = {
+  id: integer,
+  taskID: integer,
+  /** Counts the runs of the task from 1. */
+  number: integer,
+  status: integer,
+  stopReason: text,
+  /** What the run shall become when stopping is done: 7, 8 or 9. */
+  endStatus: maybeInteger,
+  stopMode: text,
+  verdict: integer,
+  validity: json<RunValidity>({ valid: true, reasons: [] }),
+  health: text,
+  comment: text,
+  labels: json<Record<string, string>>({}),
+  startedBy: maybeInteger,
+  /** `user`, `ai` or `schedule`. */
+  origin: text,
+  priority: integer,
+  /** Not to be begun before. */
+  notBefore: maybeText,
+  queuedAt: text,
+  startedAt: maybeText,
+  finishedAt: maybeText,
+  /** When the present state is given up. */
+  deadlineAt: maybeText,
+  /** Common start, milliseconds since 1970; null until armed. */
+  t0: maybeInteger,
+  /** Planned seconds of traffic; null when it ends by count or by hand. */
+  plannedSec: maybeInteger,
+  pausedAt: maybeText,
+  pausedMs: integer,
+  epoch: integer,
+  attempt: integer,
+  definition: json<RunDefinition>({} as RunDefinition),
+  /** Sealed, by JSON pointer into the definition. */
+  definitionSecrets: json<Record<string, string>>({}),
+  definitionHash: text,
+  thresholds: json<Threshold[]>([]),
+  agentLossPolicy: text,
+  /** Written when the run ends. */
+  summary: json<Record<string, unknown>>({}),
+  pinned: flag,
+  expiresAt: maybeText,
+  error: text,
+  createdAt: text,
+  updatedAt: text,
+};
+
+/** One row for each agent of a run. */
+export const runAgents = {
+  runID: integer,
+  agentID: integer,
+  name: text,
+  role: text,
+  /** waiting, preparing, prepared, armed, running, paused, ended, failed, lost. */
+  state: text,
+  bootId: text,
+  /** By order: the configuration entry it serves, its role, its engine and how it ended. */
+  orders: json<{ entry: number; role: string; engine: string; target: string; outcome: OrderOutcome | null }[]>([]),
+  error: text,
+  updatedAt: text,
+};
+
+/** What happened, in order; `seq` counts from 1 within a run. Changes of status are events of type `status`. */
+export const runEvents = {
+  runID: integer,
+  seq: integer,
+  ts: text,
+  type: text,
+  severity: text,
+  agentID: maybeInteger,
+  source: text,
+  message: text,
+  data: json<Record<string, unknown>>({}),
+};
