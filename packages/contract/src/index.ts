@@ -30,6 +30,39 @@ export * as api from './collections/index.ts';
 export type { MacOverride, MacPolicy } from './collections/network-mac-policy.ts';
 export type { Notification } from './collections/notifications.ts';
 export { type Project, ProjectDraft } from './collections/projects.ts';
+export type {
+  MetricSeries,
+  MetricSnapshot,
+  MetricValue,
+  Run,
+  RunAgent,
+  RunEvent,
+  RunResult,
+  RunSummary,
+  StopReason,
+  ThresholdResult,
+} from './collections/run-fields.ts';
+export {
+  type AccessPlaneEntry,
+  type ConfigurationEntry,
+  type ControlPlaneEntry,
+  type Task,
+  TaskDraft,
+  Threshold,
+} from './collections/task-fields.ts';
+export type { MetricDescription, Plugin, PluginDetails } from './collections/task-plugins.ts';
+export type { Estimate, ValidationIssue } from './collections/task-records.ts';
+export type { LoadChange, StartBody } from './collections/task-run-control.ts';
+export type { Schedule, ScheduleBody } from './collections/task-schedules.ts';
+export type { TaskTemplate, TemplateDraft, TemplateParameter, TemplateSlot } from './collections/task-templates.ts';
+export {
+  exportSchema,
+  type ImportBody,
+  type ImportKind,
+  type ImportPlan,
+  importKinds,
+  type TaskExportPlan,
+} from './collections/task-transfer.ts';
 export { type TunnelType, tunnelParams, tunnelSecretsOf } from './collections/tunnel-params.ts';
 export type { TunnelDraft } from './collections/tunnels.ts';
 export type { ExtendedUser, LightUser, User, UserDraft } from './collections/users.ts';
@@ -38,6 +71,7 @@ export { toOpenApi } from './openapi.ts';
 export { firstGroups, type Permission, permissions } from './permissions.ts';
 export * from './route.ts';
 export { defaultSettings, Settings, SettingsPatch, secretMask } from './settings.ts';
+export { type EntryValues, secretValues } from './values/entry-values.ts';
 export {
   accessProfiles,
   controlProfiles,

@@ -11,5 +11,7 @@ export { networks } from './networks.ts';
 export { notifications } from './notifications.ts';
 export { projects } from './projects.ts';
 export { settings } from './settings.ts';
+export { taskTemplates } from './task-templates.ts';
+export { tasks } from './tasks.ts';
 export { tunnels } from './tunnels.ts';
 export { users } from './users.ts';

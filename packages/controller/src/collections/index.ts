@@ -16,6 +16,8 @@ import { networkHandlers } from './networks.ts';
 import { notificationHandlers } from './notifications.ts';
 import { projectHandlers } from './projects.ts';
 import { settingHandlers } from './settings.ts';
+import { taskTemplateHandlers } from './task-templates.ts';
+import { taskHandlers } from './tasks/index.ts';
 import { tunnelHandlers } from './tunnels.ts';
 import { userHandlers } from './users.ts';
 
@@ -42,6 +44,8 @@ export const createHandlers = (services: Services): AllHandlers => ({
   notifications: notificationHandlers(services),
   projects: projectHandlers(services),
   settings: settingHandlers(services),
+  tasks: taskHandlers(services),
+  taskTemplates: taskTemplateHandlers(services),
   tunnels: tunnelHandlers(services),
   users: userHandlers(services),
 });

@@ -1,0 +1,63 @@
+import { type Static, Type } from 'typebox';
+import { createBody } from '../bodies.ts';
+import { Data, Ids, ListQuery, ManyIds, Page } from '../envelopes.ts';
+import { route } from '../route.ts';
+import { Id, Name, Tags, Timestamp } from '../scalars.ts';
+import { Issuer } from './users.ts';
+
+const AgentToken = Type.Object(
+  {
+    id: Id,
+    name: Type.String(),
+    usesLeft: Type.Integer(),
+    expiresAt: Timestamp,
+    tags: Type.String({ description: 'Agents that enrol with it get these' }),
+    issuer: Issuer,
+    createdAt: Timestamp,
+  },
+  { title: 'AgentToken' },
+);
+
+const NewAgentToken = Type.Object({
+  name: Type.Unsafe<string>({ ...Name, description: 'What it is for; need not be unique' }),
+  ttlSec: Type.Integer({ minimum: 60, maximum: 604_800, description: 'Seconds until it expires' }),
+  maxUses: Type.Integer({ minimum: 1, maximum: 100, description: 'Agents that may enrol with it' }),
+  tags: Type.Optional(Tags),
+});
+export type NewAgentToken = Static<typeof NewAgentToken>;
+
+const shared = { path: '/agents/tokens', access: 'agents.enrol' } as const;
+
+/** One-time tokens that let agents enrol. */
+export const agentTokenRoutes = {
+  tokens: route({
+    ...shared,
+    method: 'GET',
+    summary: 'List enrolment tokens; their secrets are never shown again',
+    query: ListQuery(['id', 'name', 'usesLeft', 'expiresAt', 'createdAt'], {}),
+    reply: Page(AgentToken),
+  }),
+  createToken: route({
+    ...shared,
+    method: 'POST',
+    summary: 'Make an enrolment token and the command that enrols an agent with it',
+    body: createBody(NewAgentToken, AgentToken),
+    reply: Data(
+      Type.Object({
+        id: Id,
+        token: Type.String({ description: 'Shown only now' }),
+        controllerUrl: Type.String(),
+        fingerprint: Type.String({ description: 'SHA-256 of the TLS certificate in hex; empty without TLS' }),
+        command: Type.String({ description: 'To be run on the machine of the agent' }),
+      }),
+    ),
+  }),
+  removeTokens: route({
+    ...shared,
+    method: 'DELETE',
+    summary: 'Revoke enrolment tokens, all or none; agents that enrolled with them stay',
+    body: ManyIds,
+    reply: Ids,
+    errors: [404],
+  }),
+};

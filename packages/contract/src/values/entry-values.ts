@@ -1,0 +1,128 @@
+import { type Static, type TSchema, Type } from 'typebox';
+
+const names = <const Names extends readonly string[]>(list: Names) => list;
+
+// The document's members of `values`, by declared type. What a plugin takes of them is in its own schema (`plugins/`).
+const objects = names([
+  'applicationParams',
+  'compromisedHostParams',
+  'convergenceEncapsulation',
+  'cveReplayParams',
+  'dnsParams',
+  'duration',
+  'fuzzingParams',
+  'harReplayParams',
+  'httpParams',
+  'icmpParams',
+  'ipLayer',
+  'keepAlive',
+  'payload',
+  'pcapReplayParams',
+  'rocev2Params',
+  'statelessServerParams',
+  'tcpConfiguration',
+  'tlsParams',
+  'wafModules',
+]);
+const integers = names([
+  'convergenceFlows',
+  'cpuCores',
+  'frameSize',
+  'initialTps',
+  'ipsecDpdInterval',
+  'ipsecDpdTimeout',
+  'ipsecEncrypt',
+  'ipsecLoadConcurrentHs',
+  'ipsecLoadHsRatePps',
+  'ipsecLoadKeepalivePps',
+  'ipsecLoadPeerCount',
+  'ipsecLoadPeerShareEndpoint',
+  'ipsecLoadRecycleAfterMs',
+  'ipsecLoadResponderIdleRecycleMs',
+  'ipsecLoadResponderPoolCap',
+  'ipsecLoadSrcIpCount',
+  'ipsecMultiChildCount',
+  'ipsecNatt',
+  'ipsecPeerCount',
+  'ipsecPfs',
+  'ipsecRekeyTime',
+  'ipsecSaLifetime',
+  'ipsecTunnelCount',
+  'ipsecTunnelOpenRatePps',
+  'ipsecTunnelPeerShareEndpoint',
+  'ipsecTunnelSrcIpCount',
+  'ipsecTunnelUniqueTsi',
+  'l2PolicyVersion',
+  'maxStreams',
+  'packetsPerSecond',
+  'ppsPerConnection',
+  'reopenSessionTime',
+  'requestInterval',
+  'requestsPerSecond',
+  'sessionsPerSecond',
+  'totalSessions',
+  'tpsRampStep',
+  'tunnelID',
+]);
+const booleans = names(['invalidChecksum', 'isServer', 'ppsUnlimited', 'rpsUnlimited']);
+const strings = names([
+  'clientPortRange',
+  'ipsecAuthMethod',
+  'ipsecCa',
+  'ipsecCert',
+  'ipsecCipher',
+  'ipsecCipherKey',
+  'ipsecIkeDh',
+  'ipsecIkeEncr',
+  'ipsecIkePrf',
+  'ipsecInnerDstEnd',
+  'ipsecInnerDstStart',
+  'ipsecInnerSrcEnd',
+  'ipsecInnerSrcStart',
+  'ipsecKey',
+  'ipsecLoadLocalBaseIp',
+  'ipsecLoadPeerBaseIp',
+  'ipsecLoadRole',
+  'ipsecMode',
+  'ipsecPeerBase',
+  'ipsecPsk',
+  'ipsecSpi',
+  'ipsecTsDstEnd',
+  'ipsecTsDstStart',
+  'ipsecTsSrcEnd',
+  'ipsecTsSrcStart',
+  'rotationMode',
+  'tunnelClientIp',
+  'tunnelEndpoints',
+  'tunnelServerIp',
+]);
+const integerArrays = names(['malwareFiles', 'tunnelIDs']);
+const objectArrays = names(['sources', 'targets']);
+
+/** Members of `values` that are stored sealed and read back masked. */
+export const secretValues = ['ipsecCipherKey', 'ipsecKey', 'ipsecPsk'] as const;
+
+const each = <const Names extends readonly string[], S extends TSchema>(list: Names, schema: S) =>
+  Object.fromEntries(list.map((name) => [name, Type.Optional(schema)])) as {
+    [K in Names[number]]: ReturnType<typeof Type.Optional<S>>;
+  };
+
+const FreeObject = Type.Record(Type.String(), Type.Unknown());
+
+/** Every member of `values`, by its declared type. */
+export const EntryValues = Type.Object(
+  {
+    ...each(objects, FreeObject),
+    ...each(integers, Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })),
+    ...each(booleans, Type.Boolean()),
+    ...each(strings, Type.String({ maxLength: 65_536 })),
+    ...each(integerArrays, Type.Array(Type.Integer({ minimum: 1 }), { maxItems: 10_000 })),
+    ...each(objectArrays, Type.Array(FreeObject, { maxItems: 1000 })),
+  },
+  {
+    title: 'EntryValues',
+    additionalProperties: false,
+    description: 'Which members a plugin takes, and what is in them, is told by GET /tasks/plugins/{id}',
+  },
+);
+export type EntryValues = Static<typeof EntryValues>;
