@@ -31,6 +31,9 @@ it.each([
   ['controller/src/collections', './groups.ts'],
   ['controller/src/collections/files', '../groups.ts'],
   ['controller/src/store', '../collections/groups.ts'],
+  ['controller/src/runs', '../metrics/ingest.ts'],
+  ['controller/src/agents', '../runs/conductor.ts'],
+  ['controller/src/metrics', '../collections/groups.ts'],
 ])('%s may not import %s', (folder, module) => {
   expect(violations(folder, module)).toBe(1);
 });
