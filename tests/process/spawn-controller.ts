@@ -27,6 +27,7 @@ export const spawnController = async (
       NODE_COMPILE_CACHE: join(tmpdir(), 'rushhour-compile-cache'),
       RUSHHOUR_PORT: '0',
       RUSHHOUR_LOG_LEVEL: 'error',
+      RUSHHOUR_LOCAL_AGENTS: '0',
       ...env,
     },
   });

@@ -6,7 +6,8 @@ const collections = api as Record<string, Collection>;
 export const overview = () => `usage: rushhour <collection> <operation> [--name value …] [--json '{…}']
        rushhour login --email you@example.test [--url http://127.0.0.1:8080]   (password from RUSHHOUR_PASSWORD or standard input)
        rushhour watch                     notifications and states as they happen
-       rushhour start                     the controller
+       rushhour start                     the controller and its local agents
+       rushhour agent --controller URL --token TOKEN   an agent on this machine
        rushhour audit verify              checks the audit chain of the data folder or DATABASE_URL
 
 collections: ${Object.values(collections)

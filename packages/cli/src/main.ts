@@ -12,9 +12,9 @@ const collections = Object.entries(api as Record<string, Collection>);
 const print = (value: unknown) =>
   process.stdout.write(`${typeof value === 'string' ? value : JSON.stringify(value, null, 2)}\n`);
 
-/** The controller's own commands run as a process of their own: the command line talks to it, it is not part of it. */
+/** Controller and agent run as processes of their own: the command line talks to them, it is not part of them. */
 const runProgram = (file: string, args: readonly string[]) => {
-  const path = fileURLToPath(new URL(`../../controller/src/${file}`, import.meta.url));
+  const path = fileURLToPath(new URL(`../../${file}`, import.meta.url));
   const child = spawn(process.execPath, [path, ...args], { stdio: 'inherit' });
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal));
   child.on('exit', (code) => process.exit(code ?? 1));
@@ -61,8 +61,9 @@ const call = async (tag: string, operation: string | undefined, args: readonly s
 
 const main = async ([command, ...rest]: readonly string[]) => {
   if (command === undefined || command === 'help' || command === '--help') return print(overview());
-  if (command === 'start') return runProgram('main.ts', rest);
-  if (command === 'audit') return runProgram('audit-verify.ts', rest);
+  if (command === 'start') return runProgram('controller/src/main.ts', rest);
+  if (command === 'agent') return runProgram('agent/src/main.ts', rest);
+  if (command === 'audit') return runProgram('controller/src/audit-verify.ts', rest);
   if (command === 'login') return login(new Map(optionsOf(rest)));
   if (command === 'watch') return watch(new Map(optionsOf(rest)).get('url'));
   return call(command, rest[0], rest.slice(1));

@@ -7,6 +7,7 @@ describe('the configuration', () => {
       host: '127.0.0.1',
       port: 8080,
       logLevel: 'info',
+      localAgents: 2,
       dataDir: expect.stringMatching(/\/data$/),
     });
   });
@@ -15,6 +16,7 @@ describe('the configuration', () => {
     const env = {
       RUSHHOUR_PORT: '99999',
       RUSHHOUR_LOG_LEVEL: 'loud',
+      RUSHHOUR_LOCAL_AGENTS: 'many',
       DATABASE_URL: 'mysql://x',
       S3_URL: 's3://nobody',
       RUSHHOUR_SECRET_KEY: 'short',

@@ -12,6 +12,8 @@ export interface Config {
   secretKey?: Buffer;
   admin?: { email: string; password: string };
   tls?: { cert: string; key: string };
+  /** Agents started beside the controller, on the same machine. */
+  localAgents?: number;
 }
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
@@ -32,6 +34,11 @@ export const readConfig = (env: Record<string, string | undefined>): Config => {
   check(Number.isInteger(port) && port >= 0 && port <= 65_535, 'RUSHHOUR_PORT must be a number from 0 to 65535');
   const logLevel = env['RUSHHOUR_LOG_LEVEL'] || 'info';
   check(logLevels.includes(logLevel), `RUSHHOUR_LOG_LEVEL must be one of ${logLevels.join(', ')}`);
+  const localAgents = Number(env['RUSHHOUR_LOCAL_AGENTS'] || 2);
+  check(
+    Number.isInteger(localAgents) && localAgents >= 0 && localAgents <= 16,
+    'RUSHHOUR_LOCAL_AGENTS must be a number from 0 to 16',
+  );
   const databaseUrl = env['DATABASE_URL'] || undefined;
   check(
     databaseUrl === undefined || /^postgres(ql)?:\/\//.test(databaseUrl),
@@ -47,6 +54,7 @@ export const readConfig = (env: Record<string, string | undefined>): Config => {
     host,
     port,
     logLevel,
+    localAgents,
     dataDir: resolve(env['RUSHHOUR_DATA_DIR'] || './data'),
     ...(databaseUrl && { databaseUrl }),
     ...(s3Url && { s3Url }),
