@@ -1,0 +1,190 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { type Client, cookieJar, createClient } from '@rushhour/client';
+import { type Spawned, spawnController } from '../process/spawn-controller.ts';
+
+const agentProgram = fileURLToPath(new URL('../../packages/agent/src/main.ts', import.meta.url));
+const admin = { email: 'admin@example.test', password: 'quiet-Harbour-27-lamps' };
+
+export interface AgentProcess {
+  readonly name: string;
+  readonly id: number;
+  readonly dataDir: string;
+  process: ChildProcess;
+  output(): string;
+  /** Ends it by a signal and waits until it is gone. */
+  kill(signal: NodeJS.Signals): Promise<void>;
+  /** Starts it again on the same data. */
+  startAgain(): void;
+}
+
+interface AgentPlace {
+  /** Network namespace it runs in. */
+  readonly namespace?: string;
+  /** How the controller is reached from there; as the controller says itself unless given. */
+  readonly url?: string;
+  readonly dataDir?: string;
+}
+
+/** A real controller and real agents, each a process of its own. */
+export interface System {
+  readonly url: string;
+  readonly client: Client;
+  readonly dataDir: string;
+  addAgent(name: string, place?: AgentPlace): Promise<AgentProcess>;
+  killController(signal: NodeJS.Signals): Promise<void>;
+  restartController(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Polls until `check` gives something, or fails with the last thing seen. */
+export const until = async <T>(
+  what: string,
+  check: () => Promise<T | undefined | false>,
+  timeoutMs = 30_000,
+): Promise<T> => {
+  const deadline = Date.now() + timeoutMs;
+  let problem: unknown;
+  for (;;) {
+    try {
+      const found = await check();
+      if (found !== undefined && found !== false) return found;
+    } catch (error) {
+      problem = error;
+    }
+    if (Date.now() > deadline) throw new Error(`waited ${timeoutMs} ms in vain for ${what}`, { cause: problem });
+    await sleep(100);
+  }
+};
+
+export const startSystem = async (settings: object = {}, env: Record<string, string> = {}): Promise<System> => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'rushhour-system-'));
+  const controllerEnv = {
+    RUSHHOUR_DATA_DIR: dataDir,
+    RUSHHOUR_ADMIN_EMAIL: admin.email,
+    RUSHHOUR_ADMIN_PASSWORD: admin.password,
+    ...env,
+  };
+  let controller: Spawned = await spawnController(controllerEnv);
+  const { url } = controller;
+  const client = createClient(url, cookieJar());
+  await client.auth.login({ body: admin });
+  if (Object.keys(settings).length > 0) await client.settings.update({ body: settings });
+  const agents: AgentProcess[] = [];
+
+  const addAgent: System['addAgent'] = async (name, place = {}) => {
+    const { data: token } = await client.agents.createToken({ body: { name, ttlSec: 600, maxUses: 1 } });
+    const agent = startAgent({ name, url: place.url ?? url, token: token.token, place });
+    agents.push(agent);
+    const found = await until(`agent ${name} to be online`, async () => {
+      const { data } = await client.agents.list({ query: { search: name } });
+      return data.find((one) => one.name === name && one.status === 1);
+    });
+    return Object.assign(agent, { id: found.id });
+  };
+
+  return {
+    url,
+    client,
+    dataDir,
+    addAgent,
+    killController: async (signal) => void (await controller.kill(signal)),
+    restartController: async () => {
+      controller = await spawnController({ ...controllerEnv, RUSHHOUR_PORT: new URL(url).port });
+    },
+    close: async () => {
+      for (const agent of agents) {
+        agent.process.kill('SIGCONT');
+        await agent.kill('SIGKILL');
+        rmSync(agent.dataDir, { recursive: true, force: true });
+      }
+      await controller.kill('SIGKILL');
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+};
+
+const startAgent = (options: { name: string; url: string; token: string; place: AgentPlace }): AgentProcess => {
+  const { name, url, token, place } = options;
+  const dataDir = place.dataDir ?? mkdtempSync(join(tmpdir(), `rushhour-agent-${name}-`));
+  const args = [agentProgram, '--controller', url, '--token', token, '--name', name, '--data-dir', dataDir];
+  const wrapped = place.namespace === undefined ? [] : ['ip', 'netns', 'exec', place.namespace];
+  const [program = '', ...rest] = [...wrapped, process.execPath, ...args];
+  let output = '';
+  const begin = () => {
+    const child = spawn(program, rest, { env: { PATH: process.env['PATH'] ?? '' } });
+    child.stdout.on('data', (chunk) => (output += chunk));
+    child.stderr.on('data', (chunk) => (output += chunk));
+    return child;
+  };
+  const agent: AgentProcess = {
+    name,
+    id: 0,
+    dataDir,
+    process: begin(),
+    output: () => output,
+    kill: async (signal) => {
+      const child = agent.process;
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const gone = new Promise<void>((resolve) => void child.once('exit', () => resolve()));
+      child.kill(signal);
+      await gone;
+    },
+    startAgain: () => {
+      agent.process = begin();
+    },
+  };
+  return agent;
+};
+
+/** A task that asks for `/` over HTTP from one agent to the other. */
+export const httpTask = (client: AgentProcess, server: AgentProcess, values: object = {}) => ({
+  comment: 'requests per second',
+  configuration: [
+    {
+      plugin: { id: 1 },
+      values: {
+        sources: [{ agent: { id: client.id } }],
+        targets: [{ agent: { id: server.id } }],
+        httpParams: { method: 'GET', path: '/' },
+        requestsPerSecond: 200,
+        duration: { mode: 'time', seconds: 6 },
+        ...values,
+      },
+    },
+  ],
+});
+
+/** Waits until the task is in one of the statuses. */
+export const untilStatus = (client: Client, id: number, statuses: readonly number[], timeoutMs = 60_000) =>
+  until(
+    `task ${id} to have status ${statuses.join(' or ')}`,
+    async () => {
+      const { data } = await client.tasks.status({ params: { id } });
+      return statuses.includes(data.status) ? data : undefined;
+    },
+    timeoutMs,
+  );
+
+/** Creates, starts and waits for the end. */
+export const runToEnd = async (client: Client, task: object, timeoutMs = 90_000) => {
+  const { data: id } = await client.tasks.create({ body: task as never });
+  const { data } = await client.tasks.start({ params: { id } });
+  await untilStatus(client, id, [7, 8, 9], timeoutMs);
+  const { data: result } = await client.tasks.run({ params: { id, runId: data.runId }, query: { full: true } });
+  return { id, result };
+};
+
+/** Values of a metric of one side. */
+export const metricOf = (
+  result: { summary: { role: string; metrics: { metric: string }[] }[] },
+  role: 'client' | 'server',
+  metric: string,
+) => {
+  const side = result.summary.find((entry) => entry.role === role);
+  return side?.metrics.find((one) => one.metric === metric) as Record<string, number> | undefined;
+};
