@@ -18,6 +18,7 @@ export {
   fileChunkBytes,
   fileFrame,
   Greeting,
+  maxMessageBytes,
   parseFileFrame,
   protocolVersion,
   Question,

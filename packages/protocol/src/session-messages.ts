@@ -167,6 +167,9 @@ export const ToController = Type.Union([
 ]);
 export type ToController = Static<typeof ToController>;
 
+/** Largest message an agent may send; a larger one ends the session. What is longer goes in several. */
+export const maxMessageBytes = 4 * 1024 * 1024;
+
 const hashBytes = 32;
 const offsetBytes = 8;
 /** Largest piece of a file in one binary message. */
