@@ -1,4 +1,4 @@
-import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from 'node:sqlite';
 import { type Compiled, type Database, type Row, StorageUnavailable, UniqueViolation } from './database.ts';
 
 const codes = { ioError: 10, full: 13, constraintUnique: 2067, constraintPrimaryKey: 1555 };
@@ -86,15 +86,15 @@ const connect = (file: string) => {
   assertDurable(db);
   // The one case rule of searches: SQLite's own lower() knows ASCII only.
   db.function('fold', { deterministic: true }, (text) => (typeof text === 'string' ? text.toLowerCase() : text));
-  const prepared = new WeakMap<Compiled, StatementSync>();
+  const prepared = new WeakMap<Compiled, (values: SQLInputValue[]) => Row[]>();
   const run = async (statement: Compiled, values: readonly unknown[]) => {
     let ready = prepared.get(statement);
     if (ready === undefined) {
-      ready = db.prepare(statement.sql);
+      ready = rowsOf(db.prepare(statement.sql));
       prepared.set(statement, ready);
     }
     try {
-      return ready.all(...(values as SQLInputValue[])) as Row[];
+      return ready(values as SQLInputValue[]);
     } catch (error) {
       throw translate(error);
     }
@@ -107,6 +107,20 @@ const connect = (file: string) => {
     }
   };
   return { db, run, exec };
+};
+
+/** Rows are put together here: the driver's own objects take twice as long to make and far longer to copy. */
+const rowsOf = (statement: StatementSync) => {
+  statement.setReturnArrays(true);
+  const names = statement.columns().map(({ name }) => name);
+  const rowOf = (cells: SQLOutputValue[]) => {
+    const row: Row = {};
+    names.forEach((name, i) => {
+      row[name] = cells[i];
+    });
+    return row;
+  };
+  return (values: SQLInputValue[]) => (statement.all(...values) as unknown as SQLOutputValue[][]).map(rowOf);
 };
 
 const assertDurable = (db: DatabaseSync) => {
