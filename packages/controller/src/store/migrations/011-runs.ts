@@ -78,11 +78,14 @@ export const runs = async (m: Migrating) => {
     toSeq: 'integer',
     fromAt: 'integer',
     toAt: 'integer',
+    isBlock: 'integer',
     data: 'bytes',
   });
   await m.raw(
     'CREATE UNIQUE INDEX "runSamples_seq_unique" ON "runSamples" ("runID", "agentID", "orderIndex", "fromSeq")',
   );
+  await createIndex(m, 'runSamples', 'runID', 'toAt');
+  await m.raw('CREATE INDEX "runSamples_loose_index" ON "runSamples" ("runID") WHERE "isBlock" = 0');
   await createTable(m, 'runNames', { runID: 'integer>runs.id', number: 'integer', name: 'text' });
   await m.raw('CREATE UNIQUE INDEX "runNames_number_unique" ON "runNames" ("runID", "number")');
 };

@@ -1,6 +1,10 @@
-import { bytes, integer, text } from '../column.ts';
+import { bytes, flag, integer, text } from '../column.ts';
 
-/** Seconds of one order as they came in: `data` is packed by metrics/packing. Compacted into longer spans later. */
+/**
+ * Seconds of one order, packed by metrics/packing: first as they came in, later a minute in one row.
+ * Agent 0 stands for all agents together: its rows hold minutes since the common start, `orderIndex` is the side of an
+ * entry and the sequence numbers count seconds.
+ */
 export const runSamples = {
   runID: integer,
   agentID: integer,
@@ -11,8 +15,10 @@ export const runSamples = {
   /** First and last end of a second, milliseconds since 1970. */
   fromAt: integer,
   toAt: integer,
+  /** Nothing more is to be made of it. */
+  isBlock: flag,
   data: bytes,
 };
 
-/** Names of metrics and targets of a run, numbered: samples hold the numbers. */
+/** Names of metrics and targets of a run, numbered from 1: samples hold the numbers. */
 export const runNames = { runID: integer, number: integer, name: text };
