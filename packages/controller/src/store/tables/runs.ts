@@ -1,5 +1,5 @@
 import type { Threshold } from '@rushhour/contract';
-import type { OrderOutcome } from '@rushhour/protocol';
+import type { LoadChange, OrderOutcome } from '@rushhour/protocol';
 import { flag, integer, json, maybeInteger, maybeText, text } from '../column.ts';
 
 export interface RunValidity {
@@ -14,6 +14,26 @@ export interface RunDefinition {
   controlPlane: unknown[];
   configuration: unknown[];
   dumps: Record<string, unknown>;
+}
+
+/** One order of an agent in a run. Its place in the list is how messages name it. */
+export interface RunOrder {
+  /** Index of the configuration entry it serves. */
+  entry: number;
+  pluginId: number;
+  role: 'client' | 'server';
+  engine: string;
+  target: string;
+  /** Its part of the load of the entry. */
+  share: number;
+  /** Begins so long after the common start. */
+  startAfterSec: number;
+  canPause: boolean;
+  canChangeLoad: boolean;
+  /** The load it shall have, where that was changed during the run. */
+  load: LoadChange | null;
+  /** How it ended. */
+  outcome: OrderOutcome | null;
 }
 
 export const runs = {
@@ -74,8 +94,7 @@ export const runAgents = {
   /** waiting, preparing, prepared, armed, running, paused, ended, failed, lost. */
   state: text,
   bootId: text,
-  /** By order: the configuration entry it serves, its role, its engine and how it ended. */
-  orders: json<{ entry: number; role: string; engine: string; target: string; outcome: OrderOutcome | null }[]>([]),
+  orders: json<RunOrder[]>([]),
   error: text,
   updatedAt: text,
 };

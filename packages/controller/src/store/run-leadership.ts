@@ -1,0 +1,60 @@
+import pg from 'pg';
+
+/** Who conducts runs: of all controllers that share a database one at a time. */
+export interface Leadership {
+  /** True once it is ours; false while another controller has it. */
+  acquire(): Promise<boolean>;
+  isHeld(): boolean;
+  /** Called when it is lost although nobody gave it up. */
+  onLost(listener: () => void): void;
+  close(): Promise<void>;
+}
+
+/** A database in a file has one controller. */
+export const soleLeadership = (): Leadership => ({
+  acquire: async () => true,
+  isHeld: () => true,
+  onLost: () => {},
+  close: async () => {},
+});
+
+const lockKey = 7_283_312;
+
+/** An advisory lock of PostgreSQL: it lasts as long as the connection that took it, and no longer. */
+export const postgresLeadership = (url: string): Leadership => {
+  let holder: pg.Client | undefined;
+  const listeners: (() => void)[] = [];
+
+  const release = (client: pg.Client) => {
+    if (holder !== client) return;
+    holder = undefined;
+    for (const listener of listeners) listener();
+  };
+  return {
+    acquire: async () => {
+      if (holder !== undefined) return true;
+      const client = new pg.Client({ connectionString: url, keepAlive: true });
+      client.on('error', () => release(client));
+      try {
+        await client.connect();
+        const { rows } = await client.query('SELECT pg_try_advisory_lock($1) AS taken', [lockKey]);
+        if (rows[0]?.taken === true) {
+          holder = client;
+          client.once('end', () => release(client));
+          return true;
+        }
+      } catch {
+        // The database cannot be reached: whoever conducts, it is not us.
+      }
+      await client.end().catch(() => {});
+      return false;
+    },
+    isHeld: () => holder !== undefined,
+    onLost: (listener) => void listeners.push(listener),
+    close: async () => {
+      const client = holder;
+      holder = undefined;
+      await client?.end().catch(() => {});
+    },
+  };
+};
