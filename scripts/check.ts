@@ -17,6 +17,11 @@ const gates: Gate[] = [
     counted: numberIn(/Checked (\d+) files/),
   },
   { name: 'types', command: ['tsc', '-p', '.', '--diagnostics'], counted: numberIn(/Files:\s+(\d+)/) },
+  {
+    name: 'types of the web interface',
+    command: ['tsc', '-p', 'packages/web', '--diagnostics'],
+    counted: numberIn(/Files:\s+(\d+)/),
+  },
   { name: 'dead code', command: ['knip', '--no-progress', '--reporter', 'symbols'], counted: () => 1 },
 ];
 

@@ -1,0 +1,72 @@
+import type { api } from '@rushhour/contract';
+import {
+  IconAffiliate,
+  IconBell,
+  IconBooks,
+  IconCertificate,
+  IconDashboard,
+  IconFiles,
+  IconFolder,
+  IconHash,
+  IconNetwork,
+  IconServer2,
+  IconSettings,
+  IconTemplate,
+  IconTimeline,
+  IconUser,
+  IconUsersGroup,
+  IconWorld,
+} from '@tabler/icons-react';
+import type { ComponentType } from 'react';
+import { text } from '../lib/text.ts';
+
+export interface NavigationItem {
+  readonly label: string;
+  readonly to: string;
+  readonly icon: ComponentType<{ size?: number; stroke?: number }>;
+  /** The operation a person must be allowed to call to see it. */
+  readonly needs?: readonly [keyof typeof api, string];
+}
+
+export interface NavigationSection {
+  readonly title: string;
+  readonly items: readonly NavigationItem[];
+}
+
+const { nav } = text;
+const resource = (name: string) => `/resources/${name}`;
+
+/** The menu, and with it the places of the command palette. */
+export const navigation: readonly NavigationSection[] = [
+  {
+    title: nav.sections.run,
+    items: [
+      { label: nav.overview, to: '/', icon: IconDashboard },
+      { label: nav.tasks, to: resource('tasks'), icon: IconTimeline, needs: ['tasks', 'list'] },
+      { label: nav.templates, to: resource('taskTemplates'), icon: IconTemplate, needs: ['taskTemplates', 'list'] },
+      { label: nav.agents, to: resource('agents'), icon: IconServer2, needs: ['agents' as never, 'list'] },
+      { label: nav.projects, to: resource('projects'), icon: IconFolder, needs: ['projects', 'list'] },
+    ],
+  },
+  {
+    title: nav.sections.build,
+    items: [
+      { label: nav.networks, to: resource('networks'), icon: IconNetwork, needs: ['networks', 'list'] },
+      { label: nav.macs, to: resource('macs'), icon: IconHash, needs: ['macs', 'list'] },
+      { label: nav.tunnels, to: resource('tunnels'), icon: IconAffiliate, needs: ['tunnels', 'list'] },
+      { label: nav.certificates, to: resource('certificates'), icon: IconCertificate, needs: ['certificates', 'list'] },
+      { label: nav.files, to: resource('files'), icon: IconFiles, needs: ['files', 'list'] },
+      { label: nav.applications, to: resource('applications'), icon: IconWorld, needs: ['applications', 'list'] },
+      { label: nav.dictionaries, to: resource('dictionaries'), icon: IconBooks, needs: ['dictionaries', 'list'] },
+    ],
+  },
+  {
+    title: nav.sections.administer,
+    items: [
+      { label: nav.users, to: resource('users'), icon: IconUser, needs: ['users', 'list'] },
+      { label: nav.groups, to: resource('groups'), icon: IconUsersGroup, needs: ['groups', 'list'] },
+      { label: nav.notifications, to: '/notifications', icon: IconBell },
+      { label: nav.settings, to: '/settings', icon: IconSettings, needs: ['settings', 'get'] },
+    ],
+  },
+];

@@ -1,0 +1,82 @@
+import { RequestFailed } from '@rushhour/client';
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { BrokenPage, MissingPage } from '../components/page-states.tsx';
+import { sessionQuery } from '../lib/session.ts';
+import { queryClient } from './query-client.ts';
+import { Shell } from './shell.tsx';
+
+const rootRoute = createRootRoute({ notFoundComponent: MissingPage, errorComponent: BrokenPage });
+
+const signInRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/sign-in',
+  validateSearch: (search: Record<string, unknown>) => (typeof search['to'] === 'string' ? { to: search['to'] } : {}),
+  component: lazyRouteComponent(() => import('../features/auth/sign-in-page.tsx'), 'SignInPage'),
+});
+
+const passwordRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/password',
+  component: lazyRouteComponent(() => import('../features/auth/password-page.tsx'), 'PasswordPage'),
+});
+
+/** Everything inside needs a session; whoever has none comes back after signing in. */
+const shellRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  id: 'shell',
+  component: Shell,
+  beforeLoad: async ({ location }) => {
+    try {
+      const user = await queryClient.ensureQueryData(sessionQuery);
+      if (user.isRequiredToSetPassword) throw redirect({ to: '/password' });
+    } catch (error) {
+      if (error instanceof RequestFailed && error.status === 401) {
+        throw redirect({ to: '/sign-in', search: { to: location.href } });
+      }
+      throw error;
+    }
+  },
+});
+
+type Search = Record<string, string | number | boolean>;
+/** Filters, pages and tabs live in the address, so that every state can be linked to. */
+const anySearch = (search: Record<string, unknown>): Search =>
+  Object.fromEntries(
+    Object.entries(search).filter((entry): entry is [string, string | number | boolean] =>
+      ['string', 'number', 'boolean'].includes(typeof entry[1]),
+    ),
+  );
+
+const overviewRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/',
+  component: lazyRouteComponent(() => import('../features/overview/overview-page.tsx'), 'OverviewPage'),
+});
+
+const resourceRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/resources/$name',
+  validateSearch: anySearch,
+  component: lazyRouteComponent(() => import('../features/resources/resource-route.tsx'), 'ResourceRoute'),
+});
+
+const resourceItemRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/resources/$name/$id',
+  validateSearch: anySearch,
+  component: lazyRouteComponent(() => import('../features/resources/resource-item-route.tsx'), 'ResourceItemRoute'),
+});
+
+const routeTree = rootRoute.addChildren([
+  signInRoute,
+  passwordRoute,
+  shellRoute.addChildren([overviewRoute, resourceRoute, resourceItemRoute]),
+]);
+
+export const router = createRouter({ routeTree, defaultPreload: 'intent', scrollRestoration: true });
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router;
+  }
+}

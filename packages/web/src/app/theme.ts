@@ -1,0 +1,11 @@
+import { createTheme } from '@mantine/core';
+
+/** One calm blue for what can be done, orange for traffic; the rest is grey. */
+export const theme = createTheme({
+  primaryColor: 'indigo',
+  defaultRadius: 'md',
+  fontFamily: 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif',
+  fontFamilyMonospace: 'ui-monospace, "SF Mono", Menlo, Consolas, monospace',
+  cursorType: 'pointer',
+  autoContrast: true,
+});

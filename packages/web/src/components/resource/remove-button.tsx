@@ -1,0 +1,84 @@
+import { Button, Group, List, Modal, Stack, Text } from '@mantine/core';
+import { RequestFailed } from '@rushhour/client';
+import { IconTrash } from '@tabler/icons-react';
+import { useState } from 'react';
+import { text } from '../../lib/text.ts';
+import { sentenceOf, useToasts } from '../toasts.tsx';
+import { type Item, idOf, nameOf, operationsOf, type ResourceName } from './resource.ts';
+
+interface RemoveButtonProps {
+  name: ResourceName;
+  items: readonly Item[];
+  onDone: () => void;
+}
+
+interface Reference {
+  kind: string;
+  id: number;
+  name: string;
+}
+
+const mostNamed = 5;
+
+/** Asks before it destroys, and tells who still uses the records when the controller refuses. */
+export const RemoveButton = ({ name, items, onDone }: RemoveButtonProps) => {
+  const [isOpen, setOpen] = useState(false);
+  const [isBusy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<unknown>();
+  const toasts = useToasts();
+  const remove = async () => {
+    setBusy(true);
+    setProblem(undefined);
+    try {
+      await operationsOf(name)['removeMany']?.({ body: { array: items.map(idOf) } });
+      toasts.done(text.table.removed(items.length));
+      setOpen(false);
+      onDone();
+    } catch (error) {
+      setProblem(error);
+    } finally {
+      setBusy(false);
+    }
+  };
+  const references = problem instanceof RequestFailed ? ((problem.data['references'] as Reference[]) ?? []) : [];
+  return (
+    <>
+      <Button color="red" variant="light" leftSection={<IconTrash size={16} />} onClick={() => setOpen(true)}>
+        {text.table.remove}
+      </Button>
+      <Modal opened={isOpen} onClose={() => setOpen(false)} title={text.table.removeTitle(items.length)}>
+        <Stack>
+          <List size="sm">
+            {items.slice(0, mostNamed).map((item) => (
+              <List.Item key={idOf(item)}>{nameOf(item)}</List.Item>
+            ))}
+            {items.length > mostNamed && <List.Item>…</List.Item>}
+          </List>
+          <Text size="sm">{text.table.removeText}</Text>
+          {problem !== undefined && (
+            <Text c="red" size="sm" role="alert" style={{ whiteSpace: 'pre-line' }}>
+              {sentenceOf(problem)}
+            </Text>
+          )}
+          {references.length > 0 && (
+            <List size="sm">
+              {references.map(({ kind, id, name: label }) => (
+                <List.Item key={`${kind} ${id}`}>
+                  {kind} {label}
+                </List.Item>
+              ))}
+            </List>
+          )}
+          <Group justify="flex-end">
+            <Button variant="default" onClick={() => setOpen(false)}>
+              {text.table.cancel}
+            </Button>
+            <Button color="red" loading={isBusy} onClick={() => void remove()}>
+              {text.table.remove}
+            </Button>
+          </Group>
+        </Stack>
+      </Modal>
+    </>
+  );
+};

@@ -1,0 +1,99 @@
+import { ActionIcon, Checkbox, Table, UnstyledButton } from '@mantine/core';
+import { IconArrowDown, IconArrowUp, IconPencil } from '@tabler/icons-react';
+import { Link } from '@tanstack/react-router';
+import { text } from '../../lib/text.ts';
+import { Cell } from './cell.tsx';
+import { type Column, type Item, idOf, nameOf, type Resource, sortKeysOf } from './resource.ts';
+
+interface ResourceTableProps {
+  resource: Resource;
+  items: readonly Item[];
+  selected: readonly number[];
+  onSelect: (ids: readonly number[]) => void;
+  sort: { key: string; order: string };
+  onSort: (sort: { key: string; order: string }) => void;
+  onEdit?: (item: Item) => void;
+}
+
+export const ResourceTable = ({ resource, items, selected, onSelect, sort, onSort, onEdit }: ResourceTableProps) => {
+  const ids = items.map(idOf);
+  const isAll = ids.every((id) => selected.includes(id));
+  const toggle = (id: number) =>
+    onSelect(selected.includes(id) ? selected.filter((one) => one !== id) : [...selected, id]);
+  return (
+    <Table.ScrollContainer minWidth={600}>
+      <Table highlightOnHover className="numbers" verticalSpacing="xs">
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th w={36}>
+              <Checkbox
+                aria-label={text.table.selectAll}
+                checked={isAll}
+                indeterminate={!isAll && selected.length > 0}
+                onChange={() => onSelect(isAll ? [] : ids)}
+              />
+            </Table.Th>
+            {resource.columns.map((column) => (
+              <HeaderCell key={column.key} resource={resource} column={column} sort={sort} onSort={onSort} />
+            ))}
+            {onEdit && <Table.Th w={40} aria-label={text.table.edit} />}
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {items.map((item) => (
+            <Table.Tr key={idOf(item)}>
+              <Table.Td>
+                <Checkbox
+                  aria-label={text.table.select(nameOf(item))}
+                  checked={selected.includes(idOf(item))}
+                  onChange={() => toggle(idOf(item))}
+                />
+              </Table.Td>
+              {resource.columns.map((column, i) => (
+                <Table.Td key={column.key} ta={column.align ?? 'left'}>
+                  {i === 0 ? (
+                    <Link to={resource.itemTo?.(item) ?? `/resources/${resource.name}/${idOf(item)}`}>
+                      <Cell column={column} item={item} />
+                    </Link>
+                  ) : (
+                    <Cell column={column} item={item} />
+                  )}
+                </Table.Td>
+              ))}
+              {onEdit && (
+                <Table.Td>
+                  <ActionIcon
+                    variant="subtle"
+                    color="gray"
+                    aria-label={`${text.table.edit} ${nameOf(item)}`}
+                    onClick={() => onEdit(item)}
+                  >
+                    <IconPencil size={16} />
+                  </ActionIcon>
+                </Table.Td>
+              )}
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Table.ScrollContainer>
+  );
+};
+
+interface HeaderCellProps extends Pick<ResourceTableProps, 'resource' | 'sort' | 'onSort'> {
+  column: Column;
+}
+
+const HeaderCell = ({ resource, column: { key, header, align }, sort, onSort }: HeaderCellProps) => {
+  if (!sortKeysOf(resource.name).includes(key)) return <Table.Th ta={align ?? 'left'}>{header}</Table.Th>;
+  const isSorted = sort.key === key;
+  const order = isSorted && sort.order === 'asc' ? 'desc' : 'asc';
+  const Arrow = sort.order === 'asc' ? IconArrowUp : IconArrowDown;
+  return (
+    <Table.Th ta={align ?? 'left'} aria-sort={isSorted ? (sort.order === 'asc' ? 'ascending' : 'descending') : 'none'}>
+      <UnstyledButton fz="sm" fw={700} aria-label={text.table.sort(header)} onClick={() => onSort({ key, order })}>
+        {header} {isSorted && <Arrow size={12} />}
+      </UnstyledButton>
+    </Table.Th>
+  );
+};

@@ -1,0 +1,78 @@
+import { Notification, Portal, Stack } from '@mantine/core';
+import { RequestFailed } from '@rushhour/client';
+import { createContext, type ReactNode, useCallback, useContext, useMemo, useState } from 'react';
+
+interface Toast {
+  id: number;
+  kind: 'done' | 'problem';
+  title: string;
+  text?: string;
+}
+
+interface Toasts {
+  /** Says that something worked; goes away by itself. */
+  done(title: string, text?: string): void;
+  /** Says what went wrong; stays until it is closed. */
+  problem(error: unknown, title?: string): void;
+}
+
+const Context = createContext<Toasts | undefined>(undefined);
+const doneMs = 4000;
+let count = 0;
+
+/** The sentence of the controller, and every issue it named. */
+export const sentenceOf = (error: unknown): string => {
+  if (error instanceof RequestFailed) {
+    const issues = error.data.issues?.map(({ path, message }) => `${path || 'request'}: ${message}`) ?? [];
+    return [error.message, ...issues].join('\n');
+  }
+  return error instanceof Error ? error.message : String(error);
+};
+
+export const ToastProvider = ({ children }: { children: ReactNode }) => {
+  const [toasts, setToasts] = useState<readonly Toast[]>([]);
+  const close = useCallback((id: number) => setToasts((all) => all.filter((toast) => toast.id !== id)), []);
+  const value = useMemo<Toasts>(() => {
+    const add = (toast: Omit<Toast, 'id'>) => {
+      const id = ++count;
+      setToasts((all) => [...all.slice(-4), { ...toast, id }]);
+      return id;
+    };
+    return {
+      done: (title, text) => {
+        const id = add({ kind: 'done', title, ...(text !== undefined && { text }) });
+        setTimeout(() => close(id), doneMs);
+      },
+      problem: (error, title = 'That did not work') => void add({ kind: 'problem', title, text: sentenceOf(error) }),
+    };
+  }, [close]);
+  return (
+    <Context.Provider value={value}>
+      {children}
+      <Portal>
+        <Stack gap="xs" pos="fixed" bottom={16} right={16} w="min(26rem, calc(100vw - 2rem))" style={{ zIndex: 500 }}>
+          {toasts.map(({ id, kind, title, text }) => (
+            <Notification
+              key={id}
+              role={kind === 'problem' ? 'alert' : 'status'}
+              color={kind === 'problem' ? 'red' : 'teal'}
+              title={title}
+              withBorder
+              onClose={() => close(id)}
+              closeButtonProps={{ 'aria-label': 'Close this message' }}
+              style={{ whiteSpace: 'pre-line' }}
+            >
+              {text}
+            </Notification>
+          ))}
+        </Stack>
+      </Portal>
+    </Context.Provider>
+  );
+};
+
+export const useToasts = (): Toasts => {
+  const toasts = useContext(Context);
+  if (toasts === undefined) throw new Error('useToasts stands outside ToastProvider');
+  return toasts;
+};
