@@ -1,3 +1,6 @@
+export type { AgentCapabilities, AgentHealthPoint } from './collections/agent-details.ts';
+export type { Agent } from './collections/agent-fields.ts';
+export type { NewAgentToken } from './collections/agent-tokens.ts';
 export type { Analysis, AnalyzeBody, AnalyzeOptions, Find, Suggestion } from './collections/application-analysis.ts';
 export {
   type ApplicationManifest,

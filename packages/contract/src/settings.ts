@@ -26,6 +26,7 @@ const agents = section({
   heartbeatSec: integer(2, [1, 60], 'Time between heartbeats'),
   suspectAfterSec: integer(6, [2, 600], 'Silence after which an agent is suspect'),
   lostAfterSec: integer(20, [5, 3600], 'Silence after which an agent is lost'),
+  deadManSec: integer(60, [5, 3600], 'Silence of the controller after which an agent ends its traffic by itself'),
   maxReservationSec: integer(86_400, [60, 2_592_000], 'Longest reservation'),
   minVersion: Type.String({
     default: '0.0.0',

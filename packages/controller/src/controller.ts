@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type Logger, pino } from 'pino';
+import { createAgents } from './agents/agents.ts';
 import { localBus } from './bus/local.ts';
 import { postgresBus } from './bus/postgres.ts';
 import { ensureBuiltinDictionaries } from './collections/dictionaries/ensure-builtin.ts';
@@ -12,6 +13,8 @@ import { startHousekeeping } from './housekeeping.ts';
 import { buildApp } from './http/app.ts';
 import { sweepIdempotencyKeys } from './http/idempotency.ts';
 import { sweepSessions } from './identity/sessions.ts';
+import { sweepHealth } from './store/agent-health.ts';
+import { sweepLogs } from './store/agent-logs.ts';
 import { createFolderBlobs } from './store/blobs/folder.ts';
 import { createHashPool, type HashPool } from './store/blobs/hash-pool.ts';
 import { openStore, type Store } from './store/index.ts';
@@ -57,6 +60,7 @@ export const startController = async (config: Config) => {
   const storage = await openFiles(config, store, log);
   const credentials = await prepareFirstStart(store, config.admin);
   await ensureBuiltinDictionaries(store);
+  const agents = await createAgents({ store, settings, bus, log, blobs: storage.files.blobs, tls: config.tls });
   const housekeeping = startHousekeeping(
     [
       { name: 'sessions', everyMs: hourMs, run: () => store.database.transaction(sweepSessions) },
@@ -67,13 +71,25 @@ export const startController = async (config: Config) => {
         everyMs: hourMs,
         run: () => sweepNotifications(store.database, settings.current().retention.notificationsDays),
       },
+      { name: 'health of agents', everyMs: hourMs / 6, run: () => sweepHealth(store.database) },
+      {
+        name: 'logs of agents',
+        everyMs: hourMs,
+        run: () => sweepLogs(store.database, settings.current().retention.logsDays),
+      },
     ],
     log,
   );
-  const health = createHealth({ store, dataDir: config.dataDir, isSchedulerAlive: housekeeping.isAlive });
-  const app = await buildApp({ log, tls: config.tls, store, settings, bus, health, files: storage.files });
+  const health = createHealth({
+    store,
+    dataDir: config.dataDir,
+    isSchedulerAlive: housekeeping.isAlive,
+    agentsOnline: () => agents.gateway.onlineCount(),
+  });
+  const app = await buildApp({ log, tls: config.tls, store, settings, bus, health, files: storage.files, agents });
   const close = async () => {
     health.setReady(false);
+    await agents.close();
     await app.close();
     await housekeeping.stop();
     await storage.close();
@@ -97,6 +113,7 @@ export const startController = async (config: Config) => {
     settings,
     bus,
     files: storage.files,
+    agents,
     log,
     close,
   };

@@ -13,6 +13,7 @@ export interface Health {
   setReady(isReady: boolean): void;
   checks(): Promise<{ db: Result; storage: Result; agentChannel: Result; scheduler: Result }>;
   diskFreeBytes(): Promise<number>;
+  agentsOnline(): number;
 }
 
 interface Parts {
@@ -20,9 +21,10 @@ interface Parts {
   dataDir: string;
   /** True while periodic work runs on time. */
   isSchedulerAlive(): boolean;
+  agentsOnline(): number;
 }
 
-export const createHealth = ({ store, dataDir, isSchedulerAlive }: Parts): Health => {
+export const createHealth = ({ store, dataDir, isSchedulerAlive, agentsOnline }: Parts): Health => {
   let isReady = false;
   const passes = (work: Promise<unknown>): Promise<Result> =>
     work.then(
@@ -45,5 +47,6 @@ export const createHealth = ({ store, dataDir, isSchedulerAlive }: Parts): Healt
       const { bavail, bsize } = await statfs(dataDir);
       return bavail * bsize;
     },
+    agentsOnline,
   };
 };

@@ -154,7 +154,7 @@ export const agents = collection({
           ),
         ),
       ),
-      errors: [409],
+      errors: [404, 409],
     }),
     release: route({
       method: 'PATCH',
@@ -166,6 +166,7 @@ export const agents = collection({
         closed,
       ),
       reply: BulkResult,
+      errors: [404],
     }),
     actions: route({
       method: 'POST',

@@ -1,4 +1,5 @@
 // The table of contents of the API: one line for each collection.
+export { agents } from './agents.ts';
 export { applications } from './applications.ts';
 export { auth } from './auth.ts';
 export { certificates } from './certificates.ts';

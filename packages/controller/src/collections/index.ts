@@ -1,8 +1,10 @@
+import type { Agents } from '../agents/agents.ts';
 import type { Bus } from '../bus/local.ts';
 import type { AllHandlers } from '../handlers.ts';
 import type { Health } from '../health.ts';
 import type { Store } from '../store/index.ts';
 import type { SettingsStore } from '../store/settings.ts';
+import { agentHandlers } from './agents/index.ts';
 import { applicationHandlers } from './applications/handlers.ts';
 import { authHandlers } from './auth.ts';
 import { certificateHandlers } from './certificates/index.ts';
@@ -28,15 +30,17 @@ export interface Services {
   bus: Bus;
   health: Health;
   files: FileService;
+  agents: Agents;
 }
 
 /** One line for each collection of the contract. */
 export const createHandlers = (services: Services): AllHandlers => ({
+  agents: agentHandlers(services),
   applications: applicationHandlers(services),
   auth: authHandlers(services),
   certificates: certificateHandlers(services),
   dictionaries: dictionaryHandlers(services),
-  files: fileHandlers(services),
+  files: fileHandlers({ ...services, agentFiles: services.agents.files }),
   groups: groupHandlers(services),
   macs: macHandlers(services),
   meta: metaHandlers(services),

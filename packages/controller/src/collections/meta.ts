@@ -22,7 +22,9 @@ export const metaHandlers = ({ store, health }: { store: Store; health: Health }
     const now = new Date();
     const brief = { status, now: now.toISOString(), uptimeSec: (now.getTime() - health.startedAt) / 1000, checks };
     if (!query.deep) return { data: brief };
-    return { data: { ...brief, diskFreeBytes: await health.diskFreeBytes(), queues: {}, agentsOnline: 0 } };
+    return {
+      data: { ...brief, diskFreeBytes: await health.diskFreeBytes(), queues: {}, agentsOnline: health.agentsOnline() },
+    };
   },
   version: () => ({
     data: {

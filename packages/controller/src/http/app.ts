@@ -3,6 +3,7 @@ import fastifyMultipart from '@fastify/multipart';
 import { api, type Collection, type Route } from '@rushhour/contract';
 import fastJsonStringify, { type Schema } from 'fast-json-stringify';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from 'fastify';
+import { isAgentUpgrade } from '../agents/endpoint.ts';
 import { createHandlers, type Services } from '../collections/index.ts';
 import { serveDocs } from './docs.ts';
 import { answerClientError, sendError } from './errors.ts';
@@ -13,6 +14,7 @@ import { createRequestMetrics, serveProbes } from './probes.ts';
 import { createRateLimit } from './rate.ts';
 import { createStreams } from './sse.ts';
 import { createUploads } from './upload.ts';
+import { sendPage, serveWeb, wantsPage } from './web.ts';
 
 export interface AppOptions extends Services {
   log: FastifyBaseLogger;
@@ -47,6 +49,8 @@ export const buildApp = async ({ log, tls, ...services }: AppOptions): Promise<F
     mountAll(scope, ({ upload }) => upload !== undefined);
   });
   await serveDocs(app);
+  await serveWeb(app);
+  services.agents.attach(app.server);
   return app;
 };
 
@@ -63,8 +67,8 @@ const createFastify = (log: FastifyBaseLogger, tls: AppOptions['tls']): FastifyI
     connectionTimeout: 0,
     requestTimeout: 0,
     keepAliveTimeout: 72_000,
-    http: { maxHeaderSize: maxHeaderBytes, headersTimeout: 20_000 },
-    ...(tls && { https: { ...tls, maxHeaderSize: maxHeaderBytes } as never }),
+    http: { maxHeaderSize: maxHeaderBytes, headersTimeout: 20_000, shouldUpgradeCallback: isAgentUpgrade },
+    ...(tls && { https: { ...tls, maxHeaderSize: maxHeaderBytes, shouldUpgradeCallback: isAgentUpgrade } as never }),
     forceCloseConnections: 'idle',
     clientErrorHandler: answerClientError,
     frameworkErrors: sendError as never,
@@ -98,6 +102,8 @@ const createFastify = (log: FastifyBaseLogger, tls: AppOptions['tls']): FastifyI
     async (_request: FastifyRequest, payload: IncomingMessage) => payload,
   );
   app.setErrorHandler(sendError);
-  app.setNotFoundHandler((request, reply) => sendError(noRoute(request.method, request.url), request, reply));
+  app.setNotFoundHandler((request, reply) =>
+    wantsPage(request) ? sendPage(reply) : sendError(noRoute(request.method, request.url), request, reply),
+  );
   return app as unknown as FastifyInstance;
 };

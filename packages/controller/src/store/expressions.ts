@@ -13,6 +13,16 @@ export const inTexts = (column: string, texts: unknown, engine: Engine) =>
     ? sql<boolean>`${sql.ref(column)} in (select value from json_each(${texts}))`
     : sql<boolean>`${sql.ref(column)} in (select json_array_elements_text(${texts}::json))`;
 
+/** `column`, tags joined by commas, has all the tags of a JSON array. */
+export const hasTags = (column: string, tags: unknown, engine: Engine) => {
+  const wanted =
+    engine === 'sqlite'
+      ? sql`json_each(${tags}) as wanted`
+      : sql`json_array_elements_text(${tags}::json) as wanted(value)`;
+  const find = sql.raw(engine === 'sqlite' ? 'instr' : 'strpos');
+  return sql<boolean>`not exists (select 1 from ${wanted} where ${find}(',' || ${sql.ref(column)} || ',', ',' || ${sql.ref('wanted.value')} || ',') = 0)`;
+};
+
 /** `column contains pattern`, upper and lower case alike; `patternOf` folds and escapes the pattern. */
 export const contains = (column: string, pattern: unknown, engine: Engine) =>
   engine === 'sqlite'
@@ -24,3 +34,19 @@ export const patternOf = (search: string) => `%${search.toLowerCase().replace(/[
 /** Text sorts by code point on both engines, whatever the locale of the database. */
 export const textOrder = (column: string, engine: Engine) =>
   engine === 'postgres' ? sql`${sql.ref(column)} collate "C"` : sql.ref(column);
+
+/** The objects of a JSON array as rows called `alias`: one statement for any number of them. */
+export const jsonRows = (
+  rows: unknown,
+  alias: string,
+  columns: Record<string, 'bigint' | 'double precision' | 'text'>,
+  engine: Engine,
+) => {
+  const names = Object.keys(columns);
+  if (engine === 'sqlite') {
+    const members = names.map((name) => sql`json_extract(value, ${sql.lit(`$.${name}`)}) as ${sql.ref(name)}`);
+    return sql`(select ${sql.join(members)} from json_each(${rows})) as ${sql.ref(alias)}`;
+  }
+  const types = names.map((name) => sql`${sql.ref(name)} ${sql.raw(columns[name] ?? 'text')}`);
+  return sql`json_to_recordset(${rows}::json) as ${sql.ref(alias)}(${sql.join(types)})`;
+};

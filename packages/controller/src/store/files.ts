@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Change } from './change.ts';
-import type { Engine, Executor } from './database.ts';
-import { contains, inTexts, patternOf } from './expressions.ts';
+import type { Executor } from './database.ts';
+import { contains, hasTags, inTexts, patternOf } from './expressions.ts';
 import { statement } from './statement.ts';
 import { createTable } from './table.ts';
 
@@ -9,11 +9,6 @@ const equals = (column: string) => (value: unknown) => sql`${sql.ref(`t.${column
 const atLeast = (column: string) => (value: unknown) => sql`${sql.ref(`t.${column}`)} >= ${value}`;
 const isTrue = (condition: ReturnType<typeof sql>) => (value: unknown) =>
   sql`(case when ${condition} then 1 else 0 end) = ${value}`;
-
-const allTexts = (texts: unknown, engine: Engine) =>
-  engine === 'sqlite'
-    ? sql`json_each(${texts}) as wanted`
-    : sql`json_array_elements_text(${texts}::json) as wanted(value)`;
 
 /** Lists and booleans are given as the database takes them: JSON texts, 0 and 1. */
 export interface FileFilters {
@@ -37,8 +32,7 @@ export const files = createTable<'files', unknown, FileFilters>('files', {
   search: ['name', 'tags', 'mime'],
   filters: {
     category: (categories, engine) => inTexts('t.category', categories, engine),
-    tag: (tags, engine) =>
-      sql`not exists (select 1 from ${allTexts(tags, engine)} where ${sql.raw(engine === 'sqlite' ? 'instr' : 'strpos')}(',' || ${sql.ref('t.tags')} || ',', ',' || ${sql.ref('wanted.value')} || ',') = 0)`,
+    tag: (tags, engine) => hasTags('t.tags', tags, engine),
     source: equals('source'),
     mime: equals('mime'),
     hash: (hash) =>

@@ -1,5 +1,3 @@
-import { randomUUID } from 'node:crypto';
-
 export interface SyncState {
   readonly agentID: number;
   readonly agentName: string;
@@ -30,10 +28,3 @@ export interface AgentFiles {
   push(push: Push): Promise<{ jobID: string; pairs: number; bytes: number }>;
   states(file: PushedFile, agentID: number | undefined): Promise<SyncState[]>;
 }
-
-/** Where no agent is enrolled, nothing is sent. */
-export const noAgents: AgentFiles = {
-  known: async () => [],
-  push: async () => ({ jobID: randomUUID(), pairs: 0, bytes: 0 }),
-  states: async () => [],
-};

@@ -8,7 +8,7 @@ import { type FileRow, files, filesMadeFrom } from '../../store/files.ts';
 import type { Store } from '../../store/index.ts';
 import { referencesTo } from '../../store/links.ts';
 import type { SettingsStore } from '../../store/settings.ts';
-import { type AgentFiles, noAgents } from './agent-files.ts';
+import type { AgentFiles } from './agent-files.ts';
 import { showCapture } from './capture-view.ts';
 import { type CategoryName, defaultSizeLimits, maxBytesOf, requireCategoryChange } from './category.ts';
 import { downloadFile } from './download.ts';
@@ -26,7 +26,7 @@ interface Deps {
   store: Store;
   settings: SettingsStore;
   files: FileService;
-  agentFiles?: AgentFiles;
+  agentFiles: AgentFiles;
 }
 
 /** Content in JSON. */
@@ -38,12 +38,7 @@ const mustFind = async (executor: Executor, id: number) => {
   return file;
 };
 
-export const fileHandlers = ({
-  store,
-  settings,
-  files: service,
-  agentFiles = noAgents,
-}: Deps): Handlers<typeof api.files> => {
+export const fileHandlers = ({ store, settings, files: service, agentFiles }: Deps): Handlers<typeof api.files> => {
   const { blobs, captures } = service;
   const deps = { store, files: service, blobs };
   const limits = () => ({ ...defaultSizeLimits, maxFileBytes: settings.current().limits.uploadBytes });

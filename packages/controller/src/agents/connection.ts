@@ -1,0 +1,106 @@
+import type { Question, ToAgent, ToController } from '@rushhour/protocol';
+import type { WebSocket } from 'ws';
+import { AgentRefused, AgentUnreachable } from './gateway.ts';
+
+type Answer = Extract<ToController, { type: 'answer' }>;
+
+interface Asked {
+  resolve(result: unknown): void;
+  reject(error: Error): void;
+  timer: NodeJS.Timeout;
+}
+
+const defaultTimeoutMs = 10_000;
+/** What a close frame can carry. */
+const maxReasonBytes = 123;
+
+/** Codes that end a session. */
+export const closeCode = { departed: 1001, violation: 1008, restarting: 1012, refused: 4403, replaced: 4409 } as const;
+
+/** One WebSocket to an agent: messages out, questions and their answers. */
+export class Connection {
+  readonly address: string;
+  readonly #socket: WebSocket;
+  readonly #asked = new Map<number, Asked>();
+  #lastId = 0;
+
+  constructor(socket: WebSocket, address: string) {
+    this.#socket = socket;
+    this.address = address;
+    socket.on('close', () => this.#giveUp());
+  }
+
+  get isOpen() {
+    return this.#socket.readyState === this.#socket.OPEN;
+  }
+
+  send(message: ToAgent): boolean {
+    if (!this.isOpen) return false;
+    this.#socket.send(JSON.stringify(message));
+    return true;
+  }
+
+  /** Resolves when the bytes have left for the network: the way to send much without holding it. */
+  sendBytes(bytes: Buffer): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (!this.isOpen) return reject(new AgentUnreachable('the connection is closed'));
+      this.#socket.send(bytes, { binary: true }, (error) => (error ? reject(error) : resolve()));
+    });
+  }
+
+  ask(question: Question, timeoutMs = defaultTimeoutMs): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      this.#lastId += 1;
+      const id = this.#lastId;
+      const timer = setTimeout(() => {
+        this.#asked.delete(id);
+        reject(new AgentUnreachable(`no answer to ${question.kind} within ${timeoutMs} ms`));
+      }, timeoutMs);
+      this.#asked.set(id, { resolve, reject, timer });
+      if (!this.send({ type: 'question', id, question })) this.#giveUp();
+    });
+  }
+
+  /** Answers to questions that were given up are dropped. */
+  settle({ id, ok, result, error }: Answer) {
+    const asked = this.#asked.get(id);
+    if (asked === undefined) return;
+    this.#asked.delete(id);
+    clearTimeout(asked.timer);
+    if (ok) asked.resolve(result);
+    else asked.reject(new AgentRefused(error ?? 'the agent refused'));
+  }
+
+  /** Whether somebody is there, asked below the messages: also a busy agent answers. */
+  isAlive(timeoutMs: number): Promise<boolean> {
+    return new Promise((resolve) => {
+      if (!this.isOpen) return resolve(false);
+      const finish = (isAlive: boolean) => () => {
+        clearTimeout(timer);
+        this.#socket.off('pong', onPong).off('close', onClose);
+        resolve(isAlive);
+      };
+      const [onPong, onClose, onSilence] = [finish(true), finish(false), finish(false)];
+      const timer = setTimeout(onSilence, timeoutMs);
+      this.#socket.once('pong', onPong).once('close', onClose).ping();
+    });
+  }
+
+  close(code: number, reason: string) {
+    let told = reason;
+    while (Buffer.byteLength(told) > maxReasonBytes) told = told.slice(0, -1);
+    this.#socket.close(code, told);
+  }
+
+  terminate() {
+    this.#socket.terminate();
+  }
+
+  #giveUp() {
+    for (const { reject, timer } of this.#asked.values()) {
+      clearTimeout(timer);
+      reject(new AgentUnreachable('the agent is not connected'));
+    }
+    this.#asked.clear();
+  }
+}

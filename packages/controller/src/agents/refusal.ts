@@ -1,0 +1,13 @@
+/** Why an agent is not let in, as it is told. */
+export class Refusal extends Error {
+  override readonly name = 'Refusal';
+  readonly code: string;
+  /** Whether it makes sense to try again. */
+  readonly retry: boolean;
+
+  constructor(code: string, reason: string, retry = false) {
+    super(reason);
+    this.code = code;
+    this.retry = retry;
+  }
+}

@@ -1,0 +1,116 @@
+import type { api, Settings } from '@rushhour/contract';
+import { reservationOf } from '../../agents/reservations.ts';
+import type { Bus } from '../../bus/local.ts';
+import { assertAllFound } from '../../crud.ts';
+import { conflict, forbidden, invalid } from '../../errors.ts';
+import type { Caller, Handlers } from '../../handlers.ts';
+import { allows } from '../../permissions.ts';
+import { type AgentRow, agents } from '../../store/agents.ts';
+import type { Change } from '../../store/change.ts';
+import type { Store } from '../../store/index.ts';
+import { notify } from '../../store/notifications.ts';
+import type { SettingsStore } from '../../store/settings.ts';
+
+interface Deps {
+  store: Store;
+  settings: SettingsStore;
+  bus: Bus;
+}
+
+type ReservationHandlers = Pick<Handlers<typeof api.agents>, 'reserve' | 'release'>;
+
+const usualMs = 3_600_000;
+
+/** When a reservation ends. */
+const endOf = (until: string | undefined, now: string, { maxReservationSec }: Settings['agents']) => {
+  const nowMs = Date.parse(now);
+  const latest = nowMs + maxReservationSec * 1000;
+  if (until === undefined) return new Date(Math.min(nowMs + usualMs, latest)).toISOString();
+  const end = Date.parse(until);
+  const refuse = (code: string, message: string) => invalid([{ path: '/until', code, message }]);
+  if (end <= nowMs) throw refuse('IN_PAST', 'must lie in the future');
+  if (end > latest) throw refuse('TOO_LATE', `must not be more than ${maxReservationSec} seconds from now`);
+  return new Date(end).toISOString();
+};
+
+const assertMayForce = (force: boolean, caller: Caller) => {
+  if (!force || allows(caller.permissions, 'agents.reserveForce')) return;
+  const permission = 'agents.reserveForce';
+  throw forbidden('FORBIDDEN', `this needs the permission ${permission}`, { permission });
+};
+
+const findAll = async (tx: Change, ids: readonly number[]) =>
+  new Map((await agents.findMany(tx, ids)).map((agent) => [agent.id, agent]));
+
+const missing = (id: number) => ({ id, ok: false as const, code: 'NOT_FOUND', error: `agent ${id} not found` });
+
+export const reservationHandlers = ({ store, settings, bus }: Deps): ReservationHandlers => {
+  const take = async (
+    tx: Change,
+    agent: AgentRow,
+    wish: { userID: number; reason: string; until: string; force: boolean },
+  ) => {
+    const { id, name } = agent;
+    const present = reservationOf(agent, tx.now);
+    if (present && present.userID !== wish.userID) {
+      const owner = present.user;
+      const error = `reserved by ${owner.realName} until ${present.until}`;
+      if (!wish.force) return { id, ok: false as const, code: 'RESERVED', error, owner };
+      await notify(tx, bus, {
+        severity: 'warning',
+        kind: 'agent.reservation',
+        message: `Your reservation of agent "${name}" was taken over: ${wish.reason || 'no reason given'}`,
+        entity: { type: 'agent', id },
+        audience: { userID: owner.id },
+      });
+    }
+    const fence = agent.fence + 1;
+    const { userID: reservedBy, reason: reservedReason, until: reservedUntil } = wish;
+    await agents.update(tx, id, { reservedBy, reservedReason, reservedUntil, fence });
+    return { id, ok: true as const, fence };
+  };
+
+  const giveBack = async (tx: Change, agent: AgentRow, userID: number, force: boolean) => {
+    const { id } = agent;
+    const present = reservationOf(agent, tx.now);
+    if (present && present.userID !== userID && !force) {
+      return { id, ok: false as const, code: 'NOT_OWNER', error: `reserved by ${present.user.realName}` };
+    }
+    await agents.update(tx, id, { reservedBy: null, reservedReason: '', reservedUntil: null });
+    return { id, ok: true as const };
+  };
+
+  return {
+    reserve: async ({ body: { array, reason = '', until, force = false } }, caller) => {
+      assertMayForce(force, caller);
+      return store.change(caller, async (tx) => {
+        const end = endOf(until, tx.now, settings.current().agents);
+        const found = await findAll(tx, array);
+        const results = [];
+        for (const id of array) {
+          const agent = found.get(id);
+          const wish = { userID: caller.userId, reason, until: end, force };
+          results.push(agent ? await take(tx, agent, wish) : missing(id));
+        }
+        if (results.some(({ ok }) => ok)) return { data: results };
+        assertAllFound('agent', array, [...found.keys()]);
+        const [first] = results.flatMap((result) => ('owner' in result ? [result] : []));
+        throw conflict('RESERVED', `agent ${first?.id} is ${first?.error}`, { owner: first?.owner, results });
+      });
+    },
+    release: async ({ body: { array, force = false } }, caller) => {
+      assertMayForce(force, caller);
+      return store.change(caller, async (tx) => {
+        const found = await findAll(tx, array);
+        const results = [];
+        for (const id of array) {
+          const agent = found.get(id);
+          results.push(agent ? await giveBack(tx, agent, caller.userId, force) : missing(id));
+        }
+        if (results.some(({ ok }) => ok)) return { data: results };
+        assertAllFound('agent', array, [...found.keys()]);
+        throw forbidden('NOT_OWNER', 'the agents are reserved by others', { results });
+      });
+    },
+  };
+};

@@ -1,0 +1,34 @@
+import type { Executor } from './database.ts';
+import { inList } from './expressions.ts';
+import { statement } from './statement.ts';
+
+// From the few runs under way to their agents: an agent's whole history is never read.
+const ofAgents = statement((db, p: { ids: string }, engine) =>
+  db
+    .selectFrom('runs')
+    .innerJoin('runAgents', 'runAgents.runID', 'runs.id')
+    .select(['runAgents.agentID', 'runs.taskID'])
+    .where('runs.status', 'in', [1, 2, 3, 4, 5, 6])
+    .where(inList('runAgents.agentID', p.ids, engine))
+    .orderBy('runs.taskID'),
+);
+const busy = statement((db, _: object) =>
+  db
+    .selectFrom('runs')
+    .innerJoin('runAgents', 'runAgents.runID', 'runs.id')
+    .select('runAgents.agentID')
+    .distinct()
+    .where('runs.status', 'in', [1, 2, 3, 4, 5, 6]),
+);
+
+/** The tasks that have a run under way on each of the agents. */
+export const activeTasksOn = async (executor: Executor, agentIds: readonly number[]) => {
+  const byAgent = new Map<number, number[]>();
+  for (const { agentID, taskID } of await ofAgents.all(executor, { ids: JSON.stringify(agentIds) })) {
+    byAgent.set(agentID, [...(byAgent.get(agentID) ?? []), taskID]);
+  }
+  return byAgent;
+};
+
+export const busyAgents = async (executor: Executor) =>
+  new Set((await busy.all(executor, {})).map(({ agentID }) => agentID));

@@ -1,0 +1,214 @@
+import { createPublicKey, generateKeyPairSync, type KeyObject, randomUUID, sign } from 'node:crypto';
+import {
+  type AgentFacts,
+  challengeText,
+  type Greeting,
+  type HeldRun,
+  parseFileFrame,
+  protocolVersion,
+  type Question,
+  type ToAgent,
+  type ToController,
+} from '@rushhour/protocol';
+import { WebSocket } from 'ws';
+
+type Welcome = Extract<ToAgent, { type: 'welcome' }>;
+type Refused = Extract<ToAgent, { type: 'refused' }>;
+export type FilePiece = ReturnType<typeof parseFileFrame>;
+
+/** Who an agent is: kept between two connections it is the same agent. */
+export interface TestIdentity {
+  uuid: string;
+  privateKey: KeyObject;
+}
+
+export const createTestIdentity = (): TestIdentity => ({
+  uuid: randomUUID(),
+  privateKey: generateKeyPairSync('ed25519').privateKey,
+});
+
+export const testFacts = (more: Partial<AgentFacts> = {}): AgentFacts => ({
+  hostname: 'test-host',
+  machineId: 'test-machine',
+  version: '0.1.0',
+  os: 'Linux',
+  kernel: '6.12.0',
+  arch: 'x64',
+  cpuCores: 2,
+  memoryMb: 2048,
+  addresses: ['127.0.0.1'],
+  interfaces: [
+    {
+      ...{ id: 1, name: 'lo', mac: '00:00:00:00:00:00', mtu: 65_536, speedMbps: null, link: 'up', driver: '' },
+      ...{ ips: ['127.0.0.1/8'], role: 'test', usable: true, reason: '' },
+    },
+  ],
+  engines: ['http', 'tcp', 'udp', 'dns', 'tls', 'stateless-server'].map((engine) => ({
+    ...{ engine, available: true, way: 'node sockets', version: '1', missing: [], reason: '' },
+  })),
+  system: { caps: [], hugepages: 0, dpdk: false, rdmaDevices: [] },
+  ...more,
+});
+
+export interface TestAgentOptions {
+  /** Of the controller, `http://…`. */
+  url: string;
+  /** Enrols with it; without one the agent says hello. */
+  token?: string;
+  identity?: TestIdentity;
+  name?: string;
+  bootId?: string;
+  facts?: AgentFacts;
+  runs?: HeldRun[];
+  /** Beats by itself as the controller wishes unless this is false. */
+  heartbeat?: boolean;
+  /** Changes the greeting before it is sent. */
+  greeting?(greeting: Greeting): unknown;
+}
+
+/** The controller did not let the agent in. */
+export class TestAgentRefused extends Error {
+  readonly refused: Refused;
+  constructor(refused: Refused) {
+    super(`${refused.code}: ${refused.reason}`);
+    this.refused = refused;
+  }
+}
+
+const greetingOf = (
+  nonce: string,
+  options: Required<Pick<TestAgentOptions, 'identity' | 'bootId'>> & TestAgentOptions,
+) => {
+  const { identity, token, bootId, name = 'test agent', facts = testFacts(), runs = [] } = options;
+  const common = {
+    protocol: protocolVersion,
+    bootId,
+    facts,
+    uuid: identity.uuid,
+    publicKey: createPublicKey(identity.privateKey).export({ type: 'spki', format: 'der' }).toString('base64'),
+    signature: sign(null, Buffer.from(challengeText(nonce)), identity.privateKey).toString('base64'),
+  };
+  return token === undefined
+    ? ({ type: 'hello', ...common, runs } as const)
+    : ({ type: 'enrol', ...common, token, name } as const);
+};
+
+/** Answers a question; what it throws becomes a refusal. Left out questions are answered with nothing. */
+export type Answerer = (question: Question) => unknown;
+
+/** A real client of the agent channel that speaks the protocol and does nothing by itself but beat. */
+export const connectTestAgent = async (options: TestAgentOptions) => {
+  const identity = options.identity ?? createTestIdentity();
+  const bootId = options.bootId ?? randomUUID();
+  const socket = new WebSocket(`${options.url.replace(/^http/, 'ws')}/agent`, { perMessageDeflate: false });
+  const messages: ToAgent[] = [];
+  const pieces: FilePiece[] = [];
+  const waiting = new Set<() => void>();
+  let answer: Answerer = () => undefined;
+  let beating: NodeJS.Timeout | undefined;
+
+  const send = (message: ToController | object) => socket.send(JSON.stringify(message));
+  const beat = () =>
+    send({ type: 'heartbeat', sentAt: Date.now(), clockOffsetMs: 0.5, roundTripMs: 1.5 } satisfies ToController);
+  const reply = async ({ id, question }: Extract<ToAgent, { type: 'question' }>) => {
+    try {
+      const result = await answer(question);
+      send({ type: 'answer', id, ok: true, ...(result !== undefined && { result }) });
+    } catch (error) {
+      send({ type: 'answer', id, ok: false, error: (error as Error).message });
+    }
+  };
+  const take = (message: ToAgent) => {
+    messages.push(message);
+    if (message.type === 'challenge') {
+      const greeting = greetingOf(message.nonce, { ...options, identity, bootId });
+      send((options.greeting?.(greeting) ?? greeting) as object);
+    }
+    if (message.type === 'question') void reply(message);
+    if (message.type === 'welcome' && options.heartbeat !== false) {
+      beat();
+      beating = setInterval(beat, message.limits.heartbeatMs);
+    }
+  };
+  const closed = new Promise<{ code: number; reason: string }>((resolve) =>
+    socket.once('close', (code, reason) => {
+      clearInterval(beating);
+      resolve({ code, reason: reason.toString() });
+      for (const wake of waiting) wake();
+    }),
+  );
+  socket.on('message', (data: Buffer, isBinary) => {
+    if (isBinary) pieces.push(parseFileFrame(data));
+    else take(JSON.parse(data.toString()) as ToAgent);
+    for (const wake of waiting) wake();
+  });
+  socket.on('error', () => {});
+
+  /** The first message, past ones included, that fits. */
+  const next = async <T extends ToAgent>(
+    fits: (message: ToAgent) => message is T,
+    { timeoutMs = 5000, from = 0 } = {},
+  ): Promise<T> => {
+    const deadline = Date.now() + timeoutMs;
+    for (;;) {
+      const found = messages.slice(from).find(fits);
+      if (found) return found;
+      const restMs = deadline - Date.now();
+      if (restMs <= 0 || socket.readyState === WebSocket.CLOSED) throw new Error('the message did not come');
+      await new Promise<void>((resolve) => {
+        const wake = () => {
+          clearTimeout(timer);
+          waiting.delete(wake);
+          resolve();
+        };
+        const timer = setTimeout(wake, restMs);
+        waiting.add(wake);
+      });
+    }
+  };
+  const typed =
+    <Type extends ToAgent['type']>(type: Type) =>
+    (message: ToAgent): message is Extract<ToAgent, { type: Type }> =>
+      message.type === type;
+
+  const verdict = await next((message): message is Welcome | Refused =>
+    ['welcome', 'refused'].includes(message.type),
+  ).catch(async (cause) => {
+    socket.terminate();
+    const { code, reason } = await closed;
+    throw new Error(`no welcome; closed with ${code} ${reason}`, { cause });
+  });
+  if (verdict.type === 'refused') {
+    await closed;
+    throw new TestAgentRefused(verdict);
+  }
+  return {
+    agentId: verdict.agentId,
+    welcome: verdict,
+    identity,
+    bootId,
+    socket,
+    messages,
+    /** Pieces of files in the order they came. */
+    pieces,
+    /** Resolves when the connection has ended, with the reason of the controller. */
+    closed,
+    send,
+    beat,
+    next: <Type extends ToAgent['type']>(type: Type, wait?: { timeoutMs?: number; from?: number }) =>
+      next(typed(type), wait),
+    onQuestion: (answerer: Answerer) => {
+      answer = answerer;
+    },
+    stopBeating: () => clearInterval(beating),
+    /** Ends the connection; `stopped` says goodbye as an agent does that is stopped. */
+    close: async (how: 'stopped' | 'broken' = 'stopped') => {
+      clearInterval(beating);
+      if (how === 'broken') socket.terminate();
+      else socket.close(1001);
+      await closed;
+    },
+  };
+};
+
+export type TestAgent = Awaited<ReturnType<typeof connectTestAgent>>;
