@@ -28,6 +28,10 @@ const middleOf = (bucket: number): number => {
  * Merging is addition, so it is exact; quantiles are computed only from merged counts. Durations are in microseconds.
  */
 export class Histogram {
+  /** For those who sum bytes of histograms in a form of their own. */
+  static readonly bucketCount = bucketCount;
+  /** The value that stands for all values of a bucket. */
+  static readonly middleOf = middleOf;
   readonly buffer: ArrayBufferLike;
   readonly #sum: Float64Array;
   readonly #counts: Uint32Array;

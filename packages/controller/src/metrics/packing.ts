@@ -1,0 +1,159 @@
+import type { Phase } from '@rushhour/protocol';
+import { ByteReader, ByteWriter } from './byte-stream.ts';
+import type { Part, Second } from './second.ts';
+
+const phases: readonly Phase[] = ['warmUp', 'rampUp', 'steady', 'rampDown'];
+
+/** Which values a part of a second has; most seconds of an order have the same. */
+interface PartShape {
+  readonly target: number;
+  readonly scalars: readonly number[];
+  readonly histograms: readonly number[];
+}
+
+/**
+ * Consecutive seconds as bytes: first what all have, then their shapes, then one column for each metric of each target.
+ * So equal things lie side by side, and a reader passes over the columns it does not want.
+ */
+export const packSeconds = (seconds: readonly Second[]): Uint8Array => {
+  const writer = new ByteWriter();
+  const firstSeq = seconds[0]?.seq ?? 0;
+  writer.varint(seconds.length);
+  writer.varint(firstSeq);
+  let previousAt = 0;
+  for (const [i, { seq, at }] of seconds.entries()) {
+    if (seq !== firstSeq + i) throw new RangeError('packed seconds must follow one another');
+    writer.number(at - previousAt);
+    previousAt = at;
+  }
+  for (const { spanMs } of seconds) writer.number(spanMs);
+  for (const { phase } of seconds) writer.varint(phases.indexOf(phase));
+  writeShapes(writer, seconds);
+  writeColumns(writer, seconds);
+  return writer.toBytes();
+};
+
+/** Throws when the bytes are not packed seconds. `wants` says which metrics are read; all when left out. */
+export const unpackSeconds = (bytes: Uint8Array, wants: (metric: number) => boolean = () => true): Second[] => {
+  const reader = new ByteReader(bytes);
+  const count = reader.varint();
+  const firstSeq = reader.varint();
+  let at = 0;
+  const ats = Array.from({ length: count }, () => {
+    at += reader.number();
+    return at;
+  });
+  const spans = Array.from({ length: count }, () => reader.number());
+  const phaseOf = Array.from({ length: count }, () => phases[reader.varint()] ?? 'steady');
+  const shapes = Array.from({ length: reader.varint() }, () => readShape(reader));
+  const shapeOf = Array.from({ length: count }, () => shapes[reader.varint()] ?? []);
+  const columns = readColumns(reader, bytes, wants);
+  return shapeOf.map((shape, i) => ({
+    seq: firstSeq + i,
+    at: ats[i] as number,
+    spanMs: spans[i] as number,
+    phase: phaseOf[i] as Phase,
+    parts: shape.map((part) => readPart(part, columns)),
+  }));
+};
+
+const columnKey = (target: number, metric: number) => target * 2 ** 26 + metric;
+
+const writeList = (writer: ByteWriter, numbers: readonly number[]) => {
+  writer.varint(numbers.length);
+  for (const number of numbers) writer.varint(number);
+};
+
+const readList = (reader: ByteReader) => Array.from({ length: reader.varint() }, () => reader.varint());
+
+const writeShapes = (writer: ByteWriter, seconds: readonly Second[]) => {
+  const indexOf = new Map<string, number>();
+  const shapes: PartShape[][] = [];
+  const indexes = seconds.map(({ parts }) => {
+    const shape = parts.map(({ target, scalars, histograms }) => ({
+      target,
+      scalars: [...scalars.keys()],
+      histograms: [...histograms.keys()],
+    }));
+    const key = shape.map((part) => `${part.target}:${part.scalars}:${part.histograms}`).join(';');
+    const index = indexOf.get(key) ?? shapes.push(shape) - 1;
+    indexOf.set(key, index);
+    return index;
+  });
+  writer.varint(shapes.length);
+  for (const shape of shapes) {
+    writer.varint(shape.length);
+    for (const { target, scalars, histograms } of shape) {
+      writer.varint(target);
+      writeList(writer, scalars);
+      writeList(writer, histograms);
+    }
+  }
+  for (const index of indexes) writer.varint(index);
+};
+
+const readShape = (reader: ByteReader): PartShape[] =>
+  Array.from({ length: reader.varint() }, () => ({
+    target: reader.varint(),
+    scalars: readList(reader),
+    histograms: readList(reader),
+  }));
+
+const writeColumns = (writer: ByteWriter, seconds: readonly Second[]) => {
+  const columns = new Map<number, { target: number; metric: number; values: ByteWriter }>();
+  const columnOf = (target: number, metric: number) => {
+    const key = columnKey(target, metric);
+    let column = columns.get(key);
+    if (column === undefined) {
+      column = { target, metric, values: new ByteWriter(256) };
+      columns.set(key, column);
+    }
+    return column.values;
+  };
+  for (const { target, scalars, histograms } of seconds.flatMap(({ parts }) => parts)) {
+    for (const [metric, value] of scalars) columnOf(target, metric).number(value);
+    for (const [metric, bytes] of histograms) {
+      const column = columnOf(target, metric);
+      column.varint(bytes.length);
+      column.raw(bytes);
+    }
+  }
+  writer.varint(columns.size);
+  for (const { target, metric, values } of columns.values()) {
+    writer.varint(target);
+    writer.varint(metric);
+    writer.varint(values.length);
+  }
+  for (const { values } of columns.values()) writer.raw(values.toBytes());
+};
+
+type Columns = Map<number, ByteReader>;
+
+const readColumns = (reader: ByteReader, bytes: Uint8Array, wants: (metric: number) => boolean): Columns => {
+  const directory = Array.from({ length: reader.varint() }, () => ({
+    target: reader.varint(),
+    metric: reader.varint(),
+    length: reader.varint(),
+  }));
+  const columns: Columns = new Map();
+  let start = reader.at;
+  for (const { target, metric, length } of directory) {
+    if (start + length > bytes.length) throw new RangeError('packed bytes end too early');
+    if (wants(metric)) columns.set(columnKey(target, metric), new ByteReader(bytes, start, start + length));
+    start += length;
+  }
+  return columns;
+};
+
+const readPart = ({ target, scalars, histograms }: PartShape, columns: Columns): Part => {
+  const part: Part = { target, scalars: new Map(), histograms: new Map() };
+  for (const metric of scalars) {
+    const column = columns.get(columnKey(target, metric));
+    if (column !== undefined) part.scalars.set(metric, column.number());
+  }
+  for (const metric of histograms) {
+    const column = columns.get(columnKey(target, metric));
+    if (column !== undefined) part.histograms.set(metric, column.raw(column.varint()));
+  }
+  return part;
+};
