@@ -1,6 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { addressToNumber, hostsOf, numberToAddress, parseNetwork } from './address-range.ts';
+import {
+  addressesOf,
+  addressToNumber,
+  hostsOf,
+  networksOf,
+  numberToAddress,
+  parseNetwork,
+  parseRange,
+} from './address-range.ts';
 
 describe('address range', () => {
   it('writes every address as it was read', () => {
@@ -30,5 +38,41 @@ describe('address range', () => {
   it('refuses what is no network', () => {
     expect(() => parseNetwork('10.0.0.0/33')).toThrow('is no network');
     expect(() => parseNetwork('hello/8')).toThrow('is no address');
+  });
+
+  it('reads ranges with their edges', () => {
+    expect(addressesOf(parseRange('10.0.0.254-10.0.1.1'), 10)).toEqual([
+      '10.0.0.254',
+      '10.0.0.255',
+      '10.0.1.0',
+      '10.0.1.1',
+    ]);
+    expect(addressesOf(parseRange('fd00::-fd00::ffff'), 2)).toEqual(['fd00::', 'fd00::1']);
+    expect(() => parseRange('10.0.0.2-10.0.0.1')).toThrow('is no range');
+    expect(() => parseRange('10.0.0.2-fd00::1')).toThrow('is no range');
+  });
+
+  it('covers a range by networks, each address once', () => {
+    expect(networksOf(parseRange('10.0.0.1-10.0.0.6'))).toEqual([
+      '10.0.0.1/32',
+      '10.0.0.2/31',
+      '10.0.0.4/31',
+      '10.0.0.6/32',
+    ]);
+    expect(networksOf(parseRange('0.0.0.0-255.255.255.255'))).toEqual(['0.0.0.0/0']);
+    const address = fc.bigInt({ min: 0n, max: 0xffffffffn });
+    fc.assert(
+      fc.property(address, address, (a, b) => {
+        const [first = 0n, last = 0n] = [a, b].sort((left, right) => (left < right ? -1 : 1));
+        const range = { version: 4 as const, first, last };
+        let next = range.first;
+        for (const cidr of networksOf(range)) {
+          const network = parseNetwork(cidr);
+          expect(network.first).toBe(next);
+          next += network.size;
+        }
+        expect(next).toBe(range.last + 1n);
+      }),
+    );
   });
 });

@@ -44,3 +44,37 @@ export const hostsOf = (network: Network, limit: number): string[] => {
   const length = Number(count < BigInt(limit) ? count : BigInt(limit));
   return Array.from({ length }, (_, index) => numberToAddress(first + BigInt(index), network.version));
 };
+
+export interface Range {
+  readonly version: 4 | 6;
+  readonly first: bigint;
+  readonly last: bigint;
+}
+
+/** `first-last`, both belonging to it. */
+export const parseRange = (text: string): Range => {
+  const [from = '', to = ''] = text.split('-');
+  const [first, last] = [addressToNumber(from), addressToNumber(to)];
+  if (isIPv6(from) !== isIPv6(to) || first > last) throw new RangeError(`${text} is no range of addresses`);
+  return { version: isIPv6(from) ? 6 : 4, first, last };
+};
+
+/** The addresses of a range, its edges included. At most `limit`. */
+export const addressesOf = ({ version, first, last }: Range, limit: number): string[] => {
+  const count = last - first + 1n;
+  const length = Number(count < BigInt(limit) ? count : BigInt(limit));
+  return Array.from({ length }, (_, index) => numberToAddress(first + BigInt(index), version));
+};
+
+/** The fewest networks that together are the range. */
+export const networksOf = ({ version, first, last }: Range): string[] => {
+  const networks: string[] = [];
+  for (let next = first; next <= last; ) {
+    let bits = 0n;
+    const fits = (wider: bigint) => next % (1n << wider) === 0n && next + (1n << wider) - 1n <= last;
+    while (fits(bits + 1n)) bits++;
+    networks.push(`${numberToAddress(next, version)}/${(version === 6 ? 128n : 32n) - bits}`);
+    next += 1n << bits;
+  }
+  return networks;
+};

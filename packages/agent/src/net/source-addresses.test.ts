@@ -54,6 +54,19 @@ describe('source addresses', () => {
     expect(localRoutes()).not.toContain('10.213.7.0/24');
   });
 
+  it('claims exactly the addresses of a range', async () => {
+    const pool = await prepareSources(sourcesOf({ ranges: ['10.213.11.3-10.213.11.9'] }), depsOf(true));
+    expect(pool.count).toBe(7);
+    expect(pool.next(0)).toEqual({ localAddress: '10.213.11.3' });
+    const claimed = localRoutes();
+    expect(claimed).toContain('local 10.213.11.3 ');
+    expect(claimed).toContain('10.213.11.4/30');
+    expect(claimed).not.toContain('local 10.213.11.2 ');
+    expect(await peerSeenFrom('10.213.11.9')).toBe('10.213.11.9');
+    await pool.close();
+    expect(localRoutes()).not.toContain('10.213.11');
+  });
+
   it('keeps a network while another run still uses it', async () => {
     const wish = sourcesOf({ networks: ['10.213.10.0/24'] });
     const [first, second] = [await prepareSources(wish, depsOf(true)), await prepareSources(wish, depsOf(true))];

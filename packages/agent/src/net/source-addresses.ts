@@ -1,7 +1,7 @@
-import { BlockList, isIP } from 'node:net';
+import { isIP } from 'node:net';
 import type { Sources } from '@rushhour/protocol';
 import type { Host } from '../engine.ts';
-import { hostsOf, type Network, parseNetwork } from './address-range.ts';
+import { addressesOf, hostsOf, networksOf, parseNetwork, parseRange } from './address-range.ts';
 import { addLocalRoute } from './local-routes.ts';
 import { type Chooser, chooserOf } from './rotation.ts';
 
@@ -22,23 +22,36 @@ export interface SourceDeps {
   readonly core: { readonly index: number; readonly count: number };
 }
 
-const loopback = new BlockList();
-loopback.addSubnet('127.0.0.0', 8);
+const isOwn = (address: string, host: Host): boolean => address.startsWith('127.') || host.addresses.includes(address);
 
-const isOwn = (network: Network, address: string, host: Host): boolean =>
-  (network.version === 4 && network.prefix >= 8 && loopback.check(address)) || host.addresses.includes(address);
+/** Addresses that are wished for, and the networks that make them this machine's own. */
+interface Wish {
+  readonly text: string;
+  readonly version: 4 | 6;
+  readonly addresses: readonly string[];
+  readonly networks: readonly string[];
+}
+
+const networkWish = (text: string): Wish => {
+  if (isIP(text.split('/')[0] as string) === 0) throw new RangeError(`${text} is no source address or network`);
+  const network = parseNetwork(text);
+  return { text, version: network.version, addresses: hostsOf(network, maxAddresses), networks: [text] };
+};
+
+const rangeWish = (text: string): Wish => {
+  const range = parseRange(text);
+  return { text, version: range.version, addresses: addressesOf(range, maxAddresses), networks: networksOf(range) };
+};
 
 /** Makes the wished-for addresses usable where this machine may, and says so where it may not. */
-const claimAddresses = async (cidr: string, deps: SourceDeps, undo: (() => Promise<void>)[]): Promise<string[]> => {
-  const network = parseNetwork(cidr);
-  const hosts = hostsOf(network, maxAddresses);
-  if (hosts.every((address) => isOwn(network, address, deps.host))) return hosts;
+const claimAddresses = async (wish: Wish, deps: SourceDeps, undo: (() => Promise<void>)[]): Promise<string[]> => {
+  const own = wish.addresses.filter((address) => isOwn(address, deps.host));
+  if (own.length === wish.addresses.length) return own;
   if (deps.host.isNetAdmin && deps.host.platform === 'linux') {
-    undo.push(await addLocalRoute(cidr, network.version));
-    return hosts;
+    for (const network of wish.networks) undo.push(await addLocalRoute(network, wish.version));
+    return [...wish.addresses];
   }
-  const own = hosts.filter((address) => isOwn(network, address, deps.host));
-  deps.note(`no right to use ${cidr} as source addresses; the machine's own are used instead`);
+  deps.note(`no right to use ${wish.text} as source addresses; the machine's own are used instead`);
   return own;
 };
 
@@ -61,9 +74,9 @@ const localAddressOf = (chosen: { localAddress: string } | undefined) =>
 export const prepareSources = async (sources: Sources, deps: SourceDeps): Promise<SourcePool> => {
   const undo: (() => Promise<void>)[] = [];
   const addresses: string[] = [];
-  for (const wish of [...sources.addresses, ...sources.networks]) {
-    if (isIP(wish.split('/')[0] as string) === 0) throw new RangeError(`${wish} is no source address or network`);
-    addresses.push(...(await claimAddresses(wish, deps, undo)));
+  const wishes = [...sources.addresses, ...sources.networks].map(networkWish);
+  for (const wish of [...wishes, ...sources.ranges.map(rangeWish)]) {
+    for (const address of await claimAddresses(wish, deps, undo)) addresses.push(address);
   }
   const mine = addresses.filter(
     (_, index) => addresses.length < deps.core.count || index % deps.core.count === deps.core.index,

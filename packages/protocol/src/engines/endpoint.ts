@@ -32,6 +32,10 @@ export const Sources = Type.Object(
       default: [],
       description: 'CIDR networks whose host addresses are all used.',
     }),
+    ranges: Type.Array(Type.String({ pattern: '^[0-9a-fA-F:.]{2,45}-[0-9a-fA-F:.]{2,45}$' }), {
+      default: [],
+      description: 'First and last address, such as 10.0.0.5-10.0.0.99; they and all between them are used.',
+    }),
     rotation: Rotation,
     portRange: Type.Optional(
       Type.String({ pattern: '^\\d{1,5}-\\d{1,5}$', description: 'Client ports, such as 1024-65535.' }),
