@@ -10,7 +10,7 @@ export { TlsClientConfig, TlsConfig, TlsServerConfig } from './engines/tls.ts';
 export { TlsClientSettings, TlsServerSettings, TlsVersion } from './engines/tls-settings.ts';
 export { UdpClientConfig, UdpConfig, UdpServerConfig, udpHeaderBytes } from './engines/udp.ts';
 export { Histogram, histogramBytes } from './histogram.ts';
-export { Duration, Order } from './order.ts';
+export { Duration, FileReference, Order } from './order.ts';
 export { HeldRun, LoadChange, NeededFile, OrderOutcome, RunCommand, RunReport } from './run-messages.ts';
 export {
   AgentLimits,

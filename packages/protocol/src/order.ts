@@ -45,3 +45,16 @@ export const Order = Type.Object(
   { additionalProperties: false },
 );
 export type Order = Static<typeof Order>;
+
+/**
+ * May stand for any text in the configuration of an order. The agent puts there the absolute path of the file, or its
+ * content; the file must be among the `files` of the same `prepare`.
+ */
+export const FileReference = Type.Object(
+  {
+    $file: Type.String({ pattern: '^[0-9a-f]{64}$', description: 'SHA-256 of the file.' }),
+    as: Type.Optional(Type.Union([Type.Literal('path'), Type.Literal('text'), Type.Literal('base64')])),
+  },
+  { additionalProperties: false },
+);
+export type FileReference = Static<typeof FileReference>;
