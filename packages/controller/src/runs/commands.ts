@@ -1,0 +1,71 @@
+import type { RunCommand } from '@rushhour/protocol';
+import type { RunAgentRecord } from '../store/run-agents.ts';
+import type { RunRecord } from '../store/runs.ts';
+import type { AgentPlan } from './plan/agent-plan.ts';
+import { haveClientsEnded, isDone, type RunView } from './run-view.ts';
+import { runStatus } from './task-state.ts';
+
+/** A command that follows from the state of a run. The same key means the same command: it is sent once. */
+export interface DueCommand {
+  readonly key: string;
+  readonly command: RunCommand;
+}
+
+const ofRun = ({ id, epoch }: RunRecord) => ({ runId: id, epoch });
+
+const prepare = (run: RunRecord, { orders, files }: AgentPlan): DueCommand => ({
+  key: 'prepare',
+  command: {
+    type: 'prepare',
+    ...ofRun(run),
+    orders: orders.map(({ order }) => ({ ...order, ...ofRun(run) })),
+    files: [...files],
+  },
+});
+
+const loads = (run: RunRecord, { orders }: RunAgentRecord): DueCommand[] =>
+  orders.flatMap(({ load, outcome }, order) =>
+    load === null || outcome !== null
+      ? []
+      : [
+          {
+            key: `load ${order} ${JSON.stringify(load)}`,
+            command: { type: 'changeLoad', ...ofRun(run), order, change: load },
+          },
+        ],
+  );
+
+/** Servers answer until the last client has ended, unless everything shall end at once. */
+const stop = (view: RunView, agent: RunAgentRecord): DueCommand[] => {
+  const { run } = view;
+  const mode = run.stopMode === 'abort' ? 'abort' : 'graceful';
+  if (mode === 'abort' || haveClientsEnded(view)) {
+    return [{ key: `stop ${mode}`, command: { type: 'stop', ...ofRun(run), mode } }];
+  }
+  const orders = agent.orders.flatMap(({ role, outcome }, index) =>
+    role === 'client' && outcome === null ? [index] : [],
+  );
+  return orders.length === 0 ? [] : [{ key: 'stop clients', command: { type: 'stop', ...ofRun(run), mode, orders } }];
+};
+
+/** Everything an agent must have been told, given the state of the run. Commands are idempotent, so none is too many. */
+export const commandsFor = (view: RunView, agent: RunAgentRecord, plan: AgentPlan | undefined): DueCommand[] => {
+  const { run } = view;
+  if (isDone(agent)) return [];
+  switch (run.status) {
+    case runStatus.preparing:
+      return agent.state === 'preparing' && plan !== undefined ? [prepare(run, plan)] : [];
+    case runStatus.armed:
+      return [{ key: 'start', command: { type: 'start', ...ofRun(run), at: run.t0 ?? 0 } }];
+    case runStatus.running: {
+      const resume: DueCommand = { key: `resume ${run.pausedMs}`, command: { type: 'resume', ...ofRun(run) } };
+      return run.pausedMs > 0 ? [resume, ...loads(run, agent)] : loads(run, agent);
+    }
+    case runStatus.paused:
+      return [{ key: `pause ${run.pausedAt}`, command: { type: 'pause', ...ofRun(run) } }, ...loads(run, agent)];
+    case runStatus.stopping:
+      return stop(view, agent);
+    default:
+      return [];
+  }
+};
