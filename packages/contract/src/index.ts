@@ -30,7 +30,7 @@ export { type File, type FileUpload, fileCategories, type NewFile } from './coll
 export type { PcapInfo, PcapQuery } from './collections/file-pcap.ts';
 export { type Group, GroupDraft } from './collections/groups.ts';
 export * as api from './collections/index.ts';
-export type { MacOverride, MacPolicy } from './collections/network-mac-policy.ts';
+export { type MacOverride, MacPolicy } from './collections/network-mac-policy.ts';
 export type { Notification } from './collections/notifications.ts';
 export { type Project, ProjectDraft } from './collections/projects.ts';
 export type {
@@ -49,6 +49,7 @@ export {
   type AccessPlaneEntry,
   type ConfigurationEntry,
   type ControlPlaneEntry,
+  type SuiteEntry,
   type Task,
   TaskDraft,
   Threshold,
@@ -59,12 +60,14 @@ export type { LoadChange, StartBody } from './collections/task-run-control.ts';
 export type { Schedule, ScheduleBody } from './collections/task-schedules.ts';
 export type { TaskTemplate, TemplateDraft, TemplateParameter, TemplateSlot } from './collections/task-templates.ts';
 export {
+  type ExportOptions,
   exportSchema,
   type ImportBody,
   type ImportKind,
   type ImportPlan,
+  type ImportResult,
   importKinds,
-  type TaskExportPlan,
+  TaskExportPlan,
 } from './collections/task-transfer.ts';
 export { type TunnelType, tunnelParams, tunnelSecretsOf } from './collections/tunnel-params.ts';
 export type { TunnelDraft } from './collections/tunnels.ts';
@@ -75,6 +78,30 @@ export { firstGroups, type Permission, permissions } from './permissions.ts';
 export * from './route.ts';
 export { defaultSettings, Settings, SettingsPatch, secretMask } from './settings.ts';
 export { type EntryValues, secretValues } from './values/entry-values.ts';
+export { commonMetrics } from './values/plugins/common-metrics.ts';
+export type { DnsValues } from './values/plugins/dns.ts';
+export { type DurationValues, duration as entryDuration } from './values/plugins/duration.ts';
+export { entriesOf, type FoundEntry } from './values/plugins/entries.ts';
+export type { HttpValues } from './values/plugins/http.ts';
+export {
+  accessPlanePluginId,
+  controlPlanePluginId,
+  findPlugin,
+  plugins,
+  suitePluginId,
+} from './values/plugins/index.ts';
+export { toJsonSchema } from './values/plugins/json-schema.ts';
+export type { PayloadValues } from './values/plugins/payload.ts';
+export type { PluginSpec } from './values/plugins/plugin.ts';
+export { findMetric, metricsOf } from './values/plugins/plugin-metrics.ts';
+export type { ReferenceKind } from './values/plugins/reference.ts';
+export type { FoundReference } from './values/plugins/references.ts';
+export type { StatelessServerValues } from './values/plugins/stateless-server.ts';
+export { hazardOf } from './values/plugins/task-hazard.ts';
+export { taskReferences } from './values/plugins/task-references.ts';
+export type { TcpValues } from './values/plugins/tcp.ts';
+export type { TlsValues } from './values/plugins/tls.ts';
+export type { UdpValues } from './values/plugins/udp.ts';
 export {
   accessProfiles,
   controlProfiles,

@@ -45,16 +45,44 @@ export const ControlPlaneEntry = Type.Object(
 );
 export type ControlPlaneEntry = Static<typeof ControlPlaneEntry>;
 
+const PluginRef = Type.Object({ id: Id }, { additionalProperties: true, description: 'A row of GET /tasks/plugins' });
+
+export const SuiteEntry = Type.Object(
+  {
+    plugin: PluginRef,
+    values: Type.Optional(EntryValues),
+    order: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 1000,
+        default: 0,
+        description:
+          'Entries of the same order begin together; the next order begins when all before have had their time',
+      }),
+    ),
+    startAfterSec: Type.Optional(
+      Type.Number({ minimum: 0, maximum: 31_536_000, default: 0, description: 'Begins so long after its order does' }),
+    ),
+  },
+  { title: 'SuiteEntry', ...closed },
+);
+export type SuiteEntry = Static<typeof SuiteEntry>;
+
 export const ConfigurationEntry = Type.Object(
   {
-    plugin: Type.Object({ id: Id }, { additionalProperties: true, description: 'A row of GET /tasks/plugins' }),
+    plugin: PluginRef,
     subplugins: Type.Optional(
       Type.Object(
         {
-          duration: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-          subplugins: Type.Optional(Type.Array(Type.Record(Type.String(), Type.Unknown()), { maxItems: 100 })),
+          duration: Type.Optional(
+            Type.Record(Type.String(), Type.Unknown(), {
+              description:
+                'Limits the whole suite, as `values.duration` does an entry; without it the suite ends with its last entry',
+            }),
+          ),
+          subplugins: Type.Optional(Type.Array(SuiteEntry, { maxItems: 100 })),
         },
-        closed,
+        { ...closed, description: 'What is inside a suite' },
       ),
     ),
     values: Type.Optional(EntryValues),

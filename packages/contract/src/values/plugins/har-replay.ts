@@ -1,0 +1,138 @@
+import { Type } from 'typebox';
+import { OneOf } from '../../envelopes.ts';
+import { choice, flag, section, whole } from '../protocols/field.ts';
+import { headers } from './http-params.ts';
+import { item, listOf, maybeText, maybeWhole, milliseconds, valuesOf } from './member.ts';
+import { bytes, counter, errorsOf, family, gauge, latency } from './metric.ts';
+import { definePlugin } from './plugin.ts';
+import { fileId, idOf } from './reference.ts';
+import { tcpOptions } from './tcp-configuration.ts';
+import { tlsParams } from './tls-params.ts';
+import { socketMembers } from './traffic-members.ts';
+
+const texts = (description: string, maxItems = 1000) =>
+  listOf(description, Type.String({ minLength: 1, maxLength: 1024 }), maxItems);
+const entryIdx = Type.Integer({ minimum: 0, maximum: 1_000_000, description: 'Index of the entry' });
+
+const correlation = item({
+  from: item({
+    entryIdx,
+    part: OneOf(['body', 'header', 'cookie', 'status'], { description: 'Part of the answer' }),
+    regex: maybeText('What to take'),
+    jsonPath: maybeText('What to take of a JSON body'),
+  }),
+  to: listOf(
+    'Where it goes',
+    item({
+      entryIdx,
+      part: OneOf(['url', 'header', 'body'], { description: 'Part of the request' }),
+      match: Type.String({ minLength: 1, maxLength: 4096, description: 'Recorded text that is replaced' }),
+    }),
+    100,
+  ),
+});
+
+const selection = {
+  only: texts('Hosts to play, with * as wildcard; all when empty'),
+  skip: texts('Hosts to leave out'),
+  urlRegex: maybeText('Addresses to play'),
+  methods: listOf('Methods to play; all when empty', Type.String({ pattern: '^[A-Z]{1,32}$' }), 32),
+  pages: texts('Pages to play; all when empty'),
+  maxEntries: whole('Entries to play; 0 for all', 0, [0, 1_000_000]),
+  staticAssets: flag('Images, styles and scripts, too', true),
+};
+
+const timing = {
+  timing: choice('Pauses between entries', ['original', 'none', 'fixed']),
+  minSleepMs: milliseconds('Shorter pauses are left out', 500),
+  maxSleepMs: milliseconds('Longer pauses are cut', 30_000),
+  fixedSleepMs: milliseconds('Pause in mode fixed', 0),
+  batchWindowMs: milliseconds('Entries closer than this go at once', 500),
+};
+
+const transport = {
+  connections: choice('Connections', ['recorded', 'perHost', 'perEntry']),
+  maxPerHost: whole('Most connections to a host', 6, [1, 256]),
+  httpVersion: choice('HTTP version', ['recorded', '1.1', '2']),
+  tls: choice('TLS', ['recorded', 'force', 'off']),
+  cookies: choice('Cookies as recorded, from a jar, or none', ['replay', 'jar', 'drop']),
+  dropHeaders: texts('Headers that are not sent'),
+  redactSecrets: flag('Credentials are not sent', true),
+  addHeaders: headers('Headers that are sent in addition'),
+  hostMap: listOf(
+    'Recorded names and where they lead: `server` or an index into `targets`',
+    item({ from: Type.String({ minLength: 1, maxLength: 253 }), to: Type.String({ minLength: 1, maxLength: 253 }) }),
+  ),
+};
+
+const schema = valuesOf({
+  ...socketMembers,
+  tlsParams,
+  tcpConfiguration: tcpOptions,
+  harReplayParams: Type.Object(
+    {
+      fileId: fileId('A HAR that is ready', ['har']),
+      ...selection,
+      ...timing,
+      ...transport,
+      server: section('What the answering side does', {
+        mode: choice('Answer as recorded, with as many bytes, or with the request', ['recorded', 'size', 'echo']),
+        missingBody: choice('Where the recording has no body', ['pad', 'empty']),
+        latency: choice('Wait as long as recorded, or not', ['recorded', 'none']),
+        status: choice('Status', ['recorded']),
+      }),
+      correlate: listOf('Values of answers that go into later requests', correlation),
+      variables: listOf(
+        'Values from dictionaries',
+        item({
+          name: Type.String({ minLength: 1, maxLength: 128 }),
+          dictionaryId: idOf('dictionary', 'Dictionary'),
+          column: maybeText('Column'),
+        }),
+      ),
+      checks: section('What makes an answer good', {
+        status: flag('The recorded status', true),
+        bodySize: flag('The recorded size'),
+        bodySha256: flag('The recorded content'),
+      }),
+      users: whole('Users at once', 1, [1, 1_000_000]),
+      iterations: whole('Times each user plays it', 1, [1, 1_000_000_000]),
+      loop: flag('Until the end instead'),
+    },
+    { additionalProperties: false, description: 'The recording and how it is played' },
+  ),
+  sessionsPerSecond: maybeWhole('Users that begin in a second', [1, 1_000_000]),
+});
+
+export const harReplay = definePlugin({
+  id: 9,
+  name: 'har-replay',
+  title: 'HAR replay',
+  description: 'Plays what a browser recorded, with an agent as the server of every recorded host.',
+  kind: 'traffic',
+  hazard: 0,
+  engines: ['har-replay'],
+  schema,
+  examples: [
+    {
+      sources: [{ agent: { id: 1 } }],
+      targets: [{ agent: { id: 2 } }],
+      harReplayParams: { fileId: 1, users: 5, loop: true, timing: 'none' },
+      duration: { mode: 'time', seconds: 60 },
+    },
+  ],
+  metrics: [
+    counter('har-replay.pages', 'Pages played', { better: 'higher' }),
+    counter('har-replay.requests', 'Requests sent', { better: 'higher' }),
+    counter('har-replay.ok', 'Answers as recorded', { better: 'higher' }),
+    counter('har-replay.ko', 'Answers otherwise', { better: 'lower' }),
+    family('har-replay.status', 'status', 'Answers by status'),
+    gauge('har-replay.users', 'Users at work'),
+    latency('har-replay.page', 'Pages'),
+    latency('har-replay.entry', 'Entries'),
+    latency('har-replay.delta', 'How much slower than recorded'),
+    bytes('har-replay.txBytes', 'Bytes sent'),
+    bytes('har-replay.rxBytes', 'Bytes received'),
+    errorsOf('har-replay'),
+  ],
+});

@@ -1,0 +1,44 @@
+import { type TProperties, Type } from 'typebox';
+import { choice, flag, section, whole } from '../protocols/field.ts';
+import { ignored, maybeNumber, maybeText, maybeWhole, milliseconds } from './member.ts';
+
+const socketOptions = {
+  noDelay: flag('Send small segments at once', true),
+  closeMode: choice('Leave by FIN, or by RST', ['fin', 'rst']),
+  keepAliveSec: whole('Time between keep-alive probes; 0 for none', 0, [0, 86_400]),
+};
+
+const kernelOptions = {
+  mss: ignored(maybeWhole('Largest segment', [64, 65_495])),
+  window: ignored(maybeWhole('Receive window in bytes', [1024, 1_073_741_824])),
+  congestion: ignored(maybeText('Congestion control, such as cubic or bbr', { maxLength: 16 })),
+  sack: ignored(Type.Optional(Type.Boolean({ description: 'Selective acknowledgements' }))),
+  timestamps: ignored(Type.Optional(Type.Boolean({ description: 'Timestamps option' }))),
+  ecn: ignored(Type.Optional(Type.Boolean({ description: 'Explicit congestion notification' }))),
+  synRetries: ignored(maybeWhole('Times a SYN is repeated', [0, 255])),
+};
+
+const ignoredAll = <P extends TProperties>(members: P) =>
+  Object.fromEntries(Object.entries(members).map(([name, schema]) => [name, ignored(Type.Optional(schema))])) as {
+    [K in keyof P]: ReturnType<typeof Type.Optional<P[K]>>;
+  };
+
+/** For plugins that use TCP without being about it: their engines leave it to the system. */
+export const tcpOptions = section('TCP below', { ...ignoredAll(socketOptions), ...kernelOptions });
+
+/** For the plugin that is about TCP itself. */
+export const tcpConfiguration = section('TCP connections', {
+  mode: choice(
+    'connect: open, hold, close; send: push the payload over and over; receive: read what the server sends; echo: send the payload and wait until it comes back',
+    ['connect', 'send', 'receive', 'echo'],
+  ),
+  connections: whole('Most connections at once, of all agents together', 50, [1, 10_000_000]),
+  holdMs: milliseconds('Life of a connection; 0: mode connect closes at once, the others stay open', 0),
+  rateBps: maybeNumber('Most bits of payload a second, all connections together, in mode send', {
+    exclusiveMinimum: 0,
+    maximum: 1e12,
+  }),
+  connectTimeoutMs: whole('Longest wait for a connection', 10_000, [1, 3_600_000]),
+  ...socketOptions,
+  ...kernelOptions,
+});

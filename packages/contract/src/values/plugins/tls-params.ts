@@ -1,0 +1,39 @@
+import { Type } from 'typebox';
+import { OneOf } from '../../envelopes.ts';
+import { choice, flag, section, subset } from '../protocols/field.ts';
+import { ignored, listOf, maybeGroup, maybeText } from './member.ts';
+import { maybeIdOf } from './reference.ts';
+
+/** What TLS is made of, on both sides. */
+export const tlsMembers = {
+  versions: subset('Versions that may be agreed on', ['1.2', '1.3'], ['1.2', '1.3']),
+  ciphers: maybeText('OpenSSL cipher list; suites of TLS 1.3 by their full names'),
+  groups: maybeText('Groups of the key exchange, such as X25519:P-256'),
+  sni: maybeText('Server name the client asks for', { maxLength: 253 }),
+  alpn: listOf('Protocols to agree on, the preferred first', Type.String({ minLength: 1, maxLength: 255 }), 16),
+  certificateID: maybeIdOf('certificate', 'Certificate of the server; a self-signed one is made when left out'),
+  clientCertificateID: maybeIdOf('certificate', 'Certificate of the client; the server then asks for one'),
+  caCertificateID: maybeIdOf('certificate', 'Authority that `verify` trusts besides those of the system'),
+  verify: flag('The client refuses a certificate that does not verify'),
+  resumption: choice('Resume sessions: by ticket in TLS 1.2, by pre-shared key in 1.3; either word allows both', [
+    'none',
+    'ticket',
+    'psk',
+  ]),
+  earlyData: ignored(Type.Optional(Type.Boolean({ description: 'Send data with the first message of TLS 1.3' }))),
+  closeNotify: flag('Take leave by close_notify; else reset the connection', true),
+};
+
+/** TLS is used when it is given, even empty. */
+export const tlsParams = maybeGroup('Traffic is encrypted when this is given, even empty', tlsMembers);
+
+/** For the plugin that is about TLS itself. */
+export const handshakeParams = section('Handshakes', {
+  ...tlsMembers,
+  connections: Type.Integer({ default: 10, minimum: 1, maximum: 100_000, description: 'Most handshakes at once' }),
+  timeoutMs: Type.Integer({ default: 10_000, minimum: 1, maximum: 3_600_000, description: 'Longest handshake' }),
+});
+
+/** Whether attack traffic is wrapped. */
+export const tlsUse = (values: readonly [string, ...string[]], description: string) =>
+  OneOf(values, { default: values[0], description });
