@@ -1,11 +1,34 @@
 import { type Static, type TProperties, Type } from 'typebox';
 import { Data, OneOf } from '../envelopes.ts';
 import { Id, Timestamp } from '../scalars.ts';
+import { MacOverride } from './network-mac-policy.ts';
+import {
+  PortableAgent,
+  PortableCertificate,
+  PortableDictionary,
+  PortableFile,
+  PortableMac,
+  PortableNetwork,
+  PortableTunnel,
+  payloadPattern,
+  TravellingApplication,
+} from './task-transfer-records.ts';
 
 const Free = Type.Record(Type.String(), Type.Unknown());
 const count = Type.Integer({ minimum: 0 });
+const SourceId = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
 const dependency = <Extra extends TProperties>(extra: Extra) =>
-  Type.Array(Type.Object({ sourceId: Type.Integer(), fingerprint: Type.String(), ...extra }));
+  Type.Array(
+    Type.Object({
+      sourceId: SourceId,
+      fingerprint: Type.String({
+        pattern: '^[0-9a-f]{64}$',
+        description: 'SHA-256 of what the record means to a task: no ids, names, descriptions, tags, times or authors',
+      }),
+      ...extra,
+    }),
+    { maxItems: 10_000 },
+  );
 
 export const exportSchema = 'rushhour.task/1';
 
@@ -15,8 +38,9 @@ export const ExportOptions = Type.Object({
     Type.Boolean({ default: false, description: 'Samples too; needs the permission malware.download' }),
   ),
 });
+export type ExportOptions = Static<typeof ExportOptions>;
 
-/** What a task needs, before it is exported. */
+/** What a task needs, before it is exported; `manifest.json` of the archive. */
 export const TaskExportPlan = Type.Object(
   {
     sourceTaskId: Type.Integer(),
@@ -30,6 +54,7 @@ export const TaskExportPlan = Type.Object(
       certificates: count,
       compromisedHostCampaigns: count,
       cveSignatures: count,
+      dictionaries: count,
       files: count,
       fileBytes: count,
       macs: count,
@@ -37,24 +62,30 @@ export const TaskExportPlan = Type.Object(
       payloadBytes: count,
       tunnels: count,
     }),
-    warnings: Type.Array(Type.String()),
-    missing: Type.Array(Type.Object({ kind: Type.String(), reason: Type.String(), sourceId: Type.Integer() })),
+    warnings: Type.Array(Type.String(), { maxItems: 100_000 }),
+    missing: Type.Array(Type.Object({ kind: Type.String(), reason: Type.String(), sourceId: Type.Integer() }), {
+      maxItems: 10_000,
+    }),
     dependencies: Type.Object({
-      agents: dependency({ agent: Free }),
-      applications: dependency({ application: Free }),
-      certificates: dependency({ certificate: Free, hasPrivate: Type.Boolean() }),
+      agents: dependency({ agent: PortableAgent }),
+      applications: dependency({ application: TravellingApplication }),
+      certificates: dependency({ certificate: PortableCertificate, hasPrivate: Type.Boolean() }),
       compromisedHostCampaigns: dependency({ campaign: Free }),
       cveSignatures: dependency({ signature: Free }),
+      dictionaries: dependency({ dictionary: PortableDictionary }),
       files: dependency({
-        file: Free,
+        file: PortableFile,
         payloadIncluded: Type.Boolean(),
-        payloadPath: Type.String(),
-        payloadSkipped: Type.String(),
+        payloadPath: Type.String({ pattern: `^$|${payloadPattern}`, description: 'Empty when it is not included' }),
+        payloadSkipped: Type.String({ description: 'Why it is not included' }),
       }),
-      macs: dependency({ mac: Free }),
-      networks: dependency({ network: Free, macPolicy: Free, macOverrides: Type.Array(Free) }),
-      tunnels: dependency({ tunnel: Free }),
-      dictionaries: dependency({ dictionary: Free }),
+      macs: dependency({ mac: PortableMac }),
+      networks: dependency({
+        network: PortableNetwork,
+        macPolicy: Type.Unsafe<Record<string, unknown>>({ ...Free, description: 'Empty when there is none' }),
+        macOverrides: Type.Array(MacOverride, { maxItems: 10_000 }),
+      }),
+      tunnels: dependency({ tunnel: PortableTunnel }),
     }),
   },
   { title: 'TaskExportPlan' },
@@ -78,23 +109,28 @@ export const ImportPlan = Type.Object(
     importId: Type.String(),
     expiresAt: Timestamp,
     schema: Type.String(),
-    task: Free,
+    task: Type.Unsafe<Record<string, unknown>>({
+      ...Free,
+      description: 'With the ids of the controller it comes from',
+    }),
     items: Type.Array(
       Type.Object({
-        kind: OneOf(importKinds),
+        kind: OneOf([...importKinds, 'compromisedHostCampaigns', 'cveSignatures']),
         sourceId: Type.Integer(),
         name: Type.String(),
         fingerprint: Type.String(),
         action: OneOf(['reuse', 'create', 'map', 'missing'], {
           description:
-            'reuse: an equal record is here; create: it will be made; map: you must name one; missing: the archive lacks it',
+            'reuse: an equal record is here; create: it will be made; map: you must name one; missing: the archive lacks it, so you must name one, too',
         }),
-        targetId: Type.Optional(Type.Integer()),
-        candidates: Type.Array(Type.Object({ id: Type.Integer(), name: Type.String() })),
+        targetId: Type.Optional(Type.Integer({ description: 'The record here that will be used' })),
+        candidates: Type.Array(Type.Object({ id: Type.Integer(), name: Type.String() }), {
+          description: 'Records here that may be meant',
+        }),
       }),
     ),
     warnings: Type.Array(Type.String()),
-    problems: Type.Array(Type.String()),
+    problems: Type.Array(Type.String(), { description: 'What stands in the way of the import until it is mapped' }),
   },
   { title: 'TaskImportPlan' },
 );
@@ -120,5 +156,10 @@ export const ImportBody = Type.Object(
 export type ImportBody = Static<typeof ImportBody>;
 
 export const ImportResult = Data(
-  Type.Object({ id: Id, created: Type.Record(Type.String(), Type.Array(Id), { description: 'New records by kind' }) }),
+  Type.Object({
+    id: Id,
+    created: Type.Record(Type.String(), Type.Array(Id), { description: 'New records by kind' }),
+    warnings: Type.Array(Type.String(), { description: 'What could not be taken over' }),
+  }),
 );
+export type ImportResult = Static<typeof ImportResult>;
