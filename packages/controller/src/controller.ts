@@ -13,6 +13,7 @@ import { startHousekeeping } from './housekeeping.ts';
 import { buildApp } from './http/app.ts';
 import { sweepIdempotencyKeys } from './http/idempotency.ts';
 import { sweepSessions } from './identity/sessions.ts';
+import { startLocalAgents } from './local-agents.ts';
 import { sweepHealth } from './store/agent-health.ts';
 import { sweepLogs } from './store/agent-logs.ts';
 import { createFolderBlobs } from './store/blobs/folder.ts';
@@ -87,8 +88,10 @@ export const startController = async (config: Config) => {
     agentsOnline: () => agents.gateway.onlineCount(),
   });
   const app = await buildApp({ log, tls: config.tls, store, settings, bus, health, files: storage.files, agents });
+  let localAgents: ReturnType<typeof startLocalAgents> | undefined;
   const close = async () => {
     health.setReady(false);
+    await localAgents?.close();
     await agents.close();
     await app.close();
     await housekeeping.stop();
@@ -105,6 +108,14 @@ export const startController = async (config: Config) => {
   health.setReady(true);
   storage.startRecovery();
   const { port } = app.server.address() as AddressInfo;
+  localAgents = startLocalAgents({
+    count: config.localAgents ?? 0,
+    url: `${config.tls ? 'https' : 'http'}://${reachable(config.host)}:${port}`,
+    tls: config.tls,
+    dataDir: config.dataDir,
+    store,
+    log,
+  });
   const host = config.host.includes(':') ? `[${config.host}]` : config.host;
   return {
     url: `${config.tls ? 'https' : 'http'}://${host}:${port}`,
@@ -117,6 +128,12 @@ export const startController = async (config: Config) => {
     log,
     close,
   };
+};
+
+/** An address this machine can dial to reach what listens at `host`. */
+const reachable = (host: string) => {
+  if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
+  return host.includes(':') ? `[${host}]` : host;
 };
 
 export type Controller = Awaited<ReturnType<typeof startController>>;
