@@ -90,8 +90,10 @@ export const createAdmission = ({ store, settings, bus, batch, registry, log }: 
     try {
       assertCompatible(greeting);
     } catch (refusal) {
-      if (!registry.find(agent.id)) await keep(agent, greeting, agentStatus.incompatible);
-      registry.announce(agent.id, agentStatus.incompatible);
+      if (!registry.find(agent.id)) {
+        await keep(agent, greeting, agentStatus.incompatible);
+        registry.announce(agent.id, agentStatus.incompatible);
+      }
       throw refusal;
     }
     await assertNoClone(agent, greeting.bootId, connection.address);

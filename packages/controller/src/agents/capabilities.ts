@@ -1,8 +1,6 @@
 import type { AgentCapabilities } from '@rushhour/contract';
 import type { AgentFacts, EngineAbility } from '@rushhour/protocol';
-import type { CataloguePlugin } from './plugin-catalogue.ts';
-
-type Capability = AgentCapabilities['plugins'][number];
+import type { CataloguePlugin, PlaneProtocol } from './plugin-catalogue.ts';
 
 interface Able {
   readonly engines: readonly EngineAbility[];
@@ -10,22 +8,30 @@ interface Able {
   readonly maxBps: number;
 }
 
-const abilityFor = ({ id, name, engines }: CataloguePlugin, agent: Able): Capability => {
+const none = { engine: '', engineVersion: '', missing: [] };
+
+/** Which of these engines the agent would use, or why none of them. */
+const abilityFor = (engines: readonly string[], agent: Able) => {
   const limits = { maxPps: null, maxBps: agent.maxBps || null, maxSessions: null };
+  if (engines.length === 0) return { ...none, limits, available: true, reason: '' };
   const candidates = agent.engines.filter(({ engine }) => engines.includes(engine));
   const best = candidates.find(({ available }) => available) ?? candidates[0];
-  if (best === undefined) {
-    const reason =
-      engines.length === 0 ? 'no engine for it exists yet' : 'this version of the agent has no engine for it';
-    return { id, name, available: false, engine: '', engineVersion: '', limits, missing: [], reason };
-  }
+  if (best === undefined) return { ...none, limits, available: false, reason: 'the agent has no engine for it' };
   const { available, engine, version: engineVersion, missing, reason } = best;
-  return { id, name, available, engine, engineVersion, limits, missing, reason };
+  return { available, engine, engineVersion, limits, missing, reason };
 };
 
-/** What an agent can do of the catalogue, and what keeps it from the rest. */
-export const capabilitiesOf = (agent: Able, catalogue: readonly CataloguePlugin[]): AgentCapabilities => ({
-  plugins: catalogue.map((plugin) => abilityFor(plugin, agent)),
-  planes: [],
+/** What an agent can do of the catalogue, and what keeps it from the rest. A plugin without engines needs no agent. */
+export const capabilitiesOf = (
+  agent: Able,
+  catalogue: readonly CataloguePlugin[],
+  protocols: readonly PlaneProtocol[],
+): AgentCapabilities => ({
+  plugins: catalogue.map(({ id, name, engines }) => ({ id, name, ...abilityFor(engines, agent) })),
+  planes: protocols.map(({ plane, name }) => ({
+    plane,
+    name,
+    ...abilityFor([`plane.${plane}.${name}`, `plane.${plane}`], agent),
+  })),
   system: agent.system,
 });

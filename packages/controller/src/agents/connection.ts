@@ -11,11 +11,19 @@ interface Asked {
 }
 
 const defaultTimeoutMs = 10_000;
+const closingMs = 2000;
 /** What a close frame can carry. */
 const maxReasonBytes = 123;
 
 /** Codes that end a session. */
-export const closeCode = { departed: 1001, violation: 1008, restarting: 1012, refused: 4403, replaced: 4409 } as const;
+export const closeCode = {
+  departed: 1001,
+  violation: 1008,
+  failure: 1011,
+  restarting: 1012,
+  refused: 4403,
+  replaced: 4409,
+} as const;
 
 /** One WebSocket to an agent: messages out, questions and their answers. */
 export class Connection {
@@ -90,6 +98,9 @@ export class Connection {
     let told = reason;
     while (Buffer.byteLength(told) > maxReasonBytes) told = told.slice(0, -1);
     this.#socket.close(code, told);
+    // Not everybody answers a goodbye.
+    const impatience = setTimeout(() => this.#socket.terminate(), closingMs).unref();
+    this.#socket.once('close', () => clearTimeout(impatience));
   }
 
   terminate() {

@@ -5,8 +5,8 @@ import { type WebSocket, WebSocketServer } from 'ws';
 
 export const agentPath = '/agent';
 
-/** Connections at once: agents and those who want to become one. */
-const maxConnections = 20_000;
+/** Connections at once that have not shown who they are: each may send a whole message before. */
+const maxStrangers = 2000;
 
 /** Whether a request wants to become the channel of an agent; every other upgrade is an ordinary request. */
 export const isAgentUpgrade = ({ url = '' }: IncomingMessage) => url.split('?')[0] === agentPath;
@@ -17,14 +17,10 @@ const turnAway = (socket: Duplex, status: string, message: string) => {
   socket.end(head + body);
 };
 
-/** The WebSocket side of `/agent`. */
-export const createEndpoint = (open: (socket: WebSocket, address: string) => void) => {
-  const server = new WebSocketServer({
-    noServer: true,
-    maxPayload: maxMessageBytes,
-    perMessageDeflate: false,
-    clientTracking: true,
-  });
+/** The WebSocket side of `/agent`. `open` answers a promise that ends when it is decided who the other side is. */
+export const createEndpoint = (open: (socket: WebSocket, address: string) => Promise<void>) => {
+  const server = new WebSocketServer({ noServer: true, maxPayload: maxMessageBytes, perMessageDeflate: false });
+  let strangers = 0;
   let isClosed = false;
 
   const upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => {
@@ -32,8 +28,13 @@ export const createEndpoint = (open: (socket: WebSocket, address: string) => voi
     if (isClosed) return turnAway(socket, '503 Service Unavailable', 'the controller is stopping');
     // Only browsers say where they come from, and no browser is an agent.
     if (request.headers.origin !== undefined) return turnAway(socket, '403 Forbidden', 'this channel is for agents');
-    if (server.clients.size >= maxConnections) return turnAway(socket, '503 Service Unavailable', 'too many agents');
-    server.handleUpgrade(request, socket, head, (client) => open(client, request.socket.remoteAddress ?? ''));
+    if (strangers >= maxStrangers) return turnAway(socket, '503 Service Unavailable', 'too many at once');
+    server.handleUpgrade(request, socket, head, (client) => {
+      strangers += 1;
+      void open(client, request.socket.remoteAddress ?? '').finally(() => {
+        strangers -= 1;
+      });
+    });
   };
 
   return {

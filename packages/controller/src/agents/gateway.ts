@@ -23,6 +23,8 @@ export interface AgentListener {
 /** Agents as the rest of the controller sees them: numbers one can send to. */
 export interface AgentGateway {
   isOnline(agentId: number): boolean;
+  /** As the agent last measured it; undefined when it is not there. */
+  roundTripMs(agentId: number): number | undefined;
   /** False when the agent is not connected. What was sent may still be lost with the connection. */
   send(agentId: number, message: ToAgent): boolean;
   /** Asks and waits for the answer; throws `AgentUnreachable` when there is none in time, `AgentRefused` when it is no. */

@@ -6,6 +6,7 @@ import type { SettingsStore } from '../store/settings.ts';
 import { type Connection, closeCode } from './connection.ts';
 import { type AgentGateway, type AgentListener, AgentUnreachable, type Arrival } from './gateway.ts';
 import { limitsOf } from './limits.ts';
+import { createListeners } from './listeners.ts';
 import { meaningOf, type Presence, statusOf } from './presence.ts';
 import { createStatusBoard } from './status-board.ts';
 import type { WriteBatch } from './write-batch.ts';
@@ -31,7 +32,7 @@ const ownPauseMs = 1000;
 export class Registry implements AgentGateway {
   readonly #deps: Deps;
   readonly #presences = new Map<number, Presence>();
-  readonly #listeners = new Set<AgentListener>();
+  readonly #listeners: ReturnType<typeof createListeners>;
   readonly #statuses: ReturnType<typeof createStatusBoard>;
   /** Blocked or removed; they cannot come in, whatever was on its way. */
   readonly #barred = new Set<number>();
@@ -42,6 +43,7 @@ export class Registry implements AgentGateway {
   constructor(deps: Deps) {
     this.#deps = deps;
     this.#statuses = createStatusBoard(deps);
+    this.#listeners = createListeners(deps.log);
     this.#limits = JSON.stringify(this.limits());
   }
 
@@ -77,6 +79,10 @@ export class Registry implements AgentGateway {
     return this.find(agentId)?.connection?.send(message) ?? false;
   }
 
+  roundTripMs(agentId: number) {
+    return this.find(agentId)?.roundTripMs;
+  }
+
   async ask(agentId: number, question: Parameters<AgentGateway['ask']>[1], timeoutMs?: number) {
     const connection = this.find(agentId)?.connection;
     if (connection === undefined) throw new AgentUnreachable('the agent is not connected');
@@ -84,8 +90,7 @@ export class Registry implements AgentGateway {
   }
 
   subscribe(listener: AgentListener) {
-    this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
+    return this.#listeners.add(listener);
   }
 
   /** Takes in an agent whose arrival is on disk. A connection it had before ends. */
@@ -96,7 +101,7 @@ export class Registry implements AgentGateway {
     this.#presences.set(agentId, presence);
     this.#statuses.told(agentId, statusOf(presence));
     if (!connection?.isOpen) presence.connection = undefined;
-    else this.#tell((listener) => listener.connected?.(agentId, arrival));
+    else this.#listeners.tell((listener) => listener.connected?.(agentId, arrival));
   }
 
   /** Any message is a sign of life. */
@@ -111,18 +116,19 @@ export class Registry implements AgentGateway {
     if (!presence.isSuspect) return;
     presence.isSuspect = false;
     this.#restate(presence);
-    this.#tell((listener) => listener.back?.(presence.agentId));
+    this.#listeners.tell((listener) => listener.back?.(presence.agentId));
   }
 
   report(agentId: number, report: RunReport) {
-    this.#tell((listener) => listener.report?.(agentId, report));
+    this.#listeners.tell((listener) => listener.report?.(agentId, report));
   }
 
   /** A connection ended. Unless the agent said goodbye it has some time to come back. */
   leave(presence: Presence, connection: Connection, code: number) {
     if (presence.connection !== connection) return;
     presence.connection = undefined;
-    if (code === closeCode.departed && !presence.isUpgrading) this.lose(presence.agentId, 'the agent was stopped');
+    const isDeparture = code === closeCode.departed && !presence.isUpgrading;
+    if (isDeparture && this.find(presence.agentId) === presence) this.lose(presence.agentId, 'the agent was stopped');
   }
 
   lose(agentId: number, reason: string) {
@@ -133,7 +139,7 @@ export class Registry implements AgentGateway {
     presence.connection = undefined;
     this.#deps.log.info({ agentId, reason }, 'agent lost');
     this.#statuses.put(agentId, agentStatus.offline);
-    this.#tell((listener) => listener.lost?.(agentId, reason));
+    this.#listeners.tell((listener) => listener.lost?.(agentId, reason));
   }
 
   /** Lets an agent that was blocked or removed in no more; its session ends. */
@@ -146,7 +152,7 @@ export class Registry implements AgentGateway {
     this.#presences.delete(agentId);
     presence.connection?.send({ type: 'refused', code, reason, retry: fate === 'blocked' });
     presence.connection?.close(closeCode.refused, reason);
-    this.#tell((listener) => listener.lost?.(agentId, reason));
+    this.#listeners.tell((listener) => listener.lost?.(agentId, reason));
   }
 
   unbar(agentId: number, status: number) {
@@ -199,7 +205,7 @@ export class Registry implements AgentGateway {
   #suspect(presence: Presence) {
     presence.isSuspect = true;
     this.#restate(presence);
-    this.#tell((listener) => listener.suspect?.(presence.agentId));
+    this.#listeners.tell((listener) => listener.suspect?.(presence.agentId));
   }
 
   #restate(presence: Presence) {
@@ -212,15 +218,5 @@ export class Registry implements AgentGateway {
     if (text === this.#limits) return;
     this.#limits = text;
     for (const { connection } of this.all()) connection?.send({ type: 'limits', limits });
-  }
-
-  #tell(call: (listener: AgentListener) => void) {
-    for (const listener of this.#listeners) {
-      try {
-        call(listener);
-      } catch (error) {
-        this.#deps.log.error({ err: error }, 'a listener of agents failed');
-      }
-    }
   }
 }

@@ -24,60 +24,82 @@ export interface SessionDeps {
 const greetingMs = 10_000;
 
 /** Speaks with one agent from the challenge to the end of the connection. Nothing an agent sends can throw out of it. */
-export const openSession = (socket: WebSocket, address: string, deps: SessionDeps) => {
-  const { registry, log } = deps;
-  const connection = new Connection(socket, address);
-  const nonce = randomBytes(32).toString('base64url');
-  let state: 'challenged' | 'judged' | Presence = 'challenged';
-  const late = setTimeout(() => connection.close(closeCode.violation, 'no greeting in time'), greetingMs);
+class Session {
+  readonly #deps: SessionDeps;
+  readonly #connection: Connection;
+  readonly #nonce = randomBytes(32).toString('base64url');
+  readonly #decided = Promise.withResolvers<void>();
+  readonly #late: NodeJS.Timeout;
+  #state: 'challenged' | 'judged' | Presence = 'challenged';
 
-  const end = (reason: string) => {
-    log.warn(
-      { address, reason, ...(typeof state === 'object' && { agentId: state.agentId }) },
-      'bad message of an agent',
-    );
-    connection.close(closeCode.violation, reason);
-  };
-  const onText = (text: string) => {
-    if (state === 'judged') throw new BadMessage('nothing may be said before the welcome');
-    if (state !== 'challenged') {
-      const message = parseMessage(text);
-      // What a connection still says after another took its place concerns nobody.
-      return registry.find(state.agentId) === state ? hear(state, connection, message, deps) : undefined;
-    }
-    const greeting = parseGreeting(text);
-    state = 'judged';
-    greet(greeting, nonce, connection, deps).then(
-      (presence) => {
-        state = presence;
-      },
-      (error) => refuse(connection, error, log),
-    );
-  };
+  constructor(socket: WebSocket, address: string, deps: SessionDeps) {
+    this.#deps = deps;
+    this.#connection = new Connection(socket, address);
+    this.#late = setTimeout(() => this.#connection.close(closeCode.violation, 'no greeting in time'), greetingMs);
+    socket.on('message', (data: Buffer, isBinary) => this.#take(data, isBinary));
+    // Broken frames and those beyond the limit: the socket closes by itself.
+    socket.on('error', (error) => deps.log.info({ address, err: error }, 'the connection of an agent broke'));
+    socket.on('close', (code) => this.#finish(code));
+    this.#connection.send({ type: 'challenge', nonce: this.#nonce });
+  }
 
-  socket.on('message', (data: Buffer, isBinary) => {
+  get decided() {
+    return this.#decided.promise;
+  }
+
+  #take(data: Buffer, isBinary: boolean) {
+    if (!this.#connection.isOpen) return;
     try {
       if (isBinary) throw new BadMessage('agents send no bytes');
-      onText(data.toString());
+      this.#read(data.toString());
     } catch (error) {
-      if (error instanceof Refusal) refuse(connection, error, log);
-      else if (error instanceof BadMessage) end(error.message);
-      else {
-        log.error({ err: error, address }, 'a message of an agent could not be handled');
-        connection.close(1011, 'internal error');
-      }
+      this.#fail(error);
     }
-  });
-  // Broken frames and those beyond the limit: the socket closes by itself.
-  socket.on('error', (error) => log.info({ address, err: error }, 'the connection of an agent broke'));
-  socket.on('close', (code) => {
-    clearTimeout(late);
-    deps.files.stop(connection);
-    if (typeof state === 'object') registry.leave(state, connection, code);
-  });
-  socket.once('message', () => clearTimeout(late));
-  connection.send({ type: 'challenge', nonce });
-};
+  }
+
+  #read(text: string) {
+    const state = this.#state;
+    if (state === 'judged') throw new BadMessage('nothing may be said before the welcome');
+    if (state === 'challenged') return this.#greet(parseGreeting(text));
+    const message = parseMessage(text);
+    // What a connection still says after another took its place concerns nobody.
+    if (this.#deps.registry.find(state.agentId) === state) hear(state, this.#connection, message, this.#deps);
+  }
+
+  #greet(greeting: Greeting) {
+    clearTimeout(this.#late);
+    this.#state = 'judged';
+    letIn(greeting, this.#nonce, this.#connection, this.#deps).then(
+      (presence) => {
+        this.#state = presence;
+        this.#decided.resolve();
+      },
+      (error) => refuse(this.#connection, error, this.#deps.log),
+    );
+  }
+
+  #fail(error: unknown) {
+    const { log } = this.#deps;
+    const { address } = this.#connection;
+    if (error instanceof Refusal) return refuse(this.#connection, error, log);
+    const who = typeof this.#state === 'object' ? { agentId: this.#state.agentId, address } : { address };
+    const isBad = error instanceof BadMessage;
+    if (isBad) log.warn({ ...who, reason: error.message }, 'bad message of an agent');
+    else log.error({ ...who, err: error }, 'a message of an agent could not be handled');
+    this.#connection.close(isBad ? closeCode.violation : closeCode.failure, isBad ? error.message : 'internal error');
+  }
+
+  #finish(code: number) {
+    clearTimeout(this.#late);
+    this.#decided.resolve();
+    this.#deps.files.stop(this.#connection);
+    if (typeof this.#state === 'object') this.#deps.registry.leave(this.#state, this.#connection, code);
+  }
+}
+
+/** Resolves when the agent is in, or the connection over. */
+export const openSession = (socket: WebSocket, address: string, deps: SessionDeps): Promise<void> =>
+  new Session(socket, address, deps).decided;
 
 const parseGreeting = (text: string): Greeting => {
   try {
@@ -91,7 +113,7 @@ const parseGreeting = (text: string): Greeting => {
   throw new BadMessage('the first message must be a greeting');
 };
 
-const greet = async (greeting: Greeting, nonce: string, connection: Connection, deps: SessionDeps) => {
+const letIn = async (greeting: Greeting, nonce: string, connection: Connection, deps: SessionDeps) => {
   const { admission, registry, controllerId, log } = deps;
   const presence = await admission.admit(greeting, nonce, connection);
   const { agentId, bootId } = presence;

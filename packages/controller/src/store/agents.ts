@@ -69,7 +69,7 @@ const namesLike = statement((db, p: { start: string; length: number }) =>
 
 /** The name itself, or with the first free number behind it. */
 export const freeAgentName = async (executor: Executor, wanted: string) => {
-  const rows = await namesLike.all(executor, { start: wanted, length: wanted.length });
+  const rows = await namesLike.all(executor, { start: wanted, length: [...wanted].length });
   const taken = new Set(rows.map(({ name }) => name));
   if (!taken.has(wanted)) return wanted;
   let number = 2;

@@ -1,4 +1,5 @@
 import { createPublicKey, generateKeyPairSync, type KeyObject, randomUUID, sign } from 'node:crypto';
+import type { Client } from '@rushhour/client';
 import {
   type AgentFacts,
   challengeText,
@@ -10,7 +11,7 @@ import {
   type ToAgent,
   type ToController,
 } from '@rushhour/protocol';
-import { WebSocket } from 'ws';
+import { type ClientOptions, WebSocket } from 'ws';
 
 type Welcome = Extract<ToAgent, { type: 'welcome' }>;
 type Refused = Extract<ToAgent, { type: 'refused' }>;
@@ -64,6 +65,8 @@ export interface TestAgentOptions {
   heartbeat?: boolean;
   /** Changes the greeting before it is sent. */
   greeting?(greeting: Greeting): unknown;
+  /** Of the WebSocket, such as `autoPong: false` for an agent that hangs. */
+  socketOptions?: ClientOptions;
 }
 
 /** The controller did not let the agent in. */
@@ -100,7 +103,10 @@ export type Answerer = (question: Question) => unknown;
 export const connectTestAgent = async (options: TestAgentOptions) => {
   const identity = options.identity ?? createTestIdentity();
   const bootId = options.bootId ?? randomUUID();
-  const socket = new WebSocket(`${options.url.replace(/^http/, 'ws')}/agent`, { perMessageDeflate: false });
+  const socket = new WebSocket(`${options.url.replace(/^http/, 'ws')}/agent`, {
+    perMessageDeflate: false,
+    ...options.socketOptions,
+  });
   const messages: ToAgent[] = [];
   const pieces: FilePiece[] = [];
   const waiting = new Set<() => void>();
@@ -212,3 +218,12 @@ export const connectTestAgent = async (options: TestAgentOptions) => {
 };
 
 export type TestAgent = Awaited<ReturnType<typeof connectTestAgent>>;
+
+/** A new agent with a token of its own. */
+export const enrolTestAgent = async (
+  client: Client,
+  { tags = '', ...options }: Omit<TestAgentOptions, 'token'> & { tags?: string },
+): Promise<TestAgent> => {
+  const { data } = await client.agents.createToken({ body: { name: 'test', ttlSec: 600, maxUses: 1, tags } });
+  return connectTestAgent({ ...options, token: data.token });
+};

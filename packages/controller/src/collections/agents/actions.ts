@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { api } from '@rushhour/contract';
 import type { Agents } from '../../agents/agents.ts';
+import { AgentRefused } from '../../agents/gateway.ts';
 import type { Bus } from '../../bus/local.ts';
 import { assertAllFound } from '../../crud.ts';
 import { conflict } from '../../errors.ts';
@@ -42,12 +43,8 @@ const attempt = async (id: number, work: () => Promise<object>): Promise<Result>
   try {
     return { id, ok: true, ...(await work()) };
   } catch (error) {
-    return {
-      id,
-      ok: false,
-      code: (error as Error).name === 'AgentRefused' ? 'REFUSED' : 'UNREACHABLE',
-      error: (error as Error).message,
-    };
+    const code = error instanceof AgentRefused ? 'REFUSED' : 'UNREACHABLE';
+    return { id, ok: false, code, error: (error as Error).message };
   }
 };
 

@@ -1,7 +1,7 @@
 import type { api } from '@rushhour/contract';
 import type { Agents } from '../../agents/agents.ts';
 import { capabilitiesOf } from '../../agents/capabilities.ts';
-import { pluginCatalogue } from '../../agents/plugin-catalogue.ts';
+import { planeProtocols, pluginCatalogue } from '../../agents/plugin-catalogue.ts';
 import type { Bus } from '../../bus/local.ts';
 import { assertAllFound, assertFresh, cursorOf, one, pageRequestOf } from '../../crud.ts';
 import { conflict, notFound } from '../../errors.ts';
@@ -103,6 +103,6 @@ export const agentHandlers = ({ store, settings, bus, agents, files }: Deps): Ha
     return { cursor: whole(interfaces.length), data: interfaces };
   },
   capabilities: async ({ params }) => ({
-    data: capabilitiesOf(await mustFind(store.read, params.id), pluginCatalogue),
+    data: capabilitiesOf(await mustFind(store.read, params.id), pluginCatalogue, planeProtocols),
   }),
 });
