@@ -53,6 +53,12 @@ const overviewRoute = createRoute({
   component: lazyRouteComponent(() => import('../features/overview/overview-page.tsx'), 'OverviewPage'),
 });
 
+const newTestRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/new',
+  component: lazyRouteComponent(() => import('../features/new-test/new-test-page.tsx'), 'NewTestPage'),
+});
+
 const resourceRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/resources/$name',
@@ -70,7 +76,7 @@ const resourceItemRoute = createRoute({
 const routeTree = rootRoute.addChildren([
   signInRoute,
   passwordRoute,
-  shellRoute.addChildren([overviewRoute, resourceRoute, resourceItemRoute]),
+  shellRoute.addChildren([overviewRoute, newTestRoute, resourceRoute, resourceItemRoute]),
 ]);
 
 export const router = createRouter({ routeTree, defaultPreload: 'intent', scrollRestoration: true });
