@@ -6,6 +6,8 @@ import type { Tables } from './tables/index.ts';
 
 /** Kinds of records that use others or are used. */
 export type Kind =
+  | 'agent'
+  | 'plugin'
   | 'task'
   | 'template'
   | 'application'

@@ -19,6 +19,7 @@ export interface TableShape {
   search: readonly string[];
   computed: Record<string, Compute>;
   filters: Record<string, Condition>;
+  heavy: readonly string[];
 }
 
 export interface PageRequest<Filters> {
@@ -28,12 +29,24 @@ export interface PageRequest<Filters> {
   offset: number;
   search?: string | undefined;
   filters?: { [K in keyof Filters]?: Filters[K] | undefined };
+  /** Without the table's heavy columns. */
+  isLight?: boolean;
 }
 
+/** All columns, or those of a light page: a heavy one is what it is when cleared. */
+const columnsOf = ({ columns, heavy }: TableShape, query: Any, isLight: boolean) => {
+  if (!isLight) return query.selectAll('t');
+  const selected = Object.entries(columns).map(([name, { cleared, encode }]) =>
+    heavy.includes(name) ? sql.lit(cleared === null ? null : (encode?.(cleared) ?? cleared)).as(name) : `t.${name}`,
+  );
+  return query.select(selected);
+};
+
 /** The select all reads start from: the columns, the author, the computed members, without deleted records. */
-const select = ({ name, columns, computed, isSoft }: TableShape, db: Any, engine: Engine) => {
+const select = (shape: TableShape, db: Any, engine: Engine, isLight = false) => {
+  const { name, columns, computed, isSoft } = shape;
   const issuerName = issuerNameOf(columns);
-  let query = db.selectFrom(`${name} as t`).selectAll('t');
+  let query = columnsOf(shape, db.selectFrom(`${name} as t`), isLight);
   if (issuerName !== undefined) {
     query = query
       .leftJoin('users as issuer', 'issuer.id', `t.${issuerName}`)
@@ -83,7 +96,7 @@ const sortBy = ({ columns, computed }: TableShape, key: string, engine: Engine) 
 /** Sorting is total: ties are broken by id, so that pages never overlap. */
 export const pageStatement = (shape: TableShape, request: PageRequest<object>): Statement<object, Any> =>
   statement((db, p: Any, engine) =>
-    restrict(shape, select(shape, db, engine), request, p, engine)
+    restrict(shape, select(shape, db, engine, request.isLight), request, p, engine)
       .orderBy(sortBy(shape, request.key, engine), request.order)
       .orderBy(`t.${shape.idName}`, request.order)
       .limit(p.limit)

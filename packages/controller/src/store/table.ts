@@ -24,6 +24,10 @@ interface Options<Computed, Filters> {
   computed?: { [K in keyof Computed]: (engine: Engine) => RawBuilder<Computed[K]> };
   /** Named conditions of the list; each gets its value as a placeholder. */
   filters?: { [K in keyof Filters]: (value: Filters[K], engine: Engine) => RawBuilder<unknown> };
+  /** Columns that a light page reads as cleared. */
+  heavy?: readonly string[];
+  /** Records marked deleted are found like others: whoever reads them asks for `deletedAt`. */
+  showsDeleted?: true;
 }
 
 type Stored<Name extends TableName> = RecordOf<(typeof tables)[Name]>;
@@ -37,7 +41,7 @@ export const createTable = <Name extends TableName, Computed = unknown, Filters 
 ) => {
   type Item = Found<Name, Computed>;
   const columns = tables[name] as Columns;
-  const shape = shapeOf(name, columns, options as Partial<TableShape>);
+  const shape = shapeOf(name, columns, options as Partial<TableShape & ShownDeleted>);
   const { idName } = shape;
   const decode = decoderOf(columns) as (row: Record<string, unknown>) => Item;
   const decodeFound = (row: Record<string, unknown> | undefined) => row && decode(row);
@@ -62,7 +66,9 @@ export const createTable = <Name extends TableName, Computed = unknown, Filters 
 
     page: async (executor: Executor, request: PageRequest<Filters>): Promise<{ rows: Item[]; total: number }> => {
       const key = conditionsKey(request);
-      const sorted = known(`${request.key}|${request.order}|${key}`, () => pageStatement(shape, request));
+      const sorted = known(`${request.key}|${request.order}|${request.isLight === true}|${key}`, () =>
+        pageStatement(shape, request),
+      );
       const counted = known(`count|${key}`, () => countStatement(shape, request));
       const parameters = parametersOf(request);
       const [rows, count] = await Promise.all([sorted.all(executor, parameters), counted.first(executor, parameters)]);
@@ -105,16 +111,21 @@ export const createTable = <Name extends TableName, Computed = unknown, Filters 
 const shapeOf = (
   name: string,
   columns: Columns,
-  { search = [], computed = {}, filters = {} }: Partial<TableShape>,
+  { search = [], computed = {}, filters = {}, heavy = [], showsDeleted = false }: Partial<TableShape & ShownDeleted>,
 ) => ({
   name,
   columns,
   search,
   computed,
   filters,
+  heavy,
   idName: 'ID' in columns ? 'ID' : 'id',
-  isSoft: 'deletedAt' in columns,
+  isSoft: 'deletedAt' in columns && !showsDeleted,
 });
+
+interface ShownDeleted {
+  showsDeleted: boolean;
+}
 
 /** Records read in a state of the database: as long as the state holds they need not be read again. */
 const recordsBySnapshot = <Item>() => {
