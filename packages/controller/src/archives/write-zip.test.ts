@@ -29,6 +29,7 @@ const entries: ZipEntryInput[] = [
   { name: 'manifest.json', content: '{"a":1}' },
   { name: 'payload/random', content: () => Readable.from([random]) },
   { name: 'payload/empty', content: '' },
+  { name: 'payload/zeros', content: () => Readable.from([Buffer.alloc(2_000_000)]), isStored: true },
   { name: 'ünï.txt', content: Buffer.from('text '.repeat(100_000)), modifiedAt: new Date('2026-05-04T03:02:01Z') },
 ];
 
@@ -47,8 +48,16 @@ describe('a zip that is written', () => {
       ['manifest.json', 7],
       ['payload/random', 3_000_000],
       ['payload/empty', 0],
+      ['payload/zeros', 2_000_000],
       ['ünï.txt', 500_000],
     ]);
+  });
+
+  test('holds unpacked what packs too well to be let in again', async () => {
+    const zeros = { name: 'zeros', content: Buffer.alloc(4_000_000) };
+    await expect(verifyArchive({ path: await save([zeros]) })).rejects.toMatchObject({ code: 'ARCHIVE_BOMB' });
+    const { members } = await verifyArchive({ path: await save([{ ...zeros, isStored: true }]) });
+    expect(members).toMatchObject([{ size: 4_000_000 }]);
   });
 
   test('is the same, byte for byte, every time and in every time zone', async () => {
@@ -72,7 +81,7 @@ describe('a zip that is written', () => {
 
   test('with a password opens with that only', async () => {
     const path = await save(entries, 'secret');
-    expect((await verifyArchive({ path }, { password: 'secret' })).members).toHaveLength(4);
+    expect((await verifyArchive({ path }, { password: 'secret' })).members).toHaveLength(5);
     await expect(verifyArchive({ path }, { password: 'wrong' })).rejects.toMatchObject({
       code: 'BAD_ARCHIVE_PASSWORD',
     });

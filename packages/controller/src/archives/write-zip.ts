@@ -9,6 +9,8 @@ export interface ZipEntryInput {
   readonly content: string | Uint8Array | (() => Readable | Promise<Readable>);
   /** Default 1 January 1980, the oldest a zip can hold: equal entries make an equal archive. */
   readonly modifiedAt?: Date;
+  /** Put in as it is instead of packed. */
+  readonly isStored?: boolean;
 }
 
 export interface ZipOptions {
@@ -53,10 +55,13 @@ async function writeEntries(
   const encryption = password === undefined ? {} : { password, encryptionStrength: 3 as const };
   const zip = new ZipWriter(writable, { useWebWorkers: false, extendedTimestamp: false, ...encryption });
   const names = new MemberNames();
-  for await (const { name, content, modifiedAt = oldest } of entries) {
+  for await (const { name, content, modifiedAt = oldest, isStored } of entries) {
     if (parseMemberName(name) !== name) throw new TypeError(`not a plain name: ${JSON.stringify(name)}`);
     names.add(name, false);
-    await zip.add(name, await webStreamOf(content), { rawLastModDate: dosTimeOf(modifiedAt) });
+    await zip.add(name, await webStreamOf(content), {
+      rawLastModDate: dosTimeOf(modifiedAt),
+      ...(isStored && { level: 0 }),
+    });
   }
   await zip.close();
 }
