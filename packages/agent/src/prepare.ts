@@ -36,16 +36,27 @@ export const parseConfig = (engine: Engine, config: unknown): unknown => {
   const filled = Default(schema, Clone(config));
   if (Check(schema, filled)) return filled;
   const problems = Errors(schema, filled).map((error) => `${error.instancePath || '/'} ${error.message}`);
-  throw new Error(`bad configuration for ${engine.id}: ${problems.join('; ')}`);
+  throw new OrderRefused('BAD_CONFIGURATION', `bad configuration for ${engine.id}: ${problems.join('; ')}`);
 };
+
+/** An order that this agent does not take; `code` says of which kind the reason is. */
+export class OrderRefused extends Error {
+  readonly code: 'BAD_CONFIGURATION' | 'ENGINE_UNKNOWN' | 'ENGINE_UNAVAILABLE';
+  constructor(code: OrderRefused['code'], message: string) {
+    super(message);
+    this.code = code;
+  }
+}
 
 /** Everything that can be refused is refused here, before a socket is opened. */
 export const prepareOrder = async (order: Order, deps: PrepareDeps): Promise<Run> => {
   const engine = deps.engines.get(order.engine);
-  if (engine === undefined) throw new Error(`unknown engine ${order.engine}`);
+  if (engine === undefined) throw new OrderRefused('ENGINE_UNKNOWN', `unknown engine ${order.engine}`);
   const config = parseConfig(engine, order.config);
   const availability = await engine.check(deps.host);
-  if (!availability.isAvailable) throw new Error(`${engine.id} cannot run here: ${availability.reason}`);
+  if (!availability.isAvailable) {
+    throw new OrderRefused('ENGINE_UNAVAILABLE', `${engine.id} cannot run here: ${availability.reason}`);
+  }
   const addresses = await resolveTargets(engine.targetsOf(config), order.allowedTargets);
   const context: EngineContext<unknown> = {
     config,

@@ -12,6 +12,8 @@ export interface Outcome {
   /** finished: planned end reached; stopped: ended early on purpose; failed: could not start or broke. */
   readonly status: 'finished' | 'stopped' | 'failed';
   readonly error?: string;
+  /** The kind of the error where it has one, such as `EADDRINUSE` or `TARGET_NOT_ALLOWED`. */
+  readonly code?: string;
   /** Remarks of the engine that belong to the validity of the result. */
   readonly notes: readonly string[];
   /** Seconds during which the generator itself was the bottleneck, by reason. */
@@ -24,10 +26,14 @@ export interface OrderDeps {
   /** Called once everything is prepared; resolves with the common start, in milliseconds since 1970 on this clock. */
   readonly barrier: () => Promise<number>;
   readonly stop: AbortSignal;
+  /** Fired after or together with `stop` when there is no time to wind down. */
+  readonly abort?: AbortSignal;
   readonly onSummary: (summary: Summary) => void;
   /** How long an engine may take to wind down before it is closed regardless. */
   readonly windDownMs?: number;
 }
+
+export class CannotPause extends Error {}
 
 // A timer may fire a millisecond early, and the wall clock is read in whole milliseconds.
 const timerSlackMs = 2;
@@ -46,6 +52,7 @@ export class RunningOrder {
   #startedAt = 0;
   #pausedMs = 0;
   #pausedAt: number | undefined;
+  #startsPaused = false;
   #deadline: NodeJS.Timeout | undefined;
 
   constructor(order: Order, deps: OrderDeps) {
@@ -55,10 +62,15 @@ export class RunningOrder {
     this.outcome = this.#live();
   }
 
-  /** Stops sending but keeps sessions and counters; the planned end moves by the length of the pause. */
+  /**
+   * Stops sending but keeps sessions and counters; the planned end moves by the length of the pause.
+   * Before the start it is remembered.
+   */
   pause(): void {
+    this.#startsPaused = true;
+    if (this.#startedAt === 0 && !this.#planned.signal.aborted) return;
     const run = this.#running();
-    if (!isPausable(run)) throw new Error(`${this.#order.engine} cannot pause`);
+    if (!isPausable(run)) throw new CannotPause(`${this.#order.engine} cannot pause`);
     if (this.#pausedAt !== undefined) return;
     run.pause();
     this.#pausedAt = Date.now();
@@ -66,6 +78,8 @@ export class RunningOrder {
   }
 
   resume(): void {
+    this.#startsPaused = false;
+    if (this.#startedAt === 0 && !this.#planned.signal.aborted) return;
     const run = this.#running();
     if (!isPausable(run) || this.#pausedAt === undefined) return;
     this.#pausedMs += Date.now() - this.#pausedAt;
@@ -88,7 +102,7 @@ export class RunningOrder {
 
   async #live(): Promise<Outcome> {
     const signal = AbortSignal.any([this.#deps.stop, this.#planned.signal]);
-    let error: string | undefined;
+    let failure: Error | undefined;
     try {
       this.#run = await prepareOrder(this.#order, {
         engines: this.#deps.engines,
@@ -100,9 +114,9 @@ export class RunningOrder {
       await this.#waitForStart(signal);
       if (!signal.aborted) await this.#traffic(this.#run, signal);
     } catch (cause) {
-      error = cause instanceof Error ? cause.message : String(cause);
+      failure = cause instanceof Error ? cause : new Error(String(cause));
     }
-    return this.#finish(error);
+    return this.#finish(failure);
   }
 
   async #waitForStart(signal: AbortSignal): Promise<void> {
@@ -117,7 +131,8 @@ export class RunningOrder {
     const ended = run.start();
     this.#startedAt = Date.now();
     this.sampler.restart(this.#startedAt);
-    this.#armDeadline();
+    if (this.#startsPaused && isPausable(run)) this.pause();
+    else this.#armDeadline();
     const ticking = this.#everySecond(() => this.#sample(watch));
     try {
       await Promise.race([ended, this.#tooLate(signal)]);
@@ -139,7 +154,8 @@ export class RunningOrder {
   #report(): void {
     const now = Date.now();
     // A second belongs to the phase that its middle lies in: a timer may come a little early.
-    const seconds = (now - this.#startedAt - this.#pausedMs - 500) / 1000;
+    const pausedMs = this.#pausedMs + (this.#pausedAt === undefined ? 0 : now - this.#pausedAt);
+    const seconds = (now - this.#startedAt - pausedMs - 500) / 1000;
     this.#deps.onSummary(this.sampler.take(now, phaseAt(Math.max(0, seconds), this.#order.duration)));
   }
 
@@ -163,7 +179,9 @@ export class RunningOrder {
 
   async #tooLate(signal: AbortSignal): Promise<void> {
     await aborted(signal);
-    await sleep(this.#deps.windDownMs ?? 5000, undefined, { ref: false });
+    const atOnce = this.#deps.abort ?? new AbortController().signal;
+    await Promise.race([sleep(this.#deps.windDownMs ?? 5000, undefined, { ref: false }), aborted(atOnce)]);
+    if (atOnce.aborted) return;
     this.#notes.add(`${this.#order.engine} did not wind down in time`);
   }
 
@@ -173,16 +191,17 @@ export class RunningOrder {
     this.#deadline = setTimeout(() => this.#planned.abort(), left + timerSlackMs);
   }
 
-  async #finish(error: string | undefined): Promise<Outcome> {
-    let problem = error;
+  async #finish(failure: Error | undefined): Promise<Outcome> {
+    let problem = failure;
     this.#planned.abort();
     await this.#run?.close().catch((cause: Error) => {
-      problem ??= cause.message;
+      problem ??= cause;
     });
     if (this.#startedAt !== 0) this.#report();
     this.#startedAt = 0;
     const end = { notes: [...this.#notes], saturatedSeconds: this.#saturated };
-    if (problem !== undefined) return { status: 'failed', error: problem, ...end };
-    return { status: this.#deps.stop.aborted ? 'stopped' : 'finished', ...end };
+    if (problem === undefined) return { status: this.#deps.stop.aborted ? 'stopped' : 'finished', ...end };
+    const { code } = problem as { code?: unknown };
+    return { status: 'failed', error: problem.message, ...(typeof code === 'string' && { code }), ...end };
   }
 }

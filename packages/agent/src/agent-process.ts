@@ -1,0 +1,94 @@
+import { spawn } from 'node:child_process';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Agent, type Ending } from './agent.ts';
+import { type AgentConfig, ConfigError } from './config.ts';
+import { Identity } from './identity.ts';
+import { claimFolder } from './instance-lock.ts';
+import { Log, printTo } from './log/log.ts';
+import { LogFile } from './log/log-file.ts';
+import { LogShipper } from './log/log-shipper.ts';
+import { machineIdOf } from './machine/machine-id.ts';
+import { onParentGone } from './parent-watch.ts';
+import { Refusal } from './session/handshake.ts';
+import { launch, restartCode } from './upgrade/launcher.ts';
+import { Versions } from './upgrade/versions.ts';
+import { agentVersion } from './version.ts';
+
+const refusedCode = 77;
+
+/** The first signal lets runs end and keeps their results, the second ends the process at once. */
+const endOnSignal = (agent: Agent): void => {
+  let isEnding = false;
+  const end = (reason: string) => {
+    if (isEnding) process.exit(1);
+    isEnding = true;
+    agent.end('stop', reason);
+  };
+  process.on('SIGTERM', end).on('SIGINT', end);
+};
+
+const createLog = (config: AgentConfig) => {
+  const file = new LogFile(join(config.dataDir, 'logs', 'agent.log'));
+  const shipper = new LogShipper();
+  const log = new Log([printTo(process.stderr, config.logLevel), file.write, shipper.write]);
+  process.on('uncaughtException', (error) => {
+    log.error(`unexpected error: ${error.stack}`);
+    file.flushNow();
+    process.exit(1);
+  });
+  return { log, file, shipper };
+};
+
+const loadIdentity = async ({ dataDir, token }: AgentConfig): Promise<Identity> => {
+  const identity = await Identity.load(dataDir);
+  if (identity.isEnrolled || token !== undefined) return identity;
+  throw new ConfigError(
+    'the configuration is wrong:\n  - --token or RUSHHOUR_JOIN_TOKEN is needed: this agent is not enrolled yet',
+  );
+};
+
+const startAgain = (args: readonly string[]): void => {
+  const program = [...process.execArgv, process.argv[1] as string, ...args];
+  spawn(process.execPath, program, { detached: true, stdio: 'inherit' }).unref();
+};
+
+/** Runs the agent in this process and answers its exit code. */
+const runHere = async (config: AgentConfig, args: readonly string[]): Promise<number> => {
+  await mkdir(config.dataDir, { recursive: true, mode: 0o700 });
+  const release = await claimFolder(config.dataDir);
+  const identity = await loadIdentity(config);
+  const { log, file: logFile, shipper } = createLog(config);
+  log.info(`agent ${identity.uuid}, version ${agentVersion}, data in ${config.dataDir}`);
+  const undone = await new Versions(config.dataDir).takeFailure();
+  if (undone !== undefined) log.error(undone);
+  const agent = new Agent({
+    ...{ config, identity, log, logFile, shipper },
+    machineId: await machineIdOf(config.dataDir),
+    onFirstContact: () => {
+      if (process.connected) process.send?.({ type: 'connected' });
+    },
+  });
+  endOnSignal(agent);
+  if (config.endsWithParent) onParentGone(() => agent.end('stop', 'the process that started it is gone'));
+  const ending = await agent.run().catch((error: Error): Ending | 'refused' => {
+    if (!(error instanceof Refusal)) throw error;
+    log.error(error.message);
+    return 'refused';
+  });
+  logFile.flushNow();
+  await release();
+  if (ending === 'refused') return refusedCode;
+  if (ending === 'restart' && config.restartsBy === 'exit') return restartCode;
+  if (ending === 'restart') startAgain(args);
+  return 0;
+};
+
+/** Runs whichever version is in use and answers the exit code of the process. */
+export const runProcess = (config: AgentConfig, args: readonly string[]): Promise<number> =>
+  launch({
+    versions: new Versions(config.dataDir),
+    args,
+    endsWithParent: config.endsWithParent,
+    runHere: () => runHere(config, args),
+  });

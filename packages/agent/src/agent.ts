@@ -1,0 +1,204 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { AgentFacts, AgentLimits, Question } from '@rushhour/protocol';
+import type { AgentConfig } from './config.ts';
+import { engines } from './engines/index.ts';
+import { FileStore } from './files/file-store.ts';
+import { describeHost } from './host.ts';
+import type { Identity } from './identity.ts';
+import type { Log } from './log/log.ts';
+import type { LogFile } from './log/log-file.ts';
+import type { LogShipper } from './log/log-shipper.ts';
+import { collectFacts } from './machine/facts.ts';
+import { HealthMeter } from './machine/health.ts';
+import { LinkWatch } from './machine/link-watch.ts';
+import { sweepLocalRoutes } from './net/local-routes.ts';
+import { createAnswers } from './questions.ts';
+import { ResultsFolder } from './runs/results-folder.ts';
+import { Supervisor } from './runs/supervisor.ts';
+import type { BadMessage } from './session/message-check.ts';
+import { Session, type SessionMessage } from './session/session.ts';
+import { Versions } from './upgrade/versions.ts';
+
+export interface AgentDeps {
+  readonly config: AgentConfig;
+  readonly identity: Identity;
+  readonly machineId: string;
+  readonly log: Log;
+  readonly logFile: LogFile;
+  readonly shipper: LogShipper;
+  /** The session is open for the first time. */
+  readonly onFirstContact: () => void;
+}
+
+export type Ending = 'stop' | 'restart';
+
+const shipEveryMs = 500;
+const watchEveryMs = 2000;
+const mostLogBytes = 3 * 1024 * 1024;
+
+/** One agent: its session with the controller and everything that the controller can reach through it. */
+export class Agent {
+  readonly #deps: AgentDeps;
+  readonly #session: Session;
+  readonly #supervisor: Supervisor;
+  readonly #files: FileStore;
+  readonly #answer: (question: Question) => Promise<unknown>;
+  readonly #links = new LinkWatch();
+  readonly #timers: NodeJS.Timeout[] = [];
+  #limits: AgentLimits | undefined;
+  #ending: Ending | undefined;
+  #closing: Promise<void> | undefined;
+
+  constructor(deps: AgentDeps) {
+    this.#deps = deps;
+    const { dataDir } = deps.config;
+    const cacheFolder = join(dataDir, 'compile-cache');
+    this.#session = this.#createSession();
+    const send = this.#session.send.bind(this.#session);
+    this.#files = new FileStore({
+      folder: join(dataDir, 'files'),
+      log: deps.log.of('files'),
+      send,
+      hold: (isHeld) => this.#session.hold(isHeld),
+      inUse: () => this.#supervisor.filesInUse,
+    });
+    this.#supervisor = new Supervisor({
+      cacheFolder,
+      log: deps.log,
+      uplink: this.#session,
+      clock: this.#session.clock,
+      fetch: (files) => this.#files.fetchAll(files),
+      results: new ResultsFolder(join(dataDir, 'results')),
+    });
+    this.#answer = createAnswers({
+      files: this.#files,
+      versions: new Versions(dataDir),
+      cacheFolder,
+      allowedTargets: () => this.#limits?.allowedTargets ?? [],
+      rescan: () => this.#facts(this.#session.localAddress),
+      readLogs: () => deps.logFile.read(mostLogBytes),
+      reset: () => this.#reset(),
+      // The answer leaves first.
+      restart: (reason) => setImmediate(() => this.end('restart', reason)),
+    });
+  }
+
+  /** Lives until it is ended or refused; throws `Refusal`. Says how it wants to end. */
+  async run(): Promise<Ending> {
+    const swept = await sweepLocalRoutes();
+    if (swept > 0) this.#deps.log.info(`removed ${swept} routes that earlier agents left`);
+    await mkdir(join(this.#deps.config.dataDir, 'files'), { recursive: true, mode: 0o700 });
+    await this.#supervisor.load();
+    this.#timers.push(
+      setInterval(() => this.#deps.shipper.ship((message) => this.#session.send(message)), shipEveryMs),
+      setInterval(() => this.#watchLinks(), watchEveryMs),
+    );
+    try {
+      await this.#session.run();
+    } finally {
+      await this.#close();
+    }
+    return this.#ending ?? 'stop';
+  }
+
+  end(ending: Ending, reason: string): void {
+    if (this.#ending !== undefined) return;
+    this.#ending = ending;
+    this.#deps.log.info(`ends: ${reason}`);
+    void this.#close();
+  }
+
+  /** Ends runs while the controller can still hear how, keeps on disk what it has not acknowledged, and says goodbye. */
+  #close(): Promise<void> {
+    this.#closing ??= (async () => {
+      await this.#supervisor.close();
+      for (const timer of this.#timers) clearInterval(timer);
+      this.#files.close();
+      this.#deps.shipper.ship((message) => this.#session.send(message));
+      await this.#session.close();
+    })();
+    return this.#closing;
+  }
+
+  #createSession(): Session {
+    const { config, identity, log } = this.#deps;
+    const health = new HealthMeter(config.dataDir);
+    return new Session({
+      config,
+      identity,
+      bootId: randomUUID(),
+      log: log.of('session'),
+      facts: (localAddress) => this.#facts(localAddress),
+      health: health.take,
+      heldRuns: () => this.#supervisor.held,
+      onOpen: () => this.#opened(),
+      onClose: () => this.#supervisor.sessionClosed(),
+      onLimits: (limits) => {
+        this.#limits = limits;
+        this.#supervisor.limits = limits;
+      },
+      onMessage: (message) => this.#take(message),
+      onFile: (frame) => this.#files.take(frame),
+      onBadMessage: (problem) => this.#takeBad(problem),
+    });
+  }
+
+  #opened(): void {
+    this.#deps.onFirstContact();
+    this.#supervisor.sessionOpened();
+    this.#files.sessionOpened();
+  }
+
+  #take(message: SessionMessage): void {
+    if (message.type === 'question') void this.#reply(message.id, message.question);
+    else if (message.type === 'noFile') this.#files.refuse(message.sha256, message.reason);
+    else this.#supervisor.obey(message);
+  }
+
+  async #reply(id: number, question: Question): Promise<void> {
+    try {
+      const result = await this.#answer(question);
+      this.#session.send({ type: 'answer', id, ok: true, result });
+    } catch (error) {
+      this.#deps.log.warn(`${question.kind} failed: ${(error as Error).message}`);
+      this.#session.send({ type: 'answer', id, ok: false, error: (error as Error).message });
+    }
+  }
+
+  #takeBad({ content, message }: BadMessage): void {
+    const { type, id, runId, epoch } = content;
+    if (type === 'question' && Number.isInteger(id)) {
+      this.#session.send({ type: 'answer', id: id as number, ok: false, error: message });
+    }
+    if (type === 'prepare' && Number.isInteger(runId) && Number.isInteger(epoch)) {
+      this.#supervisor.refuse({ runId: runId as number, epoch: epoch as number }, message);
+    }
+  }
+
+  async #facts(controllerVia: string): Promise<AgentFacts> {
+    return collectFacts({ machineId: this.#deps.machineId, engines, host: describeHost(), controllerVia });
+  }
+
+  async #reset(): Promise<void> {
+    await this.#supervisor.reset();
+    await sweepLocalRoutes();
+  }
+
+  #watchLinks(): void {
+    const changes = this.#links.take();
+    for (const { name, link } of changes) {
+      const message = `the link of ${name} is ${link}`;
+      this.#deps.log.warn(message);
+      const isDown = link === 'down';
+      this.#supervisor.announce({
+        kind: isDown ? 'linkDown' : 'linkUp',
+        severity: isDown ? 'warning' : 'info',
+        message,
+      });
+    }
+    if (changes.length === 0) return;
+    void this.#facts(this.#session.localAddress).then((facts) => this.#session.send({ type: 'facts', facts }));
+  }
+}

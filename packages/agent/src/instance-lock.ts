@@ -1,0 +1,44 @@
+import { once } from 'node:events';
+import { unlink, writeFile } from 'node:fs/promises';
+import { connect, createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const isAnswered = (path: string): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect(path);
+    socket.on('connect', () => resolve(true)).on('error', () => resolve(false));
+    socket.on('connect', () => socket.destroy());
+  });
+
+const listen = async (path: string): Promise<() => Promise<void>> => {
+  const server = createServer((socket) => socket.destroy());
+  server.listen(path);
+  await once(server, 'listening');
+  server.unref();
+  return async () => {
+    server.close();
+    await once(server, 'close');
+  };
+};
+
+/**
+ * Takes a data folder for one process: a socket in it is answered as long as that process lives, so a killed one leaves
+ * no claim. Waits a little, since a restarting agent and its successor overlap. Returns the way to give it back.
+ */
+export const claimFolder = async (dataDir: string, patienceMs = 10_000): Promise<() => Promise<void>> => {
+  const path = join(dataDir, 'agent.sock');
+  const deadline = Date.now() + patienceMs;
+  for (;;) {
+    try {
+      const release = await listen(path);
+      await writeFile(join(dataDir, 'agent.pid'), String(process.pid));
+      return release;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+    }
+    if (!(await isAnswered(path))) await unlink(path).catch(() => {});
+    else if (Date.now() > deadline) throw new Error(`another agent uses ${dataDir}`);
+    else await sleep(100);
+  }
+};

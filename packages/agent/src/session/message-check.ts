@@ -1,0 +1,45 @@
+import { ToAgent } from '@rushhour/protocol';
+import type { TSchema } from 'typebox';
+import * as value from 'typebox/value';
+
+// TypeBox's own signatures compute the type of whatever fits; here that costs the compiler much and tells nothing.
+const { Check, Errors } = value as unknown as {
+  Check(schema: TSchema, value: unknown): boolean;
+  Errors(schema: TSchema, value: unknown): { instancePath: string; message: string }[];
+};
+
+type Variant = TSchema & { anyOf?: Variant[]; properties?: { type: { const: string } } };
+
+const variantsOf = (schema: Variant): (readonly [string, TSchema])[] =>
+  schema.anyOf?.flatMap(variantsOf) ?? [[schema.properties?.type.const ?? '', schema]];
+
+const schemas: ReadonlyMap<string, TSchema> = new Map(variantsOf(ToAgent as Variant));
+
+/** A message that is not what the protocol says. Holds what could be read of it, so that it can be answered. */
+export class BadMessage extends Error {
+  readonly content: Readonly<Record<string, unknown>>;
+  constructor(message: string, content: unknown) {
+    super(message);
+    this.content = (typeof content === 'object' && content !== null ? content : {}) as Record<string, unknown>;
+  }
+}
+
+const parseJson = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new BadMessage('the controller sent something that is no JSON', undefined);
+  }
+};
+
+/** What the controller sent, checked against the one variant it claims to be, so that problems are named exactly. */
+export const parseMessage = (text: string): ToAgent => {
+  const content = parseJson(text);
+  const { type } = (content ?? {}) as { type?: unknown };
+  const schema = schemas.get(String(type));
+  if (schema === undefined) throw new BadMessage(`the controller sent an unknown message: ${String(type)}`, content);
+  if (Check(schema, content)) return content as ToAgent;
+  const problems = Errors(schema, content).slice(0, 10);
+  const named = problems.map((problem) => `${problem.instancePath || '/'} ${problem.message}`).join('; ');
+  throw new BadMessage(`the controller sent a bad ${type}: ${named}`, content);
+};

@@ -1,0 +1,196 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { AgentHealth, AgentLimits, ToAgent, ToController } from '@rushhour/protocol';
+import type { Log } from '../log/log.ts';
+import { backOffMs } from './back-off.ts';
+import { ClockSync } from './clock-sync.ts';
+import { Connection, type ConnectionEvents } from './connection.ts';
+import { Handshake, type HandshakeDeps, Refusal } from './handshake.ts';
+import { Heartbeat } from './heartbeat.ts';
+import type { BadMessage } from './message-check.ts';
+
+/** Messages of an open session; the rest is the session's own business. */
+export type SessionMessage = Exclude<ToAgent, { type: 'challenge' | 'welcome' | 'refused' | 'beat' | 'limits' }>;
+
+export interface SessionDeps extends HandshakeDeps {
+  readonly log: Log;
+  health(): Promise<AgentHealth>;
+  onOpen(): void;
+  onClose(): void;
+  onLimits(limits: AgentLimits): void;
+  onMessage(message: SessionMessage): void;
+  onFile: ConnectionEvents['file'];
+  /** A message that was not understood; its sender may wait for an answer. */
+  onBadMessage(problem: BadMessage): void;
+}
+
+const welcomeTimeoutMs = 15_000;
+const settledAfterMs = 5000;
+const mostBacklogBytes = 8 * 1024 * 1024;
+
+/** The agent's conversation with its controller, over one connection after another. */
+export class Session {
+  readonly clock = new ClockSync();
+  readonly #deps: SessionDeps;
+  readonly #handshake: Handshake;
+  readonly #heartbeat: Heartbeat;
+  readonly #closing = new AbortController();
+  #connection: Connection | undefined;
+  #state: 'closed' | 'greeting' | 'welcoming' | 'open' = 'closed';
+  #welcoming: Promise<void> = Promise.resolve();
+  #contactAt = performance.now();
+  #refusal: Refusal | undefined;
+
+  constructor(deps: SessionDeps) {
+    this.#deps = deps;
+    this.#handshake = new Handshake(deps);
+    this.#heartbeat = new Heartbeat({
+      clock: this.clock,
+      health: () => deps.health(),
+      send: (message) => this.send(message),
+      onSilence: () => this.#connection?.drop('the controller is silent'),
+    });
+  }
+
+  get isOpen(): boolean {
+    return this.#state === 'open';
+  }
+
+  /** Time since the controller was last heard in a session. */
+  get silentMs(): number {
+    return performance.now() - this.#contactAt;
+  }
+
+  /** The address of this machine that reaches the controller. */
+  get localAddress(): string {
+    return this.#connection?.localAddress ?? '';
+  }
+
+  /** False when so much is under way that what can wait should. */
+  get hasRoom(): boolean {
+    return this.isOpen && (this.#connection?.backlogBytes ?? 0) < mostBacklogBytes;
+  }
+
+  /** False when there is no session. What was sent may still be lost with the connection. */
+  send(message: ToController): boolean {
+    return this.isOpen && (this.#connection?.send(message) ?? false);
+  }
+
+  /** Reads nothing for a while. */
+  hold(isHeld: boolean): void {
+    this.#connection?.hold(isHeld);
+  }
+
+  /** Keeps the session up until `close`; throws `Refusal`. */
+  async run(): Promise<void> {
+    const { signal } = this.#closing;
+    for (let attempt = 0; !signal.aborted; attempt++) {
+      const beganAt = performance.now();
+      const reason = await this.#live();
+      if (signal.aborted) return;
+      if (this.#refusal !== undefined) throw this.#refusal;
+      if (performance.now() - beganAt > settledAfterMs) attempt = 0;
+      const waitMs = backOffMs(attempt);
+      this.#deps.log.warn(`no connection to the controller: ${reason}; next attempt in ${Math.round(waitMs)} ms`);
+      await sleep(waitMs, undefined, { signal }).catch(() => {});
+    }
+  }
+
+  /** Lets everything that was sent leave. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#connection?.close();
+  }
+
+  /** One connection from its beginning to its end. Says why it ended. */
+  async #live(): Promise<string> {
+    const { promise: ended, resolve } = Promise.withResolvers<string>();
+    const connection = new Connection(this.#deps.config, {
+      message: (message) => this.#take(connection, message),
+      file: this.#deps.onFile,
+      bad: (problem) => this.#takeBad(problem),
+      tooLarge: ({ type }) => this.#deps.log.error(`a message of type ${type} is too large and was not sent`),
+      closed: resolve,
+    });
+    this.#connection = connection;
+    this.#state = 'greeting';
+    const timer = setTimeout(() => {
+      if (!this.isOpen) connection.drop('the controller does not welcome the agent');
+    }, welcomeTimeoutMs);
+    const reason = await ended;
+    clearTimeout(timer);
+    this.#heartbeat.stop();
+    this.#connection = undefined;
+    const wasOpen = this.isOpen;
+    this.#state = 'closed';
+    if (wasOpen) this.#deps.onClose();
+    return reason;
+  }
+
+  #take(connection: Connection, message: ToAgent): void {
+    // The first welcome is written to disk; what follows it closely has to wait.
+    if (this.#state === 'welcoming') void this.#welcoming.then(() => this.#takeNow(connection, message));
+    else this.#takeNow(connection, message);
+  }
+
+  #takeNow(connection: Connection, message: ToAgent): void {
+    if (this.#connection !== connection) return;
+    if (message.type === 'challenge') this.#greet(connection, message.nonce);
+    else if (message.type === 'welcome') this.#welcome(connection, message);
+    else if (message.type === 'refused') this.#refuse(connection, message);
+    else if (!this.isOpen) this.#deps.log.warn(`${message.type} came before the welcome`);
+    else this.#heard(message);
+  }
+
+  #heard(message: Exclude<ToAgent, { type: 'challenge' | 'welcome' | 'refused' }>): void {
+    this.#contactAt = performance.now();
+    this.#heartbeat.heard(message);
+    if (message.type === 'limits') this.#obey(message.limits);
+    else if (message.type !== 'beat') this.#deps.onMessage(message);
+  }
+
+  #obey(limits: AgentLimits): void {
+    this.#heartbeat.start(limits);
+    this.#deps.onLimits(limits);
+  }
+
+  #takeBad(problem: BadMessage): void {
+    this.#deps.log.warn(problem.message);
+    if (this.isOpen) this.#deps.onBadMessage(problem);
+  }
+
+  #greet(connection: Connection, nonce: string): void {
+    this.#handshake.greetingFor(nonce, connection.localAddress).then(
+      (greeting) => connection.send(greeting),
+      (error: Error) => connection.drop(error.message),
+    );
+  }
+
+  #welcome(connection: Connection, welcome: Extract<ToAgent, { type: 'welcome' }>): void {
+    this.#state = 'welcoming';
+    this.#welcoming = this.#handshake.accept(welcome).then(
+      () => {
+        if (this.#connection !== connection) return;
+        this.#state = 'open';
+        this.#contactAt = performance.now();
+        this.#deps.log.info(`connected to ${this.#deps.config.endpoint.host} as agent ${welcome.agentId}`);
+        this.#obey(welcome.limits);
+        this.#deps.onOpen();
+      },
+      (error: Error) => this.#giveUp(connection, error),
+    );
+  }
+
+  #refuse(connection: Connection, refused: Extract<ToAgent, { type: 'refused' }>): void {
+    try {
+      this.#handshake.refused(refused);
+      connection.drop(`refused: ${refused.reason} (${refused.code})`);
+    } catch (error) {
+      this.#giveUp(connection, error as Error);
+    }
+  }
+
+  #giveUp(connection: Connection, error: Error): void {
+    if (error instanceof Refusal) this.#refusal = error;
+    connection.drop(error.message);
+  }
+}

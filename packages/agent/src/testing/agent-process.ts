@@ -1,0 +1,116 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { ProtocolServer, Said } from './protocol-server.ts';
+
+const main = fileURLToPath(new URL('../main.ts', import.meta.url));
+const endWithinMs = 20_000;
+
+export const createDataDir = (): Promise<string> => mkdtemp(join(tmpdir(), 'rushhour-agent-'));
+
+/** An agent as it is run by people: a process. */
+export class AgentProcess {
+  readonly dataDir: string;
+  readonly exited: Promise<number | string>;
+  readonly #process: ChildProcess;
+  output = '';
+
+  constructor(dataDir: string, args: readonly string[]) {
+    this.dataDir = dataDir;
+    this.#process = spawn(process.execPath, [main, '--data-dir', dataDir, '--log-level', 'debug', ...args], {
+      stdio: ['pipe', 'pipe', 'pipe'],
+      env: { PATH: process.env['PATH'] },
+    });
+    for (const stream of [this.#process.stdout, this.#process.stderr]) {
+      stream?.setEncoding('utf8').on('data', (text: string) => {
+        this.output += text;
+      });
+    }
+    this.exited = new Promise((resolve) => {
+      this.#process.on('close', (code, signal) => resolve(code ?? signal ?? 'unknown'));
+    });
+  }
+
+  kill(signal: NodeJS.Signals): void {
+    this.#process.kill(signal);
+  }
+
+  closeInput(): void {
+    this.#process.stdin?.end();
+  }
+
+  get pid(): number {
+    return this.#process.pid as number;
+  }
+
+  /** SIGTERM, and if that is not obeyed, the end. Answers the exit code. */
+  async stop(): Promise<number | string> {
+    this.kill('SIGTERM');
+    const timer = setTimeout(() => this.kill('SIGKILL'), endWithinMs);
+    const code = await this.exited;
+    clearTimeout(timer);
+    return code;
+  }
+}
+
+export interface Joined {
+  readonly uuid: string;
+  readonly agent: AgentProcess;
+  readonly greeting: Said<'enrol'> | Said<'hello'>;
+}
+
+/** Everything a test has started, so that nothing outlives it. */
+export class Bench {
+  readonly #agents: AgentProcess[] = [];
+  readonly #folders: string[] = [];
+
+  async folder(): Promise<string> {
+    const folder = await createDataDir();
+    this.#folders.push(folder);
+    return folder;
+  }
+
+  run(dataDir: string, args: readonly string[]): AgentProcess {
+    const agent = new AgentProcess(dataDir, args);
+    this.#agents.push(agent);
+    return agent;
+  }
+
+  /** Starts an agent with a fresh token, or without one in a folder where an agent was before. */
+  async join(server: ProtocolServer, dataDir?: string, args: readonly string[] = []): Promise<Joined> {
+    const after = server.heard.length;
+    const folder = dataDir ?? (await this.folder());
+    const token = dataDir === undefined ? ['--token', server.createToken()] : [];
+    const agent = this.run(folder, ['--controller', server.url, ...token, ...args]);
+    const type = dataDir === undefined ? 'enrol' : 'hello';
+    const greeting = await Promise.race([
+      server.until({ type, after }),
+      agent.exited.then((code) => Promise.reject(new Error(`the agent ended with ${code}:\n${agent.output}`))),
+    ]);
+    await server.until({ type: 'heartbeat', uuid: greeting.uuid, after });
+    return { uuid: greeting.uuid, agent, greeting };
+  }
+
+  /** Ends what is left, also what has started itself again. */
+  async close(): Promise<void> {
+    await Promise.all(this.#agents.map((agent) => agent.stop()));
+    for (const folder of this.#folders) {
+      const pid = Number(await readFile(join(folder, 'agent.pid'), 'utf8').catch(() => '0'));
+      if (pid > 0 && isAlive(pid)) process.kill(pid, 'SIGKILL');
+      await rm(folder, { recursive: true, force: true });
+    }
+    this.#agents.length = 0;
+    this.#folders.length = 0;
+  }
+}
+
+export const isAlive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+};

@@ -1,0 +1,34 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import { packageFolder } from '../version.ts';
+import { type TarFile, tarOf } from './tar.ts';
+
+/** Packages of ours that the agent needs lie in the archive beside its sources. */
+export const ownPackages = ['pcap', 'pools', 'protocol'] as const;
+
+const isShipped = (path: string) => path.endsWith('.ts') && !path.endsWith('.test.ts') && !path.includes('testing/');
+
+const sourcesOf = async (folder: string, prefix: string): Promise<TarFile[]> => {
+  const entries = await readdir(join(folder, 'src'), { recursive: true });
+  const paths = ['package.json', ...entries.filter(isShipped).map((entry) => `src/${entry}`)].toSorted();
+  return Promise.all(
+    paths.map(async (path) => ({ name: `${prefix}${path}`, content: await readFile(join(folder, path)) })),
+  );
+};
+
+/** The archive that agents are upgraded with: their sources as they are here, under another version if wished. */
+export const packAgent = async (version?: string): Promise<Buffer> => {
+  const beside = ownPackages.map((name) => sourcesOf(join(dirname(packageFolder), name), `package/packages/${name}/`));
+  const files = (await Promise.all([sourcesOf(packageFolder, 'package/'), ...beside])).flat();
+  return promisify(gzip)(tarOf(version === undefined ? files : files.map((file) => withVersion(file, version))));
+};
+
+const withVersion = (file: TarFile, version: string): TarFile => {
+  if (file.name !== 'package/package.json') return file;
+  return {
+    ...file,
+    content: Buffer.from(JSON.stringify({ ...JSON.parse(file.content.toString()), version }, null, 2)),
+  };
+};

@@ -1,0 +1,90 @@
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import { packageFolder } from '../version.ts';
+import { BadArchive, filesIn } from './tar.ts';
+
+const mostBytes = 200 * 1024 * 1024;
+const mostFiles = 20_000;
+const root = 'package/';
+const ownScope = '@rushhour/';
+
+const safePathOf = (name: string): string => {
+  const path = name.startsWith(root) ? name.slice(root.length) : '';
+  const isSafe =
+    path !== '' && !/[\\\0:]/.test(path) && path.split('/').every((part) => !['', '.', '..'].includes(part));
+  if (!isSafe) throw new BadArchive(`the package holds a file with the name ${JSON.stringify(name.slice(0, 100))}`);
+  return path;
+};
+
+const unpack = async (archive: Buffer, folder: string): Promise<void> => {
+  const tar = await promisify(gunzip)(archive, { maxOutputLength: mostBytes }).catch((cause) => {
+    throw new BadArchive('the package is no gzip archive, or too large', { cause });
+  });
+  let count = 0;
+  for (const { name, content } of filesIn(tar)) {
+    if (++count > mostFiles) throw new BadArchive('the package holds too many files');
+    const path = join(folder, safePathOf(name));
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    await writeFile(path, content);
+  }
+};
+
+interface Manifest {
+  readonly name: string;
+  readonly version: string;
+  readonly dependencies?: Record<string, string>;
+}
+
+const checkManifest = async (folder: string, version: string): Promise<Manifest> => {
+  const text = await readFile(join(folder, 'package.json'), 'utf8').catch(() => '{}');
+  const manifest = JSON.parse(text) as Manifest;
+  if (manifest.name !== '@rushhour/agent') throw new BadArchive('the package is not one of the agent');
+  if (manifest.version !== version) throw new BadArchive(`the package is version ${manifest.version}, not ${version}`);
+  if (!existsSync(join(folder, 'src/main.ts'))) throw new BadArchive('the package has no src/main.ts');
+  return manifest;
+};
+
+/** Where this agent has a dependency from. */
+const findInstalled = (name: string): string | undefined => {
+  for (let folder = packageFolder; ; folder = dirname(folder)) {
+    const candidate = join(folder, 'node_modules', name);
+    if (existsSync(candidate)) return candidate;
+    if (dirname(folder) === folder) return undefined;
+  }
+};
+
+/** Ours come with the package; those of others are the ones this agent uses. */
+const linkDependencies = async (folder: string, { dependencies = {} }: Manifest): Promise<void> => {
+  for (const name of Object.keys(dependencies)) {
+    const link = join(folder, 'node_modules', name);
+    if (existsSync(link)) continue;
+    const own = name.startsWith(ownScope) ? join('packages', name.slice(ownScope.length)) : '';
+    const target = own !== '' && existsSync(join(folder, own)) ? join('../..', own) : findInstalled(name);
+    if (target === undefined) throw new BadArchive(`the package needs ${name}, which is not on this machine`);
+    await mkdir(dirname(link), { recursive: true, mode: 0o700 });
+    await symlink(target, link);
+  }
+};
+
+export const isVersion = (text: string) => /^\d[0-9A-Za-z.+-]{0,63}$/.test(text);
+
+/** Puts a package beside what runs now: `versions/<version>`. Nothing is left behind when it is not sound. */
+export const installPackage = async (file: string, version: string, versionsFolder: string): Promise<void> => {
+  if (!isVersion(version)) throw new BadArchive(`${version} is no version`);
+  const folder = join(versionsFolder, version);
+  const unfinished = `${folder}.tmp`;
+  if (packageFolder.startsWith(`${folder}/`)) throw new Error(`version ${version} is running`);
+  await rm(unfinished, { recursive: true, force: true });
+  try {
+    await unpack(await readFile(file), unfinished);
+    await linkDependencies(unfinished, await checkManifest(unfinished, version));
+    await rm(folder, { recursive: true, force: true });
+    await rename(unfinished, folder);
+  } catch (error) {
+    await rm(unfinished, { recursive: true, force: true });
+    throw error;
+  }
+};

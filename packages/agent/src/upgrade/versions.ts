@@ -1,0 +1,77 @@
+import { readFile, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { writeDurably } from '../durable-file.ts';
+import { agentVersion, packageFolder } from '../version.ts';
+
+/** Which installed version is to run instead of the one the process was started from. */
+export interface Current {
+  readonly version: string;
+  /** The version it was installed beside. Once that is replaced by hand, this here no longer counts. */
+  readonly base: string;
+  /** It has not yet been seen to reach the controller. */
+  readonly isTrial: boolean;
+  /** What ran before; nothing when that was the base. */
+  readonly previous?: string;
+}
+
+const read = async <T>(file: string): Promise<T | undefined> => {
+  try {
+    return JSON.parse(await readFile(file, 'utf8')) as T;
+  } catch {
+    return undefined;
+  }
+};
+
+/** The folder of installed versions and the notes about which of them is in use. */
+export class Versions {
+  readonly folder: string;
+
+  constructor(dataDir: string) {
+    this.folder = join(dataDir, 'versions');
+  }
+
+  /** True when this very process was started from an installed version. */
+  get isInstalled(): boolean {
+    return packageFolder.startsWith(`${this.folder}/`);
+  }
+
+  mainOf(version: string): string {
+    return join(this.folder, version, 'src/main.ts');
+  }
+
+  async current(): Promise<Current | undefined> {
+    return read<Current>(join(this.folder, 'current.json'));
+  }
+
+  /** From the next start on, this version is tried. */
+  async choose(version: string): Promise<void> {
+    const before = await this.current();
+    const base = before?.base ?? agentVersion;
+    const previous = before === undefined || before.base !== base ? undefined : before.version;
+    await this.#write({ version, base, isTrial: true, ...(previous !== undefined && { previous }) });
+  }
+
+  async confirm(current: Current): Promise<void> {
+    await this.#write({ version: current.version, base: current.base, isTrial: false });
+  }
+
+  /** Back to what ran before; the reason is kept until somebody asks for it. */
+  async giveUp({ version, base, previous }: Current, reason: string): Promise<void> {
+    if (previous === undefined) await unlink(join(this.folder, 'current.json'));
+    else await this.#write({ version: previous, base, isTrial: false });
+    await writeDurably(join(this.folder, 'failed.json'), JSON.stringify({ version, reason }));
+  }
+
+  /** Why the last upgrade was undone, told once. */
+  async takeFailure(): Promise<string | undefined> {
+    const file = join(this.folder, 'failed.json');
+    const failure = await read<{ version: string; reason: string }>(file);
+    if (failure === undefined) return undefined;
+    await unlink(file);
+    return `the upgrade to ${failure.version} was undone: ${failure.reason}`;
+  }
+
+  async #write(current: Current): Promise<void> {
+    await writeDurably(join(this.folder, 'current.json'), JSON.stringify(current));
+  }
+}
