@@ -53,6 +53,22 @@ const overviewRoute = createRoute({
   component: lazyRouteComponent(() => import('../features/overview/overview-page.tsx'), 'OverviewPage'),
 });
 
+const taskPage = lazyRouteComponent(() => import('../features/tasks/task-page.tsx'), 'TaskPage');
+
+const taskRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/tasks/$id',
+  validateSearch: anySearch,
+  component: taskPage,
+});
+
+const taskRunRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/tasks/$id/runs/$runId',
+  validateSearch: anySearch,
+  component: taskPage,
+});
+
 const newTestRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/new',
@@ -76,7 +92,7 @@ const resourceItemRoute = createRoute({
 const routeTree = rootRoute.addChildren([
   signInRoute,
   passwordRoute,
-  shellRoute.addChildren([overviewRoute, newTestRoute, resourceRoute, resourceItemRoute]),
+  shellRoute.addChildren([overviewRoute, newTestRoute, taskRoute, taskRunRoute, resourceRoute, resourceItemRoute]),
 ]);
 
 export const router = createRouter({ routeTree, defaultPreload: 'intent', scrollRestoration: true });

@@ -1,3 +1,4 @@
+import { AgentBadge, TaskBadge, VerdictBadge } from '../../components/badges.tsx';
 import type { Resource } from '../../components/resource/resource.ts';
 import { text } from '../../lib/text.ts';
 import { bytes } from '../../lib/units.ts';
@@ -9,6 +10,48 @@ const named = { key: 'name', header: 'Name' };
 
 /** The collections that need no page of their own: columns, and a word for those who come first. */
 export const resources: readonly Resource[] = [
+  {
+    name: 'tasks',
+    title: nav.tasks,
+    hint: 'Begin with a new test; its task stays here.',
+    createTo: '/new',
+    itemTo: ({ id }) => `/tasks/${id}`,
+    columns: [
+      { key: 'comment', header: 'Task', render: ({ comment, id }) => String(comment || `#${id}`) },
+      { key: 'status', header: 'State', render: ({ status }) => <TaskBadge value={Number(status)} /> },
+      { key: 'verdict', header: 'Verdict', render: ({ verdict }) => <VerdictBadge value={Number(verdict)} /> },
+      { key: 'startedAt', header: 'Started' },
+      { key: 'finishedAt', header: 'Ended' },
+      issuer,
+    ],
+    filters: [
+      {
+        name: 'status',
+        label: 'State',
+        options: [
+          { value: '1,2,3,4,5,6', label: 'active' },
+          { value: '7', label: 'finished' },
+          { value: '8', label: 'stopped' },
+          { value: '9', label: 'failed' },
+        ],
+      },
+    ],
+  },
+  {
+    name: 'agents',
+    title: nav.agents,
+    hint: 'Make a join token and run the command on the machine that shall send or answer traffic.',
+    columns: [
+      named,
+      { key: 'status', header: 'State', render: ({ status }) => <AgentBadge value={Number(status)} /> },
+      { key: 'hostname', header: 'Host' },
+      { key: 'version', header: 'Version' },
+      { key: 'cpuCores', header: 'Cores', align: 'right' },
+      { key: 'tags', header: 'Tags' },
+      { key: 'lastSeenAt', header: 'Last seen' },
+    ],
+    form: ['name', 'comment', 'tags'],
+  },
   {
     name: 'projects',
     title: nav.projects,

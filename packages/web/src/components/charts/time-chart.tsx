@@ -1,0 +1,139 @@
+import 'uplot/dist/uPlot.min.css';
+import { useComputedColorScheme } from '@mantine/core';
+import { useElementSize } from '@mantine/hooks';
+import { useEffect, useRef } from 'react';
+import UPlot from 'uplot';
+
+export interface Line {
+  readonly label: string;
+  readonly color: string;
+  readonly values: readonly (number | null)[];
+  /** Fills the room down to the line before. */
+  readonly isBand?: boolean;
+  readonly isDashed?: boolean;
+}
+
+export interface Mark {
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  readonly label: string;
+  readonly color: string;
+}
+
+interface TimeChartProps {
+  readonly title: string;
+  /** Milliseconds since 1970. */
+  readonly t: readonly number[];
+  readonly lines: readonly Line[];
+  readonly marks?: readonly Mark[];
+  readonly format: (value: number) => string;
+  readonly height?: number;
+}
+
+/** Lines over time, with marks for what happened. Redrawn in place, so that an hour of ten agents stays smooth. */
+export const TimeChart = ({ title, t, lines, marks = [], format, height = 200 }: TimeChartProps) => {
+  const { ref: sizer, width } = useElementSize();
+  const place = useRef<HTMLDivElement>(null);
+  const chart = useRef<UPlot>(undefined);
+  const shown = useRef({ marks, format });
+  shown.current = { marks, format };
+  const scheme = useComputedColorScheme('light');
+  const shape = JSON.stringify([
+    scheme,
+    lines.map(({ label, color, isBand, isDashed }) => [label, color, isBand, isDashed]),
+  ]);
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the chart is made anew only when its shape changes
+  useEffect(() => {
+    if (place.current === null || width === 0) return;
+    const made = new UPlot(
+      optionsOf({ lines, width, height, isDark: scheme === 'dark', shown }),
+      dataOf(t, lines),
+      place.current,
+    );
+    chart.current = made;
+    return () => made.destroy();
+  }, [shape, width === 0]);
+
+  useEffect(() => chart.current?.setSize({ width: Math.max(width, 100), height }), [width, height]);
+  useEffect(() => chart.current?.setData(dataOf(t, lines)), [t, lines]);
+
+  return (
+    <figure style={{ margin: 0 }} aria-label={title}>
+      <figcaption style={{ fontSize: '0.8rem', fontWeight: 600 }}>{title}</figcaption>
+      <div ref={sizer} style={{ minHeight: height }}>
+        <div ref={place} role="img" aria-label={summaryOf(title, lines, format)} />
+      </div>
+    </figure>
+  );
+};
+
+const dataOf = (t: readonly number[], lines: readonly Line[]): UPlot.AlignedData => [
+  t.map((ms) => ms / 1000),
+  ...lines.map(({ values }) => [...values]),
+];
+
+/** What a reader who cannot see the lines must know. */
+const summaryOf = (title: string, lines: readonly Line[], format: (value: number) => string) =>
+  `${title}: ${lines
+    .map(({ label, values }) => {
+      const last = values.findLast((value) => value !== null);
+      return `${label} ${last === undefined || last === null ? 'no data' : format(last)}`;
+    })
+    .join(', ')}`;
+
+interface Shape {
+  lines: readonly Line[];
+  width: number;
+  height: number;
+  isDark: boolean;
+  shown: { current: { marks: readonly Mark[]; format: (value: number) => string } };
+}
+
+const optionsOf = ({ lines, width, height, isDark, shown }: Shape): UPlot.Options => {
+  const ink = isDark ? '#c9c9c9' : '#495057';
+  const grid = { stroke: isDark ? '#3b3b3b' : '#e9ecef', width: 1 };
+  const label = (value: number | null) => (value === null ? '–' : shown.current.format(value));
+  return {
+    width: Math.max(width, 100),
+    height,
+    scales: { y: { range: (_, low, high) => [Math.min(0, low ?? 0), Math.max((high ?? 1) * 1.05, 1e-9)] } },
+    axes: [
+      { stroke: ink, grid, ticks: grid },
+      { stroke: ink, grid, ticks: grid, size: 70, values: (_, ticks) => ticks.map(label) },
+    ],
+    series: [
+      {},
+      ...lines.map(({ label: name, color, isDashed }) => ({
+        label: name,
+        stroke: color,
+        width: 1.6,
+        spanGaps: false,
+        points: { show: false },
+        ...(isDashed && { dash: [6, 4] }),
+        value: (_: UPlot, value: number | null) => label(value),
+      })),
+    ],
+    bands: lines.flatMap(({ isBand, color }, i) =>
+      isBand && i > 0 ? [{ series: [i + 1, i] as [number, number], fill: `${color}26` }] : [],
+    ),
+    hooks: { draw: [(plot) => drawMarks(plot, shown.current.marks)] },
+  };
+};
+
+const drawMarks = ({ ctx, bbox, valToPos }: UPlot, marks: readonly Mark[]) => {
+  ctx.save();
+  ctx.setLineDash([3, 3]);
+  for (const { at, label, color } of marks) {
+    const x = valToPos(at / 1000, 'x', true);
+    if (x < bbox.left || x > bbox.left + bbox.width) continue;
+    ctx.strokeStyle = color;
+    ctx.fillStyle = color;
+    ctx.beginPath();
+    ctx.moveTo(x, bbox.top);
+    ctx.lineTo(x, bbox.top + bbox.height);
+    ctx.stroke();
+    ctx.fillText(label, x + 4, bbox.top + 12);
+  }
+  ctx.restore();
+};
