@@ -100,14 +100,22 @@ export const lockRun = async (tx: Writing, id: number): Promise<RunRecord | unde
 const active = statement((db, _: object) =>
   db
     .selectFrom('runs')
-    .selectAll()
+    .select(['id', 'taskID', 'status', 'startedBy', 'notBefore', 'deadlineAt'])
     .where('status', 'in', [1, 2, 3, 4, 5, 6])
     .orderBy('priority', 'desc')
     .orderBy('queuedAt')
     .orderBy('id'),
 );
+export type ActiveRun = Pick<RunRecord, 'id' | 'taskID' | 'status' | 'startedBy' | 'notBefore' | 'deadlineAt'>;
+
 /** Every run under way, those that wait in the order in which they shall begin. */
-export const activeRuns = async (read: Executor): Promise<RunRecord[]> => decodeAll(await active.all(read, {}));
+export const activeRuns = (read: Executor): Promise<ActiveRun[]> => active.all(read, {});
+
+const recovering = statement((db, _: object) =>
+  db.updateTable('runs').set({ health: 'recovering' }).where('status', 'in', [1, 2, 3, 4, 5, 6]),
+);
+/** After a start of the controller nobody knows yet how the runs under way are. */
+export const markRecovering = (tx: Executor) => recovering.all(tx, {});
 
 const ofTask = statement((db, p: { taskID: number }) =>
   db.selectFrom('runs').selectAll().where('taskID', '=', p.taskID).orderBy('number', 'desc').limit(1),

@@ -1,0 +1,49 @@
+import { setRunAgents } from '../store/run-agents.ts';
+import { appendEvent } from '../store/run-events.ts';
+import type { AgentForRun } from '../store/run-queue.ts';
+import type { RunOrder } from '../store/runs.ts';
+import type { SettingsStore } from '../store/settings.ts';
+import { prepareDeadline } from './deadlines.ts';
+import type { Ledger } from './ledger.ts';
+import type { PlannedOrder, RunPlan } from './plan/agent-plan.ts';
+
+const orderOf = ({ order, entry, pluginId, role, engine, target, share, canPause, canChangeLoad }: PlannedOrder) =>
+  ({
+    ...{ entry, pluginId, role, engine, target, share, canPause, canChangeLoad },
+    startAfterSec: order.startAfterSec ?? 0,
+    load: null,
+    outcome: null,
+  }) satisfies RunOrder;
+
+interface Deps {
+  ledger: Ledger;
+  settings: Pick<SettingsStore, 'current'>;
+}
+
+/** Takes a run out of the queue: its agents are its own from now on, and are told to prepare once this is on disk. */
+export const createBeginning =
+  ({ ledger, settings }: Deps) =>
+  (runId: number, plan: RunPlan, agents: ReadonlyMap<number, AgentForRun>) => {
+    const fileBytes = plan.agents.flatMap(({ files }) => files).reduce((sum, { size }) => sum + size, 0);
+    const rows = plan.agents.map(({ agentId, role, orders }) => ({
+      agentID: agentId,
+      name: agents.get(agentId)?.name ?? '',
+      role,
+      state: 'preparing',
+      bootId: agents.get(agentId)?.bootId ?? '',
+      orders: orders.map(orderOf),
+      error: '',
+    }));
+    const patch = {
+      deadlineAt: prepareDeadline(settings.current().tasks, Date.now(), fileBytes),
+      plannedSec: plan.plannedSec === null ? null : Math.ceil(plan.plannedSec),
+      health: 'ok',
+      validity: { valid: true, reasons: [...plan.notes] },
+    };
+    return ledger.move(runId, { trigger: 'begin', source: 'controller', patch }, async (tx) => {
+      await setRunAgents(tx, runId, rows);
+      for (const message of plan.notes) await appendEvent(tx, runId, { type: 'note', source: 'controller', message });
+    });
+  };
+
+export type BeginRun = ReturnType<typeof createBeginning>;

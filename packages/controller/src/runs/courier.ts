@@ -1,0 +1,55 @@
+import type { AgentGateway } from '../agents/gateway.ts';
+import { commandsFor } from './commands.ts';
+import type { RunPlan } from './plan/agent-plan.ts';
+import type { RunView } from './run-view.ts';
+
+/** Brings agents what follows from the state of their runs, once in each session. */
+export const createCourier = (gateway: AgentGateway) => {
+  const sent = new Map<number, Set<string>>();
+
+  const sentTo = (agentId: number) => {
+    const known = sent.get(agentId) ?? new Set<string>();
+    sent.set(agentId, known);
+    return known;
+  };
+  const forgetRun = (agentId: number, runId: number) => {
+    const known = sentTo(agentId);
+    for (const place of known) if (place.startsWith(`${runId} `)) known.delete(place);
+  };
+
+  return {
+    /** The state must be committed: what leaves here cannot be called back. */
+    deliver: (view: RunView, plan: RunPlan | undefined) => {
+      for (const agent of view.agents) {
+        const known = sentTo(agent.agentID);
+        const planned = plan?.agents.find(({ agentId }) => agentId === agent.agentID);
+        for (const { key, command } of commandsFor(view, agent, planned)) {
+          const place = `${command.runId} ${command.epoch} ${key}`;
+          if (!known.has(place) && gateway.send(agent.agentID, command)) known.add(place);
+        }
+      }
+    },
+
+    /** What was sent may have got lost with the connection: it is sent again in the new one. */
+    forgetSession: (agentId: number) => void sent.delete(agentId),
+
+    /** The run is over: those who have told everything may forget it, the others must end at once. */
+    dismiss: ({ run, agents }: RunView, areSamplesComplete: boolean) => {
+      const of = { runId: run.id, epoch: run.epoch };
+      const reason = `the run has ended: ${run.stopReason || run.error}`;
+      for (const { agentID, state } of agents) {
+        const hasToldAll = state === 'ended' && areSamplesComplete;
+        gateway.send(agentID, hasToldAll ? { type: 'forget', ...of } : { type: 'abandon', ...of, reason });
+        forgetRun(agentID, run.id);
+      }
+    },
+
+    forget: (agentId: number, { runId, epoch }: { runId: number; epoch: number }) =>
+      gateway.send(agentId, { type: 'forget', runId, epoch }),
+
+    abandon: (agentId: number, { runId, epoch }: { runId: number; epoch: number }, reason: string) =>
+      gateway.send(agentId, { type: 'abandon', runId, epoch, reason }),
+  };
+};
+
+export type Courier = ReturnType<typeof createCourier>;

@@ -1,0 +1,10 @@
+import type { RunDefinition } from '../store/runs.ts';
+import type { RunPlan } from './plan/agent-plan.ts';
+
+/** Makes a plan from a definition, secrets in place, and what the store knows at that moment. */
+export interface Planner {
+  plan(definition: RunDefinition): Promise<RunPlan>;
+}
+
+/** The problems that forbid a start. */
+export const errorsOf = ({ issues }: RunPlan) => issues.filter(({ severity }) => severity === 'error');
