@@ -10,6 +10,7 @@ const { tunnelID: _, tunnelIDs: __, ...members } = frameMembers;
 const schema = valuesOf({
   ...members,
   ...ipsecProposal,
+  ipsecAuthMethod: choice('Pre-shared key, or certificates', ['psk', 'cert']),
   ipsecLoadRole: choice('Side that the agents of `sources` take', ['initiator', 'responder']),
   ipsecLoadConcurrentHs: whole('Most handshakes under way', 100, [1, 1_000_000]),
   ipsecLoadHsRatePps: maybeRate('Handshakes begun a second'),
