@@ -59,6 +59,8 @@ export const startTestController = async (overrides: Partial<Config> = {}) => {
     visitor,
     signIn,
     signInWith,
+    /** Stops it and leaves its data, so that another may be started on `config`. */
+    stop: controller.close,
     close: async () => {
       await controller.close();
       rmSync(dataDir, { recursive: true, force: true });
