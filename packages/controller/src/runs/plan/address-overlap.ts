@@ -1,0 +1,46 @@
+import { parseAddress } from '@rushhour/pools';
+import { isLoopback, isSameMachine, versionOf } from './machine-addresses.ts';
+import type { SourcePlace } from './places.ts';
+import type { PlannedClient } from './plan-entry.ts';
+import type { PlanIssues } from './plan-issues.ts';
+
+/** Of several sources of one agent in one network, one speaks for all. */
+const distinct = (clients: readonly PlannedClient[]): PlannedClient[] => {
+  const byPlace = new Map<string, PlannedClient>();
+  for (const client of clients) {
+    const { agent, source } = client;
+    const key = `${agent.id} ${source.network?.id ?? source.addresses.addresses.join()}`;
+    if (source.count > 0 && !byPlace.has(key)) byPlace.set(key, client);
+  }
+  return [...byPlace.values()];
+};
+
+/** What two agents both send from, in words. */
+const sharedBy = ({ source: one }: PlannedClient, { source: other }: PlannedClient): string | undefined => {
+  if (one.network && other.network) {
+    // Shares of the same network never meet.
+    const isShared = one.network.id !== other.network.id && one.network.share.meets(other.network.share);
+    return isShared ? `part of network ${other.network.id}` : undefined;
+  }
+  const [listed, place] = one.network ? [other, one] : [one, other];
+  return listed.addresses.addresses.find((address) => !isLoopback(address) && isIn(address, place));
+};
+
+const isIn = (address: string, { version, network, addresses }: SourcePlace): boolean => {
+  if (network === undefined) return addresses.addresses.includes(address);
+  return version === versionOf(address) && network.share.has(parseAddress(address).value);
+};
+
+/** Two machines that send from the same address get each other's answers. */
+export const tellOverlaps = (clients: readonly PlannedClient[], issues: PlanIssues): void => {
+  const all = distinct(clients);
+  for (const [i, client] of all.entries()) {
+    for (const other of all.slice(0, i)) {
+      if (isSameMachine(client.agent, other.agent)) continue;
+      const shared = sharedBy(client, other);
+      if (shared === undefined) continue;
+      const message = `${shared} is used by agent ${other.agent.name} as well`;
+      issues.error({ path: client.path, agentId: client.agent.id }, 'ADDRESS_OVERLAP', message);
+    }
+  }
+};

@@ -1,0 +1,110 @@
+import { type AddressSet, formatAddress, type IpVersion } from '@rushhour/pools';
+import type { Sources } from '@rushhour/protocol';
+
+/** Addresses to send from, as an engine takes them. */
+export type SourceAddresses = Pick<Sources, 'addresses' | 'networks' | 'ranges'>;
+
+interface Run {
+  readonly first: bigint;
+  readonly last: bigint;
+}
+
+/** Most addresses an agent uses in one order, and most pieces they may be in. */
+export const mostAddresses = 1_000_000;
+const mostRuns = 10_000;
+
+/** Consecutive members of a set of addresses: what one agent has of a network. */
+export class AddressShare {
+  readonly #set: AddressSet;
+  readonly #start: bigint;
+  readonly size: bigint;
+
+  constructor(set: AddressSet, start = 0n, size = set.size) {
+    this.#set = set;
+    this.#start = start;
+    this.size = size;
+  }
+
+  get version(): IpVersion {
+    return this.#set.version;
+  }
+
+  get isWhole(): boolean {
+    return this.size === this.#set.size;
+  }
+
+  has(value: bigint): boolean {
+    if (!this.#set.has(value)) return false;
+    const index = this.#set.lowerBound(value);
+    return index >= this.#start && index < this.#start + this.size;
+  }
+
+  /** The first of them, at most `limit`. */
+  values(limit: number): bigint[] {
+    return this.#set.values(this.#start, this.size < BigInt(limit) ? Number(this.size) : limit);
+  }
+
+  hosts(limit: number): string[] {
+    return this.values(limit).map((value) => formatAddress(this.version, value));
+  }
+
+  get first(): bigint {
+    return this.#set.valueAt(this.#start);
+  }
+
+  get last(): bigint {
+    return this.#set.valueAt(this.#start + this.size - 1n);
+  }
+
+  /** Whether two shares have an address in common. Those that lie apart cost nothing; others the smaller one's size. */
+  meets(other: AddressShare): boolean {
+    if (this.version !== other.version || this.last < other.first || other.last < this.first) return false;
+    const [small, large] = this.size < other.size ? [this, other] : [other, this];
+    return small.values(mostAddresses).some((value) => large.has(value));
+  }
+
+  /** How an engine is told of them, and how many that are: huge or scattered shares are cut. */
+  sources(subnet: string): { sources: SourceAddresses; count: number } {
+    if (this.isWhole && this.#isEveryHostOf(subnet)) {
+      return { sources: { addresses: [], networks: [subnet], ranges: [] }, count: Number(this.size) };
+    }
+    const [addresses, ranges]: [string[], string[]] = [[], []];
+    let count = 0;
+    for (const { first, last } of this.#runs()) {
+      count += Number(last - first) + 1;
+      const from = formatAddress(this.version, first);
+      if (first === last) addresses.push(from);
+      else ranges.push(`${from}-${formatAddress(this.version, last)}`);
+    }
+    return { sources: { addresses, networks: [], ranges }, count };
+  }
+
+  #isEveryHostOf(subnet: string): boolean {
+    if (this.version === 6 || this.size > BigInt(mostAddresses)) return false;
+    const prefix = Number(subnet.split('/')[1]);
+    return this.size === 2n ** BigInt(32 - prefix) - (prefix < 31 ? 2n : 0n);
+  }
+
+  *#runs(): Generator<Run> {
+    const end = this.#start + (this.size < BigInt(mostAddresses) ? this.size : BigInt(mostAddresses));
+    let index = this.#start;
+    for (let runs = 0; index < end && runs < mostRuns; runs++) {
+      const length = this.#runLength(index, end - index);
+      const first = this.#set.valueAt(index);
+      yield { first, last: first + length - 1n };
+      index += length;
+    }
+  }
+
+  /** Members ascend, so a stretch without gaps is as long as value and index rise together: bisection finds its end. */
+  #runLength(index: bigint, most: bigint): bigint {
+    const first = this.#set.valueAt(index);
+    let [low, high] = [1n, most];
+    while (low < high) {
+      const middle = (low + high + 1n) / 2n;
+      if (this.#set.valueAt(index + middle - 1n) - first === middle - 1n) low = middle;
+      else high = middle - 1n;
+    }
+    return low;
+  }
+}

@@ -1,0 +1,107 @@
+import { findPlugin } from '@rushhour/contract';
+import type { NeededFile } from '@rushhour/protocol';
+import type { AgentPlan, PlannedOrder } from './agent-plan.ts';
+import { serverDuration } from './durations.ts';
+import type { PlannedClient } from './plan-entry.ts';
+import type { PlanInput } from './plan-input.ts';
+import type { PlannedServer } from './servers.ts';
+import type { TargetGuard } from './target-guard.ts';
+import { labelOf } from './targets.ts';
+
+interface Sides {
+  readonly clients: readonly PlannedClient[];
+  readonly servers: readonly PlannedServer[];
+  readonly plannedSec: number | null;
+}
+
+/** What each agent does, servers first. */
+export const agentPlans = (input: PlanInput, guard: TargetGuard, sides: Sides): AgentPlan[] => {
+  const byAgent = new Map<number, PlannedOrder[]>();
+  const add = (agentId: number, order: PlannedOrder) => byAgent.set(agentId, [...(byAgent.get(agentId) ?? []), order]);
+  for (const server of sides.servers) add(server.agent.id, serverOrder(server, sides));
+  for (const client of sides.clients) add(client.agent.id, clientOrder(client, input, guard));
+  return [...byAgent].map(([agentId, orders]) => ({
+    agentId,
+    role: roleOf(orders),
+    orders,
+    files: filesOf(orders, input),
+  }));
+};
+
+const roleOf = (orders: readonly PlannedOrder[]): AgentPlan['role'] => {
+  const roles = new Set(orders.map(({ role }) => role));
+  return roles.size === 2 ? 'both' : (orders[0] as PlannedOrder).role;
+};
+
+const cpuCoresOf = (values: { readonly [member: string]: unknown }) => (values['cpuCores'] as number | undefined) ?? 1;
+
+const clientOrder = (client: PlannedClient, { allowedTargets }: PlanInput, guard: TargetGuard): PlannedOrder => {
+  const { leaf, engine, config, duration, targets, share, hasRate } = client;
+  const plugin = findPlugin(leaf.pluginId);
+  return {
+    entry: leaf.index,
+    pluginId: leaf.pluginId,
+    role: 'client',
+    engine,
+    target: labelOf(targets),
+    share,
+    canPause: plugin?.canPause ?? false,
+    canChangeLoad: (plugin?.canChangeLoad ?? false) && hasRate,
+    order: {
+      engine,
+      config,
+      duration,
+      ...(leaf.startAfterSec > 0 && { startAfterSec: leaf.startAfterSec }),
+      allowedTargets: guard.listFor(
+        targets.map(({ host }) => host),
+        allowedTargets,
+      ),
+      cpuCores: cpuCoresOf(leaf.values),
+    },
+  };
+};
+
+const serverOrder = (server: PlannedServer, { clients, plannedSec }: Sides): PlannedOrder => {
+  const { leaf, traffic, config, listens } = server;
+  const { listen = (place) => place } = traffic;
+  // A task without clients lasts as long as its servers say.
+  const { mode, seconds, count = 1, rampUpSec, warmUpSec, rampDownSec } = leaf.values.duration;
+  const own = {
+    mode: mode === 'count' ? 'continuous' : mode,
+    seconds,
+    count,
+    rampUpSec,
+    warmUpSec,
+    rampDownSec,
+  } as const;
+  return {
+    entry: leaf.index,
+    pluginId: leaf.pluginId,
+    role: 'server',
+    engine: traffic.engine,
+    target: labelOf(listens),
+    share: 1,
+    canPause: true,
+    canChangeLoad: false,
+    order: {
+      engine: traffic.engine,
+      config: { ...config, listen: listens.map(({ host, port }) => listen({ host, port })) },
+      duration: clients.length > 0 ? serverDuration(server.clients, plannedSec) : own,
+      allowedTargets: [],
+      cpuCores: cpuCoresOf(leaf.values),
+    },
+  };
+};
+
+/** The files that configurations refer to, each once. */
+const filesOf = (orders: readonly PlannedOrder[], { files }: PlanInput): NeededFile[] => {
+  const named = new Set(orders.flatMap(({ order }) => hashesIn(order.config)));
+  const known = new Map([...files.values()].map(({ sha256, size }) => [sha256, size]));
+  return [...named].map((sha256) => ({ sha256, size: known.get(sha256) ?? 0 }));
+};
+
+const hashesIn = (value: unknown): string[] => {
+  if (typeof value !== 'object' || value === null) return [];
+  if ('$file' in value && typeof value.$file === 'string') return [value.$file];
+  return Object.values(value).flatMap(hashesIn);
+};

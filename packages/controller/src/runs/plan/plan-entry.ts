@@ -1,0 +1,152 @@
+import { findPorts } from '@rushhour/pools';
+import type { Duration, Rotation, Sources, Target } from '@rushhour/protocol';
+import { type Place, placesOf } from './address-book.ts';
+import { divideRate, divideWhole } from './divide.ts';
+import { clientDuration } from './durations.ts';
+import type { Leaf } from './leaf.ts';
+import { type SourcePlace, sourceAt } from './places.ts';
+import type { PlanAgent } from './plan-input.ts';
+import { agentAt, type PlanScope, pointerIn } from './plan-scope.ts';
+import { type ListenPlace, listensFor, namedTargets, targetsFor } from './targets.ts';
+import type { ClientDraft, ClientPart, Traffic } from './traffic.ts';
+
+/** One agent that sends. */
+export interface PlannedClient extends ClientDraft {
+  readonly leaf: Leaf;
+  readonly agent: PlanAgent;
+  /** JSON pointer of the source. */
+  readonly path: string;
+  readonly engine: string;
+  readonly share: number;
+  readonly duration: Duration;
+  readonly targets: readonly Target[];
+  /** Which part of its load goes to which agent. */
+  readonly parts: readonly { readonly agentId: number; readonly part: number }[];
+  readonly source: SourcePlace;
+  /** How many ports it may send from. */
+  readonly portCount: number;
+}
+
+/** Something that an entry wants to listen somewhere. */
+export interface ServerWish {
+  readonly leaf: Leaf;
+  readonly traffic: Traffic;
+  readonly place: ListenPlace;
+}
+
+export interface PlannedEntry {
+  readonly clients: readonly PlannedClient[];
+  readonly wishes: readonly ServerWish[];
+}
+
+/** The ports Linux chooses from when nobody says which. */
+const usualPortCount = 60_999 - 32_768 + 1;
+
+/** The two sides of one entry. */
+export const planEntry = (scope: PlanScope, traffic: Traffic): PlannedEntry => {
+  const { leaf } = scope;
+  const wish = (place: ListenPlace): ServerWish => ({ leaf, traffic, place });
+  const { client } = traffic;
+  if (client === undefined || leaf.values['isServer'] === true) {
+    return { clients: [], wishes: listensFor(scope, traffic.usualPorts).map(wish) };
+  }
+  const sources = placesOf(leaf, 'sources');
+  if (sources.length === 0) scope.issues.error(pointerIn(scope, 'sources'), 'NO_SOURCE', 'names no agent that sends');
+  const named = namedTargets(scope, traffic.moreTargets);
+  const planned = sources.flatMap((_, index) => planClient({ scope, traffic, client, named, sources, index }) ?? []);
+  return {
+    clients: planned.map((one) => one.client),
+    wishes: planned.flatMap(({ listens }) => listens.map(wish)),
+  };
+};
+
+interface ClientWork {
+  readonly scope: PlanScope;
+  readonly traffic: Traffic;
+  readonly client: (part: ClientPart) => ClientDraft;
+  readonly named: ReturnType<typeof namedTargets>;
+  readonly sources: readonly Place[];
+  readonly index: number;
+}
+
+const planClient = (work: ClientWork): { client: PlannedClient; listens: ListenPlace[] } | undefined => {
+  const { scope, traffic, client, named, index } = work;
+  const path = pointerIn(scope, 'sources', index);
+  const place = work.sources[index] as Place;
+  const agent = agentAt(scope, place.agent?.id ?? 0, path);
+  const source = agent && sourceAt(scope, place, agent, path);
+  const ports = clientPorts(scope, place);
+  if (agent === undefined || source === undefined || ports === undefined) return undefined;
+  const found = targetsFor(scope, named, { client: agent, source, usualPorts: traffic.usualPorts });
+  if (found === undefined) return undefined;
+  const weights = work.sources.map(({ weight }) => weight);
+  const count = divideWhole(scope.leaf.values.duration.count ?? 1, weights)[index] ?? 0;
+  if (isIdle(work, weights, count)) {
+    scope.issues.caveat({ path, agentId: agent.id }, 'NOTHING_TO_DO', `agent ${agent.name} gets nothing of the load`);
+    return undefined;
+  }
+  const part = partOf(scope, { weights, index, targets: found.targets, source, portRange: ports.range });
+  const planned = {
+    ...client(part),
+    leaf: scope.leaf,
+    agent,
+    path,
+    engine: traffic.engine,
+    share: (weights[index] ?? 1) / weights.reduce((sum, weight) => sum + weight, 0),
+    duration: clientDuration(scope.leaf, Math.max(1, count)),
+    targets: found.targets,
+    parts: found.parts,
+    source,
+    portCount: ports.count,
+  };
+  return { client: planned, listens: found.listens };
+};
+
+const isIdle = ({ scope, traffic, index }: ClientWork, weights: readonly number[], count: number): boolean => {
+  const isNothing = (divide: typeof divideWhole) => (whole: number | undefined) =>
+    whole !== undefined && divide(whole, weights)[index] === 0;
+  if (scope.leaf.values.duration.mode === 'count' && count === 0) return true;
+  return (traffic.totals ?? []).some(isNothing(divideWhole)) || (traffic.rates ?? []).some(isNothing(divideRate));
+};
+
+interface PartOptions {
+  readonly weights: readonly number[];
+  readonly index: number;
+  readonly targets: Target[];
+  readonly source: SourcePlace;
+  readonly portRange: string | undefined;
+}
+
+const partOf = ({ leaf }: PlanScope, { weights, index, targets, source, portRange }: PartOptions): ClientPart => {
+  const rotation = (leaf.values['rotationMode'] ?? 'roundRobin') as Rotation;
+  const { srcMode } = (leaf.values['ipLayer'] ?? {}) as { srcMode?: string };
+  const sources: Sources = {
+    ...source.addresses,
+    rotation: srcMode === 'random' ? 'random' : srcMode === 'fixed' ? 'sticky' : rotation,
+    ...(portRange !== undefined && { portRange }),
+  };
+  return {
+    targets,
+    sources,
+    rotation,
+    rate: (whole) => (whole === undefined ? undefined : divideRate(whole, weights)[index]),
+    whole: (whole) => divideWhole(whole, weights)[index] ?? 0,
+  };
+};
+
+/** Ports to send from: as the entry says, else as the network of the source does. */
+const clientPorts = (scope: PlanScope, { network }: Place) => {
+  const given = scope.leaf.values['clientPortRange'] as string | undefined;
+  const ofNetwork = network && scope.book.network(network.id)?.ports;
+  const text = given ?? ofNetwork ?? '';
+  if (text === '') return { range: undefined, count: usualPortCount };
+  const found = findPorts(text);
+  const [first, last] = found ? [found.at(0), found.at(found.size - 1)] : [0, 0];
+  if (found !== undefined && last - first + 1 === found.size) return { range: `${first}-${last}`, count: found.size };
+  if (given === undefined) {
+    const message = `ports "${text}" are not one range: the machine chooses its ports`;
+    scope.issues.caveat(pointerIn(scope, 'sources'), 'PORTS_NOT_ONE_RANGE', message);
+    return { range: undefined, count: usualPortCount };
+  }
+  return scope.issues.error(pointerIn(scope, 'clientPortRange'), 'PORTS_INVALID', `"${text}" is no range of ports`);
+};

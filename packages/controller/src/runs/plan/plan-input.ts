@@ -1,0 +1,73 @@
+import type { AccessPlaneEntry, ConfigurationEntry, ControlPlaneEntry, Task } from '@rushhour/contract';
+import type { NetworkDraft } from '@rushhour/pools';
+import type { AgentInterface, EngineAbility } from '@rushhour/protocol';
+
+/** What a task says. */
+export interface TaskDefinition {
+  readonly configuration: readonly ConfigurationEntry[];
+  readonly accessPlane: readonly AccessPlaneEntry[];
+  readonly controlPlane: readonly ControlPlaneEntry[];
+  readonly dumps: Task['dumps'];
+}
+
+export interface PlanAgent {
+  readonly id: number;
+  readonly name: string;
+  /** Agents with the same one reach each other by loopback and share ports. */
+  readonly machineId: string;
+  readonly status: number;
+  readonly isBlocked: boolean;
+  readonly addresses: readonly string[];
+  readonly interfaces: readonly AgentInterface[];
+  readonly engines: readonly EngineAbility[];
+  readonly cpuCores: number;
+  /** 0 = no limit. */
+  readonly maxBps: number;
+}
+
+export interface PlanNetwork extends NetworkDraft {
+  readonly id: number;
+  readonly name: string;
+  readonly l2PolicyVersion: number;
+}
+
+export interface PlanCertificate {
+  readonly name: string;
+  /** PEM of the chain. */
+  readonly certificate: string;
+  /** PEM; empty where there is none. */
+  readonly privateKey: string;
+}
+
+export interface PlanDictionary {
+  readonly name: string;
+  /** Of its first column, the first of them. */
+  readonly values: readonly string[];
+  /** There are more than `values` holds. */
+  readonly isCut: boolean;
+  /** Why its values cannot be had. */
+  readonly problem?: string;
+}
+
+export interface PlanFile {
+  readonly name: string;
+  readonly sha256: string;
+  readonly size: number;
+  readonly isReady: boolean;
+  /** Base64; only of files small enough to travel inside an order. */
+  readonly content?: string;
+}
+
+/** Everything a plan is made from, already read. What is named but not there is missing from the maps. */
+export interface PlanInput {
+  readonly definition: TaskDefinition;
+  readonly agents: ReadonlyMap<number, PlanAgent>;
+  /** Of all agents that are enrolled, named in the task or not: traffic may go there. */
+  readonly agentAddresses: ReadonlySet<string>;
+  readonly networks: ReadonlyMap<number, PlanNetwork>;
+  readonly certificates: ReadonlyMap<number, PlanCertificate>;
+  readonly dictionaries: ReadonlyMap<number, PlanDictionary>;
+  readonly files: ReadonlyMap<number, PlanFile>;
+  readonly allowedTargets: readonly string[];
+  readonly dumpLimits: { readonly maxBytesPerRun: number; readonly defaultSavelen: number };
+}

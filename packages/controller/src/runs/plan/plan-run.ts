@@ -1,0 +1,106 @@
+import { AddressBook } from './address-book.ts';
+import { tellOverlaps } from './address-overlap.ts';
+import { tellAgents } from './agent-issues.ts';
+import type { RunPlan } from './agent-plan.ts';
+import { agentPlans } from './agent-plans.ts';
+import { tellCapacity } from './capacity.ts';
+import { tellDuration } from './durations.ts';
+import { estimateOf } from './estimate.ts';
+import { type Leaf, leavesOf, lengthOf } from './leaf.ts';
+import { mostEndpoints } from './places.ts';
+import { type PlannedClient, planEntry } from './plan-entry.ts';
+import type { PlanInput } from './plan-input.ts';
+import { PlanIssues } from './plan-issues.ts';
+import { planners } from './plugins/index.ts';
+import { type PlannedServer, planServers } from './servers.ts';
+import { TargetGuard } from './target-guard.ts';
+
+const mostPlanBytes = 16 * 1024 * 1024;
+
+/** Translates a task into what each agent does. Pure; everything that is wrong is told at once. */
+export const planRun = (input: PlanInput): RunPlan => {
+  const issues = new PlanIssues();
+  const leaves = leavesOf(input.definition.configuration, (id) => planners.has(id), issues);
+  const guard = new TargetGuard(input.allowedTargets, input.agentAddresses);
+  const { clients, wishes } = planLeaves(input, leaves, { guard, issues });
+  const servers = planServers(wishes, input.agents, issues);
+  const plannedSec = plannedSeconds(clients, servers);
+  const agents = agentPlans(input, guard, { clients, servers, plannedSec });
+  tellAll(input, { clients, servers, issues });
+  for (const { agentId, orders } of agents) {
+    if (JSON.stringify(orders).length <= mostPlanBytes) continue;
+    issues.error(
+      { path: '/configuration', agentId },
+      'PLAN_TOO_LARGE',
+      `more than ${mostPlanBytes} bytes for an agent`,
+    );
+  }
+  const estimate = estimateOf(input, clients, { agents, plannedSec });
+  return { agents, plannedSec, notes: issues.notes, issues: issues.issues, estimate };
+};
+
+const planLeaves = (
+  input: PlanInput,
+  leaves: readonly Leaf[],
+  { guard, issues }: { guard: TargetGuard; issues: PlanIssues },
+) => {
+  const book = new AddressBook(input.networks, leaves);
+  const entries = leaves.map((leaf) => {
+    tellDuration(leaf, issues);
+    const scope = { input, issues, book, guard, leaf };
+    const planner = planners.get(leaf.pluginId) as NonNullable<ReturnType<typeof planners.get>>;
+    return planEntry(scope, planner(scope));
+  });
+  return {
+    clients: entries.flatMap((entry) => entry.clients),
+    wishes: entries.flatMap((entry) => entry.wishes),
+  };
+};
+
+/** Of the clients, or of the servers where there are none; null when one of them has no planned end. */
+const plannedSeconds = (clients: readonly PlannedClient[], servers: readonly PlannedServer[]): number | null => {
+  const leaves = (clients.length > 0 ? clients : servers).map(({ leaf }) => leaf);
+  const ends = leaves.map((leaf) => leaf.startAfterSec + (lengthOf(leaf.values) ?? Number.POSITIVE_INFINITY));
+  const last = Math.max(0, ...ends);
+  return ends.length > 0 && Number.isFinite(last) ? Math.ceil(last) : null;
+};
+
+const tellAll = (
+  { definition, agents }: PlanInput,
+  {
+    clients,
+    servers,
+    issues,
+  }: { clients: readonly PlannedClient[]; servers: readonly PlannedServer[]; issues: PlanIssues },
+): void => {
+  tellPlanes(definition, issues);
+  const cpuCores = ({ values }: Leaf) => (values['cpuCores'] as number | undefined) ?? 1;
+  tellAgents(
+    [
+      ...clients.map(({ agent, engine, leaf, path }) => ({ agent, engine, path, cpuCores: cpuCores(leaf) })),
+      ...servers.map(({ agent, traffic: { engine }, leaf, path }) => ({
+        agent,
+        engine,
+        path,
+        cpuCores: cpuCores(leaf),
+      })),
+    ],
+    issues,
+  );
+  tellOverlaps(clients, issues);
+  tellCapacity(clients, agents, issues);
+  for (const { listens, path, agent } of servers) {
+    if (listens.length <= mostEndpoints) continue;
+    const message = `agent ${agent.name} would listen on more than ${mostEndpoints} addresses and ports`;
+    issues.error({ path, agentId: agent.id }, 'TOO_MANY_TARGETS', message);
+  }
+};
+
+const tellPlanes = ({ accessPlane, controlPlane }: PlanInput['definition'], issues: PlanIssues): void => {
+  if (accessPlane.length > 0) {
+    issues.error('/accessPlane', 'PLUGIN_UNAVAILABLE', 'no agent has an engine for the access plane');
+  }
+  if (controlPlane.length > 0) {
+    issues.error('/controlPlane', 'PLUGIN_UNAVAILABLE', 'no agent has an engine for the control plane');
+  }
+};

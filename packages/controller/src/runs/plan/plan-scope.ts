@@ -1,0 +1,21 @@
+import type { AddressBook } from './address-book.ts';
+import type { Leaf } from './leaf.ts';
+import type { PlanAgent, PlanInput } from './plan-input.ts';
+import type { PlanIssues } from './plan-issues.ts';
+import type { TargetGuard } from './target-guard.ts';
+
+/** What the plan of one entry is made in. */
+export interface PlanScope {
+  readonly input: PlanInput;
+  readonly issues: PlanIssues;
+  readonly book: AddressBook;
+  readonly guard: TargetGuard;
+  readonly leaf: Leaf;
+}
+
+/** JSON pointer of something in the values of the entry. */
+export const pointerIn = ({ leaf }: PlanScope, ...parts: readonly (string | number)[]): string =>
+  [leaf.path, 'values', ...parts].join('/');
+
+export const agentAt = ({ input, issues }: PlanScope, id: number, path: string): PlanAgent | undefined =>
+  input.agents.get(id) ?? issues.error(`${path}/agent/id`, 'AGENT_UNKNOWN', `there is no agent ${id}`);

@@ -1,0 +1,18 @@
+import type { PlanScope } from '../plan-scope.ts';
+import type { Traffic } from '../traffic.ts';
+import { planDns } from './dns.ts';
+import { planHttp } from './http.ts';
+import { planStatelessServer } from './stateless-server.ts';
+import { planTcp } from './tcp.ts';
+import { planTls } from './tls.ts';
+import { planUdp } from './udp.ts';
+
+/** What can be run, by the id of the plugin. A suite is not among them: its children are. */
+export const planners: ReadonlyMap<number, (scope: PlanScope) => Traffic> = new Map([
+  [1, planHttp],
+  [2, planTcp],
+  [3, planUdp],
+  [4, planDns],
+  [6, planStatelessServer],
+  [11, planTls],
+]);

@@ -1,0 +1,50 @@
+import { findAddress, type IpVersion, readRange } from '@rushhour/pools';
+
+interface Range {
+  readonly version: IpVersion;
+  readonly first: bigint;
+  readonly last: bigint;
+}
+
+const mappedPrefix = 0xffffn << 32n;
+
+/** An IPv4 address written as IPv6 reaches the IPv4 host and is judged as such. */
+const plainAddress = (text: string): Range | undefined => {
+  const address = findAddress(text);
+  if (address === undefined) return undefined;
+  const isMapped = address.version === 6 && address.value >> 32n === 0xffffn;
+  const value = isMapped ? address.value - mappedPrefix : address.value;
+  return { version: isMapped ? 4 : address.version, first: value, last: value };
+};
+
+/** Judges where traffic may go: into the ranges the settings allow, or to an agent. */
+export class TargetGuard {
+  readonly #ranges: readonly Range[];
+  readonly #agentAddresses: ReadonlySet<string>;
+
+  constructor(allowedTargets: readonly string[], agentAddresses: ReadonlySet<string>) {
+    this.#ranges = allowedTargets.flatMap((text) => {
+      const range = readRange(text);
+      return 'code' in range ? [] : [range];
+    });
+    this.#agentAddresses = agentAddresses;
+  }
+
+  allows(host: string): boolean {
+    return this.#agentAddresses.has(host) || this.#isInRanges(host);
+  }
+
+  /** What an order with these targets may be told to allow: the settings, and agents they leave out, one by one. */
+  listFor(hosts: Iterable<string>, allowedTargets: readonly string[]): string[] {
+    const single = [...new Set(hosts)].filter((host) => findAddress(host) !== undefined && !this.#isInRanges(host));
+    return [...allowedTargets, ...single.map((host) => `${host}/${host.includes(':') ? 128 : 32}`)];
+  }
+
+  #isInRanges(host: string): boolean {
+    const address = plainAddress(host);
+    if (address === undefined) return false;
+    return this.#ranges.some(
+      ({ version, first, last }) => version === address.version && address.first >= first && address.last <= last,
+    );
+  }
+}

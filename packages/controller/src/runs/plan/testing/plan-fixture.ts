@@ -1,0 +1,56 @@
+import { type ConfigurationEntry, defaultSettings } from '@rushhour/contract';
+import type { PlanAgent, PlanInput, PlanNetwork } from '../plan-input.ts';
+
+const engines = ['dns', 'http', 'stateless-server', 'tcp', 'tls', 'udp'];
+
+/** An agent that is online and can do everything, on a machine of its own with the address 10.0.0.<id>. */
+export const agentOf = (id: number, more: Partial<PlanAgent> = {}): PlanAgent => ({
+  id,
+  name: `agent${id}`,
+  machineId: `machine${id}`,
+  status: 1,
+  isBlocked: false,
+  addresses: [`10.0.0.${id}`],
+  interfaces: [],
+  engines: engines.map((engine) => ({ engine, available: true, way: '', version: '1', missing: [], reason: '' })),
+  cpuCores: 4,
+  maxBps: 0,
+  ...more,
+});
+
+export const networkOf = (id: number, subnet: string, more: Partial<PlanNetwork> = {}): PlanNetwork => ({
+  id,
+  name: `network${id}`,
+  subnet,
+  l2PolicyVersion: 1,
+  ...more,
+});
+
+type Values = Record<string, unknown>;
+
+interface Wish extends Partial<Omit<PlanInput, 'definition' | 'agents' | 'networks'>> {
+  readonly agents?: readonly PlanAgent[];
+  readonly networks?: readonly PlanNetwork[];
+  readonly definition?: Partial<PlanInput['definition']>;
+}
+
+export const entryOf = (pluginId: number, values: Values): ConfigurationEntry => ({ plugin: { id: pluginId }, values });
+
+/** What a plan is made from; agents 1 and 2 unless said. */
+export const inputOf = (configuration: readonly ConfigurationEntry[], wish: Wish = {}): PlanInput => {
+  const { agents = [agentOf(1), agentOf(2)], networks = [], definition, ...more } = wish;
+  return {
+    definition: { configuration, accessPlane: [], controlPlane: [], dumps: {}, ...definition },
+    agents: new Map(agents.map((agent) => [agent.id, agent])),
+    agentAddresses: new Set(agents.flatMap(({ addresses }) => addresses)),
+    networks: new Map(networks.map((network) => [network.id, network])),
+    certificates: new Map(),
+    dictionaries: new Map(),
+    files: new Map(),
+    allowedTargets: defaultSettings.tasks.allowedTargets,
+    dumpLimits: defaultSettings.dumps,
+    ...more,
+  };
+};
+
+export const ends = { sources: [{ agent: { id: 1 } }], targets: [{ agent: { id: 2 } }] };

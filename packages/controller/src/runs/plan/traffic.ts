@@ -1,0 +1,41 @@
+import type { Rotation, Sources, Target } from '@rushhour/protocol';
+import type { Place } from './address-book.ts';
+import type { Figures } from './figures.ts';
+
+/** What one client of an entry gets of it. */
+export interface ClientPart {
+  readonly targets: Target[];
+  readonly sources: Sources;
+  readonly rotation: Rotation;
+  /** Its part of a rate of the whole entry; undefined stays so. */
+  rate(whole: number | undefined): number | undefined;
+  /** Its part of a number of things; 0 where there are fewer than clients. */
+  whole(whole: number): number;
+}
+
+/** The configuration of an engine, and what it will do to the network. */
+export interface ClientDraft {
+  readonly config: object;
+  readonly figures: Figures;
+  readonly hasRate: boolean;
+}
+
+/** What a plugin makes of the values of an entry. */
+export interface Traffic {
+  readonly engine: string;
+  /** Of the sockets that listen. */
+  readonly transport: 'tcp' | 'udp';
+  /** Where targets name none. */
+  readonly usualPorts: string;
+  /** Targets told elsewhere than in `targets`, where that is empty. */
+  readonly moreTargets?: readonly { place: Place; path: string }[];
+  /** Rates and numbers of the whole entry: a client whose part of one is nothing has nothing to do. */
+  readonly rates?: readonly (number | undefined)[];
+  readonly totals?: readonly (number | undefined)[];
+  /** Undefined for a plugin that only answers. */
+  readonly client?: (part: ClientPart) => ClientDraft;
+  /** The other side, without the places it listens on. */
+  server(): { readonly config: object; readonly figures?: Partial<Figures> };
+  /** How the engine is told where to listen. */
+  listen?(place: { host: string; port: number }): object;
+}
