@@ -1,7 +1,6 @@
 import type { api, NewDictionary } from '@rushhour/contract';
-import { isProtocolType } from '@rushhour/pools';
 import { assertAllFound, assertFresh, cursorOf, one, pageRequestOf } from '../crud.ts';
-import { forbidden, invalid, notFound } from '../errors.ts';
+import { forbidden, notFound } from '../errors.ts';
 import type { Handlers } from '../handlers.ts';
 import type { Change } from '../store/change.ts';
 import type { Executor } from '../store/database.ts';
@@ -12,17 +11,15 @@ import type { SettingsStore } from '../store/settings.ts';
 import { changedContent } from './dictionaries/changed-dictionary.ts';
 import { isInline, usesOf } from './dictionaries/content.ts';
 import type { DictionaryFiles } from './dictionaries/dictionary-files.ts';
+import { drawRows, placed, type StoredDictionary } from './dictionaries/draw-rows.ts';
 import { openFile } from './dictionaries/import.ts';
 import { contentOfBody, contentOfUpload, type StoredContent, sourcePath } from './dictionaries/new-dictionary.ts';
-import { sampleOf, sampleOfFile } from './dictionaries/sample.ts';
 
 interface Deps {
   store: Store;
   settings: SettingsStore;
   files: DictionaryFiles;
 }
-
-type Stored = NonNullable<Awaited<ReturnType<typeof dictionaries.find>>>;
 
 export const dictionaryHandlers = ({ store, settings, files }: Deps): Handlers<typeof api.dictionaries> => {
   const access = { files, read: store.read };
@@ -41,20 +38,6 @@ export const dictionaryHandlers = ({ store, settings, files }: Deps): Handlers<t
     await setLinks(tx, { kind: 'dictionary', id, name }, uses);
   };
 
-  const draw = async (found: Stored, count: number) => {
-    const { id, type, config, rowCount } = found;
-    if (isProtocolType(type)) {
-      const message = 'parameters of a protocol hold nothing to draw from';
-      throw invalid([{ path: '/sample', in: 'query', code: 'NOTHING_TO_DRAW', message }]);
-    }
-    if (type === 'file') {
-      const fileID = Number(config['$source']?.['fileID']);
-      return sampleOfFile(found, count, await openFile(files, store.read, fileID, sourcePath));
-    }
-    const rows = isInline(type) ? await readRows(store.read, id, { from: 0, limit: rowCount }) : [];
-    return sampleOf({ ...found, ...placed(type, rows) }, count);
-  };
-
   return {
     list: async ({ query }) => {
       const request = pageRequestOf(query, 'id');
@@ -70,7 +53,7 @@ export const dictionaryHandlers = ({ store, settings, files }: Deps): Handlers<t
     get: async ({ params: { id }, query: { rowsFrom = 0, rowsLimit = 10_000, sample } }) => {
       const found = await findIn(store.read, id);
       const rows = await readRows(store.read, id, { from: rowsFrom, limit: rowsLimit });
-      return one({ ...shown(found, rows), ...(sample && { sample: await draw(found, sample) }) });
+      return one({ ...shown(found, rows), ...(sample && { sample: await drawRows(access, found, sample) }) });
     },
     create: async ({ body, upload }, caller) => {
       const content = await (upload ? contentOfUpload(upload) : contentOfBody(body as NewDictionary, access));
@@ -121,19 +104,13 @@ const columnsOf = ({ type, selection, columns, config, rowCount }: StoredContent
   rowCount,
 });
 
-const placed = (type: string, rows: readonly (string | string[])[]) => ({
-  rows: type === 'table' ? (rows as string[][]) : [],
-  values: type === 'list' ? (rows as string[]) : [],
-});
-
-/** A record as it is answered, with the rows that were read; lists show none. */
-const shown = (found: Stored, rows: readonly (string | string[])[] = []) => ({
+const shown = (found: StoredDictionary, rows: readonly (string | string[])[] = []) => ({
   ...found,
   ...placed(found.type, rows),
   ...(isInline(found.type) && rows.length < found.rowCount && { rowsPartial: true }),
 });
 
-const assertOwn = (found: readonly Stored[]) => {
+const assertOwn = (found: readonly StoredDictionary[]) => {
   const ids = found.filter(({ source }) => source === 'builtin').map(({ id }) => id);
   if (ids.length > 0) throw forbidden('BUILT_IN', 'built-in dictionaries stay as they are: copy them instead', { ids });
 };

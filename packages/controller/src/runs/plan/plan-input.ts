@@ -54,8 +54,6 @@ export interface PlanFile {
   readonly sha256: string;
   readonly size: number;
   readonly isReady: boolean;
-  /** Base64; only of files small enough to travel inside an order. */
-  readonly content?: string;
 }
 
 /** Everything a plan is made from, already read. What is named but not there is missing from the maps. */

@@ -1,0 +1,35 @@
+import { ApiError } from '../../errors.ts';
+import type { PlanDictionaries } from '../../runs/plan/load-plan-input.ts';
+import type { PlanDictionary } from '../../runs/plan/plan-input.ts';
+import type { Executor } from '../../store/database.ts';
+import { dictionaries } from '../../store/dictionaries.ts';
+import type { DictionaryFiles } from './dictionary-files.ts';
+import { drawRows, type StoredDictionary } from './draw-rows.ts';
+
+const most = 10_000;
+
+/** The values of dictionaries as plans use them: those of the first column, each once. */
+export const planDictionaries =
+  (files: DictionaryFiles): PlanDictionaries =>
+  async (read, ids) => {
+    const found = await dictionaries.findMany(read, ids);
+    const drawn = await Promise.all(
+      found.map(async (dictionary) => [dictionary.id, await valuesOf(dictionary, { read, files })] as const),
+    );
+    return new Map(drawn);
+  };
+
+const valuesOf = async (
+  dictionary: StoredDictionary,
+  access: { read: Executor; files: DictionaryFiles },
+): Promise<PlanDictionary> => {
+  const { name } = dictionary;
+  try {
+    const rows = await drawRows(access, dictionary, most + 1);
+    const values = new Set(rows.slice(0, most).map((row) => Object.values(row)[0] ?? ''));
+    return { name, values: [...values], isCut: rows.length > most };
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    return { name, values: [], isCut: false, problem: error.message };
+  }
+};

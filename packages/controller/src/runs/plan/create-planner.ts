@@ -1,0 +1,32 @@
+import type { Store } from '../../store/index.ts';
+import type { RunPlan } from './agent-plan.ts';
+import { loadPlanInput, type PlanServices } from './load-plan-input.ts';
+import type { TaskDefinition } from './plan-input.ts';
+import { planRun } from './plan-run.ts';
+
+interface Deps extends Omit<PlanServices, 'secrets'> {
+  readonly store: Store;
+}
+
+/** A task as it is stored, its shape checked when it was written. */
+interface StoredDefinition {
+  readonly configuration: readonly unknown[];
+  readonly accessPlane?: readonly unknown[] | null | undefined;
+  readonly controlPlane?: readonly unknown[] | null | undefined;
+  readonly dumps?: object | null | undefined;
+}
+
+/** Plans tasks from what the store knows at the moment. */
+export const createPlanner = ({ store, settings, dictionaries }: Deps) => ({
+  plan: async ({ configuration, accessPlane, controlPlane, dumps }: StoredDefinition): Promise<RunPlan> => {
+    const definition = {
+      configuration,
+      accessPlane: accessPlane ?? [],
+      controlPlane: controlPlane ?? [],
+      dumps: dumps ?? {},
+    } as TaskDefinition;
+    return planRun(await loadPlanInput(store.read, { secrets: store.secrets, settings, dictionaries }, definition));
+  },
+});
+
+export type TaskPlanner = ReturnType<typeof createPlanner>;

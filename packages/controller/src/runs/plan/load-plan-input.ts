@@ -1,0 +1,87 @@
+import { type FoundReference, taskReferences } from '@rushhour/contract';
+import { agents } from '../../store/agents.ts';
+import { openKey } from '../../store/certificates.ts';
+import type { Executor } from '../../store/database.ts';
+import { files } from '../../store/files.ts';
+import { networks } from '../../store/networks.ts';
+import { allAgentAddresses, lightPolicies, sealedCertificates } from '../../store/plan-records.ts';
+import type { Secrets } from '../../store/secrets.ts';
+import type { SettingsStore } from '../../store/settings.ts';
+import { isReachable, plainAddress } from './machine-addresses.ts';
+import type {
+  PlanAgent,
+  PlanCertificate,
+  PlanDictionary,
+  PlanFile,
+  PlanInput,
+  PlanNetwork,
+  TaskDefinition,
+} from './plan-input.ts';
+
+/** Reads values of dictionaries, by id; those that are not there are left out. */
+export type PlanDictionaries = (read: Executor, ids: readonly number[]) => Promise<ReadonlyMap<number, PlanDictionary>>;
+
+export interface PlanServices {
+  readonly secrets: Secrets;
+  readonly settings: Pick<SettingsStore, 'current'>;
+  readonly dictionaries: PlanDictionaries;
+}
+
+/** Everything a plan of this definition is made from, in one statement for each kind of record. */
+export const loadPlanInput = async (
+  read: Executor,
+  { secrets, settings, dictionaries }: PlanServices,
+  definition: TaskDefinition,
+): Promise<PlanInput> => {
+  const named = idsByKind(taskReferences(definition));
+  const idsOf = (kind: FoundReference['kind']) => [...(named.get(kind) ?? [])];
+  const [agentsById, addresses, networksById, certificates, values, filesById] = await Promise.all([
+    readAgents(read, idsOf('agent')),
+    allAgentAddresses(read),
+    readNetworks(read, idsOf('network')),
+    readCertificates(read, secrets, idsOf('certificate')),
+    dictionaries(read, idsOf('dictionary')),
+    readFiles(read, idsOf('file')),
+  ]);
+  const { tasks, dumps } = settings.current();
+  return {
+    definition,
+    agents: agentsById,
+    agentAddresses: new Set(addresses.map(plainAddress).filter(isReachable)),
+    networks: networksById,
+    certificates,
+    dictionaries: values,
+    files: filesById,
+    allowedTargets: tasks.allowedTargets,
+    dumpLimits: dumps,
+  };
+};
+
+const idsByKind = (references: readonly FoundReference[]) => {
+  const named = new Map<FoundReference['kind'], Set<number>>();
+  for (const { kind, id } of references) named.set(kind, (named.get(kind) ?? new Set()).add(id));
+  return named;
+};
+
+const byId = <Row extends { id: number }, Item>(rows: readonly Row[], itemOf: (row: Row) => Item) =>
+  new Map(rows.map((row) => [row.id, itemOf(row)]));
+
+const readAgents = async (read: Executor, ids: readonly number[]) =>
+  byId(await agents.findMany(read, ids), (row): PlanAgent => row);
+
+const readNetworks = async (read: Executor, ids: readonly number[]) => {
+  const [rows, policies] = await Promise.all([networks.findMany(read, ids), lightPolicies(read, ids)]);
+  return byId(rows, (row): PlanNetwork => ({ ...row, l2PolicyVersion: 0, ...policies.get(row.id) }));
+};
+
+const readCertificates = async (read: Executor, secrets: Secrets, ids: readonly number[]) =>
+  byId(
+    await sealedCertificates(read, ids),
+    (row): PlanCertificate => ({ name: row.name, certificate: row.public, privateKey: openKey(secrets, row) }),
+  );
+
+const readFiles = async (read: Executor, ids: readonly number[]) =>
+  byId(
+    await files.findMany(read, ids),
+    ({ name, sha256, size, state }): PlanFile => ({ name, sha256, size, isReady: state === 'ready' }),
+  );
