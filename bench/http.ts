@@ -7,12 +7,13 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { type AddressInfo, connect, createServer } from 'node:net';
-import { setPriority, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describeHost, engines, RunningOrder } from '@rushhour/agent';
+import { takePriority } from './priority.ts';
 
 const execute = promisify(execFile);
 const connections = 50;
@@ -20,18 +21,6 @@ const seconds = 4;
 const rounds = 3;
 const [generatorCore, serverCore] = ['0', '1'];
 const goals = { autocannon: 2, wrk: 0.3 };
-
-/** Everything that is compared, and nginx, goes before other work on the machine, where that is permitted. */
-const takePriority = (): void => {
-  const liftGroup = (nice: number) => writeFileSync('/proc/self/autogroup', String(nice));
-  try {
-    setPriority(0, -15);
-    liftGroup(-15);
-    process.on('exit', () => liftGroup(0));
-  } catch {
-    console.log('no right to a higher priority: other work on the machine blurs the figures');
-  }
-};
 
 /** The generator itself, in its own process: prints requests a second after a second of warm-up. */
 const generate = async (port: number): Promise<void> => {

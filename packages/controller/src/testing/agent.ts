@@ -78,9 +78,10 @@ export class TestAgentRefused extends Error {
   }
 }
 
-const greetingOf = (
+/** The signed greeting: `enrol` with a token, else `hello`. */
+export const greetingOf = (
   nonce: string,
-  options: Required<Pick<TestAgentOptions, 'identity' | 'bootId'>> & TestAgentOptions,
+  options: Required<Pick<TestAgentOptions, 'identity' | 'bootId'>> & Omit<TestAgentOptions, 'url'>,
 ) => {
   const { identity, token, bootId, name = 'test agent', facts = testFacts(), runs = [] } = options;
   const common = {

@@ -1,0 +1,121 @@
+/** Many agents in one process: each with a key, a WebSocket and heartbeats of its own, as the protocol wants them. */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { AgentHealth, ToAgent, ToController } from '@rushhour/protocol';
+import { WebSocket } from 'ws';
+import { createTestIdentity, greetingOf, testFacts } from '../packages/controller/src/testing/agent.ts';
+
+/** What the bench says to a crowd. */
+export type CrowdOrder =
+  | { kind: 'join'; url: string; tokens: string[]; count: number; name: string }
+  | { kind: 'measure' }
+  | { kind: 'state' };
+
+/** How a crowd is: who is in, and since `measure` how long heartbeats took and how often a connection ended. */
+export interface CrowdState {
+  inside: number;
+  drops: number;
+  roundTripsMs: number[];
+}
+
+const joinAtOnce = 20;
+const firstDelayMs = 250;
+const longestDelayMs = 5000;
+const state: CrowdState = { inside: 0, drops: 0, roundTripsMs: [] };
+
+const health: AgentHealth = {
+  ...{ cpuPct: [12.5, 30.25, 7, 3.5], memoryUsedMb: 1800, load1: 0.42, diskFreeMb: 51_200 },
+  interfaces: ['eth0', 'eth1'].map((name) => ({
+    ...{ name, rxBps: 1e6, txBps: 2e6, rxPps: 1000, txPps: 2000, rxDrops: 0, txDrops: 0 },
+  })),
+};
+
+class SimulatedAgent {
+  readonly #identity = createTestIdentity();
+  readonly #bootId = randomUUID();
+  readonly #url: string;
+  readonly #name: string;
+  readonly #token: string;
+  #isEnrolled = false;
+  #attempts = 0;
+
+  constructor(url: string, name: string, token: string) {
+    this.#url = url;
+    this.#name = name;
+    this.#token = token;
+  }
+
+  /** Resolves at the first welcome; comes back by itself whenever the connection ends. */
+  join(): Promise<void> {
+    return new Promise((resolve) => this.#connect(resolve));
+  }
+
+  #connect(onWelcome: () => void) {
+    const socket = new WebSocket(`${this.#url.replace(/^http/, 'ws')}/agent`, { perMessageDeflate: false });
+    let beating: NodeJS.Timeout | undefined;
+    socket.on('message', (data: Buffer) => {
+      const message = JSON.parse(data.toString()) as ToAgent;
+      if (message.type === 'beat') state.roundTripsMs.push(performance.now() - message.sentAt);
+      if (message.type === 'challenge') socket.send(JSON.stringify(this.#greeting(message.nonce)));
+      if (message.type === 'refused') process.stderr.write(`${this.#name} refused: ${message.reason}\n`);
+      if (message.type !== 'welcome') return;
+      this.#isEnrolled = true;
+      this.#attempts = 0;
+      state.inside += 1;
+      beating = this.#beat(socket, message.limits.heartbeatMs);
+      onWelcome();
+    });
+    socket.on('error', () => {});
+    socket.once('close', () => {
+      if (beating !== undefined) {
+        clearInterval(beating);
+        state.inside -= 1;
+        state.drops += 1;
+      }
+      setTimeout(() => this.#connect(onWelcome), this.#delayMs());
+    });
+  }
+
+  #greeting(nonce: string) {
+    const facts = testFacts({ hostname: this.#name });
+    const who = { identity: this.#identity, bootId: this.#bootId, name: this.#name, facts };
+    return greetingOf(nonce, this.#isEnrolled ? who : { ...who, token: this.#token });
+  }
+
+  /** Every heartbeat carries health, as those of real agents do at this rate. */
+  #beat(socket: WebSocket, everyMs: number) {
+    const beat = () => {
+      const heartbeat: ToController = {
+        ...{ type: 'heartbeat', sentAt: performance.now(), clockOffsetMs: 0.1, roundTripMs: 0.2, health },
+      };
+      socket.send(JSON.stringify(heartbeat));
+    };
+    beat();
+    return setInterval(beat, everyMs);
+  }
+
+  #delayMs() {
+    const longest = Math.min(longestDelayMs, firstDelayMs * 2 ** this.#attempts);
+    this.#attempts += 1;
+    return firstDelayMs / 2 + Math.random() * (longest - firstDelayMs / 2);
+  }
+}
+
+const join = async ({ url, tokens, count, name }: Extract<CrowdOrder, { kind: 'join' }>) => {
+  const usesOfToken = Math.ceil(count / tokens.length);
+  const agents = Array.from(
+    { length: count },
+    (_, i) => new SimulatedAgent(url, `${name}-${i}`, tokens[Math.floor(i / usesOfToken)] ?? ''),
+  );
+  for (let i = 0; i < count; i += joinAtOnce) {
+    await Promise.all(agents.slice(i, i + joinAtOnce).map((agent) => agent.join()));
+    await sleep(1);
+  }
+};
+
+process.on('message', async (order: CrowdOrder) => {
+  if (order.kind === 'join') await join(order);
+  if (order.kind === 'measure') Object.assign(state, { drops: 0, roundTripsMs: [] });
+  process.send?.(state);
+});
+process.once('disconnect', () => process.exit());
