@@ -1,8 +1,13 @@
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { connect, createServer } from 'node:net';
+import type { Order } from '@rushhour/protocol';
 import { describe, expect, it } from 'vitest';
 import type { Engine } from './engine.ts';
 import { engines } from './engines/index.ts';
 import { describeHost } from './host.ts';
-import { parseConfig } from './prepare.ts';
+import { parseConfig, prepareOrder } from './prepare.ts';
+import { SampleStore } from './samples.ts';
 
 const engineOf = (id: string) => engines.get(id) as Engine;
 const targets = [{ host: '127.0.0.1', port: 80 }];
@@ -47,5 +52,47 @@ describe('configuration of engines', () => {
   it('runs every engine on this machine', async () => {
     for (const engine of engines.values())
       expect(await engine.check(describeHost())).toMatchObject({ isAvailable: true });
+  });
+});
+
+describe('claims', () => {
+  const claims = ['10.214.1.7-10.214.1.8', '10.214.2.0/30'];
+  const listen = [{ host: '10.214.1.8', port: 18_765 }];
+  const order = (config: object): Order => ({
+    runId: 1,
+    epoch: 0,
+    engine: 'http',
+    config: { role: 'server', listen, ...config },
+    duration: { mode: 'continuous', seconds: 1, count: 1, rampUpSec: 0, warmUpSec: 0, rampDownSec: 0 },
+    claims,
+    cpuCores: 1,
+  });
+  const deps = (isNetAdmin: boolean) => ({
+    engines,
+    host: { ...describeHost(), isNetAdmin },
+    store: new SampleStore(),
+    signal: new AbortController().signal,
+    note: () => {},
+  });
+  const routes = () => execFileSync('ip', ['route', 'show', 'table', 'local', 'proto', '213'], { encoding: 'utf8' });
+
+  it('make addresses the machine’s own for as long as the order lasts', async () => {
+    const run = await prepareOrder(order({}), deps(true));
+    expect(routes()).toContain('10.214.2.0/30');
+    const client = connect(18_765, '10.214.1.8');
+    await once(client, 'connect');
+    client.destroy();
+    await run.close();
+    expect(routes()).not.toContain('10.214.');
+  });
+
+  it('are given back when the order cannot be prepared, and refused without the right', async () => {
+    const blocker = createServer().listen(18_766, '127.0.0.1');
+    await once(blocker, 'listening');
+    const taken = order({ listen: [{ host: '127.0.0.1', port: 18_766 }] });
+    await expect(prepareOrder(taken, deps(true))).rejects.toThrow('EADDRINUSE');
+    blocker.close();
+    expect(routes()).not.toContain('10.214.');
+    await expect(prepareOrder(order({}), deps(false))).rejects.toMatchObject({ code: 'NOT_PERMITTED' });
   });
 });

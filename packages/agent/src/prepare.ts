@@ -3,6 +3,7 @@ import type { TSchema } from 'typebox';
 import * as value from 'typebox/value';
 import { prepareOnCores } from './cores.ts';
 import { type Engine, type EngineContext, type Host, isDivisible, type Run } from './engine.ts';
+import { type Claim, claimAddresses } from './net/claim.ts';
 import { resolveTargets } from './net/target-guard.ts';
 import type { SampleStore } from './samples.ts';
 
@@ -41,7 +42,7 @@ export const parseConfig = (engine: Engine, config: unknown): unknown => {
 
 /** An order that this agent does not take; `code` says of which kind the reason is. */
 export class OrderRefused extends Error {
-  readonly code: 'BAD_CONFIGURATION' | 'ENGINE_UNKNOWN' | 'ENGINE_UNAVAILABLE';
+  readonly code: 'BAD_CONFIGURATION' | 'ENGINE_UNKNOWN' | 'ENGINE_UNAVAILABLE' | 'NOT_PERMITTED';
   constructor(code: OrderRefused['code'], message: string) {
     super(message);
     this.code = code;
@@ -68,12 +69,50 @@ export const prepareOrder = async (order: Order, deps: PrepareDeps): Promise<Run
     note: deps.note,
     addressOf: (host) => addressIn(addresses, host),
   };
+  const release = await claimAll(order.claims ?? [], deps.host);
+  try {
+    return releasing(await prepareEngine(engine, { order, context, addresses, deps }), release);
+  } catch (error) {
+    await release();
+    throw error;
+  }
+};
+
+interface Prepared {
+  readonly order: Order;
+  readonly context: EngineContext<unknown>;
+  readonly addresses: ReadonlyMap<string, string>;
+  readonly deps: PrepareDeps;
+}
+
+const prepareEngine = (engine: Engine, { order, context, addresses, deps }: Prepared): Promise<Run> => {
   if (order.cpuCores === 1) return engine.prepare(context);
   if (isDivisible(engine)) {
     return prepareOnCores(engine, { context, cores: order.cpuCores, addresses, store: deps.store });
   }
   deps.note(`${engine.id} uses one core, not ${order.cpuCores}`);
   return engine.prepare(context);
+};
+
+/** Makes addresses this machine's own, all or none. */
+const claimAll = async (wishes: readonly string[], host: Host): Promise<() => Promise<void>> => {
+  const claims: Claim[] = [];
+  const release = async () => void (await Promise.all(claims.map((claim) => claim.release())));
+  for (const wish of wishes) {
+    const claim = await claimAddresses(wish, host);
+    claims.push(claim);
+    if (claim.isComplete) continue;
+    await release();
+    throw new OrderRefused('NOT_PERMITTED', `no right to answer for ${wish}`);
+  }
+  return release;
+};
+
+/** The same run; what was claimed for it is given back after its end. */
+const releasing = (run: Run, release: () => Promise<void>): Run => {
+  const close = run.close.bind(run);
+  run.close = () => close().finally(release);
+  return run;
 };
 
 export const addressIn = (addresses: ReadonlyMap<string, string>, host: string): string => {

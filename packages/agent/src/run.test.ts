@@ -4,6 +4,7 @@ import { type Static, Type } from 'typebox';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Engine } from './engine.ts';
 import { describeHost } from './host.ts';
+import { aborted } from './net/aborted.ts';
 import { type OrderDeps, RunningOrder } from './run.ts';
 
 const life: string[] = [];
@@ -160,6 +161,27 @@ describe('run', () => {
     await run.outcome;
     expect(ticks).toBeGreaterThan(before);
     expect(Date.now() - begin).toBeGreaterThanOrEqual(600);
+  });
+
+  it('moves the end of a server by the pause of its clients', async () => {
+    const deaf: Engine = {
+      id: 'deaf',
+      config: Type.Object({ role: Type.String() }),
+      targetsOf: () => [],
+      check: async () => ({ isAvailable: true, way: 'nothing' }),
+      prepare: async ({ signal }) => ({ start: () => aborted(signal), close: async () => {} }),
+    };
+    const deps = depsOf({ engines: new Map([['deaf', deaf]]) });
+    const begin = Date.now();
+    const server = new RunningOrder({ ...orderOf({ role: 'server' }, 0.3), engine: 'deaf' }, deps);
+    const client = new RunningOrder({ ...orderOf({ role: 'client' }, 0.3), engine: 'deaf' }, deps);
+    await sleep(100);
+    server.pause();
+    expect(() => client.pause()).toThrow('deaf cannot pause');
+    await sleep(250);
+    server.resume();
+    await server.outcome;
+    expect(Date.now() - begin).toBeGreaterThanOrEqual(550);
   });
 
   it('changes the load while it runs', async () => {

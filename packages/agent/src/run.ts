@@ -64,15 +64,15 @@ export class RunningOrder {
 
   /**
    * Stops sending but keeps sessions and counters; the planned end moves by the length of the pause.
-   * Before the start it is remembered.
+   * A server has nothing to stop, but its end moves as that of its clients does. Before the start it is remembered.
    */
   pause(): void {
     this.#startsPaused = true;
     if (this.#startedAt === 0 && !this.#planned.signal.aborted) return;
     const run = this.#running();
-    if (!isPausable(run)) throw new CannotPause(`${this.#order.engine} cannot pause`);
+    if (!this.#canPause(run)) throw new CannotPause(`${this.#order.engine} cannot pause`);
     if (this.#pausedAt !== undefined) return;
-    run.pause();
+    if (isPausable(run)) run.pause();
     this.#pausedAt = Date.now();
     clearTimeout(this.#deadline);
   }
@@ -81,10 +81,10 @@ export class RunningOrder {
     this.#startsPaused = false;
     if (this.#startedAt === 0 && !this.#planned.signal.aborted) return;
     const run = this.#running();
-    if (!isPausable(run) || this.#pausedAt === undefined) return;
+    if (this.#pausedAt === undefined) return;
     this.#pausedMs += Date.now() - this.#pausedAt;
     this.#pausedAt = undefined;
-    run.resume();
+    if (isPausable(run)) run.resume();
     this.#armDeadline();
   }
 
@@ -93,6 +93,10 @@ export class RunningOrder {
     return isLoadChangeable(run)
       ? run.changeLoad(change)
       : { rejected: `${this.#order.engine} has no changeable load` };
+  }
+
+  #canPause(run: Run): boolean {
+    return isPausable(run) || (this.#order.config as { role?: string } | null)?.role === 'server';
   }
 
   #running(): Run {
@@ -131,7 +135,7 @@ export class RunningOrder {
     const ended = run.start();
     this.#startedAt = Date.now();
     this.sampler.restart(this.#startedAt);
-    if (this.#startsPaused && isPausable(run)) this.pause();
+    if (this.#startsPaused && this.#canPause(run)) this.pause();
     else this.#armDeadline();
     const ticking = this.#everySecond(() => this.#sample(watch));
     try {

@@ -40,6 +40,12 @@ export const Order = Type.Object(
         description: 'Addresses and networks that may be sent to. Loopback and private ranges when left out.',
       }),
     ),
+    claims: Type.Optional(
+      Type.Array(Type.String(), {
+        description:
+          'Addresses the machine answers for while the order lasts: single ones, networks, or first-last. Needed where a server listens on addresses that no interface has.',
+      }),
+    ),
     cpuCores: Type.Integer({ minimum: 1, maximum: 256, default: 1 }),
   },
   { additionalProperties: false },

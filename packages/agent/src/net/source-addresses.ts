@@ -1,11 +1,7 @@
-import { isIP } from 'node:net';
 import type { Sources } from '@rushhour/protocol';
 import type { Host } from '../engine.ts';
-import { addressesOf, hostsOf, networksOf, parseNetwork, parseRange } from './address-range.ts';
-import { addLocalRoute } from './local-routes.ts';
+import { claimAddresses } from './claim.ts';
 import { type Chooser, chooserOf } from './rotation.ts';
-
-const maxAddresses = 1_000_000;
 
 /** Where the sessions of a client come from. */
 export interface SourcePool {
@@ -22,37 +18,12 @@ export interface SourceDeps {
   readonly core: { readonly index: number; readonly count: number };
 }
 
-const isOwn = (address: string, host: Host): boolean => address.startsWith('127.') || host.addresses.includes(address);
-
-/** Addresses that are wished for, and the networks that make them this machine's own. */
-interface Wish {
-  readonly text: string;
-  readonly version: 4 | 6;
-  readonly addresses: readonly string[];
-  readonly networks: readonly string[];
-}
-
-const networkWish = (text: string): Wish => {
-  if (isIP(text.split('/')[0] as string) === 0) throw new RangeError(`${text} is no source address or network`);
-  const network = parseNetwork(text);
-  return { text, version: network.version, addresses: hostsOf(network, maxAddresses), networks: [text] };
-};
-
-const rangeWish = (text: string): Wish => {
-  const range = parseRange(text);
-  return { text, version: range.version, addresses: addressesOf(range, maxAddresses), networks: networksOf(range) };
-};
-
-/** Makes the wished-for addresses usable where this machine may, and says so where it may not. */
-const claimAddresses = async (wish: Wish, deps: SourceDeps, undo: (() => Promise<void>)[]): Promise<string[]> => {
-  const own = wish.addresses.filter((address) => isOwn(address, deps.host));
-  if (own.length === wish.addresses.length) return own;
-  if (deps.host.isNetAdmin && deps.host.platform === 'linux') {
-    for (const network of wish.networks) undo.push(await addLocalRoute(network, wish.version));
-    return [...wish.addresses];
-  }
-  deps.note(`no right to use ${wish.text} as source addresses; the machine's own are used instead`);
-  return own;
+/** Takes the wished-for addresses where this machine may, and says so where it may not. */
+const takeAddresses = async (text: string, deps: SourceDeps, undo: (() => Promise<void>)[]): Promise<string[]> => {
+  const claim = await claimAddresses(text, deps.host);
+  if (claim.isComplete) undo.push(claim.release);
+  else deps.note(`no right to use ${text} as source addresses; the machine's own are used instead`);
+  return claim.addresses;
 };
 
 const portsOf = (range: string | undefined, core: SourceDeps['core']): (() => { localPort?: number }) => {
@@ -74,9 +45,8 @@ const localAddressOf = (chosen: { localAddress: string } | undefined) =>
 export const prepareSources = async (sources: Sources, deps: SourceDeps): Promise<SourcePool> => {
   const undo: (() => Promise<void>)[] = [];
   const addresses: string[] = [];
-  const wishes = [...sources.addresses, ...sources.networks].map(networkWish);
-  for (const wish of [...wishes, ...sources.ranges.map(rangeWish)]) {
-    for (const address of await claimAddresses(wish, deps, undo)) addresses.push(address);
+  for (const wish of [...sources.addresses, ...sources.networks, ...sources.ranges]) {
+    for (const address of await takeAddresses(wish, deps, undo)) addresses.push(address);
   }
   const mine = addresses.filter(
     (_, index) => addresses.length < deps.core.count || index % deps.core.count === deps.core.index,
