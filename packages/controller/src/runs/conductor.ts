@@ -70,6 +70,7 @@ export const createConductor = (deps: ConductorDeps) => {
 
   const giveUpMissing = async (view: RunView) => {
     for (const agentId of roster.takeMissing(view.run.id, Date.now())) {
+      if (gateway.isOnline(agentId)) continue;
       await ledger.edit(view.run.id, (now) => {
         const agent = now.agents.find(({ agentID }) => agentID === agentId);
         return agent && loseAgent(now, agent, 'it did not come back after a restart of the controller');
@@ -103,7 +104,16 @@ export const createConductor = (deps: ConductorDeps) => {
       return;
     }
   };
-  const wake = (runId: number) => mailbox.post(runId, () => advance(runId));
+  const due = new Set<number>();
+  /** Whoever is woken twice before its turn looks once. */
+  const wake = (runId: number): Promise<void> => {
+    if (due.has(runId)) return mailbox.post(runId, async () => {});
+    due.add(runId);
+    return mailbox.post(runId, () => {
+      due.delete(runId);
+      return advance(runId);
+    });
+  };
 
   let looking: Promise<void> | undefined;
   let isAskedAgain = false;

@@ -1,6 +1,5 @@
-import type { Store } from '../store/index.ts';
+import type { AgentGateway } from '../agents/gateway.ts';
 import { putRunAgents } from '../store/run-agents.ts';
-import { agentsForRuns } from '../store/run-queue.ts';
 import type { SettingsStore } from '../store/settings.ts';
 import { armedDeadline, commonStart, runningDeadline, stopDeadline, type Timing } from './deadlines.ts';
 import type { Ending } from './end-run.ts';
@@ -9,7 +8,7 @@ import type { Step } from './next-step.ts';
 import type { RunView } from './run-view.ts';
 
 interface Deps {
-  store: Store;
+  gateway: Pick<AgentGateway, 'roundTripMs'>;
   settings: Pick<SettingsStore, 'current'>;
   ledger: Ledger;
   ending: Ending;
@@ -19,17 +18,10 @@ interface Deps {
 type Stop = Pick<Extract<Step, { kind: 'stop' }>, 'endStatus' | 'reason' | 'error'>;
 
 /** Carries out what was decided. Each is one transaction; agents hear of it afterwards. */
-export const createSteps = ({ store, settings, ledger, ending, timing }: Deps) => {
-  const arm = async ({ run, agents }: RunView) => {
-    const known = await agentsForRuns(
-      store.read,
-      agents.map(({ agentID }) => agentID),
-    );
-    const t0 = commonStart(
-      Date.now(),
-      [...known.values()].map(({ roundTripMs }) => roundTripMs),
-      timing,
-    );
+export const createSteps = ({ gateway, settings, ledger, ending, timing }: Deps) => {
+  const arm = ({ run, agents }: RunView) => {
+    const roundTrips = agents.map(({ agentID }) => gateway.roundTripMs(agentID) ?? 0);
+    const t0 = commonStart(Date.now(), roundTrips, timing);
     const patch = { t0, deadlineAt: armedDeadline(t0, timing) };
     return ledger.move(run.id, { trigger: 'arm', source: 'controller', patch }, (tx) =>
       putRunAgents(

@@ -17,7 +17,6 @@ export interface AgentForRun {
   ownerEmail: string | null;
   needsReset: boolean;
   bootId: string;
-  roundTripMs: number;
 }
 
 const busyRuns = sql<number>`(select count(*) from ${sql.ref('runAgents')} inner join runs on runs.id = ${sql.ref('runAgents.runID')} where ${sql.ref('runAgents.agentID')} = ${sql.ref('agents.id')} and runs.status between 2 and 6)`;
@@ -26,10 +25,8 @@ const owner = sql<string | null>`(select email from users where users.id = ${sql
 const forRun = statement((db, p: { ids: string }, engine) =>
   db
     .selectFrom('agents')
-    .select([
-      ...(['id', 'name', 'isBlocked', 'deletedAt', 'maxConcurrentTasks'] as const),
-      ...(['reservedBy', 'reservedUntil', 'needsReset', 'bootId', 'roundTripMs'] as const),
-    ])
+    .select(['id', 'name', 'isBlocked', 'deletedAt', 'maxConcurrentTasks'])
+    .select(['reservedBy', 'reservedUntil', 'needsReset', 'bootId'])
     .select([busyRuns.as('activeRuns'), owner.as('ownerEmail')])
     .where(inList('agents.id', p.ids, engine)),
 );

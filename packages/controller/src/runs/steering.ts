@@ -1,0 +1,126 @@
+import { findPlugin, type LoadChange, type StopReason } from '@rushhour/contract';
+import type { Bus } from '../bus/local.ts';
+import { conflict } from '../errors.ts';
+import type { Change } from '../store/change.ts';
+import { putRunAgents, runAgentsOf } from '../store/run-agents.ts';
+import { appendEvent } from '../store/run-events.ts';
+import { lockRun, newestRunOf, patchRun, type RunPatch, type RunRecord } from '../store/runs.ts';
+import type { SettingsStore } from '../store/settings.ts';
+import { pauseDeadline, runningDeadline, stopDeadline, type Timing } from './deadlines.ts';
+import { announce, illegalMove, moveRun } from './ledger.ts';
+import { changeLoads } from './load-change.ts';
+import { ordersOf } from './run-view.ts';
+import { allowedFrom, isActive, runStatus } from './task-state.ts';
+
+interface Deps {
+  bus: Bus;
+  settings: Pick<SettingsStore, 'current'>;
+  timing: Timing;
+}
+
+export interface StopWish {
+  readonly mode?: 'graceful' | 'abort' | undefined;
+  readonly reason: Extract<StopReason, 'user' | 'ai' | 'schedule' | 'deleted'>;
+  /** Why, in the words of whoever asked. */
+  readonly note?: string | undefined;
+}
+
+export interface RunState {
+  runId: number;
+  status: number;
+}
+
+const stateOf = ({ id, status }: RunRecord): RunState => ({ runId: id, status });
+const sourceIn = (tx: Change) => (tx.userId === null ? 'controller' : `user:${tx.userId}`);
+
+/** What the pause that ends now adds to the length of the run. */
+const afterPause = ({ pausedAt, pausedMs }: RunRecord, now: string): RunPatch =>
+  pausedAt === null ? {} : { pausedAt: null, pausedMs: pausedMs + Math.max(1, Date.parse(now) - Date.parse(pausedAt)) };
+
+/** What people do to the run of a task. Only the store is changed here; the conductor tells the agents. */
+export const createSteering = ({ bus, settings, timing }: Deps) => {
+  /** The run under way, kept from others until the change is done. */
+  const activeRun = async (tx: Change, taskId: number): Promise<RunRecord> => {
+    const newest = await newestRunOf(tx, taskId);
+    const run = newest && (await lockRun(tx, newest.id));
+    if (run === undefined)
+      throw conflict('ILLEGAL_TRANSITION', 'the task has no run', { from: 0, allowed: allowedFrom(0) });
+    if (!isActive(run.status)) throw illegalMove(run);
+    tx.touch('tasks', taskId);
+    tx.touch('runs', run.id);
+    return run;
+  };
+
+  const escalate = async (tx: Change, run: RunRecord): Promise<RunRecord> => {
+    const deadlineAt = stopDeadline(settings.current().tasks, Date.parse(tx.now));
+    const patch = { stopMode: 'abort', deadlineAt };
+    const patched = (await patchRun(tx, { id: run.id, from: [runStatus.stopping], patch })) as RunRecord;
+    await appendEvent(tx, run.id, { type: 'abort', source: sourceIn(tx), message: 'stopping at once' });
+    announce(tx, bus, patched);
+    return patched;
+  };
+
+  return {
+    /** Ends the run of a task, whatever its state; a second time changes nothing. */
+    stop: async (tx: Change, taskId: number, { mode = 'graceful', reason, note = '' }: StopWish): Promise<RunState> => {
+      const run = await activeRun(tx, taskId);
+      if (note) tx.note({ reason: note });
+      if (run.status === runStatus.stopping) {
+        return stateOf(mode === 'abort' && run.stopMode !== 'abort' ? await escalate(tx, run) : run);
+      }
+      const now = Date.parse(tx.now);
+      const move = { source: sourceIn(tx), message: note };
+      if (run.status === runStatus.queued) {
+        const patch = { stopReason: reason, finishedAt: tx.now, deadlineAt: null, health: 'ok' };
+        return stateOf(await moveRun(tx, bus, run.id, { ...move, trigger: 'withdraw', patch }));
+      }
+      const patch = {
+        ...afterPause(run, tx.now),
+        endStatus: runStatus.stopped,
+        stopReason: reason,
+        stopMode: mode,
+        deadlineAt: stopDeadline(settings.current().tasks, now),
+      };
+      return stateOf(await moveRun(tx, bus, run.id, { ...move, trigger: 'stop', patch }));
+    },
+
+    pause: async (tx: Change, taskId: number, note = ''): Promise<RunState> => {
+      const run = await activeRun(tx, taskId);
+      if (run.status !== runStatus.running) throw illegalMove(run);
+      const orders = ordersOf({ run, agents: await runAgentsOf(tx, run.id) });
+      const stuck = new Set(orders.filter(({ order }) => !order.canPause).map(({ order }) => order.pluginId));
+      if (stuck.size > 0) {
+        const plugins = [...stuck].map((id) => ({ id, name: findPlugin(id)?.name ?? '' }));
+        throw conflict('CANNOT_PAUSE', `${plugins.map(({ name }) => name).join(', ')} cannot pause`, { plugins });
+      }
+      const patch = { pausedAt: tx.now, deadlineAt: pauseDeadline(settings.current().tasks, Date.parse(tx.now)) };
+      const move = { trigger: 'pause', source: sourceIn(tx), patch, message: note } as const;
+      return stateOf(await moveRun(tx, bus, run.id, move));
+    },
+
+    resume: async (tx: Change, taskId: number): Promise<RunState> => {
+      const run = await activeRun(tx, taskId);
+      if (run.status !== runStatus.paused) throw illegalMove(run);
+      const after = afterPause(run, tx.now);
+      const patch = { ...after, deadlineAt: runningDeadline({ ...run, ...after }, timing) };
+      return stateOf(await moveRun(tx, bus, run.id, { trigger: 'resume', source: sourceIn(tx), patch }));
+    },
+
+    changeLoad: async (tx: Change, taskId: number, changes: readonly LoadChange[]) => {
+      const run = await activeRun(tx, taskId);
+      if (run.status !== runStatus.running && run.status !== runStatus.paused) throw illegalMove(run);
+      const { applied, rejected, agents } = changeLoads({ run, agents: await runAgentsOf(tx, run.id) }, changes);
+      if (applied.length > 0) {
+        await putRunAgents(tx, agents);
+        await appendEvent(tx, run.id, {
+          type: 'loadChanged',
+          source: sourceIn(tx),
+          message: `new load for ${applied.map((index) => `entry ${index}`).join(', ')}`,
+          data: { changes: changes.filter(({ index }) => applied.includes(index)) },
+        });
+        announce(tx, bus, run);
+      }
+      return { applied, rejected };
+    },
+  };
+};
