@@ -75,24 +75,46 @@ const newTestRoute = createRoute({
   component: lazyRouteComponent(() => import('../features/new-test/new-test-page.tsx'), 'NewTestPage'),
 });
 
+const settingsRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/settings',
+  validateSearch: anySearch,
+  component: lazyRouteComponent(() => import('../features/settings/settings-page.tsx'), 'SettingsPage'),
+});
+
+const notificationsRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/notifications',
+  component: lazyRouteComponent(() => import('../features/notifications/notifications-page.tsx'), 'NotificationsPage'),
+});
+
 const resourceRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/resources/$name',
   validateSearch: anySearch,
-  component: lazyRouteComponent(() => import('../features/resources/resource-route.tsx'), 'ResourceRoute'),
+  component: lazyRouteComponent(() => import('./resources/resource-route.tsx'), 'ResourceRoute'),
 });
 
 const resourceItemRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/resources/$name/$id',
   validateSearch: anySearch,
-  component: lazyRouteComponent(() => import('../features/resources/resource-item-route.tsx'), 'ResourceItemRoute'),
+  component: lazyRouteComponent(() => import('./resources/resource-item-route.tsx'), 'ResourceItemRoute'),
 });
 
 const routeTree = rootRoute.addChildren([
   signInRoute,
   passwordRoute,
-  shellRoute.addChildren([overviewRoute, newTestRoute, taskRoute, taskRunRoute, resourceRoute, resourceItemRoute]),
+  shellRoute.addChildren([
+    overviewRoute,
+    newTestRoute,
+    taskRoute,
+    taskRunRoute,
+    settingsRoute,
+    notificationsRoute,
+    resourceRoute,
+    resourceItemRoute,
+  ]),
 ]);
 
 export const router = createRouter({ routeTree, defaultPreload: 'intent', scrollRestoration: true });

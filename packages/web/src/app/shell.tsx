@@ -18,6 +18,7 @@ import { client } from '../lib/client.ts';
 import { useMay, useSession } from '../lib/session.ts';
 import { text } from '../lib/text.ts';
 import { navigation } from './navigation.ts';
+import { Palette } from './palette.tsx';
 
 /** The frame around every page: menu, account, and the sign-in that appears when a session runs out. */
 export const Shell = () => {
@@ -56,6 +57,7 @@ export const Shell = () => {
       <AppShell.Main id="content">
         <Outlet />
       </AppShell.Main>
+      <Palette />
       <SignInDialog />
     </AppShell>
   );

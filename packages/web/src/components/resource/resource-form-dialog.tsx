@@ -17,7 +17,10 @@ interface ResourceFormDialogProps {
 
 /** A form made from the schema of the operation; what the controller refuses is shown at the field it names. */
 export const ResourceFormDialog = ({ resource, item, onClose, onSaved }: ResourceFormDialogProps) => {
-  const schema = writableOf(routeOf(resource.name, 'create')?.body as unknown as ObjectSchema, resource.form);
+  const schema = writableOf(
+    routeOf(resource.name, item === undefined ? 'create' : 'update')?.body as unknown as ObjectSchema,
+    resource.form,
+  );
   const [value, setValue] = useState<Item>(() => pick(item ?? {}, Object.keys(schema.properties)));
   const [issues, setIssues] = useState<Record<string, string>>({});
   const [isBusy, setBusy] = useState(false);

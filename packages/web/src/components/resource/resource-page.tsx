@@ -50,7 +50,10 @@ export const ResourcePage = ({ resource }: { resource: Resource }) => {
         <Title order={1} size="h2">
           {title}
         </Title>
-        <NewButton resource={resource} onNew={() => setEdited('new')} />
+        <Group gap="xs">
+          {resource.header}
+          <NewButton resource={resource} onNew={() => setEdited('new')} />
+        </Group>
       </Group>
       <Group>
         {canSearch(name) && (

@@ -29,6 +29,8 @@ export interface Resource {
   readonly filters?: readonly Filter[];
   /** Members shown in the form, in order; all writable ones unless given. */
   readonly form?: readonly string[];
+  /** Beside the title: what else begins here. */
+  readonly header?: ReactNode;
   /** A page of its own instead of the generated form. */
   readonly createTo?: string;
   readonly itemTo?: (item: Item) => string;

@@ -24,9 +24,13 @@ export interface ObjectSchema extends Schema {
   properties: Record<string, Schema>;
 }
 
+/** Members of an update that the page fills in itself. */
+const ours = new Set(['id', 'ID', 'updatedAt']);
+
 /** The members a person may write, in the order wished for. */
 export const writableOf = (schema: ObjectSchema, order?: readonly string[]): ObjectSchema => {
-  const names = order ?? Object.keys(schema.properties).filter((name) => !schema.properties[name]?.readOnly);
+  const names =
+    order ?? Object.keys(schema.properties).filter((name) => !schema.properties[name]?.readOnly && !ours.has(name));
   return {
     ...schema,
     properties: Object.fromEntries(

@@ -12,10 +12,10 @@ import { isActive, isOver } from '../../lib/task-status.ts';
 import { type TaskEvent, useTaskStream } from '../../lib/task-stream.ts';
 import { text } from '../../lib/text.ts';
 import { clock } from '../../lib/units.ts';
-import { RunCharts } from '../runs/run-charts.tsx';
-import { RunControls } from '../runs/run-controls.tsx';
-import { RunResult } from '../runs/run-result.tsx';
-import { useRunSeries } from '../runs/run-series.ts';
+import { RunCharts } from './run-charts.tsx';
+import { RunControls } from './run-controls.tsx';
+import { RunResult } from './run-result.tsx';
+import { useRunSeries } from './run-series.ts';
 
 const { run, task: words } = text;
 const pollMs = 2000;

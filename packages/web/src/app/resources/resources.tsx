@@ -1,5 +1,7 @@
 import { AgentBadge, TaskBadge, VerdictBadge } from '../../components/badges.tsx';
-import type { Resource } from '../../components/resource/resource.ts';
+import { idOf, type Resource } from '../../components/resource/resource.ts';
+import { AgentDetails } from '../../features/agents/agent-details.tsx';
+import { JoinButton } from '../../features/agents/join-dialog.tsx';
 import { text } from '../../lib/text.ts';
 import { bytes } from '../../lib/units.ts';
 
@@ -51,6 +53,8 @@ export const resources: readonly Resource[] = [
       { key: 'lastSeenAt', header: 'Last seen' },
     ],
     form: ['name', 'comment', 'tags'],
+    header: <JoinButton />,
+    details: (item) => <AgentDetails id={idOf(item)} />,
   },
   {
     name: 'projects',
