@@ -14,19 +14,23 @@ const histogram = fc
 describe('histogram sum', () => {
   it('says of several histograms what one that had recorded everything would say', () => {
     fc.assert(
-      fc.property(fc.array(histogram, { maxLength: 6 }), fc.double({ min: 0, max: 1, noNaN: true }), (all, fraction) => {
-        const one = all.reduce((total, next) => total.merge(next), new Histogram());
-        const sum = all.reduce((total, next) => total.add(next.toBytes()), new HistogramSum());
-        for (const statistic of ['count', 'sum', 'avg', 'min', 'max'] as const) {
-          expect(sum[statistic]).toBe(one[statistic]);
-        }
-        expect(sum.quantile(fraction)).toBe(one.quantile(fraction));
-        expect(sum.toBytes()).toEqual(one.toBytes());
-        const halves = [all.slice(0, 3), all.slice(3)].map((half) =>
-          half.reduce((total, next) => total.add(next.toBytes()), new HistogramSum()),
-        );
-        expect((halves[0] as HistogramSum).addAll(halves[1] as HistogramSum).toBytes()).toEqual(one.toBytes());
-      }),
+      fc.property(
+        fc.array(histogram, { maxLength: 6 }),
+        fc.double({ min: 0, max: 1, noNaN: true }),
+        (all, fraction) => {
+          const one = all.reduce((total, next) => total.merge(next), new Histogram());
+          const sum = all.reduce((total, next) => total.add(next.toBytes()), new HistogramSum());
+          for (const statistic of ['count', 'sum', 'avg', 'min', 'max'] as const) {
+            expect(sum[statistic]).toBe(one[statistic]);
+          }
+          expect(sum.quantile(fraction)).toBe(one.quantile(fraction));
+          expect(sum.toBytes()).toEqual(one.toBytes());
+          const halves = [all.slice(0, 3), all.slice(3)].map((half) =>
+            half.reduce((total, next) => total.add(next.toBytes()), new HistogramSum()),
+          );
+          expect((halves[0] as HistogramSum).addAll(halves[1] as HistogramSum).toBytes()).toEqual(one.toBytes());
+        },
+      ),
     );
   });
 

@@ -37,6 +37,10 @@ export class NameBook {
     this.#fresh = [];
   }
 
+  get size(): number {
+    return this.#names.length - 1;
+  }
+
   get metrics(): ReadonlyMap<number, Metric> {
     return this.#metrics;
   }

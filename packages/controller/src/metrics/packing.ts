@@ -12,19 +12,18 @@ interface PartShape {
 }
 
 /**
- * Consecutive seconds as bytes: first what all have, then their shapes, then one column for each metric of each target.
+ * Seconds of one source as bytes: first what all have, then their shapes, then one column for each metric of each target.
  * So equal things lie side by side, and a reader passes over the columns it does not want.
  */
 export const packSeconds = (seconds: readonly Second[]): Uint8Array => {
   const writer = new ByteWriter();
-  const firstSeq = seconds[0]?.seq ?? 0;
   writer.varint(seconds.length);
-  writer.varint(firstSeq);
-  let previousAt = 0;
-  for (const [i, { seq, at }] of seconds.entries()) {
-    if (seq !== firstSeq + i) throw new RangeError('packed seconds must follow one another');
-    writer.number(at - previousAt);
-    previousAt = at;
+  let previous = { seq: -1, at: 0 };
+  for (const { seq, at } of seconds) {
+    if (seq <= previous.seq) throw new RangeError('packed seconds must be in order');
+    writer.varint(seq - previous.seq - 1);
+    writer.number(at - previous.at);
+    previous = { seq, at };
   }
   for (const { spanMs } of seconds) writer.number(spanMs);
   for (const { phase } of seconds) writer.varint(phases.indexOf(phase));
@@ -37,11 +36,10 @@ export const packSeconds = (seconds: readonly Second[]): Uint8Array => {
 export const unpackSeconds = (bytes: Uint8Array, wants: (metric: number) => boolean = () => true): Second[] => {
   const reader = new ByteReader(bytes);
   const count = reader.varint();
-  const firstSeq = reader.varint();
-  let at = 0;
-  const ats = Array.from({ length: count }, () => {
-    at += reader.number();
-    return at;
+  let previous = { seq: -1, at: 0 };
+  const times = Array.from({ length: count }, () => {
+    previous = { seq: previous.seq + reader.varint() + 1, at: previous.at + reader.number() };
+    return previous;
   });
   const spans = Array.from({ length: count }, () => reader.number());
   const phaseOf = Array.from({ length: count }, () => phases[reader.varint()] ?? 'steady');
@@ -49,8 +47,7 @@ export const unpackSeconds = (bytes: Uint8Array, wants: (metric: number) => bool
   const shapeOf = Array.from({ length: count }, () => shapes[reader.varint()] ?? []);
   const columns = readColumns(reader, bytes, wants);
   return shapeOf.map((shape, i) => ({
-    seq: firstSeq + i,
-    at: ats[i] as number,
+    ...(times[i] as { seq: number; at: number }),
     spanMs: spans[i] as number,
     phase: phaseOf[i] as Phase,
     parts: shape.map((part) => readPart(part, columns)),

@@ -1,0 +1,49 @@
+import type { Store } from '../store/index.ts';
+import { everyAgent, insertSamples, type SampleRow } from '../store/samples.ts';
+import { secondOfCell } from './cell.ts';
+import { lastOfMinute } from './merged-minutes.ts';
+import type { OpenRun } from './open-run.ts';
+import { packSeconds } from './packing.ts';
+import { timeOf } from './run-facts.ts';
+import { storedSqueezed } from './squeeze.ts';
+import type { InTurn } from './turns.ts';
+
+/** So long after its end a minute is thought complete; what comes later opens it again. */
+const lateMs = 15_000;
+
+const rowsOf = ({ facts, merged }: OpenRun, minute: number): Promise<SampleRow[]> =>
+  Promise.all(
+    merged.sidesOf(minute).map(async ({ group, seconds }) => {
+      const packed = packSeconds(seconds.map(([second, cell]) => secondOfCell(second, timeOf(facts, second), cell)));
+      const first = seconds[0]?.[0] ?? 0;
+      const last = seconds.at(-1)?.[0] ?? 0;
+      return {
+        runID: facts.runId,
+        agentID: everyAgent,
+        orderIndex: group,
+        fromSeq: first,
+        toSeq: last,
+        fromAt: timeOf(facts, first),
+        toAt: timeOf(facts, last),
+        isBlock: 1,
+        data: await storedSqueezed(packed),
+      };
+    }),
+  );
+
+const store = async ({ database }: Store, run: OpenRun, minute: number) => {
+  const rows = await rowsOf(run, minute);
+  await database.transaction((tx) => insertSamples(tx, rows));
+  run.rolled.add(minute);
+  run.merged.drop(minute);
+};
+
+/** Stores the merged minutes that are complete, or all of them, and lets go of them in memory. */
+export const rollUp = async (
+  to: Store,
+  run: OpenRun,
+  { all, now, inTurn }: { all: boolean; now: number; inTurn: InTurn },
+) => {
+  const isDue = (minute: number) => all || timeOf(run.facts, lastOfMinute(minute)) + lateMs < now;
+  for (const minute of run.merged.minutes.filter(isDue)) await inTurn(() => store(to, run, minute));
+};

@@ -1,0 +1,32 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { SeqRanges } from './seq-ranges.ts';
+
+const pieces = fc.array(fc.tuple(fc.integer({ min: 1, max: 60 }), fc.nat(10)), { maxLength: 30 });
+
+describe('sequence ranges', () => {
+  it('know exactly the numbers that were added', () => {
+    fc.assert(
+      fc.property(pieces, (added) => {
+        const ranges = new SeqRanges();
+        const wanted = new Set<number>();
+        for (const [from, more] of added) {
+          ranges.add(from, from + more);
+          for (let seq = from; seq <= from + more; seq += 1) wanted.add(seq);
+        }
+        for (let seq = 1; seq <= 75; seq += 1) expect(ranges.has(seq)).toBe(wanted.has(seq));
+        let contiguous = 0;
+        while (wanted.has(contiguous + 1)) contiguous += 1;
+        expect(ranges.contiguous).toBe(contiguous);
+        expect(ranges.hasAll(1, contiguous)).toBe(true);
+        expect(ranges.hasAll(1, contiguous + 1)).toBe(false);
+        const missing = ranges.gaps.flatMap(({ from, to }) =>
+          Array.from({ length: to - from + 1 }, (_, i) => from + i),
+        );
+        const highest = Math.max(0, ...wanted);
+        expect(missing).toEqual(Array.from({ length: highest }, (_, i) => i + 1).filter((seq) => !wanted.has(seq)));
+      }),
+      { numRuns: 300 },
+    );
+  });
+});

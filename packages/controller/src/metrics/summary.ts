@@ -1,0 +1,78 @@
+import type { MetricValue, RunSummary } from '@rushhour/contract';
+import type { Executor } from '../store/database.ts';
+import { metricValueOf, secondsOf } from './aggregate.ts';
+import { collectFrames } from './collect.ts';
+import { type Frame, TotalSpread } from './frame.ts';
+import { type MetricPlan, metricsOfRun, planMetric } from './metric-plan.ts';
+import type { OpenRun } from './open-run.ts';
+import type { Side } from './run-facts.ts';
+import { readPhases } from './scan.ts';
+
+export const plansOf = ({ facts, names }: OpenRun, wanted: readonly string[] = metricsOfRun(names)): MetricPlan[] =>
+  wanted.flatMap((name) => planMetric(name, facts, names) ?? []);
+
+export const valuesOf = (frame: Frame<TotalSpread>): MetricValue[] =>
+  frame.plans.flatMap((plan, index) => {
+    const track = frame.trackOf(index);
+    return metricValueOf(plan, secondsOf(plan, track), track.spread.sum) ?? [];
+  });
+
+/** Seconds of time the frame covers. */
+const lengthOf = (frame: Frame<TotalSpread>) =>
+  frame.plans.reduce((longest, plan, index) => Math.max(longest, secondsOf(plan, frame.trackOf(index)).spanSec), 0);
+
+/** What each side of each entry came to: over its steady part, or over all where it has none. */
+export const readSummary = async (read: Executor, run: OpenRun): Promise<RunSummary> => {
+  await readPhases(read, run);
+  const { facts, phases } = run;
+  const steady = new Set(
+    [...facts.sides.values()].filter((side) => phases.hasSteady([side])).map(({ group }) => group),
+  );
+  const summary: (RunSummary[number] & { group: number })[] = [];
+  const options = {
+    plans: plansOf(run),
+    by: 'side',
+    fromSec: 1,
+    toSec: run.newestSecond,
+    createSpread: () => new TotalSpread(),
+    isWanted: (side: Side, second: number) => !steady.has(side.group) || phases.isSteady(side, second),
+  } as const;
+  await collectFrames(read, run, options, ({ group }, frame) => {
+    const side = facts.sides.get(Number(group)) as Side;
+    summary.push({
+      group: side.group,
+      configurationIndex: side.entry,
+      pluginID: side.pluginId,
+      plugin: side.plugin,
+      role: side.role,
+      window: steady.has(side.group) ? 'steady' : 'all',
+      seconds: lengthOf(frame),
+      metrics: valuesOf(frame),
+    });
+  });
+  return summary.sort((a, b) => a.group - b.group).map(({ group: _, ...rest }) => rest);
+};
+
+/** What the whole run came to, all sides together: over the steady part, or over all where there is none. */
+export const readTotals = async (
+  read: Executor,
+  run: OpenRun,
+  { plans = plansOf(run), agentId }: { plans?: readonly MetricPlan[]; agentId?: number } = {},
+): Promise<MetricValue[]> => {
+  await readPhases(read, run);
+  const { facts, phases } = run;
+  const sides = agentId === undefined ? facts.sides.values() : (facts.agents.get(agentId)?.sides ?? []);
+  const isSteady = phases.hasSteady(sides);
+  const totals: MetricValue[] = [];
+  const options = {
+    plans,
+    by: 'total',
+    fromSec: 1,
+    toSec: run.newestSecond,
+    createSpread: () => new TotalSpread(),
+    isWanted: (side: Side, second: number) => !isSteady || phases.isSteady(side, second),
+    agentId,
+  } as const;
+  await collectFrames(read, run, options, (_, frame) => totals.push(...valuesOf(frame)));
+  return totals;
+};

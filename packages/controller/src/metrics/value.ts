@@ -1,0 +1,112 @@
+import type { Threshold } from '@rushhour/contract';
+import type { Executor } from '../store/database.ts';
+import { runStatuses } from '../store/run-results.ts';
+import { type Aggregation, aggregateOf, secondsOf } from './aggregate.ts';
+import { Frame, TotalSpread } from './frame.ts';
+import { type MetricPlan, planMetric } from './metric-plan.ts';
+import type { OpenRun } from './open-run.ts';
+import type { Side } from './run-facts.ts';
+import { type Measured, readPhases, scanAgents, scanMerged } from './scan.ts';
+import { createTurns, type InTurn } from './turns.ts';
+
+/** One number of a run: which metric, over which seconds, of which part of the traffic. */
+export interface ValueQuery {
+  readonly runId: number;
+  readonly metric: string;
+  readonly aggregation: Aggregation;
+  readonly scope: NonNullable<Threshold['scope']>;
+  readonly window: NonNullable<Threshold['window']>;
+}
+
+type Scope = Pick<ValueQuery, 'metric' | 'scope' | 'window'>;
+
+/** What is known of a query from minutes that will not change; only newer seconds are read at each asking. */
+interface Tally {
+  readonly inTurn: InTurn;
+  readonly frame: Frame<TotalSpread>;
+  readonly sources: number;
+  readonly reopenings: number;
+  lastSecond: number;
+}
+
+const stoppingStatus = 6;
+const tallies = new WeakMap<OpenRun, Map<string, Tally>>();
+
+const tallyOf = (run: OpenRun, plan: MetricPlan, { metric, scope, window }: Scope): Tally => {
+  const known = tallies.get(run) ?? new Map<string, Tally>();
+  tallies.set(run, known);
+  const key = JSON.stringify([metric, scope, window]);
+  const found = known.get(key);
+  if (found && found.reopenings === run.reopenings && found.sources === plan.sources.size) return found;
+  const made: Tally = {
+    inTurn: createTurns(),
+    frame: new Frame([plan], 1, () => new TotalSpread()),
+    sources: plan.sources.size,
+    reopenings: run.reopenings,
+    lastSecond: 0,
+  };
+  known.set(key, made);
+  return made;
+};
+
+/** Whether a second counts, by side. The first second ends one second after the common start. */
+const windowOf = ({ phases }: OpenRun, { scope, window }: Scope) => {
+  const isInScope = ({ entry, pluginId }: Side) =>
+    (scope.configurationIndex ?? entry) === entry && (scope.pluginID ?? pluginId) === pluginId;
+  const isInWindow = (side: Side, second: number) => {
+    if (window === 'all') return true;
+    return window === 'steady' ? phases.isSteady(side, second) : second > window.fromSec && second <= window.toSec;
+  };
+  return (side: Side, second: number) => isInScope(side) && isInWindow(side, second);
+};
+
+const fill = async (
+  read: Executor,
+  run: OpenRun,
+  frame: Frame<TotalSpread>,
+  { query, span: [fromSec, toSec] }: { query: Scope; span: readonly [number, number] },
+) => {
+  if (fromSec > toSec) return;
+  const isWanted = windowOf(run, query);
+  const wants = (metric: number) => frame.plans.some(({ sources }) => sources.has(metric));
+  const visit = (measured: Measured) => {
+    if (isWanted(measured.side, measured.second)) frame.add(measured);
+  };
+  const { agentID } = query.scope;
+  if (agentID === undefined) await scanMerged(read, run, { fromSec, toSec, wants }, visit);
+  else await scanAgents(read, run, { fromSec, toSec, wants, agentId: agentID }, visit);
+};
+
+const frameOf = (read: Executor, run: OpenRun, plan: MetricPlan, query: Scope) => {
+  const tally = tallyOf(run, plan, query);
+  return tally.inTurn(async () => {
+    const settled = Math.max(run.lastOfRolled, tally.lastSecond);
+    await fill(read, run, tally.frame, { query, span: [tally.lastSecond + 1, Math.min(settled, run.newestSecond)] });
+    tally.lastSecond = settled;
+    if (settled >= run.newestSecond) return tally.frame;
+    const frame = Frame.copyOf(tally.frame);
+    await fill(read, run, frame, { query, span: [settled + 1, run.newestSecond] });
+    return frame;
+  });
+};
+
+/** A run without a steady part is judged by all of it, but only once nothing steady can come any more. */
+const windowFor = async (read: Executor, run: OpenRun, window: ValueQuery['window']) => {
+  if (window !== 'steady') return window;
+  await readPhases(read, run);
+  if (run.phases.hasSteady(run.facts.sides.values())) return window;
+  const { runId } = run.facts;
+  const status = (await runStatuses(read, [runId])).get(runId) ?? 0;
+  return status >= stoppingStatus ? 'all' : window;
+};
+
+/** Undefined when there is nothing to compute it from. */
+export const readValue = async (read: Executor, run: OpenRun, query: ValueQuery): Promise<number | undefined> => {
+  const plan = planMetric(query.metric, run.facts, run.names);
+  if (plan === undefined) return undefined;
+  const window = await windowFor(read, run, query.window);
+  const frame = await frameOf(read, run, plan, { ...query, window });
+  const track = frame.trackOf(0);
+  const value = aggregateOf(plan, secondsOf(plan, track), track.spread.sum, query.aggregation);
+  return value === undefined || Number.isNaN(value) ? undefined : value;
+};
