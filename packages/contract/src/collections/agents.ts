@@ -103,7 +103,7 @@ export const agents = collection({
         from: time('Start of the series; an hour before its end when left out. Kept for 24 hours'),
         to: time('End of the series; now when left out'),
         step: Type.Optional(
-          Type.Integer({ minimum: 1, maximum: 3600, default: 10, description: 'Seconds that are averaged' }),
+          Type.Integer({ minimum: 1, maximum: 3600, description: 'Seconds that are averaged; 10 when left out' }),
         ),
       }),
       reply: Data(

@@ -123,7 +123,6 @@ const presenceOf = (agent: AgentRow, bootId: string, connection: Connection, reg
   const before = registry.find(agent.id);
   return {
     agentId: agent.id,
-    name: agent.name,
     bootId,
     connection,
     heardAt: performance.now(),

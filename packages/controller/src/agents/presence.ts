@@ -5,7 +5,6 @@ import type { Connection } from './connection.ts';
 /** An agent that is connected, or was until a moment ago: short breaks of the connection do not end it. */
 export interface Presence {
   readonly agentId: number;
-  readonly name: string;
   bootId: string;
   connection: Connection | undefined;
   /** Monotonic, in milliseconds: clocks that are set must not make agents look lost. */

@@ -61,7 +61,10 @@ export const agentHandlers = ({ store, settings, bus, agents, files }: Deps): Ha
   list: async ({ query }) => {
     const { filters, ...request } = pageRequestOf(query, 'id');
     const { rows, total } = await table.page(store.read, { ...request, filters: filtersOf(filters) });
-    return { cursor: cursorOf(request.limit, request.offset, total), data: await shownAgents(store.read, rows) };
+    return {
+      cursor: cursorOf(request.limit, request.offset, total),
+      data: await shownAgents(store.read, agents.gateway, rows),
+    };
   },
   all: async () => {
     const limit = settings.current().limits.allListMax;
@@ -70,7 +73,7 @@ export const agentHandlers = ({ store, settings, bus, agents, files }: Deps): Ha
   },
   get: async ({ params }) => {
     const agent = await mustFind(store.read, params.id);
-    const [shown] = await shownAgents(store.read, [agent]);
+    const [shown] = await shownAgents(store.read, agents.gateway, [agent]);
     return one({ ...(shown as NonNullable<typeof shown>), interfaces: agent.interfaces });
   },
   update: ({ body: { id, updatedAt, ...values } }, caller) =>

@@ -1,25 +1,43 @@
 import type { Agent } from '@rushhour/contract';
+import type { Agents } from '../../agents/agents.ts';
 import { reservationOf } from '../../agents/reservations.ts';
 import { activeTasksOn } from '../../store/agent-work.ts';
 import type { AgentRow } from '../../store/agents.ts';
 import type { Executor } from '../../store/database.ts';
 
-const shownAgent = (row: AgentRow, activeTaskIDs: number[], now: string): Agent => {
+type Gateway = Agents['gateway'];
+
+/** What heartbeats told since it was last written. */
+const freshOf = (id: number, gateway: Gateway) => {
+  const presence = gateway.find(id);
+  if (presence === undefined) return {};
+  const { clockOffsetMs, roundTripMs, heardAt } = presence;
+  return {
+    clockOffsetMs,
+    roundTripMs,
+    lastSeenAt: new Date(Date.now() - (performance.now() - heardAt)).toISOString(),
+  };
+};
+
+const shownAgent = (row: AgentRow, activeTaskIDs: number[], now: string, gateway: Gateway): Agent => {
   const { interfaces: _, ...agent } = row;
   const reservation = reservationOf(row, now);
   return {
     ...agent,
+    ...freshOf(row.id, gateway),
     activeTaskIDs,
     reservation: reservation ? { ...reservation, taskID: activeTaskIDs[0] ?? null } : null,
   };
 };
 
 /** Agents as the interface shows them. Their tasks are read for all of them together. */
-export const shownAgents = async (executor: Executor, rows: readonly AgentRow[]): Promise<Agent[]> => {
+export const shownAgents = async (
+  executor: Executor,
+  gateway: Gateway,
+  rows: readonly AgentRow[],
+): Promise<Agent[]> => {
   const now = new Date().toISOString();
-  const tasks = await activeTasksOn(
-    executor,
-    rows.map(({ id }) => id),
-  );
-  return rows.map((row) => shownAgent(row, [...new Set(tasks.get(row.id))], now));
+  const ids = rows.map(({ id }) => id);
+  const tasks = await activeTasksOn(executor, ids);
+  return rows.map((row) => shownAgent(row, [...new Set(tasks.get(row.id))], now, gateway));
 };

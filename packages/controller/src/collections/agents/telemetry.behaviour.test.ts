@@ -34,6 +34,8 @@ describe('the health of an agent', () => {
     await expect.poll(() => metrics({})).toMatchObject({ latest: { load1: 0.25, cpuPct: [2.5, 0] }, series: [] });
     const stored = async () => (await latestHealth(controller.store.read, id))?.health.load1;
     await expect.poll(stored, { timeout: 14_000, interval: 500 }).toBe(0.25);
+    expect((await metrics({})).series).toEqual([]);
+    expect((await metrics({ step: 3600 })).series).toHaveLength(1);
   }, 20_000);
 
   it('is averaged over steps; drops are added up', async () => {

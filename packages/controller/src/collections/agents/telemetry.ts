@@ -36,11 +36,12 @@ export const telemetryHandlers = ({ store, agents, mustFind }: Deps): TelemetryH
     metrics: async ({ params: { id }, query }) => {
       await mustFind(id);
       const latest = await latestOf(id);
-      if (Object.keys(query).length === 0) return { data: { latest, series: [] } };
-      const to = query.to === undefined ? Date.now() : Date.parse(query.to);
-      const from = query.from === undefined ? to - usualSpanMs : Date.parse(query.from);
+      const { from: start, to: end, step } = query;
+      if (start === undefined && end === undefined && step === undefined) return { data: { latest, series: [] } };
+      const to = end === undefined ? Date.now() : Date.parse(end);
+      const from = start === undefined ? to - usualSpanMs : Date.parse(start);
       if (from > to) throw invalid([{ path: '/from', code: 'AFTER_TO', message: 'must not be after to', in: 'query' }]);
-      const stepMs = (query.step ?? usualStepSec) * 1000;
+      const stepMs = (step ?? usualStepSec) * 1000;
       return { data: { latest, series: await seriesOf(healthBetween(store.read, id, from, to), stepMs) } };
     },
     logs: async ({ params: { id }, query: { count = 20, page = 1, level, since, search } }) => {
