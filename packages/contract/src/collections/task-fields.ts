@@ -55,13 +55,12 @@ export const SuiteEntry = Type.Object(
       Type.Integer({
         minimum: 0,
         maximum: 1000,
-        default: 0,
         description:
-          'Entries of the same order begin together; the next order begins when all before have had their time',
+          '0 when left out. Entries of the same order begin together; the next order begins when all before have had their time',
       }),
     ),
     startAfterSec: Type.Optional(
-      Type.Number({ minimum: 0, maximum: 31_536_000, default: 0, description: 'Begins so long after its order does' }),
+      Type.Number({ minimum: 0, maximum: 31_536_000, description: 'Begins so long after its order does' }),
     ),
   },
   { title: 'SuiteEntry', ...closed },
@@ -165,7 +164,7 @@ export const Task = Type.Object(
     issuer: Issuer,
     accessPlane: Type.Array(AccessPlaneEntry),
     controlPlane: Type.Array(ControlPlaneEntry),
-    configuration: Type.Array(ConfigurationEntry, { description: 'Empty in lists unless `full`' }),
+    configuration: Type.Array(ConfigurationEntry, { description: 'Empty in lists unless `full`, like the planes' }),
     dumps: Dumps,
     lastRunId: MaybeId,
     verdict: Type.Integer({ description: 'Of the last run: 0 none, 1 passed, 2 failed, 3 inconclusive' }),

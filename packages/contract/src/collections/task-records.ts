@@ -20,10 +20,10 @@ const crud = crudRoutes({
   query: ListQuery(keys, {
     status: Type.Optional(Type.String({ pattern: '^[0-9](,[0-9]){0,9}$', description: 'Statuses, joined by commas' })),
     projectID: Type.Optional(Id),
-    agentID: Type.Optional(Id),
-    pluginID: Type.Optional(Id),
+    agentID: Type.Optional(Type.Integer({ ...Id, description: 'Tasks that name this agent' })),
+    pluginID: Type.Optional(Type.Integer({ ...Id, description: 'Tasks that use this plugin, inside suites too' })),
     deleted: Type.Optional(OneOf(['no', 'only', 'all'], { default: 'no' })),
-    full: Type.Optional(Type.Boolean({ description: 'With configuration' })),
+    full: Type.Optional(Type.Boolean({ description: 'With configuration, accessPlane and controlPlane' })),
   }),
   read: 'tasks.read',
   write: 'tasks.write',
@@ -87,6 +87,7 @@ export const taskRecordRoutes = {
     summary: 'Delete tasks; they can be restored. Active ones only with `force`, which stops them',
     body: Type.Object({ ...ManyIds.properties, force: Type.Optional(Type.Boolean()) }, closed),
     reply: BulkResult,
+    errors: [],
   }),
   get: crud.get,
   restore: route({
@@ -96,7 +97,6 @@ export const taskRecordRoutes = {
     access: 'tasks.write',
     body: ManyIds,
     reply: BulkResult,
-    errors: [404],
   }),
   move: route({
     method: 'PATCH',
@@ -153,8 +153,10 @@ export const taskRecordRoutes = {
     access: 'tasks.read',
     query: Type.Object({
       projectID: Type.Optional(Id),
-      from: Type.Optional(Timestamp),
-      to: Type.Optional(Timestamp),
+      from: Type.Optional(
+        Type.Unsafe<string>({ ...Timestamp, description: 'Last started, or if never created, at this time or later' }),
+      ),
+      to: Type.Optional(Type.Unsafe<string>({ ...Timestamp, description: 'The same, before this time' })),
     }),
     reply: Data(
       Type.Object({

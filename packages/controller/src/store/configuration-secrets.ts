@@ -6,7 +6,7 @@ type Values = Record<string, unknown>;
 
 /** The record whose configuration holds the secrets. */
 export interface Owner {
-  readonly table: 'tasks' | 'runs';
+  readonly table: 'tasks';
   readonly id: number;
 }
 
@@ -53,15 +53,18 @@ export const openConfiguration = (
   return opened;
 };
 
-/** The given configuration with its masks replaced by what stands in the same place of `stored`; and the masks that stand for nothing. */
-export const unmaskConfiguration = (configuration: Configuration, stored: Configuration) => {
+/** Secrets in clear by JSON pointer: for runs, which seal them anew. */
+export const openSecrets = (sealed: Readonly<Record<string, string>>, secrets: Secrets, owner: Owner) =>
+  Object.fromEntries(
+    Object.entries(sealed).map(([path, value]) => [path, secrets.open(value, sealedPlace(owner, path))]),
+  );
+
+/** The given configuration with its masks replaced by what stands in the same place of `stored`; others stay. */
+export const unmaskConfiguration = (configuration: Configuration, stored: Configuration): ConfigurationEntry[] => {
   const known = new Map(placesIn(stored).map(({ path, values, name }) => [path, values[name]]));
   const unmasked = structuredClone(configuration) as ConfigurationEntry[];
-  const unknown: string[] = [];
   for (const { path, values, name } of placesIn(unmasked)) {
-    if (values[name] !== secretMask) continue;
-    if (known.has(path)) values[name] = known.get(path);
-    else unknown.push(path);
+    if (values[name] === secretMask && known.has(path)) values[name] = known.get(path);
   }
-  return { configuration: unmasked, unknown };
+  return unmasked;
 };

@@ -1,7 +1,7 @@
 import type { ConfigurationEntry } from '@rushhour/contract';
 import { sql } from 'kysely';
 import type { Change } from './change.ts';
-import { openConfiguration } from './configuration-secrets.ts';
+import { openConfiguration, openSecrets } from './configuration-secrets.ts';
 import type { Executor } from './database.ts';
 import { inList } from './expressions.ts';
 import type { Secrets } from './secrets.ts';
@@ -48,6 +48,10 @@ export const openedConfiguration = (
   { id, configuration, configurationSecrets }: StoredTask,
   secrets: Secrets,
 ): ConfigurationEntry[] => openConfiguration(configuration, configurationSecrets, secrets, { table: 'tasks', id });
+
+/** The secrets of a task in clear, by JSON pointer into the task. */
+export const openedSecrets = ({ id, configurationSecrets }: StoredTask, secrets: Secrets): Record<string, string> =>
+  openSecrets(configurationSecrets, secrets, { table: 'tasks', id });
 
 /** A task that is not deleted, with its secrets in clear: for plans and agents, never for answers. */
 export const openTask = async (executor: Executor, secrets: Secrets, id: number): Promise<StoredTask | undefined> => {

@@ -1,6 +1,5 @@
 import type { api } from '@rushhour/contract';
 import type { Handlers } from '../../handlers.ts';
-import type { Services } from '../index.ts';
 import { fromTemplateHandlers } from './from-template.ts';
 import { pluginHandlers } from './plugins.ts';
 import { taskRecordHandlers } from './records.ts';
@@ -11,14 +10,26 @@ import { scheduleHandlers } from './schedules.ts';
 import { transferHandlers } from './transfer.ts';
 import { validateHandlers } from './validate.ts';
 
-export const taskHandlers = (services: Services): Handlers<typeof api.tasks> => ({
-  ...taskRecordHandlers(services),
-  ...fromTemplateHandlers(services),
-  ...pluginHandlers(services),
-  ...validateHandlers(services),
-  ...runControlHandlers(services),
-  ...scheduleHandlers(services),
-  ...runResultHandlers(services),
-  ...reportHandlers(services),
-  ...transferHandlers(services),
+type Needs<Factory extends (deps: never) => unknown> = Parameters<Factory>[0];
+
+type Deps = Needs<typeof fromTemplateHandlers> &
+  Needs<typeof pluginHandlers> &
+  Needs<typeof reportHandlers> &
+  Needs<typeof runControlHandlers> &
+  Needs<typeof runResultHandlers> &
+  Needs<typeof scheduleHandlers> &
+  Needs<typeof taskRecordHandlers> &
+  Needs<typeof transferHandlers> &
+  Needs<typeof validateHandlers>;
+
+export const taskHandlers = (deps: Deps): Handlers<typeof api.tasks> => ({
+  ...taskRecordHandlers(deps),
+  ...fromTemplateHandlers(deps),
+  ...pluginHandlers(deps),
+  ...validateHandlers(deps),
+  ...runControlHandlers(deps),
+  ...scheduleHandlers(deps),
+  ...runResultHandlers(deps),
+  ...reportHandlers(deps),
+  ...transferHandlers(deps),
 });

@@ -45,18 +45,32 @@ const planeIssues = (definition: Definition): Issue[] =>
     }),
   );
 
+/** Nobody reads more, and an answer has to end. */
+const mostIssues = 1000;
+
+const checkEntries = (definition: Definition) => {
+  const issues: Issue[] = [];
+  const entries: CheckedEntry[] = [];
+  for (const found of entriesOf(definition.configuration)) {
+    const { issues: told, entry } = checkEntry(found, orderOf(definition, found));
+    issues.push(...told);
+    if (entry !== undefined) entries.push(entry);
+    if (issues.length >= mostIssues) break;
+  }
+  return { issues, entries };
+};
+
 /** Everything that is wrong with what a task does, as far as the task alone tells. */
 export const definitionIssues = (definition: Definition): Issue[] => {
-  const checks = entriesOf(definition.configuration).map((entry) => checkEntry(entry, orderOf(definition, entry)));
-  const entries = checks.flatMap(({ entry }): CheckedEntry[] => (entry === undefined ? [] : [entry]));
+  const { issues, entries } = checkEntries(definition);
   return [
     ...definition.configuration.flatMap(nestingIssues),
-    ...checks.flatMap(({ issues }) => issues),
+    ...issues,
     ...entries.flatMap((entry) => rules.flatMap((rule) => rule(entry))),
     ...stageIssues(entries),
     ...listenerIssues(entries),
     ...planeIssues(definition),
-  ];
+  ].slice(0, mostIssues);
 };
 
 const checkShape = createSchemaCheck(Type.Object(TaskDraft.properties, { additionalProperties: false }));

@@ -9,9 +9,12 @@ interface Listener {
   readonly agentId: number;
   readonly transport: string;
   readonly address: string | undefined;
-  /** The ports, or the name of those that the plugin takes by itself. */
-  readonly ports: string;
+  /** Ranges of ports, or the name of those that the plugin takes by itself. */
+  readonly ports: string | readonly (readonly [number, number])[];
 }
+
+/** Beyond so many on one agent only the plan of a run compares them all. */
+const mostCompared = 500;
 
 const transportOf = ({ plugin, values }: CheckedEntry): string => {
   const named = (member: string, name: string) => (values[member] as Record<string, string> | undefined)?.[name];
@@ -45,37 +48,43 @@ const listenersOf = (entry: CheckedEntry): Listener[] => {
           {
             ...{ path: `${path}/targets/${i}`, index, order, transport, address: ip },
             agentId: agent.id,
-            ports: ports ?? usualPorts(entry),
+            ports: (ports && rangesOf(ports)) ?? usualPorts(entry),
           },
         ],
   );
 };
 
-const sharePort = (one: string, other: string): boolean => {
-  const [ports, others] = [findPorts(one), findPorts(other)];
-  if (ports === undefined || others === undefined) return one === other;
-  const [few, many] = ports.size <= others.size ? [ports, others] : [others, ports];
-  for (let i = 0; i < few.size; i++) if (many.has(few.at(i))) return true;
-  return false;
+const rangesOf = (text: string) =>
+  findPorts(text)
+    ?.text.split(',')
+    .map((range) => {
+      const [first = '', last = first] = range.split('-');
+      return [Number(first), Number(last)] as const;
+    });
+
+const sharePort = (one: Listener['ports'], other: Listener['ports']): boolean => {
+  if (typeof one === 'string' || typeof other === 'string') return one === other;
+  return one.some(([first, last]) => other.some(([from, to]) => first <= to && from <= last));
 };
 
 /** Stages of one suite follow one another: what listens in one is gone in the next. */
 const meetInTime = (one: Listener, other: Listener) => one.index !== other.index || one.order === other.order;
 
 const overlap = (one: Listener, other: Listener): boolean =>
-  one.agentId === other.agentId &&
-  one.transport === other.transport &&
   meetInTime(one, other) &&
   (one.address === undefined || other.address === undefined || one.address === other.address) &&
   sharePort(one.ports, other.ports);
 
-/** No two servers listen on the same agent, address and port. */
-export const listenerIssues = (entries: readonly CheckedEntry[]): Issue[] => {
-  const listeners = entries.flatMap(listenersOf);
-  return listeners.flatMap((listener, i): Issue[] => {
+const conflictsAmong = (listeners: readonly Listener[]): Issue[] =>
+  listeners.slice(0, mostCompared).flatMap((listener, i): Issue[] => {
     const taken = listeners.slice(0, i).find((other) => overlap(other, listener));
     if (taken === undefined) return [];
     const message = `agent ${listener.agentId} already listens there for ${taken.path}: give another address or other ports`;
     return [{ path: listener.path, code: 'ADDRESS_OVERLAP', message }];
   });
-};
+
+/** No two servers listen on the same agent, address and port. */
+export const listenerIssues = (entries: readonly CheckedEntry[]): Issue[] =>
+  [
+    ...Map.groupBy(entries.flatMap(listenersOf), ({ agentId, transport }) => `${agentId} ${transport}`).values(),
+  ].flatMap(conflictsAmong);
