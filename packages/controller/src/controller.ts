@@ -6,6 +6,7 @@ import { localBus } from './bus/local.ts';
 import { postgresBus } from './bus/postgres.ts';
 import { ensureBuiltinDictionaries } from './collections/dictionaries/ensure-builtin.ts';
 import { createFileService } from './collections/files/file-service.ts';
+import { ensureBuiltinTemplates } from './collections/task-templates/ensure-builtin.ts';
 import type { Config } from './config.ts';
 import { prepareFirstStart } from './first-start.ts';
 import { createHealth } from './health.ts';
@@ -61,6 +62,7 @@ export const startController = async (config: Config) => {
   const storage = await openFiles(config, store, log);
   const credentials = await prepareFirstStart(store, config.admin);
   await ensureBuiltinDictionaries(store);
+  await ensureBuiltinTemplates(store);
   const agents = await createAgents({ store, settings, bus, log, blobs: storage.files.blobs, tls: config.tls });
   const housekeeping = startHousekeeping(
     [

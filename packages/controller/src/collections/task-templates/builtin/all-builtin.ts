@@ -1,0 +1,19 @@
+import type { BuiltinTemplate } from './builtin-template.ts';
+import { dnsQueries } from './dns-queries.ts';
+import { httpManyClients } from './http-many-clients.ts';
+import { httpMaximum } from './http-maximum.ts';
+import { httpRate } from './http-rate.ts';
+import { tcpConnections } from './tcp-connections.ts';
+import { tlsHandshakes } from './tls-handshakes.ts';
+import { udpLoss } from './udp-loss.ts';
+
+/** In the order of their ids on a new installation. */
+export const allBuiltin: readonly BuiltinTemplate[] = [
+  httpRate,
+  httpMaximum,
+  tlsHandshakes,
+  tcpConnections,
+  udpLoss,
+  dnsQueries,
+  httpManyClients,
+];

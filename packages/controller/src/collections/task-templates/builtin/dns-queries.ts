@@ -1,0 +1,30 @@
+import { type BuiltinTemplate, ends, lasting, param, twoAgents, whole } from './builtin-template.ts';
+
+export const dnsQueries: BuiltinTemplate = {
+  name: 'DNS queries',
+  description: 'DNS queries by UDP at a set rate for a name that the server knows.',
+  tags: 'dns,rate,starter',
+  task: {
+    comment: 'DNS queries',
+    configuration: [
+      {
+        plugin: { id: 4 },
+        values: {
+          ...ends,
+          ...lasting.values,
+          dnsParams: {
+            names: [param('name')],
+            answers: [{ name: param('name'), type: 'A', data: '192.0.2.10' }],
+          },
+          requestsPerSecond: param('qps'),
+        },
+      },
+    ],
+  },
+  slots: twoAgents('dns'),
+  parameters: [
+    whole('qps', 500, [1, 10_000_000], 'Queries a second'),
+    { name: 'name', type: 'string', default: 'www.example.test', description: 'The name that is asked for' },
+    ...lasting.parameters,
+  ],
+};

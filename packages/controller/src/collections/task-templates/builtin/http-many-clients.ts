@@ -1,0 +1,38 @@
+import { type BuiltinTemplate, ends, lasting, param, twoAgents, whole } from './builtin-template.ts';
+
+const [client] = ends.sources;
+
+export const httpManyClients: BuiltinTemplate = {
+  name: 'HTTP through 10,000 client addresses',
+  description:
+    'HTTP requests from the addresses of a network, one after another, as from so many clients. The network must have at least as many addresses as connections, such as a /18 for 10,000, and the agent must be able to use them; 127.1.0.0/18 works on any machine by itself.',
+  tags: 'http,addresses,starter',
+  task: {
+    comment: 'HTTP through 10,000 client addresses',
+    configuration: [
+      {
+        plugin: { id: 1 },
+        values: {
+          ...ends,
+          ...lasting.values,
+          sources: [{ ...client, network: { id: param('clientNetwork') } }],
+          ipLayer: { srcMode: 'sequential' },
+          httpParams: { connections: param('connections') },
+          requestsPerSecond: param('rps'),
+        },
+      },
+    ],
+  },
+  slots: twoAgents('http'),
+  parameters: [
+    {
+      name: 'clientNetwork',
+      type: 'integer',
+      min: 1,
+      description: 'Id of the network with the addresses of the clients',
+    },
+    whole('connections', 10_000, [1, 1_000_000], 'Connections at once, each from an address of its own'),
+    whole('rps', 2000, [1, 10_000_000], 'Requests a second of all clients together'),
+    ...lasting.parameters,
+  ],
+};

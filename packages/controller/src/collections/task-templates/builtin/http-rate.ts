@@ -1,0 +1,30 @@
+import { type BuiltinTemplate, ends, lasting, param, twoAgents, whole } from './builtin-template.ts';
+
+export const httpRate: BuiltinTemplate = {
+  name: 'HTTP requests per second',
+  description:
+    'Sends HTTP requests at a set rate, whatever the server does, and measures how long answers take from the moment each request was due.',
+  tags: 'http,rate,starter',
+  task: {
+    comment: 'HTTP requests per second',
+    configuration: [
+      {
+        plugin: { id: 1 },
+        values: {
+          ...ends,
+          ...lasting.values,
+          httpParams: { path: param('path'), connections: param('connections'), responseSize: param('responseSize') },
+          requestsPerSecond: param('rps'),
+        },
+      },
+    ],
+  },
+  slots: twoAgents('http'),
+  parameters: [
+    whole('rps', 1000, [1, 10_000_000], 'Requests a second'),
+    ...lasting.parameters,
+    whole('connections', 50, [1, 1_000_000], 'Most connections at once'),
+    { name: 'path', type: 'string', default: '/', description: 'What is asked for' },
+    whole('responseSize', 1024, [0, 67_108_864], 'Bytes the server answers with'),
+  ],
+};

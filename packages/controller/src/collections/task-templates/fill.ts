@@ -1,0 +1,60 @@
+import type { TaskTemplate } from '@rushhour/contract';
+import type { Issue } from '../../errors.ts';
+import { findMarkers, type Marker, withMarkersFilled } from './markers.ts';
+import { issuesOfValue, type ParameterValue } from './parameter-value.ts';
+
+type Template = Pick<TaskTemplate, 'task' | 'slots' | 'parameters'>;
+
+/** What the user of a template says. */
+export interface Filling {
+  readonly agentMap: Readonly<Record<string, number>>;
+  readonly parameters: Readonly<Record<string, ParameterValue>>;
+}
+
+/** The task that a template becomes, or everything that is wrong or missing in what was said. */
+export const fillTemplate = (template: Template, { agentMap, parameters }: Filling) => {
+  const issues = [...issuesOfAgents(template, agentMap), ...issuesOfParameters(template, parameters)];
+  const defaults = Object.fromEntries(template.parameters.map(({ name, default: usual }) => [name, usual]));
+  const task = withMarkersFilled(template.task, ({ kind, name }) =>
+    kind === 'slot' ? own(agentMap, name) : (own(parameters, name) ?? own(defaults, name)),
+  );
+  return { task, issues };
+};
+
+const own = <T>(members: Readonly<Record<string, T>>, name: string): T | undefined =>
+  Object.hasOwn(members, name) ? members[name] : undefined;
+
+const unknownIn = (given: object, declared: readonly { name: string }[], path: string, code: string): Issue[] =>
+  Object.keys(given)
+    .filter((name) => !declared.some((known) => known.name === name))
+    .map((name) => ({ path: `${path}/${name}`, code, message: 'is not known to this template' }));
+
+const issuesOfAgents = ({ slots }: Template, agentMap: Filling['agentMap']): Issue[] => [
+  ...unknownIn(agentMap, slots, '/agentMap', 'UNKNOWN_SLOT'),
+  ...slots
+    .filter(({ name }) => own(agentMap, name) === undefined)
+    .map(({ name }) => ({ path: `/agentMap/${name}`, code: 'SLOT_UNFILLED', message: 'needs an agent' })),
+];
+
+const issuesOfParameters = (template: Template, given: Filling['parameters']): Issue[] => [
+  ...unknownIn(given, template.parameters, '/parameters', 'UNKNOWN_PARAMETER'),
+  ...template.parameters.flatMap((parameter): Issue[] => {
+    const path = `/parameters/${parameter.name}`;
+    const value = own(given, parameter.name);
+    if (value !== undefined) return issuesOfValue(parameter, value, path);
+    if (parameter.default !== undefined) return [];
+    return [{ path, code: 'PARAMETER_UNFILLED', message: 'has no default and needs a value' }];
+  }),
+];
+
+const memberOf = ({ kind, name }: Marker) => `/${kind === 'slot' ? 'agentMap' : 'parameters'}/${name}`;
+
+/** Problems of the filled task as problems of the request: at what the user said, or at the template itself. */
+export const requestIssues = ({ task }: Template, issues: readonly Issue[]): Issue[] => {
+  const { markers } = findMarkers(task);
+  return issues.map((issue) => {
+    const marker = markers.find(({ path }) => issue.path === path || issue.path.startsWith(`${path}/`));
+    if (marker) return { ...issue, path: memberOf(marker) };
+    return { ...issue, path: '/templateID', message: `the template's ${issue.path || 'task'} ${issue.message}` };
+  });
+};

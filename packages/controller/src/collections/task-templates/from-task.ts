@@ -1,0 +1,77 @@
+import type { TaskTemplate, TemplateParameter, TemplateSlot } from '@rushhour/contract';
+import { secretsIn } from './secrets-in.ts';
+
+type Json = Record<string, unknown>;
+type Made = Pick<TaskTemplate, 'task' | 'slots' | 'parameters'>;
+
+/** What a task is, without what became of it. */
+export interface SourceTask {
+  readonly comment: string;
+  readonly accessPlane: readonly unknown[];
+  readonly controlPlane: readonly unknown[];
+  readonly configuration: readonly unknown[];
+  readonly dumps: unknown;
+}
+
+/** A template of a task: its agents become slots, its secrets become parameters that must be filled in. */
+export const templateOfTask = (source: SourceTask, pluginNameOf: (id: number) => string | undefined): Made => {
+  const { comment, accessPlane, controlPlane, configuration, dumps } = source;
+  const task = structuredClone({ comment, accessPlane, controlPlane, configuration, dumps }) as Json;
+  const parameters = takeSecrets(task);
+  const slots = createSlots();
+  for (const entry of lists(task['configuration'])) takeEntry(entry, slots, pluginNameOf);
+  for (const plane of ['accessPlane', 'controlPlane']) {
+    for (const entry of lists(task[plane])) slots.take(entry, entry['isServer'] === true ? 'server' : 'client');
+  }
+  return { task, slots: slots.made(), parameters };
+};
+
+const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null;
+const lists = (value: unknown): Json[] => (Array.isArray(value) ? value.filter(isObject) : []);
+
+const takeEntry = (entry: Json, slots: Slots, pluginNameOf: (id: number) => string | undefined) => {
+  const { values, plugin, subplugins } = entry;
+  const name = isObject(plugin) ? pluginNameOf(Number(plugin['id'])) : undefined;
+  if (isObject(values)) {
+    for (const source of lists(values['sources'])) slots.take(source, 'client', name);
+    for (const target of lists(values['targets'])) slots.take(target, 'server', name);
+  }
+  if (isObject(subplugins)) for (const inner of lists(subplugins['subplugins'])) takeEntry(inner, slots, pluginNameOf);
+};
+
+type Role = 'client' | 'server';
+type Slots = ReturnType<typeof createSlots>;
+
+/** Gives each agent a name by the role in which it is met first: client1, server1, client2 … */
+const createSlots = () => {
+  const byAgent = new Map<number, { name: string; role: TemplateSlot['role']; requires: Set<string> }>();
+  const counts = { client: 0, server: 0 };
+  const create = (role: Role) => {
+    counts[role] += 1;
+    return { name: `${role}${counts[role]}`, role: role as TemplateSlot['role'], requires: new Set<string>() };
+  };
+  return {
+    /** Puts the slot in the place of `holder.agent.id`. What is known of the interfaces goes with the agent. */
+    take: (holder: Json, role: Role, plugin?: string) => {
+      const agent = holder['agent'];
+      if (!isObject(agent) || typeof agent['id'] !== 'number') return;
+      const slot = byAgent.get(agent['id']) ?? create(role);
+      byAgent.set(agent['id'], slot);
+      if (slot.role !== role) slot.role = 'any';
+      if (plugin !== undefined) slot.requires.add(plugin);
+      holder['agent'] = { id: { $slot: slot.name } };
+      delete holder['interfaceId'];
+      delete holder['interfaces'];
+    },
+    made: (): TemplateSlot[] =>
+      [...byAgent.values()].map(({ name, role, requires }) => ({ name, role, requires: [...requires].sort() })),
+  };
+};
+
+/** Secrets cannot be read back, so whoever uses the template says them anew. */
+const takeSecrets = (task: Json): TemplateParameter[] =>
+  secretsIn(task).map(({ name, holder }, index) => {
+    const parameter = `${name}${index + 1}`;
+    holder[name] = { $param: parameter };
+    return { name: parameter, type: 'string', description: `The ${name} of the task, which is not shown` };
+  });

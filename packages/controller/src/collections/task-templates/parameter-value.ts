@@ -1,0 +1,32 @@
+import type { TemplateParameter } from '@rushhour/contract';
+import type { Issue } from '../../errors.ts';
+
+export type ParameterValue = string | number | boolean;
+
+const fits: Record<TemplateParameter['type'], (value: ParameterValue) => boolean> = {
+  integer: Number.isSafeInteger,
+  number: Number.isFinite,
+  string: (value) => typeof value === 'string',
+  boolean: (value) => typeof value === 'boolean',
+};
+
+export const isNumeric = ({ type }: Pick<TemplateParameter, 'type'>) => type === 'integer' || type === 'number';
+
+/** What is wrong with a value of this parameter. */
+export const issuesOfValue = (parameter: TemplateParameter, value: ParameterValue, path: string): Issue[] => {
+  const { type, min, max } = parameter;
+  if (!fits[type](value))
+    return [{ path, code: 'TYPE', message: `must be ${type === 'integer' ? 'an' : 'a'} ${type}` }];
+  if (!isNumeric(parameter)) return [];
+  if (min !== undefined && Number(value) < min) return [{ path, code: 'MINIMUM', message: `must be >= ${min}` }];
+  if (max !== undefined && Number(value) > max) return [{ path, code: 'MAXIMUM', message: `must be <= ${max}` }];
+  return [];
+};
+
+/** A value that the parameter takes, for trying out a template whose user has not said anything yet. */
+export const sampleOf = ({ type, default: usual, min, max }: TemplateParameter): ParameterValue => {
+  if (usual !== undefined) return usual;
+  if (type === 'string') return 'x';
+  if (type === 'boolean') return false;
+  return min ?? max ?? 1;
+};

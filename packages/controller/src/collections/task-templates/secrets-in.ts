@@ -1,0 +1,27 @@
+import { secretValues } from '@rushhour/contract';
+
+const secretNames = new Set<string>(secretValues);
+
+export interface SecretPlace {
+  /** JSON pointer. */
+  readonly path: string;
+  readonly name: string;
+  /** The object in which it stands. */
+  readonly holder: Record<string, unknown>;
+}
+
+/** Secrets of a task that stand in it as texts, the mask among them. */
+export const secretsIn = (task: unknown): SecretPlace[] => {
+  const found: SecretPlace[] = [];
+  const walk = (value: unknown, path: string) => {
+    if (typeof value !== 'object' || value === null) return;
+    for (const [name, member] of Object.entries(value)) {
+      const place = `${path}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+      if (secretNames.has(name) && typeof member === 'string' && member !== '') {
+        found.push({ path: place, name, holder: value as Record<string, unknown> });
+      } else walk(member, place);
+    }
+  };
+  walk(task, '');
+  return found;
+};
