@@ -25,6 +25,8 @@ export class Supervisor {
   readonly #log: Log;
   readonly #active = new Map<number, AgentRun>();
   readonly #ended = new Map<number, Ended>();
+  /** Runs that are forgotten but whose processes still live. */
+  readonly #leaving = new Set<Promise<void>>();
   readonly #timer: NodeJS.Timeout;
   #limits: AgentLimits = { heartbeatMs: 2000, deadManMs: 60_000, allowedTargets: [] };
   /** Files are written and removed one after the other. */
@@ -101,7 +103,8 @@ export class Supervisor {
   async reset(): Promise<void> {
     const runs = [...this.#active.values()];
     for (const record of this.#records()) this.#remove(record);
-    await Promise.all(runs.map((run) => run.drop()));
+    for (const run of runs) void this.#drop(run);
+    await Promise.all(this.#leaving);
     await this.#disk;
   }
 
@@ -109,7 +112,7 @@ export class Supervisor {
   async close(): Promise<void> {
     const runs = [...this.#active.values()];
     for (const run of runs) run.stop('graceful');
-    await Promise.all(runs.map((run) => run.over));
+    await Promise.all([...runs.map((run) => run.over), ...this.#leaving]);
     clearInterval(this.#timer);
     for (const ended of this.#ended.values()) this.#save(ended);
     await this.#disk;
@@ -124,7 +127,7 @@ export class Supervisor {
       const before = this.#active.get(runId);
       this.#remove(record);
       // The ports of the earlier epoch must be free first.
-      this.#begin(command, before?.drop() ?? Promise.resolve());
+      this.#begin(command, before === undefined ? Promise.resolve() : this.#drop(before));
     }
   }
 
@@ -156,7 +159,13 @@ export class Supervisor {
     const active = this.#active.get(runId);
     const record = active?.record ?? this.#ended.get(runId)?.record;
     if (record !== undefined) this.#remove(record);
-    void active?.drop();
+    if (active !== undefined) void this.#drop(active);
+  }
+
+  #drop(run: AgentRun): Promise<void> {
+    const leaving = run.drop().finally(() => this.#leaving.delete(leaving));
+    this.#leaving.add(leaving);
+    return leaving;
   }
 
   #remove(record: RunRecord): void {

@@ -21,7 +21,8 @@ export class AgentProcess {
     this.dataDir = dataDir;
     this.#process = spawn(process.execPath, [main, '--data-dir', dataDir, '--log-level', 'debug', ...args], {
       stdio: ['pipe', 'pipe', 'pipe'],
-      env: { PATH: process.env['PATH'] },
+      // Compiled code is shared by all agents of all tests: most of a start is spent on compiling.
+      env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: join(tmpdir(), 'rushhour-agent-compile-cache') },
     });
     for (const stream of [this.#process.stdout, this.#process.stderr]) {
       stream?.setEncoding('utf8').on('data', (text: string) => {
@@ -29,7 +30,8 @@ export class AgentProcess {
       });
     }
     this.exited = new Promise((resolve) => {
-      this.#process.on('close', (code, signal) => resolve(code ?? signal ?? 'unknown'));
+      // Not `close`: a successor holds the same output.
+      this.#process.on('exit', (code, signal) => resolve(code ?? signal ?? 'unknown'));
     });
   }
 
@@ -82,11 +84,12 @@ export class Bench {
   async join(server: ProtocolServer, dataDir?: string, args: readonly string[] = []): Promise<Joined> {
     const after = server.heard.length;
     const folder = dataDir ?? (await this.folder());
-    const token = dataDir === undefined ? ['--token', server.createToken()] : [];
+    const token = dataDir === undefined ? ['--token', server.createToken(), '--name', folder] : [];
     const agent = this.run(folder, ['--controller', server.url, ...token, ...args]);
-    const type = dataDir === undefined ? 'enrol' : 'hello';
     const greeting = await Promise.race([
-      server.until({ type, after }),
+      dataDir === undefined
+        ? server.until({ type: 'enrol', after, fits: ({ name }) => name === folder })
+        : server.until({ type: 'hello', after, uuid: await uuidIn(dataDir) }),
       agent.exited.then((code) => Promise.reject(new Error(`the agent ended with ${code}:\n${agent.output}`))),
     ]);
     await server.until({ type: 'heartbeat', uuid: greeting.uuid, after });
@@ -105,6 +108,9 @@ export class Bench {
     this.#folders.length = 0;
   }
 }
+
+const uuidIn = async (dataDir: string): Promise<string> =>
+  (JSON.parse(await readFile(join(dataDir, 'identity.json'), 'utf8')) as { uuid: string }).uuid;
 
 export const isAlive = (pid: number): boolean => {
   try {

@@ -40,9 +40,10 @@ export class ProtocolServer {
   /** Messages that break the protocol. */
   readonly violations: string[] = [];
   readonly files = new Map<string, Buffer>();
-  controllerId = randomUUID();
+  controllerId: string = randomUUID();
   limits: AgentLimits = { heartbeatMs: 200, deadManMs: 60_000, allowedTargets: ['127.0.0.0/8'] };
-  acknowledges = true;
+  /** Runs whose summaries are not acknowledged. */
+  readonly unacknowledged = new Set<number>();
   /** Clock of this controller minus the real one. */
   clockAheadMs = 0;
   /** Closes the connection after so many bytes of a file, once. */
@@ -129,7 +130,7 @@ export class ProtocolServer {
     );
   }
 
-  async until<Type extends ToController['type']>(wish: Wish<Type>, timeoutMs = 15_000): Promise<Said<Type>> {
+  async until<Type extends ToController['type']>(wish: Wish<Type>, timeoutMs = 20_000): Promise<Said<Type>> {
     const deadline = performance.now() + timeoutMs;
     for (;;) {
       const found = this.heard.slice(wish.after ?? 0).find(({ uuid, message }) => {
@@ -145,7 +146,7 @@ export class ProtocolServer {
 
   #lastHeard(): string {
     const last = this.heard.filter(({ message }) => message.type !== 'heartbeat').slice(-8);
-    return JSON.stringify(last.map(({ message }) => message)).slice(0, 2000);
+    return last.map(({ message }) => JSON.stringify(message).slice(0, 300)).join('\n');
   }
 
   #somethingNew(timeoutMs: number): Promise<void> {
@@ -208,7 +209,7 @@ export class ProtocolServer {
     if (message.type === 'heartbeat') {
       socket.send(JSON.stringify({ type: 'beat', sentAt: message.sentAt, at: Date.now() + this.clockAheadMs }));
     }
-    if (message.type === 'summaries' && this.acknowledges) {
+    if (message.type === 'summaries' && !this.unacknowledged.has(message.runId)) {
       const { runId, epoch, order, summaries } = message;
       this.send(uuid, { type: 'acknowledge', runId, epoch, order, seq: summaries.at(-1)?.seq ?? 0 });
     }

@@ -45,9 +45,11 @@ export class Versions {
 
   /** From the next start on, this version is tried. */
   async choose(version: string): Promise<void> {
-    const before = await this.current();
+    const found = await this.current();
+    const before = this.isInstalled || found?.base === agentVersion ? found : undefined;
     const base = before?.base ?? agentVersion;
-    const previous = before === undefined || before.base !== base ? undefined : before.version;
+    // One that was never seen to work is nothing to return to.
+    const previous = before?.isTrial ? before.previous : before?.version;
     await this.#write({ version, base, isTrial: true, ...(previous !== undefined && { previous }) });
   }
 
