@@ -8,7 +8,7 @@ const fixed = ['ppsPerConnection', 'initialTps'] as const;
 const suiteId = 21;
 
 export interface LoadOutcome {
-  readonly applied: number[];
+  readonly accepted: LoadChange[];
   readonly rejected: { index: number; reason: string }[];
   /** The agents of the run with their new loads. */
   readonly agents: RunAgentRecord[];
@@ -45,14 +45,14 @@ const shareOf = (change: LoadChange, share: number): OrderLoad =>
 
 /** Divides new rates of entries over the agents as the first ones were; says what cannot be done and why. */
 export const changeLoads = (view: RunView, changes: readonly LoadChange[]): LoadOutcome => {
-  const outcome: LoadOutcome = { applied: [], rejected: [], agents: view.agents.map((agent) => ({ ...agent })) };
+  const outcome: LoadOutcome = { accepted: [], rejected: [], agents: view.agents.map((agent) => ({ ...agent })) };
   for (const change of changes) {
     const reason = refusalOf(view, change);
     if (reason !== undefined) {
       outcome.rejected.push({ index: change.index, reason });
       continue;
     }
-    outcome.applied.push(change.index);
+    outcome.accepted.push(change);
     for (const agent of outcome.agents) {
       agent.orders = agent.orders.map((order) =>
         order.entry === change.index && order.role === 'client'

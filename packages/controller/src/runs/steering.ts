@@ -109,14 +109,15 @@ export const createSteering = ({ bus, settings, timing }: Deps) => {
     changeLoad: async (tx: Change, taskId: number, changes: readonly LoadChange[]) => {
       const run = await activeRun(tx, taskId);
       if (run.status !== runStatus.running && run.status !== runStatus.paused) throw illegalMove(run);
-      const { applied, rejected, agents } = changeLoads({ run, agents: await runAgentsOf(tx, run.id) }, changes);
+      const { accepted, rejected, agents } = changeLoads({ run, agents: await runAgentsOf(tx, run.id) }, changes);
+      const applied = [...new Set(accepted.map(({ index }) => index))];
       if (applied.length > 0) {
         await putRunAgents(tx, agents);
         await appendEvent(tx, run.id, {
           type: 'loadChanged',
           source: sourceIn(tx),
           message: `new load for ${applied.map((index) => `entry ${index}`).join(', ')}`,
-          data: { changes: changes.filter(({ index }) => applied.includes(index)) },
+          data: { changes: accepted },
         });
         announce(tx, bus, run);
       }

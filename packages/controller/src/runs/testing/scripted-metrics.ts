@@ -1,0 +1,33 @@
+import type { AgentGateway } from '../../agents/gateway.ts';
+import type { Store } from '../../store/index.ts';
+import { runAgentsOf } from '../../store/run-agents.ts';
+import type { RunMetrics } from '../run-metrics.ts';
+import type { MetricQuery } from '../thresholds.ts';
+
+/** Metrics for tests: they count what arrives, and have the values that the test gives them. */
+export const scriptedMetrics = (store: Store, gateway: AgentGateway) => {
+  const newest = new Map<string, number>();
+  const leave = gateway.subscribe({
+    report: (agentId, report) => {
+      if (report.type !== 'summaries') return;
+      newest.set(`${report.runId} ${agentId} ${report.order}`, report.summaries.at(-1)?.seq ?? 0);
+    },
+  });
+  const values = new Map<string, number>();
+  const metrics: RunMetrics = {
+    value: ({ metric, aggregation }: MetricQuery) => values.get(`${aggregation} ${metric}`),
+    samplesComplete: async (runId) =>
+      (await runAgentsOf(store.read, runId)).every(({ agentID, orders }) =>
+        orders.every(
+          ({ outcome }, order) => (newest.get(`${runId} ${agentID} ${order}`) ?? 0) >= (outcome?.lastSeq ?? 0),
+        ),
+      ),
+    summaryOf: async () => [
+      {
+        ...{ configurationIndex: 0, pluginID: 1, plugin: 'http', role: 'client', window: 'steady', seconds: 3 },
+        metrics: [{ metric: 'http.requests', unit: '', type: 'counter', sum: newest.size }],
+      },
+    ],
+  };
+  return { metrics, values, close: leave };
+};
