@@ -10,9 +10,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { cookieJar, createClient } from '@rushhour/client';
+import type { CrowdOrder, CrowdState } from '../packages/controller/src/testing/agent-crowd.ts';
 import { ensureDebianPackages } from '../scripts/debian-packages.ts';
 import { spawnController } from '../tests/process/spawn-controller.ts';
-import type { CrowdOrder, CrowdState } from './agent-crowd.ts';
 import { takePriority } from './priority.ts';
 import { report } from './report.ts';
 
@@ -52,7 +52,9 @@ const dataDir = mkdtempSync(join(tmpdir(), 'rushhour-bench-'));
 const env = { RUSHHOUR_DATA_DIR: dataDir, RUSHHOUR_ADMIN_EMAIL: admin.email, RUSHHOUR_ADMIN_PASSWORD: admin.password };
 let controller = await spawnController(env, { core: controllerCore });
 const { url } = controller;
-const crowd = Array.from({ length: crowds }, () => fork(fileURLToPath(new URL('agent-crowd.ts', import.meta.url))));
+const crowd = Array.from({ length: crowds }, () =>
+  fork(fileURLToPath(new URL('../packages/controller/src/testing/agent-crowd.ts', import.meta.url))),
+);
 
 const signIn = async () => {
   const client = createClient(url, cookieJar());
