@@ -55,6 +55,18 @@ export const setLinks = async (tx: Executor, from: Reference, to: readonly { kin
 export const dropLinks = (tx: Executor, kind: Kind, ids: readonly number[]) =>
   drop.all(tx, { kind, ids: JSON.stringify(ids) });
 
+const release = statement((db, p: { kind: string; ids: string }, engine) =>
+  db
+    .deleteFrom('links')
+    .where('fromKind', '=', p.kind)
+    .where('toKind', 'not in', ['agent', 'plugin'])
+    .where(inList('fromID', p.ids, engine)),
+);
+
+/** Records that are marked deleted hold nothing back any more; lists still find them by agent and plugin. */
+export const releaseUsed = (tx: Executor, kind: Kind, ids: readonly number[]) =>
+  release.all(tx, { kind, ids: JSON.stringify(ids) });
+
 /** The records that use one of these. */
 export const referencesTo = async (
   executor: Executor,

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Change } from './change.ts';
 import type { Engine, Executor } from './database.ts';
 import { inList } from './expressions.ts';
+import { releaseUsed } from './links.ts';
 import { statement } from './statement.ts';
 import { createTable } from './table.ts';
 
@@ -67,7 +68,9 @@ const disable = statement((db, p: { ids: string }, engine) =>
 export const releaseTasks = async (tx: Change, projectIds: readonly number[], fate: 'detach' | 'delete') => {
   const ids = JSON.stringify(projectIds);
   if (fate === 'delete') {
-    for (const { id } of await markDeleted.all(tx, { ids, now: tx.now })) tx.touch('tasks', id);
+    const deleted = (await markDeleted.all(tx, { ids, now: tx.now })).map(({ id }) => id);
+    for (const id of deleted) tx.touch('tasks', id);
+    await releaseUsed(tx, 'task', deleted);
   }
   await detach.all(tx, { ids });
 };

@@ -1,5 +1,6 @@
 import { conflict, notFound } from '../../errors.ts';
 import type { Change } from '../../store/change.ts';
+import { releaseUsed } from '../../store/links.ts';
 import { findTask, markTask, type StoredTask, tasks } from '../../store/tasks.ts';
 import { linkTask } from './write-task.ts';
 
@@ -43,7 +44,7 @@ export const removeTask = async (tx: Change, id: number, runs: RunStopper, force
     await runs.stop(tx, id, { reason: 'deleted' });
   }
   await markTask(tx, id, tx.now);
-  await linkTask(tx, task, true);
+  await releaseUsed(tx, 'task', [id]);
   return undefined;
 };
 

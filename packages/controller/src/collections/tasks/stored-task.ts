@@ -61,11 +61,11 @@ const guardedKinds: readonly string[] = ['network', 'tunnel', 'certificate', 'fi
 
 type Linked = Pick<StoredTask, 'configuration' | 'accessPlane' | 'controlPlane'>;
 
-/** What a task uses. A deleted one holds nothing back: only its agents and plugins are kept, for the list. */
-export const linksOf = (task: Linked, isDeleted = false): { kind: Kind; id: number }[] => {
+/** What a task uses; agents and plugins for the list. */
+export const linksOf = (task: Linked): { kind: Kind; id: number }[] => {
   const plugins = entriesOf(task.configuration).map(({ pluginId }) => ({ kind: 'plugin' as const, id: pluginId }));
   const records = taskReferences(task)
-    .filter(({ kind }) => kind === 'agent' || (!isDeleted && guardedKinds.includes(kind)))
+    .filter(({ kind }) => kind === 'agent' || guardedKinds.includes(kind))
     .map(({ kind, id }) => ({ kind: kind as Kind, id }));
   return [...plugins, ...records];
 };

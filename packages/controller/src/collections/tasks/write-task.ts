@@ -37,8 +37,8 @@ export const assertProject = async (tx: Change, projectID: number | null | undef
   }
 };
 
-export const linkTask = (tx: Change, task: Definition & { id: number; comment: string }, isDeleted = false) =>
-  setLinks(tx, { kind: 'task', id: task.id, name: taskNameOf(task) }, linksOf(task, isDeleted));
+export const linkTask = (tx: Change, task: Definition & { id: number; comment: string }) =>
+  setLinks(tx, { kind: 'task', id: task.id, name: taskNameOf(task) }, linksOf(task));
 
 /** A definition is stored only when nothing is wrong with it. */
 export const assertSound = async (
