@@ -1,5 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
+import { pack } from 'tar-stream';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { connectTestAgent, enrolTestAgent, type TestAgent, testFacts } from '../../testing/agent.ts';
 import { type SignedIn, startTestController, type TestController } from '../../testing/controller.ts';
@@ -103,10 +106,18 @@ describe('collecting logs', () => {
 });
 
 describe('an upgrade', () => {
-  const upload = async (name: string) => {
-    const content = Buffer.from(`package ${name}`).toString('base64');
-    return (await administrator.client.files.create({ body: { name, category: 'other', content } })).data;
+  const upload = async (name: string, bytes: Buffer) => {
+    const content = bytes.toString('base64');
+    return (await administrator.client.files.create({ body: { name, category: 'archive', content } })).data;
   };
+  const packed = async (manifest: object) => {
+    const tar = pack();
+    tar.entry({ name: 'package/package.json' }, JSON.stringify(manifest));
+    tar.entry({ name: 'package/src/main.ts' }, `// ${randomUUID()}`);
+    tar.finalize();
+    return gzipSync(await buffer(tar));
+  };
+  const agentPackage = (version: string) => packed({ name: '@rushhour/agent', version });
 
   it('needs a package', async () => {
     await expect(act('upgrade')).rejects.toMatchObject({ status: 400, data: { issues: [{ path: '/params' }] } });
@@ -116,8 +127,19 @@ describe('an upgrade', () => {
     });
   });
 
+  it('needs a package that is one, of the version that is wanted', async () => {
+    const other = await upload('other.tgz', await packed({ name: 'left-pad', version: '1.0.0' }));
+    await expect(act('upgrade', { params: { fileId: other } })).rejects.toMatchObject({
+      data: { issues: [{ path: '/params/fileId', code: 'NO_PACKAGE' }] },
+    });
+    const fileId = await upload('mine.tgz', await agentPackage('0.3.0'));
+    await expect(act('upgrade', { params: { fileId, version: '0.3.1' } })).rejects.toMatchObject({
+      data: { issues: [{ path: '/params/fileId', code: 'OTHER_VERSION' }] },
+    });
+  });
+
   it('is reported when the agent is back as a new process; meanwhile it is upgrading', async () => {
-    await upload('rushhour-agent-0.2.0.tgz');
+    await upload('rushhour-agent-0.2.0.tgz', await agentPackage('0.2.0'));
     const asked: unknown[] = [];
     agent.onQuestion((question) => void asked.push(question));
     expect((await act('upgrade', { params: { version: '0.2.0' } })).results[0]).toEqual({
@@ -141,7 +163,7 @@ describe('an upgrade', () => {
   });
 
   it('that the agent refuses is reported, and the agent works on', async () => {
-    const fileId = await upload('some-package.tgz');
+    const fileId = await upload('some-package.tgz', await agentPackage('0.4.0'));
     agent.onQuestion(() => {
       throw new Error('bad signature');
     });

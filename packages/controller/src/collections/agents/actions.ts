@@ -11,8 +11,9 @@ import { type AgentRow, agents as table } from '../../store/agents.ts';
 import type { Executor } from '../../store/database.ts';
 import type { Store } from '../../store/index.ts';
 import type { FileService } from '../files/file-service.ts';
+import { findPackage } from './agent-package.ts';
 import { collectLogs } from './log-collection.ts';
-import { findPackage, upgradeAgents } from './upgrade.ts';
+import { upgradeAgents } from './upgrade.ts';
 
 export interface ActionDeps {
   store: Store;
@@ -93,7 +94,7 @@ export const createActions = (deps: ActionDeps): Handlers<typeof api.agents>['ac
     const results = found.map(reachable);
     const online = found.filter(({ id }) => gateway.isOnline(id));
     if (action === 'collectLogs') return answer(results, () => void collectLogs(deps, operation, online));
-    const bundle = await findPackage(deps, params);
+    const bundle = await findPackage({ store, blobs: deps.files.blobs }, params);
     return answer(results, () => void upgradeAgents(deps, operation, online, bundle));
   };
 };

@@ -1,43 +1,10 @@
-import { invalid, notFound } from '../../errors.ts';
-import type { AgentRow } from '../../store/agents.ts';
-import { files as fileTable } from '../../store/files.ts';
+import { type AgentRow, agents as table } from '../../store/agents.ts';
 import type { ActionDeps } from './actions.ts';
+import type { AgentPackage } from './agent-package.ts';
 import { type Operation, reportOperation } from './operation-report.ts';
-
-interface Package {
-  sha256: string;
-  size: number;
-  version: string;
-}
 
 const installMs = 600_000;
 const returnMs = 120_000;
-
-const nameOf = (version: string) => `rushhour-agent-${version}.tgz`;
-const versionIn = (name: string) => /^rushhour-agent-(\d+\.\d+\.\d+)\.tgz$/.exec(name)?.[1] ?? '';
-
-/** The stored file an upgrade is made from, by its id or by the version in its name. */
-export const findPackage = async (
-  { store }: ActionDeps,
-  { fileId, version }: { fileId?: number; version?: string },
-): Promise<Package> => {
-  if (fileId === undefined && version === undefined) {
-    throw invalid([{ path: '/params', code: 'REQUIRED', message: 'must name a fileId or a version' }]);
-  }
-  if (fileId !== undefined) {
-    const file = await fileTable.find(store.read, fileId);
-    if (file === undefined) throw notFound('file', fileId);
-    if (file.state !== 'ready' || file.category === 'malware') {
-      throw invalid([{ path: '/params/fileId', code: 'NOT_READY', message: 'is not a file that can be used' }]);
-    }
-    return { sha256: file.sha256, size: file.size, version: version ?? versionIn(file.name) };
-  }
-  const name = nameOf(version as string);
-  const { rows } = await fileTable.page(store.read, { key: 'id', order: 'desc', limit: 100, offset: 0, search: name });
-  const file = rows.find((row) => row.name === name && row.state === 'ready' && row.category !== 'malware');
-  if (file) return { sha256: file.sha256, size: file.size, version: version as string };
-  throw invalid([{ path: '/params/version', code: 'NO_PACKAGE', message: `there is no file ${name}` }]);
-};
 
 /** Resolves when the agent is back as a new process. */
 const comeBack = ({ agents: { gateway } }: ActionDeps, agentId: number, bootId: string | undefined) =>
@@ -55,7 +22,7 @@ const comeBack = ({ agents: { gateway } }: ActionDeps, agentId: number, bootId: 
     });
   });
 
-const upgradeOne = async (deps: ActionDeps, { id }: AgentRow, bundle: Package) => {
+const upgradeOne = async (deps: ActionDeps, { id }: AgentRow, bundle: AgentPackage) => {
   const { gateway } = deps.agents;
   const presence = gateway.find(id);
   const returned = comeBack(deps, id, presence?.bootId);
@@ -64,6 +31,9 @@ const upgradeOne = async (deps: ActionDeps, { id }: AgentRow, bundle: Package) =
   try {
     await gateway.ask(id, { kind: 'upgrade', ...bundle }, installMs);
     await returned;
+    // One that does not get along with the new version goes back to the old by itself.
+    const version = (await table.find(deps.store.read, id))?.version;
+    if (version !== bundle.version) throw new Error(`it came back as version ${version}`);
   } finally {
     gateway.setUpgrading(id, false);
   }
@@ -74,7 +44,7 @@ export const upgradeAgents = async (
   deps: ActionDeps,
   operation: Operation,
   agents: readonly AgentRow[],
-  bundle: Package,
+  bundle: AgentPackage,
 ) => {
   const outcomes = await Promise.allSettled(agents.map((agent) => upgradeOne(deps, agent, bundle)));
   const failed = outcomes.flatMap((outcome, i) =>
