@@ -35,7 +35,7 @@ export const usage = `usage: node packages/agent/src/main.ts --controller http(s
   --data-dir DIR         RUSHHOUR_AGENT_DATA_DIR          key, logs, files and results; ./agent-data by default
   --fingerprint SHA256   RUSHHOUR_CONTROLLER_FINGERPRINT  of the controller's TLS certificate
   --ca FILE              RUSHHOUR_CONTROLLER_CA           authorities that may have signed that certificate, PEM
-  --log-level LEVEL      RUSHHOUR_LOG_LEVEL               debug, info, warn or error
+  --log-level LEVEL      RUSHHOUR_AGENT_LOG_LEVEL         debug, info, warn or error
   --exit-with-parent     RUSHHOUR_AGENT_EXIT_WITH_PARENT  end when the process that started the agent ends`;
 
 const options = {
@@ -45,7 +45,7 @@ const options = {
   'data-dir': { type: 'string', env: 'RUSHHOUR_AGENT_DATA_DIR' },
   fingerprint: { type: 'string', env: 'RUSHHOUR_CONTROLLER_FINGERPRINT' },
   ca: { type: 'string', env: 'RUSHHOUR_CONTROLLER_CA' },
-  'log-level': { type: 'string', env: 'RUSHHOUR_LOG_LEVEL' },
+  'log-level': { type: 'string', env: 'RUSHHOUR_AGENT_LOG_LEVEL' },
   'exit-with-parent': { type: 'boolean', env: 'RUSHHOUR_AGENT_EXIT_WITH_PARENT' },
 } as const;
 type Option = keyof typeof options;

@@ -1,8 +1,19 @@
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { unlink, writeFile } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+
+// The address of a socket has room for no more.
+const mostPathBytes = 100;
+
+const socketOf = (dataDir: string): string => {
+  const path = join(dataDir, 'agent.sock');
+  if (Buffer.byteLength(path) <= mostPathBytes) return path;
+  return join(tmpdir(), `rushhour-agent-${createHash('sha256').update(dataDir).digest('hex').slice(0, 32)}.sock`);
+};
 
 const isAnswered = (path: string): Promise<boolean> =>
   new Promise((resolve) => {
@@ -27,7 +38,7 @@ const listen = async (path: string): Promise<() => Promise<void>> => {
  * no claim. Waits a little, since a restarting agent and its successor overlap. Returns the way to give it back.
  */
 export const claimFolder = async (dataDir: string, patienceMs = 10_000): Promise<() => Promise<void>> => {
-  const path = join(dataDir, 'agent.sock');
+  const path = socketOf(dataDir);
   const deadline = Date.now() + patienceMs;
   for (;;) {
     try {

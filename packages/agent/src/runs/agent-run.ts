@@ -29,6 +29,7 @@ const exitAfterMs = 4000;
 const childPatienceMs = 5000;
 
 const otherFailed = 'another order could not be prepared';
+const wasKilled = 'did not end in time and was killed; its last second may be missing';
 
 const plainOutcome = (status: OrderOutcome['status'], error = '', notes: string[] = []) => {
   return { status, error, notes, saturatedSeconds: {} };
@@ -245,19 +246,24 @@ export class AgentRun {
       this.#log.error(how);
       this.#event({ kind: 'engineCrashed', severity: 'error', message: how });
     }
-    const killed = 'did not end in time and was killed; its last second may be missing';
     this.#end((order) => {
-      if (this.#isKilled && this.#stopping.has(order)) return plainOutcome('stopped', '', [killed]);
-      return plainOutcome('failed', problems.length > 0 ? otherFailed : how);
+      if (problems.length > 0) return this.#unprepared(order);
+      if (this.#isKilled && this.#stopping.has(order)) return plainOutcome('stopped', '', [wasKilled]);
+      return plainOutcome('failed', how);
     });
   }
 
   #failToPrepare(problems: readonly Problem[]): void {
     for (const { order, message } of problems) this.#log.error(`order ${order}: ${message}`);
     this.record.problems = problems;
-    const messageOf = (order: number) => problems.find((problem) => problem.order === order)?.message;
     this.record.tellState();
-    this.#end((order) => plainOutcome('failed', messageOf(order) ?? otherFailed));
+    this.#end((order) => this.#unprepared(order));
+  }
+
+  /** The end of an order of a run that could not be prepared, by its own fault or that of another. */
+  #unprepared(order: number): Omit<OrderOutcome, 'lastSeq'> {
+    const own = this.record.problems.find((problem) => problem.order === order);
+    return own === undefined ? plainOutcome('stopped', '', [otherFailed]) : plainOutcome('failed', own.message);
   }
 
   #end(outcomeOf: (order: number) => Omit<OrderOutcome, 'lastSeq'>): void {

@@ -5,8 +5,12 @@ import { gzip } from 'node:zlib';
 import { packageFolder } from '../version.ts';
 import { type TarFile, tarOf } from './tar.ts';
 
-/** Packages of ours that the agent needs lie in the archive beside its sources. */
-export const ownPackages = ['pcap', 'pools', 'protocol'] as const;
+/** Packages of ours that the agent needs; they lie in the archive beside its sources. */
+const ownPackages = async (): Promise<string[]> => {
+  const manifest = JSON.parse(await readFile(join(packageFolder, 'package.json'), 'utf8'));
+  const { dependencies } = manifest as { dependencies: Record<string, string> };
+  return Object.keys(dependencies).flatMap((name) => /^@rushhour\/(.+)$/.exec(name)?.[1] ?? []);
+};
 
 const isShipped = (path: string) => path.endsWith('.ts') && !path.endsWith('.test.ts') && !path.includes('testing/');
 
@@ -20,7 +24,9 @@ const sourcesOf = async (folder: string, prefix: string): Promise<TarFile[]> => 
 
 /** The archive that agents are upgraded with: their sources as they are here, under another version if wished. */
 export const packAgent = async (version?: string): Promise<Buffer> => {
-  const beside = ownPackages.map((name) => sourcesOf(join(dirname(packageFolder), name), `package/packages/${name}/`));
+  const beside = (await ownPackages()).map((name) =>
+    sourcesOf(join(dirname(packageFolder), name), `package/packages/${name}/`),
+  );
   const files = (await Promise.all([sourcesOf(packageFolder, 'package/'), ...beside])).flat();
   return promisify(gzip)(tarOf(version === undefined ? files : files.map((file) => withVersion(file, version))));
 };
