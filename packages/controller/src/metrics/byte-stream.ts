@@ -3,11 +3,13 @@ const maxScale = 2 ** 49;
 
 /** Writes numbers as short as they are: seven bits a byte, the eighth says that more follow. */
 export class ByteWriter {
-  #bytes: Uint8Array<ArrayBuffer>;
+  #bytes = new Uint8Array(4096);
   #length = 0;
 
-  constructor(expectedBytes = 4096) {
-    this.#bytes = new Uint8Array(expectedBytes);
+  /** Forgets what was written; writers are large and made to be used again. */
+  restart(): this {
+    this.#length = 0;
+    return this;
   }
 
   varint(value: number): void {
@@ -36,6 +38,15 @@ export class ByteWriter {
     this.#reserve(bytes.length);
     this.#bytes.set(bytes, this.#length);
     this.#length += bytes.length;
+  }
+
+  all({ view }: ByteWriter): void {
+    this.raw(view);
+  }
+
+  /** What was written, until the next word. */
+  get view(): Uint8Array {
+    return this.#bytes.subarray(0, this.#length);
   }
 
   get length(): number {

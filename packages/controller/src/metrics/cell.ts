@@ -12,8 +12,11 @@ export interface Cell {
   /** Steady only when it was for every order. */
   phase: Phase;
   readonly scalars: Map<number, number>;
-  readonly histograms: Map<number, Uint8Array>;
+  /** Merged when they are asked for: to merge each as it comes would be to write the same one a thousand times. */
+  readonly pieces: Map<number, Uint8Array[]>;
 }
+
+const mostPieces = 256;
 
 /** Strain of generators is that of the worst; everything else adds up. */
 export const isWorstOf = ({ kind, name }: Metric) => kind === 'gauge' && name.startsWith('agent.');
@@ -23,8 +26,17 @@ export const createCell = (phase: Phase): Cell => ({
   orders: 0,
   phase,
   scalars: new Map(),
-  histograms: new Map(),
+  pieces: new Map(),
 });
+
+/** The histograms of a cell, one for each metric. */
+export const histogramsOf = ({ pieces }: Cell): Map<number, Uint8Array> =>
+  new Map([...pieces].map(([number, list]) => [number, mergedPiece(list)]));
+
+const mergedPiece = (list: Uint8Array[]): Uint8Array => {
+  if (list.length > 1) list.splice(0, list.length, mergedHistogram(list));
+  return list[0] as Uint8Array;
+};
 
 /**
  * `isMore`: the order has been in this second before, as with the short piece after its planned end.
@@ -43,8 +55,9 @@ export const addToCell = (cell: Cell, second: Second, names: NameBook, isMore: b
       else cell.scalars.set(number, isWorstOf(metric) ? Math.max(before, value) : before + value);
     }
     for (const [number, bytes] of histograms) {
-      const before = cell.histograms.get(number);
-      cell.histograms.set(number, before === undefined ? bytes : mergedHistogram(before, bytes));
+      const list = cell.pieces.get(number);
+      if (list === undefined) cell.pieces.set(number, [bytes]);
+      else if (list.push(bytes) > mostPieces) mergedPiece(list);
     }
   }
 };
@@ -62,7 +75,7 @@ export const secondOfCell = (seq: number, at: number, cell: Cell): Second => ({
     {
       target: noTarget,
       scalars: new Map([[ordersMetric, cell.orders], ...cell.scalars]),
-      histograms: cell.histograms,
+      histograms: histogramsOf(cell),
     },
   ],
 });
@@ -72,7 +85,8 @@ export const cellOfSecond = ({ spanMs, phase, parts: [part] }: Second): Cell => 
   const scalars = new Map(part?.scalars);
   const orders = scalars.get(ordersMetric) ?? 1;
   scalars.delete(ordersMetric);
-  return { spanMs, orders, phase, scalars, histograms: new Map(part?.histograms) };
+  const pieces = new Map([...(part?.histograms ?? [])].map(([number, bytes]) => [number, [bytes]]));
+  return { spanMs, orders, phase, scalars, pieces };
 };
 
 /** Whether a metric must be read for `cellOfSecond` to work. */

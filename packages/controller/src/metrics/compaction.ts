@@ -41,23 +41,25 @@ const wholeOf = async (store: Store, { span }: Block): Promise<SampleRow[]> => {
   const rows = await samplesIn(store.read, span);
   const pieces = piecesOf(rows.flatMap(({ data }) => unpackSeconds(packedOf(data))));
   const { runID, agentID, orderIndex } = span;
-  return Promise.all(
-    pieces.map(async (piece) => ({
-      runID,
-      agentID,
-      orderIndex,
-      ...spanOf(piece),
-      isBlock: 1,
-      data: await storedSqueezed(packSeconds(piece)),
-    })),
-  );
+  return pieces.map((piece) => ({
+    runID,
+    agentID,
+    orderIndex,
+    ...spanOf(piece),
+    isBlock: 1,
+    data: storedSqueezed(packSeconds(piece)),
+  }));
 };
 
 const replace = async (store: Store, blocks: readonly Block[]) => {
-  const rows = await Promise.all(blocks.map((block) => wholeOf(store, block)));
+  const rows: SampleRow[] = [];
+  for (const block of blocks) {
+    rows.push(...(await wholeOf(store, block)));
+    await nextTurn();
+  }
   await store.database.transaction(async (tx) => {
     for (const { span } of blocks) await removeSamplesIn(tx, span);
-    await insertSamples(tx, rows.flat());
+    await insertSamples(tx, rows);
   });
   for (const { stream, number } of blocks) stream.loose.delete(number);
 };
@@ -70,6 +72,5 @@ export const compact = async (store: Store, run: OpenRun, { inTurn, ...when }: W
   const due = dueBlocks(run, when);
   for (let i = 0; i < due.length; i += blocksAtOnce) {
     await inTurn(() => replace(store, due.slice(i, i + blocksAtOnce)));
-    await nextTurn();
   }
 };

@@ -30,7 +30,7 @@ export class SteppedSpread implements Spread {
   add(second: number, bytes: Uint8Array): void {
     const step = this.#stepOf(second);
     const before = this.steps[step];
-    this.steps[step] = before === undefined ? bytes : mergedHistogram(before, bytes);
+    this.steps[step] = before === undefined ? bytes : mergedHistogram([before, bytes]);
   }
 }
 

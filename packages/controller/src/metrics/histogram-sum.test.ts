@@ -37,7 +37,7 @@ describe('histogram sum', () => {
   it('merges two histograms in their byte form', () => {
     fc.assert(
       fc.property(histogram, histogram, (a, b) => {
-        expect(mergedHistogram(a.toBytes(), b.toBytes())).toEqual(a.copy().merge(b).toBytes());
+        expect(mergedHistogram([a.toBytes(), b.toBytes()])).toEqual(a.copy().merge(b).toBytes());
       }),
     );
   });

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { OrderOutcome } from '@rushhour/protocol';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { StorageUnavailable } from '../store/database.ts';
@@ -189,7 +190,7 @@ describe('taking in measurements', () => {
   });
 
   it('knows whether everything that was measured has arrived', async () => {
-    const outcome = { status: 'finished', error: '', notes: [], saturatedSeconds: {}, lastSeq: 3 } as const;
+    const outcome: OrderOutcome = { status: 'finished', error: '', notes: [], saturatedSeconds: {}, lastSeq: 3 };
     const agents = { 1: [orderOf({ outcome })], 2: [orderOf({ outcome: { ...outcome, lastSeq: 1 } })] };
     const { runId, t0 } = await storeRun(store, { agents });
     expect(await metrics.samplesComplete(runId)).toBe(false);

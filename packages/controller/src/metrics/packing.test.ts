@@ -51,7 +51,7 @@ describe('packing', () => {
         const known = new NameBook(book.fresh);
         expect(unpackSeconds(packed).map((one) => known.summaryOf(one))).toStrictEqual(given);
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     );
   });
 

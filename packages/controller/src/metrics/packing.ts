@@ -16,7 +16,7 @@ interface PartShape {
  * So equal things lie side by side, and a reader passes over the columns it does not want.
  */
 export const packSeconds = (seconds: readonly Second[]): Uint8Array => {
-  const writer = new ByteWriter();
+  const writer = whole.restart();
   writer.varint(seconds.length);
   let previous = { seq: -1, at: 0 };
   for (const { seq, at } of seconds) {
@@ -53,6 +53,9 @@ export const unpackSeconds = (bytes: Uint8Array, wants: (metric: number) => bool
     parts: shape.map((part) => readPart(part, columns)),
   }));
 };
+
+const whole = new ByteWriter();
+const payload = new ByteWriter();
 
 const columnKey = (target: number, metric: number) => target * 2 ** 26 + metric;
 
@@ -96,32 +99,47 @@ const readShape = (reader: ByteReader): PartShape[] =>
     histograms: readList(reader),
   }));
 
-const writeColumns = (writer: ByteWriter, seconds: readonly Second[]) => {
-  const columns = new Map<number, { target: number; metric: number; values: ByteWriter }>();
-  const columnOf = (target: number, metric: number) => {
+interface Column {
+  readonly target: number;
+  readonly metric: number;
+  readonly values: (number | Uint8Array)[];
+}
+
+const columnsOf = (seconds: readonly Second[]): Iterable<Column> => {
+  const columns = new Map<number, Column>();
+  const add = (target: number, metric: number, value: number | Uint8Array) => {
     const key = columnKey(target, metric);
-    let column = columns.get(key);
-    if (column === undefined) {
-      column = { target, metric, values: new ByteWriter(256) };
-      columns.set(key, column);
-    }
-    return column.values;
+    const column = columns.get(key);
+    if (column === undefined) columns.set(key, { target, metric, values: [value] });
+    else column.values.push(value);
   };
-  for (const { target, scalars, histograms } of seconds.flatMap(({ parts }) => parts)) {
-    for (const [metric, value] of scalars) columnOf(target, metric).number(value);
-    for (const [metric, bytes] of histograms) {
-      const column = columnOf(target, metric);
-      column.varint(bytes.length);
-      column.raw(bytes);
+  for (const { parts } of seconds) {
+    for (const { target, scalars, histograms } of parts) {
+      for (const [metric, value] of scalars) add(target, metric, value);
+      for (const [metric, bytes] of histograms) add(target, metric, bytes);
     }
   }
-  writer.varint(columns.size);
-  for (const { target, metric, values } of columns.values()) {
+  return columns.values();
+};
+
+const writeColumns = (writer: ByteWriter, seconds: readonly Second[]) => {
+  payload.restart();
+  const columns = [...columnsOf(seconds)];
+  writer.varint(columns.length);
+  for (const { target, metric, values } of columns) {
+    const start = payload.length;
+    for (const value of values) {
+      if (typeof value === 'number') payload.number(value);
+      else {
+        payload.varint(value.length);
+        payload.raw(value);
+      }
+    }
     writer.varint(target);
     writer.varint(metric);
-    writer.varint(values.length);
+    writer.varint(payload.length - start);
   }
-  for (const { values } of columns.values()) writer.raw(values.toBytes());
+  writer.all(payload);
 };
 
 type Columns = Map<number, ByteReader>;

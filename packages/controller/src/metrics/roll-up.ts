@@ -11,28 +11,26 @@ import type { InTurn } from './turns.ts';
 /** So long after its end a minute is thought complete; what comes later opens it again. */
 const lateMs = 15_000;
 
-const rowsOf = ({ facts, merged }: OpenRun, minute: number): Promise<SampleRow[]> =>
-  Promise.all(
-    merged.sidesOf(minute).map(async ({ group, seconds }) => {
-      const packed = packSeconds(seconds.map(([second, cell]) => secondOfCell(second, timeOf(facts, second), cell)));
-      const first = seconds[0]?.[0] ?? 0;
-      const last = seconds.at(-1)?.[0] ?? 0;
-      return {
-        runID: facts.runId,
-        agentID: everyAgent,
-        orderIndex: group,
-        fromSeq: first,
-        toSeq: last,
-        fromAt: timeOf(facts, first),
-        toAt: timeOf(facts, last),
-        isBlock: 1,
-        data: await storedSqueezed(packed),
-      };
-    }),
-  );
+const rowsOf = ({ facts, merged }: OpenRun, minute: number): SampleRow[] =>
+  merged.sidesOf(minute).map(({ group, seconds }) => {
+    const packed = packSeconds(seconds.map(([second, cell]) => secondOfCell(second, timeOf(facts, second), cell)));
+    const first = seconds[0]?.[0] ?? 0;
+    const last = seconds.at(-1)?.[0] ?? 0;
+    return {
+      runID: facts.runId,
+      agentID: everyAgent,
+      orderIndex: group,
+      fromSeq: first,
+      toSeq: last,
+      fromAt: timeOf(facts, first),
+      toAt: timeOf(facts, last),
+      isBlock: 1,
+      data: storedSqueezed(packed),
+    };
+  });
 
 const store = async ({ database }: Store, run: OpenRun, minute: number) => {
-  const rows = await rowsOf(run, minute);
+  const rows = rowsOf(run, minute);
   await database.transaction((tx) => insertSamples(tx, rows));
   run.rolled.add(minute);
   run.merged.drop(minute);

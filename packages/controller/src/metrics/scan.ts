@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Executor } from '../store/database.ts';
 import { everyAgent, type SampleRow, samplesBetween } from '../store/samples.ts';
-import { type Cell, cellOfSecond, isNeededForCell } from './cell.ts';
+import { type Cell, cellOfSecond, histogramsOf, isNeededForCell } from './cell.ts';
 import { minuteOf } from './merged-minutes.ts';
 import { noTarget } from './name-book.ts';
 import type { OpenRun } from './open-run.ts';
@@ -36,7 +36,7 @@ const measuredCell = (side: Side, second: number, cell: Cell): Measured => ({
   agentId: everyAgent,
   second,
   spanSec: cell.spanMs / Math.max(1, cell.orders) / 1000,
-  parts: [{ target: noTarget, scalars: cell.scalars, histograms: cell.histograms }],
+  parts: [{ target: noTarget, scalars: cell.scalars, histograms: histogramsOf(cell) }],
   isMore: false,
 });
 

@@ -54,42 +54,56 @@ export const summaryOf = ({ seq, t0, phase = 'steady', target = '10.0.0.1:80', s
   return summary;
 };
 
-/** A second of a web client at work: counters, gauges and two to six histograms, as many as it would have. */
-export const httpSecond = (random: Random, { seq, t0, kinds }: { seq: number; t0: number; kinds: number }): Summary => {
-  const requests = 1950 + Math.round(random() * 100);
-  const failures = random() < 0.05 ? Math.ceil(random() * 4) : 0;
-  const connections = 20 + Math.round(random() * 10);
-  const target = {
-    'http.latency': histogramOf(random, requests, 900, 0.6),
-    'http.service': histogramOf(random, requests, 700, 0.5),
-    'http.ttfb': histogramOf(random, requests, 650, 0.5),
-    'http.connect': histogramOf(random, connections, 300, 0.4),
-    'http.tls': histogramOf(random, connections, 2000, 0.3),
-  };
-  const summary = summaryOf({
-    seq,
-    t0: t0 + Math.round(normal(random) * 2),
-    spanMs: 1000 + Math.round(normal(random) * 2),
-    counters: {
-      'http.requests': requests,
-      'http.responses': requests - failures,
-      'http.ok': requests - failures,
-      'http.txBytes': requests * 60,
-      'http.rxBytes': requests * 1062,
-      'http.connections': connections,
-      'http.status.200': requests - failures,
-      ...(failures > 0 && { 'http.ko': failures, 'http.errors.timeout': failures }),
-    },
-    gauges: {
-      'http.concurrent': 20,
-      'http.targetLoad': 2000,
-      'agent.cpuPct': 70 + random() * 10,
-      'agent.loopLagMs': random() * 3,
-      'agent.scheduleLagMs': random(),
-    },
-    histograms: Object.fromEntries(Object.entries(target).slice(0, kinds - 1)),
+const kindsOfHistogram = {
+  'agent.scheduleLag': { share: 1, medianUs: 100, spread: 0.8 },
+  'http.latency': { share: 1, medianUs: 900, spread: 0.6 },
+  'http.service': { share: 1, medianUs: 700, spread: 0.5 },
+  'http.ttfb': { share: 1, medianUs: 650, spread: 0.5 },
+  'http.connect': { share: 0.1, medianUs: 300, spread: 0.4 },
+  'http.tls': { share: 0.1, medianUs: 2000, spread: 0.3 },
+} as const;
+
+/**
+ * Seconds of web clients at work: counters, gauges and two to six histograms of 2,000 requests each. Histograms are
+ * drawn from `variety` different ones of each kind, because making them costs more than taking them in.
+ */
+export const createHttpSeconds = (random: Random, variety: number) => {
+  const requestsPerSecond = 2000;
+  const drawers = Object.entries(kindsOfHistogram).map(([name, { share, medianUs, spread }]) => {
+    const made = Array.from({ length: variety }, () =>
+      histogramOf(random, requestsPerSecond * share, medianUs, spread).toBase64(),
+    );
+    return { name, draw: () => made[Math.floor(random() * variety)] as string };
   });
-  const own = summary.series[1];
-  if (own) own.histograms['agent.scheduleLag'] = histogramOf(random, requests, 100, 0.8).toBase64();
-  return summary;
+  return ({ seq, t0, kinds }: { seq: number; t0: number; kinds: number }): Summary => {
+    const requests = requestsPerSecond - 50 + Math.round(random() * 100);
+    const failures = random() < 0.05 ? Math.ceil(random() * 4) : 0;
+    const summary = summaryOf({
+      seq,
+      t0: t0 + Math.round(normal(random) * 2),
+      spanMs: 1000 + Math.round(normal(random) * 2),
+      counters: {
+        'http.requests': requests,
+        'http.responses': requests - failures,
+        'http.ok': requests - failures,
+        'http.txBytes': requests * 60,
+        'http.rxBytes': requests * 1062,
+        'http.connections': 20 + Math.round(random() * 10),
+        'http.status.200': requests - failures,
+        ...(failures > 0 && { 'http.ko': failures, 'http.errors.timeout': failures }),
+      },
+      gauges: {
+        'http.concurrent': 20,
+        'http.targetLoad': 2000,
+        'agent.cpuPct': 70 + random() * 10,
+        'agent.loopLagMs': random() * 3,
+        'agent.scheduleLagMs': random(),
+      },
+    });
+    for (const { name, draw } of drawers.slice(0, kinds)) {
+      const series = summary.series[name.startsWith('agent.') ? 1 : 0];
+      if (series) series.histograms[name] = draw();
+    }
+    return summary;
+  };
 };
