@@ -115,7 +115,7 @@ export const ImportPlan = Type.Object(
     }),
     items: Type.Array(
       Type.Object({
-        kind: OneOf([...importKinds, 'compromisedHostCampaigns', 'cveSignatures']),
+        kind: OneOf([...importKinds, 'compromisedHostCampaigns', 'cveSignatures', 'tasks']),
         sourceId: Type.Integer(),
         name: Type.String(),
         fingerprint: Type.String(),
@@ -148,8 +148,14 @@ export const ImportBody = Type.Object(
         additionalProperties: false,
       }),
     ),
-    comment: Type.Optional(Type.String({ maxLength: 4096 })),
+    comment: Type.Optional(Type.String({ maxLength: 4096, description: 'Instead of that of the task' })),
     projectID: Type.Optional(Type.Unsafe<number | null>({ type: ['integer', 'null'] })),
+    secrets: Type.Optional(
+      Type.Record(Type.String({ maxLength: 1024 }), Type.String({ minLength: 1, maxLength: 65_536 }), {
+        description:
+          'Secrets of the task that the archive lacks, by JSON pointer into it: {"/configuration/0/values/ipsecPsk": "…"}',
+      }),
+    ),
   },
   { additionalProperties: false },
 );
