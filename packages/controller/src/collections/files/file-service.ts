@@ -6,6 +6,7 @@ import type { Executor } from '../../store/database.ts';
 import { type FileRow, files, filesInState, isContentUsed, isPartUsed } from '../../store/files.ts';
 import type { Store } from '../../store/index.ts';
 import { dropLinks } from '../../store/links.ts';
+import { isContentKept } from '../../store/task-imports.ts';
 import { createCaptures } from './captures.ts';
 import type { CategoryName } from './category.ts';
 import { type Content, storedContent } from './content.ts';
@@ -58,7 +59,7 @@ const keepContents = async <T>(blobs: Blobs, staged: readonly Staged[], record: 
 /** What the files collection and others that keep content need: rows and blobs, always in step. */
 export const createFileService = ({ store, blobs, onError }: Deps) => {
   const captures = createCaptures({ store, blobs, onError });
-  const isUsed = (sha256: string) => isContentUsed(store.read, sha256);
+  const isUsed = (sha256: string) => isContentKept(store.read, sha256);
 
   /** Columns of a content that is kept; analyses what is not known yet once the change is on disk. */
   const contentColumns = async (tx: Change, content: Digests & { size: number }, facts: ContentFacts) => {
