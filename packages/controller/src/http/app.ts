@@ -58,10 +58,10 @@ const createFastify = (log: FastifyBaseLogger, tls: AppOptions['tls']): FastifyI
   const boot = Date.now().toString(36);
   let requests = 0;
   const app = Fastify<Server>({
-    loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
     // One logger for all: a child for each request costs more than most requests, and errors carry the id themselves.
-    childLoggerFactory: (logger) => logger,
+    // It is given only here: with a logger of its own Fastify would listen for the end of every answer.
+    childLoggerFactory: () => log,
     genReqId: () => `${boot}-${(requests++).toString(36)}`,
     // Time-outs are explicit: headers and idle connections here, bodies where they are read.
     connectionTimeout: 0,
@@ -76,6 +76,7 @@ const createFastify = (log: FastifyBaseLogger, tls: AppOptions['tls']): FastifyI
   });
   // Known to the shape of every request from the start: members added later make each request slow.
   app.decorateRequest('caller', null as never);
+  app.decorateRequest('startedMs', 0);
   app.decorateRequest('bodyLimitBytes', 0);
   app.decorateRequest('bodyBytes', 0);
   // Compiled at the first answer, like the validators.
