@@ -1,13 +1,14 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { agents } from '../store/agents.ts';
 import type { Script } from './testing/scripted-agent.ts';
 import { createWorld, eventually, type World } from './testing/world.ts';
 
 let world: World;
-beforeEach(async () => {
+beforeAll(async () => {
   world = await createWorld();
 });
-afterEach(() => world.close());
+afterEach(() => world.reset());
+afterAll(() => world.close());
 
 const endless: Script = { endsAfterSec: 1_000_000 };
 type Policy = 'auto' | 'fail' | 'continue' | 'stop';

@@ -1,12 +1,13 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Script } from './testing/scripted-agent.ts';
 import { createWorld, eventually, secondMs, type World } from './testing/world.ts';
 
 let world: World;
-beforeEach(async () => {
+beforeAll(async () => {
   world = await createWorld();
 });
-afterEach(() => world.close());
+afterEach(() => world.reset());
+afterAll(() => world.close());
 
 const endless: Script = { endsAfterSec: 1_000_000 };
 const pair = async (client: Script = {}, server: Script = {}) => {
@@ -66,8 +67,7 @@ describe('after a restart of the controller', () => {
   });
 
   it('an armed run whose start lies ahead is begun anew', async () => {
-    await world.close();
-    world = await createWorld({ timing: { leadMs: 4000 } });
+    await world.retime({ leadMs: 4000 });
     const { client, server, taskId } = await pair();
     const runId = await world.start(taskId);
     await world.reach(runId, 3);
@@ -76,8 +76,7 @@ describe('after a restart of the controller', () => {
   });
 
   it('an armed run whose start has passed goes on', async () => {
-    await world.close();
-    world = await createWorld({ timing: { leadMs: 400 } });
+    await world.retime({ leadMs: 400 });
     const { client, server, taskId } = await pair({ endsAfterSec: 30 });
     const runId = await world.start(taskId);
     await world.reach(runId, 3);

@@ -1,5 +1,5 @@
 import { permissions } from '@rushhour/contract';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { ApiError } from '../errors.ts';
 import { agents } from '../store/agents.ts';
 import { verifyAudit } from '../store/audit.ts';
@@ -8,10 +8,11 @@ import type { Script } from './testing/scripted-agent.ts';
 import { createWorld, eventually, type World } from './testing/world.ts';
 
 let world: World;
-beforeEach(async () => {
+beforeAll(async () => {
   world = await createWorld();
 });
-afterEach(() => world.close());
+afterEach(() => world.reset());
+afterAll(() => world.close());
 
 const pair = async (client: Script = {}, server: Script = {}, pluginId = 1) => {
   const ids = { client: await world.addAgent(client), server: await world.addAgent(server) };
@@ -121,8 +122,7 @@ describe('stopping', () => {
   });
 
   it('ends a run that is armed', async () => {
-    await world.close();
-    world = await createWorld({ timing: { leadMs: 3000 } });
+    await world.retime({ leadMs: 3000 });
     const { taskId } = await pair();
     const runId = await world.start(taskId);
     await world.reach(runId, 3);
@@ -244,10 +244,8 @@ it('starts, stops and ends are in the audit chain, which is whole', async () => 
   const { client, taskId } = await pair();
   const runId = await world.start(taskId);
   await world.end(runId);
-  const rows = await world.store.read.run(
-    { name: '', sql: `SELECT operation FROM audit WHERE operation LIKE 'runs.%'` },
-    [],
-  );
+  const sql = `SELECT operation FROM audit WHERE operation LIKE 'runs.%' AND targets LIKE '%"runs":[${runId}]%'`;
+  const rows = await world.store.read.run({ name: '', sql }, []);
   expect(rows.map(({ operation }) => operation)).toEqual(['runs.end']);
   expect(await verifyAudit(world.store.read)).not.toHaveProperty('broken');
   expect(await agents.find(world.store.read, client)).toMatchObject({ needsReset: false });

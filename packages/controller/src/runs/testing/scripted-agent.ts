@@ -135,12 +135,15 @@ export class ScriptedAgent {
     run.state = 'armed';
     run.startAt = at;
     if (this.script.isSilent) return;
-    setTimeout(() => {
-      if (run.state !== 'armed') return;
-      run.state = 'running';
-      this.#say({ type: 'started', runId: run.runId, epoch: run.epoch, at });
-      run.timer = setInterval(() => this.#second(run), this.#secondMs);
-    }, at - Date.now());
+    setTimeout(
+      () => {
+        if (run.state !== 'armed') return;
+        run.state = 'running';
+        this.#say({ type: 'started', runId: run.runId, epoch: run.epoch, at });
+        run.timer = setInterval(() => this.#second(run), this.#secondMs);
+      },
+      Math.max(0, at - Date.now()),
+    );
   }
 
   #second(run: PartialRun): void {

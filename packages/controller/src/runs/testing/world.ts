@@ -8,7 +8,7 @@ import { localBus } from '../../bus/local.ts';
 import { agents } from '../../store/agents.ts';
 import { openStore } from '../../store/index.ts';
 import { runEventsOf } from '../../store/run-events.ts';
-import { runs as runTable } from '../../store/runs.ts';
+import { activeRuns, runs as runTable } from '../../store/runs.ts';
 import { tasks } from '../../store/tasks.ts';
 import { createDatabase } from '../../testing/postgres.ts';
 import { createRuns } from '../create-runs.ts';
@@ -43,7 +43,7 @@ interface Wish {
 }
 
 /** A store, agents that do as they are told, and a conductor that can be ended and made anew. */
-export const createWorld = async ({ timing, settings }: { timing?: Partial<Timing>; settings?: object } = {}) => {
+export const createWorld = async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'rushhour-runs-'));
   const databaseUrl = await createDatabase();
   const store = await openStore({ dataDir, databaseUrl });
@@ -52,7 +52,12 @@ export const createWorld = async ({ timing, settings }: { timing?: Partial<Timin
   const net: ScriptedGateway = scriptedGateway(secondMs);
   const planner = scriptedPlanner();
   const metrics = scriptedMetrics(store, net.gateway);
-  const current: Settings = { ...defaultSettings, tasks: { ...defaultSettings.tasks, ...quickTasks, ...settings } };
+  const settingsOf = (): Settings => ({
+    ...defaultSettings,
+    tasks: { ...defaultSettings.tasks, ...quickTasks },
+  });
+  let current = settingsOf();
+  let timing: Partial<Timing> = {};
   let diskUsedPct = 10;
   const conduct = () =>
     createRuns({
@@ -72,8 +77,10 @@ export const createWorld = async ({ timing, settings }: { timing?: Partial<Timin
     net,
     planner,
     values: metrics.values,
-    settings: current,
     databaseUrl,
+    get settings() {
+      return current;
+    },
     get runs() {
       return runs;
     },
@@ -187,6 +194,24 @@ export const createWorld = async ({ timing, settings }: { timing?: Partial<Timin
     revive: async () => {
       runs = conduct();
       await runs.recover();
+    },
+    /** The same controller with other time spans, until the next `reset`. */
+    retime: async (other: Partial<Timing>) => {
+      timing = other;
+      await runs.close();
+      await world.revive();
+    },
+    /** Ends what a test left behind. */
+    reset: async () => {
+      current = settingsOf();
+      planner.issues = [];
+      metrics.values.clear();
+      diskUsedPct = 10;
+      for (const { taskID } of await activeRuns(store.read)) await world.stop(taskID, 'abort').catch(() => {});
+      await eventually(async () => {
+        if ((await activeRuns(store.read)).length > 0) throw new Error('runs are still active');
+      });
+      if (Object.keys(timing).length > 0) await world.retime({});
     },
     another: conduct,
     close: async () => {
