@@ -4,6 +4,7 @@ import { type Logger, pino } from 'pino';
 import { createAgents } from './agents/agents.ts';
 import { localBus } from './bus/local.ts';
 import { postgresBus } from './bus/postgres.ts';
+import { choresOf } from './chores.ts';
 import { ensureBuiltinDictionaries } from './collections/dictionaries/ensure-builtin.ts';
 import { createFileService } from './collections/files/file-service.ts';
 import { ensureBuiltinTemplates } from './collections/task-templates/ensure-builtin.ts';
@@ -12,18 +13,12 @@ import { prepareFirstStart } from './first-start.ts';
 import { createHealth } from './health.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { buildApp } from './http/app.ts';
-import { sweepIdempotencyKeys } from './http/idempotency.ts';
-import { sweepSessions } from './identity/sessions.ts';
 import { startLocalAgents } from './local-agents.ts';
-import { sweepHealth } from './store/agent-health.ts';
-import { sweepLogs } from './store/agent-logs.ts';
+import { createRunService } from './run-service.ts';
 import { createFolderBlobs } from './store/blobs/folder.ts';
 import { createHashPool, type HashPool } from './store/blobs/hash-pool.ts';
 import { openStore, type Store } from './store/index.ts';
-import { sweepNotifications } from './store/notifications.ts';
 import { loadSettings } from './store/settings.ts';
-
-const hourMs = 3_600_000;
 
 /** Contents of files: in the data folder, or in an object store, whose client is loaded only where it is used. */
 const openBlobs = async ({ s3Url, dataDir }: Config, hashes: HashPool) => {
@@ -64,36 +59,25 @@ export const startController = async (config: Config) => {
   await ensureBuiltinDictionaries(store);
   await ensureBuiltinTemplates(store);
   const agents = await createAgents({ store, settings, bus, log, blobs: storage.files.blobs, tls: config.tls });
-  const housekeeping = startHousekeeping(
-    [
-      { name: 'sessions', everyMs: hourMs, run: () => store.database.transaction(sweepSessions) },
-      { name: 'uploads', everyMs: hourMs / 4, run: () => storage.files.expireUploads() },
-      { name: 'idempotency keys', everyMs: hourMs, run: () => sweepIdempotencyKeys(store) },
-      {
-        name: 'notifications',
-        everyMs: hourMs,
-        run: () => sweepNotifications(store.database, settings.current().retention.notificationsDays),
-      },
-      { name: 'health of agents', everyMs: hourMs / 6, run: () => sweepHealth(store.database) },
-      {
-        name: 'logs of agents',
-        everyMs: hourMs,
-        run: () => sweepLogs(store.database, settings.current().retention.logsDays),
-      },
-    ],
-    log,
-  );
   const health = createHealth({
     store,
     dataDir: config.dataDir,
-    isSchedulerAlive: housekeeping.isAlive,
+    isSchedulerAlive: () => housekeeping.isAlive(),
     agentsOnline: () => agents.gateway.onlineCount(),
   });
-  const app = await buildApp({ log, tls: config.tls, store, settings, bus, health, files: storage.files, agents });
+  const { planner, metrics, runs, ...conducting } = createRunService({
+    ...{ config, store, settings, bus, log, agents },
+    files: storage.files,
+    diskUsedPct: health.diskUsedPct,
+  });
+  const housekeeping = startHousekeeping(choresOf({ store, settings, files: storage.files, runs }), log);
+  const services = { store, settings, bus, health, files: storage.files, agents, planner, metrics, runs };
+  const app = await buildApp({ log, tls: config.tls, ...services });
   let localAgents: ReturnType<typeof startLocalAgents> | undefined;
   const close = async () => {
     health.setReady(false);
     await localAgents?.close();
+    await conducting.close();
     await agents.close();
     await app.close();
     await housekeeping.stop();
@@ -102,6 +86,7 @@ export const startController = async (config: Config) => {
     await store.close();
   };
   try {
+    await runs.recover();
     await app.listen({ host: config.host, port: config.port });
   } catch (error) {
     await close();
@@ -127,6 +112,8 @@ export const startController = async (config: Config) => {
     bus,
     files: storage.files,
     agents,
+    runs,
+    metrics,
     log,
     close,
   };

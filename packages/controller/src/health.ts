@@ -13,6 +13,8 @@ export interface Health {
   setReady(isReady: boolean): void;
   checks(): Promise<{ db: Result; storage: Result; agentChannel: Result; scheduler: Result }>;
   diskFreeBytes(): Promise<number>;
+  /** Of the disk with the data, 0 to 100. */
+  diskUsedPct(): Promise<number>;
   agentsOnline(): number;
 }
 
@@ -46,6 +48,10 @@ export const createHealth = ({ store, dataDir, isSchedulerAlive, agentsOnline }:
     diskFreeBytes: async () => {
       const { bavail, bsize } = await statfs(dataDir);
       return bavail * bsize;
+    },
+    diskUsedPct: async () => {
+      const { bavail, blocks } = await statfs(dataDir);
+      return blocks === 0 ? 0 : 100 * (1 - bavail / blocks);
     },
     agentsOnline,
   };

@@ -2,6 +2,9 @@ import type { Agents } from '../agents/agents.ts';
 import type { Bus } from '../bus/local.ts';
 import type { AllHandlers } from '../handlers.ts';
 import type { Health } from '../health.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import type { Runs } from '../runs/create-runs.ts';
+import type { TaskPlanner } from '../runs/plan/create-planner.ts';
 import type { Store } from '../store/index.ts';
 import type { SettingsStore } from '../store/settings.ts';
 import { agentHandlers } from './agents/index.ts';
@@ -17,6 +20,7 @@ import { metaHandlers } from './meta.ts';
 import { networkHandlers } from './networks.ts';
 import { notificationHandlers } from './notifications.ts';
 import { projectHandlers } from './projects.ts';
+import { createRecordRules } from './record-rules.ts';
 import { settingHandlers } from './settings.ts';
 import { taskTemplateHandlers } from './task-templates.ts';
 import { taskHandlers } from './tasks/index.ts';
@@ -31,6 +35,9 @@ export interface Services {
   health: Health;
   files: FileService;
   agents: Agents;
+  planner: TaskPlanner;
+  metrics: Metrics;
+  runs: Runs;
 }
 
 /** One line for each collection of the contract. */
@@ -48,7 +55,7 @@ export const createHandlers = (services: Services): AllHandlers => ({
   notifications: notificationHandlers(services),
   projects: projectHandlers(services),
   settings: settingHandlers(services),
-  tasks: taskHandlers(services),
+  tasks: taskHandlers({ ...services, rules: createRecordRules(services) }),
   taskTemplates: taskTemplateHandlers(services),
   tunnels: tunnelHandlers(services),
   users: userHandlers(services),

@@ -1,0 +1,44 @@
+import type { FileService } from './collections/files/file-service.ts';
+import { sweepTaskImports } from './collections/tasks/transfer/release.ts';
+import type { Chore } from './housekeeping.ts';
+import { sweepIdempotencyKeys } from './http/idempotency.ts';
+import { sweepSessions } from './identity/sessions.ts';
+import type { Runs } from './runs/create-runs.ts';
+import { sweepHealth } from './store/agent-health.ts';
+import { sweepLogs } from './store/agent-logs.ts';
+import type { Store } from './store/index.ts';
+import { sweepNotifications } from './store/notifications.ts';
+import type { SettingsStore } from './store/settings.ts';
+
+const hourMs = 3_600_000;
+
+interface Parts {
+  store: Store;
+  settings: SettingsStore;
+  files: FileService;
+  runs: Runs;
+}
+
+/** What is tidied up now and then. */
+export const choresOf = ({ store, settings, files, runs }: Parts): Chore[] => [
+  { name: 'sessions', everyMs: hourMs, run: () => store.database.transaction(sweepSessions) },
+  { name: 'uploads', everyMs: hourMs / 4, run: () => files.expireUploads() },
+  {
+    name: 'imports',
+    everyMs: hourMs / 12,
+    run: () => sweepTaskImports({ store, blobs: files.blobs }),
+  },
+  { name: 'idempotency keys', everyMs: hourMs, run: () => sweepIdempotencyKeys(store) },
+  {
+    name: 'notifications',
+    everyMs: hourMs,
+    run: () => sweepNotifications(store.database, settings.current().retention.notificationsDays),
+  },
+  { name: 'runs', everyMs: hourMs, run: () => runs.sweep() },
+  { name: 'health of agents', everyMs: hourMs / 6, run: () => sweepHealth(store.database) },
+  {
+    name: 'logs of agents',
+    everyMs: hourMs,
+    run: () => sweepLogs(store.database, settings.current().retention.logsDays),
+  },
+];

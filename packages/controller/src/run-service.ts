@@ -1,0 +1,53 @@
+import type { Logger } from 'pino';
+import type { Agents } from './agents/agents.ts';
+import type { Bus } from './bus/local.ts';
+import { planDictionaries } from './collections/dictionaries/plan-values.ts';
+import type { FileService } from './collections/files/file-service.ts';
+import { checkTask } from './collections/tasks/check/check-task.ts';
+import { thresholdIssues } from './collections/tasks/thresholds.ts';
+import type { Config } from './config.ts';
+import { createMetrics } from './metrics/metrics.ts';
+import { createRuns } from './runs/create-runs.ts';
+import { createPlanner } from './runs/plan/create-planner.ts';
+import type { Store } from './store/index.ts';
+import type { SettingsStore } from './store/settings.ts';
+
+interface Parts {
+  config: Config;
+  store: Store;
+  settings: SettingsStore;
+  bus: Bus;
+  log: Logger;
+  agents: Agents;
+  files: FileService;
+  diskUsedPct(): Promise<number>;
+}
+
+/** Joins what makes runs: plans, measurements and the conductor. None of them knows the others. */
+export const createRunService = ({ config, store, settings, bus, log, agents, files, diskUsedPct }: Parts) => {
+  const { gateway } = agents;
+  const planner = createPlanner({ store, settings, dictionaries: planDictionaries(files) });
+  const metrics = createMetrics({ store, gateway, log });
+  const runs = createRuns({
+    store,
+    settings,
+    bus,
+    log,
+    gateway,
+    planner,
+    metrics,
+    checkDefinition: (definition) => checkTask(store.read, definition as never),
+    checkThresholds: (definition, thresholds) => thresholdIssues(definition as never, thresholds),
+    diskUsedPct,
+    databaseUrl: config.databaseUrl,
+  });
+  return {
+    planner,
+    metrics,
+    runs,
+    close: async () => {
+      await runs.close();
+      await metrics.close();
+    },
+  };
+};
