@@ -69,7 +69,9 @@ export const runResultRoutes = {
       ),
       metrics: Type.Optional(MetricNames),
       by: By,
-      since: Type.Optional(Type.Integer({ minimum: 0, description: 'As Last-Event-ID' })),
+      since: Type.Optional(
+        Type.String({ maxLength: 100, pattern: '^[0-9]+(-[0-9]+){3}$', description: 'As Last-Event-ID' }),
+      ),
     }),
     events: Type.Object({ id: Type.Optional(Type.String()), event: OneOf(streamTypes), data: Type.Unknown() }),
     errors: [404],

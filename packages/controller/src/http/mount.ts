@@ -206,7 +206,9 @@ const streaming =
     const { caller } = request;
     const leave = streams.admit(caller, settings.current().limits.streamsPerUser);
     try {
-      await sendEvents(handler(parts, caller) as Parameters<typeof sendEvents>[0], caller, request, reply);
+      // What the handler refuses is answered before the stream begins.
+      const events = (await handler(parts, caller)) as Parameters<typeof sendEvents>[0];
+      await sendEvents(events, caller, request, reply);
     } finally {
       leave();
     }
