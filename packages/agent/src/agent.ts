@@ -70,6 +70,7 @@ export class Agent {
       uplink: this.#session,
       clock: this.#session.clock,
       fetch: (files) => this.#files.fetchAll(files),
+      onCrash: () => void sweepLocalRoutes(),
       results: new ResultsFolder(join(dataDir, 'results')),
     });
     this.#answer = createAnswers({

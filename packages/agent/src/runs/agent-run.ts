@@ -19,6 +19,8 @@ export interface AgentRunDeps {
   /** Brings the files onto this machine; answers their paths by hash. */
   readonly fetch: (files: readonly NeededFile[]) => Promise<ReadonlyMap<string, string>>;
   readonly onEnd: (run: AgentRun) => void;
+  /** Its process could not tidy up after itself. */
+  readonly onCrash: () => void;
   /** How long a process may take to end its orders before it is killed. */
   readonly killAfterMs?: Readonly<Record<StopMode, number>>;
 }
@@ -238,6 +240,7 @@ export class AgentRun {
   #exited(how: string): void {
     const { openOrders, problems, state } = this.record;
     const isCrash = openOrders.length > 0 && problems.length === 0 && !this.#isKilled;
+    if (isCrash || this.#isKilled) this.#deps.onCrash();
     if (isCrash && state === 'preparing') {
       this.#failToPrepare(openOrders.map((order) => ({ order, code: 'ENGINE_CRASHED', message: how })));
       return;

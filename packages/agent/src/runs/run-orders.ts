@@ -144,8 +144,8 @@ export class RunOrders {
       try {
         tell(running);
       } catch (error) {
-        if (!(error instanceof CannotPause)) throw error;
-        if ((config as { role?: string }).role !== 'client') return;
+        // One that is just ending needs not be told either.
+        if (!(error instanceof CannotPause) || (config as { role?: string }).role !== 'client') return;
         this.#deps.report({ type: 'event', kind: 'pauseRefused', severity: 'warning', message: error.message, order });
       }
     });
