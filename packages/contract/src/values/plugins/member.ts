@@ -1,5 +1,4 @@
 import { type TProperties, type TSchema, Type } from 'typebox';
-import { OneOf } from '../../envelopes.ts';
 import { addressPattern } from '../protocols/field.ts';
 
 const largest = Number.MAX_SAFE_INTEGER;
@@ -14,9 +13,6 @@ export const maybeNumber = (description: string, more: object = {}) =>
 
 export const maybeText = (description: string, more: object = {}) =>
   Type.Optional(Type.String({ description, minLength: 1, maxLength: 4096, ...more }));
-
-export const maybeChoice = <const Values extends readonly string[]>(description: string, values: Values) =>
-  Type.Optional(OneOf(values, { description }));
 
 /** Events in a second. */
 export const maybeRate = (description: string) => maybeWhole(description, [1, mostPerSecond]);
