@@ -61,6 +61,12 @@ const plansFor = ({ facts, names }: OpenRun, wanted: readonly string[] = metrics
   return plans.filter((plan) => plan !== undefined);
 };
 
+export interface Progress {
+  readonly second: number;
+  readonly newest: number;
+  readonly phase: Phase | undefined;
+}
+
 type Listener = (second: number) => void;
 
 /** Measurements of runs: takes them in, keeps them, and answers what they show. */
@@ -162,10 +168,11 @@ export const createMetrics = ({ store, gateway, log, isCurrent }: MetricsOptions
       );
     },
 
-    /** The newest second all agents have told of, and the phase of the run then. */
-    progressOf: async (runId: number): Promise<{ second: number; phase: Phase | undefined }> => {
+    /** The newest second all agents have told of, the newest any has told of, and the phase of the run then. */
+    progressOf: async (runId: number): Promise<Progress> => {
       const run = await runs.open(runId);
-      return { second: run?.settledSecond(Date.now()) ?? 0, phase: run?.phases.newest };
+      if (run === undefined) return { second: 0, newest: 0, phase: undefined };
+      return { second: run.settledSecond(Date.now()), newest: run.newestSecond, phase: run.phases.newest };
     },
 
     /** Tells of each new second of a run. Returns the function that ends the subscription. */
