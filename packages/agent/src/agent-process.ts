@@ -17,12 +17,15 @@ import { agentVersion } from './version.ts';
 
 const refusedCode = 77;
 
-/** The first signal lets runs end and keeps their results, the second ends the process at once. */
+// A terminal and whoever started the agent may both pass on the same wish.
+const sameWishMs = 1000;
+
+/** The first signal lets runs end and keeps their results, another one later ends the process at once. */
 const endOnSignal = (agent: Agent): void => {
-  let isEnding = false;
+  let endingAt: number | undefined;
   const end = (reason: string) => {
-    if (isEnding) process.exit(1);
-    isEnding = true;
+    if (endingAt !== undefined && performance.now() - endingAt > sameWishMs) process.exit(1);
+    endingAt ??= performance.now();
     agent.end('stop', reason);
   };
   process.on('SIGTERM', end).on('SIGINT', end);
