@@ -158,7 +158,7 @@ describe('an upgrade', () => {
     agent = await connectTestAgent({ url: controller.url, identity, bootId: randomUUID(), facts });
     await expect
       .poll(() => notified('agent.upgrade'))
-      .toMatchObject([{ severity: 'info', message: 'Upgrade of 1 agents: 1 done', entity: { id: agent.agentId } }]);
+      .toMatchObject([{ severity: 'info', message: 'Upgrade of 1 agent: 1 done', entity: { id: agent.agentId } }]);
     expect(await statusNow()).toBe(1);
   });
 

@@ -90,6 +90,7 @@ describe('a reservation', () => {
     const wrong = { status: 400, data: { issues: [{ path: '/until' }] } };
     await expect(reserve(anna, [first()], { until: inSeconds(-1) })).rejects.toMatchObject(wrong);
     await expect(reserve(anna, [first()], { until: inSeconds(86_400 + 60) })).rejects.toMatchObject(wrong);
+    await expect(reserve(anna, [first()], { until: '2036-12-31T23:59:60Z' })).rejects.toMatchObject(wrong);
     await expect(reserve(anna, [9999])).rejects.toEqual(refused(404, 'NOT_FOUND'));
   });
 

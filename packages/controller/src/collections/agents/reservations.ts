@@ -10,6 +10,7 @@ import type { Change } from '../../store/change.ts';
 import type { Store } from '../../store/index.ts';
 import { notify } from '../../store/notifications.ts';
 import type { SettingsStore } from '../../store/settings.ts';
+import { instantOf } from './instant.ts';
 
 interface Deps {
   store: Store;
@@ -26,7 +27,7 @@ const endOf = (until: string | undefined, now: string, { maxReservationSec }: Se
   const nowMs = Date.parse(now);
   const latest = nowMs + maxReservationSec * 1000;
   if (until === undefined) return new Date(Math.min(nowMs + usualMs, latest)).toISOString();
-  const end = Date.parse(until);
+  const end = instantOf(until, '/until');
   const refuse = (code: string, message: string) => invalid([{ path: '/until', code, message }]);
   if (end <= nowMs) throw refuse('IN_PAST', 'must lie in the future');
   if (end > latest) throw refuse('TOO_LATE', `must not be more than ${maxReservationSec} seconds from now`);

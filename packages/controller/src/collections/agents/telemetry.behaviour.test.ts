@@ -59,6 +59,7 @@ describe('the health of an agent', () => {
       expect.objectContaining({ ts: new Date(at(60)).toISOString(), load1: 5 }),
     ]);
     expect((await metrics({ ...span })).series.map(({ load1 }) => load1)).toEqual([1, 3, 5]);
+    await expect(metrics({ from: '2016-12-31T23:59:60Z' })).rejects.toEqual(refused(400, 'INVALID_REQUEST'));
     await expect(metrics({ from: span.to, to: span.from })).rejects.toEqual(refused(400, 'INVALID_REQUEST'));
   });
 

@@ -8,6 +8,7 @@ import { agentLogs } from '../../store/agent-logs.ts';
 import type { AgentRow } from '../../store/agents.ts';
 import type { Store } from '../../store/index.ts';
 import { pointOf, seriesOf } from './health-series.ts';
+import { instantOf } from './instant.ts';
 
 type TelemetryHandlers = Pick<Handlers<typeof api.agents>, 'metrics' | 'logs'>;
 type Level = 'debug' | 'info' | 'warn' | 'error';
@@ -38,8 +39,8 @@ export const telemetryHandlers = ({ store, agents, mustFind }: Deps): TelemetryH
       const latest = await latestOf(id);
       const { from: start, to: end, step } = query;
       if (start === undefined && end === undefined && step === undefined) return { data: { latest, series: [] } };
-      const to = end === undefined ? Date.now() : Date.parse(end);
-      const from = start === undefined ? to - usualSpanMs : Date.parse(start);
+      const to = end === undefined ? Date.now() : instantOf(end, '/to', 'query');
+      const from = start === undefined ? to - usualSpanMs : instantOf(start, '/from', 'query');
       if (from > to) throw invalid([{ path: '/from', code: 'AFTER_TO', message: 'must not be after to', in: 'query' }]);
       const stepMs = (step ?? usualStepSec) * 1000;
       return { data: { latest, series: await seriesOf(healthBetween(store.read, id, from, to), stepMs) } };
@@ -56,7 +57,7 @@ export const telemetryHandlers = ({ store, agents, mustFind }: Deps): TelemetryH
         filters: {
           agentID: id,
           levels: level && JSON.stringify(levels.slice(levels.indexOf(level))),
-          since: since === undefined ? undefined : Date.parse(since),
+          since: since === undefined ? undefined : instantOf(since, '/since', 'query'),
         },
       });
       const data = rows.map(({ ts, level: own, source, message }) => ({

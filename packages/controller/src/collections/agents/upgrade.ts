@@ -50,7 +50,7 @@ export const upgradeAgents = async (
   const failed = outcomes.flatMap((outcome, i) =>
     outcome.status === 'rejected' ? [`"${agents[i]?.name}": ${(outcome.reason as Error).message}`] : [],
   );
-  const message = `Upgrade of ${agents.length} agents: ${agents.length - failed.length} done${failed.length > 0 ? `; failed: ${failed.join('; ')}` : ''}`;
+  const message = `Upgrade of ${agents.length} agent${agents.length === 1 ? '' : 's'}: ${agents.length - failed.length} done${failed.length > 0 ? `; failed: ${failed.join('; ')}` : ''}`;
   const severity = failed.length > 0 ? 'error' : 'info';
   const [first] = agents;
   const entity = agents.length === 1 && first ? { entity: { type: 'agent', id: first.id } } : {};
