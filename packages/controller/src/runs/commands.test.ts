@@ -51,6 +51,10 @@ describe('stopping', () => {
     const view = viewOf(stopping, agentOf(1, 'lost'), agentOf(2, 'running', server));
     expect(due(view, 2)).toEqual([{ type: 'stop', ...of, mode: 'graceful' }]);
   });
+  it('reaches servers that have no clients here', () => {
+    const view = viewOf(stopping, agentOf(2, 'running', server));
+    expect(due(view, 2)).toEqual([{ type: 'stop', ...of, mode: 'graceful' }]);
+  });
   it('at once means all together', () => {
     const view = viewOf({ status: 6, stopMode: 'abort' }, agentOf(1, 'running'), agentOf(2, 'running', server));
     expect([1, 2].map((id) => due(view, id))).toEqual([

@@ -2,7 +2,7 @@ import type { RunCommand } from '@rushhour/protocol';
 import type { RunAgentRecord } from '../store/run-agents.ts';
 import type { RunRecord } from '../store/runs.ts';
 import type { AgentPlan } from './plan/agent-plan.ts';
-import { haveClientsEnded, isDone, type RunView } from './run-view.ts';
+import { hasOpenClients, isDone, type RunView } from './run-view.ts';
 import { runStatus } from './task-state.ts';
 
 /** A command that follows from the state of a run. The same key means the same command: it is sent once. */
@@ -39,7 +39,7 @@ const loads = (run: RunRecord, { orders }: RunAgentRecord): DueCommand[] =>
 const stop = (view: RunView, agent: RunAgentRecord): DueCommand[] => {
   const { run } = view;
   const mode = run.stopMode === 'abort' ? 'abort' : 'graceful';
-  if (mode === 'abort' || haveClientsEnded(view)) {
+  if (mode === 'abort' || !hasOpenClients(view)) {
     return [{ key: `stop ${mode}`, command: { type: 'stop', ...ofRun(run), mode } }];
   }
   const orders = agent.orders.flatMap(({ role, outcome }, index) =>

@@ -47,7 +47,13 @@ const leadingOrders = (view: RunView) => {
 
 const isOpen = ({ agent, order }: PlacedOrder) => order.outcome === null && !isDone(agent);
 
-export const haveClientsEnded = (view: RunView) => !leadingOrders(view).some(isOpen);
+export const hasOpenClients = (view: RunView) =>
+  ordersOf(view).some((placed) => placed.order.role === 'client' && isOpen(placed));
+
+export const haveClientsEnded = (view: RunView) => {
+  const orders = leadingOrders(view);
+  return orders.length > 0 && !orders.some(isOpen);
+};
 
 /** Not one of the agents that make the load is left. */
 export const areAllClientsGone = (view: RunView) => leadingOrders(view).every(({ agent }) => isGone(agent));
