@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -58,6 +59,21 @@ describe('a zip that is written', () => {
     await expect(verifyArchive({ path: await save([zeros]) })).rejects.toMatchObject({ code: 'ARCHIVE_BOMB' });
     const { members } = await verifyArchive({ path: await save([{ ...zeros, isStored: true }]) });
     expect(members).toMatchObject([{ size: 4_000_000 }]);
+  });
+
+  test('does not wait for others that nobody reads on', async () => {
+    const large = { name: 'large', content: () => Readable.from([random, random, random]) };
+    const unread = await Promise.all(
+      Array.from({ length: 20 }, async () => {
+        const zip = writeZip([large]);
+        await once(zip, 'readable');
+        return zip;
+      }),
+    );
+    const path = join(folder, 'other.zip');
+    await writeFile(path, await buffer(writeZip([large])));
+    expect((await verifyArchive({ path })).members).toMatchObject([{ size: 9_000_000 }]);
+    for (const zip of unread) zip.destroy();
   });
 
   test('is the same, byte for byte, every time and in every time zone', async () => {

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
-import { ZipWriter } from '@zip.js/zip.js';
 import { MemberNames, parseMemberName } from './member-name.ts';
+import { ZipWriter } from './zip-library.ts';
 
 export interface ZipEntryInput {
   /** Relative name with `/` between its parts. */

@@ -1,6 +1,6 @@
 import type { FileHandle } from 'node:fs/promises';
 import { Readable } from 'node:stream';
-import { type Entry, type FileEntry, ZipReader } from '@zip.js/zip.js';
+import type { Entry, FileEntry } from '@zip.js/zip.js';
 import { ArchiveError } from './archive-error.ts';
 import type { ArchiveMember, ReadingContext } from './archive-member.ts';
 import type { ArchiveMeter } from './archive-meter.ts';
@@ -8,6 +8,7 @@ import { MemberNames, parseMemberName } from './member-name.ts';
 import { zipContent } from './zip-content.ts';
 import { zipErrorOf } from './zip-error.ts';
 import { ZipFileReader } from './zip-file-reader.ts';
+import { ZipReader } from './zip-library.ts';
 
 interface NamedEntry {
   readonly name: string;
