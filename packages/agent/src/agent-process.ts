@@ -28,13 +28,15 @@ const endOnSignal = (agent: Agent): void => {
     endingAt ??= performance.now();
     agent.end('stop', reason);
   };
-  process.on('SIGTERM', end).on('SIGINT', end);
+  process.on('SIGTERM', end).on('SIGINT', end).on('SIGHUP', end);
 };
 
 const createLog = (config: AgentConfig) => {
   const file = new LogFile(join(config.dataDir, 'logs', 'agent.log'));
   const shipper = new LogShipper();
   const log = new Log([printTo(process.stderr, config.logLevel), file.write, shipper.write]);
+  // Whoever read it may be gone, as after a restart; that is no reason to go too.
+  process.stderr.on('error', () => {});
   process.on('uncaughtException', (error) => {
     log.error(`unexpected error: ${error.stack}`);
     file.flushNow();

@@ -43,6 +43,12 @@ export class AgentProcess {
     this.#process.stdin?.end();
   }
 
+  /** As if the terminal were closed. */
+  closeOutput(): void {
+    this.#process.stdout?.destroy();
+    this.#process.stderr?.destroy();
+  }
+
   get pid(): number {
     return this.#process.pid as number;
   }
