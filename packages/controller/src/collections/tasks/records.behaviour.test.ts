@@ -172,13 +172,13 @@ describe('secrets of a task', () => {
   });
 });
 
-describe('a task that runs', () => {
+describe('a task that is active', () => {
   it('takes a new comment and project, and nothing else', async () => {
     const id = await create();
-    await storeRun(controller.store, id, { status: 4 });
+    await storeRun(controller.store, id, { status: 1 });
     const projectID = await createProject('Running');
     await tasks().update({ body: { ...(await get(id)), comment: 'Still the same', projectID } });
-    expect(await get(id)).toMatchObject({ comment: 'Still the same', projectID, status: 4 });
+    expect(await get(id)).toMatchObject({ comment: 'Still the same', projectID, status: 1 });
     const faster = [http({ requestsPerSecond: 200 })];
     await expect(tasks().update({ body: { id, configuration: faster } })).rejects.toEqual(refused(409, 'TASK_ACTIVE'));
     await expect(tasks().update({ body: { id, dumps: { enabled: true } } })).rejects.toEqual(
@@ -206,7 +206,7 @@ describe('a task that runs', () => {
 describe('deleted tasks', () => {
   it('are gone until they are restored, each told apart', async () => {
     const [one, other] = [await create(), await create()];
-    await storeRun(controller.store, other, { status: 4 });
+    await storeRun(controller.store, other, { status: 1 });
     expect(await tasks().removeMany({ body: { array: [one, other, 9999] } })).toMatchObject({
       data: [
         { id: one, ok: true },
@@ -333,10 +333,10 @@ describe('moving and copying', () => {
 it('tasks are counted by status and verdict', async () => {
   const projectID = await createProject('Counted');
   const ids = [await create({ projectID }), await create({ projectID }), await create({ projectID })];
-  await storeRun(controller.store, ids[0] as number, { status: 4 });
+  await storeRun(controller.store, ids[0] as number, { status: 1 });
   await storeRun(controller.store, ids[1] as number, { status: 9, verdict: 2 });
   expect((await tasks().counters({ query: { projectID } })).data).toEqual({
-    ...{ byStatus: { 0: 1, 4: 1, 9: 1 }, byVerdict: { 0: 2, 2: 1 } },
+    ...{ byStatus: { 0: 1, 1: 1, 9: 1 }, byVerdict: { 0: 2, 2: 1 } },
     ...{ active: 1, error: 1, scheduled: 0 },
   });
   const empty = { byStatus: {}, byVerdict: {}, active: 0, error: 0, scheduled: 0 };

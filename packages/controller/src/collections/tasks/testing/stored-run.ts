@@ -9,7 +9,10 @@ const noRun = {
   ...{ definitionSecrets: {}, definitionHash: '', thresholds: [], agentLossPolicy: 'auto', summary: {}, pinned: false },
 };
 
-/** A run of a task as the conductor leaves it in the store, and the task with its state. */
+/** The conductor leaves such a run where it is: in the queue. */
+const waiting = { notBefore: '2999-01-01T00:00:00.000Z', deadlineAt: '2999-01-02T00:00:00.000Z' };
+
+/** A run of a task, ended or (status 1) waiting, and the task with its state. */
 export const storeRun = (
   store: Store,
   taskID: number,
@@ -21,7 +24,7 @@ export const storeRun = (
   }: { number?: number; status?: number; verdict?: number; error?: string },
 ): Promise<number> =>
   store.change(origin, async (tx) => {
-    const run = { ...noRun, number, status, verdict, error, queuedAt: tx.now };
+    const run = { ...noRun, ...(status === 1 && waiting), number, status, verdict, error, queuedAt: tx.now };
     const id = await runs.insert(tx, { ...run, taskID, startedAt: tx.now });
     await mirrorRun(tx, { ...run, id, taskID, startedAt: tx.now, finishedAt: null } as unknown as RunRecord);
     return id;
