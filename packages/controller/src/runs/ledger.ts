@@ -45,7 +45,7 @@ export const recordStatus = async (
     type: 'status',
     severity: status === 9 ? 'error' : 'info',
     source,
-    message: message || `${statusNameOf(status)}`,
+    message: `${statusNameOf(status)}${message ? `: ${message}` : ''}`,
     data: { status, ...(stopReason !== '' && { stopReason }) },
   });
   await mirrorRun(tx, run);

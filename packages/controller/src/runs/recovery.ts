@@ -41,7 +41,7 @@ export const createRecovery = ({ ledger, ending, roster, settings, isOnline }: D
       t0: null,
       deadlineAt: queueDeadline(settings.current().tasks, Date.now(), run.notBefore),
     };
-    const message = 'queued again: the controller was restarted before the common start';
+    const message = 'the controller was restarted before the common start';
     return ledger.move(run.id, { trigger: 'requeue', source: 'controller', patch, message }, (tx) =>
       setRunAgents(tx, run.id, []),
     );

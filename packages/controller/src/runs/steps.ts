@@ -40,7 +40,7 @@ export const createSteps = ({ gateway, settings, ledger, ending, timing }: Deps)
   const stop = ({ run }: RunView, { endStatus, reason, error }: Stop) => {
     const deadlineAt = stopDeadline(settings.current().tasks, Date.now());
     const patch = { endStatus, stopReason: reason, error, stopMode: 'graceful', deadlineAt };
-    const move = { trigger: 'stop', source: 'controller', patch, message: error || `stopping: ${reason}` } as const;
+    const move = { trigger: 'stop', source: 'controller', patch, message: error || reason } as const;
     // That a run has reached its planned end is no act of anybody.
     return reason === 'duration' ? ledger.move(run.id, move) : ledger.moveAudited('runs.stop', run.id, move);
   };

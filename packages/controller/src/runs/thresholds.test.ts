@@ -71,10 +71,10 @@ describe('a verdict', () => {
     view = viewOf({}, agentOf(1, 'ended')),
     problems: string[] = [],
   ) => judge(view, await results(list, value), problems);
-  const saturated = (seconds: number) =>
+  const saturated = (seconds: number, lastSeq = 100) =>
     viewOf(
       {},
-      agentOf(1, 'ended', { outcome: outcomeOf({ lastSeq: 100, saturatedSeconds: { cpu: seconds, scheduleLag: 1 } }) }),
+      agentOf(1, 'ended', { outcome: outcomeOf({ lastSeq, saturatedSeconds: { cpu: seconds, scheduleLag: 1 } }) }),
     );
 
   it('needs thresholds', async () => {
@@ -110,5 +110,7 @@ describe('a verdict', () => {
     expect(judged.verdict).toBe(verdicts.inconclusive);
     expect(judged.validity.reasons).toEqual(['agent-1 was itself the limit of http in 6 of 100 seconds (cpu)']);
     expect((await verdictOf([], 1, saturated(6))).verdict).toBe(verdicts.inconclusive);
+    expect((await verdictOf([], 1, saturated(1, 4))).verdict).toBe(verdicts.none);
+    expect((await verdictOf([], 1, saturated(2, 4))).verdict).toBe(verdicts.inconclusive);
   });
 });

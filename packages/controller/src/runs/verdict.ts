@@ -5,6 +5,8 @@ import { ordersOf, type RunView } from './run-view.ts';
 export const verdicts = { none: 0, passed: 1, failed: 2, inconclusive: 3 } as const;
 
 const mostSaturatedShare = 0.05;
+/** Of a short run a single second, such as its first, is more than its share and yet says nothing. */
+const freeSeconds = 1;
 
 /** Orders whose generator was the limit for more than a twentieth of the time: what they show is itself. */
 export const saturationOf = (view: RunView): string[] =>
@@ -12,7 +14,7 @@ export const saturationOf = (view: RunView): string[] =>
     const [worst] = Object.entries(outcome?.saturatedSeconds ?? {}).sort(([, a], [, b]) => b - a);
     if (outcome === null || worst === undefined) return [];
     const [reason, seconds] = worst;
-    if (seconds <= mostSaturatedShare * Math.max(1, outcome.lastSeq)) return [];
+    if (seconds <= Math.max(freeSeconds, mostSaturatedShare * outcome.lastSeq)) return [];
     return [`${agent.name} was itself the limit of ${engine} in ${seconds} of ${outcome.lastSeq} seconds (${reason})`];
   });
 
