@@ -18,6 +18,8 @@ export const packages: Record<string, string> = {
   tc: 'iproute2',
   ping: 'iputils-ping',
   taskset: 'util-linux',
+  chromium: 'chromium',
+  tar: 'tar',
   '/usr/lib/postgresql': 'postgresql',
   '/usr/lib/python3/dist-packages/swift': 'python3-swift',
 };

@@ -1,0 +1,29 @@
+import type { MetricValue } from '@rushhour/contract';
+import type { ReportData } from './report-data.ts';
+
+const members = ['sum', 'rate', 'count', 'min', 'max', 'avg', 'p50', 'p90', 'p95', 'p99', 'p999', 'last'] as const;
+
+/** A text that a spreadsheet would take for a formula is told to be a text. */
+const field = (value: unknown): string => {
+  const text = value === null || value === undefined ? '' : String(value);
+  const safe = typeof value === 'string' && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+};
+
+const line = (values: readonly unknown[]) => `${values.map(field).join(',')}\r\n`;
+
+const valuesOf = (metric: MetricValue) => members.map((member) => metric[member]);
+
+/** One line for each metric of each entry and side, as RFC 4180 has it. */
+export const csvReport = ({ run }: ReportData): string => {
+  const head = line(['run', 'entry', 'plugin', 'role', 'window', 'seconds', 'metric', 'unit', 'type', ...members]);
+  const rows = run.summary.flatMap(({ configurationIndex, plugin, role, window, seconds, metrics }) =>
+    metrics.map((metric) =>
+      line([
+        ...[run.id, configurationIndex, plugin, role, window, seconds],
+        ...[metric.metric, metric.unit, metric.type, ...valuesOf(metric)],
+      ]),
+    ),
+  );
+  return head + rows.join('');
+};

@@ -1,0 +1,124 @@
+import type { MetricValue, RunSummary } from '@rushhour/contract';
+import { numberText } from './number-text.ts';
+import { type ReportData, statusNames, verdictNames } from './report-data.ts';
+import { svgChart } from './svg-chart.ts';
+
+export const reportSections = [
+  'summary',
+  'thresholds',
+  'charts',
+  'metrics',
+  'agents',
+  'events',
+  'configuration',
+] as const;
+export type ReportSection = (typeof reportSections)[number];
+
+// Names come from users and agents: nothing of theirs is ever markup.
+const escaped = (text: unknown) => String(text).replace(/[&<>"']/g, (letter) => `&#${letter.charCodeAt(0)};`);
+const cell = (value: unknown, kind = '') => `<td${kind && ` class="${kind}"`}>${escaped(value)}</td>`;
+const table = (head: readonly string[], rows: readonly string[]) =>
+  `<table><thead><tr>${head.map((name) => `<th>${escaped(name)}</th>`).join('')}</tr></thead><tbody>${rows.join('')}</tbody></table>`;
+const section = (title: string, body: string) => `<section><h2>${escaped(title)}</h2>${body}</section>`;
+
+const style = `
+:root{color-scheme:light;font:14px/1.5 system-ui,sans-serif;color:#212529}
+body{max-width:920px;margin:2rem auto;padding:0 1rem}
+h1{font-size:1.6rem;margin:0}h2{font-size:1.1rem;margin:2rem 0 .5rem;border-bottom:1px solid #dee2e6}
+table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}
+th,td{text-align:left;padding:.25rem .5rem;border-bottom:1px solid #f1f3f5;vertical-align:top}
+td.n{text-align:right;white-space:nowrap}
+.badge{display:inline-block;padding:.1rem .6rem;border-radius:1rem;color:#fff;font-weight:600;background:#868e96}
+.passed,.finished{background:#2b8a3e}.failed{background:#c92a2a}.inconclusive,.stopped{background:#e67700}
+figure{margin:1rem 0;break-inside:avoid}figcaption{font-weight:600}
+svg{width:100%;height:auto}svg text{font-size:11px;fill:#495057}.grid{stroke:#e9ecef}
+.legend span{margin-right:1rem}.legend i{display:inline-block;width:.8em;height:.8em;margin-right:.3em;border-radius:2px}
+.warn{background:#fff3bf;padding:.6rem 1rem;border-radius:6px}
+pre{background:#f8f9fa;padding:1rem;overflow:auto;font-size:12px;white-space:pre-wrap;overflow-wrap:anywhere}
+footer{margin-top:3rem;color:#868e96;font-size:12px}
+@media print{body{margin:0;max-width:none}section{break-inside:auto}tr{break-inside:avoid}}`;
+
+const valueCells = ({ type, unit, sum, rate, last, avg, p50, p95, p99, max }: MetricValue): string => {
+  const text = (value: number | null | undefined) => numberText(value, unit);
+  if (type === 'counter')
+    return [text(sum), `${text(rate)}/s`, '', '', '', ''].map((value) => cell(value, 'n')).join('');
+  if (type === 'gauge') return ['', '', text(last ?? avg), '', '', text(max)].map((value) => cell(value, 'n')).join('');
+  return ['', '', text(p50), text(p95), text(p99), text(max)].map((value) => cell(value, 'n')).join('');
+};
+
+const metricsOf = (summary: RunSummary) =>
+  summary
+    .map(({ plugin, role, configurationIndex, seconds, window, metrics }) => {
+      const head = ['Metric', 'Total', 'Rate', 'p50 / last', 'p95', 'p99', 'Max'];
+      const rows = metrics.map((metric) => `<tr>${cell(metric.metric)}${valueCells(metric)}</tr>`);
+      const title = `${configurationIndex + 1}. ${plugin}, ${role} · ${seconds.toFixed(0)} s (${window === 'steady' ? 'steady part' : 'all of it'})`;
+      return `<h3>${escaped(title)}</h3>${table(head, rows)}`;
+    })
+    .join('');
+
+const summaryOf = ({ run, isPartial }: ReportData) => {
+  const verdict = verdictNames[run.verdict] ?? 'none';
+  const status = statusNames[run.status] ?? String(run.status);
+  const rows = [
+    ['Verdict', `<span class="badge ${verdict}">${verdict}</span>`],
+    ['Ended as', `<span class="badge ${status}">${status}</span> ${escaped(run.stopReason)}`],
+    ['Started', escaped(run.startedAt ?? '–')],
+    ['Ended', escaped(run.finishedAt ?? '–')],
+    ['Duration', run.durationSec === null ? '–' : `${run.durationSec.toFixed(1)} s`],
+    ['Started by', escaped(run.startedBy?.realName ?? '–')],
+    ...Object.entries(run.labels).map(([name, value]) => [escaped(name), escaped(value)]),
+  ].map(([name, value]) => `<tr><th>${name}</th><td>${value}</td></tr>`);
+  const doubts = run.validity.valid
+    ? '<p>The result is valid: nothing known speaks against believing it.</p>'
+    : `<div class="warn"><strong>Read this before you believe the numbers</strong><ul>${run.validity.reasons.map((reason) => `<li>${escaped(reason)}</li>`).join('')}</ul></div>`;
+  const partial = isPartial ? '<p class="warn">The run has not ended: these numbers will change.</p>' : '';
+  const error = run.error === '' ? '' : `<p class="warn">${escaped(run.error)}</p>`;
+  return `${partial}${error}<table><tbody>${rows.join('')}</tbody></table>${doubts}`;
+};
+
+const thresholdsOf = ({ run }: ReportData) => {
+  if (run.thresholds.length === 0) return '<p>The run had no thresholds.</p>';
+  const rows = run.thresholds.map(
+    ({ name, aggregation, metric, operator, value, actual, outcome }) =>
+      `<tr>${cell(name)}${cell(`${aggregation}(${metric}) ${operator} ${value}`)}${cell(actual ?? 'no data', 'n')}<td><span class="badge ${escaped(outcome)}">${escaped(outcome)}</span></td></tr>`,
+  );
+  return table(['Threshold', 'Must hold', 'Measured', 'Outcome'], rows);
+};
+
+const agentsOf = ({ agents }: ReportData) =>
+  table(
+    ['Agent', 'Role', 'Engines', 'CPU max', 'Drops', 'Errors', 'Notes'],
+    agents.map(
+      ({ name, role, engines, cpuMaxPct, drops, errors, notes, error }) =>
+        `<tr>${cell(name)}${cell(role)}${cell(engines.join(', '))}${cell(numberText(cpuMaxPct, '%'), 'n')}${cell(drops ?? '–', 'n')}${cell(errors, 'n')}${cell([...notes, error].filter(Boolean).join('; '))}</tr>`,
+    ),
+  );
+
+const eventsOf = ({ events }: ReportData) =>
+  table(
+    ['Time', 'What', 'Message'],
+    events.map(({ ts, type, message }) => `<tr>${cell(ts)}${cell(type)}${cell(message)}</tr>`),
+  );
+
+const writers: Record<ReportSection, readonly [string, (data: ReportData) => string]> = {
+  summary: ['Summary', summaryOf],
+  thresholds: ['Thresholds', thresholdsOf],
+  charts: [
+    'Charts',
+    ({ charts }) =>
+      charts
+        .filter(({ lines }) => lines.length > 0)
+        .map(svgChart)
+        .join('') || '<p>There is no data.</p>',
+  ],
+  metrics: ['Metrics', ({ run }) => metricsOf(run.summary)],
+  agents: ['Agents', agentsOf],
+  events: ['Events', eventsOf],
+  configuration: ['Configuration', ({ run }) => `<pre>${escaped(JSON.stringify(run.configSnapshot, null, 2))}</pre>`],
+};
+
+/** One file that needs nothing else: no script, no font, no picture from anywhere. */
+export const htmlReport = (data: ReportData, wanted: readonly ReportSection[] = reportSections): string => {
+  const body = wanted.map((name) => section(writers[name][0], writers[name][1](data))).join('');
+  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${escaped(data.title)}</title><style>${style}</style></head><body><header><h1>${escaped(data.title)}</h1><p>Run ${data.run.number} of task ${data.run.taskID}</p></header>${body}<footer>Rushhour · ${escaped(data.generatedAt)} · definition ${escaped(data.run.definitionHash)}</footer></body></html>`;
+};

@@ -1,0 +1,61 @@
+import { type ReportData, statusNames, verdictNames } from './report-data.ts';
+
+// What XML cannot hold at all is replaced, the rest is escaped.
+const text = (value: unknown) =>
+  String(value)
+    .replace(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '\ufffd')
+    .replace(/[&<>"']/g, (letter) => `&#${letter.charCodeAt(0)};`);
+
+interface Case {
+  readonly name: string;
+  /** Empty when it passed. */
+  readonly failure: string;
+  readonly skipped: string;
+}
+
+const casesOf = ({ run, isPartial }: ReportData): Case[] => {
+  const status = statusNames[run.status] ?? String(run.status);
+  const verdict = verdictNames[run.verdict] ?? 'none';
+  const ended = {
+    name: 'the run ends as planned',
+    failure: isPartial || run.status === 7 ? '' : `${status} (${run.stopReason}) ${run.error}`.trim(),
+    skipped: isPartial ? 'the run has not ended' : '',
+  };
+  const valid = {
+    name: 'the result can be believed',
+    failure: run.validity.valid ? '' : `${verdict}: ${run.validity.reasons.join('; ')}`,
+    skipped: '',
+  };
+  const thresholds = run.thresholds.map((threshold) => {
+    const { name, aggregation, metric, operator, value, actual, outcome, severity, onNoData = 'fail' } = threshold;
+    const found = `${aggregation}(${metric}) is ${actual ?? 'without data'}, must be ${operator} ${value}`;
+    const isBad = outcome === 'failed' || (outcome === 'noData' && onNoData === 'fail');
+    const isWarning = severity === 'warn';
+    return {
+      name,
+      failure: isBad && !isWarning ? found : '',
+      skipped: (isBad && isWarning) || outcome === 'pending' || (outcome === 'noData' && !isBad) ? found : '',
+    };
+  });
+  return [ended, valid, ...thresholds];
+};
+
+const caseXml = (suite: string, { name, failure, skipped }: Case): string => {
+  const inner = failure
+    ? `<failure message="${text(failure)}"/>`
+    : skipped
+      ? `<skipped message="${text(skipped)}"/>`
+      : '';
+  return `<testcase classname="${text(suite)}" name="${text(name)}">${inner}</testcase>`;
+};
+
+/** For build servers: the end of the run, its validity and each threshold are test cases. */
+export const junitReport = (data: ReportData): string => {
+  const cases = casesOf(data);
+  const failures = cases.filter(({ failure }) => failure !== '').length;
+  const skipped = cases.filter(({ failure, skipped: why }) => failure === '' && why !== '').length;
+  const counts = `tests="${cases.length}" failures="${failures}" errors="0" skipped="${skipped}"`;
+  const time = data.run.durationSec ?? 0;
+  const suite = `rushhour.task${data.run.taskID}`;
+  return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites ${counts}><testsuite name="${text(data.title)}" ${counts} time="${time}" timestamp="${text(data.run.startedAt ?? data.generatedAt)}">${cases.map((one) => caseXml(suite, one)).join('')}</testsuite></testsuites>\n`;
+};

@@ -1,0 +1,133 @@
+import { execFileSync } from 'node:child_process';
+import { describe, expect, it } from 'vitest';
+import { csvReport } from './csv-report.ts';
+import { htmlReport } from './html-report.ts';
+import { junitReport } from './junit-report.ts';
+import { NoBrowser, printPdf } from './pdf-report.ts';
+import { chartOf, type ReportData } from './report-data.ts';
+
+const hostile = `<script>alert("x")</script> & 'quoted' =1+1`;
+
+const data = (changes: Partial<ReportData['run']> = {}): ReportData => ({
+  title: hostile,
+  generatedAt: '2026-11-15T00:00:10.000Z',
+  isPartial: false,
+  run: {
+    id: 4,
+    taskID: 2,
+    number: 3,
+    status: 7,
+    statusHistory: [],
+    stopReason: 'duration',
+    verdict: 2,
+    validity: { valid: false, reasons: ['the generator was the limit'] },
+    health: 'ok',
+    comment: '',
+    labels: { build: hostile },
+    startedBy: null,
+    queuedAt: '2026-11-15T00:00:00.000Z',
+    startedAt: '2026-11-15T00:00:01.000Z',
+    finishedAt: '2026-11-15T00:00:09.000Z',
+    durationSec: 8,
+    agents: [],
+    definitionHash: 'abc',
+    pinned: false,
+    expiresAt: null,
+    error: '',
+    configSnapshot: { comment: hostile },
+    summary: [
+      {
+        configurationIndex: 0,
+        pluginID: 1,
+        plugin: 'http',
+        role: 'client',
+        window: 'steady',
+        seconds: 8,
+        metrics: [
+          { metric: 'http.requests', unit: 'count', type: 'counter', sum: 8000, rate: 1000 },
+          { metric: 'http.latency', unit: 'us', type: 'histogram', p50: 210, p95: 900, p99: 12_300, max: 2_000_000 },
+        ],
+      },
+    ],
+    thresholds: [
+      {
+        ...{ name: hostile, metric: 'http.latency', aggregation: 'p99', operator: '<', value: 1000 },
+        ...{ actual: 12_300, outcome: 'failed', breachedAt: null },
+      },
+    ],
+    ...changes,
+  },
+  agents: [],
+  events: [],
+  charts: [chartOf('Load', '/s', [['reached', seriesOf([1000, null, 990])]])],
+});
+
+const seriesOf = (values: (number | null)[]) => ({
+  step: 1,
+  t: values.map((_, i) => i * 1000),
+  series: [{ metric: 'achievedLoad', labels: {}, values }],
+});
+
+describe('the HTML report', () => {
+  it('shows numbers as people read them, and why not to believe them', () => {
+    const html = htmlReport(data());
+    for (const text of ['8 k', '1 k/s', '210 µs', '12.3 ms', '2.00 s', 'the generator was the limit', '<svg']) {
+      expect(html).toContain(text);
+    }
+  });
+
+  it('needs nothing from elsewhere and runs nothing that users wrote', () => {
+    const html = htmlReport(data());
+    expect(html).not.toMatch(/<script|src=|href=|@import|url\(/);
+    expect(html).toContain('&#60;script&#62;');
+  });
+
+  it('leaves a gap where there is no data', () => {
+    const [path = ''] = /<path d="[^"]*"/.exec(htmlReport(data())) ?? [];
+    expect(path.match(/M/g)).toHaveLength(2);
+  });
+
+  it('holds the sections that were asked for', () => {
+    const html = htmlReport(data(), ['thresholds']);
+    expect(html).toContain('<h2>Thresholds</h2>');
+    expect(html).not.toContain('<h2>Metrics</h2>');
+  });
+});
+
+it('the CSV report has a line for each metric and no formula', () => {
+  const lines = csvReport(data({ comment: hostile })).split('\r\n');
+  expect(lines).toHaveLength(4);
+  expect(lines[1]).toBe('4,0,http,client,steady,8,http.requests,count,counter,8000,1000,,,,,,,,,,');
+});
+
+describe('the JUnit report', () => {
+  it('is well-formed whatever names hold, and counts what failed', () => {
+    const xml = junitReport(data({ error: '\u0000\ud800 broken' }));
+    const checked = execFileSync(
+      'python3',
+      [
+        '-c',
+        'import sys,xml.dom.minidom as m; d=m.parseString(sys.stdin.buffer.read()); s=d.getElementsByTagName("testsuite")[0]; print(s.getAttribute("tests"), s.getAttribute("failures"))',
+      ],
+      { input: xml, encoding: 'utf8' },
+    );
+    expect(checked.trim()).toBe('3 2');
+  });
+
+  it('passes when everything held', () => {
+    const xml = junitReport(data({ validity: { valid: true, reasons: [] }, thresholds: [] }));
+    expect(xml).toContain('tests="2" failures="0"');
+  });
+});
+
+describe('the PDF report', () => {
+  it('is printed by a browser', async () => {
+    const pdf = await printPdf(htmlReport(data()));
+    expect(pdf.subarray(0, 5).toString()).toBe('%PDF-');
+    expect(pdf.length).toBeGreaterThan(5000);
+  });
+
+  it('needs one', async () => {
+    await expect(printPdf('', ['no-such-browser'])).rejects.toThrow(NoBrowser);
+  });
+});
