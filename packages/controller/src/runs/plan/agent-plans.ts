@@ -1,6 +1,7 @@
 import { findPlugin } from '@rushhour/contract';
 import type { NeededFile } from '@rushhour/protocol';
 import type { AgentPlan, PlannedOrder } from './agent-plan.ts';
+import { claimsOf } from './claims.ts';
 import { serverDuration } from './durations.ts';
 import type { PlannedClient } from './plan-entry.ts';
 import type { PlanInput } from './plan-input.ts';
@@ -62,7 +63,11 @@ const clientOrder = (client: PlannedClient, { allowedTargets }: PlanInput, guard
 };
 
 const serverOrder = (server: PlannedServer, { clients, plannedSec }: Sides): PlannedOrder => {
-  const { leaf, traffic, config, listens } = server;
+  const { leaf, agent, traffic, config, listens } = server;
+  const claims = claimsOf(
+    agent,
+    listens.map(({ host }) => host),
+  );
   const { listen = (place) => place } = traffic;
   // A task without clients lasts as long as its servers say.
   const { mode, seconds, count = 1, rampUpSec, warmUpSec, rampDownSec } = leaf.values.duration;
@@ -86,8 +91,9 @@ const serverOrder = (server: PlannedServer, { clients, plannedSec }: Sides): Pla
     order: {
       engine: traffic.engine,
       config: { ...config, listen: listens.map(({ host, port }) => listen({ host, port })) },
-      duration: clients.length > 0 ? serverDuration(server.clients, plannedSec) : own,
+      duration: clients.length > 0 ? serverDuration([...server.clients], plannedSec) : own,
       allowedTargets: [],
+      ...(claims.length > 0 && { claims }),
       cpuCores: cpuCoresOf(leaf.values),
     },
   };

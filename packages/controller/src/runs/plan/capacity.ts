@@ -4,7 +4,6 @@ import type { PlannedClient } from './plan-entry.ts';
 import type { PlanAgent } from './plan-input.ts';
 import type { PlanIssues } from './plan-issues.ts';
 
-const mostConnections: Readonly<Record<string, number>> = { http: 100_000, tcp: 100_000, tls: 100_000, udp: 10_000 };
 const timeWaitSec = 60;
 
 /** What is asked of machines and their links, as far as it can be told beforehand. */
@@ -18,13 +17,8 @@ export const tellCapacity = (
 };
 
 const tellConnections = (client: PlannedClient, issues: PlanIssues): void => {
-  const { agent, path, engine, figures, source, portCount, targets } = client;
+  const { agent, path, figures, source, portCount, targets } = client;
   const place = { path, agentId: agent.id };
-  const most = mostConnections[engine] ?? Number.POSITIVE_INFINITY;
-  if (figures.connections > most) {
-    const message = `agent ${agent.name} would hold ${figures.connections} connections; ${most} are the most`;
-    issues.error(place, 'RATE_IMPOSSIBLE', message);
-  }
   const tuples = Math.max(1, source.count) * portCount * targets.length;
   if (figures.connections > tuples) {
     const message = `${figures.connections} connections need more than the ${tuples} pairs of addresses and ports of agent ${agent.name}`;

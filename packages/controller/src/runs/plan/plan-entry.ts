@@ -1,5 +1,6 @@
 import { findPorts } from '@rushhour/pools';
 import type { Duration, Rotation, Sources, Target } from '@rushhour/protocol';
+import { activeWeights } from './active-weights.ts';
 import { type Place, placesOf } from './address-book.ts';
 import { divideRate, divideWhole } from './divide.ts';
 import { clientDuration } from './durations.ts';
@@ -53,7 +54,11 @@ export const planEntry = (scope: PlanScope, traffic: Traffic): PlannedEntry => {
   const sources = placesOf(leaf, 'sources');
   if (sources.length === 0) scope.issues.error(pointerIn(scope, 'sources'), 'NO_SOURCE', 'names no agent that sends');
   const named = namedTargets(scope, traffic.moreTargets);
-  const planned = sources.flatMap((_, index) => planClient({ scope, traffic, client, named, sources, index }) ?? []);
+  const weights = weightsOf(scope, traffic, sources);
+  const planned = sources.flatMap((place, index) => {
+    const work = { scope, traffic, client, named, weights, place, index };
+    return planClient(work) ?? [];
+  });
   return {
     clients: planned.map((one) => one.client),
     wishes: planned.flatMap(({ listens }) => listens.map(wish)),
@@ -65,27 +70,34 @@ interface ClientWork {
   readonly traffic: Traffic;
   readonly client: (part: ClientPart) => ClientDraft;
   readonly named: ReturnType<typeof namedTargets>;
-  readonly sources: readonly Place[];
+  readonly weights: readonly number[];
+  readonly place: Place;
   readonly index: number;
 }
 
+const weightsOf = ({ leaf }: PlanScope, { rates = [], totals = [] }: Traffic, sources: readonly Place[]): number[] => {
+  const { mode, count } = leaf.values.duration;
+  const given = (wholes: readonly (number | undefined)[]) => wholes.filter((whole) => whole !== undefined);
+  return activeWeights(
+    sources.map(({ weight }) => weight),
+    { rates: given(rates), totals: given([...totals, mode === 'count' ? count : undefined]) },
+  );
+};
+
 const planClient = (work: ClientWork): { client: PlannedClient; listens: ListenPlace[] } | undefined => {
-  const { scope, traffic, client, named, index } = work;
+  const { scope, traffic, client, named, weights, place, index } = work;
   const path = pointerIn(scope, 'sources', index);
-  const place = work.sources[index] as Place;
   const agent = agentAt(scope, place.agent?.id ?? 0, path);
   const source = agent && sourceAt(scope, place, agent, path);
   const ports = clientPorts(scope, place);
   if (agent === undefined || source === undefined || ports === undefined) return undefined;
   const found = targetsFor(scope, named, { client: agent, source, usualPorts: traffic.usualPorts });
   if (found === undefined) return undefined;
-  const weights = work.sources.map(({ weight }) => weight);
-  const count = divideWhole(scope.leaf.values.duration.count ?? 1, weights)[index] ?? 0;
-  if (isIdle(work, weights, count)) {
+  if (weights[index] === 0) {
     scope.issues.caveat({ path, agentId: agent.id }, 'NOTHING_TO_DO', `agent ${agent.name} gets nothing of the load`);
     return undefined;
   }
-  const part = partOf(scope, { weights, index, targets: found.targets, source, portRange: ports.range });
+  const part = partOf(scope, { weights, index, targets: found.targets, source, portRange: ports.range, agent });
   const planned = {
     ...client(part),
     leaf: scope.leaf,
@@ -93,7 +105,7 @@ const planClient = (work: ClientWork): { client: PlannedClient; listens: ListenP
     path,
     engine: traffic.engine,
     share: (weights[index] ?? 1) / weights.reduce((sum, weight) => sum + weight, 0),
-    duration: clientDuration(scope.leaf, Math.max(1, count)),
+    duration: clientDuration(scope.leaf, Math.max(1, part.whole(scope.leaf.values.duration.count ?? 1))),
     targets: found.targets,
     parts: found.parts,
     source,
@@ -102,22 +114,18 @@ const planClient = (work: ClientWork): { client: PlannedClient; listens: ListenP
   return { client: planned, listens: found.listens };
 };
 
-const isIdle = ({ scope, traffic, index }: ClientWork, weights: readonly number[], count: number): boolean => {
-  const isNothing = (divide: typeof divideWhole) => (whole: number | undefined) =>
-    whole !== undefined && divide(whole, weights)[index] === 0;
-  if (scope.leaf.values.duration.mode === 'count' && count === 0) return true;
-  return (traffic.totals ?? []).some(isNothing(divideWhole)) || (traffic.rates ?? []).some(isNothing(divideRate));
-};
-
 interface PartOptions {
   readonly weights: readonly number[];
   readonly index: number;
   readonly targets: Target[];
   readonly source: SourcePlace;
   readonly portRange: string | undefined;
+  readonly agent: PlanAgent;
 }
 
-const partOf = ({ leaf }: PlanScope, { weights, index, targets, source, portRange }: PartOptions): ClientPart => {
+const partOf = (scope: PlanScope, options: PartOptions): ClientPart => {
+  const { weights, index, targets, source, portRange, agent } = options;
+  const { leaf, issues } = scope;
   const rotation = (leaf.values['rotationMode'] ?? 'roundRobin') as Rotation;
   const { srcMode } = (leaf.values['ipLayer'] ?? {}) as { srcMode?: string };
   const sources: Sources = {
@@ -131,6 +139,13 @@ const partOf = ({ leaf }: PlanScope, { weights, index, targets, source, portRang
     rotation,
     rate: (whole) => (whole === undefined ? undefined : divideRate(whole, weights)[index]),
     whole: (whole) => divideWhole(whole, weights)[index] ?? 0,
+    atOnce: (whole, most) => {
+      const part = Math.max(1, divideWhole(whole, weights)[index] ?? 0);
+      if (part <= most) return part;
+      const message = `agent ${agent.name} would keep ${part} connections open; ${most} are the most`;
+      issues.error({ path: pointerIn(scope, 'sources', index), agentId: agent.id }, 'RATE_IMPOSSIBLE', message);
+      return most;
+    },
   };
 };
 

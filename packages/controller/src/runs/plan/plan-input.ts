@@ -21,6 +21,8 @@ export interface PlanAgent {
   readonly interfaces: readonly AgentInterface[];
   readonly engines: readonly EngineAbility[];
   readonly cpuCores: number;
+  /** What its process may do, as Linux names it, such as `cap_net_admin`. */
+  readonly system: { readonly caps: readonly string[] };
   /** 0 = no limit. */
   readonly maxBps: number;
 }

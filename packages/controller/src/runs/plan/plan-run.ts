@@ -1,5 +1,6 @@
 import { AddressBook } from './address-book.ts';
 import { tellOverlaps } from './address-overlap.ts';
+import { tellRights } from './address-rights.ts';
 import { tellAgents } from './agent-issues.ts';
 import type { RunPlan } from './agent-plan.ts';
 import { agentPlans } from './agent-plans.ts';
@@ -7,6 +8,7 @@ import { tellCapacity } from './capacity.ts';
 import { tellDuration } from './durations.ts';
 import { estimateOf } from './estimate.ts';
 import { type Leaf, leavesOf, lengthOf } from './leaf.ts';
+import { tellNetworks } from './network-issues.ts';
 import { mostEndpoints } from './places.ts';
 import { type PlannedClient, planEntry } from './plan-entry.ts';
 import type { PlanInput } from './plan-input.ts';
@@ -26,7 +28,7 @@ export const planRun = (input: PlanInput): RunPlan => {
   const servers = planServers(wishes, input.agents, issues);
   const plannedSec = plannedSeconds(clients, servers);
   const agents = agentPlans(input, guard, { clients, servers, plannedSec });
-  tellAll(input, { clients, servers, issues });
+  tellAll(input, { leaves, clients, servers, issues });
   for (const { agentId, orders } of agents) {
     if (JSON.stringify(orders).length <= mostPlanBytes) continue;
     issues.error(
@@ -65,28 +67,26 @@ const plannedSeconds = (clients: readonly PlannedClient[], servers: readonly Pla
   return ends.length > 0 && Number.isFinite(last) ? Math.ceil(last) : null;
 };
 
-const tellAll = (
-  { definition, agents }: PlanInput,
-  {
-    clients,
-    servers,
-    issues,
-  }: { clients: readonly PlannedClient[]; servers: readonly PlannedServer[]; issues: PlanIssues },
-): void => {
+interface Planned {
+  readonly leaves: readonly Leaf[];
+  readonly clients: readonly PlannedClient[];
+  readonly servers: readonly PlannedServer[];
+  readonly issues: PlanIssues;
+}
+
+const tellAll = ({ definition, agents, networks }: PlanInput, { leaves, clients, servers, issues }: Planned): void => {
   tellPlanes(definition, issues);
   const cpuCores = ({ values }: Leaf) => (values['cpuCores'] as number | undefined) ?? 1;
-  tellAgents(
-    [
-      ...clients.map(({ agent, engine, leaf, path }) => ({ agent, engine, path, cpuCores: cpuCores(leaf) })),
-      ...servers.map(({ agent, traffic: { engine }, leaf, path }) => ({
-        agent,
-        engine,
-        path,
-        cpuCores: cpuCores(leaf),
-      })),
-    ],
-    issues,
-  );
+  const senders = clients.map(({ agent, engine, leaf, path }) => ({ agent, engine, path, cpuCores: cpuCores(leaf) }));
+  const answering = servers.map(({ agent, traffic: { engine }, leaf, path }) => ({
+    agent,
+    engine,
+    path,
+    cpuCores: cpuCores(leaf),
+  }));
+  tellAgents([...senders, ...answering], issues);
+  tellNetworks(leaves, networks, issues);
+  tellRights(clients, servers, issues);
   tellOverlaps(clients, issues);
   tellCapacity(clients, agents, issues);
   for (const { listens, path, agent } of servers) {

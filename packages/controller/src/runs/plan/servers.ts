@@ -15,7 +15,7 @@ export interface PlannedServer {
   readonly config: object;
   readonly listens: ListenPlace[];
   /** The entries whose clients it answers. */
-  readonly clients: Leaf[];
+  readonly clients: ReadonlySet<Leaf>;
   /** JSON pointer of the target that wants it. */
   readonly path: string;
 }
@@ -23,13 +23,17 @@ export interface PlannedServer {
 interface Listener {
   readonly wish: ServerWish;
   readonly config: object;
+  /** The same for servers that answer in the same way. */
   readonly configKey: string;
   readonly isExplicit: boolean;
   readonly clients: Set<Leaf>;
-  host: string;
+  readonly host: string;
 }
 
-const isWildcard = (host: string): boolean => host === '0.0.0.0' || host === '::';
+/** What listens on one port, by address. */
+type Port = Map<string, Listener>;
+
+const wildcards = ['0.0.0.0', '::'];
 
 /** `::` takes IPv4 as well. */
 const covers = (a: string, b: string): boolean =>
@@ -39,7 +43,7 @@ const isServerEntry = ({ leaf, traffic }: ServerWish): boolean =>
   traffic.client === undefined || leaf.values['isServer'] === true;
 
 /** Machines, not agents, have ports: two agents on one machine may not listen on the same. */
-const placeKey = ({ traffic, place }: ServerWish, agent: PlanAgent): string =>
+const portKey = ({ traffic, place }: ServerWish, agent: PlanAgent): string =>
   [agent.machineId || `agent ${agent.id}`, traffic.transport, place.port].join(' ');
 
 /**
@@ -51,46 +55,55 @@ export const planServers = (
   agents: ReadonlyMap<number, PlanAgent>,
   issues: PlanIssues,
 ): PlannedServer[] => {
-  const byPlace = new Map<string, Listener[]>();
-  const configs = new Map<Traffic, object>();
+  const ports = new Map<string, Port>();
+  const configs = new Map<Traffic, Pick<Listener, 'config' | 'configKey'>>();
+  const configOf = (traffic: Traffic) => {
+    const { config } = traffic.server();
+    return { config, configKey: JSON.stringify(config) };
+  };
   const ordered = [...wishes.filter(isServerEntry), ...wishes.filter((wish) => !isServerEntry(wish))];
   for (const wish of ordered) {
-    const agent = agents.get(wish.place.agentId) as PlanAgent;
-    const config = configs.get(wish.traffic) ?? wish.traffic.server().config;
-    configs.set(wish.traffic, config);
+    const made = configs.get(wish.traffic) ?? configOf(wish.traffic);
+    configs.set(wish.traffic, made);
     const isExplicit = isServerEntry(wish);
-    const listener = {
-      wish,
-      config,
-      configKey: JSON.stringify(config),
-      isExplicit,
-      clients: new Set(isExplicit ? [] : [wish.leaf]),
-      host: wish.place.host,
-    };
-    const key = placeKey(wish, agent);
-    byPlace.set(key, addListener(byPlace.get(key) ?? [], listener, issues));
+    const clients = new Set(isExplicit ? [] : [wish.leaf]);
+    const key = portKey(wish, agents.get(wish.place.agentId) as PlanAgent);
+    const port = ports.get(key) ?? new Map();
+    ports.set(key, port);
+    addListener(port, { wish, ...made, isExplicit, clients, host: wish.place.host }, issues);
   }
-  return gather([...byPlace.values()].flat(), agents);
+  return gather(
+    [...ports.values()].flatMap((port) => [...port.values()]),
+    agents,
+  );
 };
 
-const addListener = (taken: Listener[], listener: Listener, issues: PlanIssues): Listener[] => {
-  const meeting = taken.filter(({ host }) => covers(host, listener.host) || covers(listener.host, host));
-  if (meeting.length === 0) return [...taken, listener];
-  if (!meeting.every((other) => canShare(other, listener))) {
-    tellConflict(meeting.find((other) => !canShare(other, listener)) as Listener, listener, issues);
-    return taken;
+/** Those that would take the same packets. */
+const meeting = (port: Port, host: string): Listener[] => {
+  if (wildcards.includes(host))
+    return [...port.values()].filter((other) => covers(host, other.host) || covers(other.host, host));
+  return [host, ...wildcards].flatMap((taken) => (covers(taken, host) ? (port.get(taken) ?? []) : []));
+};
+
+const addListener = (port: Port, listener: Listener, issues: PlanIssues): void => {
+  const others = meeting(port, listener.host);
+  const foe = others.find((other) => !canShare(other, listener));
+  if (foe !== undefined) {
+    tellConflict(foe, listener, issues);
+    return;
   }
-  const [first] = meeting as [Listener];
-  for (const other of meeting) for (const leaf of other.clients) first.clients.add(leaf);
-  for (const leaf of listener.clients) first.clients.add(leaf);
-  if (isWildcard(listener.host)) first.host = listener.host;
-  return taken.filter((other) => other === first || !covers(first.host, other.host));
+  const [first = listener] = others;
+  const host = wildcards.includes(listener.host) ? listener.host : first.host;
+  for (const other of others) port.delete(other.host);
+  const clients = new Set([...others.flatMap((other) => [...other.clients]), ...listener.clients]);
+  port.set(host, { ...first, host, clients });
 };
 
 const canShare = (one: Listener, other: Listener): boolean => {
   if (one.wish.place.agentId !== other.wish.place.agentId) return false;
   if (one.wish.traffic.engine !== other.wish.traffic.engine) return false;
-  if (one.isExplicit) return !other.isExplicit && covers(one.host, other.host);
+  // What an entry that only answers says holds for the clients it answers, whatever they say themselves.
+  if (one.isExplicit && !other.isExplicit) return covers(one.host, other.host);
   return one.configKey === other.configKey;
 };
 
@@ -103,17 +116,25 @@ const tellConflict = (one: Listener, { wish }: Listener, issues: PlanIssues): vo
   issues.error({ path, agentId }, 'ADDRESS_OVERLAP', message);
 };
 
-/** One order for all the places where one entry listens in one way. */
+/** One order for all the places where one entry listens on one agent. */
 const gather = (listeners: readonly Listener[], agents: ReadonlyMap<number, PlanAgent>): PlannedServer[] => {
-  const servers = new Map<string, PlannedServer & { listens: ListenPlace[]; clients: Leaf[] }>();
-  for (const { wish, config, configKey, clients, host } of listeners) {
+  const servers = new Map<string, PlannedServer & { clients: Set<Leaf> }>();
+  for (const { wish, config, clients, host } of listeners) {
     const { leaf, traffic, place } = wish;
-    const key = `${leaf.path} ${place.agentId} ${configKey}`;
+    const key = `${leaf.path} ${place.agentId}`;
     const agent = agents.get(place.agentId) as PlanAgent;
-    const server = servers.get(key) ?? { leaf, agent, traffic, config, listens: [], clients: [], path: place.path };
+    const server = servers.get(key) ?? {
+      leaf,
+      agent,
+      traffic,
+      config,
+      listens: [],
+      clients: new Set(),
+      path: place.path,
+    };
     servers.set(key, server);
     server.listens.push({ ...place, host });
-    for (const client of clients) if (!server.clients.includes(client)) server.clients.push(client);
+    for (const client of clients) server.clients.add(client);
   }
   return [...servers.values()];
 };

@@ -22,6 +22,9 @@ interface Found {
   readonly parts: { readonly agentId: number; readonly part: number }[];
 }
 
+/** Engines take no weight of 0, which the tiniest would become when it is divided. */
+const leastWeight = 1e-12;
+
 interface NamedPlace {
   readonly place: Place;
   readonly path: string;
@@ -79,7 +82,7 @@ const findTarget = (
   const reached = targetAt(scope, place, { client, server, version: source.version }, path);
   if (ports === undefined || reached === undefined) return undefined;
   const isSound = reached.hosts.filter((host) => !isSoundHost(scope, host, one, source)).length === 0;
-  const weight = place.weight / (reached.hosts.length * ports.size);
+  const weight = Math.max(leastWeight, place.weight / (reached.hosts.length * ports.size));
   const targets = endpoints(reached.hosts, ports).map((endpoint) => ({ ...endpoint, weight }));
   const listens = server
     ? endpoints(reached.binds, ports).map((endpoint) => ({ ...endpoint, agentId: server.id, path }))

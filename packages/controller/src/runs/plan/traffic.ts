@@ -11,7 +11,12 @@ export interface ClientPart {
   rate(whole: number | undefined): number | undefined;
   /** Its part of a number of things; 0 where there are fewer than clients. */
   whole(whole: number): number;
+  /** Its part of what is kept open at once: one at least, and no more than an engine can keep, which is told. */
+  atOnce(whole: number, most: number): number;
 }
+
+/** Most connections or flows that one engine keeps. */
+export const mostAtOnce = { tcp: 100_000, udp: 10_000 } as const;
 
 /** The configuration of an engine, and what it will do to the network. */
 export interface ClientDraft {
@@ -29,7 +34,7 @@ export interface Traffic {
   readonly usualPorts: string;
   /** Targets told elsewhere than in `targets`, where that is empty. */
   readonly moreTargets?: readonly { place: Place; path: string }[];
-  /** Rates and numbers of the whole entry: a client whose part of one is nothing has nothing to do. */
+  /** Rates and numbers of the whole entry: a client whose part of one would be nothing takes no part. */
   readonly rates?: readonly (number | undefined)[];
   readonly totals?: readonly (number | undefined)[];
   /** Undefined for a plugin that only answers. */

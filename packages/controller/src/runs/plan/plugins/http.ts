@@ -4,7 +4,7 @@ import { type Figures, tcpFigures } from '../figures.ts';
 import { type MeasuredPayload, payloadAt } from '../payloads.ts';
 import { type PlanScope, pointerIn } from '../plan-scope.ts';
 import { clientTls, serverTls, type TlsParams } from '../tls-settings.ts';
-import type { ClientDraft, ClientPart, Traffic } from '../traffic.ts';
+import { type ClientDraft, type ClientPart, mostAtOnce, type Traffic } from '../traffic.ts';
 import { type HttpRequest, requestBytes, requestOf } from './http-request.ts';
 import { loadOf } from './load.ts';
 
@@ -82,7 +82,7 @@ const clientOf = (scope: PlanScope, work: ClientWork): ClientDraft => {
     followRedirects: params.followRedirects,
     expect: params.expect,
     timeoutMs: params.timeoutMs,
-    connections: Math.max(1, part.whole(params.connections)),
+    connections: part.atOnce(params.connections, mostAtOnce.tcp),
     pipelining: params.pipelining,
     maxStreams: values.maxStreams,
     load,

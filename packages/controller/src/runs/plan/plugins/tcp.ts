@@ -3,7 +3,7 @@ import type { TcpClientConfig, TcpServerConfig } from '@rushhour/protocol';
 import { type Figures, tcpFigures } from '../figures.ts';
 import { type MeasuredPayload, payloadAt } from '../payloads.ts';
 import type { PlanScope } from '../plan-scope.ts';
-import type { ClientDraft, ClientPart, Traffic } from '../traffic.ts';
+import { type ClientDraft, type ClientPart, mostAtOnce, type Traffic } from '../traffic.ts';
 import { loadOf } from './load.ts';
 
 type Unsized<Config> = Omit<Config, 'payload' | 'listen'> & { readonly payload: object };
@@ -44,7 +44,7 @@ const clientOf = (values: TcpValues, measured: MeasuredPayload, part: ClientPart
     targets: part.targets,
     rotation: part.rotation,
     sources: part.sources,
-    connections: Math.max(1, part.whole(connections)),
+    connections: part.atOnce(connections, mostAtOnce.tcp),
     load,
     ...(totalSessions !== undefined && { totalSessions: part.whole(totalSessions) }),
     reopenSessionMs: values.reopenSessionTime,

@@ -3,7 +3,7 @@ import type { TlsClientConfig } from '@rushhour/protocol';
 import { tcpFigures } from '../figures.ts';
 import type { PlanScope } from '../plan-scope.ts';
 import { clientTls, serverTls } from '../tls-settings.ts';
-import type { ClientDraft, ClientPart, Traffic } from '../traffic.ts';
+import { type ClientDraft, type ClientPart, mostAtOnce, type Traffic } from '../traffic.ts';
 import { loadOf } from './load.ts';
 
 /** Of a full handshake with one certificate, there and back. */
@@ -26,7 +26,7 @@ export const planTls = (scope: PlanScope): Traffic => {
 const clientOf = (scope: PlanScope, values: TlsValues, part: ClientPart): ClientDraft => {
   const { tlsParams, totalSessions } = values;
   const { closeNotify, timeoutMs } = tlsParams;
-  const connections = Math.max(1, part.whole(tlsParams.connections));
+  const connections = part.atOnce(tlsParams.connections, mostAtOnce.tcp);
   const load = loadOf(part, { ...values, rate: values.sessionsPerSecond });
   const config: TlsClientConfig = {
     role: 'client',

@@ -3,7 +3,7 @@ import { type UdpClientConfig, type UdpServerConfig, udpHeaderBytes } from '@rus
 import { datagramFigures, udpFrameBytes } from '../figures.ts';
 import { wantedVersion } from '../places.ts';
 import { type PlanScope, pointerIn } from '../plan-scope.ts';
-import type { ClientDraft, ClientPart, Traffic } from '../traffic.ts';
+import { type ClientDraft, type ClientPart, mostAtOnce, type Traffic } from '../traffic.ts';
 import { loadOf } from './load.ts';
 
 const ipv6ExtraBytes = 20;
@@ -49,7 +49,7 @@ const clientOf = (
   values: UdpValues,
   { rate, payloadBytes, part }: { rate: number | undefined; payloadBytes: number; part: ClientPart },
 ): ClientDraft => {
-  const flows = Math.max(1, part.whole(values.totalSessions));
+  const flows = part.atOnce(values.totalSessions, mostAtOnce.udp);
   const load = loadOf(part, { ...values, rate });
   const config: UdpClientConfig = {
     role: 'client',

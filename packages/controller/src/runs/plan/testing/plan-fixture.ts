@@ -14,8 +14,23 @@ export const agentOf = (id: number, more: Partial<PlanAgent> = {}): PlanAgent =>
   interfaces: [],
   engines: engines.map((engine) => ({ engine, available: true, way: '', version: '1', missing: [], reason: '' })),
   cpuCores: 4,
+  system: { caps: ['cap_net_admin'] },
   maxBps: 0,
   ...more,
+});
+
+export const interfaceOf = (id: number, ...ips: string[]): PlanAgent['interfaces'][number] => ({
+  id,
+  name: `eth${id}`,
+  mac: '02:00:00:00:00:01',
+  mtu: 1500,
+  speedMbps: 1000,
+  link: 'up',
+  ips,
+  driver: 'veth',
+  role: 'test',
+  usable: true,
+  reason: '',
 });
 
 export const networkOf = (id: number, subnet: string, more: Partial<PlanNetwork> = {}): PlanNetwork => ({
