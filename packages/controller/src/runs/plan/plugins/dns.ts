@@ -41,7 +41,7 @@ const namesOf = (scope: PlanScope, { dnsParams, isServer }: DnsValues): string[]
     return found.map((name) => name.trim()).filter((name) => name.length > 0 && name.length <= 253);
   }
   if (names.length === 0 && !isServer) {
-    scope.issues.error(pointerIn(scope, 'dnsParams', 'names'), 'NAMES_MISSING', 'or a dictionary of names is required');
+    scope.issues.error(pointerIn(scope, 'dnsParams', 'names'), 'REQUIRED', 'say names or dictionaryId');
   }
   return names;
 };

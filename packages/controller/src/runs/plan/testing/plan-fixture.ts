@@ -1,5 +1,7 @@
 import { type ConfigurationEntry, defaultSettings } from '@rushhour/contract';
+import type { RunPlan } from '../agent-plan.ts';
 import type { PlanAgent, PlanInput, PlanNetwork } from '../plan-input.ts';
+import { planRun } from '../plan-run.ts';
 
 const engines = ['dns', 'http', 'stateless-server', 'tcp', 'tls', 'udp'];
 
@@ -69,3 +71,29 @@ export const inputOf = (configuration: readonly ConfigurationEntry[], wish: Wish
 };
 
 export const ends = { sources: [{ agent: { id: 1 } }], targets: [{ agent: { id: 2 } }] };
+
+interface Engineered {
+  readonly [member: string]: unknown;
+}
+
+/** Plans entries and answers the configurations of an agent's orders of one role. */
+export const configsOf = (plan: RunPlan, agentId: number, role: 'client' | 'server'): Engineered[] =>
+  plan.agents
+    .filter((agent) => agent.agentId === agentId)
+    .flatMap(({ orders }) => orders.filter((order) => order.role === role))
+    .map(({ order }) => order.config as Engineered);
+
+/** What is wrong, as `severity? pointer below the first entry, code`. */
+export const told = ({ issues }: RunPlan): string[] =>
+  issues.map(({ severity, path, code }) => {
+    const place = path.replace(/^\/configuration\/0\/values\//, '');
+    return `${severity === 'error' ? '' : `${severity} `}${place} ${code}`;
+  });
+
+/** The two sides of one entry from agent 1 to agent 2. */
+export const sidesOf = (pluginId: number, values: Values, wish: Wish = {}) => {
+  const plan = planRun(inputOf([entryOf(pluginId, { ...ends, ...values })], wish));
+  const [client = {}] = configsOf(plan, 1, 'client');
+  const [server = {}] = configsOf(plan, 2, 'server');
+  return { plan, client, server, issues: told(plan) };
+};
