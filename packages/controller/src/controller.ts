@@ -65,13 +65,13 @@ export const startController = async (config: Config) => {
     isSchedulerAlive: () => housekeeping.isAlive(),
     agentsOnline: () => agents.gateway.onlineCount(),
   });
-  const { planner, metrics, runs, ...conducting } = createRunService({
+  const { planner, calendar, metrics, runs, ...conducting } = createRunService({
     ...{ config, store, settings, bus, log, agents },
     files: storage.files,
     diskUsedPct: health.diskUsedPct,
   });
   const housekeeping = startHousekeeping(choresOf({ store, settings, files: storage.files, runs }), log);
-  const services = { store, settings, bus, health, files: storage.files, agents, planner, metrics, runs };
+  const services = { store, settings, bus, health, files: storage.files, agents, planner, calendar, metrics, runs };
   const app = await buildApp({ log, tls: config.tls, ...services });
   let localAgents: ReturnType<typeof startLocalAgents> | undefined;
   const close = async () => {

@@ -9,6 +9,8 @@ import type { Config } from './config.ts';
 import { createMetrics } from './metrics/metrics.ts';
 import { createRuns } from './runs/create-runs.ts';
 import { createPlanner } from './runs/plan/create-planner.ts';
+import { createCalendar } from './runs/schedules/calendar.ts';
+import { startScheduler } from './runs/schedules/scheduler.ts';
 import type { Store } from './store/index.ts';
 import type { SettingsStore } from './store/settings.ts';
 
@@ -41,11 +43,14 @@ export const createRunService = ({ config, store, settings, bus, log, agents, fi
     diskUsedPct,
     databaseUrl: config.databaseUrl,
   });
+  const scheduler = startScheduler({ store, bus, log, runs });
   return {
     planner,
+    calendar: createCalendar({ store, planner }),
     metrics,
     runs,
     close: async () => {
+      await scheduler.close();
       await runs.close();
       await metrics.close();
     },

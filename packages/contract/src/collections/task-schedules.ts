@@ -34,23 +34,28 @@ export type Schedule = Static<typeof Schedule>;
 export const ScheduleBody = Type.Object(
   {
     id: Type.Unsafe<number>({ ...Id, description: 'Of the task' }),
-    enabled: Type.Optional(Type.Boolean({ default: true })),
+    enabled: Type.Optional(Type.Boolean({ description: 'True for a new schedule' })),
     at: Type.Optional(Type.Unsafe<string>({ ...Timestamp, description: 'Once, at this time' })),
     cron: Type.Optional(Type.String({ minLength: 9, maxLength: 128, description: 'Five or six fields' })),
-    timezone: Type.Optional(Type.String({ maxLength: 64, default: 'UTC', description: 'Such as Europe/Berlin' })),
+    timezone: Type.Optional(
+      Type.String({ maxLength: 64, description: 'Such as Europe/Berlin; UTC for a new schedule' }),
+    ),
     startsAt: Type.Optional(MaybeTimestamp),
     endsAt: Type.Optional(MaybeTimestamp),
     maxRuns: Type.Optional(Type.Unsafe<number | null>({ type: ['integer', 'null'], minimum: 1 })),
     misfire: Type.Optional(
       OneOf(['skip', 'runOnce'], {
-        default: 'skip',
-        description: 'What becomes of an occurrence nobody was there for',
+        description: 'What becomes of an occurrence nobody was there for; skip for a new schedule',
       }),
     ),
     onConflict: Type.Optional(
-      OneOf(['queue', 'skip', 'fail'], { default: 'queue', description: 'When the task or an agent is busy then' }),
+      OneOf(['queue', 'skip', 'fail'], {
+        description: 'When the task or an agent is busy then; queue for a new schedule',
+      }),
     ),
-    priority: Type.Optional(Type.Integer({ minimum: 0, maximum: 9, default: 5, description: '9 goes first' })),
+    priority: Type.Optional(
+      Type.Integer({ minimum: 0, maximum: 9, description: '9 goes first; 5 for a new schedule' }),
+    ),
   },
   closed,
 );

@@ -5,9 +5,12 @@ import type { Health } from '../health.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { Runs } from '../runs/create-runs.ts';
 import type { TaskPlanner } from '../runs/plan/create-planner.ts';
+import type { Calendar } from '../runs/schedules/calendar.ts';
 import type { Store } from '../store/index.ts';
 import type { SettingsStore } from '../store/settings.ts';
 import { agentHandlers } from './agents/index.ts';
+import { aiAdminHandlers } from './ai-admin.ts';
+import { aiGatewayHandlers } from './ai-gateway/index.ts';
 import { applicationHandlers } from './applications/handlers.ts';
 import { authHandlers } from './auth.ts';
 import { certificateHandlers } from './certificates/index.ts';
@@ -36,6 +39,7 @@ export interface Services {
   files: FileService;
   agents: Agents;
   planner: TaskPlanner;
+  calendar: Calendar;
   metrics: Metrics;
   runs: Runs;
 }
@@ -43,6 +47,8 @@ export interface Services {
 /** One line for each collection of the contract. */
 export const createHandlers = (services: Services): AllHandlers => ({
   agents: agentHandlers(services),
+  aiAdmin: aiAdminHandlers(services),
+  aiGateway: aiGatewayHandlers(services),
   applications: applicationHandlers(services),
   auth: authHandlers(services),
   certificates: certificateHandlers(services),

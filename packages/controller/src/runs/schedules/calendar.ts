@@ -1,0 +1,78 @@
+import type { Executor } from '../../store/database.ts';
+import type { Store } from '../../store/index.ts';
+import { agentsOfTasks, type ScheduleOfTask, type StoredSchedule, schedulesOf } from '../../store/schedules.ts';
+import { openTask } from '../../store/tasks.ts';
+import type { Planner } from '../planner.ts';
+import { definitionOf } from '../run-definition.ts';
+import { type Conflict, conflictsOf, type Occupation, unknownMs } from './conflicts.ts';
+import { occurrencesBetween } from './occurrences.ts';
+
+const mostOccurrences = 100;
+
+interface Deps {
+  store: Store;
+  planner: Planner;
+}
+
+export interface Span {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** What is coming, and where schedules get into each other's way. */
+export const createCalendar = ({ store, planner }: Deps) => {
+  /** How long a run of the task takes; kept until the task changes. */
+  const lengths = new Map<number, { updatedAt: string; lengthMs: number }>();
+
+  const lengthOf = async (read: Executor, taskId: number): Promise<number> => {
+    const task = await openTask(read, store.secrets, taskId);
+    if (task === undefined) return unknownMs;
+    const known = lengths.get(taskId);
+    if (known?.updatedAt === task.updatedAt) return known.lengthMs;
+    const { plannedSec } = await planner.plan(definitionOf(task));
+    const lengthMs = plannedSec === null ? unknownMs : plannedSec * 1000;
+    lengths.set(taskId, { updatedAt: task.updatedAt, lengthMs });
+    return lengthMs;
+  };
+
+  const occupationOf = async (schedule: StoredSchedule, agentIds: readonly number[], { fromMs, toMs }: Span) => ({
+    taskId: schedule.taskID,
+    agentIds,
+    starts: occurrencesBetween(schedule, fromMs, toMs, mostOccurrences),
+    lengthMs: await lengthOf(store.read, schedule.taskID),
+  });
+
+  const occupations = async (schedules: readonly ScheduleOfTask[], span: Span): Promise<Occupation[]> => {
+    const agents = await agentsOfTasks(
+      store.read,
+      schedules.map(({ taskID }) => taskID),
+    );
+    return Promise.all(schedules.map((schedule) => occupationOf(schedule, agents.get(schedule.taskID) ?? [], span)));
+  };
+
+  return {
+    /** Each schedule with what comes in the span and its conflicts with the others that are enabled. */
+    read: async (span: Span, taskId?: number) => {
+      const schedules = await schedulesOf(store.read);
+      const all = await occupations(schedules, span);
+      const isEnabled = (_: Occupation, i: number) => schedules[i]?.enabled === true;
+      return schedules.flatMap((schedule, i) => {
+        const own = all[i] as Occupation;
+        if (taskId !== undefined && taskId !== schedule.taskID) return [];
+        const conflicts: Conflict[] = schedule.enabled ? conflictsOf(own, all.filter(isEnabled)) : [];
+        return [{ schedule, upcoming: own.starts.map((at) => new Date(at).toISOString()), conflicts }];
+      });
+    },
+    /** Conflicts of a schedule that is not stored yet. */
+    conflictsOf: async (draft: StoredSchedule, span: Span): Promise<Conflict[]> => {
+      const others = (await schedulesOf(store.read)).filter(
+        ({ taskID, enabled }) => enabled && taskID !== draft.taskID,
+      );
+      const agents = await agentsOfTasks(store.read, [draft.taskID]);
+      const own = await occupationOf(draft, agents.get(draft.taskID) ?? [], span);
+      return conflictsOf(own, await occupations(others, span));
+    },
+  };
+};
+
+export type Calendar = ReturnType<typeof createCalendar>;

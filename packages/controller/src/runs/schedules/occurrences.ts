@@ -1,0 +1,54 @@
+import { Cron } from 'croner';
+
+/** When a schedule comes due: once at `at`, or again and again by `cron`. Times are RFC 3339. */
+export interface Timetable {
+  readonly at: string | null;
+  readonly cron: string | null;
+  readonly timezone: string;
+  readonly startsAt: string | null;
+  readonly endsAt: string | null;
+}
+
+/** Says what is wrong with a cron expression or a time zone; nothing when they are fine. */
+export const timetableProblem = ({ cron, timezone }: Pick<Timetable, 'cron' | 'timezone'>) => {
+  try {
+    Intl.DateTimeFormat('en', { timeZone: timezone });
+  } catch {
+    return { member: 'timezone', message: `knows no time zone ${timezone}` } as const;
+  }
+  if (cron === null) return undefined;
+  try {
+    if (new Cron(cron, { timezone, paused: true }).nextRun() !== null) return undefined;
+    return { member: 'cron', message: 'never comes due' } as const;
+  } catch (error) {
+    return { member: 'cron', message: (error as Error).message.replace(/^\w*Cron\w*: /, '') } as const;
+  }
+};
+
+/** The first occurrence after a time (milliseconds since 1970), or null when there is none any more. */
+export const nextOccurrence = (timetable: Timetable, afterMs: number): number | null => {
+  const { at, cron, timezone, startsAt, endsAt } = timetable;
+  const from = Math.max(afterMs, startsAt === null ? 0 : Date.parse(startsAt) - 1);
+  const next = cron === null ? onceAfter(at, from) : cronAfter(cron, timezone, from);
+  if (next === null || (endsAt !== null && next > Date.parse(endsAt))) return null;
+  return next;
+};
+
+const onceAfter = (at: string | null, afterMs: number): number | null => {
+  const time = at === null ? Number.NaN : Date.parse(at);
+  return time > afterMs ? time : null;
+};
+
+const cronAfter = (cron: string, timezone: string, afterMs: number): number | null =>
+  new Cron(cron, { timezone, paused: true }).nextRun(new Date(afterMs))?.getTime() ?? null;
+
+/** Occurrences from a time on up to another, oldest first, at most so many. */
+export const occurrencesBetween = (timetable: Timetable, fromMs: number, toMs: number, most: number): number[] => {
+  const found: number[] = [];
+  let next = nextOccurrence(timetable, fromMs - 1);
+  while (next !== null && next <= toMs && found.length < most) {
+    found.push(next);
+    next = nextOccurrence(timetable, next);
+  }
+  return found;
+};

@@ -1,0 +1,134 @@
+import type { Logger } from 'pino';
+import type { Bus } from '../../bus/local.ts';
+import { ApiError } from '../../errors.ts';
+import { busyAgents } from '../../store/agent-work.ts';
+import type { Change, Origin } from '../../store/change.ts';
+import { groups } from '../../store/groups.ts';
+import type { Store } from '../../store/index.ts';
+import { notify } from '../../store/notifications.ts';
+import { newestRunOf } from '../../store/runs.ts';
+import { agentsOfTasks, dueSchedules, type ScheduleOfTask, takeOccurrence } from '../../store/schedules.ts';
+import { users } from '../../store/users.ts';
+import type { Runs } from '../create-runs.ts';
+import { isActive } from '../task-state.ts';
+import { nextOccurrence } from './occurrences.ts';
+
+interface Deps {
+  store: Store;
+  bus: Bus;
+  log: Logger;
+  runs: Pick<Runs, 'check' | 'enqueue' | 'isConducting'>;
+  /** An occurrence so late was missed: nobody was there to start it. */
+  lateMs?: number;
+  /** Missed ones are made up for within this time, where the schedule says so. */
+  misfireMs?: number;
+}
+
+const tickMs = 1000;
+
+const originOf = ({ taskID, issuerID }: ScheduleOfTask): Origin => ({
+  userId: issuerID,
+  address: '',
+  requestId: `schedule of task ${taskID}`,
+  operation: 'schedules.run',
+});
+
+/** Starts what comes due. Whoever takes an occurrence moves the schedule on in the same transaction: none runs twice. */
+export const startScheduler = ({ store, bus, log, runs, lateMs = 60_000, misfireMs = 3_600_000 }: Deps) => {
+  let working = Promise.resolve();
+
+  const taken = (schedule: ScheduleOfTask, lastRunID: number | null, now: string) => {
+    const runsMade = schedule.runsMade + (lastRunID === null ? 0 : 1);
+    const isLast = schedule.maxRuns !== null && runsMade >= schedule.maxRuns;
+    const next = isLast ? null : nextOccurrence(schedule, Date.parse(now));
+    return {
+      taskID: schedule.taskID,
+      due: schedule.nextRunAt ?? '',
+      nextRunAt: next === null ? null : new Date(next).toISOString(),
+      runsMade,
+      lastRunID: lastRunID ?? schedule.lastRunID,
+      now,
+    };
+  };
+
+  /** Lets an occurrence pass, and says so. */
+  const skip = (schedule: ScheduleOfTask, kind: 'missed' | 'skipped' | 'failed', why: string) =>
+    store.change(originOf(schedule), async (tx: Change) => {
+      if (!(await takeOccurrence(tx, taken(schedule, null, tx.now)))) return;
+      tx.touch('tasks', schedule.taskID);
+      tx.note({ due: schedule.nextRunAt, [kind]: why });
+      const message = `The scheduled run of “${schedule.comment || `task ${schedule.taskID}`}” at ${schedule.nextRunAt} was ${kind === 'failed' ? 'not possible' : kind}: ${why}`;
+      await notify(tx, bus, {
+        severity: kind === 'failed' ? 'error' : 'warning',
+        kind: `schedule.${kind}`,
+        message,
+        entity: { type: 'task', id: schedule.taskID },
+        audience: schedule.issuerID === null ? { permission: 'tasks.read' } : { userID: schedule.issuerID },
+      });
+    });
+
+  const start = async (schedule: ScheduleOfTask) => {
+    const issuer = schedule.issuerID === null ? undefined : await users.find(store.read, schedule.issuerID);
+    if (issuer === undefined || !issuer.isActive)
+      return skip(schedule, 'failed', 'its owner may not start tasks any more');
+    const group = await groups.find(store.read, issuer.groupID);
+    const permissions = new Set((group?.permissions ?? []).map(({ value }) => value));
+    const body = { comment: 'scheduled' };
+    const { taskID: taskId, priority } = schedule;
+    const checked = await runs.check({ taskId, userId: issuer.id, permissions, by: 'schedule', priority, body });
+    await store.change(originOf(schedule), async (tx) => {
+      const { runId } = await runs.enqueue(tx, checked);
+      // Somebody else was faster: what was enqueued here goes away with this change.
+      if (!(await takeOccurrence(tx, taken(schedule, runId, tx.now)))) throw new Taken();
+    });
+  };
+
+  const occurrence = async (schedule: ScheduleOfTask) => {
+    const lateBy = Date.now() - Date.parse(schedule.nextRunAt ?? '');
+    if (lateBy > lateMs && (schedule.misfire === 'skip' || lateBy > misfireMs)) {
+      return skip(schedule, 'missed', 'no controller was there at the time');
+    }
+    const conflict = await conflictOf(store, schedule);
+    if (conflict !== undefined) return skip(schedule, schedule.onConflict === 'fail' ? 'failed' : 'skipped', conflict);
+    try {
+      await start(schedule);
+    } catch (error) {
+      if (error instanceof Taken) return;
+      if (!(error instanceof ApiError)) throw error;
+      await skip(schedule, 'failed', error.message);
+    }
+  };
+
+  const tick = async () => {
+    if (!runs.isConducting()) return;
+    for (const schedule of await dueSchedules(store.read, new Date().toISOString())) {
+      await occurrence(schedule).catch((error) =>
+        log.error({ err: error, taskId: schedule.taskID }, 'a scheduled run could not be started'),
+      );
+    }
+  };
+
+  const timer = setInterval(() => {
+    working = working.then(tick).catch((error) => log.error({ err: error }, 'schedules could not be read'));
+  }, tickMs);
+  timer.unref();
+  return {
+    close: async () => {
+      clearInterval(timer);
+      await working;
+    },
+  };
+};
+
+class Taken extends Error {}
+
+/** What stands in the way now; with `queue` only a run of the task itself does, because a task runs once at a time. */
+const conflictOf = async (store: Store, { taskID, onConflict }: ScheduleOfTask): Promise<string | undefined> => {
+  const newest = await newestRunOf(store.read, taskID);
+  if (newest !== undefined && isActive(newest.status)) return `run ${newest.number} of the task has not ended`;
+  if (onConflict === 'queue') return undefined;
+  const agents = (await agentsOfTasks(store.read, [taskID])).get(taskID) ?? [];
+  const busy = await busyAgents(store.read);
+  const taken = agents.find((id) => busy.has(id));
+  return taken === undefined ? undefined : `agent ${taken} is busy`;
+};
