@@ -4,7 +4,7 @@ import { canonicalJson, changedPointers, digestOf } from './digest.ts';
 
 it('writes what RFC 8785 gives as its example', () => {
   const value = {
-    numbers: [333333333.33333329, 1e30, 4.5, 2e-3, 0.000000000000000000000000001],
+    numbers: [333333333.3333333, 1e30, 4.5, 2e-3, 0.000000000000000000000000001],
     string: '\u20ac$\u000f\u000aA\'\u0042\u0022\u005c\\"/',
     literals: [null, true, false],
   };

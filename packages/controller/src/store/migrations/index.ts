@@ -9,6 +9,7 @@ import { applications } from './008-applications.ts';
 import { tasks } from './009-tasks.ts';
 import { agents } from './010-agents.ts';
 import { runs } from './011-runs.ts';
+import { ai } from './012-ai.ts';
 import type { Migrating } from './create-table.ts';
 
 /** In order; never changed once released, only added to. The schema version is their number. */
@@ -24,4 +25,5 @@ export const migrations: readonly ((m: Migrating) => Promise<void>)[] = [
   tasks,
   agents,
   runs,
+  ai,
 ];

@@ -1,5 +1,6 @@
 import type { StoredRow } from '../column.ts';
 import * as agents from './agents.ts';
+import * as ai from './ai.ts';
 import * as applications from './applications.ts';
 import * as certificates from './certificates.ts';
 import * as dictionaries from './dictionaries.ts';
@@ -26,6 +27,7 @@ export const tables = {
   ...agents,
   ...runs,
   ...metrics,
+  ...ai,
 };
 
 /** The same as Kysely wants it. */

@@ -1,0 +1,54 @@
+import { createIndex, createTable, createUnique, type Migrating } from './create-table.ts';
+
+/** Approvals and drafts of the AI gateway. */
+export const ai = async (m: Migrating) => {
+  const stamps = { createdAt: 'text', updatedAt: 'text' };
+  await createTable(m, 'aiApprovals', {
+    id: 'id',
+    keyID: 'integer',
+    ownerID: 'integer',
+    family: 'text',
+    action: 'text',
+    taskIds: 'text',
+    params: 'text',
+    risk: 'text',
+    policy: 'text',
+    state: 'text',
+    stateReason: 'text?',
+    requiredDecisions: 'integer',
+    preventSelfApproval: 'integer',
+    decisions: 'text',
+    digest: 'text',
+    subject: 'text',
+    plan: 'text',
+    reason: 'text',
+    nonce: 'text',
+    tokenHash: 'text',
+    idempotencyKey: 'text?',
+    requestFingerprint: 'text',
+    confirmKey: 'text?',
+    starts: 'integer',
+    agentSeconds: 'integer',
+    generatedBytes: 'integer',
+    runIDs: 'text',
+    restarting: 'text',
+    result: 'text',
+    ...stamps,
+    expiresAt: 'text',
+    usedAt: 'text?',
+  });
+  await createUnique(m, 'aiApprovals', 'tokenHash');
+  await createIndex(m, 'aiApprovals', 'keyID', 'createdAt');
+  await createIndex(m, 'aiApprovals', 'state', 'expiresAt');
+  await createTable(m, 'aiDrafts', {
+    id: 'id',
+    keyID: 'integer',
+    name: 'text',
+    revision: 'integer',
+    task: 'text',
+    taskSecrets: 'text',
+    expiresAt: 'text',
+    ...stamps,
+  });
+  await createIndex(m, 'aiDrafts', 'keyID');
+};
