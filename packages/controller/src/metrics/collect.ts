@@ -44,7 +44,8 @@ class Labelled<S extends Spread> {
   }
 
   finish(): void {
-    for (const { labels, frame } of this.#frames.values()) this.#done(labels, frame);
+    const sorted = [...this.#frames].sort(([a], [b]) => a.localeCompare(b, 'en', { numeric: true }));
+    for (const [, { labels, frame }] of sorted) this.#done(labels, frame);
     this.#frames.clear();
   }
 }
@@ -82,8 +83,8 @@ export const collectFrames = async <S extends Spread>(
     },
     target: (measured) => {
       for (const part of measured.parts) {
-        const labels = () => ({ target: run.names.targetOf(part.target) });
-        labelled.frameOf(String(part.target), labels).add(measured, [part]);
+        const target = run.names.targetOf(part.target);
+        labelled.frameOf(target, () => ({ target })).add(measured, [part]);
       }
     },
   };
