@@ -1,6 +1,18 @@
+export { type AiAnnotations, type AiOperation, type AiRisk, type AiScope, aiRisks, aiScopes } from './ai-scopes.ts';
 export type { AgentCapabilities, AgentHealthPoint } from './collections/agent-details.ts';
 export type { Agent } from './collections/agent-fields.ts';
 export type { NewAgentToken } from './collections/agent-tokens.ts';
+export {
+  type AiAction,
+  type Approval,
+  type ApprovalPlan,
+  type ApprovalState,
+  aiActions,
+  approvalStates,
+} from './collections/ai-gateway-approvals.ts';
+export type { AiDraft } from './collections/ai-gateway-drafts.ts';
+export { type ResourceKind, resourceKinds } from './collections/ai-gateway-resources.ts';
+export { AiConstraints, type AiKey, type AiKeyDraft, AiLimits, AiPolicy } from './collections/ai-key-fields.ts';
 export type { Analysis, AnalyzeBody, AnalyzeOptions, Find, Suggestion } from './collections/application-analysis.ts';
 export {
   type ApplicationManifest,

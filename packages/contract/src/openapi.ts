@@ -1,4 +1,5 @@
 import type { TSchema } from 'typebox';
+import type { AiOperation } from './ai-scopes.ts';
 import { ErrorBody } from './envelopes.ts';
 import { type Collection, permissionOf, type Route, statusesOf } from './route.ts';
 
@@ -45,7 +46,10 @@ export const toOpenApi = (collections: Record<string, Collection>, version: stri
     paths,
     components: {
       schemas: components,
-      securitySchemes: { CookieAuth: { type: 'apiKey', in: 'cookie', name: 'accessToken' } },
+      securitySchemes: {
+        CookieAuth: { type: 'apiKey', in: 'cookie', name: 'accessToken' },
+        AIKeyAuth: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
+      },
     },
   };
 };
@@ -58,11 +62,19 @@ const operationOf = (route: Route, tag: string, operationId: string, components:
     summary: route.summary,
     ...(permission && { description: `Needs the permission \`${permission}\`.`, 'x-permission': permission }),
     ...(route.access === 'public' && { security: [] }),
+    ...(route.ai && aiMembersOf(route.ai)),
     parameters: [...parametersOf('path', route.params), ...parametersOf('query', route.query)],
     ...requestBodyOf(route, components),
     responses: Object.fromEntries(statusesOf(route).map((status) => [status, responseOf(route, status, components)])),
   };
 };
+
+const aiMembersOf = ({ scope, risk, tool }: AiOperation): Json => ({
+  description: `${scope === 'any' ? 'Open to every AI key' : `Needs an AI key with the scope \`${scope}\``}. MCP tool \`${tool}\`.`,
+  security: [{ AIKeyAuth: [] }],
+  'x-scope': scope,
+  'x-risk': risk,
+});
 
 const requestBodyOf = (route: Route, components: Json): Json => {
   if (route.chunk) return { requestBody: { required: true, content: { 'application/octet-stream': {} } } };

@@ -1,14 +1,17 @@
 import type { Static, TSchema } from 'typebox';
+import type { AiOperation } from './ai-scopes.ts';
 import type { Permission } from './permissions.ts';
 
-/** Who may call a route: anyone, any signed-in user, or a user whose group holds the named permission. */
-export type Access = 'public' | 'session' | Permission;
+/** Who may call a route: anyone, any signed-in user, a holder of an AI key, or a user whose group holds the named permission. */
+export type Access = 'public' | 'session' | 'aiKey' | Permission;
 
 export interface Route {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly path: string;
   readonly summary: string;
   readonly access: Access;
+  /** Given exactly where access is `aiKey`. */
+  readonly ai?: AiOperation;
   readonly params?: TSchema;
   readonly query?: TSchema;
   /** Schema of the JSON body. `bodyOptional` lets a client leave it out. */
@@ -73,7 +76,7 @@ export type ReplyOf<R extends Route> = R extends { readonly reply: infer S exten
     : undefined;
 
 export const permissionOf = ({ access }: Route): Permission | undefined =>
-  access === 'public' || access === 'session' ? undefined : access;
+  access === 'public' || access === 'session' || access === 'aiKey' ? undefined : access;
 
 /** Every status the route may answer with, 200 first. */
 export const statusesOf = (route: Route): number[] => {

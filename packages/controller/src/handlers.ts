@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { Api, Collection, ReplyOf, RequestOf, Route, UploadFieldsOf } from '@rushhour/contract';
+import type { AiCaller } from './ai/caller.ts';
 import type { Tokens } from './identity/sessions.ts';
 import type { Origin } from './store/change.ts';
 
@@ -51,9 +52,15 @@ type ChunkPart<R extends Route> = R extends { readonly chunk: true }
   : unknown;
 type AnswerOf<R extends Route> = R extends { readonly download: readonly string[] } ? Download : ReplyOf<R>;
 
+type CallerOf<R extends Route> = R['access'] extends 'public'
+  ? Visitor
+  : R['access'] extends 'aiKey'
+    ? AiCaller
+    : Caller;
+
 export type Handler<R extends Route> = (
   request: RequestOf<R> & UploadPart<R> & ChunkPart<R>,
-  caller: R['access'] extends 'public' ? Visitor : Caller,
+  caller: CallerOf<R>,
 ) => Promise<AnswerOf<R>> | AnswerOf<R> | (AnswerOf<R> extends undefined ? Promise<void> | void : never);
 
 /** One handler for each route of a collection: a missing or misspelt one does not compile. */

@@ -1,5 +1,7 @@
 // The table of contents of the API: one line for each collection.
 export { agents } from './agents.ts';
+export { aiAdmin } from './ai-admin.ts';
+export { aiGateway } from './ai-gateway.ts';
 export { applications } from './applications.ts';
 export { auth } from './auth.ts';
 export { certificates } from './certificates.ts';

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { createBody } from '../bodies.ts';
 import { crudRoutes } from '../crud.ts';
 import { BulkResult, Data, IdParams, ListQuery, ManyIds, NewId, OneOf, Page } from '../envelopes.ts';
 import { route } from '../route.ts';
@@ -174,7 +175,9 @@ export const taskRecordRoutes = {
     summary: 'Check a task or a draft; `live` asks the agents too',
     access: 'tasks.read',
     query: Type.Object({ live: Type.Optional(Type.Boolean({ description: 'Dry run on the agents' })) }),
-    body: Type.Union([Type.Object({ id: Id }, closed), Type.Object({ ...TaskDraft.properties }, closed)]),
+    body: Type.Union([Type.Object({ id: Id }, closed), createBody(TaskDraft, Task)], {
+      description: 'A stored task by its id, or a draft',
+    }),
     bodyLimit: taskBodyLimit,
     reply: Data(Validation),
     errors: [404],

@@ -1,0 +1,52 @@
+import { type TProperties, type TSchema, Type } from 'typebox';
+import type { AiAnnotations, AiOperation } from '../ai-scopes.ts';
+import { Cursor, OneOf } from '../envelopes.ts';
+
+const closed = { additionalProperties: false } as const;
+
+const kinds = {
+  read: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  add: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
+  adjust: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  destroy: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
+  /** Real packets leave the machine. */
+  traffic: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
+} as const satisfies Record<string, AiAnnotations>;
+
+/** What the route table says of an operation of the gateway. */
+export const aiOperation = (
+  tool: string,
+  scope: AiOperation['scope'],
+  kind: keyof typeof kinds,
+  risk: AiOperation['risk'] = 'R0',
+): AiOperation => ({ tool, scope, risk, annotations: kinds[kind] });
+
+const Truncated = Type.Optional(Type.Boolean({ description: 'Cut to the size an answer may have' }));
+
+/** One object for a model. `data.truncated` tells that members were cut. */
+export const AiOne = <T extends TSchema>(data: T) => Type.Object({ cursor: Cursor, data, truncated: Truncated });
+
+export const AiPage = <T extends TSchema>(item: T) =>
+  Type.Object({ cursor: Cursor, data: Type.Array(item), truncated: Truncated });
+
+/** Members that depend on what is described: always an object. */
+export const FreeObject = Type.Record(Type.String(), Type.Unknown());
+
+export const AiBody = <P extends TProperties>(members: P) => Type.Object(members, closed);
+
+export const view = {
+  view: Type.Optional(OneOf(['summary', 'full'], { default: 'summary', description: 'full: everything there is' })),
+};
+export const path = {
+  path: Type.Optional(
+    Type.String({ maxLength: 512, pattern: '^(/.*)?$', description: 'JSON pointer: answer only this part' }),
+  ),
+};
+
+export const IdempotencyKey = Type.Optional(
+  Type.String({
+    minLength: 1,
+    maxLength: 255,
+    description: 'The same key with the same request is carried out once; also as the header Idempotency-Key',
+  }),
+);

@@ -1,0 +1,80 @@
+import { Type } from 'typebox';
+import { IdParams, ListQuery, OneOf } from '../envelopes.ts';
+import { route } from '../route.ts';
+import { Id } from '../scalars.ts';
+import { AiOne, AiPage, aiOperation, FreeObject, path, view } from './ai-gateway-operation.ts';
+
+const prefix = '/ai/gateway';
+
+export const resourceKinds = [
+  'network',
+  'application',
+  'file',
+  'certificate',
+  'tunnel',
+  'mac',
+  'dictionary',
+  'template',
+  'project',
+  'cve',
+  'malware',
+  'campaign',
+] as const;
+export type ResourceKind = (typeof resourceKinds)[number];
+
+const q = { q: Type.Optional(Type.String({ maxLength: 200, description: 'Part of a name' })) };
+const paging = Type.Omit(ListQuery(['id', 'name', 'updatedAt'], {}), ['search']).properties;
+
+/** Agents, and the records that tasks are made of. */
+export const aiResourceRoutes = {
+  agents: route({
+    method: 'GET',
+    path: `${prefix}/agents`,
+    summary: 'List agents',
+    access: 'aiKey',
+    ai: aiOperation('agents_list', 'agents:read', 'read'),
+    query: Type.Object({
+      ...Type.Omit(ListQuery(['id', 'name', 'status', 'lastSeenAt'], {}), ['search']).properties,
+      ...q,
+      status: Type.Optional(Type.Integer({ minimum: 0, maximum: 7, description: 'See capabilities' })),
+      free: Type.Optional(Type.Boolean({ description: 'Online, not reserved and without work' })),
+    }),
+    reply: AiPage(FreeObject),
+  }),
+  agent: route({
+    method: 'GET',
+    path: `${prefix}/agents/:id`,
+    summary: 'Get an agent with its interfaces, capabilities and health',
+    access: 'aiKey',
+    ai: aiOperation('agent_get', 'agents:read', 'read'),
+    params: IdParams,
+    query: Type.Object(view),
+    reply: AiOne(FreeObject),
+    errors: [404],
+  }),
+  resources: route({
+    method: 'GET',
+    path: `${prefix}/resources`,
+    summary: 'Search the records that tasks use',
+    access: 'aiKey',
+    ai: aiOperation('resources_search', 'resources:read', 'read'),
+    query: Type.Object({
+      ...paging,
+      ...q,
+      kind: OneOf(resourceKinds),
+      tags: Type.Optional(Type.String({ maxLength: 200, description: 'One tag' })),
+    }),
+    reply: AiPage(FreeObject),
+  }),
+  resource: route({
+    method: 'GET',
+    path: `${prefix}/resources/:kind/:id`,
+    summary: 'Get one record; of files the metadata and hashes',
+    access: 'aiKey',
+    ai: aiOperation('resource_get', 'resources:read', 'read'),
+    params: Type.Object({ kind: OneOf(resourceKinds), id: Id }),
+    query: Type.Object({ ...view, ...path }),
+    reply: AiOne(Type.Unknown()),
+    errors: [404],
+  }),
+};

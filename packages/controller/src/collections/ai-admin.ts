@@ -1,0 +1,20 @@
+import type { api } from '@rushhour/contract';
+import { unavailable } from '../errors.ts';
+import type { Handlers } from '../handlers.ts';
+import type { Store } from '../store/index.ts';
+
+interface Deps {
+  store: Store;
+}
+
+const notYet = (): never => {
+  throw unavailable('NOT_IMPLEMENTED', 'not available yet');
+};
+
+export const aiAdminHandlers = (_: Deps): Handlers<typeof api.aiAdmin> => ({
+  keys: notYet,
+  createKey: notYet,
+  updateKey: notYet,
+  activity: notYet,
+  decide: notYet,
+});
