@@ -32,7 +32,7 @@ export const ai = async (m: Migrating) => {
     generatedBytes: 'integer',
     runIDs: 'text',
     restarting: 'text',
-    result: 'text',
+    result: 'text?',
     ...stamps,
     expiresAt: 'text',
     usedAt: 'text?',
