@@ -5,6 +5,8 @@ import type { NeededFile, Order } from '@rushhour/protocol';
 export interface PlannedOrder {
   /** Index of the configuration entry it serves. */
   readonly entry: number;
+  /** JSON pointer of the source or target in the task that it is for. */
+  readonly path: string;
   /** Of the entry; within a suite, of the child. */
   readonly pluginId: number;
   readonly role: 'client' | 'server';
@@ -25,6 +27,8 @@ export interface AgentPlan {
   readonly role: 'client' | 'server' | 'both';
   readonly orders: readonly PlannedOrder[];
   readonly files: readonly NeededFile[];
+  /** Of the networks it sends from: routers that must be there. */
+  readonly gateways: readonly string[];
 }
 
 export interface RunPlan {

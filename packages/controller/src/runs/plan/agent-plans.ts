@@ -26,6 +26,10 @@ export const agentPlans = (input: PlanInput, guard: TargetGuard, sides: Sides): 
     role: roleOf(orders),
     orders,
     files: filesOf(orders, input),
+    gateways: gatewaysOf(
+      sides.clients.filter(({ agent }) => agent.id === agentId),
+      input,
+    ),
   }));
 };
 
@@ -37,10 +41,11 @@ const roleOf = (orders: readonly PlannedOrder[]): AgentPlan['role'] => {
 const cpuCoresOf = (values: { readonly [member: string]: unknown }) => (values['cpuCores'] as number | undefined) ?? 1;
 
 const clientOrder = (client: PlannedClient, { allowedTargets }: PlanInput, guard: TargetGuard): PlannedOrder => {
-  const { leaf, engine, config, duration, targets, share, hasRate } = client;
+  const { leaf, path, engine, config, duration, targets, share, hasRate } = client;
   const plugin = findPlugin(leaf.pluginId);
   return {
     entry: leaf.index,
+    path,
     pluginId: leaf.pluginId,
     role: 'client',
     engine,
@@ -63,7 +68,7 @@ const clientOrder = (client: PlannedClient, { allowedTargets }: PlanInput, guard
 };
 
 const serverOrder = (server: PlannedServer, { clients, plannedSec }: Sides): PlannedOrder => {
-  const { leaf, agent, traffic, config, listens } = server;
+  const { leaf, path, agent, traffic, config, listens } = server;
   const claims = claimsOf(
     agent,
     listens.map(({ host }) => host),
@@ -81,6 +86,7 @@ const serverOrder = (server: PlannedServer, { clients, plannedSec }: Sides): Pla
   } as const;
   return {
     entry: leaf.index,
+    path,
     pluginId: leaf.pluginId,
     role: 'server',
     engine: traffic.engine,
@@ -97,6 +103,13 @@ const serverOrder = (server: PlannedServer, { clients, plannedSec }: Sides): Pla
       cpuCores: cpuCoresOf(leaf.values),
     },
   };
+};
+
+/** Asked by ARP or neighbour discovery; one whose MAC is given need not answer. */
+const gatewaysOf = (clients: readonly PlannedClient[], { networks }: PlanInput): string[] => {
+  const used = clients.flatMap(({ source }) => (source.network && networks.get(source.network.id)) ?? []);
+  const asked = used.filter(({ gatewayMacMode }) => !gatewayMacMode || gatewayMacMode === 'arp');
+  return [...new Set(asked.flatMap(({ gateway }) => gateway || []))];
 };
 
 /** The files that configurations refer to, each once. */

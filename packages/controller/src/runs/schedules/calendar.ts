@@ -63,6 +63,12 @@ export const createCalendar = ({ store, planner }: Deps) => {
         return [{ schedule, upcoming: own.starts.map((at) => new Date(at).toISOString()), conflicts }];
       });
     },
+    /** What enabled schedules will occupy in the span. */
+    occupied: async (span: Span): Promise<Occupation[]> =>
+      occupations(
+        (await schedulesOf(store.read)).filter(({ enabled }) => enabled),
+        span,
+      ),
     /** Conflicts of a schedule that is not stored yet. */
     conflictsOf: async (draft: StoredSchedule, span: Span): Promise<Conflict[]> => {
       const others = (await schedulesOf(store.read)).filter(

@@ -22,6 +22,7 @@ const orderOf = ({ plugin, values }: Entry, entry: number, role: 'client' | 'ser
   const isServer = role === 'server';
   return {
     ...{ entry, pluginId: plugin.id, role, engine: 'http', target: '127.0.0.1:18080' },
+    path: `/configuration/${entry}`,
     share: isServer ? 1 : 1 / (values.sources?.length ?? 1),
     order: {
       engine: 'http',
@@ -57,7 +58,7 @@ export const scriptedPlanner = (): Planner & { issues: ValidationIssue[]; plans:
       const agents = [...byAgent].map(([agentId, orders]): AgentPlan => {
         const [first] = orders;
         const isBoth = orders.some(({ role }) => role !== first?.role);
-        return { agentId, role: isBoth ? 'both' : (first?.role ?? 'client'), orders, files: [] };
+        return { agentId, role: isBoth ? 'both' : (first?.role ?? 'client'), orders, files: [], gateways: [] };
       });
       const durations = (configuration as Entry[]).map(({ values }) => values.duration ?? { mode: 'time', seconds: 3 });
       const isTimed = durations.every(({ mode }) => mode === 'time');
