@@ -21,8 +21,8 @@ interface Planned {
   readonly items: readonly ImportItem[];
 }
 
-/** Decides about everything the task needs, also through others. What is mapped needs nothing itself. */
-export const decide = ({ archive, items }: Planned, mapping: ImportBody['mapping'] = {}): Decisions => {
+/** Decides about everything the task needs, also through others, and tells what cannot be decided. What is mapped needs nothing itself. */
+export const decide = ({ archive, items }: Planned, mapping: ImportBody['mapping'] = {}) => {
   const byKey = new Map(items.map((item) => [keyOf({ kind: item.kind, id: item.sourceId }), item]));
   const issues = unknownIn(byKey, mapping);
   const decisions = new Map<string, Decision>();
@@ -37,9 +37,16 @@ export const decide = ({ archive, items }: Planned, mapping: ImportBody['mapping
       if (decision.how === 'create') open.push(...decision.record.references);
     }
   }
-  const distinct = new Map(issues.map((issue) => [issue.path, issue]));
-  if (distinct.size > 0) throw invalid([...distinct.values()], issues[0]?.code);
-  return decisions;
+  return { decisions: decisions as Decisions, issues };
+};
+
+const { compare } = new Intl.Collator('en', { numeric: true });
+
+/** Refuses with everything that the mapping lacks or has too much, each once and in order. */
+export const assertDecided = (issues: readonly Issue[]) => {
+  const sorted = [...issues].sort((a, b) => compare(a.path, b.path));
+  const distinct = new Map(sorted.map((issue) => [issue.path, issue]));
+  if (distinct.size > 0) throw invalid([...distinct.values()], sorted[0]?.code);
 };
 
 const asTask = ({ id }: { id: number }) => ({ kind: 'tasks', id });

@@ -7,7 +7,7 @@ import { findTaskImport, removeTaskImport, type TaskImport } from '../../../stor
 import type { ArchiveFiles } from './archive-files.ts';
 import { arrive, prepareArrivals } from './arrive.ts';
 import type { CheckedArchive } from './check-archive.ts';
-import { type Decisions, decide } from './decide.ts';
+import { assertDecided, type Decisions, decide } from './decide.ts';
 import { assertMayMake } from './import-permissions.ts';
 import { openedSecrets } from './opened-secrets.ts';
 import { findPassphrase } from './passphrase.ts';
@@ -15,7 +15,7 @@ import type { RecordRules } from './record-rules.ts';
 import { explained } from './refusals.ts';
 import { settleTask } from './settle-task.ts';
 import { reopenArchive, stagePayloads } from './staged-payloads.ts';
-import { assertMapped, assertSameVersions, assertUnchanged } from './versions.ts';
+import { assertSameVersions, assertUnchanged, unknownTargets } from './versions.ts';
 
 interface Deps {
   readonly store: Store;
@@ -36,13 +36,13 @@ export const importTask = async (deps: Deps, body: ImportBody, caller: Caller): 
   const { store, files } = deps;
   const waiting = await findWaiting(store, body.importId, caller);
   const archive = await reopenArchive(files, waiting.sha256);
-  const decisions = decide({ archive, items: waiting.plan.items }, body.mapping);
+  const { decisions, issues } = decide({ archive, items: waiting.plan.items }, body.mapping);
+  assertDecided([...issues, ...(await unknownTargets(store.read, decisions))]);
   await assertMayMake(
     store,
     [...decisions.values()].filter(({ how }) => how === 'create').map(({ kind }) => kind),
     caller,
   );
-  await assertMapped(store.read, decisions);
   const staged = new Map<string, Staged>();
   try {
     await explained('/importId', () => stagePayloads(files, waiting.sha256, decisions, staged));
@@ -66,7 +66,7 @@ const carryOut = async (deps: Deps, { waiting, archive, decisions }: Import, { b
   const record = () =>
     store.change(caller, async (tx) => {
       await assertSameVersions(tx, versions);
-      await assertMapped(tx, decisions);
+      assertDecided(await unknownTargets(tx, decisions));
       const { idOf, created } = await arrive(tx, decisions, arrivals);
       const { id, warnings } = await settleTask(tx, store.secrets, { archive, body, secrets: secrets.task, idOf });
       await removeTaskImport(tx, waiting.id);

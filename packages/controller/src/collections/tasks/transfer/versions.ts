@@ -1,4 +1,4 @@
-import { conflict, type Issue, invalid } from '../../../errors.ts';
+import { conflict, type Issue } from '../../../errors.ts';
 import { agents } from '../../../store/agents.ts';
 import { applications } from '../../../store/applications.ts';
 import { certificates } from '../../../store/certificates.ts';
@@ -63,8 +63,8 @@ const changed = ({ kind, targetId }: Pick<Extract<Decision, { how: 'reuse' }>, '
     id: targetId,
   });
 
-/** Records that a mapping names must be there. */
-export const assertMapped = async (executor: Executor, decisions: Decisions) => {
+/** Records that a mapping names and that are not there. */
+export const unknownTargets = async (executor: Executor, decisions: Decisions): Promise<Issue[]> => {
   const issues: Issue[] = [];
   for (const decision of decisions.values()) {
     if (decision.how !== 'map') continue;
@@ -73,5 +73,5 @@ export const assertMapped = async (executor: Executor, decisions: Decisions) => 
     const message = `there is no such record: ${targetId}`;
     issues.push({ path: `/mapping/${kind}/${sourceId}`, code: 'UNKNOWN_TARGET', message });
   }
-  if (issues.length > 0) throw invalid(issues);
+  return issues;
 };
