@@ -1,6 +1,6 @@
 import { createIndex, createTable, createUnique, type Migrating } from './create-table.ts';
 
-/** Approvals and drafts of the AI gateway. */
+/** Keys, approvals and drafts of the AI gateway. */
 export const ai = async (m: Migrating) => {
   const stamps = { createdAt: 'text', updatedAt: 'text' };
   await createTable(m, 'aiApprovals', {
@@ -51,4 +51,36 @@ export const ai = async (m: Migrating) => {
     ...stamps,
   });
   await createIndex(m, 'aiDrafts', 'keyID');
+  await createTable(m, 'aiKeys', {
+    id: 'id',
+    publicId: 'text',
+    name: 'text',
+    issuerID: 'integer?',
+    isActive: 'integer',
+    scopes: 'text',
+    policy: 'text',
+    policyVersion: 'integer',
+    constraints: 'text',
+    limits: 'text',
+    ipAllowlist: 'text',
+    secretHash: 'text',
+    previousHash: 'text?',
+    previousValidUntil: 'text?',
+    expiresAt: 'text',
+    lastUsedAt: 'text?',
+    lastUsedIp: 'text',
+    rotatedAt: 'text?',
+    revokedAt: 'text?',
+    ...stamps,
+  });
+  await createUnique(m, 'aiKeys', 'publicId');
+  await createUnique(m, 'aiKeys', 'name');
+  await createTable(m, 'aiUsage', {
+    keyID: 'integer',
+    day: 'text',
+    requests: 'integer',
+    writes: 'integer',
+    denials: 'integer',
+  });
+  await m.raw('CREATE UNIQUE INDEX "aiUsage_day_unique" ON "aiUsage" ("keyID", "day")');
 };

@@ -1,5 +1,5 @@
-import type { Approval, ApprovalPlan } from '@rushhour/contract';
-import { flag, integer, json, maybeText, text } from '../column.ts';
+import type { AiConstraints, AiLimits, AiPolicy, AiScope, Approval, ApprovalPlan } from '@rushhour/contract';
+import { flag, integer, json, maybeInteger, maybeText, text } from '../column.ts';
 
 /** What a key asked for and who let it. Of the token only a nonce and a hash are kept. */
 export const aiApprovals = {
@@ -55,4 +55,41 @@ export const aiDrafts = {
   expiresAt: text,
   createdAt: text,
   updatedAt: text,
+};
+
+/** Of a secret only the hash is kept. Rows are never removed: the audit refers to them. */
+export const aiKeys = {
+  id: integer,
+  /** The part of the key that is no secret, by which it is found. */
+  publicId: text,
+  name: text,
+  /** The owner, whose permissions bound the key. */
+  issuerID: maybeInteger,
+  isActive: flag,
+  scopes: json<AiScope[]>([]),
+  policy: json<AiPolicy>({}),
+  policyVersion: integer,
+  constraints: json<AiConstraints>({}),
+  limits: json<AiLimits>({}),
+  ipAllowlist: json<string[]>([]),
+  secretHash: text,
+  /** The secret before the last rotation, and how long it still works. */
+  previousHash: maybeText,
+  previousValidUntil: maybeText,
+  expiresAt: text,
+  lastUsedAt: maybeText,
+  lastUsedIp: text,
+  rotatedAt: maybeText,
+  revokedAt: maybeText,
+  createdAt: text,
+  updatedAt: text,
+};
+
+/** Counters of a key on a day (UTC). */
+export const aiUsage = {
+  keyID: integer,
+  day: text,
+  requests: integer,
+  writes: integer,
+  denials: integer,
 };

@@ -1,0 +1,23 @@
+const ansi = /\u001B(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001B]*(?:\u0007|\u001B\\)?|[@-Z\\-_])/g;
+/** Control characters but for newline and tab, and characters that are seen by machines alone. */
+const unseen =
+  /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u00AD\u180E\u200B\u200C\u200E\u200F\u202A-\u202E\u2060-\u2064\u2066-\u2069\uFEFF\u{E0001}\u{E0020}-\u{E007F}]/gu;
+/** A variation selector that follows nothing it could vary. */
+const loneSelector = /(?<![\p{L}\p{N}\p{S}\p{Extended_Pictographic}#*])[\uFE00-\uFE0F\u{E0100}-\u{E01EF}]/gu;
+
+const mostCharacters = 2000;
+
+/** Text of strangers, fit for a model: nothing hidden in it, and not much of it. */
+export const sanitizeForModel = (text: string, most = mostCharacters): string => {
+  const plain = text.replace(ansi, '').replace(unseen, '').replace(loneSelector, '');
+  if (plain.length <= most) return plain.isWellFormed() ? plain : plain.toWellFormed();
+  return `${plain.slice(0, most - 1).toWellFormed()}…`;
+};
+
+/** The same for every text inside a value; names stay. */
+export const sanitizeTree = <T>(value: T): T => {
+  if (typeof value === 'string') return sanitizeForModel(value) as T;
+  if (Array.isArray(value)) return value.map(sanitizeTree) as T;
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, sanitizeTree(member)])) as T;
+};
