@@ -2,7 +2,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pino } from 'pino';
 import { createMetrics } from '../packages/controller/src/metrics/metrics.ts';
 import { createTestGateway } from '../packages/controller/src/metrics/testing/gateway.ts';
 import { orderOf, setRun, storeRun } from '../packages/controller/src/metrics/testing/stored-run.ts';
@@ -29,7 +28,7 @@ const timed = async (work: () => Promise<unknown>) => {
 const measure = async (dataDir: string): Promise<Row[]> => {
   const store = await openStore({ dataDir, databaseUrl: process.env['DATABASE_URL'] });
   const { gateway, summaries } = createTestGateway();
-  const metrics = createMetrics({ store, gateway, log: pino({ level: 'error' }) });
+  const metrics = createMetrics({ store, gateway, log: console as never });
   const agents = Object.fromEntries(Array.from({ length: agentCount }, (_, i) => [i + 1, [orderOf()]]));
   const { runId, t0 } = await storeRun(store, { t0: Date.now() - (seconds + 60) * 1000, agents });
   const httpSecond = createHttpSeconds(createRandom(5), 200);
@@ -38,7 +37,7 @@ const measure = async (dataDir: string): Promise<Row[]> => {
     for (let agentId = 1; agentId <= agentCount; agentId += 1) {
       summaries(agentId, { runId }, [httpSecond({ seq, t0, kinds: 2 + (agentId % 5) })]);
     }
-    const { wallMs, cpuMs } = await timed(metrics.flush);
+    const { wallMs, cpuMs } = await timed(() => metrics.flush());
     taken.wallMs += wallMs;
     taken.cpuMs += cpuMs;
   }

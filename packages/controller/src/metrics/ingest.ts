@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { AgentGateway } from '../agents/gateway.ts';
-import { StorageUnavailable } from '../store/database.ts';
+import { type Executor, StorageUnavailable } from '../store/database.ts';
 import type { Store } from '../store/index.ts';
 import { everyAgent, insertRunNames, insertSamples, removeSamplesIn } from '../store/samples.ts';
 import { RunArrivals, type SummariesReport } from './arrivals.ts';
@@ -45,33 +45,67 @@ interface Writing {
  * Takes in what agents measured. All that arrives within a moment is one transaction; only what is on disk is
  * acknowledged, and only up to the first gap, so that an agent sends again what is missing.
  */
-export const createIngest = ({
-  store,
-  gateway,
-  log,
-  runs,
-  inTurn,
-  isCurrent = () => true,
-  onStored,
-}: IngestOptions) => {
-  let waiting: Report[] = [];
-  let timer: NodeJS.Timeout | undefined;
-  let isClosed = false;
+export class Ingest {
+  readonly #options: IngestOptions;
+  readonly #unsubscribe: () => void;
+  #waiting: Report[] = [];
+  #timer: NodeJS.Timeout | undefined;
+  #isClosed = false;
 
-  const schedule = (ms: number) => {
-    if (timer === undefined && !isClosed) timer = setTimeout(() => void flush(), ms);
-  };
+  constructor(options: IngestOptions) {
+    this.#options = options;
+    this.#unsubscribe = options.gateway.subscribe({
+      report: (agentId, report) => {
+        if (report.type !== 'summaries' || this.#waiting.length >= maxWaiting) return;
+        this.#waiting.push({ agentId, report });
+        this.#schedule(batchMs);
+      },
+    });
+  }
 
-  const sortOut = async (reports: readonly Report[]): Promise<RunArrivals[]> => {
+  /** Everything that has arrived is on disk, unless the database cannot be reached. */
+  async flush(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const taken = this.#waiting;
+    this.#waiting = [];
+    try {
+      await this.#options.inTurn(async () => taken.length > 0 && this.#store(taken));
+    } catch (error) {
+      this.#options.log.error({ err: error, reports: taken.length }, 'measurements wait for the database');
+      this.#waiting = [...taken, ...this.#waiting].slice(0, maxWaiting);
+      this.#schedule(retryMs);
+    }
+    if (this.#waiting.length > 0) this.#schedule(batchMs / 2);
+  }
+
+  async close(): Promise<void> {
+    this.#unsubscribe();
+    this.#isClosed = true;
+    await this.flush();
+  }
+
+  #schedule(ms: number): void {
+    if (this.#timer === undefined && !this.#isClosed) this.#timer = setTimeout(() => void this.flush(), ms);
+  }
+
+  async #store(reports: readonly Report[]): Promise<void> {
+    const { store, gateway, onStored } = this.#options;
+    const writings = await Promise.all((await this.#sortOut(reports)).map((arrivals) => prepare(store, arrivals)));
+    for (const writing of await this.#writeAll(writings)) {
+      settle(writing);
+      acknowledge(gateway, writing.arrivals);
+      onStored(writing.arrivals.run);
+    }
+  }
+
+  async #sortOut(reports: readonly Report[]): Promise<RunArrivals[]> {
+    const { log, isCurrent = () => true } = this.#options;
     const byRun = new Map<number, RunArrivals>();
     for (const { agentId, report } of reports) {
       const { runId, epoch, order, summaries } = report;
       if (!(await isCurrent(runId, epoch, agentId))) continue;
-      let run = await runs.open(runId);
-      if (run !== undefined && run.facts.epoch !== epoch && !byRun.has(runId)) {
-        runs.forget(runId);
-        run = await runs.open(runId);
-      }
+      const run = byRun.get(runId)?.run ?? (await this.#open(runId, epoch));
       const stream = run?.facts.epoch === epoch ? run.streamOf(agentId, order) : undefined;
       if (run === undefined || stream === undefined) {
         log.warn({ runId, agentId, order }, 'measurements of an order that the run does not know');
@@ -82,106 +116,70 @@ export const createIngest = ({
       const refused = arrivals.add(stream, summaries, Date.now());
       if (refused > 0) log.warn({ runId, agentId, order, refused }, 'measurements that make no sense');
     }
+    // In the same order at all times, so that transactions never wait for each other.
     return [...byRun.values()].sort((a, b) => a.run.facts.runId - b.run.facts.runId);
-  };
+  }
 
-  const write = (writings: readonly Writing[]) =>
-    store.database.transaction(async (tx) => {
-      for (const { arrivals, reopened } of writings) {
-        const { facts, names } = arrivals.run;
-        await insertRunNames(
-          tx,
-          names.fresh.map((fresh) => ({ runID: facts.runId, ...fresh })),
-        );
-        for (const minute of reopened.keys()) {
-          const span = { fromSeq: firstOfMinute(minute), toSeq: lastOfMinute(minute) };
-          for (const orderIndex of facts.sides.keys()) {
-            await removeSamplesIn(tx, { runID: facts.runId, agentID: everyAgent, orderIndex, ...span });
-          }
-        }
-        await insertSamples(tx, arrivals.rows);
-      }
-    });
+  /** A run that was assigned anew since it was opened is read again. */
+  async #open(runId: number, epoch: number): Promise<OpenRun | undefined> {
+    const { runs } = this.#options;
+    const run = await runs.open(runId);
+    if (run === undefined || run.facts.epoch === epoch) return run;
+    runs.forget(runId);
+    return runs.open(runId);
+  }
 
   /** One transaction for all; if it fails for one of them, each has its own. */
-  const writeAll = async (writings: readonly Writing[]): Promise<Writing[]> => {
+  async #writeAll(writings: readonly Writing[]): Promise<Writing[]> {
+    const { store, log, runs } = this.#options;
     try {
-      await write(writings);
+      await store.database.transaction(async (tx) => {
+        for (const writing of writings) await write(tx, writing);
+      });
       return [...writings];
     } catch (error) {
       if (error instanceof StorageUnavailable) throw error;
+      const written: Writing[] = [];
       if (writings.length > 1) {
-        const written: Writing[] = [];
-        for (const one of writings) written.push(...(await writeAll([one])));
+        for (const one of writings) written.push(...(await this.#writeAll([one])));
         return written;
       }
       const runId = writings[0]?.arrivals.run.facts.runId ?? 0;
       log.error({ err: error, runId }, 'measurements of a run were not written');
       runs.forget(runId);
-      return [];
+      return written;
     }
-  };
+  }
+}
 
-  const storeAll = async (reports: readonly Report[]) => {
-    const writings = await Promise.all((await sortOut(reports)).map(preparedOf(store)));
-    for (const writing of await writeAll(writings)) {
-      settle(writing);
-      acknowledge(gateway, writing.arrivals);
-      onStored(writing.arrivals.run);
+const write = async (tx: Executor, { arrivals, reopened }: Writing) => {
+  const { facts, names } = arrivals.run;
+  await insertRunNames(
+    tx,
+    names.fresh.map((fresh) => ({ runID: facts.runId, ...fresh })),
+  );
+  for (const minute of reopened.keys()) {
+    const span = { fromSeq: firstOfMinute(minute), toSeq: lastOfMinute(minute) };
+    for (const orderIndex of facts.sides.keys()) {
+      await removeSamplesIn(tx, { runID: facts.runId, agentID: everyAgent, orderIndex, ...span });
     }
-  };
-
-  const flush = async () => {
-    timer = undefined;
-    const taken = waiting;
-    waiting = [];
-    try {
-      await inTurn(async () => taken.length > 0 && storeAll(taken));
-    } catch (error) {
-      log.error({ err: error, reports: taken.length }, 'measurements wait for the database');
-      waiting = [...taken, ...waiting].slice(0, maxWaiting);
-      schedule(retryMs);
-    }
-    if (waiting.length > 0) schedule(batchMs / 2);
-  };
-
-  const unsubscribe = gateway.subscribe({
-    report: (agentId, report) => {
-      if (report.type !== 'summaries' || waiting.length >= maxWaiting) return;
-      waiting.push({ agentId, report });
-      schedule(batchMs);
-    },
-  });
-
-  return {
-    /** Everything that has arrived is on disk, unless the database cannot be reached. */
-    flush: async () => {
-      clearTimeout(timer);
-      await flush();
-    },
-    close: async () => {
-      unsubscribe();
-      isClosed = true;
-      clearTimeout(timer);
-      await flush();
-    },
-  };
+  }
+  await insertSamples(tx, arrivals.rows);
 };
 
-const preparedOf =
-  ({ read }: Store) =>
-  async (arrivals: RunArrivals): Promise<Writing> => {
-    const { run } = arrivals;
-    const reopened: Writing['reopened'] = new Map();
-    for (const stream of arrivals.streams) {
-      for (const second of arrivals.secondsOf(stream)) {
-        if (!run.isRolled(second)) continue;
-        const minute = minuteOf(secondAt(run.facts, second.at));
-        if (!reopened.has(minute)) reopened.set(minute, await readMergedMinute(read, run, minute));
-      }
+/** Reads the merged minutes that late seconds belong to. */
+const prepare = async ({ read }: Store, arrivals: RunArrivals): Promise<Writing> => {
+  const { run } = arrivals;
+  const reopened: Writing['reopened'] = new Map();
+  for (const stream of arrivals.streams) {
+    for (const second of arrivals.secondsOf(stream)) {
+      if (!run.isRolled(second)) continue;
+      const minute = minuteOf(secondAt(run.facts, second.at));
+      if (!reopened.has(minute)) reopened.set(minute, await readMergedMinute(read, run, minute));
     }
-    return { arrivals, reopened };
-  };
+  }
+  return { arrivals, reopened };
+};
 
 /** Makes memory follow what is on disk now. */
 const settle = ({ arrivals, reopened }: Writing) => {
@@ -194,6 +192,7 @@ const settle = ({ arrivals, reopened }: Writing) => {
   }
   const now = Date.now();
   run.usedAt = now;
+  run.isOurs = true;
   for (const stream of arrivals.streams) {
     stream.arrivedAt = now;
     for (const second of arrivals.secondsOf(stream)) {

@@ -2,20 +2,21 @@ import type { MetricSeries, MetricSnapshot, MetricValue, RunSummary } from '@rus
 import type { Phase } from '@rushhour/protocol';
 import type { Logger } from 'pino';
 import type { AgentGateway } from '../agents/gateway.ts';
+import type { Executor } from '../store/database.ts';
 import type { Store } from '../store/index.ts';
 import { runAgentsOf } from '../store/run-agents.ts';
 import type { Aggregation } from './aggregate.ts';
 import type { By } from './collect.ts';
-import { createIngest, type IsCurrent } from './ingest.ts';
+import { Ingest, type IsCurrent } from './ingest.ts';
 import { knownMetrics, metricsOfRun, planMetric } from './metric-plan.ts';
 import type { OpenRun } from './open-run.ts';
-import { createOpenRuns } from './open-runs.ts';
+import { createOpenRuns, type OpenRuns } from './open-runs.ts';
 import { secondAt } from './run-facts.ts';
 import { readSeries } from './series.ts';
 import { readSnapshots } from './snapshots.ts';
 import { readSummary, readTotals } from './summary.ts';
 import { createTurns } from './turns.ts';
-import { startUpkeep } from './upkeep.ts';
+import { startUpkeep, type Upkeep } from './upkeep.ts';
 import { readValue, type ValueQuery } from './value.ts';
 
 export interface MetricsOptions {
@@ -62,141 +63,157 @@ const plansFor = ({ facts, names }: OpenRun, wanted: readonly string[] = metrics
 };
 
 export interface Progress {
+  /** The newest second all agents have told of. */
   readonly second: number;
+  /** The newest second any agent has told of. */
   readonly newest: number;
+  /** Of the run, as last heard. */
   readonly phase: Phase | undefined;
 }
 
 type Listener = (second: number) => void;
 
+/** Latest seconds, computed once for all who watch. */
+interface Shared {
+  readonly second: number;
+  readonly found: Map<string, Promise<MetricSnapshot[]>>;
+}
+
 /** Measurements of runs: takes them in, keeps them, and answers what they show. */
-export const createMetrics = ({ store, gateway, log, isCurrent }: MetricsOptions) => {
-  const { read } = store;
-  const runs = createOpenRuns(read);
-  const inTurn = createTurns();
-  const listeners = new Map<number, Set<Listener>>();
-  /** Latest seconds, computed once for all who watch. */
-  const latest = new Map<number, { second: number; found: Map<string, Promise<MetricSnapshot[]>> }>();
+export class Metrics {
+  readonly #read: Executor;
+  readonly #runs: OpenRuns;
+  readonly #ingest: Ingest;
+  readonly #upkeep: Upkeep;
+  readonly #listeners = new Map<number, Set<Listener>>();
+  readonly #shared = new Map<number, Shared>();
 
-  const onStored = (run: OpenRun) => {
+  constructor({ store, gateway, log, isCurrent }: MetricsOptions) {
+    this.#read = store.read;
+    this.#runs = createOpenRuns(store.read);
+    const parts = { store, log, runs: this.#runs, inTurn: createTurns() };
+    this.#ingest = new Ingest({ ...parts, gateway, isCurrent, onStored: (run) => this.#tell(run) });
+    this.#upkeep = startUpkeep({ ...parts, onClosed: (runId) => void this.#shared.delete(runId) });
+  }
+
+  /** Undefined before the first second. Throws `UnknownMetric`. */
+  async latest(runId: number, selection: Selection = {}): Promise<MetricSnapshot | undefined> {
+    const run = await this.#runs.open(runId);
+    return run && (await this.#sharedSnapshot(run, selection, run.settledSecond(Date.now())))[0];
+  }
+
+  /** What each of some seconds showed, oldest first. One that many ask for is computed once. */
+  async snapshots(
+    runId: number,
+    { fromSec, toSec, ...selection }: Selection & { fromSec: number; toSec: number },
+  ): Promise<MetricSnapshot[]> {
+    const run = await this.#runs.open(runId);
+    if (run === undefined) return [];
+    if (fromSec === toSec) return this.#sharedSnapshot(run, selection, toSec);
+    return this.#snapshots(run, selection, fromSec, toSec);
+  }
+
+  /** At most 2,000 points; without data none. Throws `UnknownMetric`. */
+  async series(runId: number, selection: SeriesSelection): Promise<MetricSeries> {
+    const { metrics, by = 'total', from, to, step, agg } = selection;
+    const run = await this.#runs.open(runId);
+    if (run === undefined) return { step: step ?? 1, t: [], series: [] };
+    const plans = plansFor(run, metrics);
+    const newest = run.newestSecond;
+    const fromSec = from === undefined ? 1 : secondAt(run.facts, from);
+    const toSec = to === undefined ? newest : Math.min(newest, Math.round((to - run.facts.t0) / 1000));
+    return readSeries(this.#read, run, { plans, by, fromSec, toSec, step, agg });
+  }
+
+  /** What the run came to, by configuration entry and side. */
+  async summaryOf(runId: number): Promise<RunSummary> {
+    await this.#ingest.flush();
+    const run = await this.#runs.open(runId);
+    return run === undefined ? [] : readSummary(this.#read, run);
+  }
+
+  /** What the run, or one of its agents, came to, all entries together. */
+  async totalsOf(runId: number, agentId?: number): Promise<MetricValue[]> {
+    const run = await this.#runs.open(runId);
+    return run === undefined ? [] : readTotals(this.#read, run, agentId);
+  }
+
+  /** One number, such as a threshold needs; undefined when there is nothing to compute it from. */
+  async value(query: ValueQuery): Promise<number | undefined> {
+    const run = await this.#runs.open(query.runId);
+    return run && readValue(this.#read, run, query);
+  }
+
+  /** Every summary up to the last one of each order that has ended is stored. */
+  async samplesComplete(runId: number): Promise<boolean> {
+    await this.#ingest.flush();
+    const run = await this.#runs.open(runId);
+    const agents = await runAgentsOf(this.#read, runId);
+    return agents.every(({ agentID, orders }) =>
+      orders.every(({ outcome }, order) => {
+        const lastSeq = outcome?.lastSeq ?? 0;
+        return lastSeq === 0 || run?.streamOf(agentID, order)?.ranges.hasAll(1, lastSeq) === true;
+      }),
+    );
+  }
+
+  async progressOf(runId: number): Promise<Progress> {
+    const run = await this.#runs.open(runId);
+    if (run === undefined) return { second: 0, newest: 0, phase: undefined };
+    return { second: run.settledSecond(Date.now()), newest: run.newestSecond, phase: run.phases.newest };
+  }
+
+  /** Tells of each new second of a run. Returns the function that ends the subscription. */
+  subscribe(runId: number, listener: Listener): () => void {
+    const own = this.#listeners.get(runId) ?? new Set();
+    this.#listeners.set(runId, own.add(listener));
+    return () => {
+      own.delete(listener);
+      if (own.size === 0) this.#listeners.delete(runId);
+    };
+  }
+
+  /** What has arrived is on disk. */
+  flush(): Promise<void> {
+    return this.#ingest.flush();
+  }
+
+  /** Brings everything of a run into its final form at once; otherwise it happens by and by. */
+  async finish(runId: number): Promise<void> {
+    await this.#ingest.flush();
+    await this.#upkeep.finish(runId);
+  }
+
+  async close(): Promise<void> {
+    await this.#ingest.close();
+    await this.#upkeep.close();
+  }
+
+  #tell(run: OpenRun): void {
     const second = run.settledSecond(Date.now());
-    for (const listener of listeners.get(run.facts.runId) ?? []) listener(second);
-  };
-  const onClosed = (runId: number) => void latest.delete(runId);
-  const ingest = createIngest({ store, gateway, log, runs, inTurn, isCurrent, onStored });
-  const upkeep = startUpkeep({ store, log, runs, inTurn, onClosed });
+    for (const listener of this.#listeners.get(run.facts.runId) ?? []) listener(second);
+  }
 
-  const snapshotsOf = (run: OpenRun, { metrics, by = 'total' }: Selection, fromSec: number, toSec: number) =>
-    readSnapshots(read, run, { plans: plansFor(run, metrics), by, fromSec, toSec });
+  #snapshots(run: OpenRun, { metrics, by = 'total' }: Selection, fromSec: number, toSec: number) {
+    return readSnapshots(this.#read, run, { plans: plansFor(run, metrics), by, fromSec, toSec });
+  }
 
-  const sharedSnapshot = (run: OpenRun, selection: Selection, second: number) => {
+  async #sharedSnapshot(run: OpenRun, selection: Selection, second: number): Promise<MetricSnapshot[]> {
     const { runId } = run.facts;
-    let shared = latest.get(runId);
+    let shared = this.#shared.get(runId);
     if (shared?.second !== second) {
       shared = { second, found: new Map() };
-      latest.set(runId, shared);
+      this.#shared.set(runId, shared);
     }
+    const { found } = shared;
     const key = JSON.stringify([selection.by ?? 'total', selection.metrics ?? null]);
-    const known = shared.found.get(key);
+    const known = found.get(key);
     if (known !== undefined) return known;
-    const reading = snapshotsOf(run, selection, second, second);
-    shared.found.set(key, reading);
-    reading.catch(() => shared.found.delete(key));
+    const reading = this.#snapshots(run, selection, second, second);
+    found.set(key, reading);
+    reading.catch(() => found.delete(key));
     return reading;
-  };
+  }
+}
 
-  return {
-    /** Undefined before the first second. Throws `UnknownMetric`. */
-    latest: async (runId: number, selection: Selection = {}): Promise<MetricSnapshot | undefined> => {
-      const run = await runs.open(runId);
-      if (run === undefined) return undefined;
-      return (await sharedSnapshot(run, selection, run.settledSecond(Date.now())))[0];
-    },
-
-    /** What each of some seconds showed, oldest first. The newest one is computed once for all who ask. */
-    snapshots: async (
-      runId: number,
-      { fromSec, toSec, ...selection }: Selection & { fromSec: number; toSec: number },
-    ): Promise<MetricSnapshot[]> => {
-      const run = await runs.open(runId);
-      if (run === undefined) return [];
-      if (fromSec === toSec) return sharedSnapshot(run, selection, toSec);
-      return snapshotsOf(run, selection, fromSec, toSec);
-    },
-
-    /** At most 2,000 points; without data none. Throws `UnknownMetric`. */
-    series: async (runId: number, selection: SeriesSelection): Promise<MetricSeries> => {
-      const run = await runs.open(runId);
-      if (run === undefined) return { step: selection.step ?? 1, t: [], series: [] };
-      const { metrics, by = 'total', from, to, step, agg } = selection;
-      const plans = plansFor(run, metrics);
-      const fromSec = from === undefined ? 1 : secondAt(run.facts, from);
-      const newest = run.newestSecond;
-      const toSec = to === undefined ? newest : Math.min(newest, Math.round((to - run.facts.t0) / 1000));
-      return readSeries(read, run, { plans, by, fromSec, toSec, step, agg });
-    },
-
-    /** What the run came to, by configuration entry and side. */
-    summaryOf: async (runId: number): Promise<RunSummary> => {
-      await ingest.flush();
-      const run = await runs.open(runId);
-      return run === undefined ? [] : readSummary(read, run);
-    },
-
-    /** What the run, or one of its agents, came to, all entries together. */
-    totalsOf: async (runId: number, agentId?: number): Promise<MetricValue[]> => {
-      const run = await runs.open(runId);
-      return run === undefined ? [] : readTotals(read, run, agentId === undefined ? {} : { agentId });
-    },
-
-    /** One number, such as a threshold needs; undefined when there is nothing to compute it from. */
-    value: async (query: ValueQuery): Promise<number | undefined> => {
-      const run = await runs.open(query.runId);
-      return run === undefined ? undefined : readValue(read, run, query);
-    },
-
-    /** Every summary up to the last one of each order that has ended is stored. */
-    samplesComplete: async (runId: number): Promise<boolean> => {
-      await ingest.flush();
-      const run = await runs.open(runId);
-      const agents = await runAgentsOf(read, runId);
-      return agents.every(({ agentID, orders }) =>
-        orders.every(({ outcome }, order) => {
-          const lastSeq = outcome?.lastSeq ?? 0;
-          return lastSeq === 0 || run?.streamOf(agentID, order)?.ranges.hasAll(1, lastSeq) === true;
-        }),
-      );
-    },
-
-    /** The newest second all agents have told of, the newest any has told of, and the phase of the run then. */
-    progressOf: async (runId: number): Promise<Progress> => {
-      const run = await runs.open(runId);
-      if (run === undefined) return { second: 0, newest: 0, phase: undefined };
-      return { second: run.settledSecond(Date.now()), newest: run.newestSecond, phase: run.phases.newest };
-    },
-
-    /** Tells of each new second of a run. Returns the function that ends the subscription. */
-    subscribe: (runId: number, listener: Listener): (() => void) => {
-      const own = listeners.get(runId) ?? new Set();
-      listeners.set(runId, own.add(listener));
-      return () => {
-        own.delete(listener);
-        if (own.size === 0) listeners.delete(runId);
-      };
-    },
-
-    /** Brings everything of a run into its final form at once; otherwise it happens by and by. */
-    finish: async (runId: number) => {
-      await ingest.flush();
-      await upkeep.finish(runId);
-    },
-    /** What has arrived is on disk. */
-    flush: ingest.flush,
-    close: async () => {
-      await ingest.close();
-      await upkeep.close();
-    },
-  };
-};
-
-export type Metrics = ReturnType<typeof createMetrics>;
+export const createMetrics = (options: MetricsOptions) => new Metrics(options);

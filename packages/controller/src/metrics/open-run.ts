@@ -39,6 +39,9 @@ export class OpenRun {
   /** False while those of stored minutes have not been read. */
   arePhasesKnown: boolean;
   usedAt = Date.now();
+  readonly openedAt = Date.now();
+  /** Seconds come in here. Otherwise another controller may know more, and looks after them. */
+  isOurs = false;
 
   readonly #lastRolled: number;
 

@@ -10,6 +10,8 @@ import { readRunFacts, secondAt, timeOf } from './run-facts.ts';
 import { packedOf } from './squeeze.ts';
 
 const forever = 8_640_000_000_000_000;
+/** How long what was read of a run holds while another controller may take in its seconds. */
+const foreignMs = 1000;
 
 /** Which sequence numbers and which merged minutes are stored. */
 const readKeys = async (read: Executor, runId: number) => {
@@ -85,10 +87,17 @@ export const readMergedMinute = async (read: Executor, { facts }: OpenRun, minut
 export const createOpenRuns = (read: Executor) => {
   const opened = new Map<number, Promise<OpenRun | undefined>>();
   const ready = new Map<number, OpenRun>();
+  const isShared = read.engine !== 'sqlite';
+  const forget = (runId: number) => {
+    opened.delete(runId);
+    ready.delete(runId);
+  };
 
   const open = (runId: number): Promise<OpenRun | undefined> => {
     const known = ready.get(runId);
-    if (known !== undefined) known.usedAt = Date.now();
+    const now = Date.now();
+    if (known !== undefined) known.usedAt = now;
+    if (known !== undefined && isShared && !known.isOurs && now - known.openedAt > foreignMs) forget(runId);
     const opening = opened.get(runId);
     if (opening !== undefined) return opening;
     const loading = loadRun(read, runId).then(
@@ -111,10 +120,7 @@ export const createOpenRuns = (read: Executor) => {
   return {
     open,
     all: (): OpenRun[] => [...ready.values()],
-    forget: (runId: number) => {
-      opened.delete(runId);
-      ready.delete(runId);
-    },
+    forget,
   };
 };
 

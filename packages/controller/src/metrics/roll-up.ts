@@ -1,3 +1,4 @@
+import { UniqueViolation } from '../store/database.ts';
 import type { Store } from '../store/index.ts';
 import { everyAgent, insertSamples, type SampleRow } from '../store/samples.ts';
 import { secondOfCell } from './cell.ts';
@@ -31,7 +32,12 @@ const rowsOf = ({ facts, merged }: OpenRun, minute: number): SampleRow[] =>
 
 const store = async ({ database }: Store, run: OpenRun, minute: number) => {
   const rows = rowsOf(run, minute);
-  await database.transaction((tx) => insertSamples(tx, rows));
+  await database
+    .transaction((tx) => insertSamples(tx, rows))
+    .catch((error) => {
+      // Another controller has stored the same minute in this moment.
+      if (!(error instanceof UniqueViolation)) throw error;
+    });
   run.rolled.add(minute);
   run.merged.drop(minute);
 };

@@ -41,15 +41,4 @@ export class SeqRanges {
     const [first] = this.#ranges;
     return first !== undefined && first.from <= 1 ? first.to : 0;
   }
-
-  /** Numbers below the highest one that never came. */
-  get gaps(): readonly Readonly<Range>[] {
-    const gaps: Range[] = [];
-    let next = 1;
-    for (const { from, to } of this.#ranges) {
-      if (from > next) gaps.push({ from: next, to: from - 1 });
-      next = to + 1;
-    }
-    return gaps;
-  }
 }

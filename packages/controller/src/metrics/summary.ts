@@ -8,10 +8,10 @@ import type { OpenRun } from './open-run.ts';
 import type { Side } from './run-facts.ts';
 import { readPhases } from './scan.ts';
 
-export const plansOf = ({ facts, names }: OpenRun, wanted: readonly string[] = metricsOfRun(names)): MetricPlan[] =>
-  wanted.flatMap((name) => planMetric(name, facts, names) ?? []);
+const plansOf = ({ facts, names }: OpenRun): MetricPlan[] =>
+  metricsOfRun(names).flatMap((name) => planMetric(name, facts, names) ?? []);
 
-export const valuesOf = (frame: Frame<TotalSpread>): MetricValue[] =>
+const valuesOf = (frame: Frame<TotalSpread>): MetricValue[] =>
   frame.plans.flatMap((plan, index) => {
     const track = frame.trackOf(index);
     return metricValueOf(plan, secondsOf(plan, track), track.spread.sum) ?? [];
@@ -53,19 +53,15 @@ export const readSummary = async (read: Executor, run: OpenRun): Promise<RunSumm
   return summary.sort((a, b) => a.group - b.group).map(({ group: _, ...rest }) => rest);
 };
 
-/** What the whole run came to, all sides together: over the steady part, or over all where there is none. */
-export const readTotals = async (
-  read: Executor,
-  run: OpenRun,
-  { plans = plansOf(run), agentId }: { plans?: readonly MetricPlan[]; agentId?: number } = {},
-): Promise<MetricValue[]> => {
+/** What the whole run, or one agent in it, came to, all sides together: over the steady part, or over all where there is none. */
+export const readTotals = async (read: Executor, run: OpenRun, agentId?: number): Promise<MetricValue[]> => {
   await readPhases(read, run);
   const { facts, phases } = run;
   const sides = agentId === undefined ? facts.sides.values() : (facts.agents.get(agentId)?.sides ?? []);
   const isSteady = phases.hasSteady(sides);
   const totals: MetricValue[] = [];
   const options = {
-    plans,
+    plans: plansOf(run),
     by: 'total',
     fromSec: 1,
     toSec: run.newestSecond,

@@ -9,7 +9,7 @@ import { openStore, type Store } from '../store/index.ts';
 import { everyAgent, sampleKeys } from '../store/samples.ts';
 import { createDatabase } from '../testing/postgres.ts';
 import { compact } from './compaction.ts';
-import { createIngest } from './ingest.ts';
+import { Ingest } from './ingest.ts';
 import { createMetrics } from './metrics.ts';
 import type { OpenRun } from './open-run.ts';
 import { createOpenRuns } from './open-runs.ts';
@@ -37,7 +37,7 @@ const createParts = () => {
   const gateway = createTestGateway();
   const runs = createOpenRuns(store.read);
   const inTurn = createTurns();
-  const ingest = createIngest({ store, gateway: gateway.gateway, log, runs, inTurn, onStored: () => {} });
+  const ingest = new Ingest({ store, gateway: gateway.gateway, log, runs, inTurn, onStored: () => {} });
   return { gateway, runs, inTurn, ingest };
 };
 
@@ -185,5 +185,24 @@ describe('minutes', () => {
       [1, 1],
       [1, 1],
     ]);
+  });
+});
+
+describe('two controllers with one database', () => {
+  it('leave a run that is under way to the one that takes in its seconds', async () => {
+    const [one, other] = [createParts(), createParts()];
+    const { runId, t0 } = await storeRun(store, { t0: Date.now() - 200_000 });
+    one.gateway.summaries(1, { runId }, secondsOf(1, 30, t0));
+    await one.ingest.flush();
+    const own = (await one.runs.open(runId)) as OpenRun;
+    const foreign = (await other.runs.open(runId)) as OpenRun;
+    expect([own.isOurs, foreign.isOurs]).toEqual([true, false]);
+    expect(await p99(foreign)).toBe(p99Of(1, 30));
+    // Both store the same minute: one of them comes too late, and that is no fault.
+    await rollUp(store, own, { all: true, now: 0, inTurn: one.inTurn });
+    await rollUp(store, foreign, { all: true, now: 0, inTurn: other.inTurn });
+    expect(await mergedRows(runId)).toHaveLength(1);
+    await one.ingest.close();
+    await other.ingest.close();
   });
 });

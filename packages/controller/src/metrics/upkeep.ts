@@ -48,7 +48,7 @@ export const startUpkeep = ({ store, log, runs, inTurn, onClosed }: UpkeepOption
     const { runId } = run.facts;
     if (status === undefined) await close(runId);
     else if (isOver(status) && Date.now() - run.usedAt > idleMs) await finish(runId);
-    else await tidy(run, isOver(status));
+    else if (run.isOurs || isOver(status)) await tidy(run, isOver(status));
   };
 
   const turn = async () => {
@@ -86,3 +86,5 @@ export const startUpkeep = ({ store, log, runs, inTurn, onClosed }: UpkeepOption
     },
   };
 };
+
+export type Upkeep = ReturnType<typeof startUpkeep>;
