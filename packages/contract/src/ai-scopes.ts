@@ -29,6 +29,8 @@ export interface AiAnnotations {
 /** An operation that AI keys may call: over REST, and over MCP as a tool. */
 export interface AiOperation {
   readonly scope: AiScope | 'any';
+  /** Another scope that opens the operation for a part of what it does. */
+  readonly orScope?: AiScope;
   /** `byPlan`: told by what the operation would do, see `POST /ai/gateway/tasks/validate`. */
   readonly risk: AiRisk | 'byPlan';
   /** Name of the MCP tool. */

@@ -110,7 +110,25 @@ const mail = section({
   from: Type.String({ default: '', maxLength: 254 }),
 });
 
-const ai = section({ enabled: Type.Boolean({ default: false, description: 'The AI gateway answers' }) });
+const FreezeWindow = section({
+  from: Type.String({ format: 'date-time' }),
+  to: Type.String({ format: 'date-time' }),
+  reason: Type.Optional(Type.String({ maxLength: 256 })),
+});
+
+const ai = section({
+  enabled: Type.Boolean({
+    default: true,
+    description: 'The AI gateway answers; nobody can use it before an administrator makes a key',
+  }),
+  allowAutoR2: Type.Boolean({ default: false, description: 'Keys may be allowed to make traffic unconfirmed' }),
+  keyTtlDays: integer(90, [1, 365], 'Life of a new key unless said'),
+  freeze: Type.Array(FreezeWindow, {
+    default: [],
+    maxItems: 100,
+    description: 'Times in which keys make no traffic, whatever their policy',
+  }),
+});
 
 /** Everything an administrator can set. Defaults stand here and nowhere else. */
 export const Settings = Type.Object(

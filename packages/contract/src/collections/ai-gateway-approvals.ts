@@ -109,7 +109,7 @@ export const aiApprovalRoutes = {
     path: `${prefix}/tasks/actions`,
     summary: 'Ask to stop, pause, resume, restart, change the rate of or delete tasks',
     access: 'aiKey',
-    ai: aiOperation('task_action_request', 'tasks:control', 'traffic', 'byPlan'),
+    ai: { ...aiOperation('task_action_request', 'tasks:control', 'traffic', 'byPlan'), orScope: 'tasks:delete' },
     body: AiBody({
       action: OneOf(aiActions),
       taskIds: Type.Array(Id, { minItems: 1, maxItems: 20, uniqueItems: true }),
@@ -125,7 +125,7 @@ export const aiApprovalRoutes = {
     path: `${prefix}/tasks/actions/confirm`,
     summary: 'Do what was asked for',
     access: 'aiKey',
-    ai: aiOperation('task_action_confirm', 'tasks:control', 'traffic', 'byPlan'),
+    ai: { ...aiOperation('task_action_confirm', 'tasks:control', 'traffic', 'byPlan'), orScope: 'tasks:delete' },
     body: Confirm,
     reply: AiOne(Type.Object({ approval: Approval, results: Type.Array(FreeObject) })),
     errors: [404, 409, 410],

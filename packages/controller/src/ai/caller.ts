@@ -32,6 +32,10 @@ export interface AiCaller extends Visitor {
   readonly permissions: ReadonlySet<number>;
   readonly key: AiKeyFacts;
   readonly transport: 'rest' | 'mcp';
+  /** Of the header or the body, whichever the client used. */
+  readonly idempotencyKey: string | undefined;
+  /** What is left of the limits on requests. */
+  remaining(): Record<string, number>;
   /** Names what the audit shall say besides: risk, approval. */
   noteAudit(facts: { risk?: string; approvalId?: number }): void;
 }

@@ -1,7 +1,10 @@
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
 const ansi = /\u001B(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001B]*(?:\u0007|\u001B\\)?|[@-Z\\-_])/g;
 /** Control characters but for newline and tab, and characters that are seen by machines alone. */
+// biome-ignore-start lint/suspicious/noControlCharactersInRegex: they are what is taken out
 const unseen =
   /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u00AD\u180E\u200B\u200C\u200E\u200F\u202A-\u202E\u2060-\u2064\u2066-\u2069\uFEFF\u{E0001}\u{E0020}-\u{E007F}]/gu;
+// biome-ignore-end lint/suspicious/noControlCharactersInRegex: they are what is taken out
 /** A variation selector that follows nothing it could vary. */
 const loneSelector = /(?<![\p{L}\p{N}\p{S}\p{Extended_Pictographic}#*])[\uFE00-\uFE0F\u{E0100}-\u{E01EF}]/gu;
 
@@ -15,9 +18,9 @@ export const sanitizeForModel = (text: string, most = mostCharacters): string =>
 };
 
 /** The same for every text inside a value; names stay. */
-export const sanitizeTree = <T>(value: T): T => {
-  if (typeof value === 'string') return sanitizeForModel(value) as T;
-  if (Array.isArray(value)) return value.map(sanitizeTree) as T;
+export const sanitizeTree = <T>(value: T, most = mostCharacters): T => {
+  if (typeof value === 'string') return sanitizeForModel(value, most) as T;
+  if (Array.isArray(value)) return value.map((item) => sanitizeTree(item, most)) as T;
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, sanitizeTree(member)])) as T;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, sanitizeTree(member, most)])) as T;
 };

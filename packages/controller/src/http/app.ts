@@ -4,7 +4,9 @@ import { api, type Collection, type Route } from '@rushhour/contract';
 import fastJsonStringify, { type Schema } from 'fast-json-stringify';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from 'fastify';
 import { isAgentUpgrade } from '../agents/endpoint.ts';
+import type { AiHandler } from '../ai/pipeline.ts';
 import { createHandlers, type Services } from '../collections/index.ts';
+import { serveAi } from './ai.ts';
 import { serveDocs } from './docs.ts';
 import { answerClientError, sendError } from './errors.ts';
 import { parseJson, readBody } from './json-body.ts';
@@ -42,7 +44,8 @@ export const buildApp = async ({ log, tls, ...services }: AppOptions): Promise<F
       }
     }
   };
-  mountAll(app, ({ upload }) => upload === undefined);
+  mountAll(app, ({ upload, ai }) => upload === undefined && ai === undefined);
+  serveAi(app, handlers['aiGateway'] as unknown as Record<string, AiHandler>, { ...deps, log });
   // Forms are read in a scope of their own: their plugin has work to do for every request it sees.
   await app.register(async (scope) => {
     await scope.register(fastifyMultipart, { throwFileSizeLimit: false });

@@ -1,9 +1,8 @@
 import { hash } from 'node:crypto';
 import { conflict, invalid } from '../errors.ts';
-import { KeyInUse } from '../store/change.ts';
+import { KeyInUse, type Origin } from '../store/change.ts';
 import type { Store } from '../store/index.ts';
 import { statement } from '../store/statement.ts';
-import type { RequestCaller } from './request-caller.ts';
 
 const keptMs = 24 * 3600 * 1000;
 const maxKeyLength = 255;
@@ -23,13 +22,21 @@ const sweep = statement((db, p: { before: string }) =>
 export const sweepIdempotencyKeys = (store: Store) =>
   store.database.transaction((tx) => sweep.all(tx, { before: new Date(Date.now() - keptMs).toISOString() }));
 
+/** A request that may be repeated. */
+export interface Repeatable {
+  readonly userId: number;
+  readonly operation: string;
+  idempotency: Origin['idempotency'];
+  setHeader(name: string, value: string): void;
+}
+
 /**
  * Runs a request at most once for each key of a user. The reply is stored with the change itself, so that a repeated
  * request gets the first answer whatever happened in between; another body under the same key is refused.
  */
 export const runOnce = async <T>(
   store: Store,
-  caller: RequestCaller,
+  caller: Repeatable,
   key: string,
   body: unknown,
   run: () => Promise<T>,
@@ -52,7 +59,7 @@ export const runOnce = async <T>(
   }
 };
 
-const replay = async <T>(store: Store, caller: RequestCaller, key: string, fingerprint: string) => {
+const replay = async <T>(store: Store, caller: Repeatable, key: string, fingerprint: string) => {
   const since = new Date(Date.now() - keptMs).toISOString();
   const row = await find.first(store.read, { userID: caller.userId, key, since });
   if (row === undefined) return undefined;

@@ -119,6 +119,7 @@ const settle = <T>(work: () => T | Promise<T>, next: (result: T) => void, fail: 
 const admit = (operation: string, route: Route, request: FastifyRequest, reply: FastifyReply, deps: MountDeps) => {
   const { store, settings, rate } = deps;
   assertSameOrigin(request.raw);
+  assertNoAiKey(request.headers);
   const { limits } = settings.current();
   const limitBytes = limitOf(route, request, limits);
   if (Number(request.headers['content-length'] ?? 0) > limitBytes) throw tooLarge(limitBytes);
@@ -133,6 +134,12 @@ const admit = (operation: string, route: Route, request: FastifyRequest, reply: 
   };
   const session = findSession(store.read, cookieOf(request, 'accessToken'));
   return session instanceof Promise ? session.then(enter) : enter(session);
+};
+
+/** Keys of the AI gateway open nothing else, not even beside a session. */
+const assertNoAiKey = ({ 'x-api-key': key, authorization }: FastifyRequest['headers']) => {
+  if (key !== undefined || authorization?.startsWith('Bearer rh_ai_'))
+    throw unauthenticated('AI_KEY_NOT_ALLOWED', 'AI keys are for the AI gateway alone');
 };
 
 const permit = (route: Route, caller: RequestCaller, session: SessionFacts, { store, settings }: MountDeps) => {

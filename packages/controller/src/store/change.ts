@@ -14,6 +14,8 @@ export interface Origin {
   readonly operation: string;
   /** Given when the client asked for exactly-once: the reply is kept with the change. */
   readonly idempotency?: { readonly key: string; readonly fingerprint: string } | undefined;
+  /** Where the request itself is audited, the entry of its change is that entry too. */
+  readonly audit?: { detail(): Record<string, unknown>; written(): void } | undefined;
 }
 
 /** An open change: a transaction that knows its author and what it has touched. */
@@ -85,13 +87,24 @@ export const createChange =
         const claim = await claimKey(tx, origin, now);
         const reply = await work(change);
         const { userId, address, requestId, operation } = origin;
-        await appendAudit(tx, { at: now, userID: userId, address, requestId, operation, outcome, targets, detail });
+        const full = origin.audit ? { ...origin.audit.detail(), ...detail } : detail;
+        await appendAudit(tx, {
+          at: now,
+          userID: userId,
+          address,
+          requestId,
+          operation,
+          outcome,
+          targets,
+          detail: full,
+        });
         await claim?.((id) =>
           secrets.seal(JSON.stringify(reply ?? null), { table: 'idempotencyKeys', id, column: 'reply' }),
         );
         return reply;
       })
       .catch((error) => Promise.reject(describe(error)));
+    origin.audit?.written();
     for (const call of after) call();
     return result;
   };

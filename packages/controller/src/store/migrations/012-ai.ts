@@ -83,4 +83,12 @@ export const ai = async (m: Migrating) => {
     denials: 'integer',
   });
   await m.raw('CREATE UNIQUE INDEX "aiUsage_day_unique" ON "aiUsage" ("keyID", "day")');
+  await m.raw(
+    `CREATE INDEX "audit_aiKey_index" ON "audit" (${auditedKey[m.engine]}, "id") WHERE "operation" LIKE 'aiGateway.%'`,
+  );
+};
+
+const auditedKey = {
+  sqlite: `json_extract("detail", '$.ai.keyId')`,
+  postgres: `(("detail"::jsonb #>> '{ai,keyId}')::bigint)`,
 };

@@ -1,0 +1,25 @@
+import { api, type Route } from '@rushhour/contract';
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
+import { type AiHandler, createPipeline } from '../ai/pipeline.ts';
+import type { Store } from '../store/index.ts';
+import type { SettingsStore } from '../store/settings.ts';
+import { runOnce } from './idempotency.ts';
+import { mountAi } from './mount-ai.ts';
+import type { RequestMetrics } from './probes.ts';
+
+interface Deps {
+  store: Store;
+  settings: SettingsStore;
+  metrics: RequestMetrics;
+  log: FastifyBaseLogger;
+}
+
+/** What AI keys can reach: the gateway over REST and over MCP, one pipeline for both. */
+export const serveAi = (app: FastifyInstance, handlers: Record<string, AiHandler>, deps: Deps) => {
+  const ai = createPipeline({ ...deps, log: deps.log as never, once: runOnce });
+  app.decorateRequest('aiCall', null);
+  app.addHook('onClose', () => ai.close());
+  for (const [name, route] of Object.entries(api.aiGateway.routes) as [string, Route][]) {
+    mountAi(app, `aiGateway.${name}`, route, handlers[name] as AiHandler, { ...deps, ai });
+  }
+};
