@@ -9,6 +9,8 @@ export interface Events {
   /** A run was changed in the store: whoever drives it looks again. */
   'run.changed': { runId: number };
   'agent.status': { id: number; status: number; permission: number };
+  /** An approval was asked for, decided or used. */
+  'approval.changed': { id: number };
 }
 
 export interface Bus {

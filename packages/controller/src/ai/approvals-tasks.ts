@@ -1,0 +1,48 @@
+import type { TaskDraft } from '@rushhour/contract';
+import { conflict, type Issue, notFound } from '../errors.ts';
+import type { Change } from '../store/change.ts';
+import type { Executor } from '../store/database.ts';
+import { findTask, type StoredTask } from '../store/tasks.ts';
+import { type AiCaller, seesProject } from './caller.ts';
+import type { ReadDependencies } from './digest-subject.ts';
+import type { TaskAction } from './risk.ts';
+
+/** What the gateway needs of tasks; their collection knows how it is done. */
+export interface TaskOperations {
+  readonly dependenciesOf: ReadDependencies;
+  /** Everything wrong with a task of unknown shape. */
+  check(executor: Executor, task: unknown): Promise<Issue[]>;
+  create(tx: Change, draft: TaskDraft): Promise<number>;
+  /** Marks an idle task deleted; answers why it cannot. */
+  remove(tx: Change, id: number): Promise<{ code?: string; error?: string } | undefined>;
+}
+
+/** In which states of a task an action makes sense. */
+export const fromStatus: Readonly<Record<TaskAction, readonly number[]>> = {
+  start: [0, 7, 8, 9],
+  stop: [1, 2, 3, 4, 5, 6],
+  pause: [4],
+  resume: [5],
+  restart: [0, 1, 2, 3, 4, 5, 7, 8, 9],
+  'set-rate': [4, 5],
+  delete: [0, 7, 8, 9],
+};
+
+/** Tasks of other projects are not there for a key. */
+export const visibleTask = async (executor: Executor, { key }: AiCaller, id: number): Promise<StoredTask> => {
+  const task = await findTask(executor, id);
+  if (task === undefined || !seesProject(key, task.projectID)) throw notFound('task', id);
+  return task;
+};
+
+/** All or nothing: one task in the wrong state stops the whole request. */
+export const assertStatuses = (action: TaskAction, found: readonly Pick<StoredTask, 'id' | 'status'>[]) => {
+  const wrong = found.filter(({ status }) => !fromStatus[action].includes(status));
+  const [first] = wrong;
+  if (first === undefined) return;
+  const code = action === 'start' ? 'TASK_NOT_STARTABLE' : 'TASK_WRONG_STATUS';
+  throw conflict(code, `task ${first.id} is in status ${first.status}: ${action} is not possible`, {
+    tasks: wrong.map(({ id, status }) => ({ id, status })),
+    fromStatus: fromStatus[action],
+  });
+};

@@ -1,0 +1,76 @@
+import { taskReferences } from '@rushhour/contract';
+import type { TaskOperations } from '../ai/approvals-tasks.ts';
+import { secretHash, type TaskDependencies } from '../ai/digest-subject.ts';
+import type { Runs } from '../runs/create-runs.ts';
+import { openCertificate } from '../store/certificates.ts';
+import type { Executor } from '../store/database.ts';
+import type { Store } from '../store/index.ts';
+import type { StoredTask } from '../store/tasks.ts';
+import { openParams, tunnels } from '../store/tunnels.ts';
+import { issuesOfUnknown } from './tasks/check/check-definition.ts';
+import { referenceIssues } from './tasks/check/reference-rules.ts';
+import { removeTask } from './tasks/removal.ts';
+import { gatherTask } from './tasks/transfer/plan.ts';
+import { createTask } from './tasks/write-task.ts';
+
+type Gathered = Awaited<ReturnType<typeof gatherTask>>;
+
+/** Secrets do not travel, so the fingerprints of an export leave them out; here they count. */
+const secretIn = async (executor: Executor, { secrets }: Store, kind: string, id: number) => {
+  if (kind === 'certificates') return (await openCertificate(executor, secrets, id))?.private ?? '';
+  if (kind !== 'tunnels') return '';
+  const tunnel = await tunnels.find(executor, id);
+  return tunnel === undefined || tunnel.secrets === '' ? '' : JSON.stringify(openParams(tunnel, secrets));
+};
+
+const fingerprintsOf = async (executor: Executor, store: Store, { records, missing }: Gathered) => {
+  const found: Record<string, Record<string, string>> = {};
+  const put = (kind: string, id: number, fingerprint: string) => {
+    found[kind] = { ...found[kind], [id]: fingerprint };
+  };
+  for (const { kind, id, fingerprint } of records) {
+    const secret = await secretIn(executor, store, kind, id);
+    put(kind, id, secret === '' ? fingerprint : `${fingerprint} ${secretHash(store.secrets, secret)}`);
+  }
+  for (const { kind, sourceId } of missing) put(kind, sourceId, 'missing');
+  return found;
+};
+
+const sourceNetworks = (task: StoredTask) =>
+  new Set(
+    taskReferences(task)
+      .filter(({ kind, path }) => kind === 'network' && path.includes('/sources/'))
+      .map(({ id }) => id),
+  );
+
+const isSpoofing = (task: StoredTask, { records }: Gathered) => {
+  const sources = sourceNetworks(task);
+  return records.some(
+    ({ kind, id, parts }) =>
+      kind === 'networks' &&
+      sources.has(id) &&
+      (parts as { network?: { spoofing?: boolean } }).network?.spoofing === true,
+  );
+};
+
+const dependenciesOf = async (executor: Executor, store: Store, task: StoredTask): Promise<TaskDependencies> => {
+  const gathered = await gatherTask(executor, task as Parameters<typeof gatherTask>[1]);
+  const agentIds = taskReferences(task).flatMap(({ kind, id }) => (kind === 'agent' ? [id] : []));
+  return {
+    fingerprints: await fingerprintsOf(executor, store, gathered),
+    agentIds: [...new Set(agentIds)].sort((a, b) => a - b),
+    isSpoofing: isSpoofing(task, gathered),
+  };
+};
+
+/** What tasks know, for the AI gateway. */
+export const createTaskOperations = ({ store, runs }: { store: Store; runs: Pick<Runs, 'stop'> }): TaskOperations => ({
+  dependenciesOf: (executor, task) => dependenciesOf(executor, store, task),
+  check: async (executor, task) => {
+    const issues = issuesOfUnknown(task);
+    // What has not the shape of a task cannot be asked what it refers to.
+    return issues.length > 0 ? issues : referenceIssues(executor, task as never);
+  },
+  create: (tx, draft) => createTask(tx, store.secrets, draft),
+  remove: (tx, id) => removeTask(tx, id, runs, false),
+});
