@@ -46,11 +46,14 @@ const valueCells = ({ type, unit, sum, rate, last, avg, p50, p95, p99, max }: Me
   return ['', '', text(p50), text(p95), text(p99), text(max)].map((value) => cell(value, 'n')).join('');
 };
 
+/** Counters that never moved fill pages and tell nothing; the other forms of the report hold them. */
+const isTelling = ({ type, sum, metric }: MetricValue) => type !== 'counter' || Boolean(sum) || metric === 'errors';
+
 const metricsOf = (summary: RunSummary) =>
   summary
     .map(({ plugin, role, configurationIndex, seconds, window, metrics }) => {
       const head = ['Metric', 'Total', 'Rate', 'p50 / last', 'p95', 'p99', 'Max'];
-      const rows = metrics.map((metric) => `<tr>${cell(metric.metric)}${valueCells(metric)}</tr>`);
+      const rows = metrics.filter(isTelling).map((metric) => `<tr>${cell(metric.metric)}${valueCells(metric)}</tr>`);
       const title = `${configurationIndex + 1}. ${plugin}, ${role} · ${seconds.toFixed(0)} s (${window === 'steady' ? 'steady part' : 'all of it'})`;
       return `<h3>${escaped(title)}</h3>${table(head, rows)}`;
     })

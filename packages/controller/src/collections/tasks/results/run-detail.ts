@@ -3,7 +3,7 @@ import type { Metrics } from '../../../metrics/metrics.ts';
 import { isTerminal } from '../../../runs/task-state.ts';
 import type { Executor } from '../../../store/database.ts';
 import { runEventsOf } from '../../../store/run-events.ts';
-import { isMainMetric } from './main-metric.ts';
+import { isTelling } from './main-metric.ts';
 import { type FoundRun, readRuns } from './run-record.ts';
 
 type Measured = Pick<Metrics, 'summaryOf' | 'value'>;
@@ -31,7 +31,7 @@ export const readRunSummary = async (
 ): Promise<RunSummary> => {
   const stored = summary['entries'] as RunSummary | undefined;
   const entries = isTerminal(status) && stored !== undefined ? stored : await metrics.summaryOf(id);
-  return isFull ? entries : entries.map((entry) => ({ ...entry, metrics: entry.metrics.filter(isMainMetric) }));
+  return isFull ? entries : entries.map((entry) => ({ ...entry, metrics: entry.metrics.filter(isTelling) }));
 };
 
 const standing = async (
