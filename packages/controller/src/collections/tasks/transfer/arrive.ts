@@ -1,10 +1,11 @@
+import { type Issue, invalid } from '../../../errors.ts';
 import type { Staged } from '../../../store/blobs/blobs.ts';
 import type { Change } from '../../../store/change.ts';
 import type { Store } from '../../../store/index.ts';
 import type { ArchiveFiles } from './archive-files.ts';
 import { isNewKind, type NewKind, prepareOf } from './arrivals/all-arrivals.ts';
 import type { Insert, Surroundings } from './arrivals/arrival.ts';
-import { at } from './at-place.ts';
+import { at, collecting } from './at-place.ts';
 import { isNameTaken } from './candidates.ts';
 import type { Decision, Decisions } from './decide.ts';
 import type { PartsOf } from './kinds/travelling.ts';
@@ -40,12 +41,17 @@ export const prepareArrivals = async (deps: Deps, luggage: Luggage): Promise<Arr
   const around = surroundingsOf(deps, luggage);
   const inserts = new Map<string, Insert<RecordKind>>();
   const fileContents = new Set<string>();
+  const issues: Issue[] = [];
   for (const [key, decision] of luggage.decisions) {
     if (decision.how !== 'create' || !isNewKind(decision.kind)) continue;
     const { kind, record } = decision;
-    inserts.set(key, await at(record.path, () => prepareOf(kind)(record.parts, around, record.sourceId)));
+    const insert = await collecting(issues, () =>
+      at(record.path, () => prepareOf(kind)(record.parts, around, record.sourceId)),
+    );
+    if (insert) inserts.set(key, insert);
     if (kind === 'files') fileContents.add((record.parts as unknown as PartsOf<'files'>).file.sha256);
   }
+  if (issues.length > 0) throw invalid(issues.slice(0, 100), issues[0]?.code);
   return { inserts, fileContents };
 };
 

@@ -13,3 +13,14 @@ export const at = async <T>(place: string, work: () => T | Promise<T>): Promise<
     );
   }
 };
+
+/** Runs a check whose problems are told together with those of others; undefined when it finds some. */
+export const collecting = async <T>(issues: Issue[], work: () => Promise<T>): Promise<T | undefined> => {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.kind !== 'invalid') throw error;
+    issues.push(...(error.data['issues'] as Issue[]));
+    return undefined;
+  }
+};
