@@ -41,20 +41,3 @@ export const activeWorkOn = async (executor: Executor, agentIds: readonly number
   const ids = JSON.stringify(agentIds);
   return [...(await taken.all(executor, { ids })), ...(await wanted.all(executor, { ids }))];
 };
-
-const files = statement((db, p: { ids: string }, engine) =>
-  db
-    .selectFrom('agentFiles')
-    .select(['agentID', 'sha256'])
-    .where('state', '=', 'synced')
-    .where(inList('agentID', p.ids, engine)),
-);
-
-/** The files that are whole on each of these agents, by hash. */
-export const filesOnAgents = async (executor: Executor, agentIds: readonly number[]) => {
-  const found = new Map<number, Set<string>>();
-  for (const { agentID, sha256 } of await files.all(executor, { ids: JSON.stringify(agentIds) })) {
-    found.set(agentID, (found.get(agentID) ?? new Set()).add(sha256));
-  }
-  return found;
-};

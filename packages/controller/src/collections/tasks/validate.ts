@@ -35,7 +35,7 @@ export const validateHandlers = ({
     const [ofAgents, conflicts, asked] = await Promise.all([
       agentIssues(store.read, plan, { userId: caller.userId, isLive: live }),
       conflictsWith({ read: store.read, calendar }, plan, taskId),
-      live ? liveIssues({ gateway, read: store.read }, plan) : [],
+      live ? liveIssues(gateway, plan) : [],
     ]);
     const issues = merged(checked, [...plan.issues, ...ofAgents, ...asked]);
     const valid = issues.every(({ severity }) => severity !== 'error');

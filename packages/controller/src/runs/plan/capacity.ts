@@ -1,5 +1,6 @@
 import { addFigures, type Figures, noFigures } from './figures.ts';
 import { type Leaf, lengthOf } from './leaf.ts';
+import { isLoopback } from './machine-addresses.ts';
 import type { PlannedClient } from './plan-entry.ts';
 import type { PlanAgent } from './plan-input.ts';
 import type { PlanIssues } from './plan-issues.ts';
@@ -17,14 +18,20 @@ export const tellCapacity = (
 };
 
 const tellConnections = (client: PlannedClient, issues: PlanIssues): void => {
-  const { agent, path, figures, source, portCount, targets } = client;
+  const { agent, leaf, path, figures, source, portCount, targets } = client;
   const place = { path, agentId: agent.id };
   const tuples = Math.max(1, source.count) * portCount * targets.length;
   if (figures.connections > tuples) {
     const message = `${figures.connections} connections need more than the ${tuples} pairs of addresses and ports of agent ${agent.name}`;
     issues.error(place, 'RATE_IMPOSSIBLE', message);
-  } else if (figures.opens * timeWaitSec > tuples) {
-    const message = `${Math.round(figures.opens)} connections a second use up the ${tuples} pairs of addresses and ports of agent ${agent.name} within the minute that closed ones are kept`;
+    return;
+  }
+  // On loopback the system takes closed ones again at once.
+  const isOutward = targets.some(({ host }) => !isLoopback(host));
+  const keptSec = Math.min(timeWaitSec, lengthOf(leaf.values) ?? timeWaitSec);
+  if (isOutward && figures.opens * keptSec > tuples) {
+    const rate = Math.round(figures.opens);
+    const message = `${rate} connections a second use up the ${tuples} pairs of addresses and ports of agent ${agent.name} within the minute that closed ones are kept`;
     issues.warning(place, 'PORTS_SCARCE', message);
   }
 };

@@ -101,7 +101,7 @@ describe('a plan tells', () => {
     ],
     [
       'ports that run out',
-      { keepAlive: { enabled: false }, requestsPerSecond: 1000 },
+      { keepAlive: { enabled: false }, requestsPerSecond: 3000 },
       {},
       ['warning sources/0 PORTS_SCARCE'],
     ],
