@@ -1,3 +1,4 @@
+import type { Approvals } from './ai/approvals.ts';
 import type { FileService } from './collections/files/file-service.ts';
 import { sweepTaskImports } from './collections/tasks/transfer/release.ts';
 import type { Chore } from './housekeeping.ts';
@@ -6,6 +7,7 @@ import { sweepSessions } from './identity/sessions.ts';
 import type { Runs } from './runs/create-runs.ts';
 import { sweepHealth } from './store/agent-health.ts';
 import { sweepLogs } from './store/agent-logs.ts';
+import { sweepDrafts } from './store/ai-drafts.ts';
 import type { Store } from './store/index.ts';
 import { sweepNotifications } from './store/notifications.ts';
 import type { SettingsStore } from './store/settings.ts';
@@ -17,10 +19,11 @@ interface Parts {
   settings: SettingsStore;
   files: FileService;
   runs: Runs;
+  approvals: Approvals;
 }
 
 /** What is tidied up now and then. */
-export const choresOf = ({ store, settings, files, runs }: Parts): Chore[] => [
+export const choresOf = ({ store, settings, files, runs, approvals }: Parts): Chore[] => [
   { name: 'sessions', everyMs: hourMs, run: () => store.database.transaction(sweepSessions) },
   { name: 'uploads', everyMs: hourMs / 4, run: () => files.expireUploads() },
   {
@@ -34,6 +37,9 @@ export const choresOf = ({ store, settings, files, runs }: Parts): Chore[] => [
     everyMs: hourMs,
     run: () => sweepNotifications(store.database, settings.current().retention.notificationsDays),
   },
+  { name: 'approvals', everyMs: 10_000, run: () => approvals.sweep() },
+  { name: 'restarts', everyMs: 2000, run: () => approvals.continueRestarts() },
+  { name: 'drafts', everyMs: hourMs, run: () => sweepDrafts(store.database) },
   { name: 'runs', everyMs: hourMs, run: () => runs.sweep() },
   { name: 'health of agents', everyMs: hourMs / 6, run: () => sweepHealth(store.database) },
   {

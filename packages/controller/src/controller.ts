@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type Logger, pino } from 'pino';
 import { createAgents } from './agents/agents.ts';
+import { createApprovalService } from './approval-service.ts';
 import { localBus } from './bus/local.ts';
 import { postgresBus } from './bus/postgres.ts';
 import { choresOf } from './chores.ts';
@@ -70,8 +71,21 @@ export const startController = async (config: Config) => {
     files: storage.files,
     diskUsedPct: health.diskUsedPct,
   });
-  const housekeeping = startHousekeeping(choresOf({ store, settings, files: storage.files, runs }), log);
-  const services = { store, settings, bus, health, files: storage.files, agents, planner, calendar, metrics, runs };
+  const approvals = createApprovalService({ store, settings, bus, runs, planner });
+  const housekeeping = startHousekeeping(choresOf({ store, settings, files: storage.files, runs, approvals }), log);
+  const services = {
+    store,
+    settings,
+    bus,
+    health,
+    files: storage.files,
+    agents,
+    planner,
+    calendar,
+    metrics,
+    runs,
+    approvals,
+  };
   const app = await buildApp({ log, tls: config.tls, ...services });
   let localAgents: ReturnType<typeof startLocalAgents> | undefined;
   const close = async () => {

@@ -5,13 +5,14 @@ import type { Change } from '../store/change.ts';
 import { assertAffordable } from './approvals-budget.ts';
 import type { Prepared, Request } from './approvals-plan.ts';
 import { keyMismatch, refusalOf, taskChanged, unknownToken } from './approvals-refusal.ts';
-import { assertScope, originOf, type RequestDeps } from './approvals-request.ts';
+import { originOf, type RequestDeps, scopeOf } from './approvals-request.ts';
 import { standingOf } from './approvals-state.ts';
 import type { AiCaller } from './caller.ts';
 import { digestOf } from './digest.ts';
 import { changesBetween } from './digest-subject.ts';
 import { assertOpen, modeFor } from './policy.ts';
 import type { TaskAction } from './risk.ts';
+import { assertScope } from './scopes.ts';
 import { isWellFormed, tokenHash } from './token.ts';
 
 export interface Confirming {
@@ -98,7 +99,7 @@ export const createConfirm = ({ store, bus, rules, prepare, execute, subjectOf, 
     const { family, idempotencyKey } = wish;
     const standing = standingOf(record, { keyId: caller.key.id, family, idempotencyKey, nowMs: Date.parse(tx.now) });
     if (record !== undefined && standing !== 'unknown') {
-      assertScope(caller, actionOf(record));
+      assertScope(caller.key, scopeOf(actionOf(record)));
       tx.note({ approvalId: record.id, risk: record.risk, policy: record.policy });
       caller.noteAudit({ risk: record.risk, approvalId: record.id });
       assertOpen(record.risk as 'R2', rules(), Date.parse(tx.now));

@@ -109,7 +109,7 @@ export const createDecide = ({ store, bus, subjectOf, isFresh }: Deps) => {
     throw forbidden('REAUTHENTICATION_REQUIRED', 'sign in again: hazardous requests need a fresh password');
   };
 
-  return async (caller: Caller, decision: Decision) => {
+  return async ({ body: decision }: { body: Decision }, caller: Caller) => {
     if (decision.decision === 'approve' && decision.digests === undefined) {
       throw invalid([{ path: '/digests', code: 'REQUIRED', message: 'must say the digests you were shown' }]);
     }
@@ -126,6 +126,6 @@ export const createDecide = ({ store, bus, subjectOf, isFresh }: Deps) => {
     if (first !== undefined) {
       throw conflict('TASK_CHANGED', `the task of approval ${first} was changed: it is revoked`, { ids: changed });
     }
-    return decided.map(approvalView).map(({ id, state, decisions }) => ({ id, state, decisions }));
+    return { data: decided.map(approvalView).map(({ id, state, decisions }) => ({ id, state, decisions })) };
   };
 };

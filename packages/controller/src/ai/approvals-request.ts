@@ -1,7 +1,7 @@
 import type { Approval } from '@rushhour/contract';
 import type { Bus } from '../bus/local.ts';
 import { one } from '../crud.ts';
-import { conflict, forbidden } from '../errors.ts';
+import { conflict } from '../errors.ts';
 import {
   type ApprovalRecord,
   aiApprovals,
@@ -21,6 +21,7 @@ import type { AiCaller } from './caller.ts';
 import { digestOf } from './digest.ts';
 import { type createSubjects, revisionOf } from './digest-subject.ts';
 import { type AiRules, assertOpen, decisionsFor, expiryOf, type Mode, modeFor } from './policy.ts';
+import { assertScope } from './scopes.ts';
 import { newNonce, tokenHash, tokenOf } from './token.ts';
 
 export interface Asking extends Request {
@@ -40,19 +41,12 @@ export interface RequestDeps {
 export const familyOf = (action: string) => (action === 'start' ? 'start' : 'actions');
 
 /** A change of its own: its answer is kept with the approval, not under the key of the request. */
-export const originOf = ({ userId, address, requestId, operation }: AiCaller) => ({
-  ...{ userId, address, requestId, operation },
+export const originOf = ({ userId, address, requestId, operation, audit }: AiCaller) => ({
+  ...{ userId, address, requestId, operation, audit },
 });
 
 export const scopeOf = (action: string) =>
   action === 'start' ? 'tasks:start' : action === 'delete' ? 'tasks:delete' : 'tasks:control';
-
-export const assertScope = ({ key }: AiCaller, action: string) => {
-  const scope = scopeOf(action);
-  if (!key.effectiveScopes.has(scope)) {
-    throw forbidden('AI_SCOPE_MISSING', `this needs the scope ${scope}`, { scope, retryable: false });
-  }
-};
 
 const nextStepOf = ({ id, family, state }: ApprovalRecord, mode: Mode) => {
   if (state === 'used') return 'Done. Watch it with task_status.';
@@ -140,7 +134,7 @@ export const createRequest = ({ store, bus, rules, prepare, execute, subjectOf }
   };
 
   return async (caller: AiCaller, asking: Asking) => {
-    assertScope(caller, asking.action);
+    assertScope(caller.key, scopeOf(asking.action));
     const before = await replay(store.read, caller, asking);
     if (before !== undefined) return before;
     if (asking.expectedRevision !== undefined) {

@@ -20,7 +20,7 @@ import { createDecide } from './approvals-decide.ts';
 import { createExecute } from './approvals-execute.ts';
 import { findOwner } from './approvals-owner.ts';
 import { createPrepare } from './approvals-plan.ts';
-import { createRequest, originOf } from './approvals-request.ts';
+import { createRequest } from './approvals-request.ts';
 import { createRestarts } from './approvals-restart.ts';
 import { isExpired, type RevocationReason } from './approvals-state.ts';
 import type { TaskOperations } from './approvals-tasks.ts';
@@ -98,7 +98,7 @@ export const createApprovals = (deps: ApprovalDeps) => {
     },
 
     cancel: (caller: AiCaller, id: number, reason = '') =>
-      store.change(originOf(caller), async (tx) => {
+      store.change(caller, async (tx) => {
         const record = await findOwn(tx, caller, id);
         if (viewAt(record, Date.parse(tx.now)).state !== 'pending') {
           throw conflict('APPROVAL_NOT_PENDING', `approval ${id} is ${record.state}`, { id, state: record.state });

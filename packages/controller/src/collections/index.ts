@@ -1,4 +1,5 @@
 import type { Agents } from '../agents/agents.ts';
+import type { Approvals } from '../ai/approvals.ts';
 import type { Bus } from '../bus/local.ts';
 import type { AllHandlers } from '../handlers.ts';
 import type { Health } from '../health.ts';
@@ -42,6 +43,7 @@ export interface Services {
   calendar: Calendar;
   metrics: Metrics;
   runs: Runs;
+  approvals: Approvals;
 }
 
 /** One line for each collection of the contract. */

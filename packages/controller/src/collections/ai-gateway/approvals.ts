@@ -1,20 +1,15 @@
 import type { api } from '@rushhour/contract';
-import { unavailable } from '../../errors.ts';
+import type { Approvals } from '../../ai/approvals.ts';
 import type { Handlers } from '../../handlers.ts';
-import type { Store } from '../../store/index.ts';
 
 interface Deps {
-  store: Store;
+  approvals: Approvals;
 }
 
-const notYet = (): never => {
-  throw unavailable('NOT_IMPLEMENTED', 'not available yet');
-};
-
-export const approvalHandlers = (
-  _: Deps,
-): Pick<Handlers<typeof api.aiGateway>, 'approvals' | 'approval' | 'cancelApproval'> => ({
-  approvals: notYet,
-  approval: notYet,
-  cancelApproval: notYet,
+export const approvalHandlers = ({
+  approvals,
+}: Deps): Pick<Handlers<typeof api.aiGateway>, 'approvals' | 'approval' | 'cancelApproval'> => ({
+  approvals: ({ query }, caller) => approvals.list(caller, query),
+  approval: ({ params, query }, caller) => approvals.get(caller, params.id, (query.wait ?? 0) * 1000),
+  cancelApproval: ({ params, body }, caller) => approvals.cancel(caller, params.id, body?.reason),
 });

@@ -1,17 +1,22 @@
 import type { api } from '@rushhour/contract';
-import { unavailable } from '../../errors.ts';
+import type { Approvals } from '../../ai/approvals.ts';
 import type { Handlers } from '../../handlers.ts';
-import type { Store } from '../../store/index.ts';
 
 interface Deps {
-  store: Store;
+  approvals: Approvals;
 }
 
-const notYet = (): never => {
-  throw unavailable('NOT_IMPLEMENTED', 'not available yet');
-};
-
-export const startHandlers = (_: Deps): Pick<Handlers<typeof api.aiGateway>, 'start' | 'confirmStart'> => ({
-  start: notYet,
-  confirmStart: notYet,
+export const startHandlers = ({ approvals }: Deps): Pick<Handlers<typeof api.aiGateway>, 'start' | 'confirmStart'> => ({
+  start: ({ body: { taskId, expectedRevision, reason, durationSec } }, caller) =>
+    approvals.request(caller, {
+      action: 'start',
+      taskIds: [taskId],
+      params: durationSec === undefined ? {} : { durationSec },
+      ...{ reason, expectedRevision, idempotencyKey: caller.idempotencyKey },
+    }),
+  confirmStart: async ({ body: { approvalToken } }, caller) => {
+    const { idempotencyKey } = caller;
+    const { cursor, data } = await approvals.confirm(caller, { family: 'start', approvalToken, idempotencyKey });
+    return { cursor, data: data as typeof data & { task: Record<string, unknown> } };
+  },
 });
