@@ -49,6 +49,7 @@ export const checkArchive = (texts: ArchiveTexts, payloads: ReadonlyMap<string, 
     ...recordIssues(records),
     ...payloadIssues(plan, payloads),
     ...unexplained(plan, task, records),
+    ...unknownKinds(plan),
   ];
   if (issues.length > 0) throw invalid(issues.slice(0, 100), issues[0]?.code);
   return { plan, task, records, sealed: texts.secrets as SealedSecrets | undefined, bound: texts.bound };
@@ -95,6 +96,13 @@ const payloadIssues = (plan: TaskExportPlan, payloads: ReadonlyMap<string, numbe
   }
   return issues;
 };
+
+const unknownKinds = ({ dependencies, missing }: TaskExportPlan): Issue[] =>
+  missing.flatMap(({ kind }, index) =>
+    kind === 'tasks' || Object.hasOwn(dependencies, kind)
+      ? []
+      : [{ path: `/manifest/missing/${index}/kind`, code: 'UNKNOWN_KIND', message: 'is no kind of record' }],
+  );
 
 /** Ids that the manifest neither explains nor tells to be missing. */
 const unexplained = (plan: TaskExportPlan, task: PortableTask, records: ArchiveRecords): Issue[] => {

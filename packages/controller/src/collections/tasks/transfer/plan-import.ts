@@ -17,6 +17,7 @@ import { readArchive } from './read-archive.ts';
 import { explained } from './refusals.ts';
 
 const lifeMs = 3_600_000;
+const maxWarnings = 1000;
 
 interface Deps {
   readonly store: Store;
@@ -39,7 +40,7 @@ export const createImportPlanner = ({ store, settings, files }: Deps) => {
       schema: exportSchema,
       task: archive.task as unknown as ImportPlan['task'],
       items,
-      warnings: [...archive.plan.warnings, ...secretWarnings(archive)],
+      warnings: [...archive.plan.warnings.slice(0, maxWarnings), ...secretWarnings(archive)],
       problems: [...problemsOf(items), ...secretProblems(archive), ...permissionProblems(items, caller)],
     };
   };
