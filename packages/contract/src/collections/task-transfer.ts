@@ -62,7 +62,7 @@ export const TaskExportPlan = Type.Object(
       payloadBytes: count,
       tunnels: count,
     }),
-    warnings: Type.Array(Type.String(), { maxItems: 100_000 }),
+    warnings: Type.Array(Type.String({ maxLength: 4096 }), { maxItems: 100_000 }),
     missing: Type.Array(Type.Object({ kind: Type.String(), reason: Type.String(), sourceId: Type.Integer() }), {
       maxItems: 10_000,
     }),
