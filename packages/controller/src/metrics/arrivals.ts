@@ -46,11 +46,16 @@ export class RunArrivals {
       this.#seconds.set(stream, fresh);
     }
     let refused = 0;
+    const { names } = this.run;
     for (const summary of summaries) {
       if (stream.ranges.has(summary.seq) || fresh.has(summary.seq)) continue;
-      if (isSound(summary, now) && this.run.names.size < maxNames)
-        fresh.set(summary.seq, this.run.names.secondOf(summary));
-      else refused += 1;
+      if (!isSound(summary, now) || names.size >= maxNames) {
+        refused += 1;
+        continue;
+      }
+      const second = names.secondOf(summary);
+      names.noteSaid(stream.side.group, second);
+      fresh.set(summary.seq, second);
     }
     return refused;
   }

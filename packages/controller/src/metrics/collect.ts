@@ -1,6 +1,6 @@
 import type { Executor } from '../store/database.ts';
 import { Frame, type Spread } from './frame.ts';
-import type { MetricPlan } from './metric-plan.ts';
+import { type MetricPlan, voiceOf } from './metric-plan.ts';
 import type { OpenRun } from './open-run.ts';
 import type { Side } from './run-facts.ts';
 import { type Measured, scanAgents, scanMerged } from './scan.ts';
@@ -26,18 +26,20 @@ type Done<S extends Spread> = (labels: Labels, frame: Frame<S>) => void;
 /** Frames by label; handed on as soon as no more can come for them. */
 class Labelled<S extends Spread> {
   readonly #frames = new Map<string, { labels: Labels; frame: Frame<S> }>();
-  readonly #create: () => Frame<S>;
+  readonly #create: (sides: readonly Side[]) => Frame<S>;
   readonly #done: Done<S>;
 
-  constructor(create: () => Frame<S>, done: Done<S>) {
+  constructor(create: (sides: readonly Side[]) => Frame<S>, done: Done<S>) {
     this.#create = create;
     this.#done = done;
   }
 
-  frameOf(key: string, labels: () => Labels): Frame<S> {
+  /** `describe` says what a new label is, and which sides of the run it is about. */
+  frameOf(key: string, describe: () => { labels: Labels; sides: readonly Side[] }): Frame<S> {
     let found = this.#frames.get(key);
     if (found === undefined) {
-      found = { labels: labels(), frame: this.#create() };
+      const { labels, sides } = describe();
+      found = { labels, frame: this.#create(sides) };
       this.#frames.set(key, found);
     }
     return found.frame;
@@ -52,6 +54,41 @@ class Labelled<S extends Spread> {
 
 const pluginLabels = ({ plugin, pluginId, role }: Side): Labels => ({ plugin, pluginID: String(pluginId), role });
 
+/** What becomes of each second, by the kind of label. */
+const visitorOf = <S extends Spread>(
+  { facts, names }: OpenRun,
+  labelled: Labelled<S>,
+  everySide: readonly Side[],
+): Record<Grouping, (measured: Measured) => void> => {
+  let lastAgent = 0;
+  return {
+    total: (measured) => labelled.frameOf('', () => ({ labels: {}, sides: everySide })).add(measured),
+    side: (measured) => {
+      const { side } = measured;
+      const group = String(side.group);
+      labelled.frameOf(group, () => ({ labels: { group }, sides: [side] })).add(measured);
+    },
+    plugin: (measured) => {
+      const { pluginId, role } = measured.side;
+      const isSame = (side: Side) => side.pluginId === pluginId && side.role === role;
+      const describe = () => ({ labels: pluginLabels(measured.side), sides: everySide.filter(isSame) });
+      labelled.frameOf(`${pluginId} ${role}`, describe).add(measured);
+    },
+    agent: (measured) => {
+      if (measured.agentId !== lastAgent) labelled.finish();
+      lastAgent = measured.agentId;
+      const { name = '', sides = [] } = facts.agents.get(lastAgent) ?? {};
+      labelled.frameOf('', () => ({ labels: { agent: name, agentID: String(lastAgent) }, sides })).add(measured);
+    },
+    target: (measured) => {
+      for (const part of measured.parts) {
+        const target = names.targetOf(part.target);
+        labelled.frameOf(target, () => ({ labels: { target }, sides: everySide })).add(measured, [part]);
+      }
+    },
+  };
+};
+
 /** Reads what is wanted of a run into frames, one for each label. */
 export const collectFrames = async <S extends Spread>(
   read: Executor,
@@ -59,37 +96,18 @@ export const collectFrames = async <S extends Spread>(
   { plans, fromSec, toSec, by, createSpread, isWanted = () => true, agentId }: Collecting<S>,
   done: Done<S>,
 ): Promise<void> => {
+  const { facts, names } = run;
   const sources = new Set(plans.flatMap((plan) => [...plan.sources]));
   const span = { fromSec, toSec, wants: (metric: number) => sources.has(metric) };
-  const labelled = new Labelled(() => new Frame(plans, fromSec, createSpread), done);
-  let lastAgent = 0;
-  const addWhole = (key: string, labels: () => Labels) => (measured: Measured) =>
-    labelled.frameOf(key, labels).add(measured);
-  const visit: Record<Grouping, (measured: Measured) => void> = {
-    total: addWhole('', () => ({})),
-    side: (measured) => {
-      const group = String(measured.side.group);
-      addWhole(group, () => ({ group }))(measured);
-    },
-    plugin: (measured) => {
-      const { pluginId, role } = measured.side;
-      addWhole(`${pluginId} ${role}`, () => pluginLabels(measured.side))(measured);
-    },
-    agent: (measured) => {
-      if (measured.agentId !== lastAgent) labelled.finish();
-      lastAgent = measured.agentId;
-      const name = run.facts.agents.get(lastAgent)?.name ?? '';
-      addWhole('', () => ({ agent: name, agentID: String(lastAgent) }))(measured);
-    },
-    target: (measured) => {
-      for (const part of measured.parts) {
-        const target = run.names.targetOf(part.target);
-        labelled.frameOf(target, () => ({ target })).add(measured, [part]);
-      }
-    },
+  const create = (sides: readonly Side[]) => {
+    const voices = plans.map((plan) => ({ plan, voice: voiceOf(plan, sides, names) }));
+    return new Frame(voices, fromSec, createSpread);
   };
+  const labelled = new Labelled(create, done);
+  const everySide = agentId === undefined ? [...facts.sides.values()] : (facts.agents.get(agentId)?.sides ?? []);
+  const visit = visitorOf(run, labelled, everySide)[by];
   const add = (measured: Measured) => {
-    if (isWanted(measured.side, measured.second)) visit[by](measured);
+    if (isWanted(measured.side, measured.second)) visit(measured);
   };
   const isMerged = agentId === undefined && by !== 'agent' && by !== 'target';
   if (isMerged) await scanMerged(read, run, span, add);

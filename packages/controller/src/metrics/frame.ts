@@ -34,96 +34,95 @@ export class SteppedSpread implements Spread {
   }
 }
 
-/** One metric as one side of the traffic saw it. Arrays are by second, from the first second of the frame. */
+/** One metric. Arrays are by second, from the first second of the frame. */
 export class Track<S extends Spread = Spread> {
   /** Seconds of time in which it could be reported; undefined where nobody was there to report it. */
   readonly spans: (number | undefined)[] = [];
   readonly values: (number | undefined)[] = [];
   readonly spread: S;
-  hasReported = false;
 
   constructor(spread: S) {
     this.spread = spread;
   }
 
-  takeOver({ spans, values, hasReported }: Track): this {
+  takeOver({ spans, values }: Track): this {
     for (const [at, span] of spans.entries()) this.spans[at] = span;
     for (const [at, value] of values.entries()) this.values[at] = value;
-    this.hasReported = hasReported;
     return this;
   }
 }
 
-type Tracks<S extends Spread> = Record<Role, Track<S>>;
+/** Whose word counts for a metric. */
+export interface Voice {
+  readonly plan: MetricPlan;
+  readonly voice: Role | 'any';
+}
 
-/**
- * The metrics of one label, such as one agent or everything, second by second. Both sides of the traffic may report the
- * same metric; they are kept apart, because what a client sent and a server received is not twice as much.
- */
+/** The metrics of one label, such as one agent or everything, second by second. */
 export class Frame<S extends Spread = Spread> {
-  readonly plans: readonly MetricPlan[];
+  readonly #voices: readonly Voice[];
   readonly #fromSec: number;
-  readonly #tracks: Tracks<S>[];
-  readonly #plansOf = new Map<number, number[]>();
+  readonly #tracks: Track<S>[];
+  /** By role and number of a reported metric: the places of those that are made of it. */
+  readonly #placesOf: Record<Role, Map<number, number[]>> = { client: new Map(), server: new Map() };
   /** Time of the source in the second it is in, pieces added up. */
   #spanSec = 0;
 
-  constructor(plans: readonly MetricPlan[], fromSec: number, createSpread: () => S) {
-    this.plans = plans;
+  constructor(voices: readonly Voice[], fromSec: number, createSpread: () => S) {
+    this.#voices = voices;
     this.#fromSec = fromSec;
-    this.#tracks = plans.map(() => ({ client: new Track(createSpread()), server: new Track(createSpread()) }));
-    for (const [index, { sources }] of plans.entries()) {
-      for (const source of sources) this.#plansOf.set(source, [...(this.#plansOf.get(source) ?? []), index]);
+    this.#tracks = voices.map(() => new Track(createSpread()));
+    for (const role of ['client', 'server'] as const) {
+      for (const [place, { plan, voice }] of voices.entries()) {
+        if (voice !== role && voice !== 'any') continue;
+        const places = this.#placesOf[role];
+        for (const source of plan.sources) places.set(source, [...(places.get(source) ?? []), place]);
+      }
     }
   }
 
   /** A copy that goes on by itself. */
   static copyOf(frame: Frame<TotalSpread>): Frame<TotalSpread> {
-    const copy = new Frame(frame.plans, frame.#fromSec, () => new TotalSpread());
-    const copyTrack = (track: Track<TotalSpread>) =>
-      new Track(new TotalSpread(new HistogramSum().addAll(track.spread.sum))).takeOver(track);
-    for (const [index, { client, server }] of frame.#tracks.entries()) {
-      copy.#tracks[index] = { client: copyTrack(client), server: copyTrack(server) };
+    const copy = new Frame(frame.#voices, frame.#fromSec, () => new TotalSpread());
+    for (const [place, track] of frame.#tracks.entries()) {
+      copy.#tracks[place] = new Track(new TotalSpread(new HistogramSum().addAll(track.spread.sum))).takeOver(track);
     }
     return copy;
+  }
+
+  get plans(): MetricPlan[] {
+    return this.#voices.map(({ plan }) => plan);
+  }
+
+  trackOf(place: number): Track<S> {
+    return this.#tracks[place] as Track<S>;
   }
 
   add({ side, second, spanSec, parts, isMore }: Measured, ownParts: readonly Part[] = parts): void {
     const at = second - this.#fromSec;
     this.#spanSec = isMore ? this.#spanSec + spanSec : spanSec;
-    for (const [index, plan] of this.plans.entries()) {
-      if (!plan.isOf(side.engine)) continue;
-      const { spans } = (this.#tracks[index] as Tracks<S>)[side.role];
+    for (const [place, { plan, voice }] of this.#voices.entries()) {
+      if ((voice !== side.role && voice !== 'any') || !plan.isOf(side.engine)) continue;
+      const { spans } = this.trackOf(place);
       spans[at] = Math.max(spans[at] ?? 0, this.#spanSec);
     }
+    const places = this.#placesOf[side.role];
     for (const { scalars, histograms } of ownParts) {
       for (const [number, value] of scalars) {
-        for (const index of this.#plansOf.get(number) ?? []) this.#addScalar(index, side.role, at, { value, isMore });
+        for (const place of places.get(number) ?? []) this.#addScalar(place, at, value, isMore);
       }
       for (const [number, bytes] of histograms) {
-        for (const index of this.#plansOf.get(number) ?? []) {
-          const track = (this.#tracks[index] as Tracks<S>)[side.role];
-          track.hasReported = true;
-          track.spread.add(second, bytes);
-        }
+        for (const place of places.get(number) ?? []) this.trackOf(place).spread.add(second, bytes);
       }
     }
   }
 
-  /** What counts of a metric: the word of the clients, or that of the servers where clients have none. */
-  trackOf(index: number): Track<S> {
-    const { client, server } = this.#tracks[index] as Tracks<S>;
-    if (client.hasReported || this.plans[index]?.isOfClients) return client;
-    return server.hasReported || client.spans.length === 0 ? server : client;
-  }
-
-  #addScalar(index: number, role: Role, at: number, { value, isMore }: { value: number; isMore: boolean }): void {
-    const plan = this.plans[index] as MetricPlan;
-    if (isMore && plan.kind === 'level') return;
-    const track = (this.#tracks[index] as Tracks<S>)[role];
-    const before = track.values[at];
-    track.hasReported = true;
-    if (before === undefined) track.values[at] = value;
-    else track.values[at] = plan.isWorst ? Math.max(before, value) : before + value;
+  #addScalar(place: number, at: number, value: number, isMore: boolean): void {
+    const { kind, isWorst } = (this.#voices[place] as Voice).plan;
+    if (isMore && kind === 'level') return;
+    const { values } = this.trackOf(place);
+    const before = values[at];
+    if (before === undefined) values[at] = value;
+    else values[at] = isWorst ? Math.max(before, value) : before + value;
   }
 }

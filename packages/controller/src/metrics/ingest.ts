@@ -7,7 +7,7 @@ import { RunArrivals, type SummariesReport } from './arrivals.ts';
 import { firstOfMinute, lastOfMinute, minuteOf } from './merged-minutes.ts';
 import { blockOf, type OpenRun } from './open-run.ts';
 import { type OpenRuns, readMergedMinute } from './open-runs.ts';
-import { secondAt } from './run-facts.ts';
+import { secondOf } from './run-facts.ts';
 import type { InTurn } from './turns.ts';
 
 /** Whether what an agent says about a run still counts: the run goes on, and the agent has its newest assignment. */
@@ -174,7 +174,7 @@ const prepare = async ({ read }: Store, arrivals: RunArrivals): Promise<Writing>
   for (const stream of arrivals.streams) {
     for (const second of arrivals.secondsOf(stream)) {
       if (!run.isRolled(second)) continue;
-      const minute = minuteOf(secondAt(run.facts, second.at));
+      const minute = minuteOf(secondOf(run.facts, second));
       if (!reopened.has(minute)) reopened.set(minute, await readMergedMinute(read, run, minute));
     }
   }

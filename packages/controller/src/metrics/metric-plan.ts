@@ -1,7 +1,7 @@
 import { commonMetrics, findMetric, findPlugin, type MetricDescription } from '@rushhour/contract';
 import { isWorstOf } from './cell.ts';
 import type { Metric, NameBook } from './name-book.ts';
-import type { RunFacts } from './run-facts.ts';
+import type { Role, RunFacts, Side } from './run-facts.ts';
 
 /** How a metric is had from what engines report. */
 export interface MetricPlan {
@@ -130,14 +130,36 @@ const reportedPlan = (name: string, facts: Known, names: NameBook): MetricPlan |
 export const planMetric = (name: string, facts: Known, names: NameBook): MetricPlan | undefined =>
   derivedPlan(name, names) ?? reportedPlan(name, facts, names);
 
+/** Whether one of these sides has ever said something that the metric is made of. */
+export const isSaidBy = ({ sources }: MetricPlan, sides: Iterable<Side>, names: NameBook): boolean => {
+  for (const { group } of sides) for (const source of sources) if (names.hasSaid(group, source)) return true;
+  return false;
+};
+
+/**
+ * Whose word counts. Both sides of the traffic may report the same metric, and what a client sent and a server received
+ * is not twice as much: that of the clients counts, or that of the servers where clients never speak of it. Of strain
+ * everybody tells.
+ */
+export const voiceOf = (plan: MetricPlan, sides: readonly Side[], names: NameBook): Role | 'any' => {
+  const [clients, servers] = [
+    sides.filter(({ role }) => role === 'client'),
+    sides.filter(({ role }) => role === 'server'),
+  ];
+  if (plan.isWorst) return 'any';
+  if (plan.isOfClients || isSaidBy(plan, clients, names)) return 'client';
+  if (isSaidBy(plan, servers, names)) return 'server';
+  return clients.some(({ engine }) => plan.isOf(engine)) ? 'client' : 'server';
+};
+
 /** Failures are always worth a word: none is good to know. */
-const isAlwaysSaid = (name: string) => name === 'errors';
+export const isAlwaysTold = (name: string) => name === 'errors';
 
 /** The common metrics that this run has something for, then all it has reported. */
 export const metricsOfRun = (names: NameBook): string[] => {
   const reported = [...new Set([...names.metrics.values()].map(({ name }) => name))].sort();
   const derived = Object.entries(derivations)
-    .filter(([name, { isSource }]) => isAlwaysSaid(name) || [...names.metrics.values()].some(isSource))
+    .filter(([name, { isSource }]) => isAlwaysTold(name) || [...names.metrics.values()].some(isSource))
     .map(([name]) => name);
   return [...derived, ...reported];
 };

@@ -14,7 +14,7 @@ import { createOpenRuns, type OpenRuns } from './open-runs.ts';
 import { secondAt } from './run-facts.ts';
 import { readSeries } from './series.ts';
 import { readSnapshots } from './snapshots.ts';
-import { readSummary, readTotals } from './summary.ts';
+import { readSummary, readTotals, type TotalsOf } from './summary.ts';
 import { createTurns } from './turns.ts';
 import { startUpkeep, type Upkeep } from './upkeep.ts';
 import { readValue, type ValueQuery } from './value.ts';
@@ -133,9 +133,15 @@ export class Metrics {
   }
 
   /** What the run, or one of its agents, came to, all entries together. */
-  async totalsOf(runId: number, agentId?: number): Promise<MetricValue[]> {
+  async totalsOf(runId: number, of: TotalsOf = {}): Promise<MetricValue[]> {
     const run = await this.#runs.open(runId);
-    return run === undefined ? [] : readTotals(this.#read, run, agentId);
+    return run === undefined ? [] : readTotals(this.#read, run, of);
+  }
+
+  /** The names of everything the run has, common metrics first. */
+  async metricsOf(runId: number): Promise<string[]> {
+    const run = await this.#runs.open(runId);
+    return run === undefined ? [] : metricsOfRun(run.names);
   }
 
   /** One number, such as a threshold needs; undefined when there is nothing to compute it from. */

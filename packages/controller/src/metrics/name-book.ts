@@ -2,7 +2,7 @@ import type { Series, Summary } from '@rushhour/protocol';
 import type { Part, Second } from './second.ts';
 
 export type MetricKind = 'counter' | 'gauge' | 'histogram';
-type Kind = MetricKind | 'target';
+type Kind = MetricKind | 'target' | 'said';
 
 export interface Metric {
   readonly kind: MetricKind;
@@ -10,17 +10,23 @@ export interface Metric {
 }
 
 /** How a name is stored: its kind comes first, so that a number says what it stands for. */
-const marks: Readonly<Record<Kind, string>> = { counter: 'c ', gauge: 'g ', histogram: 'h ', target: 't ' };
+const marks: Readonly<Record<Kind, string>> = { counter: 'c ', gauge: 'g ', histogram: 'h ', target: 't ', said: 's ' };
 const kindOfMark = new Map(Object.entries(marks).map(([kind, mark]) => [mark, kind as Kind]));
+
+const saidKey = (group: number, metric: number) => group * 2 ** 20 + metric;
 
 /** Stands for what concerns no target. */
 export const noTarget = 0;
 
-/** The names of a run and their numbers, from 1. Names are only ever added. */
+/**
+ * The names of a run and their numbers, from 1. Names are only ever added. That a side has said something of a metric is
+ * written down as a name too: silence means something else where nobody ever spoke.
+ */
 export class NameBook {
   readonly #numbers = new Map<string, number>();
   readonly #names: string[] = [''];
   readonly #metrics = new Map<number, Metric>();
+  readonly #said = new Set<number>();
   /** Not stored yet. */
   #fresh: { number: number; name: string }[] = [];
 
@@ -60,6 +66,18 @@ export class NameBook {
     return number;
   }
 
+  /** Whether a side, by its number, has ever reported a metric, by its number. */
+  hasSaid(group: number, metric: number): boolean {
+    return this.#said.has(saidKey(group, metric));
+  }
+
+  noteSaid(group: number, { parts }: Second): void {
+    for (const { scalars, histograms } of parts) {
+      for (const metric of scalars.keys()) this.#say(group, metric);
+      for (const metric of histograms.keys()) this.#say(group, metric);
+    }
+  }
+
   secondOf({ seq, at, spanMs, phase, series }: Summary): Second {
     return { seq, at: Math.round(at), spanMs, phase, parts: series.map((one) => this.#partOf(one)) };
   }
@@ -69,11 +87,18 @@ export class NameBook {
     return { seq, at, spanMs, phase, series: parts.map((part) => this.#seriesOf(part)) };
   }
 
+  #say(group: number, metric: number): void {
+    if (!this.#said.has(saidKey(group, metric))) this.numberOf('said', `${group} ${metric}`);
+  }
+
   #enter(number: number, marked: string): void {
     this.#numbers.set(marked, number);
     this.#names[number] = marked;
     const kind = kindOfMark.get(marked.slice(0, 2));
-    if (kind !== undefined && kind !== 'target') this.#metrics.set(number, { kind, name: marked.slice(2) });
+    if (kind === 'said') {
+      const [group = 0, metric = 0] = marked.slice(2).split(' ').map(Number);
+      this.#said.add(saidKey(group, metric));
+    } else if (kind !== undefined && kind !== 'target') this.#metrics.set(number, { kind, name: marked.slice(2) });
   }
 
   #partOf({ target, counters, gauges, histograms }: Series): Part {

@@ -1,7 +1,8 @@
+import { phaseOf } from './cell.ts';
 import { lastOfMinute, MergedMinutes, minuteOf } from './merged-minutes.ts';
 import type { NameBook } from './name-book.ts';
 import { Phases } from './phases.ts';
-import { type RunFacts, type Side, secondAt } from './run-facts.ts';
+import { type RunFacts, type Side, secondOf } from './run-facts.ts';
 import type { Second } from './second.ts';
 import { SeqRanges } from './seq-ranges.ts';
 
@@ -73,17 +74,17 @@ export class OpenRun {
 
   /** Counts in a second that is on disk. */
   take(stream: Stream, given: Second): void {
-    const second = secondAt(this.facts, given.at);
+    const second = secondOf(this.facts, given);
     const isMore = stream.lastSecond === second;
     const { group } = stream.side;
     const cell = this.merged.add(group, second, given, { names: this.names, isMore });
-    this.phases.note(group, second, cell.phase);
+    this.phases.note(group, second, phaseOf(cell));
     stream.lastSecond = Math.max(stream.lastSecond, second);
   }
 
   /** Whether the second belongs to a minute that is stored merged already. */
   isRolled(given: Second): boolean {
-    return this.rolled.has(minuteOf(secondAt(this.facts, given.at)));
+    return this.rolled.has(minuteOf(secondOf(this.facts, given)));
   }
 
   /** The last second before which every minute is stored merged. */

@@ -6,7 +6,7 @@ import { firstOfMinute, lastOfMinute, minuteOf } from './merged-minutes.ts';
 import { NameBook } from './name-book.ts';
 import { blockOf, OpenRun } from './open-run.ts';
 import { unpackSeconds } from './packing.ts';
-import { readRunFacts, secondAt, timeOf } from './run-facts.ts';
+import { readRunFacts, secondOf, slackSec, timeOf } from './run-facts.ts';
 import { packedOf } from './squeeze.ts';
 
 const forever = 8_640_000_000_000_000;
@@ -31,15 +31,14 @@ const mergeLoose = async (read: Executor, run: OpenRun) => {
   const { facts, rolled } = run;
   let first = 0;
   while (rolled.has(first)) first += 1;
-  // A second of slack: times are rounded to the second they belong to.
-  const span = { runID: facts.runId, fromAt: timeOf(facts, firstOfMinute(first) - 1), toAt: forever };
+  const span = { runID: facts.runId, fromAt: timeOf(facts, firstOfMinute(first) - slackSec), toAt: forever };
   for await (const rows of samplesBetween(read, span)) {
     for (const { agentID, orderIndex, data } of rows) {
       const stream = run.streamOf(agentID, orderIndex);
       if (stream === undefined) continue;
       for (const second of unpackSeconds(packedOf(data))) {
         if (!run.isRolled(second)) run.take(stream, second);
-        stream.lastSecond = Math.max(stream.lastSecond, secondAt(facts, second.at));
+        stream.lastSecond = Math.max(stream.lastSecond, secondOf(facts, second));
       }
     }
     await nextTurn();

@@ -87,7 +87,7 @@ const everything = async (runId: number) => ({
   target: await metrics.series(runId, { metrics: ['http.requests'], by: 'target', step: 10 }),
   summary: await metrics.summaryOf(runId),
   totals: await metrics.totalsOf(runId),
-  agentTotals: await metrics.totalsOf(runId, 2),
+  agentTotals: await metrics.totalsOf(runId, { agentId: 2 }),
   value: await metrics.value({
     ...{ runId, metric: 'http.latency', aggregation: 'p99', window: 'steady', scope: {} },
   }),
@@ -259,5 +259,72 @@ describe('reading measurements', () => {
     expect(await everything(runId)).toEqual(before);
     await restart();
     expect(await everything(runId)).toEqual(before);
+  });
+});
+
+describe('the ends of a run', () => {
+  const sides = { 1: [orderOf()], 2: [orderOf({ role: 'server' })] };
+  const requests = async (runId: number) =>
+    (await metrics.series(runId, { metrics: ['http.requests', 'http.served', 'txBytes'] })).series.map(
+      ({ values }) => values,
+    );
+
+  it('the last piece of an order is a second of its own, and no steady one', async () => {
+    const { runId, t0 } = await storeRun(store, { t0: Date.now() - 60_000, agents: sides });
+    const second = (seq: number) => summaryOf({ seq, t0, counters: { 'http.requests': 200, 'http.txBytes': 10 } });
+    const tail = { ...summaryOf({ seq: 4, t0, counters: { 'http.requests': 1 } }), at: t0 + 3400, spanMs: 400 };
+    const served = (seq: number) =>
+      summaryOf({ seq, t0, target: '', counters: { 'http.served': 200, 'http.txBytes': 99 } });
+    gateway.summaries(1, { runId }, [second(1), second(2), second(3), tail]);
+    gateway.summaries(2, { runId }, [1, 2, 3, 4, 5].map(served));
+    await metrics.flush();
+    // After the clients have ended, servers do not speak for them.
+    expect(await requests(runId)).toEqual([
+      [200, 200, 200, 2.5, null],
+      [200, 200, 200, 200, 200],
+      [10, 10, 10, 0, null],
+    ]);
+    const [client, server] = await metrics.summaryOf(runId);
+    expect([client?.seconds, server?.seconds]).toEqual([3, 3]);
+    const find = (name: string) => client?.metrics.find(({ metric }) => metric === name);
+    expect(find('http.requests')).toMatchObject({ sum: 600, rate: 200 });
+    // Each side tells of what it has to do with.
+    expect(find('http.served')).toBeUndefined();
+    expect(server?.metrics.map(({ metric }) => metric)).toEqual([
+      'txPackets',
+      'rxPackets',
+      'txBytes',
+      'txPps',
+      'rxPps',
+      'txBps',
+      'errors',
+      'http.served',
+      'http.txBytes',
+    ]);
+  });
+
+  it('a summary that comes late belongs to the second it was about', async () => {
+    const { runId, t0 } = await storeRun(store, { t0: Date.now() - 60_000 });
+    const piece = (seq: number, fromMs: number, toMs: number) => ({
+      ...summaryOf({ seq, t0, counters: { 'http.requests': (toMs - fromMs) / 10 } }),
+      ...{ at: t0 + toMs, spanMs: toMs - fromMs },
+    });
+    const pieces = [piece(1, 5, 1003), piece(2, 1003, 2700), piece(3, 2700, 3001), piece(4, 3001, 3990)];
+    gateway.summaries(1, { runId }, pieces);
+    await metrics.flush();
+    const [values] = await requests(runId);
+    expect(values?.map((value) => Math.round(value ?? 0))).toEqual([100, 100, 100, 100]);
+  });
+
+  it('a run that was never steady is judged by all of it, once it is over', async () => {
+    const { runId, t0 } = await storeRun(store, { t0: Date.now() - 60_000 });
+    const second = (seq: number) => summaryOf({ seq, t0, phase: 'rampUp', counters: { 'http.requests': 10 * seq } });
+    gateway.summaries(1, { runId }, [second(1), second(2)]);
+    await metrics.flush();
+    const query = { runId, metric: 'http.requests', aggregation: 'sum', scope: {}, window: 'steady' } as const;
+    expect(await metrics.value(query)).toBeUndefined();
+    expect(await metrics.summaryOf(runId)).toMatchObject([{ window: 'all', seconds: 2 }]);
+    await setRun(store, runId, { status: 6 });
+    expect(await metrics.value(query)).toBe(30);
   });
 });

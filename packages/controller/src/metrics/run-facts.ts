@@ -42,7 +42,17 @@ const sideOf = ({ entry, pluginId, role, engine }: RunOrder): Side => ({
 /** The side that answers this one, or is answered by it. */
 export const otherGroup = (group: number) => (group % 2 === 0 ? group + 1 : group - 1);
 
-/** The whole second since the common start that ends at this time; 1 is the first. */
+/**
+ * The second since the common start that most of a span lies in; 1 is the first. Its middle decides: a summary may come
+ * late, and the last one of an order is short.
+ */
+export const secondOf = ({ t0 }: Pick<RunFacts, 't0'>, { at, spanMs }: { at: number; spanMs: number }) =>
+  Math.max(1, Math.ceil((at - spanMs / 2 - t0) / 1000));
+
+/** How far the end of a span may be from the second it belongs to. */
+export const slackSec = 3;
+
+/** The second that ends at this time, or next to it. */
 export const secondAt = ({ t0 }: Pick<RunFacts, 't0'>, at: number) => Math.max(1, Math.round((at - t0) / 1000));
 
 export const timeOf = ({ t0 }: Pick<RunFacts, 't0'>, second: number) => t0 + second * 1000;

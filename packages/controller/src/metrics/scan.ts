@@ -1,12 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Executor } from '../store/database.ts';
 import { everyAgent, type SampleRow, samplesBetween } from '../store/samples.ts';
-import { type Cell, cellOfSecond, histogramsOf, isNeededForCell } from './cell.ts';
+import { type Cell, cellOfSecond, histogramsOf, isNeededForCell, phaseOf } from './cell.ts';
 import { minuteOf } from './merged-minutes.ts';
 import { noTarget } from './name-book.ts';
 import type { OpenRun } from './open-run.ts';
 import { unpackSeconds } from './packing.ts';
-import { type Side, secondAt, timeOf } from './run-facts.ts';
+import { type Side, secondOf, slackSec, timeOf } from './run-facts.ts';
 import type { Part } from './second.ts';
 import { packedOf } from './squeeze.ts';
 
@@ -93,8 +93,9 @@ export const scanAgents = async (
   const visitRow = ({ agentID, orderIndex, data }: SampleRow) => {
     const side = facts.agents.get(agentID)?.sides[orderIndex];
     if (side === undefined) return;
-    for (const { at, spanMs, parts } of unpackSeconds(packedOf(data), span.wants)) {
-      const second = secondAt(facts, at);
+    for (const given of unpackSeconds(packedOf(data), span.wants)) {
+      const { spanMs, parts } = given;
+      const second = secondOf(facts, given);
       const isSame = previous?.agentId === agentID && previous.order === orderIndex;
       const isMore = isSame && previous?.second === second;
       previous = { side, agentId: agentID, order: orderIndex, second };
@@ -102,11 +103,10 @@ export const scanAgents = async (
       visit({ side, agentId: agentID, second, spanSec: spanMs / 1000, parts, isMore });
     }
   };
-  // A second of slack on both sides: times are rounded to the second they belong to.
   const where = {
     runID: facts.runId,
-    fromAt: timeOf(facts, span.fromSec - 1),
-    toAt: timeOf(facts, span.toSec + 1),
+    fromAt: timeOf(facts, span.fromSec - slackSec),
+    toAt: timeOf(facts, span.toSec + slackSec),
     agent: agentId,
   };
   for await (const rows of samplesBetween(read, where)) {
@@ -122,7 +122,9 @@ export const readPhases = async (read: Executor, run: OpenRun): Promise<void> =>
   const where = { runID: facts.runId, fromAt: facts.t0, toAt: timeOf(facts, run.newestSecond), agent: everyAgent };
   for await (const rows of samplesBetween(read, where)) {
     for (const { orderIndex, data } of rows) {
-      for (const { seq, phase } of unpackSeconds(packedOf(data), () => false)) phases.note(orderIndex, seq, phase);
+      for (const second of unpackSeconds(packedOf(data), isNeededForCell)) {
+        phases.note(orderIndex, second.seq, phaseOf(cellOfSecond(second)));
+      }
     }
     await nextTurn();
   }

@@ -3,19 +3,25 @@ import type { Executor } from '../store/database.ts';
 import { metricValueOf, secondsOf } from './aggregate.ts';
 import { collectFrames } from './collect.ts';
 import { type Frame, TotalSpread } from './frame.ts';
-import { type MetricPlan, metricsOfRun, planMetric } from './metric-plan.ts';
+import { isAlwaysTold, isSaidBy, type MetricPlan, metricsOfRun, planMetric } from './metric-plan.ts';
 import type { OpenRun } from './open-run.ts';
 import type { Side } from './run-facts.ts';
 import { readPhases } from './scan.ts';
 
-const plansOf = ({ facts, names }: OpenRun): MetricPlan[] =>
-  metricsOfRun(names).flatMap((name) => planMetric(name, facts, names) ?? []);
+const plansOf = ({ facts, names }: OpenRun, wanted: readonly string[] = metricsOfRun(names)): MetricPlan[] =>
+  wanted.flatMap((name) => planMetric(name, facts, names) ?? []);
 
-const valuesOf = (frame: Frame<TotalSpread>): MetricValue[] =>
+const valuesOf = (frame: Frame<TotalSpread>, isTold: (plan: MetricPlan) => boolean): MetricValue[] =>
   frame.plans.flatMap((plan, index) => {
     const track = frame.trackOf(index);
-    return metricValueOf(plan, secondsOf(plan, track), track.spread.sum) ?? [];
+    return isTold(plan) ? (metricValueOf(plan, secondsOf(plan, track), track.spread.sum) ?? []) : [];
   });
+
+/** Of a part of a run only what it has ever spoken of. */
+const isToldBy =
+  (sides: readonly Side[], { names }: OpenRun) =>
+  (plan: MetricPlan) =>
+    isAlwaysTold(plan.name) || isSaidBy(plan, sides, names);
 
 /** Seconds of time the frame covers. */
 const lengthOf = (frame: Frame<TotalSpread>) =>
@@ -47,21 +53,33 @@ export const readSummary = async (read: Executor, run: OpenRun): Promise<RunSumm
       role: side.role,
       window: steady.has(side.group) ? 'steady' : 'all',
       seconds: lengthOf(frame),
-      metrics: valuesOf(frame),
+      metrics: valuesOf(frame, isToldBy([side], run)),
     });
   });
   return summary.sort((a, b) => a.group - b.group).map(({ group: _, ...rest }) => rest);
 };
 
-/** What the whole run, or one agent in it, came to, all sides together: over the steady part, or over all where there is none. */
-export const readTotals = async (read: Executor, run: OpenRun, agentId?: number): Promise<MetricValue[]> => {
+export interface TotalsOf {
+  /** One agent; all of them when left out. */
+  readonly agentId?: number | undefined;
+  /** Names; everything there is when left out. Those that nobody knows are passed over. */
+  readonly metrics?: readonly string[] | undefined;
+}
+
+/** What a run, or one agent in it, came to, all sides together: over the steady part, or over all if there is none. */
+export const readTotals = async (
+  read: Executor,
+  run: OpenRun,
+  { agentId, metrics }: TotalsOf,
+): Promise<MetricValue[]> => {
   await readPhases(read, run);
   const { facts, phases } = run;
-  const sides = agentId === undefined ? facts.sides.values() : (facts.agents.get(agentId)?.sides ?? []);
+  const sides = agentId === undefined ? [...facts.sides.values()] : (facts.agents.get(agentId)?.sides ?? []);
   const isSteady = phases.hasSteady(sides);
+  const isTold = agentId === undefined ? () => true : isToldBy(sides, run);
   const totals: MetricValue[] = [];
   const options = {
-    plans: plansOf(run),
+    plans: plansOf(run, metrics),
     by: 'total',
     fromSec: 1,
     toSec: run.newestSecond,
@@ -69,6 +87,6 @@ export const readTotals = async (read: Executor, run: OpenRun, agentId?: number)
     isWanted: (side: Side, second: number) => !isSteady || phases.isSteady(side, second),
     agentId,
   } as const;
-  await collectFrames(read, run, options, (_, frame) => totals.push(...valuesOf(frame)));
+  await collectFrames(read, run, options, (_, frame) => totals.push(...valuesOf(frame, isTold)));
   return totals;
 };

@@ -3,7 +3,7 @@ import type { Executor } from '../store/database.ts';
 import { runStatuses } from '../store/run-results.ts';
 import { type Aggregation, aggregateOf, secondsOf } from './aggregate.ts';
 import { Frame, TotalSpread } from './frame.ts';
-import { type MetricPlan, planMetric } from './metric-plan.ts';
+import { type MetricPlan, planMetric, voiceOf } from './metric-plan.ts';
 import type { OpenRun } from './open-run.ts';
 import type { Side } from './run-facts.ts';
 import { type Measured, readPhases, scanAgents, scanMerged } from './scan.ts';
@@ -24,40 +24,46 @@ type Scope = Pick<ValueQuery, 'metric' | 'scope' | 'window'>;
 interface Tally {
   readonly inTurn: InTurn;
   readonly frame: Frame<TotalSpread>;
-  readonly sources: number;
-  readonly reopenings: number;
+  /** What it was made from; when that changes it is made anew. */
+  readonly basis: string;
   lastSecond: number;
 }
 
 const stoppingStatus = 6;
 const tallies = new WeakMap<OpenRun, Map<string, Tally>>();
 
+const isInScope =
+  ({ configurationIndex, pluginID }: ValueQuery['scope']) =>
+  ({ entry, pluginId }: Side) =>
+    (configurationIndex ?? entry) === entry && (pluginID ?? pluginId) === pluginId;
+
+const sidesIn = ({ facts }: OpenRun, scope: ValueQuery['scope']) =>
+  (scope.agentID === undefined ? [...facts.sides.values()] : (facts.agents.get(scope.agentID)?.sides ?? [])).filter(
+    isInScope(scope),
+  );
+
 const tallyOf = (run: OpenRun, plan: MetricPlan, { metric, scope, window }: Scope): Tally => {
   const known = tallies.get(run) ?? new Map<string, Tally>();
   tallies.set(run, known);
   const key = JSON.stringify([metric, scope, window]);
+  const voice = voiceOf(plan, sidesIn(run, scope), run.names);
+  const basis = `${voice} ${plan.sources.size} ${run.reopenings}`;
   const found = known.get(key);
-  if (found && found.reopenings === run.reopenings && found.sources === plan.sources.size) return found;
-  const made: Tally = {
-    inTurn: createTurns(),
-    frame: new Frame([plan], 1, () => new TotalSpread()),
-    sources: plan.sources.size,
-    reopenings: run.reopenings,
-    lastSecond: 0,
-  };
+  if (found?.basis === basis) return found;
+  const frame = new Frame([{ plan, voice }], 1, () => new TotalSpread());
+  const made: Tally = { inTurn: createTurns(), frame, basis, lastSecond: 0 };
   known.set(key, made);
   return made;
 };
 
 /** Whether a second counts, by side. The first second ends one second after the common start. */
 const windowOf = ({ phases }: OpenRun, { scope, window }: Scope) => {
-  const isInScope = ({ entry, pluginId }: Side) =>
-    (scope.configurationIndex ?? entry) === entry && (scope.pluginID ?? pluginId) === pluginId;
+  const isWanted = isInScope(scope);
   const isInWindow = (side: Side, second: number) => {
     if (window === 'all') return true;
     return window === 'steady' ? phases.isSteady(side, second) : second > window.fromSec && second <= window.toSec;
   };
-  return (side: Side, second: number) => isInScope(side) && isInWindow(side, second);
+  return (side: Side, second: number) => isWanted(side) && isInWindow(side, second);
 };
 
 const fill = async (

@@ -28,15 +28,16 @@ interface Wish {
 
 /** What two runs, of any tasks, have in common and what not. Throws `UnknownMetric`. */
 export const compareRuns = async (
-  { read, metrics }: { read: Executor; metrics: Pick<Metrics, 'totalsOf'> },
+  { read, metrics }: { read: Executor; metrics: Pick<Metrics, 'metricsOf' | 'totalsOf'> },
   { base, target, tolerancePct, wanted }: Wish,
 ): Promise<RunComparison> => {
   const [from, to] = [await findAnyRun(read, base), await findAnyRun(read, target)];
-  const [before, after] = [await metrics.totalsOf(base), await metrics.totalsOf(target)];
+  // What one of them never counted is 0 there, if it could have been.
+  const names = [...new Set([...(await metrics.metricsOf(base)), ...(await metrics.metricsOf(target))])];
+  const before = await metrics.totalsOf(base, { metrics: names });
+  const after = await metrics.totalsOf(target, { metrics: names });
   const unknown = unknownOf(wanted ?? [], before, after);
-  if (unknown.length > 0) {
-    throw new UnknownMetric(unknown, [...new Set([...before, ...after].map(({ metric }) => metric))].sort());
-  }
+  if (unknown.length > 0) throw new UnknownMetric(unknown, names.sort());
   const compared = compareMetrics(before, after, { tolerancePct, wanted });
   const [baseRun] = await readRuns(read, [from]);
   const [targetRun] = await readRuns(read, [to]);

@@ -33,7 +33,7 @@ export const readRunAgent = async (
   { runID, agentID, name, role, state, orders, error }: RunAgentRecord,
 ): Promise<RunAgent> => {
   const engines = [...new Set(orders.map(({ engine }) => engine))];
-  const totals = await metrics.totalsOf(runID, agentID);
+  const totals = await metrics.totalsOf(runID, { agentId: agentID });
   const isDrop = (metric: string) => metric === 'agentDrops' || metric.endsWith('.bufferDrops');
   return {
     id: agentID,
