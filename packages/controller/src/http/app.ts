@@ -31,7 +31,11 @@ export const buildApp = async ({ log, tls, ...services }: AppOptions): Promise<F
   const rate = createRateLimit();
   const streams = createStreams();
   const uploads = createUploads();
-  app.addHook('preClose', async () => streams.endAll());
+  app.addHook('preClose', async () => {
+    streams.endAll();
+    // Connections whose last request is still being answered would be kept for the next one, which never comes.
+    app.server.keepAliveTimeout = 1;
+  });
   const metrics = createRequestMetrics();
   serveProbes(app, services.health, metrics);
   const handlers = createHandlers(services) as unknown as Record<string, Record<string, AnyHandler>>;
