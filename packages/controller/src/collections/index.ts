@@ -1,5 +1,6 @@
 import type { Agents } from '../agents/agents.ts';
 import type { Approvals } from '../ai/approvals.ts';
+import type { Drafts } from '../ai/drafts.ts';
 import type { Bus } from '../bus/local.ts';
 import type { AllHandlers } from '../handlers.ts';
 import type { Health } from '../health.ts';
@@ -44,13 +45,21 @@ export interface Services {
   metrics: Metrics;
   runs: Runs;
   approvals: Approvals;
+  drafts: Drafts;
 }
 
 /** One line for each collection of the contract. */
-export const createHandlers = (services: Services): AllHandlers => ({
+export const createHandlers = (services: Services): AllHandlers => {
+  const records = recordHandlers(services);
+  return {
+    ...records,
+    aiAdmin: aiAdminHandlers(services),
+    aiGateway: aiGatewayHandlers({ ...services, records }),
+  };
+};
+
+const recordHandlers = (services: Services): Omit<AllHandlers, 'aiAdmin' | 'aiGateway'> => ({
   agents: agentHandlers(services),
-  aiAdmin: aiAdminHandlers(services),
-  aiGateway: aiGatewayHandlers(services),
   applications: applicationHandlers(services),
   auth: authHandlers(services),
   certificates: certificateHandlers(services),

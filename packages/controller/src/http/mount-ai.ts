@@ -40,7 +40,11 @@ export const mountAi = (app: FastifyInstance, operation: string, route: Route, h
       request.aiCall = await ai.admit(visitOf(operation, request, reply), route);
       assertJson(request);
     },
-    handler: (request) => ai.run(request.aiCall as AiCall, () => partsOf(request), handler),
+    handler: async (request, reply) => {
+      const answer = await ai.run(request.aiCall as AiCall, () => partsOf(request), handler);
+      const tag = reply.getHeader('etag');
+      return tag !== undefined && tag === request.headers['if-none-match'] ? reply.code(304 as 200).send() : answer;
+    },
     onResponse: async ({ aiCall, startedMs, log }, { statusCode }) => {
       observe(statusCode, (performance.now() - startedMs) / 1000);
       // Bodies that could not be read have not come as far as the pipeline's own entry.

@@ -40,6 +40,7 @@ export const agents = createTable('agents', {
     ownerName: () => ofOwner('realName'),
   },
   filters: {
+    ids: (ids: string, engine) => inList('t.id', ids, engine),
     status: (statuses: string, engine) => inList('t.status', statuses, engine),
     tag: (tags: string, engine) => hasTags('t.tags', tags, engine),
     /** One of these engines is available. */

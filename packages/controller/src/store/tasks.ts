@@ -29,6 +29,9 @@ export const tasks = createTable('tasks', {
   filters: {
     status: (statuses: string, engine) => inList('t.status', statuses, engine),
     projectID: (id: number) => sql`${sql.ref('t.projectID')} = ${id}`,
+    projectIDs: (ids: string, engine) => inList('t.projectID', ids, engine),
+    createdFrom: (at: string) => sql`${sql.ref('t.createdAt')} >= ${at}`,
+    createdTo: (at: string) => sql`${sql.ref('t.createdAt')} < ${at}`,
     agentID: uses('agent'),
     pluginID: uses('plugin'),
     deleted: (which: string) =>
