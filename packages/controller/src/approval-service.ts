@@ -1,5 +1,6 @@
 import { createApprovals } from './ai/approvals.ts';
 import type { ConfirmDeps } from './ai/approvals-confirm.ts';
+import { createDrafts } from './ai/drafts.ts';
 import { isFreshlySignedIn } from './ai/reauthentication.ts';
 import type { Bus } from './bus/local.ts';
 import { createTaskOperations } from './collections/task-operations.ts';
@@ -17,11 +18,12 @@ interface Parts {
   onStep?: ConfirmDeps['onStep'];
 }
 
-/** Joins approvals with what they approve. Neither knows the other. */
-export const createApprovalService = ({ settings, ...parts }: Parts) =>
-  createApprovals({
-    ...parts,
-    operations: createTaskOperations(parts),
-    rules: () => settings.current().ai,
+/** Joins approvals and drafts with the tasks they are about. None of them knows the others. */
+export const createApprovalService = ({ settings, ...parts }: Parts) => {
+  const shared = { ...parts, operations: createTaskOperations(parts), rules: () => settings.current().ai };
+  const approvals = createApprovals({
+    ...shared,
     isFresh: ({ sessionId }) => isFreshlySignedIn(parts.store.read, sessionId, Date.now()),
   });
+  return { approvals, drafts: createDrafts(shared) };
+};

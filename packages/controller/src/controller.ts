@@ -71,7 +71,7 @@ export const startController = async (config: Config) => {
     files: storage.files,
     diskUsedPct: health.diskUsedPct,
   });
-  const approvals = createApprovalService({ store, settings, bus, runs, planner });
+  const { approvals, drafts } = createApprovalService({ store, settings, bus, runs, planner });
   const housekeeping = startHousekeeping(choresOf({ store, settings, files: storage.files, runs, approvals }), log);
   const services = {
     store,
@@ -85,6 +85,7 @@ export const startController = async (config: Config) => {
     metrics,
     runs,
     approvals,
+    drafts,
   };
   const app = await buildApp({ log, tls: config.tls, ...services });
   let localAgents: ReturnType<typeof startLocalAgents> | undefined;

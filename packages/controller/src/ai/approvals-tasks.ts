@@ -13,6 +13,8 @@ export interface TaskOperations {
   /** Everything wrong with a task of unknown shape. */
   check(executor: Executor, task: unknown): Promise<Issue[]>;
   create(tx: Change, draft: TaskDraft): Promise<number>;
+  /** The task of a template with its defaults; what has none is left out. */
+  fromTemplate(executor: Executor, id: number): Promise<Record<string, unknown> | undefined>;
   /** Marks an idle task deleted; answers why it cannot. */
   remove(tx: Change, id: number): Promise<{ code?: string; error?: string } | undefined>;
 }

@@ -5,8 +5,10 @@ import type { Runs } from '../runs/create-runs.ts';
 import { openCertificate } from '../store/certificates.ts';
 import type { Executor } from '../store/database.ts';
 import type { Store } from '../store/index.ts';
+import { taskTemplates } from '../store/task-templates.ts';
 import type { StoredTask } from '../store/tasks.ts';
 import { openParams, tunnels } from '../store/tunnels.ts';
+import { fillTemplate } from './task-templates/fill.ts';
 import { issuesOfUnknown } from './tasks/check/check-definition.ts';
 import { referenceIssues } from './tasks/check/reference-rules.ts';
 import { removeTask } from './tasks/removal.ts';
@@ -72,5 +74,9 @@ export const createTaskOperations = ({ store, runs }: { store: Store; runs: Pick
     return issues.length > 0 ? issues : referenceIssues(executor, task as never);
   },
   create: (tx, draft) => createTask(tx, store.secrets, draft),
+  fromTemplate: async (executor, id) => {
+    const template = await taskTemplates.find(executor, id);
+    return template && (fillTemplate(template, { agentMap: {}, parameters: {} }).task as Record<string, unknown>);
+  },
   remove: (tx, id) => removeTask(tx, id, runs, false),
 });

@@ -1,17 +1,24 @@
 import type { api } from '@rushhour/contract';
-import { unavailable } from '../../errors.ts';
+import type { Approvals } from '../../ai/approvals.ts';
+import type { Drafts } from '../../ai/drafts.ts';
+import { one } from '../../crud.ts';
 import type { Handlers } from '../../handlers.ts';
-import type { Store } from '../../store/index.ts';
+import { findTask } from '../../store/tasks.ts';
 
 interface Deps {
-  store: Store;
+  drafts: Drafts;
+  approvals: Pick<Approvals, 'digestOfTask'>;
 }
 
-const notYet = (): never => {
-  throw unavailable('NOT_IMPLEMENTED', 'not available yet');
-};
-
-export const taskWriteHandlers = (_: Deps): Pick<Handlers<typeof api.aiGateway>, 'validateTask' | 'createTask'> => ({
-  validateTask: notYet,
-  createTask: notYet,
+export const taskWriteHandlers = ({
+  drafts,
+  approvals,
+}: Deps): Pick<Handlers<typeof api.aiGateway>, 'validateTask' | 'createTask'> => ({
+  validateTask: async ({ body }, caller) => one(await drafts.validate(caller, body)),
+  createTask: async ({ body: { idempotencyKey: _, ...wish } }, caller) =>
+    drafts.createTask(caller, wish, async (tx, id) => {
+      const task = await findTask(tx, id);
+      const digest = await approvals.digestOfTask(tx, id);
+      return one({ id, revision: Date.parse(task?.updatedAt ?? ''), digest, status: task?.status ?? 0 });
+    }),
 });
