@@ -2,14 +2,16 @@ import type { HeldRun, RunReport } from '@rushhour/protocol';
 import type { AgentListener, Arrival } from '../agents/gateway.ts';
 import type { Executor } from '../store/database.ts';
 import type { NewRunEvent } from '../store/run-events.ts';
+import type { Changes } from './changes.ts';
 import type { Courier } from './courier.ts';
 import { returnOf } from './held-run.ts';
 import type { LateResults } from './late-results.ts';
-import type { Changes, Ledger } from './ledger.ts';
+import type { Ledger } from './ledger.ts';
 import { loseAgent, takeReport, withReason } from './report.ts';
 import type { Roster } from './roster.ts';
+import { createRunNotes } from './run-notes.ts';
 import { isDone, type RunView, readView } from './run-view.ts';
-import { isActive, runStatus } from './task-state.ts';
+import { runStatus } from './task-state.ts';
 
 interface Deps {
   read: Executor;
@@ -47,28 +49,30 @@ const arrivalAt = (view: RunView, agentId: number, bootId: string, held: HeldRun
 
 /** Listens to agents on behalf of their runs. */
 export const createAttendance = ({ read, ledger, courier, roster, late, post, wake }: Deps): AgentListener => {
-  const editThenLook = (runId: number, decide: (view: RunView) => Changes) =>
-    post(runId, () => ledger.edit(runId, (view) => (isActive(view.run.status) ? decide(view) : {}))).then(() =>
-      wake(runId),
-    );
+  const notes = createRunNotes({ ledger, post, wake });
   const meet = (runId: number, agentId: number, { bootId, runs }: Arrival) => {
     const held = runs.find((candidate) => candidate.runId === runId);
-    void post(runId, async () => {
-      const view = await readView(read, runId);
-      const isOurs = view !== undefined && isActive(view.run.status) && agentIn(view, agentId) !== undefined;
-      if (!isOurs) return held && late.meet(agentId, held, view);
-      const isPresent = held?.epoch === view.run.epoch;
-      if (held && !isPresent) courier.abandon(agentId, held, 'the run was given away');
-      roster.hasReturned(runId, agentId);
-      return ledger.edit(runId, (now) => arrivalAt(now, agentId, bootId, isPresent ? held : undefined));
-    }).then(() => wake(runId));
+    const meetLate = () => {
+      if (held) void post(runId, async () => late.meet(agentId, held, await readView(read, runId)));
+    };
+    const view = roster.find(runId);
+    if (view === undefined || agentIn(view, agentId) === undefined) {
+      meetLate();
+      return;
+    }
+    const isPresent = held?.epoch === view.run.epoch;
+    if (held && !isPresent) courier.abandon(agentId, held, 'the run was given away');
+    roster.hasReturned(runId, agentId);
+    const decide = (now: RunView) => arrivalAt(now, agentId, bootId, isPresent ? held : undefined);
+    notes.add(runId, { decide, onOver: meetLate });
   };
   const tellRuns = (agentId: number, event: (name: string) => NewRunEvent) => {
     for (const runId of roster.runsOf(agentId)) {
-      void editThenLook(runId, (view) => {
+      const decide = (view: RunView) => {
         const agent = agentIn(view, agentId);
         return agent === undefined || isDone(agent) ? {} : { events: [event(agent.name)] };
-      });
+      };
+      notes.add(runId, { decide });
     }
   };
   const hear = (agentId: number, report: RunReport) => {
@@ -79,7 +83,8 @@ export const createAttendance = ({ read, ledger, courier, roster, late, post, wa
     }
     // Samples are the business of others; here they only show that traffic has begun.
     if (report.type === 'summaries' && view.run.status !== runStatus.armed) return;
-    void editThenLook(report.runId, (now) => (now.run.epoch === report.epoch ? takeReport(now, agentId, report) : {}));
+    const decide = (now: RunView) => (now.run.epoch === report.epoch ? takeReport(now, agentId, report) : {});
+    notes.add(report.runId, { decide });
   };
 
   return {
@@ -101,10 +106,11 @@ export const createAttendance = ({ read, ledger, courier, roster, late, post, wa
       roster.suspects.delete(agentId);
       late.lose(agentId);
       for (const runId of roster.runsOf(agentId)) {
-        void editThenLook(runId, (view) => {
+        const decide = (view: RunView) => {
           const agent = agentIn(view, agentId);
           return agent === undefined || isDone(agent) ? {} : loseAgent(view, agent, reason);
-        });
+        };
+        notes.add(runId, { decide });
       }
     },
     report: hear,

@@ -1,14 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { commandsFor } from './commands.ts';
+import { commandsOf } from './commands.ts';
 import type { RunView } from './run-view.ts';
 import { agentOf, outcomeOf, viewOf } from './testing/views.ts';
 
 const server = { role: 'server' } as const;
 const ended = { outcome: outcomeOf() };
-const due = (view: RunView, agentId: number) => {
-  const agent = view.agents.find(({ agentID }) => agentID === agentId);
-  return agent ? commandsFor(view, agent, undefined).map(({ command }) => command) : [];
-};
+const due = (view: RunView, agentId: number) =>
+  commandsOf(view, undefined).flatMap((found) => (found.agentId === agentId ? [found.command] : []));
 const of = { runId: 1, epoch: 1 };
 
 describe('an agent must have been told', () => {
@@ -22,10 +20,7 @@ describe('an agent must have been told', () => {
     expect(due(viewOf({ status: 4, pausedMs: 9 }, agentOf(1, 'paused')), 1)).toEqual([{ type: 'resume', ...of }]);
   });
   it('each of two pauses', () => {
-    const key = (pausedMs: number) => {
-      const view = viewOf({ status: 4, pausedMs }, agentOf(1, 'paused'));
-      return commandsFor(view, agentOf(1, 'paused'), undefined)[0]?.key;
-    };
+    const key = (pausedMs: number) => commandsOf(viewOf({ pausedMs }, agentOf(1, 'paused')), undefined)[0]?.key;
     expect(key(10)).not.toBe(key(20));
   });
   it('the load of each order that was changed and has not ended', () => {

@@ -1,7 +1,7 @@
 import type { RunCommand } from '@rushhour/protocol';
 import type { RunAgentRecord } from '../store/run-agents.ts';
 import type { RunRecord } from '../store/runs.ts';
-import type { AgentPlan } from './plan/agent-plan.ts';
+import type { AgentPlan, RunPlan } from './plan/agent-plan.ts';
 import { hasOpenClients, isDone, type RunView } from './run-view.ts';
 import { runStatus } from './task-state.ts';
 
@@ -9,6 +9,12 @@ import { runStatus } from './task-state.ts';
 export interface DueCommand {
   readonly key: string;
   readonly command: RunCommand;
+}
+
+/** What is the same for all agents of a run, found out once. */
+interface Situation {
+  readonly run: RunRecord;
+  readonly areClientsOpen: boolean;
 }
 
 const ofRun = ({ id, epoch }: RunRecord) => ({ runId: id, epoch });
@@ -36,10 +42,9 @@ const loads = (run: RunRecord, { orders }: RunAgentRecord): DueCommand[] =>
   );
 
 /** Servers answer until the last client has ended, unless everything shall end at once. */
-const stop = (view: RunView, agent: RunAgentRecord): DueCommand[] => {
-  const { run } = view;
+const stop = ({ run, areClientsOpen }: Situation, agent: RunAgentRecord): DueCommand[] => {
   const mode = run.stopMode === 'abort' ? 'abort' : 'graceful';
-  if (mode === 'abort' || !hasOpenClients(view)) {
+  if (mode === 'abort' || !areClientsOpen) {
     return [{ key: `stop ${mode}`, command: { type: 'stop', ...ofRun(run), mode } }];
   }
   const orders = agent.orders.flatMap(({ role, outcome }, index) =>
@@ -48,10 +53,8 @@ const stop = (view: RunView, agent: RunAgentRecord): DueCommand[] => {
   return orders.length === 0 ? [] : [{ key: 'stop clients', command: { type: 'stop', ...ofRun(run), mode, orders } }];
 };
 
-/** Everything an agent must have been told, given the state of the run. Commands are idempotent, so none is too many. */
-export const commandsFor = (view: RunView, agent: RunAgentRecord, plan: AgentPlan | undefined): DueCommand[] => {
-  const { run } = view;
-  if (isDone(agent)) return [];
+const commandsFor = (situation: Situation, agent: RunAgentRecord, plan: AgentPlan | undefined): DueCommand[] => {
+  const { run } = situation;
   switch (run.status) {
     case runStatus.preparing:
       return agent.state === 'preparing' && plan !== undefined ? [prepare(run, plan)] : [];
@@ -64,8 +67,19 @@ export const commandsFor = (view: RunView, agent: RunAgentRecord, plan: AgentPla
     case runStatus.paused:
       return [{ key: `pause ${run.pausedAt}`, command: { type: 'pause', ...ofRun(run) } }, ...loads(run, agent)];
     case runStatus.stopping:
-      return stop(view, agent);
+      return stop(situation, agent);
     default:
       return [];
   }
+};
+
+/** Everything that agents must have been told, given the state of the run. Commands are idempotent: none is too many. */
+export const commandsOf = (view: RunView, plan: RunPlan | undefined): (DueCommand & { agentId: number })[] => {
+  const situation = { run: view.run, areClientsOpen: hasOpenClients(view) };
+  const plans = new Map(plan?.agents.map((agent) => [agent.agentId, agent]));
+  return view.agents
+    .filter((agent) => !isDone(agent))
+    .flatMap((agent) =>
+      commandsFor(situation, agent, plans.get(agent.agentID)).map((due) => ({ ...due, agentId: agent.agentID })),
+    );
 };

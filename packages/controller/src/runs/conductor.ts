@@ -23,6 +23,7 @@ import { loseAgent } from './report.ts';
 import { Roster } from './roster.ts';
 import type { RunMetrics } from './run-metrics.ts';
 import { type RunView, readView } from './run-view.ts';
+import { createSingleFlight } from './single-flight.ts';
 import { createSteps } from './steps.ts';
 import { isActive, runStatus } from './task-state.ts';
 
@@ -65,7 +66,7 @@ export const createConductor = (deps: ConductorDeps) => {
   const resets = createAgentResets({
     ...{ store, gateway, log, resetMs: timing.resetMs },
     isAwaitedFrom: late.isAwaitedFrom,
-    onReset: () => void lookAtQueue(),
+    onReset: () => void queueLook.ask(),
   });
 
   const giveUpMissing = async (view: RunView) => {
@@ -104,79 +105,67 @@ export const createConductor = (deps: ConductorDeps) => {
       return;
     }
   };
-  const due = new Set<number>();
+  const woken = new Set<number>();
   /** Whoever is woken twice before its turn looks once. */
   const wake = (runId: number): Promise<void> => {
-    if (due.has(runId)) return mailbox.post(runId, async () => {});
-    due.add(runId);
+    if (woken.has(runId)) return mailbox.post(runId, async () => {});
+    woken.add(runId);
     return mailbox.post(runId, () => {
-      due.delete(runId);
+      woken.delete(runId);
       return advance(runId);
     });
   };
 
-  let looking: Promise<void> | undefined;
-  let isAskedAgain = false;
-  /** One look at a time; who asks meanwhile gets another one. */
-  const lookAtQueue = (): Promise<void> => {
-    isAskedAgain = looking !== undefined;
-    looking ??= queue
-      .look()
-      .catch((error) => log.error({ err: error }, 'the queue of runs could not be looked at'))
-      .finally(() => {
-        looking = undefined;
-        if (isAskedAgain && endings.length > 0) void lookAtQueue();
-      });
-    return looking;
+  const queueLook = createSingleFlight(queue.look, (error) => log.error({ err: error }, 'the queue cannot be seen'));
+  const round = createSingleFlight(
+    async () => {
+      for (const { id } of await activeRuns(store.read)) {
+        void mailbox.post(id, async () => {
+          const view = roster.find(id);
+          if (view) await watchAborts(view);
+        });
+        void wake(id);
+      }
+      await queueLook.ask();
+      await late.look();
+      await resets.look();
+    },
+    (error) => log.error({ err: error }, 'runs could not be looked at'),
+  );
+  const viewsUnderWay = async () => {
+    const views = await Promise.all((await activeRuns(store.read)).map(({ id }) => readView(store.read, id)));
+    return views.filter((view) => view !== undefined);
   };
-
   let endings: (() => void)[] = [];
-  let ticking: Promise<void> | undefined;
-  const tick = async () => {
-    for (const { id } of await activeRuns(store.read)) {
-      void mailbox.post(id, async () => {
-        const view = roster.find(id);
-        if (view) await watchAborts(view);
-      });
-      void wake(id);
-    }
-    await lookAtQueue();
-    await late.look();
-    await resets.look();
-  };
 
   return {
     /** Takes up what was under way and goes on from there. */
     start: async () => {
       await store.database.transaction((tx) => markRecovering(tx));
-      for (const { id } of await activeRuns(store.read)) {
-        const view = await readView(store.read, id);
-        if (view) await recover(view, Date.now());
-      }
+      for (const view of await viewsUnderWay()) await recover(view, Date.now());
+      // Known before the first agent comes back: one that has forgotten its runs does not name them.
+      for (const view of await viewsUnderWay()) roster.keep(view);
       const attendance = createAttendance({
         ...{ ledger, courier, roster, late, wake },
         read: store.read,
         post: mailbox.post,
       });
+      for (const work of [queueLook, round]) work.open();
       const timer = setInterval(() => {
-        ticking ??= tick()
-          .catch((error) => log.error({ err: error }, 'runs could not be looked at'))
-          .finally(() => {
-            ticking = undefined;
-          });
+        if (!round.isBusy()) void round.ask();
       }, timing.tickMs);
       endings = [
         gateway.subscribe(attendance),
-        bus.subscribe('run.changed', ({ runId }) => void wake(runId).then(lookAtQueue)),
+        bus.subscribe('run.changed', ({ runId }) => void wake(runId).then(queueLook.ask)),
         () => clearInterval(timer),
       ];
-      for (const { id } of await activeRuns(store.read)) void wake(id);
+      for (const runId of roster.runIds) void wake(runId);
     },
 
     stop: async () => {
       for (const end of endings.splice(0)) end();
-      await ticking;
-      await looking;
+      await round.close();
+      await queueLook.close();
       await mailbox.idle();
       await resets.idle();
       roster.clear();

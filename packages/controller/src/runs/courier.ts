@@ -1,5 +1,5 @@
 import type { AgentGateway } from '../agents/gateway.ts';
-import { commandsFor } from './commands.ts';
+import { commandsOf } from './commands.ts';
 import type { RunPlan } from './plan/agent-plan.ts';
 import type { RunView } from './run-view.ts';
 
@@ -20,13 +20,10 @@ export const createCourier = (gateway: AgentGateway) => {
   return {
     /** The state must be committed: what leaves here cannot be called back. */
     deliver: (view: RunView, plan: RunPlan | undefined) => {
-      for (const agent of view.agents) {
-        const known = sentTo(agent.agentID);
-        const planned = plan?.agents.find(({ agentId }) => agentId === agent.agentID);
-        for (const { key, command } of commandsFor(view, agent, planned)) {
-          const place = `${command.runId} ${command.epoch} ${key}`;
-          if (!known.has(place) && gateway.send(agent.agentID, command)) known.add(place);
-        }
+      for (const { agentId, key, command } of commandsOf(view, plan)) {
+        const known = sentTo(agentId);
+        const place = `${command.runId} ${command.epoch} ${key}`;
+        if (!known.has(place) && gateway.send(agentId, command)) known.add(place);
       }
     },
 

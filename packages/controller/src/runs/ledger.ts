@@ -3,10 +3,11 @@ import type { Bus } from '../bus/local.ts';
 import { conflict } from '../errors.ts';
 import type { Change, Origin } from '../store/change.ts';
 import type { Store } from '../store/index.ts';
-import { putRunAgents, type RunAgentRecord, runAgentsOf } from '../store/run-agents.ts';
-import { appendEvent, type NewRunEvent } from '../store/run-events.ts';
+import { putRunAgents, runAgentsOf } from '../store/run-agents.ts';
+import { appendEvent } from '../store/run-events.ts';
 import { keepNeedsReset } from '../store/run-queue.ts';
 import { lockRun, mirrorRun, patchRun, type RunPatch, type RunRecord, type Writing } from '../store/runs.ts';
+import { type Changes, isNothing } from './changes.ts';
 import type { RunView } from './run-view.ts';
 import { allowedFrom, isActive, statusNameOf, type Trigger, transitionOf } from './task-state.ts';
 
@@ -63,18 +64,6 @@ export const moveRun = async (tx: Writing, bus: Bus, runId: number, move: Move):
   await recordStatus(tx, bus, moved, move);
   return moved;
 };
-
-/** What an event means for the run and its agents. */
-export interface Changes {
-  readonly agents?: readonly RunAgentRecord[];
-  readonly patch?: RunPatch;
-  readonly events?: readonly NewRunEvent[];
-  /** Agents that must be reset before they get new work. */
-  readonly toReset?: readonly number[];
-}
-
-const isNothing = ({ agents, patch, events, toReset }: Changes) =>
-  !agents?.length && patch === undefined && !events?.length && !toReset?.length;
 
 const systemOrigin = (operation: string): Origin => ({ userId: null, address: '', requestId: '', operation });
 

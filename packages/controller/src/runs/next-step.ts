@@ -22,7 +22,11 @@ export interface Moment {
 
 type Decide = (view: RunView, moment: Moment) => Step | undefined;
 
-const namesOf = (agents: readonly RunAgentRecord[]) => agents.map(({ name }) => name).join(', ');
+const mostNames = 5;
+const namesOf = (agents: readonly RunAgentRecord[]) => {
+  const names = agents.slice(0, mostNames).map(({ name }) => name);
+  return `${names.join(', ')}${agents.length > mostNames ? ` and ${agents.length - mostNames} more` : ''}`;
+};
 const isLate = ({ run }: RunView, { now }: Moment) => run.deadlineAt !== null && Date.parse(run.deadlineAt) <= now;
 
 const whyGone = (agent: RunAgentRecord) => {

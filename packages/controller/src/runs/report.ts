@@ -1,7 +1,7 @@
 import type { RunReport } from '@rushhour/protocol';
 import type { RunAgentRecord } from '../store/run-agents.ts';
 import type { RunValidity } from '../store/runs.ts';
-import type { Changes } from './ledger.ts';
+import type { Changes } from './changes.ts';
 import { reactionTo } from './loss-policy.ts';
 import type { RunView } from './run-view.ts';
 import { runStatus } from './task-state.ts';

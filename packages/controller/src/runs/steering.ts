@@ -69,7 +69,8 @@ export const createSteering = ({ bus, settings, timing }: Deps) => {
         return stateOf(mode === 'abort' && run.stopMode !== 'abort' ? await escalate(tx, run) : run);
       }
       const now = Date.parse(tx.now);
-      const move = { source: sourceIn(tx), message: note };
+      const source = reason === 'ai' || reason === 'schedule' ? reason : sourceIn(tx);
+      const move = { source, message: note };
       if (run.status === runStatus.queued) {
         const patch = { stopReason: reason, finishedAt: tx.now, deadlineAt: null, health: 'ok' };
         return stateOf(await moveRun(tx, bus, run.id, { ...move, trigger: 'withdraw', patch }));
