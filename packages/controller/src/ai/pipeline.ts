@@ -5,7 +5,7 @@ import type { Store } from '../store/index.ts';
 import type { SettingsStore } from '../store/settings.ts';
 import { advised } from './advice.ts';
 import { createAiAudit } from './audit.ts';
-import { assertAddress, authenticate } from './authenticate.ts';
+import { type Authenticated, assertAddress, authenticate } from './authenticate.ts';
 import { AiCall, type Visit } from './call.ts';
 import type { AiCaller } from './caller.ts';
 import { digestOf } from './digest.ts';
@@ -47,13 +47,24 @@ export const createPipeline = ({ store, settings, log, once }: Deps) => {
     return who;
   };
 
+  const assertOpen = ({ key }: Authenticated, address: string) => {
+    if (!settings.current().ai.enabled) throw forbidden('AI_GATEWAY_DISABLED', 'the AI gateway is switched off');
+    assertAddress(key, address);
+  };
+
+  /** Lets a connection in that may make several calls. */
+  const enter = async (visit: Visit) => {
+    const who = await identify(visit);
+    assertOpen(who, visit.address);
+    return who;
+  };
+
   /** Lets a call in, or says why not. */
   const admit = async (visit: Visit, route: Route): Promise<AiCall> => {
     const who = await identify(visit);
     const call = new AiCall(visit, route, who, { limits, redactor });
     try {
-      if (!settings.current().ai.enabled) throw forbidden('AI_GATEWAY_DISABLED', 'the AI gateway is switched off');
-      assertAddress(call.key, call.address);
+      assertOpen(who, call.address);
       assertOperation(call.key, call.ai);
       limits.take(call.key, !call.isRead);
       for (const [name, value] of Object.entries(limits.headersOf(call.key))) visit.setHeader(name, value);
@@ -117,7 +128,7 @@ export const createPipeline = ({ store, settings, log, once }: Deps) => {
     });
   };
 
-  return { identify, admit, run, settle, redactor, flush: audit.flush, close: audit.close };
+  return { enter, admit, run, settle, redactor, flush: audit.flush, close: audit.close };
 };
 
 export type Pipeline = ReturnType<typeof createPipeline>;

@@ -4,6 +4,7 @@ import { type AiHandler, createPipeline } from '../ai/pipeline.ts';
 import type { Store } from '../store/index.ts';
 import type { SettingsStore } from '../store/settings.ts';
 import { runOnce } from './idempotency.ts';
+import { serveMcp } from './mcp.ts';
 import { mountAi } from './mount-ai.ts';
 import type { RequestMetrics } from './probes.ts';
 
@@ -18,8 +19,10 @@ interface Deps {
 export const serveAi = (app: FastifyInstance, handlers: Record<string, AiHandler>, deps: Deps) => {
   const ai = createPipeline({ ...deps, log: deps.log as never, once: runOnce });
   app.decorateRequest('aiCall', null);
+  app.decorateRequest('mcpWho', null);
   app.addHook('onClose', () => ai.close());
   for (const [name, route] of Object.entries(api.aiGateway.routes) as [string, Route][]) {
     mountAi(app, `aiGateway.${name}`, route, handlers[name] as AiHandler, { ...deps, ai });
   }
+  serveMcp(app, { ...deps, ai, handlers });
 };

@@ -1,0 +1,59 @@
+import { type AiOperation, api, type Route } from '@rushhour/contract';
+import type { TSchema } from 'typebox';
+import type { Parts } from './pipeline.ts';
+
+/** An operation of the gateway as MCP clients see it. */
+export interface Tool {
+  readonly operation: string;
+  readonly key: string;
+  readonly route: Route;
+  readonly ai: AiOperation;
+  readonly description: string;
+  readonly input: Record<string, unknown>;
+}
+
+type Properties = Record<string, TSchema>;
+const propertiesOf = (schema: TSchema | undefined) =>
+  ((schema as { properties?: Properties } | undefined)?.properties ?? {}) as Properties;
+const requiredOf = (schema: TSchema | undefined) => (schema as { required?: string[] } | undefined)?.required ?? [];
+
+const inputOf = ({ params, query, body }: Route) => ({
+  type: 'object',
+  properties: { ...propertiesOf(params), ...propertiesOf(query), ...propertiesOf(body) },
+  required: [...requiredOf(params), ...requiredOf(query), ...requiredOf(body)],
+  additionalProperties: false,
+});
+
+const notes: Record<AiOperation['risk'], string> = {
+  R0: '',
+  R1: '',
+  RS: ' Makes traffic stop.',
+  R2: ' Makes traffic.',
+  R3: ' Hazardous: a person must approve.',
+  byPlan: ' May need a confirmation: follow `nextStep` of the answer.',
+};
+
+/** Sorted by name, so that lists are the same every time. */
+export const tools: readonly Tool[] = (Object.entries(api.aiGateway.routes) as [string, Route][])
+  .flatMap(([key, route]) => {
+    const { ai } = route;
+    if (ai === undefined) return [];
+    const description = `${route.summary}.${notes[ai.risk]}`;
+    return [{ operation: `aiGateway.${key}`, key, route, ai, description, input: inputOf(route) }];
+  })
+  .sort((a, b) => (a.ai.tool < b.ai.tool ? -1 : 1));
+
+/** The arguments of a tool, as the parts of a request. What is in no schema ends in the body, or in the query. */
+export const partsOfArguments = ({ params, query, body }: Route, given: Record<string, unknown>): Required<Parts> => {
+  const inParams = propertiesOf(params);
+  const inQuery = propertiesOf(query);
+  const pick = (isWanted: (name: string) => boolean) =>
+    Object.fromEntries(Object.entries(given).filter(([name]) => isWanted(name)));
+  const isParam = (name: string) => Object.hasOwn(inParams, name);
+  const rest = (name: string) => !isParam(name) && !(body !== undefined && Object.hasOwn(inQuery, name));
+  return {
+    params: pick(isParam),
+    query: body === undefined ? pick(rest) : pick((name) => Object.hasOwn(inQuery, name)),
+    body: body === undefined ? undefined : pick(rest),
+  };
+};
