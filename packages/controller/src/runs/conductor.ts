@@ -79,10 +79,20 @@ export const createConductor = (deps: ConductorDeps) => {
     }
   };
 
+  /** Whoever cannot say that all is there has not got it: a fault there must not keep a run from ending. */
+  const hasAllSamples = async (runId: number) => {
+    try {
+      return await metrics.samplesComplete(runId);
+    } catch (error) {
+      log.error({ err: error, runId }, 'nobody knows whether all samples of a run are there');
+      return false;
+    }
+  };
+
   /** Takes the step that is due, if any. */
   const step = async (view: RunView): Promise<boolean> => {
     const isStopping = view.run.status === runStatus.stopping;
-    const areSamplesComplete = isStopping && (await metrics.samplesComplete(view.run.id));
+    const areSamplesComplete = isStopping && (await hasAllSamples(view.run.id));
     const due = nextStep(view, { now: Date.now(), areSamplesComplete });
     if (due) await steps.perform(view, due, areSamplesComplete);
     return due !== undefined;

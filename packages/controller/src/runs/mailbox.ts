@@ -19,5 +19,3 @@ export const createMailbox = (onError: (error: unknown, key: number) => void) =>
     },
   };
 };
-
-export type Mailbox = ReturnType<typeof createMailbox>;

@@ -80,6 +80,11 @@ const stateAfter: Record<string, { from: string; to: string }> = {
   resumed: { from: 'paused', to: 'running' },
 };
 
+const lastTime = 8_640_000_000_000_000;
+
+/** Clocks of agents may be wrong; a time that is none is now. */
+const timeOf = (at: number) => (Math.abs(at) <= lastTime ? { ts: new Date(at).toISOString() } : {});
+
 const takeEvent = (agent: RunAgentRecord, event: ReportOf<'event'>): Changes => {
   const turn = stateAfter[event.kind];
   return {
@@ -91,7 +96,7 @@ const takeEvent = (agent: RunAgentRecord, event: ReportOf<'event'>): Changes => 
         agentID: agent.agentID,
         source: 'agent',
         message: event.message,
-        ts: new Date(event.at).toISOString(),
+        ...timeOf(event.at),
         ...(event.order !== undefined && { data: { order: event.order } }),
       },
     ],
