@@ -50,5 +50,6 @@ export const measured = (value: number | null | undefined, unit: string): string
   if (unit === 'ms') return duration(value === null || value === undefined ? value : value * 1000);
   if (unit === 'bytes' || unit === 'B') return bytes(value);
   if (unit === '%') return value === null || value === undefined ? '–' : `${value.toFixed(1)} %`;
-  return scaled(value, unit === 'count' ? '' : unit);
+  if (unit === '1/s') return scaled(value, '/s').replace(' /s', '/s');
+  return scaled(value, unit === 'count' || unit === '1' ? '' : unit);
 };

@@ -24,5 +24,6 @@ export const numberText = (value: number | null | undefined, unit: string): stri
   if (unit === 'ms') return microseconds(value * 1000);
   if (unit === '%') return `${value.toFixed(1)} %`;
   const { text, prefix } = scaled(value);
+  if (unit === '1/s' || unit === '/s') return prefix === '' ? `${text}/s` : `${text} ${prefix}/s`;
   return `${text} ${prefix}${unit === 'count' || unit === '1' ? '' : unit}`.trimEnd();
 };
