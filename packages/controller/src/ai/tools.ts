@@ -43,6 +43,15 @@ export const tools: readonly Tool[] = (Object.entries(api.aiGateway.routes) as [
   })
   .sort((a, b) => (a.ai.tool < b.ai.tool ? -1 : 1));
 
+const textOf = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(textOf);
+  return typeof value === 'object' && value !== null ? value : String(value);
+};
+
+/** As it would have come in a URL, so that the same is accepted. */
+const asText = (given: Record<string, unknown>) =>
+  Object.fromEntries(Object.entries(given).map(([name, value]) => [name, textOf(value)]));
+
 /** The arguments of a tool, as the parts of a request. What is in no schema ends in the body, or in the query. */
 export const partsOfArguments = ({ params, query, body }: Route, given: Record<string, unknown>): Required<Parts> => {
   const inParams = propertiesOf(params);
@@ -52,8 +61,8 @@ export const partsOfArguments = ({ params, query, body }: Route, given: Record<s
   const isParam = (name: string) => Object.hasOwn(inParams, name);
   const rest = (name: string) => !isParam(name) && !(body !== undefined && Object.hasOwn(inQuery, name));
   return {
-    params: pick(isParam),
-    query: body === undefined ? pick(rest) : pick((name) => Object.hasOwn(inQuery, name)),
+    params: asText(pick(isParam)),
+    query: asText(body === undefined ? pick(rest) : pick((name) => Object.hasOwn(inQuery, name))),
     body: body === undefined ? undefined : pick(rest),
   };
 };

@@ -1,4 +1,4 @@
-import { api, type Collection, permissionOf, statusesOf, toOpenApi } from '@rushhour/contract';
+import { aiScopes, api, type Collection, permissionOf, statusesOf, toOpenApi } from '@rushhour/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type SignedIn, startTestController, type TestController } from '../testing/controller.ts';
 
@@ -40,11 +40,16 @@ const everyRoute = collections.flatMap(([name, { routes }]) =>
 let controller: TestController;
 let administrator: SignedIn;
 let powerless: SignedIn;
+let aiKey: string;
 beforeAll(async () => {
   controller = await startTestController();
   administrator = await controller.signIn();
   await administrator.client.settings.update({ body: { limits: { rate: 1_000_000 } } });
   powerless = await controller.signInWith(administrator, []);
+  const { data } = await administrator.client.aiAdmin.createKey({
+    body: { name: 'walker', scopes: [...aiScopes], limits: { requestsPerMin: 10_000, writesPerMin: 10_000 } },
+  });
+  aiKey = data.secret;
 });
 afterAll(() => controller.close());
 
@@ -78,7 +83,9 @@ describe.each(everyRoute)('$id', ({ route, url }) => {
   it('refuses a body that is none, and one of another type', async () => {
     if (route.body === undefined) return;
     const send = (body: string, headers: Record<string, string>) =>
-      administrator.send(controller.url + url, { method, headers, body });
+      access === 'aiKey'
+        ? fetch(controller.url + url, { method, headers: { ...headers, 'x-api-key': aiKey }, body })
+        : administrator.send(controller.url + url, { method, headers, body });
     expect((await send('{"noSuchMember":', json)).status).toBe(400);
     expect((await send('{"noSuchMember":1}', json)).status).toBe(400);
     expect((await send('a=b', { 'content-type': 'application/x-www-form-urlencoded' })).status).toBe(415);

@@ -25,7 +25,8 @@ interface Envelope<T> {
 /** The part that all collections have in common. */
 interface Source {
   list(request: { query: object }, caller: unknown): Promise<Envelope<Item[]>>;
-  get(request: { params: { id: number } }, caller: unknown): Promise<Envelope<Item>>;
+  /** In the envelope, or by itself. */
+  get(request: { params: { id: number } }, caller: unknown): Promise<Envelope<Item> | Item>;
 }
 
 const collectionOf: Record<ResourceKind, string> = {
@@ -46,6 +47,11 @@ const tagged: ReadonlySet<ResourceKind> = new Set(['file', 'application', 'dicti
 /** Members that are long, or nobody's business. */
 const left: readonly string[] = ['issuer', 'rows', 'values', 'parameters', 'sessions', 'task', 'users', 'content'];
 const emptyPage = { cursor: { count: 0, currentPage: 1, totalPages: 0, totalRows: 0 }, data: [] };
+
+const findIn = async (source: Source, id: number, caller: AiCaller): Promise<Item> => {
+  const answer = await source.get({ params: { id } }, caller);
+  return 'cursor' in answer ? (answer as Envelope<Item>).data : answer;
+};
 
 const idOf = ({ id, ID }: Item) => Number(id ?? ID);
 
@@ -90,8 +96,8 @@ const ownProjects = async (
 ) => {
   const found: Item[] = [];
   for (const id of caller.key.constraints.projectIDs ?? []) {
-    const item = await source.get({ params: { id } }, caller).catch(() => undefined);
-    if (item && String(item.data['name']).toLowerCase().includes(q.toLowerCase())) found.push(item.data);
+    const item = await findIn(source, id, caller).catch(() => undefined);
+    if (item && String(item['name']).toLowerCase().includes(q.toLowerCase())) found.push(item);
   }
   const offset = (page - 1) * count;
   const data = found.slice(offset, offset + count).map((item) => summaryOf('project', item));
@@ -126,7 +132,7 @@ export const resourceHandlers = ({
       assertKind(caller, kind);
       const source = seesResource(caller.key, kind, id) ? sourceOf(kind) : undefined;
       if (source?.get === undefined) throw notFound(kind, id);
-      const { data: item } = await source.get({ params: { id } }, caller);
+      const item = await findIn(source, id, caller);
       const shown = Object.fromEntries(
         Object.entries(item).filter(([name]) => name !== 'issuer' && name !== 'issuerID'),
       );
