@@ -229,4 +229,19 @@ describe('taking in measurements', () => {
     await metrics.flush();
     expect(await metrics.latest(runId)).toMatchObject({ seq: 3 });
   });
+
+  it('shows a second once every agent has told of it, or has had time to', async () => {
+    const agents = { 1: [orderOf()], 2: [orderOf()] };
+    const young = await storeRun(store, { t0: Date.now() - 2000, agents });
+    gateway.summaries(1, { runId: young.runId }, seconds(young.t0, 1, 2));
+    await metrics.flush();
+    expect(await metrics.progressOf(young.runId)).toMatchObject({ second: 0, newest: 2 });
+    gateway.summaries(2, { runId: young.runId }, seconds(young.t0, 1));
+    await metrics.flush();
+    expect(await metrics.progressOf(young.runId)).toMatchObject({ second: 1, newest: 2 });
+    const old = await storeRun(store, { t0: Date.now() - 20_000, agents });
+    gateway.summaries(1, { runId: old.runId }, seconds(old.t0, 1, 2));
+    await metrics.flush();
+    expect(await metrics.progressOf(old.runId)).toMatchObject({ second: 2, newest: 2 });
+  });
 });

@@ -12,6 +12,9 @@ export const blockOf = (seq: number) => Math.floor((seq - 1) / secondsOfBlock);
 export const firstOfBlock = (block: number) => block * secondsOfBlock + 1;
 export const lastOfBlock = (block: number) => (block + 1) * secondsOfBlock;
 
+const silentMs = 2500;
+const lateStartMs = 5000;
+
 /** What has come of one order. */
 export interface Stream {
   readonly agentId: number;
@@ -102,11 +105,19 @@ export class OpenRun {
   }
 
   /** The newest second that every order has told of, those aside that have fallen silent. */
-  settledSecond(now: number, silentMs = 2500): number {
+  settledSecond(now: number): number {
     let settled = Number.POSITIVE_INFINITY;
+    let heard = 0;
     for (const { lastSecond, arrivedAt } of this.#streams.values()) {
+      if (lastSecond > 0) heard += 1;
       if (now - arrivedAt <= silentMs) settled = Math.min(settled, lastSecond);
     }
+    // At the beginning those that were not heard yet are late, not silent.
+    if (heard < this.#orderCount && now - this.facts.t0 < lateStartMs) return 0;
     return Math.min(settled, this.newestSecond);
+  }
+
+  get #orderCount(): number {
+    return [...this.facts.agents.values()].reduce((count, { sides }) => count + sides.length, 0);
   }
 }
