@@ -1,4 +1,5 @@
 import type { AiKeyDraft, AiScope } from '@rushhour/contract';
+import type { Config } from '../../../config.ts';
 import { type SignedIn, startTestController } from '../../../testing/controller.ts';
 import { storeAgent } from '../../tasks/testing/stored-agent.ts';
 
@@ -43,8 +44,8 @@ export const callerWith =
 export type GatewayCall = ReturnType<typeof callerWith>;
 
 /** A controller with one agent that nobody runs, so that what is started waits in the queue. */
-export const startGatewayLab = async () => {
-  const controller = await startTestController();
+export const startGatewayLab = async (overrides: Partial<Config> = {}) => {
+  const controller = await startTestController(overrides);
   const administrator = await controller.signIn();
   const agentId = await storeAgent(controller.store);
   let count = 0;
