@@ -5,7 +5,7 @@ import { fileId, maybeIdOf, plainCategories } from './reference.ts';
 
 const members = (size: number) => ({
   type: choice(
-    'Zeros, chance, `pattern` over and over, `text`, the content of a file, or the values of a dictionary one after another',
+    'Zeros, chance, `pattern` over and over, `text`, the content of a file, or the values of a dictionary, a line each',
     ['zero', 'random', 'pattern', 'text', 'file', 'dictionary'],
   ),
   size: Type.Integer({

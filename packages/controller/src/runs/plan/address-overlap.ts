@@ -34,13 +34,21 @@ const isIn = (address: string, { version, network, addresses }: SourcePlace): bo
 /** Two machines that send from the same address get each other's answers. */
 export const tellOverlaps = (clients: readonly PlannedClient[], issues: PlanIssues): void => {
   const all = distinct(clients);
-  for (const [i, client] of all.entries()) {
-    for (const other of all.slice(0, i)) {
-      if (isSameMachine(client.agent, other.agent)) continue;
-      const shared = sharedBy(client, other);
-      if (shared === undefined) continue;
-      const message = `${shared} is used by agent ${other.agent.name} as well`;
-      issues.error({ path: client.path, agentId: client.agent.id }, 'ADDRESS_OVERLAP', message);
-    }
+  const networks = all.filter(({ source }) => source.network !== undefined);
+  const byAddress = new Map<string, PlannedClient>();
+  for (const client of all) {
+    const known = client.source.addresses.addresses.flatMap((address) => byAddress.get(address) ?? []);
+    const others = client.source.network ? networks.slice(0, networks.indexOf(client)) : [...known, ...networks];
+    for (const other of others) tellOverlap(client, other, issues);
+    if (client.source.network) continue;
+    for (const address of client.source.addresses.addresses) byAddress.set(address, client);
   }
+};
+
+const tellOverlap = (client: PlannedClient, other: PlannedClient, issues: PlanIssues): void => {
+  if (isSameMachine(client.agent, other.agent)) return;
+  const shared = sharedBy(client, other);
+  if (shared === undefined) return;
+  const message = `${shared} is used by agent ${other.agent.name} as well`;
+  issues.error({ path: client.path, agentId: client.agent.id }, 'ADDRESS_OVERLAP', message);
 };

@@ -12,6 +12,7 @@ interface Run {
 /** Most addresses an agent uses in one order, and most pieces they may be in. */
 export const mostAddresses = 1_000_000;
 const mostRuns = 10_000;
+const mostCompared = 65_536;
 
 /** Consecutive members of a set of addresses: what one agent has of a network. */
 export class AddressShare {
@@ -56,11 +57,17 @@ export class AddressShare {
     return this.#set.valueAt(this.#start + this.size - 1n);
   }
 
-  /** Whether two shares have an address in common. Those that lie apart cost nothing; others the smaller one's size. */
+  /** Whether two shares have an address in common. Those that lie apart cost nothing; of others a bounded part is looked at. */
   meets(other: AddressShare): boolean {
     if (this.version !== other.version || this.last < other.first || other.last < this.first) return false;
     const [small, large] = this.size < other.size ? [this, other] : [other, this];
-    return small.values(mostAddresses).some((value) => large.has(value));
+    return small.#valuesFrom(large.first, mostCompared).some((value) => large.has(value));
+  }
+
+  #valuesFrom(least: bigint, limit: number): bigint[] {
+    const skipped = this.#set.lowerBound(least) - this.#start;
+    if (skipped <= 0n) return this.values(limit);
+    return new AddressShare(this.#set, this.#start + skipped, this.size - skipped).values(limit);
   }
 
   /** How an engine is told of them, and how many that are: huge or scattered shares are cut. */

@@ -1,7 +1,7 @@
-import { findPorts } from '@rushhour/pools';
 import type { Duration, Rotation, Sources, Target } from '@rushhour/protocol';
 import { activeWeights } from './active-weights.ts';
 import { type Place, placesOf } from './address-book.ts';
+import { clientPorts } from './client-ports.ts';
 import { divideRate, divideWhole } from './divide.ts';
 import { clientDuration } from './durations.ts';
 import type { Leaf } from './leaf.ts';
@@ -39,9 +39,6 @@ export interface PlannedEntry {
   readonly clients: readonly PlannedClient[];
   readonly wishes: readonly ServerWish[];
 }
-
-/** The ports Linux chooses from when nobody says which. */
-const usualPortCount = 60_999 - 32_768 + 1;
 
 /** The two sides of one entry. */
 export const planEntry = (scope: PlanScope, traffic: Traffic): PlannedEntry => {
@@ -91,8 +88,10 @@ const planClient = (work: ClientWork): { client: PlannedClient; listens: ListenP
   const source = agent && sourceAt(scope, place, agent, path);
   const ports = clientPorts(scope, place);
   if (agent === undefined || source === undefined || ports === undefined) return undefined;
+  if (!scope.budget.takeClient(named.length)) return tellTooLarge(scope);
   const found = targetsFor(scope, named, { client: agent, source, usualPorts: traffic.usualPorts });
   if (found === undefined) return undefined;
+  if (!scope.budget.takeTargets(found.targets.length - named.length)) return tellTooLarge(scope);
   if (weights[index] === 0) {
     scope.issues.caveat({ path, agentId: agent.id }, 'NOTHING_TO_DO', `agent ${agent.name} gets nothing of the load`);
     return undefined;
@@ -113,6 +112,9 @@ const planClient = (work: ClientWork): { client: PlannedClient; listens: ListenP
   };
   return { client: planned, listens: found.listens };
 };
+
+const tellTooLarge = (scope: PlanScope): undefined =>
+  scope.issues.error('/configuration', 'PLAN_TOO_LARGE', 'has too many sources and targets for one run');
 
 interface PartOptions {
   readonly weights: readonly number[];
@@ -147,21 +149,4 @@ const partOf = (scope: PlanScope, options: PartOptions): ClientPart => {
       return most;
     },
   };
-};
-
-/** Ports to send from: as the entry says, else as the network of the source does. */
-const clientPorts = (scope: PlanScope, { network }: Place) => {
-  const given = scope.leaf.values['clientPortRange'] as string | undefined;
-  const ofNetwork = network && scope.book.network(network.id)?.ports;
-  const text = given ?? ofNetwork ?? '';
-  if (text === '') return { range: undefined, count: usualPortCount };
-  const found = findPorts(text);
-  const [first, last] = found ? [found.at(0), found.at(found.size - 1)] : [0, 0];
-  if (found !== undefined && last - first + 1 === found.size) return { range: `${first}-${last}`, count: found.size };
-  if (given === undefined) {
-    const message = `ports "${text}" are not one range: the machine chooses its ports`;
-    scope.issues.caveat(pointerIn(scope, 'sources'), 'PORTS_NOT_ONE_RANGE', message);
-    return { range: undefined, count: usualPortCount };
-  }
-  return scope.issues.error(pointerIn(scope, 'clientPortRange'), 'PORTS_INVALID', `"${text}" is no range of ports`);
 };

@@ -61,6 +61,12 @@ describe('a plan tells', () => {
       ['targets TOO_MANY_TARGETS'],
     ],
     [
+      'too many ports of too many targets',
+      target({ agent: { id: 2 }, network: { id: 1 }, ports: '1-65535' }),
+      { networks: [networkOf(1, '10.64.0.0/16')] },
+      ['targets TOO_MANY_TARGETS'],
+    ],
+    [
       'a certificate that is not there',
       { tlsParams: { certificateID: 4 } },
       {},
@@ -150,6 +156,15 @@ describe('a plan tells', () => {
     expect(issuesOf(both({ ip: '10.1.1.1' }, { ip: '10.1.1.1' }), { agents: near })).toEqual([]);
   });
 
+  it('a task that would fill the memory', () => {
+    const sources = Array.from({ length: 1000 }, (_, i) => ({ agent: { id: 1 }, ip: `10.2.${i >> 8}.${i & 255}` }));
+    const targets = Array.from({ length: 1000 }, (_, i) => ({ ip: `10.3.${i >> 8}.${i & 255}` }));
+    const entries = Array.from({ length: 30 }, () => http({ sources, targets }));
+    const { issues, agents } = planRun(inputOf(entries));
+    expect(issues).toContainEqual(expect.objectContaining({ code: 'PLAN_TOO_LARGE' }));
+    expect(agents[0]?.orders).toHaveLength(200);
+  });
+
   it('addresses an agent has no right to', () => {
     const agents = [1, 2].map((id) => agentOf(id, { system: { caps: [] } }));
     const wish = { agents, networks: twoNetworks };
@@ -163,6 +178,14 @@ describe('a plan tells', () => {
     expect(issuesOf({ ...source({ network: { id: 1 } }), l2PolicyVersion: 3 }, { networks })).toEqual([
       'warning sources/0/network/id MAC_POLICY_IGNORED',
       'warning sources/0/network/id L2_POLICY_CHANGED',
+    ]);
+  });
+
+  it('what will not be measured or captured', () => {
+    const packets = entryOf(3, { ...ends, targets: [{ ip: '10.0.0.2' }], packetsPerSecond: 1 });
+    expect(told(planRun(inputOf([packets], { definition: { dumps: { enabled: true } } })))).toEqual([
+      'info targets LOSS_UNMEASURED',
+      'warning /dumps/enabled NOT_SUPPORTED',
     ]);
   });
 

@@ -10,6 +10,7 @@ import { estimateOf } from './estimate.ts';
 import { type Leaf, leavesOf, lengthOf } from './leaf.ts';
 import { tellNetworks } from './network-issues.ts';
 import { mostEndpoints } from './places.ts';
+import { PlanBudget } from './plan-budget.ts';
 import { type PlannedClient, planEntry } from './plan-entry.ts';
 import type { PlanInput } from './plan-input.ts';
 import { PlanIssues } from './plan-issues.ts';
@@ -47,9 +48,10 @@ const planLeaves = (
   { guard, issues }: { guard: TargetGuard; issues: PlanIssues },
 ) => {
   const book = new AddressBook(input.networks, leaves);
+  const budget = new PlanBudget();
   const entries = leaves.map((leaf) => {
     tellDuration(leaf, issues);
-    const scope = { input, issues, book, guard, leaf };
+    const scope = { input, issues, book, guard, budget, leaf };
     const planner = planners.get(leaf.pluginId) as NonNullable<ReturnType<typeof planners.get>>;
     return planEntry(scope, planner(scope));
   });
@@ -76,6 +78,9 @@ interface Planned {
 
 const tellAll = ({ definition, agents, networks }: PlanInput, { leaves, clients, servers, issues }: Planned): void => {
   tellPlanes(definition, issues);
+  if (definition.dumps.enabled) {
+    issues.caveat('/dumps/enabled', 'NOT_SUPPORTED', 'agents do not capture packets: there will be no dumps');
+  }
   const cpuCores = ({ values }: Leaf) => (values['cpuCores'] as number | undefined) ?? 1;
   const senders = clients.map(({ agent, engine, leaf, path }) => ({ agent, engine, path, cpuCores: cpuCores(leaf) }));
   const answering = servers.map(({ agent, traffic: { engine }, leaf, path }) => ({

@@ -1,5 +1,6 @@
 import type { AddressBook } from './address-book.ts';
 import type { Leaf } from './leaf.ts';
+import type { PlanBudget } from './plan-budget.ts';
 import type { PlanAgent, PlanInput } from './plan-input.ts';
 import type { PlanIssues } from './plan-issues.ts';
 import type { TargetGuard } from './target-guard.ts';
@@ -10,6 +11,7 @@ export interface PlanScope {
   readonly issues: PlanIssues;
   readonly book: AddressBook;
   readonly guard: TargetGuard;
+  readonly budget: PlanBudget;
   readonly leaf: Leaf;
 }
 

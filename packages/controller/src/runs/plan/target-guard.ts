@@ -21,6 +21,8 @@ const plainAddress = (text: string): Range | undefined => {
 export class TargetGuard {
   readonly #ranges: readonly Range[];
   readonly #agentAddresses: ReadonlySet<string>;
+  /** Every client of an entry asks for the same hosts. */
+  readonly #judged = new Map<string, boolean>();
 
   constructor(allowedTargets: readonly string[], agentAddresses: ReadonlySet<string>) {
     this.#ranges = allowedTargets.flatMap((text) => {
@@ -41,10 +43,13 @@ export class TargetGuard {
   }
 
   #isInRanges(host: string): boolean {
+    const known = this.#judged.get(host);
+    if (known !== undefined) return known;
     const address = plainAddress(host);
-    if (address === undefined) return false;
-    return this.#ranges.some(
-      ({ version, first, last }) => version === address.version && address.first >= first && address.last <= last,
-    );
+    const isInside = ({ version, first, last }: Range) =>
+      version === address?.version && address.first >= first && address.last <= last;
+    const judged = address !== undefined && this.#ranges.some(isInside);
+    this.#judged.set(host, judged);
+    return judged;
   }
 }

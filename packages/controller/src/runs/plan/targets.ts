@@ -103,12 +103,14 @@ const isSoundHost = (scope: PlanScope, host: string, { place, path }: NamedPlace
   return false;
 };
 
-const endpoints = (hosts: readonly string[], ports: PortSet) =>
-  hosts
-    .slice(0, mostEndpoints + 1)
-    .flatMap((host) =>
-      Array.from({ length: Math.min(ports.size, mostEndpoints + 1) }, (_, i) => ({ host, port: ports.at(i) })),
-    );
+/** One more than allowed at most, so that too many are noticed. */
+const endpoints = (hosts: readonly string[], ports: PortSet) => {
+  const found: { host: string; port: number }[] = [];
+  for (const host of hosts) {
+    for (let i = 0; i < ports.size && found.length <= mostEndpoints; i++) found.push({ host, port: ports.at(i) });
+  }
+  return found;
+};
 
 /** Where the agents of an entry that only answers listen. */
 export const listensFor = (scope: PlanScope, usualPorts: string): ListenPlace[] =>

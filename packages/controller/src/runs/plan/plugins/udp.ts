@@ -14,6 +14,7 @@ export const planUdp = (scope: PlanScope): Traffic => {
   const values = scope.leaf.values as unknown as UdpValues;
   const payloadBytes = payloadBytesOf(scope, values);
   const rate = rateOf(scope, values);
+  tellUnmeasured(scope, values);
   const server: Omit<UdpServerConfig, 'listen'> = { role: 'server', echoes: values.payload.echo, receiveBufferBytes };
   return {
     engine: 'udp',
@@ -23,6 +24,12 @@ export const planUdp = (scope: PlanScope): Traffic => {
     client: (part) => clientOf(values, { rate, payloadBytes, part }),
     server: () => ({ config: server }),
   };
+};
+
+const tellUnmeasured = (scope: PlanScope, { targets, payload, isServer }: UdpValues): void => {
+  if (isServer || payload.echo || targets.every(({ agent }) => agent !== undefined)) return;
+  const message = 'what arrives at a target without an agent is not counted unless it is sent back';
+  scope.issues.info(pointerIn(scope, 'targets'), 'LOSS_UNMEASURED', message);
 };
 
 /** Packets a second of the whole entry; undefined: as many as go. */
