@@ -16,7 +16,10 @@ type Facts = Record<string, unknown>;
 /** Runs a controller in a process of its own; answers what it said and how it ended. */
 const run = (order: object): Promise<{ facts: Facts[]; signal: string | null; errors: string }> =>
   new Promise((resolve) => {
-    const started = spawn(process.execPath, [child, JSON.stringify(order)], { stdio: ['ignore', 'pipe', 'pipe'] });
+    const started = spawn(process.execPath, [child, JSON.stringify(order)], {
+      env: { ...process.env, NODE_COMPILE_CACHE: join(dataDir, 'compile-cache') },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     const texts = { stdout: '', stderr: '' };
     for (const name of ['stdout', 'stderr'] as const) {
       started[name].setEncoding('utf8').on('data', (text: string) => {
