@@ -1,7 +1,7 @@
 import type { ValidationIssue } from '@rushhour/contract';
 import type { AgentPlan, RunPlan } from '../../runs/plan/agent-plan.ts';
 import { isReservedFrom } from '../../runs/queue.ts';
-import { agents } from '../../store/agents.ts';
+import { type AgentRow, agents } from '../../store/agents.ts';
 import type { Executor } from '../../store/database.ts';
 import { type AgentForRun, agentsForRuns } from '../../store/run-queue.ts';
 
@@ -20,11 +20,11 @@ export const agentIssues = async (
 ): Promise<ValidationIssue[]> => {
   const ids = plans.map(({ agentId }) => agentId);
   const [known, rows] = await Promise.all([agentsForRuns(read, ids), agents.findMany(read, ids)]);
-  const offsets = new Map(rows.map(({ id, clockOffsetMs }) => [id, clockOffsetMs]));
+  const clocks = new Map(rows.map((row) => [row.id, row]));
   const judge = judgeOf({ userId, now: new Date().toISOString(), isLive });
   return plans.flatMap((plan) => {
     const agent = known.get(plan.agentId);
-    const told = agent ? [...judge(agent), ...clockIssues(agent.name, offsets.get(agent.id) ?? 0)] : [];
+    const told = agent ? [...judge(agent), ...clockIssues(clocks.get(agent.id))] : [];
     return told.map((issue) => ({ ...issue, path: placeOf(plan), agentId: plan.agentId }));
   });
 };
@@ -43,8 +43,11 @@ const judgeOf =
     ];
   };
 
-const clockIssues = (name: string, offsetMs: number) => {
-  if (Math.abs(offsetMs) <= mostClockOffsetMs) return [];
-  const message = `the clock of agent ${name} is off by ${Math.round(offsetMs)} ms; times are corrected by it`;
+/** How far a clock is off is known up to half a round trip. */
+const clockIssues = (agent: AgentRow | undefined) => {
+  if (agent === undefined) return [];
+  const { name, clockOffsetMs, roundTripMs } = agent;
+  if (Math.abs(clockOffsetMs) - roundTripMs / 2 <= mostClockOffsetMs) return [];
+  const message = `the clock of agent ${name} is off by ${Math.round(clockOffsetMs)} ms; times are corrected by it`;
   return [{ severity: 'warning' as const, code: 'CLOCK_OFFSET', message }];
 };

@@ -40,8 +40,14 @@ const entry = (values: Record<string, unknown> = {}) => ({
     ...values,
   },
 });
-const validate = async (body: Record<string, unknown>, live = false) =>
-  (await admin.client.tasks.validate({ body: body as never, query: { live } })).data;
+/** On a busy machine the clocks of its agents seem to be off at times: that is told, and is not what is tested here. */
+const validateAs = async ({ client }: SignedIn, body: Record<string, unknown>, live = false) => {
+  const { data } = await client.tasks.validate({ body: body as never, query: { live } });
+  const isNoise = ({ code, agentId }: (typeof data.issues)[number]) =>
+    code === 'CLOCK_OFFSET' && (agentId === left || agentId === right);
+  return { ...data, issues: data.issues.filter((issue) => !isNoise(issue)) };
+};
+const validate = (body: Record<string, unknown>, live = false) => validateAs(admin, body, live);
 const draft = (...entries: object[]) => ({ configuration: entries });
 const told = ({ issues }: Awaited<ReturnType<typeof validate>>) =>
   issues.map(({ severity, path, code }) => `${severity} ${path.replace('/configuration/0/values/', '')} ${code}`);
@@ -104,8 +110,7 @@ describe('validation', () => {
   it('warns of agents that others have, and makes it an error when asked live', async () => {
     const other = await controller.signInWith(admin, [31, 41]);
     await keepAgent(left, { reservedBy: 1, reservedUntil: '2999-01-01T00:00:00.000Z', maxConcurrentTasks: 0 });
-    const as = async (live: boolean) =>
-      told((await other.client.tasks.validate({ body: draft(entry()) as never, query: { live } })).data);
+    const as = async (live: boolean) => told(await validateAs(other, draft(entry()), live));
     expect(await as(false)).toEqual(['warning sources/0 AGENT_RESERVED']);
     expect(await as(true)).toEqual(['error sources/0 AGENT_RESERVED']);
     expect(told(await validate(draft(entry())))).toEqual([]);
@@ -180,11 +185,16 @@ describe('validation with the agents', () => {
         name: 'gone',
         status: 4,
         machineId: 'elsewhere',
+        clockOffsetMs: -120,
+        roundTripMs: 2,
         addresses: ['10.77.0.1'],
       });
     });
     const away = draft(entry({ targets: [{ agent: { id: gone } }] }));
-    expect(told(await validate(away))).toEqual(['warning targets/0/agent/id AGENT_OFFLINE']);
+    expect(told(await validate(away))).toEqual([
+      'warning targets/0/agent/id AGENT_OFFLINE',
+      'warning targets/0 CLOCK_OFFSET',
+    ]);
     expect(told(await validate(away, true))).toContain('error targets/0 AGENT_OFFLINE');
   });
 });
