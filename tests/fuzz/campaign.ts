@@ -1,10 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { api, type Collection, defaultSettings, type Route } from '@rushhour/contract';
+import { aiScopes, api, type Collection, defaultSettings, type Route } from '@rushhour/contract';
 import fc from 'fast-check';
+import { newKey } from '../../packages/controller/src/ai/keys.ts';
 import { startController } from '../../packages/controller/src/controller.ts';
 import { openSession } from '../../packages/controller/src/identity/sessions.ts';
+import { aiKeys } from '../../packages/controller/src/store/ai-keys.ts';
 import { users } from '../../packages/controller/src/store/users.ts';
 import { createJudge } from './judge.ts';
 import { createRawClient } from './raw-client.ts';
@@ -37,18 +39,26 @@ export const startTarget = async (databaseUrl?: string) => {
   });
   const client = createRawClient('127.0.0.1', Number(new URL(controller.url).port));
 
-  /** Undoes whatever locks the harness out, and opens a session. */
-  const revive = async () => {
-    const { accessToken, refreshToken } = await controller.store.change(origin, async (tx) => {
+  /** Undoes whatever locks the harness out, and answers the header that lets it in: a session, or an AI key. */
+  const revive = async ({ access }: Pick<Route, 'access'>) => {
+    const { accessToken, refreshToken, aiKey } = await controller.store.change(origin, async (tx) => {
       await controller.settings.update(tx, {
         ...defaultSettings,
         limits: { ...defaultSettings.limits, rate: 100_000_000 },
       });
       await users.update(tx, 1, { isActive: true, isRequiredToSetPassword: false, agreementAccepted: true });
       await tx.run({ name: '', sql: 'delete from throttles' }, []);
-      return openSession(tx, 1, '127.0.0.1', defaultSettings.auth);
+      const { publicId, secretHash, text } = newKey();
+      const limits = { requestsPerMin: 100_000, writesPerMin: 100_000 };
+      await aiKeys.insert(tx, {
+        ...{ publicId, secretHash, limits, name: publicId, scopes: [...aiScopes], isActive: true, policyVersion: 1 },
+        ...{ policy: {}, constraints: {}, ipAllowlist: [], lastUsedIp: '', expiresAt: '2999-01-01T00:00:00.000Z' },
+      });
+      return { ...(await openSession(tx, 1, '127.0.0.1', defaultSettings.auth)), aiKey: text };
     });
-    return `accessToken=${accessToken}; refreshToken=${refreshToken}`;
+    return access === 'aiKey'
+      ? `X-API-Key: ${aiKey}`
+      : `Cookie: accessToken=${accessToken}; refreshToken=${refreshToken}`;
   };
 
   return {
@@ -74,12 +84,13 @@ export const runCampaign = async (
   const judge = createJudge(route);
   const findings: Finding[] = [];
   const statuses = new Map<number, number>();
-  let cookie = await target.revive();
+  let credential = await target.revive(route);
   for (const attempt of fc.sample(attempts(route), { numRuns: count, seed })) {
-    const problem = await tryOne(target, attempt, cookie, judge, statuses);
+    const problem = await tryOne(target, attempt, credential, judge, statuses);
     if (problem) findings.push({ operation: id, seed, problem, attempt: describe(attempt) });
     const last = statuses.get(-1);
-    if (last === 401 || last === 429 || last === 403 || id === 'settings.update') cookie = await target.revive();
+    if (last === 401 || last === 429 || last === 403 || id === 'settings.update')
+      credential = await target.revive(route);
   }
   statuses.delete(-1);
   return { findings, statuses };
@@ -88,12 +99,12 @@ export const runCampaign = async (
 const tryOne = async (
   target: Target,
   attempt: Attempt,
-  cookie: string,
+  credential: string,
   judge: ReturnType<typeof createJudge>,
   statuses: Map<number, number>,
 ) => {
   try {
-    const answer = await target.client.send(bytesOf(attempt, cookie), attempt.method === 'HEAD');
+    const answer = await target.client.send(bytesOf(attempt, credential), attempt.method === 'HEAD');
     statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1).set(-1, answer.status);
     return judge(answer, attempt);
   } catch (error) {

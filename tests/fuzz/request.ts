@@ -118,12 +118,12 @@ const targetOf = (path: string, params: Record<string, unknown>, query: Record<s
   `/v1${path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(String(params[name] ?? 1)))}${searchOf(query)}`;
 
 /** The bytes of a request. A header of the attempt replaces ours of the same name. */
-export const bytesOf = ({ method, target, headers, body }: Attempt, cookie: string): Buffer => {
+export const bytesOf = ({ method, target, headers, body }: Attempt, credential: string): Buffer => {
   const own = headers.map((line) => line.split(':')[0]?.toLowerCase());
   const lines = [
     `${method} ${target.replace(/[^\x21-\x7e]/g, '_')} HTTP/1.1`,
     ...(own.includes('host') ? [] : ['Host: localhost']),
-    ...(own.includes('cookie') ? [] : [`Cookie: ${cookie}`]),
+    ...(own.includes(credential.split(':')[0]?.toLowerCase()) ? [] : [credential]),
     ...(body !== undefined && !own.includes('transfer-encoding') ? [`Content-Length: ${body.length}`] : []),
     ...new Map(headers.map((line) => [line.split(':')[0]?.toLowerCase(), line])).values(),
   ];

@@ -41,7 +41,7 @@ export const partAt = (value: unknown, pointer: string | undefined): unknown => 
   let part = value;
   for (const escaped of pointer.split('/').slice(1)) {
     const name = escaped.replaceAll('~1', '/').replaceAll('~0', '~');
-    const isThere = typeof part === 'object' && part !== null && Object.hasOwn(part, name);
+    const isThere = typeof part === 'object' && part !== null && Object.prototype.propertyIsEnumerable.call(part, name);
     if (!isThere) throw new ApiError('notFound', 'NO_SUCH_PATH', `there is nothing at ${pointer}`, { path: pointer });
     part = (part as Members)[name];
   }

@@ -1,11 +1,13 @@
 import type { Route } from '@rushhour/contract';
 import type { Logger } from 'pino';
+import type { Bus } from '../bus/local.ts';
 import { ApiError, forbidden, invalid, statusOf } from '../errors.ts';
 import type { Store } from '../store/index.ts';
 import type { SettingsStore } from '../store/settings.ts';
 import { advised } from './advice.ts';
 import { createAiAudit } from './audit.ts';
 import { type Authenticated, assertAddress, authenticate } from './authenticate.ts';
+import { createBudgetAlert } from './budget-alert.ts';
 import { AiCall, type Visit } from './call.ts';
 import type { AiCaller } from './caller.ts';
 import { digestOf } from './digest.ts';
@@ -18,6 +20,7 @@ import { assertOperation } from './scopes.ts';
 interface Deps {
   store: Store;
   settings: SettingsStore;
+  bus: Bus;
   log: Pick<Logger, 'error'>;
   /** Runs a request at most once for each idempotency key. */
   once: <T>(store: Store, call: AiCall, key: string, body: unknown, run: () => Promise<T>) => Promise<T>;
@@ -34,11 +37,12 @@ export type AiHandler = (request: object, caller: AiCaller) => unknown;
  * The way of every call of an AI key, over REST and MCP alike: authenticate, scope, constraints, limits, idempotency,
  * validate, run, redact, audit.
  */
-export const createPipeline = ({ store, settings, log, once }: Deps) => {
+export const createPipeline = ({ store, settings, bus, log, once }: Deps) => {
   const limits = createLimits();
   const throttle = createBadKeyThrottle();
   const redactor = createRedactor(store.secrets);
   const audit = createAiAudit(store, log);
+  const alert = createBudgetAlert(store, bus);
 
   /** The holder of the key may use the gateway at all. */
   const identify = async (visit: Visit) => {
@@ -96,6 +100,7 @@ export const createPipeline = ({ store, settings, log, once }: Deps) => {
       );
       if ((reply as { truncated?: boolean } | undefined)?.truncated) call.setHeader('x-truncated', 'true');
       await settle(call, undefined);
+      if (call.ai.risk === 'byPlan') alert(call.key).catch((error) => log.error({ err: error }, 'budget alert'));
       return reply;
     } catch (error) {
       await settle(call, error);

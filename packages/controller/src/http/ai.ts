@@ -1,6 +1,7 @@
 import { api, type Route } from '@rushhour/contract';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import { type AiHandler, createPipeline } from '../ai/pipeline.ts';
+import type { Bus } from '../bus/local.ts';
 import type { Store } from '../store/index.ts';
 import type { SettingsStore } from '../store/settings.ts';
 import { runOnce } from './idempotency.ts';
@@ -11,6 +12,7 @@ import type { RequestMetrics } from './probes.ts';
 interface Deps {
   store: Store;
   settings: SettingsStore;
+  bus: Bus;
   metrics: RequestMetrics;
   log: FastifyBaseLogger;
 }

@@ -110,3 +110,18 @@ it('answers of lists and details are short', async () => {
     expect([path, JSON.stringify(body).length <= 16 * 1024]).toEqual([path, true]);
   }
 });
+
+it('every kind of record that exists can be found and read', async () => {
+  await administrator.client.networks.create({
+    body: { name: 'lab', type: 1, ipVersion: 'ipv4', subnet: '10.9.0.0/24' } as never,
+  });
+  const kinds: string[] = [];
+  for (const kind of ['network', 'tunnel', 'dictionary', 'template']) {
+    const { body } = await key.call('GET', `/resources?kind=${kind}&count=1`);
+    const { id, fingerprint } = body.data[0];
+    const found = await key.call('GET', `/resources/${kind}/${id}`);
+    expect([kind, found.status, found.body.data?.fingerprint]).toEqual([kind, 200, fingerprint]);
+    kinds.push(kind);
+  }
+  expect(kinds).toHaveLength(4);
+});

@@ -26,7 +26,7 @@ interface Envelope<T> {
 interface Source {
   list(request: { query: object }, caller: unknown): Promise<Envelope<Item[]>>;
   /** In the envelope, or by itself. */
-  get(request: { params: { id: number } }, caller: unknown): Promise<Envelope<Item> | Item>;
+  get(request: { params: { id: number }; query: object }, caller: unknown): Promise<Envelope<Item> | Item>;
 }
 
 const collectionOf: Record<ResourceKind, string> = {
@@ -49,7 +49,7 @@ const left: readonly string[] = ['issuer', 'rows', 'values', 'parameters', 'sess
 const emptyPage = { cursor: { count: 0, currentPage: 1, totalPages: 0, totalRows: 0 }, data: [] };
 
 const findIn = async (source: Source, id: number, caller: AiCaller): Promise<Item> => {
-  const answer = await source.get({ params: { id } }, caller);
+  const answer = await source.get({ params: { id }, query: {} }, caller);
   return 'cursor' in answer ? (answer as Envelope<Item>).data : answer;
 };
 
