@@ -37,7 +37,7 @@ export const Palette = () => {
     } else if (event.key === 'Enter' && chosen !== undefined) go(chosen.to);
   };
   return (
-    <Modal opened={isOpen} onClose={close} withCloseButton={false} yOffset="10vh" aria-label={text.app.search}>
+    <Modal opened={isOpen} onClose={close} title={text.app.search} yOffset="10vh">
       <Stack gap="xs">
         <TextInput
           aria-label={text.app.search}

@@ -3,6 +3,8 @@ import { createTheme } from '@mantine/core';
 /** One calm blue for what can be done, orange for traffic; the rest is grey. */
 export const theme = createTheme({
   primaryColor: 'indigo',
+  // Dark enough for white letters on every button.
+  primaryShade: { light: 8, dark: 8 },
   defaultRadius: 'md',
   fontFamily: 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif',
   fontFamilyMonospace: 'ui-monospace, "SF Mono", Menlo, Consolas, monospace',

@@ -9,7 +9,7 @@ interface State {
 const StateBadge = ({ value, table }: { value: number; table: readonly State[] }) => {
   const { name, color } = table[value] ?? { name: String(value), color: 'gray' };
   return (
-    <Badge color={color} variant="light" tt="none">
+    <Badge color={color} variant="dot" tt="none">
       {name}
     </Badge>
   );

@@ -77,7 +77,7 @@ const Members = ({ item }: { item: Item }) => (
           <Table.Th w={200}>{labelOf(key)}</Table.Th>
           <Table.Td style={{ overflowWrap: 'anywhere' }}>
             {typeof value === 'object' && value !== null && key !== 'issuer' ? (
-              <Code block mah={320} style={{ overflow: 'auto' }}>
+              <Code block tabIndex={0} mah={320} style={{ overflow: 'auto' }}>
                 {JSON.stringify(value, null, 2)}
               </Code>
             ) : (

@@ -33,7 +33,7 @@ const Capabilities = ({ id }: { id: number }) => {
             <Table.Tr key={plugin}>
               <Table.Td>{name}</Table.Td>
               <Table.Td>
-                <Badge color={available ? 'teal' : 'gray'} variant="light" tt="none">
+                <Badge color={available ? 'teal' : 'gray'} variant="dot" tt="none">
                   {available ? words.available : words.missing}
                 </Badge>
               </Table.Td>

@@ -17,7 +17,7 @@ export const SignInDialog = () => {
     void queries.invalidateQueries();
   };
   return (
-    <Modal opened={isOpen} onClose={() => {}} withCloseButton={false} title={text.auth.title} centered>
+    <Modal opened={isOpen} onClose={() => {}} withCloseButton={false} zIndex={1000} title={text.auth.title} centered>
       <Stack>
         <Text size="sm">{text.auth.again}</Text>
         <SignInForm email={user?.email ?? ''} onDone={goOn} />

@@ -104,7 +104,7 @@ export const NewTestPage = () => {
                 </Alert>
               )}
               <Group justify="flex-end">
-                <Button color="orange" loading={start.isPending} onClick={() => start.mutate()}>
+                <Button loading={start.isPending} onClick={() => start.mutate()}>
                   {newTest.start}
                 </Button>
               </Group>

@@ -45,7 +45,7 @@ export const NotificationsPage = () => {
             {data.map(({ id, severity, message, createdAt, read }) => (
               <Table.Tr key={id} fw={read ? 400 : 600}>
                 <Table.Td w={100}>
-                  <Badge color={colors[severity]} variant="light" tt="none">
+                  <Badge color={colors[severity]} variant="dot" tt="none">
                     {severity}
                   </Badge>
                 </Table.Td>

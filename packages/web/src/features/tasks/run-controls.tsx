@@ -32,12 +32,7 @@ export const RunControls = ({ id, status }: { id: number; status: number }) => {
   const busy = act.isPending;
   if (!isActive(status)) {
     return (
-      <Button
-        color="orange"
-        leftSection={<IconPlayerPlay size={16} />}
-        loading={busy}
-        onClick={() => act.mutate('start')}
-      >
+      <Button leftSection={<IconPlayerPlay size={16} />} loading={busy} onClick={() => act.mutate('start')}>
         {status === 0 ? run.start : run.startAgain}
       </Button>
     );

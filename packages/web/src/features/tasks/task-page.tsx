@@ -55,7 +55,7 @@ const TaskView = ({ task, runId }: { task: Task; runId: number | null }) => {
           </Title>
           <TaskBadge value={now} />
           {status?.health === 'degraded' && (
-            <Badge color="yellow" tt="none">
+            <Badge color="yellow" variant="dot" tt="none">
               {run.degraded}
             </Badge>
           )}
@@ -104,7 +104,9 @@ const TaskView = ({ task, runId }: { task: Task; runId: number | null }) => {
           {runId !== null && <Logs id={id} runId={runId} />}
         </Tabs.Panel>
         <Tabs.Panel value="definition" pt="md">
-          <Code block>{JSON.stringify(task.configuration, null, 2)}</Code>
+          <Code block tabIndex={0}>
+            {JSON.stringify(task.configuration, null, 2)}
+          </Code>
         </Tabs.Panel>
       </Tabs>
     </Stack>
@@ -184,7 +186,7 @@ const Logs = ({ id, runId }: { id: number; runId: number }) => {
   });
   if (data.length === 0) return <Text c="dimmed">{words.noLogs}</Text>;
   return (
-    <Code block>
+    <Code block tabIndex={0}>
       {data.map(({ ts, level, source, message }) => `${ts} ${level.padEnd(5)} ${source}: ${message}`).join('\n')}
     </Code>
   );

@@ -1,0 +1,45 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { requireProgram } from '../engines/programs.ts';
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** A real browser: Debian's Chromium. */
+export const launchBrowser = async (): Promise<Browser> => {
+  requireProgram('chromium');
+  return chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
+};
+
+/** A page that remembers what went wrong on it. */
+export const openPage = async (browser: Browser, options: object = {}) => {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
+  const page = await context.newPage();
+  const problems: string[] = [];
+  page.on('pageerror', (error) => problems.push(error.message));
+  page.setDefaultTimeout(30_000);
+  return { page, problems, context };
+};
+
+interface Violation {
+  id: string;
+  impact: string;
+  nodes: { html: string }[];
+}
+
+/** What axe finds serious or worse. Evaluated by the debugger, which the page's policy does not concern. */
+export const seriousViolations = async (page: Page): Promise<string[]> => {
+  await page.evaluate(axe);
+  const found = (await page.evaluate('axe.run(document, { resultTypes: ["violations"] })')) as {
+    violations: Violation[];
+  };
+  return found.violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`);
+};
+
+export const signIn = async (page: Page, { email, password }: { email: string; password: string }) => {
+  await page.getByLabel('E-mail').fill(email);
+  await page.getByLabel('Password', { exact: false }).first().fill(password);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+};

@@ -1,0 +1,132 @@
+import { permissions } from '@rushhour/contract';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ensureWeb } from '../../scripts/build-web.ts';
+import { type System, startSystem } from '../system/system.ts';
+import { launchBrowser, openPage, seriousViolations, signIn } from './browser.ts';
+
+const admin = { email: 'admin@example.test', password: 'quiet-Harbour-27-lamps' };
+const pages = ['/', '/new', '/resources/tasks', '/resources/agents', '/resources/agents/1', '/tasks/1', '/settings'];
+let system: System;
+let browser: Browser;
+
+beforeAll(async () => {
+  await ensureWeb();
+  system = await startSystem();
+  await system.addAgent('lab-client');
+  await system.addAgent('lab-server');
+  browser = await launchBrowser();
+}, 180_000);
+afterAll(async () => {
+  await browser?.close();
+  await system?.close();
+});
+
+describe('the web interface', () => {
+  it('leads from the sign-in to running traffic and its verdict in a few clicks', async () => {
+    const { page, problems, context } = await openPage(browser);
+    await page.goto(system.url);
+    await signIn(page, admin);
+    await page.getByRole('link', { name: 'New test' }).click();
+    await page.getByText('HTTP requests per second').click();
+    await page.getByRole('button', { name: 'Next' }).click();
+    await page.getByRole('button', { name: 'Start', exact: true }).click();
+    await page.waitForURL('**/tasks/*');
+    await page.getByRole('button', { name: 'Stop', exact: true }).waitFor();
+    await page.getByText('Verdict', { exact: true }).waitFor({ timeout: 90_000 });
+    await page.getByText('http.requests').first().waitFor();
+    const load = page.getByRole('img', { name: /^Load: reached \d/ });
+    await load.waitFor();
+    await page.getByRole('button', { name: 'Report' }).click();
+    const opened = context.waitForEvent('page');
+    await page.getByRole('menuitem', { name: 'HTML' }).click();
+    const report = await opened;
+    await report.getByRole('heading', { name: 'Thresholds' }).waitFor();
+    expect(problems).toEqual([]);
+    await context.close();
+  });
+
+  it('makes a newcomer set a password of their own first', async () => {
+    const { data } = await system.client.groups.list({ query: { count: 10, offset: 0 } });
+    const viewers = data.find(({ name }) => name === 'Viewers');
+    const credentials = await system.client.users.create({
+      body: { email: 'new@example.test', realName: 'New Comer', groupID: viewers?.id ?? 0 },
+    });
+    const { page, context } = await openPage(browser);
+    await page.goto(`${system.url}/resources/networks`);
+    await signIn(page, credentials);
+    await page.getByRole('heading', { name: 'Set your own password' }).waitFor();
+    await page.getByLabel('Temporary password').fill(credentials.password);
+    await page.getByLabel('New password', { exact: false }).first().fill('seven-Quiet-lanterns');
+    await page.getByLabel('New password once more').fill('seven-Quiet-lanterns');
+    await page.getByRole('button', { name: 'Set password' }).click();
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    // Viewers may look: what changes things is not offered.
+    expect(await page.getByRole('link', { name: 'New test' }).count()).toBe(0);
+    await page.goto(`${system.url}/resources/networks`);
+    await page.getByRole('heading', { name: 'Networks' }).waitFor();
+    expect(await page.getByRole('button', { name: 'New', exact: true }).count()).toBe(0);
+    expect(await page.getByRole('link', { name: 'Users' }).count()).toBe(
+      viewers?.permissions.some(({ value }) => value === permissions['users.read']) ? 1 : 0,
+    );
+    await context.close();
+  });
+
+  it('keeps what was typed when the session runs out in the middle of a form', async () => {
+    const { page, context } = await openPage(browser);
+    await page.goto(`${system.url}/resources/projects`);
+    await signIn(page, admin);
+    await page.getByRole('button', { name: 'New' }).click();
+    const dialog = page.getByRole('dialog', { name: /New: Projects/ });
+    await dialog.getByLabel('Name').fill('Edge firewall');
+    await context.clearCookies();
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    const again = page.getByRole('dialog', { name: 'Sign in' });
+    await again.getByLabel('Password', { exact: false }).first().fill(admin.password);
+    await again.getByRole('button', { name: 'Sign in' }).click();
+    await again.waitFor({ state: 'hidden' });
+    expect(await dialog.getByLabel('Name').inputValue()).toBe('Edge firewall');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('link', { name: 'Edge firewall' }).waitFor();
+    await context.close();
+  });
+
+  it('shows what the controller refused at the field it named', async () => {
+    const { page, context } = await openPage(browser);
+    await page.goto(`${system.url}/resources/networks`);
+    await signIn(page, admin);
+    await page.getByRole('button', { name: 'New' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name').fill('clients');
+    await dialog.getByLabel('Subnet').fill('10.0.0.0/99');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.locator('[aria-invalid="true"]').first().waitFor();
+    await dialog.getByLabel('Subnet').fill('10.7.0.0/24');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('link', { name: 'clients' }).waitFor();
+    await context.close();
+  });
+
+  it('has no serious barrier on its main pages, light and dark', async () => {
+    const found: string[] = [];
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const { page, context } = await openPage(browser, { colorScheme });
+      const look = async (path: string) => {
+        const violations = await seriousViolations(page);
+        found.push(...violations.map((violation) => `${path}, ${colorScheme}: ${violation}`));
+      };
+      await page.goto(system.url);
+      await look('sign-in');
+      await signIn(page, admin);
+      await page.getByRole('heading', { name: 'Overview' }).waitFor();
+      for (const path of pages) {
+        await page.goto(`${system.url}${path}`);
+        await page.getByRole('heading').first().waitFor();
+        await page.waitForTimeout(500);
+        await look(path);
+      }
+      await context.close();
+    }
+    expect(found).toEqual([]);
+  });
+});
