@@ -90,5 +90,3 @@ export const createAiAudit = (store: Store, log: Pick<Logger, 'error'>) => {
     },
   };
 };
-
-export type AiAudit = ReturnType<typeof createAiAudit>;
