@@ -129,11 +129,16 @@ describe('validation with the agents', () => {
     });
     const { data: id } = await admin.client.networks.create({ body: { name: 'clients', subnet: '10.217.0.0/28' } });
     const { data: farm } = await admin.client.networks.create({ body: { name: 'servers', subnet: '10.217.1.0/29' } });
+    const { data: dictionaryId } = await admin.client.dictionaries.create({
+      body: { name: 'names', type: 'list', values: ['a.test', 'b.test'] },
+    });
+    const dns = entry({ dnsParams: { dictionaryId, transport: 'doh' } });
     const runnable = plugins.filter(({ engines }) => engines.length > 0 && engines.every((one) => ready.includes(one)));
     const examples = runnable.flatMap(({ id: plugin, examples: all }) =>
       all.map((values) => ({ plugin: { id: plugin }, values })),
     );
     const special = [
+      { ...dns, plugin: { id: 4 } },
       entry({ tlsParams: { certificateID }, targets: [{ agent: { id: right }, ports: '28443' }] }),
       entry({
         sources: [{ agent: { id: left }, network: { id } }],
