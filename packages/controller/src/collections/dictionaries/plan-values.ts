@@ -26,8 +26,9 @@ const valuesOf = async (
   const { name } = dictionary;
   try {
     const rows = await drawRows(access, dictionary, most + 1);
-    const values = new Set(rows.slice(0, most).map((row) => Object.values(row)[0] ?? ''));
-    return { name, values: [...values], isCut: rows.length > most };
+    // Drawing begins anew at the end of a dictionary: only different values tell that there are more.
+    const values = [...new Set(rows.map((row) => Object.values(row)[0] ?? ''))];
+    return { name, values: values.slice(0, most), isCut: values.length > most };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     return { name, values: [], isCut: false, problem: error.message };
