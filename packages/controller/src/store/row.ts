@@ -9,6 +9,9 @@ export interface LightUser {
 
 type Values = Record<string, unknown>;
 
+/** A copy of one level. Unlike `{ ...row }` this stays fast when rows of many tables pass through the same place. */
+export const copyOf = <T extends object>(row: T): T => Object.assign({}, row);
+
 /** The column with the author of a record: the document spells it `issuerID` on most records and `issuerId` on a few. */
 export const issuerNameOf = (columns: Columns) => ['issuerID', 'issuerId'].find((name) => name in columns);
 

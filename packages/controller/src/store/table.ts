@@ -2,7 +2,7 @@ import type { RawBuilder } from 'kysely';
 import type { Change } from './change.ts';
 import type { Columns, RecordOf } from './column.ts';
 import type { Engine, Executor } from './database.ts';
-import { decoderOf, encodeRow, type LightUser, stampsOf } from './row.ts';
+import { copyOf, decoderOf, encodeRow, type LightUser, stampsOf } from './row.ts';
 import type { Statement } from './statement.ts';
 import {
   conditionsKey,
@@ -55,10 +55,10 @@ export const createTable = <Name extends TableName, Computed = unknown, Filters 
     find: (executor: Executor, id: number): Promise<Item | undefined> => {
       const found = executor.snapshot && remembered(executor.snapshot);
       const known = found?.get(id);
-      if (known !== undefined) return known.then(copyOf);
+      if (known !== undefined) return known.then(copyFound);
       const reading = byId.first(executor, { id }).then(decodeFound);
       found?.set(id, reading);
-      return reading.then(copyOf);
+      return reading.then(copyFound);
     },
 
     findMany: async (executor: Executor, ids: readonly number[]): Promise<Item[]> =>
@@ -141,7 +141,7 @@ const recordsBySnapshot = <Item>() => {
 };
 
 /** Whoever asked may change what they got. */
-const copyOf = <Item>(item: Item | undefined) => item && { ...item };
+const copyFound = <Item extends object>(item: Item | undefined) => item && copyOf(item);
 
 /** Statements by the key of their shape. */
 const memory = () => {
