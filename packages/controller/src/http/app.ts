@@ -1,4 +1,5 @@
 import type { IncomingMessage, Server } from 'node:http';
+import type { Socket } from 'node:net';
 import fastifyMultipart from '@fastify/multipart';
 import { api, type Collection, type Route } from '@rushhour/contract';
 import fastJsonStringify, { type Schema } from 'fast-json-stringify';
@@ -31,8 +32,11 @@ export const buildApp = async ({ log, tls, ...services }: AppOptions): Promise<F
   const rate = createRateLimit();
   const streams = createStreams();
   const uploads = createUploads();
+  const sockets = socketsOf(app);
   app.addHook('preClose', async () => {
     streams.endAll();
+    // Browsers and clients open connections ahead; the server would wait for their first request.
+    for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
     // Connections whose last request is still being answered would be kept for the next one, which never comes.
     app.server.keepAliveTimeout = 1;
   });
@@ -59,6 +63,16 @@ export const buildApp = async ({ log, tls, ...services }: AppOptions): Promise<F
   await serveWeb(app);
   services.agents.attach(app.server);
   return app;
+};
+
+/** The connections that are open. */
+const socketsOf = ({ server }: FastifyInstance): ReadonlySet<Socket> => {
+  const open = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    open.add(socket);
+    socket.once('close', () => open.delete(socket));
+  });
+  return open;
 };
 
 const createFastify = (log: FastifyBaseLogger, tls: AppOptions['tls']): FastifyInstance => {
