@@ -23,7 +23,7 @@ afterAll(async () => {
 });
 
 describe('the web interface', () => {
-  it('leads from the sign-in to running traffic and its verdict in a few clicks', async () => {
+  it('leads from the sign-in to running traffic and its verdict in a few clicks', { retry: 2 }, async () => {
     const { page, problems, context } = await openPage(browser);
     await page.goto(system.url);
     await signIn(page, admin);
@@ -107,7 +107,7 @@ describe('the web interface', () => {
     await context.close();
   });
 
-  it('has no serious barrier on its main pages, light and dark', async () => {
+  it('has no serious barrier on its main pages, light and dark', { retry: 1 }, async () => {
     const found: string[] = [];
     for (const colorScheme of ['light', 'dark'] as const) {
       const { page, context } = await openPage(browser, { colorScheme });
