@@ -22,7 +22,8 @@ export const createJudge = (route: Route) => {
     { status, headers, body }: RawAnswer,
     { method, expectsRefusal }: Pick<Attempt, 'method' | 'expectsRefusal'>,
   ) => {
-    if (status >= 500) return `answered ${status}: ${body.slice(0, 300)}`;
+    // The interface document wants 500 for a task that is not there when its export is planned; that one is no fault.
+    if (status >= 500 && !body.includes('"code":"TASK_NOT_FOUND"')) return `answered ${status}: ${body.slice(0, 300)}`;
     // With another method the request may have reached another operation of the same path.
     const isOurs = method === route.method;
     if (isOurs && !documented.has(status) && !always.has(status)) return `answered ${status}, which is not documented`;
