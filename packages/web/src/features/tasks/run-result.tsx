@@ -19,7 +19,7 @@ export const RunResult = ({ result }: { result: Result }) => (
       <ReportMenu taskId={result.taskID} runId={result.id} />
     </Group>
     {!result.validity.valid && (
-      <Alert color="yellow" title={run.notValid}>
+      <Alert color="yellow" variant="default" title={run.notValid}>
         {result.validity.reasons.map((reason) => (
           <Text key={reason} size="sm">
             {reason}
