@@ -5,8 +5,8 @@ import type { Bus } from '../bus/local.ts';
 import type { Store } from '../store/index.ts';
 import type { SettingsStore } from '../store/settings.ts';
 import { runOnce } from './idempotency.ts';
-import { serveMcp } from './mcp.ts';
 import { mountAi } from './mount-ai.ts';
+import { mountMcp } from './mount-mcp.ts';
 import type { RequestMetrics } from './probes.ts';
 
 interface Deps {
@@ -26,5 +26,5 @@ export const serveAi = (app: FastifyInstance, handlers: Record<string, AiHandler
   for (const [name, route] of Object.entries(api.aiGateway.routes) as [string, Route][]) {
     mountAi(app, `aiGateway.${name}`, route, handlers[name] as AiHandler, { ...deps, ai });
   }
-  serveMcp(app, { ...deps, ai, handlers });
+  mountMcp(app, { ...deps, ai, handlers });
 };

@@ -8,26 +8,22 @@ import {
   McpServer,
   ResourceTemplate,
 } from '@modelcontextprotocol/server';
-import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { advised } from '../ai/advice.ts';
+import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify';
 import type { Visit } from '../ai/call.ts';
 import type { AiHandler, Pipeline } from '../ai/pipeline.ts';
 import { isOpenTo } from '../ai/scopes.ts';
 import { partsOfArguments, type Tool, tools } from '../ai/tools.ts';
-import { ApiError, forbidden } from '../errors.ts';
-import type { SettingsStore } from '../store/settings.ts';
-import { sendError, setSafeHeaders } from './errors.ts';
+import { ApiError } from '../errors.ts';
 import { visitOf } from './mount-ai.ts';
 import { validatorFor } from './validation.ts';
 
-interface Deps {
+export interface McpDeps {
   ai: Pipeline;
   handlers: Record<string, AiHandler>;
-  settings: SettingsStore;
   log: FastifyBaseLogger;
 }
 
-type Who = Awaited<ReturnType<Pipeline['enter']>>;
+export type Who = Awaited<ReturnType<Pipeline['enter']>>;
 interface Session {
   who: Who;
   visitFor(operation: string): Visit;
@@ -53,8 +49,8 @@ const refusalOf = (error: unknown): CallToolResult => {
   };
 };
 
-/** Answers MCP at `/mcp`, without sessions: every operation of the gateway is a tool, the same pipeline runs it. */
-export const serveMcp = (app: FastifyInstance, { ai, handlers, settings, log }: Deps) => {
+/** Speaks MCP without sessions: every operation of the gateway is a tool, the same pipeline runs it. */
+export const createMcp = ({ ai, handlers, log }: McpDeps) => {
   const run = async ({ visitFor }: Session, tool: Tool, given: Record<string, unknown>) => {
     const call = await ai.admit(visitFor(tool.operation), tool.route);
     const check = checks.get(tool.key) as ReturnType<typeof validatorFor>;
@@ -96,20 +92,8 @@ export const serveMcp = (app: FastifyInstance, { ai, handlers, settings, log }: 
     return server;
   };
   const handler = createMcpHandler(serverFor, { onerror: (error) => log.debug({ err: error }, 'mcp') });
-  app.addHook('preClose', () => handler.close());
-
-  app.route({
-    method: ['GET', 'POST', 'DELETE'],
-    url: '/mcp',
-    exposeHeadRoute: false,
-    errorHandler: (error, request, reply) => sendError(advised(error), request, reply),
-    onRequest: async (request, reply) => {
-      request.bodyLimitBytes = settings.current().limits.bodyBytes;
-      setSafeHeaders(reply).header('x-request-id', request.id);
-      assertOwnOrigin(request);
-      request.mcpWho = await ai.enter(visitOf('aiGateway.mcp', request, reply));
-    },
-    handler: async (request, reply) => {
+  return {
+    answer: async (request: FastifyRequest, reply: FastifyReply) => {
       const session = { who: request.mcpWho as Who, visitFor: visitsOf(request, reply) };
       await refuseHidden(ai, session, request.body);
       const response = await handler.fetch(webRequestOf(request), {
@@ -118,15 +102,11 @@ export const serveMcp = (app: FastifyInstance, { ai, handlers, settings, log }: 
       });
       return relay(response, reply);
     },
-  });
+    close: () => handler.close(),
+  };
 };
 
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** Whose key a request to `/mcp` has shown. */
-    mcpWho: Who | null;
-  }
-}
+export type McpServing = ReturnType<typeof createMcp>;
 
 const resources = {
   task: { template: 'rushhour://tasks/{id}', key: 'task' },
@@ -151,12 +131,6 @@ const registerResource = (
       return { contents: [{ uri: uri.href, mimeType: 'application/json', text: JSON.stringify(await read(given)) }] };
     },
   );
-
-/** Pages of other origins have no business here, whatever key they got hold of. */
-const assertOwnOrigin = ({ headers: { origin, host } }: FastifyRequest) => {
-  if (origin !== undefined && URL.parse(origin)?.host !== host)
-    throw forbidden('CROSS_ORIGIN', 'a page of another origin may not call this');
-};
 
 interface Message {
   method?: string;
