@@ -3,7 +3,7 @@ import { Frame, type Spread } from './frame.ts';
 import { type MetricPlan, voiceOf } from './metric-plan.ts';
 import type { OpenRun } from './open-run.ts';
 import type { Side } from './run-facts.ts';
-import { type Measured, scanAgents, scanMerged } from './scan.ts';
+import { type Measured, placedAt, scanAgents, scanMerged } from './scan.ts';
 
 export type By = 'total' | 'plugin' | 'agent' | 'target';
 /** Sides of entries are told apart in summaries only. */
@@ -16,8 +16,8 @@ export interface Collecting<S extends Spread> {
   readonly toSec: number;
   readonly by: Grouping;
   createSpread(): S;
-  /** Only these sides; all when left out. */
-  isWanted?(side: Side, second: number): boolean;
+  /** The second that what was measured counts in, undefined for none; each in its own when left out. */
+  placeOf?(side: Side, second: number): number | undefined;
   readonly agentId?: number | undefined;
 }
 
@@ -93,7 +93,7 @@ const visitorOf = <S extends Spread>(
 export const collectFrames = async <S extends Spread>(
   read: Executor,
   run: OpenRun,
-  { plans, fromSec, toSec, by, createSpread, isWanted = () => true, agentId }: Collecting<S>,
+  { plans, fromSec, toSec, by, createSpread, placeOf, agentId }: Collecting<S>,
   done: Done<S>,
 ): Promise<void> => {
   const { facts, names } = run;
@@ -107,7 +107,8 @@ export const collectFrames = async <S extends Spread>(
   const everySide = agentId === undefined ? [...facts.sides.values()] : (facts.agents.get(agentId)?.sides ?? []);
   const visit = visitorOf(run, labelled, everySide)[by];
   const add = (measured: Measured) => {
-    if (isWanted(measured.side, measured.second)) visit(measured);
+    const placed = placeOf === undefined ? measured : placedAt(measured, placeOf(measured.side, measured.second));
+    if (placed !== undefined) visit(placed);
   };
   const isMerged = agentId === undefined && by !== 'agent' && by !== 'target';
   if (isMerged) await scanMerged(read, run, span, add);

@@ -1,14 +1,19 @@
 import type { Phase } from '@rushhour/protocol';
 import { otherGroup, type RunFacts, type Side } from './run-facts.ts';
 
+interface SidePhases {
+  readonly bySecond: Map<number, Phase>;
+  last: number;
+}
+
 /**
  * Which seconds of a run are steady. Clients know: servers answer during ramps and warm-up as well, so theirs are those
  * of their clients, or of any client where they have none of their own.
  */
 export class Phases {
   readonly #facts: Pick<RunFacts, 'sides'>;
-  /** By client side, then by second. */
-  readonly #phases = new Map<number, Map<number, Phase>>();
+  /** By client side. */
+  readonly #phases = new Map<number, SidePhases>();
   readonly #hasClients: boolean;
   #newest: { second: number; phase: Phase } | undefined;
 
@@ -21,10 +26,11 @@ export class Phases {
     if (this.#hasClients && this.#facts.sides.get(group)?.role !== 'client') return;
     let known = this.#phases.get(group);
     if (known === undefined) {
-      known = new Map();
+      known = { bySecond: new Map(), last: 0 };
       this.#phases.set(group, known);
     }
-    known.set(second, phase);
+    known.bySecond.set(second, phase);
+    known.last = Math.max(known.last, second);
     if (this.#newest === undefined || second >= this.#newest.second) this.#newest = { second, phase };
   }
 
@@ -33,21 +39,30 @@ export class Phases {
     return this.#newest?.phase;
   }
 
-  isSteady({ group }: Pick<Side, 'group'>, second: number): boolean {
-    const own = this.#phases.get(group) ?? this.#phases.get(otherGroup(group));
-    if (own !== undefined) return own.get(second) === 'steady';
-    for (const phases of this.#phases.values()) if (phases.get(second) === 'steady') return true;
-    return false;
+  /**
+   * The steady second that what was measured in this one belongs to; undefined when it belongs to none. What a server
+   * sees after the last second of its clients was sent in that second.
+   */
+  steadySecond({ group, role }: Pick<Side, 'group' | 'role'>, second: number): number | undefined {
+    const clients = this.#clientsOf(group);
+    if (clients.some(({ bySecond }) => bySecond.get(second) === 'steady')) return second;
+    const last = clients.reduce((latest, client) => Math.max(latest, client.last), 0);
+    const isLate = role === 'server' && this.#hasClients && second > last;
+    return isLate && clients.some(({ bySecond }) => bySecond.get(last) === 'steady') ? last : undefined;
   }
 
   /** Whether there is a steady second at all. */
   hasSteady(sides: Iterable<Pick<Side, 'group'>>): boolean {
     for (const { group } of sides) {
-      const own = this.#phases.get(group) ?? this.#phases.get(otherGroup(group));
-      for (const phases of own ? [own] : this.#phases.values()) {
-        for (const phase of phases.values()) if (phase === 'steady') return true;
+      for (const { bySecond } of this.#clientsOf(group)) {
+        for (const phase of bySecond.values()) if (phase === 'steady') return true;
       }
     }
     return false;
+  }
+
+  #clientsOf(group: number): SidePhases[] {
+    const own = this.#phases.get(group) ?? this.#phases.get(otherGroup(group));
+    return own === undefined ? [...this.#phases.values()] : [own];
   }
 }

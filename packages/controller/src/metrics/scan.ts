@@ -29,6 +29,12 @@ export interface Measured {
   readonly isMore: boolean;
 }
 
+/** The same, counted in another second: that one does not become longer by it. */
+export const placedAt = (measured: Measured, second: number | undefined): Measured | undefined => {
+  if (second === undefined) return undefined;
+  return second === measured.second ? measured : { ...measured, second, spanSec: 0, isMore: true };
+};
+
 type Visit = (measured: Measured) => void;
 
 const measuredCell = (side: Side, second: number, cell: Cell): Measured => ({

@@ -41,7 +41,7 @@ export const readSummary = async (read: Executor, run: OpenRun): Promise<RunSumm
     fromSec: 1,
     toSec: run.newestSecond,
     createSpread: () => new TotalSpread(),
-    isWanted: (side: Side, second: number) => !steady.has(side.group) || phases.isSteady(side, second),
+    placeOf: (side: Side, second: number) => (steady.has(side.group) ? phases.steadySecond(side, second) : second),
   } as const;
   await collectFrames(read, run, options, ({ group }, frame) => {
     const side = facts.sides.get(Number(group)) as Side;
@@ -84,7 +84,7 @@ export const readTotals = async (
     fromSec: 1,
     toSec: run.newestSecond,
     createSpread: () => new TotalSpread(),
-    isWanted: (side: Side, second: number) => !isSteady || phases.isSteady(side, second),
+    placeOf: (side: Side, second: number) => (isSteady ? phases.steadySecond(side, second) : second),
     agentId,
   } as const;
   await collectFrames(read, run, options, (_, frame) => totals.push(...valuesOf(frame, isTold)));

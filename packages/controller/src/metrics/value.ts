@@ -6,7 +6,7 @@ import { Frame, TotalSpread } from './frame.ts';
 import { type MetricPlan, planMetric, voiceOf } from './metric-plan.ts';
 import type { OpenRun } from './open-run.ts';
 import type { Side } from './run-facts.ts';
-import { type Measured, readPhases, scanAgents, scanMerged } from './scan.ts';
+import { type Measured, placedAt, readPhases, scanAgents, scanMerged } from './scan.ts';
 import { createTurns, type InTurn } from './turns.ts';
 
 /** One number of a run: which metric, over which seconds, of which part of the traffic. */
@@ -56,14 +56,15 @@ const tallyOf = (run: OpenRun, plan: MetricPlan, { metric, scope, window }: Scop
   return made;
 };
 
-/** Whether a second counts, by side. The first second ends one second after the common start. */
+/** Where a second counts, by side; undefined when it does not. The first second ends one second after the common start. */
 const windowOf = ({ phases }: OpenRun, { scope, window }: Scope) => {
   const isWanted = isInScope(scope);
-  const isInWindow = (side: Side, second: number) => {
-    if (window === 'all') return true;
-    return window === 'steady' ? phases.isSteady(side, second) : second > window.fromSec && second <= window.toSec;
+  return (side: Side, second: number): number | undefined => {
+    if (!isWanted(side)) return undefined;
+    if (window === 'all') return second;
+    if (window === 'steady') return phases.steadySecond(side, second);
+    return second > window.fromSec && second <= window.toSec ? second : undefined;
   };
-  return (side: Side, second: number) => isWanted(side) && isInWindow(side, second);
 };
 
 const fill = async (
@@ -73,10 +74,11 @@ const fill = async (
   { query, span: [fromSec, toSec] }: { query: Scope; span: readonly [number, number] },
 ) => {
   if (fromSec > toSec) return;
-  const isWanted = windowOf(run, query);
+  const placeOf = windowOf(run, query);
   const wants = (metric: number) => frame.plans.some(({ sources }) => sources.has(metric));
   const visit = (measured: Measured) => {
-    if (isWanted(measured.side, measured.second)) frame.add(measured);
+    const placed = placedAt(measured, placeOf(measured.side, measured.second));
+    if (placed !== undefined) frame.add(placed);
   };
   const { agentID } = query.scope;
   if (agentID === undefined) await scanMerged(read, run, { fromSec, toSec, wants }, visit);
