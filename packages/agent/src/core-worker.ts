@@ -17,6 +17,7 @@ const run = await engine.prepare({
   samples: new SampleStore((metric) => report({ kind: 'metric', metric })),
   signal: abort.signal,
   note: (remark) => report({ kind: 'note', remark }),
+  record: (record) => report({ kind: 'record', record }),
   addressOf: (host) => addressIn(work.addresses, host),
 });
 

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import type { Duration } from '@rushhour/protocol';
+import type { AttemptRecord, Duration } from '@rushhour/protocol';
 import type { Divisible, Engine, EngineContext, Host, LoadChange, LoadChangeable, Pausable, Run } from './engine.ts';
 import { shareOf } from './net/share.ts';
 import type { Metric, SampleStore } from './samples.ts';
@@ -19,6 +19,7 @@ export type CoreCommand = 'start' | 'abort' | 'close' | 'pause' | 'resume' | { r
 export type CoreReport =
   | { readonly kind: 'metric'; readonly metric: Metric }
   | { readonly kind: 'note'; readonly remark: string }
+  | { readonly kind: 'record'; readonly record: AttemptRecord }
   | { readonly kind: 'prepared' | 'done' | 'closed' };
 
 /** One worker thread with its share of the load. */
@@ -79,6 +80,7 @@ export const prepareOnCores = async (
     return new Core({ ...work, config }, (report) => {
       if (report.kind === 'metric') store.adopt(report.metric);
       if (report.kind === 'note') context.note(report.remark);
+      if (report.kind === 'record') context.record(report.record);
     });
   });
   const closeAll = () => Promise.all(cores.map((core) => core.close()));

@@ -1,4 +1,4 @@
-import type { Duration } from '@rushhour/protocol';
+import type { AttemptRecord, Duration } from '@rushhour/protocol';
 import type { TSchema } from 'typebox';
 import type { Samples } from './samples.ts';
 
@@ -34,6 +34,8 @@ export interface EngineContext<Config> {
   readonly signal: AbortSignal;
   /** The address of a host named in `targetsOf`, resolved and found allowed. Engines never resolve names themselves. */
   addressOf(host: string): string;
+  /** Tells what was seen of one attempt; it travels with the summaries and arrives exactly once. */
+  record(record: AttemptRecord): void;
   /** Records what the reader of the result must know, such as fewer source addresses than ordered. */
   note(remark: string): void;
 }

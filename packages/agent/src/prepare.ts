@@ -67,6 +67,7 @@ export const prepareOrder = async (order: Order, deps: PrepareDeps): Promise<Run
     core: { index: 0, count: 1 },
     signal: deps.signal,
     note: deps.note,
+    record: (record) => deps.store.records.push(record),
     addressOf: (host) => addressIn(addresses, host),
   };
   const release = await claimAll(order.claims ?? [], deps.host);

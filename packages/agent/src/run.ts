@@ -155,12 +155,14 @@ export class RunningOrder {
     this.#report();
   }
 
-  #report(): void {
+  #report(isLast = false): void {
     const now = Date.now();
     // A second belongs to the phase that its middle lies in: a timer may come a little early.
     const pausedMs = this.#pausedMs + (this.#pausedAt === undefined ? 0 : now - this.#pausedAt);
     const seconds = (now - this.#startedAt - pausedMs - 500) / 1000;
-    this.#deps.onSummary(this.sampler.take(now, phaseAt(Math.max(0, seconds), this.#order.duration)));
+    const phase = phaseAt(Math.max(0, seconds), this.#order.duration);
+    this.#deps.onSummary(this.sampler.take(now, phase));
+    if (isLast) for (const summary of this.sampler.rest(now, phase)) this.#deps.onSummary(summary);
   }
 
   /** Ticks at whole seconds after the start, however late a tick comes. */
@@ -201,7 +203,7 @@ export class RunningOrder {
     await this.#run?.close().catch((cause: Error) => {
       problem ??= cause;
     });
-    if (this.#startedAt !== 0) this.#report();
+    if (this.#startedAt !== 0) this.#report(true);
     this.#startedAt = 0;
     const end = { notes: [...this.#notes], saturatedSeconds: this.#saturated };
     if (problem === undefined) return { status: this.#deps.stop.aborted ? 'stopped' : 'finished', ...end };

@@ -1,4 +1,4 @@
-import { Histogram } from '@rushhour/protocol';
+import { type AttemptRecord, Histogram, maxRecords } from '@rushhour/protocol';
 import { describe, expect, it } from 'vitest';
 import { replaySeconds, Sampler } from './sampler.ts';
 import { SampleStore } from './samples.ts';
@@ -35,6 +35,33 @@ describe('sampler', () => {
     expect(series?.counters).toEqual({ 'tcp.txBytes': 20 });
     expect(series?.gauges).toEqual({ 'tcp.active': 8 });
     expect(Histogram.fromBase64(series?.histograms['tcp.connect'] ?? '').count).toBe(2);
+  });
+
+  it('carries records in order, a bounded number a second, and all that is left at the end', () => {
+    const store = new SampleStore();
+    const sampler = new Sampler(store, 0);
+    const recordOf = (startedMs: number): AttemptRecord => ({
+      side: 'control',
+      reason: 'periodic',
+      service: 'http',
+      target: 'a:80',
+      ip: 'b',
+      isGood: true,
+      detail: '',
+      startedMs,
+      endedMs: startedMs,
+    });
+    for (let i = 0; i < maxRecords * 2 + 7; i++) store.records.push(recordOf(i));
+    store.counter('waf.sent').add(1);
+    const summaries = [sampler.take(1000, 'steady'), ...sampler.rest(1001, 'steady')];
+    expect(summaries.map(({ records }) => records?.length)).toEqual([maxRecords, maxRecords, 7]);
+    expect(summaries.map(({ seq, series }) => [seq, series.length])).toEqual([
+      [1, 1],
+      [2, 0],
+      [3, 0],
+    ]);
+    expect(summaries.at(-1)?.records?.at(-1)).toMatchObject({ startedMs: maxRecords * 2 + 6 });
+    expect(sampler.take(2000, 'steady').records).toBeUndefined();
   });
 
   it('replays what was not acknowledged and forgets the rest', () => {

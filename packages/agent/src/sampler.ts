@@ -1,4 +1,4 @@
-import { Histogram, type Phase, type Series, type Summary } from '@rushhour/protocol';
+import { Histogram, maxRecords, type Phase, type Series, type Summary } from '@rushhour/protocol';
 import type { Metric, SampleStore } from './samples.ts';
 
 /** Seconds of summaries kept until they are acknowledged. */
@@ -28,12 +28,25 @@ export class Sampler {
   take(at: number, phase: Phase): Summary {
     const series = new Map<string, Series>();
     for (const metric of this.#store.metrics) this.#addTo(seriesOf(series, metric.target), metric);
+    return this.#summary(at, phase, [...series.values()]);
+  }
+
+  /** After the last interval: the records that it had no room for. */
+  rest(at: number, phase: Phase): Summary[] {
+    const rest: Summary[] = [];
+    while (this.#store.records.length > 0) rest.push(this.#summary(at, phase, []));
+    return rest;
+  }
+
+  #summary(at: number, phase: Phase, series: Series[]): Summary {
+    const records = this.#store.records.splice(0, maxRecords);
     const summary: Summary = {
       seq: ++this.#seq,
       at,
       spanMs: Math.max(at - this.#lastAt, 1),
       phase,
-      series: [...series.values()],
+      series,
+      ...(records.length > 0 && { records }),
     };
     this.#lastAt = at;
     this.#kept.push(summary);

@@ -1,4 +1,4 @@
-import { Histogram, histogramBytes } from '@rushhour/protocol';
+import { type AttemptRecord, Histogram, histogramBytes } from '@rushhour/protocol';
 
 /** A number that only grows. */
 export class Counter {
@@ -53,6 +53,8 @@ export interface Metric {
 /** All metrics of one engine. They are never reset: the sampler remembers what it has already reported. */
 export class SampleStore implements Samples {
   readonly metrics: Metric[] = [];
+  /** Waiting for the next summary, oldest first. */
+  readonly records: AttemptRecord[] = [];
   readonly #made = new Map<string, Counter | Gauge | Histogram>();
   readonly #onMetric: (metric: Metric) => void;
 

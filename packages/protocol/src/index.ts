@@ -1,4 +1,13 @@
 export { AgentFacts, AgentHealth, AgentInterface, EngineAbility, LogLine } from './agent-facts.ts';
+export { Attempt, AttemptRecord, ClientObservation, ControlObservation, ServerObservation } from './attempt.ts';
+export {
+  AttackClientConfig,
+  AttackConfig,
+  type AttackListen,
+  AttackServerConfig,
+  AttackTarget,
+  SealedFile,
+} from './engines/attack.ts';
 export { DnsClientConfig, DnsConfig, DnsServerConfig, DnsType } from './engines/dns.ts';
 export { Listen, Port, Rotation, Sources, Target } from './engines/endpoint.ts';
 export { HttpClientConfig, HttpConfig, HttpServerConfig } from './engines/http.ts';
@@ -9,6 +18,18 @@ export { TcpClientConfig, TcpConfig, TcpServerConfig } from './engines/tcp.ts';
 export { TlsClientConfig, TlsConfig, TlsServerConfig } from './engines/tls.ts';
 export { TlsClientSettings, TlsServerSettings, TlsVersion } from './engines/tls-settings.ts';
 export { UdpClientConfig, UdpConfig, UdpServerConfig, udpHeaderBytes } from './engines/udp.ts';
+export {
+  Content,
+  DnsExchange,
+  Exchange,
+  type ExchangeProtocol,
+  FileExchange,
+  HttpAnswer,
+  HttpExchange,
+  HttpRequest,
+  IcmpExchange,
+  RawExchange,
+} from './exchange.ts';
 export { Histogram, histogramBytes } from './histogram.ts';
 export { Duration, FileReference, Order } from './order.ts';
 export { HeldRun, LoadChange, NeededFile, OrderOutcome, RunCommand, RunReport } from './run-messages.ts';
@@ -25,4 +46,4 @@ export {
   ToAgent,
   ToController,
 } from './session-messages.ts';
-export { Phase, Series, Summary } from './summary.ts';
+export { maxRecords, Phase, Series, Summary } from './summary.ts';

@@ -22,6 +22,9 @@ export const Series = Type.Object(
 );
 export type Series = Static<typeof Series>;
 
+/** Most records of one summary. */
+export const maxRecords = 500;
+
 /** One second of one engine. Sequence numbers start at 1 and have no gaps, so a receiver can ask for what it missed. */
 export const Summary = Type.Object(
   {
@@ -30,6 +33,12 @@ export const Summary = Type.Object(
     spanMs: Type.Number({ exclusiveMinimum: 0 }),
     phase: Phase,
     series: Type.Array(Series),
+    records: Type.Optional(
+      Type.Array(Type.Unknown(), {
+        maxItems: maxRecords,
+        description: 'What was seen of single attempts, see `AttemptRecord`; the rest comes with the next summary.',
+      }),
+    ),
   },
   { additionalProperties: false },
 );

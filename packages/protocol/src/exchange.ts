@@ -1,0 +1,123 @@
+import { type Static, Type } from 'typebox';
+import { word } from './word.ts';
+
+const closed = { additionalProperties: false } as const;
+const wait = Type.Optional(Type.Number({ minimum: 0, description: 'Wait before it, in milliseconds.' }));
+
+/** Bytes, in the attempt itself or in one of the files of the configuration. */
+export const Content = Type.Union([
+  Type.Object({ data: Type.String({ description: 'Base64.' }) }, closed),
+  Type.Object({ file: Type.String({ pattern: '^[0-9a-f]{64}$', description: 'SHA-256 of the plain bytes.' }) }, closed),
+]);
+export type Content = Static<typeof Content>;
+
+const Header = Type.Object({ name: Type.String(), value: Type.String() }, closed);
+
+/** How bytes are cut on their way; the same bytes arrive. */
+const delivery = {
+  segmentBytes: Type.Optional(Type.Integer({ minimum: 1, description: 'Sent in pieces of this size.' })),
+  gapMs: Type.Optional(Type.Number({ minimum: 0, description: 'Between pieces.' })),
+};
+
+export const HttpRequest = Type.Object(
+  {
+    method: Type.String({ minLength: 1, maxLength: 64 }),
+    path: Type.String({ minLength: 1, description: 'Request target as it is written into the first line.' }),
+    version: word(['1.0', '1.1', '2']),
+    headers: Type.Array(Header, { description: 'Host, length and marker are added where they are missing.' }),
+    body: Type.Optional(Content),
+    chunked: Type.Optional(Type.Boolean()),
+  },
+  closed,
+);
+export type HttpRequest = Static<typeof HttpRequest>;
+
+export const HttpAnswer = Type.Object(
+  {
+    mode: word(['canned', 'echo', 'empty', 'silent'], { description: 'silent: the server never answers.' }),
+    status: Type.Integer({ minimum: 200, maximum: 599 }),
+    headers: Type.Array(Header),
+    body: Type.Optional(Content),
+    chunked: Type.Optional(Type.Boolean()),
+  },
+  closed,
+);
+export type HttpAnswer = Static<typeof HttpAnswer>;
+
+export const HttpExchange = Type.Object(
+  {
+    protocol: Type.Literal('http'),
+    steps: Type.Array(Type.Object({ request: HttpRequest, answer: HttpAnswer, delayMs: wait }, closed), {
+      minItems: 1,
+      maxItems: 20,
+      description: 'One after another, on one connection where the other side allows it.',
+    }),
+    ...delivery,
+  },
+  closed,
+);
+export type HttpExchange = Static<typeof HttpExchange>;
+
+export const RawExchange = Type.Object(
+  {
+    protocol: Type.Literal('raw'),
+    transport: word(['tcp', 'udp']),
+    sends: Type.Array(
+      Type.Object(
+        {
+          content: Content,
+          delayMs: wait,
+          waitResponse: Type.Boolean({ description: 'Wait for the answer before the next.' }),
+        },
+        closed,
+      ),
+      { minItems: 1, maxItems: 20 },
+    ),
+    answers: Type.Array(Content, { maxItems: 20, description: 'After each send that waits; the last one repeats.' }),
+    ...delivery,
+  },
+  closed,
+);
+export type RawExchange = Static<typeof RawExchange>;
+
+export const DnsExchange = Type.Object(
+  {
+    protocol: Type.Literal('dns'),
+    transport: word(['udp', 'tcp']),
+    qname: Type.String({ minLength: 1, maxLength: 253 }),
+    qtype: word(['A', 'AAAA', 'TXT', 'MX', 'CNAME']),
+    rcode: word(['NOERROR', 'NXDOMAIN']),
+    answers: Type.Array(Type.String({ maxLength: 4096 }), { maxItems: 16, description: 'As in a zone file.' }),
+  },
+  closed,
+);
+export type DnsExchange = Static<typeof DnsExchange>;
+
+/** A file carried by a protocol made for it: `up` from client to server, `down` from server to client. */
+export const FileExchange = Type.Object(
+  {
+    protocol: word(['ftp', 'smtp', 'pop3', 'imap']),
+    direction: word(['up', 'down']),
+    name: Type.String({ minLength: 1, maxLength: 255 }),
+    contentType: Type.String({ maxLength: 255 }),
+    content: Content,
+  },
+  closed,
+);
+export type FileExchange = Static<typeof FileExchange>;
+
+export const IcmpExchange = Type.Object(
+  {
+    protocol: Type.Literal('icmp'),
+    content: Content,
+    count: Type.Integer({ minimum: 1, maximum: 1000 }),
+    intervalMs: Type.Number({ minimum: 0 }),
+  },
+  closed,
+);
+export type IcmpExchange = Static<typeof IcmpExchange>;
+
+/** What is said on both ends; each protocol has a driver in the agent. */
+export const Exchange = Type.Union([HttpExchange, RawExchange, DnsExchange, FileExchange, IcmpExchange]);
+export type Exchange = Static<typeof Exchange>;
+export type ExchangeProtocol = Exchange['protocol'];
