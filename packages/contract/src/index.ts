@@ -29,9 +29,22 @@ export type {
   ParameterDraft,
 } from './collections/application-fields.ts';
 export type { NewApplication, TrimBody } from './collections/applications.ts';
+export type { AttackResult, AttackSummary } from './collections/attack-result.ts';
 export { certificateDefects, type DefectName } from './collections/certificate-defects.ts';
 export type { CertificateDetails } from './collections/certificate-details.ts';
 export type { Certificate, NewCertificate } from './collections/certificates.ts';
+export type { CveStats } from './collections/cve.ts';
+export type {
+  CveExportBody,
+  CveFormat,
+  CveImportDocument,
+  CveImportFields,
+  CveImportLine,
+  CveTestBody,
+} from './collections/cve-exchange.ts';
+export { CveDraft, type CveSignature, type CveSummary, safeties, severities } from './collections/cve-fields.ts';
+export type { SigPayload, SigRequest, SigResponse } from './collections/cve-messages.ts';
+export { type CveFilter, CveSmartFilter, type CveStatsQuery } from './collections/cve-query.ts';
 export {
   type Dictionary,
   DictionaryDraft,

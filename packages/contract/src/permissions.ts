@@ -45,6 +45,7 @@ export const permissions = {
   'cve.write': 132,
   'cve.execute': 133,
   'cve.runIntrusive': 134,
+  'cve.review': 135,
   'settings.read': 151,
   'settings.write': 152,
   'aiAdmin.read': 161,

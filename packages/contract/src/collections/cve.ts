@@ -1,0 +1,131 @@
+import { type Static, Type } from 'typebox';
+import { allRoute, crudRoutes } from '../crud.ts';
+import { Cursor, Data, IdParams, ListQuery, One, OneOf, Page } from '../envelopes.ts';
+import { collection, route } from '../route.ts';
+import { Id, MaybeTimestamp } from '../scalars.ts';
+import { AttackResult, AttackSummary, attackOutcomes } from './attack-result.ts';
+import {
+  CveExportBody,
+  CveImportDocument,
+  CveImportFields,
+  CveImportReport,
+  CveTestBody,
+  CveTestReply,
+} from './cve-exchange.ts';
+import { CveDraft, CveLight, CveSignature, CveSummary } from './cve-fields.ts';
+import { CveQuery, CveStatsQuery } from './cve-query.ts';
+
+/** Twenty requests of 1 MiB, or 10 MiB of an archive in base64. */
+const bodyLimit = 24 * 1_048_576;
+
+const counts = Type.Record(Type.String(), Type.Integer());
+const facet = (name: string) => Type.Array(Type.Object({ [name]: Type.String(), count: Type.Integer() }));
+
+const CveStats = Type.Object(
+  {
+    catalogue: Type.Object({
+      total: Type.Integer(),
+      enabled: Type.Integer(),
+      bySeverity: counts,
+      byProtocol: counts,
+      byYear: counts,
+      byCwe: Type.Unsafe<{ cwe: string; count: number }[]>({ ...facet('cwe'), description: 'The most frequent 50' }),
+      byProduct: Type.Unsafe<{ product: string; count: number }[]>({
+        ...facet('product'),
+        description: 'The most frequent 50',
+      }),
+      bySafety: counts,
+      kev: Type.Integer(),
+    }),
+    runs: AttackSummary,
+    groups: Type.Array(Type.Object({ key: Type.String(), ...AttackSummary.properties })),
+    lastImportAt: MaybeTimestamp,
+  },
+  { title: 'CveStats' },
+);
+export type CveStats = Static<typeof CveStats>;
+
+const shared = { path: '/cve', noun: 'signature', item: CveSignature, read: 'cve.read' } as const;
+
+const crud = crudRoutes({ ...shared, draft: CveDraft, query: CveQuery, write: 'cve.write' });
+
+export const cve = collection({
+  tag: 'cve',
+  title: 'CVE signatures',
+  routes: {
+    ...crud,
+    list: route({
+      ...crud.list,
+      summary: 'Search signatures; they come without requests and responses',
+      reply: Page(CveSummary),
+    }),
+    all: allRoute({ ...shared, item: CveLight }),
+    get: route({
+      ...crud.get,
+      query: Type.Object({
+        include: Type.Optional(
+          Type.String({
+            pattern: '^(raw|references)(,(raw|references))?$',
+            description: '`raw`: the template it was made from; `references`: who uses it',
+          }),
+        ),
+      }),
+      reply: One(CveSignature),
+    }),
+    create: route({ ...crud.create, bodyLimit, errors: [] }),
+    update: route({ ...crud.update, bodyLimit }),
+    import: route({
+      method: 'POST',
+      path: '/cve/import',
+      summary: 'Import templates or metadata; each template gets a line of the report, progress comes as notifications',
+      access: 'cve.write',
+      body: CveImportDocument,
+      upload: CveImportFields,
+      bodyLimit,
+      reply: CveImportReport,
+      errors: [409],
+    }),
+    export: route({
+      method: 'POST',
+      path: '/cve/export',
+      summary: 'Export signatures; the header X-Export-Skipped counts what the format cannot say',
+      access: 'cve.read',
+      body: CveExportBody,
+      download: ['application/json', 'application/yaml', 'application/zip'],
+      errors: [404],
+    }),
+    stats: route({
+      method: 'GET',
+      path: '/cve/stats',
+      summary: 'Facets of the catalogue, and what became of attempts',
+      access: 'cve.read',
+      query: CveStatsQuery,
+      reply: Data(CveStats),
+    }),
+    test: route({
+      method: 'POST',
+      path: '/cve/:id/test',
+      summary: 'Show what a signature sends, or try it between two agents',
+      access: 'cve.execute',
+      params: IdParams,
+      body: CveTestBody,
+      reply: CveTestReply,
+      errors: [404, 409],
+    }),
+    results: route({
+      method: 'GET',
+      path: '/cve/:id/results',
+      summary: 'What became of its attempts',
+      access: 'cve.read',
+      params: IdParams,
+      query: ListQuery(['id', 'startedAt'], {
+        device: Type.Optional(Type.String({ maxLength: 128, description: 'Name of the device under test' })),
+        taskID: Type.Optional(Id),
+        variant: Type.Optional(Type.String({ maxLength: 256 })),
+        outcome: Type.Optional(OneOf(attackOutcomes)),
+      }),
+      reply: Type.Object({ cursor: Cursor, data: Type.Array(AttackResult), summary: AttackSummary }),
+      errors: [404],
+    }),
+  },
+});
