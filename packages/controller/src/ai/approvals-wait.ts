@@ -1,4 +1,6 @@
+import type { Approval } from '@rushhour/contract';
 import type { Bus } from '../bus/local.ts';
+import { approvalsIn } from './approvals-state.ts';
 
 interface Wait {
   readonly id: number;
@@ -6,8 +8,16 @@ interface Wait {
   readonly signal: AbortSignal;
 }
 
-/** Reads, and again whenever something may have changed, until it has or time is up. */
-export const awaitApproval = async <T>(bus: Bus, { id, waitMs, signal }: Wait, read: () => Promise<T>): Promise<T> => {
+/** Is there something to do for the key, or nothing left to wait for? */
+const isDecided = ({ state, policy, requiredDecisions, decisions }: Approval) =>
+  state !== 'pending' || policy !== 'human' || approvalsIn({ decisions }) >= requiredDecisions;
+
+/** Reads, and again whenever something may have changed, until people have decided more or time is up. */
+export const awaitApproval = async (
+  bus: Bus,
+  { id, waitMs, signal }: Wait,
+  read: () => Promise<Approval>,
+): Promise<Approval> => {
   const endsAt = Date.now() + waitMs;
   let news = Promise.withResolvers<void>();
   const wake = () => news.resolve();
@@ -20,7 +30,7 @@ export const awaitApproval = async <T>(bus: Bus, { id, waitMs, signal }: Wait, r
     const first = await read();
     const known = JSON.stringify(first);
     let seen = first;
-    while (JSON.stringify(seen) === known && Date.now() < endsAt && !signal.aborted) {
+    while (!isDecided(seen) && JSON.stringify(seen) === known && Date.now() < endsAt && !signal.aborted) {
       await news.promise;
       news = Promise.withResolvers();
       seen = await read();

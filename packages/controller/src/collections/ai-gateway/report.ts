@@ -2,7 +2,8 @@ import type { MetricValue, RunResult } from '@rushhour/contract';
 import { runStatus } from '../../runs/task-state.ts';
 import { nameIn, verdicts } from './names.ts';
 
-const mostFigures = 12;
+const mostFigures = 24;
+const fewestFigures = 1;
 
 const figureOf = ({ metric, unit, sum, rate, avg, p95, p99, last }: MetricValue) => ({
   metric,
@@ -12,8 +13,14 @@ const figureOf = ({ metric, unit, sum, rate, avg, p95, p99, last }: MetricValue)
   ),
 });
 
-/** What of a run a reader must know, in a few lines. */
-export const reportOf = (taskId: number, result: RunResult) => ({
+/** Counters that never moved tell nothing; what the traffic itself shows comes before what its machines do. */
+const telling = (metrics: readonly MetricValue[]) => {
+  const moved = metrics.filter(({ type, sum }) => type !== 'counter' || Boolean(sum));
+  const isOfTraffic = ({ metric }: MetricValue) => metric.includes('.');
+  return [...moved.filter(isOfTraffic), ...moved.filter((metric) => !isOfTraffic(metric))];
+};
+
+const reportWith = (taskId: number, result: RunResult, most: number) => ({
   taskId,
   runId: result.id,
   status: nameIn(runStatus, result.status),
@@ -23,7 +30,7 @@ export const reportOf = (taskId: number, result: RunResult) => ({
   durationSec: result.durationSec,
   kpis: result.summary.map(({ plugin, role, configurationIndex, seconds, metrics }) => ({
     ...{ configurationIndex, plugin, role, seconds },
-    figures: metrics.slice(0, mostFigures).map(figureOf),
+    figures: telling(metrics).slice(0, most).map(figureOf),
   })),
   anomalies: [
     ...(result.error === '' ? [] : [{ kind: 'error', untrustedMessage: result.error }]),
@@ -34,32 +41,54 @@ export const reportOf = (taskId: number, result: RunResult) => ({
         ...{ kind: 'threshold', name, outcome, actual, wanted: `${aggregation}(${metric}) ${operator} ${value}` },
       })),
   ],
+  ...(result.summary.some(({ metrics }) => telling(metrics).length > most) && { truncated: true }),
   links: {
     results: `/v1/ai/gateway/tasks/${taskId}/results`,
     events: `/v1/ai/gateway/tasks/${taskId}/events`,
   },
 });
-type Report = ReturnType<typeof reportOf>;
+type Report = ReturnType<typeof reportWith>;
+
+/** What of a run a reader must know: as many figures as fit. */
+export const reportOf = (taskId: number, result: RunResult, maxChars: number): Report => {
+  let most = mostFigures;
+  let report = reportWith(taskId, result, most);
+  while (JSON.stringify(report).length > maxChars && most > fewestFigures) {
+    most = Math.max(fewestFigures, Math.floor(most / 2));
+    report = reportWith(taskId, result, most);
+  }
+  return report;
+};
 
 const line = (name: string, value: unknown) =>
   value === null || value === undefined
     ? []
     : [`- ${name}: ${typeof value === 'object' ? JSON.stringify(value) : value}`];
 
-export const markdownOf = (report: Report): string =>
-  [
-    `# Task ${report.taskId}, run ${report.runId}: ${report.verdict}`,
-    ...line('Status', report.status),
-    ...line('Valid', report.validity.valid),
-    ...line('Started', report.startedAt),
-    ...line('Seconds', report.durationSec),
+const linesOf = (report: Report): string[] => [
+  `# Task ${report.taskId}, run ${report.runId}: ${report.verdict}`,
+  ...line('Status', report.status),
+  ...line('Valid', report.validity.valid),
+  ...line('Started', report.startedAt),
+  ...line('Seconds', report.durationSec),
+  '',
+  ...report.kpis.flatMap(({ plugin, role, configurationIndex, figures }) => [
+    `## ${plugin} (${role}, entry ${configurationIndex})`,
+    ...figures.map(({ metric, unit, ...values }) => `- ${metric} [${unit}]: ${JSON.stringify(values)}`),
     '',
-    ...report.kpis.flatMap(({ plugin, role, configurationIndex, figures }) => [
-      `## ${plugin} (${role}, entry ${configurationIndex})`,
-      ...figures.map(({ metric, unit, ...values }) => `- ${metric} [${unit}]: ${JSON.stringify(values)}`),
-      '',
-    ]),
-    ...(report.anomalies.length === 0
-      ? []
-      : ['## Anomalies', ...report.anomalies.map((a) => `- ${JSON.stringify(a)}`)]),
-  ].join('\n');
+  ]),
+  ...(report.anomalies.length === 0 ? [] : ['## Anomalies', ...report.anomalies.map((a) => `- ${JSON.stringify(a)}`)]),
+];
+
+/** Whole lines, as many as fit. */
+export const markdownOf = (report: Report, maxChars: number) => {
+  const lines = linesOf(report);
+  let length = 0;
+  const fitting = lines.findIndex((text) => {
+    length += text.length + 1;
+    return length > maxChars;
+  });
+  const isCut = fitting !== -1;
+  const markdown = (isCut ? lines.slice(0, fitting) : lines).join('\n');
+  return { markdown, ...((isCut || report.truncated) && { truncated: true }) };
+};

@@ -112,9 +112,9 @@ export const resultHandlers = ({
       const result = await resultOf(caller, id);
       if (result === undefined || result.startedAt === null)
         throw conflict('NO_RESULTS', `task ${id} has no results yet`, { id });
-      const report = reportOf(id, result);
+      const report = reportOf(id, result, maxChars);
       if (format === 'json') return one({ ...report, format });
-      return one({ format, taskId: id, runId: result.id, markdown: markdownOf(report).slice(0, maxChars) });
+      return one({ format, taskId: id, runId: result.id, ...markdownOf(report, maxChars) });
     },
   };
 };
