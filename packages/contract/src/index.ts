@@ -55,6 +55,10 @@ export { type File, type FileUpload, fileCategories, type NewFile } from './coll
 export type { PcapInfo, PcapQuery } from './collections/file-pcap.ts';
 export { type Group, GroupDraft } from './collections/groups.ts';
 export * as api from './collections/index.ts';
+export type { MalwareUpload, NewMalware } from './collections/malware-fields.ts';
+export { malwarePlatforms, malwareTypes } from './collections/malware-fields.ts';
+export { type GenerateBody, inertContainers } from './collections/malware-generate.ts';
+export type { ImportMalwareBody, ImportMalwareOptions, ImportMalwareReport } from './collections/malware-import.ts';
 export { type MacOverride, MacPolicy } from './collections/network-mac-policy.ts';
 export type { Notification } from './collections/notifications.ts';
 export { type Project, ProjectDraft } from './collections/projects.ts';
@@ -101,6 +105,7 @@ export { ErrorBody } from './envelopes.ts';
 export { toOpenApi } from './openapi.ts';
 export { firstGroups, type Permission, permissions } from './permissions.ts';
 export * from './route.ts';
+export { isSecret, membersIn } from './secret.ts';
 export { defaultSettings, Settings, SettingsPatch, secretMask } from './settings.ts';
 export { type EntryValues, secretValues } from './values/entry-values.ts';
 export { commonMetrics } from './values/plugins/common-metrics.ts';

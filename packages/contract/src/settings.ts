@@ -1,5 +1,6 @@
 import { type Static, type TProperties, type TSchema, Type } from 'typebox';
 import { OneOf } from './envelopes.ts';
+import { writeOnlySecret } from './secret.ts';
 
 const closed = { additionalProperties: false } as const;
 const section = <P extends TProperties>(members: P) => Type.Object(members, closed);
@@ -97,7 +98,7 @@ const Webhook = section({
     description: 'Kinds of notifications',
   }),
   secret: Type.Optional(
-    Type.String({ maxLength: 256, writeOnly: true, description: 'Signs the call; reads back masked' }),
+    Type.String({ maxLength: 256, ...writeOnlySecret, description: 'Signs the call; reads back masked' }),
   ),
 });
 
@@ -106,7 +107,7 @@ const mail = section({
   port: integer(587, [1, 65_535], 'SMTP port'),
   tls: OneOf(['none', 'starttls', 'tls'], { default: 'starttls' }),
   user: Type.String({ default: '', maxLength: 254 }),
-  password: Type.String({ default: '', maxLength: 256, writeOnly: true, description: 'Reads back masked' }),
+  password: Type.String({ default: '', maxLength: 256, ...writeOnlySecret, description: 'Reads back masked' }),
   from: Type.String({ default: '', maxLength: 254 }),
 });
 
@@ -130,6 +131,15 @@ const ai = section({
   }),
 });
 
+const malware = section({
+  allowNonInert: Type.Boolean({
+    default: false,
+    description: 'Samples that are no inert test files may be released from quarantine and used by tasks',
+  }),
+  allowUpload: Type.Boolean({ default: true, description: 'Samples may be uploaded; they go into quarantine' }),
+  maxBytes: integer(268_435_456, [1024, 1_073_741_824], 'Largest sample'),
+});
+
 /** Everything an administrator can set. Defaults stand here and nowhere else. */
 export const Settings = Type.Object(
   {
@@ -143,6 +153,7 @@ export const Settings = Type.Object(
     webhooks: Type.Array(Webhook, { default: [], maxItems: 32 }),
     mail,
     ai,
+    malware,
   },
   { title: 'Settings', ...closed },
 );

@@ -3,6 +3,7 @@ import { createBody } from '../bodies.ts';
 import { Data, Ids, ListQuery, ManyIds, Page } from '../envelopes.ts';
 import { route } from '../route.ts';
 import { Id, Name, Tags, Timestamp } from '../scalars.ts';
+import { secret } from '../secret.ts';
 import { Issuer } from './users.ts';
 
 const AgentToken = Type.Object(
@@ -45,7 +46,7 @@ export const agentTokenRoutes = {
     reply: Data(
       Type.Object({
         id: Id,
-        token: Type.String({ description: 'Shown only now' }),
+        token: Type.String({ ...secret, description: 'Shown only now' }),
         controllerUrl: Type.String(),
         fingerprint: Type.String({ description: 'SHA-256 of the TLS certificate in hex; empty without TLS' }),
         command: Type.String({ description: 'To be run on the machine of the agent' }),

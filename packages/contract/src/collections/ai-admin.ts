@@ -3,6 +3,7 @@ import { createBody, patchBody } from '../bodies.ts';
 import { Data, ListQuery, OneOf, Page } from '../envelopes.ts';
 import { collection, route } from '../route.ts';
 import { Id, Timestamp } from '../scalars.ts';
+import { secret } from '../secret.ts';
 import { Approval } from './ai-gateway-approvals.ts';
 import { FreeObject } from './ai-gateway-operation.ts';
 import { AiKey, AiKeyDraft } from './ai-key-fields.ts';
@@ -43,7 +44,10 @@ export const aiAdmin = collection({
       access: 'aiAdmin.write',
       body: createBody(AiKeyDraft, AiKey),
       reply: Data(
-        Type.Object({ key: AiKey, secret: Type.String({ description: 'The whole key. It is shown only here' }) }),
+        Type.Object({
+          key: AiKey,
+          secret: Type.String({ ...secret, description: 'The whole key. It is shown only here' }),
+        }),
       ),
       errors: [409],
     }),
@@ -53,7 +57,7 @@ export const aiAdmin = collection({
       summary: 'Change, disable, rotate or revoke an AI key',
       access: 'aiAdmin.write',
       body: patchBody(keyPatch, AiKey),
-      reply: Type.Object({ data: Type.Optional(Type.Object({ secret: Type.String() })) }),
+      reply: Type.Object({ data: Type.Optional(Type.Object({ secret: Type.String(secret) })) }),
       errors: [404, 409],
     }),
     activity: route({

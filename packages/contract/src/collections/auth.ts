@@ -2,9 +2,10 @@ import { Type } from 'typebox';
 import { Data } from '../envelopes.ts';
 import { collection, route } from '../route.ts';
 import { Timestamp } from '../scalars.ts';
+import { writeOnlySecret } from '../secret.ts';
 import { ExtendedUser } from './users.ts';
 
-const Password = Type.String({ minLength: 1, maxLength: 1024 });
+const Password = Type.String({ minLength: 1, maxLength: 1024, ...writeOnlySecret });
 
 const Session = Data(
   Type.Object(

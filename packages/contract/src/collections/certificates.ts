@@ -4,6 +4,7 @@ import { allRoute, crudRoutes } from '../crud.ts';
 import { IdParams, ListQuery, NewId, One, OneOf } from '../envelopes.ts';
 import { collection, route } from '../route.ts';
 import { Id, Name, Timestamp } from '../scalars.ts';
+import { secret, writeOnlySecret } from '../secret.ts';
 import { certificateDefects, type DefectName } from './certificate-defects.ts';
 import { CertificateDetails } from './certificate-details.ts';
 import { Issuer } from './users.ts';
@@ -71,11 +72,14 @@ const members = {
   }),
   private: Type.Optional(
     Type.String({
+      ...secret,
       description:
         'Private key in PEM. It is stored encrypted and reads back empty; an empty text and `********` keep what is stored',
     }),
   ),
-  passphrase: Type.Optional(Type.String({ maxLength: 1024, description: 'Opens `private` or `pkcs12`; not stored' })),
+  passphrase: Type.Optional(
+    Type.String({ maxLength: 1024, ...writeOnlySecret, description: 'Opens `private` or `pkcs12`; not stored' }),
+  ),
 };
 
 /** A certificate to import (`public` or `pkcs12`) or to make (`generate`). */
@@ -83,7 +87,9 @@ const NewCertificate = Type.Object({
   name: Name,
   ...members,
   public: Type.Optional(members.public),
-  pkcs12: Type.Optional(Type.String({ description: 'A .p12 or .pfx file in base64, instead of `public`' })),
+  pkcs12: Type.Optional(
+    Type.String({ ...writeOnlySecret, description: 'A .p12 or .pfx file in base64, instead of `public`' }),
+  ),
   generate: Type.Optional(Generate),
 });
 export type NewCertificate = Static<typeof NewCertificate>;
@@ -95,7 +101,7 @@ export const Certificate = Type.Object(
     id: Id,
     name: Type.String(),
     public: Type.String(),
-    private: Type.String({ description: 'Empty unless asked for with `include=private`: PKCS#8 in PEM' }),
+    private: Type.String({ ...secret, description: 'Empty unless asked for with `include=private`: PKCS#8 in PEM' }),
     hasPrivate: Type.Boolean({ description: 'A private key is stored' }),
     details: Type.Optional(CertificateDetails),
     pem: Type.Optional(

@@ -1,5 +1,6 @@
 import { type TObject, type TProperties, Type } from 'typebox';
 import { OneOf } from '../envelopes.ts';
+import { isSecret, writeOnlySecret } from '../secret.ts';
 
 const integer = ([minimum, maximum]: [number, number], description: string, more: object = {}) =>
   Type.Optional(Type.Integer({ minimum, maximum, description, ...more }));
@@ -10,7 +11,7 @@ const choice = <const Values extends readonly string[]>(values: Values, descript
   Type.Optional(OneOf(values, { default: values[0], description }));
 
 /** Sealed when stored; reads back masked. */
-const secret = (description: string, more: object = {}) => text(description, { writeOnly: true, ...more });
+const secret = (description: string, more: object = {}) => text(description, { ...writeOnlySecret, ...more });
 
 /** An id on the wire and what each further tunnel adds to it. */
 const numbered = (name: string, [minimum, maximum]: [number, number], description: string) => ({
@@ -160,6 +161,6 @@ export type TunnelType = keyof typeof tunnelParams;
 
 /** The members of `params` that are secrets. */
 export const tunnelSecretsOf = (type: TunnelType): readonly string[] =>
-  Object.entries(tunnelParams[type].properties as Record<string, { writeOnly?: boolean }>)
-    .filter(([, member]) => member.writeOnly === true)
+  Object.entries(tunnelParams[type].properties)
+    .filter(([, member]) => isSecret(member))
     .map(([name]) => name);

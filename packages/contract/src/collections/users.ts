@@ -4,6 +4,7 @@ import { crudRoutes } from '../crud.ts';
 import { Data, IdParams, ManyIds, OffsetQuery } from '../envelopes.ts';
 import { collection, route } from '../route.ts';
 import { Email, Id, MaybeTimestamp, Timestamp } from '../scalars.ts';
+import { secret } from '../secret.ts';
 import { GroupPermission } from './group-permission.ts';
 
 /** The few members of a user that other records show. */
@@ -64,7 +65,7 @@ export const ExtendedUser = Type.Object(
 export type ExtendedUser = Static<typeof ExtendedUser>;
 
 export const NewCredentials = Type.Object(
-  { email: Type.String(), password: Type.String({ description: 'Temporary; shown only now' }) },
+  { email: Type.String(), password: Type.String({ ...secret, description: 'Temporary; shown only now' }) },
   { title: 'NewCredentials' },
 );
 

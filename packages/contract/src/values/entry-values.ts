@@ -1,4 +1,5 @@
 import { type Static, type TSchema, Type } from 'typebox';
+import { secret } from '../secret.ts';
 
 const names = <const Names extends readonly string[]>(list: Names) => list;
 
@@ -71,7 +72,6 @@ const strings = names([
   'ipsecCa',
   'ipsecCert',
   'ipsecCipher',
-  'ipsecCipherKey',
   'ipsecIkeDh',
   'ipsecIkeEncr',
   'ipsecIkePrf',
@@ -79,13 +79,11 @@ const strings = names([
   'ipsecInnerDstStart',
   'ipsecInnerSrcEnd',
   'ipsecInnerSrcStart',
-  'ipsecKey',
   'ipsecLoadLocalBaseIp',
   'ipsecLoadPeerBaseIp',
   'ipsecLoadRole',
   'ipsecMode',
   'ipsecPeerBase',
-  'ipsecPsk',
   'ipsecSpi',
   'ipsecTsDstEnd',
   'ipsecTsDstStart',
@@ -116,6 +114,7 @@ export const EntryValues = Type.Object(
     ...each(integers, Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })),
     ...each(booleans, Type.Boolean()),
     ...each(strings, Type.String({ maxLength: 65_536 })),
+    ...each(secretValues, Type.String({ maxLength: 65_536, ...secret })),
     ...each(integerArrays, Type.Array(Type.Integer({ minimum: 1 }), { maxItems: 10_000 })),
     ...each(objectArrays, Type.Array(FreeObject, { maxItems: 1000 })),
   },

@@ -1,4 +1,13 @@
-import { secretValues, type TunnelType, tunnelParams, tunnelSecretsOf } from '@rushhour/contract';
+import {
+  api,
+  isSecret,
+  membersIn,
+  plugins,
+  protocolProfiles,
+  type Route,
+  Settings,
+  tunnelParams,
+} from '@rushhour/contract';
 import type { Secrets } from '../store/secrets.ts';
 
 const prefix = '__redacted__:hmac:';
@@ -7,26 +16,34 @@ const markPattern = /^__redacted__:hmac:[0-9a-f]{12}$/;
 /** Is it what stands for a secret in answers of the gateway? */
 export const isMark = (value: unknown): value is string => typeof value === 'string' && markPattern.test(value);
 
-/** Of a GRE tunnel `key` is a number and no secret; of an IPsec tunnel it is a text and is one. */
-const tunnelSecrets = Object.keys(tunnelParams).flatMap((type) => tunnelSecretsOf(type as TunnelType));
+/** All that the contract describes. */
+function* described() {
+  for (const { routes } of Object.values(api)) {
+    for (const { body, query, reply } of Object.values(routes) as Route[]) {
+      for (const schema of [body, query, reply]) yield* membersIn(schema);
+    }
+  }
+  for (const { schema } of plugins) yield* membersIn(schema);
+  for (const schema of [...Object.values(tunnelParams), ...Object.values(protocolProfiles), Settings]) {
+    yield* membersIn(schema);
+  }
+}
 
-/** Members whose text is secret wherever they stand. */
-export const secretNames: ReadonlySet<string> = new Set([
-  ...secretValues,
-  ...tunnelSecrets.filter((name) => name !== 'key'),
-  'private',
-  'privateKey',
-  'password',
-  'passphrase',
-  'passwordHash',
-  'radiusSecret',
-  'secret',
-  'clientSecret',
-  'joinToken',
-  'accessToken',
-  'refreshToken',
-  'apiKey',
-]);
+/** Where no schema says what it is, its name must. */
+const usualNames = ['privateKey', 'passwordHash', 'clientSecret', 'joinToken', 'accessToken', 'refreshToken', 'apiKey'];
+
+const markedNames = () => {
+  const marked = new Set<string>();
+  const plain = new Set<string>();
+  for (const { name, schema } of described()) {
+    if (isSecret(schema)) marked.add(name);
+    else if (schema['type'] === 'string') plain.add(name);
+  }
+  return [...marked].filter((name) => !plain.has(name));
+};
+
+/** Members whose text is secret wherever they stand. A name that is harmless elsewhere, as `key`, is not here. */
+export const secretNames: ReadonlySet<string> = new Set([...markedNames(), ...usualNames]);
 const secretHeaders = /^(proxy-)?authorization$|^(set-)?cookie$|^x-(api-key|auth-token)$/i;
 const privatePem = /-----BEGIN [A-Z ]*PRIVATE KEY-----/;
 

@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { writeOnlySecret } from '../../secret.ts';
 import { choice, whole } from '../protocols/field.ts';
 import { bit, maybeText } from './member.ts';
 import { maybePemOrId } from './reference.ts';
@@ -10,7 +11,7 @@ const secret = (description: string, more: object = {}) =>
       description: `${description}. Sealed when stored, reads back masked`,
       minLength: 1,
       maxLength: 1024,
-      writeOnly: true,
+      ...writeOnlySecret,
       ...more,
     }),
   );

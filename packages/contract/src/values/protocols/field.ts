@@ -1,5 +1,6 @@
 import { type TProperties, Type } from 'typebox';
 import { OneOf } from '../../envelopes.ts';
+import { secret } from '../../secret.ts';
 
 /** One object of a profile's `config`. It may be left out: its members have defaults or are optional. */
 export const section = <P extends TProperties>(description: string, members: P) =>
@@ -21,12 +22,16 @@ export const choice = <const Values extends readonly [string, ...string[]]>(desc
 export const text = (description: string, value = '', maxLength = 255) =>
   Type.String({ description, default: value, maxLength });
 
+/** A text that models, audit and logs never see. */
+export const secretText = (description: string) => Type.String({ description, default: '', maxLength: 80, ...secret });
+
 /** A text in which `{n}` stands for the number of the session, the router or the link, from 1 on. */
-export const numbered = (description: string, value: string) =>
+export const numbered = (description: string, value: string, more: object = {}) =>
   Type.String({
     description: `${description}; {n} is replaced by the number, from 1 on`,
     default: value,
     maxLength: 255,
+    ...more,
   });
 
 export const ipv4 = (description: string, value: string) =>
@@ -91,5 +96,5 @@ export const authentication = <const Kinds extends readonly [string, ...string[]
   section('How neighbours prove who they are', {
     kind: choice('Algorithm', kinds),
     keyId: whole('Number of the key, where the algorithm has one', 1, [0, 65_535]),
-    key: text('The key', '', 80),
+    key: secretText('The key'),
   });

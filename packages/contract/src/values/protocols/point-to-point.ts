@@ -1,4 +1,5 @@
-import { choice, flag, ipv4, maybeAddress, numbered, profile, section, text, whole } from './field.ts';
+import { secret } from '../../secret.ts';
+import { choice, flag, ipv4, maybeAddress, numbered, profile, secretText, section, text, whole } from './field.ts';
 
 export const ppp = profile('Point-to-Point Protocol: LCP, authentication, IPCP and IP6CP', {
   lcp: section('Link control (RFC 1661)', {
@@ -13,7 +14,7 @@ export const ppp = profile('Point-to-Point Protocol: LCP, authentication, IPCP a
   auth: section('Who the subscriber is', {
     protocol: choice('What is offered; any accepts what the peer wants', ['any', 'chap', 'pap', 'none']),
     username: numbered('User name', 'user{n}@rushhour.test'),
-    password: numbered('Password', 'test-{n}'),
+    password: numbered('Password', 'test-{n}', secret),
     timeoutSec: whole('Wait for an answer', 5, [1, 120]),
     retries: whole('Attempts before giving up', 30, [1, 255]),
   }),
@@ -64,7 +65,7 @@ export const l2tp = profile('Layer Two Tunneling Protocol, version 2 (RFC 2661)'
     hostName: numbered('Own host name', 'rushhour-{n}'),
     localAddress: maybeAddress('Own address; the address of the interface when left out'),
     peerAddress: maybeAddress('Address of the other end; unset waits to be called'),
-    secret: text('Shared secret; empty for none', '', 80),
+    secret: secretText('Shared secret; empty for none'),
     helloSec: whole('Time between hellos; 0 for none', 60, [0, 3600]),
     receiveWindow: whole('Unacknowledged control messages accepted', 16, [1, 65_535]),
     timeoutSec: whole('Wait before a control message is sent again', 1, [1, 60]),

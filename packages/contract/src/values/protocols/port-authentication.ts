@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { Id } from '../../scalars.ts';
+import { secret } from '../../secret.ts';
 import { choice, flag, maybeMac, numbered, profile, section, text, whole } from './field.ts';
 
 export const dot1x = profile('Port authentication (IEEE 802.1X), supplicant and authenticator', {
@@ -7,7 +8,7 @@ export const dot1x = profile('Port authentication (IEEE 802.1X), supplicant and 
     method: choice('EAP method', ['peap-mschapv2', 'md5', 'ttls-pap', 'ttls-mschapv2', 'tls']),
     identity: numbered('Identity', 'user{n}@rushhour.test'),
     outerIdentity: text('Identity shown outside the tunnel; empty shows the real one'),
-    password: numbered('Password', 'test-{n}'),
+    password: numbered('Password', 'test-{n}', secret),
     certificateID: Type.Optional(
       Type.Unsafe<number>({ ...Id, description: 'Certificate with its key, for method tls' }),
     ),

@@ -6,9 +6,9 @@ import {
   ipv6Prefix,
   maybeAddress,
   profile,
+  secretText,
   section,
   subset,
-  text,
   whole,
 } from './field.ts';
 
@@ -30,10 +30,10 @@ export const access = profile('Broadband network gateway: what the emulated rout
   }),
   authentication: section('Who is let in', {
     kind: choice('Everyone, a fixed password, or whoever RADIUS lets in', ['accept', 'password', 'radius']),
-    password: text('The fixed password', '', 80),
+    password: secretText('The fixed password'),
     radiusAddress: ipv4('RADIUS server', '192.0.2.10'),
     radiusPort: whole('Port of the RADIUS server', 1812, [1, 65_535]),
-    radiusSecret: text('Secret shared with it', '', 80),
+    radiusSecret: secretText('Secret shared with it'),
     accounting: flag('Send accounting'),
     interimSec: whole('Time between interim records; 0 for none', 600, [0, 86_400]),
   }),

@@ -1,4 +1,14 @@
-import { type api, permissions, type ResourceKind, type TunnelType, tunnelSecretsOf } from '@rushhour/contract';
+import {
+  type api,
+  findProtocol,
+  isSecret,
+  membersIn,
+  permissions,
+  protocolProfiles,
+  type ResourceKind,
+  type TunnelType,
+  tunnelSecretsOf,
+} from '@rushhour/contract';
 import type { AiCaller, AiKeyFacts } from '../../ai/caller.ts';
 import { digestOf } from '../../ai/digest.ts';
 import { partAt } from '../../ai/economy.ts';
@@ -84,9 +94,13 @@ const summaryOf = (kind: ResourceKind, item: Item) => ({
   untrusted: true,
 });
 
-/** Secrets of tunnels have names that are harmless elsewhere. */
-const secretsOf = (kind: ResourceKind, item: Item): ReadonlySet<string> =>
-  new Set(kind === 'tunnel' ? tunnelSecretsOf(item['type'] as TunnelType) : []);
+/** Some secrets of tunnels and of protocols have names that are harmless elsewhere. */
+const secretsOf = (kind: ResourceKind, item: Item): ReadonlySet<string> => {
+  if (kind === 'tunnel') return new Set(tunnelSecretsOf(item['type'] as TunnelType));
+  const protocol = kind === 'dictionary' ? findProtocol(String(item['type'])) : undefined;
+  const members = protocol === undefined ? [] : [...membersIn(protocolProfiles[protocol])];
+  return new Set(members.filter(({ schema }) => isSecret(schema)).map(({ name }) => name));
+};
 
 /** The few projects a key is bound to. */
 const ownProjects = async (
