@@ -1,6 +1,7 @@
 import { Notification, Portal, Stack } from '@mantine/core';
-import { RequestFailed } from '@rushhour/client';
 import { createContext, type ReactNode, useCallback, useContext, useMemo, useState } from 'react';
+import { explain } from '../lib/explain.ts';
+import { text as texts } from '../lib/text.ts';
 
 interface Toast {
   id: number;
@@ -20,14 +21,8 @@ const Context = createContext<Toasts | undefined>(undefined);
 const doneMs = 4000;
 let count = 0;
 
-/** The sentence of the controller, and every issue it named. */
-export const sentenceOf = (error: unknown): string => {
-  if (error instanceof RequestFailed) {
-    const issues = error.data.issues?.map(({ path, message }) => `${path || 'request'}: ${message}`) ?? [];
-    return [error.message, ...issues].join('\n');
-  }
-  return error instanceof Error ? error.message : String(error);
-};
+/** What went wrong, in words. */
+export const sentenceOf = explain;
 
 export const ToastProvider = ({ children }: { children: ReactNode }) => {
   const [toasts, setToasts] = useState<readonly Toast[]>([]);
@@ -35,7 +30,10 @@ export const ToastProvider = ({ children }: { children: ReactNode }) => {
   const value = useMemo<Toasts>(() => {
     const add = (toast: Omit<Toast, 'id'>) => {
       const id = ++count;
-      setToasts((all) => [...all.slice(-4), { ...toast, id }]);
+      setToasts((all) => [
+        ...all.filter((old) => old.title !== toast.title || old.text !== toast.text),
+        { ...toast, id },
+      ]);
       return id;
     };
     return {
@@ -43,7 +41,7 @@ export const ToastProvider = ({ children }: { children: ReactNode }) => {
         const id = add({ kind: 'done', title, ...(text !== undefined && { text }) });
         setTimeout(() => close(id), doneMs);
       },
-      problem: (error, title = 'That did not work') => void add({ kind: 'problem', title, text: sentenceOf(error) }),
+      problem: (error, title = texts.errors.title) => void add({ kind: 'problem', title, text: sentenceOf(error) }),
     };
   }, [close]);
   return (
@@ -59,7 +57,7 @@ export const ToastProvider = ({ children }: { children: ReactNode }) => {
               title={title}
               withBorder
               onClose={() => close(id)}
-              closeButtonProps={{ 'aria-label': 'Close this message' }}
+              closeButtonProps={{ 'aria-label': texts.errors.close }}
               style={{ whiteSpace: 'pre-line' }}
             >
               {text}

@@ -1,5 +1,10 @@
+import { collections } from './en-collections.ts';
+import { tasks } from './en-tasks.ts';
+
 /** Every sentence the interface says. Features read their own part; a translation is a second file of this shape. */
 export const en = {
+  ...collections,
+  ...tasks,
   app: {
     name: 'Rushhour',
     skip: 'Skip to content',
@@ -140,6 +145,8 @@ export const en = {
   },
   table: {
     search: 'Search',
+    clear: 'Clear the search',
+    page: (number: number) => `Page ${number}`,
     create: 'New',
     edit: 'Edit',
     remove: 'Delete',

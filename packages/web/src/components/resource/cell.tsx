@@ -1,8 +1,32 @@
 import { Badge, Group, Text } from '@mantine/core';
+import { text } from '../../lib/text.ts';
+import { bytes, duration, scaled } from '../../lib/units.ts';
 import { TimeText } from '../time-text.tsx';
 import type { Column, Item } from './resource.ts';
 
-const isTime = (key: string) => key.endsWith('At') || key.endsWith('_at') || key === 'lastLogin';
+const isTime = (key: string) => key.endsWith('At') || key.endsWith('_at') || ['lastLogin', 'notAfter'].includes(key);
+
+/** Numbers in the unit that the name of their member tells. */
+const numberText = (key: string, value: number): string => {
+  if (key === 'size' || /bytes/i.test(key)) return bytes(value);
+  if (/bps$/i.test(key)) return scaled(value, 'bit/s');
+  if (/pps$/i.test(key)) return scaled(value, 'pps');
+  if (/Ms$/.test(key) || key === 'defaultTimeout') return duration(value * 1000);
+  return /(^|[a-z])(id|ID|Id|port|Port)$/.test(key) ? String(value) : value.toLocaleString('en');
+};
+
+export const Tags = ({ value }: { value: string }) => (
+  <Group gap={4}>
+    {value
+      .split(',')
+      .filter((tag) => tag !== '')
+      .map((tag) => (
+        <Badge key={tag} variant="light" color="gray" tt="none">
+          {tag}
+        </Badge>
+      ))}
+  </Group>
+);
 
 /** How a member of a record is shown when nobody says otherwise. */
 export const Cell = ({ column: { key, render }, item }: { column: Column; item: Item }) => {
@@ -15,21 +39,10 @@ export const Cell = ({ column: { key, render }, item }: { column: Column; item: 
         –
       </Text>
     );
-  if (key === 'tags') {
-    return (
-      <Group gap={4}>
-        {String(value)
-          .split(',')
-          .map((tag) => (
-            <Badge key={tag} variant="light" color="gray" tt="none">
-              {tag}
-            </Badge>
-          ))}
-      </Group>
-    );
-  }
+  if (key === 'tags') return <Tags value={String(value)} />;
   if (key === 'issuer') return (value as { realName: string }).realName;
-  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  if (typeof value === 'boolean') return value ? text.filters.yes : text.filters.no;
+  if (typeof value === 'number') return numberText(key, value);
   if (Array.isArray(value)) return String(value.length);
   if (typeof value === 'object') return JSON.stringify(value);
   return String(value);

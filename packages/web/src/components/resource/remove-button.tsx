@@ -3,19 +3,15 @@ import { RequestFailed } from '@rushhour/client';
 import { IconTrash } from '@tabler/icons-react';
 import { useState } from 'react';
 import { text } from '../../lib/text.ts';
-import { sentenceOf, useToasts } from '../toasts.tsx';
+import { Problem } from '../problem.tsx';
+import { useToasts } from '../toasts.tsx';
+import { type Reference, ReferenceList } from './reference-list.tsx';
 import { type Item, idOf, nameOf, operationsOf, type ResourceName } from './resource.ts';
 
 interface RemoveButtonProps {
   name: ResourceName;
   items: readonly Item[];
   onDone: () => void;
-}
-
-interface Reference {
-  kind: string;
-  id: number;
-  name: string;
 }
 
 const mostNamed = 5;
@@ -55,20 +51,8 @@ export const RemoveButton = ({ name, items, onDone }: RemoveButtonProps) => {
             {items.length > mostNamed && <List.Item>…</List.Item>}
           </List>
           <Text size="sm">{text.table.removeText}</Text>
-          {problem !== undefined && (
-            <Text c="red" size="sm" role="alert" style={{ whiteSpace: 'pre-line' }}>
-              {sentenceOf(problem)}
-            </Text>
-          )}
-          {references.length > 0 && (
-            <List size="sm">
-              {references.map(({ kind, id, name: label }) => (
-                <List.Item key={`${kind} ${id}`}>
-                  {kind} {label}
-                </List.Item>
-              ))}
-            </List>
-          )}
+          {problem !== undefined && <Problem error={problem} />}
+          {references.length > 0 && <ReferenceList references={references} />}
           <Group justify="flex-end">
             <Button variant="default" onClick={() => setOpen(false)}>
               {text.table.cancel}

@@ -1,91 +1,83 @@
-import { Anchor, Breadcrumbs, Button, Card, Code, Group, Skeleton, Stack, Table, Text, Title } from '@mantine/core';
+import { Anchor, Breadcrumbs, Button, Card, Group, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { IconPencil } from '@tabler/icons-react';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { Link, useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { Suspense } from 'react';
 import { useMay } from '../../lib/session.ts';
 import { text } from '../../lib/text.ts';
-import { labelOf } from '../schema-form/schema.ts';
-import { sentenceOf } from '../toasts.tsx';
-import { Cell } from './cell.tsx';
+import { Problem } from '../problem.tsx';
+import { Members } from './members.tsx';
 import { RemoveButton } from './remove-button.tsx';
-import { type Item, nameOf, operationsOf, type Resource } from './resource.ts';
-import { ResourceFormDialog } from './resource-form-dialog.tsx';
+import { type Item, loadItem, nameOf, type Resource } from './resource.ts';
+import { ResourceDialog } from './resource-dialog.tsx';
+import { WhereUsed } from './where-used.tsx';
 
-/** One record: its members, what the collection adds, and what can be done with it. */
+/** One record: its members, what the collection adds, who uses it, and what can be done with it. */
 export const ResourceItemPage = ({ resource, id }: { resource: Resource; id: number }) => {
-  const { name, title } = resource;
-  const may = useMay();
+  const { name } = resource;
+  const search: Record<string, unknown> = useSearch({ strict: false });
   const navigate = useNavigate();
   const queries = useQueryClient();
-  const [isEditing, setEditing] = useState(false);
   const { data: item, error } = useQuery({
     queryKey: [name, 'item', id],
-    queryFn: async () => itemOf((await operationsOf(name)['get']?.({ params: { id } })) as Item),
+    queryFn: () => loadItem(name, id),
   });
   const refresh = () => void queries.invalidateQueries({ queryKey: [name] });
-  if (error) return <Text role="alert">{sentenceOf(error)}</Text>;
+  const edit = (value: number | undefined) => void navigate({ to: '.', search: { ...search, edit: value } as never });
+  if (error) return <Problem error={error} />;
   if (item === undefined) return <Skeleton height={300} />;
   return (
     <Stack>
-      <Breadcrumbs>
-        <Anchor renderRoot={(props) => <Link {...props} to={`/resources/${name}`} />}>{title}</Anchor>
+      <Breadcrumbs style={{ flexWrap: 'wrap' }}>
+        <Anchor renderRoot={(props) => <Link {...props} to={`/resources/${name}`} />}>{resource.title}</Anchor>
         <Text>{nameOf(item)}</Text>
       </Breadcrumbs>
       <Group justify="space-between">
-        <Title order={1} size="h2">
+        <Title order={1} size="h2" style={{ overflowWrap: 'anywhere' }}>
           {nameOf(item)}
         </Title>
-        <Group gap="xs">
-          {resource.actions?.([item], refresh)}
-          {may(name, 'update') && resource.createTo === undefined && (
-            <Button variant="default" leftSection={<IconPencil size={16} />} onClick={() => setEditing(true)}>
-              {text.table.edit}
-            </Button>
-          )}
-          {may(name, 'removeMany') && (
-            <RemoveButton
-              name={name}
-              items={[item]}
-              onDone={() => {
-                refresh();
-                void navigate({ to: `/resources/${name}` });
-              }}
-            />
-          )}
-        </Group>
+        <Actions resource={resource} item={item} onEdit={() => edit(id)} onChanged={refresh} />
       </Group>
-      {resource.details?.(item)}
+      <Suspense fallback={<Skeleton height={200} />}>{resource.details?.(item)}</Suspense>
+      <WhereUsed name={name} item={item} />
       <Card withBorder>
-        <Members item={item} />
+        <Members resource={resource} item={item} />
       </Card>
-      {isEditing && (
-        <ResourceFormDialog resource={resource} item={item} onClose={() => setEditing(false)} onSaved={refresh} />
-      )}
+      <ResourceDialog resource={resource} edit={search['edit']} onClose={() => edit(undefined)} onSaved={refresh} />
     </Stack>
   );
 };
 
-/** Some records come in an envelope, some bare. */
-const itemOf = (reply: Item): Item => ('data' in reply && 'cursor' in reply ? (reply['data'] as Item) : reply);
+interface ActionsProps {
+  resource: Resource;
+  item: Item;
+  onEdit: () => void;
+  onChanged: () => void;
+}
 
-const Members = ({ item }: { item: Item }) => (
-  <Table variant="vertical" layout="fixed" className="numbers">
-    <Table.Tbody>
-      {Object.entries(item).map(([key, value]) => (
-        <Table.Tr key={key}>
-          <Table.Th w={200}>{labelOf(key)}</Table.Th>
-          <Table.Td style={{ overflowWrap: 'anywhere' }}>
-            {typeof value === 'object' && value !== null && key !== 'issuer' ? (
-              <Code block tabIndex={0} mah={320} style={{ overflow: 'auto' }}>
-                {JSON.stringify(value, null, 2)}
-              </Code>
-            ) : (
-              <Cell column={{ key, header: key }} item={item} />
-            )}
-          </Table.Td>
-        </Table.Tr>
-      ))}
-    </Table.Tbody>
-  </Table>
-);
+const Actions = ({ resource, item, onEdit, onChanged }: ActionsProps) => {
+  const { name } = resource;
+  const may = useMay();
+  const navigate = useNavigate();
+  const isChangeable = resource.isChangeable?.(item) ?? true;
+  return (
+    <Group gap="xs">
+      {resource.actions?.([item], onChanged)}
+      {may(name, 'update') && isChangeable && resource.createTo === undefined && (
+        <Button variant="default" leftSection={<IconPencil size={16} />} onClick={onEdit}>
+          {text.table.edit}
+        </Button>
+      )}
+      {may(name, 'removeMany') && isChangeable && (
+        <RemoveButton
+          name={name}
+          items={[item]}
+          onDone={() => {
+            onChanged();
+            void navigate({ to: `/resources/${name}` });
+          }}
+        />
+      )}
+    </Group>
+  );
+};

@@ -1,60 +1,77 @@
-import { ActionIcon, Button, Group, Pagination, Select, Skeleton, Stack, Text, TextInput, Title } from '@mantine/core';
-import { useDebouncedCallback, useHotkeys } from '@mantine/hooks';
-import { IconPlus, IconSearch, IconX } from '@tabler/icons-react';
+import { Button, Group, Pagination, Skeleton, Stack, Text, Title } from '@mantine/core';
+import { IconPlus } from '@tabler/icons-react';
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { useRef, useState } from 'react';
+import { useState } from 'react';
 import { useMay } from '../../lib/session.ts';
 import { text } from '../../lib/text.ts';
 import { EmptyState } from '../page-states.tsx';
-import { sentenceOf } from '../toasts.tsx';
+import { Problem } from '../problem.tsx';
 import { RemoveButton } from './remove-button.tsx';
-import { canSearch, type Item, idOf, operationsOf, type PageOf, pageQuery, type Resource } from './resource.ts';
-import { ResourceFormDialog } from './resource-form-dialog.tsx';
+import {
+  canSearch,
+  type Item,
+  idOf,
+  operationsOf,
+  type PageOf,
+  pageQuery,
+  queryOf,
+  type Resource,
+} from './resource.ts';
+import { ResourceDialog } from './resource-dialog.tsx';
+import { ResourceFilters } from './resource-filters.tsx';
 import { ResourceTable } from './resource-table.tsx';
+import { SearchField } from './search-field.tsx';
 
 const rowsOnPage = 20;
 type Search = Record<string, string | number | boolean | undefined>;
 
-/** A collection: search, filters, sorting and paging in the address; new, edit and delete where they are allowed. */
+/** The page of a list, as the address says. */
+const useList = (resource: Resource, search: Search) => {
+  const page = Number(search['page'] ?? 1);
+  const query = { ...pageQuery(resource.name, page, rowsOnPage), ...queryOf(resource.name, search) };
+  const { data, error, isPending } = useQuery({
+    queryKey: [resource.name, 'list', query],
+    queryFn: () => operationsOf(resource.name)['list']?.({ query }) as Promise<PageOf>,
+    placeholderData: keepPreviousData,
+  });
+  return { data, error, isPending, page };
+};
+
+/** A collection: search, filters, sorting, paging and open form in the address; new, edit and delete where they are allowed. */
 export const ResourcePage = ({ resource }: { resource: Resource }) => {
-  const { name, title, hint, filters = [] } = resource;
+  const { name } = resource;
   const search: Search = useSearch({ strict: false });
   const navigate = useNavigate();
   const queries = useQueryClient();
   const may = useMay();
   const [selected, setSelected] = useState<readonly number[]>([]);
-  const [edited, setEdited] = useState<Item | 'new' | undefined>();
-  const page = Number(search['page'] ?? 1);
-  const change = (members: Search) =>
-    void navigate({ to: '.', search: { ...search, page: undefined, ...members } as never, replace: true });
-
-  const { page: _page, ...rest } = search;
-  const query = { ...pageQuery(name, page, rowsOnPage), ...rest };
-  const { data, error, isPending } = useQuery({
-    queryKey: [name, 'list', query],
-    queryFn: () => operationsOf(name)['list']?.({ query }) as Promise<PageOf>,
-    placeholderData: keepPreviousData,
-  });
+  const { data, error, isPending, page } = useList(resource, search);
+  const show = (members: Search, replace = false) =>
+    void navigate({ to: '.', search: { ...search, ...members } as never, replace });
+  const change = (members: Search) => show({ page: undefined, ...members }, true);
   const refresh = () => {
     setSelected([]);
     void queries.invalidateQueries({ queryKey: [name] });
   };
   const items = data?.data ?? [];
   const chosen = items.filter((item) => selected.includes(idOf(item)));
-  const isFiltered = Object.keys(rest).some((key) => !['key', 'order'].includes(key));
+  const mayEdit = may(name, 'update') && resource.createTo === undefined;
+  const { key: _key, order: _order, ...conditions } = queryOf(name, search);
+  const isFiltered = Object.keys(conditions).length > 0;
 
   return (
     <Stack>
       <Group justify="space-between">
         <Title order={1} size="h2">
-          {title}
+          {resource.title}
         </Title>
         <Group gap="xs">
           {resource.header}
-          <NewButton resource={resource} onNew={() => setEdited('new')} />
+          <NewButton resource={resource} onNew={() => show({ edit: 'new' })} />
         </Group>
       </Group>
+      {resource.intro}
       <Group>
         {canSearch(name) && (
           <SearchField
@@ -62,18 +79,7 @@ export const ResourcePage = ({ resource }: { resource: Resource }) => {
             onChange={(value) => change({ search: value || undefined })}
           />
         )}
-        {filters.map((filter) => (
-          <Select
-            key={filter.name}
-            aria-label={filter.label}
-            placeholder={filter.label}
-            data={[...filter.options]}
-            value={search[filter.name] === undefined ? null : String(search[filter.name])}
-            onChange={(value) => change({ [filter.name]: value ?? undefined })}
-            clearable
-            w={180}
-          />
-        ))}
+        <ResourceFilters resource={resource} search={search} onChange={change} />
         {chosen.length > 0 && (
           <Group gap="xs" ml="auto">
             <Text size="sm">{text.table.selected(chosen.length)}</Text>
@@ -82,17 +88,9 @@ export const ResourcePage = ({ resource }: { resource: Resource }) => {
           </Group>
         )}
       </Group>
-      {error && (
-        <Text c="red" role="alert" style={{ whiteSpace: 'pre-line' }}>
-          {sentenceOf(error)}
-        </Text>
-      )}
+      {error && <Problem error={error} />}
       {isPending && !error && <Skeleton height={240} />}
-      {data && items.length === 0 && (
-        <EmptyState title={isFiltered ? text.table.noneFound : text.table.none}>
-          {!isFiltered && <Text size="sm">{hint}</Text>}
-        </EmptyState>
-      )}
+      {data && items.length === 0 && <NothingHere resource={resource} isFiltered={isFiltered} />}
       {items.length > 0 && (
         <ResourceTable
           resource={resource}
@@ -101,37 +99,56 @@ export const ResourcePage = ({ resource }: { resource: Resource }) => {
           onSelect={setSelected}
           sort={{ key: String(search['key'] ?? ''), order: String(search['order'] ?? 'desc') }}
           onSort={change}
-          {...(may(name, 'update') && resource.createTo === undefined && { onEdit: setEdited })}
+          {...(mayEdit && { onEdit: (item: Item) => show({ edit: idOf(item) }) })}
         />
       )}
-      {data && data.cursor.totalPages > 1 && (
-        <Group justify="space-between">
-          <Text size="sm" c="dimmed">
-            {text.table.rows(
-              (page - 1) * rowsOnPage + 1,
-              (page - 1) * rowsOnPage + items.length,
-              data.cursor.totalRows,
-            )}
-          </Text>
-          <Pagination
-            total={Math.ceil(data.cursor.totalPages)}
-            value={page}
-            onChange={(next) => void navigate({ to: '.', search: { ...search, page: next } as never })}
-            getControlProps={(control) => ({ 'aria-label': control })}
-          />
-        </Group>
-      )}
-      {edited !== undefined && (
-        <ResourceFormDialog
-          resource={resource}
-          {...(edited !== 'new' && { item: edited })}
-          onClose={() => setEdited(undefined)}
-          onSaved={refresh}
-        />
-      )}
+      {data && <Pages cursor={data.cursor} page={page} shown={items.length} onPage={(next) => show({ page: next })} />}
+      <ResourceDialog
+        resource={resource}
+        edit={search['edit']}
+        onClose={() => show({ edit: undefined })}
+        onSaved={refresh}
+      />
     </Stack>
   );
 };
+
+const NothingHere = ({ resource, isFiltered }: { resource: Resource; isFiltered: boolean }) => (
+  <EmptyState title={isFiltered ? text.table.noneFound : text.table.none}>
+    {isFiltered ? (
+      <Button variant="default" renderRoot={(props) => <Link {...props} to={`/resources/${resource.name}`} />}>
+        {text.filters.clear}
+      </Button>
+    ) : (
+      <Text size="sm" ta="center" maw={480}>
+        {resource.hint}
+      </Text>
+    )}
+  </EmptyState>
+);
+
+interface PagesProps {
+  cursor: PageOf['cursor'];
+  page: number;
+  shown: number;
+  onPage: (page: number) => void;
+}
+
+const Pages = ({ cursor: { totalPages, totalRows }, page, shown, onPage }: PagesProps) =>
+  totalPages > 1 && (
+    <Group justify="space-between">
+      <Text size="sm" c="dimmed">
+        {text.table.rows((page - 1) * rowsOnPage + 1, (page - 1) * rowsOnPage + shown, totalRows)}
+      </Text>
+      <Pagination
+        total={Math.ceil(totalPages)}
+        value={page}
+        onChange={onPage}
+        getControlProps={(control) => ({ 'aria-label': control })}
+        getItemProps={(number) => ({ 'aria-label': text.table.page(number) })}
+      />
+    </Group>
+  );
 
 const NewButton = ({ resource: { name, createTo }, onNew }: { resource: Resource; onNew: () => void }) => {
   const may = useMay();
@@ -141,35 +158,5 @@ const NewButton = ({ resource: { name, createTo }, onNew }: { resource: Resource
     <Button {...props} onClick={onNew} />
   ) : (
     <Button {...props} renderRoot={(root) => <Link {...root} to={createTo} />} />
-  );
-};
-
-/** `/` goes there from anywhere on the page. */
-const SearchField = ({ value, onChange }: { value: string; onChange: (value: string) => void }) => {
-  const [typed, setTyped] = useState(value);
-  const input = useRef<HTMLInputElement>(null);
-  const report = useDebouncedCallback(onChange, 250);
-  useHotkeys([['/', () => input.current?.focus()]]);
-  const set = (next: string) => {
-    setTyped(next);
-    report(next);
-  };
-  return (
-    <TextInput
-      ref={input}
-      aria-label={text.table.search}
-      placeholder={`${text.table.search}  /`}
-      leftSection={<IconSearch size={16} />}
-      rightSection={
-        typed !== '' && (
-          <ActionIcon variant="subtle" color="gray" aria-label={text.table.cancel} onClick={() => set('')}>
-            <IconX size={14} />
-          </ActionIcon>
-        )
-      }
-      value={typed}
-      onChange={(event) => set(event.currentTarget.value)}
-      w={260}
-    />
   );
 };

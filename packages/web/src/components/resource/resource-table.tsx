@@ -21,7 +21,7 @@ export const ResourceTable = ({ resource, items, selected, onSelect, sort, onSor
   const toggle = (id: number) =>
     onSelect(selected.includes(id) ? selected.filter((one) => one !== id) : [...selected, id]);
   return (
-    <Table.ScrollContainer minWidth={600}>
+    <Table.ScrollContainer minWidth={320}>
       <Table highlightOnHover className="numbers" verticalSpacing="xs">
         <Table.Thead>
           <Table.Tr>
@@ -50,7 +50,7 @@ export const ResourceTable = ({ resource, items, selected, onSelect, sort, onSor
                 />
               </Table.Td>
               {resource.columns.map((column, i) => (
-                <Table.Td key={column.key} ta={column.align ?? 'left'}>
+                <Table.Td key={column.key} ta={column.align ?? 'left'} {...minor(column)}>
                   {i === 0 ? (
                     <Link to={resource.itemTo?.(item) ?? `/resources/${resource.name}/${idOf(item)}`}>
                       <Cell column={column} item={item} />
@@ -62,14 +62,16 @@ export const ResourceTable = ({ resource, items, selected, onSelect, sort, onSor
               ))}
               {onEdit && (
                 <Table.Td>
-                  <ActionIcon
-                    variant="subtle"
-                    color="gray"
-                    aria-label={`${text.table.edit} ${nameOf(item)}`}
-                    onClick={() => onEdit(item)}
-                  >
-                    <IconPencil size={16} />
-                  </ActionIcon>
+                  {(resource.isChangeable?.(item) ?? true) && (
+                    <ActionIcon
+                      variant="subtle"
+                      color="gray"
+                      aria-label={`${text.table.edit} ${nameOf(item)}`}
+                      onClick={() => onEdit(item)}
+                    >
+                      <IconPencil size={16} />
+                    </ActionIcon>
+                  )}
                 </Table.Td>
               )}
             </Table.Tr>
@@ -84,13 +86,18 @@ interface HeaderCellProps extends Pick<ResourceTableProps, 'resource' | 'sort' |
   column: Column;
 }
 
-const HeaderCell = ({ resource, column: { key, header, align }, sort, onSort }: HeaderCellProps) => {
-  if (!sortKeysOf(resource.name).includes(key)) return <Table.Th ta={align ?? 'left'}>{header}</Table.Th>;
+/** Narrow screens keep what identifies a record. */
+const minor = ({ isMinor }: Column) => (isMinor ? ({ visibleFrom: 'sm' } as const) : {});
+
+const HeaderCell = ({ resource, column, sort, onSort }: HeaderCellProps) => {
+  const { key, header, align } = column;
+  const shared = { ta: align ?? ('left' as const), ...minor(column) };
+  if (!sortKeysOf(resource.name).includes(key)) return <Table.Th {...shared}>{header}</Table.Th>;
   const isSorted = sort.key === key;
   const order = isSorted && sort.order === 'asc' ? 'desc' : 'asc';
   const Arrow = sort.order === 'asc' ? IconArrowUp : IconArrowDown;
   return (
-    <Table.Th ta={align ?? 'left'} aria-sort={isSorted ? (sort.order === 'asc' ? 'ascending' : 'descending') : 'none'}>
+    <Table.Th {...shared} aria-sort={isSorted ? (sort.order === 'asc' ? 'ascending' : 'descending') : 'none'}>
       <UnstyledButton fz="sm" fw={700} aria-label={text.table.sort(header)} onClick={() => onSort({ key, order })}>
         {header} {isSorted && <Arrow size={12} />}
       </UnstyledButton>

@@ -1,6 +1,8 @@
 import { type api, type Collection, api as collections, type Route } from '@rushhour/contract';
 import type { ReactNode } from 'react';
 import { client } from '../../lib/client.ts';
+import type { Controls } from '../schema-form/field.ts';
+import type { ObjectSchema, Schema } from '../schema-form/schema.ts';
 
 export type ResourceName = keyof typeof api;
 export type Item = Record<string, unknown>;
@@ -11,12 +13,19 @@ export interface Column {
   readonly header: string;
   readonly render?: (item: Item) => ReactNode;
   readonly align?: 'right';
+  /** Left out where the screen is narrow. */
+  readonly isMinor?: boolean;
 }
 
 export interface Filter {
   readonly name: string;
   readonly label: string;
   readonly options: readonly { value: string; label: string }[];
+}
+
+export interface CreateFormProps {
+  onClose: () => void;
+  onSaved: () => void;
 }
 
 /** What a page needs to know about a collection that its contract does not tell. */
@@ -26,18 +35,35 @@ export interface Resource {
   /** What to do when there is nothing yet. */
   readonly hint: string;
   readonly columns: readonly Column[];
+  /** Filters whose choices the contract does not tell; those it tells are offered by themselves. */
   readonly filters?: readonly Filter[];
   /** Members shown in the form, in order; all writable ones unless given. */
   readonly form?: readonly string[];
+  /** Members of the form that stay folded until they are wanted. */
+  readonly formMore?: readonly string[];
+  /** Hand-made fields by member. */
+  readonly controls?: Controls;
+  /** Follows what is typed into the form. */
+  readonly formAside?: (value: Item) => ReactNode;
+  /** Members that the form writes and the record itself does not show. */
+  readonly loadMore?: (item: Item) => Promise<Item>;
+  /** A form of its own for new records. */
+  readonly createForm?: (props: CreateFormProps) => ReactNode;
   /** Beside the title: what else begins here. */
   readonly header?: ReactNode;
+  /** Above the table. */
+  readonly intro?: ReactNode;
   /** A page of its own instead of the generated form. */
   readonly createTo?: string;
   readonly itemTo?: (item: Item) => string;
+  /** False for records that nobody may change. */
+  readonly isChangeable?: (item: Item) => boolean;
   /** More to do with one record or with those that are selected. */
   readonly actions?: (items: readonly Item[], done: () => void) => ReactNode;
   /** More to see on the page of one record. */
   readonly details?: (item: Item) => ReactNode;
+  /** Members that `details` shows better. */
+  readonly hidden?: readonly string[];
 }
 
 export interface PageOf {
@@ -59,19 +85,41 @@ export const idOf = (item: Item): number => Number(item['id'] ?? item['ID']);
 export const nameOf = (item: Item): string =>
   String(item['name'] || item['comment'] || item['email'] || item['realName'] || `#${idOf(item)}`);
 
+/** Some records come in an envelope, some bare. */
+const itemOf = (reply: Item): Item => ('data' in reply && 'cursor' in reply ? (reply['data'] as Item) : reply);
+
+/** One record, whole. */
+export const loadItem = async (name: ResourceName, id: number): Promise<Item> =>
+  itemOf((await operationsOf(name)['get']?.({ params: { id } })) as Item);
+
+const listQueryOf = (name: ResourceName): Record<string, Schema> =>
+  ((routeOf(name, 'list')?.query as unknown as ObjectSchema | undefined)?.properties ?? {}) as Record<string, Schema>;
+
 /** Users and groups count rows to skip, every other list counts pages. */
-export const pageQuery = (name: ResourceName, page: number, count: number): object => {
-  const query = routeOf(name, 'list')?.query as { properties?: object } | undefined;
-  return query?.properties && 'offset' in query.properties ? { count, offset: (page - 1) * count } : { count, page };
-};
+export const pageQuery = (name: ResourceName, page: number, count: number): object =>
+  'offset' in listQueryOf(name) ? { count, offset: (page - 1) * count } : { count, page };
 
 /** The keys a list can be sorted by. */
-export const sortKeysOf = (name: ResourceName): readonly string[] => {
-  const query = routeOf(name, 'list')?.query as { properties?: { key?: { enum?: string[] } } } | undefined;
-  return query?.properties?.key?.enum ?? [];
-};
+export const sortKeysOf = (name: ResourceName): readonly string[] =>
+  (listQueryOf(name)['key']?.enum as string[] | undefined) ?? [];
 
-export const canSearch = (name: ResourceName): boolean => {
-  const query = routeOf(name, 'list')?.query as { properties?: object } | undefined;
-  return query?.properties !== undefined && 'search' in query.properties;
+export const canSearch = (name: ResourceName): boolean => 'search' in listQueryOf(name);
+
+const paging = new Set(['count', 'page', 'offset', 'key', 'order', 'search']);
+
+/** What a list can be filtered by. */
+export const filtersOf = (name: ResourceName): [string, Schema][] =>
+  Object.entries(listQueryOf(name)).filter(([member]) => !paging.has(member));
+
+/** As much of the address as the list understands; the rest belongs to the page. */
+export const queryOf = (name: ResourceName, search: Item): Item =>
+  Object.fromEntries(
+    Object.entries(search).filter(([member]) => member in listQueryOf(name) && !['page', 'count'].includes(member)),
+  );
+
+/** The schema of one record, for the help of its members. */
+export const memberSchemas = (name: ResourceName): Record<string, Schema> => {
+  const reply = routeOf(name, 'get')?.reply as unknown as ObjectSchema | undefined;
+  const inner = reply?.properties?.['data'];
+  return (reply?.properties?.['cursor'] && inner?.properties) || reply?.properties || {};
 };

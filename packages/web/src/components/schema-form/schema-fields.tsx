@@ -1,154 +1,104 @@
-import { Fieldset, JsonInput, NumberInput, Select, Stack, Switch, TagsInput, Textarea, TextInput } from '@mantine/core';
-import { labelOf, type ObjectSchema, type Schema, typeOf } from './schema.ts';
+import { Stack } from '@mantine/core';
+import { type Controls, type FieldProps, type Value } from './field.ts';
+import { GroupField } from './group-field.tsx';
+import { JsonField } from './json-field.tsx';
+import { RecordField, RecordsField, recordsOf } from './record-field.tsx';
+import { ReferenceField, ReferencesField } from './reference-field.tsx';
+import { RowsField } from './rows-field.tsx';
+import { ChoiceField, ChoicesField, ListField, NumberField, SwitchField, TagsField, TextField } from './scalar-fields.tsx';
+import { type ObjectSchema, referenceOf, type Schema, typeOf, withoutNull } from './schema.ts';
 
-export type Value = Record<string, unknown>;
+export type { Value } from './field.ts';
 
 interface SchemaFieldsProps {
   schema: ObjectSchema;
   value: Value;
   onChange: (value: Value) => void;
   /** Messages by JSON pointer. */
-  issues: Record<string, string>;
+  issues: Readonly<Record<string, string>>;
   path: string;
+  controls?: Controls;
 }
 
-/** One field for each member; an emptied one is left out. */
-export const SchemaFields = ({ schema, value, onChange, issues, path }: SchemaFieldsProps) => (
+/** One field for each member; an emptied one is left out. What nothing honours is shown only where it is said. */
+export const SchemaFields = ({ schema, value, onChange, issues, path, controls = {} }: SchemaFieldsProps) => (
   <Stack gap="sm">
-    {Object.entries(schema.properties).map(([name, member]) => (
-      <SchemaField
-        key={name}
-        name={name}
-        schema={member}
-        isRequired={schema.required?.includes(name) ?? false}
-        value={value[name]}
-        issues={issues}
-        path={`${path}/${name}`}
-        onChange={(next) => {
-          const { [name]: _, ...rest } = value;
-          onChange(next === undefined ? rest : { ...rest, [name]: next });
-        }}
-      />
-    ))}
+    {Object.entries(schema.properties)
+      .filter(([name, member]) => !member['x-ignored'] || value[name] !== undefined)
+      .map(([name, member]) => {
+        const Control = controls[name] ?? controlOf(name, withoutNull(member));
+        return (
+          <div key={name} data-pointer={`${path}/${name}`}>
+            <Control
+              name={name}
+              schema={withoutNull(member)}
+              isRequired={schema.required?.includes(name) ?? false}
+              value={value[name] ?? undefined}
+              form={value}
+              issues={issues}
+              path={`${path}/${name}`}
+              onChange={(next) => {
+                const { [name]: _, ...rest } = value;
+                onChange(next === undefined ? rest : { ...rest, [name]: next });
+              }}
+            />
+          </div>
+        );
+      })}
   </Stack>
 );
 
-interface SchemaFieldProps {
-  name: string;
-  schema: Schema;
-  isRequired: boolean;
-  value: unknown;
-  onChange: (value: unknown) => void;
-  issues: Record<string, string>;
-  path: string;
-}
-
-const longText = 512;
+const scalars = ['string', 'integer', 'number'];
 
 /** The control that fits the schema of a member; its description is the help. */
-const SchemaField = (props: SchemaFieldProps) => {
-  const { name, schema, isRequired, value, onChange, issues, path } = props;
-  const error = issues[path];
-  const common = {
-    label: labelOf(name),
-    description: schema.description,
-    required: isRequired,
-    ...(error !== undefined && { error }),
-  };
-  const hint = schema.default === undefined ? undefined : String(schema.default);
-  const placeholder = hint === undefined ? {} : { placeholder: hint };
+const controlOf = (name: string, schema: Schema) => {
   const type = typeOf(schema);
-  if (schema.enum) {
-    return (
-      <Select
-        {...common}
-        {...placeholder}
-        data={schema.enum.map(String)}
-        value={value === undefined ? null : String(value)}
-        onChange={(next) => onChange(next ?? undefined)}
-        clearable={!isRequired}
-      />
-    );
-  }
-  if (type === 'boolean') {
-    const { required: _, ...rest } = common;
-    return (
-      <Switch
-        {...rest}
-        checked={Boolean(value ?? schema.default ?? false)}
-        onChange={(event) => onChange(event.currentTarget.checked)}
-      />
-    );
-  }
-  if (type === 'integer' || type === 'number') {
-    return (
-      <NumberInput
-        {...common}
-        {...placeholder}
-        {...(schema.minimum !== undefined && { min: schema.minimum })}
-        allowDecimal={type === 'number'}
-        thousandSeparator=" "
-        value={(value as number | undefined) ?? ''}
-        onChange={(next) => onChange(next === '' ? undefined : Number(next))}
-      />
-    );
-  }
-  if (type === 'string') {
-    const text = { value: (value as string | undefined) ?? '', ...placeholder };
-    const set = (next: string) => onChange(next === '' && !isRequired ? undefined : next);
-    return (schema.maxLength ?? 0) > longText ? (
-      <Textarea {...common} {...text} autosize minRows={2} onChange={(event) => set(event.currentTarget.value)} />
-    ) : (
-      <TextInput {...common} {...text} onChange={(event) => set(event.currentTarget.value)} />
-    );
-  }
-  if (type === 'array' && schema.items && ['string', 'integer', 'number'].includes(typeOf(schema.items))) {
-    const isNumber = typeOf(schema.items) !== 'string';
-    return (
-      <TagsInput
-        {...common}
-        value={((value as unknown[] | undefined) ?? []).map(String)}
-        onChange={(next) => onChange(next.length === 0 ? undefined : isNumber ? next.map(Number) : next)}
-      />
-    );
-  }
-  if (type === 'object' && schema.properties) {
-    return (
-      <Fieldset legend={labelOf(name)}>
-        <SchemaFields
-          schema={schema as ObjectSchema}
-          value={(value as Value | undefined) ?? {}}
-          onChange={(next) => onChange(Object.keys(next).length === 0 ? undefined : next)}
-          issues={issues}
-          path={path}
-        />
-      </Fieldset>
-    );
-  }
-  return <JsonField {...props} />;
+  if (referenceOf(schema) !== undefined && type !== 'string') return ReferenceField;
+  if (schema.items && referenceOf(schema.items) !== undefined) return ReferencesField;
+  if (name in recordsOf) return type === 'array' ? RecordsField : RecordField;
+  if (schema.enum) return ChoiceField;
+  if (name === 'tags' && type === 'string') return TagsField;
+  if (type === 'boolean') return SwitchField;
+  if (type === 'integer' || type === 'number') return NumberField;
+  if (type === 'string') return TextField;
+  if (type === 'array' && schema.items) return listControlOf(schema.items);
+  if (type === 'object' && schema.properties) return ObjectField;
+  return JsonField;
 };
 
-const JsonField = ({ name, schema, isRequired, value, onChange, issues, path }: SchemaFieldProps) => {
-  const set = (text: string) => {
-    if (text.trim() === '') return onChange(undefined);
-    try {
-      onChange(JSON.parse(text));
-    } catch {
-      // Half typed; the field itself says so when it is left.
-    }
-  };
+const listControlOf = (items: Schema) => {
+  if (items.enum) return ChoicesField;
+  if (scalars.includes(typeOf(items))) return ListField;
+  return items.properties ? ObjectsField : JsonField;
+};
+
+const ObjectField = (props: FieldProps) => {
+  const { schema, value, onChange, isRequired, issues, path } = props;
+  // Where it can be left out, an empty object says more than none.
+  const isKept = !isRequired && schema.default === undefined;
   return (
-    <JsonInput
-      label={labelOf(name)}
-      description={schema.description}
-      required={isRequired}
-      {...(issues[path] !== undefined && { error: issues[path] })}
-      defaultValue={value === undefined ? '' : JSON.stringify(value, null, 2)}
-      onChange={set}
-      validationError="This is no JSON yet"
-      formatOnBlur
-      autosize
-      minRows={3}
-    />
+    <GroupField {...props}>
+      <SchemaFields
+        schema={schema as ObjectSchema}
+        value={(value as Value | undefined) ?? {}}
+        onChange={(next) => onChange(Object.keys(next).length === 0 && !isKept ? undefined : next)}
+        issues={issues}
+        path={path}
+      />
+    </GroupField>
   );
 };
+
+const ObjectsField = (props: FieldProps) => (
+  <RowsField {...props}>
+    {(row, i, set) => (
+      <SchemaFields
+        schema={props.schema.items as ObjectSchema}
+        value={row}
+        onChange={set}
+        issues={props.issues}
+        path={`${props.path}/${i}`}
+      />
+    )}
+  </RowsField>
+);

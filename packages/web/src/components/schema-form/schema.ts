@@ -18,6 +18,11 @@ export interface Schema {
   format?: string;
   readOnly?: boolean;
   writeOnly?: boolean;
+  /** The kind of record that an id names. */
+  'x-reference'?: string;
+  'x-categories'?: readonly string[];
+  /** Accepted, but nothing honours it yet. */
+  'x-ignored'?: boolean;
 }
 
 export interface ObjectSchema extends Schema {
@@ -42,17 +47,49 @@ export const writableOf = (schema: ObjectSchema, order?: readonly string[]): Obj
   };
 };
 
+/** What stays when "or null" is left out, which an update allows for members that can be cleared. */
+export const withoutNull = (schema: Schema): Schema => {
+  const rest = schema.anyOf?.filter(({ type }) => type !== 'null') ?? [];
+  const [only] = rest;
+  if (only === undefined || rest.length > 1) return schema;
+  const description = schema.description ?? only.description;
+  return { ...only, ...(description !== undefined && { description }) };
+};
+
 export const typeOf = (schema: Schema): string => {
   const [first] = [schema.type].flat().filter((type) => type !== 'null');
   if (typeof first === 'string') return first;
   return schema.anyOf ? typeOf(schema.anyOf.find(({ type }) => type !== 'null') ?? {}) : 'any';
 };
 
+/** The choices of an enumeration. Numbers are named by the description where it does: "1 client, 2 server". */
+export const choicesOf = ({ enum: values = [], description = '' }: Schema): { value: string; label: string }[] =>
+  values
+    .filter((value) => value !== '' && value !== null)
+    .map(String)
+    .map((value) => {
+      const named = /^\d+$/.test(value) ? new RegExp(`(?:^|, )${value} ([^,;]+)`).exec(description)?.[1] : undefined;
+      return { value, label: named ?? value };
+    });
+
 /** `clientPortRange` → "Client port range". */
 export const labelOf = (name: string): string => {
   const words = name
     .replace(/_/g, ' ')
     .replace(/([a-z\d])([A-Z])/g, '$1 $2')
-    .replace(/([A-Z]+)([A-Z][a-z])/g, '$1 $2');
-  return words.charAt(0).toUpperCase() + words.slice(1).toLowerCase();
+    .replace(/([A-Z]+)([A-Z][a-z])/g, '$1 $2')
+    .replace(/ (ID|Id)s?$/, '');
+  const sentence = words.charAt(0).toUpperCase() + words.slice(1).toLowerCase();
+  return sentence.replace(
+    /\b(mac|ip|tcp|udp|http|dns|tls|mtu|san|pcap|csv|cpu|pps|bps|md5|sha\d*|id|ja3|ja4)\b/gi,
+    (word) => word.toUpperCase(),
+  );
 };
+
+/** The kind of record in `{ id }`, or in an id itself. */
+export const referenceOf = (schema: Schema): string | undefined =>
+  schema['x-reference'] ?? (typeOf(schema) === 'object' ? schema.properties?.['id']?.['x-reference'] : undefined);
+
+/** The first message at a place or inside it. */
+export const issueWithin = (issues: Readonly<Record<string, string>>, path: string): string | undefined =>
+  Object.entries(issues).find(([place]) => place === path || place.startsWith(`${path}/`))?.[1];

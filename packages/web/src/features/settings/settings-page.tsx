@@ -66,7 +66,7 @@ const Section = ({ name, schema, stored }: { name: string; schema: Schema; store
       else setIssues(Object.fromEntries(found.map(({ path, message }) => [path, message])));
     }
   };
-  const shown: ObjectSchema = { properties: { [name]: schema } };
+  const shown: ObjectSchema = { properties: { [name]: schema }, required: [name] };
   return (
     <form onSubmit={(event) => void save(event)}>
       <Stack>

@@ -1,0 +1,53 @@
+import { Anchor, List, Text } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
+import { text } from '../../lib/text.ts';
+
+export interface Reference {
+  kind: string;
+  id: number;
+  name: string;
+}
+
+const collections: Readonly<Record<string, string>> = {
+  agent: 'agents',
+  template: 'taskTemplates',
+  application: 'applications',
+  network: 'networks',
+  mac: 'macs',
+  tunnel: 'tunnels',
+  certificate: 'certificates',
+  dictionary: 'dictionaries',
+  file: 'files',
+  project: 'projects',
+  user: 'users',
+  group: 'groups',
+};
+
+const placeOf = ({ kind, id }: Reference) => {
+  if (kind === 'task') return `/tasks/${id}`;
+  const collection = collections[kind];
+  return collection === undefined ? undefined : `/resources/${collection}/${id}`;
+};
+
+/** Records that use another, each a link to it. */
+export const ReferenceList = ({ references, total }: { references: readonly Reference[]; total?: number }) => (
+  <List size="sm">
+    {references.map((reference) => {
+      const to = placeOf(reference);
+      const name = reference.name || `#${reference.id}`;
+      return (
+        <List.Item key={`${reference.kind} ${reference.id}`}>
+          {text.usage.kinds[reference.kind] ?? reference.kind}{' '}
+          {to === undefined ? name : <Anchor renderRoot={(props) => <Link {...props} to={to} />}>{name}</Anchor>}
+        </List.Item>
+      );
+    })}
+    {total !== undefined && total > references.length && (
+      <List.Item>
+        <Text size="sm" c="dimmed">
+          {text.usage.more(total - references.length)}
+        </Text>
+      </List.Item>
+    )}
+  </List>
+);

@@ -1,0 +1,121 @@
+import { Button, Popover, Select, Stack, TextInput } from '@mantine/core';
+import { IconFilter } from '@tabler/icons-react';
+import { text } from '../../lib/text.ts';
+import { recordsOf } from '../schema-form/record-field.tsx';
+import { RecordSelect } from '../schema-form/record-select.tsx';
+import { choicesOf, labelOf, type Schema, typeOf } from '../schema-form/schema.ts';
+import { filtersOf, type Resource } from './resource.ts';
+
+type Search = Record<string, string | number | boolean | undefined>;
+
+interface ResourceFiltersProps {
+  resource: Resource;
+  search: Search;
+  onChange: (members: Search) => void;
+}
+
+/** Those a collection names stand open; all others the contract knows are behind one button. */
+export const ResourceFilters = ({ resource, search, onChange }: ResourceFiltersProps) => {
+  const { name, filters = [] } = resource;
+  const others = filtersOf(name).filter(([member]) => !filters.some((filter) => filter.name === member));
+  const active = others.filter(([member]) => search[member] !== undefined).length;
+  return (
+    <>
+      {filters.map(({ name: member, label, options }) => (
+        <Select
+          key={member}
+          aria-label={label}
+          placeholder={label}
+          data={[...options]}
+          value={search[member] === undefined ? null : String(search[member])}
+          onChange={(value) => onChange({ [member]: value ?? undefined })}
+          clearable
+          w={180}
+        />
+      ))}
+      {others.length > 0 && (
+        <Popover position="bottom-start" withArrow shadow="md" trapFocus width={280}>
+          <Popover.Target>
+            <Button variant={active > 0 ? 'light' : 'default'} leftSection={<IconFilter size={16} />}>
+              {text.filters.title}
+              {active > 0 && ` (${active})`}
+            </Button>
+          </Popover.Target>
+          <Popover.Dropdown>
+            <Stack gap="xs">
+              {others.map(([member, schema]) => (
+                <FilterField
+                  key={member}
+                  name={member}
+                  schema={schema}
+                  value={search[member]}
+                  onChange={(value) => onChange({ [member]: value })}
+                />
+              ))}
+              {active > 0 && (
+                <Button
+                  variant="subtle"
+                  onClick={() => onChange(Object.fromEntries(others.map(([member]) => [member, undefined])))}
+                >
+                  {text.filters.clear}
+                </Button>
+              )}
+            </Stack>
+          </Popover.Dropdown>
+        </Popover>
+      )}
+    </>
+  );
+};
+
+interface FilterFieldProps {
+  name: string;
+  schema: Schema;
+  value: string | number | boolean | undefined;
+  onChange: (value: string | number | boolean | undefined) => void;
+}
+
+/** Inside a popover lists must not leave it, or choosing would close it. */
+const inside = { comboboxProps: { withinPortal: false }, clearable: true } as const;
+
+const FilterField = ({ name, schema, value, onChange }: FilterFieldProps) => {
+  const label = labelOf(name);
+  const chosen = value === undefined ? null : String(value);
+  const choices = schema.items?.enum ? choicesOf(schema.items) : choicesOf(schema);
+  const collection = recordsOf[name];
+  if (collection !== undefined) {
+    return (
+      <RecordSelect
+        {...inside}
+        name={collection}
+        label={label}
+        value={value === undefined ? undefined : Number(value)}
+        onChange={onChange}
+      />
+    );
+  }
+  if (choices.length > 0 || typeOf(schema) === 'boolean') {
+    const yesNo = [
+      { value: 'true', label: text.filters.yes },
+      { value: 'false', label: text.filters.no },
+    ];
+    const data = choices.length > 0 ? choices : yesNo;
+    return <Select {...inside} label={label} data={data} value={chosen} onChange={(next) => onChange(plainOf(next))} />;
+  }
+  return (
+    <TextInput
+      label={label}
+      defaultValue={chosen ?? ''}
+      {...(schema.format === 'date-time' && { placeholder: '2026-01-31T00:00:00Z' })}
+      onBlur={(event) => onChange(event.currentTarget.value || undefined)}
+      onKeyDown={(event) => event.key === 'Enter' && onChange(event.currentTarget.value || undefined)}
+    />
+  );
+};
+
+/** Numbers and truth stand in the address without quotes. */
+const plainOf = (chosen: string | null) => {
+  if (chosen === null) return undefined;
+  if (chosen === 'true' || chosen === 'false') return chosen === 'true';
+  return /^\d{1,9}$/.test(chosen) ? Number(chosen) : chosen;
+};

@@ -1,0 +1,55 @@
+import { Card, Text, Title } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { text } from '../../lib/text.ts';
+import { type Reference, ReferenceList } from './reference-list.tsx';
+import { type Item, idOf, operationsOf, type ResourceName, routeOf } from './resource.ts';
+
+interface Used {
+  references: readonly Reference[];
+  total: number;
+}
+
+const takesReferences = (name: ResourceName) => {
+  const query = routeOf(name, 'get')?.query as { properties?: { include?: { pattern?: string } } } | undefined;
+  return query?.properties?.include?.pattern?.includes('references') ?? false;
+};
+
+/** Where a collection tells who uses a record: an operation of its own, on request, or in the record. */
+const readUsage = async (name: ResourceName, item: Item): Promise<Used | null> => {
+  const params = { id: idOf(item) };
+  if (routeOf(name, 'usage') !== undefined) {
+    const reply = await operationsOf(name)['usage']?.({ params, query: { count: 50 } });
+    const { data, cursor } = reply as { data: Reference[]; cursor: { totalRows: number } };
+    return { references: data, total: cursor.totalRows };
+  }
+  if (takesReferences(name)) {
+    const reply = await operationsOf(name)['get']?.({ params, query: { include: 'references' } });
+    const { references = [] } = (reply as { data: { references?: Reference[] } }).data;
+    return { references, total: references.length };
+  }
+  const usedBy = item['usedBy'] as Reference[] | undefined;
+  return usedBy === undefined ? null : { references: usedBy, total: usedBy.length };
+};
+
+/** Who would miss a record. Collections that do not tell say so when a deletion is refused. */
+export const WhereUsed = ({ name, item }: { name: ResourceName; item: Item }) => {
+  const { data } = useQuery({
+    queryKey: [name, 'usage', idOf(item)],
+    queryFn: () => readUsage(name, item),
+  });
+  if (!data) return null;
+  return (
+    <Card withBorder>
+      <Title order={2} size="h5" mb="xs">
+        {text.usage.title}
+      </Title>
+      {data.references.length === 0 ? (
+        <Text size="sm" c="dimmed">
+          {text.usage.nobody}
+        </Text>
+      ) : (
+        <ReferenceList references={data.references} total={data.total} />
+      )}
+    </Card>
+  );
+};

@@ -1,0 +1,33 @@
+import { createElement, type ReactNode } from 'react';
+import { Help } from './help.tsx';
+import { labelOf, type Schema } from './schema.ts';
+
+export type Value = Record<string, unknown>;
+
+/** What every control of a form is given. */
+export interface FieldProps {
+  name: string;
+  schema: Schema;
+  isRequired: boolean;
+  value: unknown;
+  onChange: (value: unknown) => void;
+  /** Messages by JSON pointer. */
+  issues: Readonly<Record<string, string>>;
+  path: string;
+  /** The whole form, for controls that depend on what stands elsewhere. */
+  form: Value;
+}
+
+/** Hand-made controls by the name of the member. */
+export type Controls = Readonly<Record<string, (props: FieldProps) => ReactNode>>;
+
+/** Label, help and problem of a field. */
+export const frameOf = ({ name, schema, isRequired, issues, path }: FieldProps) => ({
+  label: labelOf(name),
+  ...(schema.description !== undefined && { description: createElement(Help, { text: schema.description }) }),
+  required: isRequired,
+  ...(issues[path] !== undefined && { error: issues[path] }),
+});
+
+export const placeholderOf = ({ default: value }: Schema) =>
+  value === undefined || typeof value === 'object' ? {} : { placeholder: String(value) };

@@ -1,0 +1,47 @@
+import { MultiSelect } from '@mantine/core';
+import { text } from '../../lib/text.ts';
+import type { ResourceName } from '../resource/resource.ts';
+import { type FieldProps, frameOf } from './field.ts';
+import { RecordSelect, useChoices } from './record-select.tsx';
+
+/** Members that name a record of another collection. */
+export const recordsOf: Readonly<Record<string, ResourceName>> = {
+  groupID: 'groups',
+  projectID: 'projects',
+  macId: 'macs',
+  gatewayMacId: 'macs',
+  macIds: 'macs',
+  certificateID: 'certificates',
+  caCertificateID: 'certificates',
+  issuerCertificateID: 'certificates',
+  fileID: 'files',
+  fileId: 'files',
+  pcapFileId: 'files',
+  networkID: 'networks',
+  tunnelID: 'tunnels',
+  dictionaryID: 'dictionaries',
+  applicationID: 'applications',
+  agentID: 'agents',
+};
+
+export const RecordField = (props: FieldProps) => (
+  <RecordSelect
+    {...frameOf(props)}
+    name={recordsOf[props.name] as ResourceName}
+    value={props.value as number | undefined}
+    onChange={props.onChange}
+    clearable={!props.isRequired}
+  />
+);
+
+export const RecordsField = (props: FieldProps) => (
+  <MultiSelect
+    {...frameOf(props)}
+    data={useChoices(recordsOf[props.name] as ResourceName)}
+    value={((props.value as number[] | undefined) ?? []).map(String)}
+    onChange={(next) => props.onChange(next.length === 0 ? undefined : next.map(Number))}
+    searchable
+    nothingFoundMessage={text.form.noRecord}
+    limit={100}
+  />
+);

@@ -1,0 +1,36 @@
+import { Select, type SelectProps } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { text } from '../../lib/text.ts';
+import { type Item, idOf, nameOf, operationsOf, pageQuery, type ResourceName, routeOf } from '../resource/resource.ts';
+
+/** Every record of a collection, by name. */
+export const useChoices = (name: ResourceName) => {
+  const { data } = useQuery({
+    queryKey: [name, 'choices'],
+    queryFn: async () => {
+      const all = routeOf(name, 'all') !== undefined;
+      const call = operationsOf(name)[all ? 'all' : 'list'];
+      return (await call?.(all ? {} : { query: pageQuery(name, 1, 100) })) as { data: Item[] };
+    },
+  });
+  return (data?.data ?? []).map((item) => ({ value: String(idOf(item)), label: nameOf(item) }));
+};
+
+interface RecordSelectProps extends Omit<SelectProps, 'name' | 'data' | 'value' | 'onChange'> {
+  name: ResourceName;
+  value: number | undefined;
+  onChange: (id: number | undefined) => void;
+}
+
+/** A record of another collection, chosen by its name. */
+export const RecordSelect = ({ name, value, onChange, ...rest }: RecordSelectProps) => (
+  <Select
+    searchable
+    limit={100}
+    nothingFoundMessage={text.form.noRecord}
+    {...rest}
+    data={useChoices(name)}
+    value={value ? String(value) : null}
+    onChange={(next) => onChange(next === null ? undefined : Number(next))}
+  />
+);

@@ -1,0 +1,103 @@
+import { MultiSelect, NumberInput, Select } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { client } from '../../lib/client.ts';
+import { text } from '../../lib/text.ts';
+import type { ResourceName } from '../resource/resource.ts';
+import { type FieldProps, frameOf } from './field.ts';
+import { useChoices } from './record-select.tsx';
+import { referenceOf, typeOf } from './schema.ts';
+
+interface Named {
+  id: number;
+}
+
+/** Kinds of records that can be listed; others are written as a number. */
+const collections: Readonly<Record<string, ResourceName>> = {
+  agent: 'agents',
+  application: 'applications',
+  certificate: 'certificates',
+  dictionary: 'dictionaries',
+  file: 'files',
+  network: 'networks',
+  task: 'tasks',
+  tunnel: 'tunnels',
+};
+
+/** A record by its name, as a schema marks it; what is sent is its id, bare or as `{ id }`. */
+export const ReferenceField = (props: FieldProps) => {
+  const { schema, value, onChange, issues, path } = props;
+  const kind = referenceOf(schema) ?? '';
+  const isObject = typeOf(schema) === 'object';
+  const id = isObject ? (value as Named | undefined)?.id : (value as number | undefined);
+  const set = (next: number | undefined) => onChange(next === undefined || !isObject ? next : { id: next });
+  const error = issues[path] ?? issues[`${path}/id`];
+  const frame = { ...frameOf(props), ...(error !== undefined && { error }) };
+  const choice = { ...props, frame, id, set };
+  const collection = collections[kind];
+  if (kind === 'interface') return <InterfaceSelect {...choice} />;
+  if (collection !== undefined) return <KnownSelect {...choice} collection={collection} />;
+  return (
+    <NumberInput {...frame} value={id ?? ''} onChange={(next) => set(next === '' ? undefined : Number(next))} />
+  );
+};
+
+type Option = { value: string; label: string };
+
+interface ChoiceProps extends FieldProps {
+  frame: ReturnType<typeof frameOf>;
+  id: number | undefined;
+  set: (id: number | undefined) => void;
+}
+
+const KnownSelect = ({ collection, ...props }: ChoiceProps & { collection: ResourceName }) => (
+  <IdSelect {...props} options={useChoices(collection)} />
+);
+
+/** The interfaces of the agent beside. */
+const InterfaceSelect = (props: ChoiceProps) => {
+  const agentId = (props.form['agent'] as Named | undefined)?.id;
+  const { data = [] } = useQuery({
+    queryKey: ['agents', 'interfaces', agentId],
+    queryFn: async () => (await client.agents.interfaces({ params: { id: agentId ?? 0 } })).data,
+    enabled: agentId !== undefined,
+    staleTime: 30_000,
+  });
+  const options = data.map(({ id, name, ips }) => ({ value: String(id), label: [name, ...ips].join(' ') }));
+  return <IdSelect {...props} options={options} />;
+};
+
+const IdSelect = ({ frame, id, set, isRequired, options }: ChoiceProps & { options: readonly Option[] }) => (
+  <Select
+    {...frame}
+    data={withCurrent(options, id)}
+    value={id === undefined ? null : String(id)}
+    onChange={(next) => set(next === null ? undefined : Number(next))}
+    searchable
+    limit={100}
+    nothingFoundMessage={text.form.noRecord}
+    clearable={!isRequired}
+  />
+);
+
+/** Several records by their names. */
+export const ReferencesField = (props: FieldProps) => {
+  const collection = collections[referenceOf(props.schema.items ?? {}) ?? ''];
+  const ids = ((props.value as number[] | undefined) ?? []).map(String);
+  const options = useChoices(collection ?? 'dictionaries');
+  return (
+    <MultiSelect
+      {...frameOf(props)}
+      data={ids.reduce((known, id) => withCurrent(known, Number(id)), [...options])}
+      value={ids}
+      onChange={(next) => props.onChange(next.length === 0 ? undefined : next.map(Number))}
+      searchable
+      clearable
+    />
+  );
+};
+
+/** A record that is named but not listed, such as a deleted one, is shown by its number. */
+const withCurrent = (options: readonly Option[], id: number | undefined): Option[] =>
+  id === undefined || options.some(({ value }) => value === String(id))
+    ? [...options]
+    : [...options, { value: String(id), label: `#${id}` }];

@@ -1,0 +1,102 @@
+import { MultiSelect, NumberInput, PasswordInput, Select, Switch, TagsInput, Textarea, TextInput } from '@mantine/core';
+import { type FieldProps, frameOf, placeholderOf } from './field.ts';
+import { choicesOf, typeOf } from './schema.ts';
+
+const longText = 512;
+const secrets = new Set(['passphrase', 'password', 'secret', 'psk', 'presharedKey']);
+const pem = new Set(['public', 'private']);
+
+export const ChoiceField = (props: FieldProps) => {
+  const { schema, value, onChange, isRequired } = props;
+  const original = (text: string | null) => schema.enum?.find((one) => String(one) === text);
+  return (
+    <Select
+      {...frameOf(props)}
+      {...placeholderOf(schema)}
+      data={choicesOf(schema)}
+      value={value === undefined || value === null ? null : String(value)}
+      onChange={(next) => onChange(original(next))}
+      clearable={!isRequired}
+    />
+  );
+};
+
+/** Several of a few values. */
+export const ChoicesField = (props: FieldProps) => {
+  const items = props.schema.items ?? {};
+  const set = (next: string[]) =>
+    props.onChange(next.length === 0 ? undefined : items.enum?.filter((one) => next.includes(String(one))));
+  return (
+    <MultiSelect
+      {...frameOf(props)}
+      data={choicesOf(items)}
+      value={((props.value as unknown[] | undefined) ?? []).map(String)}
+      onChange={set}
+    />
+  );
+};
+
+export const SwitchField = (props: FieldProps) => {
+  const { required: _, ...frame } = frameOf(props);
+  return (
+    <Switch
+      {...frame}
+      checked={Boolean(props.value ?? props.schema.default ?? false)}
+      onChange={(event) => props.onChange(event.currentTarget.checked)}
+    />
+  );
+};
+
+export const NumberField = (props: FieldProps) => {
+  const { schema, value, onChange } = props;
+  return (
+    <NumberInput
+      {...frameOf(props)}
+      {...placeholderOf(schema)}
+      {...(schema.minimum !== undefined && { min: schema.minimum })}
+      allowDecimal={typeOf(schema) === 'number'}
+      thousandSeparator=" "
+      value={(value as number | undefined) ?? ''}
+      onChange={(next) => onChange(next === '' ? undefined : Number(next))}
+    />
+  );
+};
+
+export const TextField = (props: FieldProps) => {
+  const { name, schema, value, onChange, isRequired } = props;
+  const shared = {
+    ...frameOf(props),
+    ...placeholderOf(schema),
+    value: (value as string | undefined) ?? '',
+    onChange: ({ currentTarget }: { currentTarget: { value: string } }) =>
+      onChange(currentTarget.value === '' && !isRequired ? undefined : currentTarget.value),
+  };
+  if (secrets.has(name)) return <PasswordInput {...shared} autoComplete="off" />;
+  if (pem.has(name)) return <Textarea {...shared} autosize minRows={3} maxRows={10} ff="monospace" />;
+  if ((schema.maxLength ?? 0) > longText) return <Textarea {...shared} autosize minRows={2} maxRows={12} />;
+  return <TextInput {...shared} {...(schema.format === 'email' && { type: 'email' })} />;
+};
+
+/** Several texts or numbers, each ended by Enter. */
+export const ListField = (props: FieldProps) => {
+  const isNumber = typeOf(props.schema.items ?? {}) !== 'string';
+  return (
+    <TagsInput
+      {...frameOf(props)}
+      value={((props.value as unknown[] | undefined) ?? []).map(String)}
+      onChange={(next) => props.onChange(next.length === 0 ? undefined : isNumber ? next.map(Number) : next)}
+    />
+  );
+};
+
+/** `tags` is one text on the wire: tags joined by commas. */
+export const TagsField = (props: FieldProps) => (
+  <TagsInput
+    {...frameOf(props)}
+    splitChars={[',', ' ']}
+    value={String(props.value ?? '')
+      .split(',')
+      .filter((tag) => tag !== '')}
+    onChange={(next) => props.onChange(next.length === 0 ? undefined : next.map((tag) => tag.toLowerCase()).join(','))}
+  />
+);

@@ -1,0 +1,27 @@
+import { RequestFailed } from '@rushhour/client';
+import { text } from './text.ts';
+
+const { errors: words } = text;
+const hints: Readonly<Record<string, string>> = words.hints;
+
+/** What went wrong in words: the sentence of the controller, what it means for the reader, and every issue it named. */
+export const explain = (error: unknown): string => {
+  if (error instanceof RequestFailed) {
+    const issues = error.data.issues?.map(({ path, message }) => `${path || words.request}: ${message}`) ?? [];
+    return [asSentence(error.message), ...hintOf(error), ...issues].join('\n');
+  }
+  // What `fetch` throws when nobody answers is worded by each browser in its own way.
+  if (error instanceof TypeError) return words.noAnswer;
+  return error instanceof Error ? error.message : String(error);
+};
+
+const hintOf = ({ status, code, data }: RequestFailed): string[] => {
+  if (status === 403 && typeof data['permission'] === 'string') return [words.permission(data['permission'])];
+  const hint = hints[code];
+  return hint === undefined ? [] : [hint];
+};
+
+const asSentence = (message: string) => {
+  const sentence = message.charAt(0).toUpperCase() + message.slice(1);
+  return /[.!?…]$/.test(sentence) ? sentence : `${sentence}.`;
+};
