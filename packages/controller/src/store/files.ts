@@ -60,6 +60,9 @@ const referring = statement((db, p: { sha256: string }) =>
     .where('category', '<>', 'malware')
     .orderBy('id'),
 );
+const sealedBy = statement((db, p: { sha256: string }) =>
+  db.selectFrom('malware').select('id').where('sealedSha256', '=', p.sha256).limit(1),
+);
 const partOwner = statement((db, p: { part: string }, engine) =>
   db
     .selectFrom('files')
@@ -86,8 +89,9 @@ const madeFrom = statement((db, p: { sha256s: string }, engine) =>
 
 /** Files with this content, oldest first; without those of the malware collection. */
 export const filesWith = (executor: Executor, sha256: string) => referring.all(executor, { sha256 });
+/** Whether a file has this content, or it is a sample sealed. */
 export const isContentUsed = async (executor: Executor, sha256: string) =>
-  (await filesWith(executor, sha256)).length > 0;
+  (await filesWith(executor, sha256)).length > 0 || (await sealedBy.first(executor, { sha256 })) !== undefined;
 export const isPartUsed = async (executor: Executor, part: string) =>
   (await partOwner.first(executor, { part })) !== undefined;
 export const filesInState = (executor: Executor, state: string) => byState.all(executor, { state });

@@ -10,6 +10,7 @@ import { tasks } from './009-tasks.ts';
 import { agents } from './010-agents.ts';
 import { runs } from './011-runs.ts';
 import { ai } from './012-ai.ts';
+import { malware } from './014-malware.ts';
 import type { Migrating } from './create-table.ts';
 
 /** In order; never changed once released, only added to. The schema version is their number. */
@@ -26,4 +27,5 @@ export const migrations: readonly ((m: Migrating) => Promise<void>)[] = [
   agents,
   runs,
   ai,
+  malware,
 ];

@@ -1,7 +1,10 @@
 import { type Column, integer, json, maybeInteger, maybeText, text } from '../column.ts';
 
-/** `uploading` has no content yet; `analysing` is a capture whose sessions are not known yet; `failed` never will be ready. */
-export type FileState = 'uploading' | 'analysing' | 'ready' | 'failed';
+/**
+ * `uploading` has no content yet; `analysing` is a capture whose sessions are not known yet; `failed` never will be
+ * ready; `quarantined` is a sample that nobody may use.
+ */
+export type FileState = 'uploading' | 'analysing' | 'ready' | 'failed' | 'quarantined';
 
 /** A resumable upload: where its bytes are and what is to be checked once they are all there. */
 export interface UploadPlan {

@@ -7,6 +7,7 @@ import * as dictionaries from './dictionaries.ts';
 import * as files from './files.ts';
 import * as identity from './identity.ts';
 import * as links from './links.ts';
+import * as malware from './malware.ts';
 import * as metrics from './metrics.ts';
 import * as networks from './networks.ts';
 import * as runs from './runs.ts';
@@ -26,6 +27,7 @@ export const tables = {
   ...tasks,
   ...agents,
   ...runs,
+  ...malware,
   ...metrics,
   ...ai,
 };
