@@ -69,6 +69,20 @@ const taskRunRoute = createRoute({
   component: taskPage,
 });
 
+const taskEditor = lazyRouteComponent(() => import('../features/tasks/editor/task-editor-page.tsx'), 'TaskEditorPage');
+
+const newTaskRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/tasks/new',
+  component: taskEditor,
+});
+
+const editTaskRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/tasks/$id/edit',
+  component: taskEditor,
+});
+
 const newTestRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/new',
@@ -108,6 +122,8 @@ const routeTree = rootRoute.addChildren([
   shellRoute.addChildren([
     overviewRoute,
     newTestRoute,
+    newTaskRoute,
+    editTaskRoute,
     taskRoute,
     taskRunRoute,
     settingsRoute,

@@ -36,9 +36,7 @@ export const ReferenceField = (props: FieldProps) => {
   const collection = collections[kind];
   if (kind === 'interface') return <InterfaceSelect {...choice} />;
   if (collection !== undefined) return <KnownSelect {...choice} collection={collection} />;
-  return (
-    <NumberInput {...frame} value={id ?? ''} onChange={(next) => set(next === '' ? undefined : Number(next))} />
-  );
+  return <NumberInput {...frame} value={id ?? ''} onChange={(next) => set(next === '' ? undefined : Number(next))} />;
 };
 
 type Option = { value: string; label: string };

@@ -1,11 +1,19 @@
 import { Stack } from '@mantine/core';
-import { type Controls, type FieldProps, type Value } from './field.ts';
+import type { Controls, FieldProps, Value } from './field.ts';
 import { GroupField } from './group-field.tsx';
 import { JsonField } from './json-field.tsx';
 import { RecordField, RecordsField, recordsOf } from './record-field.tsx';
 import { ReferenceField, ReferencesField } from './reference-field.tsx';
 import { RowsField } from './rows-field.tsx';
-import { ChoiceField, ChoicesField, ListField, NumberField, SwitchField, TagsField, TextField } from './scalar-fields.tsx';
+import {
+  ChoiceField,
+  ChoicesField,
+  ListField,
+  NumberField,
+  SwitchField,
+  TagsField,
+  TextField,
+} from './scalar-fields.tsx';
 import { type ObjectSchema, referenceOf, type Schema, typeOf, withoutNull } from './schema.ts';
 
 export type { Value } from './field.ts';

@@ -1,0 +1,61 @@
+import { Button, Group, Menu, ScrollArea, Text } from '@mantine/core';
+import type { ConfigurationEntry, Plugin } from '@rushhour/contract';
+import { IconPlus } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { useToasts } from '../../../components/toasts.tsx';
+import { client } from '../../../lib/client.ts';
+import { useMay } from '../../../lib/session.ts';
+import { text } from '../../../lib/text.ts';
+import { entryOf } from './task-form.ts';
+import { usePluginReader } from './use-plugins.ts';
+
+interface AddEntryProps {
+  plugins: readonly Plugin[];
+  onAdd: (entry: ConfigurationEntry) => void;
+}
+
+/** A plugin to add; its entry begins as an example between agents that are online. */
+export const AddEntry = ({ plugins, onAdd }: AddEntryProps) => {
+  const read = usePluginReader();
+  const toasts = useToasts();
+  const may = useMay();
+  const { data: agents = [] } = useQuery({
+    queryKey: ['agents', 'all'],
+    queryFn: async () => (await client.agents.all()).data,
+    enabled: may('agents', 'all'),
+  });
+  const online = agents.filter(({ status }) => status === 1 || status === 2).map(({ id }) => id);
+  const add = async (plugin: Plugin) => {
+    try {
+      const { examples } = await read(plugin.id);
+      onAdd(entryOf(plugin, examples[0] ?? {}, online));
+    } catch (error) {
+      toasts.problem(error);
+    }
+  };
+  return (
+    <Group>
+      <Menu position="bottom-start" width={320}>
+        <Menu.Target>
+          <Button variant="default" leftSection={<IconPlus size={16} />}>
+            {text.editor.addEntry}
+          </Button>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <ScrollArea.Autosize mah={360}>
+            {plugins.map((plugin) => (
+              <Menu.Item key={plugin.id} onClick={() => void add(plugin)}>
+                <Text size="sm">{plugin.title}</Text>
+                {!plugin.available && (
+                  <Text size="xs" c="dimmed">
+                    {plugin.reason}
+                  </Text>
+                )}
+              </Menu.Item>
+            ))}
+          </ScrollArea.Autosize>
+        </Menu.Dropdown>
+      </Menu>
+    </Group>
+  );
+};

@@ -1,0 +1,85 @@
+import { Badge, Card, Group, List, Stack, Text, UnstyledButton } from '@mantine/core';
+import type { Estimate, ValidationIssue } from '@rushhour/contract';
+import { sentenceOf } from '../../../components/toasts.tsx';
+import { text } from '../../../lib/text.ts';
+import { clock, scaled } from '../../../lib/units.ts';
+
+const { editor } = text;
+
+interface CheckPanelProps {
+  checked: { valid: boolean; issues: readonly ValidationIssue[]; estimate?: Estimate } | undefined;
+  isChecking: boolean;
+  error: unknown;
+}
+
+const colors = { error: 'red', warning: 'orange', info: 'gray' } as const;
+
+/** Whether the task can run, what it will amount to, and what is wrong with it. */
+export const CheckPanel = ({ checked, isChecking, error }: CheckPanelProps) => (
+  <Card withBorder aria-live="polite" aria-busy={isChecking}>
+    <Stack gap="xs">
+      <Group justify="space-between">
+        <Text fw={600}>{editor.check}</Text>
+        {checked && (
+          <Badge color={checked.valid ? 'teal' : 'red'} variant="dot" tt="none">
+            {checked.valid ? editor.valid : editor.wrong}
+          </Badge>
+        )}
+      </Group>
+      {error !== null && error !== undefined && (
+        <Text size="sm" c="red" role="alert">
+          {sentenceOf(error)}
+        </Text>
+      )}
+      {checked === undefined && (
+        <Text size="sm" c="dimmed">
+          {editor.nothingYet}
+        </Text>
+      )}
+      {checked?.estimate && <EstimateText estimate={checked.estimate} />}
+      {checked && checked.issues.length > 0 && (
+        <List size="sm" spacing={4} listStyleType="none">
+          {checked.issues.map(({ path, message, severity, code }) => (
+            <List.Item key={`${path} ${code} ${message}`}>
+              <UnstyledButton onClick={() => showPlace(path)} fz="sm">
+                <Text span size="xs" c={colors[severity]} fw={600}>
+                  {editor.severity[severity]}
+                </Text>{' '}
+                <Text span size="xs" c="dimmed">
+                  {path}
+                </Text>{' '}
+                {message}
+              </UnstyledButton>
+            </List.Item>
+          ))}
+        </List>
+      )}
+    </Stack>
+  </Card>
+);
+
+const EstimateText = ({ estimate: { agents, connections, pps, bps, durationSec } }: { estimate: Estimate }) => (
+  <Text size="sm" className="numbers">
+    {[
+      editor.agents(agents),
+      ...(connections > 0 ? [`${scaled(connections)} ${editor.connections}`] : []),
+      ...(pps > 0 ? [scaled(pps, 'pps')] : []),
+      ...(bps > 0 ? [scaled(bps, 'bit/s')] : []),
+      durationSec === null ? editor.untilStopped : clock(durationSec),
+    ].join(' · ')}
+  </Text>
+);
+
+/** Brings the place of a JSON pointer, or the nearest around it that is shown, into sight. */
+const showPlace = (path: string) => {
+  const parts = path.split('/');
+  while (parts.length > 1) {
+    const found = document.querySelector(`[data-pointer="${CSS.escape(parts.join('/')).replaceAll('\\/', '/')}"]`);
+    if (found !== null) {
+      found.scrollIntoView({ block: 'center' });
+      const input = found.querySelector<HTMLElement>('[aria-invalid="true"], input, button');
+      return input?.focus({ preventScroll: true });
+    }
+    parts.pop();
+  }
+};

@@ -1,0 +1,74 @@
+import { Skeleton, Stack, Text } from '@mantine/core';
+import { GroupField } from '../../../components/schema-form/group-field.tsx';
+import { Help } from '../../../components/schema-form/help.tsx';
+import type { ObjectSchema } from '../../../components/schema-form/schema.ts';
+import { SchemaFields, type Value } from '../../../components/schema-form/schema-fields.tsx';
+import { text } from '../../../lib/text.ts';
+import type { Issues } from './task-form.ts';
+import { usePlugin } from './use-plugins.ts';
+
+/** What most tests leave as it is. */
+const rare = [
+  'ipLayer',
+  'clientPortRange',
+  'rotationMode',
+  'cpuCores',
+  'l2PolicyVersion',
+  'reopenSessionTime',
+  'requestInterval',
+  'initialTps',
+  'tpsRampStep',
+  'totalSessions',
+];
+
+interface PluginFormProps {
+  pluginId: number;
+  values: Value;
+  onChange: (values: Value) => void;
+  issues: Issues;
+  /** JSON pointer of the values. */
+  path: string;
+}
+
+/** The values of an entry: a form made from the schema the controller gives for the plugin. */
+export const PluginForm = ({ pluginId, values, onChange, issues, path }: PluginFormProps) => {
+  const plugin = usePlugin(pluginId);
+  if (plugin === undefined) return <Skeleton height={200} />;
+  const schema = plugin.schema as unknown as ObjectSchema;
+  const names = orderOf(Object.keys(schema.properties), plugin.uiSchema['ui:order'] as string[] | undefined);
+  const part = (isWanted: (name: string) => boolean): ObjectSchema => ({
+    ...schema,
+    properties: Object.fromEntries(names.filter(isWanted).map((name) => [name, schema.properties[name] ?? {}])),
+  });
+  const hidden = names.filter((name) => rare.includes(name));
+  const isAsked = hidden.some((name) => values[name] !== undefined || issues[`${path}/${name}`] !== undefined);
+  const fields = { value: values, onChange, issues, path };
+  return (
+    <Stack gap="sm">
+      <Text size="sm" c="dimmed">
+        <Help text={plugin.description} />
+      </Text>
+      <SchemaFields {...fields} schema={part((name) => !rare.includes(name))} />
+      {hidden.length > 0 && (
+        <GroupField
+          name={text.editor.more}
+          schema={{ default: {} }}
+          isRequired={false}
+          value={isAsked ? {} : undefined}
+          onChange={() => {}}
+          issues={{}}
+          path={`${path}/more`}
+          form={values}
+        >
+          <SchemaFields {...fields} schema={part((name) => rare.includes(name))} />
+        </GroupField>
+      )}
+    </Stack>
+  );
+};
+
+/** The wished order; `*` stands for all that it does not name. */
+const orderOf = (names: readonly string[], order: readonly string[] = ['*']): string[] => {
+  const rest = names.filter((name) => !order.includes(name));
+  return order.flatMap((name) => (name === '*' ? rest : names.includes(name) ? [name] : []));
+};

@@ -1,0 +1,76 @@
+import { RequestFailed } from '@rushhour/client';
+import type { ConfigurationEntry, Plugin, Task, TaskDraft, Threshold } from '@rushhour/contract';
+
+/** Everything the editor of a task holds: the definition and what its results must hold. */
+export interface TaskForm {
+  readonly comment: string;
+  readonly projectID: number | null;
+  readonly configuration: readonly ConfigurationEntry[];
+  readonly accessPlane: NonNullable<TaskDraft['accessPlane']>;
+  readonly controlPlane: NonNullable<TaskDraft['controlPlane']>;
+  readonly dumps: NonNullable<TaskDraft['dumps']>;
+  readonly thresholds: readonly Threshold[];
+}
+
+export const emptyForm: TaskForm = {
+  comment: '',
+  projectID: null,
+  configuration: [],
+  accessPlane: [],
+  controlPlane: [],
+  dumps: {},
+  thresholds: [],
+};
+
+export const formOf = (task: Task, thresholds: readonly Threshold[]): TaskForm => {
+  const { comment, projectID, configuration, accessPlane, controlPlane, dumps } = task;
+  return { comment, projectID, configuration, accessPlane, controlPlane, dumps, thresholds };
+};
+
+/** What is sent: the definition without thresholds, which have an operation of their own. */
+export const draftOf = ({ thresholds: _, configuration, ...form }: TaskForm): TaskDraft => ({
+  ...form,
+  configuration: [...configuration],
+});
+
+type Values = NonNullable<ConfigurationEntry['values']>;
+type Example = Readonly<Record<string, unknown>>;
+
+/** A first entry that already runs: an example of the plugin between agents that are there. */
+export const entryOf = (plugin: Plugin, example: Example, agentIds: readonly number[]): ConfigurationEntry => {
+  const [client, server = client] = agentIds;
+  const at = (id: number | undefined) => [id === undefined ? {} : { agent: { id } }];
+  const ends = {
+    ...('sources' in example && { sources: at(client) }),
+    ...('targets' in example && { targets: at(server) }),
+  };
+  return {
+    plugin: { id: plugin.id },
+    values: { ...example, ...ends } as Values,
+    ...(plugin.name === 'suite' && { subplugins: { subplugins: [] } }),
+  };
+};
+
+/** Another plugin keeps what it also takes. */
+export const withPlugin = (entry: ConfigurationEntry, plugin: Plugin): ConfigurationEntry => {
+  const values = Object.fromEntries(
+    Object.entries(entry.values ?? {}).filter(([name]) => plugin.members.includes(name)),
+  ) as Values;
+  const { subplugins, ...rest } = entry;
+  return {
+    ...rest,
+    plugin: { id: plugin.id },
+    values,
+    ...(plugin.name === 'suite' && { subplugins: subplugins ?? {} }),
+  };
+};
+
+export type Issues = Readonly<Record<string, string>>;
+
+/** The first message of each place. */
+export const issuesOf = (found: readonly { path: string; message: string }[]): Issues =>
+  Object.fromEntries([...found].reverse().map(({ path, message }) => [path, message]));
+
+/** What a refusal says about single places; nothing when it is about something else. */
+export const issuesIn = (error: unknown): Issues =>
+  issuesOf((error instanceof RequestFailed && error.data.issues) || []);
