@@ -4,6 +4,6 @@ import type { Duration, Phase } from '@rushhour/protocol';
 export const phaseAt = (seconds: number, duration: Duration): Phase => {
   if (seconds < duration.rampUpSec) return 'rampUp';
   if (seconds < duration.rampUpSec + duration.warmUpSec) return 'warmUp';
-  if (duration.mode === 'time' && seconds >= duration.seconds - duration.rampDownSec) return 'rampDown';
-  return 'steady';
+  if (duration.mode !== 'time' || seconds < duration.seconds - duration.rampDownSec) return 'steady';
+  return seconds < duration.seconds ? 'rampDown' : 'windDown';
 };

@@ -1,8 +1,17 @@
 import { type Static, Type } from 'typebox';
 
 export const Phase = Type.Union(
-  [Type.Literal('warmUp'), Type.Literal('rampUp'), Type.Literal('steady'), Type.Literal('rampDown')],
-  { description: 'The part of the run the second belongs to; judgements are made on the steady part.' },
+  [
+    Type.Literal('warmUp'),
+    Type.Literal('rampUp'),
+    Type.Literal('steady'),
+    Type.Literal('rampDown'),
+    Type.Literal('windDown'),
+  ],
+  {
+    description:
+      'The part of the run the second belongs to; judgements are made on the steady part. windDown comes after the planned end: nothing new is begun, what is under way ends.',
+  },
 );
 export type Phase = Static<typeof Phase>;
 

@@ -36,7 +36,7 @@ export const runResultRoutes = {
           status: Type.Integer(),
           statusName: Type.String(),
           runId: Type.Unsafe<number | null>({ type: ['integer', 'null'] }),
-          phase: OneOf(['', 'warmUp', 'rampUp', 'steady', 'rampDown']),
+          phase: OneOf(['', 'warmUp', 'rampUp', 'steady', 'rampDown', 'windDown']),
           progress: Type.Number({ minimum: 0, maximum: 1 }),
           elapsedSec: Type.Number(),
           remainingSec: Type.Unsafe<number | null>({ type: ['number', 'null'] }),

@@ -67,7 +67,7 @@ const wholeMs = 800;
 
 /** A second that was not whole is no steady one: in it an order has ended, and its last words came after the traffic. */
 export const phaseOf = ({ phase, spanMs, orders }: Cell): Phase =>
-  phase === 'steady' && spanMs < wholeMs * orders ? 'rampDown' : phase;
+  phase === 'steady' && spanMs < wholeMs * orders ? 'windDown' : phase;
 
 /** Metric 0 of a merged second says how many orders it is made of. */
 const ordersMetric = 0;

@@ -32,7 +32,7 @@ const second = fc.record(
   {
     at: fc.integer({ min: 0, max: 4_102_444_800_000 }),
     spanMs: fc.double({ min: 0.001, max: 1e6, noNaN: true }),
-    phase: fc.constantFrom('warmUp', 'rampUp', 'steady', 'rampDown'),
+    phase: fc.constantFrom('warmUp', 'rampUp', 'steady', 'rampDown', 'windDown'),
     series: fc.array(series, { maxLength: 4 }),
   },
   { noNullPrototype: true },

@@ -2,7 +2,7 @@ import type { Phase } from '@rushhour/protocol';
 import { ByteReader, ByteWriter } from './byte-stream.ts';
 import type { Part, Second } from './second.ts';
 
-const phases: readonly Phase[] = ['warmUp', 'rampUp', 'steady', 'rampDown'];
+const phases: readonly Phase[] = ['warmUp', 'rampUp', 'steady', 'rampDown', 'windDown'];
 
 /** Which values a part of a second has; most seconds of an order have the same. */
 interface PartShape {

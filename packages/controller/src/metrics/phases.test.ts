@@ -13,7 +13,7 @@ const side = (group: number, role: Side['role']): Side => ({
 const client = side(2, 'client');
 const server = side(3, 'server');
 
-const phasesWith = (...phases: ('rampUp' | 'steady' | 'rampDown')[]) => {
+const phasesWith = (...phases: ('rampUp' | 'steady' | 'rampDown' | 'windDown')[]) => {
   const known = new Phases({
     sides: new Map([
       [2, client],
@@ -30,12 +30,11 @@ describe('the steady seconds', () => {
     expect([1, 2, 3, 4].map((second) => phases.steadySecond(server, second))).toEqual([undefined, 2, 3, undefined]);
   });
 
-  it('of a server take what comes in after the last second of its clients', () => {
-    expect(phasesWith('steady', 'steady').steadySecond(server, 3)).toBe(2);
-    expect(phasesWith('steady', 'rampDown').steadySecond(server, 3)).toBeUndefined();
-  });
-
-  it('of a client are its own alone', () => {
-    expect(phasesWith('steady', 'steady').steadySecond(client, 3)).toBeUndefined();
+  it('take what comes in after the last whole one', () => {
+    for (const side of [client, server]) {
+      expect(phasesWith('steady', 'steady', 'windDown').steadySecond(side, 3)).toBe(2);
+      expect(phasesWith('steady', 'steady').steadySecond(side, 3)).toBe(2);
+      expect(phasesWith('steady', 'rampDown', 'windDown').steadySecond(side, 3)).toBeUndefined();
+    }
   });
 });

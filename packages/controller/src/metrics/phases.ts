@@ -30,7 +30,7 @@ export class Phases {
       this.#phases.set(group, known);
     }
     known.bySecond.set(second, phase);
-    known.last = Math.max(known.last, second);
+    if (phase !== 'windDown') known.last = Math.max(known.last, second);
     if (this.#newest === undefined || second >= this.#newest.second) this.#newest = { second, phase };
   }
 
@@ -40,15 +40,14 @@ export class Phases {
   }
 
   /**
-   * The steady second that what was measured in this one belongs to; undefined when it belongs to none. What a server
-   * sees after the last second of its clients was sent in that second.
+   * The steady second that what was measured in this one belongs to; undefined when it belongs to none. What comes
+   * after the last whole second of the clients is the end of what was begun in it.
    */
-  steadySecond({ group, role }: Pick<Side, 'group' | 'role'>, second: number): number | undefined {
+  steadySecond({ group }: Pick<Side, 'group'>, second: number): number | undefined {
     const clients = this.#clientsOf(group);
     if (clients.some(({ bySecond }) => bySecond.get(second) === 'steady')) return second;
     const last = clients.reduce((latest, client) => Math.max(latest, client.last), 0);
-    const isLate = role === 'server' && this.#hasClients && second > last;
-    return isLate && clients.some(({ bySecond }) => bySecond.get(last) === 'steady') ? last : undefined;
+    return second > last && clients.some(({ bySecond }) => bySecond.get(last) === 'steady') ? last : undefined;
   }
 
   /** Whether there is a steady second at all. */
