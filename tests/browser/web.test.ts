@@ -2,6 +2,7 @@ import { permissions } from '@rushhour/contract';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ensureWeb } from '../../scripts/build-web.ts';
+import { holdUsualPorts } from '../process/free-port.ts';
 import { type System, startSystem } from '../system/system.ts';
 import { launchBrowser, openPage, seriousViolations, signIn } from './browser.ts';
 
@@ -23,7 +24,8 @@ afterAll(async () => {
 });
 
 describe('the web interface', () => {
-  it('leads from the sign-in to running traffic and its verdict in a few clicks', { retry: 2 }, async () => {
+  it('leads from the sign-in to running traffic and its verdict in a few clicks', async ({ onTestFinished }) => {
+    onTestFinished(await holdUsualPorts());
     const { page, problems, context } = await openPage(browser);
     await page.goto(system.url);
     await signIn(page, admin);

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type Client, cookieJar, createClient } from '@rushhour/client';
+import { freePort } from '../process/free-port.ts';
 import { type Spawned, spawnController } from '../process/spawn-controller.ts';
 
 const agentProgram = fileURLToPath(new URL('../../packages/agent/src/main.ts', import.meta.url));
@@ -14,6 +15,8 @@ export interface AgentProcess {
   readonly name: string;
   readonly id: number;
   readonly dataDir: string;
+  /** Where it answers in the tasks of `httpTask`. */
+  readonly port: number;
   process: ChildProcess;
   output(): string;
   /** Ends it by a signal and waits until it is gone. */
@@ -78,7 +81,8 @@ export const startSystem = async (settings: object = {}, env: Record<string, str
 
   const addAgent: System['addAgent'] = async (name, place = {}) => {
     const { data: token } = await client.agents.createToken({ body: { name, ttlSec: 600, maxUses: 1 } });
-    const agent = startAgent({ name, url: place.url ?? url, token: token.token, place });
+    const port = await freePort();
+    const agent = startAgent({ name, url: place.url ?? url, token: token.token, place, port });
     agents.push(agent);
     const found = await until(`agent ${name} to be online`, async () => {
       const { data } = await client.agents.list({ query: { search: name } });
@@ -108,8 +112,15 @@ export const startSystem = async (settings: object = {}, env: Record<string, str
   };
 };
 
-const startAgent = (options: { name: string; url: string; token: string; place: AgentPlace }): AgentProcess => {
-  const { name, url, token, place } = options;
+interface AgentStart {
+  name: string;
+  url: string;
+  token: string;
+  place: AgentPlace;
+  port: number;
+}
+
+const startAgent = ({ name, url, token, place, port }: AgentStart): AgentProcess => {
   const dataDir = place.dataDir ?? mkdtempSync(join(tmpdir(), `rushhour-agent-${name}-`));
   const args = [agentProgram, '--controller', url, '--token', token, '--name', name, '--data-dir', dataDir];
   const wrapped = place.namespace === undefined ? [] : ['ip', 'netns', 'exec', place.namespace];
@@ -125,6 +136,7 @@ const startAgent = (options: { name: string; url: string; token: string; place: 
     name,
     id: 0,
     dataDir,
+    port,
     process: begin(),
     output: () => output,
     kill: async (signal) => {
@@ -149,7 +161,7 @@ export const httpTask = (client: AgentProcess, server: AgentProcess, values: obj
       plugin: { id: 1 },
       values: {
         sources: [{ agent: { id: client.id } }],
-        targets: [{ agent: { id: server.id } }],
+        targets: [{ agent: { id: server.id }, ports: String(server.port) }],
         httpParams: { method: 'GET', path: '/' },
         requestsPerSecond: 200,
         duration: { mode: 'time', seconds: 6 },

@@ -46,7 +46,7 @@ describe('what a run reports', () => {
     }
   });
 
-  it('holds the rate that was set', { retry: 2 }, async () => {
+  it('holds the rate that was set', async () => {
     const values = { requestsPerSecond: 1000, duration: { mode: 'time', seconds: 6 } };
     const { result } = await runToEnd(system.client, httpTask(near, far, values));
     const sent = metricOf(result, 'client', 'http.requests')?.['sum'] ?? 0;
