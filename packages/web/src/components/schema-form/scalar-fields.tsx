@@ -73,7 +73,7 @@ export const TextField = (props: FieldProps) => {
   };
   if (secrets.has(name)) return <PasswordInput {...shared} autoComplete="off" />;
   if (pem.has(name)) return <Textarea {...shared} autosize minRows={3} maxRows={10} ff="monospace" />;
-  if ((schema.maxLength ?? 0) > longText) return <Textarea {...shared} autosize minRows={2} maxRows={12} />;
+  if ((schema.maxLength ?? 0) > longText) return <Textarea {...shared} autosize minRows={1} maxRows={12} />;
   return <TextInput {...shared} {...(schema.format === 'email' && { type: 'email' })} />;
 };
 

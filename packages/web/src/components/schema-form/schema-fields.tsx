@@ -1,4 +1,6 @@
 import { Stack } from '@mantine/core';
+import { useContext } from 'react';
+import { Dense } from './dense.ts';
 import type { Controls, FieldProps, Value } from './field.ts';
 import { GroupField } from './group-field.tsx';
 import { JsonField } from './json-field.tsx';
@@ -15,6 +17,7 @@ import {
   TextField,
 } from './scalar-fields.tsx';
 import { type ObjectSchema, referenceOf, type Schema, typeOf, withoutNull } from './schema.ts';
+import classes from './schema-fields.module.css';
 
 export type { Value } from './field.ts';
 
@@ -29,32 +32,37 @@ interface SchemaFieldsProps {
 }
 
 /** One field for each member; an emptied one is left out. What nothing honours is shown only where it is said. */
-export const SchemaFields = ({ schema, value, onChange, issues, path, controls = {} }: SchemaFieldsProps) => (
-  <Stack gap="sm">
-    {Object.entries(schema.properties)
-      .filter(([name, member]) => !member['x-ignored'] || value[name] !== undefined)
-      .map(([name, member]) => {
-        const Control = controls[name] ?? controlOf(name, withoutNull(member));
-        return (
-          <div key={name} data-pointer={`${path}/${name}`}>
-            <Control
-              name={name}
-              schema={withoutNull(member)}
-              isRequired={schema.required?.includes(name) ?? false}
-              value={value[name] ?? undefined}
-              form={value}
-              issues={issues}
-              path={`${path}/${name}`}
-              onChange={(next) => {
-                const { [name]: _, ...rest } = value;
-                onChange(next === undefined ? rest : { ...rest, [name]: next });
-              }}
-            />
-          </div>
-        );
-      })}
-  </Stack>
-);
+export const SchemaFields = ({ schema, value, onChange, issues, path, controls = {} }: SchemaFieldsProps) => {
+  const isDense = useContext(Dense);
+  const fields = Object.entries(schema.properties)
+    .filter(([name, member]) => !member['x-ignored'] || value[name] !== undefined)
+    .map(([name, member]) => {
+      const shown = withoutNull(member);
+      const Control = controls[name] ?? controlOf(name, shown);
+      return (
+        <div key={name} data-pointer={`${path}/${name}`} className={isSmall(shown) ? '' : classes['whole']}>
+          <Control
+            name={name}
+            schema={shown}
+            isRequired={schema.required?.includes(name) ?? false}
+            value={value[name] ?? undefined}
+            form={value}
+            issues={issues}
+            path={`${path}/${name}`}
+            onChange={(next) => {
+              const { [name]: _, ...rest } = value;
+              onChange(next === undefined ? rest : { ...rest, [name]: next });
+            }}
+          />
+        </div>
+      );
+    });
+  return isDense ? <div className={classes['grid']}>{fields}</div> : <Stack gap="sm">{fields}</Stack>;
+};
+
+/** Whether a member needs no more room than a line of its own. */
+const isSmall = (schema: Schema) =>
+  referenceOf(schema) !== undefined || ['string', 'integer', 'number', 'boolean'].includes(typeOf(schema));
 
 const scalars = ['string', 'integer', 'number'];
 

@@ -24,7 +24,10 @@ export const AddEntry = ({ plugins, onAdd }: AddEntryProps) => {
     queryFn: async () => (await client.agents.all()).data,
     enabled: may('agents', 'all'),
   });
-  const online = agents.filter(({ status }) => status === 1 || status === 2).map(({ id }) => id);
+  const online = agents
+    .filter(({ status }) => status === 1 || status === 2)
+    .sort((a, b) => a.name.localeCompare(b.name))
+    .map(({ id }) => id);
   const add = async (plugin: Plugin) => {
     try {
       const { examples } = await read(plugin.id);

@@ -36,7 +36,7 @@ export const CheckPanel = ({ checked, isChecking, error }: CheckPanelProps) => (
           {editor.nothingYet}
         </Text>
       )}
-      {checked?.estimate && <EstimateText estimate={checked.estimate} />}
+      {checked?.valid && checked.estimate && <EstimateText estimate={checked.estimate} />}
       {checked && checked.issues.length > 0 && (
         <List size="sm" spacing={4} listStyleType="none">
           {checked.issues.map(({ path, message, severity, code }) => (

@@ -1,4 +1,5 @@
-import { Skeleton, Stack, Text } from '@mantine/core';
+import { Box, Skeleton, Text } from '@mantine/core';
+import { Dense } from '../../../components/schema-form/dense.ts';
 import { GroupField } from '../../../components/schema-form/group-field.tsx';
 import { Help } from '../../../components/schema-form/help.tsx';
 import type { ObjectSchema } from '../../../components/schema-form/schema.ts';
@@ -19,6 +20,16 @@ const rare = [
   'initialTps',
   'tpsRampStep',
   'totalSessions',
+];
+
+/** How hard: beside how long. */
+const loads = [
+  'requestsPerSecond',
+  'packetsPerSecond',
+  'sessionsPerSecond',
+  'ppsPerConnection',
+  'rpsUnlimited',
+  'ppsUnlimited',
 ];
 
 interface PluginFormProps {
@@ -44,31 +55,34 @@ export const PluginForm = ({ pluginId, values, onChange, issues, path }: PluginF
   const isAsked = hidden.some((name) => values[name] !== undefined || issues[`${path}/${name}`] !== undefined);
   const fields = { value: values, onChange, issues, path };
   return (
-    <Stack gap="sm">
-      <Text size="sm" c="dimmed">
+    <Dense value={true}>
+      <Text size="sm" c="dimmed" mb="sm">
         <Help text={plugin.description} />
       </Text>
       <SchemaFields {...fields} schema={part((name) => !rare.includes(name))} />
       {hidden.length > 0 && (
-        <GroupField
-          name={text.editor.more}
-          schema={{ default: {} }}
-          isRequired={false}
-          value={isAsked ? {} : undefined}
-          onChange={() => {}}
-          issues={{}}
-          path={`${path}/more`}
-          form={values}
-        >
-          <SchemaFields {...fields} schema={part((name) => rare.includes(name))} />
-        </GroupField>
+        <Box mt="sm">
+          <GroupField
+            name={text.editor.more}
+            schema={{ default: {} }}
+            isRequired={false}
+            value={isAsked ? {} : undefined}
+            onChange={() => {}}
+            issues={{}}
+            path={`${path}/more`}
+            form={values}
+          >
+            <SchemaFields {...fields} schema={part((name) => rare.includes(name))} />
+          </GroupField>
+        </Box>
       )}
-    </Stack>
+    </Dense>
   );
 };
 
 /** The wished order; `*` stands for all that it does not name. */
 const orderOf = (names: readonly string[], order: readonly string[] = ['*']): string[] => {
-  const rest = names.filter((name) => !order.includes(name));
-  return order.flatMap((name) => (name === '*' ? rest : names.includes(name) ? [name] : []));
+  const wished = order.flatMap((name) => (name === 'duration' ? [...loads, name] : [name]));
+  const rest = names.filter((name) => !wished.includes(name));
+  return wished.flatMap((name) => (name === '*' ? rest : names.includes(name) ? [name] : []));
 };
