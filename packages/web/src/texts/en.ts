@@ -1,8 +1,10 @@
+import { assets } from './en-assets.ts';
 import { collections } from './en-collections.ts';
 import { tasks } from './en-tasks.ts';
 
 /** Every sentence the interface says. Features read their own part; a translation is a second file of this shape. */
 export const en = {
+  ...assets,
   ...collections,
   ...tasks,
   app: {

@@ -3,12 +3,13 @@ import { idOf, type Resource } from '../../components/resource/resource.ts';
 import { AgentDetails } from '../../features/agents/agent-details.tsx';
 import { JoinButton } from '../../features/agents/join-dialog.tsx';
 import { text } from '../../lib/text.ts';
-import { bytes } from '../../lib/units.ts';
+import { assetResources } from './asset-resources.tsx';
+import { peopleResources } from './people-resources.tsx';
 
 const { nav } = text;
-const changed = { key: 'updatedAt', header: 'Changed' };
-const issuer = { key: 'issuer', header: 'By' };
-const named = { key: 'name', header: 'Name' };
+const changed = { key: 'updatedAt', header: text.columns.changed, isMinor: true };
+const issuer = { key: 'issuer', header: text.columns.by, isMinor: true };
+const named = { key: 'name', header: text.columns.name };
 
 /** The collections that need no page of their own: columns, and a word for those who come first. */
 export const resources: readonly Resource[] = [
@@ -70,86 +71,11 @@ export const resources: readonly Resource[] = [
     ],
   },
   {
-    name: 'networks',
-    title: nav.networks,
-    hint: 'Networks give tests their client and server addresses.',
-    columns: [named, { key: 'subnet', header: 'Subnet' }, { key: 'gateway', header: 'Gateway' }, changed, issuer],
-  },
-  {
-    name: 'macs',
-    title: nav.macs,
-    hint: 'Addresses or pools that emulated hosts use.',
-    columns: [named, { key: 'address', header: 'Address' }, { key: 'kind', header: 'Kind' }, changed],
-  },
-  {
-    name: 'tunnels',
-    title: nav.tunnels,
-    hint: 'Tunnels that test traffic goes through.',
-    columns: [named, { key: 'type', header: 'Type' }, changed, issuer],
-  },
-  {
-    name: 'certificates',
-    title: nav.certificates,
-    hint: 'Import one, or let Rushhour make one.',
-    columns: [named, { key: 'hasPrivate', header: 'Private key' }, changed, issuer],
-  },
-  {
-    name: 'files',
-    title: nav.files,
-    hint: 'Captures, recordings, payloads and dictionaries. Drop a file here.',
-    columns: [
-      named,
-      { key: 'category', header: 'Category' },
-      { key: 'size', header: 'Size', align: 'right', render: ({ size }) => bytes(size as number) },
-      { key: 'tags', header: 'Tags' },
-      { key: 'createdAt', header: 'Added' },
-    ],
-  },
-  {
-    name: 'applications',
-    title: nav.applications,
-    hint: 'Made from a capture: sessions that can be replayed with changing values.',
-    columns: [named, { key: 'tags', header: 'Tags' }, { key: 'mode', header: 'Mode' }, changed],
-  },
-  {
-    name: 'dictionaries',
-    title: nav.dictionaries,
-    hint: 'Lists and tables that tests draw values from.',
-    columns: [
-      named,
-      { key: 'type', header: 'Type' },
-      { key: 'rowCount', header: 'Rows', align: 'right' },
-      { key: 'tags', header: 'Tags' },
-      changed,
-    ],
-  },
-  {
     name: 'taskTemplates',
     title: nav.templates,
     hint: 'A template makes the same test for other agents in a moment.',
     columns: [named, { key: 'description', header: 'What it does' }, { key: 'tags', header: 'Tags' }, changed],
   },
-  {
-    name: 'users',
-    title: nav.users,
-    hint: 'People who may sign in.',
-    columns: [
-      { key: 'email', header: 'E-mail' },
-      { key: 'realName', header: 'Name' },
-      { key: 'group', header: 'Group', render: ({ group }) => (group as { name: string } | null)?.name ?? '–' },
-      { key: 'isActive', header: 'Active' },
-      { key: 'lastLogin', header: 'Last sign-in' },
-    ],
-  },
-  {
-    name: 'groups',
-    title: nav.groups,
-    hint: 'Groups say what their users may do.',
-    columns: [
-      named,
-      { key: 'permissions', header: 'Permissions', align: 'right' },
-      { key: 'users', header: 'Users', align: 'right' },
-      changed,
-    ],
-  },
+  ...assetResources,
+  ...peopleResources,
 ];

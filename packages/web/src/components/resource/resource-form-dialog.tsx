@@ -1,7 +1,7 @@
 import { Button, Collapse, Grid, Group, Modal, Stack } from '@mantine/core';
 import { RequestFailed } from '@rushhour/client';
 import { IconChevronDown, IconChevronUp } from '@tabler/icons-react';
-import { type FormEvent, useState } from 'react';
+import { type FormEvent, type ReactNode, useState } from 'react';
 import { text } from '../../lib/text.ts';
 import { Problem } from '../problem.tsx';
 import { type ObjectSchema, writableOf } from '../schema-form/schema.ts';
@@ -23,7 +23,7 @@ export const ResourceFormDialog = ({ resource, item, onClose, onSaved }: Resourc
   const names = [...Object.keys(schema.properties), ...Object.keys(more.properties)];
   const [first] = useState<Item>(() => pick(item ?? {}, names));
   const [value, setValue] = useState(first);
-  const { issues, stray, problem, isBusy, submit } = useSubmit({
+  const { issues, stray, problem, isBusy, answer, submit } = useSubmit({
     resource,
     item,
     first,
@@ -39,6 +39,13 @@ export const ResourceFormDialog = ({ resource, item, onClose, onSaved }: Resourc
     path: '',
     ...(resource.controls && { controls: resource.controls }),
   };
+  if (answer !== undefined) {
+    return (
+      <Modal opened onClose={onClose} title={resource.title} closeOnClickOutside={false}>
+        {answer}
+      </Modal>
+    );
+  }
   return (
     <Modal
       opened
@@ -59,7 +66,7 @@ export const ResourceFormDialog = ({ resource, item, onClose, onSaved }: Resourc
               )}
             </Stack>
           </Grid.Col>
-          {resource.formAside && <Grid.Col span={{ base: 12, md: 6 }}>{resource.formAside(value)}</Grid.Col>}
+          {resource.formAside && <Grid.Col span={{ base: 12, md: 6 }}>{resource.formAside(value, item)}</Grid.Col>}
         </Grid>
         <Stack mt="md">
           {problem !== undefined && <Problem error={problem} />}
@@ -89,6 +96,7 @@ const useSubmit = ({ resource, item, first, value, names, onClose, onSaved }: Su
   const [issues, setIssues] = useState<Record<string, string>>({});
   const [problem, setProblem] = useState<unknown>();
   const [isBusy, setBusy] = useState(false);
+  const [answer, setAnswer] = useState<ReactNode>();
   const toasts = useToasts();
   const submit = async (event: FormEvent) => {
     event.preventDefault();
@@ -97,11 +105,13 @@ const useSubmit = ({ resource, item, first, value, names, onClose, onSaved }: Su
     setProblem(undefined);
     try {
       const operations = operationsOf(resource.name);
-      if (item === undefined) await operations['create']?.({ body: value });
-      else await operations['update']?.({ body: patchOf(item, first, value) });
+      const reply = await (item === undefined
+        ? operations['create']?.({ body: value })
+        : operations['update']?.({ body: patchOf(item, first, value) }));
       toasts.done(item === undefined ? text.table.created : text.table.saved);
       onSaved();
-      onClose();
+      if (item === undefined && resource.afterCreate) setAnswer(resource.afterCreate(reply));
+      else onClose();
     } catch (error) {
       const found = error instanceof RequestFailed ? error.data.issues : undefined;
       if (found === undefined || found.length === 0) setProblem(error);
@@ -113,10 +123,10 @@ const useSubmit = ({ resource, item, first, value, names, onClose, onSaved }: Su
   const stray = Object.entries(issues)
     .filter(([path]) => !names.includes(path.split('/')[1] ?? ''))
     .map(([path, message]) => `${path} ${message}`);
-  return { issues, stray, problem, isBusy, submit };
+  return { issues, stray, problem, isBusy, answer, submit };
 };
 
-const Folded = ({ isForced, children }: { isForced: boolean; children: React.ReactNode }) => {
+const Folded = ({ isForced, children }: { isForced: boolean; children: ReactNode }) => {
   const [isOpen, setOpen] = useState(false);
   const isShown = isOpen || isForced;
   const Arrow = isShown ? IconChevronUp : IconChevronDown;

@@ -150,9 +150,10 @@ const Pages = ({ cursor: { totalPages, totalRows }, page, shown, onPage }: Pages
     </Group>
   );
 
-const NewButton = ({ resource: { name, createTo }, onNew }: { resource: Resource; onNew: () => void }) => {
+const NewButton = ({ resource, onNew }: { resource: Resource; onNew: () => void }) => {
+  const { name, createTo, hasOwnBeginning } = resource;
   const may = useMay();
-  if (!may(name, 'create')) return null;
+  if (!may(name, 'create') || hasOwnBeginning) return null;
   const props = { leftSection: <IconPlus size={16} />, children: text.table.create };
   return createTo === undefined ? (
     <Button {...props} onClick={onNew} />

@@ -43,12 +43,16 @@ export interface Resource {
   readonly formMore?: readonly string[];
   /** Hand-made fields by member. */
   readonly controls?: Controls;
-  /** Follows what is typed into the form. */
-  readonly formAside?: (value: Item) => ReactNode;
+  /** Follows what is typed into the form; `item` is the stored record. */
+  readonly formAside?: (value: Item, item: Item | undefined) => ReactNode;
   /** Members that the form writes and the record itself does not show. */
   readonly loadMore?: (item: Item) => Promise<Item>;
   /** A form of its own for new records. */
   readonly createForm?: (props: CreateFormProps) => ReactNode;
+  /** What the answer to a creation has to say, before the form closes. */
+  readonly afterCreate?: (reply: unknown) => ReactNode;
+  /** New records begin in `intro`: there is no button for them. */
+  readonly hasOwnBeginning?: true;
   /** Beside the title: what else begins here. */
   readonly header?: ReactNode;
   /** Above the table. */

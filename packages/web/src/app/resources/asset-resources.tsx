@@ -1,0 +1,140 @@
+import type { Certificate } from '@rushhour/contract';
+import { lazy } from 'react';
+import { idOf, nameOf, type Resource } from '../../components/resource/resource.ts';
+import { ExpiryBadge } from '../../features/certificates/expiry-badge.tsx';
+import { NewCertificateDialog } from '../../features/certificates/new-certificate-dialog.tsx';
+import { PemButton } from '../../features/certificates/pem-button.tsx';
+import { loadMacPolicy, NetworkDetails } from '../../features/networks/network-details.tsx';
+import { NetworkPreview } from '../../features/networks/network-preview.tsx';
+import { text } from '../../lib/text.ts';
+
+const CertificateDetails = lazy(async () => ({
+  default: (await import('../../features/certificates/certificate-details.tsx')).CertificateDetails,
+}));
+
+const { columns: headers, hints, nav } = text;
+const named = { key: 'name', header: headers.name };
+const changed = { key: 'updatedAt', header: headers.changed, isMinor: true };
+const issuer = { key: 'issuer', header: headers.by, isMinor: true };
+const tags = { key: 'tags', header: headers.tags, isMinor: true };
+
+/** What tests are built with. */
+export const assetResources: readonly Resource[] = [
+  {
+    name: 'networks',
+    title: nav.networks,
+    hint: hints.networks,
+    columns: [
+      named,
+      { key: 'subnet', header: headers.subnet },
+      { key: 'gateway', header: headers.gateway, isMinor: true },
+      changed,
+      issuer,
+    ],
+    form: ['name', 'subnet', 'gateway', 'macPolicy'],
+    formMore: [
+      'type',
+      'excludes',
+      'pattern',
+      'ports',
+      'gatewayMacMode',
+      'gatewayMac',
+      'gatewayMacId',
+      'macOverrides',
+      'spoofing',
+    ],
+    formAside: (value, item) => <NetworkPreview value={value} id={item && idOf(item)} />,
+    loadMore: (item) => loadMacPolicy(idOf(item)),
+    details: (item) => <NetworkDetails id={idOf(item)} />,
+  },
+  {
+    name: 'macs',
+    title: nav.macs,
+    hint: hints.macs,
+    columns: [
+      named,
+      { key: 'address', header: headers.address },
+      { key: 'kind', header: headers.kind },
+      { key: 'count', header: headers.addresses, align: 'right', isMinor: true },
+      changed,
+    ],
+  },
+  {
+    name: 'tunnels',
+    title: nav.tunnels,
+    hint: hints.tunnels,
+    columns: [
+      named,
+      { key: 'type', header: headers.type },
+      { key: 'count', header: headers.tunnels, align: 'right', isMinor: true },
+      { key: 'mtu', header: headers.mtu, align: 'right', isMinor: true },
+      changed,
+      issuer,
+    ],
+  },
+  {
+    name: 'certificates',
+    title: nav.certificates,
+    hint: hints.certificates,
+    columns: [
+      named,
+      {
+        key: 'subject',
+        header: headers.subject,
+        isMinor: true,
+        render: (item) => certificateOf(item).details?.subject ?? '–',
+      },
+      {
+        key: 'notAfter',
+        header: headers.expires,
+        render: (item) => <ExpiryBadge details={certificateOf(item).details} />,
+      },
+      { key: 'hasPrivate', header: headers.privateKey, isMinor: true },
+      changed,
+    ],
+    createForm: (props) => <NewCertificateDialog {...props} />,
+    actions: (items) => items[0] && items.length === 1 && <PemButton id={idOf(items[0])} name={nameOf(items[0])} />,
+    details: (item) => <CertificateDetails certificate={certificateOf(item)} />,
+    hidden: ['details', 'private'],
+  },
+  {
+    name: 'files',
+    title: nav.files,
+    hint: hints.files,
+    columns: [
+      named,
+      { key: 'category', header: headers.category },
+      { key: 'size', header: headers.size, align: 'right' },
+      tags,
+      { key: 'createdAt', header: headers.added, isMinor: true },
+    ],
+  },
+  {
+    name: 'applications',
+    title: nav.applications,
+    hint: hints.applications,
+    columns: [
+      named,
+      { key: 'sessionCount', header: headers.sessions, align: 'right' },
+      { key: 'parameterCount', header: headers.parameters, align: 'right' },
+      { key: 'mode', header: headers.mode, isMinor: true },
+      tags,
+      changed,
+    ],
+  },
+  {
+    name: 'dictionaries',
+    title: nav.dictionaries,
+    hint: hints.dictionaries,
+    columns: [
+      named,
+      { key: 'type', header: headers.type },
+      { key: 'rowCount', header: headers.rows, align: 'right' },
+      tags,
+      changed,
+    ],
+    isChangeable: ({ source }) => source !== 'builtin',
+  },
+];
+
+const certificateOf = (item: object) => item as Certificate;

@@ -1,0 +1,26 @@
+import { Badge, Tooltip } from '@mantine/core';
+import type { Certificate } from '@rushhour/contract';
+import { text } from '../../lib/text.ts';
+import { absoluteTime, relativeTime } from '../../lib/times.ts';
+
+const { certificates: words } = text;
+const soonDays = 30;
+
+/** How long a certificate holds; red when it does no more, yellow when it soon will not. */
+export const ExpiryBadge = ({
+  details,
+}: {
+  details: Pick<NonNullable<Certificate['details']>, 'notAfter' | 'expiresInDays'> | undefined;
+}) => {
+  if (!details?.notAfter) return '–';
+  const days = details.expiresInDays ?? 0;
+  const color = days < 0 ? 'red' : days < soonDays ? 'yellow' : 'teal';
+  const time = relativeTime(details.notAfter);
+  return (
+    <Tooltip label={absoluteTime(details.notAfter)}>
+      <Badge color={color} variant="dot" tt="none">
+        {days < 0 ? words.expired(time) : words.expires(time)}
+      </Badge>
+    </Tooltip>
+  );
+};

@@ -1,0 +1,82 @@
+import { Alert, Anchor, Card, Group, Loader, Stack, Text, Title } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { client } from '../../lib/client.ts';
+import { explain } from '../../lib/explain.ts';
+import { text } from '../../lib/text.ts';
+import { scaled } from '../../lib/units.ts';
+import { AddressTable } from './address-table.tsx';
+
+const { networks: words } = text;
+const pauseMs = 300;
+const rowsShown = 12;
+
+type Draft = Parameters<typeof client.networks.preview>[0]['body'];
+
+const look = async (draft: Draft) => {
+  const [page, check] = await Promise.all([
+    client.networks.preview({ query: { limit: rowsShown }, body: draft }),
+    client.networks.validate({ body: draft }),
+  ]);
+  return { page, check: check.data };
+};
+
+/** The addresses and MACs a draft would have, and what speaks against it, while it is typed. */
+export const NetworkPreview = ({ value, id }: { value: Record<string, unknown>; id?: number | undefined }) => {
+  const [draft] = useDebouncedValue(JSON.stringify({ ...value, ...(id !== undefined && { id }) }), pauseMs);
+  const hasSubnet = typeof value['subnet'] === 'string' && value['subnet'] !== '';
+  const { data, error, isFetching } = useQuery({
+    queryKey: ['networks', 'preview', draft],
+    queryFn: () => look(JSON.parse(draft) as Draft),
+    enabled: hasSubnet && draft.includes('"subnet"'),
+    placeholderData: keepPreviousData,
+    retry: false,
+  });
+  return (
+    <Card withBorder component="section" aria-label={words.preview}>
+      <Group justify="space-between" mb="xs">
+        <Title order={3} size="h5">
+          {words.preview}
+        </Title>
+        {isFetching && <Loader size="xs" aria-label={words.looking} />}
+      </Group>
+      {!hasSubnet && (
+        <Text size="sm" c="dimmed">
+          {words.typeSubnet}
+        </Text>
+      )}
+      {hasSubnet && error && (
+        <Alert color="yellow" title={words.notYet} style={{ whiteSpace: 'pre-line' }}>
+          {explain(error)}
+        </Alert>
+      )}
+      {hasSubnet && !error && data && <Found {...data} />}
+    </Card>
+  );
+};
+
+const Found = ({ page, check }: Awaited<ReturnType<typeof look>>) => (
+  <Stack gap="xs">
+    <Text size="sm" className="numbers">
+      {words.usable(scaled(check.usable), scaled(check.size))}
+    </Text>
+    {check.issues.map(({ path, message, severity, networkID }) => (
+      <Alert key={`${path} ${message}`} color={severity === 'error' ? 'red' : 'yellow'} p="xs">
+        {path && `${path}: `}
+        {message}{' '}
+        {networkID !== undefined && (
+          <Anchor renderRoot={(props) => <Link {...props} to={`/resources/networks/${networkID}`} />}>
+            {words.openOther}
+          </Anchor>
+        )}
+      </Alert>
+    ))}
+    <AddressTable rows={page.rows} />
+    {page.nextStart !== null && (
+      <Text size="xs" c="dimmed">
+        {words.andMore(scaled(page.totalRows - page.rows.length))}
+      </Text>
+    )}
+  </Stack>
+);
