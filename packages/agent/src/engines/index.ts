@@ -1,4 +1,5 @@
 import type { Engine } from '../engine.ts';
+import { compromisedHost, cveReplay, fuzzing, malwareTransfer, waf } from './attack/index.ts';
 import { dns } from './dns/index.ts';
 import { http } from './http/index.ts';
 import { statelessServer } from './stateless-server/index.ts';
@@ -7,6 +8,18 @@ import { tls } from './tls/index.ts';
 import { udp } from './udp/index.ts';
 
 /** Every engine this agent can run. Adding an engine is adding a folder and a line here. */
-const all: readonly Engine[] = [dns, http, statelessServer, tcp, tls, udp];
+const all: readonly Engine[] = [
+  compromisedHost,
+  cveReplay,
+  dns,
+  fuzzing,
+  http,
+  malwareTransfer,
+  statelessServer,
+  tcp,
+  tls,
+  udp,
+  waf,
+];
 
 export const engines: ReadonlyMap<string, Engine> = new Map(all.map((engine) => [engine.id, engine]));

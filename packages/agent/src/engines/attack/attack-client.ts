@@ -1,0 +1,227 @@
+import type { AttackClientConfig, AttackTarget, Attempt, ClientObservation } from '@rushhour/protocol';
+import type { EngineContext, LoadChange, LoadChangeable, Pausable, Run } from '../../engine.ts';
+import { type Chooser, chooserOf } from '../../net/rotation.ts';
+import { prepareSources, type SourcePool } from '../../net/source-addresses.ts';
+import { clientTlsOptions } from '../../net/tls-options.ts';
+import { readAttempts } from './attempts-file.ts';
+import { Contents } from './contents.ts';
+import { Controls, type Origin } from './controls.ts';
+import type { AttackRoute, ClientScene, ClientSight, ProtocolDriver } from './driver.ts';
+import { beliefOf, metersOf } from './meters.ts';
+import { Pace } from './pace.ts';
+import { driverFor } from './protocols/index.ts';
+import { Sequence } from './sequence.ts';
+
+type Context = EngineContext<AttackClientConfig>;
+type Skipped = NonNullable<ClientObservation['skipped']>;
+
+/** After so many proofs in a row that failed the rest is given up: a dead path must not take hours. */
+const mostLostProofs = 3;
+
+const nothingSeen: ClientSight = {
+  ip: '',
+  port: 0,
+  connect: 'none',
+  isComplete: false,
+  sentBytes: 0,
+  sentSha256: '',
+  end: 'none',
+  status: 0,
+  rxBytes: 0,
+  rxSha256: '',
+  responseIsOurs: false,
+  ttfbMs: 0,
+};
+
+const isSilence = ({ connect, end }: ClientSight) =>
+  connect === 'timeout' || connect === 'refused' || connect === 'unreachable' || end === 'timeout';
+
+/** What is known of the way to one target. */
+interface Way {
+  readonly target: AttackTarget;
+  readonly weight: number;
+  readonly driver: ProtocolDriver;
+  isProven: boolean;
+  lostProofs: number;
+  sinceControl: number;
+}
+
+/** Tries one attempt after another, proves the path before, between and after them, and tells what it saw. */
+class AttackClient implements Run, Pausable, LoadChangeable {
+  readonly #context: Context;
+  readonly #config: AttackClientConfig;
+  readonly #scene: ClientScene;
+  readonly #contents: Contents;
+  readonly #sources: SourcePool;
+  readonly #controls: Controls;
+  readonly #ways: readonly Way[];
+  readonly #choosers = new Map<string, Chooser<Way>>();
+  readonly #sequence: Sequence;
+  readonly #pace: Pace;
+  readonly #note: ReturnType<typeof metersOf>;
+  #origin: Origin = {};
+  #startedAt = performance.now();
+
+  constructor(engine: string, context: Context, sources: SourcePool) {
+    const { config, signal, samples } = context;
+    this.#context = context;
+    this.#config = config;
+    this.#sources = sources;
+    this.#contents = new Contents(config.files);
+    this.#note = metersOf(engine, samples);
+    this.#pace = new Pace(config.ratePerSecond, signal);
+    const { runToken, proofKey, marker, share } = config;
+    this.#scene = {
+      ...{ runToken, proofKey, marker, signal },
+      tls: clientTlsOptions(config.tls),
+      elapsedMs: () => Math.max(0, performance.now() - this.#startedAt),
+      bytesOf: (content) => this.#contents.bytesOf(content),
+    };
+    this.#ways = config.targets.map((target) => {
+      const driver = driverFor(target.protocol);
+      return { target, weight: target.weight, driver, isProven: false, lostProofs: 0, sinceControl: 0 };
+    });
+    const attempts = readAttempts(config.attempts).filter((_, index) => index % share.count === share.index);
+    this.#sequence = new Sequence(attempts);
+    this.#controls = new Controls({
+      scene: this.#scene,
+      ...config.control,
+      driverOf: ({ protocol }) => driverFor(protocol),
+      routeOf: (target, from, timeoutMs) => this.#routeOf(target, from, timeoutMs),
+      record: (seen) => context.record(seen),
+    });
+  }
+
+  async start(): Promise<void> {
+    this.#startedAt = performance.now();
+    this.#origin = this.#nextOrigin();
+    await Promise.all(this.#ways.map((way) => this.#prove(way, 'path')));
+    for (const { target, isProven } of this.#ways) {
+      if (!isProven) this.#context.note(`no proof that ${target.host}:${target.port} leads to the server agent`);
+    }
+    this.#pace.begin();
+    await Promise.all(Array.from({ length: this.#config.concurrency }, () => this.#work()));
+    for (const way of this.#ways) if (way.isProven && way.sinceControl > 0) await this.#prove(way, 'end');
+  }
+
+  pause(): void {
+    this.#pace.pause();
+  }
+
+  resume(): void {
+    this.#pace.resume();
+  }
+
+  changeLoad({ requestsPerSecond }: LoadChange): { readonly rejected?: string } {
+    if (requestsPerSecond === undefined) return { rejected: 'attempts have a rate of requests only' };
+    this.#pace.change(requestsPerSecond);
+    return {};
+  }
+
+  async close(): Promise<void> {
+    this.#contents.wipe();
+    await this.#sources.close();
+  }
+
+  async #work(): Promise<void> {
+    const { signal } = this.#context;
+    for (;;) {
+      const next = signal.aborted ? undefined : this.#sequence.next();
+      if (next === undefined) return;
+      const skipped = await this.#sequence.reasonToSkip(next);
+      const way = this.#wayOf(next);
+      if (skipped === undefined && (await this.#isOpen(way))) {
+        await this.#pace.turn(next.delayMs ?? 0);
+        // What was not begun when the run was ended is told of by nobody.
+        if (signal.aborted) return;
+        await this.#try(next, way as Way);
+      } else this.#tell(next, way, nothingSeen, { skipped: skipped ?? 'path_not_proven' });
+    }
+  }
+
+  async #try(attempt: Attempt, way: Way): Promise<void> {
+    const { timeoutMs, addressRotation, control } = this.#config;
+    const from = addressRotation === 'perAttempt' ? this.#nextOrigin() : this.#origin;
+    const startedMs = this.#scene.elapsedMs();
+    const seen = await way.driver
+      .attempt(attempt, this.#routeOf(way.target, from, timeoutMs), this.#scene)
+      .catch((error: Error): ClientSight => ({ ...nothingSeen, error: error.message.slice(0, 500) }));
+    const endedMs = this.#scene.elapsedMs();
+    way.sinceControl += 1;
+    const isShunned = isSilence(seen) && control.afterSilentDrop && (await this.#afterSilence(way, from));
+    this.#tell(attempt, way, seen, { startedMs, endedMs, isShunned });
+    if (way.sinceControl >= control.everyAttempts) await this.#prove(way, 'periodic');
+  }
+
+  /** True when only this address of ours no longer gets through. */
+  async #afterSilence(way: Way, from: Origin): Promise<boolean> {
+    if (await this.#prove(way, 'silent-drop', from)) return false;
+    if (this.#sources.count < 2) return false;
+    const other = this.#nextOrigin();
+    if (!(await this.#prove(way, 'other-address', other))) return false;
+    if (this.#config.addressRotation === 'onShun') this.#origin = other;
+    return true;
+  }
+
+  async #prove(
+    way: Way,
+    reason: 'path' | 'periodic' | 'silent-drop' | 'other-address' | 'before' | 'end',
+    from = this.#origin,
+  ) {
+    way.sinceControl = 0;
+    way.isProven = await this.#controls.check(way.target, from, reason, reason === 'before' ? 0 : undefined);
+    way.lostProofs = way.isProven ? 0 : way.lostProofs + 1;
+    return way.isProven;
+  }
+
+  /** Nothing is sent on a way that is not proven; one that was lost is tried again a few times. */
+  async #isOpen(way: Way | undefined): Promise<boolean> {
+    if (way === undefined || this.#context.signal.aborted) return false;
+    if (way.isProven) return true;
+    if (way.lostProofs >= mostLostProofs) return false;
+    return this.#prove(way, 'before');
+  }
+
+  #tell(
+    attempt: Attempt,
+    way: Way | undefined,
+    seen: ClientSight,
+    more: { skipped?: Skipped; startedMs?: number; endedMs?: number; isShunned?: boolean },
+  ): void {
+    const now = this.#scene.elapsedMs();
+    const observation: ClientObservation = {
+      side: 'client',
+      attempt: attempt.id,
+      target: way === undefined ? '' : `${way.target.host}:${way.target.port}`,
+      ...seen,
+      startedMs: more.startedMs ?? now,
+      endedMs: more.endedMs ?? now,
+      isShunned: more.isShunned ?? false,
+      ...(more.skipped !== undefined && { skipped: more.skipped }),
+    };
+    this.#context.record(observation);
+    this.#note(attempt, observation);
+    this.#sequence.settle(attempt, beliefOf(observation) === 'passed', more.skipped !== undefined);
+  }
+
+  #wayOf({ service }: Attempt): Way | undefined {
+    const ways = this.#ways.filter(({ target }) => target.service === service);
+    if (ways.length === 0) return undefined;
+    const chooser = this.#choosers.get(service) ?? chooserOf(ways, 'roundRobin');
+    this.#choosers.set(service, chooser);
+    return chooser(0);
+  }
+
+  #nextOrigin(): Origin {
+    const { localAddress } = this.#sources.next(0);
+    return localAddress === undefined ? {} : { localAddress };
+  }
+
+  #routeOf(target: AttackTarget, from: Origin, timeoutMs: number): AttackRoute {
+    const { host, port, transport, isTls } = target;
+    return { ...{ host, port, transport, isTls }, address: this.#context.addressOf(host), ...from, timeoutMs };
+  }
+}
+
+export const prepareAttackClient = async (engine: string, context: Context): Promise<Run & Pausable & LoadChangeable> =>
+  new AttackClient(engine, context, await prepareSources(context.config.sources, context));

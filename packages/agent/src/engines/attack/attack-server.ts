@@ -1,0 +1,61 @@
+import type { AttackServerConfig, Attempt } from '@rushhour/protocol';
+import type { EngineContext, Run } from '../../engine.ts';
+import { aborted } from '../../net/aborted.ts';
+import { serverTlsOptions } from '../../net/tls-options.ts';
+import { readAttempts } from './attempts-file.ts';
+import { Contents } from './contents.ts';
+import type { AttackListener, ServerScene } from './driver.ts';
+import { parseToken } from './proof.ts';
+import { driverFor } from './protocols/index.ts';
+
+/** Visits that say nothing we know may be anybody's; of more than these nothing is told. */
+const mostUnknown = 10_000;
+
+/** Answers attempts as told and tells which of them arrived, and how. */
+export const prepareAttackServer = async (engine: string, context: EngineContext<AttackServerConfig>): Promise<Run> => {
+  const { config, samples, signal } = context;
+  const contents = new Contents(config.files);
+  const attempts = new Map(readAttempts(config.attempts).map((attempt) => [attempt.id, attempt]));
+  const received = samples.counter(`${engine}.received`);
+  let startedAt = performance.now();
+  let unknown = 0;
+  const { runToken, proofKey, marker } = config;
+  const scene: ServerScene = {
+    ...{ runToken, proofKey, marker },
+    tls: serverTlsOptions(config.tls, config.listen),
+    elapsedMs: () => Math.max(0, performance.now() - startedAt),
+    bytesOf: (content) => contents.bytesOf(content),
+    attemptOf(token) {
+      const found = parseToken(runToken, token);
+      const attempt = found && attempts.get(found.attempt);
+      return found && attempt && isStepOf(attempt, found.step) ? { attempt, step: found.step } : undefined;
+    },
+    attemptsOf: (service) => [...attempts.values()].filter((attempt) => attempt.service === service),
+    record(sight) {
+      if (sight.attempt === null && ++unknown > mostUnknown) return;
+      if (sight.attempt !== null && sight.step === 0) received.add(1);
+      context.record({ side: 'server', ...sight });
+    },
+  };
+  const listeners: AttackListener[] = [];
+  const closeAll = () => Promise.all(listeners.splice(0).map((listener) => listener.close()));
+  try {
+    for (const place of config.listen) listeners.push(await driverFor(place.protocol).listen(place, scene));
+  } catch (error) {
+    await closeAll();
+    throw error;
+  }
+  return {
+    start() {
+      startedAt = performance.now();
+      return aborted(signal);
+    },
+    async close() {
+      await closeAll();
+      contents.wipe();
+    },
+  };
+};
+
+const isStepOf = ({ exchange }: Attempt, step: number): boolean =>
+  step < (exchange.protocol === 'http' ? exchange.steps.length : 1);

@@ -1,0 +1,169 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { attemptOf, httpAttempt, runBothEnds } from './testing/two-ends.ts';
+
+let nextPort = 21_000 + (process.pid % 500) * 40;
+const freePort = () => nextPort++;
+const http = (port: number) => ({ host: '127.0.0.1', port, service: 'http', protocol: 'http' });
+
+/** A device on the way: sees what each side says and may pass on something else, or nothing. */
+const deviceBefore = async (
+  port: number,
+  treat: (bytes: Buffer, sides: { client: Socket; way: 'there' | 'back' }) => Buffer | undefined,
+) => {
+  const device = createServer((client) => {
+    const server = connect(port, '127.0.0.1');
+    client.on('data', (bytes) => {
+      const passed = treat(bytes, { client, way: 'there' });
+      if (passed !== undefined) server.write(passed);
+    });
+    server.on('data', (bytes) => {
+      const passed = treat(bytes, { client, way: 'back' });
+      if (passed !== undefined) client.write(passed);
+    });
+    server.on('end', () => client.end());
+    for (const socket of [client, server])
+      socket.on('error', () => {}).on('close', () => [client, server].map((one) => one.destroy()));
+  });
+  device.listen(0, '127.0.0.1');
+  await once(device, 'listening');
+  return { port: (device.address() as AddressInfo).port, close: () => device.close() };
+};
+
+describe('attempts between two ends', () => {
+  it('arrive whole, and the answer is known as ours, on a path that changes nothing', async () => {
+    const port = freePort();
+    const [rawPort, dnsPort] = [freePort(), freePort()];
+    const raw = { host: '127.0.0.1', port: rawPort, service: 'mqtt', protocol: 'raw' };
+    const packets = { ...raw, service: 'packets', transport: 'udp' };
+    const dns = { host: '127.0.0.1', port: dnsPort, service: 'dns', protocol: 'dns', transport: 'udp' };
+    const data = (text: string) => ({ data: Buffer.from(text).toString('base64') });
+    const sends = [
+      { content: data('hello\0'), waitResponse: true },
+      { content: data('bye'), waitResponse: false },
+    ];
+    const dnsExchange = { protocol: 'dns', transport: 'udp', qtype: 'A', rcode: 'NOERROR' } as const;
+    const both = await runBothEnds({
+      attempts: [
+        httpAttempt(0, '/?q=<script>alert(1)</script>'),
+        httpAttempt(1, '/form', 'a=1&b=2'),
+        attemptOf(2, {
+          service: 'mqtt',
+          exchange: { protocol: 'raw', transport: 'tcp', sends, answers: [data('welcome')] },
+        }),
+        attemptOf(3, { service: 'packets', exchange: { protocol: 'raw', transport: 'udp', sends, answers: [] } }),
+        attemptOf(4, {
+          service: 'dns',
+          exchange: { ...dnsExchange, qname: 'abc.example.test', answers: ['192.0.2.1'] },
+        }),
+      ],
+      targets: [http(port), raw, packets, dns],
+      listen: [http(port), raw, packets, dns],
+    });
+    expect(both.clients.map(({ end, responseIsOurs }) => [end, responseIsOurs])).toEqual(
+      Array.from({ length: 5 }, () => ['response', true]),
+    );
+    expect(both.servers.map(({ attempt, seen }) => [attempt, seen]).toSorted()).toEqual([
+      [0, 'full'],
+      [1, 'full'],
+      [2, 'full'],
+      [3, 'full'],
+      [3, 'full'],
+      [4, 'full'],
+    ]);
+    for (const attempt of [0, 1, 2, 4]) {
+      const server = both.servers.find((seen) => seen.attempt === attempt);
+      expect(both.clients[attempt]).toMatchObject({ rxSha256: server?.sentSha256, sentSha256: server?.rxSha256 });
+    }
+    expect(both.controls.every(({ isGood }) => isGood)).toBe(true);
+  });
+
+  it('are not sent at all when nobody proves to be our server', async () => {
+    const port = freePort();
+    const both = await runBothEnds({
+      attempts: [httpAttempt(0, '/'), httpAttempt(1, '/')],
+      targets: [http(port)],
+      listen: [http(port)],
+      client: { control: { everyAttempts: 10, afterSilentDrop: true, retries: 0, timeoutMs: 200 } },
+      server: { proofKey: 'another key than the client has' },
+    });
+    expect(both.servers).toEqual([]);
+    expect(both.clients.map(({ skipped }) => skipped)).toEqual(['path_not_proven', 'path_not_proven']);
+    expect(both.notes.join()).toContain('no proof that');
+  });
+
+  it('tell a reset, a silence, stripped bytes and a foreign answer apart', async () => {
+    const port = freePort();
+    const device = await deviceBefore(port, (bytes, { client, way }) => {
+      const text = bytes.toString('latin1');
+      if (text.includes('reset-me')) client.resetAndDestroy();
+      if (text.includes('swallow-me') || text.includes('reset-me')) return undefined;
+      if (way === 'there') return Buffer.from(text.replace('<script>', ''), 'latin1');
+      if (!text.includes('/3')) return bytes;
+      client.end('HTTP/1.1 403 Forbidden\r\nContent-Length: 7\r\n\r\nblocked');
+      return undefined;
+    });
+    const both = await runBothEnds({
+      attempts: ['reset-me', 'swallow-me', '<script>', 'replace-me'].map((text, id) => httpAttempt(id, `/?q=${text}`)),
+      targets: [http(device.port)],
+      listen: [http(port)],
+    });
+    device.close();
+    expect(both.clients.map(({ end, status, responseIsOurs }) => [end, status, responseIsOurs])).toEqual([
+      ['reset', 0, false],
+      ['timeout', 0, false],
+      ['response', 200, true],
+      ['response', 403, false],
+    ]);
+    const seen = both.servers.filter(({ attempt }) => attempt !== null).map((server) => [server.attempt, server.seen]);
+    expect(seen).toEqual([
+      [2, 'modified'],
+      [3, 'full'],
+    ]);
+    expect(both.controls.some(({ reason, isGood }) => reason === 'silent-drop' && isGood)).toBe(true);
+  });
+
+  it('without a marker are known by what they say', async () => {
+    const port = freePort();
+    const both = await runBothEnds({
+      attempts: [httpAttempt(0, '/a'), httpAttempt(1, '/b', 'x'), httpAttempt(2, '/b', 'x')],
+      targets: [http(port)],
+      listen: [http(port)],
+      client: { marker: false },
+      server: { marker: false },
+    });
+    expect(both.clients.map(({ responseIsOurs }) => responseIsOurs)).toEqual([true, true, true]);
+    expect(both.servers.map(({ attempt, correlation }) => [attempt, correlation])).toEqual([
+      [0, 'content'],
+      [1, 'content'],
+      [2, 'content'],
+    ]);
+  });
+
+  it('leave out what needs something that did not come through', async () => {
+    const port = freePort();
+    const device = await deviceBefore(port, (bytes, { client }) => {
+      if (!bytes.includes('first')) return bytes;
+      client.resetAndDestroy();
+      return undefined;
+    });
+    const both = await runBothEnds({
+      attempts: [
+        { ...httpAttempt(0, '/first'), onBlocked: 'next-channel', channel: 'web' },
+        { ...httpAttempt(1, '/second'), requires: [0] },
+        { ...httpAttempt(2, '/third'), channel: 'web' },
+        httpAttempt(3, '/fourth'),
+      ],
+      targets: [http(device.port)],
+      listen: [http(port)],
+    });
+    device.close();
+    expect(both.clients.map(({ skipped }) => skipped)).toEqual([
+      undefined,
+      'requirement_failed',
+      'channel_left',
+      undefined,
+    ]);
+  });
+});

@@ -1,0 +1,39 @@
+import { createDecipheriv } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { Content, SealedFile } from '@rushhour/protocol';
+import { sha256Of } from './proof.ts';
+
+const open = ({ path, key, nonce, tag }: SealedFile): Buffer => {
+  const sealed = readFileSync(path);
+  if (key === '') return sealed;
+  const cipher = createDecipheriv('aes-256-gcm', Buffer.from(key, 'base64'), Buffer.from(nonce, 'base64'));
+  cipher.setAuthTag(Buffer.from(tag, 'base64'));
+  return Buffer.concat([cipher.update(sealed), cipher.final()]);
+};
+
+/** The bytes of attempts. Sealed files are opened when first needed, live in memory only, and are wiped at the end. */
+export class Contents {
+  readonly #files: ReadonlyMap<string, SealedFile>;
+  readonly #opened = new Map<string, Buffer>();
+
+  constructor(files: readonly SealedFile[]) {
+    this.#files = new Map(files.map((file) => [file.sha256, file]));
+  }
+
+  bytesOf(content: Content): Buffer {
+    if ('data' in content) return Buffer.from(content.data, 'base64');
+    const opened = this.#opened.get(content.file);
+    if (opened !== undefined) return opened;
+    const file = this.#files.get(content.file);
+    if (file === undefined) throw new Error(`file ${content.file} is not among the files of the order`);
+    const bytes = open(file);
+    if (sha256Of(bytes) !== file.sha256) throw new Error(`file ${file.sha256} holds other bytes`);
+    this.#opened.set(file.sha256, bytes);
+    return bytes;
+  }
+
+  wipe(): void {
+    for (const bytes of this.#opened.values()) bytes.fill(0);
+    this.#opened.clear();
+  }
+}

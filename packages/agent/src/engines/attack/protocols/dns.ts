@@ -1,0 +1,175 @@
+import { randomInt } from 'node:crypto';
+import { createServer } from 'node:net';
+import type { AttackListen, Attempt, DnsExchange } from '@rushhour/protocol';
+import { bindAll, closeSockets } from '../../../net/datagram.ts';
+import { closeServers, listenAll } from '../../../net/listen.ts';
+import { Deframer, frame } from '../../dns/framing.ts';
+import { decodeQuery, encodeAnswer, recordTypes } from '../../dns/message.ts';
+import { Dialog } from '../dialog.ts';
+import type { AttackListener, AttackRoute, ClientScene, ClientSight, ProtocolDriver, ServerScene } from '../driver.ts';
+import { PacketDialog } from '../packet-dialog.ts';
+import { proofOf } from '../proof.ts';
+import { answerHash, nonceIn, proofName, queryBytes, questionHash, recordsOf } from './dns-form.ts';
+
+const rcodes = { NOERROR: 0, NXDOMAIN: 3 } as const;
+const mostBytes = 65_535;
+
+type Asked = Pick<ClientSight, 'ip' | 'port' | 'connect' | 'end' | 'ttfbMs' | 'error'> & { answer: Buffer | undefined };
+
+const ownErrorOf = ({ ownError }: { ownError: string | undefined }) =>
+  ownError === undefined ? {} : { error: ownError };
+
+const askUdp = async (query: Buffer, route: AttackRoute): Promise<Asked> => {
+  const dialog = await PacketDialog.open(route);
+  const isSent = await dialog.send(query);
+  const answer = isSent
+    ? await dialog.receive((bytes) => bytes.length >= 12 && bytes.readUInt16BE(0) === query.readUInt16BE(0))
+    : undefined;
+  const { ip, port, connect, ttfbMs, isOpen } = dialog;
+  dialog.close();
+  const end = answer !== undefined ? 'response' : isOpen ? 'timeout' : 'none';
+  return { ...{ ip, port, connect, ttfbMs, end, answer }, ...ownErrorOf(dialog) };
+};
+
+const askTcp = async (query: Buffer, route: AttackRoute, scene: ClientScene): Promise<Asked> => {
+  const dialog = await Dialog.open(route, scene);
+  let answer: Buffer | undefined;
+  if (dialog.isOpen && (await dialog.write(frame(query)))) {
+    const deframer = new Deframer();
+    while (answer === undefined && (await dialog.more())) {
+      deframer.feed(dialog.take(), (message) => {
+        answer ??= message;
+      });
+    }
+  }
+  dialog.close();
+  const { ip, port, connect, ttfbMs } = dialog;
+  const end = answer === undefined ? dialog.end : 'response';
+  return { ...{ ip, port, connect, ttfbMs, end, answer }, ...ownErrorOf(dialog) };
+};
+
+const ask = (query: Buffer, route: AttackRoute, scene: ClientScene): Promise<Asked> =>
+  route.transport === 'udp' ? askUdp(query, route) : askTcp(query, route, scene);
+
+const hashOf = (message: Buffer): string => {
+  try {
+    return answerHash(message);
+  } catch {
+    return '';
+  }
+};
+
+/** What our server answers to a question of an attempt. */
+const answerTo = (query: Buffer, { qname, qtype, rcode, answers }: DnsExchange): Buffer => {
+  const records = rcode === 'NOERROR' ? recordsOf(qname, qtype, answers) : [];
+  return encodeAnswer(decodeQuery(query), query, { rcode: rcodes[rcode], records, maxBytes: mostBytes });
+};
+
+const attemptDns = async (attempt: Attempt, route: AttackRoute, scene: ClientScene): Promise<ClientSight> => {
+  const exchange = attempt.exchange as DnsExchange;
+  const query = queryBytes(exchange.qname, exchange.qtype, randomInt(65_536));
+  const { answer, ...asked } = await ask(query, route, scene);
+  const rxSha256 = answer === undefined ? '' : hashOf(answer);
+  return {
+    ...asked,
+    isComplete: asked.connect === 'ok',
+    sentBytes: asked.connect === 'ok' ? query.length : 0,
+    sentSha256: questionHash(exchange.qname, recordTypes[exchange.qtype] as number),
+    status: answer === undefined ? 0 : answer.readUInt16BE(2) & 15,
+    rxBytes: answer?.length ?? 0,
+    rxSha256,
+    responseIsOurs: rxSha256 !== '' && rxSha256 === hashOf(answerTo(query, exchange)),
+  };
+};
+
+/** Answers questions and tells of them; names nobody of this entry asks for do not exist. */
+const responder = (place: AttackListen, scene: ServerScene) => {
+  const open = new Map<string, Attempt[]>();
+  for (const attempt of scene.attemptsOf(place.service)) {
+    if (attempt.exchange.protocol !== 'dns') continue;
+    const key = questionHash(attempt.exchange.qname, recordTypes[attempt.exchange.qtype] as number);
+    open.set(key, [...(open.get(key) ?? []), attempt]);
+  }
+  return (query: Buffer, ends: { ip: string; port: number; peerIp: string; peerPort: number }): Buffer => {
+    const decoded = decodeQuery(query);
+    const { name, type } = decoded.question;
+    const nonce = nonceIn(name);
+    if (nonce !== undefined) {
+      const records = recordsOf(name, 'TXT', [proofOf(scene.proofKey, nonce)]);
+      return encodeAnswer(decoded, query, { rcode: rcodes.NOERROR, records, maxBytes: mostBytes });
+    }
+    const alike = open.get(questionHash(name, type)) ?? [];
+    const attempt = alike.length > 1 ? alike.shift() : alike[0];
+    const answer =
+      attempt === undefined
+        ? encodeAnswer(decoded, query, { rcode: rcodes.NXDOMAIN, records: [], maxBytes: mostBytes })
+        : answerTo(query, attempt.exchange as DnsExchange);
+    scene.record({
+      attempt: attempt?.id ?? null,
+      step: 0,
+      correlation: attempt === undefined ? 'none' : 'content',
+      ...ends,
+      seen: attempt === undefined ? 'modified' : 'full',
+      rxBytes: query.length,
+      rxSha256: questionHash(name, type),
+      sentBytes: answer.length,
+      sentSha256: answerHash(answer),
+      end: 'none',
+      atMs: scene.elapsedMs(),
+    });
+    return answer;
+  };
+};
+
+const plainIp = (address: string | undefined): string => address?.replace(/^::ffff:/, '') ?? '';
+
+const listenDns = async (place: AttackListen, scene: ServerScene): Promise<AttackListener> => {
+  const respond = responder(place, scene);
+  if (place.transport === 'udp') {
+    const sockets = await bindAll([place], { core: { count: 1 } }, (socket) => {
+      socket.on('error', () => {});
+      socket.on('message', (query, peer) => {
+        const { address: ip, port } = socket.address();
+        tryTo(() =>
+          socket.send(
+            respond(query, { ip, port, peerIp: plainIp(peer.address), peerPort: peer.port }),
+            peer.port,
+            peer.address,
+          ),
+        );
+      });
+    });
+    return { close: () => closeSockets(sockets) };
+  }
+  const create = () =>
+    createServer({ noDelay: true }, (socket) => {
+      const deframer = new Deframer();
+      const { localAddress: ip = '', localPort: port = 0, remotePort: peerPort = 0 } = socket;
+      const ends = { ip, port, peerIp: plainIp(socket.remoteAddress), peerPort };
+      socket.on('error', () => {});
+      socket.on('data', (bytes: Buffer) =>
+        deframer.feed(bytes, (query) => tryTo(() => socket.write(frame(respond(query, ends))))),
+      );
+    });
+  const servers = await listenAll([place], create, { core: { count: 1 } });
+  return { close: () => closeServers(servers) };
+};
+
+/** What is no question gets no answer. */
+const tryTo = (answer: () => void): void => {
+  try {
+    answer();
+  } catch {}
+};
+
+/** Questions by UDP and TCP. */
+export const dnsDriver: ProtocolDriver = {
+  protocols: ['dns'],
+  attempt: attemptDns,
+  async prove(nonce, route, scene) {
+    const { ip, answer, end } = await ask(queryBytes(proofName(nonce), 'TXT', randomInt(65_536)), route, scene);
+    const isGood = answer?.includes(proofOf(scene.proofKey, nonce)) === true;
+    return { ip, isGood, detail: isGood ? '' : `no proof among the answers; end ${end}` };
+  },
+  listen: listenDns,
+};

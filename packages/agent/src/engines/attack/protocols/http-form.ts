@@ -1,0 +1,87 @@
+import type { HttpAnswer, HttpRequest } from '@rushhour/protocol';
+import { sha256Of } from '../proof.ts';
+import type { HttpMessage } from './http-reader.ts';
+
+/** Bears the token of the attempt in requests, and with it a proof in answers. */
+export const markerHeader = 'x-traffic-test';
+
+/** What any proxy may rightly change, and what is added by ourselves. */
+const ofTheWay = new Set([
+  'connection',
+  'content-length',
+  'date',
+  'expect',
+  'host',
+  'keep-alive',
+  'proxy-connection',
+  'server',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'via',
+  markerHeader,
+]);
+
+type Pairs = readonly (readonly [string, string])[];
+type Named = readonly { readonly name: string; readonly value: string }[];
+
+export const pairsOf = (headers: Named): Pairs =>
+  headers.map(({ name, value }) => [name.trim().toLowerCase(), value.trim()]);
+
+/** The headers of `wanted` as they stand in `found`, in a fixed order. */
+const comparable = (wanted: Named, found: Pairs): string => {
+  const names = new Set(
+    pairsOf(wanted)
+      .map(([name]) => name)
+      .filter((name) => !ofTheWay.has(name)),
+  );
+  return found
+    .filter(([name]) => names.has(name))
+    .map(([name, value]) => `${name}:${value}\n`)
+    .toSorted()
+    .join('');
+};
+
+/** The same on both ends unless something on the way changed the request. */
+export const requestHash = (wanted: HttpRequest, seen: { line: string; headers: Pairs; body: Uint8Array }): string =>
+  sha256Of(seen.line, '\n', comparable(wanted.headers, seen.headers), '\n', seen.body);
+
+/** The same on both ends unless something on the way changed the answer. */
+export const answerHash = (wanted: HttpAnswer, seen: { status: number; headers: Pairs; body: Uint8Array }): string =>
+  sha256Of(String(seen.status), '\n', comparable(wanted.headers, seen.headers), '\n', seen.body);
+
+/** Method and target of a request line, without the version. */
+export const lineOf = ({ startLine }: Pick<HttpMessage, 'startLine'>): string =>
+  startLine.replace(/ HTTP\/[\d.]+$/i, '');
+
+export const statusIn = ({ startLine }: Pick<HttpMessage, 'startLine'>): number =>
+  Number(/^HTTP\/\d(?:\.\d)? (\d{3})/.exec(startLine)?.[1] ?? 0);
+
+/** Texts of requests are bytes where they can be, and UTF-8 where they hold more. */
+export const textBytes = (text: string): Buffer => Buffer.from(text, /^[\0-\xff]*$/.test(text) ? 'latin1' : 'utf8');
+
+const asChunks = (body: Buffer): Buffer =>
+  body.length === 0
+    ? Buffer.from('0\r\n\r\n')
+    : Buffer.concat([Buffer.from(`${body.length.toString(16)}\r\n`), body, Buffer.from('\r\n0\r\n\r\n')]);
+
+interface Written {
+  readonly startLine: string;
+  readonly headers: Named;
+  readonly body: Buffer;
+  readonly isChunked: boolean;
+  /** Added in front unless the headers have them. */
+  readonly added: Named;
+}
+
+/** A message as it travels. */
+export const writeMessage = ({ startLine, headers, body, isChunked, added }: Written): Buffer => {
+  const names = new Set(headers.map(({ name }) => name.trim().toLowerCase()));
+  const framing = isChunked
+    ? [{ name: 'Transfer-Encoding', value: 'chunked' }]
+    : [{ name: 'Content-Length', value: String(body.length) }];
+  const own = [...added, ...framing].filter(({ name }) => !names.has(name.toLowerCase()));
+  const lines = [...own, ...headers].map(({ name, value }) => `${name}: ${value}\r\n`).join('');
+  return Buffer.concat([textBytes(`${startLine}\r\n${lines}\r\n`), isChunked ? asChunks(body) : body]);
+};

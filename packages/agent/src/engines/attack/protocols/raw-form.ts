@@ -1,0 +1,34 @@
+import type { RawExchange } from '@rushhour/protocol';
+import type { Scene } from '../driver.ts';
+import { proofOf } from '../proof.ts';
+
+export const proofRequest = (nonce: string): Buffer => Buffer.from(`proof ${nonce}\n`);
+
+export const proofAnswer = (scene: Scene, nonce: string): Buffer =>
+  Buffer.from(`proof ${proofOf(scene.proofKey, nonce)}\n`);
+
+/** The nonce of a request for a proof. */
+export const nonceIn = (bytes: Buffer): string | undefined =>
+  /^proof ([0-9a-f]{32})\n$/.exec(bytes.toString('latin1', 0, 40))?.[1];
+
+/** What one attempt says and hears, as bytes. */
+export interface RawScript {
+  readonly sends: readonly { readonly bytes: Buffer; readonly isAnswered: boolean; readonly delayMs: number }[];
+  /** By send; empty where none is answered. */
+  readonly answers: readonly Buffer[];
+}
+
+/** The last send is always answered: silence would say nothing. Without an answer of its own it is one nobody can guess. */
+export const scriptOf = (attempt: number, exchange: RawExchange, scene: Scene): RawScript => {
+  const usual = Buffer.from(`ok ${proofOf(scene.proofKey, `${scene.runToken}/${attempt}`)}\n`);
+  let answered = 0;
+  const answers: Buffer[] = [];
+  const sends = exchange.sends.map(({ content, waitResponse, delayMs = 0 }, index) => {
+    const isAnswered = waitResponse || index === exchange.sends.length - 1;
+    const own = exchange.answers[Math.min(answered, exchange.answers.length - 1)];
+    if (isAnswered) answered += 1;
+    answers.push(isAnswered ? (own === undefined ? usual : scene.bytesOf(own)) : Buffer.alloc(0));
+    return { bytes: scene.bytesOf(content), isAnswered, delayMs };
+  });
+  return { sends, answers };
+};

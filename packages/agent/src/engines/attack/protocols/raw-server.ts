@@ -1,0 +1,206 @@
+import { createServer, type Server, type Socket } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
+import type { AttackListen, Attempt, RawExchange } from '@rushhour/protocol';
+import { bindAll, closeSockets } from '../../../net/datagram.ts';
+import { closeServers, listenAll } from '../../../net/listen.ts';
+import type { AttackListener, ServerScene, ServerSight } from '../driver.ts';
+import { hashOfBytes } from '../proof.ts';
+import { nonceIn, proofAnswer, type RawScript, scriptOf } from './raw-form.ts';
+
+/** Bytes that nothing we know begins with are answered after this silence. */
+const strangeMs = 300;
+const strangeAnswer = Buffer.from('?\n');
+
+interface Known {
+  readonly attempt: Attempt;
+  readonly script: RawScript;
+  /** All that the client says, one after another. */
+  readonly whole: Buffer;
+  isSeen: boolean;
+}
+
+const knownOf = (place: AttackListen, scene: ServerScene): Known[] =>
+  scene.attemptsOf(place.service).flatMap((attempt) => {
+    if (attempt.exchange.protocol !== 'raw') return [];
+    const script = scriptOf(attempt.id, attempt.exchange as RawExchange, scene);
+    return [{ attempt, script, whole: Buffer.concat(script.sends.map(({ bytes }) => bytes)), isSeen: false }];
+  });
+
+const isAlike = (bytes: Buffer, whole: Buffer): boolean => {
+  const length = Math.min(bytes.length, whole.length);
+  return bytes.subarray(0, length).equals(whole.subarray(0, length));
+};
+
+const plainIp = (address: string | undefined): string => address?.replace(/^::ffff:/, '') ?? '';
+
+/** One connection: what it says is compared with everything that may be said. */
+class Visit {
+  readonly #socket: Socket;
+  readonly #scene: ServerScene;
+  readonly #all: readonly Known[];
+  readonly #ends: Pick<ServerSight, 'ip' | 'port' | 'peerIp' | 'peerPort'>;
+  #known: Known | undefined;
+  #received = Buffer.alloc(0);
+  #sent: Buffer[] = [];
+  #answered = 0;
+  #isTold = false;
+  #end: ServerSight['end'] = 'none';
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(socket: Socket, all: readonly Known[], scene: ServerScene) {
+    this.#socket = socket;
+    this.#scene = scene;
+    this.#all = all;
+    this.#ends = {
+      ip: socket.localAddress ?? '',
+      port: socket.localPort ?? 0,
+      peerIp: plainIp(socket.remoteAddress),
+      peerPort: socket.remotePort ?? 0,
+    };
+    socket.on('data', (bytes: Buffer) => this.#take(bytes));
+    socket.on('error', () => {
+      this.#end = 'reset';
+    });
+    socket.on('end', () => {
+      if (this.#end === 'none') this.#end = 'fin';
+      socket.end();
+    });
+    socket.on('close', () => this.tell());
+  }
+
+  tell(): void {
+    clearTimeout(this.#timer);
+    if (this.#isTold) return;
+    this.#isTold = true;
+    const whole = this.#known?.whole;
+    const seen = this.#seenAs(whole);
+    if (this.#known !== undefined) this.#known.isSeen = true;
+    this.#scene.record({
+      attempt: this.#known?.attempt.id ?? null,
+      step: 0,
+      correlation: this.#known === undefined ? 'none' : 'content',
+      ...this.#ends,
+      seen,
+      rxBytes: this.#received.length,
+      rxSha256: hashOfBytes(this.#received),
+      sentBytes: this.#sent.reduce((sum, { length }) => sum + length, 0),
+      sentSha256: hashOfBytes(Buffer.concat(this.#sent)),
+      end: this.#end,
+      atMs: this.#scene.elapsedMs(),
+    });
+  }
+
+  #seenAs(whole: Buffer | undefined): ServerSight['seen'] {
+    if (this.#received.length === 0) return 'connected';
+    if (whole === undefined || !isAlike(this.#received, whole)) return 'modified';
+    if (this.#received.length < whole.length) return 'partial';
+    return this.#received.length === whole.length ? 'full' : 'modified';
+  }
+
+  #take(bytes: Buffer): void {
+    clearTimeout(this.#timer);
+    this.#received = Buffer.concat([this.#received, bytes]);
+    const nonce = nonceIn(this.#received);
+    if (nonce !== undefined) {
+      this.#isTold = true;
+      this.#socket.end(proofAnswer(this.#scene, nonce));
+      return;
+    }
+    if (this.#known === undefined || !isAlike(this.#received, this.#known.whole)) {
+      const alike = this.#all.filter(
+        ({ whole }) => isAlike(this.#received, whole) && whole.length >= this.#received.length,
+      );
+      this.#known = alike.find(({ isSeen }) => !isSeen) ?? alike[0];
+    }
+    if (this.#known === undefined) this.#timer = setTimeout(() => this.#answerStranger(), strangeMs);
+    else this.#answer(this.#known);
+  }
+
+  #answerStranger(): void {
+    this.#sent.push(strangeAnswer);
+    this.#socket.end(strangeAnswer);
+    this.tell();
+  }
+
+  #answer({ script, whole }: Known): void {
+    let end = 0;
+    for (const [index, { bytes, isAnswered }] of script.sends.entries()) {
+      end += bytes.length;
+      if (this.#received.length < end) return;
+      if (index < this.#answered) continue;
+      this.#answered = index + 1;
+      const answer = script.answers[index] as Buffer;
+      if (!isAnswered) continue;
+      this.#sent.push(answer);
+      if (end === whole.length) this.#socket.end(answer);
+      else this.#socket.write(answer);
+    }
+    if (this.#received.length >= whole.length) this.tell();
+  }
+}
+
+const listenTcp = async (place: AttackListen, scene: ServerScene): Promise<AttackListener> => {
+  const all = knownOf(place, scene);
+  const visits = new Set<Visit>();
+  const onVisit = (socket: Socket) => {
+    const visit = new Visit(socket, all, scene);
+    visits.add(visit);
+    socket.on('close', () => visits.delete(visit));
+  };
+  const create = (): Server => {
+    if (!place.isTls) return createServer({ allowHalfOpen: true, noDelay: true }, onVisit);
+    return createTlsServer(scene.tls, onVisit).on('tlsClientError', () => {});
+  };
+  const servers = await listenAll([place], create, { core: { count: 1 } });
+  return {
+    async close() {
+      for (const visit of visits) visit.tell();
+      await closeServers(servers);
+    },
+  };
+};
+
+const listenUdp = async (place: AttackListen, scene: ServerScene): Promise<AttackListener> => {
+  const open = new Map<string, { attempt: Attempt; step: number; answer: Buffer }[]>();
+  for (const { attempt, script } of knownOf(place, scene)) {
+    for (const [step, { bytes }] of script.sends.entries()) {
+      const key = hashOfBytes(bytes);
+      open.set(key, [...(open.get(key) ?? []), { attempt, step, answer: script.answers[step] as Buffer }]);
+    }
+  }
+  const sockets = await bindAll([place], { core: { count: 1 } }, (socket) => {
+    socket.on('error', () => {});
+    socket.on('message', (bytes, peer) => {
+      const nonce = nonceIn(bytes);
+      if (nonce !== undefined) {
+        socket.send(proofAnswer(scene, nonce), peer.port, peer.address);
+        return;
+      }
+      const alike = open.get(hashOfBytes(bytes)) ?? [];
+      const known = alike.length > 1 ? alike.shift() : alike[0];
+      const answer = known?.answer ?? strangeAnswer;
+      if (answer.length > 0) socket.send(answer, peer.port, peer.address);
+      const own = socket.address();
+      scene.record({
+        attempt: known?.attempt.id ?? null,
+        step: known?.step ?? 0,
+        correlation: known === undefined ? 'none' : 'content',
+        ip: own.address,
+        port: own.port,
+        peerIp: plainIp(peer.address),
+        peerPort: peer.port,
+        seen: known === undefined ? 'modified' : 'full',
+        rxBytes: bytes.length,
+        rxSha256: hashOfBytes(bytes),
+        sentBytes: answer.length,
+        sentSha256: hashOfBytes(answer),
+        end: 'none',
+        atMs: scene.elapsedMs(),
+      });
+    });
+  });
+  return { close: () => closeSockets(sockets) };
+};
+
+export const listenRaw = (place: AttackListen, scene: ServerScene): Promise<AttackListener> =>
+  place.transport === 'udp' ? listenUdp(place, scene) : listenTcp(place, scene);
