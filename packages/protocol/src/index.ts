@@ -8,6 +8,7 @@ export {
   AttackTarget,
   SealedFile,
 } from './engines/attack.ts';
+export { DataPath } from './engines/data-path.ts';
 export { DnsClientConfig, DnsConfig, DnsServerConfig, DnsType } from './engines/dns.ts';
 export { Listen, Port, Rotation, Sources, Target } from './engines/endpoint.ts';
 export { HttpClientConfig, HttpConfig, HttpServerConfig } from './engines/http.ts';

@@ -1,4 +1,5 @@
 import type { Duration, Histogram, Load } from '@rushhour/protocol';
+import type { CreateAlarm } from './alarm.ts';
 import { LoadProfile, type Ramps, segmentsOf } from './load-profile.ts';
 import { Pacer } from './pacer.ts';
 
@@ -9,6 +10,8 @@ export interface DriverOptions {
   /** Most events in all. */
   readonly limit: number;
   readonly lag: Histogram;
+  /** Wakes when the next event is due; by Node's timers when left out. */
+  readonly createAlarm?: CreateAlarm;
   /** Begins an event in a free place. `intended` is when it was due, `now` when it begins, in the time of `performance.now`. */
   readonly begin: (place: number, intended: number, now: number) => void;
 }
@@ -38,7 +41,12 @@ export class LoadDriver {
     this.#options = options;
     const profile = profileOf(options.load, options.duration);
     if (profile === undefined) return;
-    this.#pacer = new Pacer({ profile, lag: options.lag, onDue: (now) => this.#serve(now) });
+    this.#pacer = new Pacer({
+      profile,
+      lag: options.lag,
+      createAlarm: options.createAlarm,
+      onDue: (now) => this.#serve(now),
+    });
   }
 
   get isPaced(): boolean {

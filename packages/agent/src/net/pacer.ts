@@ -1,9 +1,9 @@
-import { availableParallelism } from 'node:os';
 import type { Histogram } from '@rushhour/protocol';
+import { type Alarm, type CreateAlarm, createNodeAlarm } from './alarm.ts';
 import type { LoadProfile } from './load-profile.ts';
 
-// A timer fires up to 2 ms late, so the last stretch before an event is waited out by turning the event loop.
-const turnMs = availableParallelism() > 1 ? 2 : 0;
+// A session that becomes free takes what is due by itself; this is only to notice that none is waited for any more.
+const blockedMs = 3;
 
 /**
  * Says when the next event of an open-model load is due.
@@ -16,12 +16,17 @@ export class Pacer {
   #nextDue = Number.POSITIVE_INFINITY;
   #pausedAt: number | undefined;
   #isBlocked = false;
-  #timer: NodeJS.Timeout | undefined;
-  #immediate: NodeJS.Immediate | undefined;
+  readonly #alarm: Alarm;
   readonly #onDue: (now: number) => void;
   readonly #lag: Histogram;
 
-  constructor(options: { profile: LoadProfile; lag: Histogram; onDue: (now: number) => void }) {
+  constructor(options: {
+    profile: LoadProfile;
+    lag: Histogram;
+    createAlarm?: CreateAlarm | undefined;
+    onDue: (now: number) => void;
+  }) {
+    this.#alarm = (options.createAlarm ?? createNodeAlarm)(() => this.#tick());
     this.#profile = options.profile;
     this.#lag = options.lag;
     this.#onDue = options.onDue;
@@ -36,13 +41,13 @@ export class Pacer {
   stop(): void {
     this.#nextDue = Number.POSITIVE_INFINITY;
     this.#pausedAt ??= performance.now();
-    this.#cancel();
+    this.#alarm.cancel();
   }
 
   pause(): void {
     if (this.#pausedAt !== undefined) return;
     this.#pausedAt = performance.now();
-    this.#cancel();
+    this.#alarm.cancel();
   }
 
   resume(): void {
@@ -86,21 +91,12 @@ export class Pacer {
     this.#nextDue = this.#origin + this.#profile.dueAt(this.#index) * 1000;
   }
 
-  #cancel(): void {
-    clearTimeout(this.#timer);
-    clearImmediate(this.#immediate);
-  }
-
   #wait(): void {
-    this.#cancel();
-    if (this.#nextDue === Number.POSITIVE_INFINITY) return;
-    const wait = this.#isBlocked ? 1 : this.#nextDue - performance.now();
-    if (wait > turnMs || this.#isBlocked) {
-      this.#timer = setTimeout(this.#tick, Math.min(Math.max(1, wait - turnMs), 2 ** 30));
-    } else this.#immediate = setImmediate(this.#tick);
+    if (this.#nextDue === Number.POSITIVE_INFINITY) this.#alarm.cancel();
+    else this.#alarm.set(this.#isBlocked ? performance.now() + blockedMs : this.#nextDue);
   }
 
-  readonly #tick = (): void => {
+  #tick(): void {
     const now = performance.now();
     if (this.#nextDue <= now) {
       // While no session is free the delay is the target's, not the generator's.
@@ -109,5 +105,5 @@ export class Pacer {
       this.#isBlocked = this.#nextDue <= now;
     } else this.#isBlocked = false;
     this.#wait();
-  };
+  }
 }

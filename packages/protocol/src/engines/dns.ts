@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { DataPath } from './data-path.ts';
 import { Listen, Rotation, Sources, Target } from './endpoint.ts';
 import { loadOf } from './load.ts';
 import { tlsClientSettings, tlsServerSettings } from './tls-settings.ts';
@@ -26,6 +27,7 @@ export const DnsClientConfig = Type.Object(
     targets: Type.Array(Target, { minItems: 1 }),
     rotation: Rotation,
     sources: Sources,
+    dataPath: Type.Optional(DataPath),
     transport: Transport,
     tls: tlsClientSettings({ default: {} }),
     path: Type.String({ pattern: '^/[^\\s]*$', default: '/dns-query', description: 'DNS over HTTPS only.' }),
@@ -68,6 +70,7 @@ const Answer = Type.Object(
 export const DnsServerConfig = Type.Object(
   {
     role: Type.Literal('server'),
+    dataPath: Type.Optional(DataPath),
     listen: Type.Array(Type.Object({ ...Listen.properties, transport: Transport }, { additionalProperties: false }), {
       minItems: 1,
       description: 'UDP and TCP may share a port.',

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { DataPath } from './data-path.ts';
 import { Listen, Rotation, Sources, Target } from './endpoint.ts';
 import { Load } from './load.ts';
 import { Payload } from './payload.ts';
@@ -35,6 +36,7 @@ export const HttpClientConfig = Type.Object(
     targets: Type.Array(Target, { minItems: 1 }),
     rotation: Rotation,
     sources: Sources,
+    dataPath: Type.Optional(DataPath),
     version: Type.Union([Type.Literal('1.1'), Type.Literal('2')], { default: '1.1' }),
     tls: Type.Optional(TlsClientSettings),
     method: Type.String({ pattern: '^[A-Z]+$', default: 'GET' }),
@@ -89,6 +91,7 @@ export type HttpClientConfig = Static<typeof HttpClientConfig>;
 export const HttpServerConfig = Type.Object(
   {
     role: Type.Literal('server'),
+    dataPath: Type.Optional(DataPath),
     listen: Type.Array(Listen, { minItems: 1 }),
     version: Type.Union([Type.Literal('1.1'), Type.Literal('2')], { default: '1.1' }),
     tls: Type.Optional(TlsServerSettings),

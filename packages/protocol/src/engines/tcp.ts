@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { DataPath } from './data-path.ts';
 import { Listen, Rotation, Sources, Target } from './endpoint.ts';
 import { loadOf } from './load.ts';
 import { Payload } from './payload.ts';
@@ -11,6 +12,7 @@ export const TcpClientConfig = Type.Object(
     targets: Type.Array(Target, { minItems: 1 }),
     rotation: Rotation,
     sources: Sources,
+    dataPath: Type.Optional(DataPath),
     connections: Type.Integer({ minimum: 1, maximum: 100_000, default: 50, description: 'Most connections at once.' }),
     load: loadOf('Connections opened a second.'),
     totalSessions: Type.Optional(Type.Integer({ minimum: 1 })),
@@ -47,6 +49,7 @@ export type TcpClientConfig = Static<typeof TcpClientConfig>;
 export const TcpServerConfig = Type.Object(
   {
     role: Type.Literal('server'),
+    dataPath: Type.Optional(DataPath),
     listen: Type.Array(Listen, { minItems: 1 }),
     mode: Type.Union([Type.Literal('sink'), Type.Literal('echo'), Type.Literal('source')], { default: 'sink' }),
     payload: Payload,

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { DataPath } from './data-path.ts';
 import { Listen, Rotation, Sources, Target } from './endpoint.ts';
 import { loadOf } from './load.ts';
 
@@ -11,6 +12,7 @@ export const UdpClientConfig = Type.Object(
     targets: Type.Array(Target, { minItems: 1 }),
     rotation: Rotation,
     sources: Sources,
+    dataPath: Type.Optional(DataPath),
     flows: Type.Integer({
       minimum: 1,
       maximum: 10_000,
@@ -32,6 +34,7 @@ export type UdpClientConfig = Static<typeof UdpClientConfig>;
 export const UdpServerConfig = Type.Object(
   {
     role: Type.Literal('server'),
+    dataPath: Type.Optional(DataPath),
     listen: Type.Array(Listen, { minItems: 1 }),
     echoes: Type.Boolean({ default: false }),
     receiveBufferBytes: Type.Integer({ minimum: 0, default: 4_194_304, description: '0 leaves the system default.' }),

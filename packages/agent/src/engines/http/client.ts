@@ -1,8 +1,9 @@
 import type { HttpClientConfig } from '@rushhour/protocol';
 import type { EngineContext, LoadChange, LoadChangeable, Pausable, Run } from '../../engine.ts';
 import { ClientLife } from '../../net/client-life.ts';
+import { createStreamTransport } from '../../net/data-path.ts';
 import { LoadDriver } from '../../net/load-driver.ts';
-import { createNodeTlsTransport, createNodeTransport } from '../../net/node-transport.ts';
+import { createNodeTlsTransport } from '../../net/node-transport.ts';
 import { chooserOf } from '../../net/rotation.ts';
 import { prepareSources, type SourcePool } from '../../net/source-addresses.ts';
 import { strainMetrics } from '../../net/strain-metrics.ts';
@@ -18,10 +19,14 @@ type Context = EngineContext<HttpClientConfig>;
 const failurePauseMs = 100;
 const mostDrainMs = 2000;
 
-const createTransport = (config: HttpClientConfig): Transport => {
-  if (config.tls === undefined) return createNodeTransport();
-  const options = clientTlsOptions(config.tls, config.tls.alpn.length > 0 ? config.tls.alpn : ['http/1.1']);
-  return createNodeTlsTransport(() => options);
+const createTransport = ({ config, note }: Context): Transport => {
+  if (config.tls !== undefined) {
+    const alpn = config.tls.alpn.length > 0 ? config.tls.alpn : ['http/1.1'];
+    return createNodeTlsTransport({ client: clientTlsOptions(config.tls, alpn) });
+  }
+  // HTTP/2 is Node's, and so are its sockets.
+  const path = config.version === '2' ? 'node' : config.dataPath;
+  return createStreamTransport({ path, note }, { noDelay: true, keepAliveSec: 0, reads: 'small' });
 };
 
 /** Where the next connection goes and comes from. */
@@ -53,6 +58,7 @@ class HttpClient implements Run, Pausable, LoadChangeable, SlotOwner {
   readonly #requests: LoadDriver;
   readonly #life: ClientLife;
   readonly #active = new Set<Slot>();
+  readonly #transport: Transport;
 
   constructor(context: Context, sources: SourcePool) {
     const { config, duration, samples } = context;
@@ -60,14 +66,15 @@ class HttpClient implements Run, Pausable, LoadChangeable, SlotOwner {
     this.#config = config;
     this.#sources = sources;
     const plan = createPlan(context, sources);
-    const transport = createTransport(config);
+    const transport = createTransport(context);
+    this.#transport = transport;
     this.#slots = Array.from({ length: config.connections }, (_, index) =>
       config.version === '2'
         ? new H2Slot({ index, plan, owner: this })
         : new H1Slot({ index, plan, transport, owner: this }),
     );
     const lag = samples.histogram(strainMetrics.scheduleLag);
-    const drivers = { duration, lag };
+    const drivers = { duration, lag, createAlarm: transport.createAlarm };
     // One request on each connection: the rate of requests is the rate of connections.
     const isOneShot = !config.keepAlive.enabled && config.sessionsPerSecond === undefined;
     const sessionLoad = isOneShot
@@ -122,6 +129,7 @@ class HttpClient implements Run, Pausable, LoadChangeable, SlotOwner {
     this.#life.close();
     for (const slot of this.#slots) slot.abandon();
     this.#context.samples.gauge('http.concurrent').set(0);
+    await this.#transport.close();
     await this.#sources.close();
   }
 

@@ -1,5 +1,5 @@
 import type { HttpClientConfig, Target } from '@rushhour/protocol';
-import type { Connection, ConnectionEvents, Transport } from '../../net/transport.ts';
+import type { Chunk, Connection, ConnectionEvents, Message, Transport } from '../../net/transport.ts';
 import { Expectation } from './expectation.ts';
 import type { HttpMeters } from './meters.ts';
 import { createRequest, redirectOf } from './request.ts';
@@ -49,7 +49,7 @@ export class H1Slot implements Slot, ConnectionEvents, ResponseEvents {
   #now = 0;
   #target!: Target;
   #meters!: HttpMeters;
-  #request!: Buffer;
+  #request!: Message;
   #redirects = 0;
   #path: string;
 
@@ -72,7 +72,7 @@ export class H1Slot implements Slot, ConnectionEvents, ResponseEvents {
     this.session++;
     this.#target = target;
     this.#meters = meters;
-    this.#request = requestFor(this.#config, target);
+    this.#request = this.#deps.transport.keep(requestFor(this.#config, target));
     this.#sent = 0;
     this.#isClosing = false;
     this.#failure = undefined;
@@ -91,7 +91,8 @@ export class H1Slot implements Slot, ConnectionEvents, ResponseEvents {
     this.#sentAt[place] = now;
     this.inFlight++;
     this.#sent++;
-    this.#write(this.#request);
+    this.#countSent(this.#request.bytes.length);
+    this.#connection?.write(this.#request);
   }
 
   sweep(now: number): void {
@@ -124,8 +125,7 @@ export class H1Slot implements Slot, ConnectionEvents, ResponseEvents {
     this.#meters.connect.record((this.#connectedAt - this.#connectAt) * 1000);
   }
 
-  onOpen(): void {
-    const now = performance.now();
+  onOpen(now: number): void {
     this.#now = now;
     if (this.#isClosing) return;
     if (this.#config.tls === undefined) this.#meters.connect.record((now - this.#connectAt) * 1000);
@@ -136,14 +136,14 @@ export class H1Slot implements Slot, ConnectionEvents, ResponseEvents {
     if (this.#isRetiring && this.inFlight === 0) this.#close();
   }
 
-  onData(bytes: Buffer, length: number): void {
-    this.#now = performance.now();
-    this.#meters.rxBytes.add(length);
+  onData({ bytes, start, end, now }: Chunk): void {
+    this.#now = now;
+    this.#meters.rxBytes.add(end - start);
     if (this.inFlight > 0 && this.#parser.isIdle) {
       this.#meters.ttfb.record((this.#now - (this.#sentAt[this.#oldest] as number)) * 1000);
     }
     try {
-      this.#parser.feed(bytes, length);
+      this.#parser.feed(bytes, start, end);
     } catch {
       this.#fail('protocol');
     }
@@ -168,8 +168,8 @@ export class H1Slot implements Slot, ConnectionEvents, ResponseEvents {
     } else if (!this.#isClosing) this.#deps.owner.onRoom(this, this.#now);
   }
 
-  onClose(code: string | undefined): void {
-    this.#now = performance.now();
+  onClose(code: string | undefined, now: number): void {
+    this.#now = now;
     // An answer without a length ends here.
     this.#parser.finish();
     const isCut = !this.#isAbandoned && (this.inFlight > 0 || !this.#isOpen);
@@ -187,10 +187,9 @@ export class H1Slot implements Slot, ConnectionEvents, ResponseEvents {
     return new ResponseParser(this, { isHead: this.#config.method === 'HEAD', findsLocation });
   }
 
-  #write(request: Buffer): void {
+  #countSent(bytes: number): void {
     this.#meters.requests.add(1);
-    this.#meters.txBytes.add(request.length);
-    this.#connection?.write(request);
+    this.#meters.txBytes.add(bytes);
   }
 
   /** The oldest request is answered. */
@@ -215,7 +214,8 @@ export class H1Slot implements Slot, ConnectionEvents, ResponseEvents {
     this.#expectation.isMet(status);
     this.#redirects++;
     this.#path = next.path;
-    this.#write(next.request);
+    this.#countSent(next.request.length);
+    this.#connection?.writeCopy(next.request);
     return true;
   }
 

@@ -32,15 +32,16 @@ export abstract class MessageParser {
     return this.#state === state.head && this.#pending === undefined;
   }
 
-  feed(chunk: Buffer, length: number): void {
+  feed(chunk: Buffer, start: number, stop: number): void {
     let bytes = chunk;
-    let end = length;
+    let at = start;
+    let end = stop;
     if (this.#pending !== undefined) {
-      bytes = Buffer.concat([this.#pending, chunk.subarray(0, length)]);
+      bytes = Buffer.concat([this.#pending, chunk.subarray(start, stop)]);
+      at = 0;
       end = bytes.length;
       this.#pending = undefined;
     }
-    let at = 0;
     while (at < end) {
       const next = this.#step(bytes, at, end);
       if (next < 0) {
@@ -103,7 +104,7 @@ export abstract class MessageParser {
     // Upper and lower case differ in one bit.
     const first = (bytes[at] as number) | 0x20;
     if (first === 0x63 && isNamed(bytes, at, 'content-length')) this.#setLength(bytes, at + 15, stop);
-    else if (first === 0x63 && isNamed(bytes, at, 'connection')) this.#setConnection(headerValue(bytes, at + 10, stop));
+    else if (first === 0x63 && isNamed(bytes, at, 'connection')) this.#setConnection(bytes, at + 10, stop);
     else if (first === 0x74 && isNamed(bytes, at, 'transfer-encoding')) {
       this.isChunked = /chunked\s*$/i.test(headerValue(bytes, at + 17, stop));
     } else this.otherHeader(bytes, at, stop);
@@ -122,9 +123,21 @@ export abstract class MessageParser {
     this.length = length;
   }
 
-  #setConnection(value: string): void {
-    if (value === 'keep-alive') this.isKeptAlive = true;
-    else if (/\bclose\b/i.test(value)) this.isKeptAlive = false;
+  #setConnection(bytes: Buffer, nameEnd: number, stop: number): void {
+    // As nearly everyone writes it; making a text of it would cost as much as the rest of the head.
+    if (bytes[nameEnd + 1] === space) {
+      const at = nameEnd + 2;
+      if (stop - at === 10 && isText(bytes, at, 'keep-alive')) {
+        this.isKeptAlive = true;
+        return;
+      }
+      if (stop - at === 5 && isText(bytes, at, 'close')) {
+        this.isKeptAlive = false;
+        return;
+      }
+    }
+    const value = headerValue(bytes, nameEnd, stop);
+    if (/\bclose\b/i.test(value)) this.isKeptAlive = false;
     else if (/\bkeep-alive\b/i.test(value)) this.isKeptAlive = true;
   }
 
@@ -175,13 +188,17 @@ export abstract class MessageParser {
   }
 }
 
-/** Whether the header at `at` has this name, given in lower case. Its first letter was already compared. */
+/** Whether the header at `at` has this name, given in lower case. */
 export const isNamed = (bytes: Buffer, at: number, name: string): boolean => {
   if (bytes[at + name.length] !== colon) return false;
-  for (let i = 1; i < name.length; i++) {
-    if (((bytes[at + i] as number) | 0x20) !== name.charCodeAt(i)) return false;
+  return isText(bytes, at, name);
+};
+
+const isText = (bytes: Buffer, at: number, text: string): boolean => {
+  for (let i = 1; i < text.length; i++) {
+    if (((bytes[at + i] as number) | 0x20) !== text.charCodeAt(i)) return false;
   }
-  return true;
+  return ((bytes[at] as number) | 0x20) === text.charCodeAt(0);
 };
 
 export const headerValue = (bytes: Buffer, nameEnd: number, stop: number): string =>

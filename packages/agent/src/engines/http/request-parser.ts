@@ -6,6 +6,14 @@ export interface RequestEvents {
   onRequest(isHead: boolean, isKeptAlive: boolean): void;
 }
 
+const versionText = ' HTTP/1.';
+
+/** ` HTTP/1.0` or ` HTTP/1.1`. */
+const isVersion = (bytes: Buffer, at: number): boolean => {
+  for (let i = 0; i < versionText.length; i++) if (bytes[at + i] !== versionText.charCodeAt(i)) return false;
+  return bytes[at + 8] === 48 || bytes[at + 8] === 49;
+};
+
 export class RequestParser extends MessageParser {
   readonly #events: RequestEvents;
   #isHead = false;
@@ -17,8 +25,7 @@ export class RequestParser extends MessageParser {
   }
 
   protected override startLine(bytes: Buffer, at: number, stop: number): void {
-    const line = bytes.toString('latin1', Math.max(at, stop - 9), stop);
-    if (line !== ' HTTP/1.1' && line !== ' HTTP/1.0') throw new ProtocolError('no request line');
+    if (stop - at < 12 || !isVersion(bytes, stop - 9)) throw new ProtocolError('no request line');
     this.isKeptAlive = bytes[stop - 1] === 49;
     this.#isHead = bytes[at] === 0x48 && bytes[at + 3] === 0x44 && bytes[at + 4] === 0x20;
     this.#expectsContinue = false;

@@ -28,7 +28,7 @@ const parse = (pieces: readonly Buffer[], options = { isHead: false, findsLocati
   const buffer = Buffer.alloc(4096, 'X\r\n\r\n');
   for (const piece of pieces) {
     piece.copy(buffer);
-    parser.feed(buffer, piece.length);
+    parser.feed(buffer, 0, piece.length);
     buffer.fill('X\r\n\r\n');
   }
   return { seen, isClean: parser.finish() };

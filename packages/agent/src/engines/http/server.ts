@@ -1,122 +1,67 @@
-import { createServer as createTcpServer, type Server, type Socket } from 'node:net';
-import { createServer as createTlsServer } from 'node:tls';
 import type { HttpServerConfig } from '@rushhour/protocol';
 import type { EngineContext, Run } from '../../engine.ts';
 import { aborted } from '../../net/aborted.ts';
-import { codeOf } from '../../net/error-kind.ts';
+import { createStreamTransport } from '../../net/data-path.ts';
 import { closeServers, listenAll } from '../../net/listen.ts';
+import { createNodeTlsTransport } from '../../net/node-transport.ts';
 import { chooserOf } from '../../net/rotation.ts';
 import { serverTlsOptions } from '../../net/tls-options.ts';
+import type { Listener, Transport } from '../../net/transport.ts';
 import { createH2Server } from './h2-server.ts';
-import { type RequestEvents, RequestParser } from './request-parser.ts';
-import { createResponse, type Response } from './response.ts';
+import { createResponse } from './response.ts';
+import { ServerConnection, type ServerDeps } from './server-connection.ts';
 import { ServerMeters } from './server-meters.ts';
 
-const carryOn = Buffer.from('HTTP/1.1 100 Continue\r\n\r\n');
-const badRequest = Buffer.from('HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n');
+type Context = EngineContext<HttpServerConfig>;
 
-interface Deps {
-  readonly next: () => Response;
-  readonly meters: ServerMeters;
-  readonly keepAlive: HttpServerConfig['keepAlive'];
-}
-
-/** One connection. Answers leave in the order of the requests, however long each is delayed. */
-class ServerConnection implements RequestEvents {
-  readonly #socket: Socket;
-  readonly #deps: Deps;
-  readonly #parser = new RequestParser(this);
-  /** Answers to the bytes that are being read, sent together. */
-  #answers: Buffer[] = [];
-  #delayed: Promise<void> | undefined;
-  #served = 0;
-  #isClosing = false;
-
-  constructor(socket: Socket, deps: Deps) {
-    this.#socket = socket;
-    this.#deps = deps;
-    deps.meters.concurrent.add(1);
-    deps.meters.connections.add(1);
-    socket.on('data', (bytes) => this.#onData(bytes));
-    socket.on('error', (error) => deps.meters.error(codeOf(error)));
-    socket.on('close', () => deps.meters.concurrent.add(-1));
-    if (deps.keepAlive.idleMs > 0) socket.setTimeout(deps.keepAlive.idleMs, () => socket.end());
+const createTransport = ({ config, note }: Context, meters: ServerMeters): Transport => {
+  if (config.tls === undefined) {
+    return createStreamTransport({ path: config.dataPath, note }, { noDelay: true, keepAliveSec: 0, reads: 'small' });
   }
+  const onHandshakeError = (code: string) => meters.error(code);
+  return createNodeTlsTransport({ server: serverTlsOptions(config.tls, config.listen), onHandshakeError });
+};
 
-  onContinue(): void {
-    this.#answers.push(carryOn);
-  }
+const prepareH2 = async (context: Context, meters: ServerMeters): Promise<Run> => {
+  const { config, signal } = context;
+  const choose = chooserOf(config.responses.map(createResponse), 'roundRobin');
+  const deps = { next: () => choose(0), meters, keepAlive: config.keepAlive };
+  const servers = await listenAll(config.listen, () => createH2Server(config, deps), context);
+  return { start: () => aborted(signal), close: () => closeServers(servers) };
+};
 
-  onRequest(isHead: boolean, isKeptAlive: boolean): void {
-    if (this.#isClosing) return;
-    const { next, meters, keepAlive } = this.#deps;
-    const response = next();
-    this.#served++;
-    const isLast = !isKeptAlive || !keepAlive.enabled || this.#served === keepAlive.maxRequests;
-    this.#isClosing = isLast;
-    meters.requests.add(1);
-    meters.status(response.status);
-    const form = isLast ? response.closing : response.keptAlive;
-    const bytes = isHead ? form.head : form.full;
-    if (response.delayMs > 0 || this.#delayed !== undefined) this.#sendLater(bytes, response.delayMs, isLast);
-    else this.#answers.push(bytes);
-  }
-
-  #onData(bytes: Buffer): void {
-    this.#deps.meters.rxBytes.add(bytes.length);
-    try {
-      this.#parser.feed(bytes, bytes.length);
-    } catch {
-      this.#deps.meters.error('protocol');
-      this.#answers.push(badRequest);
-      this.#isClosing = true;
+const prepareH1 = async (context: Context, meters: ServerMeters): Promise<Run> => {
+  const { config, core, signal } = context;
+  const transport = createTransport(context, meters);
+  const choose = chooserOf(config.responses.map(createResponse), 'roundRobin');
+  const connections = new Set<ServerConnection>();
+  const deps: ServerDeps = { next: () => choose(0), meters, keepAlive: config.keepAlive, transport, connections };
+  const { idleMs } = config.keepAlive;
+  const sweep = () => {
+    const now = performance.now();
+    for (const connection of connections) connection.sweep(now);
+  };
+  const sweeper = idleMs > 0 ? setInterval(sweep, Math.min(100, Math.max(5, idleMs / 4))) : undefined;
+  const listeners: Listener[] = [];
+  const close = async () => {
+    clearInterval(sweeper);
+    await Promise.all(listeners.map((listener) => listener.close()));
+    await transport.close();
+  };
+  try {
+    for (const listen of config.listen) {
+      const where = { ...listen, isShared: core.count > 1 };
+      listeners.push(await transport.listen(where, (connection) => new ServerConnection(connection, deps)));
     }
-    this.#flush();
+  } catch (error) {
+    await close();
+    throw error;
   }
-
-  #flush(): void {
-    if (this.#answers.length > 0) {
-      const bytes = this.#answers.length === 1 ? (this.#answers[0] as Buffer) : Buffer.concat(this.#answers);
-      this.#answers = [];
-      this.#write(bytes);
-    }
-    if (this.#isClosing && this.#delayed === undefined) this.#socket.end();
-  }
-
-  #write(bytes: Buffer): void {
-    this.#deps.meters.txBytes.add(bytes.length);
-    this.#socket.write(bytes);
-  }
-
-  #sendLater(bytes: Buffer, delayMs: number, isLast: boolean): void {
-    const due = new Promise<void>((resolve) => setTimeout(resolve, delayMs));
-    const before = this.#delayed ?? Promise.resolve();
-    const sent = before
-      .then(() => due)
-      .then(() => {
-        if (this.#socket.writable) this.#write(bytes);
-        if (this.#delayed === sent) this.#delayed = undefined;
-        if (isLast) this.#socket.end();
-      });
-    this.#delayed = sent;
-  }
-}
+  return { start: () => aborted(signal), close };
+};
 
 /** Listens once prepared, so that clients find it at the common start. */
-export const prepareHttpServer = async (context: EngineContext<HttpServerConfig>): Promise<Run> => {
-  const { config, samples, signal } = context;
-  const choose = chooserOf(config.responses.map(createResponse), 'roundRobin');
-  const deps: Deps = { next: () => choose(0), meters: new ServerMeters(samples), keepAlive: config.keepAlive };
-  const onConnection = (socket: Socket) => void new ServerConnection(socket, deps);
-  const createServer = (): Server => {
-    if (config.version === '2') return createH2Server(config, deps);
-    if (config.tls === undefined) return createTcpServer({ noDelay: true }, onConnection);
-    const server = createTlsServer(serverTlsOptions(config.tls, config.listen), onConnection);
-    return server.on('tlsClientError', (error) => deps.meters.error(codeOf(error)));
-  };
-  const servers = await listenAll(config.listen, createServer, context);
-  return {
-    start: () => aborted(signal),
-    close: () => closeServers(servers),
-  };
+export const prepareHttpServer = (context: Context): Promise<Run> => {
+  const meters = new ServerMeters(context.samples);
+  return context.config.version === '2' ? prepareH2(context, meters) : prepareH1(context, meters);
 };

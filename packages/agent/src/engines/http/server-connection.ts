@@ -1,0 +1,104 @@
+import type { HttpServerConfig } from '@rushhour/protocol';
+import type { Chunk, Connection, ConnectionEvents, Transport } from '../../net/transport.ts';
+import { type RequestEvents, RequestParser } from './request-parser.ts';
+import type { Response } from './response.ts';
+import type { ServerMeters } from './server-meters.ts';
+
+const carryOn = Buffer.from('HTTP/1.1 100 Continue\r\n\r\n');
+const badRequest = Buffer.from('HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n');
+
+export interface ServerDeps {
+  readonly next: () => Response;
+  readonly meters: ServerMeters;
+  readonly keepAlive: HttpServerConfig['keepAlive'];
+  readonly transport: Transport;
+  /** Those that stand. */
+  readonly connections: Set<ServerConnection>;
+}
+
+/** One connection. Answers leave in the order of the requests, however long each is delayed. */
+export class ServerConnection implements RequestEvents, ConnectionEvents {
+  readonly #connection: Connection;
+  readonly #deps: ServerDeps;
+  readonly #parser = new RequestParser(this);
+  #delayed: Promise<void> | undefined;
+  #served = 0;
+  #usedAt = performance.now();
+  #isClosing = false;
+  #isGone = false;
+
+  constructor(connection: Connection, deps: ServerDeps) {
+    this.#connection = connection;
+    this.#deps = deps;
+    deps.connections.add(this);
+    deps.meters.concurrent.add(1);
+    deps.meters.connections.add(1);
+  }
+
+  onOpen(): void {}
+
+  onContinue(): void {
+    this.#write(carryOn);
+  }
+
+  onRequest(isHead: boolean, isKeptAlive: boolean): void {
+    if (this.#isClosing) return;
+    const { next, meters, keepAlive } = this.#deps;
+    const response = next();
+    this.#served++;
+    const isLast = !isKeptAlive || !keepAlive.enabled || this.#served === keepAlive.maxRequests;
+    this.#isClosing = isLast;
+    meters.requests.add(1);
+    meters.status(response.status);
+    const form = isLast ? response.closing : response.keptAlive;
+    const bytes = isHead ? form.head : form.full;
+    if (response.delayMs > 0 || this.#delayed !== undefined) this.#sendLater(bytes, response.delayMs, isLast);
+    else this.#write(bytes);
+  }
+
+  onData({ bytes, start, end, now }: Chunk): void {
+    this.#usedAt = now;
+    this.#deps.meters.rxBytes.add(end - start);
+    try {
+      this.#parser.feed(bytes, start, end);
+    } catch {
+      this.#deps.meters.error('protocol');
+      if (!this.#isClosing) this.#write(badRequest);
+      this.#isClosing = true;
+    }
+    if (this.#isClosing && this.#delayed === undefined) this.#connection.close();
+  }
+
+  onClose(code: string | undefined): void {
+    const { meters, connections } = this.#deps;
+    if (code !== undefined) meters.error(code);
+    this.#isGone = true;
+    connections.delete(this);
+    meters.concurrent.add(-1);
+  }
+
+  /** Ends a connection that nobody has used for too long. */
+  sweep(now: number): void {
+    if (now - this.#usedAt > this.#deps.keepAlive.idleMs) this.#connection.close();
+  }
+
+  #write(bytes: Buffer): void {
+    const { meters, transport } = this.#deps;
+    meters.txBytes.add(bytes.length);
+    this.#connection.write(transport.keep(bytes));
+  }
+
+  #sendLater(bytes: Buffer, delayMs: number, isLast: boolean): void {
+    const due = new Promise<void>((resolve) => setTimeout(resolve, delayMs));
+    const before = this.#delayed ?? Promise.resolve();
+    const sent = before
+      .then(() => due)
+      .then(() => {
+        this.#usedAt = performance.now();
+        if (!this.#isGone) this.#write(bytes);
+        if (this.#delayed === sent) this.#delayed = undefined;
+        if (isLast) this.#connection.close();
+      });
+    this.#delayed = sent;
+  }
+}

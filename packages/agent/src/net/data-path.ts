@@ -1,0 +1,60 @@
+import type { DataPath } from '@rushhour/protocol';
+import { epollSystem } from './epoll/epoll-system.ts';
+import { createNodeTransport } from './node-transport.ts';
+import { probeEpoll, probeUring } from './path-probe.ts';
+import { createSocketTransport } from './socket-transport.ts';
+import type { ConnectionOptions, Transport } from './transport.ts';
+import { uringSystem } from './uring/uring-system.ts';
+
+/** A data path that was asked for by name and does not exist here. */
+export class PathUnavailable extends Error {
+  readonly code = 'ENGINE_UNAVAILABLE';
+}
+
+interface Step {
+  readonly path: Exclude<DataPath, 'auto'>;
+  /** Undefined: it works here. */
+  probe(): string | undefined;
+  create(options: ConnectionOptions): Transport;
+}
+
+/** From the fastest way to the one that works everywhere. */
+const streamLadder: readonly Step[] = [
+  { path: 'io_uring', probe: probeUring, create: (options) => createSocketTransport(uringSystem(), options) },
+  { path: 'epoll', probe: probeEpoll, create: (options) => createSocketTransport(epollSystem(), options) },
+  { path: 'node', probe: () => undefined, create: createNodeTransport },
+];
+
+const wayNames = { io_uring: 'io_uring', epoll: 'epoll', node: 'node:net' } as const;
+
+/** The way plain TCP takes on this machine, for the list of what it can. */
+export const streamWay = (): string =>
+  wayNames[streamLadder.find(({ probe }) => probe() === undefined)?.path ?? 'node'];
+
+export interface PathWish {
+  readonly path: DataPath | undefined;
+  readonly note: (remark: string) => void;
+}
+
+/** The step that is ordered, or the first that works; steps that had to be passed over are told. */
+export const chooseStep = <S extends { readonly path: string; probe(): string | undefined }>(
+  ladder: readonly S[],
+  { path = 'auto', note }: PathWish,
+): S => {
+  const reasons: string[] = [];
+  for (const step of ladder) {
+    if (path !== 'auto' && step.path !== path) continue;
+    const reason = step.probe();
+    if (reason === undefined) {
+      if (reasons.length > 0) note(`sockets by ${step.path}: ${reasons.join('; ')}`);
+      return step;
+    }
+    if (path !== 'auto') throw new PathUnavailable(`the data path ${path} cannot be used here: ${reason}`);
+    reasons.push(reason);
+  }
+  throw new PathUnavailable(`there is no data path ${path}`);
+};
+
+/** Plain TCP on the fastest way this machine allows. */
+export const createStreamTransport = (wish: PathWish, options: ConnectionOptions): Transport =>
+  chooseStep(streamLadder, wish).create(options);

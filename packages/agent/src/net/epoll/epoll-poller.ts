@@ -1,0 +1,111 @@
+import { SystemError } from '../kernel/errno.ts';
+import { requireLibc } from '../kernel/libc.ts';
+import { mapMemory } from '../kernel/memory.ts';
+import type { Flusher, SocketConnection } from '../socket-connection.ts';
+import { turnLoop, type Waiter } from '../turn-loop.ts';
+
+export const epollEvent = { in: 1, out: 4, error: 8, hangUp: 0x10, readHangUp: 0x2000, edge: 0x8000_0000 } as const;
+
+const isPacked = process.arch === 'x64';
+// On x64 the kernel's structure has no gap before the data.
+const eventWords = isPacked ? 3 : 4;
+const dataWord = isPacked ? 1 : 2;
+const mostEvents = 512;
+const call = isPacked ? { create: 291, control: 233, wait2: 441 } : { create: 20, control: 21, wait2: 441 };
+const control = { add: 1, remove: 2 } as const;
+const closeOnExec = 0x80000;
+const interrupted = 4;
+
+/** Who watches a descriptor is told what it is ready for. */
+export interface Watcher {
+  ready(events: number): void;
+}
+
+/** The epoll of this thread. */
+export class EpollPoller implements Waiter, Flusher {
+  readonly fd: number;
+  readonly #libc = requireLibc();
+  readonly #watchers: (Watcher | undefined)[] = [];
+  readonly #memory = mapMemory({ length: mostEvents * eventWords * 4 + 64 });
+  readonly #words = this.#memory.int32;
+  readonly #eventsAt = this.#memory.addressOf(0, mostEvents * eventWords * 4);
+  readonly #timeWord = (mostEvents * eventWords) as number;
+  readonly #timeAt = this.#memory.addressOf(mostEvents * eventWords * 4, 16);
+  #booked: SocketConnection[] = [];
+  #actions: (() => void)[] = [];
+  now = performance.now();
+
+  constructor() {
+    this.fd = this.#libc.syscall(call.create, closeOnExec, 0, 0, 0, 0, 0);
+    if (this.fd < 0) throw new SystemError('epoll_create1', this.#libc.errno());
+  }
+
+  wait(ms: number): void {
+    const actions = this.#actions;
+    if (actions.length > 0) {
+      this.#actions = [];
+      for (const action of actions) action();
+    }
+    const booked = this.#booked;
+    this.#booked = [];
+    for (const connection of booked) connection.flush();
+    const count = this.#ready(this.#booked.length + this.#actions.length > 0 ? 0 : ms);
+    this.now = performance.now();
+    for (let index = 0; index < count; index++) {
+      const at = index * eventWords;
+      this.#watchers[this.#words[at + dataWord] as number]?.ready(this.#words[at] as number);
+    }
+  }
+
+  watch(fd: number, onReadable: () => void): void {
+    this.add(fd, epollEvent.in, { ready: onReadable });
+  }
+
+  add(fd: number, events: number, watcher: Watcher): void {
+    this.#watchers[fd] = watcher;
+    const words = this.#words;
+    words[0] = events;
+    words[dataWord] = fd;
+    words[dataWord + 1] = 0;
+    if (this.#libc.syscall(call.control, this.fd, control.add, fd, this.#eventsAt, 0, 0) < 0) {
+      this.#watchers[fd] = undefined;
+      throw new SystemError('epoll_ctl', this.#libc.errno());
+    }
+  }
+
+  /** Closing the descriptor takes it off the kernel's list. */
+  forget(fd: number): void {
+    this.#watchers[fd] = undefined;
+  }
+
+  flushLater(connection: SocketConnection): void {
+    this.#booked.push(connection);
+  }
+
+  soon(action: () => void): void {
+    this.#actions.push(action);
+  }
+
+  #ready(ms: number): number {
+    const words = this.#words;
+    const seconds = Math.floor(ms / 1000);
+    words[this.#timeWord] = seconds;
+    words[this.#timeWord + 2] = (ms - seconds * 1000) * 1e6;
+    const count = this.#libc.syscall(call.wait2, this.fd, this.#eventsAt, mostEvents, this.#timeAt, 0, 0);
+    if (count >= 0) return count;
+    const error = this.#libc.errno();
+    if (error !== interrupted) throw new SystemError('epoll_pwait2', error);
+    return 0;
+  }
+}
+
+let poller: EpollPoller | undefined;
+
+/** One for each thread. */
+export const epollPoller = (): EpollPoller => {
+  if (poller === undefined) {
+    poller = new EpollPoller();
+    turnLoop.add(poller);
+  }
+  return poller;
+};

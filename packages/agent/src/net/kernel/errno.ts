@@ -1,0 +1,26 @@
+import { constants } from 'node:os';
+
+const names = new Map<number, string>(Object.entries(constants.errno).map(([name, number]) => [number, name]));
+// Node leaves out what only newer calls answer.
+for (const [number, name] of [
+  [38, 'ENOSYS'],
+  [95, 'EOPNOTSUPP'],
+  [113, 'EHOSTUNREACH'],
+] as const)
+  names.set(number, name);
+
+export const errno = constants.errno;
+
+/** What the kernel calls an error number, such as `ECONNREFUSED`. */
+export const errnoName = (number: number): string => names.get(number) ?? `E${number}`;
+
+/** A system call that failed, shaped as Node's own are: `code` is what engines count. */
+export class SystemError extends Error {
+  readonly code: string;
+  readonly errno: number;
+  constructor(call: string, number: number) {
+    super(`${call} failed: ${errnoName(number)}`);
+    this.code = errnoName(number);
+    this.errno = number;
+  }
+}

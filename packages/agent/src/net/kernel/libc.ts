@@ -1,0 +1,79 @@
+import { createRequire } from 'node:module';
+
+/** The part of koffi that is used; its own types would drag in all it can do. */
+interface Koffi {
+  load(path: null): { func(declaration: string): (...args: never[]) => unknown };
+  view(address: bigint, length: number): ArrayBuffer;
+  errno(): number;
+}
+
+// Addresses travel as plain numbers: user addresses lie below 2^48, and koffi takes a number twice as fast as a pointer.
+const declarations = {
+  socket: 'int socket(int domain, int type, int protocol)',
+  bind: 'int bind(int fd, uintptr_t address, int length)',
+  connect: 'int connect(int fd, uintptr_t address, int length)',
+  listen: 'int listen(int fd, int backlog)',
+  accept4: 'int accept4(int fd, uintptr_t address, uintptr_t length, int flags)',
+  getsockname: 'int getsockname(int fd, uintptr_t address, uintptr_t length)',
+  getpeername: 'int getpeername(int fd, uintptr_t address, uintptr_t length)',
+  setsockopt: 'int setsockopt(int fd, int level, int name, uintptr_t value, int length)',
+  getsockopt: 'int getsockopt(int fd, int level, int name, uintptr_t value, uintptr_t length)',
+  send: 'long send(int fd, uintptr_t bytes, size_t length, int flags)',
+  recv: 'long recv(int fd, uintptr_t bytes, size_t length, int flags)',
+  sendmmsg: 'int sendmmsg(int fd, uintptr_t messages, uint count, int flags)',
+  recvmmsg: 'int recvmmsg(int fd, uintptr_t messages, uint count, int flags, uintptr_t timeout)',
+  shutdown: 'int shutdown(int fd, int how)',
+  close: 'int close(int fd)',
+  mmap: 'uintptr_t mmap(uintptr_t wish, size_t length, int protection, int flags, int fd, long offset)',
+  munmap: 'int munmap(uintptr_t address, size_t length)',
+  prctl: 'int prctl(int option, ulong a, ulong b, ulong c, ulong d)',
+  syscall: 'long syscall(long number, uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e, uintptr_t f)',
+} as const;
+
+export type Libc = { readonly [Name in keyof typeof declarations]: (...args: number[]) => number } & {
+  /** Of the last call on this thread that failed. */
+  errno(): number;
+  /** Memory at an address as bytes; `mapMemory` is the only one that may ask for it. */
+  view(address: number, length: number): ArrayBuffer;
+  /** The descriptor that Node's own event loop of the main thread waits on. */
+  mainLoopFd(): number;
+};
+
+const load = (): Libc => {
+  const koffi = createRequire(import.meta.url)('koffi') as Koffi;
+  const library = koffi.load(null);
+  const declare = (declaration: string) => library.func(declaration) as (...args: number[]) => number;
+  const calls = Object.fromEntries(Object.entries(declarations).map(([name, text]) => [name, declare(text)]));
+  return {
+    ...(calls as Pick<Libc, keyof typeof declarations>),
+    errno: () => koffi.errno(),
+    view: (address, length) => koffi.view(BigInt(address), length),
+    mainLoopFd: () => declare('int uv_backend_fd(uintptr_t loop)')(declare('uintptr_t uv_default_loop()')() as number),
+  };
+};
+
+let loaded: { readonly libc: Libc } | { readonly reason: string } | undefined;
+
+const tryLoad = (): NonNullable<typeof loaded> => {
+  if (process.platform !== 'linux') return { reason: `no direct system calls on ${process.platform}` };
+  if (process.arch !== 'x64' && process.arch !== 'arm64')
+    return { reason: `no direct system calls on ${process.arch}` };
+  try {
+    return { libc: load() };
+  } catch (error) {
+    return { reason: `no direct system calls: ${(error as Error).message.split('\n')[0]}` };
+  }
+};
+
+/** The system's C library, or why it cannot be called here. */
+export const findLibc = (): NonNullable<typeof loaded> => {
+  loaded ??= tryLoad();
+  return loaded;
+};
+
+/** To be called only where `findLibc` has found it. */
+export const requireLibc = (): Libc => {
+  const found = findLibc();
+  if ('libc' in found) return found.libc;
+  throw new Error(found.reason);
+};

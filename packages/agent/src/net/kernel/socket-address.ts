@@ -1,0 +1,58 @@
+import { isIPv4, isIPv6 } from 'node:net';
+import { addressToNumber, numberToAddress } from '../address-range.ts';
+
+export const family = { unspecified: 0, inet: 2, inet6: 10 } as const;
+
+/** Bytes that hold an address of either family. */
+export const socketAddressBytes = 28;
+
+export const familyOf = (address: string): number => {
+  if (isIPv4(address)) return family.inet;
+  if (isIPv6(address)) return family.inet6;
+  throw new RangeError(`${address} is no address`);
+};
+
+const dot = 46;
+
+/** Without a detour: it is done once for each connection. */
+const writeIpv4 = (bytes: Buffer, start: number, address: string): void => {
+  let at = start;
+  let part = 0;
+  for (let i = 0; i < address.length; i++) {
+    const character = address.charCodeAt(i);
+    if (character === dot) {
+      bytes[at++] = part;
+      part = 0;
+    } else part = part * 10 + character - 48;
+  }
+  bytes[at] = part;
+};
+
+/** Writes `sockaddr_in` or `sockaddr_in6`; says how long it is. */
+export const writeSocketAddress = (bytes: Buffer, at: number, { address, port }: { address: string; port: number }) => {
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new RangeError(`${port} is no port`);
+  const kind = familyOf(address);
+  bytes.fill(0, at, at + socketAddressBytes);
+  bytes.writeUInt16LE(kind, at);
+  bytes.writeUInt16BE(port, at + 2);
+  if (kind === family.inet) {
+    writeIpv4(bytes, at + 4, address);
+    return 16;
+  }
+  const value = addressToNumber(address);
+  bytes.writeBigUInt64BE(value >> 64n, at + 8);
+  bytes.writeBigUInt64BE(value & 0xffff_ffff_ffff_ffffn, at + 16);
+  return 28;
+};
+
+/** An IPv4 peer of an IPv6 socket is written as Node does: `::ffff:1.2.3.4`. */
+export const readSocketAddress = (bytes: Buffer, at: number): { address: string; port: number } => {
+  const port = bytes.readUInt16BE(at + 2);
+  if (bytes.readUInt16LE(at) === family.inet) {
+    return { port, address: `${bytes[at + 4]}.${bytes[at + 5]}.${bytes[at + 6]}.${bytes[at + 7]}` };
+  }
+  const [high, low] = [bytes.readBigUInt64BE(at + 8), bytes.readBigUInt64BE(at + 16)];
+  if (high === 0n && low >> 32n === 0xffffn)
+    return { port, address: `::ffff:${numberToAddress(low & 0xffff_ffffn, 4)}` };
+  return { port, address: numberToAddress((high << 64n) | low, 6) };
+};

@@ -1,0 +1,119 @@
+import { SystemError } from './errno.ts';
+import { type Libc, requireLibc } from './libc.ts';
+import { scratch } from './scratch.ts';
+import { family, familyOf, readSocketAddress, socketAddressBytes, writeSocketAddress } from './socket-address.ts';
+
+export const socketType = { stream: 1, datagram: 2 } as const;
+const nonBlocking = 0x800;
+const closeOnExec = 0x80000;
+
+/** Level and name of an option. */
+export const option = {
+  reuseAddress: [1, 2],
+  reusePort: [1, 15],
+  sendBuffer: [1, 7],
+  receiveBuffer: [1, 8],
+  receiveBufferForced: [1, 33],
+  sendBufferForced: [1, 32],
+  keepAlive: [1, 9],
+  error: [1, 4],
+  bindAddressNoPort: [0, 24],
+  v6Only: [41, 26],
+  noDelay: [6, 1],
+  keepIdleSec: [6, 4],
+} as const satisfies Record<string, readonly [number, number]>;
+type Option = (typeof option)[keyof typeof option];
+
+const check = (libc: Libc, call: string, result: number): number => {
+  if (result < 0) throw new SystemError(call, libc.errno());
+  return result;
+};
+
+export const openSocket = (domain: number, type: number): number => {
+  const libc = requireLibc();
+  return check(libc, 'socket', libc.socket(domain, type | nonBlocking | closeOnExec, 0));
+};
+
+/** False when the kernel does not take it. */
+export const trySetOption = (fd: number, [level, name]: Option, value: number): boolean => {
+  const memory = scratch();
+  memory.bytes.writeInt32LE(value, 0);
+  return requireLibc().setsockopt(fd, level, name, memory.addressOf(0, 4), 4) === 0;
+};
+
+export const setOption = (fd: number, which: Option, value: number): void => {
+  if (!trySetOption(fd, which, value)) throw new SystemError('setsockopt', requireLibc().errno());
+};
+
+/** The error a connection attempt ended with; 0 when it stands. */
+export const pendingError = (fd: number): number => {
+  const memory = scratch();
+  memory.bytes.writeInt32LE(4, 8);
+  const [level, name] = option.error;
+  const libc = requireLibc();
+  check(libc, 'getsockopt', libc.getsockopt(fd, level, name, memory.addressOf(0, 4), memory.addressOf(8, 4)));
+  return memory.bytes.readInt32LE(0);
+};
+
+interface Endpoint {
+  readonly address: string;
+  readonly port: number;
+}
+
+export const bindSocket = (fd: number, endpoint: Endpoint): void => {
+  const memory = scratch();
+  const length = writeSocketAddress(memory.bytes, 0, endpoint);
+  const libc = requireLibc();
+  check(libc, 'bind', libc.bind(fd, memory.addressOf(0, length), length));
+};
+
+/** 0 when the connection stands at once, else an error number; `EINPROGRESS` is the usual one. */
+export const beginConnect = (fd: number, endpoint: Endpoint): number => {
+  const memory = scratch();
+  const length = writeSocketAddress(memory.bytes, 0, endpoint);
+  const libc = requireLibc();
+  return libc.connect(fd, memory.addressOf(0, length), length) === 0 ? 0 : libc.errno();
+};
+
+/** Drops a connection as if it had never been: the peer is told by a reset. */
+export const disconnect = (fd: number): void => {
+  const memory = scratch();
+  memory.bytes.fill(0, 0, socketAddressBytes);
+  memory.bytes.writeUInt16LE(family.unspecified, 0);
+  requireLibc().connect(fd, memory.addressOf(0, 16), 16);
+};
+
+export const localEndpoint = (fd: number): Endpoint => {
+  const memory = scratch();
+  memory.bytes.writeInt32LE(socketAddressBytes, 64);
+  const libc = requireLibc();
+  const room = memory.addressOf(0, socketAddressBytes);
+  check(libc, 'getsockname', libc.getsockname(fd, room, memory.addressOf(64, 4)));
+  return readSocketAddress(memory.bytes, 0);
+};
+
+export const closeSocket = (fd: number): void => void requireLibc().close(fd);
+
+/** Runs the steps that make a socket what it is to be; closes it when one fails. */
+export const configured = (fd: number, steps: (fd: number) => void): number => {
+  try {
+    steps(fd);
+    return fd;
+  } catch (error) {
+    closeSocket(fd);
+    throw error;
+  }
+};
+
+export const openListener = (
+  listen: { readonly address: string; readonly port: number; readonly isShared: boolean },
+  backlog: number,
+): number =>
+  configured(openSocket(familyOf(listen.address), socketType.stream), (fd) => {
+    setOption(fd, option.reuseAddress, 1);
+    if (listen.isShared) setOption(fd, option.reusePort, 1);
+    if (familyOf(listen.address) === family.inet6) setOption(fd, option.v6Only, 0);
+    bindSocket(fd, listen);
+    const libc = requireLibc();
+    check(libc, 'listen', libc.listen(fd, backlog));
+  });

@@ -1,0 +1,61 @@
+import { type Memory, mapMemory, writeAddress } from '../kernel/memory.ts';
+import type { Ring } from './ring.ts';
+import { registration } from './ring-layout.ts';
+
+export interface BufferSizes {
+  readonly group: number;
+  /** A power of two. */
+  readonly count: number;
+  readonly bytes: number;
+}
+
+/**
+ * Buffers the kernel takes from when something arrives, so that connections that wait hold none.
+ * The memory is never given back: the kernel may write into it as long as the ring lives.
+ */
+export class BufferRing {
+  readonly group: number;
+  readonly bytes: Buffer;
+  readonly #sizes: BufferSizes;
+  readonly #memory: Memory;
+  readonly #words: Int32Array;
+  readonly #halves: Uint16Array;
+  readonly #tailHalf: Int16Array;
+  #tail = 0;
+
+  constructor(ring: Ring, sizes: BufferSizes) {
+    this.group = sizes.group;
+    this.#sizes = sizes;
+    this.#memory = mapMemory({ length: sizes.count * sizes.bytes });
+    this.bytes = this.#memory.bytes;
+    const entries = mapMemory({ length: sizes.count * 16 });
+    this.#words = entries.int32;
+    this.#halves = entries.uint16;
+    this.#tailHalf = new Int16Array(this.#halves.buffer);
+    const argument = mapMemory({ length: 40 });
+    writeAddress(argument.int32, 0, entries.addressOf(0, sizes.count * 16));
+    argument.bytes.writeUInt32LE(sizes.count, 8);
+    argument.bytes.writeUInt16LE(sizes.group, 12);
+    ring.register(registration.bufferRing, argument.addressOf(0, 40), 1);
+    argument.release();
+    for (let id = 0; id < sizes.count; id++) this.giveBack(id);
+    this.publish();
+  }
+
+  offsetOf(id: number): number {
+    return id * this.#sizes.bytes;
+  }
+
+  /** The kernel may use the buffer again after `publish`. */
+  giveBack(id: number): void {
+    const at = (this.#tail & (this.#sizes.count - 1)) << 2;
+    writeAddress(this.#words, at, this.#memory.addressOf(id * this.#sizes.bytes, this.#sizes.bytes));
+    this.#words[at + 2] = this.#sizes.bytes;
+    this.#halves[(at << 1) + 6] = id;
+    this.#tail = (this.#tail + 1) & 0xffff;
+  }
+
+  publish(): void {
+    Atomics.store(this.#tailHalf, 7, (this.#tail << 16) >> 16);
+  }
+}

@@ -1,0 +1,45 @@
+/** Numbers of the calls; the same on x64 and arm64. */
+export const ringCall = { setup: 425, enter: 426, register: 427 } as const;
+
+export const setupFlag = {
+  cqSize: 1 << 3,
+  clamp: 1 << 4,
+  submitAll: 1 << 7,
+  coopTaskrun: 1 << 8,
+  singleIssuer: 1 << 12,
+  deferTaskrun: 1 << 13,
+} as const;
+
+export const enterFlag = { getEvents: 1, extArgument: 8 } as const;
+
+export const registration = { probe: 8, bufferRing: 22 } as const;
+
+export const opcode = {
+  pollAdd: 6,
+  accept: 13,
+  connect: 16,
+  close: 19,
+  send: 26,
+  recv: 27,
+  shutdown: 34,
+} as const;
+
+export const sqeFlag = { link: 1 << 2, bufferSelect: 1 << 5, skipSuccess: 1 << 6 } as const;
+
+export const cqeFlag = { more: 1 << 1 } as const;
+
+/** Bits of `ioprio` that make a request answer more than once. */
+export const multishot = { accept: 1 << 0, recv: 1 << 1 } as const;
+
+/** Offsets in `struct io_uring_params`. */
+export const paramsLayout = {
+  bytes: 120,
+  sqEntries: 0,
+  cqEntries: 4,
+  flags: 8,
+  features: 20,
+  sq: { head: 40, tail: 44, array: 64 },
+  cq: { head: 80, tail: 84, cqes: 100 },
+} as const;
+
+export const mapOffset = { rings: 0, sqes: 0x1000_0000 } as const;

@@ -1,0 +1,123 @@
+import { type Memory, mapMemory } from '../kernel/memory.ts';
+import { socketAddressBytes } from '../kernel/socket-address.ts';
+import type { Flusher, SocketConnection } from '../socket-connection.ts';
+import { turnLoop, type Waiter } from '../turn-loop.ts';
+import { BufferRing } from './buffer-ring.ts';
+import { Ring } from './ring.ts';
+import { opcode } from './ring-layout.ts';
+
+/** Kinds of requests; a token is the slot of who made it and the kind. */
+export const kind = { connect: 0, recv: 1, send: 2, waitingSend: 3, accept: 4, poll: 5, quiet: 6 } as const;
+const kindBits = 3;
+const pollIn = 1;
+
+/** Who makes requests is told how they end. */
+export interface Requester {
+  complete(requestKind: number, result: number, flags: number): void;
+}
+
+const addressStride = 32;
+const addressesPerMemory = 4096;
+
+/** The ring of this thread with everything that lives on it. */
+export class UringPoller implements Waiter, Flusher {
+  readonly ring = new Ring();
+  readonly buffers = {
+    small: new BufferRing(this.ring, { group: 0, count: 512, bytes: 16_384 }),
+    large: new BufferRing(this.ring, { group: 1, count: 64, bytes: 262_144 }),
+  } as const;
+  readonly #requesters: (Requester | undefined)[] = [];
+  readonly #free: number[] = [];
+  /** Slots given up while events are handled: late events must not meet a new owner. */
+  #freed: number[] = [];
+  #booked: SocketConnection[] = [];
+  #actions: (() => void)[] = [];
+  readonly #addresses: Memory[] = [];
+  now = performance.now();
+
+  get fd(): number {
+    return this.ring.fd;
+  }
+
+  wait(ms: number): void {
+    const actions = this.#actions;
+    if (actions.length > 0) {
+      this.#actions = [];
+      for (const action of actions) action();
+    }
+    const booked = this.#booked;
+    this.#booked = [];
+    for (const connection of booked) connection.flush();
+    // What flushing has left to do comes before any waiting.
+    this.ring.submitAndWait(this.#booked.length + this.#actions.length > 0 ? 0 : ms);
+    this.now = performance.now();
+    const freed = this.#freed;
+    this.#freed = [];
+    this.ring.harvest(this.#complete);
+    for (const slot of freed) this.#free.push(slot);
+    this.buffers.small.publish();
+    this.buffers.large.publish();
+  }
+
+  watch(fd: number, onReadable: () => void): void {
+    const arm = (slot: number) => {
+      const at = this.ring.request(opcode.pollAdd, fd, this.tokenOf(slot, kind.poll));
+      this.ring.setOperationFlags(at, pollIn);
+    };
+    const slot = this.takeSlot({
+      complete: () => {
+        onReadable();
+        arm(slot);
+      },
+    });
+    arm(slot);
+  }
+
+  flushLater(connection: SocketConnection): void {
+    this.#booked.push(connection);
+  }
+
+  /** Does something before the next wait, outside of the call that asks for it. */
+  soon(action: () => void): void {
+    this.#actions.push(action);
+  }
+
+  takeSlot(requester: Requester): number {
+    const slot = this.#free.pop() ?? this.#requesters.length;
+    this.#requesters[slot] = requester;
+    return slot;
+  }
+
+  freeSlot(slot: number): void {
+    this.#requesters[slot] = undefined;
+    this.#freed.push(slot);
+  }
+
+  tokenOf(slot: number, requestKind: number): number {
+    return (slot << kindBits) | requestKind;
+  }
+
+  /** A place for the address a slot connects to. */
+  addressOf(slot: number): { bytes: Buffer; offset: number; address: number } {
+    const index = Math.floor(slot / addressesPerMemory);
+    this.#addresses[index] ??= mapMemory({ length: addressStride * addressesPerMemory });
+    const memory = this.#addresses[index];
+    const offset = (slot % addressesPerMemory) * addressStride;
+    return { bytes: memory.bytes, offset, address: memory.addressOf(offset, socketAddressBytes) };
+  }
+
+  readonly #complete = (token: number, result: number, flags: number): void => {
+    this.#requesters[token >> kindBits]?.complete(token & ((1 << kindBits) - 1), result, flags);
+  };
+}
+
+let poller: UringPoller | undefined;
+
+/** One for each thread; it stays until the thread ends, since its memory may not go before it. */
+export const uringPoller = (): UringPoller => {
+  if (poller === undefined) {
+    poller = new UringPoller();
+    turnLoop.add(poller);
+  }
+  return poller;
+};
