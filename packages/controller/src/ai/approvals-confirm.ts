@@ -6,7 +6,7 @@ import { assertAffordable } from './approvals-budget.ts';
 import type { Prepared, Request } from './approvals-plan.ts';
 import { keyMismatch, refusalOf, taskChanged, unknownToken } from './approvals-refusal.ts';
 import { originOf, type RequestDeps, scopeOf } from './approvals-request.ts';
-import { standingOf } from './approvals-state.ts';
+import { type Standing, standingOf } from './approvals-state.ts';
 import type { AiCaller } from './caller.ts';
 import { digestOf } from './digest.ts';
 import { changesBetween } from './digest-subject.ts';
@@ -14,6 +14,7 @@ import { assertOpen, modeFor } from './policy.ts';
 import type { TaskAction } from './risk.ts';
 import { assertScope } from './scopes.ts';
 import { isWellFormed, tokenHash } from './token.ts';
+import { createTurns } from './turns.ts';
 
 export interface Confirming {
   readonly family: 'start' | 'actions';
@@ -93,21 +94,28 @@ export const createConfirm = ({ store, bus, rules, prepare, execute, subjectOf, 
     return { reply: replyOf((await aiApprovals.find(tx, record.id)) as ApprovalRecord) };
   };
 
+  /** Whoever knows the token may be told how it stands, and nothing while the gateway is closed. */
+  const admit = (caller: AiCaller, record: ApprovalRecord, nowMs: number) => {
+    assertScope(caller.key, scopeOf(actionOf(record)));
+    caller.noteAudit({ risk: record.risk, approvalId: record.id });
+    assertOpen(record.risk as 'R2', rules(), nowMs);
+  };
+
+  const replay = (caller: AiCaller, record: ApprovalRecord) => {
+    caller.setHeader('idempotent-replayed', 'true');
+    return replyOf(record);
+  };
+
   /** Everything from here on sees the same state of the store, and nobody changes it meanwhile. */
   const settle = async (tx: Change, caller: AiCaller, wish: Wish, settled: Settled): Promise<Outcome> => {
     const record = await findByToken(tx, wish.hash);
     const { family, idempotencyKey } = wish;
     const standing = standingOf(record, { keyId: caller.key.id, family, idempotencyKey, nowMs: Date.parse(tx.now) });
     if (record !== undefined && standing !== 'unknown') {
-      assertScope(caller.key, scopeOf(actionOf(record)));
       tx.note({ approvalId: record.id, risk: record.risk, policy: record.policy });
-      caller.noteAudit({ risk: record.risk, approvalId: record.id });
-      assertOpen(record.risk as 'R2', rules(), Date.parse(tx.now));
+      admit(caller, record, Date.parse(tx.now));
     }
-    if (standing === 'replay' && record !== undefined) {
-      caller.setHeader('idempotent-replayed', 'true');
-      return { reply: replyOf(record) };
-    }
+    if (standing === 'replay' && record !== undefined) return { reply: replay(caller, record) };
     if (standing !== 'ready' || record === undefined) {
       if (standing === 'expired' && record?.state === 'pending') await end(tx, record, 'expired', null);
       return refuse(tx, refusalOf(standing as 'used', record));
@@ -139,24 +147,43 @@ export const createConfirm = ({ store, bus, rules, prepare, execute, subjectOf, 
     return use(tx, caller, record, { prepared: settled.prepared, idempotencyKey });
   };
 
-  return async (caller: AiCaller, { family, approvalToken, idempotencyKey }: Confirming) => {
-    if (!isWellFormed(approvalToken)) throw unknownToken();
-    const wish = { hash: tokenHash(approvalToken), family, idempotencyKey };
-    for (let attempt = 1; ; attempt += 1) {
-      const seen = await findByToken(store.read, wish.hash);
-      const confirmation = { keyId: caller.key.id, family, idempotencyKey, nowMs: Date.now() };
-      const isReady = seen !== undefined && standingOf(seen, confirmation) === 'ready';
-      const settled = isReady ? await prepared(caller, seen) : undefined;
-      onStep('prepared');
+  /** What is over stays as it is: no transaction is needed to say so. Undefined when it is not over. */
+  const answerOfOver = (caller: AiCaller, record: ApprovalRecord | undefined, standing: Standing) => {
+    if (record === undefined || record.state === 'pending' || standing === 'unknown') return undefined;
+    admit(caller, record, Date.now());
+    if (standing === 'replay') return replay(caller, record);
+    throw refusalOf(standing as 'used', record);
+  };
+
+  const attempt = async (caller: AiCaller, wish: Wish) => {
+    const seen = await findByToken(store.read, wish.hash);
+    const { family, idempotencyKey } = wish;
+    const standing = standingOf(seen, { keyId: caller.key.id, family, idempotencyKey, nowMs: Date.now() });
+    const over = answerOfOver(caller, seen, standing);
+    if (over !== undefined) return over;
+    const settled = seen !== undefined && standing === 'ready' ? await prepared(caller, seen) : undefined;
+    onStep('prepared');
+    const outcome = await store.change(originOf(caller), (tx) => settle(tx, caller, wish, settled));
+    onStep('committed');
+    if ('refusal' in outcome) throw outcome.refusal;
+    return outcome.reply;
+  };
+
+  const attemptOften = async (caller: AiCaller, wish: Wish) => {
+    for (let count = 1; ; count += 1) {
       try {
-        const outcome = await store.change(originOf(caller), (tx) => settle(tx, caller, wish, settled));
-        onStep('committed');
-        if ('refusal' in outcome) throw outcome.refusal;
-        return outcome.reply;
+        return await attempt(caller, wish);
       } catch (error) {
-        if (!isOutrun(error) || attempt >= attempts) throw error;
+        if (!isOutrun(error) || count >= attempts) throw error;
       }
     }
+  };
+
+  const inTurn = createTurns();
+  return async (caller: AiCaller, { family, approvalToken, idempotencyKey }: Confirming) => {
+    if (!isWellFormed(approvalToken)) throw unknownToken();
+    const hash = tokenHash(approvalToken);
+    return inTurn(hash, () => attemptOften(caller, { hash, family, idempotencyKey }));
   };
 };
 

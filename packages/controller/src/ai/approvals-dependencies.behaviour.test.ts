@@ -125,6 +125,10 @@ interface Leaf {
   readonly member: string;
   readonly pointer: string;
 }
+/** The digest is the same code on both databases: what is thorough on one is a sample on the other. */
+const sampled = <T>(all: readonly T[]): readonly T[] =>
+  process.env['RUSHHOUR_TEST_ENGINE'] === 'postgres' ? all.filter((_, i) => i % 6 === 0) : all;
+
 /** Sealed texts and their masks change only together, and a file's size only with its content: see below. */
 const apart = new Set(['/private', '/params/psk', '/size']);
 
@@ -150,7 +154,12 @@ const leavesIn = async (kind: Kind, isWanted: (member: string) => boolean): Prom
 const taskMembers = ['configuration', 'accessPlane', 'controlPlane', 'dumps', 'thresholds'];
 const pick = (row: Holder, names: readonly string[]) => Object.fromEntries(names.map((name) => [name, row[name]]));
 
-const expectFound = async (act: () => Promise<unknown>, place: RegExp, undo: () => Promise<unknown>, label: string) => {
+const expectFound = async (
+  act: () => Promise<unknown>,
+  place: Pick<RegExp, 'test'>,
+  undo: () => Promise<unknown>,
+  label: string,
+) => {
   const token = await approved();
   await act();
   const { status, data } = await confirm(token);
@@ -165,7 +174,7 @@ describe('between approval and confirmation', () => {
     async (kind) => {
       const leaves = await leavesIn(kind, (member) => !cosmetic.has(member));
       expect(leaves.length).toBeGreaterThan(0);
-      for (const { table, id, member, pointer } of leaves) {
+      for (const { table, id, member, pointer } of sampled(leaves)) {
         const before = await rowOf(table, id);
         const after = mutated(before, pointer, writable(kind).get(member));
         const write = (row: Holder) => () => put(table, id, { [member]: row[member] });
@@ -186,10 +195,10 @@ describe('between approval and confirmation', () => {
     // Members that many plugins share are changed in one of them.
     const byMember = new Map(pointers.map((pointer) => [pointer.replace(/\/\d+/g, '/*'), pointer]));
     expect(byMember.size).toBeGreaterThan(80);
-    for (const pointer of byMember.values()) {
+    for (const pointer of sampled([...byMember.values()])) {
       const [, member = ''] = pointer.split('/');
       const write = (row: Holder) => () => put(tasks, rich.id, { [member]: row[member] });
-      const place = new RegExp(`^${RegExp.escape(pointer)}(/|$)`);
+      const place = { test: (found: string) => found === pointer || found.startsWith(`${pointer}/`) };
       await expectFound(write(mutated(own, pointer, undefined)), place, write(own), pointer);
     }
     await put(tasks, rich.id, pick({ ...planes, configuration }, taskMembers));
@@ -228,7 +237,7 @@ describe('between approval and confirmation', () => {
       expect(rows.length).toBeGreaterThan(0);
       for (const { id = 0 } of rows as { id?: number }[]) {
         const { content } = (await rowOf(table, id)) as { content: Holder };
-        for (const pointer of leavesOf(content)) {
+        for (const pointer of sampled([...leavesOf(content)])) {
           if (readOnly.some((name) => pointer.startsWith(`/${name}`))) continue;
           const write = (value: Holder) => () => put(table, id, { content: value });
           const place = /^\/deps\/applications\//;
