@@ -1,10 +1,12 @@
 import { assets } from './en-assets.ts';
+import { captures } from './en-captures.ts';
 import { collections } from './en-collections.ts';
 import { tasks } from './en-tasks.ts';
 
 /** Every sentence the interface says. Features read their own part; a translation is a second file of this shape. */
 export const en = {
   ...assets,
+  ...captures,
   ...collections,
   ...tasks,
   app: {
@@ -71,47 +73,6 @@ export const en = {
     noAgents: 'No agent is enrolled.',
     left: (time: string) => `${time} left`,
     progress: 'Progress',
-  },
-  run: {
-    start: 'Start',
-    startAgain: 'Start again',
-    stop: 'Stop',
-    abort: 'Stop at once',
-    restart: 'Restart',
-    pause: 'Pause',
-    resume: 'Resume',
-    more: 'More ways to stop',
-    changeLoad: 'Change load',
-    newRate: 'New rate (per second)',
-    apply: 'Apply',
-    load: 'Load',
-    achieved: 'reached',
-    wanted: 'wanted',
-    latency: 'Latency',
-    throughput: 'Throughput',
-    sent: 'sent',
-    received: 'received',
-    errors: 'Errors',
-    progress: 'Progress',
-    left: (time: string) => `${time} left`,
-    live: 'Live',
-    reconnecting: 'Connecting again …',
-    degraded: 'degraded',
-    verdict: 'Verdict',
-    notValid: 'Read this before you believe the numbers',
-    thresholds: 'Thresholds',
-    report: 'Report',
-    columns: ['Metric', 'Total', 'Rate', 'p50', 'p95', 'p99', 'max'],
-  },
-  task: {
-    run: 'Run',
-    runs: 'All runs',
-    events: 'Events',
-    logs: 'Logs',
-    definition: 'Definition',
-    neverRan: 'It never ran.',
-    noLogs: 'Nothing was logged.',
-    runNumber: (number: number) => `Run ${number}`,
   },
   agents: {
     join: 'Enrol an agent',

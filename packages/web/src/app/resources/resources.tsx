@@ -2,6 +2,7 @@ import { AgentBadge, TaskBadge, VerdictBadge } from '../../components/badges.tsx
 import { idOf, type Resource } from '../../components/resource/resource.ts';
 import { AgentDetails } from '../../features/agents/agent-details.tsx';
 import { JoinButton } from '../../features/agents/join-dialog.tsx';
+import { TaskListActions } from '../../features/tasks/task-list-actions.tsx';
 import { text } from '../../lib/text.ts';
 import { assetResources } from './asset-resources.tsx';
 import { peopleResources } from './people-resources.tsx';
@@ -18,6 +19,7 @@ export const resources: readonly Resource[] = [
     title: nav.tasks,
     hint: 'Begin with a new test; its task stays here.',
     createTo: '/new',
+    header: <TaskListActions />,
     itemTo: ({ id }) => `/tasks/${id}`,
     columns: [
       { key: 'comment', header: 'Task', render: ({ comment, id }) => String(comment || `#${id}`) },

@@ -3,6 +3,7 @@ import { useComputedColorScheme } from '@mantine/core';
 import { useElementSize } from '@mantine/hooks';
 import { useEffect, useRef } from 'react';
 import UPlot from 'uplot';
+import { clock } from '../../lib/units.ts';
 
 export interface Line {
   readonly label: string;
@@ -11,6 +12,7 @@ export interface Line {
   /** Fills the room down to the line before. */
   readonly isBand?: boolean;
   readonly isDashed?: boolean;
+  readonly isDotted?: boolean;
 }
 
 export interface Mark {
@@ -22,16 +24,23 @@ export interface Mark {
 
 interface TimeChartProps {
   readonly title: string;
-  /** Milliseconds since 1970. */
+  /** Milliseconds since 1970, or since the start. */
   readonly t: readonly number[];
+  /** Time counts from the start. */
+  readonly isRelative?: boolean;
   readonly lines: readonly Line[];
   readonly marks?: readonly Mark[];
   readonly format: (value: number) => string;
   readonly height?: number;
 }
 
+const none: readonly Mark[] = [];
+/** The pointer stands at the same time on every chart. */
+const together = 'time';
+
 /** Lines over time, with marks for what happened. Redrawn in place, so that an hour of ten agents stays smooth. */
-export const TimeChart = ({ title, t, lines, marks = [], format, height = 200 }: TimeChartProps) => {
+export const TimeChart = (props: TimeChartProps) => {
+  const { title, t, lines, marks = none, format, height = 200, isRelative = false } = props;
   const { ref: sizer, width } = useElementSize();
   const place = useRef<HTMLDivElement>(null);
   const chart = useRef<UPlot>(undefined);
@@ -40,14 +49,15 @@ export const TimeChart = ({ title, t, lines, marks = [], format, height = 200 }:
   const scheme = useComputedColorScheme('light');
   const shape = JSON.stringify([
     scheme,
-    lines.map(({ label, color, isBand, isDashed }) => [label, color, isBand, isDashed]),
+    isRelative,
+    lines.map(({ label, color, isBand, isDashed, isDotted }) => [label, color, isBand, isDashed, isDotted]),
   ]);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: the chart is made anew only when its shape changes
   useEffect(() => {
     if (place.current === null || width === 0) return;
     const made = new UPlot(
-      optionsOf({ lines, width, height, isDark: scheme === 'dark', shown }),
+      optionsOf({ lines, width, height, isRelative, isDark: scheme === 'dark', shown }),
       dataOf(t, lines),
       place.current,
     );
@@ -57,6 +67,8 @@ export const TimeChart = ({ title, t, lines, marks = [], format, height = 200 }:
 
   useEffect(() => chart.current?.setSize({ width: Math.max(width, 100), height }), [width, height]);
   useEffect(() => chart.current?.setData(dataOf(t, lines)), [t, lines]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: marks are read while drawing
+  useEffect(() => chart.current?.redraw(false), [marks]);
 
   return (
     <figure style={{ margin: 0 }} aria-label={title}>
@@ -86,31 +98,42 @@ interface Shape {
   lines: readonly Line[];
   width: number;
   height: number;
+  isRelative: boolean;
   isDark: boolean;
   shown: { current: { marks: readonly Mark[]; format: (value: number) => string } };
 }
 
-const optionsOf = ({ lines, width, height, isDark, shown }: Shape): UPlot.Options => {
+const optionsOf = ({ lines, width, height, isRelative, isDark, shown }: Shape): UPlot.Options => {
   const ink = isDark ? '#c9c9c9' : '#495057';
   const grid = { stroke: isDark ? '#3b3b3b' : '#e9ecef', width: 1 };
   const label = (value: number | null) => (value === null ? '–' : shown.current.format(value));
   return {
     width: Math.max(width, 100),
     height,
-    scales: { y: { range: (_, low, high) => [Math.min(0, low ?? 0), Math.max((high ?? 1) * 1.05, 1e-9)] } },
+    cursor: { sync: { key: together }, drag: { x: true, y: false } },
+    scales: {
+      x: { time: !isRelative },
+      y: { range: (_, low, high) => [Math.min(0, low ?? 0), Math.max((high ?? 1) * 1.05, 1e-9)] },
+    },
     axes: [
-      { stroke: ink, grid, ticks: grid },
+      {
+        stroke: ink,
+        grid,
+        ticks: grid,
+        ...(isRelative && { values: (_: UPlot, ticks: number[]) => ticks.map((seconds) => clock(seconds)) }),
+      },
       { stroke: ink, grid, ticks: grid, size: 70, values: (_, ticks) => ticks.map(label) },
     ],
     series: [
-      {},
-      ...lines.map(({ label: name, color, isDashed }) => ({
+      isRelative ? { value: (_, seconds) => clock(seconds) } : {},
+      ...lines.map(({ label: name, color, isDashed, isDotted }) => ({
         label: name,
         stroke: color,
         width: 1.6,
         spanGaps: false,
         points: { show: false },
         ...(isDashed && { dash: [6, 4] }),
+        ...(isDotted && { dash: [2, 3] }),
         value: (_: UPlot, value: number | null) => label(value),
       })),
     ],
@@ -124,6 +147,7 @@ const optionsOf = ({ lines, width, height, isDark, shown }: Shape): UPlot.Option
 const drawMarks = ({ ctx, bbox, valToPos }: UPlot, marks: readonly Mark[]) => {
   ctx.save();
   ctx.setLineDash([3, 3]);
+  ctx.font = `${11 * devicePixelRatio}px sans-serif`;
   for (const { at, label, color } of marks) {
     const x = valToPos(at / 1000, 'x', true);
     if (x < bbox.left || x > bbox.left + bbox.width) continue;
@@ -133,7 +157,7 @@ const drawMarks = ({ ctx, bbox, valToPos }: UPlot, marks: readonly Mark[]) => {
     ctx.moveTo(x, bbox.top);
     ctx.lineTo(x, bbox.top + bbox.height);
     ctx.stroke();
-    ctx.fillText(label, x + 4, bbox.top + 12);
+    ctx.fillText(label, x + 4, bbox.top + 12 * devicePixelRatio);
   }
   ctx.restore();
 };

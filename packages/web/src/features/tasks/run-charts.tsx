@@ -1,10 +1,10 @@
 import { Card, SimpleGrid } from '@mantine/core';
-import type { RunEvent } from '@rushhour/contract';
 import { useMemo } from 'react';
-import { type Mark, TimeChart } from '../../components/charts/time-chart.tsx';
+import { type Line, type Mark, TimeChart } from '../../components/charts/time-chart.tsx';
 import { text } from '../../lib/text.ts';
 import { duration, scaled } from '../../lib/units.ts';
-import { latencyKeys, type RunSeries } from './run-series.ts';
+import { overlayOf } from './overlay.ts';
+import { isErrorKind, percentiles, type RunSeries } from './run-series.ts';
 
 const { run } = text;
 const colors = {
@@ -15,76 +15,92 @@ const colors = {
   grey: '#868e96',
   violet: '#7048e8',
 };
-const severityColors: Record<string, string> = { info: colors.grey, warning: colors.orange, error: colors.red };
+const kindColors = ['#e03131', '#e8590c', '#7048e8', '#1971c2', '#2f9e44', '#c2255c', '#868e96', '#0c8599'];
+const bandColors = [colors.green, colors.blue, colors.violet, colors.red];
 const none: readonly (number | null)[] = [];
 
 interface RunChartsProps {
   readonly series: RunSeries;
-  readonly plugin: string;
-  readonly events: readonly RunEvent[];
+  /** Another run to compare with, drawn beside in dots. */
+  readonly other?: RunSeries | undefined;
+  /** The metric whose percentiles are shown. */
+  readonly latency: string;
+  readonly marks: readonly Mark[];
 }
 
+type Values = RunSeries['values'];
+const perSecond = (value: number) => scaled(value, '/s');
+const bits = (value: number) => scaled(value, 'bit/s');
+
 /** Load, latency, throughput and errors over the same time, with what happened marked on each. */
-export const RunCharts = ({ series: { t, values }, plugin, events }: RunChartsProps) => {
-  const marks = useMemo(() => events.filter(({ type }) => type !== 'status').map(markOf), [events]);
-  const of = (key: string) => values[key] ?? none;
-  const [p50 = '', p95 = '', p99 = '', max = ''] = latencyKeys(plugin);
-  const perSecond = (value: number) => scaled(value, '/s');
+export const RunCharts = ({ series, other, latency, marks }: RunChartsProps) => {
+  const { t, values, compared } = useMemo(() => shownOf(series, other), [series, other]);
+  const charts = useMemo(() => chartsOf(values, compared, latency), [values, compared, latency]);
+  const isRelative = other !== undefined;
   return (
     <SimpleGrid cols={{ base: 1, lg: 2 }}>
-      <Card withBorder>
-        <TimeChart
-          title={run.load}
-          t={t}
-          marks={marks}
-          format={perSecond}
-          lines={[
-            { label: run.achieved, color: colors.orange, values: of('achievedLoad') },
-            { label: run.wanted, color: colors.grey, values: of('targetLoad'), isDashed: true },
-          ]}
-        />
-      </Card>
-      <Card withBorder>
-        <TimeChart
-          title={run.latency}
-          t={t}
-          marks={marks}
-          format={duration}
-          lines={[
-            { label: 'p50', color: colors.green, values: of(p50) },
-            { label: 'p95', color: colors.blue, values: of(p95), isBand: true },
-            { label: 'p99', color: colors.violet, values: of(p99), isBand: true },
-            { label: 'max', color: colors.red, values: of(max), isBand: true },
-          ]}
-        />
-      </Card>
-      <Card withBorder>
-        <TimeChart
-          title={run.throughput}
-          t={t}
-          marks={marks}
-          format={(value) => scaled(value, 'bit/s')}
-          lines={[
-            { label: run.sent, color: colors.orange, values: of('txBps') },
-            { label: run.received, color: colors.blue, values: of('rxBps') },
-          ]}
-        />
-      </Card>
-      <Card withBorder>
-        <TimeChart
-          title={run.errors}
-          t={t}
-          marks={marks}
-          format={perSecond}
-          lines={[{ label: run.errors, color: colors.red, values: of('errors') }]}
-        />
-      </Card>
+      {charts.map(({ title, lines, format }) => (
+        <Card withBorder key={title} padding="sm">
+          <TimeChart
+            title={title}
+            t={t}
+            lines={lines}
+            format={format}
+            isRelative={isRelative}
+            marks={isRelative ? noMarks : marks}
+          />
+        </Card>
+      ))}
     </SimpleGrid>
   );
 };
 
-const markOf = ({ ts, type, severity }: RunEvent): Mark => ({
-  at: Date.parse(ts),
-  label: type,
-  color: severityColors[severity] ?? colors.grey,
-});
+const noMarks: readonly Mark[] = [];
+
+const shownOf = (series: RunSeries, other: RunSeries | undefined) => {
+  if (other === undefined) return { ...series, compared: undefined };
+  const { t, base, other: compared } = overlayOf(series, other);
+  return { t, values: base, compared };
+};
+
+const chartsOf = (values: Values, compared: Values | undefined, latency: string) => {
+  const line = (label: string, color: string, key: string, more: Partial<Line> = {}): Line[] => [
+    { label, color, values: values[key] ?? none, ...more },
+    ...(compared === undefined || more.isDashed
+      ? []
+      : [{ label: run.ofOther(label), color: `${color}99`, values: compared[key] ?? none, isDotted: true }]),
+  ];
+  const bands = percentiles.flatMap((name, i) =>
+    line(name, bandColors[i] ?? colors.grey, `${latency}:${name}`, { isBand: compared === undefined }),
+  );
+  return [
+    {
+      title: run.load,
+      format: perSecond,
+      lines: [
+        ...line(run.achieved, colors.orange, 'achievedLoad'),
+        ...line(run.wanted, colors.grey, 'targetLoad', { isDashed: true }),
+      ],
+    },
+    { title: `${run.latency} (${latency})`, format: duration, lines: bands },
+    {
+      title: run.throughput,
+      format: bits,
+      lines: [...line(run.sent, colors.orange, 'txBps'), ...line(run.received, colors.blue, 'rxBps')],
+    },
+    { title: run.errors, format: perSecond, lines: errorLines(values, compared, line) },
+  ];
+};
+
+/** All failures in one line, then each kind that has happened. */
+const errorLines = (
+  values: Values,
+  compared: Values | undefined,
+  line: (label: string, color: string, key: string) => Line[],
+): Line[] => {
+  const kinds = [...new Set([...Object.keys(values), ...Object.keys(compared ?? {})])].filter(isErrorKind).sort();
+  if (kinds.length === 0) return line(run.errors, colors.red, 'errors');
+  return kinds.flatMap((kind, i) =>
+    line(kind.replace('.errors.', ' '), kindColors[i % kindColors.length] ?? colors.red, kind),
+  );
+};

@@ -1,25 +1,19 @@
-import { Button, Group, Menu, NumberInput, Popover, Stack } from '@mantine/core';
-import {
-  IconAdjustments,
-  IconChevronDown,
-  IconPlayerPause,
-  IconPlayerPlay,
-  IconPlayerStop,
-  IconRefresh,
-} from '@tabler/icons-react';
+import { Button, Group, Menu } from '@mantine/core';
+import { findPlugin, type Task } from '@rushhour/contract';
+import { IconChevronDown, IconPlayerPause, IconPlayerPlay, IconPlayerStop, IconRefresh } from '@tabler/icons-react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
 import { useToasts } from '../../components/toasts.tsx';
 import { client } from '../../lib/client.ts';
 import { useMay } from '../../lib/session.ts';
 import { isActive } from '../../lib/task-status.ts';
 import { text } from '../../lib/text.ts';
+import { LoadButton } from './load-button.tsx';
 
 const { run } = text;
 type Action = 'start' | 'stop' | 'abort' | 'pause' | 'resume' | 'restart';
 
 /** What can be done with the task in the state it is in. */
-export const RunControls = ({ id, status }: { id: number; status: number }) => {
+export const RunControls = ({ task: { id, configuration }, status }: { task: Task; status: number }) => {
   const may = useMay();
   const toasts = useToasts();
   const queries = useQueryClient();
@@ -30,6 +24,7 @@ export const RunControls = ({ id, status }: { id: number; status: number }) => {
   });
   if (!may('tasks', 'start')) return null;
   const busy = act.isPending;
+  const canPause = configuration.every(({ plugin }) => findPlugin(plugin.id)?.canPause !== false);
   if (!isActive(status)) {
     return (
       <Button leftSection={<IconPlayerPlay size={16} />} loading={busy} onClick={() => act.mutate('start')}>
@@ -39,7 +34,7 @@ export const RunControls = ({ id, status }: { id: number; status: number }) => {
   }
   return (
     <Group gap="xs">
-      {status === 4 && (
+      {status === 4 && canPause && (
         <Button
           variant="default"
           leftSection={<IconPlayerPause size={16} />}
@@ -59,7 +54,7 @@ export const RunControls = ({ id, status }: { id: number; status: number }) => {
           {run.resume}
         </Button>
       )}
-      {(status === 4 || status === 5) && <LoadButton id={id} />}
+      {(status === 4 || status === 5) && <LoadButton id={id} configuration={configuration} />}
       <Button.Group>
         <Button
           color="red"
@@ -92,40 +87,4 @@ const call = async (id: number, action: Action): Promise<void> => {
   if (action === 'abort') await client.tasks.stop({ ...request, body: { mode: 'abort' } });
   else if (action === 'resume') await client.tasks.resume(request);
   else await client.tasks[action](request);
-};
-
-/** A new rate for the first entry, while traffic flows. */
-const LoadButton = ({ id }: { id: number }) => {
-  const [isOpen, setOpen] = useState(false);
-  const [rate, setRate] = useState<number>();
-  const toasts = useToasts();
-  const change = useMutation({
-    mutationFn: async () => {
-      if (rate === undefined) return;
-      const { data } = await client.tasks.changeLoad({
-        body: { id, changes: [{ index: 0, requestsPerSecond: rate }] },
-      });
-      const [refused] = data.rejected;
-      if (refused !== undefined) throw new Error(refused.reason);
-    },
-    onSuccess: () => setOpen(false),
-    onError: (error) => toasts.problem(error),
-  });
-  return (
-    <Popover opened={isOpen} onChange={setOpen} trapFocus>
-      <Popover.Target>
-        <Button variant="default" leftSection={<IconAdjustments size={16} />} onClick={() => setOpen(!isOpen)}>
-          {run.changeLoad}
-        </Button>
-      </Popover.Target>
-      <Popover.Dropdown>
-        <Stack gap="xs">
-          <NumberInput label={run.newRate} min={1} thousandSeparator=" " onChange={(value) => setRate(Number(value))} />
-          <Button size="xs" loading={change.isPending} onClick={() => change.mutate()}>
-            {run.apply}
-          </Button>
-        </Stack>
-      </Popover.Dropdown>
-    </Popover>
-  );
 };

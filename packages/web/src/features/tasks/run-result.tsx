@@ -2,23 +2,43 @@ import { Alert, Button, Card, Group, Menu, Stack, Table, Text, Title } from '@ma
 import type { MetricValue, RunResult as Result } from '@rushhour/contract';
 import { IconDownload } from '@tabler/icons-react';
 import { VerdictBadge } from '../../components/badges.tsx';
+import { TimeText } from '../../components/time-text.tsx';
 import { text } from '../../lib/text.ts';
-import { measured } from '../../lib/units.ts';
+import { clock, measured } from '../../lib/units.ts';
 
 const { run } = text;
-const formats = ['html', 'pdf', 'csv', 'json', 'junit'] as const;
+type Format = keyof typeof run.formats;
+const formats = Object.keys(run.formats) as Format[];
 
-/** What a finished run showed, whether to believe it, and every number. */
+/** What a finished run showed and whether to believe it, one section after the other. */
 export const RunResult = ({ result }: { result: Result }) => (
   <Stack>
+    <Verdict result={result} />
+    {result.thresholds.length > 0 && <Thresholds thresholds={result.thresholds} />}
+    {result.summary.map((side) => (
+      <SideSummary key={`${side.configurationIndex} ${side.role}`} side={side} />
+    ))}
+  </Stack>
+);
+
+const Verdict = ({ result }: { result: Result }) => (
+  <>
     <Group justify="space-between">
       <Group gap="xs">
         <Text fw={600}>{run.verdict}</Text>
         <VerdictBadge value={result.verdict} />
+        <Text size="sm" c="dimmed" className="numbers">
+          {run.ended(run.reasons[result.stopReason])} · {clock(result.durationSec)} ·{' '}
+          <TimeText at={result.finishedAt} />
+        </Text>
       </Group>
       <ReportMenu taskId={result.taskID} runId={result.id} />
     </Group>
-    {!result.validity.valid && (
+    {result.validity.valid ? (
+      <Text size="sm" c="dimmed">
+        {run.valid}
+      </Text>
+    ) : (
       <Alert color="yellow" variant="default" title={run.notValid}>
         {result.validity.reasons.map((reason) => (
           <Text key={reason} size="sm">
@@ -27,76 +47,83 @@ export const RunResult = ({ result }: { result: Result }) => (
         ))}
       </Alert>
     )}
-    {result.thresholds.length > 0 && <Thresholds thresholds={result.thresholds} />}
-    {result.summary.map((side) => (
-      <Card withBorder key={`${side.configurationIndex} ${side.role}`}>
-        <Title order={3} size="h5" mb="xs">
-          {side.plugin} · {side.role}
-        </Title>
-        <Table.ScrollContainer minWidth={500}>
-          <Table className="numbers" verticalSpacing={4}>
-            <Table.Thead>
-              <Table.Tr>
-                {run.columns.map((name) => (
-                  <Table.Th key={name} ta={name === run.columns[0] ? 'left' : 'right'}>
-                    {name}
-                  </Table.Th>
-                ))}
-              </Table.Tr>
-            </Table.Thead>
-            <Table.Tbody>
-              {side.metrics.map((metric) => (
-                <MetricRow key={metric.metric} metric={metric} />
-              ))}
-            </Table.Tbody>
-          </Table>
-        </Table.ScrollContainer>
-      </Card>
-    ))}
-  </Stack>
+  </>
 );
 
-const MetricRow = ({
-  metric: { metric, unit, type, sum, rate, avg, last, p50, p95, p99, max },
-}: {
-  metric: MetricValue;
-}) => {
-  const cells =
-    type === 'counter'
-      ? [measured(sum, unit), `${measured(rate, unit)}/s`, '', '', '', '']
-      : type === 'gauge'
-        ? [measured(last ?? avg, unit), '', '', '', '', measured(max, unit)]
-        : ['', '', measured(p50, unit), measured(p95, unit), measured(p99, unit), measured(max, unit)];
-  return (
-    <Table.Tr>
-      <Table.Td>{metric}</Table.Td>
-      {cells.map((cell, i) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: the cells are the columns
-        <Table.Td key={i} ta="right">
-          {cell}
-        </Table.Td>
-      ))}
-    </Table.Tr>
-  );
+const SideSummary = ({ side }: { side: Result['summary'][number] }) => (
+  <Card withBorder padding="sm">
+    <Title order={3} size="h5" mb="xs">
+      {side.configurationIndex + 1} {side.plugin} · {side.role}
+    </Title>
+    <Table.ScrollContainer minWidth={500}>
+      <Table className="numbers" verticalSpacing={4}>
+        <Table.Thead>
+          <Table.Tr>
+            {run.columns.map((name) => (
+              <Table.Th key={name} ta={name === run.columns[0] ? 'left' : 'right'}>
+                {name}
+              </Table.Th>
+            ))}
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {side.metrics.map((metric) => (
+            <MetricRow key={metric.metric} metric={metric} />
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Table.ScrollContainer>
+  </Card>
+);
+
+const cellsOf = ({ unit, type, sum, rate, avg, last, p50, p95, p99, max }: MetricValue) => {
+  if (type === 'counter') return [measured(sum, unit), `${measured(rate, unit)}/s`, '', '', '', ''];
+  if (type === 'gauge') return [measured(last ?? avg, unit), '', '', '', '', measured(max, unit)];
+  return ['', '', measured(p50, unit), measured(p95, unit), measured(p99, unit), measured(max, unit)];
 };
 
-const outcomeColors: Record<string, string> = { passed: 'teal', failed: 'red', noData: 'yellow', pending: 'gray' };
+const MetricRow = ({ metric }: { metric: MetricValue }) => (
+  <Table.Tr>
+    <Table.Td>{metric.metric}</Table.Td>
+    {cellsOf(metric).map((cell, i) => (
+      // biome-ignore lint/suspicious/noArrayIndexKey: the cells are the columns
+      <Table.Td key={i} ta="right">
+        {cell}
+      </Table.Td>
+    ))}
+  </Table.Tr>
+);
+
+const outcomeColors = { passed: 'teal', failed: 'red', noData: 'yellow', pending: 'gray' } as const;
 
 const Thresholds = ({ thresholds }: { thresholds: Result['thresholds'] }) => (
-  <Card withBorder>
+  <Card withBorder padding="sm">
     <Title order={3} size="h5" mb="xs">
       {run.thresholds}
     </Title>
-    {thresholds.map(({ name, metric, aggregation, operator, value, actual, outcome }) => (
-      <Group key={name} justify="space-between">
-        <Text size="sm">
-          {name}: {aggregation}({metric}) {operator} {value}
-        </Text>
-        <Text size="sm" c={outcomeColors[outcome] ?? 'gray'}>
-          {outcome} {actual !== null && `(${actual})`}
-        </Text>
-      </Group>
-    ))}
+    <Table verticalSpacing={4} className="numbers">
+      <Table.Tbody>
+        {thresholds.map(({ name, metric, aggregation, operator, value, actual, outcome, breachedAt }) => (
+          <Table.Tr key={name}>
+            <Table.Td>{name}</Table.Td>
+            <Table.Td>
+              {aggregation}({metric}) {operator} {value}
+            </Table.Td>
+            <Table.Td ta="right">{actual === null ? '–' : Math.round(actual * 1000) / 1000}</Table.Td>
+            <Table.Td ta="right">
+              <Text span size="sm" fw={600} c={outcomeColors[outcome]}>
+                {run.outcomes[outcome]}
+              </Text>{' '}
+              {breachedAt !== null && (
+                <Text span size="xs" c="dimmed">
+                  {run.breachedAt} <TimeText at={breachedAt} />
+                </Text>
+              )}
+            </Table.Td>
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
   </Card>
 );
 
@@ -116,7 +143,7 @@ const ReportMenu = ({ taskId, runId }: { taskId: number; runId: number }) => (
           target={format === 'html' ? '_blank' : undefined}
           rel="noreferrer"
         >
-          {format.toUpperCase()}
+          {run.formats[format]}
         </Menu.Item>
       ))}
     </Menu.Dropdown>

@@ -1,43 +1,59 @@
-import type { MetricSnapshot } from '@rushhour/contract';
+import type { MetricSnapshot, MetricValue } from '@rushhour/contract';
 import { useCallback, useEffect, useState } from 'react';
 import { client } from '../../lib/client.ts';
 
 /** What the charts of a run show, second by second. */
 export interface RunSeries {
+  /** Milliseconds since 1970. */
   readonly t: readonly number[];
+  /** By `metric` or `metric:aggregation`, as `achievedLoad` or `http.latency:p99`. */
   readonly values: Readonly<Record<string, readonly (number | null)[]>>;
 }
 
-/** `metric` or `metric:aggregation`, as `achievedLoad` or `http.latency:p99`. */
-export const latencyKeys = (plugin: string) => ['p50', 'p95', 'p99', 'max'].map((agg) => `${plugin}.latency:${agg}`);
-const loadKeys = ['achievedLoad', 'targetLoad', 'errors', 'txBps', 'rxBps'];
-const longest = 2000;
+export const percentiles = ['p50', 'p95', 'p99', 'max'] as const;
+const loads = ['achievedLoad', 'targetLoad', 'errors', 'txBps', 'rxBps'];
+/** Beyond so many points the controller is asked for fewer. */
+const mostPoints = 4000;
 
-const empty: RunSeries = { t: [], values: {} };
+export const emptySeries: RunSeries = { t: [], values: {} };
+
+/** Failures by class: `http.errors.timeout`. */
+export const isErrorKind = (metric: string) => /^[^.]+\.errors\./.test(metric);
 
 /** Reads what is there, then grows with every snapshot given to `add`. */
-export const useRunSeries = (taskId: number, runId: number | null, plugin: string) => {
-  const [series, setSeries] = useState<RunSeries>(empty);
+export const useRunSeries = (taskId: number, runId: number | null, latency: string) => {
+  const [series, setSeries] = useState<RunSeries>(emptySeries);
   const reload = useCallback(async () => {
-    if (runId !== null) setSeries(await loadSeries(taskId, runId, plugin));
-  }, [taskId, runId, plugin]);
+    if (runId !== null) setSeries(await loadSeries(taskId, runId, latency));
+  }, [taskId, runId, latency]);
   useEffect(() => {
-    setSeries(empty);
+    setSeries(emptySeries);
     void reload().catch(() => {});
   }, [reload]);
   const add = useCallback(
     (snapshot: MetricSnapshot) => {
-      if (snapshot.runId === runId) setSeries((known) => grown(known, snapshot, [...loadKeys, ...latencyKeys(plugin)]));
+      if (snapshot.runId === runId) setSeries((known) => grown(known, snapshot, latency));
     },
-    [runId, plugin],
+    [runId, latency],
   );
+  const isLong = series.t.length > mostPoints;
+  useEffect(() => {
+    if (isLong) void reload().catch(() => {});
+  }, [isLong, reload]);
   return { series, add, reload };
 };
 
-const loadSeries = async (id: number, runId: number, plugin: string): Promise<RunSeries> => {
+/** Names of the failures that a run has had. */
+const errorKindsOf = async (id: number, runId: number): Promise<string[]> => {
+  const { data } = await client.tasks.run({ params: { id, runId } });
+  return [...new Set(data.summary.flatMap(({ metrics }) => metrics.map(({ metric }) => metric)))].filter(isErrorKind);
+};
+
+export const loadSeries = async (id: number, runId: number, latency: string): Promise<RunSeries> => {
+  const kinds = await errorKindsOf(id, runId).catch(() => []);
   const wanted = [
-    { metrics: loadKeys.join(','), agg: undefined },
-    ...['p50', 'p95', 'p99', 'max'].map((agg) => ({ metrics: `${plugin}.latency`, agg: agg as 'p50' })),
+    { metrics: [...loads, ...kinds].join(','), agg: undefined },
+    ...percentiles.map((agg) => ({ metrics: latency, agg })),
   ];
   const replies = await Promise.all(
     wanted.map(({ metrics, agg }) =>
@@ -58,23 +74,29 @@ const loadSeries = async (id: number, runId: number, plugin: string): Promise<Ru
   return { t, values };
 };
 
-const grown = (known: RunSeries, { ts, values }: MetricSnapshot, keys: readonly string[]): RunSeries => {
+const standingOf = ({ type, rate, last }: MetricValue): number | null => (type === 'counter' ? rate : last) ?? null;
+
+/** The members of a snapshot that charts show. */
+const pointsOf = (metrics: readonly MetricValue[], latency: string): Map<string, number | null> => {
+  const points = new Map<string, number | null>();
+  for (const metric of metrics) {
+    if (loads.includes(metric.metric) || isErrorKind(metric.metric)) points.set(metric.metric, standingOf(metric));
+    if (metric.metric === latency) for (const agg of percentiles) points.set(`${latency}:${agg}`, metric[agg] ?? null);
+  }
+  return points;
+};
+
+/** The series with one more second; a second that is known already changes nothing. */
+export const grown = (known: RunSeries, { ts, values }: MetricSnapshot, latency: string): RunSeries => {
   if (ts === null) return known;
   const at = Date.parse(ts);
   if (at <= (known.t.at(-1) ?? 0)) return known;
-  const metrics = values[0]?.metrics ?? [];
-  const pointOf = (key: string): number | null => {
-    const [name, agg] = key.split(':');
-    const metric = metrics.find((one) => one.metric === name);
-    if (metric === undefined) return null;
-    const chosen = agg === undefined ? (metric.type === 'counter' ? metric.rate : metric.last) : metric[agg as 'p99'];
-    return chosen ?? null;
-  };
-  const cut = Math.max(0, known.t.length + 1 - longest);
+  const points = pointsOf(values[0]?.metrics ?? [], latency);
+  const keys = new Set([...Object.keys(known.values), ...points.keys()]);
   return {
-    t: [...known.t, at].slice(cut),
+    t: [...known.t, at],
     values: Object.fromEntries(
-      keys.map((key) => [key, [...(known.values[key] ?? known.t.map(() => null)), pointOf(key)].slice(cut)]),
+      [...keys].map((key) => [key, [...(known.values[key] ?? known.t.map(() => null)), points.get(key) ?? null]]),
     ),
   };
 };

@@ -1,0 +1,25 @@
+import { Button, Group } from '@mantine/core';
+import { IconPencilPlus } from '@tabler/icons-react';
+import { Link } from '@tanstack/react-router';
+import { useMay } from '../../lib/session.ts';
+import { text } from '../../lib/text.ts';
+import { ImportButton } from './import-dialog.tsx';
+
+/** Beside the list of tasks: other ways to come to one. */
+export const TaskListActions = () => {
+  const may = useMay();
+  return (
+    <Group gap="xs">
+      <ImportButton />
+      {may('tasks', 'create') && (
+        <Button
+          variant="default"
+          leftSection={<IconPencilPlus size={16} />}
+          renderRoot={(props) => <Link {...props} to="/tasks/new" />}
+        >
+          {text.task.newTask}
+        </Button>
+      )}
+    </Group>
+  );
+};
