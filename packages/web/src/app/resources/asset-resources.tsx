@@ -1,15 +1,28 @@
-import type { Certificate } from '@rushhour/contract';
+import type { Application, Certificate } from '@rushhour/contract';
 import { lazy } from 'react';
 import { idOf, nameOf, type Resource } from '../../components/resource/resource.ts';
+import { ExportButton } from '../../features/applications/export-button.tsx';
+import { NewApplicationDialog } from '../../features/applications/new-application-dialog.tsx';
 import { ExpiryBadge } from '../../features/certificates/expiry-badge.tsx';
 import { NewCertificateDialog } from '../../features/certificates/new-certificate-dialog.tsx';
 import { PemButton } from '../../features/certificates/pem-button.tsx';
+import { FileActions, isCapture } from '../../features/files/file-actions.tsx';
+import { UploadPanel } from '../../features/files/upload-panel.tsx';
 import { loadMacPolicy, NetworkDetails } from '../../features/networks/network-details.tsx';
 import { NetworkPreview } from '../../features/networks/network-preview.tsx';
 import { text } from '../../lib/text.ts';
 
 const CertificateDetails = lazy(async () => ({
   default: (await import('../../features/certificates/certificate-details.tsx')).CertificateDetails,
+}));
+const CaptureView = lazy(async () => ({
+  default: (await import('../../features/files/capture-view.tsx')).CaptureView,
+}));
+const ContentView = lazy(async () => ({
+  default: (await import('../../features/files/content-view.tsx')).ContentView,
+}));
+const ApplicationDetails = lazy(async () => ({
+  default: (await import('../../features/applications/application-details.tsx')).ApplicationDetails,
 }));
 
 const { columns: headers, hints, nav } = text;
@@ -108,6 +121,12 @@ export const assetResources: readonly Resource[] = [
       tags,
       { key: 'createdAt', header: headers.added, isMinor: true },
     ],
+    form: ['name', 'category', 'tags'],
+    formMore: ['source', 'first_seen_at'],
+    intro: <UploadPanel />,
+    hasOwnBeginning: true,
+    actions: (items, done) => <FileActions items={items} done={done} />,
+    details: (item) => (isCapture(item) ? <CaptureView id={idOf(item)} /> : <ContentView id={idOf(item)} />),
   },
   {
     name: 'applications',
@@ -121,6 +140,12 @@ export const assetResources: readonly Resource[] = [
       tags,
       changed,
     ],
+    form: ['name', 'description', 'tags', 'mode', 'defaultSpeedMode', 'defaultUsers', 'loop', 'followTimestamps'],
+    formMore: ['clientIp', 'defaultTimeout', 'timingGapThresholdMs', 'allowPerSessionSpeed', 'lockParameters'],
+    createForm: (props) => <NewApplicationDialog {...props} />,
+    actions: (items) => items[0] && items.length === 1 && <ExportButton id={idOf(items[0])} />,
+    details: (item) => <ApplicationDetails application={item as unknown as Application} />,
+    hidden: ['sessions', 'parameters'],
   },
   {
     name: 'dictionaries',

@@ -1,0 +1,22 @@
+import { expect, it } from 'vitest';
+import { freeName, parameterFrom } from './parameter.ts';
+
+const mapping = { sessionIdx: 0, stepIdx: 1, side: 'client', offset: 4, length: 5 } as const;
+
+it('proposes the recorded text at the marked place', () => {
+  expect(parameterFrom(mapping, new TextEncoder().encode('/cart'), ['value'])).toEqual({
+    name: 'value2',
+    source: 'fixed',
+    defaultValue: '/cart',
+    stepsMappings: [mapping],
+  });
+});
+
+it('proposes bytes that are no text as hexadecimal', () => {
+  expect(parameterFrom(mapping, Uint8Array.of(0, 255), [])).toMatchObject({ type: 'hex', defaultValue: '00ff' });
+});
+
+it('finds a free name', () => {
+  expect(freeName('a', [])).toBe('a');
+  expect(freeName('a', ['a', 'a2'])).toBe('a3');
+});

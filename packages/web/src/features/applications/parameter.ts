@@ -1,0 +1,43 @@
+import type { Application } from '@rushhour/contract';
+
+export type Parameter = Application['parameters'][number];
+export type Mapping = Parameter['stepsMappings'][number];
+/** A parameter as it is written; stored ones have an id. */
+export type ParameterDraft = Partial<Parameter> & { name: string };
+
+/** What is asked for each source of values. */
+export const membersOf: Readonly<Record<string, readonly string[]>> = {
+  fixed: ['defaultValue'],
+  list: ['allowedValues'],
+  counter: ['prefix', 'start', 'step', 'min', 'max'],
+  random: ['prefix', 'min', 'max'],
+  dictionary: ['defaultValue'],
+  system: ['defaultValue'],
+  extract: ['extractSessionIdx', 'extractStepIdx', 'extractOffset', 'extractLength'],
+};
+
+/** A name that says where the value stands, unless it is taken. */
+export const freeName = (wished: string, taken: readonly string[]): string => {
+  if (!taken.includes(wished)) return wished;
+  for (let number = 2; ; number += 1) {
+    if (!taken.includes(`${wished}${number}`)) return `${wished}${number}`;
+  }
+};
+
+const textOf = (bytes: Uint8Array) => {
+  const isText = bytes.every((byte) => byte >= 0x20 && byte < 0x7f);
+  return isText ? new TextDecoder().decode(bytes) : undefined;
+};
+
+export const hexOf = (bytes: Uint8Array) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+
+/** What marking bytes proposes: the same value at the same place, as text where it is one. */
+export const parameterFrom = (mapping: Mapping, recorded: Uint8Array, taken: readonly string[]): ParameterDraft => {
+  const text = textOf(recorded);
+  return {
+    name: freeName('value', taken),
+    source: 'fixed',
+    ...(text === undefined ? { type: 'hex', defaultValue: hexOf(recorded) } : { defaultValue: text }),
+    stepsMappings: [mapping],
+  };
+};

@@ -1,0 +1,55 @@
+import { Button } from '@mantine/core';
+import { IconDownload, IconServer2, IconWorld } from '@tabler/icons-react';
+import { Link } from '@tanstack/react-router';
+import { BulkButton } from '../../components/resource/bulk-button.tsx';
+import { type Item, idOf } from '../../components/resource/resource.ts';
+import { client } from '../../lib/client.ts';
+import { useMay } from '../../lib/session.ts';
+import { text } from '../../lib/text.ts';
+
+const { files: words } = text;
+export const isCapture = ({ category }: Item) => category === 'pcap' || category === 'capture';
+
+/** Download, make an application of a capture, hand files to the agents. */
+export const FileActions = ({ items, done }: { items: readonly Item[]; done: () => void }) => {
+  const may = useMay();
+  const [only] = items.length === 1 ? items : [];
+  return (
+    <>
+      {only && isCapture(only) && may('applications', 'create') && (
+        <Button
+          leftSection={<IconWorld size={16} />}
+          renderRoot={(props) => (
+            <Link
+              {...props}
+              to="/resources/$name"
+              params={{ name: 'applications' }}
+              search={{ edit: 'new', capture: idOf(only) }}
+            />
+          )}
+        >
+          {words.makeApplication}
+        </Button>
+      )}
+      {only && may('files', 'download') && only['syncReady'] === true && (
+        <Button
+          variant="default"
+          component="a"
+          href={`/v1/files/${idOf(only)}/download`}
+          leftSection={<IconDownload size={16} />}
+        >
+          {words.download}
+        </Button>
+      )}
+      {may('files', 'sync') && items.every((item) => item['syncReady'] === true) && (
+        <BulkButton
+          label={words.push}
+          icon={<IconServer2 size={16} />}
+          items={items}
+          run={(array) => client.files.sync({ body: { array, agents: 'all' } })}
+          onDone={done}
+        />
+      )}
+    </>
+  );
+};

@@ -1,0 +1,99 @@
+import { Alert, Button, FileButton, Group, List, Paper, Select, Stack, Text } from '@mantine/core';
+import { fileCategories } from '@rushhour/contract';
+import { IconUpload } from '@tabler/icons-react';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { type DragEvent, useEffect, useState } from 'react';
+import { client } from '../../lib/client.ts';
+import { useMay } from '../../lib/session.ts';
+import { text } from '../../lib/text.ts';
+import { categoriesQuery, categoryOf } from './category.ts';
+import { type Category, forgetId, rememberedUploads } from './remembered-uploads.ts';
+import { UploadRow } from './upload-row.tsx';
+import { addUploads, useUploads } from './uploads.ts';
+
+const { files: words } = text;
+
+/** Drop files or choose them; what is under way, and what was interrupted. */
+export const UploadPanel = () => {
+  const may = useMay();
+  const uploads = useUploads();
+  const queries = useQueryClient();
+  const [category, setCategory] = useState<string | null>(null);
+  const [isOver, setOver] = useState(false);
+  const { data: known = [] } = useQuery(categoriesQuery);
+  const stored = uploads.filter(({ state }) => state === 'done').length;
+  useEffect(() => {
+    if (stored > 0) void queries.invalidateQueries({ queryKey: ['files'] });
+  }, [stored, queries]);
+  if (!may('files', 'create')) return null;
+  const add = (files: readonly File[]) =>
+    addUploads(files.map((file) => ({ file, category: (category as Category) ?? categoryOf(file.name, known) })));
+  const drop = (event: DragEvent) => {
+    event.preventDefault();
+    setOver(false);
+    add([...event.dataTransfer.files]);
+  };
+  return (
+    <Stack gap="xs">
+      <Paper
+        withBorder
+        p="md"
+        data-drop
+        onDragOver={(event) => {
+          event.preventDefault();
+          setOver(true);
+        }}
+        onDragLeave={() => setOver(false)}
+        onDrop={drop}
+        style={{ borderStyle: 'dashed', ...(isOver && { borderColor: 'var(--mantine-color-indigo-5)' }) }}
+      >
+        <Group justify="center">
+          <IconUpload size={20} aria-hidden />
+          <Text size="sm">{words.drop}</Text>
+          <FileButton multiple onChange={add}>
+            {(props) => <Button {...props}>{words.choose}</Button>}
+          </FileButton>
+          <Select
+            aria-label={words.category}
+            placeholder={words.byName}
+            data={fileCategories.filter((name) => name !== 'malware')}
+            value={category}
+            onChange={setCategory}
+            clearable
+          />
+        </Group>
+      </Paper>
+      {uploads.map((upload) => (
+        <UploadRow key={upload.key} upload={upload} />
+      ))}
+      <Unfinished busy={uploads.map(({ file }) => file.name)} />
+    </Stack>
+  );
+};
+
+const Unfinished = ({ busy }: { busy: readonly string[] }) => {
+  const [all, setAll] = useState(rememberedUploads);
+  const queries = useQueryClient();
+  const rest = all.filter(({ name }) => !busy.includes(name));
+  if (rest.length === 0) return null;
+  const giveUp = async (id: number) => {
+    forgetId(id);
+    setAll(rememberedUploads());
+    await client.files.removeMany({ body: { array: [id] } }).catch(() => {});
+    await queries.invalidateQueries({ queryKey: ['files'] });
+  };
+  return (
+    <Alert color="yellow" title={words.unfinished}>
+      <List size="sm">
+        {rest.map(({ id, name }) => (
+          <List.Item key={id}>
+            {name}{' '}
+            <Button size="compact-xs" variant="subtle" aria-label={words.giveUp(name)} onClick={() => void giveUp(id)}>
+              {text.table.remove}
+            </Button>
+          </List.Item>
+        ))}
+      </List>
+    </Alert>
+  );
+};
