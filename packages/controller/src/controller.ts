@@ -8,6 +8,7 @@ import { postgresBus } from './bus/postgres.ts';
 import { choresOf } from './chores.ts';
 import { ensureBuiltinDictionaries } from './collections/dictionaries/ensure-builtin.ts';
 import { createFileService } from './collections/files/file-service.ts';
+import { ensureBuiltinSamples } from './collections/malware/ensure-builtin.ts';
 import { ensureBuiltinTemplates } from './collections/task-templates/ensure-builtin.ts';
 import type { Config } from './config.ts';
 import { prepareFirstStart } from './first-start.ts';
@@ -15,6 +16,7 @@ import { createHealth } from './health.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { buildApp } from './http/app.ts';
 import { startLocalAgents } from './local-agents.ts';
+import { createVault } from './malware/vault.ts';
 import { createRunService } from './run-service.ts';
 import { createFolderBlobs } from './store/blobs/folder.ts';
 import { createHashPool, type HashPool } from './store/blobs/hash-pool.ts';
@@ -59,6 +61,8 @@ export const startController = async (config: Config) => {
   const credentials = await prepareFirstStart(store, config.admin);
   await ensureBuiltinDictionaries(store);
   await ensureBuiltinTemplates(store);
+  const vault = createVault({ blobs: storage.files.blobs, secrets: store.secrets });
+  await ensureBuiltinSamples({ store, files: storage.files, vault });
   const agents = await createAgents({ store, settings, bus, log, blobs: storage.files.blobs, tls: config.tls });
   const health = createHealth({
     store,
@@ -86,6 +90,7 @@ export const startController = async (config: Config) => {
     runs,
     approvals,
     drafts,
+    vault,
   };
   const app = await buildApp({ log, tls: config.tls, ...services });
   let localAgents: ReturnType<typeof startLocalAgents> | undefined;

@@ -25,10 +25,10 @@ const side = { agentID: Id, ip: Type.String(), port: count };
 const ClientSide = Type.Object(
   {
     ...side,
-    connect: OneOf(['ok', 'refused', 'timeout', 'unreachable', 'tls-failed']),
+    connect: OneOf(['ok', 'refused', 'timeout', 'unreachable', 'tls-failed', 'none']),
     sentBytes: count,
     sentSha256: hash,
-    end: OneOf(['response', 'reset', 'fin', 'timeout', 'alert']),
+    end: OneOf(['response', 'reset', 'fin', 'timeout', 'alert', 'none']),
     status: Type.Integer({ description: 'Of the answer; 0 without one' }),
     rxBytes: count,
     rxSha256: hash,

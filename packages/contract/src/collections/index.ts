@@ -9,6 +9,7 @@ export { dictionaries } from './dictionaries.ts';
 export { files } from './files.ts';
 export { groups } from './groups.ts';
 export { macs } from './macs.ts';
+export { malware } from './malware.ts';
 export { meta } from './meta.ts';
 export { networks } from './networks.ts';
 export { notifications } from './notifications.ts';

@@ -1,4 +1,3 @@
-import type { FileHandle } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import type { Entry, FileEntry } from '@zip.js/zip.js';
 import { ArchiveError } from './archive-error.ts';
@@ -7,7 +6,7 @@ import type { ArchiveMeter } from './archive-meter.ts';
 import { MemberNames, parseMemberName } from './member-name.ts';
 import { zipContent } from './zip-content.ts';
 import { zipErrorOf } from './zip-error.ts';
-import { ZipFileReader } from './zip-file-reader.ts';
+import { type ZipFile, ZipFileReader } from './zip-file-reader.ts';
 import { ZipReader } from './zip-library.ts';
 
 interface NamedEntry {
@@ -19,7 +18,7 @@ const fileTypeMask = 0o170000;
 const plainTypes = [0, 0o100000, 0o040000];
 
 /** Checks names, types, sizes and places of all members before it hands out the first. */
-export async function* zipMembers(file: FileHandle, context: ReadingContext): AsyncGenerator<ArchiveMember, void> {
+export async function* zipMembers(file: ZipFile, context: ReadingContext): AsyncGenerator<ArchiveMember, void> {
   const entries = await listEntries(file, context.meter);
   for (const { name, entry } of entries) await requireOwnPlace(name, entry);
   for (const { name, entry } of entries) {
@@ -34,7 +33,7 @@ export async function* zipMembers(file: FileHandle, context: ReadingContext): As
   }
 }
 
-async function listEntries(file: FileHandle, meter: ArchiveMeter): Promise<NamedEntry[]> {
+async function listEntries(file: ZipFile, meter: ArchiveMeter): Promise<NamedEntry[]> {
   const reader = new ZipReader(new ZipFileReader(file), {
     strictness: 'strict',
     filenameValidation: 'tolerant',

@@ -1,4 +1,3 @@
-import type { FileHandle } from 'node:fs/promises';
 import { Reader } from '@zip.js/zip.js';
 import { ArchiveError } from './archive-error.ts';
 
@@ -6,11 +5,25 @@ import { ArchiveError } from './archive-error.ts';
 const maxReadBytes = 8 * 1024 * 1024;
 const chunkBytes = 64 * 1024;
 
-/** Gives zip.js random access to an open file. */
-export class ZipFileReader extends Reader<FileHandle> {
-  readonly #file: FileHandle;
+/** As much of an open file as reading a zip needs. */
+export interface ZipFile {
+  stat(): Promise<{ size: number }>;
+  read(buffer: Uint8Array, offset: number, length: number, position: number): Promise<{ bytesRead: number }>;
+}
 
-  constructor(file: FileHandle) {
+/** A zip in memory, for content that must not touch the disk. */
+export const fileOfBytes = (bytes: Buffer): ZipFile => ({
+  stat: async () => ({ size: bytes.length }),
+  read: async (buffer, offset, length, position) => ({
+    bytesRead: bytes.copy(buffer, offset, position, position + length),
+  }),
+});
+
+/** Gives zip.js random access to an open file. */
+export class ZipFileReader extends Reader<ZipFile> {
+  readonly #file: ZipFile;
+
+  constructor(file: ZipFile) {
     super(file);
     this.#file = file;
   }
@@ -34,7 +47,7 @@ export class ZipFileReader extends Reader<FileHandle> {
     return buffer.subarray(0, filled);
   }
 
-  override createReadable(options?: Parameters<Reader<FileHandle>['createReadable']>[0]): ReadableStream {
+  override createReadable(options?: Parameters<Reader<ZipFile>['createReadable']>[0]): ReadableStream {
     return super.createReadable({ ...options, chunkSize: chunkBytes });
   }
 }

@@ -4,6 +4,7 @@ import type { Drafts } from '../ai/drafts.ts';
 import type { Bus } from '../bus/local.ts';
 import type { AllHandlers } from '../handlers.ts';
 import type { Health } from '../health.ts';
+import type { Vault } from '../malware/vault.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { Runs } from '../runs/create-runs.ts';
 import type { TaskPlanner } from '../runs/plan/create-planner.ts';
@@ -21,6 +22,7 @@ import type { FileService } from './files/file-service.ts';
 import { fileHandlers } from './files/index.ts';
 import { groupHandlers } from './groups.ts';
 import { macHandlers } from './macs.ts';
+import { malwareHandlers } from './malware/index.ts';
 import { metaHandlers } from './meta.ts';
 import { networkHandlers } from './networks.ts';
 import { notificationHandlers } from './notifications.ts';
@@ -46,6 +48,7 @@ export interface Services {
   runs: Runs;
   approvals: Approvals;
   drafts: Drafts;
+  vault: Vault;
 }
 
 /** One line for each collection of the contract. */
@@ -67,6 +70,7 @@ const recordHandlers = (services: Services): Omit<AllHandlers, 'aiAdmin' | 'aiGa
   files: fileHandlers({ ...services, agentFiles: services.agents.files }),
   groups: groupHandlers(services),
   macs: macHandlers(services),
+  malware: malwareHandlers(services),
   meta: metaHandlers(services),
   networks: networkHandlers(services),
   notifications: notificationHandlers(services),

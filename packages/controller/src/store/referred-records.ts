@@ -10,9 +10,19 @@ export interface ReferredRecords {
   network: { id: number; name: string; type: number };
   tunnel: { id: number };
   certificate: { id: number; name: string; hasPrivate: number };
-  file: { id: number; name: string; category: string; state: string };
+  file: {
+    id: number;
+    name: string;
+    category: string;
+    state: string;
+    /** Of samples; null of other files. */
+    inert: number | null;
+    quarantine: string | null;
+    releaseEndsAt: string | null;
+  };
   dictionary: { id: number; name: string; type: string };
   application: { id: number; name: string; lockParameters: number; allowPerSessionSpeed: number };
+  signature: { id: number };
   task: { id: number };
 }
 export type ReferredKind = keyof ReferredRecords;
@@ -48,8 +58,10 @@ const reads: Reads = {
   file: statement((db, p, engine) =>
     db
       .selectFrom('files')
-      .select(['id', 'name', 'category', 'state'])
-      .where(inList('id', p.ids, engine)),
+      .leftJoin('malware', 'malware.id', 'files.id')
+      .select(['files.id', 'files.name', 'files.category', 'files.state'])
+      .select(['malware.inert', 'malware.quarantine', 'malware.expiresAt as releaseEndsAt'])
+      .where(inList('files.id', p.ids, engine)),
   ),
   dictionary: statement((db, p, engine) =>
     db
@@ -61,6 +73,12 @@ const reads: Reads = {
     db
       .selectFrom('applications')
       .select(['id', 'name', 'lockParameters', 'allowPerSessionSpeed'])
+      .where(inList('id', p.ids, engine)),
+  ),
+  signature: statement((db, p, engine) =>
+    db
+      .selectFrom('cveSignatures')
+      .select('id')
       .where(inList('id', p.ids, engine)),
   ),
   task: statement((db, p, engine) =>

@@ -26,17 +26,19 @@ export interface SettingsStore {
 
 const place = { table: 'settings', id: 1, column: 'value' };
 
+/** The settings as a transaction sees them. */
+export const readSettings = async (executor: Executor): Promise<Settings> => {
+  const row = await find.first(executor, {});
+  return merge(defaultSettings, row ? (JSON.parse(row.value) as Json) : {}) as Settings;
+};
+
 /** Keeps the settings in memory and reads them anew whenever they change. */
 export const loadSettings = async (read: Executor, secrets: Secrets, bus: Bus): Promise<SettingsStore> => {
-  const load = async (executor: Executor) => {
-    const row = await find.first(executor, {});
-    return merge(defaultSettings, row ? (JSON.parse(row.value) as Json) : {}) as Settings;
-  };
-  let current = await load(read);
+  let current = await readSettings(read);
   bus.subscribe(
     'settings.changed',
     () =>
-      void load(read).then((loaded) => {
+      void readSettings(read).then((loaded) => {
         current = loaded;
       }),
   );
@@ -46,7 +48,7 @@ export const loadSettings = async (read: Executor, secrets: Secrets, bus: Bus): 
     masked: () => mapSecrets(current, (value) => (value === '' ? '' : secretMask)),
     openSecret: (sealed) => secrets.open(sealed, place),
     update: async (tx, patch) => {
-      const before = await load(tx);
+      const before = await readSettings(tx);
       const sealed = sealPatch(patch, before, (plain) => secrets.seal(plain, place));
       const merged = merge(before, sealed as Json) as Settings;
       const changed = differences(before, merged, '');

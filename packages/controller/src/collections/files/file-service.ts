@@ -76,6 +76,8 @@ export const createFileService = ({ store, blobs, onError }: Deps) => {
     blobs,
     captures,
     contentColumns,
+    isUsed,
+    onError,
     /** Undefined when there is no such file, its content is not complete, or it is malware. */
     find: async (executor: Executor, id: number): Promise<StoredFile | undefined> => {
       const row = await files.find(executor, id);

@@ -137,6 +137,7 @@ export const fileHandlers = ({ store, settings, files: service, agentFiles }: De
         array,
         found.map(({ id }) => id),
       );
+      found.forEach(assertNotMalware);
       assertAllReady(array, found);
       const known = await agentFiles.known(agents);
       if (agents !== 'all') assertAllFound('agent', agents, known);

@@ -9,6 +9,7 @@ import {
   referredRecords,
 } from '../../../store/referred-records.ts';
 import type { Definition } from './check-definition.ts';
+import { sampleIssues } from './sample-rules.ts';
 
 /** Everything a definition names that is there. */
 type Known = { [K in ReferredKind]: Map<number, ReferredRecords[K]> };
@@ -16,7 +17,7 @@ type Judge<Kind extends ReferredKind> = (reference: FoundReference, record: Refe
 
 const issue = ({ path }: FoundReference, code: string, message: string): Issue[] => [{ path, code, message }];
 
-const kinds = ['agent', 'network', 'tunnel', 'certificate', 'file', 'dictionary', 'application', 'task'] as const;
+const kinds = ['agent', 'network', 'tunnel', 'certificate', 'file', 'dictionary', 'application', 'signature', 'task'] as const;
 
 const readKnown = async (executor: Executor, references: readonly FoundReference[]): Promise<Known> => {
   const idsOf = (kind: ReferredKind) => [...new Set(references.filter((r) => r.kind === kind).map(({ id }) => id))];
@@ -50,6 +51,8 @@ const judgeFile: Judge<'file'> = (reference, { name, category, state }) => {
     const wanted = categories.join(', ');
     return issue(reference, 'FILE_CATEGORY', `file "${name}" is of category ${category}; it must be ${wanted}`);
   }
+  // Samples have rules of their own.
+  if (category === 'malware') return [];
   return state === 'ready' ? [] : issue(reference, 'FILE_NOT_READY', `file "${name}" is not ready`);
 };
 
@@ -128,5 +131,6 @@ export const referenceIssues = async (
     ({ kind }) => !withoutAgents || (kind !== 'agent' && kind !== 'interface'),
   );
   const known = await readKnown(executor, references);
-  return references.flatMap((reference) => judge(reference, known));
+  const issues = references.flatMap((reference) => judge(reference, known));
+  return [...issues, ...(await sampleIssues(executor, references, known.file))];
 };
