@@ -10,7 +10,7 @@ import {
   useMantineColorScheme,
 } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { IconActivity, IconMoon, IconSun, IconUserCircle } from '@tabler/icons-react';
+import { IconActivity, IconMoon, IconSearch, IconSun, IconUserCircle } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
 import { SignInDialog } from '../features/auth/sign-in-dialog.tsx';
@@ -23,6 +23,7 @@ import { Palette } from './palette.tsx';
 /** The frame around every page: menu, account, and the sign-in that appears when a session runs out. */
 export const Shell = () => {
   const [isOpen, menu] = useDisclosure(false);
+  const [isSearching, palette] = useDisclosure(false);
   return (
     <AppShell
       header={{ height: 52 }}
@@ -44,6 +45,9 @@ export const Shell = () => {
             </Link>
           </Group>
           <Group gap="xs" wrap="nowrap">
+            <ActionIcon variant="subtle" color="gray" aria-label={text.app.search} onClick={palette.open}>
+              <IconSearch size={18} />
+            </ActionIcon>
             <ThemeButton />
             <AccountMenu />
           </Group>
@@ -57,7 +61,7 @@ export const Shell = () => {
       <AppShell.Main id="content">
         <Outlet />
       </AppShell.Main>
-      <Palette />
+      <Palette isOpen={isSearching} onOpen={palette.open} onClose={palette.close} />
       <SignInDialog />
     </AppShell>
   );
