@@ -20,7 +20,11 @@ export const attackMechanisms = [
 
 const count = Type.Integer({ minimum: 0 });
 const hash = Type.String({ description: 'SHA-256 in lower-case hex; empty when there was nothing' });
-const side = { agentID: Id, ip: Type.String(), port: count };
+const side = {
+  agentID: Type.Integer({ minimum: 0, description: '0 when no agent told anything' }),
+  ip: Type.String(),
+  port: count,
+};
 
 const ClientSide = Type.Object(
   {

@@ -1,0 +1,209 @@
+import { createHash } from 'node:crypto';
+import type { AttackResult } from '@rushhour/contract';
+import type {
+  Attempt,
+  AttemptRecord,
+  ClientObservation,
+  ControlObservation,
+  ServerObservation,
+} from '@rushhour/protocol';
+import { decide } from './decide.ts';
+import type { BlockPolicy, ControlsAround, ServerSeen } from './evidence.ts';
+
+/** What one order of one agent told. */
+export interface ToldByOrder {
+  readonly agentId: number;
+  readonly orderIndex: number;
+  readonly startAfterMs: number;
+  readonly records: readonly AttemptRecord[];
+}
+
+export type JoinedResult = Omit<AttackResult, 'id' | 'taskID' | 'iteration'> & {
+  readonly category: string;
+  readonly excerpt: string;
+};
+
+export interface Joining {
+  readonly attempts: readonly Attempt[];
+  readonly policy: BlockPolicy;
+  readonly told: readonly ToldByOrder[];
+  /** Common start, milliseconds since 1970. */
+  readonly t0: number;
+  /** Begins the names of attempts. */
+  readonly name: string;
+}
+
+type Owned<T> = T & { readonly agentId: number; readonly orderIndex: number; readonly startAfterMs: number };
+
+const stepsOf = ({ exchange }: Attempt): number => {
+  if (exchange.protocol === 'http') return exchange.steps.length;
+  return exchange.protocol === 'raw' && exchange.transport === 'udp' ? exchange.sends.length : 1;
+};
+
+const nothingSeen: ServerSeen = {
+  agentId: 0,
+  ip: '',
+  port: 0,
+  seen: 'none',
+  rxBytes: 0,
+  rxSha256: '',
+  sentBytes: 0,
+  sentSha256: '',
+  end: 'none',
+  correlation: 'none',
+};
+
+const joinedHash = (hashes: readonly string[]): string =>
+  hashes.length <= 1 ? (hashes[0] ?? '') : createHash('sha256').update(hashes.join('')).digest('hex');
+
+const rank = { none: 0, connected: 1, partial: 2, modified: 3, full: 4 } as const;
+
+/** Of several sights of one step the one that saw most. */
+const bestOf = (sights: readonly Owned<ServerObservation>[]) =>
+  sights.toSorted((a, b) => rank[b.seen] - rank[a.seen])[0] as Owned<ServerObservation>;
+
+const seenOf = (steps: readonly Owned<ServerObservation>[], wanted: number): ServerSeen['seen'] => {
+  const isWhole = steps.length === wanted && steps.every(({ seen }) => seen === 'full' || seen === 'modified');
+  if (isWhole) return steps.every(({ seen }) => seen === 'full') ? 'full' : 'modified';
+  return steps.every(({ seen }) => seen === 'connected') ? 'connected' : 'partial';
+};
+
+/** What our server saw of an attempt, all its steps together. */
+const gather = (
+  attempt: Attempt,
+  sights: readonly Owned<ServerObservation>[],
+  correlation?: ServerSeen['correlation'],
+): ServerSeen => {
+  if (sights.length === 0) return nothingSeen;
+  const byStep = [...Map.groupBy(sights, ({ step }) => step)].toSorted(([a], [b]) => a - b);
+  const steps = byStep.map(([, all]) => bestOf(all));
+  const last = steps.at(-1) as Owned<ServerObservation>;
+  const sum = (of: (step: ServerObservation) => number) => steps.reduce((total, step) => total + of(step), 0);
+  const answered = steps.filter(({ sentSha256 }) => sentSha256 !== '');
+  return {
+    agentId: last.agentId,
+    ip: last.ip,
+    port: last.port,
+    seen: seenOf(steps, stepsOf(attempt)),
+    rxBytes: sum(({ rxBytes }) => rxBytes),
+    rxSha256: joinedHash(steps.map(({ rxSha256 }) => rxSha256)),
+    sentBytes: sum(({ sentBytes }) => sentBytes),
+    sentSha256: joinedHash(answered.map(({ sentSha256 }) => sentSha256)),
+    end: last.end,
+    correlation: correlation ?? last.correlation,
+  };
+};
+
+const isAsGood = (control: ControlObservation, next: ControlObservation | undefined): boolean =>
+  control.isGood || (next?.reason === 'other-address' && next.isGood);
+
+/** The harmless exchanges of one client towards one target, in the order in which they were. */
+class Timeline {
+  readonly #controls: readonly { startedMs: number; endedMs: number; isGood: boolean }[];
+
+  constructor(controls: readonly ControlObservation[]) {
+    const sorted = controls.toSorted((a, b) => a.startedMs - b.startedMs);
+    this.#controls = sorted.map((control, index) => ({
+      startedMs: control.startedMs,
+      endedMs: control.endedMs,
+      isGood: isAsGood(control, sorted[index + 1]),
+    }));
+  }
+
+  around({ startedMs, endedMs }: ClientObservation): ControlsAround {
+    const before = this.#controls.findLast((control) => control.endedMs <= startedMs);
+    const after = this.#controls.find((control) => control.startedMs >= endedMs);
+    return { before: before?.isGood ?? false, after: after?.isGood };
+  }
+}
+
+const placeOf = ({ agentId, orderIndex }: { agentId: number; orderIndex: number }, target: string) =>
+  `${agentId} ${orderIndex} ${target}`;
+
+/** What both ends told, found again by attempt. */
+class Told {
+  readonly clients = new Map<number, Owned<ClientObservation>>();
+  readonly #servers = new Map<number, Owned<ServerObservation>[]>();
+  readonly #strangers = new Map<string, Owned<ServerObservation>[]>();
+  readonly #timelines = new Map<string, Timeline>();
+
+  constructor(told: readonly ToldByOrder[]) {
+    const controls = new Map<string, ControlObservation[]>();
+    for (const { records, ...order } of told) {
+      for (const record of records) {
+        if (record.side === 'client') this.clients.set(record.attempt, { ...order, ...record });
+        else if (record.side === 'server') this.#addServer({ ...order, ...record });
+        else add(controls, placeOf(order, record.target), record);
+      }
+    }
+    for (const [place, all] of controls) this.#timelines.set(place, new Timeline(all));
+  }
+
+  serverOf(attempt: Attempt, client: ClientObservation | undefined): ServerSeen {
+    const own = this.#servers.get(attempt.id);
+    if (own !== undefined) return gather(attempt, own);
+    if (client === undefined || client.port === 0) return nothingSeen;
+    const same = this.#strangers.get(`${client.ip} ${client.port}`) ?? [];
+    const seen = gather(attempt, same, 'tuple');
+    // What could not be recognised may have come whole all the same.
+    return seen.seen === 'modified' && seen.rxSha256 === client.sentSha256 ? { ...seen, seen: 'full' } : seen;
+  }
+
+  controlsAround(client: Owned<ClientObservation> | undefined): ControlsAround {
+    const timeline = client && this.#timelines.get(placeOf(client, client.target));
+    return timeline?.around(client as ClientObservation) ?? { before: false, after: undefined };
+  }
+
+  #addServer(sight: Owned<ServerObservation>): void {
+    if (sight.attempt === null) add(this.#strangers, `${sight.peerIp} ${sight.peerPort}`, sight);
+    else add(this.#servers, sight.attempt, sight);
+  }
+}
+
+const add = <K, V>(map: Map<K, V[]>, key: K, value: V): void => {
+  const list = map.get(key);
+  if (list === undefined) map.set(key, [value]);
+  else list.push(value);
+};
+
+/** One result for each attempt. */
+export const joinRecords = ({ attempts, policy, told, t0, name }: Joining): JoinedResult[] => {
+  const ends = new Told(told);
+  return attempts.map((attempt) => {
+    const client = ends.clients.get(attempt.id);
+    const server = ends.serverOf(attempt, client);
+    const controls = ends.controlsAround(client);
+    const { outcome, mechanism, confidence, reason } = decide({ attempt, client, server, controls, policy });
+    const { kind, refId, refName, variant, category, expected, severity, techniques, direction } = attempt;
+    const { correlation: _, agentId, sentSha256: __, ...serverSide } = server;
+    return {
+      ...{ kind, refName, variant, category, expected, severity, techniques, direction },
+      refID: refId,
+      attemptID: `${name}-${attempt.id}`,
+      client: clientSide(client),
+      server: { ...serverSide, agentID: agentId },
+      ...{ outcome, mechanism, confidence, reason },
+      detected: 'unknown',
+      alerts: [],
+      control: { before: controls.before, after: controls.after ?? false },
+      startedAt: new Date(t0 + (client === undefined ? 0 : client.startAfterMs + client.startedMs)).toISOString(),
+      durationMs: client === undefined ? 0 : Math.round((client.endedMs - client.startedMs) * 1000) / 1000,
+      excerpt: client?.excerpt ?? '',
+    };
+  });
+};
+
+const clientSide = (client: Owned<ClientObservation> | undefined): AttackResult['client'] => ({
+  agentID: client?.agentId ?? 0,
+  ip: client?.ip ?? '',
+  port: client?.port ?? 0,
+  connect: client?.connect ?? 'none',
+  sentBytes: client?.sentBytes ?? 0,
+  sentSha256: client?.sentSha256 ?? '',
+  end: client?.end ?? 'none',
+  status: client?.status ?? 0,
+  rxBytes: client?.rxBytes ?? 0,
+  rxSha256: client?.rxSha256 ?? '',
+  responseIsOurs: client?.responseIsOurs ?? false,
+  ttfbMs: client?.ttfbMs ?? 0,
+});

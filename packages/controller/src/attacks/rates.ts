@@ -1,0 +1,112 @@
+import type { AttackResult } from '@rushhour/contract';
+import type { BlockPolicy } from './evidence.ts';
+import { type Rate, rateOf } from './wilson.ts';
+
+type Judged = Pick<
+  AttackResult,
+  'kind' | 'refID' | 'refName' | 'variant' | 'severity' | 'outcome' | 'detected' | 'durationMs' | 'expected'
+>;
+
+export interface AttackCounts {
+  readonly attempts: number;
+  readonly blocked: number;
+  readonly modified: number;
+  readonly passed: number;
+  readonly inconclusive: number;
+  readonly error: number;
+  readonly skipped: number;
+}
+
+export interface AttackRates {
+  readonly attacks: AttackCounts;
+  readonly benign: AttackCounts;
+  readonly blockRate: Rate;
+  readonly detectionRate: Rate;
+  readonly falsePositiveRate: Rate;
+  /** Half of the block rate, half of the harmless requests that were left alone; null when either is unknown. */
+  readonly balancedScore: number | null;
+  readonly weightedBlockRate: number | null;
+  /** Of what was blocked as it is, the part that was blocked in every other form as well. */
+  readonly evasionResistance: Rate;
+  readonly coverage: Rate;
+  /** Of harmless requests, in milliseconds. */
+  readonly benignLatencyMs: { readonly p50: number; readonly p95: number; readonly p99: number } | null;
+}
+
+const weights: Readonly<Record<string, number>> = { critical: 10, high: 5, medium: 2, low: 1, info: 0 };
+
+export const countsOf = (results: readonly Pick<Judged, 'outcome'>[]): AttackCounts => {
+  const count = (outcome: AttackResult['outcome']) => results.filter((result) => result.outcome === outcome).length;
+  return {
+    attempts: results.length,
+    blocked: count('blocked'),
+    modified: count('modified'),
+    passed: count('passed'),
+    inconclusive: count('inconclusive'),
+    error: count('error'),
+    skipped: count('skipped'),
+  };
+};
+
+/** What an outcome counts as; undefined for what was not decided. */
+const countsAs = ({ outcome }: Pick<Judged, 'outcome'>, modifiedIs: BlockPolicy['modifiedIs']) => {
+  if (outcome === 'modified') return modifiedIs === 'own' ? 'modified' : modifiedIs;
+  return outcome === 'blocked' || outcome === 'passed' ? outcome : undefined;
+};
+
+const quantile = (sorted: readonly number[], part: number) =>
+  sorted[Math.min(sorted.length - 1, Math.ceil(part * sorted.length) - 1)] as number;
+
+const latencyOf = (benign: readonly Judged[]): AttackRates['benignLatencyMs'] => {
+  const times = benign.filter(({ outcome }) => outcome === 'passed').map(({ durationMs }) => durationMs);
+  if (times.length === 0) return null;
+  const sorted = times.toSorted((a, b) => a - b);
+  return { p50: quantile(sorted, 0.5), p95: quantile(sorted, 0.95), p99: quantile(sorted, 0.99) };
+};
+
+/** The form without any encoding or evasion. */
+export const isPlain = (variant: string) => /^plain(\/|$)/.test(variant);
+
+const resistanceOf = (attacks: readonly Judged[], modifiedIs: BlockPolicy['modifiedIs']): Rate => {
+  const forms = Map.groupBy(attacks, ({ kind, refID, refName }) => `${kind} ${refID} ${refName}`);
+  const stopped = [...forms.values()].filter((all) => {
+    const plain = all.filter(({ variant }) => isPlain(variant));
+    const hasOthers = plain.length < all.length;
+    return hasOthers && plain.length > 0 && plain.every((one) => countsAs(one, modifiedIs) === 'blocked');
+  });
+  const resisting = stopped.filter((all) => all.every((one) => countsAs(one, modifiedIs) !== 'passed'));
+  return rateOf(resisting.length, stopped.length);
+};
+
+/** The rates of a run. What was not decided is outside all of them but the coverage. */
+export const rates = (results: readonly Judged[], modifiedIs: BlockPolicy['modifiedIs'] = 'blocked'): AttackRates => {
+  const tried = results.filter(({ outcome }) => outcome !== 'skipped');
+  const isDecided = (one: Judged) => countsAs(one, modifiedIs) !== undefined;
+  const [benign, attacks] = [
+    tried.filter(({ kind }) => kind === 'benign'),
+    tried.filter(({ kind, expected }) => kind !== 'benign' && expected !== 'allow'),
+  ];
+  const decided = attacks.filter(isDecided);
+  const blocked = decided.filter((one) => countsAs(one, modifiedIs) === 'blocked');
+  const decidedBenign = benign.filter(isDecided);
+  const stoppedBenign = decidedBenign.filter(({ outcome }) => outcome !== 'passed');
+  const blockRate = rateOf(blocked.length, decided.length);
+  const falsePositiveRate = rateOf(stoppedBenign.length, decidedBenign.length);
+  const weight = (all: readonly Judged[]) => all.reduce((sum, { severity }) => sum + (weights[severity] ?? 0), 0);
+  const known = attacks.filter(({ detected }) => detected !== 'unknown');
+  return {
+    attacks: countsOf(results.filter(({ kind }) => kind !== 'benign')),
+    benign: countsOf(results.filter(({ kind }) => kind === 'benign')),
+    blockRate,
+    detectionRate: rateOf(known.filter(({ detected }) => detected === 'yes').length, known.length),
+    falsePositiveRate,
+    balancedScore:
+      blockRate.value === null || falsePositiveRate.value === null
+        ? null
+        : (blockRate.value + 1 - falsePositiveRate.value) / 2,
+    weightedBlockRate: weight(decided) === 0 ? null : weight(blocked) / weight(decided),
+    evasionResistance: resistanceOf(attacks, modifiedIs),
+    coverage: rateOf(tried.filter(isDecided).length, tried.length),
+    benignLatencyMs: latencyOf(benign),
+  };
+};
