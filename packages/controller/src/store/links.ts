@@ -16,7 +16,8 @@ export type Kind =
   | 'tunnel'
   | 'certificate'
   | 'dictionary'
-  | 'file';
+  | 'file'
+  | 'signature';
 
 export interface Reference {
   kind: Kind;

@@ -10,7 +10,9 @@ import { tasks } from './009-tasks.ts';
 import { agents } from './010-agents.ts';
 import { runs } from './011-runs.ts';
 import { ai } from './012-ai.ts';
+import { cve } from './013-cve.ts';
 import { malware } from './014-malware.ts';
+import { attackResults } from './015-attack-results.ts';
 import type { Migrating } from './create-table.ts';
 
 /** In order; never changed once released, only added to. The schema version is their number. */
@@ -28,4 +30,5 @@ export const migrations: readonly ((m: Migrating) => Promise<void>)[] = [
   runs,
   ai,
   malware,
+  cve,
 ];

@@ -2,7 +2,9 @@ import type { StoredRow } from '../column.ts';
 import * as agents from './agents.ts';
 import * as ai from './ai.ts';
 import * as applications from './applications.ts';
+import * as attacks from './attacks.ts';
 import * as certificates from './certificates.ts';
+import * as cve from './cve.ts';
 import * as dictionaries from './dictionaries.ts';
 import * as files from './files.ts';
 import * as identity from './identity.ts';
@@ -24,9 +26,11 @@ export const tables = {
   ...certificates,
   ...files,
   ...applications,
+  ...cve,
   ...tasks,
   ...agents,
   ...runs,
+  ...attacks,
   ...malware,
   ...metrics,
   ...ai,

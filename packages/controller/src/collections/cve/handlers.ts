@@ -1,0 +1,66 @@
+import type { api, CveFilter } from '@rushhour/contract';
+import type { Bus } from '../../bus/local.ts';
+import { assertAllFound, cursorOf, one, pageRequestOf } from '../../crud.ts';
+import { notFound } from '../../errors.ts';
+import type { Handlers } from '../../handlers.ts';
+import { cveSignatures, findSignature, rawOf, removeSignatures, withDetails } from '../../store/cve.ts';
+import { cveParametersOf } from '../../store/cve-conditions.ts';
+import type { Store } from '../../store/index.ts';
+import { assertUnused, dropLinks, referencesTo } from '../../store/links.ts';
+import type { SettingsStore } from '../../store/settings.ts';
+import { exportSignatures } from './export.ts';
+import { type CveFiles, importDocument, importUpload } from './import.ts';
+import { cveResults } from './results.ts';
+import { cveStats } from './stats.ts';
+import { testSignature } from './test-signature.ts';
+import { createSignature, updateSignature } from './write.ts';
+
+interface Deps {
+  store: Store;
+  settings: SettingsStore;
+  bus: Bus;
+  files: CveFiles;
+}
+
+const sortColumn = (key: string) => (key === 'severity' ? 'severityRank' : key);
+
+export const cveHandlers = ({ store, settings, bus, files }: Deps): Handlers<typeof api.cve> => ({
+  list: async ({ query }) => {
+    const { key, order, limit, offset, search, filters } = pageRequestOf(query, 'id');
+    const narrowed = cveParametersOf({ ...filters, ...(search && { search }) } as CveFilter, store.read.engine);
+    const request = { key: sortColumn(key), order, limit, offset, filters: narrowed };
+    const { rows, total } = await cveSignatures.page(store.read, request);
+    return { cursor: cursorOf(limit, offset, total), data: await withDetails(store.read, rows) };
+  },
+  all: async () => {
+    const limit = settings.current().limits.allListMax;
+    const { rows, total } = await cveSignatures.page(store.read, { key: 'id', order: 'asc', limit, offset: 0 });
+    const cursor = { count: rows.length, currentPage: 1, totalPages: 1, totalRows: total };
+    return { cursor, data: await withDetails(store.read, rows) };
+  },
+  get: async ({ params: { id }, query: { include = '' } }) => {
+    const signature = await findSignature(store.read, id);
+    if (signature === undefined) throw notFound('signature', id);
+    const parts = include.split(',');
+    const usedBy = parts.includes('references') ? await referencesTo(store.read, 'signature', [id]) : undefined;
+    const raw = parts.includes('raw') ? await rawOf(store.read, id) : undefined;
+    return one({ ...signature, ...(raw !== undefined && { raw }), ...(usedBy && { usedBy }) });
+  },
+  create: ({ body }, caller) => createSignature(store, body, caller),
+  update: ({ body }, caller) => updateSignature(store, body, caller),
+  removeMany: ({ body: { array } }, caller) =>
+    store.change(caller, async (tx) => {
+      await assertUnused(tx, 'signature', array);
+      assertAllFound('signature', array, await removeSignatures(tx, array));
+      await dropLinks(tx, 'signature', array);
+      return { data: array };
+    }),
+  import: ({ body, upload }, caller) => {
+    const deps = { store, bus, files, maxBytes: settings.current().limits.uploadBytes };
+    return upload ? importUpload(deps, upload, caller) : importDocument(deps, body as never, caller);
+  },
+  export: ({ body }) => exportSignatures(store, body),
+  stats: ({ query }) => cveStats(store, query),
+  test: ({ params, body }, caller) => testSignature({ store }, params.id, body, caller),
+  results: ({ params, query }) => cveResults(store, params.id, query),
+});
