@@ -4,7 +4,6 @@ import { type Logger, pino } from 'pino';
 import { createAgents } from './agents/agents.ts';
 import { createApprovalService } from './approval-service.ts';
 import { localBus } from './bus/local.ts';
-import { postgresBus } from './bus/postgres.ts';
 import { choresOf } from './chores.ts';
 import { ensureBuiltinDictionaries } from './collections/dictionaries/ensure-builtin.ts';
 import { createFileService } from './collections/files/file-service.ts';
@@ -55,14 +54,19 @@ const openFiles = async (config: Config, store: Store, log: Logger) => {
 export const startController = async (config: Config) => {
   const log = pino({ level: config.logLevel }, pino.destination({ dest: 2, sync: true }));
   const store = await openStore(config);
-  const bus = config.databaseUrl ? await postgresBus(config.databaseUrl, log) : localBus();
+  const bus = config.databaseUrl
+    ? await (await import('./bus/postgres.ts')).postgresBus(config.databaseUrl, log)
+    : localBus();
   const settings = await loadSettings(store.read, store.secrets, bus);
   const storage = await openFiles(config, store, log);
   const credentials = await prepareFirstStart(store, config.admin);
   await ensureBuiltinDictionaries(store);
   await ensureBuiltinTemplates(store);
   const vault = createVault({ blobs: storage.files.blobs, secrets: store.secrets });
-  await ensureBuiltinSamples({ store, files: storage.files, vault });
+  // A storage that does not answer now is no reason not to start.
+  await ensureBuiltinSamples({ store, files: storage.files, vault }).catch((error: unknown) =>
+    log.error({ err: error }, 'the built-in test files could not be stored'),
+  );
   const agents = await createAgents({ store, settings, bus, log, blobs: storage.files.blobs, tls: config.tls });
   const health = createHealth({
     store,
