@@ -14,9 +14,15 @@ export const scaled = (value: number | null | undefined, unit = ''): string => {
   return unit === '' && step === 0 ? text : `${text} ${steps[step]}${unit}`.trimEnd();
 };
 
+const longestExact = 10_000_000;
+
+/** How many there are: exact while a person can read it, else scaled. */
+export const howMany = (count: number): string => (count < longestExact ? count.toLocaleString('en') : scaled(count));
+
 /** Microseconds as a person reads them. */
 export const duration = (microseconds: number | null | undefined): string => {
   if (microseconds === null || microseconds === undefined || !Number.isFinite(microseconds)) return '–';
+  if (microseconds < 0) return `−${duration(-microseconds)}`;
   if (microseconds < 1000) return `${Math.round(microseconds)} µs`;
   if (microseconds < 1_000_000) return `${(microseconds / 1000).toFixed(microseconds < 10_000 ? 2 : 1)} ms`;
   return `${(microseconds / 1_000_000).toFixed(2)} s`;
@@ -35,6 +41,7 @@ const byteSteps = ['B', 'KiB', 'MiB', 'GiB', 'TiB'] as const;
 
 export const bytes = (count: number | null | undefined): string => {
   if (count === null || count === undefined) return '–';
+  if (count < 0) return `−${bytes(-count)}`;
   let rest = count;
   let step = 0;
   while (rest >= 1024 && step < byteSteps.length - 1) {

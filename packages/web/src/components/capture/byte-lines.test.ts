@@ -6,8 +6,8 @@ const bytes = (text: string) => new TextEncoder().encode(text);
 it('writes one character for each byte and breaks after line feeds', () => {
   const lines = linesOf(bytes('GET /\r\nHost: a\r\n\u0001é'), [], 'text');
   expect(lines.map(({ start, segments }) => [start, segments.map(({ text }) => text).join('')])).toEqual([
-    [0, 'GET /␍␊'],
-    [7, 'Host: a␍␊'],
+    [0, 'GET /←↵'],
+    [7, 'Host: a←↵'],
     [16, '···'],
   ]);
 });
@@ -22,7 +22,7 @@ it('cuts segments where marks begin and end, over line breaks too', () => {
   const [first, second] = linesOf(bytes('ab\ncd'), [mark], 'text');
   expect(first?.segments).toEqual([
     { start: 0, text: 'a' },
-    { start: 1, text: 'b␊', mark },
+    { start: 1, text: 'b↵', mark },
   ]);
   expect(second?.segments).toEqual([
     { start: 3, text: 'c', mark },

@@ -20,9 +20,9 @@ const longestLine = 120;
 const bytesOfHexLine = 16;
 const [lineFeed, carriageReturn, tab] = [0x0a, 0x0d, 0x09];
 const signs = new Map([
-  [lineFeed, '␊'],
-  [carriageReturn, '␍'],
-  [tab, '␉'],
+  [lineFeed, '↵'],
+  [carriageReturn, '←'],
+  [tab, '→'],
 ]);
 
 /** Exactly one character for each byte, so that places in the text are places in the bytes. */

@@ -66,7 +66,12 @@ export const TimeChart = (props: TimeChartProps) => {
   }, [shape, width === 0]);
 
   useEffect(() => chart.current?.setSize({ width: Math.max(width, 100), height }), [width, height]);
-  useEffect(() => chart.current?.setData(dataOf(t, lines)), [t, lines]);
+  useEffect(() => {
+    const plot = chart.current;
+    plot?.setData(dataOf(t, lines));
+    // The legend tells the newest values while nobody points at others.
+    if (plot && (plot.cursor.left ?? -1) < 0 && t.length > 0) plot.setLegend({ idx: t.length - 1 });
+  }, [t, lines]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: marks are read while drawing
   useEffect(() => chart.current?.redraw(false), [marks]);
 
@@ -157,7 +162,10 @@ const drawMarks = ({ ctx, bbox, valToPos }: UPlot, marks: readonly Mark[]) => {
     ctx.moveTo(x, bbox.top);
     ctx.lineTo(x, bbox.top + bbox.height);
     ctx.stroke();
-    ctx.fillText(label, x + 4, bbox.top + 12 * devicePixelRatio);
+    // A label that would leave the chart stands on the other side of its line.
+    const isNearEnd = x + 4 + ctx.measureText(label).width > bbox.left + bbox.width;
+    ctx.textAlign = isNearEnd ? 'right' : 'left';
+    ctx.fillText(label, isNearEnd ? x - 4 : x + 4, bbox.top + 12 * devicePixelRatio);
   }
   ctx.restore();
 };

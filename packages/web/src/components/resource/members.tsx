@@ -49,10 +49,11 @@ const Member = ({ name, value, item }: { name: string; value: unknown; item: Ite
   if (Array.isArray(value) && value.every(isScalar)) {
     return `${value.slice(0, mostListed).join(', ')}${value.length > mostListed ? ` … (${value.length})` : ''}`;
   }
-  if (typeof value === 'object' && value !== null && name !== 'issuer') {
+  const isObject = typeof value === 'object' && value !== null && name !== 'issuer';
+  if (isObject || (typeof value === 'string' && value.includes('\n'))) {
     return (
-      <Code block tabIndex={0} mah={320} style={{ overflow: 'auto' }}>
-        {JSON.stringify(value, null, 2)}
+      <Code block tabIndex={0} mah={240} style={{ overflow: 'auto' }}>
+        {isObject ? JSON.stringify(value, null, 2) : String(value)}
       </Code>
     );
   }

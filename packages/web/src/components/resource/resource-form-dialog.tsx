@@ -54,7 +54,7 @@ export const ResourceFormDialog = ({ resource, item, onClose, onSaved }: Resourc
       size={resource.formAside ? 'min(1100px, 100%)' : 'lg'}
       closeOnClickOutside={false}
     >
-      <form onSubmit={(event) => void submit(event)} noValidate>
+      <form ref={focusFirst} onSubmit={(event) => void submit(event)} noValidate>
         <Grid>
           <Grid.Col span={{ base: 12, md: resource.formAside ? 6 : 12 }}>
             <Stack>
@@ -168,3 +168,7 @@ const pick = (item: Item, keys: readonly string[]): Item =>
       .filter((key) => item[key] !== undefined && item[key] !== null && item[key] !== '')
       .map((key) => [key, item[key]]),
   );
+
+/** The dialog puts the focus where this attribute is, and not on its close button. */
+const focusFirst = (form: HTMLFormElement | null) =>
+  form?.querySelector('input, textarea')?.setAttribute('data-autofocus', '');

@@ -1,4 +1,4 @@
-import { ActionIcon, Checkbox, Table, UnstyledButton } from '@mantine/core';
+import { ActionIcon, Anchor, Checkbox, Table, UnstyledButton } from '@mantine/core';
 import { IconArrowDown, IconArrowUp, IconPencil } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import { text } from '../../lib/text.ts';
@@ -52,9 +52,13 @@ export const ResourceTable = ({ resource, items, selected, onSelect, sort, onSor
               {resource.columns.map((column, i) => (
                 <Table.Td key={column.key} ta={column.align ?? 'left'} {...minor(column)}>
                   {i === 0 ? (
-                    <Link to={resource.itemTo?.(item) ?? `/resources/${resource.name}/${idOf(item)}`}>
+                    <Anchor
+                      renderRoot={(props) => (
+                        <Link {...props} to={resource.itemTo?.(item) ?? `/resources/${resource.name}/${idOf(item)}`} />
+                      )}
+                    >
                       <Cell column={column} item={item} />
-                    </Link>
+                    </Anchor>
                   ) : (
                     <Cell column={column} item={item} />
                   )}

@@ -93,7 +93,7 @@ const Chain = ({ details }: { details: Details }) => {
       <Timeline active={details.chainComplete ? links.length : 0} bulletSize={16} lineWidth={2}>
         {links.map(({ subject, notBefore, notAfter, selfSigned, isCa }, i) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: a chain is an order
-          <Timeline.Item key={i} title={subject || '–'} style={{ overflowWrap: 'anywhere' }}>
+          <Timeline.Item key={i} title={subject || details.san[0] || '–'} style={{ overflowWrap: 'anywhere' }}>
             <Text size="xs" c="dimmed">
               {notBefore && notAfter && words.until(absoluteTime(notBefore), absoluteTime(notAfter))}
             </Text>

@@ -8,7 +8,7 @@ import { EmptyState } from '../../components/page-states.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { client } from '../../lib/client.ts';
 import { text } from '../../lib/text.ts';
-import { duration, scaled } from '../../lib/units.ts';
+import { duration, howMany } from '../../lib/units.ts';
 
 const { capture: words } = text;
 const sessionsOnPage = 20;
@@ -40,7 +40,7 @@ export const CaptureView = ({ id }: { id: number }) => {
           </Title>
           {data && (
             <Text size="sm" c="dimmed" className="numbers">
-              {words.facts(scaled(data.packets), scaled(data.sessionCount), duration(data.durationMs * 1000))}
+              {words.facts(howMany(data.packets), howMany(data.sessionCount), duration(data.durationMs * 1000))}
             </Text>
           )}
         </Group>

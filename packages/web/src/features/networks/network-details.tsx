@@ -4,7 +4,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { Problem } from '../../components/problem.tsx';
 import { client } from '../../lib/client.ts';
 import { text } from '../../lib/text.ts';
-import { scaled } from '../../lib/units.ts';
+import { howMany } from '../../lib/units.ts';
 import { AddressTable } from './address-table.tsx';
 
 const { networks: words } = text;
@@ -33,7 +33,7 @@ export const NetworkDetails = ({ id }: { id: number }) => {
         </Title>
         {data && (
           <Text size="sm" c="dimmed">
-            {words.inAll(scaled(data.totalRows))}
+            {words.inAll(howMany(data.totalRows))}
           </Text>
         )}
       </Group>

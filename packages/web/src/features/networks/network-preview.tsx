@@ -5,7 +5,7 @@ import { Link } from '@tanstack/react-router';
 import { client } from '../../lib/client.ts';
 import { explain } from '../../lib/explain.ts';
 import { text } from '../../lib/text.ts';
-import { scaled } from '../../lib/units.ts';
+import { howMany } from '../../lib/units.ts';
 import { AddressTable } from './address-table.tsx';
 
 const { networks: words } = text;
@@ -59,7 +59,7 @@ export const NetworkPreview = ({ value, id }: { value: Record<string, unknown>; 
 const Found = ({ page, check }: Awaited<ReturnType<typeof look>>) => (
   <Stack gap="xs">
     <Text size="sm" className="numbers">
-      {words.usable(scaled(check.usable), scaled(check.size))}
+      {words.usable(howMany(check.usable), howMany(check.size))}
     </Text>
     {check.issues.map(({ path, message, severity, networkID }) => (
       <Alert key={`${path} ${message}`} color={severity === 'error' ? 'red' : 'yellow'} p="xs">
@@ -75,7 +75,7 @@ const Found = ({ page, check }: Awaited<ReturnType<typeof look>>) => (
     <AddressTable rows={page.rows} />
     {page.nextStart !== null && (
       <Text size="xs" c="dimmed">
-        {words.andMore(scaled(page.totalRows - page.rows.length))}
+        {words.andMore(howMany(page.totalRows - page.rows.length))}
       </Text>
     )}
   </Stack>
