@@ -6,6 +6,8 @@ import { requireLibc } from './kernel/libc.ts';
 export interface Waiter {
   /** Hands over what is to be done, waits at most so long for the first event, handles all there are. */
   wait(ms: number): void;
+  /** When it last came back from waiting, in the time of `performance.now`, which costs too much to ask twice. */
+  readonly now: number;
   /** Calls whenever the descriptor is readable. */
   watch(fd: number, onReadable: () => void): void;
   /** Readable while there is something to handle. */
@@ -78,32 +80,33 @@ class TurnLoop {
     let now = performance.now();
     const end = now + sliceMs;
     do {
-      this.#ringAlarms(now);
-      this.#wait(Math.min(end, this.#nextAlarm()) - performance.now());
-      now = performance.now();
+      const next = this.#ringAlarms(now);
+      now = this.#wait((next < end ? next : end) - now);
     } while (now < end && !this.#isNodeReady && this.#users > 0);
     this.#ringAlarms(now);
     if (this.#users > 0) this.#immediate = setImmediate(this.#turn);
   };
 
-  #wait(ms: number): void {
+  #wait(ms: number): number {
     // What the others were given to do must have left before anyone waits.
     for (let index = 1; index < this.#waiters.length; index++) this.#waiters[index]?.wait(0);
-    this.#waiters[0]?.wait(Math.max(ms, 0));
+    const main = this.#waiters[0] as Waiter;
+    main.wait(ms > 0 ? ms : 0);
+    return main.now;
   }
 
-  #nextAlarm(): number {
+  /** Says when the next one is due. */
+  #ringAlarms(now: number): number {
     let next = Number.POSITIVE_INFINITY;
-    for (const { at } of this.#alarms) if (at < next) next = at;
-    return next;
-  }
-
-  #ringAlarms(now: number): void {
-    for (const alarm of this.#alarms) {
-      if (alarm.at > now) continue;
-      alarm.at = Number.POSITIVE_INFINITY;
-      alarm.ring();
+    for (let index = 0; index < this.#alarms.length; index++) {
+      const alarm = this.#alarms[index] as LoopAlarm;
+      if (alarm.at <= now) {
+        alarm.at = Number.POSITIVE_INFINITY;
+        alarm.ring();
+      }
+      if (alarm.at < next) next = alarm.at;
     }
+    return next;
   }
 }
 

@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { HttpServerConfig } from '@rushhour/protocol';
 import { payloadBytes } from '../../net/payload.ts';
+import type { Message } from '../../net/transport.ts';
 
 type ResponseConfig = HttpServerConfig['responses'][number];
 
@@ -11,8 +12,8 @@ export interface Response {
   readonly delayMs: number;
   readonly headers: readonly { readonly name: string; readonly value: string }[];
   readonly body: Buffer;
-  readonly keptAlive: { readonly full: Buffer; readonly head: Buffer };
-  readonly closing: { readonly full: Buffer; readonly head: Buffer };
+  readonly keptAlive: { readonly full: Message; readonly head: Message };
+  readonly closing: { readonly full: Message; readonly head: Message };
 }
 
 const chunkBytes = 8192;
@@ -26,6 +27,9 @@ const chunked = (body: Buffer): Buffer => {
   return Buffer.concat([...parts, Buffer.from('0\r\n\r\n')]);
 };
 
+/** Puts bytes where a transport can send them from. */
+export type Keep = (bytes: Uint8Array) => Message;
+
 const formsOf = (response: ResponseConfig, body: Buffer, connection: string) => {
   const hasNoBody = response.status === 204 || response.status === 304;
   const lines = [`HTTP/1.1 ${response.status} ${STATUS_CODES[response.status] ?? 'Unknown'}`];
@@ -37,7 +41,9 @@ const formsOf = (response: ResponseConfig, body: Buffer, connection: string) => 
   return { head, full: Buffer.concat([head, response.isChunked ? chunked(body) : body]) };
 };
 
-export const createResponse = (response: ResponseConfig): Response => {
+const kept = ({ full, head }: { full: Buffer; head: Buffer }, keep: Keep) => ({ full: keep(full), head: keep(head) });
+
+export const createResponse = (response: ResponseConfig, keep: Keep): Response => {
   const body = payloadBytes(response.body);
   const { weight, status, delayMs, headers } = response;
   return {
@@ -46,7 +52,7 @@ export const createResponse = (response: ResponseConfig): Response => {
     delayMs,
     headers,
     body,
-    keptAlive: formsOf(response, body, 'keep-alive'),
-    closing: formsOf(response, body, 'close'),
+    keptAlive: kept(formsOf(response, body, 'keep-alive'), keep),
+    closing: kept(formsOf(response, body, 'close'), keep),
   };
 };

@@ -1,5 +1,5 @@
 import type { HttpServerConfig } from '@rushhour/protocol';
-import type { Chunk, Connection, ConnectionEvents, Transport } from '../../net/transport.ts';
+import type { Chunk, Connection, ConnectionEvents, Message, Transport } from '../../net/transport.ts';
 import { type RequestEvents, RequestParser } from './request-parser.ts';
 import type { Response } from './response.ts';
 import type { ServerMeters } from './server-meters.ts';
@@ -38,7 +38,7 @@ export class ServerConnection implements RequestEvents, ConnectionEvents {
   onOpen(): void {}
 
   onContinue(): void {
-    this.#write(carryOn);
+    this.#write(this.#deps.transport.keep(carryOn));
   }
 
   onRequest(isHead: boolean, isKeptAlive: boolean): void {
@@ -51,9 +51,9 @@ export class ServerConnection implements RequestEvents, ConnectionEvents {
     meters.requests.add(1);
     meters.status(response.status);
     const form = isLast ? response.closing : response.keptAlive;
-    const bytes = isHead ? form.head : form.full;
-    if (response.delayMs > 0 || this.#delayed !== undefined) this.#sendLater(bytes, response.delayMs, isLast);
-    else this.#write(bytes);
+    const message = isHead ? form.head : form.full;
+    if (response.delayMs > 0 || this.#delayed !== undefined) this.#sendLater(message, response.delayMs, isLast);
+    else this.#write(message);
   }
 
   onData({ bytes, start, end, now }: Chunk): void {
@@ -63,7 +63,7 @@ export class ServerConnection implements RequestEvents, ConnectionEvents {
       this.#parser.feed(bytes, start, end);
     } catch {
       this.#deps.meters.error('protocol');
-      if (!this.#isClosing) this.#write(badRequest);
+      if (!this.#isClosing) this.#write(this.#deps.transport.keep(badRequest));
       this.#isClosing = true;
     }
     if (this.#isClosing && this.#delayed === undefined) this.#connection.close();
@@ -82,20 +82,19 @@ export class ServerConnection implements RequestEvents, ConnectionEvents {
     if (now - this.#usedAt > this.#deps.keepAlive.idleMs) this.#connection.close();
   }
 
-  #write(bytes: Buffer): void {
-    const { meters, transport } = this.#deps;
-    meters.txBytes.add(bytes.length);
-    this.#connection.write(transport.keep(bytes));
+  #write(message: Message): void {
+    this.#deps.meters.txBytes.add(message.bytes.length);
+    this.#connection.write(message);
   }
 
-  #sendLater(bytes: Buffer, delayMs: number, isLast: boolean): void {
+  #sendLater(message: Message, delayMs: number, isLast: boolean): void {
     const due = new Promise<void>((resolve) => setTimeout(resolve, delayMs));
     const before = this.#delayed ?? Promise.resolve();
     const sent = before
       .then(() => due)
       .then(() => {
         this.#usedAt = performance.now();
-        if (!this.#isGone) this.#write(bytes);
+        if (!this.#isGone) this.#write(message);
         if (this.#delayed === sent) this.#delayed = undefined;
         if (isLast) this.#connection.close();
       });

@@ -24,7 +24,10 @@ const createTransport = ({ config, note }: Context, meters: ServerMeters): Trans
 
 const prepareH2 = async (context: Context, meters: ServerMeters): Promise<Run> => {
   const { config, signal } = context;
-  const choose = chooserOf(config.responses.map(createResponse), 'roundRobin');
+  const choose = chooserOf(
+    config.responses.map((response) => createResponse(response, (bytes) => ({ bytes, address: 0 }))),
+    'roundRobin',
+  );
   const deps = { next: () => choose(0), meters, keepAlive: config.keepAlive };
   const servers = await listenAll(config.listen, () => createH2Server(config, deps), context);
   return { start: () => aborted(signal), close: () => closeServers(servers) };
@@ -33,7 +36,11 @@ const prepareH2 = async (context: Context, meters: ServerMeters): Promise<Run> =
 const prepareH1 = async (context: Context, meters: ServerMeters): Promise<Run> => {
   const { config, core, signal } = context;
   const transport = createTransport(context, meters);
-  const choose = chooserOf(config.responses.map(createResponse), 'roundRobin');
+  const keep = (bytes: Uint8Array) => transport.keep(bytes);
+  const choose = chooserOf(
+    config.responses.map((response) => createResponse(response, keep)),
+    'roundRobin',
+  );
   const connections = new Set<ServerConnection>();
   const deps: ServerDeps = { next: () => choose(0), meters, keepAlive: config.keepAlive, transport, connections };
   const { idleMs } = config.keepAlive;

@@ -1,0 +1,48 @@
+/** Runs one order in a process of its own and prints what it counted in its steady seconds, in events a second. */
+import { describeHost, engines, RunningOrder } from '@rushhour/agent';
+import type { Order, Summary } from '@rushhour/protocol';
+
+const { engine, config, seconds } = JSON.parse(process.argv[2] ?? '{}') as Pick<Order, 'engine' | 'config'> & {
+  seconds: number;
+};
+const stop = new AbortController();
+process.stdin.on('end', () => stop.abort()).resume();
+
+const totals: Record<string, number> = {};
+const add = (name: string, amount: number) => {
+  totals[name] = (totals[name] ?? 0) + amount;
+};
+let cpu = process.cpuUsage();
+const onSummary = (summary: Summary) => {
+  const { user, system } = process.cpuUsage(cpu);
+  cpu = process.cpuUsage();
+  if (summary.phase !== 'steady' || summary.spanMs < 900) return;
+  add('ms', summary.spanMs);
+  add('userUs', user);
+  add('systemUs', system);
+  for (const { counters } of summary.series) for (const [name, value] of Object.entries(counters)) add(name, value);
+};
+
+const order: Order = {
+  runId: 1,
+  epoch: 0,
+  engine,
+  config,
+  duration: { mode: 'time', seconds: seconds + 1, count: 1, rampUpSec: 0, warmUpSec: 1, rampDownSec: 0 },
+  cpuCores: 1,
+};
+const { outcome } = new RunningOrder(order, {
+  engines,
+  host: describeHost(),
+  barrier: async () => {
+    console.log('started');
+    return Date.now();
+  },
+  stop: stop.signal,
+  onSummary,
+});
+const { error } = await outcome;
+if (error !== undefined) throw new Error(error);
+const perSecond = Object.entries(totals).map(([name, total]) => [name, (total * 1000) / (totals['ms'] ?? 1)]);
+console.log(JSON.stringify(Object.fromEntries(perSecond)));
+process.exit();
