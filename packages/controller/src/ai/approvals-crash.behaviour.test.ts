@@ -3,52 +3,80 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { storeAgent } from '../collections/tasks/testing/stored-agent.ts';
+import { createTask } from '../collections/tasks/write-task.ts';
+import { prepareFirstStart } from '../first-start.ts';
+import { aiApprovals } from '../store/ai-approvals.ts';
+import { newestRunOf } from '../store/runs.ts';
 import { createDatabase } from '../testing/postgres.ts';
 import { confirmSteps } from './approvals-confirm.ts';
+import { aiCaller } from './testing/ai-caller.ts';
+import { openApprovals } from './testing/open-approvals.ts';
 
 const child = fileURLToPath(new URL('./testing/confirm-child.ts', import.meta.url));
 const dataDir = mkdtempSync(join(tmpdir(), 'rushhour-crash-'));
-afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
+const admin = { email: 'admin@example.test', password: 'quiet-Harbour-27-lamps' };
+let place: { dataDir: string; databaseUrl?: string };
+let opened: Awaited<ReturnType<typeof openApprovals>>;
+let agentId: number;
+beforeAll(async () => {
+  const databaseUrl = await createDatabase();
+  place = { dataDir, ...(databaseUrl && { databaseUrl }) };
+  opened = await openApprovals(place);
+  await prepareFirstStart(opened.store, admin);
+  agentId = await storeAgent(opened.store);
+});
+afterAll(async () => {
+  await opened.store.close();
+  rmSync(dataDir, { recursive: true, force: true });
+});
 
-type Facts = Record<string, unknown>;
+const ask = async () => {
+  const { store, approvals } = opened;
+  const ends = { sources: [{ agent: { id: agentId } }], targets: [{ agent: { id: agentId } }] };
+  const values = { ...ends, requestsPerSecond: 10, duration: { mode: 'time', seconds: 60 } };
+  const origin = { userId: 1, address: '', requestId: 'test', operation: 'test' };
+  const taskId = await store.change(origin, (tx) =>
+    createTask(tx, store.secrets, { configuration: [{ plugin: { id: 1 }, values }] } as never),
+  );
+  const wish = { action: 'start', taskIds: [taskId], params: {}, reason: 'test' } as const;
+  const { data } = await approvals.request(aiCaller(), wish);
+  return { taskId, token: data.approvalToken as string, id: data.approval.id };
+};
 
-/** Runs a controller in a process of its own; answers what it said and how it ended. */
-const run = (order: object): Promise<{ facts: Facts[]; signal: string | null; errors: string }> =>
+/** Confirms in another process and answers the signal that ended it. */
+const confirmElsewhere = (token: string, killAt: string): Promise<string | null> =>
   new Promise((resolve) => {
-    const started = spawn(process.execPath, [child, JSON.stringify(order)], {
-      env: { ...process.env, NODE_COMPILE_CACHE: join(dataDir, 'compile-cache') },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    const texts = { stdout: '', stderr: '' };
-    for (const name of ['stdout', 'stderr'] as const) {
-      started[name].setEncoding('utf8').on('data', (text: string) => {
-        texts[name] += text;
-      });
-    }
-    started.on('close', (_, signal) => {
-      const facts = texts.stdout
-        .split('\n')
-        .filter(Boolean)
-        .map((line) => JSON.parse(line) as Facts);
-      resolve({ facts, signal, errors: texts.stderr });
-    });
+    const env = { ...process.env, NODE_COMPILE_CACHE: join(tmpdir(), 'rushhour-compile-cache') };
+    const started = spawn(process.execPath, [child, JSON.stringify(place), token, killAt], { env, stdio: 'inherit' });
+    started.on('close', (_, signal) => resolve(signal));
   });
 
-it('a process killed anywhere in a confirmation leaves a token used if and only if the run exists', async () => {
-  const databaseUrl = await createDatabase();
-  const admin = { email: 'admin@example.test', password: 'quiet-Harbour-27-lamps' };
-  const config = { host: '127.0.0.1', port: 0, logLevel: 'fatal', dataDir, admin, ...(databaseUrl && { databaseUrl }) };
-  const { facts, errors } = await run({ config });
-  const [asked] = facts;
-  expect(asked, errors).toMatchObject({ token: expect.stringMatching(/^rh_aat_/) });
-  for (const killAt of confirmSteps) {
-    const { facts: seen, signal } = await run({ config, ...asked, killAt });
-    expect({ killAt, signal, seen }).toEqual({ killAt, signal: 'SIGKILL', seen: [{ state: 'pending', runs: 0 }] });
-  }
-  const last = await run({ config, ...asked });
-  expect(last.facts).toEqual([
-    { state: 'used', runs: 1 },
-    { outcome: 'TOKEN_ALREADY_USED', runs: 1 },
+const stateOf = async ({ id, taskId }: { id: number; taskId: number }) => {
+  const { read } = opened.store;
+  const [approval, run] = await Promise.all([aiApprovals.find(read, id), newestRunOf(read, taskId)]);
+  return { state: approval?.state, runs: run?.number ?? 0 };
+};
+
+const confirmHere = (approvalToken: string) =>
+  opened.approvals
+    .confirm(aiCaller(), { family: 'start', approvalToken })
+    .then(({ data }) => data.approval.state as string)
+    .catch(({ code }) => code as string);
+
+const afterCrash = async (killAt: string) => {
+  const asked = await ask();
+  expect(await confirmElsewhere(asked.token, killAt)).toBe('SIGKILL');
+  const isDone = killAt === 'committed';
+  expect([killAt, await stateOf(asked)]).toEqual([
+    killAt,
+    { state: isDone ? 'used' : 'pending', runs: isDone ? 1 : 0 },
   ]);
-}, 240_000);
+  expect([killAt, await confirmHere(asked.token)]).toEqual([killAt, isDone ? 'TOKEN_ALREADY_USED' : 'used']);
+  expect([killAt, await stateOf(asked)]).toEqual([killAt, { state: 'used', runs: 1 }]);
+};
+
+it('a process killed anywhere in a confirmation leaves a token used if and only if the run exists', async () => {
+  await Promise.all(confirmSteps.map(afterCrash));
+}, 120_000);

@@ -1,0 +1,31 @@
+import { createApprovalService } from '../../approval-service.ts';
+import { localBus } from '../../bus/local.ts';
+import { checkTask } from '../../collections/tasks/check/check-task.ts';
+import { thresholdIssues } from '../../collections/tasks/thresholds.ts';
+import { usualTiming } from '../../runs/deadlines.ts';
+import { createEnqueue } from '../../runs/enqueue.ts';
+import { createPlanner } from '../../runs/plan/create-planner.ts';
+import { createStartCheck } from '../../runs/start-check.ts';
+import { createSteering } from '../../runs/steering.ts';
+import { openStore } from '../../store/index.ts';
+import { loadSettings } from '../../store/settings.ts';
+import type { ConfirmDeps } from '../approvals-confirm.ts';
+
+/** Approvals on a database, without a controller around them: starts in a moment. */
+export const openApprovals = async (place: Parameters<typeof openStore>[0], onStep?: ConfirmDeps['onStep']) => {
+  const store = await openStore(place);
+  const bus = localBus();
+  const settings = await loadSettings(store.read, store.secrets, bus);
+  const planner = createPlanner({ store, settings, dictionaries: async () => new Map() });
+  const deps = {
+    ...{ store, settings, bus, planner },
+    checkDefinition: (definition: object) => checkTask(store.read, definition as never),
+    checkThresholds: (definition: object, thresholds: object) =>
+      thresholdIssues(definition as never, thresholds as never),
+    diskUsedPct: async () => 1,
+    timing: usualTiming,
+  };
+  const runs = { check: createStartCheck(deps), enqueue: createEnqueue(deps), ...createSteering(deps) };
+  const { approvals } = createApprovalService({ store, settings, bus, planner, runs: runs as never, onStep });
+  return { store, approvals };
+};
