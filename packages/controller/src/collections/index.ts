@@ -1,3 +1,4 @@
+import { api } from '@rushhour/contract';
 import type { Agents } from '../agents/agents.ts';
 import type { Approvals } from '../ai/approvals.ts';
 import type { Drafts } from '../ai/drafts.ts';
@@ -11,27 +12,14 @@ import type { TaskPlanner } from '../runs/plan/create-planner.ts';
 import type { Calendar } from '../runs/schedules/calendar.ts';
 import type { Store } from '../store/index.ts';
 import type { SettingsStore } from '../store/settings.ts';
-import { agentHandlers } from './agents/index.ts';
-import { aiAdminHandlers } from './ai-admin.ts';
-import { aiGatewayHandlers } from './ai-gateway/index.ts';
-import { applicationHandlers } from './applications/handlers.ts';
 import { authHandlers } from './auth.ts';
-import { certificateHandlers } from './certificates/index.ts';
-import { dictionaryHandlers } from './dictionaries.ts';
 import type { FileService } from './files/file-service.ts';
-import { fileHandlers } from './files/index.ts';
 import { groupHandlers } from './groups.ts';
-import { macHandlers } from './macs.ts';
-import { malwareHandlers } from './malware/index.ts';
+import { createLoader, type Later } from './later.ts';
 import { metaHandlers } from './meta.ts';
-import { networkHandlers } from './networks.ts';
 import { notificationHandlers } from './notifications.ts';
 import { projectHandlers } from './projects.ts';
-import { createRecordRules } from './record-rules.ts';
 import { settingHandlers } from './settings.ts';
-import { taskTemplateHandlers } from './task-templates.ts';
-import { taskHandlers } from './tasks/index.ts';
-import { tunnelHandlers } from './tunnels.ts';
 import { userHandlers } from './users.ts';
 
 /** Everything handlers may need; each factory names its share. */
@@ -51,33 +39,52 @@ export interface Services {
   vault: Vault;
 }
 
-/** One line for each collection of the contract. */
-export const createHandlers = (services: Services): AllHandlers => {
-  const records = recordHandlers(services);
-  return {
+/** One line for each collection of the contract. Only what every start needs is read at once. */
+export const createHandlers = (services: Services): { handlers: AllHandlers; loadAll(): Promise<void> } => {
+  const { later, loadAll } = createLoader();
+  const records = recordHandlers(services, later);
+  const handlers = {
     ...records,
-    aiAdmin: aiAdminHandlers(services),
-    aiGateway: aiGatewayHandlers({ ...services, records }),
+    aiAdmin: later(api.aiAdmin, async () => (await import('./ai-admin.ts')).aiAdminHandlers(services)),
+    aiGateway: later(api.aiGateway, async () =>
+      (await import('./ai-gateway/index.ts')).aiGatewayHandlers({ ...services, records }),
+    ),
   };
+  return { handlers, loadAll };
 };
 
-const recordHandlers = (services: Services): Omit<AllHandlers, 'aiAdmin' | 'aiGateway'> => ({
-  agents: agentHandlers(services),
-  applications: applicationHandlers(services),
+const recordHandlers = (services: Services, later: Later): Omit<AllHandlers, 'aiAdmin' | 'aiGateway'> => ({
+  agents: later(api.agents, async () => (await import('./agents/index.ts')).agentHandlers(services)),
+  applications: later(api.applications, async () =>
+    (await import('./applications/handlers.ts')).applicationHandlers(services),
+  ),
   auth: authHandlers(services),
-  certificates: certificateHandlers(services),
-  dictionaries: dictionaryHandlers(services),
-  files: fileHandlers({ ...services, agentFiles: services.agents.files }),
+  certificates: later(api.certificates, async () =>
+    (await import('./certificates/index.ts')).certificateHandlers(services),
+  ),
+  cve: later(api.cve, async () => (await import('./cve/handlers.ts')).cveHandlers(services)),
+  dictionaries: later(api.dictionaries, async () => (await import('./dictionaries.ts')).dictionaryHandlers(services)),
+  files: later(api.files, async () =>
+    (await import('./files/index.ts')).fileHandlers({ ...services, agentFiles: services.agents.files }),
+  ),
   groups: groupHandlers(services),
-  macs: macHandlers(services),
-  malware: malwareHandlers(services),
+  macs: later(api.macs, async () => (await import('./macs.ts')).macHandlers(services)),
+  malware: later(api.malware, async () => (await import('./malware/index.ts')).malwareHandlers(services)),
   meta: metaHandlers(services),
-  networks: networkHandlers(services),
+  networks: later(api.networks, async () => (await import('./networks.ts')).networkHandlers(services)),
   notifications: notificationHandlers(services),
   projects: projectHandlers(services),
   settings: settingHandlers(services),
-  tasks: taskHandlers({ ...services, rules: createRecordRules(services) }),
-  taskTemplates: taskTemplateHandlers(services),
-  tunnels: tunnelHandlers(services),
+  tasks: later(api.tasks, async () => {
+    const [{ taskHandlers }, { createRecordRules }] = await Promise.all([
+      import('./tasks/index.ts'),
+      import('./record-rules.ts'),
+    ]);
+    return taskHandlers({ ...services, rules: createRecordRules(services) });
+  }),
+  taskTemplates: later(api.taskTemplates, async () =>
+    (await import('./task-templates.ts')).taskTemplateHandlers(services),
+  ),
+  tunnels: later(api.tunnels, async () => (await import('./tunnels.ts')).tunnelHandlers(services)),
   users: userHandlers(services),
 });

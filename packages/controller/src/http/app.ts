@@ -42,7 +42,8 @@ export const buildApp = async ({ log, tls, ...services }: AppOptions): Promise<F
   });
   const metrics = createRequestMetrics();
   serveProbes(app, services.health, metrics);
-  const handlers = createHandlers(services) as unknown as Record<string, Record<string, AnyHandler>>;
+  const { loadAll, ...created } = createHandlers(services);
+  const handlers = created.handlers as unknown as Record<string, Record<string, AnyHandler>>;
   const deps = { ...services, rate, streams, uploads, metrics };
   const mountAll = (scope: FastifyInstance, isWanted: (route: Route) => boolean) => {
     for (const [name, { routes }] of Object.entries(api) as [string, Collection][]) {
@@ -62,6 +63,10 @@ export const buildApp = async ({ log, tls, ...services }: AppOptions): Promise<F
   await serveDocs(app);
   await serveWeb(app);
   services.agents.attach(app.server);
+  app.addHook('onListen', (done) => {
+    loadAll().catch((error) => log.error({ err: error }, 'a part of the controller could not be read'));
+    done();
+  });
   return app;
 };
 

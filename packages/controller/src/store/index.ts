@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { createChange, type RunChange } from './change.ts';
 import type { Database, Executor } from './database.ts';
 import { migrate } from './migrate.ts';
-import { openPostgres } from './postgres.ts';
 import { checkKey, createSecrets, loadKey, type Secrets } from './secrets.ts';
 import { openSqlite } from './sqlite.ts';
 
@@ -27,7 +26,11 @@ export interface Store {
 export const openStore = async ({ dataDir, databaseUrl, secretKey }: StoreOptions): Promise<Store> => {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const secrets = createSecrets(loadKey(secretKey, dataDir));
-  const database = databaseUrl === undefined ? openSqlite(join(dataDir, 'rushhour.db')) : openPostgres(databaseUrl);
+  // Whoever stores in a file need not wait for the driver of a server to be read.
+  const database =
+    databaseUrl === undefined
+      ? openSqlite(join(dataDir, 'rushhour.db'))
+      : (await import('./postgres.ts')).openPostgres(databaseUrl);
   try {
     const schemaVersion = await migrate(database);
     await checkKey(database, secrets);

@@ -1,4 +1,4 @@
-import pg from 'pg';
+import type pg from 'pg';
 
 /** Who conducts runs: of all controllers that share a database one at a time. */
 export interface Leadership {
@@ -33,7 +33,8 @@ export const postgresLeadership = (url: string): Leadership => {
   return {
     acquire: async () => {
       if (holder !== undefined) return true;
-      const client = new pg.Client({ connectionString: url, keepAlive: true });
+      const { Client } = (await import('pg')).default;
+      const client = new Client({ connectionString: url, keepAlive: true });
       client.on('error', () => release(client));
       try {
         await client.connect();
