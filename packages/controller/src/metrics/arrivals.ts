@@ -1,4 +1,5 @@
 import type { RunReport, Summary } from '@rushhour/protocol';
+import type { RecordRow } from '../store/run-attempts.ts';
 import type { SampleRow } from '../store/samples.ts';
 import { isHistogram } from './histogram-sum.ts';
 import { blockOf, type OpenRun, type Stream } from './open-run.ts';
@@ -27,6 +28,8 @@ export const isSound = ({ at, series }: Summary, now: number): boolean =>
 /** What has come for one run and is not stored yet. */
 export class RunArrivals {
   readonly run: OpenRun;
+  /** What orders told of single attempts. */
+  readonly records: RecordRow[] = [];
   readonly #seconds = new Map<Stream, Map<number, Second>>();
 
   constructor(run: OpenRun) {
@@ -52,6 +55,11 @@ export class RunArrivals {
       if (!isSound(summary, now) || names.size >= maxNames) {
         refused += 1;
         continue;
+      }
+      if (summary.records !== undefined && summary.records.length > 0) {
+        const { agentId, order } = stream;
+        const of = { runID: this.run.facts.runId, agentID: agentId, orderIndex: order, seq: summary.seq };
+        this.records.push({ ...of, records: summary.records });
       }
       const second = names.secondOf(summary);
       names.noteSaid(stream.side.group, second);

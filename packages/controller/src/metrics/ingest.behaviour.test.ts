@@ -6,6 +6,7 @@ import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { StorageUnavailable } from '../store/database.ts';
 import { openStore, type Store } from '../store/index.ts';
+import { runRecordsOf } from '../store/run-attempts.ts';
 import { sampleKeys } from '../store/samples.ts';
 import { createDatabase } from '../testing/postgres.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
@@ -66,6 +67,22 @@ describe('taking in measurements', () => {
       [1, 0, 1, 3],
       [1, 1, 1, 3],
       [2, 0, 1, 3],
+    ]);
+  });
+
+  it('keeps what is told of single attempts once, however often it is sent', async () => {
+    const { runId, t0 } = await storeRun(store);
+    const told = seconds(t0, 1, 2).map((summary) => ({ ...summary, records: [{ attempt: summary.seq }, { n: 'é' }] }));
+    gateway.summaries(1, { runId }, told);
+    await metrics.flush();
+    gateway.summaries(1, { runId }, told);
+    await metrics.flush();
+    await restart();
+    gateway.summaries(1, { runId }, [...told, ...seconds(t0, 3)]);
+    await metrics.flush();
+    expect(await runRecordsOf(store.read, runId)).toEqual([
+      { runID: runId, agentID: 1, orderIndex: 0, seq: 1, records: [{ attempt: 1 }, { n: 'é' }] },
+      { runID: runId, agentID: 1, orderIndex: 0, seq: 2, records: [{ attempt: 2 }, { n: 'é' }] },
     ]);
   });
 

@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { AgentGateway } from '../agents/gateway.ts';
 import { type Executor, StorageUnavailable } from '../store/database.ts';
 import type { Store } from '../store/index.ts';
+import { insertRunRecords } from '../store/run-attempts.ts';
 import { everyAgent, insertRunNames, insertSamples, removeSamplesIn } from '../store/samples.ts';
 import { RunArrivals, type SummariesReport } from './arrivals.ts';
 import { firstOfMinute, lastOfMinute, minuteOf } from './merged-minutes.ts';
@@ -165,6 +166,7 @@ const write = async (tx: Executor, { arrivals, reopened }: Writing) => {
     }
   }
   await insertSamples(tx, arrivals.rows);
+  await insertRunRecords(tx, arrivals.records);
 };
 
 /** Reads the merged minutes that late seconds belong to. */

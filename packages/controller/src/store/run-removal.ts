@@ -4,9 +4,9 @@ import type { Store } from './index.ts';
 import { statement } from './statement.ts';
 
 type Ids = { ids: string };
-const dependent = (['runSamples', 'runNames', 'runEvents', 'runAgents'] as const).map((table) =>
-  statement((db, p: Ids, engine) => db.deleteFrom(table).where(inList('runID', p.ids, engine))),
-);
+const dependent = (
+  ['runSamples', 'runNames', 'runEvents', 'runAgents', 'runAttempts', 'runRecords', 'attackResults'] as const
+).map((table) => statement((db, p: Ids, engine) => db.deleteFrom(table).where(inList('runID', p.ids, engine))));
 const logs = statement((db, p: Ids, engine) => db.deleteFrom('agentLogs').where(inList('runID', p.ids, engine)));
 const forgetInTasks = statement((db, p: Ids, engine) =>
   db

@@ -29,6 +29,7 @@ export const migrations: readonly ((m: Migrating) => Promise<void>)[] = [
   agents,
   runs,
   ai,
-  malware,
   cve,
+  malware,
+  attackResults,
 ];
