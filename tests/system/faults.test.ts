@@ -105,13 +105,17 @@ describe('a run with faults', () => {
     expect(data).toHaveLength(1);
   });
 
-  it('is only degraded while an agent is silent for less than the limit', async () => {
-    const run = await runningTask(16);
+  it('is only degraded while an agent is silent for ten seconds, less than the limit', async ({ onTestFinished }) => {
+    await system.client.settings.update({ body: { agents: { lostAfterSec: 20 } } });
+    onTestFinished(() => system.client.settings.update({ body: settings }).then(() => {}));
+    const run = await runningTask(20);
     near.process.kill('SIGSTOP');
+    const stoppedAt = Date.now();
     await until('the run to be degraded', async () => {
       const { data } = await system.client.tasks.status({ params: { id: run.id } });
       return data.health === 'degraded';
     });
+    await sleep(stoppedAt + 10_000 - Date.now());
     near.process.kill('SIGCONT');
     const end = await untilStatus(system.client, run.id, [7, 8, 9]);
     expect(end).toMatchObject({ status: 7, health: 'ok' });
