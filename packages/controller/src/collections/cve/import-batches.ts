@@ -19,11 +19,11 @@ export interface ImportDeps {
 }
 
 const batchSize = 250;
-const progressEvery = 1000;
+const progressEvery = 500;
 
 /**
  * Takes files one by one and stores their templates in batches, so that neither memory nor one transaction grows with
- * the import. The importer hears of every thousand templates by a notification. Templates that are in are in, even if a
+ * the import. The importer hears of every five hundred templates by a notification. Templates that are in are in, even if a
  * later file fails: a repeated import finds them unchanged.
  */
 export const createImport = ({ store, bus }: ImportDeps, fields: CveImportFields, caller: Caller) => {
