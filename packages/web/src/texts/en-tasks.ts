@@ -113,6 +113,7 @@ export const tasks = {
     thresholds: 'Thresholds',
     breachedAt: 'broken at',
     outcomes: { passed: 'held', failed: 'broken', noData: 'no data', pending: 'not tested' },
+    numbers: 'Every number',
     report: 'Report',
     formats: {
       html: 'HTML, to read',
@@ -132,7 +133,8 @@ export const tasks = {
       status: 'state',
       loadChanged: 'load changed',
       agentLost: 'agent lost',
-      agentSuspect: 'agent late',
+      agentSuspect: 'agent silent',
+      agentBack: 'agent back',
       thresholdBreached: 'threshold broken',
       engineError: 'engine error',
       recovering: 'controller restarted',

@@ -1,6 +1,7 @@
 import { assets } from './en-assets.ts';
 import { captures } from './en-captures.ts';
 import { collections } from './en-collections.ts';
+import { control } from './en-control.ts';
 import { tasks } from './en-tasks.ts';
 
 /** Every sentence the interface says. Features read their own part; a translation is a second file of this shape. */
@@ -8,6 +9,7 @@ export const en = {
   ...assets,
   ...captures,
   ...collections,
+  ...control,
   ...tasks,
   app: {
     name: 'Rushhour',
@@ -55,6 +57,7 @@ export const en = {
     submit: 'Sign in',
     wrong: 'E-mail or password is wrong.',
     again: 'Your session ran out. Sign in to go on; nothing you typed is lost.',
+    fresh: 'This needs a password given just now. Sign in to go on; nothing you typed is lost.',
     setTitle: 'Set your own password',
     setText: 'The password you came with is temporary.',
     current: 'Temporary password',

@@ -1,13 +1,15 @@
 import { AgentBadge, TaskBadge, VerdictBadge } from '../../components/badges.tsx';
 import { idOf, type Resource } from '../../components/resource/resource.ts';
+import { AgentActions } from '../../features/agents/agent-actions.tsx';
 import { AgentDetails } from '../../features/agents/agent-details.tsx';
 import { JoinButton } from '../../features/agents/join-dialog.tsx';
+import { ProjectActions } from '../../features/projects/project-actions.tsx';
 import { TaskListActions } from '../../features/tasks/task-list-actions.tsx';
 import { text } from '../../lib/text.ts';
 import { assetResources } from './asset-resources.tsx';
 import { peopleResources } from './people-resources.tsx';
 
-const { nav } = text;
+const { columns: headers, hints, nav, states } = text;
 const changed = { key: 'updatedAt', header: text.columns.changed, isMinor: true };
 const issuer = { key: 'issuer', header: text.columns.by, isMinor: true };
 const named = { key: 'name', header: text.columns.name };
@@ -17,27 +19,27 @@ export const resources: readonly Resource[] = [
   {
     name: 'tasks',
     title: nav.tasks,
-    hint: 'Begin with a new test; its task stays here.',
+    hint: hints.tasks,
     createTo: '/new',
     header: <TaskListActions />,
     itemTo: ({ id }) => `/tasks/${id}`,
     columns: [
-      { key: 'comment', header: 'Task', render: ({ comment, id }) => String(comment || `#${id}`) },
-      { key: 'status', header: 'State', render: ({ status }) => <TaskBadge value={Number(status)} /> },
-      { key: 'verdict', header: 'Verdict', render: ({ verdict }) => <VerdictBadge value={Number(verdict)} /> },
-      { key: 'startedAt', header: 'Started' },
-      { key: 'finishedAt', header: 'Ended' },
+      { key: 'comment', header: headers.task, render: ({ comment, id }) => String(comment || `#${id}`) },
+      { key: 'status', header: headers.state, render: ({ status }) => <TaskBadge value={Number(status)} /> },
+      { key: 'verdict', header: headers.verdict, render: ({ verdict }) => <VerdictBadge value={Number(verdict)} /> },
+      { key: 'startedAt', header: headers.started, isMinor: true },
+      { key: 'finishedAt', header: headers.ended, isMinor: true },
       issuer,
     ],
     filters: [
       {
         name: 'status',
-        label: 'State',
+        label: headers.state,
         options: [
-          { value: '1,2,3,4,5,6', label: 'active' },
-          { value: '7', label: 'finished' },
-          { value: '8', label: 'stopped' },
-          { value: '9', label: 'failed' },
+          { value: '1,2,3,4,5,6', label: states.active },
+          { value: '7', label: states.finished },
+          { value: '8', label: states.stopped },
+          { value: '9', label: states.failed },
         ],
       },
     ],
@@ -45,38 +47,45 @@ export const resources: readonly Resource[] = [
   {
     name: 'agents',
     title: nav.agents,
-    hint: 'Make a join token and run the command on the machine that shall send or answer traffic.',
+    hint: hints.agents,
     columns: [
       named,
-      { key: 'status', header: 'State', render: ({ status }) => <AgentBadge value={Number(status)} /> },
-      { key: 'hostname', header: 'Host' },
-      { key: 'version', header: 'Version' },
-      { key: 'cpuCores', header: 'Cores', align: 'right' },
-      { key: 'tags', header: 'Tags' },
-      { key: 'lastSeenAt', header: 'Last seen' },
+      { key: 'status', header: headers.state, render: ({ status }) => <AgentBadge value={Number(status)} /> },
+      { key: 'hostname', header: headers.host, isMinor: true },
+      { key: 'version', header: headers.version, isMinor: true },
+      { key: 'cpuCores', header: headers.cores, align: 'right', isMinor: true },
+      { key: 'tags', header: headers.tags, isMinor: true },
+      { key: 'lastSeenAt', header: headers.lastSeen },
     ],
     form: ['name', 'comment', 'tags'],
     header: <JoinButton />,
+    actions: (items, done) => <AgentActions items={items} done={done} />,
     details: (item) => <AgentDetails id={idOf(item)} />,
   },
   {
     name: 'projects',
     title: nav.projects,
-    hint: 'A project keeps the tasks of one device or release together.',
+    hint: hints.projects,
     columns: [
       named,
-      { key: 'taskCount', header: 'Tasks', align: 'right' },
-      { key: 'activeTaskCount', header: 'Active', align: 'right' },
-      { key: 'errorTaskCount', header: 'Failed', align: 'right' },
-      { key: 'lastActivityAt', header: 'Last activity' },
+      { key: 'taskCount', header: headers.tasks, align: 'right' },
+      { key: 'activeTaskCount', header: headers.active, align: 'right', isMinor: true },
+      { key: 'errorTaskCount', header: headers.failed, align: 'right' },
+      { key: 'lastActivityAt', header: headers.lastActivity, isMinor: true },
       issuer,
     ],
+    actions: (items, done) => <ProjectActions items={items} done={done} />,
   },
   {
     name: 'taskTemplates',
     title: nav.templates,
-    hint: 'A template makes the same test for other agents in a moment.',
-    columns: [named, { key: 'description', header: 'What it does' }, { key: 'tags', header: 'Tags' }, changed],
+    hint: hints.templates,
+    columns: [
+      named,
+      { key: 'description', header: headers.does },
+      { key: 'tags', header: headers.tags, isMinor: true },
+      changed,
+    ],
   },
   ...assetResources,
   ...peopleResources,

@@ -2,6 +2,7 @@ import { Button, Group, Modal, Stack, Text } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 import { text } from '../../lib/text.ts';
 import { useToasts } from '../toasts.tsx';
+import { failuresIn, linesOf } from './outcomes.ts';
 import { type Item, idOf, nameOf } from './resource.ts';
 
 interface BulkButtonProps {
@@ -15,17 +16,6 @@ interface BulkButtonProps {
   question?: string;
 }
 
-interface Outcome {
-  id: number;
-  ok: boolean;
-  error?: string;
-}
-
-const outcomesOf = (reply: unknown): Outcome[] => {
-  const data = (reply as { data?: unknown } | undefined)?.data;
-  return Array.isArray(data) ? data.filter((one): one is Outcome => typeof one?.ok === 'boolean') : [];
-};
-
 /** One action on all that are selected; tells for whom it did not work, and why. */
 export const BulkButton = ({ label, icon, items, run, onDone, question }: BulkButtonProps) => {
   const [isAsking, setAsking] = useState(false);
@@ -35,12 +25,9 @@ export const BulkButton = ({ label, icon, items, run, onDone, question }: BulkBu
   const act = async () => {
     setBusy(true);
     try {
-      const failed = outcomesOf(await run(items.map(idOf))).filter(({ ok }) => !ok);
+      const failed = failuresIn(await run(items.map(idOf)));
       if (failed.length === 0) toasts.done(text.bulk.done(items.length));
-      else {
-        const lines = failed.map(({ id, error }) => `${names.get(id) ?? `#${id}`}: ${error ?? ''}`);
-        toasts.problem(lines.join('\n'), text.bulk.some(failed.length, items.length));
-      }
+      else toasts.problem(linesOf(failed, names), text.bulk.some(failed.length, items.length));
       onDone();
     } catch (error) {
       toasts.problem(error);

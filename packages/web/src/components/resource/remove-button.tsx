@@ -5,6 +5,7 @@ import { useState } from 'react';
 import { text } from '../../lib/text.ts';
 import { Problem } from '../problem.tsx';
 import { useToasts } from '../toasts.tsx';
+import { failuresIn, linesOf } from './outcomes.ts';
 import { type Reference, ReferenceList } from './reference-list.tsx';
 import { type Item, idOf, nameOf, operationsOf, type ResourceName } from './resource.ts';
 
@@ -26,7 +27,9 @@ export const RemoveButton = ({ name, items, onDone }: RemoveButtonProps) => {
     setBusy(true);
     setProblem(undefined);
     try {
-      await operationsOf(name)['removeMany']?.({ body: { array: items.map(idOf) } });
+      const reply = await operationsOf(name)['removeMany']?.({ body: { array: items.map(idOf) } });
+      const failed = failuresIn(reply);
+      if (failed.length > 0) throw new Error(linesOf(failed, new Map(items.map((item) => [idOf(item), nameOf(item)]))));
       toasts.done(text.table.removed(items.length));
       setOpen(false);
       onDone();

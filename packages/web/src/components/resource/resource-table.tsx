@@ -50,7 +50,7 @@ export const ResourceTable = ({ resource, items, selected, onSelect, sort, onSor
                 />
               </Table.Td>
               {resource.columns.map((column, i) => (
-                <Table.Td key={column.key} ta={column.align ?? 'left'} {...minor(column)}>
+                <Table.Td key={column.key} {...alignOf(column)} {...minor(column)}>
                   {i === 0 ? (
                     <Anchor
                       renderRoot={(props) => (
@@ -89,6 +89,9 @@ export const ResourceTable = ({ resource, items, selected, onSelect, sort, onSor
 interface HeaderCellProps extends Pick<ResourceTableProps, 'resource' | 'sort' | 'onSort'> {
   column: Column;
 }
+
+const alignOf = ({ align }: Column) =>
+  align === undefined ? {} : ({ ta: align, style: { whiteSpace: 'nowrap' } } as const);
 
 /** Narrow screens keep what identifies a record. */
 const minor = ({ isMinor }: Column) => (isMinor ? ({ visibleFrom: 'sm' } as const) : {});

@@ -1,5 +1,7 @@
 import { Checkbox, Table, Text } from '@mantine/core';
 import { permissions } from '@rushhour/contract';
+import { IconCheck } from '@tabler/icons-react';
+import type { ReactNode } from 'react';
 import { labelOf } from '../../components/schema-form/schema.ts';
 import { useSession } from '../../lib/session.ts';
 import { text } from '../../lib/text.ts';
@@ -26,22 +28,24 @@ export const PermissionMatrix = ({ value, onChange }: PermissionMatrixProps) => 
   const held = new Set(value.map((one) => one.value));
   const mine = new Set(me?.permissions ?? []);
   const mayGive = (permission: number) => mine.has(administrator) || mine.has(permission);
+  const has = (permission: number) => held.has(permission) || held.has(administrator);
   const toggle = (permission: number) =>
     onChange?.(
       held.has(permission) ? value.filter((one) => one.value !== permission) : [...value, { value: permission }],
     );
-  const box = (permission: number, label: string, isShown = false) => (
-    <Checkbox
-      key={permission}
-      {...(isShown ? { label: label.split(': ')[1] } : {})}
-      aria-label={label}
-      checked={held.has(permission) || held.has(administrator)}
-      disabled={
-        onChange === undefined || !mayGive(permission) || (held.has(administrator) && permission !== administrator)
-      }
-      onChange={() => toggle(permission)}
-    />
-  );
+  const box: Box = (permission, label, isShown = false) =>
+    onChange === undefined ? (
+      <Held key={permission} isHeld={has(permission)} label={label} isShown={isShown} />
+    ) : (
+      <Checkbox
+        key={permission}
+        {...(isShown ? { label: label.split(': ')[1] } : {})}
+        aria-label={label}
+        checked={has(permission)}
+        disabled={!mayGive(permission) || (held.has(administrator) && permission !== administrator)}
+        onChange={() => toggle(permission)}
+      />
+    );
   return (
     <div>
       {box(administrator, `${words.system}: ${words.everything}`, true)}
@@ -70,9 +74,21 @@ export const PermissionMatrix = ({ value, onChange }: PermissionMatrixProps) => 
   );
 };
 
+type Box = (permission: number, label: string, isShown?: boolean) => ReactNode;
+
+/** What cannot be changed here is said, not offered. */
+const Held = ({ isHeld, label, isShown }: { isHeld: boolean; label: string; isShown: boolean }) => {
+  if (!isHeld) return null;
+  return isShown ? (
+    <Text size="sm">{label.split(': ')[1]}</Text>
+  ) : (
+    <IconCheck size={18} role="img" aria-label={label} color="var(--mantine-color-teal-6)" />
+  );
+};
+
 interface AreaRowProps {
   area: string;
-  box: (permission: number, label: string, isShown?: boolean) => React.ReactNode;
+  box: Box;
 }
 
 const AreaRow = ({ area, box }: AreaRowProps) => {

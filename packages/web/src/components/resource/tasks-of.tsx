@@ -1,0 +1,24 @@
+import { Button } from '@mantine/core';
+import { IconTimeline } from '@tabler/icons-react';
+import { Link } from '@tanstack/react-router';
+import { useMay } from '../../lib/session.ts';
+
+interface TasksOfProps {
+  label: string;
+  /** A filter of the list of tasks. */
+  filter: Record<string, number>;
+}
+
+/** To the tasks that belong to a record. */
+export const TasksOf = ({ label, filter }: TasksOfProps) =>
+  useMay()('tasks', 'list') && (
+    <Button
+      variant="default"
+      leftSection={<IconTimeline size={16} />}
+      renderRoot={(props) => (
+        <Link {...props} to="/resources/$name" params={{ name: 'tasks' }} search={filter as never} />
+      )}
+    >
+      {label}
+    </Button>
+  );
