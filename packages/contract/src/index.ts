@@ -30,9 +30,19 @@ export type {
 } from './collections/application-fields.ts';
 export type { NewApplication, TrimBody } from './collections/applications.ts';
 export type { AttackResult, AttackSummary } from './collections/attack-result.ts';
+export {
+  type Campaign,
+  CampaignDraft,
+  type CampaignStep,
+  campaignActions,
+  campaignProtocols,
+  campaignTactics,
+} from './collections/campaign-fields.ts';
+export { campaignParams } from './collections/campaign-params.ts';
 export { certificateDefects, type DefectName } from './collections/certificate-defects.ts';
 export type { CertificateDetails } from './collections/certificate-details.ts';
 export type { Certificate, NewCertificate } from './collections/certificates.ts';
+export type { CampaignQuery, NavigatorLayer } from './collections/compromised-host.ts';
 export type { CveStats } from './collections/cve.ts';
 export type {
   CveExportBody,

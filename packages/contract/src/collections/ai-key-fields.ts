@@ -115,7 +115,9 @@ export const AiKey = Type.Object(
     policy: AiPolicy,
     constraints: AiConstraints,
     limits: AiLimits,
-    usage: Type.Record(Type.String(), Type.Number(), { description: 'Counters of today (UTC)' }),
+    usage: Type.Record(Type.String(), Type.Number(), {
+      description: 'Requests of today (UTC), budgets of the last 24 hours',
+    }),
     ipAllowlist: IpAllowlist,
     expiresAt: Timestamp,
     lastUsedAt: MaybeTimestamp,

@@ -5,6 +5,7 @@ export { aiGateway } from './ai-gateway.ts';
 export { applications } from './applications.ts';
 export { auth } from './auth.ts';
 export { certificates } from './certificates.ts';
+export { compromisedHost } from './compromised-host.ts';
 export { cve } from './cve.ts';
 export { dictionaries } from './dictionaries.ts';
 export { files } from './files.ts';

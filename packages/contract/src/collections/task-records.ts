@@ -47,6 +47,7 @@ export const Estimate = Type.Object({
   bps: Type.Number(),
   durationSec: Type.Unsafe<number | null>({ type: ['number', 'null'] }),
   dumpBytes: Type.Number(),
+  attempts: Type.Integer({ description: 'Attacks and harmless requests of security tests' }),
 });
 export type Estimate = Static<typeof Estimate>;
 

@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
 import { choice, flag, section, whole } from '../protocols/field.ts';
+import { attackMetrics } from './attack-metrics.ts';
 import { blockPolicy } from './block-policy.ts';
 import { maybeGroup, milliseconds, valuesOf } from './member.ts';
-import { bytes, counter, errorsOf, family, gauge, latency } from './metric.ts';
 import { definePlugin } from './plugin.ts';
 import { idsOf, maybeIdOf } from './reference.ts';
 import { socketMembers } from './traffic-members.ts';
@@ -60,15 +60,6 @@ export const compromisedHost = definePlugin({
       compromisedHostParams: { campaignIds: [1], hosts: 3 },
     },
   ],
-  metrics: [
-    counter('compromised-host.sent', 'Steps done', { better: 'higher' }),
-    counter('compromised-host.answered', 'Steps answered', { better: 'lower' }),
-    counter('compromised-host.blocked', 'Steps stopped', { better: 'higher' }),
-    family('compromised-host.technique', 'technique', 'Steps that got through by technique', 'lower'),
-    latency('compromised-host.detection', 'Time until the device did something'),
-    bytes('compromised-host.exfiltrated', 'Bytes that got out'),
-    gauge('compromised-host.hosts', 'Hosts at work'),
-    errorsOf('compromised-host'),
-  ],
+  metrics: attackMetrics('compromised-host'),
   requires: ['The permission compromisedHost.execute'],
 });

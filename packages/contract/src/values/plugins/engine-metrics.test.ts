@@ -22,7 +22,9 @@ const writtenBy = (engine: string) => {
 
 const built = readdirSync(engines, { withFileTypes: true })
   .filter((entry) => entry.isDirectory())
-  .map(({ name }) => name);
+  .map(({ name }) => name)
+  // Not an engine but what all security tests are made of.
+  .filter((name) => name !== 'attack');
 
 it('every engine of the agent belongs to a plugin', () => {
   expect(built.length).toBeGreaterThanOrEqual(6);
@@ -41,4 +43,19 @@ it.each(built)('every metric that the engine %s writes is described, and no othe
     (name) => !byEveryEngine.includes(name) && !written.some((found) => findMetric(plugin, found)?.name === name),
   );
   expect(unwritten).toEqual([]);
+});
+
+it('every metric of security tests is described by each of their plugins', () => {
+  const source = sourceOf('attack');
+  const counted = [...source.matchAll(/count\(['`](\w+(?:\.\w+)?)(?:\.\$\{[^}]*\})?['`]\)/g)].map(
+    ([, name = '']) => name,
+  );
+  const named = [...source.matchAll(/`\$\{engine\}\.(\w+)`/g)].map(([, name = '']) => name);
+  const written = [...new Set([...counted, ...named])];
+  expect(written.length).toBeGreaterThan(6);
+  for (const engine of ['waf', 'cve-replay', 'malware-transfer', 'compromised-host', 'fuzzing']) {
+    const plugin = plugins.find(({ engines: ids }) => ids.includes(engine));
+    const names = written.map((name) => `${engine}.${name === 'module' ? 'module.x' : name}`);
+    expect(names.filter((name) => plugin === undefined || findMetric(plugin, name) === undefined)).toEqual([]);
+  }
 });

@@ -1,10 +1,11 @@
 import { Type } from 'typebox';
 import { OneOf } from '../../envelopes.ts';
 import { choice, flag, section, subset, whole } from '../protocols/field.ts';
+import { attackMetrics } from './attack-metrics.ts';
 import { seed, words } from './block-policy.ts';
 import { headers } from './http-params.ts';
 import { item, listOf, maybeGroup, maybeText, maybeWhole, milliseconds, valuesOf } from './member.ts';
-import { counter, errorsOf, family, gauge, latency } from './metric.ts';
+import { family } from './metric.ts';
 import { definePlugin } from './plugin.ts';
 import { idByMember, idsOf } from './reference.ts';
 import { socketMembers } from './traffic-members.ts';
@@ -134,14 +135,5 @@ export const fuzzing = definePlugin({
       },
     },
   ],
-  metrics: [
-    counter('fuzzing.cases', 'Cases', { better: 'higher' }),
-    family('fuzzing.response', 'class', 'Answers by class'),
-    counter('fuzzing.timeouts', 'Cases without an answer', { better: 'lower' }),
-    counter('fuzzing.healthLost', 'Times the target stopped working', { better: 'lower' }),
-    family('fuzzing.finding', 'kind', 'Findings by kind', 'lower'),
-    gauge('fuzzing.casesPerSecond', 'Cases in a second', { unit: '1/s', better: 'higher' }),
-    latency('fuzzing.latency', 'Answers'),
-    errorsOf('fuzzing'),
-  ],
+  metrics: [...attackMetrics('fuzzing'), family('fuzzing.finding', 'kind', 'Findings by kind', 'lower')],
 });

@@ -1,10 +1,10 @@
 import { Type } from 'typebox';
 import { OneOf } from '../../envelopes.ts';
 import { choice, flag, section, subset, whole } from '../protocols/field.ts';
+import { attackMetrics } from './attack-metrics.ts';
 import { blockPolicy, clientIpRotation, seed, words } from './block-policy.ts';
 import { headers, httpParams } from './http-params.ts';
 import { item, listOf, valuesOf } from './member.ts';
-import { counter, errorsOf, family, gauge, latency } from './metric.ts';
 import { definePlugin } from './plugin.ts';
 import { idsOf } from './reference.ts';
 import { tlsParams } from './tls-params.ts';
@@ -129,19 +129,5 @@ export const waf = definePlugin({
       wafModules: { modules: [{ name: 'sql-injection', encoders: ['plain', 'url'] }, { name: 'xss' }] },
     },
   ],
-  metrics: [
-    counter('waf.sent', 'Attacks sent', { better: 'higher' }),
-    counter('waf.blocked', 'Attacks stopped', { better: 'higher' }),
-    counter('waf.passed', 'Attacks that got through', { better: 'lower' }),
-    counter('waf.inconclusive', 'Attacks of which nothing can be said', { better: 'lower' }),
-    counter('waf.benign', 'Harmless requests sent'),
-    counter('waf.falsePositives', 'Harmless requests stopped', { better: 'lower' }),
-    family('waf.module', 'module', 'Attacks that got through by kind', 'lower'),
-    gauge('waf.score', 'Share stopped and share of harmless ones let through, averaged', {
-      unit: '%',
-      better: 'higher',
-    }),
-    latency('waf.latency', 'Answers'),
-    errorsOf('waf'),
-  ],
+  metrics: attackMetrics('waf'),
 });
