@@ -60,6 +60,8 @@ export const serveWeb = async (app: FastifyInstance) => {
     prefix: '/assets/',
     decorateReply: false,
     index: false,
+    // The build leaves a `.gz` beside every file.
+    preCompressed: true,
     immutable: true,
     maxAge: '365d',
   });
