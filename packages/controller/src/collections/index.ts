@@ -62,6 +62,9 @@ const recordHandlers = (services: Services, later: Later): Omit<AllHandlers, 'ai
   certificates: later(api.certificates, async () =>
     (await import('./certificates/index.ts')).certificateHandlers(services),
   ),
+  compromisedHost: later(api.compromisedHost, async () =>
+    (await import('./compromised-host.ts')).compromisedHostHandlers(),
+  ),
   cve: later(api.cve, async () => (await import('./cve/handlers.ts')).cveHandlers(services)),
   dictionaries: later(api.dictionaries, async () => (await import('./dictionaries.ts')).dictionaryHandlers(services)),
   files: later(api.files, async () =>

@@ -1,0 +1,48 @@
+import type { NavigatorLayer } from '@rushhour/contract';
+import type { FullCampaign } from './campaigns.ts';
+
+interface Cell {
+  readonly techniqueID: string;
+  readonly tactic: string;
+  readonly campaigns: Set<string>;
+}
+
+const colour = '#fc8d59';
+
+const cellsOf = (selection: readonly FullCampaign[]) => {
+  const cells = new Map<string, Cell>();
+  for (const { name, steps } of selection) {
+    for (const { technique, tactic } of steps) {
+      if (technique === '') continue;
+      const key = `${technique} ${tactic}`;
+      const cell = cells.get(key) ?? { techniqueID: technique, tactic, campaigns: new Set() };
+      cell.campaigns.add(name);
+      cells.set(key, cell);
+    }
+  }
+  return [...cells.values()].sort((a, b) => (a.techniqueID < b.techniqueID ? -1 : 1));
+};
+
+/** What a selection of campaigns covers, for the ATT&CK Navigator: the score is the number of campaigns. */
+export const navigatorLayer = (selection: readonly FullCampaign[]): NavigatorLayer => ({
+  name: 'Campaigns of Rushhour',
+  versions: { attack: '16', navigator: '5.1.0', layer: '4.5' },
+  domain: 'enterprise-attack',
+  description: `Techniques of ${selection.length} campaigns`,
+  techniques: cellsOf(selection).map(({ techniqueID, tactic, campaigns }) => ({
+    techniqueID,
+    tactic,
+    score: campaigns.size,
+    color: '',
+    comment: [...campaigns].join('; '),
+    enabled: true,
+    metadata: [],
+    links: [],
+    showSubtechniques: techniqueID.includes('.'),
+  })),
+  gradient: { colors: ['#ffffff', colour], minValue: 0, maxValue: Math.max(1, selection.length) },
+  legendItems: [{ label: 'covered by a campaign', color: colour }],
+  showTacticRowBackground: false,
+  hideDisabled: false,
+  sorting: 0,
+});

@@ -1,0 +1,191 @@
+import { campaign, integerParameter } from './campaign-script.ts';
+
+const day = '2026-11-15';
+const volume = integerParameter('bytes', 65_536, [1024, 8_388_608], 'Bytes that are let out');
+
+export const theftAndMovement = [
+  campaign({
+    id: 9,
+    name: 'Tools from outside',
+    description: 'A host fetches a second stage: inert test files, bare, packed and packed again.',
+    version: 1,
+    day,
+    tags: 'c2,download,inert',
+    steps: [
+      { action: 'http-beacon', name: 'ask what to fetch', params: { uriPattern: '/stage', method: 'GET' } },
+      { action: 'file-download', name: 'the test file', params: { sampleKind: 'eicar' }, delayMs: 500 },
+      {
+        action: 'file-download',
+        name: 'the test file in a zip',
+        params: { sampleKind: 'eicar', container: 'zip' },
+        delayMs: 500,
+      },
+      {
+        action: 'file-download',
+        name: 'noise that no scanner knows',
+        params: { sampleKind: 'entropy' },
+        delayMs: 500,
+        expect: 'detect',
+      },
+    ],
+  }),
+  campaign({
+    id: 10,
+    name: 'Data leaves by the web',
+    description: 'A host posts what it collected over its channel, at once and then in small parts.',
+    version: 1,
+    day,
+    tags: 'exfiltration,http',
+    parameters: [volume],
+    steps: [
+      {
+        action: 'http-exfil',
+        name: 'all at once',
+        params: { bytes: '{{bytes}}', chunkBytes: 65_536, pattern: 'text' },
+      },
+      {
+        action: 'http-exfil',
+        name: 'numbers that look like cards',
+        params: { bytes: 4096, chunkBytes: 4096, pattern: 'credit-card-like' },
+        delayMs: 500,
+      },
+      {
+        action: 'chunked-exfil',
+        name: 'in parts below every limit',
+        params: { bytes: 16_384, chunkBytes: 1024, spacingMs: 100 },
+        delayMs: 500,
+      },
+    ],
+  }),
+  campaign({
+    id: 11,
+    name: 'Data leaves by mail and by file transfer',
+    description: 'Where the web is watched, other ways out are tried.',
+    version: 1,
+    day,
+    tags: 'exfiltration,smtp,ftp',
+    steps: [
+      {
+        action: 'smtp-exfil',
+        name: 'by mail',
+        params: { bytes: 8192, chunkBytes: 8192, pattern: 'text' },
+        onBlocked: 'next-channel',
+      },
+      {
+        action: 'ftp-exfil',
+        name: 'by file transfer',
+        params: { bytes: 32_768, chunkBytes: 16_384, pattern: 'random' },
+        delayMs: 500,
+      },
+      {
+        action: 'dns-exfil',
+        name: 'by names',
+        params: { bytes: 512, chunk: 30, encoding: 'hex', domain: 'last.example.test' },
+        delayMs: 100,
+      },
+    ],
+  }),
+  campaign({
+    id: 12,
+    name: 'Looking around',
+    description: 'A host learns which others there are and what they offer.',
+    version: 1,
+    day,
+    tags: 'discovery,scan',
+    steps: [
+      { action: 'host-sweep', name: 'who is there', direction: 'lateral', params: { count: 8 }, delayMs: 50 },
+      {
+        action: 'port-scan',
+        name: 'what is open',
+        direction: 'lateral',
+        params: { ports: '21-23,25,80,110,139,143,443,445,3389,8080', rate: 20 },
+      },
+      {
+        action: 'service-probe',
+        name: 'what answers there',
+        direction: 'lateral',
+        params: { ports: '80,8080' },
+        delayMs: 200,
+      },
+    ],
+  }),
+  campaign({
+    id: 13,
+    name: 'Guessing its way in',
+    description: 'One password on many accounts, then shares that every machine has. The other side always refuses.',
+    version: 1,
+    day,
+    tags: 'credential-access,lateral-movement,smb',
+    steps: [
+      {
+        action: 'login-spray',
+        name: 'one password, many accounts',
+        direction: 'lateral',
+        params: { protocol: 'ftp', attempts: 12 },
+        delayMs: 100,
+      },
+      {
+        action: 'smb-probe',
+        name: 'administrative shares',
+        direction: 'lateral',
+        params: { shares: ['ADMIN$', 'C$', 'IPC$'] },
+        delayMs: 200,
+      },
+      {
+        action: 'smb-probe',
+        name: 'other shares',
+        direction: 'lateral',
+        technique: 'T1135',
+        tactic: 'discovery',
+        params: { shares: ['backup', 'public'] },
+        delayMs: 200,
+      },
+    ],
+  }),
+  campaign({
+    id: 14,
+    name: 'From the first lookup to the last byte',
+    description: 'Everything in its order: names, beacon, tools, looking around, guessing, data out.',
+    version: 1,
+    day,
+    tags: 'c2,discovery,exfiltration,full',
+    parameters: [volume],
+    steps: [
+      {
+        action: 'dga-lookup',
+        name: 'find the commander',
+        params: { count: 10, domain: 'example.test', labelLength: 14, seed: 3, qtype: 'A' },
+        delayMs: 50,
+      },
+      {
+        action: 'http-beacon',
+        name: 'check in',
+        params: { uriPattern: '/in/{{n}}', method: 'POST', bodyBytes: 256 },
+        repeat: 3,
+        delayMs: 500,
+        jitterPct: 25,
+      },
+      {
+        action: 'file-download',
+        name: 'fetch a tool',
+        params: { sampleKind: 'eicar', container: 'zip' },
+        requires: [1],
+      },
+      { action: 'wait', name: 'until nobody looks', params: { ms: 1000 } },
+      { action: 'port-scan', name: 'look around', direction: 'lateral', params: { ports: '22,80,443,445', rate: 10 } },
+      {
+        action: 'login-spray',
+        name: 'guess',
+        direction: 'lateral',
+        params: { protocol: 'ftp', attempts: 5 },
+        delayMs: 100,
+      },
+      {
+        action: 'http-exfil',
+        name: 'data out',
+        params: { bytes: '{{bytes}}', chunkBytes: 32_768, pattern: 'random' },
+        requires: [1],
+      },
+    ],
+  }),
+];
