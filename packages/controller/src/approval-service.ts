@@ -6,6 +6,7 @@ import type { Bus } from './bus/local.ts';
 import { createTaskOperations } from './collections/task-operations.ts';
 import type { Runs } from './runs/create-runs.ts';
 import type { TaskPlanner } from './runs/plan/create-planner.ts';
+import { createCalendar } from './runs/schedules/calendar.ts';
 import type { Store } from './store/index.ts';
 import type { SettingsStore } from './store/settings.ts';
 
@@ -20,7 +21,12 @@ interface Parts {
 
 /** Joins approvals and drafts with the tasks they are about. None of them knows the others. */
 export const createApprovalService = ({ settings, ...parts }: Parts) => {
-  const shared = { ...parts, operations: createTaskOperations(parts), rules: () => settings.current().ai };
+  const calendar = createCalendar(parts);
+  const shared = {
+    ...parts,
+    operations: createTaskOperations({ ...parts, calendar }),
+    rules: () => settings.current().ai,
+  };
   const approvals = createApprovals({
     ...shared,
     isFresh: ({ sessionId }) => isFreshlySignedIn(parts.store.read, sessionId, Date.now()),

@@ -11,7 +11,8 @@ const hints: Record<string, string> = {
   NOT_FOUND: 'List what there is: tasks_list, agents_list, resources_search, drafts_list, approvals_list.',
   NO_SUCH_PATH: 'Leave `path` out to see what there is.',
   RATE_LIMITED: 'Wait as long as Retry-After says.',
-  BUDGET_EXCEEDED: 'The budget is renewed at midnight UTC; whoami tells what is left.',
+  BUDGET_EXCEEDED:
+    'Budgets count the last 24 hours: whoami tells what is left. Do not retry before older runs are a day old.',
   APPROVAL_QUOTA: 'Wait, or cancel approvals that are not needed: approvals_list, approval_cancel.',
   IDEMPOTENCY_KEY_MISMATCH: 'Use a new idempotency key for another request.',
   AUDIT_UNAVAILABLE: 'Nothing is done that cannot be written down. Retry later.',

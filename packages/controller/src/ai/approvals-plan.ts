@@ -7,7 +7,7 @@ import type { CheckedStart } from '../runs/start-check.ts';
 import type { Store } from '../store/index.ts';
 import type { RunDefinition } from '../store/runs.ts';
 import { openTask, type StoredTask } from '../store/tasks.ts';
-import { assertStatuses, type TaskOperations, visibleTask } from './approvals-tasks.ts';
+import { assertStatuses, shownConflicts, type TaskOperations, visibleTask } from './approvals-tasks.ts';
 import type { AiCaller } from './caller.ts';
 import { assertWithin, type Judgement, type RiskFacts, riskOf, type TaskAction, targetsOf } from './risk.ts';
 
@@ -37,7 +37,7 @@ interface Deps {
   readonly store: Store;
   readonly runs: Pick<Runs, 'check'>;
   readonly planner: { plan(definition: RunDefinition): Promise<RunPlan> };
-  readonly operations: Pick<TaskOperations, 'dependenciesOf'>;
+  readonly operations: Pick<TaskOperations, 'dependenciesOf' | 'conflictsOf'>;
 }
 
 interface Looked {
@@ -108,7 +108,12 @@ const costOf = (action: TaskAction, looked: readonly Looked[], maxSec: number): 
 
 const shownTargets = 20;
 
-const planOf = (action: TaskAction, looked: readonly Looked[], { reasons }: Judgement): ApprovalPlan => {
+const planOf = (
+  action: TaskAction,
+  looked: readonly Looked[],
+  { reasons }: Judgement,
+  conflicts: ApprovalPlan['conflicts'],
+): ApprovalPlan => {
   const plans = looked.flatMap(({ plan }) => plan ?? []);
   const agentIds = [...new Set(plans.flatMap(({ agents }) => agents.map(({ agentId }) => agentId)))];
   const targets = [...new Set(plans.flatMap((plan) => targetsOf(plan) ?? []))];
@@ -127,7 +132,7 @@ const planOf = (action: TaskAction, looked: readonly Looked[], { reasons }: Judg
     estimatedBps: bps,
     estimatedPps: pps,
     estimatedDurationSec: seconds,
-    conflicts: [],
+    conflicts: conflicts.slice(0, shownTargets),
     warnings: [...reasons, ...new Set(plans.flatMap(({ notes }) => notes))].slice(0, 50),
   };
 };
@@ -163,6 +168,13 @@ export const createPrepare = ({ store, runs, planner, operations }: Deps) => {
     return { task, facts, plan, start };
   };
 
+  const conflictsOf = async (caller: AiCaller, looked: readonly Looked[]) => {
+    const found = await Promise.all(
+      looked.map(({ plan, task }) => (plan === undefined ? [] : operations.conflictsOf(plan, task.id))),
+    );
+    return shownConflicts(store.read, caller, found.flat());
+  };
+
   return async (caller: AiCaller, request: Request): Promise<Prepared> => {
     const found: StoredTask[] = [];
     for (const id of request.taskIds) found.push(await visibleTask(store.read, caller, id));
@@ -177,7 +189,7 @@ export const createPrepare = ({ store, runs, planner, operations }: Deps) => {
     );
     return {
       judgement,
-      plan: planOf(request.action, looked, judgement),
+      plan: planOf(request.action, looked, judgement, await conflictsOf(caller, looked)),
       cost: costOf(request.action, looked, constraints.maxTaskDurationSec),
       starts: new Map(looked.flatMap(({ task, start }) => (start ? [[task.id, start] as const] : []))),
     };

@@ -1,11 +1,20 @@
 import type { TaskDraft } from '@rushhour/contract';
 import { conflict, type Issue, notFound } from '../errors.ts';
+import type { RunPlan } from '../runs/plan/agent-plan.ts';
 import type { Change } from '../store/change.ts';
 import type { Executor } from '../store/database.ts';
-import { findTask, type StoredTask } from '../store/tasks.ts';
+import { findTask, type StoredTask, tasks } from '../store/tasks.ts';
 import { type AiCaller, seesProject } from './caller.ts';
 import type { ReadDependencies } from './digest-subject.ts';
 import type { TaskAction } from './risk.ts';
+
+export interface AgentConflict {
+  readonly taskID: number;
+  readonly agentID: number;
+  readonly from: string;
+  /** Null when nobody knows. */
+  readonly to: string | null;
+}
 
 /** What the gateway needs of tasks; their collection knows how it is done. */
 export interface TaskOperations {
@@ -15,6 +24,8 @@ export interface TaskOperations {
   create(tx: Change, draft: TaskDraft): Promise<number>;
   /** The task of a template with its defaults; what has none is left out. */
   fromTemplate(executor: Executor, id: number): Promise<Record<string, unknown> | undefined>;
+  /** Other tasks that want the same agents while this one would run. */
+  conflictsOf(plan: RunPlan, taskId: number | null): Promise<AgentConflict[]>;
   /** Marks an idle task deleted; answers why it cannot. */
   remove(tx: Change, id: number): Promise<{ code?: string; error?: string } | undefined>;
 }
@@ -35,6 +46,13 @@ export const visibleTask = async (executor: Executor, { key }: AiCaller, id: num
   const task = await findTask(executor, id);
   if (task === undefined || !seesProject(key, task.projectID)) throw notFound('task', id);
   return task;
+};
+
+/** What a key may know of conflicts: those with tasks of other projects have no task. */
+export const shownConflicts = async (executor: Executor, { key }: AiCaller, conflicts: readonly AgentConflict[]) => {
+  const found = await tasks.findMany(executor, [...new Set(conflicts.map(({ taskID }) => taskID))]);
+  const visible = new Set(found.filter(({ projectID }) => seesProject(key, projectID)).map(({ id }) => id));
+  return conflicts.map(({ taskID, ...conflict }) => ({ ...conflict, ...(visible.has(taskID) && { taskID }) }));
 };
 
 /** All or nothing: one task in the wrong state stops the whole request. */

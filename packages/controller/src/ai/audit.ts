@@ -8,6 +8,9 @@ const batchMs = 500;
 /** Beyond this calls are refused until the database takes entries again. */
 const mostWaiting = 10_000;
 
+/** Nothing is done that cannot be written down. */
+export const auditUnavailable = () => unavailable('AUDIT_UNAVAILABLE', 'the audit cannot be written');
+
 /** One entry for each call: what changes something is entered with the change, reads a little later and together. */
 export const createAiAudit = (store: Store, log: Pick<Logger, 'error'>) => {
   let waiting: AuditEntry[] = [];
@@ -34,7 +37,7 @@ export const createAiAudit = (store: Store, log: Pick<Logger, 'error'>) => {
       waiting = [...entries, ...waiting];
       for (const use of used.values()) addUse(use);
       log.error({ err: error }, 'the audit of AI calls cannot be written');
-      throw unavailable('AUDIT_UNAVAILABLE', 'the audit cannot be written');
+      throw auditUnavailable();
     }
   };
   const flush = () => {
@@ -78,10 +81,10 @@ export const createAiAudit = (store: Store, log: Pick<Logger, 'error'>) => {
       addUse(use);
       schedule();
     },
-    /** Nothing may be done that cannot be written down. */
-    assertWritable: async () => {
-      if (isBroken) await flush();
-      if (waiting.length >= mostWaiting) throw unavailable('AUDIT_UNAVAILABLE', 'the audit cannot be written');
+    /** Nothing may be changed that cannot be written down; reads are kept in mind for a while. */
+    assertWritable: async (isRead: boolean) => {
+      if (isBroken && !isRead) await flush();
+      if (waiting.length >= mostWaiting) throw auditUnavailable();
     },
     flush,
     close: async () => {

@@ -1,5 +1,5 @@
 import type { Bus } from '../bus/local.ts';
-import { usageToday } from '../store/ai-keys.ts';
+import { usageOfKey } from '../store/ai-keys.ts';
 import type { Store } from '../store/index.ts';
 import { notify } from '../store/notifications.ts';
 import type { AiKeyFacts } from './caller.ts';
@@ -14,7 +14,7 @@ export const createBudgetAlert = (store: Store, bus: Bus) => {
     const day = new Date().toISOString().slice(0, 10);
     if (day !== today) told = new Set();
     today = day;
-    const { starts, agentSeconds, generatedBytes } = await usageToday(store.read, id);
+    const { starts, agentSeconds, generatedBytes } = await usageOfKey(store.read, id);
     const budgets = [
       { what: 'starts', used: starts, most: limits.startsPerDay },
       { what: 'agent-seconds', used: agentSeconds, most: limits.agentSecondsPerDay },
@@ -28,7 +28,7 @@ export const createBudgetAlert = (store: Store, bus: Bus) => {
         notify(tx, bus, {
           severity: 'warning',
           kind: 'ai.budget',
-          message: `The AI key ${name} has used ${used} of its ${most} ${what} of today.`,
+          message: `The AI key ${name} has used ${used} of its ${most} ${what} of 24 hours.`,
           entity: { type: 'aiKey', id },
           audience: { userID: owner.id },
         }),

@@ -1,5 +1,7 @@
 import type { AiOperation, Route } from '@rushhour/contract';
 import type { Origin } from '../store/change.ts';
+import { StorageUnavailable } from '../store/database.ts';
+import { auditUnavailable } from './audit.ts';
 import type { Authenticated } from './authenticate.ts';
 import type { AiCaller } from './caller.ts';
 import { digestOf } from './digest.ts';
@@ -92,6 +94,8 @@ export class AiCall implements AiCaller {
     written: () => {
       this.isAudited = true;
     },
+    unwritable: (cause: unknown) =>
+      cause instanceof StorageUnavailable ? cause : Object.assign(auditUnavailable(), { cause }),
   };
 
   /** The entry of a call that changed nothing. */

@@ -1,6 +1,6 @@
 import type { AiDraft, AiPolicy, TaskDraft } from '@rushhour/contract';
 import { one } from '../crud.ts';
-import { conflict, forbidden, invalid, notFound, tooMany } from '../errors.ts';
+import { ApiError, conflict, forbidden, invalid, notFound, tooMany } from '../errors.ts';
 import type { RunPlan } from '../runs/plan/agent-plan.ts';
 import type { TaskPlanner } from '../runs/plan/create-planner.ts';
 import { aiDrafts, countDrafts, type DraftRecord, findDraft } from '../store/ai-drafts.ts';
@@ -8,7 +8,7 @@ import type { Change } from '../store/change.ts';
 import type { Executor } from '../store/database.ts';
 import type { Store } from '../store/index.ts';
 import { openTask, type StoredTask } from '../store/tasks.ts';
-import { type TaskOperations, visibleTask } from './approvals-tasks.ts';
+import { shownConflicts, type TaskOperations, visibleTask } from './approvals-tasks.ts';
 import { type AiCaller, seesProject } from './caller.ts';
 import { digestOf } from './digest.ts';
 import { hideSecrets, markedPointers, resolveSecrets } from './drafts-secrets.ts';
@@ -33,6 +33,8 @@ export interface DraftSource {
 type Task = Record<string, unknown>;
 const keptMs = 7 * 86_400_000;
 const mostDrafts = 50;
+const mostShown = 20;
+const mostDraftChars = 1_048_576;
 const hint = 'schema_get of "task" tells what is allowed';
 
 const definitionOf = (task: StoredTask): Task => {
@@ -72,6 +74,9 @@ export const createDrafts = ({ store, planner, operations, rules }: DraftDeps) =
 
   const write = async (tx: Change, id: number, clear: Task, more: Partial<DraftRecord>) => {
     const hidden = hideSecrets(redactor, clear);
+    if (JSON.stringify(hidden.task).length > mostDraftChars) {
+      throw new ApiError('tooLarge', 'DRAFT_TOO_LARGE', `a draft has ${mostDraftChars} characters at most`);
+    }
     const sealed = Object.entries(hidden.secrets).map(
       ([pointer, value]) => [pointer, secrets.seal(value, placeOf(id, pointer))] as const,
     );
@@ -128,6 +133,17 @@ export const createDrafts = ({ store, planner, operations, rules }: DraftDeps) =
     if (draftId !== undefined) return clearOf(await mustFind(store.read, caller, draftId));
     return taskId === undefined ? sound(task ?? {}) : opened(caller, taskId);
   };
+
+  const shownPlan = async (caller: AiCaller, plan: RunPlan, taskId: number | null) => ({
+    ...plan.estimate,
+    targets: (targetsOf(plan) ?? []).slice(0, mostShown),
+    conflicts: await shownConflicts(
+      store.read,
+      caller,
+      (await operations.conflictsOf(plan, taskId)).slice(0, mostShown),
+    ),
+    notes: plan.notes,
+  });
 
   const judge = async ({ key }: AiCaller, task: Task, plan: RunPlan | undefined) => {
     const needs = plan && (await operations.dependenciesOf(store.read, { thresholds: [], ...task } as never));
@@ -191,7 +207,7 @@ export const createDrafts = ({ store, planner, operations, rules }: DraftDeps) =
       return {
         ...{ valid: all.length === 0, errors: all, warnings: pick(false) },
         ...(await judge(caller, task, plan)),
-        plan: plan ? { ...plan.estimate, targets: (targetsOf(plan) ?? []).slice(0, 20), notes: plan.notes } : {},
+        plan: plan ? await shownPlan(caller, plan, meant.taskId ?? null) : {},
       };
     },
 

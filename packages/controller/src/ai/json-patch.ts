@@ -129,13 +129,33 @@ const applyOne = (document: Json, operation: PatchOperation, at: string, secretP
   return change(change(document, from, { kind: 'remove' }), path, { kind: 'add', value: source });
 };
 
+const mostDepth = 64;
+const mostValues = 100_000;
+
+/** Values in a document, or infinity where it is too deep. */
+const weightOf = (value: Json, depth = 0): number => {
+  if (typeof value !== 'object' || value === null) return 1;
+  if (depth >= mostDepth) return Number.POSITIVE_INFINITY;
+  let weight = 1;
+  for (const member of Object.values(value)) {
+    weight += weightOf(member, depth + 1);
+    if (weight > mostValues) break;
+  }
+  return weight;
+};
+
 /** RFC 6902 on a copy, all or nothing. `secretsOf` says where secrets stand in what the patch has made so far. */
 export const applyPatch = (
   document: Json,
   operations: readonly PatchOperation[],
   secretsOf: (document: Json) => readonly string[] = () => [],
 ): Json =>
-  operations.reduce(
-    (state, operation, i) => applyOne(state, operation, `/ops/${i}`, secretsOf(state)),
-    structuredClone(document),
-  );
+  operations.reduce((state, operation, i) => {
+    const at = `/ops/${i}`;
+    const { op } = operation;
+    const looks = op === 'move' || op === 'copy' || op === 'test';
+    const next = applyOne(state, operation, at, looks ? secretsOf(state) : []);
+    // A few copies of the whole into itself would fill the memory.
+    if (looks && weightOf(next) > mostValues) throw new PatchError('TOO_LARGE', at, 'makes the document too large');
+    return next;
+  }, structuredClone(document));

@@ -72,7 +72,7 @@ export const createPipeline = ({ store, settings, bus, log, once }: Deps) => {
       assertOperation(call.key, call.ai);
       limits.take(call.key, !call.isRead);
       for (const [name, value] of Object.entries(limits.headersOf(call.key))) visit.setHeader(name, value);
-      await audit.assertWritable();
+      await audit.assertWritable(call.isRead);
     } catch (error) {
       await settle(call, error);
       throw advised(error);

@@ -6,7 +6,17 @@ const facts = (over: Partial<RiskFacts> = {}, hosts = ['10.0.0.1']): RiskFacts =
   definition: { configuration: [{ plugin: { id: 1 }, values: {} }] },
   plan: {
     agents: [{ agentId: 1, role: 'client', files: [], orders: hosts.map((host) => order(host)) }] as never,
-    estimate: { agents: 1, clientIps: 1, connections: 1, pps: 1000, bps: 8_000_000, durationSec: 60, dumpBytes: 0 },
+    estimate: {
+      agents: 1,
+      clientIps: 1,
+      connections: 1,
+      pps: 1000,
+      bps: 8_000_000,
+      durationSec: 60,
+      dumpBytes: 0,
+      attempts: 0,
+      attempts: 0,
+    },
   },
   isSpoofing: false,
   ...over,

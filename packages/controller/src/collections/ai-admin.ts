@@ -5,7 +5,7 @@ import { isFreshlySignedIn } from '../ai/reauthentication.ts';
 import { assertFresh, cursorOf, pageRequestOf } from '../crud.ts';
 import { conflict, forbidden, notFound } from '../errors.ts';
 import type { Handlers } from '../handlers.ts';
-import { aiKeys, keyFilters, usageToday } from '../store/ai-keys.ts';
+import { aiKeys, keyFilters, keyNamed, usageOfKey } from '../store/ai-keys.ts';
 import type { Change } from '../store/change.ts';
 import type { Store } from '../store/index.ts';
 import type { SettingsStore } from '../store/settings.ts';
@@ -28,12 +28,18 @@ export const aiAdminHandlers = (deps: Deps): Handlers<typeof api.aiAdmin> => {
   const shown = async (key: StoredKey): Promise<AiKey> => {
     const { publicId, secretHash: _, previousHash: __, policyVersion, ...members } = key;
     const policy = { ...members.policy, version: policyVersion };
-    return { ...members, policy, prefix: prefixOf(publicId), usage: await usageToday(store.read, key.id) };
+    return { ...members, policy, prefix: prefixOf(publicId), usage: await usageOfKey(store.read, key.id) };
   };
   const mustFind = async (tx: Store['read'], id: number) => {
     const key = await aiKeys.find(tx, id);
     if (key === undefined) throw notFound('AI key', id);
     return key;
+  };
+
+  const assertNameFree = async (tx: Change, name: string | undefined, id?: number) => {
+    const holder = name === undefined ? undefined : await keyNamed(tx, name);
+    if (holder !== undefined && holder !== id)
+      throw conflict('DUPLICATE', `AI key ${holder} has this name`, { id: holder, path: '/name' });
   };
 
   return {
@@ -54,6 +60,7 @@ export const aiAdminHandlers = (deps: Deps): Handlers<typeof api.aiAdmin> => {
       const { publicId, text, secretHash } = newKey();
       const { version: _, ...choices } = policy;
       const created = await store.change(caller, async (tx) => {
+        await assertNameFree(tx, name);
         const id = await aiKeys.insert(tx, {
           ...{ publicId, name, scopes, constraints, limits, ipAllowlist, secretHash, policy: choices },
           ...{ isActive: true, policyVersion: 1, lastUsedIp: '', previousHash: null, previousValidUntil: null },
@@ -74,6 +81,7 @@ export const aiAdminHandlers = (deps: Deps): Handlers<typeof api.aiAdmin> => {
         const key = await mustFind(tx, id);
         assertFresh('AI key', key, updatedAt);
         if (key.revokedAt !== null) throw conflict('KEY_REVOKED', `AI key ${id} is revoked for ever`, { id });
+        await assertNameFree(tx, values.name ?? undefined, id);
         const next = rotate ? newKey(key.publicId) : undefined;
         await aiKeys.update(tx, id, {
           ...values,

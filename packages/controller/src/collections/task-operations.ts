@@ -2,6 +2,7 @@ import { taskReferences } from '@rushhour/contract';
 import type { TaskOperations } from '../ai/approvals-tasks.ts';
 import { secretHash, type TaskDependencies } from '../ai/digest-subject.ts';
 import type { Runs } from '../runs/create-runs.ts';
+import type { Calendar } from '../runs/schedules/calendar.ts';
 import { openCertificate } from '../store/certificates.ts';
 import type { Executor } from '../store/database.ts';
 import type { Store } from '../store/index.ts';
@@ -13,6 +14,7 @@ import { issuesOfUnknown } from './tasks/check/check-definition.ts';
 import { referenceIssues } from './tasks/check/reference-rules.ts';
 import { removeTask } from './tasks/removal.ts';
 import { gatherTask } from './tasks/transfer/plan.ts';
+import { conflictsWith } from './tasks/validate-conflicts.ts';
 import { createTask } from './tasks/write-task.ts';
 
 type Gathered = Awaited<ReturnType<typeof gatherTask>>;
@@ -65,8 +67,14 @@ const dependenciesOf = async (executor: Executor, store: Store, task: StoredTask
   };
 };
 
+interface Deps {
+  readonly store: Store;
+  readonly runs: Pick<Runs, 'stop'>;
+  readonly calendar: Calendar;
+}
+
 /** What tasks know, for the AI gateway. */
-export const createTaskOperations = ({ store, runs }: { store: Store; runs: Pick<Runs, 'stop'> }): TaskOperations => ({
+export const createTaskOperations = ({ store, runs, calendar }: Deps): TaskOperations => ({
   dependenciesOf: (executor, task) => dependenciesOf(executor, store, task),
   check: async (executor, task) => {
     const issues = issuesOfUnknown(task);
@@ -74,6 +82,7 @@ export const createTaskOperations = ({ store, runs }: { store: Store; runs: Pick
     return issues.length > 0 ? issues : referenceIssues(executor, task as never);
   },
   create: (tx, draft) => createTask(tx, store.secrets, draft),
+  conflictsOf: (plan, taskId) => conflictsWith({ read: store.read, calendar }, plan, taskId),
   fromTemplate: async (executor, id) => {
     const template = await taskTemplates.find(executor, id);
     return template && (fillTemplate(template, { agentMap: {}, parameters: {} }).task as Record<string, unknown>);

@@ -42,7 +42,7 @@ export const findOwnedKey = statement((db, p: { publicId: string }) =>
     .where('aiKeys.publicId', '=', p.publicId),
 );
 
-const usageOf = statement((db, p: { keyID: number; day: string }) =>
+const requestsOf = statement((db, p: { keyID: number; day: string }) =>
   db.selectFrom('aiUsage').selectAll().where('keyID', '=', p.keyID).where('day', '=', p.day),
 );
 
@@ -57,15 +57,17 @@ const spent = statement((db, p: { keyID: number; since: string }) =>
     ])
     .where('keyID', '=', p.keyID)
     .where('state', '=', 'used')
-    .where('usedAt', '>=', p.since),
+    .where('usedAt', '>', p.since),
 );
 
-/** What a key did on the day (UTC) of `now`. */
-export const usageToday = async (read: Executor, keyID: number, now = new Date()) => {
+const dayMs = 86_400_000;
+
+/** Requests on the day (UTC) of `now`, and what counts against budgets: that of the 24 hours before it. */
+export const usageOfKey = async (read: Executor, keyID: number, now = new Date()) => {
   const day = now.toISOString().slice(0, 10);
   const [counted, used] = await Promise.all([
-    usageOf.first(read, { keyID, day }),
-    spent.first(read, { keyID, since: `${day}T00:00:00.000Z` }),
+    requestsOf.first(read, { keyID, day }),
+    spent.first(read, { keyID, since: new Date(now.getTime() - dayMs).toISOString() }),
   ]);
   return {
     requests: Number(counted?.requests ?? 0),
@@ -76,6 +78,12 @@ export const usageToday = async (read: Executor, keyID: number, now = new Date()
     generatedBytes: Number(used?.generatedBytes ?? 0),
   };
 };
+
+const byName = statement((db, p: { name: string }) => db.selectFrom('aiKeys').select('id').where('name', '=', p.name));
+
+/** Names are unique, also those of keys that are revoked: the audit speaks of them. */
+export const keyNamed = async (executor: Executor, name: string): Promise<number | undefined> =>
+  (await byName.first(executor, { name }))?.id;
 
 /** What a key did since it was last written down. */
 export interface KeyUse {

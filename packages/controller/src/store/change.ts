@@ -15,7 +15,14 @@ export interface Origin {
   /** Given when the client asked for exactly-once: the reply is kept with the change. */
   readonly idempotency?: { readonly key: string; readonly fingerprint: string } | undefined;
   /** Where the request itself is audited, the entry of its change is that entry too. */
-  readonly audit?: { detail(): Record<string, unknown>; written(): void } | undefined;
+  readonly audit?:
+    | {
+        detail(): Record<string, unknown>;
+        written(): void;
+        /** What to throw when the entry cannot be written. */
+        unwritable(cause: unknown): unknown;
+      }
+    | undefined;
 }
 
 /** An open change: a transaction that knows its author and what it has touched. */
@@ -97,7 +104,7 @@ export const createChange =
           outcome,
           targets,
           detail: full,
-        });
+        }).catch((error) => Promise.reject(origin.audit?.unwritable(error) ?? error));
         await claim?.((id) =>
           secrets.seal(JSON.stringify(reply ?? null), { table: 'idempotencyKeys', id, column: 'reply' }),
         );

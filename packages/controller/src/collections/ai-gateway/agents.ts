@@ -21,6 +21,7 @@ const summaryOf = (agent: AgentRow, busyWith: readonly number[]) => ({
   interfaces: agent.interfaces.map(({ id, name, link, usable }) => ({ id, name, link, usable })),
   busyWith,
   lastSeenAt: agent.lastSeenAt,
+  untrusted: true,
 });
 
 const detailOf = (agent: AgentRow, isFull: boolean) => {

@@ -7,7 +7,7 @@ import { ApiError } from '../../errors.ts';
 import type { Handlers } from '../../handlers.ts';
 import { agentStatus, agents } from '../../store/agents.ts';
 import { aiApprovals } from '../../store/ai-approvals.ts';
-import { usageToday } from '../../store/ai-keys.ts';
+import { usageOfKey } from '../../store/ai-keys.ts';
 import { stateOfTasks } from '../../store/ai-state.ts';
 import type { Store } from '../../store/index.ts';
 import type { SettingsStore } from '../../store/settings.ts';
@@ -26,14 +26,14 @@ const left = (limit: number | null, used: number) => (limit === null ? null : Ma
 const warningsFor = (
   { key }: AiCaller,
   counted: { online: number; lost: number },
-  usage: Awaited<ReturnType<typeof usageToday>>,
+  usage: Awaited<ReturnType<typeof usageOfKey>>,
 ) => {
   const days = Math.floor((Date.parse(key.expiresAt) - Date.now()) / dayMs);
   return [
     ...(counted.online === 0 ? ['no agent is online'] : []),
     ...(counted.lost > 0 ? [`${counted.lost} agents are lost`] : []),
     ...(days < 7 ? [`this key expires in ${days} days`] : []),
-    ...(usage.starts >= 0.8 * key.limits.startsPerDay ? ['more than 80 % of the starts of today are used'] : []),
+    ...(usage.starts >= 0.8 * key.limits.startsPerDay ? ['more than 80 % of the starts of 24 hours are used'] : []),
   ];
 };
 
@@ -45,7 +45,7 @@ export const selfHandlers = ({
   whoami: async (_, caller) => {
     const { key } = caller;
     const { id, name, prefix, owner, scopes, policy, constraints, limits, expiresAt } = key;
-    const usage = await usageToday(read, id);
+    const usage = await usageOfKey(read, id);
     return one({
       ...{ id, name, prefix, owner, scopes: [...scopes], policy, constraints, limits, expiresAt },
       effectiveScopes: [...key.effectiveScopes],
@@ -105,7 +105,7 @@ export const selfHandlers = ({
         untrustedMessage: sanitizeForModel(message, 500),
       })),
       pendingApprovals: total,
-      warnings: warningsFor(caller, counted, await usageToday(read, caller.key.id)),
+      warnings: warningsFor(caller, counted, await usageOfKey(read, caller.key.id)),
     });
   },
 });
