@@ -11,6 +11,7 @@ import { loadControllerId } from '../store/controller-id.ts';
 import type { Store } from '../store/index.ts';
 import type { SettingsStore } from '../store/settings.ts';
 import { createAdmission } from './admission.ts';
+import { withAttempts } from './attempts-content.ts';
 import { startBusyWatch } from './busy-watch.ts';
 import { createEndpoint } from './endpoint.ts';
 import { createFilePush } from './file-push.ts';
@@ -45,7 +46,7 @@ export const createAgents = async ({ store, settings, bus, log, blobs, tls }: De
   const logs = createLogBook(batch, log);
   const admission = createAdmission({ store, settings, bus, batch, registry, log });
   const files = createFilePush({ store, batch, registry, log });
-  const sender = createFileSender(blobs, log);
+  const sender = createFileSender(withAttempts(store, blobs), log);
 
   const storeFacts = (agentId: number, facts: AgentFacts) => batch.write((tx) => keepFacts(tx, agentId, facts));
   const session = {

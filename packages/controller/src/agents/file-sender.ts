@@ -15,7 +15,7 @@ const maxTransfers = 32;
 const stallMs = 30_000;
 
 /** Sends contents to agents that ask for them, from where each left off, as fast as each takes them. */
-export const createFileSender = (blobs: Blobs, log: Logger) => {
+export const createFileSender = (blobs: Pick<Blobs, 'read'>, log: Logger) => {
   const transfers = new Map<Connection, Map<string, AbortController>>();
   const waiting: (() => void)[] = [];
   let running = 0;
@@ -66,7 +66,12 @@ export const createFileSender = (blobs: Blobs, log: Logger) => {
   };
 };
 
-const sendContent = async (blobs: Blobs, connection: Connection, { sha256, offset }: Wish, signal: AbortSignal) => {
+const sendContent = async (
+  blobs: Pick<Blobs, 'read'>,
+  connection: Connection,
+  { sha256, offset }: Wish,
+  signal: AbortSignal,
+) => {
   const content = await blobs.read(sha256, { start: offset });
   let at = offset;
   try {

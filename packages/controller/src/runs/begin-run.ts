@@ -1,4 +1,5 @@
 import { setRunAgents } from '../store/run-agents.ts';
+import { type RunAttempts, setRunAttempts } from '../store/run-attempts.ts';
 import { appendEvent } from '../store/run-events.ts';
 import type { AgentForRun } from '../store/run-queue.ts';
 import type { RunOrder } from '../store/runs.ts';
@@ -6,6 +7,7 @@ import type { SettingsStore } from '../store/settings.ts';
 import { prepareDeadline } from './deadlines.ts';
 import type { Ledger } from './ledger.ts';
 import type { PlannedOrder, RunPlan } from './plan/agent-plan.ts';
+import type { PlannedAttempts } from './plan/attempts.ts';
 
 const orderOf = ({ order, entry, pluginId, role, engine, target, share, canPause, canChangeLoad }: PlannedOrder) =>
   ({
@@ -14,6 +16,19 @@ const orderOf = ({ order, entry, pluginId, role, engine, target, share, canPause
     load: null,
     outcome: null,
   }) satisfies RunOrder;
+
+/** With the orders that use them, so that what was told can be joined again. */
+const storedAttempts =
+  ({ agents }: RunPlan) =>
+  ({ sha256, text, policy }: PlannedAttempts): RunAttempts => ({
+    ...{ sha256, text, policy },
+    orders: agents.flatMap(({ agentId, orders }) =>
+      orders.flatMap(({ order }, index): RunAttempts['orders'] => {
+        const { attempts } = order.config as { attempts?: { $file?: string } };
+        return attempts?.$file === sha256 ? [[agentId, index, order.startAfterSec ?? 0]] : [];
+      }),
+    ),
+  });
 
 interface Deps {
   ledger: Ledger;
@@ -42,6 +57,7 @@ export const createBeginning =
     };
     return ledger.move(runId, { trigger: 'begin', source: 'controller', patch }, async (tx) => {
       await setRunAgents(tx, runId, rows);
+      await setRunAttempts(tx, runId, plan.attempts.map(storedAttempts(plan)));
       for (const message of plan.notes) await appendEvent(tx, runId, { type: 'note', source: 'controller', message });
     });
   };

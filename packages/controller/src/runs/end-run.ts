@@ -1,5 +1,7 @@
 import type { StopReason, Threshold, ThresholdResult } from '@rushhour/contract';
 import type { Logger } from 'pino';
+import { createAttackValues } from '../attacks/attack-values.ts';
+import { settleAttacks } from '../attacks/settle-run.ts';
 import type { Bus } from '../bus/local.ts';
 import type { Change } from '../store/change.ts';
 import type { Store } from '../store/index.ts';
@@ -12,7 +14,7 @@ import type { Ledger } from './ledger.ts';
 import type { RunMetrics } from './run-metrics.ts';
 import type { RunView } from './run-view.ts';
 import { type EndStatus, endingOf, runStatus } from './task-state.ts';
-import { type Breach, evaluate } from './thresholds.ts';
+import { type Breach, evaluate, type MetricReader } from './thresholds.ts';
 import { judge, verdicts } from './verdict.ts';
 
 interface Deps {
@@ -72,8 +74,13 @@ export const createEnding = ({ store, bus, settings, metrics, ledger, courier, l
   const measure = async ({ run }: RunView, problems: string[]) => {
     if (!hasSent(run)) return { entries: [], thresholds: untested(run.thresholds) };
     try {
+      await settleAttacks(store, run);
+      const attacks = await createAttackValues(store.read, run);
+      const reader: MetricReader = {
+        value: (query) => (attacks.isOurs(query.metric) ? attacks.value(query.metric) : metrics.value(query)),
+      };
       const options = { breaches: await breachesOf(run.id), now: new Date().toISOString() };
-      const thresholds = await evaluate(run.id, run.thresholds, metrics, options);
+      const thresholds = await evaluate(run.id, run.thresholds, reader, options);
       return { entries: await metrics.summaryOf(run.id), thresholds };
     } catch (error) {
       log.error({ err: error, runId: run.id }, 'the results of a run could not be computed');

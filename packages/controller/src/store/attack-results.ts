@@ -99,3 +99,19 @@ const decode = decoderOf(tables.attackResults) as (row: object) => StoredAttackR
 /** All results of a run, in the order of the attempts. */
 export const attackResultsOf = async (read: Executor, runID: number): Promise<StoredAttackResult[]> =>
   (await ofRun.all(read, { runID })).map((row) => decode(row));
+
+const baseline = statement((db, p: { taskID: number; id: number }) =>
+  db
+    .selectFrom('runs')
+    .select('id')
+    .where('taskID', '=', p.taskID)
+    .where('id', '<', p.id)
+    .where('status', '>=', 7)
+    .where(sql<boolean>`exists (select 1 from "attackResults" a where a."runID" = ${sql.ref('runs.id')})`)
+    .orderBy('pinned', 'desc')
+    .orderBy('id', 'desc')
+    .limit(1),
+);
+/** The run that this one is compared with: the last pinned one of the task before it, else the last one. */
+export const baselineOf = async (read: Executor, { taskID, id }: { taskID: number; id: number }) =>
+  (await baseline.first(read, { taskID, id }))?.id;

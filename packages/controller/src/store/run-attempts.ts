@@ -38,6 +38,16 @@ export const runAttemptsOf = async (read: Executor, runID: number): Promise<RunA
     return { ...attempts, text: gunzipSync(data).toString() };
   });
 
+const policies = statement((db, p: { runID: number }) =>
+  db.selectFrom('runAttempts').select(['policy', 'sha256']).where('runID', '=', p.runID).orderBy('sha256'),
+);
+/** What counts as stopped in a run, and what its attempts are known by. */
+export const attemptPoliciesOf = async (read: Executor, runID: number) =>
+  (await policies.all(read, { runID })).map(({ policy, sha256 }) => ({
+    sha256,
+    policy: JSON.parse(policy) as Record<string, unknown>,
+  }));
+
 /** The file of attempts with this hash, of whichever run. */
 export const attemptsWithHash = async (read: Executor, sha256: string): Promise<Buffer | undefined> => {
   const found = await byHash.first(read, { sha256 });

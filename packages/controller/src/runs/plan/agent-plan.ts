@@ -1,5 +1,6 @@
 import type { Estimate, ValidationIssue } from '@rushhour/contract';
 import type { NeededFile, Order } from '@rushhour/protocol';
+import type { PlannedAttempts } from './attempts.ts';
 
 /** One order of an agent, and what the controller must know about it while it runs. */
 export interface PlannedOrder {
@@ -40,4 +41,6 @@ export interface RunPlan {
   /** A plan with an issue of severity `error` must not be started. */
   readonly issues: readonly ValidationIssue[];
   readonly estimate: Estimate;
+  /** Of security tests: agents get them as files, and they are kept with the run. */
+  readonly attempts: readonly PlannedAttempts[];
 }

@@ -1,6 +1,7 @@
 import { findPlugin } from '@rushhour/contract';
 import type { NeededFile } from '@rushhour/protocol';
 import type { AgentPlan, PlannedOrder } from './agent-plan.ts';
+import type { PlannedAttempts } from './attempts.ts';
 import { claimsOf } from './claims.ts';
 import { serverDuration } from './durations.ts';
 import type { PlannedClient } from './plan-entry.ts';
@@ -13,6 +14,7 @@ interface Sides {
   readonly clients: readonly PlannedClient[];
   readonly servers: readonly PlannedServer[];
   readonly plannedSec: number | null;
+  readonly attempts: readonly PlannedAttempts[];
 }
 
 /** What each agent does, servers first. */
@@ -25,7 +27,7 @@ export const agentPlans = (input: PlanInput, guard: TargetGuard, sides: Sides): 
     agentId,
     role: roleOf(orders),
     orders,
-    files: filesOf(orders, input),
+    files: filesOf(orders, input, sides.attempts),
     gateways: gatewaysOf(
       sides.clients.filter(({ agent }) => agent.id === agentId),
       input,
@@ -113,9 +115,13 @@ const gatewaysOf = (clients: readonly PlannedClient[], { networks }: PlanInput):
 };
 
 /** The files that configurations refer to, each once. */
-const filesOf = (orders: readonly PlannedOrder[], { files }: PlanInput): NeededFile[] => {
+const filesOf = (
+  orders: readonly PlannedOrder[],
+  { files }: PlanInput,
+  attempts: readonly PlannedAttempts[],
+): NeededFile[] => {
   const named = new Set(orders.flatMap(({ order }) => hashesIn(order.config)));
-  const known = new Map([...files.values()].map(({ sha256, size }) => [sha256, size]));
+  const known = new Map([...files.values(), ...attempts].map(({ sha256, size }) => [sha256, size]));
   return [...named].map((sha256) => ({ sha256, size: known.get(sha256) ?? 0 }));
 };
 

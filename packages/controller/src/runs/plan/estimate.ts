@@ -1,16 +1,23 @@
 import type { Estimate } from '@rushhour/contract';
 import type { AgentPlan } from './agent-plan.ts';
+import type { PlannedAttempts } from './attempts.ts';
 import { peakOf } from './capacity.ts';
 import type { PlannedClient } from './plan-entry.ts';
 import type { PlanInput } from './plan-input.ts';
 
 const recordHeaderBytes = 32;
 
+interface EstimateFrom {
+  readonly agents: readonly AgentPlan[];
+  readonly plannedSec: number | null;
+  readonly attempts: readonly PlannedAttempts[];
+}
+
 /** What a run will amount to, as far as it can be told beforehand. */
 export const estimateOf = (
   { definition, dumpLimits }: PlanInput,
   clients: readonly PlannedClient[],
-  { agents, plannedSec }: { agents: readonly AgentPlan[]; plannedSec: number | null },
+  { agents, plannedSec, attempts }: EstimateFrom,
 ): Estimate => {
   const { connections, txPps, rxPps, txBps, rxBps } = peakOf(clients);
   const pps = txPps + rxPps;
@@ -23,6 +30,7 @@ export const estimateOf = (
     bps: Math.round(bps),
     durationSec: plannedSec,
     dumpBytes: definition.dumps.enabled ? dumpBytes() : 0,
+    attempts: attempts.reduce((sum, { count }) => sum + count, 0),
   };
 
   /** Both sides capture everything, up to what a run may store. */

@@ -38,7 +38,7 @@ export const leavesOf = (
       if (values !== undefined) tellUnavailable(entry, issues);
       continue;
     }
-    const leaf = { ...entry, values, startAfterSec: 0 };
+    const leaf = { ...entry, values: untilDone(entry, values), startAfterSec: 0 };
     if (entry.isChild) suites.get(entry.index)?.push(leaf);
     else leaves.push(leaf);
   }
@@ -47,6 +47,12 @@ export const leavesOf = (
   );
   return [...leaves, ...staged].sort((a, b) => a.index - b.index);
 };
+
+/** Security tests last until everything was tried, unless a time is set. */
+const untilDone = ({ plugin, values: written }: FoundEntry, values: CheckedValues): CheckedValues =>
+  plugin?.kind === 'security' && written['duration'] === undefined
+    ? { ...values, duration: { ...values.duration, mode: 'continuous' } }
+    : values;
 
 const tellUnavailable = ({ plugin, path }: FoundEntry, issues: PlanIssues) => {
   const needs = plugin?.requires.length ? `; it needs: ${plugin.requires.join('; ')}` : '';

@@ -139,6 +139,10 @@ const partOf = (scope: PlanScope, options: PartOptions): ClientPart => {
     targets,
     sources,
     rotation,
+    turn: {
+      index: weights.slice(0, index).filter((weight) => weight > 0).length,
+      count: weights.filter((weight) => weight > 0).length,
+    },
     rate: (whole) => (whole === undefined ? undefined : divideRate(whole, weights)[index]),
     whole: (whole) => divideWhole(whole, weights)[index] ?? 0,
     atOnce: (whole, most) => {

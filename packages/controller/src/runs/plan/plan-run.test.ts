@@ -155,6 +155,7 @@ describe('a plan', () => {
       bps: 10_000_000,
       durationSec: 10,
       dumpBytes: 2 * 1000 * 10 * 100,
+      attempts: 0,
     });
   });
 });

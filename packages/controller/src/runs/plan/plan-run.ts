@@ -4,6 +4,7 @@ import { tellRights } from './address-rights.ts';
 import { tellAgents } from './agent-issues.ts';
 import type { RunPlan } from './agent-plan.ts';
 import { agentPlans } from './agent-plans.ts';
+import { AttemptFiles } from './attempts.ts';
 import { tellCapacity } from './capacity.ts';
 import { tellDuration } from './durations.ts';
 import { estimateOf } from './estimate.ts';
@@ -25,10 +26,12 @@ export const planRun = (input: PlanInput): RunPlan => {
   const issues = new PlanIssues();
   const leaves = leavesOf(input.definition.configuration, (id) => planners.has(id), issues);
   const guard = new TargetGuard(input.allowedTargets, input.agentAddresses);
-  const { clients, wishes } = planLeaves(input, leaves, { guard, issues });
+  const files = new AttemptFiles();
+  const { clients, wishes } = planLeaves(input, leaves, { guard, issues, attempts: files });
   const servers = planServers(wishes, input.agents, issues);
   const plannedSec = plannedSeconds(clients, servers);
-  const agents = agentPlans(input, guard, { clients, servers, plannedSec });
+  const attempts = files.all;
+  const agents = agentPlans(input, guard, { clients, servers, plannedSec, attempts });
   tellAll(input, { leaves, clients, servers, issues });
   for (const { agentId, orders } of agents) {
     if (JSON.stringify(orders).length <= mostPlanBytes) continue;
@@ -38,20 +41,20 @@ export const planRun = (input: PlanInput): RunPlan => {
       `more than ${mostPlanBytes} bytes for an agent`,
     );
   }
-  const estimate = estimateOf(input, clients, { agents, plannedSec });
-  return { agents, plannedSec, notes: issues.notes, issues: issues.issues, estimate };
+  const estimate = estimateOf(input, clients, { agents, plannedSec, attempts });
+  return { agents, plannedSec, notes: issues.notes, issues: issues.issues, estimate, attempts };
 };
 
 const planLeaves = (
   input: PlanInput,
   leaves: readonly Leaf[],
-  { guard, issues }: { guard: TargetGuard; issues: PlanIssues },
+  { guard, issues, attempts }: { guard: TargetGuard; issues: PlanIssues; attempts: AttemptFiles },
 ) => {
   const book = new AddressBook(input.networks, leaves);
   const budget = new PlanBudget();
   const entries = leaves.map((leaf) => {
     tellDuration(leaf, issues);
-    const scope = { input, issues, book, guard, budget, leaf };
+    const scope = { input, issues, book, guard, budget, leaf, attempts };
     const planner = planners.get(leaf.pluginId) as NonNullable<ReturnType<typeof planners.get>>;
     return planEntry(scope, planner(scope));
   });

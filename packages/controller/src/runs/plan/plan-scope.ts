@@ -1,4 +1,5 @@
 import type { AddressBook } from './address-book.ts';
+import type { AttemptFiles } from './attempts.ts';
 import type { Leaf } from './leaf.ts';
 import type { PlanBudget } from './plan-budget.ts';
 import type { PlanAgent, PlanInput } from './plan-input.ts';
@@ -13,6 +14,8 @@ export interface PlanScope {
   readonly guard: TargetGuard;
   readonly budget: PlanBudget;
   readonly leaf: Leaf;
+  /** Where attempts of security tests are put. */
+  readonly attempts: AttemptFiles;
 }
 
 /** JSON pointer of something in the values of the entry. */

@@ -7,6 +7,8 @@ export interface ClientPart {
   readonly targets: Target[];
   readonly sources: Sources;
   readonly rotation: Rotation;
+  /** Which of those that take part it is. */
+  readonly turn: { readonly index: number; readonly count: number };
   /** Its part of a rate of the whole entry; undefined stays so. */
   rate(whole: number | undefined): number | undefined;
   /** Its part of a number of things; 0 where there are fewer than clients. */

@@ -75,7 +75,9 @@ export const scriptedPlanner = (): Planner & { issues: ValidationIssue[]; plans:
           bps: 0,
           durationSec: null,
           dumpBytes: 0,
+          attempts: 0,
         },
+        attempts: [],
       };
     },
   };

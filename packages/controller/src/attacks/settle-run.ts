@@ -1,0 +1,52 @@
+import { type Attempt, AttemptRecord } from '@rushhour/protocol';
+import * as value from 'typebox/value';
+import { setAttackResults } from '../store/attack-results.ts';
+import type { Executor } from '../store/database.ts';
+import type { Store } from '../store/index.ts';
+import { type RunAttempts, runAttemptsOf, runRecordsOf } from '../store/run-attempts.ts';
+import type { RunRecord } from '../store/runs.ts';
+import { type BlockPolicy, usualPolicy } from './evidence.ts';
+import { type JoinedResult, joinRecords, type ToldByOrder } from './join-records.ts';
+
+// The signature of TypeBox computes types that nobody needs here, for half a minute.
+const { Check } = value as unknown as { Check(schema: unknown, value: unknown): boolean };
+const isRecord = (told: unknown): told is AttemptRecord => Check(AttemptRecord, told);
+
+const attemptsIn = (text: string): Attempt[] =>
+  text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Attempt);
+
+const toldBy = async (read: Executor, runID: number, orders: RunAttempts['orders']): Promise<ToldByOrder[]> => {
+  const rows = Map.groupBy(await runRecordsOf(read, runID), ({ agentID, orderIndex }) => `${agentID} ${orderIndex}`);
+  return orders.map(([agentId, orderIndex, startAfterSec]) => ({
+    agentId,
+    orderIndex,
+    startAfterMs: startAfterSec * 1000,
+    records: (rows.get(`${agentId} ${orderIndex}`) ?? []).flatMap(({ records }) => records.filter(isRecord)),
+  }));
+};
+
+/** Joins what both ends told of the attempts of a run and stores what became of each. Nothing where there were none. */
+export const settleAttacks = async (store: Store, { id, taskID, number, t0, labels }: RunRecord): Promise<void> => {
+  const files = await runAttemptsOf(store.read, id);
+  if (files.length === 0 || t0 === null) return;
+  const results: JoinedResult[] = [];
+  for (const { text, policy, orders, sha256 } of files) {
+    const name = `${id}-${sha256.slice(0, 8)}`;
+    const told = await toldBy(store.read, id, orders);
+    const attempts = attemptsIn(text);
+    results.push(
+      ...joinRecords({ attempts, policy: { ...usualPolicy, ...(policy as object) } as BlockPolicy, told, t0, name }),
+    );
+  }
+  const device = labels['device'] ?? '';
+  await store.database.transaction((tx) =>
+    setAttackResults(
+      tx,
+      id,
+      results.map((result) => ({ ...result, taskID, iteration: number, device })),
+    ),
+  );
+};
