@@ -102,6 +102,41 @@ const notificationsRoute = createRoute({
   component: lazyRouteComponent(() => import('../features/notifications/notifications-page.tsx'), 'NotificationsPage'),
 });
 
+const schedulesRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/schedules',
+  validateSearch: anySearch,
+  component: lazyRouteComponent(() => import('../features/schedules/schedules-page.tsx'), 'SchedulesPage'),
+});
+
+const approvalsRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/approvals',
+  validateSearch: anySearch,
+  component: lazyRouteComponent(() => import('../features/approvals/approvals-page.tsx'), 'ApprovalsPage'),
+});
+
+const approvalRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/approvals/$id',
+  validateSearch: anySearch,
+  component: lazyRouteComponent(() => import('../features/approvals/approval-page.tsx'), 'ApprovalPage'),
+});
+
+const aiKeysRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/ai-keys',
+  validateSearch: anySearch,
+  component: lazyRouteComponent(() => import('../features/ai-keys/ai-keys-page.tsx'), 'AiKeysPage'),
+});
+
+const auditRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/audit',
+  validateSearch: anySearch,
+  component: lazyRouteComponent(() => import('../features/audit/audit-page.tsx'), 'AuditPage'),
+});
+
 const resourceRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/resources/$name',
@@ -126,6 +161,11 @@ const routeTree = rootRoute.addChildren([
     editTaskRoute,
     taskRoute,
     taskRunRoute,
+    schedulesRoute,
+    approvalsRoute,
+    approvalRoute,
+    aiKeysRoute,
+    auditRoute,
     settingsRoute,
     notificationsRoute,
     resourceRoute,

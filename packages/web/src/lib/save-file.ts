@@ -1,10 +1,7 @@
+import { saveAs } from './save-as.ts';
+
 /** Lets the browser save what the controller answered, under the name it gave. */
 export const saveFile = async (response: Response, name: string): Promise<void> => {
   const given = /filename="?([^";]+)"?/.exec(response.headers.get('content-disposition') ?? '')?.[1];
-  const address = URL.createObjectURL(await response.blob());
-  const link = document.createElement('a');
-  link.href = address;
-  link.download = given ?? name;
-  link.click();
-  URL.revokeObjectURL(address);
+  saveAs(await response.blob(), given ?? name);
 };

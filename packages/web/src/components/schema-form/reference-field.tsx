@@ -19,6 +19,7 @@ const collections: Readonly<Record<string, ResourceName>> = {
   dictionary: 'dictionaries',
   file: 'files',
   network: 'networks',
+  project: 'projects',
   task: 'tasks',
   tunnel: 'tunnels',
 };

@@ -14,6 +14,7 @@ import { ComparePicker, RunComparison, useOtherRun } from './run-compare.tsx';
 import { marksOf, useRunEvents } from './run-events.tsx';
 import { RunResult } from './run-result.tsx';
 import { useRunSeries } from './run-series.ts';
+import { RunSummary } from './run-summary.tsx';
 
 const { run } = text;
 
@@ -65,6 +66,7 @@ export const RunPanel = ({ task, runId, status, isCurrent }: RunPanelProps) => {
       <RunCharts series={series} other={other?.series} latency={latency} marks={marks} />
       {other && <RunComparison runId={runId} otherId={other.runId} />}
       <RunAgents id={id} runId={runId} isActive={isWatched} />
+      {result && <RunSummary summary={result.summary} />}
     </Stack>
   );
 };

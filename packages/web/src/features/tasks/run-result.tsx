@@ -1,23 +1,20 @@
 import { Alert, Button, Card, Group, Menu, Stack, Table, Text, Title } from '@mantine/core';
-import type { MetricValue, RunResult as Result } from '@rushhour/contract';
+import type { RunResult as Result } from '@rushhour/contract';
 import { IconDownload } from '@tabler/icons-react';
 import { VerdictBadge } from '../../components/badges.tsx';
 import { TimeText } from '../../components/time-text.tsx';
 import { text } from '../../lib/text.ts';
-import { clock, measured } from '../../lib/units.ts';
+import { clock } from '../../lib/units.ts';
 
 const { run } = text;
 type Format = keyof typeof run.formats;
 const formats = Object.keys(run.formats) as Format[];
 
-/** What a finished run showed and whether to believe it, one section after the other. */
+/** What a finished run showed and whether to believe it. */
 export const RunResult = ({ result }: { result: Result }) => (
   <Stack>
     <Verdict result={result} />
     {result.thresholds.length > 0 && <Thresholds thresholds={result.thresholds} />}
-    {result.summary.map((side) => (
-      <SideSummary key={`${side.configurationIndex} ${side.role}`} side={side} />
-    ))}
   </Stack>
 );
 
@@ -48,50 +45,6 @@ const Verdict = ({ result }: { result: Result }) => (
       </Alert>
     )}
   </>
-);
-
-const SideSummary = ({ side }: { side: Result['summary'][number] }) => (
-  <Card withBorder padding="sm">
-    <Title order={3} size="h5" mb="xs">
-      {side.configurationIndex + 1} {side.plugin} · {side.role}
-    </Title>
-    <Table.ScrollContainer minWidth={500}>
-      <Table className="numbers" verticalSpacing={4}>
-        <Table.Thead>
-          <Table.Tr>
-            {run.columns.map((name) => (
-              <Table.Th key={name} ta={name === run.columns[0] ? 'left' : 'right'}>
-                {name}
-              </Table.Th>
-            ))}
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {side.metrics.map((metric) => (
-            <MetricRow key={metric.metric} metric={metric} />
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
-  </Card>
-);
-
-const cellsOf = ({ unit, type, sum, rate, avg, last, p50, p95, p99, max }: MetricValue) => {
-  if (type === 'counter') return [measured(sum, unit), `${measured(rate, unit)}/s`, '', '', '', ''];
-  if (type === 'gauge') return [measured(last ?? avg, unit), '', '', '', '', measured(max, unit)];
-  return ['', '', measured(p50, unit), measured(p95, unit), measured(p99, unit), measured(max, unit)];
-};
-
-const MetricRow = ({ metric }: { metric: MetricValue }) => (
-  <Table.Tr>
-    <Table.Td>{metric.metric}</Table.Td>
-    {cellsOf(metric).map((cell, i) => (
-      // biome-ignore lint/suspicious/noArrayIndexKey: the cells are the columns
-      <Table.Td key={i} ta="right">
-        {cell}
-      </Table.Td>
-    ))}
-  </Table.Tr>
 );
 
 const outcomeColors = { passed: 'teal', failed: 'red', noData: 'yellow', pending: 'gray' } as const;

@@ -1,10 +1,10 @@
 import { Stack, Text } from '@mantine/core';
 import type { ConfigurationEntry } from '@rushhour/contract';
 import { moved } from '../../../components/schema-form/list-buttons.tsx';
+import type { Issues } from '../../../lib/issues.ts';
 import { AddEntry } from './add-entry.tsx';
 import { EntryCard } from './entry-card.tsx';
 import { SuiteEditor } from './suite-editor.tsx';
-import type { Issues } from './task-form.ts';
 import { usePlugins } from './use-plugins.ts';
 
 interface EntriesEditorProps {

@@ -5,9 +5,10 @@ import { type ReactNode, useState } from 'react';
 import { ListButtons } from '../../../components/schema-form/list-buttons.tsx';
 import { issueWithin } from '../../../components/schema-form/schema.ts';
 import type { Value } from '../../../components/schema-form/schema-fields.tsx';
+import type { Issues } from '../../../lib/issues.ts';
 import { text } from '../../../lib/text.ts';
 import { PluginForm } from './plugin-form.tsx';
-import { type Issues, withPlugin } from './task-form.ts';
+import { withPlugin } from './task-form.ts';
 
 const { editor } = text;
 

@@ -3,8 +3,8 @@ import { accessProfiles, controlProfiles, TaskDraft } from '@rushhour/contract';
 import { RowsField } from '../../../components/schema-form/rows-field.tsx';
 import { labelOf, type ObjectSchema, type Schema } from '../../../components/schema-form/schema.ts';
 import { SchemaFields, type Value } from '../../../components/schema-form/schema-fields.tsx';
+import type { Issues } from '../../../lib/issues.ts';
 import { text } from '../../../lib/text.ts';
-import type { Issues } from './task-form.ts';
 
 const { editor } = text;
 const planes = {

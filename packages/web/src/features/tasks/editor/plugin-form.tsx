@@ -4,8 +4,8 @@ import { GroupField } from '../../../components/schema-form/group-field.tsx';
 import { Help } from '../../../components/schema-form/help.tsx';
 import type { ObjectSchema } from '../../../components/schema-form/schema.ts';
 import { SchemaFields, type Value } from '../../../components/schema-form/schema-fields.tsx';
+import type { Issues } from '../../../lib/issues.ts';
 import { text } from '../../../lib/text.ts';
-import type { Issues } from './task-form.ts';
 import { usePlugin } from './use-plugins.ts';
 
 /** What most tests leave as it is. */

@@ -3,10 +3,10 @@ import { type ConfigurationEntry, entryDuration, type Plugin, type SuiteEntry } 
 import { moved } from '../../../components/schema-form/list-buttons.tsx';
 import type { ObjectSchema, Schema } from '../../../components/schema-form/schema.ts';
 import { SchemaFields, type Value } from '../../../components/schema-form/schema-fields.tsx';
+import type { Issues } from '../../../lib/issues.ts';
 import { text } from '../../../lib/text.ts';
 import { AddEntry } from './add-entry.tsx';
 import { EntryCard } from './entry-card.tsx';
-import type { Issues } from './task-form.ts';
 
 const { editor } = text;
 type Suite = NonNullable<ConfigurationEntry['subplugins']>;

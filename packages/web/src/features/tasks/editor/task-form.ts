@@ -1,4 +1,3 @@
-import { RequestFailed } from '@rushhour/client';
 import type { ConfigurationEntry, Plugin, Task, TaskDraft, Threshold } from '@rushhour/contract';
 
 /** Everything the editor of a task holds: the definition and what its results must hold. */
@@ -64,13 +63,3 @@ export const withPlugin = (entry: ConfigurationEntry, plugin: Plugin): Configura
     ...(plugin.name === 'suite' && { subplugins: subplugins ?? {} }),
   };
 };
-
-export type Issues = Readonly<Record<string, string>>;
-
-/** The first message of each place. */
-export const issuesOf = (found: readonly { path: string; message: string }[]): Issues =>
-  Object.fromEntries([...found].reverse().map(({ path, message }) => [path, message]));
-
-/** What a refusal says about single places; nothing when it is about something else. */
-export const issuesIn = (error: unknown): Issues =>
-  issuesOf((error instanceof RequestFailed && error.data.issues) || []);

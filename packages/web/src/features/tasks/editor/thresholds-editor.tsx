@@ -5,8 +5,8 @@ import { GroupField } from '../../../components/schema-form/group-field.tsx';
 import { ListButtons, moved } from '../../../components/schema-form/list-buttons.tsx';
 import { type ObjectSchema, writableOf } from '../../../components/schema-form/schema.ts';
 import { SchemaFields, type Value } from '../../../components/schema-form/schema-fields.tsx';
+import type { Issues } from '../../../lib/issues.ts';
 import { text } from '../../../lib/text.ts';
-import type { Issues } from './task-form.ts';
 
 const { editor } = text;
 const schema = Threshold as unknown as ObjectSchema;

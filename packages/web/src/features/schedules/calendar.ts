@@ -1,0 +1,44 @@
+import type { Schedule } from '@rushhour/contract';
+
+/** One start on the calendar. */
+export interface Occurrence {
+  readonly schedule: Schedule;
+  readonly at: Date;
+  /** Other tasks that want the same agents at the same time. */
+  readonly conflicts: Schedule['conflicts'];
+}
+
+export interface Day {
+  readonly date: Date;
+  readonly isInMonth: boolean;
+  readonly occurrences: readonly Occurrence[];
+}
+
+const daysOf = (first: Date, count: number) =>
+  Array.from({ length: count }, (_, i) => new Date(first.getFullYear(), first.getMonth(), first.getDate() + i));
+
+const dayKey = (date: Date) => `${date.getFullYear()}-${date.getMonth()}-${date.getDate()}`;
+
+/** The six weeks around a month, Monday first: what a calendar shows of it. */
+export const spanOf = (month: Date): { from: Date; to: Date } => {
+  const first = new Date(month.getFullYear(), month.getMonth(), 1);
+  const from = new Date(first.getFullYear(), first.getMonth(), 1 - ((first.getDay() + 6) % 7));
+  return { from, to: new Date(from.getFullYear(), from.getMonth(), from.getDate() + 42) };
+};
+
+const occurrencesOf = (schedule: Schedule): Occurrence[] =>
+  schedule.upcoming.map((at) => ({
+    schedule,
+    at: new Date(at),
+    conflicts: schedule.conflicts.filter((conflict) => Date.parse(conflict.at) === Date.parse(at)),
+  }));
+
+/** The days of the month with what starts on each, in order. */
+export const calendarOf = (month: Date, schedules: readonly Schedule[]): Day[] => {
+  const byDay = Map.groupBy(schedules.flatMap(occurrencesOf), ({ at }) => dayKey(at));
+  return daysOf(spanOf(month).from, 42).map((date) => ({
+    date,
+    isInMonth: date.getMonth() === month.getMonth(),
+    occurrences: (byDay.get(dayKey(date)) ?? []).sort((a, b) => a.at.getTime() - b.at.getTime()),
+  }));
+};
