@@ -1,31 +1,37 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { newTestKey } from '../collections/ai-gateway/testing/key.ts';
-import { type SignedIn, startTestController, type TestController } from '../testing/controller.ts';
-import { createBudgetAlert } from './budget-alert.ts';
+import { type GatewayLab, startGatewayLab } from '../collections/ai-gateway/testing/gateway-lab.ts';
 
-let controller: TestController;
-let administrator: SignedIn;
+let lab: GatewayLab;
 beforeAll(async () => {
-  controller = await startTestController();
-  administrator = await controller.signIn();
+  lab = await startGatewayLab();
 });
-afterAll(() => controller.close());
+afterAll(() => lab.close());
 
-it('tells the owner once when four fifths of a budget are spent', async () => {
-  const { key } = await newTestKey(controller, administrator, { scopes: ['tasks:start'] });
-  const { data: me } = await administrator.client.users.me();
-  const alert = createBudgetAlert(controller.store, controller.bus);
-  const facts = (startsPerDay: number) =>
-    ({
-      ...{ id: key.id, name: key.name, owner: { id: me.id } },
-      limits: { startsPerDay, agentSecondsPerDay: 1000, bytesPerDay: null },
-    }) as never;
-  const told = async () =>
-    (await administrator.client.notifications.list({ query: {} })).data.filter(({ kind }) => kind === 'ai.budget')
-      .length;
-  await alert(facts(50));
-  expect(await told()).toBe(0);
-  await alert(facts(0));
-  await alert(facts(0));
-  expect(await told()).toBe(1);
+const told = async () =>
+  (await lab.administrator.client.notifications.list({ query: {} })).data.filter(({ kind }) => kind === 'ai.budget');
+
+it('a key that has spent most of a budget: its owner is told once, and it learns why it is refused', async () => {
+  const { call } = await lab.newKey({ limits: { startsPerDay: 5, approvalsPerHour: 100, pendingApprovals: 100 } });
+  const start = async () => {
+    const asked = await call('POST', '/tasks/start', { taskId: await lab.newTask(), reason: 'spends its budget' });
+    if (asked.status !== 200) return asked;
+    return call('POST', '/tasks/start/confirm', { approvalToken: asked.data.approvalToken });
+  };
+  for (let i = 0; i < 3; i += 1) expect((await start()).status).toBe(200);
+  expect((await call('GET', '/whoami')).data.remaining.starts).toBe(2);
+  expect(await told()).toHaveLength(0);
+  expect((await start()).status).toBe(200);
+  await expect.poll(told).toHaveLength(1);
+  const [{ message = '' } = {}] = await told();
+  expect(message).toMatch(/4 of its 5 starts of 24 hours/);
+  expect((await start()).status).toBe(200);
+  const refused = await start();
+  expect(refused).toMatchObject({
+    status: 429,
+    data: { code: 'BUDGET_EXCEEDED', retryable: true, hint: expect.stringMatching(/24 hours.*whoami/) },
+  });
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+  expect(refused.headers.get('ratelimit-policy')).toMatch(/^"rpm";q=\d+;w=60$/);
+  expect((await call('GET', '/whoami')).data.remaining.starts).toBe(0);
+  expect(await told()).toHaveLength(1);
 });

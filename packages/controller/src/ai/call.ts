@@ -90,7 +90,7 @@ export class AiCall implements AiCaller {
 
   /** For changes: their entry in the audit is the entry of the call. */
   readonly audit = {
-    detail: () => this.#detail({ decision: 'allow', status: 200 }),
+    detail: () => this.#detail({ decision: 'allow', httpStatus: 200 }),
     written: () => {
       this.isAudited = true;
     },
@@ -99,21 +99,21 @@ export class AiCall implements AiCaller {
   };
 
   /** The entry of a call that changed nothing. */
-  entry(outcome: { status: number; code?: string | undefined }) {
-    const isDenied = outcome.status >= 400;
+  entry({ status, code }: { status: number; code?: string | undefined }) {
+    const isDenied = status >= 400;
     return {
       at: new Date().toISOString(),
       userID: this.userId,
       address: this.address,
       requestId: this.requestId,
       operation: this.operation,
-      outcome: outcome.status >= 500 ? ('failed' as const) : isDenied ? ('denied' as const) : ('ok' as const),
+      outcome: status >= 500 ? ('failed' as const) : isDenied ? ('denied' as const) : ('ok' as const),
       targets: {},
-      detail: this.#detail({ decision: isDenied ? 'deny' : 'allow', ...outcome }),
+      detail: this.#detail({ decision: isDenied ? 'deny' : 'allow', httpStatus: status, code }),
     };
   }
 
-  #detail(outcome: { decision: string; status: number; code?: string | undefined }) {
+  #detail(outcome: { decision: string; httpStatus: number; code?: string | undefined }) {
     const redacted = JSON.stringify(this.#redactor.redact(this.#arguments ?? {}));
     return {
       ai: {
@@ -121,7 +121,8 @@ export class AiCall implements AiCaller {
         transport: this.transport,
         userAgent: (this.header('user-agent') ?? '').slice(0, 256),
         ...(this.#visit.mcpClient && { mcpClient: this.#visit.mcpClient }),
-        args: redacted.length <= mostArgBytes ? JSON.parse(redacted) : { truncated: redacted.slice(0, mostArgBytes) },
+        argsRedacted:
+          redacted.length <= mostArgBytes ? JSON.parse(redacted) : { truncated: redacted.slice(0, mostArgBytes) },
         argsDigest: digestOf(JSON.parse(redacted)),
         risk: this.ai.risk,
         policyVersion: this.key.policy.version,

@@ -15,7 +15,6 @@ const facts = (over: Partial<RiskFacts> = {}, hosts = ['10.0.0.1']): RiskFacts =
       durationSec: 60,
       dumpBytes: 0,
       attempts: 0,
-      attempts: 0,
     },
   },
   isSpoofing: false,

@@ -33,7 +33,14 @@ const matching = (p: Wanted, engine: Engine) =>
 
 const pageIn = (order: 'asc' | 'desc') =>
   statement((db, p: Wanted & { limit: number; offset: number }, engine) =>
-    db.selectFrom('audit').selectAll().where(matching(p, engine)).orderBy('id', order).limit(p.limit).offset(p.offset),
+    db
+      .selectFrom('audit')
+      .selectAll()
+      .select(sql<string | null>`(select "hash" from "audit" as b where b."id" = "audit"."id" - 1)`.as('prevHash'))
+      .where(matching(p, engine))
+      .orderBy('id', order)
+      .limit(p.limit)
+      .offset(p.offset),
   );
 const pages = { asc: pageIn('asc'), desc: pageIn('desc') };
 const counted = statement((db, p: Wanted, engine) =>
@@ -63,13 +70,15 @@ export const auditPage = async (read: Executor, order: 'asc' | 'desc', { limit, 
     pages[order].all(read, { ...wanted, limit, offset }),
     counted.first(read, wanted),
   ]);
-  const data = rows.map(({ id, at, userID, address, requestId, operation, outcome, targets, detail, hash }) => {
+  const data = rows.map(({ id, targets, detail, hash, prevHash, ...row }) => {
+    const { at, userID, address, requestId, operation, outcome } = row;
     const { ai = {}, ...more } = JSON.parse(detail) as AiDetail;
     return {
       ...{ seq: Number(id), at, requestId, ownerID: userID, ip: address, operationId: operation, outcome },
       ...ai,
       targets: JSON.parse(targets) as Record<string, number[]>,
       ...(Object.keys(more).length > 0 && { detail: more }),
+      prevHash: prevHash ?? '',
       hash,
     };
   });

@@ -71,6 +71,17 @@ describe('a key', () => {
     expect(secret).not.toBe(sudden?.secret);
   });
 
+  it('has a name of its own', async () => {
+    const { aiAdmin } = administrator.client;
+    const draft = { scopes: ['tasks:read' as const] };
+    const { data } = await aiAdmin.createKey({ body: { name: 'the one', ...draft } });
+    const taken = { status: 409, data: { code: 'DUPLICATE', id: data.key.id } };
+    await expect(aiAdmin.createKey({ body: { name: 'the one', ...draft } })).rejects.toMatchObject(taken);
+    const { key } = await newTestKey(controller, administrator, draft);
+    await expect(aiAdmin.updateKey({ body: { id: key.id, name: 'the one' } })).rejects.toMatchObject(taken);
+    await aiAdmin.updateKey({ body: { id: data.key.id, name: 'the one' } });
+  });
+
   it('dies with its owner’s rights, at once', async () => {
     const owner = await controller.signInWith(administrator, [
       permissions['aiAdmin.write'],
@@ -161,20 +172,19 @@ it('whatever a key does is entered in the audit, once each, and the chain stays 
   await call('GET', '/agents');
   await call('GET', '/tasks/999999');
   await call('POST', '/drafts', 'not an object');
-  await new Promise((resolve) => setTimeout(resolve, 1200));
+  const read = () => administrator.client.aiAdmin.activity({ query: { kind: 'audit', keyId: key.id, verify: true } });
+  await expect.poll(async () => (await read()).cursor.totalRows, { timeout: 20_000 }).toBe(4);
   const { body } = await call('GET', '/audit');
-  const rows = body.data.map((row: Record<string, unknown>) => [row['operationId'], row['outcome'], row['status']]);
+  const rows = body.data.map((row: Record<string, unknown>) => [row['operationId'], row['outcome'], row['httpStatus']]);
   expect(rows).toEqual([
     ['aiGateway.createDraft', 'denied', 400],
     ['aiGateway.task', 'denied', 404],
     ['aiGateway.agents', 'denied', 403],
     ['aiGateway.tasks', 'ok', 200],
   ]);
-  const activity = await administrator.client.aiAdmin.activity({
-    query: { kind: 'audit', keyId: key.id, verify: true },
-  });
-  expect(activity.chain).toMatchObject({ isIntact: true });
-  expect(activity.cursor.totalRows).toBe(4);
+  expect((await read()).chain).toMatchObject({ isIntact: true });
+  const hashes = body.data.map(({ hash, prevHash }: Record<string, string>) => [hash, prevHash]);
+  expect(new Set(hashes.flat()).size).toBeGreaterThan(4);
   const { data } = await administrator.client.aiAdmin.keys({ query: { q: key.name } });
   expect(data.find(({ id }) => id === key.id)?.usage).toMatchObject({ requests: 4, denials: 1 });
 });

@@ -40,6 +40,21 @@ describe('a start', () => {
     await stop(id);
   });
 
+  it('tells of other tasks that want the same agents, by name only those of its projects', async () => {
+    const [first, id] = [await lab.newTask(), await lab.newTask()];
+    await confirm((await ask(first)).data.approvalToken);
+    const conflict = { agentID: lab.agentId, taskID: first, from: expect.any(String), to: null };
+    expect((await ask(id)).data.approval.plan.conflicts).toContainEqual(conflict);
+    const { data: validation } = await call('POST', '/tasks/validate', { taskId: id });
+    expect(validation.plan.conflicts).toContainEqual(conflict);
+    const { data: projectID } = await lab.administrator.client.projects.create({ body: { name: 'apart' } as never });
+    const bound = await lab.newKey({ constraints: { projectIDs: [projectID] } });
+    const { data } = await ask(await lab.newTask({}, { projectID }), {}, bound.call);
+    expect(data.approval.plan.conflicts).toContainEqual({ agentID: lab.agentId, from: expect.any(String), to: null });
+    expect(JSON.stringify(data.approval.plan.conflicts)).not.toContain('taskID');
+    await stop(first);
+  });
+
   it('ends after the seconds that were asked for', async () => {
     const id = await lab.newTask();
     const asked = await ask(id, { durationSec: 7 });
