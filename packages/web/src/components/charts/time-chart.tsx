@@ -1,7 +1,7 @@
 import 'uplot/dist/uPlot.min.css';
 import { useComputedColorScheme } from '@mantine/core';
 import { useElementSize } from '@mantine/hooks';
-import { useEffect, useRef } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import UPlot from 'uplot';
 import { clock } from '../../lib/units.ts';
 
@@ -47,6 +47,9 @@ export const TimeChart = (props: TimeChartProps) => {
   const shown = useRef({ marks, format });
   shown.current = { marks, format };
   const scheme = useComputedColorScheme('light');
+  // Once there was room there is: a width of nothing in between, as while a page is laid out anew, is no reason to begin again.
+  const [hasRoom, setHasRoom] = useState(false);
+  if (width > 0 && !hasRoom) setHasRoom(true);
   const shape = JSON.stringify([
     scheme,
     isRelative,
@@ -55,7 +58,7 @@ export const TimeChart = (props: TimeChartProps) => {
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: the chart is made anew only when its shape changes
   useEffect(() => {
-    if (place.current === null || width === 0) return;
+    if (place.current === null || !hasRoom) return;
     const made = new UPlot(
       optionsOf({ lines, width, height, isRelative, isDark: scheme === 'dark', shown }),
       dataOf(t, lines),
@@ -63,9 +66,11 @@ export const TimeChart = (props: TimeChartProps) => {
     );
     chart.current = made;
     return () => made.destroy();
-  }, [shape, width === 0]);
+  }, [shape, hasRoom]);
 
-  useEffect(() => chart.current?.setSize({ width: Math.max(width, 100), height }), [width, height]);
+  useEffect(() => {
+    if (width > 0) chart.current?.setSize({ width, height });
+  }, [width, height]);
   useEffect(() => {
     const plot = chart.current;
     plot?.setData(dataOf(t, lines));
@@ -127,7 +132,7 @@ const optionsOf = ({ lines, width, height, isRelative, isDark, shown }: Shape): 
         ticks: grid,
         ...(isRelative && { values: (_: UPlot, ticks: number[]) => ticks.map((seconds) => clock(seconds)) }),
       },
-      { stroke: ink, grid, ticks: grid, size: 70, values: (_, ticks) => ticks.map(label) },
+      { stroke: ink, grid, ticks: grid, size: 82, values: (_, ticks) => ticks.map(label) },
     ],
     series: [
       isRelative ? { value: (_, seconds) => clock(seconds) } : {},

@@ -4,6 +4,7 @@ import { Link, useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { EmptyState, MissingPage } from '../../components/page-states.tsx';
 import { Problem } from '../../components/problem.tsx';
+import { useChoices } from '../../components/schema-form/record-select.tsx';
 import { TimeText } from '../../components/time-text.tsx';
 import { text } from '../../lib/text.ts';
 import { clock, scaled } from '../../lib/units.ts';
@@ -100,10 +101,10 @@ const Request = ({ approval: { reason, keyId, taskIds, params, createdAt, expire
   </Card>
 );
 
-const agentText = (agent: Record<string, unknown>) =>
-  [agent['name'] ?? `#${agent['id']}`, agent['role']].filter((part) => part !== undefined).join(', ');
-
 const Plan = ({ plan }: { plan: Approval['plan'] }) => {
+  const agents = useChoices('agents');
+  const nameOf = ({ id }: Record<string, unknown>) =>
+    agents.find(({ value }) => value === String(id))?.label ?? `#${id}`;
   const load = [scaled(plan.estimatedPps, 'pps'), scaled(plan.estimatedBps, 'bit/s')].filter((part) => part !== '–');
   return (
     <Card withBorder padding="sm">
@@ -113,7 +114,7 @@ const Plan = ({ plan }: { plan: Approval['plan'] }) => {
       <Stack gap="xs">
         <Text size="sm">{plan.summary}</Text>
         <Group gap="xl" align="flex-start">
-          <Member label={words.agents}>{plan.agents.map(agentText).join('; ') || '–'}</Member>
+          <Member label={words.agents}>{plan.agents.map(nameOf).join(', ') || '–'}</Member>
           <Member label={words.targets}>{plan.targets.join(', ') || '–'}</Member>
           <Member label={words.load}>{load.join(' · ') || '–'}</Member>
           <Member label={words.duration}>{clock(plan.estimatedDurationSec)}</Member>

@@ -14,7 +14,8 @@ it('shows six whole weeks from a Monday on', () => {
 });
 
 it('puts what starts on its day, in order, with its own conflicts', () => {
-  const conflict = { taskID: 2, agentID: 7, at: at(16, 9) };
+  // The other run begins while this one is under way.
+  const conflict = { taskID: 2, agentID: 7, at: at(16, 10) };
   const days = calendarOf(november, [
     schedule({ taskID: 1, upcoming: [at(16, 9), at(17, 9)], conflicts: [conflict] }),
     schedule({ taskID: 2, upcoming: [at(16, 8)] }),

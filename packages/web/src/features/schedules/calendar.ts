@@ -26,12 +26,18 @@ export const spanOf = (month: Date): { from: Date; to: Date } => {
   return { from, to: new Date(from.getFullYear(), from.getMonth(), from.getDate() + 42) };
 };
 
-const occurrencesOf = (schedule: Schedule): Occurrence[] =>
-  schedule.upcoming.map((at) => ({
+/** A conflict tells when two runs would meet: that belongs to the start before it. */
+const isOfStart = (conflictAt: number, starts: readonly number[], i: number) =>
+  conflictAt >= (starts[i] ?? 0) && conflictAt < (starts[i + 1] ?? Number.POSITIVE_INFINITY);
+
+const occurrencesOf = (schedule: Schedule): Occurrence[] => {
+  const starts = schedule.upcoming.map((at) => Date.parse(at)).sort((a, b) => a - b);
+  return starts.map((start, i) => ({
     schedule,
-    at: new Date(at),
-    conflicts: schedule.conflicts.filter((conflict) => Date.parse(conflict.at) === Date.parse(at)),
+    at: new Date(start),
+    conflicts: schedule.conflicts.filter(({ at }) => isOfStart(Date.parse(at), starts, i)),
   }));
+};
 
 /** The days of the month with what starts on each, in order. */
 export const calendarOf = (month: Date, schedules: readonly Schedule[]): Day[] => {

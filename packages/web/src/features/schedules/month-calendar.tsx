@@ -6,7 +6,7 @@ import classes from './month-calendar.module.css';
 
 const { schedules: words } = text;
 const mostShown = 4;
-const hour = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
+const hour = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
 const dayName = new Intl.DateTimeFormat(undefined, { dateStyle: 'full' });
 
 interface MonthCalendarProps {

@@ -39,7 +39,10 @@ export const SchedulesPage = () => {
   const [edited, setEdited] = useState<Schedule | 'new' | undefined>(asked > 0 ? 'new' : undefined);
   const month = monthIn(search);
   const { from, to } = spanOf(month);
-  const query = { from: from.toISOString(), to: to.toISOString(), count: most };
+  // What would have started earlier is no plan any more.
+  const [now] = useState(() => Date.now());
+  const later = (date: Date) => new Date(Math.max(date.getTime(), now)).toISOString();
+  const query = { from: later(from), to: later(to), count: most };
   const { data, error } = useQuery({
     queryKey: ['tasks', 'schedules', query],
     queryFn: async () => (await client.tasks.schedules({ query })).data,

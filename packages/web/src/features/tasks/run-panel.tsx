@@ -37,7 +37,7 @@ export const RunPanel = ({ task, runId, status, isCurrent }: RunPanelProps) => {
   const marks = useMemo(() => marksOf(events ?? []), [events]);
   const { data: result } = useQuery({
     queryKey: ['tasks', 'run', runId],
-    queryFn: async () => (await client.tasks.run({ params: { id, runId } })).data,
+    queryFn: async () => (await client.tasks.run({ params: { id, runId }, query: { full: true } })).data,
     enabled: !isWatched,
   });
   const other = useOtherRun(latency);

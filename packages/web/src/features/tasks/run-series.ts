@@ -45,7 +45,7 @@ export const useRunSeries = (taskId: number, runId: number | null, latency: stri
 
 /** Names of the failures that a run has had. */
 const errorKindsOf = async (id: number, runId: number): Promise<string[]> => {
-  const { data } = await client.tasks.run({ params: { id, runId } });
+  const { data } = await client.tasks.run({ params: { id, runId }, query: { full: true } });
   return [...new Set(data.summary.flatMap(({ metrics }) => metrics.map(({ metric }) => metric)))].filter(isErrorKind);
 };
 

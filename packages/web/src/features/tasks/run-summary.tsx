@@ -32,6 +32,10 @@ export const RunSummary = ({ summary }: { summary: Summary }) => {
   );
 };
 
+/** What never moved says nothing, and the strain of agents is told where agents are. */
+const isTold = ({ metric, type, sum }: MetricValue) =>
+  !metric.startsWith('agent.') && (type !== 'counter' || sum !== 0);
+
 const SideTable = ({ metrics }: { metrics: readonly MetricValue[] }) => (
   <Table.ScrollContainer minWidth={500}>
     <Table className="numbers" verticalSpacing={4}>
@@ -45,7 +49,7 @@ const SideTable = ({ metrics }: { metrics: readonly MetricValue[] }) => (
         </Table.Tr>
       </Table.Thead>
       <Table.Tbody>
-        {metrics.map((metric) => (
+        {metrics.filter(isTold).map((metric) => (
           <MetricRow key={metric.metric} metric={metric} />
         ))}
       </Table.Tbody>
