@@ -142,6 +142,7 @@ export { taskReferences } from './values/plugins/task-references.ts';
 export type { TcpValues } from './values/plugins/tcp.ts';
 export type { TlsValues } from './values/plugins/tls.ts';
 export type { UdpValues } from './values/plugins/udp.ts';
+export type { WafValues } from './values/plugins/waf.ts';
 export {
   accessProfiles,
   controlProfiles,

@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import { OneOf } from '../../envelopes.ts';
 import { choice, flag, section, subset, whole } from '../protocols/field.ts';
 import { attackMetrics } from './attack-metrics.ts';
@@ -111,6 +111,8 @@ const schema = valuesOf({
     { additionalProperties: false, description: 'Attacks, harmless requests, and what counts as stopped' },
   ),
 });
+
+export type WafValues = Static<typeof schema>;
 
 export const waf = definePlugin({
   id: 15,

@@ -6,6 +6,7 @@ import { planStatelessServer } from './stateless-server.ts';
 import { planTcp } from './tcp.ts';
 import { planTls } from './tls.ts';
 import { planUdp } from './udp.ts';
+import { planWaf } from './waf.ts';
 
 /** What can be run, by the id of the plugin. A suite is not among them: its children are. */
 export const planners: ReadonlyMap<number, (scope: PlanScope) => Traffic> = new Map([
@@ -15,4 +16,5 @@ export const planners: ReadonlyMap<number, (scope: PlanScope) => Traffic> = new 
   [4, planDns],
   [6, planStatelessServer],
   [11, planTls],
+  [15, planWaf],
 ]);

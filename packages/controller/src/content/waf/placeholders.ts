@@ -1,0 +1,95 @@
+import type { HttpRequest } from '@rushhour/protocol';
+import type { Encoded } from './encoders.ts';
+
+/** A request that carries a text somewhere; the rest of it is what browsers send. */
+export interface PlaceOptions {
+  readonly basePath: string;
+  readonly headers: HttpRequest['headers'];
+  readonly version: HttpRequest['version'];
+}
+
+export const usualHeaders: HttpRequest['headers'] = [
+  { name: 'User-Agent', value: 'Mozilla/5.0 (X11; Linux x86_64; rv:132.0) Gecko/20100101 Firefox/132.0' },
+  { name: 'Accept', value: 'text/html,application/xhtml+xml,application/json;q=0.9,*/*;q=0.8' },
+  { name: 'Accept-Language', value: 'en-GB,en;q=0.7' },
+];
+
+type Draft = Omit<HttpRequest, 'version' | 'headers'> & { readonly headers?: HttpRequest['headers'] };
+type Place = (value: Encoded, base: string) => Draft;
+
+/** What URLs cannot hold is escaped, and nothing else. */
+const urlText = ({ text, isUrlSafe }: Encoded): string => (isUrlSafe ? text : encodeURIComponent(safeText(text)));
+/** Half of a surrogate pair is no text. */
+const safeText = (text: string): string => text.toWellFormed();
+/** Header values end at a line break: it travels escaped. */
+const headerText = ({ text }: Encoded): string =>
+  text.replaceAll('\r', '%0d').replaceAll('\n', '%0a').replaceAll('\0', '%00');
+const xmlText = ({ text }: Encoded): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('\0', '');
+
+const withBody = (path: string, contentType: string, body: string | Buffer): Draft => ({
+  method: 'POST',
+  path,
+  headers: [{ name: 'Content-Type', value: contentType }],
+  body: { data: Buffer.from(body as string).toString('base64') },
+});
+
+const boundary = '----WebKitFormBoundaryK3T8nq2VbRt0s1Lx';
+const multipart = (value: Encoded) =>
+  `--${boundary}\r\nContent-Disposition: form-data; name="comment"\r\n\r\n${value.text}\r\n--${boundary}--\r\n`;
+
+const isXml = ({ text }: Encoded) => /^\s*<(\?xml|!DOCTYPE)/i.test(text);
+const xml = (value: Encoded): string =>
+  isXml(value) ? value.text : `<?xml version="1.0"?><request><value>${xmlText(value)}</value></request>`;
+const soap = (value: Encoded): string =>
+  isXml(value)
+    ? value.text
+    : `<?xml version="1.0"?><soap:Envelope xmlns:soap="http://schemas.xmlsoap.org/soap/envelope/"><soap:Body><find><name>${xmlText(value)}</name></find></soap:Body></soap:Envelope>`;
+
+/** Places by name; one that is not here is not supported. */
+export const places: Readonly<Record<string, Place>> = {
+  'url-path': (value, base) => ({ method: 'GET', path: `${base.replace(/\/$/, '')}/${urlText(value)}` }),
+  'url-param': (value, base) => ({ method: 'GET', path: `${base}?q=${urlText(value)}` }),
+  header: (value, base) => ({
+    method: 'GET',
+    path: base,
+    headers: [{ name: 'X-Request-Info', value: headerText(value) }],
+  }),
+  'user-agent': (value, base) => ({
+    method: 'GET',
+    path: base,
+    headers: [{ name: 'User-Agent', value: headerText(value) }],
+  }),
+  cookie: (value, base) => ({
+    method: 'GET',
+    path: base,
+    headers: [{ name: 'Cookie', value: `session=${headerText(value).replaceAll(';', '%3b')}` }],
+  }),
+  body: (value, base) => withBody(base, 'text/plain', value.text),
+  form: (value, base) => withBody(base, 'application/x-www-form-urlencoded', `name=test&comment=${urlText(value)}`),
+  multipart: (value, base) => withBody(base, `multipart/form-data; boundary=${boundary}`, multipart(value)),
+  'json-body': (value, base) => withBody(base, 'application/json', JSON.stringify({ comment: safeText(value.text) })),
+  'json-request': (value, base) =>
+    withBody(base, 'application/json', JSON.stringify({ query: { filter: [safeText(value.text)], page: 1 } })),
+  'xml-body': (value, base) => withBody(base, 'application/xml', xml(value)),
+  'soap-body': (value, base) => withBody(base, 'text/xml; charset=utf-8', soap(value)),
+  graphql: (value, base) => {
+    const query = `query { search(text: ${JSON.stringify(safeText(value.text))}) { id name } }`;
+    return withBody(base, 'application/json', JSON.stringify({ query }));
+  },
+  raw: (value, base) => withBody(base, 'application/octet-stream', value.text),
+};
+
+/** Where a method of its own makes no sense it is left as it is. */
+export const requestOf = (
+  place: string,
+  value: Encoded,
+  { basePath, headers, version }: PlaceOptions,
+): HttpRequest | undefined => {
+  const draft = places[place]?.(value, basePath);
+  if (draft === undefined) return undefined;
+  const own = draft.headers ?? [];
+  const taken = new Set([...own, ...headers].map(({ name }) => name.toLowerCase()));
+  const usual = usualHeaders.filter(({ name }) => !taken.has(name.toLowerCase()));
+  return { ...draft, version, headers: [...usual, ...headers, ...own] };
+};
