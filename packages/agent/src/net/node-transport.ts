@@ -64,7 +64,7 @@ interface Parts {
   readonly createServer: (onConnection: (socket: Socket) => void) => ReturnType<typeof createTcpServer>;
 }
 
-const plainOptions: ConnectionOptions = { noDelay: true, keepAliveSec: 0, reads: 'small' };
+const plainOptions: ConnectionOptions = { noDelay: true, keepAliveSec: 0, reads: 'small', leavesAtOnce: false };
 
 const chunkOf = (bytes: Buffer, end: number) => ({ bytes, start: 0, end, now: performance.now() });
 

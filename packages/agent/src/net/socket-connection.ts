@@ -46,6 +46,18 @@ export abstract class SocketConnection implements Connection {
   /** True while the kernel still knows of something that will end in an event. */
   protected abstract get isAwaited(): boolean;
 
+  /** True when the descriptor can be let go without waiting for the peer. */
+  protected abstract get mayLeave(): boolean;
+
+  /** All is said and nothing more is wanted. */
+  protected get isLeaving(): boolean {
+    return this.#isClosing && this.mayLeave && !this.isSending && this.out.length === 0 && this.out.isDrained;
+  }
+
+  protected leave(): void {
+    this.#finish();
+  }
+
   write(message: Message): void {
     this.out.push(message);
     this.#book();
@@ -75,7 +87,7 @@ export abstract class SocketConnection implements Connection {
     if (hasPiece) this.transmit(isLast);
     if (this.isSending) return;
     if (!this.out.isDrained) this.#book();
-    else if (isLast && this.hasEnded) this.#finish();
+    else if (isLast && (this.hasEnded || (this.mayLeave && !hasPiece))) this.#finish();
     else if (isLast) {
       this.#hasShutDown = true;
       this.shutDown();

@@ -20,7 +20,7 @@ export interface OwnConnection extends SocketConnection {
 export interface SocketSystem {
   readonly name: string;
   readonly now: number;
-  create(fd: number, reads: ConnectionOptions['reads'], onGone: (connection: OwnConnection) => void): OwnConnection;
+  create(fd: number, options: ConnectionOptions, onGone: (connection: OwnConnection) => void): OwnConnection;
   /** Accepts until it is told to stop, which also closes the listening socket. */
   accept(fd: number, onAccepted: (fd: number) => void): () => void;
   /** Does something before the next wait, outside of the call that asks for it. */
@@ -76,7 +76,7 @@ class SocketTransport implements Transport {
     if (this.#options.noDelay) setOption(fd, option.noDelay, 1);
     const { port } = localEndpoint(fd);
     const stop = this.#system.accept(fd, (accepted) => {
-      const connection = this.#system.create(accepted, this.#options.reads, this.#forget);
+      const connection = this.#system.create(accepted, this.#options, this.#forget);
       this.#connections.add(connection);
       connection.events = accept(connection);
       connection.begin();
@@ -103,7 +103,7 @@ class SocketTransport implements Transport {
   }
 
   #create(fd: number, events: ConnectionEvents): OwnConnection {
-    const connection = this.#system.create(fd, this.#options.reads, this.#forget);
+    const connection = this.#system.create(fd, this.#options, this.#forget);
     connection.events = events;
     this.#connections.add(connection);
     return connection;

@@ -26,8 +26,8 @@ const takeAddresses = async (text: string, deps: SourceDeps, undo: (() => Promis
   return claim.addresses;
 };
 
-const portsOf = (range: string | undefined, core: SourceDeps['core']): (() => { localPort?: number }) => {
-  if (range === undefined) return () => ({});
+const portsOf = (range: string | undefined, core: SourceDeps['core']): (() => { localPort: number }) | undefined => {
+  if (range === undefined) return undefined;
   const [first = 0, last = 0] = range.split('-').map(Number);
   if (first < 1 || last > 65_535 || last < first) throw new RangeError(`${range} is no range of ports`);
   let next = first + core.index;
@@ -39,8 +39,7 @@ const portsOf = (range: string | undefined, core: SourceDeps['core']): (() => { 
   };
 };
 
-const localAddressOf = (chosen: { localAddress: string } | undefined) =>
-  chosen === undefined ? {} : { localAddress: chosen.localAddress };
+const anywhere = {};
 
 export const prepareSources = async (sources: Sources, deps: SourceDeps): Promise<SourcePool> => {
   const undo: (() => Promise<void>)[] = [];
@@ -56,12 +55,13 @@ export const prepareSources = async (sources: Sources, deps: SourceDeps): Promis
     mine.length === 0
       ? undefined
       : chooserOf(
-          mine.map((localAddress) => ({ localAddress, weight: 1 })),
+          mine.map((localAddress) => ({ source: { localAddress }, weight: 1 })),
           sources.rotation,
         );
+  const nextAddress: SourcePool['next'] = choose === undefined ? () => anywhere : (slot) => choose(slot).source;
   return {
     count: mine.length,
-    next: (slot) => ({ ...localAddressOf(choose?.(slot)), ...nextPort() }),
+    next: nextPort === undefined ? nextAddress : (slot) => ({ ...nextAddress(slot), ...nextPort() }),
     async close() {
       await Promise.all(undo.map((step) => step()));
     },

@@ -62,6 +62,8 @@ export interface ConnectionOptions {
   readonly keepAliveSec: number;
   /** Bytes to be read at once: more for bulk, less where answers are small. */
   readonly reads: 'small' | 'large';
+  /** After a close nothing more is expected of the peer, so its goodbye need not be waited for. */
+  readonly leavesAtOnce: boolean;
 }
 
 /** A way to carry bytes. Engines know only this, so a faster way can be put under them. */

@@ -26,7 +26,7 @@ const createTransport = ({ config, note }: Context): Transport => {
   }
   // HTTP/2 is Node's, and so are its sockets.
   const path = config.version === '2' ? 'node' : config.dataPath;
-  return createStreamTransport({ path, note }, { noDelay: true, keepAliveSec: 0, reads: 'small' });
+  return createStreamTransport({ path, note }, { noDelay: true, keepAliveSec: 0, reads: 'small', leavesAtOnce: true });
 };
 
 /** Where the next connection goes and comes from. */

@@ -39,6 +39,11 @@ export class Expectation {
     this.#search?.feed(bytes, start, end);
   }
 
+  /** Forgets an answer that was cut off. */
+  reset(): void {
+    this.#search?.reset();
+  }
+
   /** Judges the answer that has just ended and is ready for the next. */
   isMet(status: number): boolean {
     const isMet = this.#statuses[status] === 1 && (this.#search === undefined || this.#search.isFound);

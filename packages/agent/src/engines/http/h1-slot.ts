@@ -41,8 +41,8 @@ export class H1Slot implements Slot, ConnectionEvents, ResponseEvents {
   #isAbandoned = false;
   #failure: string | undefined;
   #connection: Connection | undefined;
-  #parser: ResponseParser;
-  #expectation: Expectation;
+  readonly #parser: ResponseParser;
+  readonly #expectation: Expectation;
   #connectAt = 0;
   #connectedAt = 0;
   #sessionIntended = Number.NaN;
@@ -64,7 +64,8 @@ export class H1Slot implements Slot, ConnectionEvents, ResponseEvents {
     this.#sentAt = new Float64Array(this.#depth);
     this.#path = config.path;
     this.#expectation = new Expectation(config.expect);
-    this.#parser = this.#createParser();
+    const findsLocation = config.followRedirects > 0;
+    this.#parser = new ResponseParser(this, { isHead: config.method === 'HEAD', findsLocation });
   }
 
   connect(intended: number): void {
@@ -76,8 +77,8 @@ export class H1Slot implements Slot, ConnectionEvents, ResponseEvents {
     this.#sent = 0;
     this.#isClosing = false;
     this.#failure = undefined;
-    this.#parser = this.#createParser();
-    this.#expectation = new Expectation(this.#config.expect);
+    this.#parser.reset();
+    this.#expectation.reset();
     this.#connectAt = performance.now();
     this.#connectedAt = this.#connectAt;
     this.#sessionIntended = intended;
@@ -180,11 +181,6 @@ export class H1Slot implements Slot, ConnectionEvents, ResponseEvents {
     this.#isOpen = false;
     this.#connection = undefined;
     this.#deps.owner.onEnd(this, failure !== undefined || this.#sent === 0, this.#now);
-  }
-
-  #createParser(): ResponseParser {
-    const findsLocation = this.#config.followRedirects > 0;
-    return new ResponseParser(this, { isHead: this.#config.method === 'HEAD', findsLocation });
   }
 
   #countSent(bytes: number): void {

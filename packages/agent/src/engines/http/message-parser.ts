@@ -53,6 +53,12 @@ export abstract class MessageParser {
     }
   }
 
+  /** Ready for another stream. */
+  reset(): void {
+    this.#state = state.head;
+    this.#pending = undefined;
+  }
+
   /** The peer closed. True when that completed a message or found none begun. */
   finish(): boolean {
     if (this.#state !== state.untilClose) return this.isIdle;

@@ -16,7 +16,10 @@ type Context = EngineContext<HttpServerConfig>;
 
 const createTransport = ({ config, note }: Context, meters: ServerMeters): Transport => {
   if (config.tls === undefined) {
-    return createStreamTransport({ path: config.dataPath, note }, { noDelay: true, keepAliveSec: 0, reads: 'small' });
+    return createStreamTransport(
+      { path: config.dataPath, note },
+      { noDelay: true, keepAliveSec: 0, reads: 'small', leavesAtOnce: false },
+    );
   }
   const onHandshakeError = (code: string) => meters.error(code);
   return createNodeTlsTransport({ server: serverTlsOptions(config.tls, config.listen), onHandshakeError });

@@ -1,13 +1,14 @@
 import type { Load, TcpClientConfig } from '@rushhour/protocol';
 import type { EngineContext, LoadChange, LoadChangeable, Pausable, Run } from '../../engine.ts';
 import { ClientLife } from '../../net/client-life.ts';
+import { createStreamTransport } from '../../net/data-path.ts';
 import { retransmittedSegments } from '../../net/kernel-counters.ts';
 import { LoadDriver } from '../../net/load-driver.ts';
 import { payloadBytes } from '../../net/payload.ts';
 import { chooserOf } from '../../net/rotation.ts';
 import { prepareSources, type SourcePool } from '../../net/source-addresses.ts';
 import { strainMetrics } from '../../net/strain-metrics.ts';
-import { Turns } from '../../net/turns.ts';
+import type { Message, Transport } from '../../net/transport.ts';
 import { TcpMeters } from './meters.ts';
 import { type SessionOwner, TcpSession } from './session.ts';
 
@@ -16,7 +17,6 @@ type Context = EngineContext<TcpClientConfig>;
 const failurePauseMs = 100;
 const drainMs = 1000;
 const bulkBytes = 131_072;
-const messagesPerTurn = 64;
 
 const messageLoad = (config: TcpClientConfig, bytes: number): Load => {
   if (config.rateBps !== undefined) return { rate: config.rateBps / 8 / bytes };
@@ -29,14 +29,14 @@ class TcpClient implements Run, Pausable, LoadChangeable, SessionOwner {
   readonly #context: Context;
   readonly #config: TcpClientConfig;
   readonly #sources: SourcePool;
-  readonly #payload: Buffer;
+  readonly #transport: Transport;
+  readonly #payload: Message;
   readonly #active = new Map<number, TcpSession>();
   readonly #sessions: LoadDriver;
   readonly #messages: LoadDriver;
   readonly #life: ClientLife;
   readonly #choose;
   readonly #retransmitsBefore = retransmittedSegments();
-  readonly #turns = new Turns(messagesPerTurn);
   #retransmits = 0;
 
   constructor(context: Context, sources: SourcePool) {
@@ -45,7 +45,13 @@ class TcpClient implements Run, Pausable, LoadChangeable, SessionOwner {
     this.#config = config;
     this.#sources = sources;
     const payload = payloadBytes(config.payload);
-    this.#payload = payload.length > 0 ? payload : Buffer.alloc(bulkBytes);
+    const { noDelay, keepAliveSec } = config;
+    this.#transport = createStreamTransport(
+      { path: config.dataPath, note: context.note },
+      { noDelay, keepAliveSec, reads: 'large', leavesAtOnce: false },
+    );
+    this.#payload = this.#transport.keep(payload.length > 0 ? payload : Buffer.alloc(bulkBytes));
+    const { createAlarm } = this.#transport;
     const ways = config.targets.map((target) => ({
       port: target.port,
       weight: target.weight,
@@ -57,6 +63,7 @@ class TcpClient implements Run, Pausable, LoadChangeable, SessionOwner {
     this.#sessions = new LoadDriver({
       duration,
       lag,
+      createAlarm,
       load: config.load,
       limit: config.totalSessions ?? (duration.mode === 'count' ? duration.count : Number.POSITIVE_INFINITY),
       begin: (place, intended) => this.#open(place, intended),
@@ -64,7 +71,8 @@ class TcpClient implements Run, Pausable, LoadChangeable, SessionOwner {
     this.#messages = new LoadDriver({
       duration,
       lag,
-      load: messageLoad(config, this.#payload.length),
+      createAlarm,
+      load: messageLoad(config, this.#payload.bytes.length),
       limit: Number.POSITIVE_INFINITY,
       begin: (place, _, now) => this.#active.get(place)?.send(now),
     });
@@ -95,20 +103,19 @@ class TcpClient implements Run, Pausable, LoadChangeable, SessionOwner {
   async close(): Promise<void> {
     this.#life.close();
     for (const session of this.#active.values()) session.abandon();
+    await this.#transport.close();
     await this.#sources.close();
   }
 
-  onOpen(session: TcpSession): void {
+  onOpen(session: TcpSession, now: number): void {
     const { mode, holdMs } = this.#config;
     if (mode === 'connect' && holdMs === 0) session.leave();
     else if (holdMs > 0) this.#life.later(holdMs, () => session.leave());
-    if (mode === 'send' || mode === 'echo') this.onReady(session);
+    if (mode === 'send' || mode === 'echo') this.onReady(session, now);
   }
 
-  onReady(session: TcpSession): void {
-    this.#turns.pass(() => {
-      if (this.#active.get(session.place) === session) this.#messages.offer(session.place, performance.now());
-    });
+  onReady(session: TcpSession, now: number): void {
+    if (this.#active.get(session.place) === session) this.#messages.offer(session.place, now);
   }
 
   onEnd(session: TcpSession, hasFailed: boolean): void {
@@ -126,7 +133,8 @@ class TcpClient implements Run, Pausable, LoadChangeable, SessionOwner {
   #open(place: number, intended: number): void {
     const { address, port, meters } = this.#choose(place);
     const route = { address, port, ...this.#sources.next(place) };
-    const plan = { config: this.#config, payload: this.#payload, meters, route, intended };
+    const transport = this.#transport;
+    const plan = { config: this.#config, transport, payload: this.#payload, meters, route, intended };
     this.#active.set(place, new TcpSession(place, plan, this));
   }
 

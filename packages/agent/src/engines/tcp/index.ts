@@ -1,5 +1,6 @@
 import { TcpConfig } from '@rushhour/protocol';
 import type { Divisible, Engine } from '../../engine.ts';
+import { streamWay } from '../../net/data-path.ts';
 import { loadShare, shareOf } from '../../net/share.ts';
 import { prepareTcpClient } from './client.ts';
 import { prepareTcpServer } from './server.ts';
@@ -9,7 +10,7 @@ export const tcp: Engine<TcpConfig> & Divisible<TcpConfig> = {
   id: 'tcp',
   config: TcpConfig,
   targetsOf: (config) => (config.role === 'client' ? config.targets.map((target) => target.host) : []),
-  check: async () => ({ isAvailable: true, way: 'node:net' }),
+  check: async () => ({ isAvailable: true, way: streamWay() }),
   prepare({ config, ...context }) {
     return config.role === 'client'
       ? prepareTcpClient({ ...context, config })

@@ -1,12 +1,11 @@
-import { connect, type Socket } from 'node:net';
 import type { TcpClientConfig } from '@rushhour/protocol';
-import { codeOf } from '../../net/error-kind.ts';
-import type { Route } from '../../net/transport.ts';
+import type { Chunk, Connection, ConnectionEvents, Message, Route, Transport } from '../../net/transport.ts';
 import type { TcpMeters } from './meters.ts';
 
 export interface SessionPlan {
   readonly config: TcpClientConfig;
-  readonly payload: Buffer;
+  readonly transport: Transport;
+  readonly payload: Message;
   readonly meters: TcpMeters;
   readonly route: Route;
   readonly intended: number;
@@ -14,17 +13,19 @@ export interface SessionPlan {
 
 export interface SessionOwner {
   /** The connection can take a message. */
-  onReady(session: TcpSession): void;
-  onOpen(session: TcpSession): void;
+  onReady(session: TcpSession, now: number): void;
+  onOpen(session: TcpSession, now: number): void;
   onEnd(session: TcpSession, hasFailed: boolean): void;
 }
 
 /** One TCP connection from SYN to its end. */
-export class TcpSession {
+export class TcpSession implements ConnectionEvents {
   readonly place: number;
+  /** In mode send only: it says when the next message can go. */
+  readonly onSent?: (now: number) => void;
   readonly #plan: SessionPlan;
   readonly #owner: SessionOwner;
-  readonly #socket: Socket;
+  readonly #connection: Connection;
   readonly #connectAt = performance.now();
   #isOpen = false;
   #isLeaving = false;
@@ -33,61 +34,44 @@ export class TcpSession {
   #sentAt = 0;
 
   constructor(place: number, plan: SessionPlan, owner: SessionOwner) {
-    const { config, route, meters } = plan;
     this.place = place;
     this.#plan = plan;
     this.#owner = owner;
-    meters.attempted.add(1);
-    const { address, ...rest } = route;
-    this.#socket = connect({
-      host: address,
-      ...rest,
-      noDelay: config.noDelay,
-      keepAlive: config.keepAliveSec > 0,
-      keepAliveInitialDelay: config.keepAliveSec * 1000,
-    });
-    this.#socket.on('connect', () => this.#onOpen());
-    this.#socket.on('data', (bytes) => this.#onData(bytes));
-    this.#socket.on('error', (error) => {
-      this.#failure ??= codeOf(error);
-    });
-    this.#socket.on('close', () => this.#onClose());
+    plan.meters.attempted.add(1);
+    if (plan.config.mode === 'send') this.onSent = (now) => this.#onSent(now);
+    this.#connection = plan.transport.connect(plan.route, this);
   }
 
   /** Sends one payload; ready again when the system has taken it, or in mode echo when all of it has come back. */
   send(now: number): void {
     const { payload, config, meters } = this.#plan;
     this.#sentAt = now;
-    this.#awaited = payload.length;
+    this.#awaited = payload.bytes.length;
     meters.messages.add(1);
-    this.#socket.write(payload, (error) => {
-      if (error) return;
-      meters.txBytes.add(payload.length);
-      if (config.mode === 'send') this.#owner.onReady(this);
-    });
+    if (config.mode === 'echo') meters.txBytes.add(payload.bytes.length);
+    this.#connection.write(payload);
   }
 
   sweep(now: number): void {
     if (this.#isOpen || now - this.#connectAt <= this.#plan.config.connectTimeoutMs) return;
     this.#failure ??= 'timeout';
-    this.#socket.destroy();
+    this.#connection.reset();
   }
 
   leave(): void {
     if (this.#isLeaving) return;
     this.#isLeaving = true;
     if (!this.#isOpen) return;
-    if (this.#plan.config.closeMode === 'rst') this.#socket.resetAndDestroy();
-    else this.#socket.end();
+    if (this.#plan.config.closeMode === 'rst') this.#connection.reset();
+    else this.#connection.close();
   }
 
   abandon(): void {
     this.#isLeaving = true;
-    this.#socket.destroy();
+    this.#connection.reset();
   }
 
-  #onOpen(): void {
-    const now = performance.now();
+  onOpen(now: number): void {
     const { meters, intended } = this.#plan;
     this.#isOpen = true;
     meters.established.add(1);
@@ -97,27 +81,35 @@ export class TcpSession {
     const wasLeaving = this.#isLeaving;
     this.#isLeaving = false;
     if (wasLeaving) this.leave();
-    else this.#owner.onOpen(this);
+    else this.#owner.onOpen(this, now);
   }
 
-  #onData(bytes: Buffer): void {
+  onData({ start, end, now }: Chunk): void {
     const { meters, config } = this.#plan;
-    meters.rxBytes.add(bytes.length);
+    meters.rxBytes.add(end - start);
     if (config.mode !== 'echo') return;
-    this.#awaited -= bytes.length;
+    this.#awaited -= end - start;
     if (this.#awaited > 0) return;
-    meters.echo.record((performance.now() - this.#sentAt) * 1000);
-    this.#owner.onReady(this);
+    meters.echo.record((now - this.#sentAt) * 1000);
+    this.#owner.onReady(this, now);
   }
 
-  #onClose(): void {
+  onClose(code: string | undefined): void {
     const { meters } = this.#plan;
+    const failure = this.#failure ?? code;
     if (this.#isOpen) {
       meters.active.add(-1);
       meters.closed.add(1);
     } else meters.failed.add(this.#isLeaving ? 0 : 1);
     // A peer that resets a connection we are closing has failed nobody.
-    if (this.#failure !== undefined && !this.#isLeaving) meters.error(this.#failure);
-    this.#owner.onEnd(this, this.#failure !== undefined && !this.#isLeaving);
+    const hasFailed = failure !== undefined && !this.#isLeaving;
+    if (hasFailed) meters.error(failure);
+    this.#owner.onEnd(this, hasFailed);
+  }
+
+  #onSent(now: number): void {
+    const { meters, payload } = this.#plan;
+    meters.txBytes.add(payload.bytes.length);
+    if (!this.#isLeaving) this.#owner.onReady(this, now);
   }
 }

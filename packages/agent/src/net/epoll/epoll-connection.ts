@@ -14,6 +14,7 @@ const readsPerTurn = 16;
 export interface EpollConnectionDeps {
   /** What is read lies here until the next read, of whichever connection. */
   readonly buffer: Memory;
+  readonly leavesAtOnce: boolean;
   readonly onGone: (connection: EpollConnection) => void;
 }
 
@@ -67,6 +68,10 @@ export class EpollConnection extends SocketConnection implements Watcher {
 
   protected override get isAwaited(): boolean {
     return false;
+  }
+
+  protected override get mayLeave(): boolean {
+    return this.#deps.leavesAtOnce;
   }
 
   protected override transmit(): void {

@@ -9,27 +9,33 @@ import { kind, type Requester, type UringPoller } from './uring-poller.ts';
 const messageFlag = { dontWait: 0x40, waitAll: 0x100, noSignal: 0x4000 } as const;
 const shutdownWrite = 1;
 
+export interface UringConnectionDeps {
+  readonly buffers: BufferRing;
+  readonly leavesAtOnce: boolean;
+  readonly onGone: (connection: UringConnection) => void;
+}
+
 /** A connection whose reads, writes and end are requests on the ring. */
 export class UringConnection extends SocketConnection implements Requester {
   readonly #poller: UringPoller;
   readonly #buffers: BufferRing;
   readonly #slot: number;
+  readonly #leavesAtOnce: boolean;
   readonly #onGone: (connection: UringConnection) => void;
   readonly #chunk: { bytes: Buffer; start: number; end: number; now: number };
   #isConnecting = false;
   #isReceiving = false;
+  /** A connection for one answer reads once: then nothing keeps it when it is to leave. */
+  #hasReceived = false;
   /** Bytes of a send that did not wait: it reports only what it could not do. */
   #hoped = 0;
 
-  constructor(
-    fd: number,
-    poller: UringPoller,
-    deps: { readonly buffers: BufferRing; readonly onGone: (connection: UringConnection) => void },
-  ) {
+  constructor(fd: number, poller: UringPoller, deps: UringConnectionDeps) {
     super(fd, poller);
     this.#poller = poller;
     this.#buffers = deps.buffers;
     this.#onGone = deps.onGone;
+    this.#leavesAtOnce = deps.leavesAtOnce;
     this.#slot = poller.takeSlot(this);
     this.#chunk = { bytes: deps.buffers.bytes, start: 0, end: 0, now: 0 };
   }
@@ -59,6 +65,10 @@ export class UringConnection extends SocketConnection implements Requester {
 
   protected override get isAwaited(): boolean {
     return this.#isConnecting || this.#isReceiving || this.isSending;
+  }
+
+  protected override get mayLeave(): boolean {
+    return this.#leavesAtOnce && !this.#isReceiving;
   }
 
   protected override transmit(isLast: boolean): void {
@@ -100,7 +110,8 @@ export class UringConnection extends SocketConnection implements Requester {
   #receive(): void {
     const { ring } = this.#poller;
     const at = ring.request(opcode.recv, this.fd, this.#token(kind.recv));
-    ring.setFlags(at, sqeFlag.bufferSelect, multishot.recv);
+    const isOnce = this.#leavesAtOnce && !this.#hasReceived;
+    ring.setFlags(at, sqeFlag.bufferSelect, isOnce ? 0 : multishot.recv);
     ring.setBufferGroup(at, this.#buffers.group);
     this.#isReceiving = true;
   }
@@ -108,6 +119,7 @@ export class UringConnection extends SocketConnection implements Requester {
   #received(result: number, flags: number): void {
     this.#isReceiving = (flags & cqeFlag.more) !== 0;
     if (result > 0) {
+      this.#hasReceived = true;
       const id = flags >>> 16;
       const chunk = this.#chunk;
       chunk.start = this.#buffers.offsetOf(id);
@@ -115,7 +127,9 @@ export class UringConnection extends SocketConnection implements Requester {
       chunk.now = this.#poller.now;
       this.arrived(chunk);
       this.#buffers.giveBack(id);
-      if (!this.#isReceiving && !this.isGone) this.#receive();
+      if (this.#isReceiving || this.isGone) return;
+      if (this.isLeaving) this.leave();
+      else this.#receive();
     } else if (result === -errno.ENOBUFS) this.#receive();
     else if (result === 0) this.peerEnded();
     else this.fail(-result);

@@ -41,7 +41,8 @@ export const uringSystem = (): SocketSystem => {
     get now() {
       return poller.now;
     },
-    create: (fd, reads, onGone) => new UringConnection(fd, poller, { buffers: poller.buffers[reads], onGone }),
+    create: (fd, { reads, leavesAtOnce }, onGone) =>
+      new UringConnection(fd, poller, { buffers: poller.buffers[reads], leavesAtOnce, onGone }),
     accept: (fd, onAccepted) => accept(poller, fd, onAccepted),
     soon: (action) => poller.soon(action),
   };
