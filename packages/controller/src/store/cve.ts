@@ -1,15 +1,14 @@
 import type { CveSignature, CveSummary } from '@rushhour/contract';
 import { sql } from 'kysely';
 import type { Change } from './change.ts';
-import { cveConditions } from './cve-conditions.ts';
 import type { Executor } from './database.ts';
 import { inList, jsonRows } from './expressions.ts';
 import { statement } from './statement.ts';
 import { createTable } from './table.ts';
 import type { CveContent, CveDetails } from './tables/cve.ts';
 
-export const cveSignatures = createTable('cveSignatures', { filters: cveConditions });
-type SignatureRow = NonNullable<Awaited<ReturnType<typeof cveSignatures.find>>>;
+export const cveSignatures = createTable('cveSignatures');
+export type SignatureRow = NonNullable<Awaited<ReturnType<typeof cveSignatures.find>>>;
 
 /** A signature before it has an id and an author. */
 export type NewSignature = Omit<

@@ -4,7 +4,7 @@ import { assertAllFound, cursorOf, one, pageRequestOf } from '../../crud.ts';
 import { notFound } from '../../errors.ts';
 import type { Handlers } from '../../handlers.ts';
 import { cveSignatures, findSignature, rawOf, removeSignatures, withDetails } from '../../store/cve.ts';
-import { cveParametersOf } from '../../store/cve-conditions.ts';
+import { searchSignatures } from '../../store/cve-search.ts';
 import type { Store } from '../../store/index.ts';
 import { assertUnused, dropLinks, referencesTo } from '../../store/links.ts';
 import type { SettingsStore } from '../../store/settings.ts';
@@ -27,9 +27,8 @@ const sortColumn = (key: string) => (key === 'severity' ? 'severityRank' : key);
 export const cveHandlers = ({ store, settings, bus, files }: Deps): Handlers<typeof api.cve> => ({
   list: async ({ query }) => {
     const { key, order, limit, offset, search, filters } = pageRequestOf(query, 'id');
-    const narrowed = cveParametersOf({ ...filters, ...(search && { search }) } as CveFilter, store.read.engine);
-    const request = { key: sortColumn(key), order, limit, offset, filters: narrowed };
-    const { rows, total } = await cveSignatures.page(store.read, request);
+    const filter = { ...filters, ...(search && { search }) } as CveFilter;
+    const { rows, total } = await searchSignatures(store.read, { filter, key: sortColumn(key), order, limit, offset });
     return { cursor: cursorOf(limit, offset, total), data: await withDetails(store.read, rows) };
   },
   all: async () => {
