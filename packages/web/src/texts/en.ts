@@ -19,6 +19,7 @@ export const en = {
     menu: 'Menu',
     search: 'Go to … (Ctrl K)',
     notFound: 'There is no such page.',
+    notAllowed: 'You may not use this page. An administrator can allow it to your group.',
     goHome: 'To the overview',
     broken: 'This page broke',
     tryAgain: 'Try again',

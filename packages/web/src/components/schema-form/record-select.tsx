@@ -1,11 +1,14 @@
 import { Select, type SelectProps } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
+import { useMay } from '../../lib/session.ts';
 import { text } from '../../lib/text.ts';
 import { type Item, idOf, nameOf, operationsOf, pageQuery, type ResourceName, routeOf } from '../resource/resource.ts';
 
 /** Every record of a collection, by name. */
 export const useChoices = (name: ResourceName) => {
+  const may = useMay();
   const { data } = useQuery({
+    enabled: may(name, routeOf(name, 'all') !== undefined ? 'all' : 'list'),
     queryKey: [name, 'choices'],
     queryFn: async () => {
       const all = routeOf(name, 'all') !== undefined;

@@ -17,7 +17,7 @@ import { IconPlus } from '@tabler/icons-react';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
-import { EmptyState } from '../../components/page-states.tsx';
+import { EmptyState, Guarded } from '../../components/page-states.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { TimeText } from '../../components/time-text.tsx';
 import { client } from '../../lib/client.ts';
@@ -33,7 +33,13 @@ const states = Object.entries(words.states).map(([value, label]) => ({ value, la
 const stateColors: Record<KeyState, string> = { active: 'teal', disabled: 'yellow', revoked: 'red', expired: 'gray' };
 
 /** The keys of assistants: what each may do and whether it still works. */
-export const AiKeysPage = () => {
+export const AiKeysPage = () => (
+  <Guarded needs={['aiAdmin', 'keys']}>
+    <AiKeys />
+  </Guarded>
+);
+
+const AiKeys = () => {
   const search: Record<string, unknown> = useSearch({ strict: false });
   const navigate = useNavigate();
   const may = useMay();

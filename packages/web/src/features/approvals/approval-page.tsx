@@ -2,7 +2,7 @@ import { Anchor, Breadcrumbs, Card, Code, Group, Skeleton, Stack, Text, Title } 
 import type { Approval } from '@rushhour/contract';
 import { Link, useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { EmptyState, MissingPage } from '../../components/page-states.tsx';
+import { EmptyState, Guarded, MissingPage } from '../../components/page-states.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { useChoices } from '../../components/schema-form/record-select.tsx';
 import { TimeText } from '../../components/time-text.tsx';
@@ -15,7 +15,13 @@ import { useApproval } from './use-approvals.ts';
 const { approvals: words } = text;
 
 /** One request of an AI key: everything a person must know to decide about it. */
-export const ApprovalPage = () => {
+export const ApprovalPage = () => (
+  <Guarded needs={['aiAdmin', 'activity']}>
+    <ApprovalDetails />
+  </Guarded>
+);
+
+const ApprovalDetails = () => {
   const params = useParams({ strict: false });
   const id = Number(params.id);
   const { data: approval, error } = useApproval(id);

@@ -1,7 +1,7 @@
 import { Pagination, SegmentedControl, Skeleton, Stack, Table, Title } from '@mantine/core';
 import type { Approval } from '@rushhour/contract';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { EmptyState } from '../../components/page-states.tsx';
+import { EmptyState, Guarded } from '../../components/page-states.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { TimeText } from '../../components/time-text.tsx';
 import { text } from '../../lib/text.ts';
@@ -11,7 +11,13 @@ import { useApprovals } from './use-approvals.ts';
 const { approvals: words } = text;
 
 /** What AI keys ask people for. */
-export const ApprovalsPage = () => {
+export const ApprovalsPage = () => (
+  <Guarded needs={['aiAdmin', 'activity']}>
+    <Approvals />
+  </Guarded>
+);
+
+const Approvals = () => {
   const search: Record<string, unknown> = useSearch({ strict: false });
   const navigate = useNavigate();
   const state = search['state'] === 'all' ? undefined : 'pending';

@@ -16,7 +16,7 @@ import {
 import { aiRisks } from '@rushhour/contract';
 import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { EmptyState } from '../../components/page-states.tsx';
+import { EmptyState, Guarded } from '../../components/page-states.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { TimeText } from '../../components/time-text.tsx';
 import { client } from '../../lib/client.ts';
@@ -39,7 +39,13 @@ interface Entry {
 type Risk = (typeof aiRisks)[number];
 
 /** What AI keys did, entry by entry, and whether the chain of all entries is whole. */
-export const AuditPage = () => {
+export const AuditPage = () => (
+  <Guarded needs={['aiAdmin', 'activity']}>
+    <Audit />
+  </Guarded>
+);
+
+const Audit = () => {
   const search: Record<string, unknown> = useSearch({ strict: false });
   const navigate = useNavigate();
   const page = Number(search['page'] ?? 1);

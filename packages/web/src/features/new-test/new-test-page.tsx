@@ -19,7 +19,7 @@ import type { TaskTemplate, TemplateParameter } from '@rushhour/contract';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { EmptyState } from '../../components/page-states.tsx';
+import { EmptyState, Guarded } from '../../components/page-states.tsx';
 import { labelOf } from '../../components/schema-form/schema.ts';
 import { sentenceOf } from '../../components/toasts.tsx';
 import { client } from '../../lib/client.ts';
@@ -30,7 +30,13 @@ const { newTest } = text;
 type Values = Record<string, number | string | boolean>;
 
 /** What, between whom, how hard and how long: three steps to running traffic, nothing to type. */
-export const NewTestPage = () => {
+export const NewTestPage = () => (
+  <Guarded needs={['tasks', 'fromTemplate']}>
+    <NewTest />
+  </Guarded>
+);
+
+const NewTest = () => {
   const [step, setStep] = useState(0);
   const [template, setTemplate] = useState<TaskTemplate>();
   const [agentMap, setAgentMap] = useState<Record<string, number>>({});

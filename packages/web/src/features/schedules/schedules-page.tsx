@@ -4,7 +4,7 @@ import { IconChevronLeft, IconChevronRight, IconPlus } from '@tabler/icons-react
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
-import { EmptyState } from '../../components/page-states.tsx';
+import { EmptyState, Guarded } from '../../components/page-states.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { TimeText } from '../../components/time-text.tsx';
 import { client } from '../../lib/client.ts';
@@ -31,7 +31,13 @@ const monthIn = (search: Record<string, unknown>): Date => {
 const monthText = (date: Date) => `${date.getFullYear()}-${String(date.getMonth() + 1).padStart(2, '0')}`;
 
 /** Everything that will start by itself, and where it gets in each other's way. */
-export const SchedulesPage = () => {
+export const SchedulesPage = () => (
+  <Guarded needs={['tasks', 'schedules']}>
+    <Schedules />
+  </Guarded>
+);
+
+const Schedules = () => {
   const search: Record<string, unknown> = useSearch({ strict: false });
   const navigate = useNavigate();
   const may = useMay();

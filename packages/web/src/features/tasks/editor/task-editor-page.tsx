@@ -4,6 +4,7 @@ import { TaskDraft } from '@rushhour/contract';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
+import { Guarded } from '../../../components/page-states.tsx';
 import type { ObjectSchema } from '../../../components/schema-form/schema.ts';
 import { SchemaFields, type Value } from '../../../components/schema-form/schema-fields.tsx';
 import { sentenceOf, useToasts } from '../../../components/toasts.tsx';
@@ -22,7 +23,13 @@ import { useValidation } from './use-validation.ts';
 const { editor } = text;
 
 /** A task in the making, or one that is changed. */
-export const TaskEditorPage = () => {
+export const TaskEditorPage = () => (
+  <Guarded needs={['tasks', 'create']}>
+    <TaskEditor />
+  </Guarded>
+);
+
+const TaskEditor = () => {
   const params = useParams({ strict: false });
   const id = params.id === undefined ? undefined : Number(params.id);
   const { data, error } = useQuery({
