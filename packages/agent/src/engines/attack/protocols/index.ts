@@ -1,11 +1,23 @@
 import type { ExchangeProtocol } from '@rushhour/protocol';
 import type { ProtocolDriver } from '../driver.ts';
 import { dnsDriver } from './dns.ts';
+import { ftpDriver } from './ftp.ts';
 import { httpDriver } from './http.ts';
+import { imapDriver } from './imap.ts';
+import { pop3Driver } from './pop3.ts';
 import { rawDriver } from './raw.ts';
+import { smtpDriver } from './smtp.ts';
 
 /** Every protocol attempts can be carried by. Adding one is adding a file and a line here. */
-const drivers: readonly ProtocolDriver[] = [dnsDriver, httpDriver, rawDriver];
+const drivers: readonly ProtocolDriver[] = [
+  dnsDriver,
+  ftpDriver,
+  httpDriver,
+  imapDriver,
+  pop3Driver,
+  rawDriver,
+  smtpDriver,
+];
 
 const byProtocol = new Map(
   drivers.flatMap((driver) => driver.protocols.map((protocol) => [protocol, driver] as const)),

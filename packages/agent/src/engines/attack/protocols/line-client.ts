@@ -1,0 +1,144 @@
+import type { Attempt, FileExchange } from '@rushhour/protocol';
+import { Dialog } from '../dialog.ts';
+import type { AttackRoute, ClientScene, ClientSight } from '../driver.ts';
+import { hashOfBytes, proofOf, tokenOf } from '../proof.ts';
+
+const lineEnd = Buffer.from('\r\n');
+const excerptBytes = 2048;
+const tellingBytes = 64;
+
+/** One connection that talks in lines. What does not come is undefined. */
+export class LineClient {
+  readonly dialog: Dialog;
+  #held = Buffer.alloc(0);
+
+  private constructor(dialog: Dialog) {
+    this.dialog = dialog;
+  }
+
+  static async open(route: AttackRoute, scene: ClientScene): Promise<LineClient> {
+    return new LineClient(await Dialog.open(route, scene));
+  }
+
+  send(line: string): Promise<boolean> {
+    return this.dialog.write(Buffer.from(`${line}\r\n`, 'latin1'));
+  }
+
+  async line(): Promise<string | undefined> {
+    return (await this.until(lineEnd))?.toString('latin1').trimEnd();
+  }
+
+  /** Says a line and hears the last line of the reply: of several, all but that one have a dash behind the code. */
+  async ask(line: string): Promise<string | undefined> {
+    if (!(await this.send(line))) return undefined;
+    return this.reply();
+  }
+
+  async reply(): Promise<string | undefined> {
+    for (;;) {
+      const line = await this.line();
+      if (line === undefined || !/^\d{3}-/.test(line)) return line;
+    }
+  }
+
+  /** Everything up to an ending, and it. */
+  async until(ending: Buffer): Promise<Buffer | undefined> {
+    for (let from = 0; ; ) {
+      const at = this.#held.indexOf(ending, from);
+      if (at >= 0) return this.#cut(at + ending.length);
+      from = Math.max(0, this.#held.length - ending.length);
+      if (!(await this.#more())) return undefined;
+    }
+  }
+
+  async exactly(length: number): Promise<Buffer | undefined> {
+    while (this.#held.length < length) if (!(await this.#more())) return undefined;
+    return this.#cut(length);
+  }
+
+  async #more(): Promise<boolean> {
+    if (!(await this.dialog.more())) return false;
+    this.#held = Buffer.concat([this.#held, this.dialog.take()]);
+    return true;
+  }
+
+  #cut(length: number): Buffer {
+    const cut = Buffer.from(this.#held.subarray(0, length));
+    this.#held = this.#held.subarray(length);
+    return cut;
+  }
+}
+
+/** What the two ends of an attempt know it by. */
+export const marksOf = (
+  { id }: Pick<Attempt, 'id'>,
+  { runToken, proofKey }: Pick<ClientScene, 'runToken' | 'proofKey'>,
+) => {
+  const token = tokenOf(runToken, id);
+  return { token, proof: proofOf(proofKey, token) };
+};
+
+/** How a transfer went. */
+export interface Carried {
+  readonly client: LineClient;
+  readonly content: Buffer;
+  readonly exchange: FileExchange;
+  readonly proof: string;
+  /** All that had to be sent was. */
+  readonly isComplete: boolean;
+  /** The last reply, if the talk ended with one; of a download the one that stands in place of the file. */
+  readonly reply: string | undefined;
+  /** Of a download. */
+  readonly received?: Buffer | undefined;
+}
+
+const statusIn = (reply: string | undefined) => Number(/^(\d{3})/.exec(reply ?? '')?.[1] ?? 0);
+
+const isAlike = (received: Buffer, content: Buffer) => {
+  const length = Math.min(received.length, content.length, tellingBytes);
+  return received.length > 0 && received.subarray(0, length).equals(content.subarray(0, length));
+};
+
+const downSight = ({ content, exchange, isComplete, reply, received, client }: Carried) => {
+  const isThere = received !== undefined;
+  const foreign = Buffer.from(isThere ? received : (reply ?? ''), 'latin1');
+  return {
+    isComplete,
+    sentBytes: Buffer.byteLength(exchange.name),
+    sentSha256: hashOfBytes(Buffer.from(exchange.name)),
+    end: isThere || reply !== undefined ? ('response' as const) : client.dialog.end,
+    rxBytes: foreign.length,
+    rxSha256: hashOfBytes(foreign),
+    responseIsOurs: isThere && isAlike(received, content),
+    excerpt: isThere && received.equals(content) ? undefined : foreign.toString('base64', 0, excerptBytes),
+  };
+};
+
+const upSight = ({ content, isComplete, reply, proof, client }: Carried) => {
+  const text = Buffer.from(reply ?? '', 'latin1');
+  const isOurs = reply?.includes(proof) ?? false;
+  return {
+    isComplete,
+    sentBytes: isComplete ? content.length : 0,
+    sentSha256: hashOfBytes(content),
+    end: reply === undefined ? client.dialog.end : ('response' as const),
+    rxBytes: text.length,
+    rxSha256: hashOfBytes(text),
+    responseIsOurs: isOurs,
+    excerpt: isOurs ? undefined : text.toString('base64', 0, excerptBytes),
+  };
+};
+
+/** What the client tells of a transfer. */
+export const sightOf = (carried: Carried): ClientSight => {
+  const { ip, port, connect, ttfbMs, ownError } = carried.client.dialog;
+  const { excerpt, ...sight } = carried.exchange.direction === 'up' ? upSight(carried) : downSight(carried);
+  carried.client.dialog.close();
+  return {
+    ...{ ip, port, connect, ttfbMs },
+    ...sight,
+    status: statusIn(carried.reply),
+    ...(ownError !== undefined && { error: ownError }),
+    ...(excerpt !== undefined && excerpt !== '' && { excerpt }),
+  };
+};

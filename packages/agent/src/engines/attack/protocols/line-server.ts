@@ -1,0 +1,208 @@
+import { createServer, type Server, type Socket } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
+import type { AttackListen, Attempt, FileExchange } from '@rushhour/protocol';
+import { closeServers, listenAll } from '../../../net/listen.ts';
+import type { AttackListener, ServerScene, ServerSight } from '../driver.ts';
+import { hashOfBytes, proofOf, tokenOf } from '../proof.ts';
+
+/** What a protocol makes of one connection. */
+export interface LineSession {
+  readonly greeting?: string;
+  /** Answers a line; what it returns is sent with a line end. */
+  onLine(line: string, talk: Talk): string | undefined | Promise<string | undefined>;
+  onClose?(): void;
+}
+
+const mostLineBytes = 65_536;
+const mostBytes = 300 * 1024 * 1024;
+const plainIp = (address: string | undefined): string => address?.replace(/^::ffff:/, '') ?? '';
+
+type Taking = { readonly ending: Buffer } | { readonly length: number };
+
+/** One connection of our server, in lines and now and then in blocks. Tells once what it saw. */
+export class Talk {
+  readonly socket: Socket;
+  readonly #scene: ServerScene;
+  readonly #session: LineSession;
+  readonly #ends: Pick<ServerSight, 'ip' | 'port' | 'peerIp' | 'peerPort'>;
+  #held = Buffer.alloc(0);
+  #taking: (Taking & { resolve(bytes: Buffer): void }) | undefined;
+  #isBusy = false;
+  #isTold = false;
+  #isSilent = false;
+  #end: ServerSight['end'] = 'none';
+  /** The attempt this connection is about, once it is known. */
+  attempt: Attempt | undefined;
+  /** The file, as far as it came. */
+  received: Buffer | undefined;
+  /** What a client must see unchanged: the file, or the last reply. */
+  sent = Buffer.alloc(0);
+
+  constructor(socket: Socket, session: LineSession, scene: ServerScene) {
+    this.socket = socket;
+    this.#session = session;
+    this.#scene = scene;
+    const { localAddress, localPort = 0, remoteAddress, remotePort = 0 } = socket;
+    this.#ends = {
+      ...{ ip: plainIp(localAddress), port: localPort },
+      ...{ peerIp: plainIp(remoteAddress), peerPort: remotePort },
+    };
+    socket.on('data', (bytes: Buffer) => this.#take(bytes));
+    socket.on('error', () => {
+      this.#end = 'reset';
+    });
+    socket.on('end', () => {
+      if (this.#end === 'none') this.#end = 'fin';
+      socket.end();
+    });
+    socket.on('close', () => {
+      session.onClose?.();
+      this.tell();
+    });
+    if (session.greeting !== undefined) this.say(session.greeting);
+  }
+
+  say(line: string): void {
+    if (this.socket.writable) this.socket.write(`${line}\r\n`, 'latin1');
+  }
+
+  /** Finds the attempt of a token; true when it is one of ours and of this protocol. */
+  recognise(token: string): boolean {
+    const found = this.#scene.attemptOf(token)?.attempt;
+    if (found === undefined || !('direction' in found.exchange)) return false;
+    this.attempt = found;
+    return true;
+  }
+
+  get exchange(): FileExchange | undefined {
+    return this.attempt?.exchange as FileExchange | undefined;
+  }
+
+  get content(): Buffer {
+    return this.exchange === undefined ? Buffer.alloc(0) : this.#scene.bytesOf(this.exchange.content);
+  }
+
+  /** What only we can say about the attempt. */
+  get proof(): string {
+    return this.attempt === undefined ? '' : this.proofFor(tokenOf(this.#scene.runToken, this.attempt.id));
+  }
+
+  proofFor(text: string): string {
+    return proofOf(this.#scene.proofKey, text);
+  }
+
+  /** The next bytes up to an ending, or so many. */
+  take(taking: Taking): Promise<Buffer> {
+    const { promise, resolve } = Promise.withResolvers<Buffer>();
+    this.#taking = { ...taking, resolve };
+    this.#serve();
+    return promise;
+  }
+
+  /** A connection that only proves who we are is nobody's attempt. */
+  hush(): void {
+    this.#isSilent = true;
+  }
+
+  tell(): void {
+    if (this.#isTold || this.#isSilent) return;
+    this.#isTold = true;
+    const { seen, rx } = this.#sight();
+    this.#scene.record({
+      attempt: this.attempt?.id ?? null,
+      step: 0,
+      correlation: this.attempt === undefined ? 'none' : 'token',
+      ...this.#ends,
+      seen,
+      rxBytes: rx.length,
+      rxSha256: hashOfBytes(rx),
+      sentBytes: this.sent.length,
+      sentSha256: hashOfBytes(this.sent),
+      end: this.#end,
+      atMs: this.#scene.elapsedMs(),
+    });
+  }
+
+  #sight(): { seen: ServerSight['seen']; rx: Buffer } {
+    const { exchange, received } = this;
+    if (exchange === undefined || received === undefined) return { seen: 'connected', rx: Buffer.alloc(0) };
+    const wanted = exchange.direction === 'up' ? this.content : Buffer.from(exchange.name);
+    if (received.equals(wanted)) return { seen: 'full', rx: received };
+    const isStart = received.length < wanted.length && wanted.subarray(0, received.length).equals(received);
+    return { seen: isStart ? 'partial' : 'modified', rx: received };
+  }
+
+  #take(bytes: Buffer): void {
+    this.#held = this.#held.length === 0 ? bytes : Buffer.concat([this.#held, bytes]);
+    if (this.#held.length > mostBytes) this.socket.destroy();
+    else this.#serve();
+  }
+
+  #serve(): void {
+    if (this.#taking !== undefined) {
+      const { resolve } = this.#taking;
+      const length = this.#lengthOf(this.#taking);
+      if (length === undefined) return;
+      this.#taking = undefined;
+      resolve(this.#cut(length));
+      return;
+    }
+    if (this.#isBusy) return;
+    const at = this.#held.indexOf('\n');
+    if (at < 0 && this.#held.length > mostLineBytes) this.socket.destroy();
+    if (at >= 0)
+      void this.#answer(
+        this.#cut(at + 1)
+          .toString('latin1')
+          .trimEnd(),
+      );
+  }
+
+  async #answer(line: string): Promise<void> {
+    this.#isBusy = true;
+    const reply = await this.#session.onLine(line, this);
+    if (reply !== undefined) this.say(reply);
+    this.#isBusy = false;
+    this.#serve();
+  }
+
+  #lengthOf(taking: Taking): number | undefined {
+    if ('length' in taking) return this.#held.length >= taking.length ? taking.length : undefined;
+    const at = this.#held.indexOf(taking.ending);
+    return at < 0 ? undefined : at + taking.ending.length;
+  }
+
+  #cut(length: number): Buffer {
+    const cut = this.#held.subarray(0, length);
+    this.#held = this.#held.subarray(length);
+    return cut;
+  }
+}
+
+/** Listens for connections that talk in lines. */
+export const listenLines = async (
+  place: AttackListen,
+  scene: ServerScene,
+  createSession: (socket: Socket) => LineSession,
+): Promise<AttackListener> => {
+  const talks = new Set<Talk>();
+  const onVisit = (socket: Socket) => {
+    const talk = new Talk(socket, createSession(socket), scene);
+    talks.add(talk);
+    socket.on('close', () => talks.delete(talk));
+  };
+  const create = (): Server => {
+    if (!place.isTls) return createServer({ allowHalfOpen: true, noDelay: true }, onVisit);
+    return createTlsServer(scene.tls, onVisit).on('tlsClientError', () => {});
+  };
+  const servers = await listenAll([place], create, { core: { count: 1 } });
+  return {
+    async close() {
+      for (const talk of talks) talk.tell();
+      await closeServers(servers);
+    },
+  };
+};
+
+/** The nonce of a name that only asks for a proof. */
+export const nonceOfName = (name: string): string | undefined => /^proof-([0-9a-f]{32})$/.exec(name)?.[1];
