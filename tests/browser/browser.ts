@@ -5,6 +5,9 @@ import { requireProgram } from '../engines/programs.ts';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
+/** Whom `startSystem` makes. */
+export const administrator = { email: 'admin@example.test', password: 'quiet-Harbour-27-lamps' };
+
 /** A real browser: Debian's Chromium. */
 export const launchBrowser = async (): Promise<Browser> => {
   requireProgram('chromium');
@@ -28,18 +31,33 @@ interface Violation {
 }
 
 /** What axe finds serious or worse. Evaluated by the debugger, which the page's policy does not concern. */
-export const seriousViolations = async (page: Page): Promise<string[]> => {
-  await page.evaluate(axe);
-  const found = (await page.evaluate('axe.run(document, { resultTypes: ["violations"] })')) as {
-    violations: Violation[];
-  };
+const violationsOf = async (page: Page, options: object): Promise<string[]> => {
+  if (!(await page.evaluate('"axe" in window'))) await page.evaluate(axe);
+  const found = (await page.evaluate(`axe.run(document, ${JSON.stringify(options)})`)) as { violations: Violation[] };
   return found.violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`);
 };
 
+export const seriousViolations = (page: Page) => violationsOf(page, { resultTypes: ['violations'] });
+
+/** Colours alone, for another scheme of the same page. */
+export const contrastViolations = (page: Page) =>
+  violationsOf(page, { resultTypes: ['violations'], runOnly: ['color-contrast'] });
+
 export const signIn = async (page: Page, { email, password }: { email: string; password: string }) => {
   await page.getByLabel('E-mail').fill(email);
   await page.getByLabel('Password', { exact: false }).first().fill(password);
   await page.getByRole('button', { name: 'Sign in' }).click();
+};
+
+/** Goes to another page without loading the interface anew, and waits until it is drawn and has its data. */
+export const visit = async (page: Page, path: string) => {
+  // A page that does not exist lies between, so that nothing of the old page can be taken for the new one.
+  await page.evaluate(() => history.pushState({}, '', '/nowhere'));
+  await page.waitForFunction(() => document.querySelector('main') === null);
+  await page.evaluate((to) => history.pushState({}, '', to), path);
+  await page.waitForFunction(
+    () => document.querySelector('main h1') !== null && document.querySelector('main .mantine-Skeleton-root') === null,
+  );
 };

@@ -1,0 +1,83 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ensureWeb } from '../../scripts/build-web.ts';
+import { fillWithDemoData } from '../../scripts/demo-data.ts';
+import { httpTask, runToEnd, type System, startSystem } from '../system/system.ts';
+import {
+  administrator,
+  contrastViolations,
+  launchBrowser,
+  openPage,
+  seriousViolations,
+  signIn,
+  visit,
+} from './browser.ts';
+import { examplesOf, pagesOf } from './pages.ts';
+
+let system: System;
+let browser: Browser;
+let page: Page;
+let problems: string[];
+let paths: string[];
+
+beforeAll(async () => {
+  await ensureWeb();
+  system = await startSystem();
+  const [near, far] = [await system.addAgent('lab-client'), await system.addAgent('lab-server')];
+  const values = { requestsPerSecond: 20, duration: { mode: 'time', seconds: 2 } };
+  const [data, { id, result }] = await Promise.all([
+    fillWithDemoData(system.client),
+    runToEnd(system.client, httpTask(near, far, values)),
+  ]);
+  const task = { id: String(id), runId: String(result.id) };
+  paths = await pagesOf([...examplesOf(data), { name: 'agents', id: String(near.id) }, task]);
+  browser = await launchBrowser();
+  ({ page, problems } = await openPage(browser));
+  await page.goto(system.url);
+}, 180_000);
+afterAll(async () => {
+  await browser?.close();
+  await system?.close();
+});
+
+describe('every page', () => {
+  it('has no serious barrier, light or dark', async () => {
+    const found = (await seriousViolations(page)).map((violation) => `sign-in: ${violation}`);
+    await signIn(page, administrator);
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    // The overview is where we are.
+    for (const path of [...paths.filter((one) => one !== '/'), '/']) {
+      await visit(page, path);
+      found.push(...(await seriousViolations(page)).map((violation) => `${path}: ${violation}`));
+      await page.emulateMedia({ colorScheme: 'dark' });
+      found.push(...(await contrastViolations(page)).map((violation) => `${path}, dark: ${violation}`));
+      await page.emulateMedia({ colorScheme: 'light' });
+    }
+    expect(paths.length).toBeGreaterThan(25);
+    expect(found).toEqual([]);
+    expect(problems).toEqual([]);
+  });
+
+  it('fits a phone: nothing makes the page wider than its screen', async () => {
+    await page.setViewportSize({ width: 390, height: 844 });
+    const wide: string[] = [];
+    for (const path of [...paths.filter((one) => one !== '/'), '/']) {
+      await visit(page, path);
+      const excess = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+      if (excess > 0) wide.push(`${path}: ${excess} px`);
+    }
+    expect(wide).toEqual([]);
+  });
+
+  it('has forms without serious barriers', async () => {
+    await page.setViewportSize({ width: 1280, height: 900 });
+    const found: string[] = [];
+    for (const name of ['networks', 'certificates', 'applications', 'groups', 'tunnels', 'users']) {
+      await page.goto(`${system.url}/resources/${name}?edit=new`);
+      await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).waitFor();
+      await page.waitForFunction(() => document.getAnimations().every(({ playState }) => playState !== 'running'));
+      found.push(...(await seriousViolations(page)).map((violation) => `${name}: ${violation}`));
+    }
+    expect(found).toEqual([]);
+  });
+});

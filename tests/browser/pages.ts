@@ -1,0 +1,51 @@
+import { fileURLToPath } from 'node:url';
+import type { fillWithDemoData } from '../../scripts/demo-data.ts';
+
+/** Values for the parts of an address that a route leaves open. */
+export type Example = Readonly<Record<string, string>>;
+
+interface WebRouter {
+  readonly routesByPath: Readonly<Record<string, unknown>>;
+}
+
+interface Listed {
+  readonly name: string;
+}
+
+const source = (path: string) => fileURLToPath(new URL(`../../packages/web/src/app/${path}`, import.meta.url));
+
+/** Records to show on the pages of one record. */
+export const examplesOf = (data: Awaited<ReturnType<typeof fillWithDemoData>>): Example[] => [
+  { name: 'projects', id: String(data.project) },
+  { name: 'networks', id: String(data.networks[0]) },
+  { name: 'macs', id: '1' },
+  { name: 'tunnels', id: '1' },
+  { name: 'certificates', id: String(data.certificates.expired) },
+  { name: 'files', id: String(data.capture) },
+  { name: 'applications', id: String(data.application) },
+  { name: 'dictionaries', id: String(data.dictionary) },
+  { name: 'taskTemplates', id: '1' },
+  { name: 'users', id: '1' },
+  { name: 'groups', id: '2' },
+];
+
+/**
+ * Every address of the interface: the routes of its router, those of collections once for each collection.
+ * Routes that need an example nobody gave are left out only if they belong to a record that `examples` does not name.
+ */
+export const pagesOf = async (examples: readonly Example[]): Promise<string[]> => {
+  const { router } = (await import(source('router.tsx'))) as { router: WebRouter };
+  const { resources } = (await import(source('resources/resources.tsx'))) as { resources: readonly Listed[] };
+  const all = [...examples, ...resources.map(({ name }) => ({ name }))];
+  const paths = Object.keys(router.routesByPath).filter((path) => !['/sign-in', '/password'].includes(path));
+  return [...new Set(paths.flatMap((path) => filled(path, all)))];
+};
+
+const filled = (path: string, examples: readonly Example[]): string[] => {
+  const open = [...path.matchAll(/\$(\w+)/g)].map(([, name = '']) => name);
+  if (open.length === 0) return [path];
+  const isOfCollection = path.startsWith('/resources/');
+  return examples
+    .filter((example) => open.every((name) => name in example) && isOfCollection === 'name' in example)
+    .map((example) => path.replace(/\$(\w+)/g, (_, name: string) => example[name] ?? ''));
+};
