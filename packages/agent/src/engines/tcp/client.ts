@@ -16,7 +16,7 @@ type Context = EngineContext<TcpClientConfig>;
 
 const failurePauseMs = 100;
 const drainMs = 1000;
-const bulkBytes = 131_072;
+const bulkBytes = { paced: 131_072, unlimited: 1_048_576 } as const;
 
 const messageLoad = (config: TcpClientConfig, bytes: number): Load => {
   if (config.rateBps !== undefined) return { rate: config.rateBps / 8 / bytes };
@@ -46,11 +46,12 @@ class TcpClient implements Run, Pausable, LoadChangeable, SessionOwner {
     this.#sources = sources;
     const payload = payloadBytes(config.payload);
     const { noDelay, keepAliveSec } = config;
+    const isPaced = (config.rateBps ?? config.messagesPerSecond) !== undefined;
     this.#transport = createStreamTransport(
       { path: config.dataPath, note: context.note },
       { noDelay, keepAliveSec, reads: 'large', leavesAtOnce: false },
     );
-    this.#payload = this.#transport.keep(payload.length > 0 ? payload : Buffer.alloc(bulkBytes));
+    this.#payload = this.#transport.keep(payload.length > 0 ? payload : Buffer.alloc(isPaced ? bulkBytes.paced : bulkBytes.unlimited));
     const { createAlarm } = this.#transport;
     const ways = config.targets.map((target) => ({
       port: target.port,

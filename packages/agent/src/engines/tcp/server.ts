@@ -6,7 +6,7 @@ import { payloadBytes } from '../../net/payload.ts';
 import type { Listener } from '../../net/transport.ts';
 import { TcpServerConnection } from './server-connection.ts';
 
-const bulkBytes = 131_072;
+const bulkBytes = 1_048_576;
 
 /** Takes everything, sends it back, or sends without being asked. */
 export const prepareTcpServer = async (context: EngineContext<TcpServerConfig>): Promise<Run> => {

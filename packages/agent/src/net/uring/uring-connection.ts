@@ -86,7 +86,7 @@ export class UringConnection extends SocketConnection implements Requester {
       this.#hoped = out.length;
       out.advance(out.length);
     } else {
-      ring.setOperationFlags(at, noSignal);
+      ring.setOperationFlags(at, waitAll | noSignal);
       this.isSending = true;
     }
   }
@@ -162,7 +162,7 @@ export class UringConnection extends SocketConnection implements Requester {
     const { ring } = this.#poller;
     const at = ring.request(opcode.send, this.fd, this.#token(kind.waitingSend));
     ring.setBuffer(at, this.out.address, this.out.length);
-    ring.setOperationFlags(at, messageFlag.noSignal);
+    ring.setOperationFlags(at, messageFlag.waitAll | messageFlag.noSignal);
     this.isSending = true;
   }
 

@@ -24,7 +24,7 @@ export class UringPoller implements Waiter, Flusher {
   readonly ring = new Ring();
   readonly buffers = {
     small: new BufferRing(this.ring, { group: 0, count: 512, bytes: 16_384 }),
-    large: new BufferRing(this.ring, { group: 1, count: 64, bytes: 262_144 }),
+    large: new BufferRing(this.ring, { group: 1, count: 8, bytes: 262_144 }),
   } as const;
   readonly #requesters: (Requester | undefined)[] = [];
   readonly #free: number[] = [];
