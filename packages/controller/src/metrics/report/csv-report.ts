@@ -1,4 +1,5 @@
 import type { MetricValue } from '@rushhour/contract';
+import type { SecurityReport } from '../../attacks/security-report.ts';
 import type { ReportData } from './report-data.ts';
 
 const members = ['sum', 'rate', 'count', 'min', 'max', 'avg', 'p50', 'p90', 'p95', 'p99', 'p999', 'last'] as const;
@@ -14,8 +15,39 @@ const line = (values: readonly unknown[]) => `${values.map(field).join(',')}\r\n
 
 const valuesOf = (metric: MetricValue) => members.map((member) => metric[member]);
 
-/** One line for each metric of each entry and side, as RFC 4180 has it. */
-export const csvReport = ({ run }: ReportData): string => {
+const attemptMembers = [
+  'attemptID',
+  'kind',
+  'refID',
+  'refName',
+  'variant',
+  'category',
+  'severity',
+  'expected',
+  'outcome',
+  'mechanism',
+  'detected',
+  'confidence',
+  'startedAt',
+  'durationMs',
+] as const;
+
+/** One line for each attempt. */
+const attemptsCsv = ({ attempts }: SecurityReport): string => {
+  const head = line([...attemptMembers, 'techniques', 'status', 'clientEnd', 'serverSeen', 'sentBytes', 'reason']);
+  const rows = attempts.map((attempt) =>
+    line([
+      ...attemptMembers.map((member) => attempt[member]),
+      attempt.techniques.join(' '),
+      ...[attempt.client.status, attempt.client.end, attempt.server.seen, attempt.client.sentBytes, attempt.reason],
+    ]),
+  );
+  return head + rows.join('');
+};
+
+/** One line for each metric of each entry and side, or of a security test for each attempt, as RFC 4180 has it. */
+export const csvReport = ({ run, security }: ReportData): string => {
+  if (security !== null) return attemptsCsv(security);
   const head = line(['run', 'entry', 'plugin', 'role', 'window', 'seconds', 'metric', 'unit', 'type', ...members]);
   const rows = run.summary.flatMap(({ configurationIndex, plugin, role, window, seconds, metrics }) =>
     metrics.map((metric) =>

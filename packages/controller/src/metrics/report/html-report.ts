@@ -1,11 +1,14 @@
 import type { MetricValue, RunSummary } from '@rushhour/contract';
+import { cell, escaped, table } from './html-parts.ts';
 import { numberText } from './number-text.ts';
 import { type ReportData, statusNames, verdictNames } from './report-data.ts';
+import { securitySection } from './security-section.ts';
 import { svgChart } from './svg-chart.ts';
 
 export const reportSections = [
   'summary',
   'thresholds',
+  'security',
   'charts',
   'metrics',
   'agents',
@@ -14,11 +17,6 @@ export const reportSections = [
 ] as const;
 export type ReportSection = (typeof reportSections)[number];
 
-// Names come from users and agents: nothing of theirs is ever markup.
-const escaped = (text: unknown) => String(text).replace(/[&<>"']/g, (letter) => `&#${letter.charCodeAt(0)};`);
-const cell = (value: unknown, kind = '') => `<td${kind && ` class="${kind}"`}>${escaped(value)}</td>`;
-const table = (head: readonly string[], rows: readonly string[]) =>
-  `<table><thead><tr>${head.map((name) => `<th>${escaped(name)}</th>`).join('')}</tr></thead><tbody>${rows.join('')}</tbody></table>`;
 const section = (title: string, body: string) => `<section><h2>${escaped(title)}</h2>${body}</section>`;
 
 const style = `
@@ -106,6 +104,7 @@ const eventsOf = ({ events }: ReportData) =>
 const writers: Record<ReportSection, readonly [string, (data: ReportData) => string]> = {
   summary: ['Summary', summaryOf],
   thresholds: ['Thresholds', thresholdsOf],
+  security: ['Security', ({ security }) => securitySection(security)],
   charts: [
     'Charts',
     ({ charts }) =>
@@ -122,6 +121,9 @@ const writers: Record<ReportSection, readonly [string, (data: ReportData) => str
 
 /** One file that needs nothing else: no script, no font, no picture from anywhere. */
 export const htmlReport = (data: ReportData, wanted: readonly ReportSection[] = reportSections): string => {
-  const body = wanted.map((name) => section(writers[name][0], writers[name][1](data))).join('');
+  const body = wanted
+    .filter((name) => name !== 'security' || data.security !== null)
+    .map((name) => section(writers[name][0], writers[name][1](data)))
+    .join('');
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${escaped(data.title)}</title><style>${style}</style></head><body><header><h1>${escaped(data.title)}</h1><p>Run ${data.run.number} of task ${data.run.taskID}</p></header>${body}<footer>Rushhour · ${escaped(data.generatedAt)} · definition ${escaped(data.run.definitionHash)}</footer></body></html>`;
 };

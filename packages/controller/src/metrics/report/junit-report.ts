@@ -1,3 +1,4 @@
+import type { ShownAttempt } from '../../attacks/security-report.ts';
 import { type ReportData, statusNames, verdictNames } from './report-data.ts';
 
 // What XML cannot hold at all is replaced, the rest is escaped.
@@ -40,6 +41,24 @@ const casesOf = ({ run, isPartial }: ReportData): Case[] => {
   return [ended, valid, ...thresholds];
 };
 
+/** One case for each signature or payload, in all its forms; harmless ones fail when they were stopped. */
+const attackCases = ({ security }: ReportData): Case[] => {
+  const groups = Map.groupBy(security?.attempts ?? [], ({ kind, refID, refName }) => `${kind} ${refID} ${refName}`);
+  return [...groups.values()].map((all) => {
+    const [{ kind, refName, expected }] = all as [ShownAttempt];
+    const isWrong = ({ outcome }: ShownAttempt) =>
+      expected === 'allow' ? outcome === 'blocked' || outcome === 'modified' : outcome === 'passed';
+    const wrong = all.filter(isWrong);
+    const decided = all.filter(({ outcome }) => ['blocked', 'modified', 'passed'].includes(outcome));
+    const verb = expected === 'allow' ? 'stopped' : 'got through';
+    return {
+      name: `${kind}: ${refName}`,
+      failure: wrong.length === 0 ? '' : `${verb}: ${wrong.map(({ variant }) => variant).join(', ')}`,
+      skipped: decided.length === 0 ? `nothing can be said: ${all[0]?.reason ?? ''}` : '',
+    };
+  });
+};
+
 const caseXml = (suite: string, { name, failure, skipped }: Case): string => {
   const inner = failure
     ? `<failure message="${text(failure)}"/>`
@@ -51,7 +70,7 @@ const caseXml = (suite: string, { name, failure, skipped }: Case): string => {
 
 /** For build servers: the end of the run, its validity and each threshold are test cases. */
 export const junitReport = (data: ReportData): string => {
-  const cases = casesOf(data);
+  const cases = [...casesOf(data), ...attackCases(data)];
   const failures = cases.filter(({ failure }) => failure !== '').length;
   const skipped = cases.filter(({ failure, skipped: why }) => failure === '' && why !== '').length;
   const counts = `tests="${cases.length}" failures="${failures}" errors="0" skipped="${skipped}"`;

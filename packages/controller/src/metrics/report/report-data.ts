@@ -1,4 +1,5 @@
 import type { MetricSeries, RunAgent, RunEvent, RunResult } from '@rushhour/contract';
+import type { SecurityReport } from '../../attacks/security-report.ts';
 
 /** A chart of the report: lines over the same time. */
 export interface ReportChart {
@@ -19,6 +20,8 @@ export interface ReportData {
   readonly agents: readonly RunAgent[];
   readonly events: readonly RunEvent[];
   readonly charts: readonly ReportChart[];
+  /** Null when the run was no security test. */
+  readonly security: SecurityReport | null;
 }
 
 /** Lines of series that have any value, as one chart. */

@@ -59,6 +59,7 @@ const data = (changes: Partial<ReportData['run']> = {}): ReportData => ({
   },
   agents: [],
   events: [],
+  security: null,
   charts: [chartOf('Load', '/s', [['reached', seriesOf([1000, null, 990])]])],
 });
 

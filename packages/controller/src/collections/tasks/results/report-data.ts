@@ -1,4 +1,5 @@
 import { type ConfigurationEntry, entriesOf, type MetricSeries } from '@rushhour/contract';
+import { readSecurityReport } from '../../../attacks/security-report.ts';
 import { type Metrics, type SeriesSelection, UnknownMetric } from '../../../metrics/metrics.ts';
 import { chartOf, type ReportChart, type ReportData } from '../../../metrics/report/report-data.ts';
 import { isTerminal } from '../../../runs/task-state.ts';
@@ -49,13 +50,15 @@ const chartsOf = async ({ metrics }: Deps, { id, definition }: FoundRun): Promis
 export const readReportData = async (deps: Deps, comment: string, run: FoundRun): Promise<ReportData> => {
   const { read, metrics } = deps;
   const agents = await runAgentsOf(read, run.id);
+  const result = await readRunResult(deps, run, true);
   return {
     title: comment || `Task ${run.taskID}`,
     generatedAt: new Date().toISOString(),
     isPartial: !isTerminal(run.status),
-    run: await readRunResult(deps, run, true),
+    run: result,
     agents: await Promise.all(agents.map((agent) => readRunAgent({ read, metrics }, agent))),
     events: (await runEventsAfter(read, run.id, 0)).map(eventOf),
     charts: await chartsOf(deps, run),
+    security: (await readSecurityReport(read, run, result.thresholds)) ?? null,
   };
 };

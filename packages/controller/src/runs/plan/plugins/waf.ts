@@ -37,6 +37,7 @@ export const planWaf = (scope: PlanScope): Traffic => {
     tls: tlsParams,
     ratePerSecond: wafModules.ratePerSecond,
     concurrency: wafModules.concurrency,
+    timeoutMs: Math.min(values.httpParams.timeoutMs, wafModules.detection.control.timeoutMs),
     addressRotation: rotationOf(wafModules.clientIpRotation),
     detection: wafModules.detection,
   };

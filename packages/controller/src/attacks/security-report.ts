@@ -1,0 +1,152 @@
+import type { AttackResult, ThresholdResult } from '@rushhour/contract';
+import type { Attempt, ControlObservation } from '@rushhour/protocol';
+import { attackResultsOf, baselineOf, type StoredAttackResult, shownResult } from '../store/attack-results.ts';
+import type { Executor } from '../store/database.ts';
+import { type RunAttempts, runAttemptsOf, runRecordsOf } from '../store/run-attempts.ts';
+import type { RunRecord } from '../store/runs.ts';
+import { modifiedIsIn } from './attack-values.ts';
+import { type AttackComparison, compareResults } from './compare-results.ts';
+import { type AttackCounts, type AttackRates, countsOf, isPlain, rates } from './rates.ts';
+import { requestText } from './request-text.ts';
+
+/** A result with what is worth reading of it. */
+export interface ShownAttempt extends AttackResult {
+  readonly category: string;
+}
+
+/** An attempt that went wrong for the device, with the request itself. */
+export interface Exhibit extends ShownAttempt {
+  readonly request: string;
+  /** Beginning of a foreign answer. */
+  readonly response: string;
+}
+
+interface Row extends AttackCounts {
+  readonly name: string;
+}
+
+/** What a report says of a security test. */
+export interface SecurityReport {
+  /** As the user named it in the labels of the run. */
+  readonly device: string;
+  /** Hashes of the sets of attempts: equal ones tried the same. */
+  readonly fingerprints: readonly string[];
+  readonly rates: AttackRates;
+  /** Fewer attempts were decided than a conclusion needs. */
+  readonly isConclusive: boolean;
+  readonly matrix: readonly (Row & { readonly severity: string })[];
+  readonly passed: readonly Exhibit[];
+  readonly falsePositives: readonly Exhibit[];
+  readonly mechanisms: readonly { readonly mechanism: string; readonly count: number }[];
+  readonly evasion: readonly Row[];
+  readonly techniques: readonly Row[];
+  readonly controls: readonly (ControlObservation & { readonly at: string })[];
+  readonly baselineRunID: number | null;
+  readonly comparison: AttackComparison | null;
+  /** Thresholds made of these results. */
+  readonly gate: { readonly passed: boolean; readonly thresholds: readonly ThresholdResult[] };
+  readonly attempts: readonly ShownAttempt[];
+}
+
+const leastCoverage = 0.95;
+const mostExhibits = 500;
+const severities = ['critical', 'high', 'medium', 'low', 'info', 'unknown'];
+
+const shown = (result: StoredAttackResult): ShownAttempt => ({ ...shownResult(result), category: result.category });
+
+const grouped = (results: readonly StoredAttackResult[], nameOf: (result: StoredAttackResult) => readonly string[]) => {
+  const groups = new Map<string, StoredAttackResult[]>();
+  for (const result of results) {
+    for (const name of nameOf(result)) groups.set(name, [...(groups.get(name) ?? []), result]);
+  }
+  return [...groups].map(([name, all]) => ({ name, ...countsOf(all as unknown as AttackResult[]) }));
+};
+
+const matrixOf = (attacks: readonly StoredAttackResult[]): SecurityReport['matrix'] =>
+  grouped(attacks, ({ category, severity }) => [`${category}\n${severity}`])
+    .map(({ name, ...counts }) => {
+      const [category = '', severity = ''] = name.split('\n');
+      return { ...counts, name: category, severity };
+    })
+    .toSorted(
+      (a, b) => a.name.localeCompare(b.name) || severities.indexOf(a.severity) - severities.indexOf(b.severity),
+    );
+
+/** Texts of requests by the name of the attempt. */
+const requestsOf = (files: readonly RunAttempts[], runId: number, wanted: ReadonlySet<string>) => {
+  const texts = new Map<string, string>();
+  for (const { text, sha256 } of files) {
+    for (const line of text.split('\n')) {
+      const id = /^\{"id":(\d+)/.exec(line)?.[1];
+      const name = `${runId}-${sha256.slice(0, 8)}-${id}`;
+      if (wanted.has(name)) texts.set(name, requestText(JSON.parse(line) as Attempt));
+    }
+  }
+  return texts;
+};
+
+const exhibit = (result: StoredAttackResult, requests: ReadonlyMap<string, string>): Exhibit => ({
+  ...shown(result),
+  request: requests.get(result.attemptID) ?? '',
+  response: Buffer.from(result.excerpt, 'base64').toString('latin1'),
+});
+
+const controlsOf = async (read: Executor, { id, t0 }: RunRecord): Promise<SecurityReport['controls']> =>
+  (await runRecordsOf(read, id)).flatMap(({ records }) =>
+    (records as ControlObservation[])
+      .filter(({ side }) => side === 'control')
+      .map((control) => ({ ...control, at: new Date((t0 ?? 0) + control.startedMs).toISOString() })),
+  );
+
+const gateOf = (thresholds: readonly ThresholdResult[]): SecurityReport['gate'] => {
+  const own = thresholds.filter(({ metric }) =>
+    /\.(blockRate|falsePositiveRate|score|coverage|newPassed)$/.test(metric),
+  );
+  return { passed: own.every(({ outcome }) => outcome === 'passed'), thresholds: own };
+};
+
+/** Undefined when the run tried no attacks, or has not ended. */
+export const readSecurityReport = async (
+  read: Executor,
+  run: RunRecord,
+  thresholds: readonly ThresholdResult[],
+): Promise<SecurityReport | undefined> => {
+  const results = await attackResultsOf(read, run.id);
+  if (results.length === 0) return undefined;
+  const judged = results as unknown as AttackResult[];
+  const attacks = results.filter(({ kind }) => kind !== 'benign');
+  const passed = attacks
+    .filter(({ outcome, expected }) => outcome === 'passed' && expected !== 'allow')
+    .toSorted((a, b) => severities.indexOf(a.severity) - severities.indexOf(b.severity))
+    .slice(0, mostExhibits);
+  const stopped = results
+    .filter(({ kind, outcome }) => kind === 'benign' && (outcome === 'blocked' || outcome === 'modified'))
+    .slice(0, mostExhibits);
+  const files = await runAttemptsOf(read, run.id);
+  const requests = requestsOf(files, run.id, new Set([...passed, ...stopped].map(({ attemptID }) => attemptID)));
+  const baseline = await baselineOf(read, run);
+  const earlier = baseline === undefined ? undefined : await attackResultsOf(read, baseline);
+  const found = rates(judged, await modifiedIsIn(read, run.id));
+  return {
+    device: run.labels['device'] ?? '',
+    fingerprints: files.map(({ sha256 }) => sha256),
+    rates: found,
+    isConclusive: (found.coverage.value ?? 0) >= leastCoverage,
+    matrix: matrixOf(attacks),
+    passed: passed.map((result) => exhibit(result, requests)),
+    falsePositives: stopped.map((result) => exhibit(result, requests)),
+    mechanisms: grouped(results, ({ mechanism }) => (mechanism === null ? [] : [mechanism])).map(
+      ({ name, attempts }) => ({
+        mechanism: name,
+        count: attempts,
+      }),
+    ),
+    evasion: grouped(attacks, ({ variant }) => [isPlain(variant) ? 'plain' : (variant.split('/')[0] ?? variant)]),
+    techniques: grouped(attacks, ({ techniques }) => techniques),
+    controls: await controlsOf(read, run),
+    baselineRunID: baseline ?? null,
+    comparison: earlier === undefined ? null : compareResults(earlier as unknown as AttackResult[], judged),
+    gate: gateOf(thresholds),
+    attempts: results.map(shown),
+  };
+};

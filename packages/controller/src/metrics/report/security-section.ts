@@ -1,0 +1,90 @@
+import type { AttackCounts } from '../../attacks/rates.ts';
+import type { Exhibit, SecurityReport } from '../../attacks/security-report.ts';
+import type { Rate } from '../../attacks/wilson.ts';
+import { cell, escaped, table } from './html-parts.ts';
+
+const percent = (value: number | null) => (value === null ? '–' : `${(value * 100).toFixed(1)} %`);
+
+const rateText = ({ value, ci95, n, isGraded }: Rate) =>
+  value === null || ci95 === null
+    ? '–'
+    : `${percent(value)} (${percent(ci95[0])} to ${percent(ci95[1])}, n = ${n}${isGraded ? '' : ', too few to judge'})`;
+
+const countCells = ({ attempts, blocked, modified, passed, inconclusive }: AttackCounts) =>
+  [attempts, blocked, modified, passed, inconclusive].map((count) => cell(count, 'n')).join('');
+const countHead = ['Attempts', 'Blocked', 'Modified', 'Passed', 'Inconclusive'];
+
+const summaryOf = ({ rates, isConclusive, device, gate, fingerprints }: SecurityReport) => {
+  const latency = rates.benignLatencyMs;
+  const rows = [
+    ['Device', device || '–'],
+    ['Block rate', rateText(rates.blockRate)],
+    ['False positives', rateText(rates.falsePositiveRate)],
+    ['Balanced score', percent(rates.balancedScore)],
+    ['Block rate by severity', percent(rates.weightedBlockRate)],
+    ['Resistance to evasion', rateText(rates.evasionResistance)],
+    ['Coverage', rateText(rates.coverage)],
+    [
+      'Latency of harmless requests',
+      latency ? `p50 ${latency.p50} ms, p95 ${latency.p95} ms, p99 ${latency.p99} ms` : '–',
+    ],
+    ['Gate', gate.thresholds.length === 0 ? 'none set' : gate.passed ? 'passed' : 'failed'],
+    ['Sets of attempts', fingerprints.map((hash) => hash.slice(0, 12)).join(', ')],
+  ].map(([name, text]) => `<tr><th>${escaped(name)}</th>${cell(text)}</tr>`);
+  const doubt = isConclusive ? '' : '<p class="warn">Not conclusive: too few attempts could be decided.</p>';
+  return `${doubt}<table><tbody>${rows.join('')}</tbody></table>`;
+};
+
+const exhibits = (title: string, all: readonly Exhibit[]) =>
+  `<h3>${escaped(title)}</h3>${
+    all.length === 0
+      ? '<p>None.</p>'
+      : table(
+          ['What', 'Form', 'Severity', 'Request'],
+          all.map(
+            ({ refName, variant, severity, request }) =>
+              `<tr>${cell(refName)}${cell(variant)}${cell(severity)}<td><pre>${escaped(request.slice(0, 600))}</pre></td></tr>`,
+          ),
+        )
+  }`;
+
+const comparisonOf = ({ comparison, baselineRunID }: SecurityReport) => {
+  if (comparison === null) return '';
+  const groups = [
+    ['Newly passed', comparison.newlyPassed],
+    ['Newly blocked', comparison.newlyBlocked],
+    ['Blocked otherwise', comparison.changedMechanism],
+  ] as const;
+  const rows = groups.flatMap(([name, all]) =>
+    all.map(
+      ({ refName, variant, before, after }) =>
+        `<tr>${[name, refName, variant, before, after].map((text) => cell(text)).join('')}</tr>`,
+    ),
+  );
+  const head = ['Change', 'What', 'Form', 'Before', 'Now'];
+  return `<h3>Compared with run ${escaped(baselineRunID)}</h3>${rows.length === 0 ? '<p>No change.</p>' : table(head, rows)}`;
+};
+
+/** The part of the report on security tests. */
+export const securitySection = (report: SecurityReport | null): string => {
+  if (report === null) return '<p>The run was no security test.</p>';
+  const matrix = report.matrix.map((row) => `<tr>${cell(row.name)}${cell(row.severity)}${countCells(row)}</tr>`);
+  const mechanisms = report.mechanisms.map(({ mechanism, count }) => `<tr>${cell(mechanism)}${cell(count, 'n')}</tr>`);
+  const evasion = report.evasion.map((row) => `<tr>${cell(row.name)}${countCells(row)}</tr>`);
+  const techniques = report.techniques.map((row) => `<tr>${cell(row.name)}${countCells(row)}</tr>`);
+  const controls = report.controls.map(
+    ({ at, reason, target, isGood, detail }) =>
+      `<tr>${[at, reason, target, isGood ? 'good' : 'lost', detail].map((text) => cell(text)).join('')}</tr>`,
+  );
+  return [
+    summaryOf(report),
+    `<h3>By category and severity</h3>${table(['Category', 'Severity', ...countHead], matrix)}`,
+    exhibits('Attacks that got through', report.passed),
+    exhibits('False positives', report.falsePositives),
+    `<h3>How the device blocks</h3>${table(['Mechanism', 'Attempts'], mechanisms)}`,
+    `<h3>Forms of attack</h3>${table(['Form', ...countHead], evasion)}`,
+    `<h3>Techniques (ATT&amp;CK)</h3>${table(['Technique', ...countHead], techniques)}`,
+    `<h3>Proofs of the path</h3>${table(['Time', 'Why', 'Target', 'Result', 'Detail'], controls)}`,
+    comparisonOf(report),
+  ].join('');
+};

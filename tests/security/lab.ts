@@ -1,0 +1,184 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { requireProgram } from '../engines/programs.ts';
+import { type AgentProcess, runToEnd, type System, startSystem, until } from '../system/system.ts';
+
+const ip = (...args: string[]) => execFileSync('ip', args, { stdio: ['ignore', 'pipe', 'pipe'] });
+
+/** Where the device under test is, seen from both sides. */
+export const addresses = { client: '10.97.1.1', device: '10.97.1.2', deviceInside: '10.97.2.1', server: '10.97.2.2' };
+
+/** A client agent, a device and a server agent, each in a network namespace of its own; both agents reach the controller beside it. */
+export interface Lab {
+  readonly system: System;
+  readonly client: AgentProcess;
+  readonly server: AgentProcess;
+  /** Runs a program to its end in the namespace of the device. */
+  inDevice(program: string, ...args: string[]): string;
+  /** Starts a program there that stays; it is ended with the device. */
+  startInDevice(program: string, ...args: string[]): () => Promise<void>;
+  /** A file for programs of the device; answers its path. */
+  file(name: string, text: string): string;
+  readonly folder: string;
+  close(): Promise<void>;
+}
+
+interface Link {
+  readonly from: readonly [namespace: string | undefined, device: string, address: string];
+  readonly to: readonly [namespace: string, device: string, address: string];
+}
+
+const cable = ({ from, to }: Link) => {
+  const place = (namespace: string | undefined) => (namespace === undefined ? [] : ['netns', namespace]);
+  ip('link', 'add', from[1], ...place(from[0]), 'type', 'veth', 'peer', 'name', to[1], ...place(to[0]));
+  for (const [namespace, device, address] of [from, to]) {
+    const inside = namespace === undefined ? [] : ['-n', namespace];
+    ip(...inside, 'addr', 'add', `${address}/24`, 'dev', device);
+    ip(...inside, 'link', 'set', device, 'up');
+  }
+};
+
+export const createLab = async (): Promise<Lab> => {
+  for (const program of ['ip', 'nft', 'nginx', 'haproxy']) requireProgram(program);
+  const id = `rs${process.pid % 100_000}`;
+  const [client, device, server] = ['c', 'd', 's'].map((end) => `${id}${end}`) as [string, string, string];
+  const folder = mkdtempSync(join(tmpdir(), 'rushhour-lab-'));
+  const stops: (() => Promise<void>)[] = [];
+  const inDevice: Lab['inDevice'] = (program, ...args) =>
+    execFileSync('ip', ['netns', 'exec', device, program, ...args], { encoding: 'utf8', timeout: 30_000 });
+  const remove = () => {
+    for (const namespace of [client, device, server]) {
+      try {
+        ip('netns', 'del', namespace);
+      } catch {
+        // It was never made.
+      }
+    }
+    rmSync(folder, { recursive: true, force: true });
+  };
+  try {
+    for (const namespace of [client, device, server]) {
+      ip('netns', 'add', namespace);
+      ip('-n', namespace, 'link', 'set', 'lo', 'up');
+    }
+    cable({ from: [client, 'out', addresses.client], to: [device, 'outer', addresses.device] });
+    cable({ from: [server, 'in', addresses.server], to: [device, 'inner', addresses.deviceInside] });
+    cable({ from: [undefined, `${id}m1`, '10.98.1.1'], to: [client, 'manage', '10.98.1.2'] });
+    cable({ from: [undefined, `${id}m2`, '10.98.2.1'], to: [server, 'manage', '10.98.2.2'] });
+    ip('-n', client, 'route', 'add', '10.97.2.0/24', 'via', addresses.device);
+    ip('-n', server, 'route', 'add', '10.97.1.0/24', 'via', addresses.deviceInside);
+    inDevice('sysctl', '-qw', 'net.ipv4.ip_forward=1');
+  } catch (error) {
+    remove();
+    throw error;
+  }
+  const system = await startSystem({}, { RUSHHOUR_HOST: '0.0.0.0' }).catch((error) => {
+    remove();
+    throw error;
+  });
+  const at = (address: string) => system.url.replace('0.0.0.0', address);
+  const agents = await Promise.all([
+    system.addAgent('outside', { namespace: client, url: at('10.98.1.1') }),
+    system.addAgent('inside', { namespace: server, url: at('10.98.2.1') }),
+  ]);
+  const startInDevice: Lab['startInDevice'] = (program, ...args) => {
+    const child = spawn('ip', ['netns', 'exec', device, program, ...args], { stdio: ['ignore', 'ignore', 'inherit'] });
+    const gone = new Promise<void>((resolve) => void child.once('exit', () => resolve()));
+    const stop = async () => {
+      child.kill('SIGTERM');
+      await gone;
+    };
+    stops.push(stop);
+    return stop;
+  };
+  return {
+    system,
+    client: agents[0],
+    server: agents[1],
+    inDevice,
+    startInDevice,
+    folder,
+    file: (name, text) => {
+      const path = join(folder, name);
+      writeFileSync(path, text);
+      return path;
+    },
+    close: async () => {
+      for (const stop of stops) await stop();
+      await system.close();
+      remove();
+    },
+  };
+};
+
+/** Waits until something in the device listens on the port. */
+export const untilListening = (lab: Lab, port: number) =>
+  until(`port ${port} of the device`, async () => lab.inDevice('ss', '-ltnH', `sport = :${port}`).trim() !== '');
+
+export interface AttackRow {
+  readonly kind: string;
+  readonly refName: string;
+  readonly variant: string;
+  readonly category: string;
+  readonly outcome: string;
+  readonly mechanism: string | null;
+  readonly reason: string;
+  readonly client: { readonly status: number; readonly end: string };
+  readonly server: { readonly seen: string };
+}
+
+interface Attacked {
+  readonly values: object;
+  /** Where the client sends to: the device itself, or the server through it. */
+  readonly to: string;
+  readonly port: number;
+  readonly thresholds?: readonly object[];
+  readonly plugin?: number;
+}
+
+/** Runs a security test between the two agents and answers what became of each attempt. */
+export const attack = async (lab: Lab, { values, to, port, thresholds = [], plugin = 15 }: Attacked) => {
+  const task = {
+    comment: 'security test',
+    configuration: [
+      {
+        plugin: { id: plugin },
+        values: {
+          sources: [{ agent: { id: lab.client.id } }],
+          targets: [{ agent: { id: lab.server.id }, ip: to, ports: String(port) }],
+          ...values,
+        },
+      },
+    ],
+    thresholds,
+  };
+  const { client } = lab.system;
+  const { id, result } = await runToEnd(client, task);
+  const report = await reportOf(lab, id, result.id, 'json');
+  const { security } = JSON.parse(report) as { security: { attempts: AttackRow[]; rates: AttackRatesRow } };
+  return { id, runId: result.id, result, security, attempts: security.attempts, rates: security.rates };
+};
+
+export interface AttackRatesRow {
+  readonly blockRate: { readonly value: number | null; readonly n: number };
+  readonly falsePositiveRate: { readonly value: number | null; readonly n: number };
+  readonly coverage: { readonly value: number | null };
+}
+
+/** A report as it is downloaded. */
+export const reportOf = async (lab: Lab, id: number, runId: number, format: 'json' | 'csv' | 'junit' | 'html') => {
+  const answer = await lab.system.client.tasks.report({ params: { id, runId }, query: { format } });
+  return answer.text();
+};
+
+/** How often each outcome and mechanism was. */
+export const tally = (attempts: readonly AttackRow[]): Record<string, number> => {
+  const counts: Record<string, number> = {};
+  for (const { kind, outcome, mechanism } of attempts) {
+    const key = `${kind === 'benign' ? 'benign ' : ''}${outcome}${mechanism === null ? '' : ` ${mechanism}`}`;
+    counts[key] = (counts[key] ?? 0) + 1;
+  }
+  return counts;
+};

@@ -1,0 +1,58 @@
+import { type Lab, untilListening } from './lab.ts';
+
+/** A web application firewall nobody here wrote: nginx with ModSecurity and the OWASP Core Rule Set. */
+export const startModSecurity = async (
+  lab: Lab,
+  { engine, port, upstream }: { engine: 'On' | 'DetectionOnly' | 'Off'; port: number; upstream: string },
+) => {
+  const name = `modsecurity-${engine}`;
+  const rules = lab.file(
+    `${name}.conf`,
+    [
+      `SecRuleEngine ${engine}`,
+      'SecRequestBodyAccess On',
+      'SecResponseBodyAccess Off',
+      'SecRequestBodyLimit 13107200',
+      'SecRequestBodyNoFilesLimit 1048576',
+      'SecPcreMatchLimit 100000',
+      'SecPcreMatchLimitRecursion 100000',
+      'SecUnicodeMapFile /etc/nginx/unicode.mapping 20127',
+      `SecRule REQUEST_HEADERS:Content-Type "^(?:application(?:/soap\\+|/)|text/)xml" "id:'200000',phase:1,t:none,t:lowercase,pass,nolog,ctl:requestBodyProcessor=XML"`,
+      `SecRule REQUEST_HEADERS:Content-Type "^application/json" "id:'200001',phase:1,t:none,t:lowercase,pass,nolog,ctl:requestBodyProcessor=JSON"`,
+      'SecAuditEngine Off',
+      'Include /etc/modsecurity/crs/crs-setup.conf',
+      'Include /usr/share/modsecurity-crs/rules/*.conf',
+    ].join('\n'),
+  );
+  const config = lab.file(
+    `${name}-nginx.conf`,
+    `
+    load_module /usr/lib/nginx/modules/ngx_http_modsecurity_module.so;
+    worker_processes 1;
+    daemon off;
+    pid ${lab.folder}/${name}.pid;
+    error_log ${lab.folder}/${name}.log crit;
+    events { worker_connections 256; }
+    http {
+      access_log off;
+      client_body_temp_path ${lab.folder};
+      proxy_temp_path ${lab.folder};
+      fastcgi_temp_path ${lab.folder};
+      uwsgi_temp_path ${lab.folder};
+      scgi_temp_path ${lab.folder};
+      server {
+        listen ${port};
+        modsecurity ${engine === 'Off' ? 'off' : 'on'};
+        ${engine === 'Off' ? '' : `modsecurity_rules_file ${rules};`}
+        location / {
+          proxy_pass http://${upstream};
+          proxy_set_header Host $http_host;
+          proxy_http_version 1.1;
+        }
+      }
+    }`,
+  );
+  const stop = lab.startInDevice('nginx', '-c', config, '-g', 'user root;');
+  await untilListening(lab, port);
+  return stop;
+};
