@@ -21,6 +21,8 @@ export interface Visit {
 }
 
 const mostArgBytes = 4096;
+/** Whoever reads the audit must not be able to confirm. */
+const handedIn: ReadonlySet<string> = new Set(['approvalToken']);
 
 /** One call of a key, from its admission to its entry in the audit. */
 export class AiCall implements AiCaller {
@@ -114,7 +116,7 @@ export class AiCall implements AiCaller {
   }
 
   #detail(outcome: { decision: string; httpStatus: number; code?: string | undefined }) {
-    const redacted = JSON.stringify(this.#redactor.redact(this.#arguments ?? {}));
+    const redacted = JSON.stringify(this.#redactor.redact(this.#arguments ?? {}, handedIn));
     return {
       ai: {
         keyId: this.key.id,

@@ -15,11 +15,16 @@ it('secrets become marks wherever they stand, and everything else stays', () => 
       { name: 'Accept', value: '*/*' },
     ],
     map: { Cookie: 'canary-3' },
+    ops: [
+      { op: 'replace', path: '/configuration/0/values/ipsecPsk', value: 'canary-5' },
+      { op: 'add', path: '/comment', value: 'stays' },
+    ],
     private: 'canary-4',
     notes: [pem],
     password: '',
   });
   expect(JSON.stringify(found)).not.toMatch(/canary|PRIVATE/);
+  expect(found.ops[1]?.value).toBe('stays');
   expect(found.headers[1]).toEqual({ name: 'Accept', value: '*/*' });
   expect(found.configuration[0]?.values.frameSize).toBe(64);
   expect([found.name, found.password]).toEqual(['kept', '']);

@@ -53,11 +53,17 @@ type Members = Record<string, unknown>;
 const isMembers = (value: unknown): value is Members =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
+const isSecretName = (name: string, more: ReadonlySet<string>) =>
+  secretNames.has(name) || more.has(name) || secretHeaders.test(name);
+
+/** Of what `value` is the value: of a header by name, or of what a JSON Patch points to. */
+const subjectOf = ({ name, op, path }: Members) => {
+  if (typeof op === 'string' && typeof path === 'string') return path.slice(path.lastIndexOf('/') + 1);
+  return typeof name === 'string' && secretHeaders.test(name) ? name : '';
+};
+
 const isSecretMember = (holder: Members, name: string, more: ReadonlySet<string>) =>
-  secretNames.has(name) ||
-  more.has(name) ||
-  secretHeaders.test(name) ||
-  (name === 'value' && typeof holder['name'] === 'string' && secretHeaders.test(holder['name']));
+  isSecretName(name, more) || (name === 'value' && isSecretName(subjectOf(holder), more));
 
 const nothing: ReadonlySet<string> = new Set();
 
