@@ -57,7 +57,12 @@ export const visit = async (page: Page, path: string) => {
   await page.evaluate(() => history.pushState({}, '', '/nowhere'));
   await page.waitForFunction(() => document.querySelector('main') === null);
   await page.evaluate((to) => history.pushState({}, '', to), path);
-  await page.waitForFunction(
-    () => document.querySelector('main h1') !== null && document.querySelector('main .mantine-Skeleton-root') === null,
-  );
+  try {
+    await page.waitForFunction(
+      () =>
+        document.querySelector('main h1') !== null && document.querySelector('main .mantine-Skeleton-root') === null,
+    );
+  } catch (cause) {
+    throw new Error(`${path} is not drawn: ${await page.locator('body').innerText()}`, { cause });
+  }
 };

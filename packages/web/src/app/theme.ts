@@ -1,4 +1,5 @@
-import { createTheme } from '@mantine/core';
+import { createTheme, Modal } from '@mantine/core';
+import { text } from '../lib/text.ts';
 
 /** One calm blue for what can be done, orange for traffic; the rest is grey. */
 export const theme = createTheme({
@@ -10,4 +11,5 @@ export const theme = createTheme({
   fontFamilyMonospace: 'ui-monospace, "SF Mono", Menlo, Consolas, monospace',
   cursorType: 'pointer',
   autoContrast: true,
+  components: { Modal: Modal.extend({ defaultProps: { closeButtonProps: { 'aria-label': text.app.close } } }) },
 });

@@ -23,6 +23,7 @@ export const en = {
     goHome: 'To the overview',
     broken: 'This page broke',
     tryAgain: 'Try again',
+    close: 'Close',
   },
   nav: {
     overview: 'Overview',
