@@ -3,8 +3,10 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import react from '@vitejs/plugin-react';
 import { defineConfig, type Plugin } from 'vite';
+import { publish } from './publish.ts';
 
 const controller = 'http://127.0.0.1:8080';
+const staging = join(import.meta.dirname, `.cache/build-${process.pid}`);
 
 /** The controller sends what lies beside a file as `.gz`, so that it never compresses anything itself. */
 const compress = (): Plugin => ({
@@ -20,8 +22,8 @@ const compress = (): Plugin => ({
 
 export default defineConfig({
   root: import.meta.dirname,
-  plugins: [react(), compress()],
-  build: { outDir: 'dist', emptyOutDir: true, sourcemap: false, assetsInlineLimit: 0 },
+  plugins: [react(), compress(), publish(staging, join(import.meta.dirname, 'dist'))],
+  build: { outDir: staging, emptyOutDir: true, sourcemap: false, assetsInlineLimit: 0 },
   // `npm run dev:web`: the page is built as it is asked for, everything else goes to the controller.
   server: { port: 5173, proxy: Object.fromEntries(['/v1', '/docs', '/openapi.json'].map((path) => [path, controller])) },
 });

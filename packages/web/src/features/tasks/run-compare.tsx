@@ -71,9 +71,11 @@ export const ComparePicker = ({ task, runId }: { task: Task; runId: number }) =>
               label={compare.task}
               value={taskId}
               onChange={(id) => id !== undefined && setTaskId(id)}
+              openOnFocus={false}
               comboboxProps={{ withinPortal: false }}
             />
             <Select
+              data-autofocus
               label={compare.run}
               placeholder={compare.none}
               comboboxProps={{ withinPortal: false }}
