@@ -2,8 +2,9 @@ import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { SecurityReport } from '../../packages/controller/src/attacks/security-report.ts';
 import { requireProgram } from '../engines/programs.ts';
-import { type AgentProcess, runToEnd, type System, startSystem, until } from '../system/system.ts';
+import { type AgentProcess, type System, startSystem, until, untilStatus } from '../system/system.ts';
 
 const ip = (...args: string[]) => execFileSync('ip', args, { stdio: ['ignore', 'pipe', 'pipe'] });
 
@@ -43,6 +44,8 @@ const cable = ({ from, to }: Link) => {
 export const createLab = async (): Promise<Lab> => {
   for (const program of ['ip', 'nft', 'nginx', 'haproxy']) requireProgram(program);
   const id = `rs${process.pid % 100_000}`;
+  // Several labs may be open at once, and all of them meet at the controller.
+  const manage = [0, 1].map((end) => `10.98.${(process.pid % 120) * 2 + end}`) as [string, string];
   const [client, device, server] = ['c', 'd', 's'].map((end) => `${id}${end}`) as [string, string, string];
   const folder = mkdtempSync(join(tmpdir(), 'rushhour-lab-'));
   const stops: (() => Promise<void>)[] = [];
@@ -65,8 +68,8 @@ export const createLab = async (): Promise<Lab> => {
     }
     cable({ from: [client, 'out', addresses.client], to: [device, 'outer', addresses.device] });
     cable({ from: [server, 'in', addresses.server], to: [device, 'inner', addresses.deviceInside] });
-    cable({ from: [undefined, `${id}m1`, '10.98.1.1'], to: [client, 'manage', '10.98.1.2'] });
-    cable({ from: [undefined, `${id}m2`, '10.98.2.1'], to: [server, 'manage', '10.98.2.2'] });
+    cable({ from: [undefined, `${id}m1`, `${manage[0]}.1`], to: [client, 'manage', `${manage[0]}.2`] });
+    cable({ from: [undefined, `${id}m2`, `${manage[1]}.1`], to: [server, 'manage', `${manage[1]}.2`] });
     ip('-n', client, 'route', 'add', '10.97.2.0/24', 'via', addresses.device);
     ip('-n', server, 'route', 'add', '10.97.1.0/24', 'via', addresses.deviceInside);
     inDevice('sysctl', '-qw', 'net.ipv4.ip_forward=1');
@@ -80,9 +83,13 @@ export const createLab = async (): Promise<Lab> => {
   });
   const at = (address: string) => system.url.replace('0.0.0.0', address);
   const agents = await Promise.all([
-    system.addAgent('outside', { namespace: client, url: at('10.98.1.1') }),
-    system.addAgent('inside', { namespace: server, url: at('10.98.2.1') }),
-  ]);
+    system.addAgent('outside', { namespace: client, url: at(`${manage[0]}.1`) }),
+    system.addAgent('inside', { namespace: server, url: at(`${manage[1]}.1`) }),
+  ]).catch(async (error) => {
+    await system.close();
+    remove();
+    throw error;
+  });
   const startInDevice: Lab['startInDevice'] = (program, ...args) => {
     const child = spawn('ip', ['netns', 'exec', device, program, ...args], { stdio: ['ignore', 'ignore', 'inherit'] });
     const gone = new Promise<void>((resolve) => void child.once('exit', () => resolve()));
@@ -117,18 +124,6 @@ export const createLab = async (): Promise<Lab> => {
 export const untilListening = (lab: Lab, port: number) =>
   until(`port ${port} of the device`, async () => lab.inDevice('ss', '-ltnH', `sport = :${port}`).trim() !== '');
 
-export interface AttackRow {
-  readonly kind: string;
-  readonly refName: string;
-  readonly variant: string;
-  readonly category: string;
-  readonly outcome: string;
-  readonly mechanism: string | null;
-  readonly reason: string;
-  readonly client: { readonly status: number; readonly end: string };
-  readonly server: { readonly seen: string };
-}
-
 interface Attacked {
   readonly values: object;
   /** Where the client sends to: the device itself, or the server through it. */
@@ -136,10 +131,19 @@ interface Attacked {
   readonly port: number;
   readonly thresholds?: readonly object[];
   readonly plugin?: number;
+  /** A task that is there already is run again. */
+  readonly task?: number;
+  /** More of the order to start. */
+  readonly start?: object;
+  /** What happens while it runs. */
+  readonly during?: () => Promise<void>;
 }
 
 /** Runs a security test between the two agents and answers what became of each attempt. */
-export const attack = async (lab: Lab, { values, to, port, thresholds = [], plugin = 15 }: Attacked) => {
+export const attack = async (
+  lab: Lab,
+  { values, to, port, thresholds = [], plugin = 15, start = {}, during, task: again }: Attacked,
+) => {
   const task = {
     comment: 'security test',
     configuration: [
@@ -152,20 +156,17 @@ export const attack = async (lab: Lab, { values, to, port, thresholds = [], plug
         },
       },
     ],
-    thresholds,
   };
   const { client } = lab.system;
-  const { id, result } = await runToEnd(client, task);
+  const { data: id } = again === undefined ? await client.tasks.create({ body: task as never }) : { data: again };
+  const { data: started } = await client.tasks.start({ params: { id }, body: { thresholds, ...start } as never });
+  await during?.();
+  await untilStatus(client, id, [7, 8, 9], 90_000);
+  const { data: result } = await client.tasks.run({ params: { id, runId: started.runId }, query: { full: true } });
   const report = await reportOf(lab, id, result.id, 'json');
-  const { security } = JSON.parse(report) as { security: { attempts: AttackRow[]; rates: AttackRatesRow } };
+  const { security } = JSON.parse(report) as { security: SecurityReport };
   return { id, runId: result.id, result, security, attempts: security.attempts, rates: security.rates };
 };
-
-export interface AttackRatesRow {
-  readonly blockRate: { readonly value: number | null; readonly n: number };
-  readonly falsePositiveRate: { readonly value: number | null; readonly n: number };
-  readonly coverage: { readonly value: number | null };
-}
 
 /** A report as it is downloaded. */
 export const reportOf = async (lab: Lab, id: number, runId: number, format: 'json' | 'csv' | 'junit' | 'html') => {
@@ -174,7 +175,7 @@ export const reportOf = async (lab: Lab, id: number, runId: number, format: 'jso
 };
 
 /** How often each outcome and mechanism was. */
-export const tally = (attempts: readonly AttackRow[]): Record<string, number> => {
+export const tally = (attempts: SecurityReport['attempts']): Record<string, number> => {
   const counts: Record<string, number> = {};
   for (const { kind, outcome, mechanism } of attempts) {
     const key = `${kind === 'benign' ? 'benign ' : ''}${outcome}${mechanism === null ? '' : ` ${mechanism}`}`;

@@ -1,4 +1,5 @@
 import { documents, markdown, queryProse, snippets } from './benign-code.ts';
+import { entries, everyday, products, titles } from './benign-everyday.ts';
 import { oddities, sentences } from './benign-texts.ts';
 import { names, searches } from './benign-words.ts';
 
@@ -9,6 +10,10 @@ export interface BenignText {
 }
 
 const kinds: Readonly<Record<string, readonly string[]>> = {
+  everyday,
+  product: products,
+  title: titles,
+  entry: entries,
   name: names,
   search: searches,
   sentence: sentences,
