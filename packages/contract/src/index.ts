@@ -119,6 +119,8 @@ export { isSecret, membersIn } from './secret.ts';
 export { defaultSettings, Settings, SettingsPatch, secretMask } from './settings.ts';
 export { type EntryValues, secretValues } from './values/entry-values.ts';
 export { commonMetrics } from './values/plugins/common-metrics.ts';
+export type { CompromisedHostValues } from './values/plugins/compromised-host.ts';
+export type { CveReplayValues } from './values/plugins/cve-replay.ts';
 export type { DnsValues } from './values/plugins/dns.ts';
 export { type DurationValues, duration as entryDuration } from './values/plugins/duration.ts';
 export { entriesOf, type FoundEntry } from './values/plugins/entries.ts';
@@ -131,6 +133,7 @@ export {
   suitePluginId,
 } from './values/plugins/index.ts';
 export { toJsonSchema } from './values/plugins/json-schema.ts';
+export type { MalwareTransferValues } from './values/plugins/malware-transfer.ts';
 export type { PayloadValues } from './values/plugins/payload.ts';
 export type { PluginSpec } from './values/plugins/plugin.ts';
 export { findMetric, metricsOf } from './values/plugins/plugin-metrics.ts';

@@ -65,7 +65,14 @@ const recordHandlers = (services: Services, later: Later): Omit<AllHandlers, 'ai
   compromisedHost: later(api.compromisedHost, async () =>
     (await import('./compromised-host.ts')).compromisedHostHandlers(),
   ),
-  cve: later(api.cve, async () => (await import('./cve/handlers.ts')).cveHandlers(services)),
+  cve: later(api.cve, async () => {
+    const [{ cveHandlers }, { createTask }] = await Promise.all([
+      import('./cve/handlers.ts'),
+      import('./tasks/write-task.ts'),
+    ]);
+    const { secrets } = services.store;
+    return cveHandlers({ ...services, createTask: (tx, draft) => createTask(tx, secrets, draft) });
+  }),
   dictionaries: later(api.dictionaries, async () => (await import('./dictionaries.ts')).dictionaryHandlers(services)),
   files: later(api.files, async () =>
     (await import('./files/index.ts')).fileHandlers({ ...services, agentFiles: services.agents.files }),

@@ -8,6 +8,7 @@ import type { SettingsStore } from '../store/settings.ts';
 import { openedSecrets, type StoredTask, tasks } from '../store/tasks.ts';
 import { illegalMove } from './ledger.ts';
 import type { RunPlan } from './plan/agent-plan.ts';
+import { withSmartLists } from './plan/smart-lists.ts';
 import { errorsOf, type Planner } from './planner.ts';
 import { isReservedFrom } from './queue.ts';
 import { definitionOf, type PlainSecrets, withSecrets } from './run-definition.ts';
@@ -55,10 +56,15 @@ const permissionOf: Readonly<Record<string, Permission>> = {
 
 const entriesIn = ({ configuration }: RunDefinition) => entriesOf(configuration as ConfigurationEntry[]);
 
+/** Signatures that may do harm are only run by those who may. */
+const isIntrusive = ({ values }: { readonly values: Readonly<Record<string, unknown>> }) =>
+  (values['cveReplayParams'] as { allowIntrusive?: boolean } | undefined)?.allowIntrusive === true;
+
 const permissionsFor = (definition: RunDefinition): Permission[] => {
   const hazard = hazardOf({ ...definition, configuration: definition.configuration as ConfigurationEntry[] });
   const special = entriesIn(definition).flatMap(({ plugin }) => permissionOf[plugin?.name ?? ''] ?? []);
-  return hazard >= hazardous ? ['tasks.executeHazardous', ...special] : special;
+  const intrusive: Permission[] = entriesIn(definition).some(isIntrusive) ? ['cve.runIntrusive'] : [];
+  return [...(hazard >= hazardous ? (['tasks.executeHazardous'] as const) : []), ...special, ...intrusive];
 };
 
 /** Everything that may stand against a start, before anybody is disturbed by it. */
@@ -122,7 +128,7 @@ export const createStartCheck = (deps: StartCheckDeps) => {
 
   return async (request: StartRequest): Promise<CheckedStart> => {
     const task = await findStartable(request);
-    const definition = definitionOf(task);
+    const definition = await withSmartLists(store.read, definitionOf(task));
     const secrets = openedSecrets(task, store.secrets);
     assertAllowed(request, definition);
     const plan = await planOf(withSecrets(definition, secrets), request.body);

@@ -1,6 +1,13 @@
+type Version = '2.0' | '3.0' | '3.1' | '4.0';
+
+interface Cvss {
+  readonly version: Version;
+  readonly score: number | undefined;
+}
+
 /** The base score that a CVSS vector says; undefined for versions whose score is looked up in tables (4.0). */
-export const cvssScoreOf = (vector: string): { version: string; score: number | undefined } | undefined => {
-  const version = /^CVSS:(3\.[01]|4\.0)\//.exec(vector)?.[1];
+export const cvssScoreOf = (vector: string): Cvss | undefined => {
+  const version = /^CVSS:(3\.[01]|4\.0)\//.exec(vector)?.[1] as Version | undefined;
   const metrics = new Map(
     vector
       .replace(/^CVSS:[\d.]+\//, '')
@@ -16,7 +23,7 @@ export const cvssScoreOf = (vector: string): { version: string; score: number | 
   return scored('2.0', scoreV2(metrics));
 };
 
-const scored = (version: string, score: number | undefined) => (score === undefined ? undefined : { version, score });
+const scored = (version: Version, score: number | undefined) => (score === undefined ? undefined : { version, score });
 const hasAll = (metrics: ReadonlyMap<string, string>, names: readonly string[]) =>
   names.every((name) => metrics.has(name));
 

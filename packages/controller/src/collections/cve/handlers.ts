@@ -10,9 +10,10 @@ import { assertUnused, dropLinks, referencesTo } from '../../store/links.ts';
 import type { SettingsStore } from '../../store/settings.ts';
 import { exportSignatures } from './export.ts';
 import { type CveFiles, importDocument, importUpload } from './import.ts';
+import { renderedSignature } from './render-signature.ts';
 import { cveResults } from './results.ts';
+import { type RunDeps, runSignature } from './run-signature.ts';
 import { cveStats } from './stats.ts';
-import { testSignature } from './test-signature.ts';
 import { createSignature, updateSignature } from './write.ts';
 
 interface Deps {
@@ -20,11 +21,13 @@ interface Deps {
   settings: SettingsStore;
   bus: Bus;
   files: CveFiles;
+  runs: RunDeps['runs'];
+  createTask: RunDeps['createTask'];
 }
 
 const sortColumn = (key: string) => (key === 'severity' ? 'severityRank' : key);
 
-export const cveHandlers = ({ store, settings, bus, files }: Deps): Handlers<typeof api.cve> => ({
+export const cveHandlers = ({ store, settings, bus, files, runs, createTask }: Deps): Handlers<typeof api.cve> => ({
   list: async ({ query }) => {
     const { key, order, limit, offset, search, filters } = pageRequestOf(query, 'id');
     const filter = { ...filters, ...(search && { search }) } as CveFilter;
@@ -60,6 +63,11 @@ export const cveHandlers = ({ store, settings, bus, files }: Deps): Handlers<typ
   },
   export: ({ body }) => exportSignatures(store, body),
   stats: ({ query }) => cveStats(store, query),
-  test: ({ params, body }, caller) => testSignature({ store }, params.id, body, caller),
-  results: ({ params, query }) => cveResults(store, params.id, query),
+  test: async ({ params: { id }, body }, caller) => {
+    const signature = await findSignature(store.read, id);
+    if (signature === undefined) throw notFound('signature', id);
+    if (body.mode === 'render') return { data: await renderedSignature(store.read, signature) };
+    return runSignature({ store, runs, createTask }, signature, body, caller);
+  },
+  results: ({ params, query }) => cveResults(store.read, params.id, query),
 });

@@ -2,24 +2,15 @@ import type { CveStatsQuery } from '@rushhour/contract';
 import { cveFacets } from '../../store/cve-facets.ts';
 import { lastImportOf } from '../../store/cve-imports.ts';
 import type { Store } from '../../store/index.ts';
+import { cveOutcomes } from './results.ts';
 
-const nothing = {
-  attempts: 0,
-  blocked: 0,
-  modified: 0,
-  passed: 0,
-  inconclusive: 0,
-  error: 0,
-  detected: 0,
-  blockRate: null,
-  ci95: null,
+/** Facets of the catalogue under a filter, and what became of attempts in a span of time. */
+export const cveStats = async ({ read }: Store, query: CveStatsQuery) => {
+  const { from: _, to: __, groupBy: ___, ...filter } = query;
+  const [catalogue, outcomes, lastImportAt] = await Promise.all([
+    cveFacets(read, filter),
+    cveOutcomes(read, query),
+    lastImportOf(read),
+  ]);
+  return { data: { catalogue, ...outcomes, lastImportAt } };
 };
-
-export const cveStats = async (store: Store, { from: _, to: __, groupBy: ___, ...filter }: CveStatsQuery) => ({
-  data: {
-    catalogue: await cveFacets(store.read, filter),
-    runs: nothing,
-    groups: [],
-    lastImportAt: await lastImportOf(store.read),
-  },
-});

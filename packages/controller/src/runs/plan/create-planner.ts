@@ -3,6 +3,7 @@ import type { RunPlan } from './agent-plan.ts';
 import { loadPlanInput, type PlanServices } from './load-plan-input.ts';
 import type { TaskDefinition } from './plan-input.ts';
 import { planRun } from './plan-run.ts';
+import { withSmartLists } from './smart-lists.ts';
 
 interface Deps extends Omit<PlanServices, 'secrets'> {
   readonly store: Store;
@@ -17,7 +18,7 @@ interface StoredDefinition {
 }
 
 /** Plans tasks from what the store knows at the moment. */
-export const createPlanner = ({ store, settings, dictionaries }: Deps) => ({
+export const createPlanner = ({ store, settings, dictionaries, samples }: Deps) => ({
   plan: async ({ configuration, accessPlane, controlPlane, dumps }: StoredDefinition): Promise<RunPlan> => {
     const definition = {
       configuration,
@@ -25,7 +26,10 @@ export const createPlanner = ({ store, settings, dictionaries }: Deps) => ({
       controlPlane: controlPlane ?? [],
       dumps: dumps ?? {},
     } as TaskDefinition;
-    return planRun(await loadPlanInput(store.read, { secrets: store.secrets, settings, dictionaries }, definition));
+    const listed = await withSmartLists(store.read, definition);
+    return planRun(
+      await loadPlanInput(store.read, { secrets: store.secrets, settings, dictionaries, samples }, listed),
+    );
   },
 });
 

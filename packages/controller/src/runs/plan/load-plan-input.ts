@@ -1,6 +1,7 @@
-import { type FoundReference, taskReferences } from '@rushhour/contract';
+import { type CveSignature, type FoundReference, taskReferences } from '@rushhour/contract';
 import { agents } from '../../store/agents.ts';
 import { openKey } from '../../store/certificates.ts';
+import { findSignatures } from '../../store/cve.ts';
 import type { Executor } from '../../store/database.ts';
 import { files } from '../../store/files.ts';
 import { networks } from '../../store/networks.ts';
@@ -17,11 +18,13 @@ import type {
   PlanNetwork,
   TaskDefinition,
 } from './plan-input.ts';
+import { type PlanSamples, sampleWish } from './plan-samples.ts';
 
 /** Reads values of dictionaries, by id; those that are not there are left out. */
 export type PlanDictionaries = (read: Executor, ids: readonly number[]) => Promise<ReadonlyMap<number, PlanDictionary>>;
 
 export interface PlanServices {
+  readonly samples: PlanSamples;
   readonly secrets: Secrets;
   readonly settings: Pick<SettingsStore, 'current'>;
   readonly dictionaries: PlanDictionaries;
@@ -30,19 +33,21 @@ export interface PlanServices {
 /** Everything a plan of this definition is made from, in one statement for each kind of record. */
 export const loadPlanInput = async (
   read: Executor,
-  { secrets, settings, dictionaries }: PlanServices,
+  { secrets, settings, dictionaries, samples }: PlanServices,
   definition: TaskDefinition,
 ): Promise<PlanInput> => {
   const named = idsByKind(taskReferences(definition));
   const idsOf = (kind: FoundReference['kind']) => [...(named.get(kind) ?? [])];
+  const signatures = await findSignatures(read, idsOf('signature'));
   const [agentsById, addresses, networksById, certificates, values, filesById] = await Promise.all([
     readAgents(read, idsOf('agent')),
     allAgentAddresses(read),
     readNetworks(read, idsOf('network')),
     readCertificates(read, secrets, idsOf('certificate')),
-    dictionaries(read, idsOf('dictionary')),
+    dictionaries(read, [...idsOf('dictionary'), ...signatures.flatMap(dictionariesOf)]),
     readFiles(read, idsOf('file')),
   ]);
+  const wish = sampleWish(definition.configuration);
   const { tasks, dumps } = settings.current();
   return {
     definition,
@@ -52,10 +57,14 @@ export const loadPlanInput = async (
     certificates,
     dictionaries: values,
     files: filesById,
+    samples: wish === undefined ? new Map() : await samples(read, wish),
+    signatures: byId(signatures, (signature) => signature),
     allowedTargets: tasks.allowedTargets,
     dumpLimits: dumps,
   };
 };
+
+const dictionariesOf = ({ payloads }: CveSignature) => payloads.flatMap(({ dictionaryId }) => dictionaryId ?? []);
 
 const idsByKind = (references: readonly FoundReference[]) => {
   const named = new Map<FoundReference['kind'], Set<number>>();

@@ -1,6 +1,7 @@
-import type { AccessPlaneEntry, ConfigurationEntry, ControlPlaneEntry, Task } from '@rushhour/contract';
+import type { AccessPlaneEntry, ConfigurationEntry, ControlPlaneEntry, CveSignature, Task } from '@rushhour/contract';
 import type { NetworkDraft } from '@rushhour/pools';
 import type { AgentInterface, EngineAbility } from '@rushhour/protocol';
+import type { PlanSample } from './plan-samples.ts';
 
 /** What a task says. */
 export interface TaskDefinition {
@@ -68,6 +69,8 @@ export interface PlanInput {
   readonly certificates: ReadonlyMap<number, PlanCertificate>;
   readonly dictionaries: ReadonlyMap<number, PlanDictionary>;
   readonly files: ReadonlyMap<number, PlanFile>;
+  readonly samples: ReadonlyMap<number, PlanSample>;
+  readonly signatures: ReadonlyMap<number, CveSignature>;
   readonly allowedTargets: readonly string[];
   readonly dumpLimits: { readonly maxBytesPerRun: number; readonly defaultSavelen: number };
 }

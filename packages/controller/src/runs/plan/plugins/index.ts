@@ -1,7 +1,9 @@
 import type { PlanScope } from '../plan-scope.ts';
 import type { Traffic } from '../traffic.ts';
+import { planCveReplay } from './cve-replay.ts';
 import { planDns } from './dns.ts';
 import { planHttp } from './http.ts';
+import { planMalwareTransfer } from './malware-transfer.ts';
 import { planStatelessServer } from './stateless-server.ts';
 import { planTcp } from './tcp.ts';
 import { planTls } from './tls.ts';
@@ -17,4 +19,6 @@ export const planners: ReadonlyMap<number, (scope: PlanScope) => Traffic> = new 
   [6, planStatelessServer],
   [11, planTls],
   [15, planWaf],
+  [17, planMalwareTransfer],
+  [16, planCveReplay],
 ]);

@@ -64,6 +64,8 @@ export const inputOf = (configuration: readonly ConfigurationEntry[], wish: Wish
     certificates: new Map(),
     dictionaries: new Map(),
     files: new Map(),
+    samples: new Map(),
+    signatures: new Map(),
     allowedTargets: defaultSettings.tasks.allowedTargets,
     dumpLimits: defaultSettings.dumps,
     ...more,

@@ -1,33 +1,16 @@
-import type { CveSignature, CveTestBody } from '@rushhour/contract';
-import { type Issue, invalid, notFound } from '../../errors.ts';
-import type { Caller } from '../../handlers.ts';
+import type { CveSignature } from '@rushhour/contract';
 import { attemptValues } from '../../signatures/attempt-values.ts';
 import { type RenderedAttempt, type RenderedRequest, renderSignature } from '../../signatures/render.ts';
 import { TemplateError } from '../../signatures/template-error.ts';
 import { wireBytes } from '../../signatures/wire-bytes.ts';
-import { findSignature } from '../../store/cve.ts';
 import type { Executor } from '../../store/database.ts';
 import { readRows } from '../../store/dictionaries.ts';
-import type { Store } from '../../store/index.ts';
-
-interface Deps {
-  readonly store: Store;
-}
 
 const shownAttempts = 20;
 const shownTarget = { host: 'server.test', port: 80, isTls: false };
 
-/** Shows what a signature sends, or tries it between two agents. */
-export const testSignature = async (deps: Deps, id: number, body: CveTestBody, _caller: Caller) => {
-  const signature = await findSignature(deps.store.read, id);
-  if (signature === undefined) throw notFound('signature', id);
-  if (body.mode === 'render') return { data: await rendered(deps.store.read, signature) };
-  throw invalid([notYet]);
-};
-
-const notYet: Issue = { path: '/mode', code: 'UNSUPPORTED', message: 'run is not there yet' };
-
-const rendered = async (read: Executor, signature: CveSignature) => {
+/** What a signature sends and answers; nothing is sent. */
+export const renderedSignature = async (read: Executor, signature: CveSignature) => {
   const values = await dictionaryValues(read, signature);
   const dictionary = (id: number) => values.get(id) ?? [];
   try {
