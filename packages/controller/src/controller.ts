@@ -15,6 +15,7 @@ import { createHealth } from './health.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { buildApp } from './http/app.ts';
 import { startLocalAgents } from './local-agents.ts';
+import { createTaskCopies } from './malware/task-copies.ts';
 import { createVault } from './malware/vault.ts';
 import { createRunService } from './run-service.ts';
 import { createFolderBlobs } from './store/blobs/folder.ts';
@@ -63,11 +64,19 @@ export const startController = async (config: Config) => {
   await ensureBuiltinDictionaries(store);
   await ensureBuiltinTemplates(store);
   const vault = createVault({ blobs: storage.files.blobs, secrets: store.secrets });
+  const copies = createTaskCopies({ store, vault });
   // A storage that does not answer now is no reason not to start.
   await ensureBuiltinSamples({ store, files: storage.files, vault }).catch((error: unknown) =>
     log.error({ err: error }, 'the built-in test files could not be stored'),
   );
-  const agents = await createAgents({ store, settings, bus, log, blobs: storage.files.blobs, tls: config.tls });
+  const agents = await createAgents({
+    store,
+    settings,
+    bus,
+    log,
+    blobs: copies.beside(storage.files.blobs),
+    tls: config.tls,
+  });
   const health = createHealth({
     store,
     dataDir: config.dataDir,
@@ -77,6 +86,7 @@ export const startController = async (config: Config) => {
   const { planner, calendar, metrics, runs, ...conducting } = createRunService({
     ...{ config, store, settings, bus, log, agents },
     files: storage.files,
+    copies,
     diskUsedPct: health.diskUsedPct,
   });
   const { approvals, drafts } = createApprovalService({ store, settings, bus, runs, planner });

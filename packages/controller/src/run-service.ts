@@ -6,6 +6,8 @@ import type { FileService } from './collections/files/file-service.ts';
 import { checkTask } from './collections/tasks/check/check-task.ts';
 import { thresholdIssues } from './collections/tasks/thresholds.ts';
 import type { Config } from './config.ts';
+import { planSamples } from './malware/plan-samples.ts';
+import type { TaskCopies } from './malware/task-copies.ts';
 import { createMetrics } from './metrics/metrics.ts';
 import { createRuns } from './runs/create-runs.ts';
 import { createPlanner } from './runs/plan/create-planner.ts';
@@ -22,13 +24,19 @@ interface Parts {
   log: Logger;
   agents: Agents;
   files: FileService;
+  copies: TaskCopies;
   diskUsedPct(): Promise<number>;
 }
 
 /** Joins what makes runs: plans, measurements and the conductor. None of them knows the others. */
-export const createRunService = ({ config, store, settings, bus, log, agents, files, diskUsedPct }: Parts) => {
+export const createRunService = ({ config, store, settings, bus, log, agents, files, copies, diskUsedPct }: Parts) => {
   const { gateway } = agents;
-  const planner = createPlanner({ store, settings, dictionaries: planDictionaries(files) });
+  const planner = createPlanner({
+    store,
+    settings,
+    dictionaries: planDictionaries(files),
+    samples: planSamples(copies),
+  });
   const metrics = createMetrics({ store, gateway, log });
   const runs = createRuns({
     store,

@@ -28,7 +28,7 @@ interface Deps {
   settings: SettingsStore;
   bus: Bus;
   log: Logger;
-  blobs: Blobs;
+  blobs: Pick<Blobs, 'read'>;
   tls?: { cert: string } | undefined;
 }
 

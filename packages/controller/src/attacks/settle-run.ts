@@ -3,6 +3,7 @@ import * as value from 'typebox/value';
 import { setAttackResults } from '../store/attack-results.ts';
 import type { Executor } from '../store/database.ts';
 import type { Store } from '../store/index.ts';
+import { noteVerdicts } from '../store/malware.ts';
 import { type RunAttempts, runAttemptsOf, runRecordsOf } from '../store/run-attempts.ts';
 import type { RunRecord } from '../store/runs.ts';
 import { type BlockPolicy, usualPolicy } from './evidence.ts';
@@ -42,11 +43,15 @@ export const settleAttacks = async (store: Store, { id, taskID, number, t0, labe
     );
   }
   const device = labels['device'] ?? '';
-  await store.database.transaction((tx) =>
-    setAttackResults(
+  await store.database.transaction(async (tx) => {
+    await setAttackResults(
       tx,
       id,
       results.map((result) => ({ ...result, taskID, iteration: number, device })),
-    ),
-  );
+    );
+    await noteVerdicts(
+      tx,
+      results.filter(({ kind }) => kind === 'malware').map(({ refID }) => refID),
+    );
+  });
 };

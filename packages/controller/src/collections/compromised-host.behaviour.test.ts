@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => controller.close());
 
-const ids = async (query: Parameters<typeof list>[0]['query']) =>
+const ids = async (query: NonNullable<NonNullable<Parameters<typeof list>[0]>['query']>) =>
   (await list({ query: { order: 'asc', count: 100, ...query } })).data.map(({ id }) => id);
 const having = (fits: (campaign: (typeof campaigns)[number]) => boolean) => campaigns.filter(fits).map(({ id }) => id);
 

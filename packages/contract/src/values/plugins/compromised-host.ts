@@ -1,4 +1,5 @@
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
+import { CampaignDraft } from '../../collections/campaign-fields.ts';
 import { choice, flag, section, whole } from '../protocols/field.ts';
 import { attackMetrics } from './attack-metrics.ts';
 import { blockPolicy } from './block-policy.ts';
@@ -12,7 +13,7 @@ const schema = valuesOf({
   compromisedHostParams: section('Campaigns and how they go', {
     campaignIds: idsOf('campaign', 'Campaigns'),
     campaign: Type.Optional(
-      Type.Record(Type.String(), Type.Unknown(), { description: 'A campaign of the task itself' }),
+      Type.Unsafe<Static<typeof CampaignDraft>>({ ...CampaignDraft, description: 'A campaign of the task itself' }),
     ),
     hosts: whole('Hosts that behave so', 1, [1, 100_000]),
     hostSelection: choice('Which addresses', ['first', 'random', 'all']),
@@ -42,6 +43,9 @@ const schema = valuesOf({
     detection: blockPolicy,
   }),
 });
+
+/** Values with every default filled in. */
+export type CompromisedHostValues = Static<typeof schema>;
 
 export const compromisedHost = definePlugin({
   id: 19,

@@ -16,7 +16,12 @@ export const openApprovals = async (place: Parameters<typeof openStore>[0], onSt
   const store = await openStore(place);
   const bus = localBus();
   const settings = await loadSettings(store.read, store.secrets, bus);
-  const planner = createPlanner({ store, settings, dictionaries: async () => new Map() });
+  const planner = createPlanner({
+    store,
+    settings,
+    dictionaries: async () => new Map(),
+    samples: async () => new Map(),
+  });
   const deps = {
     ...{ store, settings, bus, planner },
     checkDefinition: (definition: object) => checkTask(store.read, definition as never),

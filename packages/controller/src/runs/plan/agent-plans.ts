@@ -114,14 +114,18 @@ const gatewaysOf = (clients: readonly PlannedClient[], { networks }: PlanInput):
   return [...new Set(asked.flatMap(({ gateway }) => gateway || []))];
 };
 
+const copiesIn = (samples: PlanInput['samples']) => [...samples.values()].flatMap(({ copies }) => [...copies.values()]);
+
 /** The files that configurations refer to, each once. */
 const filesOf = (
   orders: readonly PlannedOrder[],
-  { files }: PlanInput,
+  { files, samples }: PlanInput,
   attempts: readonly PlannedAttempts[],
 ): NeededFile[] => {
   const named = new Set(orders.flatMap(({ order }) => hashesIn(order.config)));
-  const known = new Map([...files.values(), ...attempts].map(({ sha256, size }) => [sha256, size]));
+  const known = new Map(
+    [...files.values(), ...copiesIn(samples), ...attempts].map(({ sha256, size }) => [sha256, size]),
+  );
   return [...named].map((sha256) => ({ sha256, size: known.get(sha256) ?? 0 }));
 };
 

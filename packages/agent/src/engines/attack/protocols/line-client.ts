@@ -101,7 +101,7 @@ const isAlike = (received: Buffer, content: Buffer) => {
 
 const downSight = ({ content, exchange, isComplete, reply, received, client }: Carried) => {
   const isThere = received !== undefined;
-  const foreign = Buffer.from(isThere ? received : (reply ?? ''), 'latin1');
+  const foreign = isThere ? received : Buffer.from(reply ?? '', 'latin1');
   return {
     isComplete,
     sentBytes: Buffer.byteLength(exchange.name),

@@ -25,7 +25,7 @@ export class Talk {
   readonly #scene: ServerScene;
   readonly #session: LineSession;
   readonly #ends: Pick<ServerSight, 'ip' | 'port' | 'peerIp' | 'peerPort'>;
-  #held = Buffer.alloc(0);
+  #held: Buffer = Buffer.alloc(0);
   #taking: (Taking & { resolve(bytes: Buffer): void }) | undefined;
   #isBusy = false;
   #isTold = false;
@@ -36,7 +36,7 @@ export class Talk {
   /** The file, as far as it came. */
   received: Buffer | undefined;
   /** What a client must see unchanged: the file, or the last reply. */
-  sent = Buffer.alloc(0);
+  sent: Buffer = Buffer.alloc(0);
 
   constructor(socket: Socket, session: LineSession, scene: ServerScene) {
     this.socket = socket;
