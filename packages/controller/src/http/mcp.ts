@@ -8,6 +8,7 @@ import {
   McpServer,
   ResourceTemplate,
 } from '@modelcontextprotocol/server';
+import fastJsonStringify, { type Schema } from 'fast-json-stringify';
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify';
 import type { Visit } from '../ai/call.ts';
 import type { AiHandler, Pipeline } from '../ai/pipeline.ts';
@@ -40,6 +41,15 @@ const output = fromJsonSchema(
 const checks = new Map(tools.map((tool) => [tool.key, validatorFor(tool.route)]));
 const schemas = new Map(tools.map((tool) => [tool.key, fromJsonSchema(tool.input as never, unchecked)]));
 
+const serializers = new Map<string, (reply: unknown) => string>();
+/** As REST writes it: what the schema of the reply does not name does not leave. */
+const textOf = ({ key, route }: Tool, reply: unknown): string => {
+  let serialize = serializers.get(key);
+  serialize ??= fastJsonStringify(route.reply as Schema);
+  serializers.set(key, serialize);
+  return serialize(reply);
+};
+
 const refusalOf = (error: unknown): CallToolResult => {
   const { code, message, data } =
     error instanceof ApiError ? error : new ApiError('internal', 'INTERNAL', 'internal error', { retryable: true });
@@ -56,12 +66,12 @@ export const createMcp = ({ ai, handlers, log }: McpDeps) => {
     const check = checks.get(tool.key) as ReturnType<typeof validatorFor>;
     const readParts = () =>
       check({ ...partsOfArguments(tool.route, structuredClone(given)), headers: {}, bodyBytes: 0 } as never);
-    return ai.run(call, readParts, handlers[tool.key] as AiHandler);
+    return textOf(tool, await ai.run(call, readParts, handlers[tool.key] as AiHandler));
   };
   const answer = async (session: Session, tool: Tool, given: Record<string, unknown>): Promise<CallToolResult> => {
     try {
-      const reply = (await run(session, tool, given)) as Record<string, unknown>;
-      return { structuredContent: reply, content: [{ type: 'text', text: JSON.stringify(reply) }] };
+      const text = await run(session, tool, given);
+      return { structuredContent: JSON.parse(text), content: [{ type: 'text', text }] };
     } catch (error) {
       if (!(error instanceof ApiError)) log.error({ err: error, operation: tool.operation }, 'tool failed');
       return refusalOf(error);
@@ -118,7 +128,7 @@ const resources = {
 const registerResource = (
   server: McpServer,
   { name, template }: { name: string; template: string },
-  read: (given: Record<string, unknown>) => Promise<unknown>,
+  read: (given: Record<string, unknown>) => Promise<string>,
 ) =>
   server.registerResource(
     name,
@@ -128,7 +138,7 @@ const registerResource = (
       const given = Object.fromEntries(
         Object.entries(variables).map(([member, value]) => [member, member === 'id' ? Number(value) : String(value)]),
       );
-      return { contents: [{ uri: uri.href, mimeType: 'application/json', text: JSON.stringify(await read(given)) }] };
+      return { contents: [{ uri: uri.href, mimeType: 'application/json', text: await read(given) }] };
     },
   );
 

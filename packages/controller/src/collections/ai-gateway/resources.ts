@@ -56,6 +56,8 @@ const collectionOf: Record<ResourceKind, string> = {
 const tagged: ReadonlySet<ResourceKind> = new Set(['file', 'application', 'dictionary', 'template']);
 /** Members that are long, or nobody's business. */
 const left: readonly string[] = ['issuer', 'rows', 'values', 'parameters', 'sessions', 'task', 'users', 'content'];
+/** The gateway tells nothing of users. */
+const people: ReadonlySet<string> = new Set(['issuer', 'issuerID', 'issuerId', 'issuerEmail', 'issuerName']);
 const emptyPage = { cursor: { count: 0, currentPage: 1, totalPages: 0, totalRows: 0 }, data: [] };
 
 const findIn = async (source: Source, id: number, caller: AiCaller): Promise<Item> => {
@@ -147,9 +149,7 @@ export const resourceHandlers = ({
       const source = seesResource(caller.key, kind, id) ? sourceOf(kind) : undefined;
       if (source?.get === undefined) throw notFound(kind, id);
       const item = await findIn(source, id, caller);
-      const shown = Object.fromEntries(
-        Object.entries(item).filter(([name]) => name !== 'issuer' && name !== 'issuerID'),
-      );
+      const shown = Object.fromEntries(Object.entries(item).filter(([name]) => !people.has(name)));
       const safe = redact(shown, secretsOf(kind, item)) as Item;
       if (path !== undefined && path !== '') return one(partAt(safe, path));
       const members = Object.fromEntries(Object.entries(safe).filter(([name]) => !isSummed(name, view)));

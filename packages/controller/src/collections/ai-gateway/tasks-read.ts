@@ -75,7 +75,8 @@ export const taskReadHandlers = ({
   const { redactSealed } = createRedactor(secrets);
 
   const definitionOf = (task: StoredTask) => {
-    const { configurationSecrets: _, issuer: __, projectName: ___, projectArchivedAt: ____, ...members } = task;
+    const { configurationSecrets: _, issuer: __, issuerID: ___, ...shown } = task;
+    const { projectName: ____, projectArchivedAt: _____, ...members } = shown;
     return { ...redactSealed(members, openedSecrets(task, secrets)), untrusted: true };
   };
   const statusOf = async (caller: AiCaller, id: number) => {
