@@ -1,4 +1,7 @@
 import type { DataPath } from '@rushhour/protocol';
+import type { Datagrams } from './datagram/datagrams.ts';
+import { createMmsgDatagrams } from './datagram/mmsg-datagrams.ts';
+import { createNodeDatagrams } from './datagram/node-datagrams.ts';
 import { epollSystem } from './epoll/epoll-system.ts';
 import { createNodeTransport } from './node-transport.ts';
 import { probeEpoll, probeUring } from './path-probe.ts';
@@ -58,3 +61,23 @@ export const chooseStep = <S extends { readonly path: string; probe(): string | 
 /** Plain TCP on the fastest way this machine allows. */
 export const createStreamTransport = (wish: PathWish, options: ConnectionOptions): Transport =>
   chooseStep(streamLadder, wish).create(options);
+
+interface DatagramStep {
+  readonly path: 'epoll' | 'node';
+  probe(): string | undefined;
+  readonly way: string;
+  create(): Datagrams;
+}
+
+const datagramLadder: readonly DatagramStep[] = [
+  { path: 'epoll', way: 'sendmmsg', probe: probeEpoll, create: createMmsgDatagrams },
+  { path: 'node', way: 'node:dgram', probe: () => undefined, create: createNodeDatagrams },
+];
+
+/** The way UDP takes on this machine, for the list of what it can. */
+export const datagramWay = (): string => datagramLadder.find(({ probe }) => probe() === undefined)?.way ?? 'node:dgram';
+
+/** UDP on the fastest way this machine allows. */
+export const createDatagrams = ({ path, note }: PathWish): Datagrams =>
+  // There is no faster way for packets on io_uring than many in one call.
+  chooseStep(datagramLadder, { path: path === 'io_uring' ? 'epoll' : path, note }).create();

@@ -3,12 +3,17 @@ import { disconnect } from './kernel/socket.ts';
 import { OutQueue } from './out-queue.ts';
 import type { Chunk, Connection, ConnectionEvents, Message } from './transport.ts';
 
+/** Something that gathers what is to be sent. */
+export interface Flushable {
+  flush(): void;
+}
+
 /** What a connection needs of the one that waits for the kernel. */
 export interface Flusher {
   /** When the events that are being handled were found. */
   readonly now: number;
   /** Calls `flush` once, after all events at hand. */
-  flushLater(connection: SocketConnection): void;
+  flushLater(what: Flushable): void;
 }
 
 /**

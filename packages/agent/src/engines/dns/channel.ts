@@ -1,6 +1,8 @@
+import type { Chunk } from '../../net/transport.ts';
+
 /** What a channel tells the client. A token stands for one query under way on that channel. */
 export interface ChannelEvents {
-  onAnswer(token: number, message: Buffer): void;
+  onAnswer(token: number, answer: Chunk): void;
   /** The query will not be answered. */
   onFail(token: number, code: string): void;
   /** Something went wrong that concerns no single query. */
@@ -10,6 +12,7 @@ export interface ChannelEvents {
 
 /** A way to one server that carries queries and answers. Tokens are also the ids of the messages. */
 export interface Channel {
+  /** The bytes are needed no longer than this call. */
   send(message: Buffer, token: number): void;
   /** The client no longer waits for this answer. */
   forget(token: number): void;

@@ -1,6 +1,8 @@
 import type { DnsClientConfig, Target } from '@rushhour/protocol';
 import type { EngineContext, LoadChange, LoadChangeable, Pausable, Run } from '../../engine.ts';
 import { ClientLife } from '../../net/client-life.ts';
+import { createDatagrams } from '../../net/data-path.ts';
+import type { Datagrams } from '../../net/datagram/datagrams.ts';
 import { LoadDriver } from '../../net/load-driver.ts';
 import { chooserOf } from '../../net/rotation.ts';
 import { prepareSources, type SourcePool } from '../../net/source-addresses.ts';
@@ -15,38 +17,64 @@ import { openUdpChannel } from './udp-channel.ts';
 
 type Context = EngineContext<DnsClientConfig>;
 
+const mostQueries = 65_536;
+const queriesAtOnce = 128;
+// Answers may be longer than was asked for.
+const leastAnswerBytes = 4096;
+
+interface ChannelDeps {
+  readonly lane: Lane;
+  readonly sources: SourcePool;
+  readonly context: Context;
+  readonly datagrams: Datagrams;
+  readonly queryBytes: number;
+}
+
 /** Asks at the ordered load, over as many channels as ordered. */
 class DnsClient implements Run, Pausable, LoadChangeable {
+  readonly #context: Context;
   readonly #config: DnsClientConfig;
+  readonly #questions: Questions;
   readonly #sources: SourcePool;
+  readonly #datagrams: Datagrams;
   readonly #lanes: readonly Lane[];
   readonly #driver: LoadDriver;
   readonly #life: ClientLife;
 
-  constructor(
-    context: Context,
-    sources: SourcePool,
-    lanes: (onFree: (place: number, now: number) => void) => readonly Lane[],
-  ) {
+  constructor(context: Context, sources: SourcePool, targets: readonly Target[]) {
     const { config, duration, samples } = context;
+    this.#context = context;
     this.#config = config;
     this.#sources = sources;
-    this.#lanes = lanes((place, now) => {
-      this.#driver.offer(place, now);
-      this.#life.settle();
-    });
+    const path = config.transport === 'udp' ? config.dataPath : 'node';
+    this.#datagrams = createDatagrams({ path, note: context.note });
+    const count = targets.length;
     const questions = new Questions(config);
+    this.#questions = questions;
+    this.#lanes = targets.map(
+      ({ host, port }, lane) =>
+        new Lane({
+          samples: samples.target(`${host}:${port}`),
+          config,
+          questions,
+          capacity: Math.min(mostQueries, Math.ceil(config.concurrency / count)),
+          onFree: (place, now) => {
+            this.#driver.offer(place * count + lane, now);
+            this.#life.settle();
+          },
+        }),
+    );
     this.#driver = new LoadDriver({
       duration,
       lag: samples.histogram(strainMetrics.scheduleLag),
       load: config.load,
       limit: duration.mode === 'count' ? duration.count : Number.POSITIVE_INFINITY,
+      createAlarm: this.#datagrams.createAlarm,
       begin: (place, intended, now) => {
-        const lane = this.#lanes[place % this.#lanes.length] as Lane;
-        lane.ask(place, questions, { intended, now });
+        (this.#lanes[place % count] as Lane).ask(Math.floor(place / count), intended, now);
       },
     });
-    const isIdle = () => this.#lanes.every((lane) => lane.pending.size === 0);
+    const isIdle = () => this.#lanes.every((lane) => lane.pending === 0);
     this.#life = new ClientLife({
       engine: 'dns',
       samples,
@@ -63,9 +91,22 @@ class DnsClient implements Run, Pausable, LoadChangeable {
     });
   }
 
+  async open(targets: readonly Target[]): Promise<void> {
+    for (const [index, lane] of this.#lanes.entries()) {
+      lane.channel = await channelFor(targets[index] as Target, index, {
+        lane,
+        sources: this.#sources,
+        context: this.#context,
+        datagrams: this.#datagrams,
+        queryBytes: this.#questions.mostBytes,
+      });
+    }
+  }
+
   start(): Promise<void> {
     return this.#life.run(() => {
-      for (let place = 0; place < this.#config.concurrency; place++) this.#driver.offer(place, performance.now());
+      const most = Math.min(this.#config.concurrency, mostQueries * this.#lanes.length);
+      for (let place = 0; place < most; place++) this.#driver.offer(place, performance.now());
       this.#driver.start();
     });
   }
@@ -86,20 +127,20 @@ class DnsClient implements Run, Pausable, LoadChangeable {
   async close(): Promise<void> {
     this.#life.close();
     for (const lane of this.#lanes) lane.channel?.close();
+    await this.#datagrams.close();
     await this.#sources.close();
   }
 }
 
-const channelFor = async (
-  context: Context,
-  target: Target,
-  index: number,
-  deps: { lane: Lane; sources: SourcePool },
-): Promise<Channel> => {
+const channelFor = async (target: Target, index: number, deps: ChannelDeps): Promise<Channel> => {
+  const { lane, sources, context, datagrams, queryBytes } = deps;
   const { config } = context;
-  const { lane, sources } = deps;
   const route = () => ({ address: context.addressOf(target.host), port: target.port, ...sources.next(index) });
-  if (config.transport === 'udp') return openUdpChannel(route(), lane);
+  if (config.transport === 'udp') {
+    const mostBytes = Math.max(leastAnswerBytes, config.edns?.size ?? 0);
+    const leaving = { count: queriesAtOnce, bytes: queryBytes };
+    return openUdpChannel(datagrams, route(), { mostBytes, leaving, events: lane });
+  }
   if (config.transport === 'tcp') return new StreamChannel(route, undefined, lane);
   if (config.transport === 'dot') return new StreamChannel(route, clientTlsOptions(config.tls), lane);
   const authority = `${target.host.includes(':') ? `[${target.host}]` : target.host}:${target.port}`;
@@ -107,19 +148,13 @@ const channelFor = async (
 };
 
 export const prepareDnsClient = async (context: Context): Promise<Run & Pausable & LoadChangeable> => {
-  const { config, samples } = context;
+  const { config } = context;
   const sources = await prepareSources(config.sources, context);
   const choose = chooserOf(config.targets, config.rotation);
   const targets = Array.from({ length: Math.min(config.sockets, config.concurrency) }, (_, index) => choose(index));
-  let lanes: Lane[] = [];
-  const client = new DnsClient(context, sources, (onFree) => {
-    lanes = targets.map(({ host, port }) => new Lane(samples.target(`${host}:${port}`), config, onFree));
-    return lanes;
-  });
+  const client = new DnsClient(context, sources, targets);
   try {
-    for (const [index, lane] of lanes.entries()) {
-      lane.channel = await channelFor(context, targets[index] as Target, index, { lane, sources });
-    }
+    await client.open(targets);
   } catch (error) {
     await client.close();
     throw error;

@@ -45,10 +45,12 @@ export class DohChannel implements Channel {
       failure ??= codeOf(error);
     });
     stream.on('close', () => {
-      if (failure === undefined && status === 200) this.#events.onAnswer(token, Buffer.concat(parts));
-      else this.#events.onFail(token, failure ?? (status === 0 ? 'closed' : `http${status}`));
+      if (failure === undefined && status === 200) {
+        const bytes = Buffer.concat(parts);
+        this.#events.onAnswer(token, { bytes, start: 0, end: bytes.length, now: performance.now() });
+      } else this.#events.onFail(token, failure ?? (status === 0 ? 'closed' : `http${status}`));
     });
-    stream.end(message);
+    stream.end(Buffer.from(message));
   }
 
   forget(): void {}

@@ -32,7 +32,7 @@ export const createDohServer = (config: DnsServerConfig, resolver: Resolver, sam
       if (message.length < 12) return refuse(response, 400);
       resolver.resolve(message, 'stream', (bytes) => {
         response.writeHead(200, { 'content-type': 'application/dns-message', 'content-length': bytes.length });
-        response.end(bytes);
+        response.end(Buffer.from(bytes));
       });
     };
     if (request.method === 'GET') return answer(Buffer.from(url.searchParams.get('dns') ?? '', 'base64url'));

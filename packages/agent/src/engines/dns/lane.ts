@@ -1,113 +1,171 @@
 import type { DnsClientConfig, Histogram } from '@rushhour/protocol';
 import type { Counter, Samples } from '../../engine.ts';
 import { countError } from '../../net/error-kind.ts';
+import type { Chunk } from '../../net/transport.ts';
 import type { Channel, ChannelEvents } from './channel.ts';
-import { rcodeName, readAnswerHead } from './message.ts';
+import { rcodeName } from './message.ts';
 import { isAnswerTo, type Questions } from './questions.ts';
 
-interface Pending {
-  readonly place: number;
-  readonly intended: number;
-  readonly message: Buffer;
-  sentAt: number;
-  retriesLeft: number;
+const ids = 65_536;
+const headerBytes = 12;
+
+export interface LaneDeps {
+  readonly samples: Samples;
+  readonly config: DnsClientConfig;
+  readonly questions: Questions;
+  /** Most queries under way on it. */
+  readonly capacity: number;
+  /** A place of the lane is free again. */
+  readonly onFree: (place: number, now: number) => void;
 }
 
-/** One channel with the queries under way on it. */
+/**
+ * One channel with the queries under way on it. Each has a place; its id says the place, and changes from query to query
+ * so that an answer that comes too late is known as such.
+ */
 export class Lane implements ChannelEvents {
   /** Set while the client is prepared, before the first query. */
   channel: Channel | undefined;
-  readonly pending = new Map<number, Pending>();
-  readonly #samples: Samples;
-  readonly #config: DnsClientConfig;
-  readonly #onFree: (place: number, now: number) => void;
-  readonly #queries: Counter;
-  readonly #answers: Counter;
+  pending = 0;
+  readonly #deps: LaneDeps;
+  readonly #capacity: number;
+  readonly #stride: number;
+  /** The id of the query in each place; −1: none. */
+  readonly #ids: Int32Array;
+  readonly #turns: Uint16Array;
+  readonly #intended: Float64Array;
+  readonly #sentAt: Float64Array;
+  readonly #retriesLeft: Uint8Array;
+  readonly #questionEnds: Uint16Array;
+  readonly #messages: Buffer;
+  readonly #views: Buffer[] = [];
+  readonly #query: { readonly bytes: Buffer; at: number; questionEnd: number };
+  readonly #meters: Record<'queries' | 'answers' | 'txBytes' | 'rxBytes', Counter>;
+  readonly #rcodes: Counter[] = [];
   readonly #latency: Histogram;
   readonly #service: Histogram;
-  #nextToken = Math.floor(Math.random() * 65_536);
 
-  constructor(samples: Samples, config: DnsClientConfig, onFree: (place: number, now: number) => void) {
-    this.#samples = samples;
-    this.#config = config;
-    this.#onFree = onFree;
-    this.#queries = samples.counter('dns.queries');
-    this.#answers = samples.counter('dns.answers');
+  constructor(deps: LaneDeps) {
+    const { samples, questions, capacity } = deps;
+    this.#deps = deps;
+    this.#capacity = capacity;
+    this.#stride = questions.mostBytes;
+    this.#ids = new Int32Array(capacity).fill(-1);
+    this.#turns = Uint16Array.from({ length: capacity }, () => Math.floor(Math.random() * Math.floor(ids / capacity)));
+    this.#intended = new Float64Array(capacity);
+    this.#sentAt = new Float64Array(capacity);
+    this.#retriesLeft = new Uint8Array(capacity);
+    this.#questionEnds = new Uint16Array(capacity);
+    this.#messages = Buffer.alloc(capacity * this.#stride);
+    this.#query = { bytes: this.#messages, at: 0, questionEnd: 0 };
+    this.#meters = {
+      queries: samples.counter('dns.queries'),
+      answers: samples.counter('dns.answers'),
+      txBytes: samples.counter('dns.txBytes'),
+      rxBytes: samples.counter('dns.rxBytes'),
+    };
     this.#latency = samples.histogram('dns.latency');
     this.#service = samples.histogram('dns.service');
   }
 
-  ask(place: number, questions: Questions, times: { intended: number; now: number }): void {
-    let token = this.#nextToken;
-    while (this.pending.has(token)) token = (token + 1) % 65_536;
-    this.#nextToken = (token + 1) % 65_536;
-    const message = questions.next(token);
-    const { intended, now } = times;
-    this.pending.set(token, { place, intended, message, sentAt: now, retriesLeft: this.#config.retries });
-    this.#send(message, token);
+  ask(place: number, intended: number, now: number): void {
+    const turn = this.#turns[place] as number;
+    const id = turn * this.#capacity + place;
+    this.#turns[place] = (turn + 2) * this.#capacity > ids ? 0 : turn + 1;
+    const at = place * this.#stride;
+    const { length, questionEnd } = this.#deps.questions.write(this.#messages, at, id);
+    if (this.#views[place]?.length !== length) this.#views[place] = this.#messages.subarray(at, at + length);
+    this.#ids[place] = id;
+    this.#intended[place] = intended;
+    this.#sentAt[place] = now;
+    this.#retriesLeft[place] = this.#deps.config.retries;
+    this.#questionEnds[place] = questionEnd;
+    this.pending++;
+    this.#send(place);
   }
 
-  onAnswer(token: number, message: Buffer): void {
-    const pending = this.pending.get(token);
-    const head = readAnswerHead(message);
-    if (pending === undefined) {
-      this.#samples.counter('dns.late').add(1);
+  onAnswer(id: number, answer: Chunk): void {
+    const { bytes, start, end, now } = answer;
+    const place = id % this.#capacity;
+    if (this.#ids[place] !== id) {
+      this.#deps.samples.counter('dns.late').add(1);
       return;
     }
-    if (head === undefined || !head.isResponse || !isAnswerTo(pending.message, message)) {
-      this.#samples.counter('dns.mismatched').add(1);
+    this.#query.at = place * this.#stride;
+    this.#query.questionEnd = this.#questionEnds[place] as number;
+    const isResponse = end - start >= headerBytes && ((bytes[start + 2] as number) & 0x80) !== 0;
+    if (!isResponse || !isAnswerTo(this.#query, answer)) {
+      this.#deps.samples.counter('dns.mismatched').add(1);
       return;
     }
-    const now = performance.now();
-    this.pending.delete(token);
-    this.#answers.add(1);
-    this.#samples.counter('dns.rxBytes').add(message.length);
-    this.#samples.counter(`dns.rcode.${rcodeName(head.rcode)}`).add(1);
-    if (head.isTruncated) this.#samples.counter('dns.truncated').add(1);
-    this.#latency.record((now - pending.intended) * 1000);
-    this.#service.record((now - pending.sentAt) * 1000);
-    this.#onFree(pending.place, now);
+    this.#meters.answers.add(1);
+    this.#meters.rxBytes.add(end - start);
+    this.#countRcode((bytes[start + 3] as number) & 15);
+    if (((bytes[start + 2] as number) & 2) !== 0) this.#deps.samples.counter('dns.truncated').add(1);
+    this.#latency.record((now - (this.#intended[place] as number)) * 1000);
+    this.#service.record((now - (this.#sentAt[place] as number)) * 1000);
+    this.#free(place, now);
   }
 
-  onFail(token: number, code: string): void {
-    const pending = this.pending.get(token);
-    if (pending === undefined) return;
-    this.pending.delete(token);
-    countError(this.#samples, 'dns', code);
-    this.#onFree(pending.place, performance.now());
+  onFail(id: number, code: string): void {
+    const place = id % this.#capacity;
+    if (this.#ids[place] !== id) return;
+    countError(this.#deps.samples, 'dns', code);
+    this.#free(place, performance.now());
   }
 
   onError(code: string): void {
-    countError(this.#samples, 'dns', code);
+    countError(this.#deps.samples, 'dns', code);
   }
 
   onConnect(ms: number): void {
-    this.#samples.counter('dns.connections').add(1);
-    this.#samples.histogram('dns.connect').record(ms * 1000);
+    this.#deps.samples.counter('dns.connections').add(1);
+    this.#deps.samples.histogram('dns.connect').record(ms * 1000);
   }
 
-  /** Pending queries stand in the order in which they were sent last. */
   sweep(now: number): void {
-    for (const [token, pending] of this.pending) {
-      if (now - pending.sentAt <= this.#config.timeoutMs) return;
-      this.pending.delete(token);
-      if (pending.retriesLeft > 0) {
-        pending.retriesLeft--;
-        pending.sentAt = now;
-        this.pending.set(token, pending);
-        this.#samples.counter('dns.retries').add(1);
-        this.#send(pending.message, token);
-      } else {
-        this.channel?.forget(token);
-        this.#samples.counter('dns.timeouts').add(1);
-        this.#onFree(pending.place, now);
-      }
+    const { config } = this.#deps;
+    if (this.pending === 0) return;
+    for (let place = 0; place < this.#capacity; place++) {
+      if ((this.#ids[place] as number) < 0 || now - (this.#sentAt[place] as number) <= config.timeoutMs) continue;
+      this.#expire(place, now);
     }
   }
 
-  #send(message: Buffer, token: number): void {
-    this.#queries.add(1);
-    this.#samples.counter('dns.txBytes').add(message.length);
-    this.channel?.send(message, token);
+  #expire(place: number, now: number): void {
+    const { samples } = this.#deps;
+    const left = this.#retriesLeft[place] as number;
+    if (left > 0) {
+      this.#retriesLeft[place] = left - 1;
+      this.#sentAt[place] = now;
+      samples.counter('dns.retries').add(1);
+      this.#send(place);
+    } else {
+      this.channel?.forget(this.#ids[place] as number);
+      samples.counter('dns.timeouts').add(1);
+      this.#free(place, now);
+    }
+  }
+
+  #free(place: number, now: number): void {
+    this.#ids[place] = -1;
+    this.pending--;
+    this.#deps.onFree(place, now);
+  }
+
+  #countRcode(rcode: number): void {
+    let counter = this.#rcodes[rcode];
+    if (counter === undefined) {
+      counter = this.#deps.samples.counter(`dns.rcode.${rcodeName(rcode)}`);
+      this.#rcodes[rcode] = counter;
+    }
+    counter.add(1);
+  }
+
+  #send(place: number): void {
+    const message = this.#views[place] as Buffer;
+    this.#meters.queries.add(1);
+    this.#meters.txBytes.add(message.length);
+    this.channel?.send(message, this.#ids[place] as number);
   }
 }

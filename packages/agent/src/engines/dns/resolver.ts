@@ -5,6 +5,14 @@ import { Zone } from './zone.ts';
 
 const rcode = { noError: 0, nameError: 3, notImplemented: 4 } as const;
 
+/** An answer but for its id. */
+interface Known {
+  readonly answer: Buffer;
+  readonly rcode: Counter;
+}
+
+const mostKnown = 10_000;
+
 /** Answers messages, whatever carried them. */
 export class Resolver {
   readonly #zone: Zone;
@@ -12,6 +20,9 @@ export class Resolver {
   readonly #samples: Samples;
   readonly #queries: Counter;
   readonly #answers: Counter;
+  readonly #rxBytes: Counter;
+  readonly #txBytes: Counter;
+  readonly #caches: Record<'udp' | 'stream', Map<string, Known>> = { udp: new Map(), stream: new Map() };
 
   constructor(config: DnsServerConfig, samples: Samples) {
     this.#zone = new Zone(config.answers);
@@ -19,35 +30,61 @@ export class Resolver {
     this.#samples = samples;
     this.#queries = samples.counter('dns.received');
     this.#answers = samples.counter('dns.answered');
+    this.#rxBytes = samples.counter('dns.rxBytes');
+    this.#txBytes = samples.counter('dns.txBytes');
   }
 
-  /** `maxBytes`: the largest answer the way back can carry; for UDP the asker says it. */
+  get isDelayed(): boolean {
+    return this.#delayMs > 0;
+  }
+
+  /** The answer is given for the length of the call of `send` only; over UDP the asker says how large it may be. */
   resolve(message: Buffer, way: 'udp' | 'stream', send: (answer: Buffer) => void): void {
     this.#queries.add(1);
-    this.#samples.counter('dns.rxBytes').add(message.length);
-    const answer = this.#answer(message, way);
-    if (answer === undefined) return;
+    this.#rxBytes.add(message.length);
+    const known = this.#known(message, way);
+    if (known === undefined) return;
+    known.rcode.add(1);
+    const answer = this.isDelayed ? Buffer.from(known.answer) : known.answer;
+    answer[0] = message[0] as number;
+    answer[1] = message[1] as number;
     const go = () => {
       this.#answers.add(1);
-      this.#samples.counter('dns.txBytes').add(answer.length);
+      this.#txBytes.add(answer.length);
       send(answer);
     };
-    if (this.#delayMs > 0) setTimeout(go, this.#delayMs);
+    if (this.isDelayed) setTimeout(go, this.#delayMs);
     else go();
   }
 
-  #answer(message: Buffer, way: 'udp' | 'stream'): Buffer | undefined {
+  /** The same question is asked over and over: it is thought about once. */
+  #known(message: Buffer, way: 'udp' | 'stream'): Known | undefined {
+    const question = message.toString('latin1', 2);
+    const cache = this.#caches[way];
+    const known = cache.get(question);
+    if (known !== undefined) return known;
+    const found = this.#answer(message, way);
+    if (found === undefined) return undefined;
+    if (cache.size >= mostKnown) cache.clear();
+    cache.set(question, found);
+    return found;
+  }
+
+  #counted(rcodeText: string, answer: Buffer | undefined): Known | undefined {
+    return answer && { answer, rcode: this.#samples.counter(`dns.rcode.${rcodeText}`) };
+  }
+
+  #answer(message: Buffer, way: 'udp' | 'stream'): Known | undefined {
     try {
       const query = decodeQuery(message);
       const maxBytes = way === 'stream' ? 65_535 : (query.edns?.size ?? 512);
       const records = query.opcode === 0 ? this.#zone.find(query.question) : [];
       const code = query.opcode !== 0 ? rcode.notImplemented : records === undefined ? rcode.nameError : rcode.noError;
-      this.#samples.counter(`dns.rcode.${rcodeName(code)}`).add(1);
-      return encodeAnswer(query, message, { rcode: code, records: records ?? [], maxBytes });
+      const answer = encodeAnswer(query, message, { rcode: code, records: records ?? [], maxBytes });
+      return this.#counted(rcodeName(code), answer);
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
-      this.#samples.counter('dns.rcode.FORMERR').add(1);
-      return encodeFormatError(message);
+      return this.#counted('FORMERR', encodeFormatError(message));
     }
   }
 }

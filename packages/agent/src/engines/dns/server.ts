@@ -1,10 +1,10 @@
-import type { Socket as DatagramSocket } from 'node:dgram';
 import { createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import type { DnsServerConfig } from '@rushhour/protocol';
 import type { EngineContext, Run, Samples } from '../../engine.ts';
 import { aborted } from '../../net/aborted.ts';
-import { bindAll, closeSockets } from '../../net/datagram.ts';
+import { createDatagrams } from '../../net/data-path.ts';
+import type { DatagramEvents, DatagramSocket } from '../../net/datagram/datagrams.ts';
 import { codeOf, countError } from '../../net/error-kind.ts';
 import { closeServers, listenAll } from '../../net/listen.ts';
 import { serverTlsOptions } from '../../net/tls-options.ts';
@@ -24,20 +24,26 @@ const serveStream = (socket: Socket, resolver: Resolver, samples: Samples): void
   socket.on('error', (error) => countError(samples, 'dns', codeOf(error)));
 };
 
-const serveDatagrams = (socket: DatagramSocket, resolver: Resolver, samples: Samples): void => {
-  socket.on('error', (error) => countError(samples, 'dns', codeOf(error)));
-  socket.on('message', (message, from) =>
-    resolver.resolve(message, 'udp', (answer) => {
-      socket.send(answer, from.port, from.address, (error) => {
-        if (error) countError(samples, 'dns', codeOf(error));
-      });
-    }),
-  );
-};
+const mostBytes = 65_535;
+const answersAtOnce = 256;
+const receiveBufferBytes = 4_194_304;
+
+const datagramEvents = (socket: DatagramSocket, resolver: Resolver, samples: Samples): DatagramEvents => ({
+  onMessage(datagram) {
+    const message = datagram.bytes.subarray(datagram.start, datagram.end);
+    if (resolver.isDelayed) {
+      const reply = socket.replyLater(datagram);
+      resolver.resolve(message, 'udp', (answer) => reply(answer, 0));
+    } else resolver.resolve(message, 'udp', (answer) => socket.reply(datagram, answer, 0));
+  },
+  onSent() {},
+  onFail: (_, code) => countError(samples, 'dns', code),
+  onError: (code) => countError(samples, 'dns', code),
+});
 
 /** Answers from the names it was given, over every ordered transport. */
 export const prepareDnsServer = async (context: EngineContext<DnsServerConfig>): Promise<Run> => {
-  const { config, samples, signal } = context;
+  const { config, samples, signal, note, core } = context;
   const resolver = new Resolver(config, samples);
   const on = (transport: string) => config.listen.filter((entry) => entry.transport === transport);
   const onStream = (socket: Socket) => serveStream(socket, resolver, samples);
@@ -47,12 +53,17 @@ export const prepareDnsServer = async (context: EngineContext<DnsServerConfig>):
     doh: () => createDohServer(config, resolver, samples),
   };
   const servers: Server[] = [];
-  const sockets = await bindAll(on('udp'), context, (socket) => serveDatagrams(socket, resolver, samples));
+  const datagrams = createDatagrams({ path: config.dataPath, note });
   const close = async () => {
-    await closeSockets(sockets);
+    await datagrams.close();
     await closeServers(servers);
   };
+  const options = { mostBytes, leaving: { count: answersAtOnce, bytes: mostBytes }, receiveBufferBytes };
   try {
+    for (const { host, port } of on('udp')) {
+      const where = { host, port, isShared: core.count > 1 };
+      await datagrams.bind(where, options, (socket) => datagramEvents(socket, resolver, samples));
+    }
     for (const [transport, create] of Object.entries(creators))
       servers.push(...(await listenAll(on(transport), create, context)));
   } catch (error) {

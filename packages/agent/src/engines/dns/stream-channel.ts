@@ -50,7 +50,7 @@ export class StreamChannel implements Channel {
         if (message.length < 2) return;
         const token = message.readUInt16BE(0);
         this.#waiting.delete(token);
-        this.#events.onAnswer(token, message);
+        this.#events.onAnswer(token, { bytes: message, start: 0, end: message.length, now: performance.now() });
       }),
     );
     socket.on('error', (error) => {

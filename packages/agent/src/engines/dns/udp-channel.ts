@@ -1,28 +1,39 @@
-import { createSocket, type Socket } from 'node:dgram';
-import { once } from 'node:events';
-import { isIPv6 } from 'node:net';
-import { codeOf } from '../../net/error-kind.ts';
+import type { Datagrams } from '../../net/datagram/datagrams.ts';
 import type { Route } from '../../net/transport.ts';
 import type { Channel, ChannelEvents } from './channel.ts';
 
-export const openUdpChannel = async (route: Route, events: ChannelEvents): Promise<Channel> => {
-  const socket: Socket = createSocket(isIPv6(route.address) ? 'udp6' : 'udp4');
-  const { localAddress, localPort } = route;
-  socket.bind({ ...(localAddress && { address: localAddress }), ...(localPort && { port: localPort }) });
-  await once(socket, 'listening');
-  socket.connect(route.port, route.address);
-  await once(socket, 'connect');
-  socket.on('message', (message) => {
-    if (message.length >= 2) events.onAnswer(message.readUInt16BE(0), message);
-  });
-  socket.on('error', (error) => events.onError(codeOf(error)));
-  return {
-    send(message, token) {
-      socket.send(message, (error) => {
-        if (error) events.onFail(token, codeOf(error));
-      });
+export interface UdpChannelOptions {
+  /** Of queries, and how many of them may leave together. */
+  readonly leaving: { readonly count: number; readonly bytes: number };
+  /** Of the largest answer. */
+  readonly mostBytes: number;
+}
+
+const receiveBufferBytes = 4_194_304;
+
+/** Queries over one UDP socket. */
+export const openUdpChannel = async (
+  datagrams: Datagrams,
+  route: Route,
+  options: UdpChannelOptions & { readonly events: ChannelEvents },
+): Promise<Channel> => {
+  const { events, ...sizes } = options;
+  const socket = await datagrams.connect(
+    route,
+    { ...sizes, receiveBufferBytes },
+    {
+      onMessage(datagram) {
+        const { bytes, start, end } = datagram;
+        if (end - start >= 2) events.onAnswer(((bytes[start] as number) << 8) | (bytes[start + 1] as number), datagram);
+      },
+      onSent() {},
+      onFail: (token, code) => events.onFail(token, code),
+      onError: (code) => events.onError(code),
     },
-    forget: () => {},
-    close: () => socket.close(),
+  );
+  return {
+    send: (message, token) => socket.send(message, token),
+    forget() {},
+    close() {},
   };
 };

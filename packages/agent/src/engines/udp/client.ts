@@ -1,60 +1,74 @@
 import { randomInt } from 'node:crypto';
-import { createSocket, type Socket } from 'node:dgram';
-import { once } from 'node:events';
-import { isIPv6 } from 'node:net';
 import type { UdpClientConfig } from '@rushhour/protocol';
 import type { Counter, EngineContext, LoadChange, LoadChangeable, Pausable, Run, Samples } from '../../engine.ts';
 import { ClientLife } from '../../net/client-life.ts';
-import { codeOf, countError } from '../../net/error-kind.ts';
+import { createDatagrams } from '../../net/data-path.ts';
+import type { DatagramEvents, DatagramSocket, Datagrams } from '../../net/datagram/datagrams.ts';
+import { countError } from '../../net/error-kind.ts';
 import { LoadDriver } from '../../net/load-driver.ts';
 import { chooserOf } from '../../net/rotation.ts';
 import { prepareSources, type SourcePool } from '../../net/source-addresses.ts';
 import { strainMetrics } from '../../net/strain-metrics.ts';
-import { Turns } from '../../net/turns.ts';
-import { wallClock, writeStamp } from './packet.ts';
+import { writeStamp } from './packet.ts';
 import { Receiver } from './receiver.ts';
 
 type Context = EngineContext<UdpClientConfig>;
 
-// Packets of a flow that the system may not have taken yet; each has its own bytes.
+// Packets of a flow that the system may not have taken yet.
 const placesPerFlow = 32;
-const packetsPerTurn = 128;
+const largestPacket = 65_535;
 
-interface Flow {
-  readonly socket: Socket;
-  readonly id: number;
+interface Way {
+  readonly address: string;
+  readonly port: number;
   readonly samples: Samples;
-  readonly sent: Counter;
-  readonly txBytes: Counter;
-  readonly packets: readonly Buffer[];
-  sequence: number;
 }
 
-const openFlow = async (
-  context: Context,
-  index: number,
-  way: { address: string; port: number; samples: Samples },
-  sources: SourcePool,
-): Promise<Flow> => {
-  const { config } = context;
-  const { address, port, samples } = way;
-  const socket = createSocket(isIPv6(address) ? 'udp6' : 'udp4');
-  const { localAddress, localPort } = sources.next(index);
-  socket.bind({ ...(localAddress && { address: localAddress }), ...(localPort && { port: localPort }) });
-  await once(socket, 'listening');
-  socket.connect(port, address);
-  await once(socket, 'connect');
-  socket.on('error', (error) => countError(samples, 'udp', codeOf(error)));
-  return {
-    socket,
-    id: randomInt(2 ** 32),
-    samples,
-    sent: samples.counter('udp.sent'),
-    txBytes: samples.counter('udp.txBytes'),
-    packets: Array.from({ length: placesPerFlow }, () => Buffer.alloc(config.payloadBytes)),
-    sequence: 0,
-  };
-};
+/** A socket with its own numbers. */
+class Flow implements DatagramEvents {
+  readonly samples: Samples;
+  socket: DatagramSocket | undefined;
+  readonly #id = randomInt(2 ** 32);
+  readonly #bytes: Buffer;
+  readonly #sent: Counter;
+  readonly #txBytes: Counter;
+  readonly #receiver: Receiver | undefined;
+  readonly #onSettled: (place: number, now: number) => void;
+  #sequence = 0;
+
+  constructor(config: UdpClientConfig, samples: Samples, onSettled: (place: number, now: number) => void) {
+    this.samples = samples;
+    this.#bytes = Buffer.alloc(config.payloadBytes);
+    this.#sent = samples.counter('udp.sent');
+    this.#txBytes = samples.counter('udp.txBytes');
+    this.#receiver = config.expectsEcho ? new Receiver(samples, 'udp.rtt') : undefined;
+    this.#onSettled = onSettled;
+  }
+
+  send(place: number, now: number): void {
+    writeStamp(this.#bytes, this.#id, this.#sequence++, performance.timeOrigin + now);
+    this.socket?.send(this.#bytes, place);
+  }
+
+  onSent(place: number, now: number): void {
+    this.#sent.add(1);
+    this.#txBytes.add(this.#bytes.length);
+    this.#onSettled(place, now);
+  }
+
+  onFail(place: number, code: string): void {
+    countError(this.samples, 'udp', code);
+    this.#onSettled(place, performance.now());
+  }
+
+  onError(code: string): void {
+    countError(this.samples, 'udp', code);
+  }
+
+  onMessage(datagram: Parameters<DatagramEvents['onMessage']>[0]): void {
+    this.#receiver?.arrive(datagram);
+  }
+}
 
 /** Sends numbered packets at the ordered rate and, when they are sent back, counts what returns. */
 class UdpClient implements Run, Pausable, LoadChangeable {
@@ -62,19 +76,21 @@ class UdpClient implements Run, Pausable, LoadChangeable {
   readonly #flows: readonly Flow[];
   readonly #driver: LoadDriver;
   readonly #life: ClientLife;
-  readonly #turns = new Turns(packetsPerTurn);
+  readonly #datagrams: Datagrams;
   #underWay = 0;
 
-  constructor(context: Context, sources: SourcePool, flows: readonly Flow[]) {
+  constructor(context: Context, sources: SourcePool, ways: readonly Way[]) {
     const { config, duration, samples } = context;
     this.#sources = sources;
-    this.#flows = flows;
+    this.#datagrams = createDatagrams({ path: config.dataPath, note: context.note });
+    this.#flows = ways.map((way) => new Flow(config, way.samples, (place, now) => this.#settle(place, now)));
     this.#driver = new LoadDriver({
       duration,
       lag: samples.histogram(strainMetrics.scheduleLag),
       load: config.load,
       limit: duration.mode === 'count' ? duration.count : Number.POSITIVE_INFINITY,
-      begin: (place) => this.#send(place),
+      createAlarm: this.#datagrams.createAlarm,
+      begin: (place, _, now) => this.#send(place, now),
     });
     this.#life = new ClientLife({
       engine: 'udp',
@@ -89,7 +105,20 @@ class UdpClient implements Run, Pausable, LoadChangeable {
       isIdle: () => this.#underWay === 0 && !config.expectsEcho,
       retire: () => {},
     });
-    if (config.expectsEcho) this.#listen();
+  }
+
+  async open(context: Context, ways: readonly Way[]): Promise<void> {
+    const { payloadBytes: bytes, expectsEcho } = context.config;
+    const options = {
+      mostBytes: expectsEcho ? largestPacket : bytes,
+      leaving: { count: placesPerFlow, bytes },
+      receiveBufferBytes: 0,
+    };
+    for (const [index, flow] of this.#flows.entries()) {
+      const { address, port } = ways[index] as Way;
+      const route = { address, port, ...this.#sources.next(index) };
+      flow.socket = await this.#datagrams.connect(route, options, flow);
+    }
   }
 
   start(): Promise<void> {
@@ -118,54 +147,39 @@ class UdpClient implements Run, Pausable, LoadChangeable {
 
   async close(): Promise<void> {
     this.#life.close();
-    for (const { socket } of this.#flows) socket.close();
+    await this.#datagrams.close();
     await this.#sources.close();
   }
 
-  #send(place: number): void {
-    const flow = this.#flows[Math.floor(place / placesPerFlow)] as Flow;
-    const bytes = flow.packets[place % placesPerFlow] as Buffer;
-    writeStamp(bytes, flow.id, flow.sequence++, wallClock());
+  #send(place: number, now: number): void {
     this.#underWay++;
-    flow.socket.send(bytes, (error) => {
-      this.#underWay--;
-      if (error) countError(flow.samples, 'udp', codeOf(error));
-      else {
-        flow.sent.add(1);
-        flow.txBytes.add(bytes.length);
-      }
-      this.#turns.pass(() => this.#driver.offer(place, performance.now()));
-      this.#life.settle();
-    });
+    (this.#flows[Math.floor(place / placesPerFlow)] as Flow).send(place, now);
   }
 
-  #listen(): void {
-    for (const { socket, samples } of this.#flows) {
-      const receiver = new Receiver(samples, 'udp.rtt');
-      socket.on('message', (bytes, from) => void receiver.arrive(bytes, from));
-    }
+  #settle(place: number, now: number): void {
+    this.#underWay--;
+    this.#driver.offer(place, now);
+    this.#life.settle();
   }
 }
 
 export const prepareUdpClient = async (context: Context): Promise<Run & Pausable & LoadChangeable> => {
   const { config, samples } = context;
   const sources = await prepareSources(config.sources, context);
-  const ways = config.targets.map((target) => ({
+  const targets = config.targets.map((target) => ({
     address: context.addressOf(target.host),
     port: target.port,
     weight: target.weight,
     samples: samples.target(`${target.host}:${target.port}`),
   }));
-  const choose = chooserOf(ways, config.rotation);
-  const flows: Flow[] = [];
+  const choose = chooserOf(targets, config.rotation);
+  const ways = Array.from({ length: config.flows }, (_, index) => choose(index));
+  const client = new UdpClient(context, sources, ways);
   try {
-    for (let index = 0; index < config.flows; index++) {
-      flows.push(await openFlow(context, index, choose(index), sources));
-    }
+    await client.open(context, ways);
   } catch (error) {
-    for (const { socket } of flows) socket.close();
-    await sources.close();
+    await client.close();
     throw error;
   }
-  return new UdpClient(context, sources, flows);
+  return client;
 };

@@ -1,11 +1,13 @@
-import type { RemoteInfo } from 'node:dgram';
 import type { Samples } from '../../engine.ts';
+import type { Datagram } from '../../net/datagram/datagrams.ts';
 import { FlowTracker } from './flow-tracker.ts';
-import { readStamp, type Stamp, wallClock } from './packet.ts';
+import { readStamp, type Stamp } from './packet.ts';
 
 /** Counts the packets of all flows that arrive at one side. */
 export class Receiver {
-  readonly #flows = new Map<string, FlowTracker>();
+  /** By sender, then by the number of the flow. */
+  readonly #senders = new Map<number, Map<number, FlowTracker>>();
+  #flowCount = 0;
   readonly #meters;
 
   /** `way`: the name of the histogram of travel times. */
@@ -25,16 +27,16 @@ export class Receiver {
   }
 
   /** Says what the packet carried; undefined when it is none of ours. `received` counts each packet once, without duplicates. */
-  arrive(bytes: Buffer, from: RemoteInfo): Stamp | undefined {
-    const receivedAt = wallClock();
+  arrive({ bytes, start, end, now, from }: Datagram): Stamp | undefined {
+    const receivedAt = performance.timeOrigin + now;
     const meters = this.#meters;
-    const stamp = readStamp(bytes);
+    const stamp = readStamp(bytes, start, end);
     if (stamp === undefined) {
       meters.foreign.add(1);
       return undefined;
     }
     const arrival = this.#flowOf(stamp, from).arrive(stamp.sequence, stamp.sentAt, receivedAt);
-    meters.rxBytes.add(bytes.length);
+    meters.rxBytes.add(end - start);
     if (arrival.isDuplicate) meters.duplicates.add(1);
     else meters.received.add(1);
     if (arrival.isReordered) meters.reordered.add(1);
@@ -45,13 +47,17 @@ export class Receiver {
     return stamp;
   }
 
-  #flowOf(stamp: Stamp, from: RemoteInfo): FlowTracker {
-    const key = `${stamp.flow} ${from.port} ${from.address}`;
-    const known = this.#flows.get(key);
+  #flowOf({ flow }: Stamp, from: number): FlowTracker {
+    let flows = this.#senders.get(from);
+    if (flows === undefined) {
+      flows = new Map();
+      this.#senders.set(from, flows);
+    }
+    const known = flows.get(flow);
     if (known !== undefined) return known;
     const tracker = new FlowTracker();
-    this.#flows.set(key, tracker);
-    this.#meters.flows.set(this.#flows.size);
+    flows.set(flow, tracker);
+    this.#meters.flows.set(++this.#flowCount);
     return tracker;
   }
 }

@@ -1,29 +1,45 @@
 import type { UdpServerConfig } from '@rushhour/protocol';
 import type { EngineContext, Run } from '../../engine.ts';
 import { aborted } from '../../net/aborted.ts';
-import { bindAll, closeSockets } from '../../net/datagram.ts';
-import { codeOf, countError } from '../../net/error-kind.ts';
+import { createDatagrams } from '../../net/data-path.ts';
+import type { DatagramEvents, DatagramSocket } from '../../net/datagram/datagrams.ts';
+import { countError } from '../../net/error-kind.ts';
 import { udpBufferErrors } from '../../net/kernel-counters.ts';
 import { Receiver } from './receiver.ts';
 
+const largestPacket = 65_535;
+const echoesAtOnce = 256;
+
 /** Counts numbered packets and, if ordered, sends each of them back. */
 export const prepareUdpServer = async (context: EngineContext<UdpServerConfig>): Promise<Run> => {
-  const { config, samples, signal } = context;
+  const { config, samples, signal, note, core } = context;
   const receiver = new Receiver(samples, 'udp.latency');
   const sent = samples.counter('udp.sent');
   const bufferDrops = samples.counter('udp.bufferDrops');
   const dropsBefore = udpBufferErrors();
-  const sockets = await bindAll(config.listen, context, (socket) => {
-    if (config.receiveBufferBytes > 0) socket.setRecvBufferSize(config.receiveBufferBytes);
-    socket.on('error', (error) => countError(samples, 'udp', codeOf(error)));
-    socket.on('message', (bytes, from) => {
-      if (receiver.arrive(bytes, from) === undefined || !config.echoes) return;
-      socket.send(bytes, from.port, from.address, (error) => {
-        if (error) countError(samples, 'udp', codeOf(error));
-        else sent.add(1);
-      });
-    });
+  const datagrams = createDatagrams({ path: config.dataPath, note });
+  const options = {
+    mostBytes: largestPacket,
+    leaving: { count: config.echoes ? echoesAtOnce : 1, bytes: largestPacket },
+    receiveBufferBytes: config.receiveBufferBytes,
+  };
+  const createEvents = (socket: DatagramSocket): DatagramEvents => ({
+    onMessage(datagram) {
+      if (receiver.arrive(datagram) === undefined || !config.echoes) return;
+      socket.reply(datagram, datagram.bytes.subarray(datagram.start, datagram.end), 0);
+    },
+    onSent: () => sent.add(1),
+    onFail: (_, code) => countError(samples, 'udp', code),
+    onError: (code) => countError(samples, 'udp', code),
   });
+  try {
+    for (const listen of config.listen) {
+      await datagrams.bind({ ...listen, isShared: core.count > 1 }, options, createEvents);
+    }
+  } catch (error) {
+    await datagrams.close();
+    throw error;
+  }
   const countDrops = () => bufferDrops.add(udpBufferErrors() - dropsBefore - bufferDrops.value);
   const watch = setInterval(countDrops, 200);
   return {
@@ -31,7 +47,7 @@ export const prepareUdpServer = async (context: EngineContext<UdpServerConfig>):
     async close() {
       clearInterval(watch);
       countDrops();
-      await closeSockets(sockets);
+      await datagrams.close();
     },
   };
 };

@@ -1,7 +1,7 @@
 import { SystemError } from '../kernel/errno.ts';
 import { requireLibc } from '../kernel/libc.ts';
 import { mapMemory } from '../kernel/memory.ts';
-import type { Flusher, SocketConnection } from '../socket-connection.ts';
+import type { Flushable, Flusher } from '../socket-connection.ts';
 import { turnLoop, type Waiter } from '../turn-loop.ts';
 
 export const epollEvent = { in: 1, out: 4, error: 8, hangUp: 0x10, readHangUp: 0x2000, edge: 0x8000_0000 } as const;
@@ -31,7 +31,7 @@ export class EpollPoller implements Waiter, Flusher {
   readonly #eventsAt = this.#memory.addressOf(0, mostEvents * eventWords * 4);
   readonly #timeWord = (mostEvents * eventWords) as number;
   readonly #timeAt = this.#memory.addressOf(mostEvents * eventWords * 4, 16);
-  #booked: SocketConnection[] = [];
+  #booked: Flushable[] = [];
   #actions: (() => void)[] = [];
   now = performance.now();
 
@@ -48,7 +48,7 @@ export class EpollPoller implements Waiter, Flusher {
     }
     const booked = this.#booked;
     this.#booked = [];
-    for (const connection of booked) connection.flush();
+    for (const what of booked) what.flush();
     const count = this.#ready(this.#booked.length + this.#actions.length > 0 ? 0 : ms);
     this.now = performance.now();
     for (let index = 0; index < count; index++) {
@@ -78,8 +78,8 @@ export class EpollPoller implements Waiter, Flusher {
     this.#watchers[fd] = undefined;
   }
 
-  flushLater(connection: SocketConnection): void {
-    this.#booked.push(connection);
+  flushLater(what: Flushable): void {
+    this.#booked.push(what);
   }
 
   soon(action: () => void): void {

@@ -1,6 +1,6 @@
 import { type Memory, mapMemory } from '../kernel/memory.ts';
 import { socketAddressBytes } from '../kernel/socket-address.ts';
-import type { Flusher, SocketConnection } from '../socket-connection.ts';
+import type { Flushable, Flusher } from '../socket-connection.ts';
 import { turnLoop, type Waiter } from '../turn-loop.ts';
 import { BufferRing } from './buffer-ring.ts';
 import { Ring } from './ring.ts';
@@ -30,7 +30,7 @@ export class UringPoller implements Waiter, Flusher {
   readonly #free: number[] = [];
   /** Slots given up while events are handled: late events must not meet a new owner. */
   #freed: number[] = [];
-  #booked: SocketConnection[] = [];
+  #booked: Flushable[] = [];
   #actions: (() => void)[] = [];
   readonly #addresses: Memory[] = [];
   now = performance.now();
@@ -47,7 +47,7 @@ export class UringPoller implements Waiter, Flusher {
     }
     const booked = this.#booked;
     this.#booked = [];
-    for (const connection of booked) connection.flush();
+    for (const what of booked) what.flush();
     // What flushing has left to do comes before any waiting.
     this.ring.submitAndWait(this.#booked.length + this.#actions.length > 0 ? 0 : ms);
     this.now = performance.now();
@@ -73,8 +73,8 @@ export class UringPoller implements Waiter, Flusher {
     arm(slot);
   }
 
-  flushLater(connection: SocketConnection): void {
-    this.#booked.push(connection);
+  flushLater(what: Flushable): void {
+    this.#booked.push(what);
   }
 
   /** Does something before the next wait, outside of the call that asks for it. */
