@@ -31,7 +31,7 @@ beforeAll(async () => {
     fillWithDemoData(system.client),
     runToEnd(system.client, httpTask(near, far, values)),
   ]);
-  const task = { id: String(id), runId: String(result.id) };
+  const task = { of: 'tasks', id: String(id), runId: String(result.id) };
   paths = await pagesOf([...examplesOf(data), { name: 'agents', id: String(near.id) }, task]);
   browser = await launchBrowser();
   ({ page, problems } = await openPage(browser));
@@ -43,7 +43,7 @@ afterAll(async () => {
 });
 
 describe('every page', () => {
-  it('has no serious barrier, light or dark, and fits a phone', async () => {
+  it('has no serious barrier, light or dark, and fits a phone', { timeout: 300_000 }, async () => {
     const found = (await seriousViolations(page)).map((violation) => `sign-in: ${violation}`);
     await signIn(page, administrator);
     await page.getByRole('heading', { name: 'Overview' }).waitFor();

@@ -41,11 +41,12 @@ export const pagesOf = async (examples: readonly Example[]): Promise<string[]> =
   return [...new Set(paths.flatMap((path) => filled(path, all)))];
 };
 
+/** Examples with a `name` are records of a collection, the others belong to the page they name with `of`. */
 const filled = (path: string, examples: readonly Example[]): string[] => {
   const open = [...path.matchAll(/\$(\w+)/g)].map(([, name = '']) => name);
   if (open.length === 0) return [path];
-  const isOfCollection = path.startsWith('/resources/');
+  const fits = (example: Example) => path.startsWith(`/${example['of'] ?? 'resources'}/`);
   return examples
-    .filter((example) => open.every((name) => name in example) && isOfCollection === 'name' in example)
+    .filter((example) => fits(example) && open.every((name) => name in example))
     .map((example) => path.replace(/\$(\w+)/g, (_, name: string) => example[name] ?? ''));
 };

@@ -15,7 +15,7 @@ const operations = Object.values(api as Record<string, Collection>).flatMap(({ t
 );
 const routes = operations.map(([, route]) => route);
 /** Downloads of secrets and samples have entries, too, and change nothing. */
-const readings = new Set(operations.filter(([, { method }]) => method === 'GET').map(([name]) => name));
+const readings = new Set<string>(operations.filter(([, { method }]) => method === 'GET').map(([name]) => name));
 const pathOf = ({ path }: Route) => `/v1${path.replace(/:\w+/g, '1')}`;
 const reading = [...new Set(routes.filter(({ method }) => method === 'GET').map(pathOf))];
 const changing = routes.filter(({ method }) => method !== 'GET');

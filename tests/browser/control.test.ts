@@ -1,0 +1,156 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ensureWeb } from '../../scripts/build-web.ts';
+import { type System, startSystem } from '../system/system.ts';
+import { administrator, launchBrowser, openPage, seriousViolations, signIn } from './browser.ts';
+
+let system: System;
+let browser: Browser;
+let tasks: number[];
+
+beforeAll(async () => {
+  await ensureWeb();
+  system = await startSystem();
+  const agents = await Promise.all([system.addAgent('lab-client'), system.addAgent('lab-server')]);
+  const [sources, targets] = agents.map(({ id }) => [{ agent: { id } }]);
+  const values = { sources, targets, requestsPerSecond: 5, duration: { mode: 'time', seconds: 600 } };
+  const made = ['Nightly', 'Morning'].map((comment) =>
+    system.client.tasks.create({ body: { comment, configuration: [{ plugin: { id: 1 }, values }] } as never }),
+  );
+  tasks = (await Promise.all(made)).map(({ data }) => data);
+  browser = await launchBrowser();
+}, 180_000);
+afterAll(async () => {
+  await browser?.close();
+  await system?.close();
+});
+
+const signedIn = async (path: string, options: object = {}) => {
+  const opened = await openPage(browser, options);
+  await opened.page.goto(`${system.url}${path}`);
+  await signIn(opened.page, administrator);
+  return opened;
+};
+
+const askToStart = async (secret: string, taskId: number, key: string) => {
+  const answer = await fetch(`${system.url}/v1/ai/gateway/tasks/start`, {
+    method: 'POST',
+    headers: { 'x-api-key': secret, 'content-type': 'application/json' },
+    body: JSON.stringify({ taskId, reason: 'the proxy was changed tonight', idempotencyKey: key }),
+  });
+  return (await answer.json()) as { data: { approval: { id: number }; reviewUrl: string; approvalToken: string } };
+};
+
+describe('schedules', () => {
+  it('tell of conflicts before they are left alone, and show them on the calendar', async () => {
+    const { page, problems, context } = await signedIn('/schedules');
+    const next = new Date();
+    next.setUTCDate(next.getUTCDate() + 2);
+    next.setUTCHours(3, 0, 0, 0);
+    await system.client.tasks.schedule({ body: { id: tasks[0] ?? 0, at: next.toISOString() } });
+    await page.getByRole('button', { name: 'New schedule' }).click();
+    const dialog = page.getByRole('dialog', { name: 'New schedule' });
+    await dialog.getByRole('combobox', { name: 'Task' }).fill('Morn');
+    await page.getByRole('option', { name: 'Morning' }).click();
+    await dialog.getByLabel('At', { exact: true }).fill(await page.evaluate(localText, next.getTime() + 300_000));
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.getByText('It is saved, but it gets in the way of others').waitFor();
+    await dialog.getByText(/lab-client is also wanted by Nightly/).waitFor();
+    await dialog.getByRole('button', { name: 'Leave it so' }).click();
+    await page.goto(`${system.url}/schedules?month=${next.toISOString().slice(0, 7)}`);
+    await page.getByRole('button', { name: /Morning, conflict$/ }).waitFor();
+    expect(await page.getByText('2 conflicts').count()).toBe(2);
+    expect(problems).toEqual([]);
+    await context.close();
+  });
+});
+
+/** Local time as `datetime-local` has it; run in the browser. */
+const localText = (ms: number) => {
+  const at = new Date(ms - new Date(ms).getTimezoneOffset() * 60_000);
+  return at.toISOString().slice(0, 16);
+};
+
+describe('an AI key', () => {
+  it('is shown once, asks for a start, and goes on once a person approved exactly what was shown', async () => {
+    const { page, problems, context } = await signedIn('/ai-keys');
+    await page.getByRole('button', { name: 'New AI key' }).click();
+    const dialog = page.getByRole('dialog', { name: 'New AI key' });
+    await dialog.getByLabel('Name').fill('Night shift');
+    await dialog.getByRole('combobox', { name: 'Scopes' }).click();
+    for (const scope of ['tasks:read', 'tasks:start']) await page.getByRole('option', { name: scope }).click();
+    await page.keyboard.press('Escape');
+    await dialog.getByRole('button', { name: /^Policy/ }).click();
+    await dialog.getByRole('combobox', { name: 'R2' }).click();
+    await page.getByRole('option', { name: 'human' }).click();
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    const shown = page.getByRole('dialog', { name: 'The key is shown only now' });
+    const secret = (await shown.locator('pre').textContent()) ?? '';
+    await shown.getByRole('button', { name: 'I have it' }).click();
+    await page.getByRole('link', { name: 'Night shift' }).waitFor();
+    expect(await page.content()).not.toContain(secret);
+
+    const { data } = await askToStart(secret, tasks[1] ?? 0, 'browser-approval-1');
+    await page.goto(`${system.url}${data.reviewUrl}`);
+    await page.getByText('the proxy was changed tonight').waitFor();
+    await page.getByText('lab-client, lab-server').or(page.getByText('lab-server, lab-client')).waitFor();
+    await page.getByText(/^sha256:[0-9a-f]{64}$/).waitFor();
+    await page.getByLabel('Comment (the key can read it)').fill('go on');
+    await page.getByRole('button', { name: 'Approve' }).click();
+    await page.getByText('1 of 1 approvals').waitFor();
+    const confirmed = await fetch(`${system.url}/v1/ai/gateway/tasks/start/confirm`, {
+      method: 'POST',
+      headers: { 'x-api-key': secret, 'content-type': 'application/json' },
+      body: JSON.stringify({ approvalToken: data.approvalToken, idempotencyKey: 'browser-confirm-1' }),
+    });
+    expect(confirmed.status).toBe(200);
+    await system.client.tasks.stop({ params: { id: tasks[1] ?? 0 }, body: { mode: 'abort' } });
+    expect(problems).toEqual([]);
+    await context.close();
+  });
+
+  it('gets a new secret, is revoked for ever, and leaves its traces in the audit', async () => {
+    const { data: made } = await system.client.aiAdmin.createKey({
+      body: { name: 'Short lived', scopes: ['tasks:read', 'tasks:start'], policy: { R2: 'human' } },
+    });
+    const { data } = await askToStart(made.secret, tasks[0] ?? 0, 'browser-approval-2');
+    const { page, problems, context } = await signedIn(`/approvals/${data.approval.id}`);
+    await page.getByRole('button', { name: 'Reject' }).click();
+    await page.getByText('rejected', { exact: true }).first().waitFor();
+    await page.goto(`${system.url}/ai-keys`);
+    await page.getByRole('button', { name: 'Actions of Short lived' }).click();
+    await page.getByRole('menuitem', { name: 'New secret' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'New secret' }).click();
+    await page.getByRole('button', { name: 'I have it' }).click();
+    await page.getByRole('button', { name: 'Actions of Short lived' }).click();
+    await page.getByRole('menuitem', { name: 'Revoke for ever' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke for ever' }).click();
+    await page.getByRole('row', { name: /Short lived.*revoked/ }).waitFor();
+    await page.getByRole('link', { name: 'Short lived' }).click();
+    await page.getByRole('cell', { name: 'aiGateway.start' }).first().waitFor();
+    await page.getByRole('button', { name: 'Check the chain' }).click();
+    await page.getByText(/All \d+ entries are as they were written/).waitFor();
+    expect(problems).toEqual([]);
+    await context.close();
+  });
+});
+
+describe('the pages of control', () => {
+  it('have no serious barrier, light and dark', async () => {
+    const found: string[] = [];
+    const paths = ['/schedules', '/approvals?state=all', '/approvals/1', '/ai-keys', '/audit', '/tasks/new'];
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const { page, context } = await signedIn('/', { colorScheme });
+      await page.getByRole('heading', { name: 'Overview' }).waitFor();
+      for (const path of [...paths, `/tasks/${tasks[0]}/edit`, `/tasks/${tasks[1]}?tab=definition`]) {
+        await page.goto(`${system.url}${path}`);
+        await page.getByRole('heading', { level: 1 }).waitFor();
+        await page.locator('.mantine-Skeleton-root').first().waitFor({ state: 'detached' });
+        const violations = await seriousViolations(page);
+        found.push(...violations.map((violation) => `${path}, ${colorScheme}: ${violation}`));
+      }
+      await context.close();
+    }
+    expect(found).toEqual([]);
+  });
+});

@@ -1,0 +1,133 @@
+import { readFileSync } from 'node:fs';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ensureWeb } from '../../scripts/build-web.ts';
+import { type System, startSystem } from '../system/system.ts';
+import { administrator, launchBrowser, openPage, signIn } from './browser.ts';
+
+let system: System;
+let browser: Browser;
+
+beforeAll(async () => {
+  await ensureWeb();
+  system = await startSystem();
+  await Promise.all([system.addAgent('lab-client'), system.addAgent('lab-server')]);
+  browser = await launchBrowser();
+}, 180_000);
+afterAll(async () => {
+  await browser?.close();
+  await system?.close();
+});
+
+const signedIn = async (path: string) => {
+  const opened = await openPage(browser);
+  await opened.page.goto(`${system.url}${path}`);
+  await signIn(opened.page, administrator);
+  return opened;
+};
+
+const addTraffic = async (page: Page, plugin: string, nth = 0) => {
+  await page.getByRole('button', { name: 'Add traffic' }).nth(nth).click();
+  await page.getByRole('menuitem', { name: plugin, exact: true }).click();
+};
+
+const savedTask = async (page: Page) => {
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.waitForURL(/\/tasks\/\d+\?tab=definition/);
+  const id = Number(/\/tasks\/(\d+)/.exec(page.url())?.[1]);
+  return { id, task: (await system.client.tasks.get({ params: { id } })).data };
+};
+
+describe('the editor of a task', () => {
+  it('shows what is wrong at its field while one types, and keeps what was typed when the session runs out', async () => {
+    const { page, problems, context } = await signedIn('/tasks/new');
+    await page.getByLabel('What the task is for').fill('Edited by hand');
+    await addTraffic(page, 'HTTP');
+    await page.getByText('can run').waitFor();
+    const rate = page.getByRole('textbox', { name: 'Requests per second' });
+    await rate.fill('0');
+    await page.locator('[data-pointer="/configuration/0/values/requestsPerSecond"] [aria-invalid="true"]').waitFor();
+    await page.getByRole('button', { name: /configuration\/0\/values\/requestsPerSecond/ }).waitFor();
+    await rate.fill('70');
+    await page.getByText('can run').waitFor();
+    await page.getByRole('tab', { name: /^Thresholds/ }).click();
+    await page.getByRole('button', { name: 'Add threshold' }).click();
+    await page.getByRole('combobox', { name: 'Metric' }).fill('no.such.metric');
+    await context.clearCookies();
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    const dialog = page.getByRole('dialog', { name: 'Sign in' });
+    await dialog.getByLabel('Password', { exact: false }).first().fill(administrator.password);
+    await dialog.getByRole('button', { name: 'Sign in' }).click();
+    await dialog.waitFor({ state: 'hidden' });
+    expect(await page.getByLabel('What the task is for').inputValue()).toBe('Edited by hand');
+    // The metric is refused by the controller and shown where it stands.
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.locator('[aria-invalid="true"]').first().waitFor();
+    await page.getByRole('combobox', { name: 'Metric' }).fill('http.latency');
+    await page.keyboard.press('Escape');
+    const { id, task } = await savedTask(page);
+    expect(task).toMatchObject({ comment: 'Edited by hand' });
+    expect(task.configuration[0]?.values).toMatchObject({ requestsPerSecond: 70 });
+    const { data: thresholds } = await system.client.tasks.thresholds({ params: { id } });
+    expect(thresholds).toMatchObject([{ metric: 'http.latency', aggregation: 'p99' }]);
+    expect(problems).toEqual([]);
+    await context.close();
+  });
+
+  it('builds a suite, moves and copies its parts, and takes them out again', async () => {
+    const { page, problems, context } = await signedIn('/tasks/new');
+    await addTraffic(page, 'Suite');
+    await addTraffic(page, 'TCP');
+    await addTraffic(page, 'DNS');
+    const suite = page.getByRole('group', { name: 'Entry 1 Suite' });
+    await suite.getByRole('group', { name: 'Entry 2 DNS' }).waitFor();
+    await suite.getByRole('button', { name: 'Move up: 2 DNS' }).click();
+    await suite.getByRole('button', { name: 'Copy: 2 TCP' }).click();
+    await suite.getByRole('button', { name: 'Remove: 3 TCP' }).click();
+    await page.getByText('can run').waitFor();
+    const { task } = await savedTask(page);
+    const stages = task.configuration[0]?.subplugins?.subplugins ?? [];
+    expect(stages.map(({ plugin, order }) => [plugin.id, order])).toEqual([
+      [4, 1],
+      [2, 0],
+    ]);
+    expect(problems).toEqual([]);
+    await context.close();
+  });
+});
+
+describe('a task', () => {
+  it('is copied, exported as an archive, and imported again', async () => {
+    const agents = (await system.client.agents.all()).data.map(({ id }) => ({ agent: { id } }));
+    const [sources, targets] = [agents.slice(0, 1), agents.slice(1)];
+    const { data: id } = await system.client.tasks.create({
+      body: {
+        comment: 'Traveller',
+        configuration: [{ plugin: { id: 1 }, values: { sources, targets, requestsPerSecond: 5 } }],
+      } as never,
+    });
+    const { page, problems, context } = await signedIn(`/tasks/${id}`);
+    await page.getByRole('button', { name: 'More', exact: true }).click();
+    await page.getByRole('menuitem', { name: 'Copy' }).click();
+    await page.getByRole('heading', { name: 'Edit Copy of Traveller' }).waitFor();
+    await page.goto(`${system.url}/tasks/${id}`);
+    await page.getByRole('button', { name: 'More', exact: true }).click();
+    await page.getByRole('menuitem', { name: 'Export' }).click();
+    await page.getByText(/2 agents/).waitFor();
+    const downloading = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Download' }).click();
+    const archive = await (await downloading).path();
+    expect(readFileSync(archive).subarray(0, 2).toString()).toBe('PK');
+    await page.goto(`${system.url}/resources/tasks`);
+    await page.getByRole('button', { name: 'Import' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Import a task' });
+    await dialog.locator('input[type=file]').setInputFiles(archive);
+    await dialog.getByRole('button', { name: 'Look into it' }).click();
+    await dialog.getByText('What becomes of its parts').waitFor();
+    await dialog.getByRole('button', { name: 'Import', exact: true }).click();
+    await page.waitForURL(/\/tasks\/\d+\?tab=definition/);
+    await page.getByRole('heading', { name: 'Traveller' }).waitFor();
+    expect(problems).toEqual([]);
+    await context.close();
+  });
+});
