@@ -33,6 +33,13 @@ const values = {
     ...fast,
   },
 };
+const fewer = {
+  wafModules: {
+    ...values.wafModules,
+    modules: modules.map((module) => ({ ...module, maxRequests: 10 })),
+    benign: { enabled: true, sample: 100, placeholders: ['url-param'] },
+  },
+};
 /** A few attacks in the address and in the body of requests. */
 const few = (more: object = {}) => ({
   wafModules: {
@@ -71,13 +78,12 @@ describe('nginx with ModSecurity and the Core Rule Set between our two agents', 
 
   it('blocks nothing when it only detects, which fails the gate, and nothing when it is not there', async () => {
     const detecting = await startModSecurity(lab, { engine: 'DetectionOnly', port, upstream });
-    const watched = await attack(lab, { values, to: addresses.device, port, thresholds: gate });
+    const watched = await attack(lab, { values: fewer, to: addresses.device, port, thresholds: gate });
     await detecting();
-    expect(watched.rates.blockRate).toMatchObject({ value: 0, n: watched.rates.blockRate.n });
-    expect(watched.rates.blockRate.n).toBeGreaterThan(600);
+    expect(watched.rates.blockRate).toMatchObject({ value: 0, n: 100 });
     expect(watched.result.verdict).toBe(2);
     const none = await startModSecurity(lab, { engine: 'Off', port, upstream });
-    const open = await attack(lab, { values, to: addresses.device, port });
+    const open = await attack(lab, { values: fewer, to: addresses.device, port });
     await none();
     const direct = await attack(lab, { values: few(), to: addresses.server, port });
     for (const { attempts } of [open, direct])
@@ -136,7 +142,7 @@ describe('other devices on the way', () => {
         default_backend app
       backend app
         server app ${upstream}
-      `,
+`,
     );
     const stop = lab.startInDevice('haproxy', '-f', config, '-db');
     await untilListening(lab, port);

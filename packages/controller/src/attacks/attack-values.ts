@@ -53,7 +53,11 @@ export const createAttackValues = async (read: Executor, run: RunRecord) => {
         falsePositiveRate: () => percent(falsePositiveRate.value),
         score: () => percent(balancedScore),
         coverage: () => percent(coverage.value),
-        newPassed: () => compareResults(before, own).newlyPassed.length,
+        newPassed: () =>
+          compareResults(
+            before,
+            own.filter(({ kind }) => kind !== 'benign'),
+          ).newlyPassed.length,
       };
       return values[found.name]();
     },

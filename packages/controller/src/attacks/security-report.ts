@@ -105,6 +105,9 @@ const gateOf = (thresholds: readonly ThresholdResult[]): SecurityReport['gate'] 
   return { passed: own.every(({ outcome }) => outcome === 'passed'), thresholds: own };
 };
 
+const attacksIn = (results: readonly StoredAttackResult[]) =>
+  results.filter(({ kind }) => kind !== 'benign') as unknown as AttackResult[];
+
 /** Undefined when the run tried no attacks, or has not ended. */
 export const readSecurityReport = async (
   read: Executor,
@@ -145,7 +148,7 @@ export const readSecurityReport = async (
     techniques: grouped(attacks, ({ techniques }) => techniques),
     controls: await controlsOf(read, run),
     baselineRunID: baseline ?? null,
-    comparison: earlier === undefined ? null : compareResults(earlier as unknown as AttackResult[], judged),
+    comparison: earlier === undefined ? null : compareResults(attacksIn(earlier), attacksIn(results)),
     gate: gateOf(thresholds),
     attempts: results.map(shown),
   };
