@@ -1,9 +1,9 @@
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Client, cookieJar, createClient } from '@rushhour/client';
 import { aiScopes, resourceKinds } from '@rushhour/contract';
-import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startPostgres } from '../../scripts/postgres.ts';
 import { type Spawned, spawnController } from '../process/spawn-controller.ts';
@@ -13,21 +13,12 @@ import { type Planted, plantCanaries, secretMembers } from './canaries.ts';
 const admin = { email: 'admin@example.test', password: 'quiet-Harbour-27-lamps' };
 const limits = { requestsPerMin: 100_000, writesPerMin: 100_000, parallel: 100, approvalsPerHour: 1000 };
 
-const dumpOf = async (databaseUrl: string | undefined, dataDir: string): Promise<string> => {
+const dumpOf = (databaseUrl: string | undefined, dataDir: string): string => {
   if (databaseUrl === undefined) {
     const names = readdirSync(dataDir).filter((name) => name.startsWith('rushhour.db'));
     return names.map((name) => readFileSync(join(dataDir, name)).toString('latin1')).join('\n');
   }
-  const client = new pg.Client(databaseUrl);
-  await client.connect();
-  const { rows } = await client.query(`SELECT tablename FROM pg_tables WHERE schemaname = 'public'`);
-  const texts: string[] = [];
-  for (const { tablename } of rows) {
-    const table = await client.query(`SELECT t::text AS line FROM "${tablename}" AS t`);
-    texts.push(...table.rows.map(({ line }) => line));
-  }
-  await client.end();
-  return texts.join('\n');
+  return execFileSync('pg_dump', ['--inserts', databaseUrl], { maxBuffer: 2 ** 28 }).toString();
 };
 
 describe.each(['sqlite', 'postgres'] as const)('with canaries in every secret member, on %s', (engine) => {
@@ -148,7 +139,7 @@ describe.each(['sqlite', 'postgres'] as const)('with canaries in every secret me
     expect(await controller.kill('SIGTERM')).toBe(0);
     const logs = controller.output();
     expect(logs).toMatch(/"level":\d+/);
-    const dump = await dumpOf(cluster?.url, dataDir);
+    const dump = dumpOf(cluster?.url, dataDir);
     expect(dump).toContain('profile ospf');
     const places = {
       ...{ answers: said.join('\n'), logs, audit: JSON.stringify(audit) },
