@@ -89,6 +89,14 @@ export const assets = {
     flaws: 'What a client may refuse',
     until: (from: string, to: string) => `${from} to ${to}`,
   },
+  tunnels: { chooseType: 'choose a type first' },
+  dictionaries: {
+    rows: 'Rows',
+    ofAll: (shown: string, all: string) => `${shown} of ${all}`,
+    drawn: 'As a test draws them',
+    drawnHelp: 'By its rule of selection and seed',
+    fromFile: 'From a file …',
+  },
   flaws: {
     expired: 'It has expired.',
     notYetValid: 'It is not valid yet.',

@@ -1,4 +1,4 @@
-import type { Application, Certificate } from '@rushhour/contract';
+import type { Application, Certificate, Dictionary } from '@rushhour/contract';
 import { lazy } from 'react';
 import { idOf, nameOf, type Resource } from '../../components/resource/resource.ts';
 import { ExportButton } from '../../features/applications/export-button.tsx';
@@ -6,10 +6,13 @@ import { NewApplicationDialog } from '../../features/applications/new-applicatio
 import { ExpiryBadge } from '../../features/certificates/expiry-badge.tsx';
 import { NewCertificateDialog } from '../../features/certificates/new-certificate-dialog.tsx';
 import { PemButton } from '../../features/certificates/pem-button.tsx';
+import { DictionaryDetails } from '../../features/dictionaries/dictionary-details.tsx';
+import { FromFileButton } from '../../features/dictionaries/from-file-button.tsx';
 import { FileActions, isCapture } from '../../features/files/file-actions.tsx';
 import { UploadPanel } from '../../features/files/upload-panel.tsx';
 import { loadMacPolicy, NetworkDetails } from '../../features/networks/network-details.tsx';
 import { NetworkPreview } from '../../features/networks/network-preview.tsx';
+import { TunnelParams } from '../../features/tunnels/tunnel-params.tsx';
 import { text } from '../../lib/text.ts';
 
 const CertificateDetails = lazy(async () => ({
@@ -84,6 +87,9 @@ export const assetResources: readonly Resource[] = [
       changed,
       issuer,
     ],
+    form: ['name', 'type', 'endpoints', 'params', 'tags'],
+    formMore: ['description', 'clientIp', 'serverIp', 'count', 'mtu', 'certificateID'],
+    controls: { params: TunnelParams },
   },
   {
     name: 'certificates',
@@ -158,7 +164,12 @@ export const assetResources: readonly Resource[] = [
       tags,
       changed,
     ],
+    form: ['name', 'type', 'description', 'tags', 'values', 'selection'],
+    formMore: ['columns', 'rows', 'config', 'fileID'],
+    header: <FromFileButton />,
     isChangeable: ({ source }) => source !== 'builtin',
+    details: (item) => <DictionaryDetails dictionary={item as unknown as Dictionary} />,
+    hidden: ['rows', 'values', 'columns', 'sample'],
   },
 ];
 
