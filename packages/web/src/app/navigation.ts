@@ -15,10 +15,12 @@ import {
   IconReportSearch,
   IconServer2,
   IconSettings,
+  IconShieldExclamation,
   IconTemplate,
   IconTimeline,
   IconUser,
   IconUsersGroup,
+  IconVirus,
   IconWorld,
 } from '@tabler/icons-react';
 import type { ComponentType } from 'react';
@@ -63,6 +65,8 @@ export const navigation: readonly NavigationSection[] = [
       { label: nav.files, to: resource('files'), icon: IconFiles, needs: ['files', 'list'] },
       { label: nav.applications, to: resource('applications'), icon: IconWorld, needs: ['applications', 'list'] },
       { label: nav.dictionaries, to: resource('dictionaries'), icon: IconBooks, needs: ['dictionaries', 'list'] },
+      { label: nav.malware, to: resource('malware'), icon: IconVirus, needs: ['malware', 'list'] },
+      { label: nav.cve, to: resource('cve'), icon: IconShieldExclamation, needs: ['cve', 'list'] },
     ],
   },
   {

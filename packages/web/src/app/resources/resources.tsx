@@ -8,6 +8,7 @@ import { TaskListActions } from '../../features/tasks/task-list-actions.tsx';
 import { text } from '../../lib/text.ts';
 import { assetResources } from './asset-resources.tsx';
 import { peopleResources } from './people-resources.tsx';
+import { securityResources } from './security-resources.tsx';
 
 const { columns: headers, hints, nav, states } = text;
 const changed = { key: 'updatedAt', header: text.columns.changed, isMinor: true };
@@ -88,5 +89,6 @@ export const resources: readonly Resource[] = [
     ],
   },
   ...assetResources,
+  ...securityResources,
   ...peopleResources,
 ];

@@ -5,7 +5,7 @@ import { Cell } from './cell.tsx';
 import { type Item, memberSchemas, type Resource } from './resource.ts';
 
 /** Known by the page already, or of no use to people. */
-const unshown = new Set(['id', 'ID', 'issuerID', 'issuerId', 'deletedAt', 'usedBy', 'references']);
+const unshown = new Set(['id', 'ID', 'issuerID', 'issuerId', 'deletedAt', 'usedBy']);
 const isEmpty = (value: unknown) =>
   value === null || value === undefined || value === '' || (Array.isArray(value) && value.length === 0);
 
