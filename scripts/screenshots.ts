@@ -1,0 +1,114 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Client } from '@rushhour/client';
+import type { Browser, Page } from 'playwright-core';
+import { administrator, launchBrowser, openPage, signIn, visit } from '../tests/browser/browser.ts';
+import { startSystem, untilStatus } from '../tests/system/system.ts';
+import { ensureWeb } from './build-web.ts';
+import { fillWithDemoData } from './demo-data.ts';
+import { root } from './run.ts';
+
+// `npm run screenshots`: the main pages with demonstration data and real traffic, light, dark and on a phone.
+// Names behind it limit what is made: `npm run screenshots -- overview run-live`.
+
+const folder = join(root, 'docs/screenshots');
+const looks = {
+  light: { viewport: { width: 1280, height: 800 }, colorScheme: 'light' },
+  dark: { viewport: { width: 1280, height: 800 }, colorScheme: 'dark' },
+  phone: { viewport: { width: 390, height: 844 }, colorScheme: 'light' },
+} as const;
+const finished = [7, 8, 9];
+const wanted = process.argv.slice(2);
+
+interface Shot {
+  readonly name: string;
+  readonly path: string;
+  /** What must be on the page before the picture is taken. */
+  readonly ready: (page: Page) => Promise<unknown>;
+}
+
+await ensureWeb();
+mkdirSync(folder, { recursive: true });
+const system = await startSystem();
+try {
+  const agents = [await system.addAgent('rack1-client'), await system.addAgent('rack1-server')];
+  const data = await fillWithDemoData(system.client);
+  const runs = await makeRuns(system.client, data.project, { client: agents[0]?.id ?? 0, server: agents[1]?.id ?? 0 });
+  const shots = shotsOf({ ...data, ...runs, agent: agents[0]?.id ?? 0 });
+  const browser = await launchBrowser();
+  for (const look of Object.keys(looks) as (keyof typeof looks)[]) await take(browser, look, shots);
+  await browser.close();
+} finally {
+  await system.close();
+}
+
+type Ends = { client: number; server: number };
+
+/** Two runs that ended, one of them not as wished, one that goes on, and two schedules. */
+async function makeRuns(client: Client, projectID: number, agentMap: Ends) {
+  const templates = (await client.taskTemplates.all()).data;
+  const make = async (template: string, comment: string, parameters: Record<string, number>) => {
+    const templateID = templates.find(({ name }) => name === template)?.id ?? 0;
+    return (await client.tasks.fromTemplate({ body: { templateID, comment, projectID, agentMap, parameters } })).data;
+  };
+  const rate = 'HTTP requests per second';
+  const passed = await make(rate, 'Baseline: 400 requests a second', { rps: 400, seconds: 12 });
+  const failed = await make(rate, 'Release 4.2: 600 requests a second', { rps: 600, seconds: 8 });
+  const live = await make(rate, 'Soak: 300 requests a second', { rps: 300, seconds: 600 });
+  const nightly = await make('DNS queries', 'Nightly resolver check', {});
+  const limit = (value: number) => ({
+    name: 'answers in time',
+    metric: 'http.latency',
+    aggregation: 'p99' as const,
+    operator: '<' as const,
+    value,
+  });
+  await client.tasks.setThresholds({ body: { id: passed, thresholds: [limit(2_000_000)] } });
+  await client.tasks.setThresholds({ body: { id: failed, thresholds: [limit(100)] } });
+  for (const id of [passed, failed]) {
+    await client.tasks.start({ params: { id } });
+    await untilStatus(client, id, finished);
+  }
+  await client.tasks.schedule({ body: { id: nightly, cron: '0 2 * * *' } });
+  await client.tasks.schedule({ body: { id: passed, cron: '0 2 * * 1-5' } });
+  await client.tasks.start({ params: { id: live } });
+  await untilStatus(client, live, [4]);
+  // Long enough for a chart that shows something.
+  await new Promise((resolve) => setTimeout(resolve, 25_000));
+  return { passed, failed, live };
+}
+
+type Places = Awaited<ReturnType<typeof fillWithDemoData>> &
+  Awaited<ReturnType<typeof makeRuns>> & { readonly agent: number };
+
+function shotsOf({ passed, live, agent, application, certificates, networks }: Places): Shot[] {
+  const shown = (text: string) => (page: Page) => page.getByText(text).first().waitFor();
+  return [
+    { name: 'overview', path: '/', ready: shown('left') },
+    { name: 'new-test', path: '/new', ready: shown('HTTP requests per second') },
+    { name: 'run-live', path: `/tasks/${live}`, ready: shown('Stop') },
+    { name: 'run-result', path: `/tasks/${passed}`, ready: shown('Verdict') },
+    { name: 'tasks', path: '/resources/tasks', ready: shown('Baseline') },
+    { name: 'agent', path: `/resources/agents/${agent}`, ready: shown('available') },
+    { name: 'network', path: `/resources/networks?edit=${networks[0]}`, ready: shown('10.20.0.2') },
+    { name: 'application', path: `/resources/applications/${application}`, ready: shown('HTTP/1.1') },
+    { name: 'certificate', path: `/resources/certificates/${certificates.leaf}`, ready: shown('Lab root') },
+    { name: 'schedules', path: '/schedules', ready: shown('Nightly') },
+  ].filter(({ name }) => wanted.length === 0 || wanted.includes(name));
+}
+
+async function take(browser: Browser, look: keyof typeof looks, shots: readonly Shot[]) {
+  const { page, problems, context } = await openPage(browser, looks[look]);
+  await page.goto(system.url);
+  await signIn(page, administrator);
+  await page.getByRole('heading', { name: 'Overview' }).waitFor();
+  for (const { name, path, ready } of shots) {
+    await visit(page, path);
+    await ready(page);
+    await page.waitForTimeout(1500);
+    await page.screenshot({ path: join(folder, `${name}-${look}.png`), animations: 'disabled', caret: 'hide' });
+    console.log(`${name}-${look}.png`);
+  }
+  if (problems.length > 0) throw new Error(problems.join('\n'));
+  await context.close();
+}
