@@ -62,6 +62,20 @@ export const AttackClientConfig = Type.Object(
       },
       { ...closed, default: {} },
     ),
+    fuzz: Type.Optional(
+      Type.Object(
+        {
+          recoveryMs: Type.Integer({
+            minimum: 0,
+            description: 'How long a target that stopped may take to come back.',
+          }),
+          maxMs: Type.Integer({ minimum: 1, description: 'No case begins after so long.' }),
+          minimise: Type.Boolean({ description: 'Look for the least input that does it.' }),
+          stopOnHealth: Type.Boolean({ description: 'The first target that stops ends it.' }),
+        },
+        { ...closed, description: 'Only of fuzzing.' },
+      ),
+    ),
     share: Type.Object(
       { index: Type.Integer({ minimum: 0, default: 0 }), count: Type.Integer({ minimum: 1, default: 1 }) },
       { ...closed, default: {}, description: 'Which part of the attempts is this client’s: every n-th.' },

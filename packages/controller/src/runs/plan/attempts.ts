@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type {
+  AttackClientConfig,
   AttackListen,
   AttackTarget,
   Attempt,
@@ -58,6 +59,8 @@ export interface AttackPlan {
   readonly timeoutMs?: number;
   readonly addressRotation?: 'none' | 'perAttempt' | 'onShun';
   readonly detection: Detection;
+  /** Only of fuzzing. */
+  readonly fuzz?: NonNullable<AttackClientConfig['fuzz']>;
 }
 
 const mostAttempts = 200_000;
@@ -151,6 +154,7 @@ const clientOf = (scope: PlanScope, plan: AttackPlan, part: ClientPart, shared: 
     addressRotation: plan.addressRotation ?? 'none',
     control: { everyAttempts, afterSilentDrop, retries, timeoutMs: Math.max(1, timeoutMs) },
     share: part.turn,
+    ...(plan.fuzz && { fuzz: plan.fuzz }),
   };
   const figures = { connections: plan.concurrency, opens: rate, ...tcpFigures({ rate, ...exchangeBytes }) };
   return { config, hasRate: true, figures };

@@ -1,0 +1,242 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { AttackClientConfig, AttackTarget, Attempt, ClientObservation, Exchange } from '@rushhour/protocol';
+import type { EngineContext, Run } from '../../../engine.ts';
+import { prepareSources, type SourcePool } from '../../../net/source-addresses.ts';
+import { clientTlsOptions } from '../../../net/tls-options.ts';
+import { readAttempts } from '../attempts-file.ts';
+import { Contents } from '../contents.ts';
+import { Controls } from '../controls.ts';
+import type { AttackRoute, ClientScene, ClientSight } from '../driver.ts';
+import { metersOf } from '../meters.ts';
+import { Pace } from '../pace.ts';
+import { driverFor } from '../protocols/index.ts';
+import { minimise } from './minimise.ts';
+
+type Context = EngineContext<AttackClientConfig>;
+type Reason = 'path' | 'periodic' | 'silent-drop' | 'end';
+
+const mostSuspects = 20;
+const mostTrials = 60;
+const spikeMs = 500;
+const spikeFactor = 10;
+const learnedCases = 20;
+const pollMs = 100;
+
+/** Sends one case after another, asks in between whether the target still works, and finds out which case it was. */
+class FuzzClient implements Run {
+  readonly #context: Context;
+  readonly #config: AttackClientConfig;
+  readonly #scene: ClientScene;
+  readonly #sources: SourcePool;
+  readonly #controls: Controls;
+  readonly #pace: Pace;
+  readonly #meter: ReturnType<typeof metersOf>;
+  readonly #cases: readonly Attempt[];
+  readonly #latencies: number[] = [];
+  /** Cases since the target was last known to work, the newest last. */
+  #suspects: Attempt[] = [];
+  #startedAt = performance.now();
+  #isOver = false;
+
+  constructor(context: Context, sources: SourcePool) {
+    const { config, signal, samples } = context;
+    this.#context = context;
+    this.#config = config;
+    this.#sources = sources;
+    const contents = new Contents(config.files);
+    this.#meter = metersOf('fuzzing', samples);
+    this.#pace = new Pace(config.ratePerSecond, signal);
+    const { runToken, proofKey, marker, share } = config;
+    this.#scene = {
+      ...{ runToken, proofKey, marker, signal },
+      tls: clientTlsOptions(config.tls),
+      elapsedMs: () => Math.max(0, performance.now() - this.#startedAt),
+      bytesOf: (content) => contents.bytesOf(content),
+    };
+    this.#cases = readAttempts(config.attempts).filter((_, index) => index % share.count === share.index);
+    this.#controls = new Controls({
+      scene: this.#scene,
+      ...config.control,
+      driverOf: ({ protocol }) => driverFor(protocol),
+      routeOf: (target, _, timeoutMs) => this.#routeOf(target, timeoutMs),
+      record: (seen) => context.record(seen),
+    });
+  }
+
+  async start(): Promise<void> {
+    this.#startedAt = performance.now();
+    const isProven = await Promise.all(this.#config.targets.map((target) => this.#isHealthy(target, 'path')));
+    const lost = this.#config.targets.filter((_, i) => !isProven[i]);
+    for (const { host, port } of lost) this.#context.note(`no proof that ${host}:${port} leads to the server agent`);
+    this.#pace.begin();
+    for (const attempt of this.#cases) {
+      const target = this.#targetOf(attempt);
+      const isOpen = target !== undefined && !lost.includes(target) && !this.#isOver;
+      if (this.#isEnded) return;
+      if (isOpen) await this.#tryCase(attempt, target);
+      else this.#skip(attempt);
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#sources.close();
+  }
+
+  get #isEnded(): boolean {
+    const { maxMs = Number.POSITIVE_INFINITY } = this.#config.fuzz ?? {};
+    return this.#context.signal.aborted || this.#scene.elapsedMs() > maxMs;
+  }
+
+  async #tryCase(attempt: Attempt, target: AttackTarget): Promise<void> {
+    await this.#pace.turn(attempt.delayMs ?? 0);
+    if (this.#context.signal.aborted) return;
+    const startedMs = this.#scene.elapsedMs();
+    const seen = await this.#send(attempt, target);
+    this.#suspects.push(attempt);
+    this.#tell(attempt, target, seen, startedMs);
+    this.#noteOddities(attempt, seen);
+    const isDue = this.#suspects.length >= this.#config.control.everyAttempts;
+    if (!isDue && seen.end === 'response') return;
+    if (await this.#isHealthy(target, isDue ? 'periodic' : 'silent-drop')) this.#suspects = [];
+    else await this.#findCulprit(target);
+  }
+
+  #send(attempt: Attempt, target: AttackTarget): Promise<ClientSight> {
+    return driverFor(target.protocol)
+      .attempt(attempt, this.#routeOf(target, this.#config.timeoutMs), this.#scene)
+      .catch((error: Error): ClientSight => ({ ...nothingSeen, error: error.message.slice(0, 500) }));
+  }
+
+  #isHealthy(target: AttackTarget, reason: Reason): Promise<boolean> {
+    return this.#controls.check(target, {}, reason);
+  }
+
+  /** The target no longer works: which case did it, and how little of it is enough? */
+  async #findCulprit(target: AttackTarget): Promise<void> {
+    const suspects = this.#suspects.toReversed().slice(0, mostSuspects);
+    this.#suspects = [];
+    this.#isOver = this.#config.fuzz?.stopOnHealth ?? true;
+    let culprit: Attempt | undefined;
+    for (const suspect of suspects) {
+      if (!(await this.#hasRecovered(target))) break;
+      if (!(await this.#kills(suspect.exchange, suspect, target))) continue;
+      culprit = suspect;
+      break;
+    }
+    if (culprit === undefined) return this.#tellLost(suspects);
+    const shorter = await this.#minimised(culprit, target);
+    this.#finding('health-lost', `${culprit.refName} stops the target; least input: ${JSON.stringify(shorter)}`);
+    if (!this.#isOver) this.#isOver = !(await this.#hasRecovered(target));
+  }
+
+  #tellLost(suspects: readonly Attempt[]): void {
+    const [newest, ...others] = suspects;
+    const which =
+      others.length === 0 ? `after ${newest?.refName}` : `after one of ${others.at(-1)?.refName} to ${newest?.refName}`;
+    this.#finding('health-lost', `the target stopped ${which}; no single case did it again, or it did not come back`);
+    this.#isOver = true;
+  }
+
+  async #minimised(culprit: Attempt, target: AttackTarget): Promise<Exchange> {
+    if (!(this.#config.fuzz?.minimise ?? true)) return culprit.exchange;
+    const stops = async (exchange: Exchange) =>
+      (await this.#hasRecovered(target)) && this.#kills(exchange, culprit, target);
+    return minimise(culprit.exchange, stops, mostTrials);
+  }
+
+  async #kills(exchange: Exchange, attempt: Attempt, target: AttackTarget): Promise<boolean> {
+    if (this.#context.signal.aborted) return false;
+    await this.#send({ ...attempt, exchange }, target);
+    return !(await this.#isHealthy(target, 'silent-drop'));
+  }
+
+  async #hasRecovered(target: AttackTarget): Promise<boolean> {
+    const { recoveryMs = 60_000 } = this.#config.fuzz ?? {};
+    const giveUpAt = this.#scene.elapsedMs() + recoveryMs;
+    for (;;) {
+      if (await this.#isHealthy(target, 'silent-drop')) return true;
+      if (this.#scene.elapsedMs() > giveUpAt || this.#context.signal.aborted) return false;
+      await sleep(pollMs);
+    }
+  }
+
+  /** What is strange about an answer by itself. */
+  #noteOddities({ refName, expected }: Attempt, seen: ClientSight): void {
+    if (expected === 'block' && seen.responseIsOurs) this.#count('unexpected-accept');
+    if (seen.connect === 'refused' || seen.connect === 'timeout') this.#count('connection-limit');
+    if (seen.end !== 'response') return;
+    const usual = this.#latencies[Math.floor(this.#latencies.length / 2)] ?? Number.POSITIVE_INFINITY;
+    if (this.#latencies.length >= learnedCases && seen.ttfbMs > Math.max(spikeMs, usual * spikeFactor)) {
+      this.#finding(
+        'latency-spike',
+        `${refName} took ${Math.round(seen.ttfbMs)} ms; ${Math.round(usual)} ms are usual`,
+      );
+    } else if (this.#latencies.length < 1000) {
+      this.#latencies.push(seen.ttfbMs);
+      this.#latencies.sort((left, right) => left - right);
+    }
+  }
+
+  #finding(kind: string, text: string): void {
+    this.#count(kind);
+    this.#context.note(`finding ${kind}: ${text}`);
+  }
+
+  #count(kind: string): void {
+    this.#context.samples.counter(`fuzzing.finding.${kind}`).add(1);
+  }
+
+  #skip(attempt: Attempt): void {
+    const skipped = this.#isOver ? 'stopped' : 'path_not_proven';
+    this.#tell(attempt, this.#targetOf(attempt), nothingSeen, this.#scene.elapsedMs(), skipped);
+  }
+
+  #tell(
+    attempt: Attempt,
+    target: AttackTarget | undefined,
+    seen: ClientSight,
+    startedMs: number,
+    skipped?: NonNullable<ClientObservation['skipped']>,
+  ): void {
+    const observation: ClientObservation = {
+      side: 'client',
+      attempt: attempt.id,
+      target: target === undefined ? '' : `${target.host}:${target.port}`,
+      ...seen,
+      startedMs,
+      endedMs: this.#scene.elapsedMs(),
+      isShunned: false,
+      ...(skipped !== undefined && { skipped }),
+    };
+    this.#context.record(observation);
+    this.#meter(attempt, observation);
+  }
+
+  #targetOf({ service }: Attempt): AttackTarget | undefined {
+    return this.#config.targets.find((target) => target.service === service);
+  }
+
+  #routeOf({ host, port, transport, isTls }: AttackTarget, timeoutMs: number): AttackRoute {
+    const { localAddress } = this.#sources.next(0);
+    const from = localAddress === undefined ? {} : { localAddress };
+    return { host, port, transport, isTls, address: this.#context.addressOf(host), ...from, timeoutMs };
+  }
+}
+
+const nothingSeen: ClientSight = {
+  ip: '',
+  port: 0,
+  connect: 'none',
+  isComplete: false,
+  sentBytes: 0,
+  sentSha256: '',
+  end: 'none',
+  status: 0,
+  rxBytes: 0,
+  rxSha256: '',
+  responseIsOurs: false,
+  ttfbMs: 0,
+};
+
+export const prepareFuzzClient = async (context: Context): Promise<Run> =>
+  new FuzzClient(context, await prepareSources(context.config.sources, context));
