@@ -27,7 +27,10 @@ beforeAll(async () => {
   const limits = {
     ...{ requestsPerMin: 100_000, writesPerMin: 100_000, approvalsPerHour: 100_000, pendingApprovals: 1000 },
   };
-  const { secret } = await newTestKey(lab.controller, lab.administrator, { scopes: ['tasks:delete'], limits });
+  const { secret } = await newTestKey(lab.controller, lab.administrator, {
+    scopes: ['tasks:delete', 'tasks:read'],
+    limits,
+  });
   call = callerWith(lab.controller.url, secret);
 });
 afterAll(() => lab.controller.close());
@@ -328,6 +331,27 @@ describe('between approval and confirmation', () => {
   ])('%s is found', async (label, steps, place) => {
     const [act, undo] = await steps();
     await expectFound(act, place, undo, label);
+  });
+
+  it('what a signature sends is found, its name is not', async () => {
+    const { cve, tasks: taskRoutes } = lab.client;
+    const probe = { idx: 0, kind: 'http', method: 'GET', path: '/probe' };
+    const { data: signatureId } = await cve.create({ body: { name: 'Probe', requests: [probe] } as never });
+    const { configuration } = (await taskRoutes.get({ params: { id: rich.id } })).data;
+    const ends = [{ agent: { id: rich.near } }];
+    const values = { sources: ends, targets: ends, cveReplayParams: { signatureIds: [signatureId] } };
+    const { id: plugin } = plugins.find(({ name }) => name === 'cve-replay') ?? { id: 0 };
+    const added = { id: rich.id, configuration: [...configuration, { plugin: { id: plugin }, values }] };
+    await taskRoutes.update({ body: added as never });
+    const write = (body: object) => () => cve.update({ body: { id: signatureId, ...body } as never });
+    const other = { requests: [{ ...probe, path: '/other' }] };
+    const place = /^\/deps\/cveSignatures\//;
+    await expectFound(write(other), place, write({ requests: [probe] }), 'requests');
+    await expectFound(write({ enabled: false }), place, write({ enabled: true, name: 'Other' }), 'enabled');
+    const { digest } = (await call('GET', `/tasks/${rich.id}`)).data;
+    await write({ name: 'Probe', description: 'said otherwise' })();
+    expect((await call('GET', `/tasks/${rich.id}`)).data.digest).toBe(digest);
+    await taskRoutes.update({ body: { id: rich.id, configuration } as never });
   });
 
   it('names, descriptions, comments, times and heartbeats do not matter', async () => {

@@ -1,9 +1,11 @@
 import { taskReferences } from '@rushhour/contract';
 import type { TaskOperations } from '../ai/approvals-tasks.ts';
+import { digestOf } from '../ai/digest.ts';
 import { secretHash, type TaskDependencies } from '../ai/digest-subject.ts';
 import type { Runs } from '../runs/create-runs.ts';
 import type { Calendar } from '../runs/schedules/calendar.ts';
 import { openCertificate } from '../store/certificates.ts';
+import { findSignatures } from '../store/cve.ts';
 import type { Executor } from '../store/database.ts';
 import type { Store } from '../store/index.ts';
 import { taskTemplates } from '../store/task-templates.ts';
@@ -27,6 +29,17 @@ const secretIn = async (executor: Executor, { secrets }: Store, kind: string, id
   return tunnel === undefined || tunnel.secrets === '' ? '' : JSON.stringify(openParams(tunnel, secrets));
 };
 
+/** Signatures do not travel with a task, so an export calls them missing; what they send counts all the same. */
+const signatureMarks = async (executor: Executor, missing: Gathered['missing']) => {
+  const ids = missing.filter(({ kind }) => kind === 'cveSignatures').map(({ sourceId }) => sourceId);
+  const found = ids.length === 0 ? [] : await findSignatures(executor, ids);
+  return found.map(({ id, requests, responses, variables, payloads, ...signature }) => {
+    const { combine, maxAttempts, expect, protocol, direction, safety, enabled } = signature;
+    const content = { requests, responses, variables, payloads, combine, maxAttempts, expect };
+    return [id, digestOf({ ...content, protocol, direction, safety, enabled })] as const;
+  });
+};
+
 const fingerprintsOf = async (executor: Executor, store: Store, { records, missing }: Gathered) => {
   const found: Record<string, Record<string, string>> = {};
   const put = (kind: string, id: number, fingerprint: string) => {
@@ -37,6 +50,7 @@ const fingerprintsOf = async (executor: Executor, store: Store, { records, missi
     put(kind, id, secret === '' ? fingerprint : `${fingerprint} ${secretHash(store.secrets, secret)}`);
   }
   for (const { kind, sourceId } of missing) put(kind, sourceId, 'missing');
+  for (const [id, mark] of await signatureMarks(executor, missing)) put('cveSignatures', id, mark);
   return found;
 };
 
