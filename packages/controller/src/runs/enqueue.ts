@@ -8,6 +8,7 @@ import type { SettingsStore } from '../store/settings.ts';
 import { tasks } from '../store/tasks.ts';
 import { queueDeadline } from './deadlines.ts';
 import { illegalMove, recordStatus } from './ledger.ts';
+import { noteSamples } from './note-samples.ts';
 import { definitionHash, sealSecrets } from './run-definition.ts';
 import type { CheckedStart } from './start-check.ts';
 import { isActive, runStatus } from './task-state.ts';
@@ -91,6 +92,7 @@ export const createEnqueue = ({ store, settings, bus }: Deps) => {
     const run = await insert(tx, start);
     tx.touch('tasks', start.taskId);
     if (start.body.reason) tx.note({ reason: start.body.reason });
+    await noteSamples(tx, start);
     await recordStatus(tx, bus, run, { source: sourceOf(start.by, start.userId), message: start.body.reason ?? '' });
     const waiting = (await activeRuns(tx)).filter(({ status }) => status === runStatus.queued);
     return {
