@@ -74,8 +74,11 @@ const createTransport = ({ name, connect, createServer }: Parts): Transport => (
   keep: (bytes) => ({ bytes, address: 0 }),
   connect,
   async listen({ host, port, isShared }, accept) {
+    let count = 0;
     const create = () =>
       createServer((socket) => {
+        count++;
+        socket.on('close', () => count--);
         const connection = new NodeConnection(socket);
         const events = accept(connection);
         connection.events = events;
@@ -84,7 +87,11 @@ const createTransport = ({ name, connect, createServer }: Parts): Transport => (
     const servers = await listenAll([{ host, port }], create, { core: { count: isShared ? 2 : 1 } });
     return {
       port,
-      close: () => closeServers(servers),
+      async close() {
+        await closeServers(servers);
+        // Connections tell of their end a little later than the server of its own.
+        for (let turns = 0; count > 0 && turns < 100; turns++) await new Promise(setImmediate);
+      },
     };
   },
   async close() {},
