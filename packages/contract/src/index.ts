@@ -124,6 +124,7 @@ export type { CveReplayValues } from './values/plugins/cve-replay.ts';
 export type { DnsValues } from './values/plugins/dns.ts';
 export { type DurationValues, duration as entryDuration } from './values/plugins/duration.ts';
 export { entriesOf, type FoundEntry } from './values/plugins/entries.ts';
+export type { FuzzingValues } from './values/plugins/fuzzing.ts';
 export type { HttpValues } from './values/plugins/http.ts';
 export {
   accessPlanePluginId,

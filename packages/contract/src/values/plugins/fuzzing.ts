@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import { OneOf } from '../../envelopes.ts';
 import { choice, flag, section, subset, whole } from '../protocols/field.ts';
 import { attackMetrics } from './attack-metrics.ts';
@@ -114,6 +114,8 @@ const schema = valuesOf({
     { additionalProperties: false, description: 'What is changed, how, and how much of it' },
   ),
 });
+
+export type FuzzingValues = Static<typeof schema>;
 
 export const fuzzing = definePlugin({
   id: 18,

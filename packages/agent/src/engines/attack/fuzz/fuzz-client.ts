@@ -20,7 +20,7 @@ const mostTrials = 60;
 const spikeMs = 500;
 const spikeFactor = 10;
 const learnedCases = 20;
-const pollMs = 100;
+const pollMs = 50;
 
 /** Sends one case after another, asks in between whether the target still works, and finds out which case it was. */
 class FuzzClient implements Run {

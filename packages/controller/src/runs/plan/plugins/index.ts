@@ -1,7 +1,9 @@
 import type { PlanScope } from '../plan-scope.ts';
 import type { Traffic } from '../traffic.ts';
+import { planCompromisedHost } from './compromised-host.ts';
 import { planCveReplay } from './cve-replay.ts';
 import { planDns } from './dns.ts';
+import { planFuzzing } from './fuzzing.ts';
 import { planHttp } from './http.ts';
 import { planMalwareTransfer } from './malware-transfer.ts';
 import { planStatelessServer } from './stateless-server.ts';
@@ -19,6 +21,8 @@ export const planners: ReadonlyMap<number, (scope: PlanScope) => Traffic> = new 
   [6, planStatelessServer],
   [11, planTls],
   [15, planWaf],
-  [17, planMalwareTransfer],
   [16, planCveReplay],
+  [17, planMalwareTransfer],
+  [19, planCompromisedHost],
+  [18, planFuzzing],
 ]);

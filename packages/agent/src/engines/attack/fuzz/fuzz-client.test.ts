@@ -1,0 +1,156 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { AttackClientConfig, AttackServerConfig, type Attempt, type AttemptRecord } from '@rushhour/protocol';
+import type { TSchema } from 'typebox';
+import * as value from 'typebox/value';
+import { describe, expect, it } from 'vitest';
+import { describeHost } from '../../../host.ts';
+import { SampleStore } from '../../../samples.ts';
+import { fuzzing } from '../index.ts';
+
+const { Default } = value as unknown as { Default(schema: TSchema, value: unknown): unknown };
+const shared = { runToken: 'test1', proofKey: 'a key that both ends know' };
+const base = 27_000 + (process.pid % 500) * 8;
+
+/** A device that passes everything on until it sees a certain text: then it dies, and is started again a little later. */
+const fragileDevice = async (port: number, to: number, deadly: string, isBack = true) => {
+  const sockets = new Set<Socket>();
+  let server: Server;
+  const start = () =>
+    new Promise<void>((resolve) => {
+      server = createServer((client) => {
+        const inner = connect(to, '127.0.0.1');
+        for (const socket of [client, inner]) {
+          sockets.add(socket);
+          socket.on('error', () => {}).on('close', () => [client, inner].map((one) => one.destroy()));
+        }
+        client.on('data', (bytes) => (bytes.includes(deadly) ? die() : inner.write(bytes)));
+        inner.pipe(client);
+      });
+      server.listen(port, '127.0.0.1', resolve);
+    });
+  const die = () => {
+    server.close();
+    for (const socket of sockets) socket.destroy();
+    sockets.clear();
+    if (isBack) setTimeout(() => void start(), 20).unref();
+  };
+  await start();
+  return () => {
+    server.close();
+    for (const socket of sockets) socket.destroy();
+  };
+};
+
+const caseOf = (id: number, text: string): Attempt => ({
+  ...{
+    id,
+    kind: 'fuzz',
+    refId: 0,
+    refName: `case ${id} of seed 1`,
+    variant: 'bit-flip',
+    category: 'fuzzing',
+    expected: 'allow',
+  },
+  ...{ severity: 'info', techniques: [], direction: 'c2s', service: 'raw' },
+  exchange: {
+    protocol: 'raw',
+    transport: 'tcp',
+    sends: [{ content: { data: Buffer.from(text).toString('base64') }, waitResponse: true }],
+    answers: [],
+  },
+});
+
+const run = async (ports: { device: number; server: number }, cases: readonly Attempt[], fuzz: object) => {
+  const attempts = join(mkdtempSync(join(tmpdir(), 'fuzz-')), 'attempts');
+  writeFileSync(attempts, cases.map((one) => `${JSON.stringify(one)}\n`).join(''));
+  const [records, notes, stop, samples] = [
+    [] as AttemptRecord[],
+    [] as string[],
+    new AbortController(),
+    new SampleStore(),
+  ];
+  const context = {
+    duration: { mode: 'continuous', seconds: 1, count: 1, rampUpSec: 0, warmUpSec: 0, rampDownSec: 0 } as const,
+    ...{ samples, host: describeHost(), core: { index: 0, count: 1 }, signal: stop.signal },
+    addressOf: (host: string) => host,
+    note: (remark: string) => void notes.push(remark),
+    record: (record: AttemptRecord) => void records.push(record),
+  };
+  const place = { host: '127.0.0.1', service: 'raw', protocol: 'raw' };
+  const control = { everyAttempts: 5, retries: 0, timeoutMs: 400 };
+  const server = { role: 'server', listen: [{ ...place, port: ports.server }], attempts, ...shared };
+  const client = {
+    role: 'client',
+    targets: [{ ...place, port: ports.device }],
+    attempts,
+    timeoutMs: 400,
+    control,
+    fuzz,
+    ...shared,
+  };
+  const answering = await fuzzing.prepare({
+    ...context,
+    config: Default(AttackServerConfig, server) as AttackServerConfig,
+  });
+  const trying = await fuzzing.prepare({
+    ...context,
+    config: Default(AttackClientConfig, client) as AttackClientConfig,
+  });
+  const answered = answering.start();
+  await trying.start();
+  stop.abort();
+  await Promise.all([trying.close(), answered.then(() => answering.close())]);
+  return { notes, clients: records.filter((record) => record.side === 'client') };
+};
+
+const harmless = (count: number) => Array.from({ length: count }, (_, id) => caseOf(id, `hello ${id} world`));
+const settings = { recoveryMs: 5000, maxMs: 60_000, minimise: true, stopOnHealth: true };
+
+describe('a target that is fragile', () => {
+  it('is found to have stopped, by which case, and by how little of it', async () => {
+    const ports = { device: base, server: base + 1 };
+    const close = await fragileDevice(ports.device, ports.server, '\0\0');
+    const cases = [
+      ...harmless(7),
+      caseOf(7, `${'x'.repeat(40)}\0\0${'y'.repeat(40)}`),
+      ...harmless(4).map((one) => ({ ...one, id: one.id + 8 })),
+    ];
+    const { notes, clients } = await run(ports, cases, settings);
+    close();
+    const [finding] = notes;
+    expect(finding).toMatch(/^finding health-lost: case 7 of seed 1 stops the target; least input: /);
+    const least = JSON.parse(finding?.slice(finding.indexOf('{')) ?? '{}') as {
+      sends: { content: { data: string } }[];
+    };
+    expect(Buffer.from(least.sends[0]?.content.data ?? '', 'base64').toString('latin1')).toBe('\0\0');
+    expect(clients.map((seen) => seen.side === 'client' && (seen.skipped ?? 'sent'))).toEqual([
+      ...Array(8).fill('sent'),
+      ...Array(4).fill('stopped'),
+    ]);
+  }, 60_000);
+
+  it('that never comes back ends the run and is told of', async () => {
+    const ports = { device: base + 2, server: base + 3 };
+    const close = await fragileDevice(ports.device, ports.server, 'die', false);
+    const { notes } = await run(ports, [...harmless(3), caseOf(3, 'please die now'), ...harmless(2)], {
+      ...settings,
+      recoveryMs: 300,
+    });
+    close();
+    expect(notes).toEqual([
+      expect.stringMatching(/^finding health-lost: the target stopped after .*did not come back/),
+    ]);
+  }, 60_000);
+
+  it('that stands everything has no findings', async () => {
+    const ports = { device: base + 4, server: base + 5 };
+    const close = await fragileDevice(ports.device, ports.server, 'never sent');
+    const { notes, clients } = await run(ports, harmless(12), settings);
+    close();
+    expect(notes).toEqual([]);
+    expect(clients.map((seen) => seen.side === 'client' && seen.responseIsOurs)).toEqual(Array(12).fill(true));
+  }, 60_000);
+});
