@@ -5,7 +5,8 @@ import { measured } from '../../lib/units.ts';
 
 const { run } = text;
 type Side = Summary[number];
-const keyOf = ({ configurationIndex, role }: Side) => `${configurationIndex} ${role}`;
+/** Becomes part of an id, so it has no blanks. */
+const keyOf = ({ configurationIndex, role }: Side) => `${configurationIndex}-${role}`;
 
 /** Every number of a run, by entry and side; the first client stands open. */
 export const RunSummary = ({ summary }: { summary: Summary }) => {
