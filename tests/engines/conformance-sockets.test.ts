@@ -120,7 +120,8 @@ describe.each(dataPaths)('tcp by %s', (dataPath) => {
     }
     const refused = { role: 'client', targets: target(await freePort()), connections: 2, dataPath };
     const run = await runOrder({ engine: 'tcp', config: refused, duration: { seconds: 0.3 } });
-    expect(run.counter('tcp.errors.refused')).toBe(run.counter('tcp.attempted'));
+    // What is under way when the time is over has not failed.
+    expect(run.counter('tcp.errors.refused')).toBeGreaterThanOrEqual(run.counter('tcp.attempted') - 2);
     expect(run.counter('tcp.failed')).toBeGreaterThan(0);
   });
 

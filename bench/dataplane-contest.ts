@@ -1,0 +1,100 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import type { Row } from './report.ts';
+
+const execute = promisify(execFile);
+const rounds = Number(process.env['RUSHHOUR_BENCH_ROUNDS'] ?? 5);
+export const seconds = Number(process.env['RUSHHOUR_BENCH_SECONDS'] ?? 3);
+const [generatorCore, serverCore] = ['0', '1'];
+
+/** Generators that do the same work one after another, in rounds; the best of each counts. */
+export interface Contest {
+  readonly name: string;
+  prepare(): Promise<{
+    /** Each answers how much it did in a second. */
+    readonly contenders: Readonly<Record<string, () => Promise<number>>>;
+    close(): Promise<void>;
+  }>;
+  readonly goals: readonly { readonly of: string; readonly to: string; readonly goal: number }[];
+}
+
+export const freePort = async (): Promise<number> => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  return port;
+};
+
+/** A program on the core of the generators. */
+export const generate = async (program: string, ...args: string[]): Promise<string> =>
+  (await execute('taskset', ['-c', generatorCore, program, ...args], { maxBuffer: 1e8 })).stdout;
+
+/** A program on the core of those who answer. */
+export const answer = (program: string, ...args: string[]): ChildProcess =>
+  spawn('taskset', ['-c', serverCore, program, ...args], { stdio: ['pipe', 'pipe', 'inherit'] });
+
+export const stop = async (child: ChildProcess): Promise<void> => {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.kill();
+  await once(child, 'exit');
+};
+
+export const untilListening = async (port: number): Promise<void> => {
+  for (let attempt = 0; attempt < 100; attempt++) {
+    const socket = connect({ port, host: '127.0.0.1' });
+    const isOpen = await once(socket, 'connect').then(
+      () => true,
+      () => false,
+    );
+    socket.destroy();
+    if (isOpen) return;
+    await sleep(50);
+  }
+  throw new Error(`nothing listens on ${port}`);
+};
+
+const orderScript = fileURLToPath(new URL('./dataplane-order.ts', import.meta.url));
+const orderArgument = (engine: string, config: object, length: number) =>
+  JSON.stringify({ engine, config, seconds: length });
+
+/** One of our engines as generator; what it counted of a metric in a second. */
+export const generateOrder = async (engine: string, config: object, metric: string): Promise<number> => {
+  const argument = orderArgument(engine, { role: 'client', ...config }, seconds);
+  const text = await generate(process.execPath, orderScript, argument);
+  const counted = JSON.parse(text.trim().split('\n').at(-1) ?? '{}') as Record<string, number>;
+  return counted[metric] ?? 0;
+};
+
+/** One of our engines as the answering side; resolves once it listens. */
+export const answerOrder = async (engine: string, config: object): Promise<ChildProcess> => {
+  const child = answer(process.execPath, orderScript, orderArgument(engine, { role: 'server', ...config }, 86_400));
+  await once(child.stdout as NodeJS.ReadableStream, 'data');
+  return child;
+};
+
+/** Runs a contest and answers its rows. */
+export const hold = async ({ name, prepare, goals }: Contest): Promise<Row[]> => {
+  const best: Record<string, number> = {};
+  const { contenders, close } = await prepare();
+  try {
+    for (let round = 1; round <= rounds; round++) {
+      for (const [contender, run] of Object.entries(contenders)) {
+        const amount = await run();
+        best[contender] = Math.max(best[contender] ?? 0, amount);
+        console.log(`round ${round} ${name} ${contender} ${Math.round(amount)}/s`);
+      }
+    }
+  } finally {
+    await close();
+  }
+  return goals.map(({ of, to, goal }) => ({
+    name: `${name}-${of}-vs-${to}`,
+    value: (best[of] ?? 0) / (best[to] ?? Number.NaN),
+    goal,
+  }));
+};

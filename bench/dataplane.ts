@@ -1,0 +1,22 @@
+/**
+ * Our engines beside the tools people know, each with one core for the generator and one for whoever answers.
+ * Arguments: names of contests, or parts of them; all when there are none.
+ */
+import { ensureDebianPackages } from '../scripts/debian-packages.ts';
+import { type Contest, hold } from './dataplane-contest.ts';
+import { socketContests } from './dataplane-sockets.ts';
+import { takePriority } from './priority.ts';
+import { type Row, report } from './report.ts';
+
+const contests: readonly Contest[] = [...socketContests];
+
+ensureDebianPackages();
+takePriority();
+const wanted = process.argv.slice(2);
+const rows: Row[] = [];
+for (const contest of contests) {
+  if (wanted.length > 0 && !wanted.some((part) => contest.name.includes(part))) continue;
+  rows.push(...(await hold(contest)));
+}
+const isFine = report(rows);
+process.exitCode = isFine && rows.length > 0 ? 0 : 1;
