@@ -3,7 +3,7 @@ import type { Origin } from '../store/change.ts';
 import { StorageUnavailable } from '../store/database.ts';
 import { auditUnavailable } from './audit.ts';
 import type { Authenticated } from './authenticate.ts';
-import type { AiCaller } from './caller.ts';
+import type { AiCaller, AuditFacts } from './caller.ts';
 import { digestOf } from './digest.ts';
 import type { Limits } from './limits.ts';
 import type { Redactor } from './redact.ts';
@@ -44,7 +44,7 @@ export class AiCall implements AiCaller {
   #redactor: Redactor;
   #startedMs = performance.now();
   #arguments: unknown;
-  #facts: { risk?: string; approvalId?: number } = {};
+  #facts: AuditFacts = {};
 
   constructor(visit: Visit, route: Route, who: Authenticated, tools: { limits: Limits; redactor: Redactor }) {
     this.operation = visit.operation;
@@ -83,7 +83,7 @@ export class AiCall implements AiCaller {
   remaining() {
     return this.#limits.remaining(this.key);
   }
-  noteAudit(facts: { risk?: string; approvalId?: number }) {
+  noteAudit(facts: AuditFacts) {
     this.#facts = { ...this.#facts, ...facts };
   }
   noteArguments(parts: unknown) {

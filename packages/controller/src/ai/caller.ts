@@ -24,6 +24,14 @@ export interface AiKeyFacts {
   readonly expiresAt: string;
 }
 
+/** What the audit shall say of a call besides who made it. */
+export interface AuditFacts {
+  readonly risk?: string;
+  readonly approvalId?: number;
+  /** How a person at the client has agreed. Nobody takes it for an approval. */
+  readonly consent?: string;
+}
+
 /** One call of an AI key. Changes it makes are audited with what is known of the call. */
 export interface AiCaller extends Visitor {
   /** The owner of the key. */
@@ -37,7 +45,7 @@ export interface AiCaller extends Visitor {
   /** What is left of the limits on requests. */
   remaining(): Record<string, number>;
   /** Names what the audit shall say besides: risk, approval. */
-  noteAudit(facts: { risk?: string; approvalId?: number }): void;
+  noteAudit(facts: AuditFacts): void;
 }
 
 /** May the key see something of this project? Without a bound it may see all. */

@@ -4,9 +4,11 @@ import {
   CLIENT_INFO_META_KEY,
   createMcpHandler,
   fromJsonSchema,
+  type InputRequiredResult,
   type McpRequestContext,
   McpServer,
   ResourceTemplate,
+  type ServerContext,
 } from '@modelcontextprotocol/server';
 import fastJsonStringify, { type Schema } from 'fast-json-stringify';
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify';
@@ -15,6 +17,8 @@ import type { AiHandler, Pipeline } from '../ai/pipeline.ts';
 import { isOpenTo } from '../ai/scopes.ts';
 import { partsOfArguments, type Tool, tools } from '../ai/tools.ts';
 import { ApiError } from '../errors.ts';
+import type { Secrets } from '../store/secrets.ts';
+import { createConsent, type RunTool } from './mcp-consent.ts';
 import { visitOf } from './mount-ai.ts';
 import { validatorFor } from './validation.ts';
 
@@ -22,6 +26,7 @@ export interface McpDeps {
   ai: Pipeline;
   handlers: Record<string, AiHandler>;
   log: FastifyBaseLogger;
+  store: { secrets: Pick<Secrets, 'derive'> };
 }
 
 export type Who = Awaited<ReturnType<Pipeline['enter']>>;
@@ -60,17 +65,31 @@ const refusalOf = (error: unknown): CallToolResult => {
 };
 
 /** Speaks MCP without sessions: every operation of the gateway is a tool, the same pipeline runs it. */
-export const createMcp = ({ ai, handlers, log }: McpDeps) => {
-  const run = async ({ visitFor }: Session, tool: Tool, given: Record<string, unknown>) => {
+export const createMcp = ({ ai, handlers, log, store }: McpDeps) => {
+  const dialogue = createConsent(store.secrets.derive('mcp-state', 'v1'));
+  const run = async ({ visitFor }: Session, tool: Tool, given: Record<string, unknown>, consent?: string) => {
     const call = await ai.admit(visitFor(tool.operation), tool.route);
+    if (consent !== undefined) call.noteAudit({ consent });
     const check = checks.get(tool.key) as ReturnType<typeof validatorFor>;
     const readParts = () =>
       check({ ...partsOfArguments(tool.route, structuredClone(given)), headers: {}, bodyBytes: 0 } as never);
     return textOf(tool, await ai.run(call, readParts, handlers[tool.key] as AiHandler));
   };
-  const answer = async (session: Session, tool: Tool, given: Record<string, unknown>): Promise<CallToolResult> => {
+  const runNamed = (session: Session): RunTool => {
+    const named = (key: string) => tools.find((tool) => tool.key === key) as Tool;
+    return (key, given, consent) => run(session, named(key), given, consent);
+  };
+  const answer = async (
+    session: Session,
+    tool: Tool,
+    given: Record<string, unknown>,
+    context: ServerContext,
+  ): Promise<CallToolResult | InputRequiredResult> => {
     try {
-      const text = await run(session, tool, given);
+      const later = await dialogue.goOn(runNamed(session), given, context);
+      const text = later ?? (await run(session, tool, given));
+      const question = later === undefined ? await dialogue.ask(tool, text, context) : undefined;
+      if (question !== undefined) return question;
       return { structuredContent: JSON.parse(text), content: [{ type: 'text', text }] };
     } catch (error) {
       if (!(error instanceof ApiError)) log.error({ err: error, operation: tool.operation }, 'tool failed');
@@ -80,7 +99,8 @@ export const createMcp = ({ ai, handlers, log }: McpDeps) => {
 
   const serverFor = ({ authInfo }: McpRequestContext) => {
     const session = authInfo?.extra?.['session'] as Session;
-    const server = new McpServer({ name: 'rushhour', version: '1.0' });
+    const info = { name: 'rushhour', version: '1.0' };
+    const server = new McpServer(info, { requestState: { verify: dialogue.verify } });
     const open = tools.filter((tool) => isOpenTo(session.who.key, tool.ai));
     for (const tool of open) {
       const { description, ai: operation } = tool;
@@ -92,7 +112,8 @@ export const createMcp = ({ ai, handlers, log }: McpDeps) => {
           outputSchema: output,
           annotations: { ...operation.annotations },
         },
-        (given: unknown) => answer(session, tool, (given ?? {}) as Record<string, unknown>),
+        (given: unknown, context: ServerContext) =>
+          answer(session, tool, (given ?? {}) as Record<string, unknown>, context),
       );
     }
     for (const [name, { template, key }] of Object.entries(resources)) {
@@ -177,7 +198,7 @@ const webRequestOf = (request: FastifyRequest) => {
   const given = Object.entries(headers).flatMap(([name, value]) =>
     typeof value === 'string' ? [[name, value] as [string, string]] : [],
   );
-  return new Request(`http://${request.headers.host ?? 'localhost'}/mcp`, {
+  return new Request(`${request.protocol}://${request.headers.host ?? 'localhost'}/mcp`, {
     method: request.method,
     headers: given,
     ...(request.method === 'POST' && { body: JSON.stringify(request.body ?? null) }),
