@@ -1,10 +1,17 @@
 import { isIPv4, isIPv6 } from 'node:net';
 
+/** An IPv4 address at the end of an IPv6 one, written as the two groups it is. */
+const withoutDots = (address: string): string =>
+  address.replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_, ...parts: string[]) => {
+    const [a = 0, b = 0, c = 0, d = 0] = parts.slice(0, 4).map(Number);
+    return `${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`;
+  });
+
 /** An address as a number, so that ranges can be walked. */
 export const addressToNumber = (address: string): bigint => {
   if (isIPv4(address)) return address.split('.').reduce((value, part) => (value << 8n) | BigInt(part), 0n);
   if (!isIPv6(address)) throw new RangeError(`${address} is no address`);
-  const [head = '', tail] = address.split('::');
+  const [head = '', tail] = withoutDots(address).split('::');
   const groups = (text: string) => (text === '' ? [] : text.split(':'));
   const filled =
     tail === undefined

@@ -1,0 +1,72 @@
+import { errno, SystemError } from '../kernel/errno.ts';
+import { requireLibc } from '../kernel/libc.ts';
+import { scratch } from '../kernel/scratch.ts';
+import { closeSocket, openSocket, socketType } from '../kernel/socket.ts';
+import { family } from '../kernel/socket-address.ts';
+
+const ioctl = process.arch === 'x64' ? 16 : 29;
+const request = { flags: 0x8913, mtu: 0x8921, hardware: 0x8927, index: 0x8933 } as const;
+const nameBytes = 16;
+const requestBytes = 40;
+const flag = { up: 1, running: 0x40 } as const;
+
+/** A network interface as frames see it. */
+export interface Device {
+  readonly name: string;
+  readonly index: number;
+  readonly mac: Buffer;
+  /** Bytes after the Ethernet header. */
+  readonly mtu: number;
+}
+
+/** An interface that frames were to go by and that is not there. */
+export class DeviceGone extends Error {
+  readonly code = 'INTERFACE_GONE';
+  constructor(name: string) {
+    super(`there is no interface ${name} any more`);
+  }
+}
+
+/** What the kernel says of an interface, 24 bytes; undefined when there is none of this name. */
+const ask = (fd: number, which: number, name: string): Buffer | undefined => {
+  const memory = scratch();
+  memory.bytes.fill(0, 0, requestBytes);
+  memory.bytes.write(name.slice(0, nameBytes - 1), 0, 'latin1');
+  const libc = requireLibc();
+  if (libc.syscall(ioctl, fd, which, memory.addressOf(0, requestBytes), 0, 0, 0) >= 0)
+    return Buffer.from(memory.bytes.subarray(nameBytes, requestBytes));
+  const error = libc.errno();
+  if (error !== errno.ENODEV && error !== errno.ENXIO) throw new SystemError('ioctl', error);
+  return undefined;
+};
+
+const asking = <T>(work: (fd: number) => T): T => {
+  const fd = openSocket(family.inet, socketType.datagram);
+  try {
+    return work(fd);
+  } finally {
+    closeSocket(fd);
+  }
+};
+
+export const findDevice = (name: string): Device | undefined =>
+  asking((fd) => {
+    const [index, hardware, mtu] = [request.index, request.hardware, request.mtu].map((which) => ask(fd, which, name));
+    if (index === undefined || hardware === undefined || mtu === undefined) return undefined;
+    // The first two bytes tell the kind of address.
+    return { name, index: index.readInt32LE(0), mac: hardware.subarray(2, 8), mtu: mtu.readInt32LE(0) };
+  });
+
+export const requireDevice = (name: string): Device => {
+  const device = findDevice(name);
+  if (device === undefined) throw new DeviceGone(name);
+  return device;
+};
+
+/** Whether frames can leave by it now. */
+export const linkStateOf = (name: string): 'up' | 'down' | 'gone' =>
+  asking((fd) => {
+    const flags = ask(fd, request.flags, name)?.readUInt16LE(0);
+    if (flags === undefined) return 'gone';
+    return (flags & flag.up) !== 0 && (flags & flag.running) !== 0 ? 'up' : 'down';
+  });

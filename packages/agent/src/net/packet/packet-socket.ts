@@ -1,0 +1,110 @@
+import { SystemError } from '../kernel/errno.ts';
+import { findLibc, requireLibc } from '../kernel/libc.ts';
+import { scratch } from '../kernel/scratch.ts';
+import { closeSocket, configured, openSocket } from '../kernel/socket.ts';
+import type { Device } from './device.ts';
+import type { FilterProgram } from './packet-filter.ts';
+
+const familyPacket = 17;
+const socketRaw = 3;
+const allProtocols = 3;
+const addressBytes = 20;
+const attachFilter = [1, 26] as const;
+
+/** Options of packet sockets: level and name. */
+export const packetOption = {
+  receiveRing: [263, 5],
+  statistics: [263, 6],
+  version: [263, 10],
+  bypassQueue: [263, 20],
+  ignoreOutgoing: [263, 23],
+} as const;
+type PacketOption = (typeof packetOption)[keyof typeof packetOption];
+
+const valuesAt = 1024;
+
+/** Sets an option made of 32-bit numbers. */
+export const setPacketOption = (fd: number, [level, name]: PacketOption, ...values: number[]): void => {
+  const memory = scratch();
+  for (const [index, value] of values.entries()) memory.bytes.writeUInt32LE(value, valuesAt + index * 4);
+  const length = values.length * 4;
+  const libc = requireLibc();
+  if (libc.setsockopt(fd, level, name, memory.addressOf(valuesAt, length), length) < 0)
+    throw new SystemError('setsockopt', libc.errno());
+};
+
+/** Frames that the ring had no room for since the last call. */
+export const takeDrops = (fd: number): number => {
+  const memory = scratch();
+  memory.bytes.writeUInt32LE(12, 0);
+  const [level, name] = packetOption.statistics;
+  const room = memory.addressOf(valuesAt, 12);
+  if (requireLibc().getsockopt(fd, level, name, room, memory.addressOf(0, 4)) < 0) return 0;
+  return memory.bytes.readUInt32LE(valuesAt + 4);
+};
+
+/** From now on only what the program lets through arrives. */
+export const attachProgram = (fd: number, program: FilterProgram): void => {
+  const memory = scratch();
+  const bytes = Buffer.concat(
+    program.map(({ code, jt, jf, k }) => {
+      const line = Buffer.alloc(8);
+      line.writeUInt16LE(code, 0);
+      line[2] = jt;
+      line[3] = jf;
+      line.writeUInt32LE(k >>> 0, 4);
+      return line;
+    }),
+  );
+  memory.bytes.set(bytes, valuesAt);
+  memory.bytes.writeBigUInt64LE(BigInt(program.length), 0);
+  memory.bytes.writeBigUInt64LE(BigInt(memory.addressOf(valuesAt, bytes.length)), 8);
+  const libc = requireLibc();
+  if (libc.setsockopt(fd, ...attachFilter, memory.addressOf(0, 16), 16) < 0)
+    throw new SystemError('setsockopt', libc.errno());
+};
+
+const bindTo = (fd: number, device: Device, protocol: number): void => {
+  const memory = scratch();
+  memory.bytes.fill(0, 0, addressBytes);
+  memory.bytes.writeUInt16LE(familyPacket, 0);
+  memory.bytes.writeUInt16BE(protocol, 2);
+  memory.bytes.writeInt32LE(device.index, 4);
+  const libc = requireLibc();
+  if (libc.bind(fd, memory.addressOf(0, addressBytes), addressBytes) < 0) throw new SystemError('bind', libc.errno());
+};
+
+/** A socket that puts whole frames on the wire and receives none. */
+export const openSender = (device: Device): number =>
+  configured(openSocket(familyPacket, socketRaw), (fd) => {
+    // Frames go to the card at once: a queue of the system would blur the times at which they leave.
+    setPacketOption(fd, packetOption.bypassQueue, 1);
+    bindTo(fd, device, 0);
+  });
+
+/** A socket for frames that come in; `set` runs before the first can arrive. The card is not made to take foreign ones. */
+export const openReceiver = (device: Device, set: (fd: number) => void): number =>
+  configured(openSocket(familyPacket, socketRaw), (fd) => {
+    setPacketOption(fd, packetOption.ignoreOutgoing, 1);
+    set(fd);
+    bindTo(fd, device, allProtocols);
+  });
+
+const refusalOf = (error: unknown): string => {
+  if (!(error instanceof SystemError)) return (error as Error).message;
+  if (error.code === 'EPERM' || error.code === 'EACCES') return 'raw frames need the right cap_net_raw';
+  if (error.code === 'EAFNOSUPPORT') return 'the kernel has no packet sockets';
+  return error.message;
+};
+
+/** Why frames cannot be sent and received here; undefined when they can. */
+export const probePackets = (): string | undefined => {
+  const found = findLibc();
+  if ('reason' in found) return found.reason;
+  try {
+    closeSocket(openSocket(familyPacket, socketRaw));
+    return undefined;
+  } catch (error) {
+    return refusalOf(error);
+  }
+};
