@@ -5,6 +5,7 @@ import { createAgents } from './agents/agents.ts';
 import { createApprovalService } from './approval-service.ts';
 import { localBus } from './bus/local.ts';
 import { choresOf } from './chores.ts';
+import { ensureBuiltinSignatures } from './collections/cve/ensure-builtin.ts';
 import { ensureBuiltinDictionaries } from './collections/dictionaries/ensure-builtin.ts';
 import { createFileService } from './collections/files/file-service.ts';
 import { ensureBuiltinSamples } from './collections/malware/ensure-builtin.ts';
@@ -63,6 +64,7 @@ export const startController = async (config: Config) => {
   const credentials = await prepareFirstStart(store, config.admin);
   await ensureBuiltinDictionaries(store);
   await ensureBuiltinTemplates(store);
+  await ensureBuiltinSignatures(store);
   const vault = createVault({ blobs: storage.files.blobs, secrets: store.secrets });
   const copies = createTaskCopies({ store, vault });
   // A storage that does not answer now is no reason not to start.

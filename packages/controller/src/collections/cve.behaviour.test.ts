@@ -135,6 +135,18 @@ describe('signatures', () => {
     expect(Buffer.from(data.requests?.[0]?.bytes ?? '', 'base64').toString()).toContain('Host: server.test');
   });
 
+  it('that are built in can be switched off, but neither changed nor deleted', async () => {
+    const { cve } = administrator.client;
+    const { data } = await cve.list({ query: { source: ['builtin'], count: 100 } });
+    expect(data.length).toBeGreaterThan(10);
+    expect(new Set(data.map(({ safety }) => safety))).toEqual(new Set(['benign']));
+    const id = data[0]?.id ?? 0;
+    await cve.update({ body: { id, enabled: false } });
+    expect((await cve.get({ params: { id }, query: {} })).data.enabled).toBe(false);
+    await expect(cve.update({ body: { id, name: 'Mine' } })).rejects.toEqual(refused(403, 'BUILT_IN'));
+    await expect(cve.removeMany({ body: { array: [id] } })).rejects.toEqual(refused(403, 'BUILT_IN'));
+  });
+
   it('have no results before they were run', async () => {
     const id = await made();
     expect(await administrator.client.cve.results({ params: { id }, query: {} })).toMatchObject({
@@ -151,7 +163,7 @@ describe('the search', () => {
   const ids: Record<string, number> = {};
   beforeAll(async () => {
     const { cve } = administrator.client;
-    const { data } = await cve.list({ query: { count: 100 } });
+    const { data } = await cve.list({ query: { count: 100, source: ['user'] } });
     if (data.length > 0) await cve.removeMany({ body: { array: data.map(({ id }) => id) } });
     const plain = { ...draft, payloads: [], requests: [{ ...probe, path: '/' }] };
     ids['a'] = await made({ ...plain, name: 'Alpha', epssScore: 0.9, kev: true });
@@ -218,7 +230,7 @@ describe('the search', () => {
     [{ search: 'asks for a "path"' }, ''],
     [{ search: 'asks for', severity: ['critical'], tag: ['jndi'], kev: true }, 'a'],
   ] as const)('finds %j', async (query, expected) => {
-    const { data, cursor } = await administrator.client.cve.list({ query: query as never });
+    const { data, cursor } = await administrator.client.cve.list({ query: { source: ['user'], ...query } as never });
     const names = Object.entries(ids)
       .filter(([, id]) => data.some((row) => row.id === id))
       .map(([name]) => name);
@@ -234,7 +246,7 @@ describe('the search', () => {
     ['epssScore', 'desc', undefined],
     ['updatedAt', 'asc', 'abc'],
   ] as const)('sorts by %s', async (key, order, expected) => {
-    const { data } = await administrator.client.cve.list({ query: { key, order } });
+    const { data } = await administrator.client.cve.list({ query: { key, order, source: ['user'] } });
     expect(data).toHaveLength(3);
     const nameOf = (id: number) => Object.entries(ids).find(([, known]) => known === id)?.[0];
     if (expected) expect(data.map(({ id }) => nameOf(id)).join('')).toBe(expected);
@@ -242,7 +254,7 @@ describe('the search', () => {
   });
 
   it('counts the catalogue under the same filters', async () => {
-    const { data } = await administrator.client.cve.stats({ query: {} });
+    const { data } = await administrator.client.cve.stats({ query: { source: ['user'] } });
     expect(data.catalogue).toEqual({
       total: 3,
       enabled: 2,
@@ -260,7 +272,7 @@ describe('the search', () => {
       ],
       bySafety: { benign: 2, dos: 1 },
     });
-    const narrowed = await administrator.client.cve.stats({ query: { tag: ['xss'] } });
+    const narrowed = await administrator.client.cve.stats({ query: { tag: ['xss'], source: ['user'] } });
     expect(narrowed.data.catalogue).toMatchObject({ total: 1, byCwe: [{ cwe: 'CWE-79', count: 1 }] });
   });
 

@@ -1,7 +1,7 @@
 import type { api, CveFilter } from '@rushhour/contract';
 import type { Bus } from '../../bus/local.ts';
 import { assertAllFound, cursorOf, one, pageRequestOf } from '../../crud.ts';
-import { notFound } from '../../errors.ts';
+import { forbidden, notFound } from '../../errors.ts';
 import type { Handlers } from '../../handlers.ts';
 import { cveSignatures, findSignature, rawOf, removeSignatures, withDetails } from '../../store/cve.ts';
 import { searchSignatures } from '../../store/cve-search.ts';
@@ -52,6 +52,8 @@ export const cveHandlers = ({ store, settings, bus, files, runs, createTask }: D
   update: ({ body }, caller) => updateSignature(store, body, caller),
   removeMany: ({ body: { array } }, caller) =>
     store.change(caller, async (tx) => {
+      const builtin = (await cveSignatures.findMany(tx, array)).find(({ source }) => source === 'builtin');
+      if (builtin) throw forbidden('BUILT_IN', `signature "${builtin.name}" is built in`, { id: builtin.id });
       await assertUnused(tx, 'signature', array);
       assertAllFound('signature', array, await removeSignatures(tx, array));
       await dropLinks(tx, 'signature', array);

@@ -1,6 +1,6 @@
 import type { CveDraft, CveSignature } from '@rushhour/contract';
 import { assertFresh } from '../../crud.ts';
-import { type Issue, invalid, notFound } from '../../errors.ts';
+import { forbidden, type Issue, invalid, notFound } from '../../errors.ts';
 import type { Caller } from '../../handlers.ts';
 import { signatureIssues } from '../../signatures/check-signature.ts';
 import { completeSignature, madeByUser } from '../../signatures/complete-signature.ts';
@@ -74,6 +74,12 @@ const patched = (before: CveSignature, patch: Patch, caller: Caller): NewSignatu
 
 const asDraft = (signature: CveSignature): CveDraft => signature as unknown as CveDraft;
 
+/** Built-in signatures can be switched on and off; whoever wants another one makes a copy. */
+const assertUntouched = (before: CveSignature, after: NewSignature) => {
+  if (after.fingerprint === before.fingerprint && after.safety === before.safety) return;
+  throw forbidden('BUILT_IN', `signature "${before.name}" is built in and stays as it is`, { id: before.id });
+};
+
 export const updateSignature = async (
   store: Store,
   { id, updatedAt, ...patch }: Patch & { id: number; updatedAt?: string },
@@ -83,6 +89,7 @@ export const updateSignature = async (
   if (before === undefined) throw notFound('signature', id);
   assertFresh('signature', before, updatedAt);
   const signature = patched(before, patch, caller);
+  if (before.source === 'builtin') assertUntouched(before, signature);
   await assertSound(store.read, signature);
   await store.change(caller, async (tx) => {
     const now = await findSignature(tx, id);
