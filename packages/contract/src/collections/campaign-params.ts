@@ -1,6 +1,5 @@
 import { type TObject, Type } from 'typebox';
 import { OneOf } from '../envelopes.ts';
-import { Id } from '../scalars.ts';
 import type { CampaignStep } from './campaign-fields.ts';
 
 const params = (members: Parameters<typeof Type.Object>[0]) => Type.Object(members, { additionalProperties: false });
@@ -76,8 +75,7 @@ export const campaignParams: Readonly<Record<CampaignStep['action'], TObject>> =
   'doh-query': params({ count: whole(1, [1, 1000], 'Names asked for'), domain }),
   'file-download': params({
     sampleKind: OneOf(['eicar', 'gtube', 'entropy'], { default: 'eicar', description: 'An inert test file' }),
-    container: OneOf(['none', 'zip', 'gzip', 'tar.gz'], { default: 'none' }),
-    fileID: Type.Optional(Type.Unsafe<number>({ ...Id, description: 'A released sample in its place' })),
+    container: OneOf(['none', 'zip', 'tar.gz'], { default: 'none' }),
   }),
   'http-exfil': leak,
   'smtp-exfil': leak,
@@ -92,7 +90,6 @@ export const campaignParams: Readonly<Record<CampaignStep['action'], TObject>> =
   'host-sweep': params({ count: whole(4, [1, 256], 'Addresses of the servers') }),
   'login-spray': params({
     protocol: OneOf(['ftp', 'pop3', 'imap', 'smtp'], { default: 'ftp' }),
-    dictionaryId: Type.Optional(Type.Unsafe<number>({ ...Id, description: 'Accounts' })),
     attempts: whole(10, [1, 1000], 'Accounts that are tried; the server always refuses'),
   }),
   'smb-probe': params({

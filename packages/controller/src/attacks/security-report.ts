@@ -5,7 +5,9 @@ import type { Executor } from '../store/database.ts';
 import { type RunAttempts, runAttemptsOf, runRecordsOf } from '../store/run-attempts.ts';
 import type { RunRecord } from '../store/runs.ts';
 import { modifiedIsIn } from './attack-values.ts';
+import { type CampaignReport, campaignReport } from './campaign-report.ts';
 import { type AttackComparison, compareResults } from './compare-results.ts';
+import { type MalwareReport, malwareReport } from './malware-report.ts';
 import { type AttackCounts, type AttackRates, countsOf, isPlain, rates } from './rates.ts';
 import { requestText } from './request-text.ts';
 
@@ -40,6 +42,10 @@ export interface SecurityReport {
   readonly mechanisms: readonly { readonly mechanism: string; readonly count: number }[];
   readonly evasion: readonly Row[];
   readonly techniques: readonly Row[];
+  /** Of runs that carried samples. */
+  readonly malware: MalwareReport | null;
+  /** Of runs that played campaigns. */
+  readonly campaign: CampaignReport | null;
   readonly controls: readonly (ControlObservation & { readonly at: string })[];
   readonly baselineRunID: number | null;
   readonly comparison: AttackComparison | null;
@@ -146,6 +152,8 @@ export const readSecurityReport = async (
     ),
     evasion: grouped(attacks, ({ variant }) => [isPlain(variant) ? 'plain' : (variant.split('/')[0] ?? variant)]),
     techniques: grouped(attacks, ({ techniques }) => techniques),
+    malware: malwareReport(results as unknown as ShownAttempt[]) ?? null,
+    campaign: campaignReport(results as unknown as ShownAttempt[]) ?? null,
     controls: await controlsOf(read, run),
     baselineRunID: baseline ?? null,
     comparison: earlier === undefined ? null : compareResults(attacksIn(earlier), attacksIn(results)),

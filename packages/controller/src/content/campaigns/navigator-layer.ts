@@ -23,26 +23,40 @@ const cellsOf = (selection: readonly FullCampaign[]) => {
   return [...cells.values()].sort((a, b) => (a.techniqueID < b.techniqueID ? -1 : 1));
 };
 
-/** What a selection of campaigns covers, for the ATT&CK Navigator: the score is the number of campaigns. */
-export const navigatorLayer = (selection: readonly FullCampaign[]): NavigatorLayer => ({
-  name: 'Campaigns of Rushhour',
+export type LayerCell = Pick<NavigatorLayer['techniques'][number], 'techniqueID' | 'tactic' | 'score' | 'comment'>;
+
+const frame = { showTacticRowBackground: false, hideDisabled: false, sorting: 0 };
+
+/** A layer in the form the Navigator reads, of cells with a score each. */
+export const layerOf = (
+  cells: readonly LayerCell[],
+  facts: Pick<NavigatorLayer, 'name' | 'description' | 'gradient' | 'legendItems'>,
+): NavigatorLayer => ({
+  ...facts,
+  ...frame,
   versions: { attack: '16', navigator: '5.1.0', layer: '4.5' },
   domain: 'enterprise-attack',
-  description: `Techniques of ${selection.length} campaigns`,
-  techniques: cellsOf(selection).map(({ techniqueID, tactic, campaigns }) => ({
-    techniqueID,
-    tactic,
-    score: campaigns.size,
+  techniques: cells.map((cell) => ({
+    ...cell,
     color: '',
-    comment: [...campaigns].join('; '),
     enabled: true,
     metadata: [],
     links: [],
-    showSubtechniques: techniqueID.includes('.'),
+    showSubtechniques: cell.techniqueID.includes('.'),
   })),
-  gradient: { colors: ['#ffffff', colour], minValue: 0, maxValue: Math.max(1, selection.length) },
-  legendItems: [{ label: 'covered by a campaign', color: colour }],
-  showTacticRowBackground: false,
-  hideDisabled: false,
-  sorting: 0,
 });
+
+/** What a selection of campaigns covers, for the ATT&CK Navigator: the score is the number of campaigns. */
+export const navigatorLayer = (selection: readonly FullCampaign[]): NavigatorLayer =>
+  layerOf(
+    cellsOf(selection).map(({ techniqueID, tactic, campaigns }) => ({
+      ...{ techniqueID, tactic, score: campaigns.size },
+      comment: [...campaigns].join('; '),
+    })),
+    {
+      name: 'Campaigns of Rushhour',
+      description: `Techniques of ${selection.length} campaigns`,
+      gradient: { colors: ['#ffffff', colour], minValue: 0, maxValue: Math.max(1, selection.length) },
+      legendItems: [{ label: 'covered by a campaign', color: colour }],
+    },
+  );

@@ -104,7 +104,7 @@ export const theftAndMovement = [
         action: 'service-probe',
         name: 'what answers there',
         direction: 'lateral',
-        params: { ports: '80,8080' },
+        params: { ports: '8081,8082' },
         delayMs: 200,
       },
     ],
@@ -172,7 +172,12 @@ export const theftAndMovement = [
         requires: [1],
       },
       { action: 'wait', name: 'until nobody looks', params: { ms: 1000 } },
-      { action: 'port-scan', name: 'look around', direction: 'lateral', params: { ports: '22,80,443,445', rate: 10 } },
+      {
+        action: 'port-scan',
+        name: 'look around',
+        direction: 'lateral',
+        params: { ports: '22,443,445,3389', rate: 10 },
+      },
       {
         action: 'login-spray',
         name: 'guess',

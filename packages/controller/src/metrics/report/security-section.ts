@@ -65,6 +65,29 @@ const comparisonOf = ({ comparison, baselineRunID }: SecurityReport) => {
   return `<h3>Compared with run ${escaped(baselineRunID)}</h3>${rows.length === 0 ? '<p>No change.</p>' : table(head, rows)}`;
 };
 
+const malwareOf = ({ malware }: SecurityReport) => {
+  if (malware === null) return '';
+  const groups = [
+    ['Type', malware.byType],
+    ['Container', malware.byContainer],
+    ['Transport', malware.byTransport],
+  ] as const;
+  const rows = groups.flatMap(([group, all]) =>
+    all.map((row) => `<tr>${cell(group)}${cell(row.name)}${countCells(row)}</tr>`),
+  );
+  const missed = malware.missedContainers.join(', ') || 'none';
+  return `<h3>Samples</h3><p>Containers in which samples came through: ${escaped(missed)}.</p>${table(['By', 'Name', ...countHead], rows)}`;
+};
+
+const campaignOf = ({ campaign }: SecurityReport) => {
+  if (campaign === null) return '';
+  const rows = campaign.timeline.map(
+    ({ at, refName, variant, tactic, techniques, outcome, mechanism }) =>
+      `<tr>${[at, refName, variant, tactic, techniques.join(', '), outcome, mechanism ?? ''].map((text) => cell(text)).join('')}</tr>`,
+  );
+  return `<h3>Campaigns</h3>${table(['Time', 'Campaign', 'Step', 'Tactic', 'Technique', 'Outcome', 'How'], rows)}`;
+};
+
 /** The part of the report on security tests. */
 export const securitySection = (report: SecurityReport | null): string => {
   if (report === null) return '<p>The run was no security test.</p>';
@@ -84,6 +107,8 @@ export const securitySection = (report: SecurityReport | null): string => {
     `<h3>How the device blocks</h3>${table(['Mechanism', 'Attempts'], mechanisms)}`,
     `<h3>Forms of attack</h3>${table(['Form', ...countHead], evasion)}`,
     `<h3>Techniques (ATT&amp;CK)</h3>${table(['Technique', ...countHead], techniques)}`,
+    malwareOf(report),
+    campaignOf(report),
     `<h3>Proofs of the path</h3>${table(['Time', 'Why', 'Target', 'Result', 'Detail'], controls)}`,
     comparisonOf(report),
   ].join('');

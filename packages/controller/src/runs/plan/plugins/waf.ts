@@ -21,8 +21,12 @@ const answer: HttpAnswer = { mode: 'canned', status: 200, headers: [] };
 export const planWaf = (scope: PlanScope): Traffic => {
   const values = scope.leaf.values as unknown as WafValues;
   const { wafModules, tlsParams } = values;
-  const attacks = wafModules.modules.flatMap((module, index) => attacksOf(scope, wafModules, module, index));
-  const benign = benignOf(scope, wafModules);
+  const room = new Room();
+  const attacks = wafModules.modules.flatMap((_, index) => attacksOf(scope, wafModules, index, room));
+  const benign = benignOf(scope, wafModules, room);
+  if (!room.hasAny) {
+    scope.issues.error(pointerIn(scope, 'wafModules', 'modules'), 'TOO_MANY_ATTEMPTS', 'more than a plan can hold');
+  }
   const random = randomOf(wafModules.seed);
   const isShuffled = wafModules.order === 'shuffle';
   const attempts = isShuffled ? shuffled([...attacks, ...benign], random) : [...attacks, ...benign];
@@ -83,59 +87,105 @@ interface Form {
   readonly padKb: number;
 }
 
-/** Every payload in every writing, place and padding. */
-const formsOf = ({ encoders: wished, placeholders, padKb }: Module, payloads: readonly string[]): Form[] =>
-  payloads.flatMap((_, payload) =>
-    wished.flatMap((encoder) =>
-      placeholders.flatMap((place) =>
-        (padKb.length === 0 ? [0] : padKb).map((kilobytes) => ({ payload, encoder, place, padKb: kilobytes })),
-      ),
-    ),
-  );
+/** How many forms there are of so many payloads, and the n-th of them: they are never all made. */
+const formsOf = ({ encoders: wished, placeholders, padKb }: Module, payloads: number) => {
+  const usable = placeholders.filter((place) => places[place] !== undefined);
+  const pads = padKb.length === 0 ? [0] : padKb;
+  const count = payloads * wished.length * usable.length * pads.length;
+  const at = (n: number): Form => {
+    const [perPlace, perEncoder] = [pads.length, pads.length * usable.length];
+    return {
+      payload: Math.floor(n / (perEncoder * wished.length)),
+      encoder: wished[Math.floor(n / perEncoder) % wished.length] as string,
+      place: usable[Math.floor(n / perPlace) % usable.length] as string,
+      padKb: pads[n % perPlace] as number,
+    };
+  };
+  return { count, at };
+};
 
 const variantOf = ({ encoder, place, padKb }: Form): string =>
   [encoder, place, ...(padKb > 0 ? [`${padKb}k`] : [])].join('/');
 
-const attacksOf = (scope: PlanScope, wafModules: Modules, module: Module, index: number): Draft[] => {
+const attacksOf = (scope: PlanScope, wafModules: Modules, index: number, room: Room): Draft[] => {
+  const module = wafModules.modules[index] as Module;
   if (!module.enabled) return [];
   const payloads = payloadsOf(scope, module, index);
-  const set = payloadSets[module.name];
-  const forms = formsOf(module, payloads).filter(({ place }) => places[place] !== undefined);
+  const forms = formsOf(module, payloads.length);
   const path = pointerIn(scope, 'wafModules', 'modules', index);
-  if (forms.length === 0) scope.issues.error(path, 'NO_ATTEMPTS', `${module.name} has no payloads: name dictionaries`);
-  if (forms.length > module.maxRequests) {
-    const message = `${forms.length} requests would be made; ${module.maxRequests} of them, chosen by the seed, are`;
+  if (forms.count === 0) scope.issues.error(path, 'NO_ATTEMPTS', `${module.name} has no payloads: name dictionaries`);
+  if (forms.count > module.maxRequests) {
+    const message = `${forms.count} requests would be made; ${module.maxRequests} of them, chosen by the seed, are`;
     scope.issues.caveat(`${path}/maxRequests`, 'REQUESTS_CUT', message);
   }
-  const chosen =
-    forms.length > module.maxRequests
-      ? shuffled(forms, randomOf(wafModules.seed + index)).slice(0, module.maxRequests)
-      : forms;
-  return chosen.flatMap((form, turn) => {
-    const text = `${' '.repeat(form.padKb * 1024)}${payloads[form.payload] ?? ''}`;
-    const request = requestOf(
-      form.place,
-      (encoders[form.encoder] as (typeof encoders)[string])(text),
-      placeOptions(wafModules, turn),
-    );
-    if (request === undefined) return [];
-    return {
-      kind: 'waf',
-      refId: module.dictionaryIds[0] ?? 0,
-      refName: `${module.name} ${form.payload + 1}`,
-      variant: variantOf(form),
-      category: module.name,
-      expected: 'block',
-      severity: set?.severity ?? 'medium',
-      techniques: [...(set?.techniques ?? [])],
-      direction: 'c2s',
-      service: 'http',
-      exchange: { protocol: 'http', steps: [{ request, answer }] },
-    };
-  });
+  const drafts: Draft[] = [];
+  for (const n of chosen(forms.count, module.maxRequests, randomOf(wafModules.seed + index))) {
+    if (!room.hasAny) break;
+    const form = forms.at(n);
+    const payload = payloads[form.payload] ?? '';
+    const draft = attackOf(wafModules, module, form, payload, drafts.length);
+    room.take(payload.length * 12 + form.padKb * 2048);
+    if (draft !== undefined) drafts.push(draft);
+  }
+  return drafts;
 };
 
-const benignOf = (scope: PlanScope, wafModules: Modules): Draft[] => {
+const attackOf = (
+  wafModules: Modules,
+  module: Module,
+  form: Form,
+  payload: string,
+  turn: number,
+): Draft | undefined => {
+  const set = payloadSets[module.name];
+  const encoded = (encoders[form.encoder] as (typeof encoders)[string])(payload);
+  // What goes before it is the same in every writing.
+  const value = { ...encoded, text: `${'a'.repeat(form.padKb * 1024)}${encoded.text}` };
+  const request = requestOf(form.place, value, placeOptions(wafModules, turn));
+  if (request === undefined) return undefined;
+  return {
+    kind: 'waf',
+    refId: module.dictionaryIds[0] ?? 0,
+    refName: `${module.name} ${form.payload + 1}`,
+    variant: variantOf(form),
+    category: module.name,
+    expected: 'block',
+    severity: set?.severity ?? 'medium',
+    techniques: [...(set?.techniques ?? [])],
+    direction: 'c2s',
+    service: 'http',
+    exchange: { protocol: 'http', steps: [{ request, answer }] },
+  };
+};
+
+/** Most attempts and most bytes of all of them together. */
+const mostAttempts = 100_000;
+const mostBytes = 64 * 1024 * 1024;
+
+/** What a plan may still grow by. */
+class Room {
+  #attempts = mostAttempts;
+  #bytes = mostBytes;
+
+  get hasAny(): boolean {
+    return this.#attempts > 0 && this.#bytes > 0;
+  }
+
+  take(bytes: number): void {
+    this.#attempts -= 1;
+    this.#bytes -= bytes;
+  }
+}
+
+/** So many different numbers below a count, in order where all are taken. */
+const chosen = (count: number, most: number, random: () => number): readonly number[] => {
+  if (count <= most) return Array.from({ length: Math.min(count, mostAttempts) }, (_, n) => n);
+  const numbers = new Set<number>();
+  while (numbers.size < Math.min(most, mostAttempts)) numbers.add(Math.floor(random() * count));
+  return [...numbers];
+};
+
+const benignOf = (scope: PlanScope, wafModules: Modules, room: Room): Draft[] => {
   const { enabled, sample, dictionaryIds, placeholders } = wafModules.benign;
   if (!enabled) return [];
   const own = dictionaryIds.flatMap((id, i) =>
@@ -146,9 +196,13 @@ const benignOf = (scope: PlanScope, wafModules: Modules): Draft[] => {
   );
   const texts = dictionaryIds.length === 0 ? benignTexts : own;
   const usable = placeholders.filter((place) => places[place] !== undefined);
-  const forms = usable.flatMap((place) => texts.map((benign, index) => ({ ...benign, index, place })));
-  const chosen = forms.length > sample ? shuffled(forms, randomOf(wafModules.seed)).slice(0, sample) : forms;
-  return chosen.flatMap(({ kind, text, index, place }, turn) => {
+  const picked = chosen(texts.length * usable.length, sample, randomOf(wafModules.seed));
+  return picked.flatMap((n, turn) => {
+    if (!room.hasAny) return [];
+    const index = n % texts.length;
+    const place = usable[Math.floor(n / texts.length)] as string;
+    const { kind, text } = texts[index] as (typeof texts)[number];
+    room.take(text.length * 4);
     const request = requestOf(place, { text, isUrlSafe: false }, placeOptions(wafModules, turn));
     if (request === undefined) return [];
     return {

@@ -1,0 +1,95 @@
+import { hash } from 'node:crypto';
+
+const letters = 'abcdefghijklmnopqrstuvwxyz';
+const base32 = 'abcdefghijklmnopqrstuvwxyz234567';
+const words = ['report', 'customer', 'ledger', 'quarter', 'contract', 'address', 'invoice', 'draft', 'meeting', 'plan'];
+
+/** Bytes that look like chance and are the same for the same name. */
+export const bytesOf = (name: string, length: number): Buffer => {
+  const pieces: Buffer[] = [];
+  for (let size = 0, n = 0; size < length; size += 32, n += 1) pieces.push(hash('sha256', `${name} ${n}`, 'buffer'));
+  return Buffer.concat(pieces).subarray(0, length);
+};
+
+/** A word that nobody would say, as an algorithm makes names. */
+export const labelOf = (name: string, length: number): string =>
+  [...bytesOf(name, length)].map((byte) => letters[byte % letters.length]).join('');
+
+export const toBase32 = (bytes: Buffer): string => {
+  let bits = '';
+  for (const byte of bytes) bits += byte.toString(2).padStart(8, '0');
+  return (bits.match(/.{1,5}/g) ?? []).map((five) => base32[Number.parseInt(five.padEnd(5, '0'), 2)]).join('');
+};
+
+/** Digits in groups whose check digit fits, as those on cards do; made up from chance. */
+const cardLike = (name: string): string => {
+  const digits = [9, 9, ...[...bytesOf(name, 13)].map((byte) => byte % 10)];
+  const sum = digits.reduce((total, digit, i) => {
+    const weighted = i % 2 === 0 ? digit * 2 : digit;
+    return total + (weighted > 9 ? weighted - 9 : weighted);
+  }, 0);
+  return [...digits, (10 - (sum % 10)) % 10].join('').replace(/(\d{4})(?=\d)/g, '$1 ');
+};
+
+const linesOf = (length: number, lineOf: (n: number) => string): Buffer => {
+  let text = '';
+  for (let n = 0; text.length < length; n += 1) text += `${lineOf(n)}\n`;
+  return Buffer.from(text.slice(0, length));
+};
+
+/** Data that is let out: noise, sentences, or numbers like those on cards. */
+export const dataOf = (pattern: string, name: string, length: number): Buffer => {
+  if (pattern === 'credit-card-like') return linesOf(length, (n) => `Robin Sample,${cardLike(`${name} ${n}`)},01/30`);
+  if (pattern !== 'text') return bytesOf(name, length);
+  return linesOf(length, (n) => [...bytesOf(`${name} ${n}`, 8)].map((byte) => words[byte % words.length]).join(' '));
+};
+
+const nameBytes = (qname: string) =>
+  Buffer.concat([
+    ...qname.split('.').map((label) => Buffer.concat([Buffer.from([label.length]), Buffer.from(label)])),
+    Buffer.from([0]),
+  ]);
+
+/** A question for an address as DNS writes it, and its answer with one. */
+export const dnsMessages = (qname: string) => {
+  const question = Buffer.concat([nameBytes(qname), Buffer.from([0, 1, 0, 1])]);
+  const header = (flags: number, answers: number) =>
+    Buffer.from([0, 0, flags >> 8, flags & 255, 0, 1, 0, answers, 0, 0, 0, 0]);
+  const record = Buffer.from([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, 192, 0, 2, 1]);
+  return {
+    query: Buffer.concat([header(0x0100, 0), question]),
+    answer: Buffer.concat([header(0x8180, 1), question, record]),
+  };
+};
+
+const smbHeader = (command: number, isAnswer: boolean, status: number) => {
+  const header = Buffer.alloc(64);
+  header.write('\xfeSMB', 0, 'latin1');
+  header.writeUInt16LE(64, 4);
+  header.writeUInt32LE(status, 8);
+  header.writeUInt16LE(command, 12);
+  header.writeUInt16LE(1, 14);
+  header.writeUInt32LE(isAnswer ? 1 : 0, 16);
+  return header;
+};
+const smbFrame = (message: Buffer) => {
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(message.length);
+  return Buffer.concat([length, message]);
+};
+const accessDenied = 0xc0000022;
+
+/** Asks for a share as SMB2 does; the answer always refuses. */
+export const smbMessages = (share: string) => {
+  const path = Buffer.from(`\\\\server.test\\${share}`, 'utf16le');
+  const request = Buffer.alloc(8);
+  request.writeUInt16LE(9, 0);
+  request.writeUInt16LE(72, 4);
+  request.writeUInt16LE(path.length, 6);
+  const refusal = Buffer.alloc(9);
+  refusal.writeUInt16LE(9, 0);
+  return {
+    request: smbFrame(Buffer.concat([smbHeader(3, false, 0), request, path])),
+    answer: smbFrame(Buffer.concat([smbHeader(3, true, accessDenied), refusal])),
+  };
+};

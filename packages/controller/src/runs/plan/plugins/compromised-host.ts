@@ -1,0 +1,196 @@
+import type { Campaign, CampaignStep, CompromisedHostValues } from '@rushhour/contract';
+import type { Attempt, Exchange } from '@rushhour/protocol';
+import { paramsOf, stepIssues } from '../../../content/campaigns/action-params.ts';
+import { findCampaign } from '../../../content/campaigns/campaigns.ts';
+import { actions, type StepAct, type StepParams } from '../../../content/campaigns/step-exchanges.ts';
+import { type AttackService, type PlannedSealedFile, planAttack } from '../attempts.ts';
+import { sealedFileOf } from '../plan-samples.ts';
+import { type PlanScope, pointerIn } from '../plan-scope.ts';
+import { randomOf } from '../random.ts';
+import type { Traffic } from '../traffic.ts';
+
+type Params = CompromisedHostValues['compromisedHostParams'];
+type Draft = Omit<Attempt, 'id'>;
+
+/** A campaign as far as it is played: one of ours, or the one of the task. */
+interface Played {
+  readonly id: number;
+  readonly name: string;
+  readonly parameters: Campaign['parameters'];
+  readonly steps: readonly CampaignStep[];
+  readonly given: Readonly<Record<string, string>>;
+  readonly path: string;
+}
+
+const severities: Readonly<Record<string, Draft['severity']>> = {
+  exfiltration: 'high',
+  'command-and-control': 'high',
+  'lateral-movement': 'high',
+  'credential-access': 'high',
+};
+
+const playedOf = (scope: PlanScope, { campaignIds, campaign, parameters }: Params): Played[] => {
+  const place = (...parts: (string | number)[]) => pointerIn(scope, 'compromisedHostParams', ...parts);
+  const known = campaignIds.flatMap((id, index): Played[] => {
+    const found = findCampaign(id);
+    if (found === undefined) {
+      return scope.issues.error(place('campaignIds', index), 'CAMPAIGN_UNKNOWN', `there is no campaign ${id}`) ?? [];
+    }
+    const { name, parameters: own, steps } = found;
+    return [
+      { id, name, parameters: own, steps, given: parameters[String(id)] ?? {}, path: place('campaignIds', index) },
+    ];
+  });
+  if (campaign === undefined) return known;
+  const { name, parameters: own = [], steps } = campaign;
+  return [...known, { id: 0, name, parameters: own, steps, given: parameters['0'] ?? {}, path: place('campaign') }];
+};
+
+const serviceOf = ({ exchange, port, isTls = false }: StepAct): AttackService => {
+  const { protocol } = exchange;
+  const transport = protocol === 'dns' || protocol === 'raw' ? exchange.transport : 'tcp';
+  return { service: `${protocol}-${transport}-${port}`, protocol, transport, isTls, port };
+};
+
+/** Everything that is made while campaigns are played. */
+class Stage {
+  readonly attempts: Draft[] = [];
+  readonly services = new Map<number, AttackService>();
+  readonly files = new Map<string, PlannedSealedFile>();
+  readonly #scope: PlanScope;
+  readonly #params: Params;
+  readonly #random = randomOf(19);
+  readonly #told = new Set<string>();
+  #waitMs = 0;
+
+  constructor(scope: PlanScope, params: Params) {
+    this.#scope = scope;
+    this.#params = params;
+  }
+
+  play(played: Played, host: number): void {
+    const lastOf = new Map<number, number>();
+    for (const step of played.steps) {
+      const params = paramsOf(step, played, played.given);
+      if (step.action === 'wait') this.#waitMs += Number(params['ms']);
+      else if (step.action === 'icmp-beacon') this.#tellLeftOut(played, step, 'echo requests');
+      else for (let turn = 0; turn < step.repeat; turn += 1) this.#act(played, { step, params, turn, host, lastOf });
+    }
+  }
+
+  #act(played: Played, { step, params, turn, host, lastOf }: Turn): void {
+    const name = `${played.name} ${host}`;
+    const { domain } = this.#params.c2;
+    const findSample = (kind: string, container: string) => this.#sampleOf(kind, container);
+    const act = actions[step.action as keyof typeof actions];
+    for (const one of act({
+      step,
+      params: params as unknown as StepParams,
+      turn,
+      name: `${name} ${step.idx}`,
+      domain,
+      findSample,
+    })) {
+      const service = this.#serviceFor(one);
+      if (service === undefined) this.#tellLeftOut(played, step, `another protocol on port ${one.port}`);
+      else this.attempts.push(this.#attempt(played, one, { step, service, host, lastOf }));
+    }
+    lastOf.set(step.idx, this.attempts.length - 1);
+  }
+
+  #attempt(played: Played, one: StepAct, { step, service, host, lastOf }: Placed): Draft {
+    const { speedFactor, hosts, stopOnBlock } = this.#params;
+    const jitter = 1 + ((this.#random() * 2 - 1) * step.jitterPct) / 100;
+    const delayMs = Math.round(((step.delayMs + (one.delayMs ?? 0)) * jitter + this.#waitMs) / speedFactor);
+    this.#waitMs = 0;
+    const requires = step.requires.flatMap((idx) => lastOf.get(idx) ?? []);
+    const own = hosts > 1 ? `host ${host + 1}/` : '';
+    return {
+      kind: 'campaign',
+      refId: played.id,
+      refName: played.name,
+      variant: `${own}${step.idx + 1} ${step.name}`,
+      category: step.tactic,
+      expected: step.expect,
+      severity: severities[step.tactic] ?? 'medium',
+      techniques: step.technique === '' ? [] : [step.technique],
+      direction: one.direction ?? 'c2s',
+      service: service.service,
+      exchange: one.exchange as Exchange,
+      channel: `${host}/${played.id}/${step.idx}`,
+      onBlocked: stopOnBlock ? 'stop' : step.onBlocked,
+      ...(delayMs > 0 && { delayMs }),
+      ...(requires.length > 0 && { requires }),
+    };
+  }
+
+  /** A port carries one protocol; a second that wants it is left out. */
+  #serviceFor(one: StepAct): AttackService | undefined {
+    const wanted = serviceOf(one);
+    const known = this.services.get(wanted.port);
+    if (known === undefined) this.services.set(wanted.port, wanted);
+    const isSame = known === undefined || (known.service === wanted.service && known.isTls === wanted.isTls);
+    return isSame ? wanted : undefined;
+  }
+
+  #sampleOf(kind: string, container: string) {
+    const wrapped = container === 'none' ? '' : container;
+    const sample = [...this.#scope.input.samples.values()].find(
+      (one) => one.isBuiltin && one.kind === kind && one.container.join() === wrapped,
+    );
+    const copy = sample?.copies.get('none');
+    if (copy === undefined) return undefined;
+    this.files.set(copy.plainSha256, sealedFileOf(copy));
+    return { file: copy.plainSha256 };
+  }
+
+  #tellLeftOut({ path }: Played, { idx, name }: CampaignStep, what: string): void {
+    if (this.#told.has(`${path} ${idx}`)) return;
+    this.#told.add(`${path} ${idx}`);
+    this.#scope.issues.caveat(path, 'STEP_LEFT_OUT', `step ${idx + 1} "${name}" is left out: ${what}`);
+  }
+}
+
+interface Turn {
+  readonly step: CampaignStep;
+  readonly params: Record<string, unknown>;
+  readonly turn: number;
+  readonly host: number;
+  readonly lastOf: Map<number, number>;
+}
+interface Placed extends Pick<Turn, 'step' | 'host' | 'lastOf'> {
+  readonly service: AttackService;
+}
+
+const tellUnsound = (scope: PlanScope, played: Played): boolean => {
+  const issues = played.steps.flatMap((step) =>
+    stepIssues(step, played, `${played.path}/steps/${step.idx}`, played.given),
+  );
+  for (const { path, code, message } of issues) scope.issues.error(path, code, message);
+  return issues.length === 0;
+};
+
+const mostHosts = 1000;
+
+/** Hosts that behave as if somebody else were in command, towards our own server agents alone. */
+export const planCompromisedHost = (scope: PlanScope): Traffic => {
+  const { compromisedHostParams: params } = scope.leaf.values as unknown as CompromisedHostValues;
+  const stage = new Stage(scope, params);
+  const place = (member: string) => pointerIn(scope, 'compromisedHostParams', member);
+  if (params.loop) scope.issues.caveat(place('loop'), 'NOT_SUPPORTED', 'campaigns are played once');
+  if (params.background !== undefined) {
+    scope.issues.caveat(place('background'), 'NOT_SUPPORTED', 'put ordinary traffic into an entry of its own');
+  }
+  const played = playedOf(scope, params).filter((one) => tellUnsound(scope, one));
+  const hosts = Math.min(params.hosts, mostHosts);
+  for (let host = 0; host < hosts; host += 1) for (const one of played) stage.play(one, host);
+  return planAttack(scope, {
+    engine: 'compromised-host',
+    attempts: stage.attempts,
+    services: [...stage.services.values()],
+    files: [...stage.files.values()],
+    ratePerSecond: Math.max(20, hosts * 10),
+    concurrency: 1,
+    detection: params.detection,
+  });
+};

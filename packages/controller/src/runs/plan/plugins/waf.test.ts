@@ -1,0 +1,100 @@
+import { Attempt, type HttpExchange } from '@rushhour/protocol';
+import { describe, expect, it } from 'vitest';
+import { createSchemaCheck } from '../../../schema-check.ts';
+import { agentOf, sidesOf } from '../testing/plan-fixture.ts';
+
+type Modules = Record<string, unknown>;
+const noBenign = { enabled: false };
+const waf = (wafModules: Modules, values: Record<string, unknown> = {}, wish = {}) => {
+  const sides = sidesOf(15, { wafModules, ...values }, wish);
+  const attempts = (sides.plan.attempts[0]?.text ?? '')
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Attempt);
+  return { ...sides, attempts };
+};
+const requestOf = ({ exchange }: Attempt) => (exchange as HttpExchange).steps[0]?.request;
+
+describe('the plan of a web application firewall test', () => {
+  it('is every payload in every writing and place, and says how many beforehand', () => {
+    const placeholders = ['url-param', 'json-body', 'header'];
+    const { attempts, plan, issues, client, server } = waf({
+      modules: [{ name: 'ssi', encoders: ['plain', 'url'], placeholders }],
+      benign: { sample: 50 },
+    });
+    expect(issues).toEqual([]);
+    expect(attempts.filter(({ kind }) => kind === 'waf')).toHaveLength(4 * 2 * 3);
+    expect(attempts.filter(({ kind }) => kind === 'benign')).toHaveLength(50);
+    expect(plan.estimate.attempts).toBe(74);
+    expect(attempts.map(({ id }) => id)).toEqual(attempts.map((_, index) => index));
+    const check = createSchemaCheck(Attempt);
+    expect(attempts.flatMap((attempt) => check(structuredClone(attempt)))).toEqual([]);
+    expect(client).toMatchObject({ attempts: { $file: plan.attempts[0]?.sha256 }, runToken: server['runToken'] });
+    expect(client['proofKey']).toBe(server['proofKey']);
+    expect(plan.agents.map(({ files }) => files)).toEqual([
+      [{ sha256: plan.attempts[0]?.sha256, size: plan.attempts[0]?.size }],
+      [{ sha256: plan.attempts[0]?.sha256, size: plan.attempts[0]?.size }],
+    ]);
+  });
+
+  it('is the same for the same seed, another for another, and sequential when asked for', () => {
+    const modules = [{ name: 'xss' }];
+    const namesOf = (more: Modules) => waf({ modules, ...more }).attempts.map(({ refName }) => refName);
+    expect(namesOf({ seed: 5 })).toEqual(namesOf({ seed: 5 }));
+    expect(namesOf({ seed: 5 })).not.toEqual(namesOf({ seed: 6 }));
+    expect(namesOf({ order: 'sequential', benign: noBenign }).slice(0, 2)).toEqual(['xss 1', 'xss 2']);
+  });
+
+  it('is cut to what is allowed, which is told', () => {
+    const { attempts, issues } = waf({
+      modules: [{ name: 'sql-injection', encoders: ['plain', 'url'], maxRequests: 7 }],
+      benign: noBenign,
+    });
+    expect(attempts).toHaveLength(7);
+    expect(issues).toEqual(['warning wafModules/modules/0/maxRequests REQUESTS_CUT']);
+  });
+
+  it('writes payloads as the place and the encoder want them', () => {
+    const dictionaries = new Map([[7, { name: 'own', values: ["a'<b> c"], isCut: false }]]);
+    const paths = (encoder: string) =>
+      waf(
+        { modules: [{ name: 'custom', dictionaryIds: [7], encoders: [encoder] }], benign: noBenign },
+        {},
+        { dictionaries },
+      ).attempts.map((attempt) => requestOf(attempt)?.path);
+    expect(paths('plain')).toEqual(["/?q=a'%3Cb%3E%20c"]);
+    expect(paths('url')).toEqual(['/?q=%61%27%3C%62%3E%20%63']);
+    expect(paths('url-double')).toEqual(['/?q=%25%36%31%25%32%37%25%33%43%25%36%32%25%33%45%25%32%30%25%36%33']);
+    expect(paths('base64')).toEqual(['/?q=YSc8Yj4gYw%3D%3D']);
+    expect(paths('comment-split')).toEqual(["/?q=a'%3Cb%3E%2F**%2Fc"]);
+  });
+
+  it('goes only where a server agent of ours can prove the path, and never to foreign addresses', () => {
+    const modules = { modules: [{ name: 'ssi' }], benign: noBenign };
+    expect(waf(modules, { targets: [{ ip: '10.0.0.2' }] }).issues).toContain('targets/0/agent NO_SERVER_AGENT');
+    expect(waf(modules, { targets: [{ agent: { id: 2 }, ip: '198.51.100.7' }] }).issues).toEqual([
+      'targets/0 TARGET_NOT_ALLOWED',
+    ]);
+    const device = waf(modules, { targets: [{ agent: { id: 2 }, ip: '10.9.9.9', ports: '8080' }] });
+    expect(device.client['targets']).toMatchObject([{ host: '10.9.9.9', port: 8080, service: 'http' }]);
+    expect(device.server['listen']).toMatchObject([{ host: '0.0.0.0', port: 8080, protocol: 'http' }]);
+    expect(waf(modules, { isServer: true }).issues).toContain('isServer NOT_SUPPORTED');
+  });
+
+  it('is divided among several clients', () => {
+    const agents = [agentOf(1), agentOf(2), agentOf(3)];
+    const { plan } = waf(
+      { modules: [{ name: 'xss' }], ratePerSecond: 20 },
+      { sources: [{ agent: { id: 1 } }, { agent: { id: 3 } }] },
+      { agents },
+    );
+    const shares = plan.agents.flatMap(({ orders }) =>
+      orders.filter(({ role }) => role === 'client').map(({ order }) => (order.config as { share: object }).share),
+    );
+    expect(shares).toEqual([
+      { index: 0, count: 2 },
+      { index: 1, count: 2 },
+    ]);
+    expect(plan.plannedSec).toBeNull();
+  });
+});
