@@ -1,16 +1,13 @@
-import { createHash } from 'node:crypto';
 import type { CveImportFields, CveImportLine } from '@rushhour/contract';
 import type { Bus } from '../../bus/local.ts';
-import { readTemplates } from '../../cve-import/read-templates.ts';
-import type { Enrichment, TemplateFile, TemplateOutcome } from '../../cve-import/template.ts';
-import { invalid } from '../../errors.ts';
+import type { Enrichment } from '../../cve-import/template.ts';
 import type { Caller } from '../../handlers.ts';
-import { knownCves } from '../../store/cve.ts';
 import { rememberImport } from '../../store/cve-imports.ts';
 import type { Store } from '../../store/index.ts';
 import { notify } from '../../store/notifications.ts';
 import { enrich } from './enrich.ts';
-import { type Prepared, prepareTemplate } from './prepare-template.ts';
+import type { ImportEntry } from './import-entries.ts';
+import type { Prepared } from './prepare-template.ts';
 import { storeTemplate } from './store-template.ts';
 
 export interface ImportDeps {
@@ -21,87 +18,69 @@ export interface ImportDeps {
 const batchSize = 250;
 const progressEvery = 500;
 
-/**
- * Takes files one by one and stores their templates in batches, so that neither memory nor one transaction grows with
- * the import. The importer hears of every five hundred templates by a notification. Templates that are in are in, even if a
- * later file fails: a repeated import finds them unchanged.
- */
-export const createImport = ({ store, bus }: ImportDeps, fields: CveImportFields, caller: Caller) => {
-  const { format = 'auto', dryRun = false } = fields;
-  const lines: CveImportLine[] = [];
-  let batch: Prepared[] = [];
-  let enrichments: Enrichment[] = [];
+/** Without the key of an idempotent request: that belongs to the last change, which knows the answer. */
+const bare = ({ userId, address, requestId, operation }: Caller) => ({ userId, address, requestId, operation });
+
+/** Tells the importer of every five hundred templates by a notification. */
+export const createProgress = ({ store, bus }: ImportDeps, caller: Caller) => {
   let told = 0;
-  let isKnown = false;
-  const flush = async () => {
-    const [prepared, facts] = [batch, enrichments];
-    batch = [];
-    enrichments = [];
-    if (prepared.length === 0 && facts.length === 0) return;
-    await store.change(bare(caller), async (tx) => {
-      for (const item of prepared) lines.push(await storeTemplate(tx, item, fields));
-      lines.push(...(await enrich(tx, facts, dryRun)));
-      tx.note({
-        format,
-        dryRun,
-        templates: prepared.length,
-        sha256: prepared.map(({ sha256 }) => sha256).slice(0, 50),
-      });
-      if (lines.length - told < progressEvery || caller.userId === null) return;
-      told = lines.length;
-      const message = `${lines.length} signatures imported so far`;
-      await notify(tx, bus, {
-        severity: 'info',
-        kind: 'cve.import.progress',
-        message,
-        audience: { userID: caller.userId },
-      });
-    });
-  };
-
-  const takeOutcome = (outcome: TemplateOutcome, { path, bytes }: TemplateFile, sha256: string) => {
-    const prepared = prepareTemplate(outcome, { path, bytes, sha256, fields });
-    if ('line' in prepared) lines.push(prepared.line);
-    else batch.push(prepared.ready);
-  };
-
   return {
-    take: async (file: TemplateFile) => {
-      const content = readTemplates(file, format);
-      if (content.kind === 'unknown') return;
-      isKnown = true;
-      const sha256 = createHash('sha256').update(file.bytes).digest('hex');
-      if (content.kind === 'list') {
-        // Lists tell of hundreds of thousands of CVE; those without signatures are none of our business.
-        const known = await knownCves(store.read);
-        enrichments = [...enrichments, ...content.enrichments.filter(({ cveID }) => known.has(cveID))];
-      }
-      if (content.kind === 'templates') for (const outcome of content.outcomes) takeOutcome(outcome, file, sha256);
-      if (batch.length >= batchSize || enrichments.length >= batchSize) await flush();
-    },
-    finish: async () => {
-      if (!isKnown) {
-        const message = 'holds nothing that can be recognised as templates or lists';
-        throw invalid([{ path: '/file', code: 'UNKNOWN_FORMAT', message }], 'UNKNOWN_FORMAT');
-      }
-      await flush();
-      return store.change(caller, async (tx) => {
-        const report = reportOf(lines);
-        if (!dryRun) await rememberImport(tx);
-        const { created, updated, skipped } = report;
-        tx.note({ format, dryRun, created, updated, skipped });
-        if (told > 0) {
-          const message = `import finished: ${created} new, ${updated} updated, ${skipped} skipped`;
-          await notify(tx, bus, { severity: 'info', kind: 'cve.import', message, audience: { userID: caller.userId } });
-        }
-        return { data: report };
-      });
+    isTold: () => told > 0,
+    tell: async (templates: number) => {
+      if (templates - told < progressEvery) return;
+      told = templates - (templates % progressEvery);
+      const message = `${told} templates read so far`;
+      const audience = { userID: caller.userId };
+      await store.change(bare(caller), (tx) =>
+        notify(tx, bus, { severity: 'info', kind: 'cve.import.progress', message, audience }),
+      );
     },
   };
 };
 
-/** Without the key of an idempotent request: that belongs to the last change, which knows the answer. */
-const bare = ({ userId, address, requestId, operation }: Caller) => ({ userId, address, requestId, operation });
+/**
+ * Stores templates in batches, so that neither memory nor one transaction grows with the import. What is in is in, even
+ * if the rest fails: a repeated import finds it unchanged.
+ */
+export const storeEntries = async (
+  { store, bus }: ImportDeps,
+  entries: AsyncIterable<ImportEntry>,
+  { fields, caller, isTold }: { fields: CveImportFields; caller: Caller; isTold: boolean },
+) => {
+  const { format = 'auto', dryRun = false } = fields;
+  const lines: CveImportLine[] = [];
+  let batch: Prepared[] = [];
+  let facts: Enrichment[] = [];
+
+  const flush = async () => {
+    const [prepared, known] = [batch, facts];
+    [batch, facts] = [[], []];
+    if (prepared.length === 0 && known.length === 0) return;
+    await store.change(bare(caller), async (tx) => {
+      for (const item of prepared) lines.push(await storeTemplate(tx, item, fields));
+      lines.push(...(await enrich(tx, known, dryRun)));
+      tx.note({ format, dryRun, templates: prepared.length, sha256: prepared.map(({ sha256 }) => sha256) });
+    });
+  };
+
+  for await (const entry of entries) {
+    if ('ready' in entry) batch.push(entry.ready);
+    else if ('line' in entry) lines.push(entry.line);
+    else facts.push(...entry.facts);
+    if (batch.length >= batchSize || facts.length >= batchSize) await flush();
+  }
+  await flush();
+  return store.change(caller, async (tx) => {
+    const report = reportOf(lines);
+    const { created, updated, skipped } = report;
+    if (!dryRun) await rememberImport(tx);
+    tx.note({ format, dryRun, created, updated, skipped });
+    const message = `import finished: ${created} new, ${updated} updated, ${skipped} skipped`;
+    const audience = { userID: caller.userId };
+    if (isTold) await notify(tx, bus, { severity: 'info', kind: 'cve.import', message, audience });
+    return { data: report };
+  });
+};
 
 const reportOf = (report: CveImportLine[]) => {
   const count = (...statuses: CveImportLine['status'][]) =>

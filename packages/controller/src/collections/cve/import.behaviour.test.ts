@@ -146,7 +146,7 @@ describe('an import', () => {
     const { data: told } = await administrator.client.notifications.list({ query: {} });
     expect(told.map(({ kind, message }) => [kind, message])).toEqual([
       ['cve.import', 'import finished: 620 new, 0 updated, 0 skipped'],
-      ['cve.import.progress', '500 signatures imported so far'],
+      ['cve.import.progress', '500 templates read so far'],
     ]);
   }, 60_000);
 });

@@ -5,7 +5,9 @@ import { ApiError, invalid, unavailable } from '../../errors.ts';
 import type { Caller, Upload } from '../../handlers.ts';
 import { BlobError } from '../../store/blobs/blob-error.ts';
 import type { Blobs } from '../../store/blobs/blobs.ts';
-import { type ImportDeps as BatchDeps, createImport } from './import-batches.ts';
+import { knownCves } from '../../store/cve.ts';
+import { type ImportDeps as BatchDeps, createProgress, storeEntries } from './import-batches.ts';
+import { spoolEntries, spooledEntries } from './import-entries.ts';
 import { importedFiles } from './imported-files.ts';
 
 /** What of the stored files an import needs. */
@@ -47,16 +49,17 @@ const importStream = (deps: ImportDeps, { stream, name, maxBytes }: Source, fiel
   explained(async () => {
     const { blobs } = deps.files;
     const staged = await blobs.stage(stream, { maxBytes, signal: caller.signal });
+    const progress = createProgress(deps, caller);
     try {
-      // Read once without keeping anything: an archive that is unsound at its end must not have been half imported.
-      for await (const _ of importedFiles(await blobs.readStaged(staged), { name, size: staged.size }))
-        caller.signal.throwIfAborted();
-      const importing = createImport(deps, fields, caller);
-      for await (const file of importedFiles(await blobs.readStaged(staged), { name, size: staged.size })) {
-        caller.signal.throwIfAborted();
-        await importing.take(file);
+      const files = importedFiles(await blobs.readStaged(staged), { name, size: staged.size, signal: caller.signal });
+      const known = await knownCves(deps.store.read);
+      const spooled = await spoolEntries(files, { fields, known, onProgress: progress.tell });
+      try {
+        const settings = { fields, caller, isTold: progress.isTold() };
+        return await storeEntries(deps, spooledEntries(spooled), settings);
+      } finally {
+        await spooled.close();
       }
-      return await importing.finish();
     } finally {
       await blobs.discard(staged);
     }

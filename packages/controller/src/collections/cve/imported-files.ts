@@ -11,7 +11,7 @@ const limits = { maxMembers: 50_000, maxDepth: 2, maxRatio: 200, maxBytes: 2 * 1
 /** The files of an upload: those of an archive in its order, or the one that it is. */
 export async function* importedFiles(
   source: Readable,
-  { name, size }: { name: string; size: number },
+  { name, size, signal }: { name: string; size: number; signal?: AbortSignal },
 ): AsyncGenerator<TemplateFile, void> {
   const { head, stream } = await peek(source);
   if (sniffFormat(head) === undefined) {
@@ -20,8 +20,10 @@ export async function* importedFiles(
   }
   const archive = await openArchive({ stream, size, name }, { limits });
   try {
-    for await (const member of archive.members())
+    for await (const member of archive.members()) {
+      signal?.throwIfAborted();
       yield { path: member.name, bytes: await bytesOf(member.name, member.open()) };
+    }
   } finally {
     await archive.close();
   }
