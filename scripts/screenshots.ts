@@ -105,6 +105,7 @@ async function take(browser: Browser, look: keyof typeof looks, shots: readonly 
   for (const { name, path, ready } of shots) {
     await visit(page, path);
     await ready(page);
+    await page.mouse.move(0, 0);
     await page.waitForTimeout(1500);
     await page.screenshot({ path: join(folder, `${name}-${look}.png`), animations: 'disabled', caret: 'hide' });
     console.log(`${name}-${look}.png`);

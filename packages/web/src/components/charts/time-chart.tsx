@@ -123,19 +123,20 @@ const optionsOf = ({ lines, width, height, isRelative, isDark, shown }: Shape): 
     cursor: { sync: { key: together }, drag: { x: true, y: false } },
     scales: {
       x: { time: !isRelative },
-      y: { range: (_, low, high) => [Math.min(0, low ?? 0), Math.max((high ?? 1) * 1.05, 1e-9)] },
+      y: { range: (_, low, high) => [Math.min(0, low ?? 0), high ? high * 1.05 : 1] },
     },
     axes: [
       {
         stroke: ink,
         grid,
         ticks: grid,
-        ...(isRelative && { values: (_: UPlot, ticks: number[]) => ticks.map((seconds) => clock(seconds)) }),
+        space: 72,
+        values: (_, ticks) => ticks.map(isRelative ? clock : timeOfDay),
       },
       { stroke: ink, grid, ticks: grid, size: 82, values: (_, ticks) => ticks.map(label) },
     ],
     series: [
-      isRelative ? { value: (_, seconds) => clock(seconds) } : {},
+      { value: (_, seconds) => (isRelative ? clock : timeOfDay)(seconds) },
       ...lines.map(({ label: name, color, isDashed, isDotted }) => ({
         label: name,
         stroke: color,
@@ -154,10 +155,14 @@ const optionsOf = ({ lines, width, height, isRelative, isDark, shown }: Shape): 
   };
 };
 
+const timeOfDay = (seconds: number | null): string =>
+  seconds === null ? '–' : new Date(seconds * 1000).toLocaleTimeString('en-GB');
+
 const drawMarks = ({ ctx, bbox, valToPos }: UPlot, marks: readonly Mark[]) => {
   ctx.save();
   ctx.setLineDash([3, 3]);
   ctx.font = `${11 * devicePixelRatio}px sans-serif`;
+  let taken = 0;
   for (const { at, label, color } of marks) {
     const x = valToPos(at / 1000, 'x', true);
     if (x < bbox.left || x > bbox.left + bbox.width) continue;
@@ -167,8 +172,12 @@ const drawMarks = ({ ctx, bbox, valToPos }: UPlot, marks: readonly Mark[]) => {
     ctx.moveTo(x, bbox.top);
     ctx.lineTo(x, bbox.top + bbox.height);
     ctx.stroke();
+    // A label over another could not be read: the first of a crowd speaks for it.
+    const labelWidth = ctx.measureText(label).width;
+    if (x < taken) continue;
+    taken = x + 8 + labelWidth;
     // A label that would leave the chart stands on the other side of its line.
-    const isNearEnd = x + 4 + ctx.measureText(label).width > bbox.left + bbox.width;
+    const isNearEnd = x + 4 + labelWidth > bbox.left + bbox.width;
     ctx.textAlign = isNearEnd ? 'right' : 'left';
     ctx.fillText(label, isNearEnd ? x - 4 : x + 4, bbox.top + 12 * devicePixelRatio);
   }

@@ -95,23 +95,25 @@ const Interfaces = ({ id }: { id: number }) => {
       <Title order={2} size="h5" mb="xs">
         {words.interfaces}
       </Title>
-      <Table verticalSpacing={4}>
-        <Table.Tbody>
-          {data?.map(({ id: number, name, mac, link, ips, usable, reason }) => (
-            <Table.Tr key={number}>
-              <Table.Td>{name}</Table.Td>
-              <Table.Td>{link}</Table.Td>
-              <Table.Td>{mac}</Table.Td>
-              <Table.Td>{ips.join(', ')}</Table.Td>
-              <Table.Td>
-                <Text size="xs" c="dimmed">
-                  {usable ? '' : reason}
-                </Text>
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
+      <Table.ScrollContainer minWidth={320} tabIndex={0}>
+        <Table verticalSpacing={4} aria-label={words.interfaces}>
+          <Table.Tbody>
+            {data?.map(({ id: number, name, mac, link, ips, usable, reason }) => (
+              <Table.Tr key={number}>
+                <Table.Td>{name}</Table.Td>
+                <Table.Td>{link}</Table.Td>
+                <Table.Td>{mac}</Table.Td>
+                <Table.Td style={{ whiteSpace: 'pre-line' }}>{ips.join('\n')}</Table.Td>
+                <Table.Td>
+                  <Text size="xs" c="dimmed">
+                    {usable ? '' : reason}
+                  </Text>
+                </Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      </Table.ScrollContainer>
     </Card>
   );
 };

@@ -119,7 +119,7 @@ const Recent = () => {
                     </Text>
                   )}
                 </Table.Td>
-                <Table.Td>
+                <Table.Td visibleFrom="sm">
                   <TaskBadge value={task.status} />
                 </Table.Td>
                 <Table.Td>
