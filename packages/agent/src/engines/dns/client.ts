@@ -19,8 +19,6 @@ type Context = EngineContext<DnsClientConfig>;
 
 const mostQueries = 65_536;
 const queriesAtOnce = 128;
-// Answers may be longer than was asked for.
-const leastAnswerBytes = 4096;
 
 interface ChannelDeps {
   readonly lane: Lane;
@@ -137,9 +135,8 @@ const channelFor = async (target: Target, index: number, deps: ChannelDeps): Pro
   const { config } = context;
   const route = () => ({ address: context.addressOf(target.host), port: target.port, ...sources.next(index) });
   if (config.transport === 'udp') {
-    const mostBytes = Math.max(leastAnswerBytes, config.edns?.size ?? 0);
     const leaving = { count: queriesAtOnce, bytes: queryBytes };
-    return openUdpChannel(datagrams, route(), { mostBytes, leaving, events: lane });
+    return openUdpChannel(datagrams, route(), { leaving, events: lane });
   }
   if (config.transport === 'tcp') return new StreamChannel(route, undefined, lane);
   if (config.transport === 'dot') return new StreamChannel(route, clientTlsOptions(config.tls), lane);

@@ -5,8 +5,6 @@ import type { Channel, ChannelEvents } from './channel.ts';
 export interface UdpChannelOptions {
   /** Of queries, and how many of them may leave together. */
   readonly leaving: { readonly count: number; readonly bytes: number };
-  /** Of the largest answer. */
-  readonly mostBytes: number;
 }
 
 const receiveBufferBytes = 4_194_304;

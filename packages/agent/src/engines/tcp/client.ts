@@ -51,7 +51,9 @@ class TcpClient implements Run, Pausable, LoadChangeable, SessionOwner {
       { path: config.dataPath, note: context.note },
       { noDelay, keepAliveSec, reads: 'large', leavesAtOnce: false },
     );
-    this.#payload = this.#transport.keep(payload.length > 0 ? payload : Buffer.alloc(isPaced ? bulkBytes.paced : bulkBytes.unlimited));
+    this.#payload = this.#transport.keep(
+      payload.length > 0 ? payload : Buffer.alloc(isPaced ? bulkBytes.paced : bulkBytes.unlimited),
+    );
     const { createAlarm } = this.#transport;
     const ways = config.targets.map((target) => ({
       port: target.port,

@@ -16,7 +16,6 @@ type Context = EngineContext<UdpClientConfig>;
 
 // Packets of a flow that the system may not have taken yet.
 const placesPerFlow = 32;
-const largestPacket = 65_535;
 
 interface Way {
   readonly address: string;
@@ -108,9 +107,8 @@ class UdpClient implements Run, Pausable, LoadChangeable {
   }
 
   async open(context: Context, ways: readonly Way[]): Promise<void> {
-    const { payloadBytes: bytes, expectsEcho } = context.config;
+    const { payloadBytes: bytes } = context.config;
     const options = {
-      mostBytes: expectsEcho ? largestPacket : bytes,
       leaving: { count: placesPerFlow, bytes },
       receiveBufferBytes: 0,
     };

@@ -19,7 +19,6 @@ export const prepareUdpServer = async (context: EngineContext<UdpServerConfig>):
   const dropsBefore = udpBufferErrors();
   const datagrams = createDatagrams({ path: config.dataPath, note });
   const options = {
-    mostBytes: largestPacket,
     leaving: { count: config.echoes ? echoesAtOnce : 1, bytes: largestPacket },
     receiveBufferBytes: config.receiveBufferBytes,
   };

@@ -30,8 +30,6 @@ export interface DatagramSocket {
 }
 
 export interface DatagramOptions {
-  /** The largest packet that may arrive; longer ones are cut. */
-  readonly mostBytes: number;
   /** How many packets may wait to be sent together, and the largest of them. */
   readonly leaving: { readonly count: number; readonly bytes: number };
   /** 0 leaves the system default. */

@@ -20,14 +20,15 @@ import type { DatagramEvents, DatagramOptions, DatagramSocket, Datagrams } from 
 import { MessageBatch } from './message-batch.ts';
 import { MmsgSocket } from './mmsg-socket.ts';
 
-const arrivingCount = 256;
-const arriving = new Map<number, MessageBatch>();
+const arrivingCount = 128;
+// Packets that arrive as one may be as long as any.
+const arrivingBytes = 65_535;
+let arriving: MessageBatch | undefined;
 
 /** Shared by all sockets of the thread: packets are handled before the next are read. */
-const arrivingOf = (bytes: number): MessageBatch => {
-  const batch = arriving.get(bytes) ?? new MessageBatch({ count: arrivingCount, bytes, isNamed: true });
-  arriving.set(bytes, batch);
-  return batch;
+const arrivingBatch = (): MessageBatch => {
+  arriving ??= new MessageBatch({ count: arrivingCount, bytes: arrivingBytes, isNamed: true, isCoalesced: true });
+  return arriving;
 };
 
 const widen = (fd: number, bytes: number): void => {
@@ -84,9 +85,10 @@ class MmsgDatagrams implements Datagrams {
     turnLoop.release();
   }
 
-  #create(fd: number, { mostBytes, leaving }: DatagramOptions, isNamed: boolean): MmsgSocket {
+  #create(fd: number, { leaving }: DatagramOptions, isNamed: boolean): MmsgSocket {
+    trySetOption(fd, option.coalesce, 1);
     const batch = new MessageBatch({ ...leaving, isNamed });
-    const socket = new MmsgSocket(fd, this.#poller, { arriving: arrivingOf(mostBytes), leaving: batch });
+    const socket = new MmsgSocket(fd, this.#poller, { arriving: arrivingBatch(), leaving: batch });
     this.#sockets.add(socket);
     const { in: readable, out, edge } = epollEvent;
     this.#poller.add(fd, readable | out | edge, socket);

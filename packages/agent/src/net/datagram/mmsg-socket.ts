@@ -9,6 +9,9 @@ const dontWait = 0x40;
 const readsPerTurn = 4;
 const inet = 2;
 const none = -1;
+const [leastJoined, mostJoined] = [4, 64];
+// With its headers it must fit the smallest usual link.
+const longestJoined = 1200;
 
 /** Packets arrive for all sockets in one batch of memory, and leave from one of each socket's own. */
 export interface MmsgDeps {
@@ -39,6 +42,7 @@ export class MmsgSocket implements DatagramSocket, Watcher {
   readonly #datagram: { -readonly [Name in keyof Datagram]: Datagram[Name] };
   #waiting = 0;
   #isFull = false;
+  #joins = true;
   #isFlushing = false;
   #isClosed = false;
 
@@ -118,20 +122,50 @@ export class MmsgSocket implements DatagramSocket, Watcher {
     const count = this.#waiting;
     if (count === 0 || this.#isFlushing) return;
     this.#isFlushing = true;
-    const { leaving } = this.#deps;
     let done = 0;
     const failures: (readonly [index: number, error: number])[] = [];
     while (done < count) {
-      const sent = this.#libc.sendmmsg(this.fd, leaving.addressOf(done), count - done, dontWait);
-      const error = sent < 0 ? this.#libc.errno() : 0;
-      if (error === errno.EAGAIN) break;
-      if (error !== 0) failures.push([done, error]);
+      const sent = this.#sendFrom(done, count);
+      if (sent === -errno.EAGAIN) break;
+      if (sent < 0) failures.push([done, -sent]);
       done += Math.max(1, sent);
     }
     for (let index = 0; index < done; index++) this.#taken[index] = this.#tokens[index] as number;
     this.#keepRest(done, count);
     this.#settle(done, failures);
     this.#isFlushing = false;
+  }
+
+  /** Says how many packets the system took, or by a negative number why it did not take the first. */
+  #sendFrom(first: number, end: number): number {
+    const { leaving } = this.#deps;
+    const alike = Math.min(leaving.alikeFrom(first, end), mostJoined);
+    if (alike < leastJoined || !this.#joins || leaving.lengthToSend(first) > longestJoined) {
+      const sent = this.#libc.sendmmsg(this.fd, leaving.addressOf(first), this.#plainEnd(first, end) - first, dontWait);
+      return sent < 0 ? -this.#libc.errno() : sent;
+    }
+    leaving.join(first, alike);
+    const sent = this.#libc.sendmmsg(this.fd, leaving.addressOf(first), 1, dontWait);
+    const error = sent < 0 ? this.#libc.errno() : 0;
+    leaving.part(first);
+    if (error === 0) return alike;
+    // Not every route can cut packets up.
+    if (error !== errno.EINVAL && error !== errno.EIO && error !== errno.EMSGSIZE) return -error;
+    this.#joins = false;
+    return this.#sendFrom(first, end);
+  }
+
+  /** Up to the next packets that can be joined. */
+  #plainEnd(first: number, end: number): number {
+    if (!this.#joins) return end;
+    const { leaving } = this.#deps;
+    let next = first;
+    while (next < end) {
+      const alike = leaving.alikeFrom(next, end);
+      if (next > first && alike >= leastJoined) return next;
+      next += alike;
+    }
+    return end;
   }
 
   /** What the system did not take goes first next time. */
@@ -176,12 +210,18 @@ export class MmsgSocket implements DatagramSocket, Watcher {
   #arrive(index: number): void {
     const { arriving } = this.#deps;
     const datagram = this.#datagram;
+    const start = arriving.offsetOf(index);
+    const end = start + arriving.lengthOf(index);
+    const segment = arriving.segmentOf(index) || end - start;
     datagram.index = index;
-    datagram.start = arriving.offsetOf(index);
-    datagram.end = datagram.start + arriving.lengthOf(index);
     datagram.now = this.#poller.now;
-    datagram.from = arriving.sizes.isNamed ? peerOf(arriving.names, arriving.nameOffsetOf(index)) : 0;
-    this.events.onMessage(datagram);
+    datagram.from = peerOf(arriving.names, arriving.nameOffsetOf(index));
+    datagram.start = start;
+    do {
+      datagram.end = Math.min(end, datagram.start + segment);
+      this.events.onMessage(datagram);
+      datagram.start += segment;
+    } while (datagram.start < end && !this.#isClosed);
     arriving.renew(index);
   }
 }

@@ -21,6 +21,8 @@ export const option = {
   v6Only: [41, 26],
   noDelay: [6, 1],
   keepIdleSec: [6, 4],
+  /** Packets of one size that come together arrive as one. */
+  coalesce: [17, 104],
 } as const satisfies Record<string, readonly [number, number]>;
 type Option = (typeof option)[keyof typeof option];
 
