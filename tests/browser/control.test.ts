@@ -101,9 +101,9 @@ describe('an AI key', () => {
     const confirmed = await fetch(`${system.url}/v1/ai/gateway/tasks/start/confirm`, {
       method: 'POST',
       headers: { 'x-api-key': secret, 'content-type': 'application/json' },
-      body: JSON.stringify({ approvalToken: data.approvalToken, idempotencyKey: 'browser-confirm-1' }),
+      body: JSON.stringify({ approvalToken: data.approvalToken, idempotencyKey: 'browser-approval-1' }),
     });
-    expect(confirmed.status).toBe(200);
+    expect([confirmed.status, await confirmed.text()]).toEqual([200, expect.any(String)]);
     await system.client.tasks.stop({ params: { id: tasks[1] ?? 0 }, body: { mode: 'abort' } });
     expect(problems).toEqual([]);
     await context.close();

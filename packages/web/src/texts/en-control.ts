@@ -67,6 +67,7 @@ export const control = {
     reject: 'Reject',
     revoke: 'Revoke',
     approved: 'Approved; the key can go on now',
+    waits: 'It is approved and waits for the key to confirm it.',
     rejected: 'Rejected',
     revoked: 'Revoked',
     result: 'Result',

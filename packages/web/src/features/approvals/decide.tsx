@@ -1,4 +1,4 @@
-import { Button, Card, Group, Stack, Textarea } from '@mantine/core';
+import { Button, Card, Group, Stack, Text, Textarea } from '@mantine/core';
 import type { Approval } from '@rushhour/contract';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -14,7 +14,8 @@ const told: Record<Decision, string> = { approve: words.approved, reject: words.
 
 /** The decision of a person, about exactly the digest they were shown. */
 export const Decide = ({ approval }: { approval: Approval }) => {
-  const { id, digest, state, policy } = approval;
+  const { id, digest, state, policy, decisions, requiredDecisions } = approval;
+  const isApproved = decisions.filter(({ decision }) => decision === 'approve').length >= requiredDecisions;
   const [comment, setComment] = useState('');
   const may = useMay();
   const toasts = useToasts();
@@ -36,6 +37,7 @@ export const Decide = ({ approval }: { approval: Approval }) => {
   return (
     <Card withBorder padding="sm">
       <Stack gap="sm">
+        {policy === 'human' && isApproved && <Text size="sm">{words.waits}</Text>}
         <Textarea
           label={words.comment}
           value={comment}
@@ -46,8 +48,8 @@ export const Decide = ({ approval }: { approval: Approval }) => {
         />
         {decide.error && <Problem error={decide.error} />}
         <Group>
-          {policy === 'human' && (
-            <Button color="teal" loading={decide.isPending} onClick={() => decide.mutate('approve')}>
+          {policy === 'human' && !isApproved && (
+            <Button loading={decide.isPending} onClick={() => decide.mutate('approve')}>
               {words.approve}
             </Button>
           )}
