@@ -5,7 +5,6 @@ export const collections = {
     noRecord: 'Nothing found',
     more: 'More settings',
     newOf: (title: string) => `New: ${title}`,
-    readAgain: 'Read it again',
   },
   errors: {
     title: 'That did not work',
@@ -26,7 +25,6 @@ export const collections = {
   usage: {
     title: 'Used by',
     nobody: 'Nothing uses it. It can be deleted.',
-    unknown: 'What uses it is told when you try to delete it.',
     tasks: 'Tasks',
     more: (count: number) => `and ${count} more`,
     kinds: {
@@ -64,7 +62,6 @@ export const collections = {
     mode: 'Mode',
     subnet: 'Subnet',
     gateway: 'Gateway',
-    use: 'For',
     address: 'Address',
     addresses: 'Addresses',
     tunnels: 'Tunnels',
