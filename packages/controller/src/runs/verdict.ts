@@ -1,4 +1,4 @@
-import type { ThresholdResult } from '@rushhour/contract';
+import { findPlugin, type ThresholdResult } from '@rushhour/contract';
 import type { RunValidity } from '../store/runs.ts';
 import { ordersOf, type RunView } from './run-view.ts';
 
@@ -8,11 +8,15 @@ const mostSaturatedShare = 0.05;
 /** Of a short run a single second, such as its first, is more than its share and yet says nothing. */
 const freeSeconds = 1;
 
+/** What a device did to an attempt does not depend on how soon after another it came; what was missed lowers coverage. */
+const isTimed = ({ pluginId }: { pluginId: number }) => findPlugin(pluginId)?.kind !== 'security';
+
 /** Orders whose generator was the limit for more than a twentieth of the time: what they show is itself. */
 export const saturationOf = (view: RunView): string[] =>
-  ordersOf(view).flatMap(({ agent, order: { outcome, engine } }) => {
+  ordersOf(view).flatMap(({ agent, order }) => {
+    const { outcome, engine } = order;
     const [worst] = Object.entries(outcome?.saturatedSeconds ?? {}).sort(([, a], [, b]) => b - a);
-    if (outcome === null || worst === undefined) return [];
+    if (outcome === null || worst === undefined || !isTimed(order)) return [];
     const [reason, seconds] = worst;
     if (seconds <= Math.max(freeSeconds, mostSaturatedShare * outcome.lastSeq)) return [];
     return [`${agent.name} was itself the limit of ${engine} in ${seconds} of ${outcome.lastSeq} seconds (${reason})`];

@@ -1,4 +1,5 @@
 import {
+  AttackConfig,
   DnsConfig,
   HttpConfig,
   type Order,
@@ -22,6 +23,11 @@ for (const [engine, schema] of Object.entries({
   tcp: TcpConfig,
   tls: TlsConfig,
   udp: UdpConfig,
+  'compromised-host': AttackConfig,
+  'cve-replay': AttackConfig,
+  fuzzing: AttackConfig,
+  'malware-transfer': AttackConfig,
+  waf: AttackConfig,
 })) {
   const { anyOf } = schema as Variant;
   for (const role of ['client', 'server']) {

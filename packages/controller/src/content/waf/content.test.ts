@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import { benignTexts } from './benign.ts';
+import { encoders } from './encoders.ts';
+import { payloadSets } from './payloads.ts';
+import { places, requestOf } from './placeholders.ts';
+
+const payloads = Object.values(payloadSets).flatMap((set) => set.payloads);
+const texts = [...payloads, ...benignTexts.map(({ text }) => text)];
+
+/** Names in addresses and mail, in whatever text. */
+const hostsIn = (text: string) =>
+  [...text.matchAll(/(?:\/\/|@)([a-z0-9-]+(?:\.[a-z0-9-]+)+)/gi)].map(([, host = '']) => host);
+const numbersIn = (text: string) => [...text.matchAll(/\b\d{1,3}(?:\.\d{1,3}){3}\b/g)].map(([address]) => address);
+
+describe('content of web application firewall tests', () => {
+  it('names only hosts and addresses that are reserved for tests and documents', () => {
+    const reserved = /(\.|^)(test|example|invalid|localhost)$/;
+    // Names of namespaces and of tools as they write themselves: nobody resolves them.
+    const known = new Set(['www.w3.org', 'schemas.xmlsoap.org', 'sqlmap.org', 'ognl.OgnlContext']);
+    const foreign = texts.flatMap(hostsIn).filter((host) => !reserved.test(host) && !known.has(host));
+    expect(foreign).toEqual([]);
+    const addresses = texts
+      .flatMap(numbersIn)
+      .filter((address) => !/^(192\.0\.2|198\.51\.100|203\.0\.113|127)\./.test(address));
+    expect(addresses).toEqual([]);
+  });
+
+  it('has several hundred harmless texts, each once', () => {
+    expect(benignTexts.length).toBeGreaterThan(350);
+    expect(new Set(benignTexts.map(({ text }) => text)).size).toBe(benignTexts.length);
+    expect(new Set(benignTexts.map(({ kind }) => kind)).size).toBeGreaterThan(8);
+  });
+
+  it('is short', () => {
+    expect(Math.max(...payloads.map(({ length }) => length))).toBeLessThan(200);
+  });
+
+  it('gives in every place and writing a request line without blanks and headers without line breaks', () => {
+    const options = { basePath: '/app', headers: [], version: '1.1' as const };
+    let made = 0;
+    const bad: string[] = [];
+    for (const encode of Object.values(encoders)) {
+      for (const place of Object.keys(places)) {
+        for (const text of texts) {
+          const request = requestOf(place, encode(text), options);
+          const isSound = request !== undefined && /^\/app[^\s]*$/.test(request.path);
+          const areSound = request?.headers.every(({ value }) => !/[\r\n\0]/.test(value));
+          if (!isSound || !areSound) bad.push(`${place} ${text}`);
+          made += 1;
+        }
+      }
+    }
+    expect(bad).toEqual([]);
+    expect(made).toBeGreaterThan(10_000);
+  });
+});
