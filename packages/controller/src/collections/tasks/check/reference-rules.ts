@@ -1,4 +1,5 @@
 import { type FoundReference, taskReferences } from '@rushhour/contract';
+import { findCampaign } from '../../../content/campaigns/campaigns.ts';
 import type { Issue } from '../../../errors.ts';
 import type { Executor } from '../../../store/database.ts';
 import {
@@ -17,7 +18,17 @@ type Judge<Kind extends ReferredKind> = (reference: FoundReference, record: Refe
 
 const issue = ({ path }: FoundReference, code: string, message: string): Issue[] => [{ path, code, message }];
 
-const kinds = ['agent', 'network', 'tunnel', 'certificate', 'file', 'dictionary', 'application', 'signature', 'task'] as const;
+const kinds = [
+  'agent',
+  'network',
+  'tunnel',
+  'certificate',
+  'file',
+  'dictionary',
+  'application',
+  'signature',
+  'task',
+] as const;
 
 const readKnown = async (executor: Executor, references: readonly FoundReference[]): Promise<Known> => {
   const idsOf = (kind: ReferredKind) => [...new Set(references.filter((r) => r.kind === kind).map(({ id }) => id))];
@@ -111,10 +122,14 @@ const judgeInterface = (reference: FoundReference, { agent: agents }: Known): Is
   return issue(reference, 'INTERFACE_UNKNOWN', `agent "${found.name}" has no interface ${reference.id}`);
 };
 
+/** Campaigns are shipped with the controller. */
+const judgeCampaign = (reference: FoundReference): Issue[] =>
+  findCampaign(reference.id) ? [] : issue(reference, 'CAMPAIGN_UNKNOWN', `there is no campaign ${reference.id}`);
+
 const judge = (reference: FoundReference, known: Known): Issue[] => {
   const { kind, id } = reference;
   if (kind === 'interface') return judgeInterface(reference, known);
-  // Security content has no records here yet: runs look for it.
+  if (kind === 'campaign') return judgeCampaign(reference);
   if (!isReferredKind(kind)) return [];
   const record = known[kind].get(id);
   if (record === undefined) return issue(reference, `${kind.toUpperCase()}_UNKNOWN`, `there is no ${kind} ${id}`);

@@ -81,7 +81,11 @@ const withUsedInterfaces = ({ agent }: PartsOf<'agents'>, agentId: number, { int
 const payloadOf = ({ file }: PartsOf<'files'>, { includeFilePayloads, includeMalwarePayloads }: Options) => {
   const skipped = (payloadSkipped: string) => ({ payloadIncluded: false, payloadPath: '', payloadSkipped });
   if (file.category === 'malware') {
-    return skipped(includeMalwarePayloads ? 'samples are not kept here' : 'samples of malware were not asked for');
+    return skipped(
+      includeMalwarePayloads
+        ? 'samples leave by GET /malware/{id}/download alone'
+        : 'samples of malware were not asked for',
+    );
   }
   if (!includeFilePayloads) return skipped('contents of files were not asked for');
   return { payloadIncluded: true, payloadPath: `payload/${file.sha256}`, payloadSkipped: '' };
