@@ -1,11 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { addresses, attack, createLab, type Lab, tally } from './lab.ts';
-
-let lab: Lab;
-beforeAll(async () => {
-  lab = await createLab();
-}, 120_000);
-afterAll(() => lab?.close());
+import { expect, it } from 'vitest';
+import { addresses, attack, type Lab, tally } from './lab.ts';
 
 const step = (idx: number, more: object) => ({
   ...{ idx, tactic: 'command-and-control', direction: 'outbound', delayMs: 0, jitterPct: 0, repeat: 2, requires: [] },
@@ -77,7 +71,7 @@ const outcomesOf = (attempts: Awaited<ReturnType<typeof attack>>['attempts']) =>
   }
   return found;
 };
-const play = () =>
+const play = (lab: Lab) =>
   attack(lab, {
     plugin: 19,
     to: addresses.server,
@@ -92,15 +86,17 @@ const play = () =>
     },
   });
 
-describe('a campaign through a router', () => {
+/** A campaign between the two agents, the device a router; `labOf` is asked when a test runs. */
+export const campaignThroughRouter = (labOf: () => Lab) => {
   it('gets everything out when nobody minds', async () => {
-    const { attempts, security } = await play();
+    const { attempts, security } = await play(labOf());
     expect(tally(attempts)).toEqual({ passed: attempts.length });
     expect(attempts.length).toBe(4 + 2 + 2 + 2 + 1 + 1 + 1 + 4);
     expect(security.campaign?.layer.techniques.map(({ score }) => score)).toEqual(Array(7).fill(0));
   });
 
   it('shows which channels rules of nftables close, how, and what depends on them', async () => {
+    const lab = labOf();
     const rule = (...words: string[]) =>
       lab.inDevice('nft', 'add', 'rule', 'inet', 'guard', 'forward', words.join(' '));
     lab.inDevice('nft', 'add', 'table', 'inet', 'guard');
@@ -108,7 +104,7 @@ describe('a campaign through a router', () => {
     // Requests that begin with POST are reset; packets of plain TCP that are as long as a message are dropped.
     rule('tcp dport 8081 @ih,0,32 0x504f5354 reject with tcp reset');
     rule('tcp dport 4444 ip length > 110 drop');
-    const { attempts, security } = await play();
+    const { attempts, security } = await play(labOf());
     expect(outcomesOf(attempts)).toEqual({
       '1 names': 'passed',
       '2 web': 'blocked tcp-reset',
@@ -130,4 +126,4 @@ describe('a campaign through a router', () => {
       security.campaign?.timeline.map(({ at }) => at).toSorted(),
     );
   });
-});
+};
