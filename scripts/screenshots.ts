@@ -34,7 +34,7 @@ try {
   const agents = [await system.addAgent('rack1-client'), await system.addAgent('rack1-server')];
   const data = await fillWithDemoData(system.client);
   const runs = await makeRuns(system.client, data.project, { client: agents[0]?.id ?? 0, server: agents[1]?.id ?? 0 });
-  const shots = shotsOf({ ...data, ...runs, agent: agents[0]?.id ?? 0 });
+  const shots = shotsOf({ ...data, ...runs });
   const browser = await launchBrowser();
   for (const look of Object.keys(looks) as (keyof typeof looks)[]) await take(browser, look, shots);
   await browser.close();
@@ -78,18 +78,17 @@ async function makeRuns(client: Client, projectID: number, agentMap: Ends) {
   return { passed, failed, live };
 }
 
-type Places = Awaited<ReturnType<typeof fillWithDemoData>> &
-  Awaited<ReturnType<typeof makeRuns>> & { readonly agent: number };
+type Places = Awaited<ReturnType<typeof fillWithDemoData>> & Awaited<ReturnType<typeof makeRuns>>;
 
-function shotsOf({ passed, live, agent, application, certificates, networks }: Places): Shot[] {
-  const shown = (text: string) => (page: Page) => page.getByText(text).first().waitFor();
+function shotsOf({ passed, live, application, certificates, networks }: Places): Shot[] {
+  const shown = (text: string) => (page: Page) => page.getByText(text).filter({ visible: true }).first().waitFor();
   return [
     { name: 'overview', path: '/', ready: shown('left') },
     { name: 'new-test', path: '/new', ready: shown('HTTP requests per second') },
     { name: 'run-live', path: `/tasks/${live}`, ready: shown('Stop') },
     { name: 'run-result', path: `/tasks/${passed}`, ready: shown('Verdict') },
     { name: 'tasks', path: '/resources/tasks', ready: shown('Baseline') },
-    { name: 'agent', path: `/resources/agents/${agent}`, ready: shown('available') },
+    { name: 'group', path: '/resources/groups/2', ready: shown('What members may do') },
     { name: 'network', path: `/resources/networks?edit=${networks[0]}`, ready: shown('10.20.0.2') },
     { name: 'application', path: `/resources/applications/${application}`, ready: shown('HTTP/1.1') },
     { name: 'certificate', path: `/resources/certificates/${certificates.leaf}`, ready: shown('Lab root') },
