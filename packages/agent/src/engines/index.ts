@@ -3,6 +3,7 @@ import { compromisedHost, cveReplay, fuzzing, malwareTransfer, waf } from './att
 import { dns } from './dns/index.ts';
 import { http } from './http/index.ts';
 import { statelessServer } from './stateless-server/index.ts';
+import { stream } from './stream/index.ts';
 import { tcp } from './tcp/index.ts';
 import { tls } from './tls/index.ts';
 import { udp } from './udp/index.ts';
@@ -16,6 +17,7 @@ const all: readonly Engine[] = [
   http,
   malwareTransfer,
   statelessServer,
+  stream,
   tcp,
   tls,
   udp,

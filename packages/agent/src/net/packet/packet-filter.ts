@@ -27,7 +27,7 @@ interface Step {
   readonly code: number;
   readonly k: number;
   readonly label?: string;
-  readonly then?: string;
+  readonly whenTrue?: string;
   readonly otherwise?: string;
 }
 
@@ -39,10 +39,10 @@ const assemble = (steps: readonly Step[]): FilterProgram => {
     if (!(distance >= 0 && distance <= farthestJump)) throw new RangeError(`a filter cannot jump to ${label}`);
     return distance;
   };
-  return steps.map(({ code, k, then, otherwise }, index) => ({
+  return steps.map(({ code, k, whenTrue, otherwise }, index) => ({
     code,
     k,
-    jt: jump(index, then),
+    jt: jump(index, whenTrue),
     jf: jump(index, otherwise),
   }));
 };
@@ -64,7 +64,7 @@ export const trailerProgram = (trailerBytes: number, value: number, mask: number
     { code: op.toX, k: 0 },
     { code: op.loadWordAtX, k: 0 },
     { code: op.and, k: mask },
-    { code: op.jumpIfEqual, k: value, then: 'accept', otherwise: 'refuse' },
+    { code: op.jumpIfEqual, k: value, whenTrue: 'accept', otherwise: 'refuse' },
     ...ends,
   ]);
 
@@ -79,16 +79,16 @@ const levelSteps = (level: number): Step[] => {
   const [first, second, third] = etherType.vlan;
   return [
     { code: op.loadHalf, k: typeAt, label: `level${level}` },
-    { code: op.jumpIfEqual, k: etherType.arp, then: 'accept' },
-    { code: op.jumpIfEqual, k: etherType.ipv6, then: `six${level}` },
-    { code: op.jumpIfEqual, k: first, then: next },
-    { code: op.jumpIfEqual, k: second, then: next },
-    { code: op.jumpIfEqual, k: third, then: next, otherwise: 'refuse' },
+    { code: op.jumpIfEqual, k: etherType.arp, whenTrue: 'accept' },
+    { code: op.jumpIfEqual, k: etherType.ipv6, whenTrue: `six${level}` },
+    { code: op.jumpIfEqual, k: first, whenTrue: next },
+    { code: op.jumpIfEqual, k: second, whenTrue: next },
+    { code: op.jumpIfEqual, k: third, whenTrue: next, otherwise: 'refuse' },
     { code: op.loadByte, k: typeAt + 8, label: `six${level}` },
     { code: op.jumpIfEqual, k: icmp6, otherwise: 'refuse' },
     { code: op.loadByte, k: typeAt + 42 },
-    { code: op.jumpIfEqual, k: neighbourTypes[0], then: 'accept' },
-    { code: op.jumpIfEqual, k: neighbourTypes[1], then: 'accept', otherwise: 'refuse' },
+    { code: op.jumpIfEqual, k: neighbourTypes[0], whenTrue: 'accept' },
+    { code: op.jumpIfEqual, k: neighbourTypes[1], whenTrue: 'accept', otherwise: 'refuse' },
   ];
 };
 

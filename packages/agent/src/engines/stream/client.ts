@@ -1,0 +1,316 @@
+import { randomInt } from 'node:crypto';
+import type { StreamClientConfig } from '@rushhour/protocol';
+import type { Counter, EngineContext, LoadChange, LoadChangeable, Pausable, Run } from '../../engine.ts';
+import { aborted } from '../../net/aborted.ts';
+import type { Alarm } from '../../net/alarm.ts';
+import { epollPoller } from '../../net/epoll/epoll-poller.ts';
+import { LoadProfile, segmentsOf } from '../../net/load-profile.ts';
+import { Pacer } from '../../net/pacer.ts';
+import { leastBytes } from '../../net/packet/frame/frame-template.ts';
+import type { Layer } from '../../net/packet/frame/layer.ts';
+import { WallClock } from '../../net/packet/wall-clock.ts';
+import { payloadBytes } from '../../net/payload.ts';
+import { chooserOf } from '../../net/rotation.ts';
+import { strainMetrics } from '../../net/strain-metrics.ts';
+import { turnLoop } from '../../net/turn-loop.ts';
+import { Composer } from './composer.ts';
+import { layersOf } from './headers.ts';
+import { changingFields, portsOf } from './origins.ts';
+import { prepareStreamPath, type StreamPath } from './path.ts';
+import { planSizes, type SizePlan } from './sizes.ts';
+import { Transmitter } from './transmitter.ts';
+
+type Context = EngineContext<StreamClientConfig>;
+
+const askFirstMs = 1000;
+const askAtStartMs = 3000;
+const sliceMs = 1;
+const gaugeMs = 100;
+const downRetryMs = 5;
+
+/** Sends the frames of all streams at the ordered rate. */
+class StreamClient implements Run, Pausable, LoadChangeable {
+  readonly #context: Context;
+  readonly #path: StreamPath;
+  readonly #sizes: SizePlan;
+  readonly #transmitter: Transmitter;
+  readonly #clock = new WallClock();
+  readonly #pacer: Pacer | undefined;
+  readonly #again: Alarm;
+  readonly #done = Promise.withResolvers<void>();
+  readonly #sent: readonly { readonly frames: Counter; readonly bytes: Counter }[];
+  readonly #counters;
+  readonly #targetAt: Uint16Array;
+  readonly #limit: number;
+  #composer: Composer | undefined;
+  #gauges: NodeJS.Timeout | undefined;
+  /** Places of the batch that are written but have not left. */
+  #first = 0;
+  #filled = 0;
+  #issued = 0;
+  #isPaused = false;
+  #isOver = false;
+  /** The interface takes nothing until the alarm rings. */
+  #isWaiting = false;
+
+  constructor(context: Context, path: StreamPath) {
+    const { config, duration, samples } = context;
+    this.#context = context;
+    this.#path = path;
+    this.#sizes = planSizes(config.sizes);
+    this.#limit = duration.mode === 'count' ? duration.count : Number.POSITIVE_INFINITY;
+    this.#pacer = this.#createPacer();
+    this.#again = turnLoop.createAlarm(() => this.#turn(performance.now()));
+    this.#counters = {
+      queueFull: samples.counter('stream.queueFull'),
+      linkDown: samples.counter('stream.errors.linkDown'),
+      dropped: samples.counter('stream.dropped'),
+      targetLoad: samples.gauge('stream.targetLoad'),
+      streams: samples.gauge('stream.streams'),
+    };
+    this.#sent = config.targets.map(({ host, port }) => {
+      const own = samples.target(`${host}:${port}`);
+      return { frames: own.counter('stream.sent'), bytes: own.counter('stream.txBytes') };
+    });
+    this.#checkSizes();
+    this.#transmitter = new Transmitter(path.device, Math.max(...this.#sizes.sizes));
+    this.#targetAt = new Uint16Array(this.#transmitter.batch.count);
+  }
+
+  async start(): Promise<void> {
+    const { signal } = this.#context;
+    if (signal.aborted) return;
+    await Promise.race([this.#path.resolve(askAtStartMs), aborted(signal)]);
+    if (signal.aborted) return;
+    this.#composer = this.#createComposer();
+    this.#counters.streams.set(this.#context.config.streams);
+    signal.addEventListener('abort', () => this.#end(), { once: true });
+    this.#gauges = setInterval(() => this.#counters.targetLoad.set(this.#pacer?.rate ?? 0), gaugeMs);
+    if (this.#pacer === undefined) this.#again.set(0);
+    else this.#pacer.start();
+    if (this.#isPaused) this.pause();
+    await this.#done.promise;
+  }
+
+  pause(): void {
+    this.#isPaused = true;
+    this.#pacer?.pause();
+  }
+
+  resume(): void {
+    this.#isPaused = false;
+    this.#pacer?.resume();
+    this.#again.set(0);
+  }
+
+  changeLoad({ packetsPerSecond }: LoadChange): { readonly rejected?: string } {
+    if (packetsPerSecond === undefined) return { rejected: 'stream has a rate of packets only' };
+    if (this.#pacer === undefined) return { rejected: 'this run has no rate of packets' };
+    this.#pacer.change(new LoadProfile(segmentsOf({ rate: packetsPerSecond }, { rampUpSec: 0, rampDownSec: 0 })));
+    return {};
+  }
+
+  async close(): Promise<void> {
+    this.#end();
+    this.#path.close();
+    this.#transmitter.close();
+    turnLoop.release();
+  }
+
+  #createPacer(): Pacer | undefined {
+    const { config, duration, samples } = this.#context;
+    const { rate, initialRate, rampStep } = config.load;
+    if (rate === undefined) return undefined;
+    const pps = (wish: number) => this.#path.ratePps(wish, this.#sizes);
+    const wish = {
+      rate: pps(rate),
+      ...(initialRate !== undefined && { initialRate: pps(initialRate) }),
+      ...(rampStep !== undefined && { rampStep: pps(rampStep) }),
+    };
+    const isTimed = duration.mode === 'time';
+    const ramps = {
+      ...(isTimed && { seconds: duration.seconds }),
+      rampUpSec: duration.rampUpSec,
+      rampDownSec: isTimed ? duration.rampDownSec : 0,
+    };
+    return new Pacer({
+      profile: new LoadProfile(segmentsOf(wish, ramps)),
+      lag: samples.histogram(strainMetrics.scheduleLag),
+      createAlarm: (ring) => turnLoop.createAlarm(ring),
+      onDue: (now) => this.#turn(now),
+    });
+  }
+
+  /** What does not fit is refused before anything is sent. */
+  #checkSizes(): void {
+    const { config } = this.#context;
+    const { mtu, name } = this.#path.device;
+    const room = mtu + 14 + (config.headers.vlan.length > 0 ? 4 : 0);
+    const [least, most] = [Math.min(...this.#sizes.sizes), Math.max(...this.#sizes.sizes)];
+    if (most > room) throw new RangeError(`frames of ${most + 4} bytes do not fit ${name}, whose MTU is ${mtu}`);
+    const needed = leastBytes(this.#layers(0, Buffer.alloc(6)));
+    if (least < needed) throw new RangeError(`headers and signature need frames of at least ${needed + 4} bytes`);
+  }
+
+  #layers(target: number, nextHopMac: Uint8Array): Layer[] {
+    const { config, addressOf } = this.#context;
+    const { host, port } = config.targets[target] as StreamClientConfig['targets'][number];
+    return layersOf(config.headers, {
+      sourceMac: this.#path.device.mac,
+      nextHopMac,
+      source: this.#path.addresses[0] as string,
+      destination: addressOf(host),
+      ports: { source: portsOf(config.sources.portRange)(0), destination: port },
+    });
+  }
+
+  #createComposer(): Composer {
+    const { config } = this.#context;
+    const { vlan, mpls, protocol } = config.headers;
+    const targets = config.targets.map((_, index) => this.#layers(index, this.#path.nextHopMac(index)));
+    const [tag, label] = [vlan[0], mpls[0]];
+    const fields = changingFields({
+      addresses: this.#path.addresses.slice(0, config.streams),
+      portOf: portsOf(config.sources.portRange),
+      hasPorts: protocol !== 'none',
+      streams: config.streams,
+      modifiers: config.modifiers,
+      fixed: {
+        destinationMac: this.#path.nextHopMac(0).readUInt32BE(2),
+        sourceMac: this.#path.device.mac.readUInt32BE(2),
+        vlan: tag === undefined ? 0 : (tag.priority << 13) | tag.id,
+        mplsLabel:
+          label === undefined
+            ? 0
+            : label.label * 4096 + (label.trafficClass << 9) + (mpls.length === 1 ? 256 : 0) + label.ttl,
+        destinationPort: config.targets[0]?.port ?? 0,
+      },
+    });
+    const weighted = config.targets.map(({ weight }, index) => ({ index, weight }));
+    const choose = chooserOf(weighted, config.rotation === 'random' ? 'random' : 'roundRobin');
+    return new Composer({
+      batch: this.#transmitter.batch,
+      targets,
+      targetOf: (stream) => choose(stream).index,
+      fields,
+      sizes: this.#sizes,
+      streams: config.streams,
+      fill: fillOf(config),
+      sender: randomInt(65_536),
+      hasWrongChecksums: config.hasWrongChecksums,
+    });
+  }
+
+  #turn(now: number): void {
+    if (this.#isOver) return;
+    try {
+      const isBehind = this.#work(now);
+      if (this.#issued >= this.#limit && this.#filled === 0) this.#end();
+      else if (isBehind || (this.#pacer === undefined && !this.#isPaused && !this.#isWaiting)) this.#again.set(0);
+    } catch (error) {
+      this.#isOver = true;
+      this.#done.reject(error);
+    }
+  }
+
+  /** Sends what is due, for a slice of time; true when there may be more. */
+  #work(now: number): boolean {
+    if (this.#composer === undefined) return false;
+    this.#isWaiting = false;
+    const end = performance.now() + sliceMs;
+    do {
+      this.#fill(now);
+      if (this.#filled === 0 || !this.#flush()) return false;
+    } while (performance.now() < end);
+    return true;
+  }
+
+  /** Writes frames that are due, once those before have left. */
+  #fill(now: number): void {
+    if (this.#filled > 0) return;
+    const { batch } = this.#transmitter;
+    this.#clock.read(performance.now());
+    while (this.#filled < batch.count && this.#issued < this.#limit) {
+      if (this.#pacer === undefined ? this.#isPaused : Number.isNaN(this.#pacer.takeDue(now))) return;
+      this.#targetAt[this.#filled] = (this.#composer as Composer).compose(this.#filled, this.#clock);
+      this.#filled++;
+      this.#issued++;
+    }
+  }
+
+  /** False when the interface takes no more for now. */
+  #flush(): boolean {
+    while (this.#first < this.#filled) {
+      const { taken, refused } = this.#transmitter.send(this.#first, this.#filled);
+      for (let place = this.#first; place < this.#first + taken; place++) this.#count(place);
+      this.#first += taken;
+      if (refused === undefined) continue;
+      if (refused === 'full') {
+        this.#counters.queueFull.add(1);
+        this.#wait(0);
+        return false;
+      }
+      // What was due while the link is down is lost, as it would be further on.
+      this.#counters.linkDown.add(this.#filled - this.#first);
+      this.#context.note(`the link of ${this.#path.device.name} was down: frames that were due then were not sent`);
+      this.#first = 0;
+      this.#filled = 0;
+      this.#wait(performance.now() + downRetryMs);
+      return false;
+    }
+    this.#first = 0;
+    this.#filled = 0;
+    return true;
+  }
+
+  #wait(until: number): void {
+    this.#isWaiting = true;
+    this.#again.set(until);
+  }
+
+  #count(place: number): void {
+    const counters = this.#sent[this.#targetAt[place] as number];
+    counters?.frames.add(1);
+    counters?.bytes.add((this.#composer as Composer).lengthAt(place));
+  }
+
+  #end(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    const now = performance.now();
+    try {
+      // What fell due since the last look is still sent: the end must not come between the two.
+      if (!this.#isPaused && this.#pacer !== undefined) this.#work(now);
+    } catch (error) {
+      this.#done.reject(error);
+    }
+    const left = this.#limit - this.#issued;
+    this.#counters.dropped.add(this.#filled - this.#first + Math.min(left, this.#pacer?.overdue(now) ?? 0));
+    this.#pacer?.stop();
+    this.#again.cancel();
+    clearInterval(this.#gauges);
+    this.#done.resolve();
+  }
+}
+
+const fillOf = ({ fill }: StreamClientConfig): Uint8Array => {
+  const bytes = payloadBytes(fill);
+  return bytes.length === 0 ? Buffer.alloc(1) : bytes;
+};
+
+export const prepareStreamClient = async (context: Context): Promise<Run & Pausable & LoadChangeable> => {
+  epollPoller();
+  turnLoop.acquire();
+  let path: StreamPath | undefined;
+  try {
+    path = await prepareStreamPath(context);
+    const client = new StreamClient(context, path);
+    // A target that begins later answers later: it is asked again at the start.
+    await path.resolve(askFirstMs);
+    return client;
+  } catch (error) {
+    path?.close();
+    turnLoop.release();
+    throw error;
+  }
+};

@@ -1,0 +1,27 @@
+import { StreamConfig } from '@rushhour/protocol';
+import type { Engine } from '../../engine.ts';
+import { probePackets } from '../../net/packet/packet-socket.ts';
+import { probeEpoll } from '../../net/path-probe.ts';
+import { prepareStreamClient } from './client.ts';
+import { prepareStreamServer } from './server.ts';
+
+/** Frames written bit for bit, and what of them arrives: loss, order, duplicates, latency, jitter. */
+export const stream: Engine<StreamConfig> = {
+  id: 'stream',
+  config: StreamConfig,
+  targetsOf(config) {
+    if (config.role === 'server') return [];
+    const { tunnel } = config.headers;
+    const hosts = config.targets.map(({ host }) => host);
+    return tunnel === undefined ? hosts : [...hosts, tunnel.destination];
+  },
+  check: async () => {
+    const reason = probePackets() ?? probeEpoll();
+    if (reason === undefined) return { isAvailable: true, way: 'packet socket' };
+    return { isAvailable: false, missing: ['raw frames'], reason };
+  },
+  prepare: ({ config, ...context }) =>
+    config.role === 'client'
+      ? prepareStreamClient({ ...context, config })
+      : prepareStreamServer({ ...context, config }),
+};

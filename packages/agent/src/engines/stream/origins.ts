@@ -1,0 +1,60 @@
+import type { Sources, StreamModifier } from '@rushhour/protocol';
+import { addressesOf, hostsOf, parseNetwork, parseRange } from '../../net/address-range.ts';
+import { addressBytes } from '../../net/packet/frame/network-layers.ts';
+import { addressFields, type ChangingField, modifiedField, portField } from './fields.ts';
+
+const mostAddresses = 1_000_000;
+const usualPorts = [1024, 65_535] as const;
+
+/** All addresses that frames are to come from; the machine's own where none are named. */
+export const sourceAddressesOf = (sources: Sources, version: 4 | 6, own: string): string[] => {
+  const all = [
+    ...sources.addresses,
+    ...sources.networks.flatMap((text) => hostsOf(parseNetwork(text), mostAddresses)),
+    ...sources.ranges.flatMap((text) => addressesOf(parseRange(text), mostAddresses)),
+  ];
+  const fitting = all.filter((address) => address.includes(':') === (version === 6));
+  if (all.length > 0 && fitting.length === 0) throw new RangeError(`there is no IPv${version} address to send from`);
+  return fitting.length === 0 ? [own] : fitting.slice(0, mostAddresses);
+};
+
+/** The source port of a stream. */
+export const portsOf = (range: string | undefined): ((stream: number) => number) => {
+  const [first = 0, last = 0] = range === undefined ? usualPorts : range.split('-').map(Number);
+  if (first < 1 || last > 65_535 || last < first) throw new RangeError(`${range} is no range of ports`);
+  return (stream) => first + (stream % (last - first + 1));
+};
+
+export interface FieldWish {
+  readonly addresses: readonly string[];
+  readonly portOf: (stream: number) => number;
+  readonly hasPorts: boolean;
+  readonly streams: number;
+  readonly modifiers: readonly StreamModifier[];
+  /** What fields that do not depend on the stream hold. */
+  readonly fixed: Readonly<Record<Exclude<StreamModifier['field'], 'sourceAddress' | 'sourcePort'>, number>>;
+}
+
+/** Everything that differs from frame to frame: what the stream decides, and what modifiers change. */
+export const changingFields = (wish: FieldWish): ChangingField[] => {
+  const { addresses, portOf, hasPorts, streams, modifiers, fixed } = wish;
+  const modified = new Set(modifiers.map(({ field }) => field));
+  if (modified.size < modifiers.length) throw new RangeError('two modifiers change the same field');
+  const lowest = Uint32Array.from(addresses, (address) =>
+    addressBytes(address).readUInt32BE(address.includes(':') ? 12 : 0),
+  );
+  const bases: Readonly<Record<StreamModifier['field'], (stream: number) => number>> = {
+    sourceAddress: (stream) => lowest[stream % lowest.length] as number,
+    sourcePort: portOf,
+    destinationMac: () => fixed.destinationMac,
+    sourceMac: () => fixed.sourceMac,
+    vlan: () => fixed.vlan,
+    mplsLabel: () => fixed.mplsLabel,
+    destinationPort: () => fixed.destinationPort,
+  };
+  const ofStream = [
+    ...addressFields(addresses, modified.has('sourceAddress') ? 1 : 0),
+    ...(hasPorts && streams > 1 && !modified.has('sourcePort') ? [portField(portOf)] : []),
+  ];
+  return [...ofStream, ...modifiers.map((modifier) => modifiedField(modifier, bases[modifier.field]))];
+};

@@ -1,0 +1,122 @@
+import type { StreamServerConfig } from '@rushhour/protocol';
+import type { EngineContext, Run } from '../../engine.ts';
+import { aborted } from '../../net/aborted.ts';
+import { epollPoller } from '../../net/epoll/epoll-poller.ts';
+import {
+  bindSocket,
+  closeSocket,
+  configured,
+  openSocket,
+  option,
+  setOption,
+  socketType,
+} from '../../net/kernel/socket.ts';
+import { family, familyOf } from '../../net/kernel/socket-address.ts';
+import { DeviceGone, linkStateOf, requireDevice } from '../../net/packet/device.ts';
+import { signatureBytes, signatureFilter } from '../../net/packet/frame/signature.ts';
+import { Neighbourhood } from '../../net/packet/neighbourhood.ts';
+import { nothingProgram, trailerProgram } from '../../net/packet/packet-filter.ts';
+import { PacketRing } from '../../net/packet/packet-ring.ts';
+import { attachProgram } from '../../net/packet/packet-socket.ts';
+import { findOwner, outwardDevices } from '../../net/packet/route.ts';
+import { turnLoop } from '../../net/turn-loop.ts';
+import { Receiver } from './receiver.ts';
+
+const blockBytes = 1_048_576;
+const watchMs = 200;
+const wildcards = new Set(['0.0.0.0', '::']);
+
+/** Interfaces by which frames for these addresses can arrive; those that no interface has come by any of them. */
+const devicesFor = (hosts: readonly string[]): string[] => {
+  const owners = hosts.map((host) => (wildcards.has(host) ? undefined : findOwner(host)));
+  const isAnywhere = owners.includes(undefined);
+  const named = owners.filter((owner) => owner !== undefined);
+  return [...new Set([...named, ...(isAnywhere ? outwardDevices() : [])])];
+};
+
+/** Takes a port without reading from it, so that the system does not answer frames with complaints. */
+const openQuietPort = ({ host, port }: StreamServerConfig['listen'][number]): number =>
+  configured(openSocket(familyOf(host), socketType.datagram), (fd) => {
+    attachProgram(fd, nothingProgram);
+    if (familyOf(host) === family.inet6) setOption(fd, option.v6Only, 1);
+    bindSocket(fd, { address: host, port });
+  });
+
+/** Receives the frames of streams on every interface they can arrive by. */
+class StreamServer implements Run {
+  readonly #context: EngineContext<StreamServerConfig>;
+  readonly #devices: readonly string[];
+  readonly #opened: { close(): void }[] = [];
+  readonly #rings: PacketRing[] = [];
+  readonly #broken = Promise.withResolvers<never>();
+  #watch: NodeJS.Timeout | undefined;
+
+  constructor(context: EngineContext<StreamServerConfig>) {
+    this.#context = context;
+    this.#devices = devicesFor(context.config.listen.map(({ host }) => host));
+    if (this.#devices.length === 0) throw new RangeError('there is no interface by which frames could arrive');
+    this.#broken.promise.catch(() => {});
+  }
+
+  open(): void {
+    const { config, samples, host } = this.#context;
+    const hosts = config.listen.map((listen) => listen.host);
+    const receiver = new Receiver(samples, hosts.some((address) => wildcards.has(address)) ? undefined : hosts);
+    const [emulated, own] = [new Set(hosts), new Set(host.addresses)];
+    const filter = trailerProgram(signatureBytes, signatureFilter.value, signatureFilter.mask);
+    const sizes = { blockBytes, blocks: Math.ceil(config.ringBytes / blockBytes / this.#devices.length) };
+    for (const name of this.#devices) {
+      const place = { device: requireDevice(name), poller: epollPoller() };
+      const ring = new PacketRing({ ...place, filter }, sizes, (frame) => receiver.arrive(frame));
+      this.#rings.push(ring);
+      this.#opened.push(ring);
+      this.#opened.push(
+        new Neighbourhood(place, (address, isTagged) => emulated.has(address) && (isTagged || !own.has(address))),
+      );
+    }
+    if (config.protocol === 'other') return;
+    for (const listen of config.listen) {
+      const fd = openQuietPort(listen);
+      this.#opened.push({ close: () => closeSocket(fd) });
+    }
+  }
+
+  async start(): Promise<void> {
+    const { samples, signal } = this.#context;
+    const drops = samples.counter('stream.bufferDrops');
+    this.#watch = setInterval(() => {
+      for (const ring of this.#rings) drops.add(ring.takeDrops());
+      for (const device of this.#devices) this.#look(device);
+    }, watchMs);
+    await Promise.race([aborted(signal), this.#broken.promise]);
+    for (const ring of this.#rings) {
+      ring.ready();
+      drops.add(ring.takeDrops());
+    }
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#watch);
+    for (const one of this.#opened) one.close();
+    turnLoop.release();
+  }
+
+  #look(device: string): void {
+    const state = linkStateOf(device);
+    if (state === 'down') this.#context.note(`the link of ${device} was down`);
+    if (state === 'gone') this.#broken.reject(new DeviceGone(device));
+  }
+}
+
+export const prepareStreamServer = async (context: EngineContext<StreamServerConfig>): Promise<Run> => {
+  epollPoller();
+  const server = new StreamServer(context);
+  turnLoop.acquire();
+  try {
+    server.open();
+  } catch (error) {
+    await server.close();
+    throw error;
+  }
+  return server;
+};

@@ -1,0 +1,35 @@
+import type { StreamClientConfig } from '@rushhour/protocol';
+import { type Chooser, chooserOf } from '../../net/rotation.ts';
+
+const checkSequenceBytes = 4;
+/** Preamble and the gap that must be between two frames. */
+export const gapBytes = 20;
+
+/** The sizes of frames as they come one after the other. */
+export interface SizePlan {
+  /** Bytes without check sequence, each size once. */
+  readonly sizes: readonly number[];
+  /** The place of the next size in `sizes`. */
+  readonly next: Chooser<{ readonly place: number }>;
+  /** Bytes of a frame with check sequence, in the long run. */
+  readonly meanBytes: number;
+}
+
+const sizesOf = ({ mix, sweep }: StreamClientConfig['sizes']): { frameSize: number; weight: number }[] => {
+  if (sweep === undefined) return [...mix];
+  if (sweep.first > sweep.last) throw new RangeError('a sweep of sizes ends before it begins');
+  const count = Math.floor((sweep.last - sweep.first) / sweep.step) + 1;
+  return Array.from({ length: count }, (_, index) => ({ frameSize: sweep.first + index * sweep.step, weight: 1 }));
+};
+
+/** Shares are kept evenly, not by chance: a hundred frames have them as well as a million. */
+export const planSizes = (config: StreamClientConfig['sizes']): SizePlan => {
+  const sizes = sizesOf(config);
+  const total = sizes.reduce((sum, { weight }) => sum + weight, 0);
+  const items = sizes.map(({ weight }, place) => ({ place, weight }));
+  return {
+    sizes: sizes.map(({ frameSize }) => frameSize - checkSequenceBytes),
+    next: chooserOf(items, config.sweep === undefined ? 'roundRobin' : 'sequential'),
+    meanBytes: sizes.reduce((sum, { frameSize, weight }) => sum + (frameSize * weight) / total, 0),
+  };
+};

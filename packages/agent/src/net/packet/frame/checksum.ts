@@ -1,0 +1,14 @@
+/** Sum of 16-bit words, not yet folded; an odd last byte counts as the high half of a word. */
+export const sumOf = (bytes: Uint8Array, start: number, end: number): number => {
+  let sum = 0;
+  let at = start;
+  for (; at + 1 < end; at += 2) sum += ((bytes[at] as number) << 8) | (bytes[at + 1] as number);
+  return at < end ? sum + ((bytes[at] as number) << 8) : sum;
+};
+
+/** Internet checksum of a sum (RFC 1071). */
+export const checksumOf = (sum: number): number => {
+  let folded = sum;
+  while (folded > 0xffff) folded = (folded & 0xffff) + Math.floor(folded / 65_536);
+  return ~folded & 0xffff;
+};
