@@ -11,6 +11,7 @@ import { exchangeWith, partsOf } from './fuzz-baseline.ts';
 type Params = FuzzingValues['fuzzingParams'];
 
 const usualPort = 18_085;
+const mostCases = 50_000;
 const fallback: RenderedRequest = {
   kind: 'http',
   method: 'GET',
@@ -144,6 +145,11 @@ const casesOf = (
   const parts = partsOf(baseline, params.targets);
   if (parts.length === 0) {
     scope.issues.error(pointerIn(scope, 'fuzzingParams', 'targets'), 'NO_PART', 'the request has no such part');
+    return [];
+  }
+  if (params.maxCases > mostCases) {
+    const message = `at most ${mostCases} cases can be planned at once: another seed makes others`;
+    scope.issues.error(pointerIn(scope, 'fuzzingParams', 'maxCases'), 'TOO_MANY_CASES', message);
     return [];
   }
   const own = params.payloads.dictionaryIds.flatMap(
