@@ -25,7 +25,8 @@ const fits = (p: Where) =>
     and ${isText('startedAt', '>=', p.from)} and ${isText('startedAt', '<', p.to)}`;
 
 const groups = {
-  all: sql<string>`''`,
+  // PostgreSQL groups by no bare constant.
+  all: sql<string>`cast('' as text)`,
   refID: sql<string>`cast("refID" as text)`,
   device: sql<string>`"device"`,
   severity: sql<string>`"severity"`,
