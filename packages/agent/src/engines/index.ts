@@ -2,6 +2,7 @@ import type { Engine } from '../engine.ts';
 import { compromisedHost, cveReplay, fuzzing, malwareTransfer, waf } from './attack/index.ts';
 import { dns } from './dns/index.ts';
 import { http } from './http/index.ts';
+import { icmp } from './icmp/index.ts';
 import { statelessServer } from './stateless-server/index.ts';
 import { stream } from './stream/index.ts';
 import { tcp } from './tcp/index.ts';
@@ -15,6 +16,7 @@ const all: readonly Engine[] = [
   dns,
   fuzzing,
   http,
+  icmp,
   malwareTransfer,
   statelessServer,
   stream,

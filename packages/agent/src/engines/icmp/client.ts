@@ -1,0 +1,217 @@
+import { randomInt } from 'node:crypto';
+import type { IcmpClientConfig } from '@rushhour/protocol';
+import type { EngineContext, LoadChange, LoadChangeable, Pausable, Run } from '../../engine.ts';
+import { ClientLife } from '../../net/client-life.ts';
+import { PathUnavailable } from '../../net/data-path.ts';
+import { epollPoller } from '../../net/epoll/epoll-poller.ts';
+import { countError } from '../../net/error-kind.ts';
+import { writeSocketAddress } from '../../net/kernel/socket-address.ts';
+import { LoadDriver } from '../../net/load-driver.ts';
+import { type Chooser, chooserOf } from '../../net/rotation.ts';
+import { strainMetrics } from '../../net/strain-metrics.ts';
+import { turnLoop } from '../../net/turn-loop.ts';
+import { type IcmpEvents, IcmpPort } from './icmp-port.ts';
+import { type IcmpWay, openIcmpSocket, probeIcmp } from './icmp-socket.ts';
+import { type IcmpNews, numberRequest, readMessage, requestTemplate, templateSumOf } from './message.ts';
+import { type IcmpTarget, targetMeters } from './meters.ts';
+import { Outstanding } from './outstanding.ts';
+
+type Context = EngineContext<IcmpClientConfig>;
+
+// As many as can be under way with a rate; without one the window says.
+const placesWithRate = 32_768;
+const sweepMs = 20;
+
+/** Sends echo requests to all targets and waits for the answer to each. */
+class IcmpClient implements Run, Pausable, LoadChangeable, IcmpEvents {
+  readonly #context: Context;
+  readonly #version: 4 | 6;
+  readonly #way: IcmpWay;
+  readonly #targets: readonly IcmpTarget[];
+  readonly #choose: Chooser<IcmpTarget>;
+  readonly #port: IcmpPort;
+  readonly #outstanding = new Outstanding();
+  readonly #message: Buffer;
+  readonly #templateSum: number;
+  readonly #identifier = randomInt(65_536);
+  readonly #news: IcmpNews = { kind: 'none', reason: '', identifier: 0, sequence: 0 };
+  readonly #driver: LoadDriver;
+  readonly #life: ClientLife;
+  #count = 0;
+
+  constructor(context: Context, targets: readonly IcmpTarget[], way: IcmpWay) {
+    const { config, duration, samples } = context;
+    this.#context = context;
+    this.#targets = targets;
+    this.#way = way;
+    this.#version = targets[0]?.address.includes(':') ? 6 : 4;
+    this.#choose = chooserOf(targets, config.rotation);
+    this.#message = requestTemplate(this.#version, config.payloadBytes);
+    // Wrong by one is wrong.
+    this.#templateSum = templateSumOf(this.#message) + (config.hasWrongChecksums ? 1 : 0);
+    this.#port = this.#open();
+    this.#driver = new LoadDriver({
+      duration,
+      lag: samples.histogram(strainMetrics.scheduleLag),
+      load: config.load,
+      limit: Math.min(
+        config.limit ?? Number.POSITIVE_INFINITY,
+        duration.mode === 'count' ? duration.count : Number.POSITIVE_INFINITY,
+      ),
+      createAlarm: (ring) => turnLoop.createAlarm(ring),
+      begin: (_place, _intended, now) => this.#send(now),
+    });
+    this.#life = new ClientLife({
+      engine: 'icmp',
+      samples,
+      signal: context.signal,
+      drivers: [this.#driver],
+      sweepMs,
+      drainMs: config.timeoutMs + 2 * sweepMs,
+      sweep: (now) => this.#sweep(now),
+      isDone: () => this.#driver.isExhausted && this.#outstanding.count === 0,
+      isIdle: () => this.#outstanding.count === 0,
+      retire: () => {},
+    });
+  }
+
+  start(): Promise<void> {
+    return this.#life.run(() => {
+      const { load, window } = this.#context.config;
+      const places = load.rate === undefined ? window : placesWithRate;
+      for (let place = 0; place < places; place++) this.#driver.offer(place, performance.now());
+      this.#driver.start();
+    });
+  }
+
+  pause(): void {
+    this.#life.pause();
+  }
+
+  resume(): void {
+    this.#life.resume();
+  }
+
+  changeLoad({ packetsPerSecond }: LoadChange): { readonly rejected?: string } {
+    if (packetsPerSecond === undefined) return { rejected: 'icmp has a rate of messages only' };
+    return this.#driver.changeRate(packetsPerSecond) ? {} : { rejected: 'this run has no rate of messages' };
+  }
+
+  async close(): Promise<void> {
+    this.#life.close();
+    // What has no answer by now will get none.
+    this.#outstanding.expire(Number.POSITIVE_INFINITY, (target) => this.#targets[target]?.lost.add(1));
+    this.#port.close();
+    turnLoop.release();
+  }
+
+  onMessage(bytes: Buffer, start: number, end: number): void {
+    const news = this.#news;
+    const now = performance.now();
+    readMessage(bytes, { start, end, version: this.#version, way: this.#way }, news);
+    if (news.kind === 'none') return;
+    // The kernel puts an identifier of its own into messages of ping sockets.
+    const sentAt = this.#outstanding.settle(news.sequence, this.#way === 'ping' ? -1 : news.identifier);
+    if (Number.isNaN(sentAt)) return;
+    const target = this.#targets[this.#outstanding.targetOf(news.sequence)] as IcmpTarget;
+    if (news.kind === 'reply') {
+      target.received.add(1);
+      target.rtt.record((now - sentAt) * 1000);
+    } else {
+      target.samples.counter(`icmp.unreachable.${news.reason}`).add(1);
+      target.lost.add(1);
+    }
+    this.#settle(now);
+  }
+
+  /** A message that the system did not take was never sent. */
+  onFail(sequence: number, code: string): void {
+    const target = this.#targets[this.#outstanding.targetOf(sequence)] as IcmpTarget;
+    if (Number.isNaN(this.#outstanding.settle(sequence, -1))) return;
+    target.sent.add(-1);
+    countError(target.samples, 'icmp', code);
+    this.#settle(performance.now());
+  }
+
+  onError(code: string): void {
+    countError(this.#context.samples, 'icmp', code);
+  }
+
+  #open(): IcmpPort {
+    const { sourceAddress, ttl, payloadBytes } = this.#context.config;
+    const fd = openIcmpSocket({ version: this.#version, way: this.#way, sourceAddress, ttl });
+    return new IcmpPort(fd, { poller: epollPoller(), payloadBytes }, this);
+  }
+
+  #send(now: number): void {
+    const target = this.#choose(0);
+    const identifier = this.#identifierOf(target);
+    const sequence = this.#outstanding.begin(target.index, identifier, now);
+    if (sequence < 0) {
+      this.#context.samples.counter('icmp.dropped').add(1);
+      return;
+    }
+    this.#count++;
+    numberRequest(this.#message, { version: this.#version, identifier, sequence }, this.#templateSum);
+    target.sent.add(1);
+    this.#port.send(target.peer, this.#message, sequence);
+  }
+
+  #identifierOf({ index }: IcmpTarget): number {
+    const { identifiers } = this.#context.config;
+    if (identifiers === 'agent') return this.#identifier;
+    return (this.#identifier + (identifiers === 'target' ? index : this.#count)) & 0xffff;
+  }
+
+  #sweep(now: number): void {
+    this.#outstanding.expire(now - this.#context.config.timeoutMs, (target) => {
+      this.#targets[target]?.lost.add(1);
+      this.#settle(now);
+    });
+  }
+
+  #settle(now: number): void {
+    this.#driver.offer(0, now);
+    this.#life.settle();
+  }
+}
+
+const ladder: readonly IcmpWay[] = ['raw', 'ping'];
+
+/** The first way that works here, or the one that is ordered. */
+const chooseWay = ({ socket }: IcmpClientConfig, note: (remark: string) => void): IcmpWay => {
+  const reasons: string[] = [];
+  for (const way of socket === 'auto' ? ladder : [socket]) {
+    const reason = probeIcmp(way);
+    if (reason === undefined) {
+      if (reasons.length > 0) note(`ICMP by ${way} sockets, which do not tell refusals: ${reasons.join('; ')}`);
+      return way;
+    }
+    reasons.push(reason);
+  }
+  throw new PathUnavailable(`ICMP cannot be sent here: ${reasons.join('; ')}`);
+};
+
+const peerOf = (address: string): Buffer => {
+  const bytes = Buffer.alloc(28);
+  return bytes.subarray(0, writeSocketAddress(bytes, 0, { address, port: 0 }));
+};
+
+export const prepareIcmpClient = async (context: Context): Promise<Run & Pausable & LoadChangeable> => {
+  const { config, samples, note } = context;
+  const targets = config.targets.map(({ host, weight }, index) => {
+    const address = context.addressOf(host);
+    return { index, address, weight, peer: peerOf(address), ...targetMeters(samples.target(host)) };
+  });
+  if (new Set(targets.map(({ address }) => address.includes(':'))).size > 1)
+    throw new RangeError('targets have addresses of both versions');
+  const way = chooseWay(config, note);
+  epollPoller();
+  turnLoop.acquire();
+  try {
+    return new IcmpClient(context, targets, way);
+  } catch (error) {
+    turnLoop.release();
+    throw error;
+  }
+};

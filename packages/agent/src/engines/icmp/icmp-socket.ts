@@ -1,0 +1,81 @@
+import { SystemError } from '../../net/kernel/errno.ts';
+import { findLibc, requireLibc } from '../../net/kernel/libc.ts';
+import { scratch } from '../../net/kernel/scratch.ts';
+import { bindSocket, closeSocket, configured, option, trySetOption } from '../../net/kernel/socket.ts';
+import { family } from '../../net/kernel/socket-address.ts';
+
+export type IcmpWay = 'raw' | 'ping';
+
+const kinds = { raw: 3, ping: 2 } as const;
+const nonBlockingCloseOnExec = 0x8_0800;
+const protocols = { 4: 1, 6: 58 } as const;
+const ttlOptions = { 4: [0, 2], 6: [41, 16] } as const;
+const bufferBytes = 8_388_608;
+
+/** Types that say something about our messages: answers, refusals, and those that were on the way for too long. */
+export const icmpType = {
+  4: { request: 8, reply: 0, unreachable: 3, exceeded: 11 },
+  6: { request: 128, reply: 129, unreachable: 1, exceeded: 3 },
+} as const;
+
+const setBytes = (fd: number, level: number, name: number, bytes: Uint8Array): void => {
+  const memory = scratch();
+  memory.bytes.set(bytes, 0);
+  const libc = requireLibc();
+  if (libc.setsockopt(fd, level, name, memory.addressOf(0, bytes.length), bytes.length) < 0)
+    throw new SystemError('setsockopt', libc.errno());
+};
+
+const numberBytes = (value: number): Buffer => {
+  const bytes = Buffer.alloc(4);
+  bytes.writeInt32LE(value);
+  return bytes;
+};
+
+/** Keeps foreign messages out; a bit stands for a type that does not arrive. */
+const filterTypes = (fd: number, version: 4 | 6): void => {
+  const { reply, unreachable, exceeded } = icmpType[version];
+  const wanted = [reply, unreachable, exceeded];
+  const blocked = Buffer.alloc(version === 4 ? 4 : 32, 0xff);
+  for (const type of wanted) blocked[type >> 3] = (blocked[type >> 3] as number) & ~(1 << (type & 7));
+  setBytes(fd, version === 4 ? 255 : 58, 1, blocked);
+};
+
+export interface IcmpSocketWish {
+  readonly version: 4 | 6;
+  readonly way: IcmpWay;
+  readonly sourceAddress?: string | undefined;
+  readonly ttl?: number | undefined;
+}
+
+export const openIcmpSocket = ({ version, way, sourceAddress, ttl }: IcmpSocketWish): number => {
+  const libc = requireLibc();
+  const domain = version === 4 ? family.inet : family.inet6;
+  const opened = libc.socket(domain, kinds[way] | nonBlockingCloseOnExec, protocols[version]);
+  if (opened < 0) throw new SystemError('socket', libc.errno());
+  return configured(opened, (fd) => {
+    if (way === 'raw') filterTypes(fd, version);
+    trySetOption(fd, option.receiveBufferForced, bufferBytes);
+    trySetOption(fd, option.sendBufferForced, bufferBytes);
+    if (ttl !== undefined) setBytes(fd, ...ttlOptions[version], numberBytes(ttl));
+    if (sourceAddress !== undefined) bindSocket(fd, { address: sourceAddress, port: 0 });
+  });
+};
+
+const refusals: Readonly<Record<IcmpWay, string>> = {
+  raw: 'raw sockets need the right cap_net_raw',
+  ping: 'net.ipv4.ping_group_range does not name the group of the agent',
+};
+
+/** Why there is no such socket here; undefined when there is. */
+export const probeIcmp = (way: IcmpWay): string | undefined => {
+  const found = findLibc();
+  if ('reason' in found) return found.reason;
+  try {
+    closeSocket(openIcmpSocket({ version: 4, way }));
+    return undefined;
+  } catch (error) {
+    const { code } = error as SystemError;
+    return code === 'EPERM' || code === 'EACCES' ? refusals[way] : (error as Error).message;
+  }
+};

@@ -1,0 +1,22 @@
+import { IcmpConfig } from '@rushhour/protocol';
+import type { Engine } from '../../engine.ts';
+import { probeEpoll } from '../../net/path-probe.ts';
+import { prepareIcmpClient } from './client.ts';
+import { probeIcmp } from './icmp-socket.ts';
+import { prepareIcmpServer } from './server.ts';
+
+/** Echo requests and their answers: loss, round trips, refusals by code. */
+export const icmp: Engine<IcmpConfig> = {
+  id: 'icmp',
+  config: IcmpConfig,
+  targetsOf: (config) => (config.role === 'client' ? config.targets.map(({ host }) => host) : []),
+  check: async () => {
+    const reasons = [probeEpoll(), probeIcmp('raw'), probeIcmp('ping')];
+    if (reasons[0] === undefined && reasons[1] === undefined) return { isAvailable: true, way: 'raw socket' };
+    if (reasons[0] === undefined && reasons[2] === undefined) return { isAvailable: true, way: 'ping socket' };
+    const reason = reasons.filter((one) => one !== undefined).join('; ');
+    return { isAvailable: false, missing: ['raw sockets'], reason };
+  },
+  prepare: ({ config, ...context }) =>
+    config.role === 'client' ? prepareIcmpClient({ ...context, config }) : prepareIcmpServer({ ...context, config }),
+};

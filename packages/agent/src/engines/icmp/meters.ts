@@ -1,0 +1,23 @@
+import type { Counter, Samples } from '../../engine.ts';
+
+/** A host that is asked, and what is counted of it. */
+export interface IcmpTarget {
+  readonly index: number;
+  readonly address: string;
+  readonly weight: number;
+  /** Its socket address. */
+  readonly peer: Buffer;
+  readonly samples: Samples;
+  readonly sent: Counter;
+  readonly received: Counter;
+  readonly lost: Counter;
+  readonly rtt: ReturnType<Samples['histogram']>;
+}
+
+export const targetMeters = (samples: Samples) => ({
+  samples,
+  sent: samples.counter('icmp.sent'),
+  received: samples.counter('icmp.received'),
+  lost: samples.counter('icmp.lost'),
+  rtt: samples.histogram('icmp.rtt'),
+});

@@ -1,0 +1,68 @@
+import { readFileSync } from 'node:fs';
+import type { IcmpServerConfig } from '@rushhour/protocol';
+import type { EngineContext, Run } from '../../engine.ts';
+import { aborted } from '../../net/aborted.ts';
+import { epollPoller } from '../../net/epoll/epoll-poller.ts';
+import { requireDevice } from '../../net/packet/device.ts';
+import { Neighbourhood } from '../../net/packet/neighbourhood.ts';
+import { probePackets } from '../../net/packet/packet-socket.ts';
+import { outwardDevices } from '../../net/packet/route.ts';
+import { turnLoop } from '../../net/turn-loop.ts';
+
+const lookMs = 200;
+
+/** Echoes the kernel has answered since the network namespace came up, of everyone in it. */
+const answeredEchoes = (): number => {
+  const numberIn = (file: string, pattern: RegExp): number => {
+    try {
+      return Number(pattern.exec(readFileSync(file, 'utf8'))?.[1] ?? 0);
+    } catch {
+      return 0;
+    }
+  };
+  const [names = '', values = ''] = readFileSync('/proc/net/snmp', 'utf8')
+    .split('\n')
+    .filter((line) => line.startsWith('Icmp:'));
+  const four = Number(values.split(' ')[names.split(' ').indexOf('OutEchoReps')] ?? 0);
+  return four + numberIn('/proc/net/snmp6', /^Icmp6OutEchoReplies\s+(\d+)$/m);
+};
+
+/** The kernel answers echoes; here they are counted, and neighbours are told who has addresses that no interface has. */
+export const prepareIcmpServer = async ({
+  config,
+  host,
+  samples,
+  signal,
+}: EngineContext<IcmpServerConfig>): Promise<Run> => {
+  const answered = samples.counter('icmp.answered');
+  const emulated = new Set(
+    config.listen.map((listen) => listen.host).filter((address) => !host.addresses.includes(address)),
+  );
+  const opened: Neighbourhood[] = [];
+  const poller = emulated.size > 0 && probePackets() === undefined ? epollPoller() : undefined;
+  if (poller !== undefined) {
+    turnLoop.acquire();
+    for (const name of outwardDevices())
+      opened.push(new Neighbourhood({ device: requireDevice(name), poller }, (address) => emulated.has(address)));
+  }
+  let before = answeredEchoes();
+  const look = () => {
+    const now = answeredEchoes();
+    answered.add(now - before);
+    before = now;
+  };
+  let watch: NodeJS.Timeout | undefined;
+  return {
+    async start() {
+      before = answeredEchoes();
+      watch = setInterval(look, lookMs);
+      await aborted(signal);
+      look();
+    },
+    async close() {
+      clearInterval(watch);
+      for (const one of opened) one.close();
+      if (poller !== undefined) turnLoop.release();
+    },
+  };
+};
