@@ -81,7 +81,7 @@ class TurnLoop {
     const end = now + sliceMs;
     do {
       const next = this.#ringAlarms(now);
-      now = this.#wait((next < end ? next : end) - now);
+      now = this.#wait(Math.min(next, end) - now);
     } while (now < end && !this.#isNodeReady && this.#users > 0);
     this.#ringAlarms(now);
     if (this.#users > 0) this.#immediate = setImmediate(this.#turn);
@@ -91,7 +91,7 @@ class TurnLoop {
     // What the others were given to do must have left before anyone waits.
     for (let index = 1; index < this.#waiters.length; index++) this.#waiters[index]?.wait(0);
     const main = this.#waiters[0] as Waiter;
-    main.wait(ms > 0 ? ms : 0);
+    main.wait(Math.max(ms, 0));
     return main.now;
   }
 

@@ -26,7 +26,9 @@ const createTransport = ({ config, note }: Context): Transport => {
   }
   // HTTP/2 is Node's, and so are its sockets.
   const path = config.version === '2' ? 'node' : config.dataPath;
-  return createStreamTransport({ path, note }, { noDelay: true, keepAliveSec: 0, reads: 'small', leavesAtOnce: true });
+  // A lone request without a body leaves as one piece: there is nothing that could be held back.
+  const noDelay = config.keepAlive.enabled || config.body !== undefined || config.followRedirects > 0;
+  return createStreamTransport({ path, note }, { noDelay, keepAliveSec: 0, reads: 'small', leavesAtOnce: true });
 };
 
 /** Where the next connection goes and comes from. */

@@ -40,7 +40,9 @@ export type Libc = { readonly [Name in keyof typeof declarations]: (...args: num
 };
 
 const load = (): Libc => {
-  const koffi = createRequire(import.meta.url)('koffi') as Koffi;
+  // Not imported: where it does not load, there must still be an agent.
+  const require = createRequire(import.meta.url);
+  const koffi = require('koffi') as Koffi;
   const library = koffi.load(null);
   const declare = (declaration: string) => library.func(declaration) as (...args: number[]) => number;
   const calls = Object.fromEntries(Object.entries(declarations).map(([name, text]) => [name, declare(text)]));
