@@ -17,7 +17,7 @@ const span = (bytes: Buffer, chance: SeededBytes, most = 16) => {
   return { at, end: Math.min(bytes.length, at + 1 + chance.below(most)) };
 };
 const spliced = (bytes: Buffer, at: number, end: number, put: Buffer | string) =>
-  cut(Buffer.concat([bytes.subarray(0, at), Buffer.from(put as string), bytes.subarray(end)]));
+  cut(Buffer.concat([bytes.subarray(0, at), typeof put === 'string' ? Buffer.from(put) : put, bytes.subarray(end)]));
 const inserted = (bytes: Buffer, chance: SeededBytes, put: Buffer | string) => {
   const at = chance.below(bytes.length + 1);
   return spliced(bytes, at, at, put);
@@ -47,7 +47,7 @@ export const mutators: Readonly<Record<string, Mutator>> = {
   repeat: (bytes, chance) => {
     const { at, end } = span(bytes, chance);
     const times = 2 ** (1 + chance.below(10));
-    return spliced(bytes, at, end, Buffer.concat(Array.from({ length: times }, () => bytes.subarray(at, end))));
+    return end > at ? spliced(bytes, at, end, Buffer.alloc((end - at) * times, bytes.subarray(at, end))) : bytes;
   },
   truncate: (bytes, chance) => bytes.subarray(0, chance.below(Math.max(1, bytes.length))),
   'insert-random': (bytes, chance) =>
