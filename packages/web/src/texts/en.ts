@@ -107,6 +107,7 @@ export const en = {
     how: 'How hard, how long',
     next: 'Next',
     start: 'Start',
+    keep: 'Only make the task',
     chooseFirst: 'Choose a template first.',
     noAgents: 'No agent is online. Enrol one under Agents.',
     noTemplates: 'There is no template.',

@@ -44,12 +44,12 @@ const NewTest = () => {
   const navigate = useNavigate();
   const agents = useOnlineAgents();
   const start = useMutation({
-    mutationFn: async () => {
+    mutationFn: async (isStarted: boolean) => {
       if (template === undefined) throw new Error(newTest.chooseFirst);
       const { data: id } = await client.tasks.fromTemplate({
         body: { templateID: template.id, comment: template.name, agentMap, parameters: values },
       });
-      await client.tasks.start({ params: { id } });
+      if (isStarted) await client.tasks.start({ params: { id } });
       return id;
     },
     onSuccess: (id) => navigate({ to: `/tasks/${id}` }),
@@ -110,7 +110,10 @@ const NewTest = () => {
                 </Alert>
               )}
               <Group justify="flex-end">
-                <Button loading={start.isPending} onClick={() => start.mutate()}>
+                <Button variant="default" loading={start.isPending} onClick={() => start.mutate(false)}>
+                  {newTest.keep}
+                </Button>
+                <Button loading={start.isPending} onClick={() => start.mutate(true)}>
                   {newTest.start}
                 </Button>
               </Group>
