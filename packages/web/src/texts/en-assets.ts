@@ -46,6 +46,11 @@ export const assets = {
       runIntrusive: 'run intrusive ones',
       decide: 'approve or reject',
     } as Readonly<Record<string, string>>,
+    areas: {
+      macs: 'MAC addresses',
+      cve: 'CVE signatures',
+      aiAdmin: 'AI keys and approvals',
+    } as Readonly<Record<string, string>>,
     others: 'More',
     noMembers: 'Nobody is in this group.',
     onlyNow: 'Hand this over now: the password is not shown again. It must be changed at the first sign-in.',

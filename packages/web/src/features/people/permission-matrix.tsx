@@ -92,21 +92,22 @@ interface AreaRowProps {
 }
 
 const AreaRow = ({ area, box }: AreaRowProps) => {
+  const title = words.areas[area] ?? labelOf(area);
   const own = pairs.filter((pair) => pair.area === area);
   const cellOf = (verb: string) => {
     const pair = own.find((one) => one.verb === verb);
-    return pair && box(pair.value, `${labelOf(area)}: ${words.verbs[verb] ?? labelOf(verb)}`);
+    return pair && box(pair.value, `${title}: ${words.verbs[verb] ?? labelOf(verb)}`);
   };
   return (
     <Table.Tr>
-      <Table.Th fw={500}>{labelOf(area)}</Table.Th>
+      <Table.Th fw={500}>{title}</Table.Th>
       {usual.map((verb) => (
         <Table.Td key={verb}>{cellOf(verb)}</Table.Td>
       ))}
       <Table.Td>
         {own
           .filter(({ verb }) => !usual.includes(verb))
-          .map(({ value, verb }) => box(value, `${labelOf(area)}: ${words.verbs[verb] ?? labelOf(verb)}`, true))}
+          .map(({ value, verb }) => box(value, `${title}: ${words.verbs[verb] ?? labelOf(verb)}`, true))}
       </Table.Td>
     </Table.Tr>
   );
