@@ -174,7 +174,7 @@ describe('a network', () => {
     await dialog.getByLabel('Gateway', { exact: true }).fill('10.77.1.1');
     await preview.getByText('5 usable of 8 addresses').waitFor();
     await dialog.getByRole('switch', { name: 'MAC policy' }).click();
-    await dialog.getByLabel('Mode').click();
+    await dialog.getByRole('combobox', { name: 'Mode' }).click();
     await page.getByRole('option', { name: 'perIp' }).click();
     await dialog.getByLabel('Start', { exact: true }).fill('02:00:00:00:00:10');
     await preview.getByText('02:00:00:00:00:10').waitFor();
@@ -197,6 +197,7 @@ describe('a list', () => {
       });
     }
     await go('/resources/macs');
+    await page.getByRole('textbox', { name: 'Search' }).waitFor();
     await page.keyboard.press('/');
     await page.keyboard.type('kept');
     await page.waitForURL('**search=kept**');
