@@ -124,6 +124,9 @@ export const createLab = async (): Promise<Lab> => {
 export const untilListening = (lab: Lab, port: number) =>
   until(`port ${port} of the device`, async () => lab.inDevice('ss', '-ltnH', `sport = :${port}`).trim() !== '');
 
+/** What became of one attempt. */
+export type AttackRow = SecurityReport['attempts'][number];
+
 interface Attacked {
   readonly values: object;
   /** Where the client sends to: the device itself, or the server through it. */
@@ -175,7 +178,7 @@ export const reportOf = async (lab: Lab, id: number, runId: number, format: 'jso
 };
 
 /** How often each outcome and mechanism was. */
-export const tally = (attempts: SecurityReport['attempts']): Record<string, number> => {
+export const tally = (attempts: readonly AttackRow[]): Record<string, number> => {
   const counts: Record<string, number> = {};
   for (const { kind, outcome, mechanism } of attempts) {
     const key = `${kind === 'benign' ? 'benign ' : ''}${outcome}${mechanism === null ? '' : ` ${mechanism}`}`;

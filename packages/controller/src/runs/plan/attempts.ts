@@ -74,9 +74,19 @@ const hashOf = (...parts: readonly string[]): string => {
   return hash.digest('hex');
 };
 
+/** Of more than a plan can hold nothing is written: the text alone would fill the memory. */
 const fileOf = ({ attempts }: AttackPlan, policy: Detection): PlannedAttempts => {
-  const text = attempts.map((attempt, id) => `${JSON.stringify({ id, ...attempt })}\n`).join('');
-  return { sha256: hashOf(text), size: Buffer.byteLength(text), text, count: attempts.length, policy };
+  const lines: string[] = [];
+  let letters = 0;
+  for (const [id, attempt] of attempts.length > mostAttempts ? [] : attempts.entries()) {
+    const line = `${JSON.stringify({ id, ...attempt })}\n`;
+    letters += line.length;
+    if (letters > mostBytes) break;
+    lines.push(line);
+  }
+  const text = letters > mostBytes ? '' : lines.join('');
+  const size = letters > mostBytes ? letters : Buffer.byteLength(text);
+  return { sha256: hashOf(text), size, text, count: attempts.length, policy };
 };
 
 const tellUnfit = (scope: PlanScope, { attempts, services }: AttackPlan, { size }: PlannedAttempts): void => {

@@ -54,6 +54,17 @@ describe('the plan of a web application firewall test', () => {
     expect(issues).toEqual(['warning wafModules/modules/0/maxRequests REQUESTS_CUT']);
   });
 
+  it('is refused before it is made when it would be more than a plan can hold', () => {
+    const padKb = [1024, 512];
+    const modules = [
+      { name: 'xss', encoders: ['plain', 'url'], placeholders: ['body', 'form'], padKb, maxRequests: 1e6 },
+    ];
+    const { attempts, issues } = waf({ modules });
+    expect(attempts).toEqual([]);
+    expect(issues[0]).toBe('wafModules/modules TOO_MANY_ATTEMPTS');
+    expect(waf({ modules: [{ name: 'xss' }], benign: { sample: 1e6 } }).issues[0]).toContain('TOO_MANY_ATTEMPTS');
+  });
+
   it('writes payloads as the place and the encoder want them', () => {
     const dictionaries = new Map([[7, { name: 'own', values: ["a'<b> c"], isCut: false }]]);
     const paths = (encoder: string) =>

@@ -21,12 +21,10 @@ const answer: HttpAnswer = { mode: 'canned', status: 200, headers: [] };
 export const planWaf = (scope: PlanScope): Traffic => {
   const values = scope.leaf.values as unknown as WafValues;
   const { wafModules, tlsParams } = values;
-  const room = new Room();
-  const attacks = wafModules.modules.flatMap((_, index) => attacksOf(scope, wafModules, index, room));
-  const benign = benignOf(scope, wafModules, room);
-  if (!room.hasAny) {
-    scope.issues.error(pointerIn(scope, 'wafModules', 'modules'), 'TOO_MANY_ATTEMPTS', 'more than a plan can hold');
-  }
+  const prepared = wafModules.modules.flatMap((module, index) => prepareModule(scope, module, index) ?? []);
+  const isSound = fits(scope, wafModules, prepared);
+  const attacks = isSound ? prepared.flatMap((one) => attacksOf(wafModules, one)) : [];
+  const benign = isSound ? benignOf(scope, wafModules) : [];
   const random = randomOf(wafModules.seed);
   const isShuffled = wafModules.order === 'shuffle';
   const attempts = isShuffled ? shuffled([...attacks, ...benign], random) : [...attacks, ...benign];
@@ -107,9 +105,15 @@ const formsOf = ({ encoders: wished, placeholders, padKb }: Module, payloads: nu
 const variantOf = ({ encoder, place, padKb }: Form): string =>
   [encoder, place, ...(padKb > 0 ? [`${padKb}k`] : [])].join('/');
 
-const attacksOf = (scope: PlanScope, wafModules: Modules, index: number, room: Room): Draft[] => {
-  const module = wafModules.modules[index] as Module;
-  if (!module.enabled) return [];
+interface Prepared {
+  readonly module: Module;
+  readonly index: number;
+  readonly payloads: readonly string[];
+  readonly forms: ReturnType<typeof formsOf>;
+}
+
+const prepareModule = (scope: PlanScope, module: Module, index: number): Prepared | undefined => {
+  if (!module.enabled) return undefined;
   const payloads = payloadsOf(scope, module, index);
   const forms = formsOf(module, payloads.length);
   const path = pointerIn(scope, 'wafModules', 'modules', index);
@@ -118,17 +122,36 @@ const attacksOf = (scope: PlanScope, wafModules: Modules, index: number, room: R
     const message = `${forms.count} requests would be made; ${module.maxRequests} of them, chosen by the seed, are`;
     scope.issues.caveat(`${path}/maxRequests`, 'REQUESTS_CUT', message);
   }
-  const drafts: Draft[] = [];
-  for (const n of chosen(forms.count, module.maxRequests, randomOf(wafModules.seed + index))) {
-    if (!room.hasAny) break;
-    const form = forms.at(n);
-    const payload = payloads[form.payload] ?? '';
-    const draft = attackOf(wafModules, module, form, payload, drafts.length);
-    room.take(payload.length * 12 + form.padKb * 2048);
-    if (draft !== undefined) drafts.push(draft);
-  }
-  return drafts;
+  return { module, index, payloads, forms };
 };
+
+/** Most attempts and most bytes of all of them together. */
+const mostAttempts = 50_000;
+const mostBytes = 64 * 1024 * 1024;
+const plainBytes = 600;
+
+/** Whether a plan can hold it all, reckoned before any of it is made. */
+const fits = (scope: PlanScope, { http, benign }: Modules, prepared: readonly Prepared[]): boolean => {
+  const eachBytes = plainBytes + JSON.stringify(http.headers).length + http.basePath.length;
+  const sizes = prepared.map(({ module, payloads, forms }) => {
+    const longest = payloads.reduce((most, { length }) => Math.max(most, length), 0);
+    const count = Math.min(forms.count, module.maxRequests);
+    return { count, bytes: count * (eachBytes + longest * 12 + Math.max(0, ...module.padKb) * 1400) };
+  });
+  const harmless = benign.enabled ? benign.sample : 0;
+  const count = sizes.reduce((sum, size) => sum + size.count, harmless);
+  const bytes = sizes.reduce((sum, size) => sum + size.bytes, harmless * eachBytes);
+  if (count <= mostAttempts && bytes <= mostBytes) return true;
+  const message = `${count} requests of some ${bytes} bytes; ${mostAttempts} of ${mostBytes} bytes are the most`;
+  scope.issues.error(pointerIn(scope, 'wafModules', 'modules'), 'TOO_MANY_ATTEMPTS', message);
+  return false;
+};
+
+const attacksOf = (wafModules: Modules, { module, index, payloads, forms }: Prepared): Draft[] =>
+  chosen(forms.count, module.maxRequests, randomOf(wafModules.seed + index)).flatMap((n, turn) => {
+    const form = forms.at(n);
+    return attackOf(wafModules, module, form, payloads[form.payload] ?? '', turn) ?? [];
+  });
 
 const attackOf = (
   wafModules: Modules,
@@ -158,34 +181,15 @@ const attackOf = (
   };
 };
 
-/** Most attempts and most bytes of all of them together. */
-const mostAttempts = 100_000;
-const mostBytes = 64 * 1024 * 1024;
-
-/** What a plan may still grow by. */
-class Room {
-  #attempts = mostAttempts;
-  #bytes = mostBytes;
-
-  get hasAny(): boolean {
-    return this.#attempts > 0 && this.#bytes > 0;
-  }
-
-  take(bytes: number): void {
-    this.#attempts -= 1;
-    this.#bytes -= bytes;
-  }
-}
-
 /** So many different numbers below a count, in order where all are taken. */
 const chosen = (count: number, most: number, random: () => number): readonly number[] => {
-  if (count <= most) return Array.from({ length: Math.min(count, mostAttempts) }, (_, n) => n);
+  if (count <= most) return Array.from({ length: count }, (_, n) => n);
   const numbers = new Set<number>();
-  while (numbers.size < Math.min(most, mostAttempts)) numbers.add(Math.floor(random() * count));
+  while (numbers.size < most) numbers.add(Math.floor(random() * count));
   return [...numbers];
 };
 
-const benignOf = (scope: PlanScope, wafModules: Modules, room: Room): Draft[] => {
+const benignOf = (scope: PlanScope, wafModules: Modules): Draft[] => {
   const { enabled, sample, dictionaryIds, placeholders } = wafModules.benign;
   if (!enabled) return [];
   const own = dictionaryIds.flatMap((id, i) =>
@@ -198,11 +202,9 @@ const benignOf = (scope: PlanScope, wafModules: Modules, room: Room): Draft[] =>
   const usable = placeholders.filter((place) => places[place] !== undefined);
   const picked = chosen(texts.length * usable.length, sample, randomOf(wafModules.seed));
   return picked.flatMap((n, turn) => {
-    if (!room.hasAny) return [];
     const index = n % texts.length;
     const place = usable[Math.floor(n / texts.length)] as string;
     const { kind, text } = texts[index] as (typeof texts)[number];
-    room.take(text.length * 4);
     const request = requestOf(place, { text, isUrlSafe: false }, placeOptions(wafModules, turn));
     if (request === undefined) return [];
     return {
