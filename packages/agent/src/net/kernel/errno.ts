@@ -18,8 +18,8 @@ export const errnoName = (number: number): string => names.get(number) ?? `E${nu
 export class SystemError extends Error {
   readonly code: string;
   readonly errno: number;
-  constructor(call: string, number: number) {
-    super(`${call} failed: ${errnoName(number)}`);
+  constructor(call: string, number: number, where = '') {
+    super(`${call} ${errnoName(number)}${where === '' ? '' : `: ${where}`}`);
     this.code = errnoName(number);
     this.errno = number;
   }

@@ -62,11 +62,13 @@ interface Endpoint {
   readonly port: number;
 }
 
-export const bindSocket = (fd: number, endpoint: Endpoint): void => {
+/** `call`: how it is named when it fails. */
+export const bindSocket = (fd: number, endpoint: Endpoint, call = 'bind'): void => {
   const memory = scratch();
   const length = writeSocketAddress(memory.bytes, 0, endpoint);
   const libc = requireLibc();
-  check(libc, 'bind', libc.bind(fd, memory.addressOf(0, length), length));
+  if (libc.bind(fd, memory.addressOf(0, length), length) === 0) return;
+  throw new SystemError(call, libc.errno(), `${endpoint.address}:${endpoint.port}`);
 };
 
 /** 0 when the connection stands at once, else an error number; `EINPROGRESS` is the usual one. */
@@ -115,7 +117,7 @@ export const openListener = (
     setOption(fd, option.reuseAddress, 1);
     if (listen.isShared) setOption(fd, option.reusePort, 1);
     if (familyOf(listen.address) === family.inet6) setOption(fd, option.v6Only, 0);
-    bindSocket(fd, listen);
+    bindSocket(fd, listen, 'listen');
     const libc = requireLibc();
     check(libc, 'listen', libc.listen(fd, backlog));
   });
