@@ -125,7 +125,7 @@ export const untilListening = (lab: Lab, port: number) =>
   until(`port ${port} of the device`, async () => lab.inDevice('ss', '-ltnH', `sport = :${port}`).trim() !== '');
 
 /** What became of one attempt. */
-export type AttackRow = SecurityReport['attempts'][number];
+type AttackRow = SecurityReport['attempts'][number];
 
 interface Attacked {
   readonly values: object;

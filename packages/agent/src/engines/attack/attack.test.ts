@@ -1,6 +1,10 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
+import { describeHost } from '../../host.ts';
+import { prepareOrder } from '../../prepare.ts';
+import { SampleStore } from '../../samples.ts';
+import { engines } from '../index.ts';
 import { attemptOf, httpAttempt, runBothEnds } from './testing/two-ends.ts';
 
 let nextPort = 21_000 + (process.pid % 500) * 40;
@@ -122,6 +126,29 @@ describe('attempts between two ends', () => {
       [3, 'full'],
     ]);
     expect(both.controls.some(({ reason, isGood }) => reason === 'silent-drop' && isGood)).toBe(true);
+  });
+
+  it('are refused by the agent when they would go where the order does not allow', async () => {
+    const target = { host: '198.51.100.9', port: 80, service: 'http', protocol: 'http' };
+    const config = {
+      role: 'client',
+      targets: [target],
+      attempts: '/nowhere',
+      runToken: 'test1',
+      proofKey: 'x'.repeat(16),
+    };
+    const order = {
+      ...{ runId: 1, epoch: 0, engine: 'waf', config, cpuCores: 1, allowedTargets: ['10.0.0.0/8'] },
+      duration: { mode: 'continuous' as const, seconds: 1, count: 1, rampUpSec: 0, warmUpSec: 0, rampDownSec: 0 },
+    };
+    const deps = {
+      engines,
+      host: describeHost(),
+      store: new SampleStore(),
+      signal: AbortSignal.abort(),
+      note: () => {},
+    };
+    await expect(prepareOrder(order, deps)).rejects.toMatchObject({ code: 'TARGET_NOT_ALLOWED' });
   });
 
   it('without a marker are known by what they say', async () => {

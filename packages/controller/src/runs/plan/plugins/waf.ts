@@ -49,15 +49,19 @@ export const planWaf = (scope: PlanScope): Traffic => {
 const rotationOf = (wished: string): NonNullable<AttackPlan['addressRotation']> =>
   wished === 'perRequest' ? 'perAttempt' : (wished as 'none' | 'onShun');
 
-const tellUnsupported = (scope: PlanScope, { http, modules }: Modules): void => {
-  if (http.versions.includes('2')) {
-    scope.issues.caveat(pointerIn(scope, 'wafModules', 'http', 'versions'), 'NOT_SUPPORTED', 'HTTP/1.1 is used');
-  }
-  modules.forEach(({ placeholders }, index) => {
+const tellUnsupported = (scope: PlanScope, { http, modules, detection }: Modules): void => {
+  const tell = (message: string, ...parts: readonly (string | number)[]) =>
+    scope.issues.caveat(pointerIn(scope, 'wafModules', ...parts), 'NOT_SUPPORTED', message);
+  if (http.versions.includes('2')) tell('HTTP/1.1 is used', 'http', 'versions');
+  if (http.followCookies) tell('every request stands for itself', 'http', 'followCookies');
+  if (http.methods.length > 0) tell('the place of a payload decides the method', 'http', 'methods');
+  if (detection.alerts.enabled) tell('alerts are not read: detection stays unknown', 'detection', 'alerts');
+  modules.forEach(({ placeholders, signatureIds }, index) => {
     const unknown = placeholders.filter((place) => places[place] === undefined);
-    if (unknown.length === 0) return;
-    const path = pointerIn(scope, 'wafModules', 'modules', index, 'placeholders');
-    scope.issues.caveat(path, 'NOT_SUPPORTED', `${unknown.join(', ')} cannot be carried by HTTP/1.1 and is left out`);
+    if (unknown.length > 0) {
+      tell(`${unknown.join(', ')} cannot be carried by HTTP/1.1 and is left out`, 'modules', index, 'placeholders');
+    }
+    if (signatureIds.length > 0) tell('signatures are played by cve-replay', 'modules', index, 'signatureIds');
   });
 };
 
