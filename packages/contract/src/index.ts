@@ -126,6 +126,7 @@ export { type DurationValues, duration as entryDuration } from './values/plugins
 export { entriesOf, type FoundEntry } from './values/plugins/entries.ts';
 export type { FuzzingValues } from './values/plugins/fuzzing.ts';
 export type { HttpValues } from './values/plugins/http.ts';
+export type { IcmpValues } from './values/plugins/icmp.ts';
 export {
   accessPlanePluginId,
   controlPlanePluginId,
@@ -141,6 +142,7 @@ export { findMetric, metricsOf } from './values/plugins/plugin-metrics.ts';
 export type { ReferenceKind } from './values/plugins/reference.ts';
 export type { FoundReference } from './values/plugins/references.ts';
 export type { StatelessServerValues } from './values/plugins/stateless-server.ts';
+export type { StreamValues } from './values/plugins/stream.ts';
 export { hazardOf } from './values/plugins/task-hazard.ts';
 export { taskReferences } from './values/plugins/task-references.ts';
 export type { TcpValues } from './values/plugins/tcp.ts';

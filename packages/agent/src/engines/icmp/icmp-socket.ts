@@ -57,7 +57,8 @@ export const openIcmpSocket = ({ version, way, sourceAddress, ttl }: IcmpSocketW
     if (way === 'raw') filterTypes(fd, version);
     trySetOption(fd, option.receiveBufferForced, bufferBytes);
     trySetOption(fd, option.sendBufferForced, bufferBytes);
-    if (ttl !== undefined) setBytes(fd, ...ttlOptions[version], numberBytes(ttl));
+    const [level, name] = ttlOptions[version];
+    if (ttl !== undefined) setBytes(fd, level, name, numberBytes(ttl));
     if (sourceAddress !== undefined) bindSocket(fd, { address: sourceAddress, port: 0 });
   });
 };

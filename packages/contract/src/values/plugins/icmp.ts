@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import { choice, flag, section, whole } from '../protocols/field.ts';
 import { maybeRate, maybeWhole, valuesOf } from './member.ts';
 import { counter, errorsOf, family, latency, loadMetricsOf } from './metric.ts';
@@ -23,6 +23,7 @@ const schema = valuesOf({
   packetsPerSecond: maybeRate('Messages a second of all agents together'),
   invalidChecksum: flag('Wrong checksums'),
 });
+export type IcmpValues = Static<typeof schema>;
 
 export const icmp = definePlugin({
   id: 5,
@@ -30,6 +31,8 @@ export const icmp = definePlugin({
   title: 'ICMP',
   description: 'Echo and other ICMP messages, their answers and how long they take.',
   kind: 'traffic',
+  canPause: true,
+  canChangeLoad: true,
   hazard: 1,
   engines: ['icmp'],
   schema,
@@ -45,6 +48,7 @@ export const icmp = definePlugin({
     counter('icmp.sent', 'Messages sent', { better: 'higher' }),
     counter('icmp.received', 'Answers received', { better: 'higher' }),
     counter('icmp.lost', 'Messages without an answer', { better: 'lower' }),
+    counter('icmp.answered', 'Echoes that the agents asked have answered, of everyone', { better: 'none' }),
     family('icmp.unreachable', 'code', 'Messages that something on the way refused', 'lower'),
     latency('icmp.rtt', 'Round trip'),
     errorsOf('icmp'),

@@ -1,11 +1,13 @@
-import { Type } from 'typebox';
-import { choice, flag, section, whole } from '../protocols/field.ts';
+import { type Static, Type } from 'typebox';
+import { addressPattern, choice, flag, section, whole } from '../protocols/field.ts';
 import { packetLoad } from './load.ts';
-import { item, listOf, maybeText, maybeWhole, valuesOf } from './member.ts';
+import { item, listOf, maybeGroup, maybeNumber, maybeText, maybeWhole, valuesOf } from './member.ts';
 import { bytes, counter, errorsOf, gauge, latency, loadMetricsOf } from './metric.ts';
 import { definePlugin } from './plugin.ts';
 import { fileId, maybeIdOf, plainCategories } from './reference.ts';
 import { frameMembers } from './traffic-members.ts';
+
+const frameBytes = (description: string) => Type.Integer({ minimum: 64, maximum: 16_000, description });
 
 const schema = valuesOf({
   ...frameMembers,
@@ -32,11 +34,62 @@ const schema = valuesOf({
       }),
       64,
     ),
+    sweep: maybeGroup('Every frame size in turn, instead of `frameSize` and `mix`', {
+      first: frameBytes('The first size'),
+      last: frameBytes('The last size'),
+      step: whole('Distance of neighbouring sizes', 1, [1, 16_000]),
+    }),
+    protocol: choice('What is inside the IP packets; none: their header alone', ['udp', 'tcp', 'icmp', 'none']),
+    mpls: listOf(
+      'MPLS labels, the outer first',
+      item({
+        label: Type.Integer({ minimum: 0, maximum: 1_048_575, description: 'Label' }),
+        trafficClass: whole('Traffic class', 0, [0, 7]),
+        ttl: whole('Time to live', 64, [1, 255]),
+      }),
+      8,
+    ),
+    tunnel: maybeGroup('A tunnel around the packets', {
+      type: choice('Kind', ['gre', 'vxlan']),
+      source: Type.String({ maxLength: 45, pattern: addressPattern, description: 'Where it begins' }),
+      destination: Type.String({ maxLength: 45, pattern: addressPattern, description: 'Where it ends' }),
+      key: maybeWhole('Key of GRE', [0, 4_294_967_295]),
+      network: whole('Network identifier of VXLAN', 1, [0, 16_777_215]),
+    }),
+    modifiers: listOf(
+      'Fields that change from frame to frame',
+      item({
+        field: choice('Field', [
+          'sourceMac',
+          'destinationMac',
+          'vlan',
+          'mplsLabel',
+          'sourceAddress',
+          'sourcePort',
+          'destinationPort',
+        ]),
+        mode: choice('How it changes', ['increment', 'random', 'list']),
+        count: whole('Values before the first comes again', 256, [1, 4_294_967_295]),
+        step: whole('Distance of neighbouring values', 1, [1, 4_294_967_295]),
+        values: listOf(
+          'Of `list`: what is added to the value that the field has otherwise',
+          Type.Integer({ minimum: 0, maximum: 4_294_967_295 }),
+          65_536,
+        ),
+      }),
+      8,
+    ),
+    rateBps: maybeWhole('Bits a second of all agents together, instead of `packetsPerSecond`', [1, 1e12]),
+    linePct: maybeNumber('Percent of what the interface of each agent can carry, instead of `packetsPerSecond`', {
+      exclusiveMinimum: 0,
+      maximum: 100,
+    }),
   }),
   ...packetLoad,
   invalidChecksum: flag('Wrong checksums'),
   maxStreams: whole('Streams with addresses and sequence numbers of their own', 1, [1, 1_000_000]),
 });
+export type StreamValues = Static<typeof schema>;
 
 export const stream = definePlugin({
   id: 7,
@@ -44,6 +97,8 @@ export const stream = definePlugin({
   title: 'Stateless streams',
   description: 'Frames written bit for bit at a set rate, layer 2 and 3, and what of them arrives.',
   kind: 'traffic',
+  canPause: true,
+  canChangeLoad: true,
   hazard: 2,
   engines: ['stream'],
   schema,
@@ -67,6 +122,10 @@ export const stream = definePlugin({
     counter('stream.received', 'Frames received', { better: 'higher' }),
     counter('stream.lost', 'Frames missing', { better: 'lower' }),
     counter('stream.sequenceErrors', 'Frames out of order or twice', { better: 'lower' }),
+    counter('stream.reordered', 'Frames out of order', { better: 'lower' }),
+    counter('stream.duplicates', 'Frames that arrived twice', { better: 'lower' }),
+    counter('stream.misdirected', 'Frames that arrived where they were not meant for', { better: 'lower' }),
+    counter('stream.bufferDrops', 'Frames that arrived and were not looked at in time', { better: 'lower' }),
     counter('stream.queueFull', 'Frames the card had no room for', { better: 'lower' }),
     latency('stream.latency', 'One way'),
     latency('stream.jitter', 'Jitter'),

@@ -31,7 +31,7 @@ export interface ClientDraft {
 export interface Traffic {
   readonly engine: string;
   /** Of the sockets that listen. */
-  readonly transport: 'tcp' | 'udp';
+  readonly transport: 'tcp' | 'udp' | 'icmp';
   /** Where targets name none. */
   readonly usualPorts: string;
   /** Targets told elsewhere than in `targets`, where that is empty. */

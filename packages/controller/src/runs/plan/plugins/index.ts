@@ -5,8 +5,10 @@ import { planCveReplay } from './cve-replay.ts';
 import { planDns } from './dns.ts';
 import { planFuzzing } from './fuzzing.ts';
 import { planHttp } from './http.ts';
+import { planIcmp } from './icmp.ts';
 import { planMalwareTransfer } from './malware-transfer.ts';
 import { planStatelessServer } from './stateless-server.ts';
+import { planStream } from './stream.ts';
 import { planTcp } from './tcp.ts';
 import { planTls } from './tls.ts';
 import { planUdp } from './udp.ts';
@@ -18,7 +20,9 @@ export const planners: ReadonlyMap<number, (scope: PlanScope) => Traffic> = new 
   [2, planTcp],
   [3, planUdp],
   [4, planDns],
+  [5, planIcmp],
   [6, planStatelessServer],
+  [7, planStream],
   [11, planTls],
   [15, planWaf],
   [16, planCveReplay],

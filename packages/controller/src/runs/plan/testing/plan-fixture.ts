@@ -4,7 +4,7 @@ import type { PlanAgent, PlanInput, PlanNetwork } from '../plan-input.ts';
 import { planRun } from '../plan-run.ts';
 
 const attackEngines = ['compromised-host', 'cve-replay', 'fuzzing', 'malware-transfer', 'waf'];
-const engines = ['dns', 'http', 'stateless-server', 'tcp', 'tls', 'udp', ...attackEngines];
+const engines = ['dns', 'http', 'icmp', 'stateless-server', 'stream', 'tcp', 'tls', 'udp', ...attackEngines];
 
 /** An agent that is online and can do everything, on a machine of its own with the address 10.0.0.<id>. */
 export const agentOf = (id: number, more: Partial<PlanAgent> = {}): PlanAgent => ({
