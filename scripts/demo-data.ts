@@ -29,7 +29,13 @@ export const fillWithDemoData = async (client: Client) => {
 
 const makeNetworks = async (client: Client, macId: number) => {
   const drafts = [
-    { name: 'Clients', subnet: '10.20.0.0/16', gateway: '10.20.0.1', type: 1, macPolicy: { mode: 'pool', macIds: [macId] } },
+    {
+      name: 'Clients',
+      subnet: '10.20.0.0/16',
+      gateway: '10.20.0.1',
+      type: 1,
+      macPolicy: { mode: 'pool', macIds: [macId] },
+    },
     { name: 'Servers', subnet: '10.30.0.0/24', gateway: '10.30.0.1', type: 2 },
     { name: 'Clients, IPv6', subnet: '2001:db8:20::/64', macPolicy: { mode: 'derived', prefix: '02:1a' } },
   ] as const;

@@ -42,6 +42,16 @@ afterAll(async () => {
   await system?.close();
 });
 
+/** Colours may fade; what runs for ever does not count. */
+const settled = (page: Page) =>
+  page.waitForFunction(() =>
+    document
+      .getAnimations()
+      .every(
+        (one) => one.playState !== 'running' || one.effect?.getComputedTiming().endTime === Number.POSITIVE_INFINITY,
+      ),
+  );
+
 /** A page may take a moment to settle after its window changed. */
 const fitsScreen = (page: Page) =>
   page
@@ -58,6 +68,7 @@ describe('every page', () => {
       await visit(page, path);
       found.push(...(await seriousViolations(page)).map((violation) => `${path}: ${violation}`));
       await page.emulateMedia({ colorScheme: 'dark' });
+      await settled(page);
       found.push(...(await contrastViolations(page)).map((violation) => `${path}, dark: ${violation}`));
       await page.emulateMedia({ colorScheme: 'light' });
       await page.setViewportSize(phone);
@@ -74,7 +85,7 @@ describe('every page', () => {
     for (const name of ['networks', 'certificates', 'applications', 'groups', 'tunnels', 'users']) {
       await page.goto(`${system.url}/resources/${name}?edit=new`);
       await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).waitFor();
-      await page.waitForFunction(() => document.getAnimations().every(({ playState }) => playState !== 'running'));
+      await settled(page);
       found.push(...(await seriousViolations(page)).map((violation) => `${name}: ${violation}`));
     }
     expect(found).toEqual([]);

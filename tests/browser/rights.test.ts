@@ -48,7 +48,9 @@ const changing =
   /^(New|New test|Edit.*|Delete.*|Save|Start|Stop|Block|Unblock|Archive|Choose files|Make .*|Suggest.*|Push.*|Enrol.*|Apply|Approve|Reject|Import.*|New temporary password)$/;
 
 describe('a viewer', () => {
-  it('is offered nothing that changes anything, and asks for nothing that is refused', { timeout: 240_000 }, async () => {
+  it('is offered nothing that changes anything, and asks for nothing that is refused', {
+    timeout: 240_000,
+  }, async () => {
     const offered: string[] = [];
     for (const path of await pagesOf(examples)) {
       await visit(page, path);

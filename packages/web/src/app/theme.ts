@@ -11,5 +11,9 @@ export const theme = createTheme({
   fontFamilyMonospace: 'ui-monospace, "SF Mono", Menlo, Consolas, monospace',
   cursorType: 'pointer',
   autoContrast: true,
-  components: { Modal: Modal.extend({ defaultProps: { closeButtonProps: { 'aria-label': text.app.close } } }) },
+  components: {
+    Modal: Modal.extend({ defaultProps: { closeButtonProps: { 'aria-label': text.app.close } } }),
+    // What can be scrolled can be reached without a mouse.
+    TableScrollContainer: { defaultProps: { type: 'native', tabIndex: 0 } },
+  },
 });
