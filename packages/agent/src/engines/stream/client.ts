@@ -81,8 +81,9 @@ class StreamClient implements Run, Pausable, LoadChangeable {
     const { signal } = this.#context;
     if (signal.aborted) return;
     await Promise.race([this.#path.resolve(askAtStartMs), aborted(signal)]);
-    if (signal.aborted) return;
+    // Also when the end has come meanwhile: that nothing was sent must not look like a result.
     this.#composer = this.#createComposer();
+    if (signal.aborted) return;
     this.#counters.streams.set(this.#context.config.streams);
     signal.addEventListener('abort', () => this.#end(), { once: true });
     this.#gauges = setInterval(() => this.#counters.targetLoad.set(this.#pacer?.rate ?? 0), gaugeMs);
