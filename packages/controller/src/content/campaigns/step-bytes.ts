@@ -1,15 +1,12 @@
-import { hash } from 'node:crypto';
+import { createCipheriv, hash } from 'node:crypto';
 
 const letters = 'abcdefghijklmnopqrstuvwxyz';
 const base32 = 'abcdefghijklmnopqrstuvwxyz234567';
 const words = ['report', 'customer', 'ledger', 'quarter', 'contract', 'address', 'invoice', 'draft', 'meeting', 'plan'];
 
 /** Bytes that look like chance and are the same for the same name. */
-export const bytesOf = (name: string, length: number): Buffer => {
-  const pieces: Buffer[] = [];
-  for (let size = 0, n = 0; size < length; size += 32, n += 1) pieces.push(hash('sha256', `${name} ${n}`, 'buffer'));
-  return Buffer.concat(pieces).subarray(0, length);
-};
+export const bytesOf = (name: string, length: number): Buffer =>
+  createCipheriv('aes-256-ctr', hash('sha256', name, 'buffer'), Buffer.alloc(16)).update(Buffer.alloc(length));
 
 /** A word that nobody would say, as an algorithm makes names. */
 export const labelOf = (name: string, length: number): string =>

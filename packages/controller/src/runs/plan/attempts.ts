@@ -63,7 +63,7 @@ export interface AttackPlan {
   readonly fuzz?: NonNullable<AttackClientConfig['fuzz']>;
 }
 
-const mostAttempts = 200_000;
+export const mostAttempts = 200_000;
 const mostBytes = 128 * 1024 * 1024;
 const usualTimeoutMs = 3000;
 const exchangeBytes = { sentBytes: 800, receivedBytes: 600 };

@@ -52,6 +52,16 @@ const serviceOf = ({ exchange, port, isTls = false }: StepAct): AttackService =>
   return { service: `${protocol}-${transport}-${port}`, protocol, transport, isTls, port };
 };
 
+const mostSteps = 50_000;
+const mostBytes = 32 * 1024 * 1024;
+
+/** About as many bytes as the exchange takes in the file of attempts. */
+const sizeOf = (exchange: Exchange): number => {
+  const contents = JSON.stringify(exchange, (key, value) => (key === 'data' ? (value as string).length : value));
+  const lengths = contents.match(/"data":(\d+)/g) ?? [];
+  return contents.length + lengths.reduce((sum, text) => sum + Number(text.slice(7)), 0);
+};
+
 /** Everything that is made while campaigns are played. */
 class Stage {
   readonly attempts: Draft[] = [];
@@ -62,6 +72,7 @@ class Stage {
   readonly #random = randomOf(19);
   readonly #told = new Set<string>();
   #waitMs = 0;
+  #bytes = 0;
 
   constructor(scope: PlanScope, params: Params) {
     this.#scope = scope;
@@ -74,8 +85,17 @@ class Stage {
       const params = paramsOf(step, played, played.given);
       if (step.action === 'wait') this.#waitMs += Number(params['ms']);
       else if (step.action === 'icmp-beacon') this.#tellLeftOut(played, step, 'echo requests');
-      else for (let turn = 0; turn < step.repeat; turn += 1) this.#act(played, { step, params, turn, host, lastOf });
+      else {
+        for (let turn = 0; turn < step.repeat && !this.isFull; turn += 1) {
+          this.#act(played, { step, params, turn, host, lastOf });
+        }
+      }
     }
+  }
+
+  /** More than a run can hold: nothing more is made. */
+  get isFull(): boolean {
+    return this.attempts.length > mostSteps || this.#bytes > mostBytes;
   }
 
   #act(played: Played, { step, params, turn, host, lastOf }: Turn): void {
@@ -92,6 +112,7 @@ class Stage {
       findSample,
     })) {
       const service = this.#serviceFor(one);
+      this.#bytes += sizeOf(one.exchange);
       if (service === undefined) this.#tellLeftOut(played, step, `another protocol on port ${one.port}`);
       else this.attempts.push(this.#attempt(played, one, { step, service, host, lastOf }));
     }
@@ -183,7 +204,11 @@ export const planCompromisedHost = (scope: PlanScope): Traffic => {
   }
   const played = playedOf(scope, params).filter((one) => tellUnsound(scope, one));
   const hosts = Math.min(params.hosts, mostHosts);
-  for (let host = 0; host < hosts; host += 1) for (const one of played) stage.play(one, host);
+  for (let host = 0; host < hosts && !stage.isFull; host += 1) for (const one of played) stage.play(one, host);
+  if (stage.isFull) {
+    const message = `more than ${mostSteps} steps or ${mostBytes} bytes: take fewer hosts, campaigns or repetitions`;
+    scope.issues.error(pointerIn(scope, 'compromisedHostParams'), 'TOO_MANY_ATTEMPTS', message);
+  }
   return planAttack(scope, {
     engine: 'compromised-host',
     attempts: stage.attempts,

@@ -131,6 +131,28 @@ describe('the plan of compromised hosts', () => {
   });
 });
 
+it('plans stay small whatever a task asks for', () => {
+  const step = {
+    ...{
+      idx: 0,
+      name: 'leak',
+      tactic: 'exfiltration',
+      technique: 'T1041',
+      action: 'http-exfil',
+      direction: 'outbound',
+    },
+    ...{ protocol: 'http', port: 8081, params: { bytes: 8_388_608, chunkBytes: 4096 }, delayMs: 0, jitterPct: 0 },
+    ...{ repeat: 1000, requires: [], onBlocked: 'continue', expect: 'block', remediation: '' },
+  };
+  const steps = Array.from({ length: 200 }, (_, idx) => ({ ...step, idx }));
+  const large = { compromisedHostParams: { hosts: 100_000, campaign: { name: 'Large', steps } } };
+  expect(planned(19, large, new Map()).issues).toContain('compromisedHostParams TOO_MANY_ATTEMPTS');
+  const delivery = Array.from({ length: 32 }, () => ({ protocol: 'http', direction: 'download' }));
+  const samples = byId(...Array.from({ length: 200 }, (_, n) => sampleOf(n + 1)));
+  const many = { malwareFiles: [...samples.keys()], payload: { delivery, repeat: 1000 } };
+  expect(planned(17, many, samples).issues).toContain('payload/repeat TOO_MANY_ATTEMPTS');
+});
+
 it('every action has its limits, and no content names anybody', () => {
   expect(Object.keys(campaignParams).sort()).toEqual([...campaignActions].sort());
   expect(foreignNames(benignTexts)).toEqual([]);
