@@ -10,7 +10,10 @@ try {
   const ends = { sources: [{ agent: { id: near.id } }], targets: [{ agent: { id: far.id } }] };
   const run = async (pluginId: number, values: object) => {
     const duration = { mode: 'time', seconds: 3 };
-    const task = { comment: 'packets', configuration: [{ plugin: { id: pluginId }, values: { ...ends, duration, ...values } }] };
+    const task = {
+      comment: 'packets',
+      configuration: [{ plugin: { id: pluginId }, values: { ...ends, duration, ...values } }],
+    };
     const { result } = await runToEnd(system.client, task);
     const sum = (role: 'client' | 'server', metric: string) => metricOf(result, role, metric)?.['sum'] ?? 0;
     return { result, sum };

@@ -208,7 +208,20 @@ interface Capture {
 const startCapture = async (side: Side): Promise<Capture> => {
   const folder = mkdtempSync(join(tmpdir(), 'rushhour-capture-'));
   const file = join(folder, 'arrived.pcap');
-  const args = ['netns', 'exec', side.namespace, 'tcpdump', '--immediate-mode', '-i', side.device, '-Q', 'in', '-U', '-w', file];
+  const args = [
+    'netns',
+    'exec',
+    side.namespace,
+    'tcpdump',
+    '--immediate-mode',
+    '-i',
+    side.device,
+    '-Q',
+    'in',
+    '-U',
+    '-w',
+    file,
+  ];
   const child: ChildProcess = spawn('ip', args, { stdio: ['ignore', 'ignore', 'pipe'] });
   // It says so once it listens.
   await once(child.stderr as NonNullable<typeof child.stderr>, 'data');

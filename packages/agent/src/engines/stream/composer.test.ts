@@ -26,7 +26,16 @@ interface Wish {
   readonly hasWrongChecksums?: boolean;
 }
 
-const plain = { vlan: [], mpls: [], ttl: 64, dscp: 0, ecn: 0, isUnfragmentable: false, flowLabel: 0, protocol: 'udp' } as const;
+const plain = {
+  vlan: [],
+  mpls: [],
+  ttl: 64,
+  dscp: 0,
+  ecn: 0,
+  isUnfragmentable: false,
+  flowLabel: 0,
+  protocol: 'udp',
+} as const;
 const [sourceMac, nextHopMac] = [Buffer.from('020000000001', 'hex'), Buffer.from('0200000000fe', 'hex')];
 
 /** Composes frames as a client would; odd fill so that sums have something to go wrong over. */
@@ -35,10 +44,24 @@ const framesOf = (count: number, wish: Wish): Buffer[] => {
   const { addresses = ['10.0.0.1'], destination = '10.0.0.9', streams = 1 } = wish;
   const portOf = (stream: number) => 2000 + stream;
   const batch = new FrameBatch({ count: 4, bytes: 9000 });
-  const modifiers = (wish.modifiers ?? []).map((one) => ({ mode: 'increment', count: 256, step: 1, values: [], ...one }));
+  const modifiers = (wish.modifiers ?? []).map((one) => ({
+    mode: 'increment',
+    count: 256,
+    step: 1,
+    values: [],
+    ...one,
+  }));
   const composer = new Composer({
     batch,
-    targets: [layersOf(headers, { sourceMac, nextHopMac, source: addresses[0] as string, destination, ports: { source: portOf(0), destination: 9 } })],
+    targets: [
+      layersOf(headers, {
+        sourceMac,
+        nextHopMac,
+        source: addresses[0] as string,
+        destination,
+        ports: { source: portOf(0), destination: 9 },
+      }),
+    ],
     targetOf: () => 0,
     fields: changingFields({
       addresses,
@@ -46,7 +69,13 @@ const framesOf = (count: number, wish: Wish): Buffer[] => {
       hasPorts: headers.protocol !== 'none',
       streams,
       modifiers: modifiers as StreamModifier[],
-      fixed: { destinationMac: 0xfe, sourceMac: 1, vlan: headers.vlan[0]?.id ?? 0, mplsLabel: 16 * 4096 + 256 + 64, destinationPort: 9 },
+      fixed: {
+        destinationMac: 0xfe,
+        sourceMac: 1,
+        vlan: headers.vlan[0]?.id ?? 0,
+        mplsLabel: 16 * 4096 + 256 + 64,
+        destinationPort: 9,
+      },
     }),
     sizes: planSizes(wish.sizes ?? { mix: [{ frameSize: 128, weight: 1 }] }),
     streams,
@@ -71,10 +100,22 @@ const record = (frame: Buffer): Buffer => {
   return Buffer.concat([head, frame]);
 };
 
-const checking = ['ip.check_checksum', 'udp.check_checksum', 'tcp.check_checksum'].flatMap((name) => ['-o', `${name}:TRUE`]);
+const checking = ['ip.check_checksum', 'udp.check_checksum', 'tcp.check_checksum'].flatMap((name) => [
+  '-o',
+  `${name}:TRUE`,
+]);
 const fields = [
   ...['frame.len', 'eth.src', 'ieee8021ad.id', 'vlan.id', 'mpls.label', 'mpls.exp', 'mpls.bottom', 'mpls.ttl'],
-  ...['ip.src', 'ip.dst', 'ip.dsfield.dscp', 'ip.dsfield.ecn', 'ip.ttl', 'ip.flags.df', 'ip.checksum.status', 'ipv6.src'],
+  ...[
+    'ip.src',
+    'ip.dst',
+    'ip.dsfield.dscp',
+    'ip.dsfield.ecn',
+    'ip.ttl',
+    'ip.flags.df',
+    'ip.checksum.status',
+    'ipv6.src',
+  ],
   ...['udp.srcport', 'udp.dstport', 'udp.checksum.status', 'tcp.checksum.status', 'icmp.checksum.status'],
   ...['icmpv6.checksum.status', 'gre.key', 'vxlan.vni'],
 ];
@@ -125,7 +166,10 @@ const made: Readonly<Record<string, () => Buffer[]>> = {
   },
   gre: () => framesOf(1, { headers: { tunnel: { type: 'gre', key: 99, ...tunnelEnds } } }),
   vxlan: () =>
-    framesOf(1, { headers: { tunnel: { type: 'vxlan', ...tunnelEnds } }, sizes: { mix: [{ frameSize: 160, weight: 1 }] } }),
+    framesOf(1, {
+      headers: { tunnel: { type: 'vxlan', ...tunnelEnds } },
+      sizes: { mix: [{ frameSize: 160, weight: 1 }] },
+    }),
   modifiers: () =>
     framesOf(12, {
       headers: { vlan: [{ id: 10, priority: 0, type: 0x8100 }] },

@@ -67,7 +67,7 @@ describe('validation', () => {
 
   it('tells everything that is wrong at once, each once', async () => {
     const found = await validate(
-      draft(entry({ targets: [{ ip: '8.8.8.8' }], sources: [{ agent: { id: 9999 } }] }), { plugin: { id: 5 } }),
+      draft(entry({ targets: [{ ip: '8.8.8.8' }], sources: [{ agent: { id: 9999 } }] }), { plugin: { id: 14 } }),
     );
     expect(found.valid).toBe(false);
     expect(found.issues.map(({ path, code }) => `${path} ${code}`).toSorted()).toEqual([

@@ -190,7 +190,7 @@ describe('a plan tells', () => {
   });
 
   it('what no agent can run', () => {
-    const entry = entryOf(5, { ...ends, packetsPerSecond: 1 });
+    const entry = entryOf(14, ends);
     const planes = { accessPlane: [{ agent: { id: 1 } }], controlPlane: [{ agent: { id: 1 } }] };
     expect(told(planRun(inputOf([entry, entryOf(77, {})], { definition: planes })))).toEqual([
       '/configuration/0/plugin/id PLUGIN_UNAVAILABLE',
