@@ -1,4 +1,4 @@
-import { FrameTemplate, put16 } from '../../net/packet/frame/frame-template.ts';
+import { type FieldPlace, FrameTemplate, put16 } from '../../net/packet/frame/frame-template.ts';
 import type { Layer } from '../../net/packet/frame/layer.ts';
 import { signatureBytes } from '../../net/packet/frame/signature.ts';
 import type { FrameBatch } from '../../net/packet/frame-batch.ts';
@@ -36,7 +36,8 @@ export class Composer {
   readonly #sequences: Uint32Array;
   readonly #targetOfStream: Uint16Array;
   readonly #changed = { ip: 0, transport: 0 };
-  #index = 0;
+  #stream = 0;
+  #signed = 0;
 
   constructor(parts: ComposerParts) {
     this.#parts = parts;
@@ -48,9 +49,10 @@ export class Composer {
   /** Writes the next frame; says which target it goes to. */
   compose(place: number, clock: WallClock): number {
     const { batch, fields, streams, sizes, hasWrongChecksums } = this.#parts;
-    const stream = this.#index % streams;
+    const stream = this.#stream;
+    this.#stream = stream + 1 === streams ? 0 : stream + 1;
     const target = this.#targetOfStream[stream] as number;
-    const key = target * sizes.sizes.length + sizes.next(0).place;
+    const key = target * sizes.sizes.length + sizes.next();
     const template = this.#templates[key] ?? this.#make(key);
     const start = batch.offsetOf(place);
     if (this.#held[place] !== key) {
@@ -61,13 +63,14 @@ export class Composer {
     this.#changed.ip = 0;
     this.#changed.transport = 0;
     for (let index = 0; index < fields.length; index++) {
-      const value = (fields[index] as ChangingField).valueOf(stream, this.#index);
-      this.#put(template, { field: index, start, value });
+      const spot = template.fields[index] as FieldPlace;
+      this.#put(spot, start, (fields[index] as ChangingField).next(stream));
     }
-    this.#sign(start, { length: template.bytes.length, stream, clock });
+    this.#sign(start + template.bytes.length - signatureBytes, stream, clock);
+    // In a frame of odd length each byte of the signature lies in the other half of a word.
+    this.#changed.transport += template.bytes.length % 2 === 0 ? this.#signed : swapped(this.#signed);
     template.finish(batch.bytes, start, this.#changed);
     if (hasWrongChecksums) template.spoil(batch.bytes, start);
-    this.#index++;
     return target;
   }
 
@@ -75,35 +78,39 @@ export class Composer {
     return (this.#templates[this.#held[place] as number] as FrameTemplate).bytes.length;
   }
 
-  #put(template: FrameTemplate, { field, start, value }: { field: number; start: number; value: number }): void {
+  #put(spot: FieldPlace, start: number, value: number): void {
     const { bytes } = this.#parts.batch;
-    const spot = template.fields[field] as FrameTemplate['fields'][number];
-    const [high, low] = [(value / 65_536) & 0xffff, value & 0xffff];
-    if (spot.words === 2) put16(bytes, start + spot.at, high);
-    put16(bytes, start + spot.at + spot.words * 2 - 2, low);
-    const sum = spot.words === 2 ? high + low : low;
+    const whole = value | 0;
+    const high = whole >>> 16;
+    const low = whole & 0xffff;
+    let at = start + spot.at;
+    let sum = low;
+    if (spot.words === 2) {
+      put16(bytes, at, high);
+      at += 2;
+      sum += high;
+    }
+    put16(bytes, at, low);
     if (spot.isInIpSum) this.#changed.ip += sum;
     if (spot.isInTransportSum) this.#changed.transport += sum;
   }
 
-  #sign(start: number, { length, stream, clock }: { length: number; stream: number; clock: WallClock }): void {
+  /** Writes what changes in a signature and keeps the sum of it. */
+  #sign(at: number, stream: number, clock: WallClock): void {
     const { bytes } = this.#parts.batch;
-    const at = start + length - signatureBytes;
     const sequence = this.#sequences[stream] as number;
     this.#sequences[stream] = sequence + 1;
     const seconds = clock.seconds & 0xffff;
-    const [fineHigh, fineLow] = [(clock.nanoseconds / 65_536) & 0xffff, clock.nanoseconds & 0xffff];
+    const fine = clock.nanoseconds | 0;
     bytes[at + 5] = stream >>> 16;
     put16(bytes, at + 6, stream & 0xffff);
     put16(bytes, at + 8, sequence >>> 16);
     put16(bytes, at + 10, sequence & 0xffff);
     put16(bytes, at + 12, seconds);
-    put16(bytes, at + 14, fineHigh);
-    put16(bytes, at + 16, fineLow);
-    const words = (stream & 0xffff) + (sequence >>> 16) + (sequence & 0xffff) + seconds + fineHigh + fineLow;
-    const sum = (stream >>> 16) + words;
-    // In a frame of odd length each byte lies in the other half of a word.
-    this.#changed.transport += length % 2 === 0 ? sum : swapped(sum);
+    put16(bytes, at + 14, fine >>> 16);
+    put16(bytes, at + 16, fine & 0xffff);
+    const high = (stream >>> 16) + (sequence >>> 16) + (fine >>> 16);
+    this.#signed = high + (stream & 0xffff) + (sequence & 0xffff) + (fine & 0xffff) + seconds;
   }
 
   #make(key: number): FrameTemplate {

@@ -7,8 +7,8 @@ import { addressBytes } from '../../net/packet/frame/network-layers.ts';
 export interface ChangingField {
   /** Undefined where these headers have no such field. */
   placeIn(placed: readonly PlacedLayer[]): FieldPlace | undefined;
-  /** `index` counts all frames from 0. */
-  valueOf(stream: number, index: number): number;
+  /** Asked once for each frame, in the order of sending. */
+  next(stream: number): number;
 }
 
 type Placed = readonly PlacedLayer[];
@@ -58,21 +58,27 @@ const places: Readonly<Record<StreamModifier['field'], (placed: Placed) => Field
 /** By how much a step of 1 changes the number at the place. */
 const unitOf = (field: StreamModifier['field']): number => (field === 'mplsLabel' ? 4096 : 1);
 
-/** What is added to the usual value in the frame of this number. */
-const additionOf = ({ mode, count, step, values }: StreamModifier): ((index: number) => number) => {
-  if (mode === 'increment') return (index) => (index % count) * step;
+/** What is added to the usual value, frame after frame. */
+const additionsOf = ({ mode, count, step, values }: StreamModifier): (() => number) => {
   if (mode === 'random') return () => Math.floor(Math.random() * count) * step;
-  if (values.length === 0) throw new RangeError('a list of values is empty');
-  return (index) => values[index % values.length] as number;
+  const isList = mode === 'list';
+  if (isList && values.length === 0) throw new RangeError('a list of values is empty');
+  const end = isList ? values.length : count;
+  let turn = 0;
+  return () => {
+    const value = isList ? (values[turn] as number) : turn * step;
+    turn = turn + 1 === end ? 0 : turn + 1;
+    return value;
+  };
 };
 
 /** The field that a modifier changes; `base` says what it would hold otherwise. */
 export const modifiedField = (modifier: StreamModifier, base: (stream: number) => number): ChangingField => {
-  const addition = additionOf(modifier);
+  const addition = additionsOf(modifier);
   const unit = unitOf(modifier.field);
   return {
     placeIn: places[modifier.field],
-    valueOf: (stream, index) => base(stream) + addition(index) * unit,
+    next: (stream) => base(stream) + addition() * unit,
   };
 };
 
@@ -84,7 +90,7 @@ export const addressFields = (addresses: readonly string[], skipped: 0 | 1): Cha
     const values = Uint32Array.from(bytes, (address) => address.readUInt32BE(address.length - 4 - word * 4));
     const field: ChangingField = {
       placeIn: (placed) => addressPart(placed, word),
-      valueOf: (stream) => values[stream % values.length] as number,
+      next: (stream) => values[stream % values.length] as number,
     };
     return { field, isChanging: word >= skipped && values.some((value) => value !== values[0]) };
   }).flatMap(({ field, isChanging }) => (isChanging ? [field] : []));
@@ -93,5 +99,5 @@ export const addressFields = (addresses: readonly string[], skipped: 0 | 1): Cha
 /** Source ports by stream. */
 export const portField = (portOf: (stream: number) => number): ChangingField => ({
   placeIn: places.sourcePort,
-  valueOf: portOf,
+  next: portOf,
 });

@@ -10,7 +10,7 @@ export interface SizePlan {
   /** Bytes without check sequence, each size once. */
   readonly sizes: readonly number[];
   /** The place of the next size in `sizes`. */
-  readonly next: Chooser<{ readonly place: number }>;
+  readonly next: () => number;
   /** Bytes of a frame with check sequence, in the long run. */
   readonly meanBytes: number;
 }
@@ -22,6 +22,21 @@ const sizesOf = ({ mix, sweep }: StreamClientConfig['sizes']): { frameSize: numb
   return Array.from({ length: count }, (_, index) => ({ frameSize: sweep.first + index * sweep.step, weight: 1 }));
 };
 
+const longestRound = 65_536;
+
+/** Whole weights come round again after as many frames as they are together: then there is nothing to reckon. */
+const turnsOf = (choose: Chooser<{ place: number }>, items: readonly { weight: number }[]): (() => number) => {
+  const round = items.reduce((sum, { weight }) => sum + weight, 0);
+  if (round > longestRound || items.some(({ weight }) => !Number.isInteger(weight))) return () => choose(0).place;
+  const places = Uint16Array.from({ length: round }, () => choose(0).place);
+  let turn = 0;
+  return () => {
+    const place = places[turn] as number;
+    turn = turn + 1 === round ? 0 : turn + 1;
+    return place;
+  };
+};
+
 /** Shares are kept evenly, not by chance: a hundred frames have them as well as a million. */
 export const planSizes = (config: StreamClientConfig['sizes']): SizePlan => {
   const sizes = sizesOf(config);
@@ -29,7 +44,7 @@ export const planSizes = (config: StreamClientConfig['sizes']): SizePlan => {
   const items = sizes.map(({ weight }, place) => ({ place, weight }));
   return {
     sizes: sizes.map(({ frameSize }) => frameSize - checkSequenceBytes),
-    next: chooserOf(items, config.sweep === undefined ? 'roundRobin' : 'sequential'),
+    next: turnsOf(chooserOf(items, config.sweep === undefined ? 'roundRobin' : 'sequential'), items),
     meanBytes: sizes.reduce((sum, { frameSize, weight }) => sum + (frameSize * weight) / total, 0),
   };
 };

@@ -6,9 +6,9 @@ export const sumOf = (bytes: Uint8Array, start: number, end: number): number => 
   return at < end ? sum + ((bytes[at] as number) << 8) : sum;
 };
 
-/** Internet checksum of a sum (RFC 1071). */
+/** Internet checksum (RFC 1071) of a sum below 2³²: that of the largest packet is. */
 export const checksumOf = (sum: number): number => {
   let folded = sum;
-  while (folded > 0xffff) folded = (folded & 0xffff) + Math.floor(folded / 65_536);
+  while (folded > 0xffff) folded = (folded & 0xffff) + (folded >>> 16);
   return ~folded & 0xffff;
 };
