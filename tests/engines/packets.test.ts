@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Cable, createCable, deviceCounter, runOrderIn, type Side, startOrderIn } from './namespaces.ts';
 import { takePriority } from './priority.ts';
@@ -163,7 +164,7 @@ describe('a cable that fails', () => {
   });
 });
 
-describe('a bridge between the ends', () => {
+describe('something between the ends', () => {
   let second: Cable;
   beforeEach(() => {
     second = createCable();
@@ -171,17 +172,15 @@ describe('a bridge between the ends', () => {
     // The second cable begins where the first ends.
     second.left.run('ip', 'link', 'set', second.left.device, 'netns', middle.namespace);
     middle.run('ip', 'address', 'flush', 'dev', middle.device);
-    middle.run('ip', 'link', 'add', 'br0', 'type', 'bridge');
-    for (const device of [middle.device, second.left.device]) {
-      middle.run('ip', 'link', 'set', device, 'master', 'br0');
-      middle.run('ip', 'link', 'set', device, 'up');
-    }
-    middle.run('ip', 'link', 'set', 'br0', 'up');
+    middle.run('ip', 'link', 'set', second.left.device, 'up');
   });
   afterEach(() => second.remove());
 
   it.each([1, 10])('drops %d percent by a rule, and exactly those are missing', async (percent) => {
     const middle = cable.right;
+    middle.run('ip', 'link', 'add', 'br0', 'type', 'bridge');
+    for (const device of [middle.device, second.left.device]) middle.run('ip', 'link', 'set', device, 'master', 'br0');
+    middle.run('ip', 'link', 'set', 'br0', 'up');
     middle.run('nft', 'add table bridge t');
     middle.run('nft', 'add chain bridge t c { type filter hook forward priority 0 ; }');
     middle.run('nft', `add rule bridge t c udp dport ${port} numgen random mod 100 < ${percent} counter drop`);
@@ -196,6 +195,34 @@ describe('a bridge between the ends', () => {
     // Only what is lost at the very end of a stream leaves no gap behind.
     expect(dropped - received.counter('stream.lost')).toBeLessThan(10);
     expect(received.counter('stream.lost')).toBeLessThanOrEqual(dropped);
+  });
+
+  it('doubles, swaps and delays frames, and all of that is measured', { retry: 2 }, async () => {
+    const holdMs = 30;
+    const script = fileURLToPath(new URL('packets-forwarder.ts', import.meta.url));
+    const devices = [cable.right.device, second.left.device, String(holdMs)];
+    const args = ['netns', 'exec', cable.right.namespace, process.execPath, script, ...devices];
+    const child = spawn('ip', args, { stdio: ['pipe', 'pipe', 'inherit'] });
+    let said = '';
+    child.stdout.on('data', (bytes) => (said += bytes));
+    await once(child.stdout, 'data');
+    const server = await startOrderIn(second.right, receiver());
+    const config = sender({ load: { rate: 1000 } });
+    const sent = await runOrderIn(cable.left, { ...config, duration: { mode: 'count', count: 1000 } });
+    await sleep(holdMs + 200);
+    const received = await server.stop();
+    child.stdin.end();
+    await once(child, 'exit');
+    const counts = JSON.parse(said.slice(said.indexOf('{')));
+    expect(sent.counter('stream.sent')).toBe(1000);
+    expect(counts).toEqual({ forwarded: 1100, duplicated: 100, swapped: 50 });
+    expect(received.counter('stream.received')).toBe(1000);
+    expect(received.counter('stream.duplicates')).toBe(counts.duplicated);
+    expect(received.counter('stream.reordered')).toBe(counts.swapped);
+    expect(received.counter('stream.lost')).toBe(0);
+    const latencyMs = received.histogram('stream.latency').quantile(0.5) / 1000;
+    expect(latencyMs).toBeGreaterThan(holdMs);
+    expect(latencyMs).toBeLessThan(holdMs + 10);
   });
 });
 

@@ -11,6 +11,7 @@ import { layersOf } from './headers.ts';
 import { changingFields } from './origins.ts';
 import { planSizes } from './sizes.ts';
 
+const witness = 'tshark';
 const folder = mkdtempSync(join(tmpdir(), 'rushhour-frames-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -127,7 +128,7 @@ const readFrames = (frames: readonly Buffer[]): Row[] => {
   const head = Buffer.from('d4c3b2a1020004000000000000000000ffff000001000000', 'hex');
   writeFileSync(file, Buffer.concat([head, ...frames.map(record)]));
   const args = ['-n', '-r', file, ...checking, '-T', 'fields', ...fields.flatMap((field) => ['-e', field])];
-  const text = execFileSync('tshark', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+  const text = execFileSync(witness, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
   const rows = text.split('\n').slice(0, frames.length);
   return rows.map((line) => {
     const cells = line.replaceAll('True', '1').replaceAll('False', '0').split('\t');

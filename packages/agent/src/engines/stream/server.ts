@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { StreamServerConfig } from '@rushhour/protocol';
 import type { EngineContext, Run } from '../../engine.ts';
 import { aborted } from '../../net/aborted.ts';
@@ -22,7 +23,8 @@ import { findOwner, outwardDevices } from '../../net/packet/route.ts';
 import { turnLoop } from '../../net/turn-loop.ts';
 import { Receiver } from './receiver.ts';
 
-const blockBytes = 1_048_576;
+const blockBytes = 131_072;
+const retireMs = 8;
 const watchMs = 200;
 const wildcards = new Set(['0.0.0.0', '::']);
 
@@ -64,7 +66,7 @@ class StreamServer implements Run {
     const receiver = new Receiver(samples, hosts.some((address) => wildcards.has(address)) ? undefined : hosts);
     const [emulated, own] = [new Set(hosts), new Set(host.addresses)];
     const filter = trailerProgram(signatureBytes, signatureFilter.value, signatureFilter.mask);
-    const sizes = { blockBytes, blocks: Math.ceil(config.ringBytes / blockBytes / this.#devices.length) };
+    const sizes = { blockBytes, retireMs, blocks: Math.ceil(config.ringBytes / blockBytes / this.#devices.length) };
     for (const name of this.#devices) {
       const place = { device: requireDevice(name), poller: epollPoller() };
       const ring = new PacketRing({ ...place, filter }, sizes, (frame) => receiver.arrive(frame));
@@ -89,6 +91,8 @@ class StreamServer implements Run {
       for (const device of this.#devices) this.#look(device);
     }, watchMs);
     await Promise.race([aborted(signal), this.#broken.promise]);
+    // The last block is handed over only when its time is up.
+    await sleep(3 * retireMs);
     for (const ring of this.#rings) {
       ring.ready();
       drops.add(ring.takeDrops());

@@ -14,7 +14,7 @@ import { neighbourProgram } from './packet-filter.ts';
 import { PacketRing } from './packet-ring.ts';
 import { openSender } from './packet-socket.ts';
 
-const ringSizes = { blocks: 4, blockBytes: 65_536 } as const;
+const ringSizes = { blocks: 64, blockBytes: 16_384, retireMs: 2 } as const;
 const betweenQuestionsMs = 100;
 
 export class NeighbourSilent extends Error {

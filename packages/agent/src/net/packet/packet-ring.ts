@@ -8,17 +8,18 @@ import { attachProgram, openReceiver, packetOption, setPacketOption, takeDrops }
 
 const version3 = 2;
 const nominalFrameBytes = 2048;
-const retireMs = 1;
 const ofUser = 1;
 const vlanValid = 0x10;
 const vlanTypeValid = 0x40;
 const usualVlanType = 0x8100;
 // Others must get their turn however many frames come.
-const blocksPerTurn = 8;
+const blocksPerTurn = 64;
 
 export interface RingSizes {
   readonly blocks: number;
   readonly blockBytes: number;
+  /** After so long a block is handed over however little is in it: all blocks together bridge `blocks` times that. */
+  readonly retireMs: number;
 }
 
 /** A frame in the ring. Valid only while it is handled: the room is used again. */
@@ -51,7 +52,7 @@ export class PacketRing implements Watcher {
     sizes: RingSizes,
     onFrame: (frame: ArrivedFrame) => void,
   ) {
-    const { blocks, blockBytes } = sizes;
+    const { blocks, blockBytes, retireMs } = sizes;
     this.#fd = openReceiver(place.device, (fd) => {
       setPacketOption(fd, packetOption.version, version3);
       const frames = (blockBytes / nominalFrameBytes) * blocks;
