@@ -5,9 +5,11 @@ import { closeSocket, openSocket, socketType } from '../kernel/socket.ts';
 import { family } from '../kernel/socket-address.ts';
 
 const ioctl = process.arch === 'x64' ? 16 : 29;
-const request = { flags: 0x8913, mtu: 0x8921, hardware: 0x8927, index: 0x8933 } as const;
+const request = { flags: 0x8913, mtu: 0x8921, hardware: 0x8927, index: 0x8933, ethtool: 0x8946 } as const;
 const nameBytes = 16;
 const requestBytes = 40;
+const ethtoolGetLink = 10;
+const ethtoolAt = 64;
 const flag = { up: 1, running: 0x40 } as const;
 
 /** A network interface as frames see it. */
@@ -63,10 +65,23 @@ export const requireDevice = (name: string): Device => {
   return device;
 };
 
+/** What the driver says of the link, which is true at once; undefined where it says nothing. */
+const carrierOf = (fd: number, name: string): boolean | undefined => {
+  const memory = scratch();
+  memory.bytes.fill(0, 0, ethtoolAt + 8);
+  memory.bytes.write(name.slice(0, nameBytes - 1), 0, 'latin1');
+  memory.bytes.writeBigUInt64LE(BigInt(memory.addressOf(ethtoolAt, 8)), nameBytes);
+  memory.bytes.writeUInt32LE(ethtoolGetLink, ethtoolAt);
+  const result = requireLibc().syscall(ioctl, fd, request.ethtool, memory.addressOf(0, requestBytes), 0, 0, 0);
+  return result < 0 ? undefined : memory.bytes.readUInt32LE(ethtoolAt + 4) !== 0;
+};
+
 /** Whether frames can leave by it now. */
 export const linkStateOf = (name: string): 'up' | 'down' | 'gone' =>
   asking((fd) => {
     const flags = ask(fd, request.flags, name)?.readUInt16LE(0);
     if (flags === undefined) return 'gone';
-    return (flags & flag.up) !== 0 && (flags & flag.running) !== 0 ? 'up' : 'down';
+    // The flag of the system may be a second late.
+    const hasCarrier = carrierOf(fd, name) ?? (flags & flag.running) !== 0;
+    return (flags & flag.up) !== 0 && hasCarrier ? 'up' : 'down';
   });
