@@ -113,10 +113,12 @@ const tellUnfit = (scope: PlanScope, { attempts, services }: AttackPlan, { size 
   });
 };
 
+/** Stands for the services of a plan without attempts, which is refused. */
+const noService: AttackService = { service: 'none', protocol: 'raw', transport: 'tcp', isTls: false, port: 18_099 };
+
 /** What a port carries: a single service is on whichever port is named. */
 const serviceOn = ({ services }: AttackPlan, port: number): AttackService =>
-  (services.length === 1 ? services[0] : services.find((service) => service.port === port)) ??
-  (services[0] as AttackService);
+  (services.length === 1 ? services[0] : services.find((service) => service.port === port)) ?? services[0] ?? noService;
 
 /** Makes traffic of attempts: a client that tries them, a server that answers as told and says what arrived. */
 export const planAttack = (scope: PlanScope, plan: AttackPlan): Traffic => {
@@ -135,7 +137,7 @@ export const planAttack = (scope: PlanScope, plan: AttackPlan): Traffic => {
   return {
     engine: plan.engine,
     transport: plan.services.every(({ transport }) => transport === 'udp') ? 'udp' : 'tcp',
-    usualPorts: plan.services.map(({ port }) => port).join(','),
+    usualPorts: (plan.services.length === 0 ? [noService] : plan.services).map(({ port }) => port).join(','),
     rates: [plan.ratePerSecond],
     client: (part) => clientOf(scope, plan, part, shared),
     server: () => ({ config: { role: 'server', ...(plan.tls && { tls: serverTls(scope, plan.tls) }), ...shared } }),

@@ -31,6 +31,12 @@ const signature = {
   ...completeSignature({ name: 's', requests: [{ idx: 0, kind: 'http', method: 'GET', path: '/' }] }, madeByUser),
   ...{ id: 1, issuerID: null, issuer: null, createdAt: '', updatedAt: '' },
 };
+const copy = { plainSha256: 'cd'.repeat(32), sha256: 'ef'.repeat(32), size: 68, key: '', nonce: '', tag: '' };
+const sample = {
+  ...{ id: 1, name: 'test.com', mime: 'application/octet-stream', type: 'test-file', family: '', kind: 'eicar' },
+  ...{ isBuiltin: true, inert: true, container: [], depth: 1, encoding: 'none' },
+  copies: new Map((['none', 'gzip', 'deflate', 'br'] as const).map((compression) => [compression, copy])),
+};
 const records = {
   agents,
   networks,
@@ -38,6 +44,7 @@ const records = {
   files: new Map([[1, { name: 'f', sha256: 'ab'.repeat(32), size: 3, isReady: true }]]),
   dictionaries: new Map([[1, { name: 'd', values: ['a.test', 'b.test'], isCut: false }]]),
   signatures: new Map([[1, signature]]),
+  samples: new Map([[1, sample]]),
 };
 
 const checkOrder = createSchemaCheck(Order);
@@ -55,11 +62,14 @@ const entriesOf = (id: number, more: fc.Arbitrary<object>): fc.Arbitrary<Configu
     .tuple(anyValues.get(id) as fc.Arbitrary<object>, more)
     .map(([chosen, sound]) => entryOf(id, only(id, withinReach({ ...chosen, ...sound }))));
 const entriesWith = (more: fc.Arbitrary<object>) => fc.oneof(...[...planners.keys()].map((id) => entriesOf(id, more)));
-/** Few cases show as much as ten thousand, and signatures are those that are there. */
+/** Few cases show as much as ten thousand, and signatures, samples and campaigns are those that are there. */
 const withinReach = (values: Record<string, unknown>) => {
-  const { fuzzingParams: fuzzing, cveReplayParams: replay } = values as Record<string, Record<string, unknown>>;
+  const given = values as Record<string, Record<string, unknown>>;
+  const { fuzzingParams: fuzzing, cveReplayParams: replay, compromisedHostParams: host } = given;
   return {
     ...values,
+    ...(values['malwareFiles'] !== undefined && { malwareFiles: [1] }),
+    ...(host && { compromisedHostParams: { campaignIds: [1] } }),
     ...(fuzzing && { fuzzingParams: { ...fuzzing, maxCases: 20 } }),
     ...(replay && { cveReplayParams: { ...replay, signatureIds: [1], filter: undefined, repeat: 1 } }),
   };
