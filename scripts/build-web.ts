@@ -26,7 +26,8 @@ const isFresh = () => {
 export const ensureWeb = async () => {
   if (isFresh()) return;
   console.log('Building the web interface; this is done once …');
-  const { code } = await run('vite', ['build', 'packages/web', '--logLevel', 'warn']);
+  // Tests are no reason to hand out what React needs for development.
+  const { code } = await run('vite', ['build', 'packages/web', '--logLevel', 'warn'], { NODE_ENV: 'production' });
   if (code !== 0) throw new Error('the web interface could not be built');
 };
 

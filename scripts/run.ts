@@ -5,12 +5,16 @@ import { fileURLToPath } from 'node:url';
 export const root = fileURLToPath(new URL('..', import.meta.url));
 
 /** Runs a program of the workspace, shows its output, and answers its exit code and what it printed. */
-export const run = (command: string, args: readonly string[]): Promise<{ code: number; output: string }> =>
+export const run = (
+  command: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+): Promise<{ code: number; output: string }> =>
   new Promise((resolve) => {
     const path = [join(root, 'node_modules/.bin'), process.env['PATH']].join(delimiter);
     const child = spawn(command, args, {
       cwd: root,
-      env: { ...process.env, PATH: path },
+      env: { ...process.env, ...env, PATH: path },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     let output = '';
