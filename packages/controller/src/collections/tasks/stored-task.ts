@@ -57,7 +57,15 @@ export const storedPlane = <Entry extends AccessPlaneEntry | ControlPlaneEntry>(
   entries.map((entry) => ({ ...entry, agent: { id: entry.agent.id } }));
 
 /** Kinds that cannot be deleted while a task uses them. */
-const guardedKinds: readonly string[] = ['network', 'tunnel', 'certificate', 'file', 'dictionary', 'application', 'signature'];
+const guardedKinds: readonly string[] = [
+  'network',
+  'tunnel',
+  'certificate',
+  'file',
+  'dictionary',
+  'application',
+  'signature',
+];
 
 type Linked = Pick<StoredTask, 'configuration' | 'accessPlane' | 'controlPlane'>;
 
