@@ -37,7 +37,7 @@ describe('load profile', () => {
     const profile = new LoadProfile(
       segmentsOf({ rate: 50, initialRate: 10, rampStep: 20 }, { seconds: 5, rampUpSec: 0, rampDownSec: 0 }),
     );
-    expect([0, 1, 2, 4.5, 5].map((second) => profile.rateAt(second))).toEqual([10, 30, 50, 50, 0]);
+    expect([0, 1, 2, 4.5, 5].map((second) => profile.rateAt(second))).toEqual([10, 30, 50, 50, 50]);
     expect(dueTimes(profile)).toHaveLength(10 + 30 + 3 * 50);
   });
 

@@ -74,10 +74,11 @@ export class LoadProfile {
     return Number.POSITIVE_INFINITY;
   }
 
+  /** The rate that is wanted; after the end the one it ended with, so that the last second is told as it was. */
   rateAt(seconds: number): number {
     const segment = this.#segments.findLast((candidate) => candidate.begins <= seconds);
-    if (segment === undefined || seconds >= segment.begins + segment.seconds) return 0;
-    if (segment.from === segment.to) return segment.from;
+    if (segment === undefined) return 0;
+    if (segment.from === segment.to || seconds >= segment.begins + segment.seconds) return segment.to;
     return segment.from + ((segment.to - segment.from) * (seconds - segment.begins)) / segment.seconds;
   }
 }

@@ -4,7 +4,7 @@ import { IconDownload } from '@tabler/icons-react';
 import { VerdictBadge } from '../../components/badges.tsx';
 import { TimeText } from '../../components/time-text.tsx';
 import { text } from '../../lib/text.ts';
-import { clock } from '../../lib/units.ts';
+import { clock, measured } from '../../lib/units.ts';
 
 const { run } = text;
 type Format = keyof typeof run.formats;
@@ -14,7 +14,7 @@ const formats = Object.keys(run.formats) as Format[];
 export const RunResult = ({ result }: { result: Result }) => (
   <Stack>
     <Verdict result={result} />
-    {result.thresholds.length > 0 && <Thresholds thresholds={result.thresholds} />}
+    {result.thresholds.length > 0 && <Thresholds result={result} />}
   </Stack>
 );
 
@@ -49,27 +49,37 @@ const Verdict = ({ result }: { result: Result }) => (
 
 const outcomeColors = { passed: 'teal', failed: 'red', noData: 'yellow', pending: 'gray' } as const;
 
-const Thresholds = ({ thresholds }: { thresholds: Result['thresholds'] }) => (
+type Threshold = Result['thresholds'][number];
+
+/** In the unit of what is judged, such as milliseconds. */
+const judged = ({ summary }: Result, { metric, aggregation }: Threshold, value: number | null) => {
+  const known = summary.flatMap(({ metrics }) => metrics).find((one) => one.metric === metric);
+  if (known === undefined || aggregation === 'count') return measured(value, '');
+  return measured(value, aggregation === 'rate' ? `${known.unit}/s` : known.unit);
+};
+
+const Thresholds = ({ result }: { result: Result }) => (
   <Card withBorder padding="sm">
     <Title order={3} size="h5" mb="xs">
       {run.thresholds}
     </Title>
     <Table verticalSpacing={4} className="numbers">
       <Table.Tbody>
-        {thresholds.map(({ name, metric, aggregation, operator, value, actual, outcome, breachedAt }) => (
-          <Table.Tr key={name}>
-            <Table.Td>{name}</Table.Td>
+        {result.thresholds.map((threshold) => (
+          <Table.Tr key={threshold.name}>
+            <Table.Td>{threshold.name}</Table.Td>
             <Table.Td>
-              {aggregation}({metric}) {operator} {value}
+              {threshold.aggregation}({threshold.metric}) {threshold.operator}{' '}
+              {judged(result, threshold, threshold.value)}
             </Table.Td>
-            <Table.Td ta="right">{actual === null ? '–' : Math.round(actual * 1000) / 1000}</Table.Td>
+            <Table.Td ta="right">{judged(result, threshold, threshold.actual)}</Table.Td>
             <Table.Td ta="right">
-              <Text span size="sm" fw={600} c={outcomeColors[outcome]}>
-                {run.outcomes[outcome]}
+              <Text span size="sm" fw={600} c={outcomeColors[threshold.outcome]}>
+                {run.outcomes[threshold.outcome]}
               </Text>{' '}
-              {breachedAt !== null && (
+              {threshold.breachedAt !== null && (
                 <Text span size="xs" c="dimmed">
-                  {run.breachedAt} <TimeText at={breachedAt} />
+                  {run.breachedAt} <TimeText at={threshold.breachedAt} />
                 </Text>
               )}
             </Table.Td>
