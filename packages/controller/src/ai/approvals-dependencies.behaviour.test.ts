@@ -354,6 +354,24 @@ describe('between approval and confirmation', () => {
     await taskRoutes.update({ body: { id: rich.id, configuration } as never });
   });
 
+  it('a signature that a filter finds anew is found', async () => {
+    const { cve, tasks: taskRoutes } = lab.client;
+    const draft = (path: string, tags: string) => ({
+      body: { name: path, tags, requests: [{ idx: 0, kind: 'http', method: 'GET', path }] } as never,
+    });
+    await cve.create(draft('/first', 'wanted'));
+    const { data: other } = await cve.create(draft('/second', 'spare'));
+    const { configuration } = (await taskRoutes.get({ params: { id: rich.id } })).data;
+    const ends = [{ agent: { id: rich.near } }];
+    const values = { sources: ends, targets: ends, cveReplayParams: { filter: { tag: ['wanted'] } } };
+    const { id: plugin } = plugins.find(({ name }) => name === 'cve-replay') ?? { id: 0 };
+    const added = { id: rich.id, configuration: [...configuration, { plugin: { id: plugin }, values }] };
+    await taskRoutes.update({ body: added as never });
+    const tag = (tags: string) => () => cve.update({ body: { id: other, tags } as never });
+    await expectFound(tag('wanted'), /^\/deps\/cveSignatures\//, tag('spare'), 'filter');
+    await taskRoutes.update({ body: { id: rich.id, configuration } as never });
+  });
+
   it('names, descriptions, comments, times and heartbeats do not matter', async () => {
     const token = await approved();
     const changed: string[] = [];

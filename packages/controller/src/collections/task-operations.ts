@@ -3,6 +3,7 @@ import type { TaskOperations } from '../ai/approvals-tasks.ts';
 import { digestOf } from '../ai/digest.ts';
 import { secretHash, type TaskDependencies } from '../ai/digest-subject.ts';
 import type { Runs } from '../runs/create-runs.ts';
+import { withSmartLists } from '../runs/plan/smart-lists.ts';
 import type { Calendar } from '../runs/schedules/calendar.ts';
 import { openCertificate } from '../store/certificates.ts';
 import { findSignatures } from '../store/cve.ts';
@@ -71,7 +72,9 @@ const isSpoofing = (task: StoredTask, { records }: Gathered) => {
   );
 };
 
-const dependenciesOf = async (executor: Executor, store: Store, task: StoredTask): Promise<TaskDependencies> => {
+const dependenciesOf = async (executor: Executor, store: Store, stored: StoredTask): Promise<TaskDependencies> => {
+  // What a filter finds now is what a start would freeze.
+  const task = await withSmartLists(executor, stored);
   const gathered = await gatherTask(executor, task as Parameters<typeof gatherTask>[1]);
   const agentIds = taskReferences(task).flatMap(({ kind, id }) => (kind === 'agent' ? [id] : []));
   return {
