@@ -1,11 +1,11 @@
-import { Button, Checkbox, Group, Stack, Table, Text } from '@mantine/core';
+import { Checkbox, Group, Stack, Table, Text } from '@mantine/core';
 import { IconTrash } from '@tabler/icons-react';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { TaskBadge, VerdictBadge } from '../../components/badges.tsx';
+import { BulkButton } from '../../components/resource/bulk-button.tsx';
 import { TimeText } from '../../components/time-text.tsx';
-import { useToasts } from '../../components/toasts.tsx';
 import { client } from '../../lib/client.ts';
 import { useMay } from '../../lib/session.ts';
 import { text } from '../../lib/text.ts';
@@ -17,25 +17,15 @@ const { task: words } = text;
 export const TaskRuns = ({ id }: { id: number }) => {
   const [chosen, setChosen] = useState<readonly number[]>([]);
   const may = useMay();
-  const toasts = useToasts();
   const queries = useQueryClient();
   const { data = [] } = useQuery({
     queryKey: ['tasks', 'runs', id],
     queryFn: async () => (await client.tasks.runs({ params: { id }, query: { count: 50 } })).data,
   });
-  const remove = useMutation({
-    mutationFn: async () => {
-      const { data: results } = await client.tasks.removeRuns({ params: { id }, body: { array: [...chosen] } });
-      const refused = results.find(({ ok }) => !ok);
-      if (refused !== undefined) throw new Error(refused.error);
-    },
-    onSuccess: () => toasts.done(text.table.removed(chosen.length)),
-    onError: (error) => toasts.problem(error),
-    onSettled: () => {
-      setChosen([]);
-      return queries.invalidateQueries({ queryKey: ['tasks'] });
-    },
-  });
+  const onRemoved = () => {
+    setChosen([]);
+    void queries.invalidateQueries({ queryKey: ['tasks'] });
+  };
   if (data.length === 0) return <Text c="dimmed">{words.neverRan}</Text>;
   const canRemove = may('tasks', 'removeRuns');
   const toggle = (run: number) =>
@@ -44,17 +34,16 @@ export const TaskRuns = ({ id }: { id: number }) => {
     <Stack gap="xs">
       {chosen.length > 0 && (
         <Group>
-          <Button
-            color="red"
-            variant="light"
-            leftSection={<IconTrash size={16} />}
-            loading={remove.isPending}
-            onClick={() => {
-              if (window.confirm(`${words.deleteRuns(chosen.length)}? ${text.table.removeText}`)) remove.mutate();
-            }}
-          >
-            {words.deleteRuns(chosen.length)}
-          </Button>
+          <BulkButton
+            label={words.deleteRuns(chosen.length)}
+            icon={<IconTrash size={16} />}
+            items={data
+              .filter((one) => chosen.includes(one.id))
+              .map((one) => ({ id: one.id, name: words.runNumber(one.number) }))}
+            run={(array) => client.tasks.removeRuns({ params: { id }, body: { array } })}
+            onDone={onRemoved}
+            question={text.table.removeText}
+          />
         </Group>
       )}
       <Table.ScrollContainer minWidth={560}>
