@@ -10,10 +10,13 @@ import { type AttackComparison, compareResults } from './compare-results.ts';
 import { type MalwareReport, malwareReport } from './malware-report.ts';
 import { type AttackCounts, type AttackRates, countsOf, isPlain, rates } from './rates.ts';
 import { requestText } from './request-text.ts';
+import { readSignatureFacts, type SignatureFacts, signatureIdOf } from './signature-facts.ts';
 
 /** A result with what is worth reading of it. */
 export interface ShownAttempt extends AttackResult {
   readonly category: string;
+  /** Of attempts made from signatures that are still in the catalogue. */
+  readonly signature?: SignatureFacts;
 }
 
 /** An attempt that went wrong for the device, with the request itself. */
@@ -56,9 +59,31 @@ export interface SecurityReport {
 
 const leastCoverage = 0.95;
 const mostExhibits = 500;
+const briefLetters = 500;
 const severities = ['critical', 'high', 'medium', 'low', 'info', 'unknown'];
 
-const shown = (result: StoredAttackResult): ShownAttempt => ({ ...shownResult(result), category: result.category });
+type Catalogue = ReadonlyMap<number, SignatureFacts>;
+
+const factsOf = (result: StoredAttackResult, catalogue: Catalogue): SignatureFacts | undefined =>
+  catalogue.get(signatureIdOf(result) ?? 0);
+
+const shown = (result: StoredAttackResult, catalogue: Catalogue): ShownAttempt => {
+  const signature = factsOf(result, catalogue);
+  return { ...shownResult(result), category: result.category, ...(signature && { signature }) };
+};
+
+/** Worst first: by severity, then what is known to be exploited, then by score and by how likely it is exploited. */
+const worstFirst =
+  (catalogue: Catalogue) =>
+  (a: StoredAttackResult, b: StoredAttackResult): number => {
+    const [left, right] = [factsOf(a, catalogue), factsOf(b, catalogue)];
+    return (
+      severities.indexOf(a.severity) - severities.indexOf(b.severity) ||
+      Number(right?.kev ?? false) - Number(left?.kev ?? false) ||
+      (right?.cvssScore ?? -1) - (left?.cvssScore ?? -1) ||
+      (right?.epssScore ?? -1) - (left?.epssScore ?? -1)
+    );
+  };
 
 const grouped = (results: readonly StoredAttackResult[], nameOf: (result: StoredAttackResult) => readonly string[]) => {
   const groups = new Map<string, StoredAttackResult[]>();
@@ -91,8 +116,8 @@ const requestsOf = (files: readonly RunAttempts[], runId: number, wanted: Readon
   return texts;
 };
 
-const exhibit = (result: StoredAttackResult, requests: ReadonlyMap<string, string>): Exhibit => ({
-  ...shown(result),
+const exhibit = (result: StoredAttackResult, requests: ReadonlyMap<string, string>, catalogue: Catalogue): Exhibit => ({
+  ...shown(result, catalogue),
   request: requests.get(result.attemptID) ?? '',
   response: Buffer.from(result.excerpt, 'base64').toString('latin1'),
 });
@@ -111,6 +136,23 @@ const gateOf = (thresholds: readonly ThresholdResult[]): SecurityReport['gate'] 
   return { passed: own.every(({ outcome }) => outcome === 'passed'), thresholds: own };
 };
 
+const passedIn = (attacks: readonly StoredAttackResult[], catalogue: Catalogue) =>
+  attacks
+    .filter(({ outcome, expected }) => outcome === 'passed' && expected !== 'allow')
+    .toSorted(worstFirst(catalogue))
+    .slice(0, mostExhibits);
+
+const falsePositivesIn = (results: readonly StoredAttackResult[]) =>
+  results
+    .filter(({ kind, outcome }) => kind === 'benign' && (outcome === 'blocked' || outcome === 'modified'))
+    .slice(0, mostExhibits);
+
+/** For what is said of every attempt: long texts would make reports many times as large. */
+const briefly = (catalogue: Catalogue): Catalogue =>
+  new Map(
+    [...catalogue].map(([id, facts]) => [id, { ...facts, remediation: facts.remediation.slice(0, briefLetters) }]),
+  );
+
 const attacksIn = (results: readonly StoredAttackResult[]) =>
   results.filter(({ kind }) => kind !== 'benign') as unknown as AttackResult[];
 
@@ -124,13 +166,11 @@ export const readSecurityReport = async (
   if (results.length === 0) return undefined;
   const judged = results as unknown as AttackResult[];
   const attacks = results.filter(({ kind }) => kind !== 'benign');
-  const passed = attacks
-    .filter(({ outcome, expected }) => outcome === 'passed' && expected !== 'allow')
-    .toSorted((a, b) => severities.indexOf(a.severity) - severities.indexOf(b.severity))
-    .slice(0, mostExhibits);
-  const stopped = results
-    .filter(({ kind, outcome }) => kind === 'benign' && (outcome === 'blocked' || outcome === 'modified'))
-    .slice(0, mostExhibits);
+  const ids = attacks.flatMap((result) => signatureIdOf(result) ?? []);
+  const catalogue = await readSignatureFacts(read, ids);
+  const brief = briefly(catalogue);
+  const passed = passedIn(attacks, catalogue);
+  const stopped = falsePositivesIn(results);
   const files = await runAttemptsOf(read, run.id);
   const requests = requestsOf(files, run.id, new Set([...passed, ...stopped].map(({ attemptID }) => attemptID)));
   const baseline = await baselineOf(read, run);
@@ -142,8 +182,8 @@ export const readSecurityReport = async (
     rates: found,
     isConclusive: (found.coverage.value ?? 0) >= leastCoverage,
     matrix: matrixOf(attacks),
-    passed: passed.map((result) => exhibit(result, requests)),
-    falsePositives: stopped.map((result) => exhibit(result, requests)),
+    passed: passed.map((result) => exhibit(result, requests, catalogue)),
+    falsePositives: stopped.map((result) => exhibit(result, requests, catalogue)),
     mechanisms: grouped(results, ({ mechanism }) => (mechanism === null ? [] : [mechanism])).map(
       ({ name, attempts }) => ({
         mechanism: name,
@@ -158,6 +198,6 @@ export const readSecurityReport = async (
     baselineRunID: baseline ?? null,
     comparison: earlier === undefined ? null : compareResults(attacksIn(earlier), attacksIn(results)),
     gate: gateOf(thresholds),
-    attempts: results.map(shown),
+    attempts: results.map((result) => shown(result, brief)),
   };
 };

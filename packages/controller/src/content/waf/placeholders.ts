@@ -46,6 +46,9 @@ const soap = (value: Encoded): string =>
     ? value.text
     : `<?xml version="1.0"?><soap:Envelope xmlns:soap="http://schemas.xmlsoap.org/soap/envelope/"><soap:Body><find><name>${xmlText(value)}</name></find></soap:Body></soap:Envelope>`;
 
+/** Stands for a place where a whole signature is played instead of a payload. */
+export const signaturePlace = 'signature';
+
 /** Places by name; one that is not here is not supported. */
 export const places: Readonly<Record<string, Place>> = {
   'url-path': (value, base) => ({ method: 'GET', path: `${base.replace(/\/$/, '')}/${urlText(value)}` }),

@@ -1,5 +1,5 @@
 import type { MetricValue } from '@rushhour/contract';
-import type { SecurityReport } from '../../attacks/security-report.ts';
+import type { SecurityReport, ShownAttempt } from '../../attacks/security-report.ts';
 import type { ReportData } from './report-data.ts';
 
 const members = ['sum', 'rate', 'count', 'min', 'max', 'avg', 'p50', 'p90', 'p95', 'p99', 'p999', 'last'] as const;
@@ -32,14 +32,24 @@ const attemptMembers = [
   'durationMs',
 ] as const;
 
+const signatureHead = ['cve', 'cwe', 'cvss', 'cvssVector', 'epss', 'kev', 'remediation'];
+
+const signatureFields = ({ signature }: ShownAttempt): readonly unknown[] => {
+  if (signature === undefined) return signatureHead.map(() => '');
+  const { cveIDs, cweIDs, cvssScore, cvssVector, epssScore, kev, remediation } = signature;
+  return [cveIDs.join(' '), cweIDs.join(' '), cvssScore, cvssVector, epssScore, kev, remediation];
+};
+
 /** One line for each attempt. */
 const attemptsCsv = ({ attempts }: SecurityReport): string => {
-  const head = line([...attemptMembers, 'techniques', 'status', 'clientEnd', 'serverSeen', 'sentBytes', 'reason']);
+  const own = ['techniques', 'status', 'clientEnd', 'serverSeen', 'sentBytes', 'reason'];
+  const head = line([...attemptMembers, ...own, ...signatureHead]);
   const rows = attempts.map((attempt) =>
     line([
       ...attemptMembers.map((member) => attempt[member]),
       attempt.techniques.join(' '),
       ...[attempt.client.status, attempt.client.end, attempt.server.seen, attempt.client.sentBytes, attempt.reason],
+      ...signatureFields(attempt),
     ]),
   );
   return head + rows.join('');

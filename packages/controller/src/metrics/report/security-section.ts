@@ -35,6 +35,27 @@ const summaryOf = ({ rates, isConclusive, device, gate, fingerprints }: Security
   return `${doubt}<table><tbody>${rows.join('')}</tbody></table>`;
 };
 
+const scoreText = (score: number | null | undefined, digits: number) =>
+  score === null || score === undefined ? '–' : score.toFixed(digits);
+
+/** Attacks that got through, with what the catalogue knows of their signatures. */
+const passedOf = ({ passed }: SecurityReport) => {
+  if (passed.length === 0) return '<h3>Attacks that got through</h3><p>None.</p>';
+  const head = ['What', 'Form', 'Severity', 'CVE', 'CWE', 'CVSS', 'EPSS', 'KEV', 'Request and remedy'];
+  const rows = passed.map(({ refName, variant, severity, request, signature }) => {
+    const names = [refName, variant, severity, signature?.cveIDs.join(' ') || '–', signature?.cweIDs.join(' ') || '–'];
+    const scores = [scoreText(signature?.cvssScore, 1), scoreText(signature?.epssScore, 3)];
+    const remedy = signature?.remediation ? `<p>${escaped(signature.remediation.slice(0, 1000))}</p>` : '';
+    const cells = [
+      ...names.map((text) => cell(text)),
+      ...scores.map((text) => cell(text, 'n')),
+      cell(signature?.kev ? 'yes' : '–'),
+    ];
+    return `<tr>${cells.join('')}<td><pre>${escaped(request.slice(0, 600))}</pre>${remedy}</td></tr>`;
+  });
+  return `<h3>Attacks that got through</h3>${table(head, rows)}`;
+};
+
 const exhibits = (title: string, all: readonly Exhibit[]) =>
   `<h3>${escaped(title)}</h3>${
     all.length === 0
@@ -102,7 +123,7 @@ export const securitySection = (report: SecurityReport | null): string => {
   return [
     summaryOf(report),
     `<h3>By category and severity</h3>${table(['Category', 'Severity', ...countHead], matrix)}`,
-    exhibits('Attacks that got through', report.passed),
+    passedOf(report),
     exhibits('False positives', report.falsePositives),
     `<h3>How the device blocks</h3>${table(['Mechanism', 'Attempts'], mechanisms)}`,
     `<h3>Forms of attack</h3>${table(['Form', ...countHead], evasion)}`,
