@@ -40,6 +40,7 @@ export const createRunService = ({ config, store, settings, bus, log, agents, fi
   const metrics = createMetrics({ store, gateway, log });
   const runs = createRuns({
     store,
+    blobs: files.blobs,
     settings,
     bus,
     log,

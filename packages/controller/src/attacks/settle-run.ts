@@ -1,11 +1,13 @@
 import { type Attempt, AttemptRecord } from '@rushhour/protocol';
 import * as value from 'typebox/value';
 import { setAttackResults } from '../store/attack-results.ts';
+import type { Blobs } from '../store/blobs/blobs.ts';
 import type { Executor } from '../store/database.ts';
 import type { Store } from '../store/index.ts';
 import { noteVerdicts } from '../store/malware.ts';
-import { type RunAttempts, runAttemptsOf, runRecordsOf } from '../store/run-attempts.ts';
-import type { RunRecord } from '../store/runs.ts';
+import { endedRunsNaming, type RunAttempts, runAttemptsOf, runRecordsOf } from '../store/run-attempts.ts';
+import { type RunRecord, runs } from '../store/runs.ts';
+import { detectionsOf } from './alerts/run-alerts.ts';
 import { type BlockPolicy, usualPolicy } from './evidence.ts';
 import { type JoinedResult, joinRecords, type ToldByOrder } from './join-records.ts';
 
@@ -29,8 +31,17 @@ const toldBy = async (read: Executor, runID: number, orders: RunAttempts['orders
   }));
 };
 
+export interface SettleDeps {
+  readonly store: Store;
+  /** Where files of alerts are read from. */
+  readonly blobs: Pick<Blobs, 'read'>;
+}
+
 /** Joins what both ends told of the attempts of a run and stores what became of each. Nothing where there were none. */
-export const settleAttacks = async (store: Store, { id, taskID, number, t0, labels }: RunRecord): Promise<void> => {
+export const settleAttacks = async (
+  { store, blobs }: SettleDeps,
+  { id, taskID, number, t0, labels }: RunRecord,
+): Promise<void> => {
   const files = await runAttemptsOf(store.read, id);
   if (files.length === 0 || t0 === null) return;
   const results: JoinedResult[] = [];
@@ -38,9 +49,10 @@ export const settleAttacks = async (store: Store, { id, taskID, number, t0, labe
     const name = `${id}-${sha256.slice(0, 8)}`;
     const told = await toldBy(store.read, id, orders);
     const attempts = attemptsIn(text);
-    results.push(
-      ...joinRecords({ attempts, policy: { ...usualPolicy, ...(policy as object) } as BlockPolicy, told, t0, name }),
-    );
+    const judged = { ...usualPolicy, ...(policy as object) } as BlockPolicy;
+    const joined = joinRecords({ attempts, policy: judged, told, t0, name });
+    const detections = await detectionsOf({ read: store.read, blobs }, { policy, attempts, results: joined, told });
+    results.push(...joined.map((result, index) => ({ ...result, ...detections?.[index] })));
   }
   const device = labels['device'] ?? '';
   await store.database.transaction(async (tx) => {
@@ -54,4 +66,12 @@ export const settleAttacks = async (store: Store, { id, taskID, number, t0, labe
       results.filter(({ kind }) => kind === 'malware').map(({ refID }) => refID),
     );
   });
+};
+
+/** Settles anew the runs whose alerts are in a file that has only now become complete. */
+export const settleAlerts = async (deps: SettleDeps, fileId: number): Promise<void> => {
+  for (const runId of await endedRunsNaming(deps.store.read, fileId)) {
+    const run = await runs.find(deps.store.read, runId);
+    if (run !== undefined) await settleAttacks(deps, run);
+  }
 };

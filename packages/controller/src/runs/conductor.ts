@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { AgentGateway } from '../agents/gateway.ts';
 import type { Bus } from '../bus/local.ts';
 import { ApiError } from '../errors.ts';
+import type { Blobs } from '../store/blobs/blobs.ts';
 import type { Store } from '../store/index.ts';
 import { activeRuns, markRecovering } from '../store/runs.ts';
 import type { SettingsStore } from '../store/settings.ts';
@@ -29,6 +30,8 @@ import { isActive, runStatus } from './task-state.ts';
 
 export interface ConductorDeps {
   store: Store;
+  /** Where files of alerts are read from. */
+  blobs: Pick<Blobs, 'read'>;
   settings: Pick<SettingsStore, 'current'>;
   bus: Bus;
   gateway: AgentGateway;

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { createAttackValues } from '../attacks/attack-values.ts';
 import { settleAttacks } from '../attacks/settle-run.ts';
 import type { Bus } from '../bus/local.ts';
+import type { Blobs } from '../store/blobs/blobs.ts';
 import type { Change } from '../store/change.ts';
 import type { Store } from '../store/index.ts';
 import { notify } from '../store/notifications.ts';
@@ -19,6 +20,7 @@ import { judge, verdicts } from './verdict.ts';
 
 interface Deps {
   store: Store;
+  blobs: Pick<Blobs, 'read'>;
   bus: Bus;
   settings: Pick<SettingsStore, 'current'>;
   metrics: RunMetrics;
@@ -54,7 +56,7 @@ const tellStarter = async (
 };
 
 /** The ends of runs: those that never sent anything, and those that have results. */
-export const createEnding = ({ store, bus, settings, metrics, ledger, courier, log }: Deps) => {
+export const createEnding = ({ store, blobs, bus, settings, metrics, ledger, courier, log }: Deps) => {
   const finalOf = (run: RunRecord): RunPatch => {
     const now = Date.now();
     return {
@@ -74,7 +76,7 @@ export const createEnding = ({ store, bus, settings, metrics, ledger, courier, l
   const measure = async ({ run }: RunView, problems: string[]) => {
     if (!hasSent(run)) return { entries: [], thresholds: untested(run.thresholds) };
     try {
-      await settleAttacks(store, run);
+      await settleAttacks({ store, blobs }, run);
       const attacks = await createAttackValues(store.read, run);
       const reader: MetricReader = {
         value: (query) => (attacks.isOurs(query.metric) ? attacks.value(query.metric) : metrics.value(query)),

@@ -48,6 +48,24 @@ export const attemptPoliciesOf = async (read: Executor, runID: number) =>
     policy: JSON.parse(policy) as Record<string, unknown>,
   }));
 
+const named = statement((db, p: { pattern: string }) =>
+  db
+    .selectFrom('runAttempts')
+    .innerJoin('runs', 'runs.id', 'runAttempts.runID')
+    .select(['runAttempts.runID', 'runAttempts.policy'])
+    .where('runs.status', '>=', 7)
+    .where('runAttempts.policy', 'like', p.pattern)
+    .orderBy('runAttempts.runID'),
+);
+/** Runs that have ended and whose alerts are in this file. */
+export const endedRunsNaming = async (read: Executor, fileId: number): Promise<number[]> => {
+  const found = (await named.all(read, { pattern: `%"fileID":${fileId}%` })).filter(({ policy }) => {
+    const { alerts } = JSON.parse(policy) as { alerts?: { enabled?: unknown; fileID?: unknown } };
+    return alerts?.enabled === true && alerts.fileID === fileId;
+  });
+  return [...new Set(found.map(({ runID }) => runID))];
+};
+
 /** The file of attempts with this hash, of whichever run. */
 export const attemptsWithHash = async (read: Executor, sha256: string): Promise<Buffer | undefined> => {
   const found = await byHash.first(read, { sha256 });

@@ -25,7 +25,16 @@ export const blockPolicy = section('What counts as stopped', {
   alerts: section('Alerts of the device', {
     enabled: flag('Read them'),
     format: choice('Format', ['suricata-eve', 'cef', 'leef', 'syslog-regex']),
-    fileID: Type.Optional(fileId('File of alerts', ['other', 'csv', 'payload'])),
+    fileID: Type.Optional(
+      fileId('File of alerts; it may be an upload that is completed once the test has ended', [
+        'other',
+        'csv',
+        'payload',
+      ]),
+    ),
+    regex: maybeText(
+      'Of syslog-regex: pattern (RE2) with groups named time, src, srcPort, dst, dstPort, rule, message and action',
+    ),
     windowMs: milliseconds('Time around an attempt', 5000),
     matchOn: subset('What must agree', ['tuple', 'token', 'signature'], ['tuple']),
   }),

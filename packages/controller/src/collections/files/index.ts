@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import type { api, FileUpload, NewFile } from '@rushhour/contract';
+import { settleAlerts } from '../../attacks/settle-run.ts';
 import { assertAllFound, assertFresh, cursorOf, one, pageRequestOf } from '../../crud.ts';
 import { ApiError, invalid, notFound } from '../../errors.ts';
 import type { Caller, Handlers } from '../../handlers.ts';
@@ -101,7 +102,11 @@ export const fileHandlers = ({ store, settings, files: service, agentFiles }: De
       const { name = nameOfUpload(upload.filename) } = upload.fields;
       return storeContent(upload.stream, { ...upload.fields, name, ...dated }, caller);
     },
-    content: ({ params, chunk }, caller) => takeChunk(deps, params.id, chunk, caller),
+    content: async ({ params, chunk }, caller) => {
+      const taken = await takeChunk(deps, params.id, chunk, caller);
+      if (taken.data.complete) await settleAlerts(deps, params.id);
+      return taken;
+    },
     update: ({ body: { id, updatedAt, ...patch } }, caller) =>
       store.change(caller, async (tx) => {
         const file = await mustFind(tx, id);

@@ -8,6 +8,7 @@ import type {
   SealedFile,
   TlsClientSettings,
 } from '@rushhour/protocol';
+import { patternProblem } from '../../attacks/alerts/syslog-pattern.ts';
 import { placesOf } from './address-book.ts';
 import { tcpFigures } from './figures.ts';
 import { type PlanScope, pointerIn } from './plan-scope.ts';
@@ -21,6 +22,11 @@ export interface Detection {
     readonly afterSilentDrop: boolean;
     readonly retries: number;
     readonly timeoutMs: number;
+  };
+  readonly alerts?: {
+    readonly enabled: boolean;
+    readonly fileID?: number | undefined;
+    readonly regex?: string | undefined;
   };
   readonly [member: string]: unknown;
 }
@@ -113,6 +119,19 @@ const tellUnfit = (scope: PlanScope, { attempts, services }: AttackPlan, { size 
   });
 };
 
+const tellAlerts = (scope: PlanScope, detection: Detection): void => {
+  const { alerts } = detection;
+  if (alerts === undefined || !alerts.enabled) return;
+  const holders = Object.entries(scope.leaf.values as Record<string, { detection?: unknown } | undefined>);
+  const holder = holders.find(([, value]) => value?.detection === detection)?.[0] ?? '';
+  const path = pointerIn(scope, holder, 'detection', 'alerts');
+  const problem = alerts.regex === undefined ? undefined : patternProblem(alerts.regex);
+  if (problem !== undefined) scope.issues.error(`${path}/regex`, 'BAD_REGEX', problem);
+  if (alerts.fileID === undefined) {
+    scope.issues.caveat(`${path}/fileID`, 'NO_ALERT_FILE', 'no file of alerts is named: detection stays unknown');
+  }
+};
+
 /** Stands for the services of a plan without attempts, which is refused. */
 const noService: AttackService = { service: 'none', protocol: 'raw', transport: 'tcp', isTls: false, port: 18_099 };
 
@@ -122,14 +141,17 @@ const serviceOn = ({ services }: AttackPlan, port: number): AttackService =>
 
 /** Makes traffic of attempts: a client that tries them, a server that answers as told and says what arrived. */
 export const planAttack = (scope: PlanScope, plan: AttackPlan): Traffic => {
-  const file = fileOf(plan, plan.detection);
+  const written = fileOf(plan, plan.detection);
+  // The same whenever the plan is made again, so that agents that are prepared apart agree.
+  const runToken = hashOf('token', scope.leaf.path, written.sha256).slice(0, 12);
+  const file = { ...written, policy: { ...written.policy, runToken } };
   tellUnfit(scope, plan, file);
+  tellAlerts(scope, plan.detection);
   scope.attempts.add(file);
   const shared = {
     attempts: { $file: file.sha256, as: 'path' } satisfies FileReference,
     files: plan.files ?? [],
-    // The same whenever the plan is made again, so that agents that are prepared apart agree.
-    runToken: hashOf('token', scope.leaf.path, file.sha256).slice(0, 12),
+    runToken,
     proofKey: hashOf('proof', scope.leaf.path, file.sha256),
     marker: plan.marker ?? true,
   };

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { defaultSettings, permissions, type Settings, type StartBody, type Threshold } from '@rushhour/contract';
 import { pino } from 'pino';
 import { localBus } from '../../bus/local.ts';
@@ -62,6 +63,7 @@ export const createWorld = async () => {
   const conduct = () =>
     createRuns({
       ...{ store, bus, log, planner, databaseUrl, gateway: net.gateway, metrics: metrics.metrics },
+      blobs: { read: async () => Readable.from([]) },
       settings: { current: () => current },
       timing: { ...quickTiming, ...timing },
       checkDefinition: async () => [],

@@ -140,6 +140,8 @@ it('files are ready and of a category that fits', async () => {
   const body = (fileId: number) => http({ httpParams: { body: { type: 'file', fileId } } });
   expect(await wrong(body(ready))).toEqual([]);
   expect(await wrong(body(open))).toEqual(['httpParams/body/fileId FILE_NOT_READY']);
+  const alerts = { enabled: true, fileID: open };
+  expect(await wrong(entry(15, { wafModules: { modules: [{ name: 'ssi' }], detection: { alerts } } }))).toEqual([]);
   expect(await wrong(entry(8, { pcapReplayParams: { fileId: ready } }))).toEqual([
     'pcapReplayParams/fileId FILE_CATEGORY',
   ]);
