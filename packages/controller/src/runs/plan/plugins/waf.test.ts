@@ -1,6 +1,7 @@
 import { Attempt, type HttpExchange } from '@rushhour/protocol';
 import { describe, expect, it } from 'vitest';
 import { createSchemaCheck } from '../../../schema-check.ts';
+import { completeSignature, madeByUser } from '../../../signatures/complete-signature.ts';
 import { agentOf, sidesOf } from '../testing/plan-fixture.ts';
 
 type Modules = Record<string, unknown>;
@@ -13,6 +14,10 @@ const waf = (wafModules: Modules, values: Record<string, unknown> = {}, wish = {
     .map((line) => JSON.parse(line) as Attempt);
   return { ...sides, attempts };
 };
+const stored = (id: number, draft: object) => ({
+  ...completeSignature({ name: `signature ${id}`, requests: [], ...draft }, madeByUser),
+  ...{ id, issuerID: 1, issuer: null, createdAt: '', updatedAt: '' },
+});
 const requestOf = ({ exchange }: Attempt) => (exchange as HttpExchange).steps[0]?.request;
 
 describe('the plan of a web application firewall test', () => {
@@ -78,6 +83,70 @@ describe('the plan of a web application firewall test', () => {
     expect(paths('url-double')).toEqual(['/?q=%25%36%31%25%32%37%25%33%43%25%36%32%25%33%45%25%32%30%25%36%33']);
     expect(paths('base64')).toEqual(['/?q=YSc8Yj4gYw%3D%3D']);
     expect(paths('comment-split')).toEqual(["/?q=a'%3Cb%3E%2F**%2Fc"]);
+  });
+
+  it('plays the signatures of a module as attempts of that module', () => {
+    const http = (path: string, more: object = {}) => ({
+      requests: [{ idx: 0, kind: 'http', method: 'GET', path }],
+      ...more,
+    });
+    const all = [
+      stored(
+        1,
+        http('/?x={{p}}', {
+          cveIDs: ['CVE-2021-44228'],
+          severity: 'critical',
+          payloads: [{ name: 'p', values: ['a', 'b'] }],
+        }),
+      ),
+      stored(2, { requests: [{ idx: 0, kind: 'raw', transport: 'tcp', port: 6379, data: 'PING' }] }),
+      stored(3, http('/c', { tags: 'intrusive', enabled: true })),
+      stored(4, http('/d', { expect: { action: 'allow' } })),
+    ];
+    const signatures = new Map(all.map((one) => [one.id, one]));
+    const play = (module: object) =>
+      waf(
+        {
+          modules: [{ name: 'custom', ...module }],
+          benign: noBenign,
+          order: 'sequential',
+          http: { hosts: ['app.test'] },
+        },
+        {},
+        { signatures },
+      );
+    const { attempts, issues } = play({ signatureIds: [1, 2, 4] });
+    expect(issues).toEqual(['warning wafModules/modules/0/signatureIds/1 SIGNATURE_LEFT_OUT']);
+    expect(
+      attempts.map(({ kind, refId, refName, variant, category }) => [kind, refId, refName, variant, category]),
+    ).toEqual([
+      ['waf', 1, 'CVE-2021-44228', 'plain/signature/payload-1', 'custom'],
+      ['waf', 1, 'CVE-2021-44228', 'plain/signature/payload-2', 'custom'],
+      ['benign', 4, 'signature 4', 'plain/signature', 'custom'],
+    ]);
+    expect(attempts[0]).toMatchObject({ severity: 'critical', expected: 'block', service: 'http' });
+    expect(requestOf(attempts[1] as Attempt)).toMatchObject({
+      path: '/?x=b',
+      headers: [{ name: 'Host', value: 'app.test' }],
+    });
+    const check = createSchemaCheck(Attempt);
+    expect(attempts.flatMap((attempt) => check(structuredClone(attempt)))).toEqual([]);
+    expect(play({ signatureIds: [3] }).issues).toContain('wafModules/modules/0/signatureIds/0 SIGNATURE_INTRUSIVE');
+    expect(play({ signatureIds: [9] }).issues).toContain('wafModules/modules/0/signatureIds/0 SIGNATURE_UNKNOWN');
+    const cut = play({ name: 'xss', signatureIds: [1], maxRequests: 5 });
+    expect(cut.attempts.filter(({ refId }) => refId === 1)).toHaveLength(2);
+    expect(cut.attempts).toHaveLength(5);
+  });
+
+  it('reads alerts only with a pattern that can be read, and says when no file is named', () => {
+    const play = (alerts: object) =>
+      waf({ modules: [{ name: 'ssi' }], benign: noBenign, detection: { alerts: { enabled: true, ...alerts } } });
+    const place = 'wafModules/detection/alerts';
+    expect(play({ format: 'syslog-regex', fileID: 5, regex: '(' }).issues).toEqual([`${place}/regex BAD_REGEX`]);
+    expect(play({}).issues).toEqual([`warning ${place}/fileID NO_ALERT_FILE`]);
+    const { plan, client, issues } = play({ fileID: 5 });
+    expect(issues).toEqual([]);
+    expect(plan.attempts[0]?.policy).toMatchObject({ alerts: { fileID: 5 }, runToken: client['runToken'] });
   });
 
   it('goes only where a server agent of ours can prove the path, and never to foreign addresses', () => {

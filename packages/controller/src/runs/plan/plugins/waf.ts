@@ -9,6 +9,7 @@ import { dictionaryValues } from '../payloads.ts';
 import { type PlanScope, pointerIn } from '../plan-scope.ts';
 import { randomOf, shuffled } from '../random.ts';
 import type { Traffic } from '../traffic.ts';
+import { signatureAttempts } from './waf-signatures.ts';
 
 type Modules = WafValues['wafModules'];
 type Module = Modules['modules'][number];
@@ -21,7 +22,7 @@ const answer: HttpAnswer = { mode: 'canned', status: 200, headers: [] };
 export const planWaf = (scope: PlanScope): Traffic => {
   const values = scope.leaf.values as unknown as WafValues;
   const { wafModules, tlsParams } = values;
-  const prepared = wafModules.modules.flatMap((module, index) => prepareModule(scope, module, index) ?? []);
+  const prepared = wafModules.modules.flatMap((module, index) => prepareModule(scope, wafModules, module, index) ?? []);
   const isSound = fits(scope, wafModules, prepared);
   const attacks = isSound ? prepared.flatMap((one) => attacksOf(wafModules, one)) : [];
   const benign = isSound ? benignOf(scope, wafModules) : [];
@@ -49,19 +50,17 @@ export const planWaf = (scope: PlanScope): Traffic => {
 const rotationOf = (wished: string): NonNullable<AttackPlan['addressRotation']> =>
   wished === 'perRequest' ? 'perAttempt' : (wished as 'none' | 'onShun');
 
-const tellUnsupported = (scope: PlanScope, { http, modules, detection }: Modules): void => {
+const tellUnsupported = (scope: PlanScope, { http, modules }: Modules): void => {
   const tell = (message: string, ...parts: readonly (string | number)[]) =>
     scope.issues.caveat(pointerIn(scope, 'wafModules', ...parts), 'NOT_SUPPORTED', message);
   if (http.versions.includes('2')) tell('HTTP/1.1 is used', 'http', 'versions');
   if (http.followCookies) tell('every request stands for itself', 'http', 'followCookies');
   if (http.methods.length > 0) tell('the place of a payload decides the method', 'http', 'methods');
-  if (detection.alerts.enabled) tell('alerts are not read: detection stays unknown', 'detection', 'alerts');
-  modules.forEach(({ placeholders, signatureIds }, index) => {
+  modules.forEach(({ placeholders }, index) => {
     const unknown = placeholders.filter((place) => places[place] === undefined);
     if (unknown.length > 0) {
       tell(`${unknown.join(', ')} cannot be carried by HTTP/1.1 and is left out`, 'modules', index, 'placeholders');
     }
-    if (signatureIds.length > 0) tell('signatures are played by cve-replay', 'modules', index, 'signatureIds');
   });
 };
 
@@ -114,19 +113,31 @@ interface Prepared {
   readonly index: number;
   readonly payloads: readonly string[];
   readonly forms: ReturnType<typeof formsOf>;
+  /** Whole requests of signatures, which come before the forms. */
+  readonly signatures: readonly Draft[];
+  /** Forms that are made. */
+  readonly wanted: number;
 }
 
-const prepareModule = (scope: PlanScope, module: Module, index: number): Prepared | undefined => {
+const prepareModule = (scope: PlanScope, wafModules: Modules, module: Module, index: number): Prepared | undefined => {
   if (!module.enabled) return undefined;
   const payloads = payloadsOf(scope, module, index);
   const forms = formsOf(module, payloads.length);
   const path = pointerIn(scope, 'wafModules', 'modules', index);
-  if (forms.count === 0) scope.issues.error(path, 'NO_ATTEMPTS', `${module.name} has no payloads: name dictionaries`);
-  if (forms.count > module.maxRequests) {
-    const message = `${forms.count} requests would be made; ${module.maxRequests} of them, chosen by the seed, are`;
+  const signatures = signatureAttempts(scope, {
+    ...{ module, path, seed: wafModules.seed },
+    most: { attempts: Math.min(module.maxRequests, mostAttempts + 1), bytes: mostBytes },
+    optionsOf: (turn) => placeOptions(wafModules, turn),
+  });
+  const total = forms.count + signatures.length;
+  if (total === 0 && module.signatureIds.length === 0) {
+    scope.issues.error(path, 'NO_ATTEMPTS', `${module.name} has no payloads: name dictionaries or signatures`);
+  }
+  if (total > module.maxRequests) {
+    const message = `${total} requests would be made; ${module.maxRequests} of them, chosen by the seed, are`;
     scope.issues.caveat(`${path}/maxRequests`, 'REQUESTS_CUT', message);
   }
-  return { module, index, payloads, forms };
+  return { module, index, payloads, forms, signatures, wanted: module.maxRequests - signatures.length };
 };
 
 /** Most attempts and most bytes of all of them together. */
@@ -134,13 +145,16 @@ const mostAttempts = 50_000;
 const mostBytes = 64 * 1024 * 1024;
 const plainBytes = 600;
 
+const bytesOf = (drafts: readonly Draft[]) => drafts.reduce((sum, draft) => sum + JSON.stringify(draft).length, 0);
+
 /** Whether a plan can hold it all, reckoned before any of it is made. */
 const fits = (scope: PlanScope, { http, benign }: Modules, prepared: readonly Prepared[]): boolean => {
   const eachBytes = plainBytes + JSON.stringify(http.headers).length + http.basePath.length;
-  const sizes = prepared.map(({ module, payloads, forms }) => {
+  const sizes = prepared.map(({ module, payloads, forms, signatures, wanted }) => {
     const longest = payloads.reduce((most, { length }) => Math.max(most, length), 0);
-    const count = Math.min(forms.count, module.maxRequests);
-    return { count, bytes: count * (eachBytes + longest * 12 + Math.max(0, ...module.padKb) * 1400) };
+    const count = Math.min(forms.count, wanted);
+    const bytes = count * (eachBytes + longest * 12 + Math.max(0, ...module.padKb) * 1400);
+    return { count: count + signatures.length, bytes: bytes + bytesOf(signatures) };
   });
   const harmless = benign.enabled ? benign.sample : 0;
   const count = sizes.reduce((sum, size) => sum + size.count, harmless);
@@ -151,11 +165,16 @@ const fits = (scope: PlanScope, { http, benign }: Modules, prepared: readonly Pr
   return false;
 };
 
-const attacksOf = (wafModules: Modules, { module, index, payloads, forms }: Prepared): Draft[] =>
-  chosen(forms.count, module.maxRequests, randomOf(wafModules.seed + index)).flatMap((n, turn) => {
+const attacksOf = (
+  wafModules: Modules,
+  { module, index, payloads, forms, signatures, wanted }: Prepared,
+): readonly Draft[] => [
+  ...signatures,
+  ...chosen(forms.count, wanted, randomOf(wafModules.seed + index)).flatMap((n, turn) => {
     const form = forms.at(n);
     return attackOf(wafModules, module, form, payloads[form.payload] ?? '', turn) ?? [];
-  });
+  }),
+];
 
 const attackOf = (
   wafModules: Modules,
