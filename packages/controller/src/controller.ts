@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Logger, pino } from 'pino';
 import { createAgents } from './agents/agents.ts';
 import { createApprovalService } from './approval-service.ts';
@@ -51,6 +52,8 @@ const openFiles = async (config: Config, store: Store, log: Logger) => {
     },
   };
 };
+
+const unreadMs = 50;
 
 /** Starts everything in order; `close` stops it in reverse. */
 export const startController = async (config: Config) => {
@@ -112,6 +115,8 @@ export const startController = async (config: Config) => {
   let localAgents: ReturnType<typeof startLocalAgents> | undefined;
   const close = async () => {
     health.setReady(false);
+    // What has arrived but was not read yet is in flight, too.
+    await sleep(unreadMs);
     await localAgents?.close();
     await conducting.close();
     await agents.close();

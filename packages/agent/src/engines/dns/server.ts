@@ -58,7 +58,7 @@ export const prepareDnsServer = async (context: EngineContext<DnsServerConfig>):
     await datagrams.close();
     await closeServers(servers);
   };
-  const options = { leaving: { count: answersAtOnce, bytes: mostBytes }, receiveBufferBytes };
+  const options = { leaving: { count: answersAtOnce, bytes: mostBytes }, receiveBufferBytes, mayJoin: true };
   try {
     for (const { host, port } of on('udp')) {
       const where = { host, port, isShared: core.count > 1 };

@@ -18,7 +18,7 @@ export const openUdpChannel = async (
   const { events, ...sizes } = options;
   const socket = await datagrams.connect(
     route,
-    { ...sizes, receiveBufferBytes },
+    { ...sizes, receiveBufferBytes, mayJoin: true },
     {
       onMessage(datagram) {
         const { bytes, start, end } = datagram;

@@ -34,6 +34,11 @@ export interface DatagramOptions {
   readonly leaving: { readonly count: number; readonly bytes: number };
   /** 0 leaves the system default. */
   readonly receiveBufferBytes: number;
+  /**
+   * Packets alike may travel through this machine as one. That is fast, but a rule of the kernel on the way counts and
+   * drops them as one, too: not for those who count each.
+   */
+  readonly mayJoin?: boolean;
 }
 
 /** A way to carry packets. */

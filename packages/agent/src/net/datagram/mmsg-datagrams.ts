@@ -85,10 +85,10 @@ class MmsgDatagrams implements Datagrams {
     turnLoop.release();
   }
 
-  #create(fd: number, { leaving }: DatagramOptions, isNamed: boolean): MmsgSocket {
-    trySetOption(fd, option.coalesce, 1);
+  #create(fd: number, { leaving, mayJoin = false }: DatagramOptions, isNamed: boolean): MmsgSocket {
+    if (mayJoin) trySetOption(fd, option.coalesce, 1);
     const batch = new MessageBatch({ ...leaving, isNamed });
-    const socket = new MmsgSocket(fd, this.#poller, { arriving: arrivingBatch(), leaving: batch });
+    const socket = new MmsgSocket(fd, this.#poller, { arriving: arrivingBatch(), leaving: batch, mayJoin });
     this.#sockets.add(socket);
     const { in: readable, out, edge } = epollEvent;
     this.#poller.add(fd, readable | out | edge, socket);

@@ -17,6 +17,7 @@ const longestJoined = 1200;
 export interface MmsgDeps {
   readonly arriving: MessageBatch;
   readonly leaving: MessageBatch;
+  readonly mayJoin: boolean;
 }
 
 /** One number for an address and port; IPv6 addresses are mixed down to it. */
@@ -42,7 +43,7 @@ export class MmsgSocket implements DatagramSocket, Watcher {
   readonly #datagram: { -readonly [Name in keyof Datagram]: Datagram[Name] };
   #waiting = 0;
   #isFull = false;
-  #joins = true;
+  #joins: boolean;
   #isFlushing = false;
   #isClosed = false;
 
@@ -50,6 +51,7 @@ export class MmsgSocket implements DatagramSocket, Watcher {
     this.fd = fd;
     this.#poller = poller;
     this.#deps = deps;
+    this.#joins = deps.mayJoin;
     this.#tokens = new Int32Array(deps.leaving.sizes.count);
     this.#taken = new Int32Array(deps.leaving.sizes.count);
     this.#datagram = { bytes: deps.arriving.bytes, start: 0, end: 0, now: 0, from: 0, index: 0 };
