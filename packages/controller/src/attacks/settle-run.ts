@@ -31,7 +31,7 @@ const toldBy = async (read: Executor, runID: number, orders: RunAttempts['orders
   }));
 };
 
-export interface SettleDeps {
+interface SettleDeps {
   readonly store: Store;
   /** Where files of alerts are read from. */
   readonly blobs: Pick<Blobs, 'read'>;

@@ -1,6 +1,6 @@
 import { findAddress, formatAddress } from '@rushhour/pools';
 
-export interface AlertEnd {
+interface AlertEnd {
   /** In its shortest form; empty when the alert does not tell. */
   readonly ip: string;
   /** 0 when the alert does not tell. */
@@ -22,7 +22,7 @@ export interface DeviceAlert {
 }
 
 /** What one line of a log says: a time even where it is no alert, so that it is known how far the log goes. */
-export interface LogLine {
+interface LogLine {
   readonly timeMs: number | undefined;
   readonly alert?: DeviceAlert;
 }

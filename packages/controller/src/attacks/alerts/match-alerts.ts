@@ -20,7 +20,7 @@ export interface AlertedAttempt {
   readonly names: readonly string[];
 }
 
-export interface AlertRules {
+interface AlertRules {
   readonly windowMs: number;
   /** All of them must agree. */
   readonly matchOn: readonly AlertMatch[];

@@ -10,7 +10,7 @@ import { type AlertedAttempt, type AlertMatch, type Detection, matchAlerts } fro
 import { type AlertFormat, type ReadAlerts, readAlerts } from './read-alerts.ts';
 
 /** The alerts part of what counts as stopped. */
-export interface AlertWish {
+interface AlertWish {
   readonly enabled: boolean;
   readonly format: AlertFormat;
   readonly fileID?: number | undefined;
@@ -19,12 +19,12 @@ export interface AlertWish {
   readonly matchOn: readonly AlertMatch[];
 }
 
-export interface AlertSources {
+interface AlertSources {
   readonly read: Executor;
   readonly blobs: Pick<Blobs, 'read'>;
 }
 
-export interface JudgedFile {
+interface JudgedFile {
   readonly policy: Readonly<Record<string, unknown>>;
   readonly attempts: readonly Attempt[];
   /** One for each attempt. */

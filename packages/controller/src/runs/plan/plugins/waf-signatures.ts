@@ -11,7 +11,7 @@ import { findUsableSignature, signatureName } from './usable-signature.ts';
 type Module = WafValues['wafModules']['modules'][number];
 type Draft = Omit<Attempt, 'id'>;
 
-export interface SignatureWish {
+interface SignatureWish {
   readonly module: Module;
   /** JSON pointer of the module. */
   readonly path: string;
