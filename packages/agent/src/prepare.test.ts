@@ -41,11 +41,19 @@ describe('configuration of engines', () => {
   });
 
   it('knows every target of a client and none of a server', () => {
+    const attempts = { attempts: '/attempts', runToken: 'abcd', proofKey: '0123456789abcdef' };
+    const carried = { service: 'web', protocol: 'http' };
+    const attack = {
+      client: { ...client, ...attempts, targets: targets.map((target) => ({ ...target, ...carried })) },
+      server: { ...server, ...attempts, listen: listen.map((place) => ({ ...place, ...carried })) },
+    };
+    const attacks = new Set(['waf', 'cve-replay', 'malware-transfer', 'fuzzing', 'compromised-host']);
     for (const [id, engine] of engines) {
       if (id === 'stateless-server') continue;
-      const config = parseConfig(engine, { ...client, ...(id === 'dns' && { names: ['a.test'] }) });
+      const sides = attacks.has(id) ? attack : { client, server };
+      const config = parseConfig(engine, { ...sides.client, ...(id === 'dns' && { names: ['a.test'] }) });
       expect(engine.targetsOf(config)).toEqual(['127.0.0.1']);
-      expect(engine.targetsOf(parseConfig(engine, server))).toEqual([]);
+      expect(engine.targetsOf(parseConfig(engine, sides.server))).toEqual([]);
     }
   });
 
