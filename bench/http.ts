@@ -29,7 +29,7 @@ const generate = async (port: number): Promise<void> => {
     runId: 1,
     epoch: 0,
     engine: 'http',
-    config: { role: 'client', targets: [{ host: '127.0.0.1', port }], connections },
+    config: { role: 'client', targets: [{ host: '127.0.0.1', port }], connections, dataPath: 'node' },
     duration: { mode: 'time' as const, seconds: seconds + 1, count: 1, rampUpSec: 0, warmUpSec: 1, rampDownSec: 0 },
     cpuCores: 1,
   };
