@@ -6,7 +6,7 @@ import { clientTlsOptions } from '../../net/tls-options.ts';
 import { readAttempts } from './attempts-file.ts';
 import { Contents } from './contents.ts';
 import { Controls, type Origin } from './controls.ts';
-import type { AttackRoute, ClientScene, ClientSight, ProtocolDriver } from './driver.ts';
+import { type AttackRoute, type ClientScene, type ClientSight, nothingSeen, type ProtocolDriver } from './driver.ts';
 import { beliefOf, metersOf } from './meters.ts';
 import { Pace } from './pace.ts';
 import { driverFor } from './protocols/index.ts';
@@ -17,21 +17,6 @@ type Skipped = NonNullable<ClientObservation['skipped']>;
 
 /** After so many proofs in a row that failed the rest is given up: a dead path must not take hours. */
 const mostLostProofs = 3;
-
-const nothingSeen: ClientSight = {
-  ip: '',
-  port: 0,
-  connect: 'none',
-  isComplete: false,
-  sentBytes: 0,
-  sentSha256: '',
-  end: 'none',
-  status: 0,
-  rxBytes: 0,
-  rxSha256: '',
-  responseIsOurs: false,
-  ttfbMs: 0,
-};
 
 const isSilence = ({ connect, end }: ClientSight) =>
   connect === 'timeout' || connect === 'refused' || connect === 'unreachable' || end === 'timeout';

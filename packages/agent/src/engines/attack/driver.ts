@@ -81,6 +81,22 @@ export interface AttackListener {
   close(): Promise<void>;
 }
 
+/** Of an attempt that was not made. */
+export const nothingSeen: ClientSight = {
+  ip: '',
+  port: 0,
+  connect: 'none',
+  isComplete: false,
+  sentBytes: 0,
+  sentSha256: '',
+  end: 'none',
+  status: 0,
+  rxBytes: 0,
+  rxSha256: '',
+  responseIsOurs: false,
+  ttfbMs: 0,
+};
+
 /** One protocol, both ends. What the network or the device does is told, never thrown. */
 export interface ProtocolDriver {
   readonly protocols: readonly ExchangeProtocol[];

@@ -6,7 +6,7 @@ import { clientTlsOptions } from '../../../net/tls-options.ts';
 import { readAttempts } from '../attempts-file.ts';
 import { Contents } from '../contents.ts';
 import { Controls } from '../controls.ts';
-import type { AttackRoute, ClientScene, ClientSight } from '../driver.ts';
+import { type AttackRoute, type ClientScene, type ClientSight, nothingSeen } from '../driver.ts';
 import { metersOf } from '../meters.ts';
 import { Pace } from '../pace.ts';
 import { driverFor } from '../protocols/index.ts';
@@ -222,21 +222,6 @@ class FuzzClient implements Run {
     return { host, port, transport, isTls, address: this.#context.addressOf(host), ...from, timeoutMs };
   }
 }
-
-const nothingSeen: ClientSight = {
-  ip: '',
-  port: 0,
-  connect: 'none',
-  isComplete: false,
-  sentBytes: 0,
-  sentSha256: '',
-  end: 'none',
-  status: 0,
-  rxBytes: 0,
-  rxSha256: '',
-  responseIsOurs: false,
-  ttfbMs: 0,
-};
 
 export const prepareFuzzClient = async (context: Context): Promise<Run> =>
   new FuzzClient(context, await prepareSources(context.config.sources, context));

@@ -1,9 +1,8 @@
-import { createServer, type Server, type Socket } from 'node:net';
-import { createServer as createTlsServer } from 'node:tls';
+import type { Socket } from 'node:net';
 import type { AttackListen, Attempt, FileExchange } from '@rushhour/protocol';
-import { closeServers, listenAll } from '../../../net/listen.ts';
 import type { AttackListener, ServerScene, ServerSight } from '../driver.ts';
 import { hashOfBytes, proofOf, tokenOf } from '../proof.ts';
+import { listenVisits } from './listen-visits.ts';
 
 /** What a protocol makes of one connection. */
 export interface LineSession {
@@ -180,29 +179,11 @@ export class Talk {
 }
 
 /** Listens for connections that talk in lines. */
-export const listenLines = async (
+export const listenLines = (
   place: AttackListen,
   scene: ServerScene,
   createSession: (socket: Socket) => LineSession,
-): Promise<AttackListener> => {
-  const talks = new Set<Talk>();
-  const onVisit = (socket: Socket) => {
-    const talk = new Talk(socket, createSession(socket), scene);
-    talks.add(talk);
-    socket.on('close', () => talks.delete(talk));
-  };
-  const create = (): Server => {
-    if (!place.isTls) return createServer({ allowHalfOpen: true, noDelay: true }, onVisit);
-    return createTlsServer(scene.tls, onVisit).on('tlsClientError', () => {});
-  };
-  const servers = await listenAll([place], create, { core: { count: 1 } });
-  return {
-    async close() {
-      for (const talk of talks) talk.tell();
-      await closeServers(servers);
-    },
-  };
-};
+): Promise<AttackListener> => listenVisits(place, scene, (socket) => new Talk(socket, createSession(socket), scene));
 
 /** The nonce of a name that only asks for a proof. */
 export const nonceOfName = (name: string): string | undefined => /^proof-([0-9a-f]{32})$/.exec(name)?.[1];

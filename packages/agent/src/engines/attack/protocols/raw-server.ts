@@ -1,10 +1,9 @@
-import { createServer, type Server, type Socket } from 'node:net';
-import { createServer as createTlsServer } from 'node:tls';
+import type { Socket } from 'node:net';
 import type { AttackListen, Attempt, RawExchange } from '@rushhour/protocol';
 import { bindAll, closeSockets } from '../../../net/datagram.ts';
-import { closeServers, listenAll } from '../../../net/listen.ts';
 import type { AttackListener, ServerScene, ServerSight } from '../driver.ts';
 import { hashOfBytes } from '../proof.ts';
+import { listenVisits } from './listen-visits.ts';
 import { nonceIn, proofAnswer, type RawScript, scriptOf } from './raw-form.ts';
 
 /** Bytes that nothing we know begins with are answered after this silence. */
@@ -139,25 +138,9 @@ class Visit {
   }
 }
 
-const listenTcp = async (place: AttackListen, scene: ServerScene): Promise<AttackListener> => {
+const listenTcp = (place: AttackListen, scene: ServerScene): Promise<AttackListener> => {
   const all = knownOf(place, scene);
-  const visits = new Set<Visit>();
-  const onVisit = (socket: Socket) => {
-    const visit = new Visit(socket, all, scene);
-    visits.add(visit);
-    socket.on('close', () => visits.delete(visit));
-  };
-  const create = (): Server => {
-    if (!place.isTls) return createServer({ allowHalfOpen: true, noDelay: true }, onVisit);
-    return createTlsServer(scene.tls, onVisit).on('tlsClientError', () => {});
-  };
-  const servers = await listenAll([place], create, { core: { count: 1 } });
-  return {
-    async close() {
-      for (const visit of visits) visit.tell();
-      await closeServers(servers);
-    },
-  };
+  return listenVisits(place, scene, (socket) => new Visit(socket, all, scene));
 };
 
 const listenUdp = async (place: AttackListen, scene: ServerScene): Promise<AttackListener> => {
