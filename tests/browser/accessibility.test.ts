@@ -43,14 +43,17 @@ afterAll(async () => {
 });
 
 /** Colours may fade; what runs for ever does not count. */
-const settled = (page: Page) =>
-  page.waitForFunction(() =>
+const settled = async (page: Page) => {
+  // A change of the scheme begins to fade with the next frame, not before.
+  await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))));
+  await page.waitForFunction(() =>
     document
       .getAnimations()
       .every(
         (one) => one.playState !== 'running' || one.effect?.getComputedTiming().endTime === Number.POSITIVE_INFINITY,
       ),
   );
+};
 
 /** A page may take a moment to settle after its window changed. */
 const fitsScreen = (page: Page) =>

@@ -59,7 +59,7 @@ describe.each([
   ['2025', 'legacy'],
   ['current', 'auto'],
 ] as const)('a model with an MCP client of the %s era', (_, mode) => {
-  it('goes from a draft to the report of a real run, and only a person lets it', { retry: 1 }, async () => {
+  it('goes from a draft to the report of a real run, and only a person lets it', async () => {
     const { client, use } = await connect(mode);
     const { tools } = await client.listTools();
     expect(tools).toHaveLength(29);
@@ -85,11 +85,14 @@ describe.each([
 
     await untilEnded(use, id);
     const report = await use('task_report', { id });
-    expect(report).toMatchObject({ taskId: id, runId: started.task.runId, status: 'finished' });
+    expect(report).toMatchObject({
+      ...{ taskId: id, runId: started.task.runId, status: 'finished' },
+      validity: { valid: true },
+    });
     const answered = report.kpis.flatMap((kpi: Loose) => kpi.figures).find((one: Loose) => one.metric === 'http.ok');
     const { data } = await system.client.tasks.run({ params: { id, runId: started.task.runId }, query: {} });
     const truth = data.summary.flatMap(({ metrics }) => metrics).find(({ metric }) => metric === 'http.ok');
-    expect(answered.sum).toBeGreaterThan(50);
+    expect(answered.sum).toBeGreaterThan(150);
     expect(answered.sum).toBe(truth?.sum);
 
     const { contents } = await client.readResource({ uri: `rushhour://tasks/${id}/report` });
