@@ -7,7 +7,7 @@ import { ProtocolServer } from './testing/protocol-server.ts';
 
 const bench = new Bench();
 let server: ProtocolServer;
-let lastPort = 31_000 + (process.pid % 1000) * 10;
+let lastPort = 31_000 + (process.pid % 150) * 10;
 const of = { runId: 7, epoch: 2 };
 
 beforeEach(async () => {

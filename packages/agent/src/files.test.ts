@@ -63,7 +63,7 @@ describe('files on agents', () => {
 
   it('are there before a run is prepared, and take the place of references to them', async () => {
     const of = { runId: 1, epoch: 1 };
-    const port = 33_000 + (process.pid % 1000);
+    const port = 20_000 + (process.pid % 1000);
     const body = server.addFile(Buffer.from('from a file'));
     const empty = server.addFile(Buffer.alloc(0));
     const data = { $file: body.sha256, as: 'base64' };

@@ -7,7 +7,7 @@ import { SampleStore } from '../../samples.ts';
 import { engines } from '../index.ts';
 import { attemptOf, httpAttempt, runBothEnds } from './testing/two-ends.ts';
 
-let nextPort = 21_000 + (process.pid % 500) * 40;
+let nextPort = 21_000 + (process.pid % 250) * 40;
 const freePort = () => nextPort++;
 const http = (port: number) => ({ host: '127.0.0.1', port, service: 'http', protocol: 'http' });
 

@@ -5,7 +5,7 @@ import type { FileExchange } from '@rushhour/protocol';
 import { describe, expect, it } from 'vitest';
 import { attemptOf, runBothEnds } from '../testing/two-ends.ts';
 
-let nextPort = 21_000 + (process.pid % 500) * 40;
+let nextPort = 21_000 + (process.pid % 250) * 40;
 const protocols = ['ftp', 'smtp', 'pop3', 'imap'] as const;
 const ways: [(typeof protocols)[number], 'up' | 'down'][] = [
   ['ftp', 'up'],
