@@ -1,63 +1,38 @@
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ensureWeb } from '../../scripts/build-web.ts';
-import { freePort } from '../process/free-port.ts';
-import { type AgentProcess, httpTask, runToEnd, type System, startSystem, untilStatus } from '../system/system.ts';
-import { administrator, launchBrowser, openPage, signIn } from './browser.ts';
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { httpTask, runToEnd, untilStatus } from '../system/system.ts';
+import { useLab } from './lab.ts';
 
-let system: System;
-let browser: Browser;
-let client: AgentProcess;
-let server: AgentProcess;
+const lab = useLab();
 
-beforeAll(async () => {
-  await ensureWeb();
-  system = await startSystem();
-  [client, server] = await Promise.all([system.addAgent('lab-client'), system.addAgent('lab-server')]);
-  browser = await launchBrowser();
-}, 180_000);
-afterAll(async () => {
-  await browser?.close();
-  await system?.close();
-});
-
-/** Requests to a port that no other test uses. */
-const requests = async (seconds: number, requestsPerSecond = 50) =>
-  httpTask(client, server, {
-    targets: [{ agent: { id: server.id }, ports: String(await freePort()) }],
+const requests = (seconds: number, requestsPerSecond = 50) =>
+  httpTask(lab.client, lab.server, {
     requestsPerSecond,
     duration: { mode: 'time', seconds },
   });
-
-const signedIn = async (path: string) => {
-  const opened = await openPage(browser);
-  await opened.page.goto(`${system.url}${path}`);
-  await signIn(opened.page, administrator);
-  return opened;
-};
 
 const load = (page: Page) => page.getByRole('img', { name: /^Load: reached \d/ });
 
 describe('the page of a run', () => {
   it('goes on by itself when the controller was killed and started again', async () => {
-    const { data: id } = await system.client.tasks.create({ body: (await requests(12)) as never });
-    const { page, problems, context } = await signedIn(`/tasks/${id}`);
-    const { data } = await system.client.tasks.start({ params: { id } });
+    const { data: id } = await lab.system.client.tasks.create({ body: requests(12) as never });
+    const { page, problems, context } = await lab.signedIn(`/tasks/${id}`);
+    const { data } = await lab.system.client.tasks.start({ params: { id } });
     await page.getByText('Live', { exact: true }).waitFor();
     await load(page).waitFor();
-    await system.killController('SIGKILL');
+    await lab.system.killController('SIGKILL');
     await page.getByText('Connecting again …').waitFor();
     // What was there stays in sight while nobody answers.
     expect(await load(page).count()).toBe(1);
-    await system.restartController();
+    await lab.system.restartController();
     await page
       .getByText('Live', { exact: true })
       .or(page.getByText('Verdict', { exact: true }))
       .first()
       .waitFor();
     await page.getByText('Verdict', { exact: true }).waitFor({ timeout: 60_000 });
-    await untilStatus(system.client, id, [7]);
-    const series = await system.client.tasks.series({
+    await untilStatus(lab.system.client, id, [7]);
+    const series = await lab.system.client.tasks.series({
       params: { id, runId: data.runId },
       query: { metrics: 'achievedLoad' },
     });
@@ -69,11 +44,11 @@ describe('the page of a run', () => {
 
 describe('a finished run', () => {
   it('is laid over another one, and every format of its report can be had', async () => {
-    const task = await requests(3);
-    const { id, result: first } = await runToEnd(system.client, task);
-    const { data: second } = await system.client.tasks.start({ params: { id } });
-    await untilStatus(system.client, id, [7]);
-    const { page, problems, context } = await signedIn(`/tasks/${id}/runs/${second.runId}`);
+    const task = requests(3);
+    const { id, result: first } = await runToEnd(lab.system.client, task);
+    const { data: second } = await lab.system.client.tasks.start({ params: { id } });
+    await untilStatus(lab.system.client, id, [7]);
+    const { page, problems, context } = await lab.signedIn(`/tasks/${id}/runs/${second.runId}`);
     await page.getByRole('button', { name: 'Compare with' }).click();
     await page.getByRole('combobox', { name: 'Run', exact: true }).click();
     await page.getByRole('option', { name: /^Run 1,/ }).click();
@@ -83,7 +58,7 @@ describe('a finished run', () => {
     expect(page.url()).toContain(`with=${first.id}`);
     await page.getByRole('button', { name: 'Report' }).click();
     for (const item of await page.getByRole('menuitem').all()) {
-      const answer = await page.request.get(`${system.url}${await item.getAttribute('href')}`);
+      const answer = await page.request.get(`${lab.system.url}${await item.getAttribute('href')}`);
       expect([answer.status(), await item.textContent()]).toEqual([200, expect.any(String)]);
       expect((await answer.body()).length).toBeGreaterThan(100);
     }

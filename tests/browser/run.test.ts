@@ -1,40 +1,17 @@
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ensureWeb } from '../../scripts/build-web.ts';
-import { freePort, holdUsualPorts } from '../process/free-port.ts';
-import { type AgentProcess, httpTask, type System, startSystem } from '../system/system.ts';
-import { administrator, launchBrowser, openPage, signIn } from './browser.ts';
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { holdUsualPorts } from '../process/free-port.ts';
+import { httpTask } from '../system/system.ts';
+import { administrator, openPage } from './browser.ts';
+import { useLab } from './lab.ts';
 
-let system: System;
-let browser: Browser;
-let client: AgentProcess;
-let server: AgentProcess;
+const lab = useLab();
 
-beforeAll(async () => {
-  await ensureWeb();
-  system = await startSystem();
-  [client, server] = await Promise.all([system.addAgent('lab-client'), system.addAgent('lab-server')]);
-  browser = await launchBrowser();
-}, 180_000);
-afterAll(async () => {
-  await browser?.close();
-  await system?.close();
-});
-
-/** Requests to a port that no other test uses. */
-const requests = async (seconds: number, requestsPerSecond = 50) =>
-  httpTask(client, server, {
-    targets: [{ agent: { id: server.id }, ports: String(await freePort()) }],
+const requests = (seconds: number, requestsPerSecond = 50) =>
+  httpTask(lab.client, lab.server, {
     requestsPerSecond,
     duration: { mode: 'time', seconds },
   });
-
-const signedIn = async (path: string) => {
-  const opened = await openPage(browser);
-  await opened.page.goto(`${system.url}${path}`);
-  await signIn(opened.page, administrator);
-  return opened;
-};
 
 const mostTabs = 80;
 
@@ -57,8 +34,8 @@ const load = (page: Page) => page.getByRole('img', { name: /^Load: reached \d/ }
 describe('a new test', () => {
   it('is begun without a mouse, from the sign-in to live charts', async ({ onTestFinished }) => {
     onTestFinished(await holdUsualPorts());
-    const { page, problems, context } = await openPage(browser);
-    await page.goto(system.url);
+    const { page, problems, context } = await openPage(lab.browser);
+    await page.goto(lab.system.url);
     await tabTo(page, /^E-mail/);
     await page.keyboard.type(administrator.email);
     await tabTo(page, /^Password/);
@@ -90,8 +67,8 @@ describe('a new test', () => {
 
 describe('the page of a run', () => {
   it('steers it: another rate, a pause, a resumption and a stop, each marked and told', async () => {
-    const { data: id } = await system.client.tasks.create({ body: (await requests(120)) as never });
-    const { page, problems, context } = await signedIn(`/tasks/${id}`);
+    const { data: id } = await lab.system.client.tasks.create({ body: requests(120) as never });
+    const { page, problems, context } = await lab.signedIn(`/tasks/${id}`);
     await page.getByRole('button', { name: 'Start', exact: true }).click();
     await load(page).waitFor();
     await page.getByRole('button', { name: 'Change load' }).click();

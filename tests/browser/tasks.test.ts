@@ -1,30 +1,10 @@
 import { readFileSync } from 'node:fs';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ensureWeb } from '../../scripts/build-web.ts';
-import { type System, startSystem } from '../system/system.ts';
-import { administrator, launchBrowser, openPage, signIn } from './browser.ts';
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { administrator } from './browser.ts';
+import { useLab } from './lab.ts';
 
-let system: System;
-let browser: Browser;
-
-beforeAll(async () => {
-  await ensureWeb();
-  system = await startSystem();
-  await Promise.all([system.addAgent('lab-client'), system.addAgent('lab-server')]);
-  browser = await launchBrowser();
-}, 180_000);
-afterAll(async () => {
-  await browser?.close();
-  await system?.close();
-});
-
-const signedIn = async (path: string) => {
-  const opened = await openPage(browser);
-  await opened.page.goto(`${system.url}${path}`);
-  await signIn(opened.page, administrator);
-  return opened;
-};
+const lab = useLab();
 
 const addTraffic = async (page: Page, plugin: string, nth = 0) => {
   await page.getByRole('button', { name: 'Add traffic' }).nth(nth).click();
@@ -35,12 +15,12 @@ const savedTask = async (page: Page) => {
   await page.getByRole('button', { name: 'Save', exact: true }).click();
   await page.waitForURL(/\/tasks\/\d+\?tab=definition/);
   const id = Number(/\/tasks\/(\d+)/.exec(page.url())?.[1]);
-  return { id, task: (await system.client.tasks.get({ params: { id } })).data };
+  return { id, task: (await lab.system.client.tasks.get({ params: { id } })).data };
 };
 
 describe('the editor of a task', () => {
   it('shows what is wrong at its field while one types, and keeps what was typed when the session runs out', async () => {
-    const { page, problems, context } = await signedIn('/tasks/new');
+    const { page, problems, context } = await lab.signedIn('/tasks/new');
     await page.getByLabel('What the task is for').fill('Edited by hand');
     await addTraffic(page, 'HTTP');
     await page.getByText('can run').waitFor();
@@ -68,14 +48,14 @@ describe('the editor of a task', () => {
     const { id, task } = await savedTask(page);
     expect(task).toMatchObject({ comment: 'Edited by hand' });
     expect(task.configuration[0]?.values).toMatchObject({ requestsPerSecond: 70 });
-    const { data: thresholds } = await system.client.tasks.thresholds({ params: { id } });
+    const { data: thresholds } = await lab.system.client.tasks.thresholds({ params: { id } });
     expect(thresholds).toMatchObject([{ metric: 'http.latency', aggregation: 'p99' }]);
     expect(problems).toEqual([]);
     await context.close();
   });
 
   it('builds a suite, moves and copies its parts, and takes them out again', async () => {
-    const { page, problems, context } = await signedIn('/tasks/new');
+    const { page, problems, context } = await lab.signedIn('/tasks/new');
     await addTraffic(page, 'Suite');
     await addTraffic(page, 'TCP');
     await addTraffic(page, 'DNS');
@@ -98,19 +78,19 @@ describe('the editor of a task', () => {
 
 describe('a task', () => {
   it('is copied, exported as an archive, and imported again', async () => {
-    const agents = (await system.client.agents.all()).data.map(({ id }) => ({ agent: { id } }));
+    const agents = (await lab.system.client.agents.all()).data.map(({ id }) => ({ agent: { id } }));
     const [sources, targets] = [agents.slice(0, 1), agents.slice(1)];
-    const { data: id } = await system.client.tasks.create({
+    const { data: id } = await lab.system.client.tasks.create({
       body: {
         comment: 'Traveller',
         configuration: [{ plugin: { id: 1 }, values: { sources, targets, requestsPerSecond: 5 } }],
       } as never,
     });
-    const { page, problems, context } = await signedIn(`/tasks/${id}`);
+    const { page, problems, context } = await lab.signedIn(`/tasks/${id}`);
     await page.getByRole('button', { name: 'More', exact: true }).click();
     await page.getByRole('menuitem', { name: 'Copy' }).click();
     await page.getByRole('heading', { name: 'Edit Copy of Traveller' }).waitFor();
-    await page.goto(`${system.url}/tasks/${id}`);
+    await page.goto(`${lab.system.url}/tasks/${id}`);
     await page.getByRole('button', { name: 'More', exact: true }).click();
     await page.getByRole('menuitem', { name: 'Export' }).click();
     await page.getByText(/2 agents/).waitFor();
@@ -118,7 +98,7 @@ describe('a task', () => {
     await page.getByRole('button', { name: 'Download' }).click();
     const archive = await (await downloading).path();
     expect(readFileSync(archive).subarray(0, 2).toString()).toBe('PK');
-    await page.goto(`${system.url}/resources/tasks`);
+    await page.goto(`${lab.system.url}/resources/tasks`);
     await page.getByRole('button', { name: 'Import' }).click();
     const dialog = page.getByRole('dialog', { name: 'Import a task' });
     await dialog.locator('input[type=file]').setInputFiles(archive);

@@ -1,33 +1,17 @@
 import { permissions } from '@rushhour/contract';
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ensureWeb } from '../../scripts/build-web.ts';
+import { describe, expect, it } from 'vitest';
 import { holdUsualPorts } from '../process/free-port.ts';
-import { type System, startSystem } from '../system/system.ts';
-import { launchBrowser, openPage, signIn } from './browser.ts';
+import { administrator, openPage, signIn } from './browser.ts';
+import { useLab } from './lab.ts';
 
-const admin = { email: 'admin@example.test', password: 'quiet-Harbour-27-lamps' };
-let system: System;
-let browser: Browser;
-
-beforeAll(async () => {
-  await ensureWeb();
-  system = await startSystem();
-  await system.addAgent('lab-client');
-  await system.addAgent('lab-server');
-  browser = await launchBrowser();
-}, 180_000);
-afterAll(async () => {
-  await browser?.close();
-  await system?.close();
-});
+const lab = useLab();
 
 describe('the web interface', () => {
   it('leads from the sign-in to running traffic and its verdict in a few clicks', async ({ onTestFinished }) => {
     onTestFinished(await holdUsualPorts());
-    const { page, problems, context } = await openPage(browser);
-    await page.goto(system.url);
-    await signIn(page, admin);
+    const { page, problems, context } = await openPage(lab.browser);
+    await page.goto(lab.system.url);
+    await signIn(page, administrator);
     await page.getByRole('link', { name: 'New test' }).click();
     await page.getByText('HTTP requests per second').click();
     await page.getByRole('button', { name: 'Next' }).click();
@@ -48,13 +32,13 @@ describe('the web interface', () => {
   });
 
   it('makes a newcomer set a password of their own first', async () => {
-    const { data } = await system.client.groups.list({ query: { count: 10, offset: 0 } });
+    const { data } = await lab.system.client.groups.list({ query: { count: 10, offset: 0 } });
     const viewers = data.find(({ name }) => name === 'Viewers');
-    const credentials = await system.client.users.create({
+    const credentials = await lab.system.client.users.create({
       body: { email: 'new@example.test', realName: 'New Comer', groupID: viewers?.id ?? 0 },
     });
-    const { page, context } = await openPage(browser);
-    await page.goto(`${system.url}/resources/networks`);
+    const { page, context } = await openPage(lab.browser);
+    await page.goto(`${lab.system.url}/resources/networks`);
     await signIn(page, credentials);
     await page.getByRole('heading', { name: 'Set your own password' }).waitFor();
     await page.getByLabel('Temporary password').fill(credentials.password);
@@ -64,7 +48,7 @@ describe('the web interface', () => {
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
     // Viewers may look: what changes things is not offered.
     expect(await page.getByRole('link', { name: 'New test' }).count()).toBe(0);
-    await page.goto(`${system.url}/resources/networks`);
+    await page.goto(`${lab.system.url}/resources/networks`);
     await page.getByRole('heading', { name: 'Networks' }).waitFor();
     expect(await page.getByRole('button', { name: 'New', exact: true }).count()).toBe(0);
     expect(await page.getByRole('link', { name: 'Users' }).count()).toBe(
@@ -74,16 +58,16 @@ describe('the web interface', () => {
   });
 
   it('keeps what was typed when the session runs out in the middle of a form', async () => {
-    const { page, context } = await openPage(browser);
-    await page.goto(`${system.url}/resources/projects`);
-    await signIn(page, admin);
+    const { page, context } = await openPage(lab.browser);
+    await page.goto(`${lab.system.url}/resources/projects`);
+    await signIn(page, administrator);
     await page.getByRole('button', { name: 'New' }).click();
     const dialog = page.getByRole('dialog', { name: /New: Projects/ });
     await dialog.getByLabel('Name').fill('Edge firewall');
     await context.clearCookies();
     await dialog.getByRole('button', { name: 'Save' }).click();
     const again = page.getByRole('dialog', { name: 'Sign in' });
-    await again.getByLabel('Password', { exact: false }).first().fill(admin.password);
+    await again.getByLabel('Password', { exact: false }).first().fill(administrator.password);
     await again.getByRole('button', { name: 'Sign in' }).click();
     await again.waitFor({ state: 'hidden' });
     expect(await dialog.getByLabel('Name').inputValue()).toBe('Edge firewall');
@@ -93,9 +77,9 @@ describe('the web interface', () => {
   });
 
   it('shows what the controller refused at the field it named', async () => {
-    const { page, context } = await openPage(browser);
-    await page.goto(`${system.url}/resources/networks`);
-    await signIn(page, admin);
+    const { page, context } = await openPage(lab.browser);
+    await page.goto(`${lab.system.url}/resources/networks`);
+    await signIn(page, administrator);
     await page.getByRole('button', { name: 'New' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Name').fill('clients');

@@ -70,7 +70,7 @@ const runHere = async (config: AgentConfig, args: readonly string[]): Promise<nu
   const agent = new Agent({
     ...{ config, identity, log, logFile, shipper },
     machineId: await machineIdOf(config.dataDir),
-    onFirstContact: () => {
+    onContact: () => {
       if (process.connected) process.send?.({ type: 'connected' });
     },
   });

@@ -20,6 +20,7 @@ import { Supervisor } from './runs/supervisor.ts';
 import type { BadMessage } from './session/message-check.ts';
 import { Session, type SessionMessage } from './session/session.ts';
 import { Versions } from './upgrade/versions.ts';
+import { agentVersion } from './version.ts';
 
 export interface AgentDeps {
   readonly config: AgentConfig;
@@ -28,8 +29,8 @@ export interface AgentDeps {
   readonly log: Log;
   readonly logFile: LogFile;
   readonly shipper: LogShipper;
-  /** The session is open for the first time. */
-  readonly onFirstContact: () => void;
+  /** The session is open, and this version noted as one that works. */
+  readonly onContact: () => void;
 }
 
 export type Ending = 'stop' | 'restart';
@@ -44,6 +45,7 @@ export class Agent {
   readonly #session: Session;
   readonly #supervisor: Supervisor;
   readonly #files: FileStore;
+  readonly #versions: Versions;
   readonly #answer: (question: Question) => Promise<unknown>;
   readonly #links = new LinkWatch();
   readonly #timers: NodeJS.Timeout[] = [];
@@ -73,9 +75,10 @@ export class Agent {
       onCrash: () => void sweepLocalRoutes(),
       results: new ResultsFolder(join(dataDir, 'results')),
     });
+    this.#versions = new Versions(dataDir);
     this.#answer = createAnswers({
       files: this.#files,
-      versions: new Versions(dataDir),
+      versions: this.#versions,
       cacheFolder,
       allowedTargets: () => this.#limits?.allowedTargets ?? [],
       rescan: () => this.#facts(this.#session.localAddress),
@@ -147,9 +150,18 @@ export class Agent {
   }
 
   #opened(): void {
-    this.#deps.onFirstContact();
+    void this.#confirmVersion();
     this.#supervisor.sessionOpened();
     this.#files.sessionOpened();
+  }
+
+  async #confirmVersion(): Promise<void> {
+    try {
+      if (this.#versions.isInstalled) await this.#versions.confirm(agentVersion);
+      this.#deps.onContact();
+    } catch (error) {
+      this.#deps.log.error(`cannot note that version ${agentVersion} works: ${(error as Error).message}`);
+    }
   }
 
   #take(message: SessionMessage): void {

@@ -20,7 +20,11 @@ const install = async (version: string, source: string) => {
   await versions.choose(version);
 };
 const run = (trialMs = 5000) => launch({ versions, args: [], endsWithParent: false, trialMs, runHere: async () => 42 });
-const connects = (code: number) => `process.send({ type: 'connected' }, () => process.exit(${code}));`;
+const connects = (version: string, code: number) => `
+  import { Versions } from ${JSON.stringify(import.meta.resolve('./versions.ts'))};
+  await new Versions(${JSON.stringify(folder)}).confirm('${version}');
+  process.send({ type: 'connected' }, () => process.exit(${code}));
+`;
 
 describe('launcher', () => {
   it('runs the version it was started from when no other is installed', async () => {
@@ -28,14 +32,14 @@ describe('launcher', () => {
   });
 
   it('keeps a version that has reached the controller', async () => {
-    await install('2.0.0', connects(3));
+    await install('2.0.0', connects('2.0.0', 3));
     expect(await run()).toBe(3);
     expect(await versions.current()).toMatchObject({ version: '2.0.0', isTrial: false });
     expect(await versions.takeFailure()).toBeUndefined();
   });
 
   it('returns to what ran before when a version does not reach the controller in time', async () => {
-    await install('2.0.0', connects(3));
+    await install('2.0.0', connects('2.0.0', 3));
     await run();
     await install('3.0.0', 'setInterval(() => {}, 1000);');
     expect(await run(700)).toBe(3);
@@ -50,10 +54,10 @@ describe('launcher', () => {
     await install('2.0.0', 'process.exit(9)');
     expect(await run()).toBe(42);
     expect(await versions.takeFailure()).toContain('ended before it reached the controller');
-    await install('3.0.0', connects(3));
+    await install('3.0.0', connects('3.0.0', 3));
     await writeFile(join(versions.folder, 'current.json'), '{"version":"3.0.0","base":"0.0.1","isTrial":false}');
     expect(await run()).toBe(42);
-    await install('3.0.0', connects(3));
+    await install('3.0.0', connects('3.0.0', 3));
     expect(await run()).toBe(3);
   });
 });

@@ -49,9 +49,7 @@ const runVersion = async (current: Current, options: LaunchOptions): Promise<num
   const isEnding = forwardEnd(child, options.endsWithParent);
   let failure = 'it ended before it reached the controller';
   let isTrial = current.isTrial;
-  let confirming = Promise.resolve();
   child.on('message', () => {
-    if (isTrial) confirming = versions.confirm(current);
     isTrial = false;
     if (process.connected) process.send?.({ type: 'connected' });
   });
@@ -64,7 +62,6 @@ const runVersion = async (current: Current, options: LaunchOptions): Promise<num
     child.once('exit', (exitCode) => resolve(exitCode ?? 1)).once('error', () => resolve(1));
   });
   clearTimeout(timer);
-  await confirming;
   return isTrial && !isEnding() ? { failure } : code;
 };
 

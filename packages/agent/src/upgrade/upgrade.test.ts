@@ -33,7 +33,8 @@ describe('upgrade of an agent', () => {
     const hello = await server.until({ type: 'hello', uuid, after });
     expect(hello.facts.version).toBe('9.8.7');
     expect(await agent.exited).toBe(0);
-    expect((await readdir(join(agent.dataDir, 'versions'))).toSorted()).toEqual(['9.8.7', 'current.json']);
+    const installed = async () => (await readdir(join(agent.dataDir, 'versions'))).toSorted();
+    await expect.poll(installed).toEqual(['9.8.7', 'current.json']);
 
     const broken = server.addFile(
       archiveOf({ 'package/package.json': manifestOf('9.9.0'), 'package/src/main.ts': 'throw new Error("broken");' }),

@@ -25,6 +25,7 @@ const read = async <T>(file: string): Promise<T | undefined> => {
 /** The folder of installed versions and the notes about which of them is in use. */
 export class Versions {
   readonly folder: string;
+  #turn: Promise<void> = Promise.resolve();
 
   constructor(dataDir: string) {
     this.folder = join(dataDir, 'versions');
@@ -44,17 +45,27 @@ export class Versions {
   }
 
   /** From the next start on, this version is tried. */
-  async choose(version: string): Promise<void> {
+  choose(version: string): Promise<void> {
+    return this.#inTurn(() => this.#choose(version));
+  }
+
+  /** The version has reached the controller: it is no longer on trial. */
+  confirm(version: string): Promise<void> {
+    return this.#inTurn(async () => {
+      const current = await this.current();
+      if (current?.version === version && current.isTrial) {
+        await this.#write({ version, base: current.base, isTrial: false });
+      }
+    });
+  }
+
+  async #choose(version: string): Promise<void> {
     const found = await this.current();
     const before = this.isInstalled || found?.base === agentVersion ? found : undefined;
     const base = before?.base ?? agentVersion;
     // One that was never seen to work is nothing to return to.
     const previous = before?.isTrial ? before.previous : before?.version;
     await this.#write({ version, base, isTrial: true, ...(previous !== undefined && { previous }) });
-  }
-
-  async confirm(current: Current): Promise<void> {
-    await this.#write({ version: current.version, base: current.base, isTrial: false });
   }
 
   /** Back to what ran before; the reason is kept until somebody asks for it. */
@@ -71,6 +82,13 @@ export class Versions {
     if (failure === undefined) return undefined;
     await unlink(file);
     return `the upgrade to ${failure.version} was undone: ${failure.reason}`;
+  }
+
+  /** What one order notes, the next one finds. */
+  #inTurn(work: () => Promise<void>): Promise<void> {
+    const done = this.#turn.then(work);
+    this.#turn = done.catch(() => {});
+    return done;
   }
 
   async #write(current: Current): Promise<void> {
