@@ -8,13 +8,14 @@ export {
   AttackTarget,
   SealedFile,
 } from './engines/attack.ts';
-export { DataPath } from './engines/data-path.ts';
+export { DataPath, FramePath } from './engines/data-path.ts';
 export { DnsClientConfig, DnsConfig, DnsServerConfig, DnsType } from './engines/dns.ts';
 export { Listen, Port, Rotation, Sources, Target } from './engines/endpoint.ts';
 export { HttpClientConfig, HttpConfig, HttpServerConfig } from './engines/http.ts';
 export { IcmpClientConfig, IcmpConfig, IcmpServerConfig } from './engines/icmp.ts';
 export { Load } from './engines/load.ts';
 export { Payload } from './engines/payload.ts';
+export { longestRfc2544Sec, mostTrialsOf, Rfc2544Plan, Rfc2544Record } from './engines/rfc2544.ts';
 export { StatelessServerConfig } from './engines/stateless-server.ts';
 export { StreamClientConfig, StreamConfig, StreamModifier, StreamServerConfig } from './engines/stream.ts';
 export { TcpClientConfig, TcpConfig, TcpServerConfig } from './engines/tcp.ts';

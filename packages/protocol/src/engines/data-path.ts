@@ -9,3 +9,13 @@ export const DataPath = Type.Union(
   },
 );
 export type DataPath = Static<typeof DataPath>;
+
+/** How whole frames reach the interface. */
+export const FramePath = Type.Union(
+  [Type.Literal('auto'), Type.Literal('xdp'), Type.Literal('af_xdp'), Type.Literal('af_packet')],
+  {
+    description:
+      'auto: the fastest that the machine and the interface allow; otherwise this one or none. xdp: the kernel itself writes and sends the frames.',
+  },
+);
+export type FramePath = Static<typeof FramePath>;

@@ -1,7 +1,9 @@
 import { type Static, Type } from 'typebox';
+import { FramePath } from './data-path.ts';
 import { Listen, Rotation, Sources, Target } from './endpoint.ts';
 import { loadOf } from './load.ts';
 import { Payload } from './payload.ts';
+import { Rfc2544Plan } from './rfc2544.ts';
 
 const closed = { additionalProperties: false } as const;
 const whole = (minimum: number, maximum: number, value: number, description?: string) =>
@@ -101,12 +103,14 @@ export const StreamClientConfig = Type.Object(
     modifiers: Type.Array(StreamModifier, { default: [], maxItems: 8 }),
     fill: Payload,
     hasWrongChecksums: Type.Boolean({ default: false }),
+    framePath: Type.Optional(FramePath),
     interface: Type.Optional(
       Type.String({ description: 'Where frames leave; by the routes of the machine if not said.' }),
     ),
     nextHopMac: Type.Optional(
       Type.String({ description: 'Where frames go first; asked of the neighbours if not said.' }),
     ),
+    rfc2544: Type.Optional(Rfc2544Plan),
   },
   closed,
 );
@@ -118,6 +122,7 @@ export const StreamServerConfig = Type.Object(
     listen: Type.Array(Listen, { minItems: 1 }),
     protocol: Type.Optional(Type.Union([Type.Literal('udp'), Type.Literal('other')])),
     ringBytes: whole(1_048_576, 1_073_741_824, 67_108_864, 'Room for frames that are not looked at yet.'),
+    countsTrials: Type.Boolean({ default: false, description: 'Tells the sender what arrived of each trial.' }),
   },
   closed,
 );

@@ -8,6 +8,8 @@ import { LoadProfile, segmentsOf } from '../../net/load-profile.ts';
 import { Pacer } from '../../net/pacer.ts';
 import { leastBytes } from '../../net/packet/frame/frame-template.ts';
 import type { Layer } from '../../net/packet/frame/layer.ts';
+import { chooseFrameSender } from '../../net/packet/frame-path.ts';
+import type { FrameSender } from '../../net/packet/frame-sender.ts';
 import { WallClock } from '../../net/packet/wall-clock.ts';
 import { payloadBytes } from '../../net/payload.ts';
 import { chooserOf } from '../../net/rotation.ts';
@@ -18,7 +20,6 @@ import { layersOf } from './headers.ts';
 import { changingFields, portsOf } from './origins.ts';
 import { prepareStreamPath, type StreamPath } from './path.ts';
 import { planSizes, type SizePlan } from './sizes.ts';
-import { Transmitter } from './transmitter.ts';
 
 type Context = EngineContext<StreamClientConfig>;
 
@@ -27,13 +28,14 @@ const askAtStartMs = 3000;
 const sliceMs = 1;
 const gaugeMs = 100;
 const downRetryMs = 5;
+const batchCount = 128;
 
 /** Sends the frames of all streams at the ordered rate. */
 class StreamClient implements Run, Pausable, LoadChangeable {
   readonly #context: Context;
   readonly #path: StreamPath;
   readonly #sizes: SizePlan;
-  readonly #transmitter: Transmitter;
+  readonly #sender: FrameSender;
   readonly #clock = new WallClock();
   readonly #pacer: Pacer | undefined;
   readonly #again: Alarm;
@@ -73,8 +75,14 @@ class StreamClient implements Run, Pausable, LoadChangeable {
       return { frames: own.counter('stream.sent'), bytes: own.counter('stream.txBytes') };
     });
     this.#checkSizes();
-    this.#transmitter = new Transmitter(path.device, Math.max(...this.#sizes.sizes));
-    this.#targetAt = new Uint16Array(this.#transmitter.batch.count);
+    this.#sender = chooseFrameSender({
+      path: config.framePath,
+      device: path.device,
+      count: batchCount,
+      bytes: Math.max(...this.#sizes.sizes),
+      note: context.note,
+    });
+    this.#targetAt = new Uint16Array(batchCount);
   }
 
   async start(): Promise<void> {
@@ -114,7 +122,7 @@ class StreamClient implements Run, Pausable, LoadChangeable {
   async close(): Promise<void> {
     this.#end();
     this.#path.close();
-    this.#transmitter.close();
+    this.#sender.close();
     turnLoop.release();
   }
 
@@ -190,7 +198,7 @@ class StreamClient implements Run, Pausable, LoadChangeable {
     const weighted = config.targets.map(({ weight }, index) => ({ index, weight }));
     const choose = chooserOf(weighted, config.rotation === 'random' ? 'random' : 'roundRobin');
     return new Composer({
-      batch: this.#transmitter.batch,
+      places: this.#sender.places,
       targets,
       targetOf: (stream) => choose(stream).index,
       fields,
@@ -229,9 +237,8 @@ class StreamClient implements Run, Pausable, LoadChangeable {
   /** Writes frames that are due, once those before have left. */
   #fill(now: number): void {
     if (this.#filled > 0) return;
-    const { batch } = this.#transmitter;
     this.#clock.read(performance.now());
-    while (this.#filled < batch.count && this.#issued < this.#limit) {
+    while (this.#filled < batchCount && this.#issued < this.#limit) {
       if (this.#pacer === undefined ? this.#isPaused : Number.isNaN(this.#pacer.takeDue(now))) return;
       this.#targetAt[this.#filled] = (this.#composer as Composer).compose(this.#filled, this.#clock);
       this.#filled++;
@@ -242,7 +249,7 @@ class StreamClient implements Run, Pausable, LoadChangeable {
   /** False when the interface takes no more for now. */
   #flush(): boolean {
     while (this.#first < this.#filled) {
-      const { taken, refused } = this.#transmitter.send(this.#first, this.#filled);
+      const { taken, refused } = this.#sender.send(this.#first, this.#filled);
       for (let place = this.#first; place < this.#first + taken; place++) this.#count(place);
       this.#first += taken;
       if (refused === undefined) continue;

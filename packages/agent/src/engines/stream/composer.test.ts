@@ -53,7 +53,7 @@ const framesOf = (count: number, wish: Wish): Buffer[] => {
     ...one,
   }));
   const composer = new Composer({
-    batch,
+    places: batch,
     targets: [
       layersOf(headers, {
         sourceMac,

@@ -1,14 +1,14 @@
 import { type FieldPlace, FrameTemplate, put16 } from '../../net/packet/frame/frame-template.ts';
 import type { Layer } from '../../net/packet/frame/layer.ts';
 import { signatureBytes } from '../../net/packet/frame/signature.ts';
-import type { FrameBatch } from '../../net/packet/frame-batch.ts';
+import type { FramePlaces } from '../../net/packet/outlet.ts';
 import type { WallClock } from '../../net/packet/wall-clock.ts';
 import type { Chooser } from '../../net/rotation.ts';
 import type { ChangingField } from './fields.ts';
 import type { SizePlan } from './sizes.ts';
 
 export interface ComposerParts {
-  readonly batch: FrameBatch;
+  readonly places: FramePlaces;
   /** Of each target, from the outermost header on. */
   readonly targets: readonly (readonly Layer[])[];
   /** Which target a stream goes to. */
@@ -41,23 +41,23 @@ export class Composer {
 
   constructor(parts: ComposerParts) {
     this.#parts = parts;
-    this.#held = new Int32Array(parts.batch.count).fill(none);
+    this.#held = new Int32Array(parts.places.count).fill(none);
     this.#sequences = new Uint32Array(parts.streams);
     this.#targetOfStream = Uint16Array.from({ length: parts.streams }, (_, stream) => parts.targetOf(stream));
   }
 
   /** Writes the next frame; says which target it goes to. */
   compose(place: number, clock: WallClock): number {
-    const { batch, fields, streams, sizes, hasWrongChecksums } = this.#parts;
+    const { places, fields, streams, sizes, hasWrongChecksums } = this.#parts;
     const stream = this.#stream;
     this.#stream = stream + 1 === streams ? 0 : stream + 1;
     const target = this.#targetOfStream[stream] as number;
     const key = target * sizes.sizes.length + sizes.next();
     const template = this.#templates[key] ?? this.#make(key);
-    const start = batch.offsetOf(place);
+    const start = places.offsetOf(place);
     if (this.#held[place] !== key) {
-      batch.bytes.set(template.bytes, start);
-      batch.setLength(place, template.bytes.length);
+      places.bytes.set(template.bytes, start);
+      places.setLength(place, template.bytes.length);
       this.#held[place] = key;
     }
     this.#changed.ip = 0;
@@ -69,8 +69,8 @@ export class Composer {
     this.#sign(start + template.bytes.length - signatureBytes, stream, clock);
     // In a frame of odd length each byte of the signature lies in the other half of a word.
     this.#changed.transport += template.bytes.length % 2 === 0 ? this.#signed : swapped(this.#signed);
-    template.finish(batch.bytes, start, this.#changed);
-    if (hasWrongChecksums) template.spoil(batch.bytes, start);
+    template.finish(places.bytes, start, this.#changed);
+    if (hasWrongChecksums) template.spoil(places.bytes, start);
     return target;
   }
 
@@ -79,7 +79,7 @@ export class Composer {
   }
 
   #put(spot: FieldPlace, start: number, value: number): void {
-    const { bytes } = this.#parts.batch;
+    const { bytes } = this.#parts.places;
     const whole = value | 0;
     const high = whole >>> 16;
     const low = whole & 0xffff;
@@ -97,7 +97,7 @@ export class Composer {
 
   /** Writes what changes in a signature and keeps the sum of it. */
   #sign(at: number, stream: number, clock: WallClock): void {
-    const { bytes } = this.#parts.batch;
+    const { bytes } = this.#parts.places;
     const sequence = this.#sequences[stream] as number;
     this.#sequences[stream] = sequence + 1;
     const seconds = clock.seconds & 0xffff;

@@ -10,6 +10,8 @@ const nameBytes = 16;
 const requestBytes = 40;
 const ethtoolGetLink = 10;
 const ethtoolAt = 64;
+/** Ethernet and loopback. */
+const ethernetKinds: ReadonlySet<number> = new Set([1, 772]);
 const flag = { up: 1, running: 0x40 } as const;
 
 /** A network interface as frames see it. */
@@ -17,6 +19,8 @@ export interface Device {
   readonly name: string;
   readonly index: number;
   readonly mac: Buffer;
+  /** Whether frames have an Ethernet header; else they are bare IP packets. */
+  readonly isEthernet: boolean;
   /** Bytes after the Ethernet header. */
   readonly mtu: number;
 }
@@ -56,7 +60,8 @@ export const findDevice = (name: string): Device | undefined =>
     const [index, hardware, mtu] = [request.index, request.hardware, request.mtu].map((which) => ask(fd, which, name));
     if (index === undefined || hardware === undefined || mtu === undefined) return undefined;
     // The first two bytes tell the kind of address.
-    return { name, index: index.readInt32LE(0), mac: hardware.subarray(2, 8), mtu: mtu.readInt32LE(0) };
+    const isEthernet = ethernetKinds.has(hardware.readUInt16LE(0));
+    return { name, index: index.readInt32LE(0), mac: hardware.subarray(2, 8), isEthernet, mtu: mtu.readInt32LE(0) };
   });
 
 export const requireDevice = (name: string): Device => {

@@ -1,6 +1,7 @@
 import { errno, SystemError } from '../kernel/errno.ts';
 import { requireLibc } from '../kernel/libc.ts';
 import { type Memory, mapMemory, writeAddress } from '../kernel/memory.ts';
+import type { FramePlaces } from './outlet.ts';
 
 const headerBytes = 64;
 const vectorBytes = 16;
@@ -10,7 +11,7 @@ const dontWait = 0x40;
 const strideOf = (bytes: number): number => (Math.ceil(bytes / 128) * 2 + 1) * 64;
 
 /** Frames that leave in one call. They are written in place and stay there, so that only what changes is written anew. */
-export class FrameBatch {
+export class FrameBatch implements FramePlaces {
   readonly count: number;
   readonly bytes: Buffer;
   readonly #memory: Memory;

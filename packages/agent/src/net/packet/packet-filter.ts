@@ -10,12 +10,16 @@ export type FilterProgram = readonly Instruction[];
 const op = {
   loadHalf: 0x28,
   loadByte: 0x30,
+  loadWord: 0x20,
   loadWordAtX: 0x40,
+  loadHalfAtX: 0x48,
   loadLength: 0x80,
   jumpIfEqual: 0x15,
   jumpIfAtLeast: 0x35,
+  jumpIfAnyBit: 0x45,
   subtract: 0x14,
   and: 0x54,
+  shiftLeft: 0x64,
   toX: 0x07,
   result: 0x06,
 } as const;

@@ -3,8 +3,8 @@ import { epollEvent } from '../epoll/epoll-poller.ts';
 import { type Memory, mapMemory } from '../kernel/memory.ts';
 import { closeSocket, configured } from '../kernel/socket.ts';
 import type { Device } from './device.ts';
-import type { FilterProgram } from './packet-filter.ts';
-import { attachProgram, openReceiver, packetOption, setPacketOption, takeDrops } from './packet-socket.ts';
+import { type FilterProgram, nothingProgram } from './packet-filter.ts';
+import { attachProgram, openReceiver, packetOption, setPacketOption, takeStatistics } from './packet-socket.ts';
 
 const version3 = 2;
 const nominalFrameBytes = 2048;
@@ -12,6 +12,8 @@ const ofUser = 1;
 const vlanValid = 0x10;
 const vlanTypeValid = 0x40;
 const usualVlanType = 0x8100;
+const wayAt = 58;
+const outgoing = 4;
 // Others must get their turn however many frames come.
 const blocksPerTurn = 64;
 
@@ -27,6 +29,9 @@ export interface ArrivedFrame {
   readonly bytes: Buffer;
   start: number;
   end: number;
+  /** Bytes it had before a filter kept only its beginning. */
+  wireLength: number;
+  isOutgoing: boolean;
   /** The outermost VLAN tag, which the system takes out of the frame: type and content; −1 without. */
   tag: number;
   /** When it arrived, by the system's wall clock. */
@@ -48,12 +53,18 @@ export class PacketRing implements Watcher {
   #isClosed = false;
 
   constructor(
-    place: { readonly device: Device; readonly poller: EpollPoller; readonly filter: FilterProgram },
+    place: {
+      readonly device: Device;
+      readonly poller: EpollPoller;
+      readonly filter: FilterProgram;
+      /** What leaves is wanted, too. */
+      readonly isBothWays?: boolean;
+    },
     sizes: RingSizes,
     onFrame: (frame: ArrivedFrame) => void,
   ) {
     const { blocks, blockBytes, retireMs } = sizes;
-    this.#fd = openReceiver(place.device, (fd) => {
+    this.#fd = openReceiver(place.device, place.isBothWays ?? false, (fd) => {
       setPacketOption(fd, packetOption.version, version3);
       const frames = (blockBytes / nominalFrameBytes) * blocks;
       setPacketOption(fd, packetOption.receiveRing, blockBytes, blocks, nominalFrameBytes, frames, retireMs, 0, 0);
@@ -70,12 +81,24 @@ export class PacketRing implements Watcher {
     this.#memory = memory as unknown as Memory;
     this.#words = this.#memory.int32;
     this.#halves = this.#memory.uint16;
-    this.#frame = { bytes: this.#memory.bytes, start: 0, end: 0, tag: -1, seconds: 0, nanoseconds: 0 };
+    const { bytes } = this.#memory;
+    const nothing = { start: 0, end: 0, wireLength: 0, isOutgoing: false, tag: -1, seconds: 0, nanoseconds: 0 };
+    this.#frame = { bytes, ...nothing };
   }
 
   /** Frames lost for want of room since the last call. */
   takeDrops(): number {
-    return this.#isClosed ? 0 : takeDrops(this.#fd);
+    return this.takeStatistics().drops;
+  }
+
+  /** Frames that were let through since the last call, and how many of them there was no room for. */
+  takeStatistics(): { readonly frames: number; readonly drops: number } {
+    return this.#isClosed ? { frames: 0, drops: 0 } : takeStatistics(this.#fd);
+  }
+
+  /** Lets nothing more in; what is in the ring is still handed over. */
+  cease(): void {
+    attachProgram(this.#fd, nothingProgram);
   }
 
   ready(): void {
@@ -111,6 +134,8 @@ export class PacketRing implements Watcher {
       frame.nanoseconds = words[word + 2] as number;
       frame.start = at + (this.#halves[(at >> 1) + 12] as number);
       frame.end = frame.start + (words[word + 3] as number);
+      frame.wireLength = words[word + 4] as number;
+      frame.isOutgoing = frame.bytes[at + wayAt] === outgoing;
       frame.tag = (status & vlanValid) === 0 ? -1 : this.#tagAt(word, status);
       this.#onFrame(frame);
       at += words[word] as number;

@@ -33,14 +33,14 @@ export const setPacketOption = (fd: number, [level, name]: PacketOption, ...valu
     throw new SystemError('setsockopt', libc.errno());
 };
 
-/** Frames that the ring had no room for since the last call. */
-export const takeDrops = (fd: number): number => {
+/** Frames that were let through since the last call, and how many of them the ring had no room for. */
+export const takeStatistics = (fd: number): { readonly frames: number; readonly drops: number } => {
   const memory = scratch();
   memory.bytes.writeUInt32LE(12, 0);
   const [level, name] = packetOption.statistics;
   const room = memory.addressOf(valuesAt, 12);
-  if (requireLibc().getsockopt(fd, level, name, room, memory.addressOf(0, 4)) < 0) return 0;
-  return memory.bytes.readUInt32LE(valuesAt + 4);
+  if (requireLibc().getsockopt(fd, level, name, room, memory.addressOf(0, 4)) < 0) return { frames: 0, drops: 0 };
+  return { frames: memory.bytes.readUInt32LE(valuesAt), drops: memory.bytes.readUInt32LE(valuesAt + 4) };
 };
 
 /** From now on only what the program lets through arrives. */
@@ -82,10 +82,13 @@ export const openSender = (device: Device): number =>
     bindTo(fd, device, 0);
   });
 
-/** A socket for frames that come in; `set` runs before the first can arrive. The card is not made to take foreign ones. */
-export const openReceiver = (device: Device, set: (fd: number) => void): number =>
+/**
+ * A socket for frames that come in, or pass both ways; `set` runs before the first can arrive. The card is not made to
+ * take foreign ones.
+ */
+export const openReceiver = (device: Device, isBothWays: boolean, set: (fd: number) => void): number =>
   configured(openSocket(familyPacket, socketRaw), (fd) => {
-    setPacketOption(fd, packetOption.ignoreOutgoing, 1);
+    setPacketOption(fd, packetOption.ignoreOutgoing, isBothWays ? 0 : 1);
     set(fd);
     bindTo(fd, device, allProtocols);
   });

@@ -1,0 +1,38 @@
+import type { FramePath } from '@rushhour/protocol';
+import { PathUnavailable } from '../data-path.ts';
+import type { Device } from './device.ts';
+import { FrameSender } from './frame-sender.ts';
+import type { Outlet, OutletSizes } from './outlet.ts';
+import { openPacketOutlet } from './packet-outlet.ts';
+
+interface Step {
+  readonly path: Exclude<FramePath, 'auto'>;
+  /** Throws an error that says why not. */
+  open(device: Device, sizes: OutletSizes): Outlet;
+}
+
+/** From the fastest way to the one that works wherever frames can be sent. */
+const ladder: readonly Step[] = [{ path: 'af_packet', open: openPacketOutlet }];
+
+export interface FrameWish extends OutletSizes {
+  readonly path: FramePath | undefined;
+  readonly device: Device;
+  /** Is told which faster ways had to be passed over, and why. */
+  readonly note: (remark: string) => void;
+}
+
+/** Opens the way that is ordered, or the fastest that works on this interface. */
+export const chooseFrameSender = ({ path = 'auto', device, note, ...sizes }: FrameWish): FrameSender => {
+  const reasons: string[] = [];
+  for (const step of ladder) {
+    if (path !== 'auto' && step.path !== path) continue;
+    try {
+      const outlet = step.open(device, sizes);
+      if (reasons.length > 0) note(`frames by ${outlet.way}: ${reasons.join('; ')}`);
+      return new FrameSender(outlet, device);
+    } catch (error) {
+      reasons.push((error as Error).message);
+    }
+  }
+  throw new PathUnavailable(`frames cannot be sent by ${device.name}: ${reasons.join('; ') || `no way ${path}`}`);
+};
