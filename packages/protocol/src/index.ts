@@ -11,6 +11,12 @@ export {
 export { DataPath, FramePath } from './engines/data-path.ts';
 export { DnsClientConfig, DnsConfig, DnsServerConfig, DnsType } from './engines/dns.ts';
 export { Listen, Port, Rotation, Sources, Target } from './engines/endpoint.ts';
+export {
+  HarReplayClientConfig,
+  HarReplayConfig,
+  HarReplayServerConfig,
+  type HarReplayTarget,
+} from './engines/har-replay.ts';
 export { HttpClientConfig, HttpConfig, HttpServerConfig } from './engines/http.ts';
 export { IcmpClientConfig, IcmpConfig, IcmpServerConfig } from './engines/icmp.ts';
 export { Load } from './engines/load.ts';
@@ -34,7 +40,20 @@ export {
   IcmpExchange,
   RawExchange,
 } from './exchange.ts';
+export {
+  type HarAnswer,
+  type HarAnswers,
+  type HarEntry,
+  type HarHeader,
+  type HarOrigin,
+  type HarScript,
+  type HarStep,
+  type HarTake,
+  type HarTemplate,
+  harEntryHeader,
+} from './har-script.ts';
 export { Histogram, histogramBytes } from './histogram.ts';
+export { findInJson, findJsonPath, type JsonStep } from './json-path.ts';
 export { Duration, FileReference, Order } from './order.ts';
 export { HeldRun, LoadChange, NeededFile, OrderOutcome, RunCommand, RunReport } from './run-messages.ts';
 export {

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { Capture } from './dump.ts';
 import { Order } from './order.ts';
 import { Summary } from './summary.ts';
 
@@ -50,6 +51,7 @@ export const RunCommand = Type.Union([
       ...ofRun,
       orders: Type.Array(Order, { description: 'Their place in this list is how later messages name them.' }),
       files: Type.Array(NeededFile),
+      capture: Type.Optional(Capture),
     },
     closed,
   ),
@@ -66,6 +68,10 @@ export const RunCommand = Type.Union([
   Type.Object(
     { type: Type.Literal('changeLoad'), ...ofRun, order: Type.Integer({ minimum: 0 }), change: LoadChange },
     closed,
+  ),
+  Type.Object(
+    { type: Type.Literal('capture'), ...ofRun, capture: Type.Union([Capture, Type.Null()]) },
+    { ...closed, description: 'From now on packets are captured so, or no longer.' },
   ),
   Type.Object(
     {

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { AgentFacts, AgentHealth, LogLine } from './agent-facts.ts';
+import { DumpName, DumpState, dumpPieceBytes } from './dump.ts';
 import { HeldRun, RunCommand, RunReport } from './run-messages.ts';
 
 const closed = { additionalProperties: false } as const;
@@ -83,6 +84,15 @@ export const Question = Type.Union([
     { ...closed, description: 'Answer once the file is on the disk of the agent: {bytes}.' },
   ),
   Type.Object(
+    {
+      kind: Type.Literal('readDump'),
+      ...DumpName.properties,
+      offset: Type.Integer({ minimum: 0 }),
+      length: Type.Integer({ minimum: 1, maximum: dumpPieceBytes }),
+    },
+    { ...closed, description: 'A piece of a closed dump. Answer: {base64}.' },
+  ),
+  Type.Object(
     { kind: Type.Literal('reset') },
     { ...closed, description: 'Ends everything left of earlier runs. Answer when it is clean.' },
   ),
@@ -125,6 +135,10 @@ export const ToAgent = Type.Union([
     { type: Type.Literal('noFile'), sha256: Type.String(), reason: Type.String() },
     { ...closed, description: 'The file that was asked for cannot be had.' },
   ),
+  Type.Object(
+    { type: Type.Literal('forgetDump'), ...DumpName.properties },
+    { ...closed, description: 'The dump is on disk at the controller, or nobody wants it: the agent may delete it.' },
+  ),
   RunCommand,
 ]);
 export type ToAgent = Static<typeof ToAgent>;
@@ -144,6 +158,10 @@ export const ToController = Type.Union([
     closed,
   ),
   Type.Object({ type: Type.Literal('facts'), facts: AgentFacts }, closed),
+  Type.Object(
+    { type: Type.Literal('dumps'), dumps: Type.Array(DumpState, { maxItems: 1000 }) },
+    { ...closed, description: 'Said now and then of dumps that are open, and once more when they are closed.' },
+  ),
   Type.Object({ type: Type.Literal('logs'), lines: Type.Array(LogLine) }, closed),
   Type.Object(
     {
