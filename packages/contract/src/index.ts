@@ -125,6 +125,7 @@ export type { DnsValues } from './values/plugins/dns.ts';
 export { type DurationValues, duration as entryDuration } from './values/plugins/duration.ts';
 export { entriesOf, type FoundEntry } from './values/plugins/entries.ts';
 export type { FuzzingValues } from './values/plugins/fuzzing.ts';
+export type { HarReplayValues } from './values/plugins/har-replay.ts';
 export type { HttpValues } from './values/plugins/http.ts';
 export type { IcmpValues } from './values/plugins/icmp.ts';
 export {

@@ -1,9 +1,9 @@
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import { OneOf } from '../../envelopes.ts';
 import { choice, flag, section, whole } from '../protocols/field.ts';
 import { headers } from './http-params.ts';
 import { item, listOf, maybeText, maybeWhole, milliseconds, valuesOf } from './member.ts';
-import { bytes, counter, errorsOf, family, gauge, latency } from './metric.ts';
+import { bytes, counter, errorsOf, family, gauge, latency, loadMetricsOf } from './metric.ts';
 import { definePlugin } from './plugin.ts';
 import { fileId, idOf } from './reference.ts';
 import { tcpOptions } from './tcp-configuration.ts';
@@ -12,14 +12,16 @@ import { socketMembers } from './traffic-members.ts';
 
 const texts = (description: string, maxItems = 1000) =>
   listOf(description, Type.String({ minLength: 1, maxLength: 1024 }), maxItems);
-const entryIdx = Type.Integer({ minimum: 0, maximum: 1_000_000, description: 'Index of the entry' });
+const entryIdx = Type.Integer({ minimum: 0, maximum: 1_000_000, description: 'Entry of the recording, from 0' });
 
 const correlation = item({
   from: item({
     entryIdx,
     part: OneOf(['body', 'header', 'cookie', 'status'], { description: 'Part of the answer' }),
-    regex: maybeText('What to take'),
-    jsonPath: maybeText('What to take of a JSON body'),
+    regex: maybeText(
+      'What to take: the first group, else the whole match, of the body, of lines `name: value` of the header or of lines `name=value` of the cookies that are set (RE2)',
+    ),
+    jsonPath: maybeText('What to take of a JSON body, such as `$.user.token`'),
   }),
   to: listOf(
     'Where it goes',
@@ -51,16 +53,20 @@ const timing = {
 };
 
 const transport = {
-  connections: choice('Connections', ['recorded', 'perHost', 'perEntry']),
-  maxPerHost: whole('Most connections to a host', 6, [1, 256]),
-  httpVersion: choice('HTTP version', ['recorded', '1.1', '2']),
+  connections: choice(
+    'Connections of a user: shared by the entries that shared one when they were recorded, kept for each host, or new for each entry',
+    ['recorded', 'perHost', 'perEntry'],
+  ),
+  maxPerHost: whole('Most HTTP/1.1 connections of a user to a host', 6, [1, 256]),
+  httpVersion: choice('HTTP version; over TLS the server may agree on 1.1 instead of 2', ['recorded', '1.1', '2']),
   tls: choice('TLS', ['recorded', 'force', 'off']),
   cookies: choice('Cookies as recorded, from a jar, or none', ['replay', 'jar', 'drop']),
   dropHeaders: texts('Headers that are not sent'),
-  redactSecrets: flag('Credentials are not sent', true),
-  addHeaders: headers('Headers that are sent in addition'),
+  redactSecrets: flag('Credentials are replaced by others of the same length, the same ones everywhere', true),
+  addHeaders: headers('Headers that are sent in addition; `{{name}}` stands for a variable'),
+  cache: flag('Each user keeps answers that may be kept, as browsers do, and does not ask for them again'),
   hostMap: listOf(
-    'Recorded names and where they lead: `server` or an index into `targets`',
+    'Recorded names (`app.test`, `*.app.test`, `app.test:8443`) and where they lead: `server` for the server agents, or an index into `targets`; all targets take turns for names that are not here',
     item({ from: Type.String({ minLength: 1, maxLength: 253 }), to: Type.String({ minLength: 1, maxLength: 253 }) }),
   ),
 };
@@ -79,11 +85,12 @@ const schema = valuesOf({
         mode: choice('Answer as recorded, with as many bytes, or with the request', ['recorded', 'size', 'echo']),
         missingBody: choice('Where the recording has no body', ['pad', 'empty']),
         latency: choice('Wait as long as recorded, or not', ['recorded', 'none']),
+        latencyFactor: Type.Number({ default: 1, minimum: 0, maximum: 100, description: 'Times the recorded wait' }),
         status: choice('Status', ['recorded']),
       }),
       correlate: listOf('Values of answers that go into later requests', correlation),
       variables: listOf(
-        'Values from dictionaries',
+        'Values from dictionaries, another one each time the recording is played, for `{{name}}` in addresses, headers and bodies',
         item({
           name: Type.String({ minLength: 1, maxLength: 128 }),
           dictionaryId: idOf('dictionary', 'Dictionary'),
@@ -95,7 +102,7 @@ const schema = valuesOf({
         bodySize: flag('The recorded size'),
         bodySha256: flag('The recorded content'),
       }),
-      users: whole('Users at once', 1, [1, 1_000_000]),
+      users: whole('Users at once, of all agents together', 1, [1, 1_000_000]),
       iterations: whole('Times each user plays it', 1, [1, 1_000_000_000]),
       loop: flag('Until the end instead'),
     },
@@ -103,6 +110,8 @@ const schema = valuesOf({
   ),
   sessionsPerSecond: maybeWhole('Users that begin in a second', [1, 1_000_000]),
 });
+
+export type HarReplayValues = Static<typeof schema>;
 
 export const harReplay = definePlugin({
   id: 9,
@@ -127,12 +136,21 @@ export const harReplay = definePlugin({
     counter('har-replay.ok', 'Answers as recorded', { better: 'higher' }),
     counter('har-replay.ko', 'Answers otherwise', { better: 'lower' }),
     family('har-replay.status', 'status', 'Answers by status'),
+    family('har-replay.koStatus', 'status', 'Answers otherwise, by status', 'lower'),
+    counter('har-replay.iterations', 'Times the recording was played to its end', { better: 'higher' }),
+    counter('har-replay.cached', 'Entries that were not asked for because the answer was kept'),
+    counter('har-replay.notFound', 'Values that answers should have held and did not', { better: 'lower' }),
+    counter('har-replay.connections', 'Connections opened'),
+    counter('har-replay.served', 'Requests answered by the server'),
+    counter('har-replay.similar', 'Requests answered as the most similar one that was recorded'),
+    counter('har-replay.missed', 'Requests that nothing like was recorded for', { better: 'lower' }),
     gauge('har-replay.users', 'Users at work'),
-    latency('har-replay.page', 'Pages'),
+    latency('har-replay.page', 'Pages, without pauses'),
     latency('har-replay.entry', 'Entries'),
     latency('har-replay.delta', 'How much slower than recorded'),
     bytes('har-replay.txBytes', 'Bytes sent'),
     bytes('har-replay.rxBytes', 'Bytes received'),
+    ...loadMetricsOf('har-replay'),
     errorsOf('har-replay'),
   ],
 });
