@@ -21,7 +21,8 @@ import { changingFields, portsOf } from './origins.ts';
 import { prepareStreamPath, type StreamPath } from './path.ts';
 import { planSizes, type SizePlan } from './sizes.ts';
 
-type Context = EngineContext<StreamClientConfig>;
+/** `sender`: which number the frames bear as that of their sender; one of its own choice if not said. */
+type Context = EngineContext<StreamClientConfig> & { readonly sender?: number };
 
 const askFirstMs = 1000;
 const askAtStartMs = 3000;
@@ -205,7 +206,7 @@ class StreamClient implements Run, Pausable, LoadChangeable {
       sizes: this.#sizes,
       streams: config.streams,
       fill: fillOf(config),
-      sender: randomInt(65_536),
+      sender: this.#context.sender ?? randomInt(65_536),
       hasWrongChecksums: config.hasWrongChecksums,
     });
   }
