@@ -14,15 +14,22 @@ export type {
   StepSide,
 } from './application/step-region.ts';
 export { StepTemplate, type TemplateRegion } from './application/step-template.ts';
+export { BlockMeter } from './block-meter.ts';
 export type { CaptureAnalysis, InfoSelection, StepDataSelection } from './capture-analysis.ts';
 export type { CaptureFormat } from './capture-format.ts';
 export { CaptureReader } from './capture-reader.ts';
 export { type CaptureSource, packetsOf, readCapture } from './capture-source.ts';
 export { CaptureWriter, type WritablePacket, type WriterOptions } from './capture-writer.ts';
+export { Frame } from './frame.ts';
 export { ethernetFrame, ipPacket, tcpPacket, udpDatagram, udpPacket } from './frame-builder.ts';
+export { type LiveCounts, type LiveFrame, LiveWriter } from './live-writer.ts';
 export type { Packet, PacketSink } from './packet.ts';
 export { type PacketRow, type PacketRows, packetRows, type RowSelection } from './packet-rows.ts';
 export { PcapError, type PcapErrorCode } from './pcap-error.ts';
 export type { PcapInfo, PcapSession, PcapStep, PcapWarning, StepEncoding } from './pcap-info.ts';
+export { contentKeyOf, KEY_BYTES } from './replay/content-key.ts';
+export { dissectEthernet } from './replay/fit-to-mtu.ts';
+export { ReplayCapture, type ReplayFrame, type ReplayOutcome, type ReplaySelection } from './replay/replay-capture.ts';
+export type { NewEnds, ReplayRules } from './replay/replay-rules.ts';
 export type { StepWindow } from './step-recorder.ts';
 export { type TrimOptions, type TrimResult, trimCapture } from './trim.ts';

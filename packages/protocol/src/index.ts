@@ -1,5 +1,6 @@
 export { AgentFacts, AgentHealth, AgentInterface, EngineAbility, LogLine } from './agent-facts.ts';
 export { Attempt, AttemptRecord, ClientObservation, ControlObservation, ServerObservation } from './attempt.ts';
+export { Capture, DumpName, DumpState, dumpPieceBytes } from './dump.ts';
 export {
   AttackClientConfig,
   AttackConfig,
@@ -52,6 +53,7 @@ export {
   type HarTemplate,
   harEntryHeader,
 } from './har-script.ts';
+export { findTaken, type TakenFrom } from './har-take.ts';
 export { Histogram, histogramBytes } from './histogram.ts';
 export { findInJson, findJsonPath, type JsonStep } from './json-path.ts';
 export { Duration, FileReference, Order } from './order.ts';

@@ -7,13 +7,15 @@ interface Instruction {
 }
 export type FilterProgram = readonly Instruction[];
 
-const op = {
+/** The instructions that our programs are made of. */
+export const op = {
   loadHalf: 0x28,
   loadByte: 0x30,
   loadWord: 0x20,
   loadWordAtX: 0x40,
   loadHalfAtX: 0x48,
   loadLength: 0x80,
+  loadConstant: 0x00,
   jumpIfEqual: 0x15,
   jumpIfAtLeast: 0x35,
   jumpIfAnyBit: 0x45,
@@ -27,7 +29,7 @@ const everything = 0x4_0000;
 const farthestJump = 255;
 
 /** A step of a program whose jumps name the steps they lead to; without a name the next step follows. */
-interface Step {
+export interface Step {
   readonly code: number;
   readonly k: number;
   readonly label?: string;
@@ -35,7 +37,7 @@ interface Step {
   readonly otherwise?: string;
 }
 
-const assemble = (steps: readonly Step[]): FilterProgram => {
+export const assemble = (steps: readonly Step[]): FilterProgram => {
   const places = new Map(steps.flatMap(({ label }, index) => (label === undefined ? [] : [[label, index] as const])));
   const jump = (from: number, label: string | undefined): number => {
     if (label === undefined) return 0;
