@@ -1,5 +1,6 @@
 import type { FramePath } from '@rushhour/protocol';
 import { PathUnavailable } from '../data-path.ts';
+import { openXdpOutlet } from '../xdp/xdp-outlet.ts';
 import type { Device } from './device.ts';
 import { FrameSender } from './frame-sender.ts';
 import type { Outlet, OutletSizes } from './outlet.ts';
@@ -12,7 +13,10 @@ interface Step {
 }
 
 /** From the fastest way to the one that works wherever frames can be sent. */
-const ladder: readonly Step[] = [{ path: 'af_packet', open: openPacketOutlet }];
+const ladder: readonly Step[] = [
+  { path: 'af_xdp', open: openXdpOutlet },
+  { path: 'af_packet', open: openPacketOutlet },
+];
 
 export interface FrameWish extends OutletSizes {
   readonly path: FramePath | undefined;

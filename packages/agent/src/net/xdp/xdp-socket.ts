@@ -1,0 +1,85 @@
+import { release } from 'node:os';
+import { SystemError } from '../kernel/errno.ts';
+import { requireLibc } from '../kernel/libc.ts';
+import { type Memory, mapMemory } from '../kernel/memory.ts';
+import { scratch } from '../kernel/scratch.ts';
+import { openSocket } from '../kernel/socket.ts';
+import type { Device } from '../packet/device.ts';
+
+const familyXdp = 44;
+const socketRaw = 3;
+const level = 283;
+const option = { offsets: 1, sendRing: 3, frames: 4, fillRing: 5, completionRing: 6, sendBudget: 9 } as const;
+const bindFlags = { copy: 2, needWakeUp: 8 } as const;
+const ringAt = { send: 0x8000_0000, completion: 0x1_8000_0000 } as const;
+const offsetsOfRing = { send: 32, completion: 96 } as const;
+const descriptorBytes = { send: 16, completion: 8 } as const;
+
+/** A ring shared with the kernel; words are counted in 32 bits from its beginning. */
+export interface XdpRing {
+  readonly memory: Memory;
+  readonly words: Int32Array;
+  readonly producer: number;
+  readonly consumer: number;
+  readonly entries: number;
+  readonly firstEntry: number;
+}
+
+const trySet = (fd: number, name: number, bytes: number): boolean =>
+  requireLibc().setsockopt(fd, level, name, scratch().addressOf(0, bytes), bytes) === 0;
+
+const set = (fd: number, name: number, bytes: number): void => {
+  if (!trySet(fd, name, bytes)) throw new SystemError('setsockopt', requireLibc().errno());
+};
+
+const setNumber = (fd: number, name: number, value: number): void => {
+  scratch().bytes.writeUInt32LE(value, 0);
+  set(fd, name, 4);
+};
+
+export const openXdpSocket = (): number => openSocket(familyXdp, socketRaw);
+
+/** Tells the kernel where frames lie: chunks of a power of two, one frame in each. */
+export const registerFrames = (fd: number, memory: Memory, chunkBytes: number): void => {
+  const { bytes } = scratch();
+  bytes.fill(0, 0, 32);
+  bytes.writeBigUInt64LE(BigInt(memory.addressOf(0, memory.length)), 0);
+  bytes.writeBigUInt64LE(BigInt(memory.length), 8);
+  bytes.writeUInt32LE(chunkBytes, 16);
+  set(fd, option.frames, 32);
+};
+
+/** Makes the rings of a socket that only sends; sizes are powers of two. */
+export const sizeRings = (fd: number, entries: { readonly send: number; readonly completion: number }): void => {
+  // Without a ring for what arrives no socket can be bound.
+  setNumber(fd, option.fillRing, 64);
+  setNumber(fd, option.completionRing, entries.completion);
+  setNumber(fd, option.sendRing, entries.send);
+  // Kernels that do not know it send 32 frames a call. The number is still the last one.
+  trySet(fd, option.sendBudget, 4);
+};
+
+export const mapRing = (fd: number, which: 'send' | 'completion', entries: number): XdpRing => {
+  const { bytes } = scratch();
+  bytes.writeUInt32LE(128, 256);
+  const libc = requireLibc();
+  if (libc.getsockopt(fd, level, option.offsets, scratch().addressOf(0, 128), scratch().addressOf(256, 4)) < 0)
+    throw new SystemError('getsockopt', libc.errno());
+  if (bytes.readUInt32LE(256) !== 128) throw new Error(`kernel ${release()} is older than 5.4`);
+  const at = (index: number) => Number(bytes.readBigUInt64LE(offsetsOfRing[which] + index * 8));
+  const [producer, consumer, entriesAt] = [at(0), at(1), at(2)];
+  const memory = mapMemory({ length: entriesAt + entries * descriptorBytes[which], fd, offset: ringAt[which] });
+  const words = memory.int32;
+  return { memory, words, entries, producer: producer >> 2, consumer: consumer >> 2, firstEntry: entriesAt >> 2 };
+};
+
+/** From now on frames leave by the first queue of the device. The kernel copies them, which every driver can. */
+export const bindXdp = (fd: number, device: Device): void => {
+  const memory = scratch();
+  memory.bytes.fill(0, 0, 16);
+  memory.bytes.writeUInt16LE(familyXdp, 0);
+  memory.bytes.writeUInt16LE(bindFlags.copy | bindFlags.needWakeUp, 2);
+  memory.bytes.writeUInt32LE(device.index, 4);
+  const libc = requireLibc();
+  if (libc.bind(fd, memory.addressOf(0, 16), 16) < 0) throw new SystemError('bind', libc.errno());
+};
