@@ -8,8 +8,10 @@ export interface ClientChoice {
   readonly clientIpOverrides: boolean;
 }
 
+type SeenOfSession = Pick<Session, 'synFrom' | 'synAckFrom' | 'isFirstPacketFromA'>;
+
 /** Whether A is the client: by SYN, SYN-ACK, address, higher port, first sender, in this order. */
-export function isClientA(session: Session, key: FlowKey, choice: ClientChoice): boolean {
+export function isClientA(session: SeenOfSession, key: FlowKey, choice: ClientChoice): boolean {
   const byAddress = sideOfAddress(key, choice.clientIp);
   if (choice.clientIpOverrides && byAddress !== undefined) return byAddress;
   if (session.synFrom !== 0) return session.synFrom === 1;

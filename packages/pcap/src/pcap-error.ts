@@ -10,7 +10,8 @@ export type PcapErrorCode =
   | 'BAD_ADDRESS'
   | 'NOTHING_LEFT'
   | 'LINKTYPE_MIX'
-  | 'TOO_MANY_ADDRESSES';
+  | 'TOO_MANY_ADDRESSES'
+  | 'CAPTURE_TOO_LARGE';
 
 /** The only error this package throws on purpose; `code` is stable, `message` is one plain sentence. */
 export class PcapError extends Error {

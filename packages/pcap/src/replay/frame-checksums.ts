@@ -1,0 +1,52 @@
+import { putU16, u8, u16 } from '../bytes.ts';
+import { adjustedChecksum, checksumOf, pseudoHeaderSum, sumOf } from '../checksum.ts';
+import { addressBytesOf, type Frame, TCP, UDP } from '../frame.ts';
+
+const ICMP = 1;
+const ICMPV6 = 58;
+const NOTHING = new Uint8Array(0);
+
+/** Where the checksum of what IP carries stands; 0 when there is none to set. */
+export function transportChecksumPlace(frame: Frame): number {
+  const { protocol, transportStart, captured, fragmentOffset, ipVersion, bytes } = frame;
+  const offset = protocol === TCP ? 16 : protocol === UDP ? 6 : protocol === ICMP || protocol === ICMPV6 ? 2 : -1;
+  if (ipVersion === 0 || offset < 0 || fragmentOffset > 0 || offset + 2 > captured) return 0;
+  const place = transportStart + offset;
+  // A datagram over IPv4 may do without.
+  return protocol === UDP && ipVersion === 4 && u16(bytes, place) === 0 ? 0 : place;
+}
+
+/** Sum of all that counts into the checksum and that rewriting may change: addresses and ports. */
+export function endsSum(frame: Frame): number {
+  const { bytes, source, destination, transportStart } = frame;
+  const size = addressBytesOf(frame);
+  const ports = frame.hasPorts ? u16(bytes, transportStart) + u16(bytes, transportStart + 2) : 0;
+  return sumOf(bytes, source, source + size) + sumOf(bytes, destination, destination + size) + ports;
+}
+
+export function setIpv4Checksum(bytes: Uint8Array, at: number): void {
+  const length = (u8(bytes, at) & 15) * 4;
+  putU16(bytes, at + 10, 0);
+  putU16(bytes, at + 10, checksumOf(sumOf(bytes, at, at + length)));
+}
+
+/** Reckoned anew; of the first of several fragments only what changed since `endsSum` was `before` can be put right. */
+export function setTransportChecksum(frame: Frame, before: number): void {
+  const { bytes, protocol, transportStart: start } = frame;
+  const place = transportChecksumPlace(frame);
+  if (place === 0) return;
+  if (frame.isFragment) {
+    if (protocol !== ICMP) write(bytes, place, adjustedChecksum(u16(bytes, place), before, endsSum(frame)), protocol);
+    return;
+  }
+  const size = addressBytesOf(frame);
+  const length = protocol === UDP && frame.hasPorts ? frame.payloadLength + 8 : frame.transportLength;
+  const addresses = protocol === ICMP ? NOTHING : bytes.subarray(frame.source, frame.source + 2 * size);
+  putU16(bytes, place, 0);
+  const pseudo = protocol === ICMP ? 0 : pseudoHeaderSum(addresses, protocol, length);
+  write(bytes, place, checksumOf(pseudo + sumOf(bytes, start, start + length)), protocol);
+}
+
+function write(bytes: Uint8Array, place: number, checksum: number, protocol: number): void {
+  putU16(bytes, place, protocol === UDP && checksum === 0 ? 0xffff : checksum);
+}

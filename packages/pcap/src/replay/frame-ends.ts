@@ -1,0 +1,33 @@
+import { u8, u16 } from '../bytes.ts';
+import { addressBytesOf, type Frame } from '../frame.ts';
+import { ETHERTYPE_ARP } from '../link-layer.ts';
+
+/** Where the addresses of sender and receiver stand in a frame. */
+export interface FrameEnds {
+  readonly source: number;
+  readonly destination: number;
+  readonly size: 4 | 16;
+}
+
+/** Of IP and of ARP between IPv4 addresses; undefined for everything else. */
+export function findEnds(frame: Frame): FrameEnds | undefined {
+  if (frame.ipVersion !== 0)
+    return { source: frame.source, destination: frame.destination, size: addressBytesOf(frame) };
+  if (!isUsualArp(frame)) return undefined;
+  return { source: frame.networkStart + 14, destination: frame.networkStart + 24, size: 4 };
+}
+
+export function isUsualArp(frame: Frame): boolean {
+  const { bytes, networkStart: at, end } = frame;
+  const isWhole = frame.etherType === ETHERTYPE_ARP && at + 28 <= end;
+  return isWhole && u16(bytes, at + 2) === 0x0800 && u16(bytes, at + 4) === 0x0604;
+}
+
+/** Addresses that stay what they are: groups, everybody, nobody, and those that hold on one link only. */
+export function isSpecial(bytes: Uint8Array, at: number, size: 4 | 16): boolean {
+  const first = u8(bytes, at);
+  if (size === 4) return first >= 224 || first === 0;
+  if (first === 0xff || (u16(bytes, at) & 0xffc0) === 0xfe80) return true;
+  for (let index = 0; index < 16; index++) if (bytes[at + index] !== 0) return false;
+  return true;
+}

@@ -1,0 +1,146 @@
+import { putU16, u8, u16 } from '../bytes.ts';
+import { adjustedChecksum, sumOf } from '../checksum.ts';
+import { Frame } from '../frame.ts';
+import { dissectEthernet } from './fit-to-mtu.ts';
+import { endsSum, setIpv4Checksum, setTransportChecksum, transportChecksumPlace } from './frame-checksums.ts';
+import { findEnds, isSpecial, isUsualArp } from './frame-ends.ts';
+import { quotedPacket, solicitedAddress } from './quoted-packet.ts';
+import { RecordedEnds } from './recorded-ends.ts';
+import type { NewEnds, ReplayRules } from './replay-rules.ts';
+
+/** An address of a client in a frame, and the checksums that go with it; places count from the start of the frame. */
+export interface ClientPlace {
+  readonly at: number;
+  readonly size: 4 | 16;
+  readonly index: number;
+  readonly checksums: readonly number[];
+}
+
+interface Side {
+  readonly isFromClient: boolean;
+  readonly flow: number;
+}
+
+/** Gives frames other addresses, ports and header fields. */
+export class FrameRewriter {
+  readonly clients = new RecordedEnds();
+  readonly servers = new RecordedEnds();
+  /** Places of the frame rewritten last. */
+  places: ClientPlace[] = [];
+  readonly #rules: ReplayRules;
+  readonly #frame = new Frame();
+
+  constructor(rules: ReplayRules) {
+    this.#rules = rules;
+  }
+
+  /** Rewrites an Ethernet frame in place. False when there is no address for it. */
+  rewrite(bytes: Uint8Array, start: number, length: number, side: Side): boolean {
+    const frame = this.#frame;
+    this.places = [];
+    dissectEthernet(frame, bytes, start, length);
+    const before = frame.ipVersion === 0 ? 0 : endsSum(frame);
+    if (!this.#renumber(frame, side)) return false;
+    if (frame.ipVersion === 0) {
+      if (isUsualArp(frame)) this.#arpMacs(frame);
+      return true;
+    }
+    this.#header(frame);
+    if (this.#rules.fixesChecksums) {
+      if (frame.ipVersion === 4) setIpv4Checksum(bytes, frame.networkStart);
+      setTransportChecksum(frame, before);
+    }
+    return true;
+  }
+
+  #header({ bytes, networkStart: at, ipVersion, end }: Frame): void {
+    const { ttl, dscp } = this.#rules;
+    if (ttl !== undefined) bytes[at + (ipVersion === 4 ? 8 : 7)] = ttl;
+    if (ipVersion === 4) {
+      // Segmentation offload leaves the length zero.
+      if (u16(bytes, at + 2) === 0) putU16(bytes, at + 2, Math.min(0xffff, end - at));
+      if (dscp !== undefined) bytes[at + 1] = (dscp << 2) | (u8(bytes, at + 1) & 3);
+    } else if (dscp !== undefined) putU16(bytes, at, (u16(bytes, at) & 0xf03f) | (dscp << 6));
+  }
+
+  #renumber(frame: Frame, { isFromClient, flow }: Side): boolean {
+    const { ends } = this.#rules;
+    const found = findEnds(frame);
+    if (ends === undefined || found === undefined) return true;
+    const { size } = found;
+    const [client, server] = isFromClient ? [found.source, found.destination] : [found.destination, found.source];
+    const checksums = checksumsOf(frame);
+    if (!this.#client(frame, { at: client, size, checksums }, ends)) return false;
+    if (!this.#server(frame.bytes, server, size, ends)) return false;
+    if (frame.ipVersion === 0) return true;
+    if (frame.hasPorts) this.#ports(frame, isFromClient, flow, ends);
+    this.#inside(frame, isFromClient, ends);
+    return true;
+  }
+
+  #client(frame: Frame, place: { at: number; size: 4 | 16; checksums: number[] }, ends: NewEnds): boolean {
+    const { bytes, linkStart } = frame;
+    const { at, size, checksums } = place;
+    if (isSpecial(bytes, at, size)) return true;
+    const index = this.clients.addressAt(bytes, at, size);
+    const address = ends.client(index, size);
+    if (address === undefined) return false;
+    bytes.set(address, at);
+    const relative = this.#rules.fixesChecksums ? checksums.map((checksum) => checksum - linkStart) : [];
+    this.places.push({ at: at - linkStart, size, index, checksums: relative });
+    return true;
+  }
+
+  #server(bytes: Uint8Array, at: number, size: 4 | 16, ends: NewEnds): boolean {
+    if (isSpecial(bytes, at, size)) return true;
+    const address = ends.server(this.servers.addressAt(bytes, at, size), size);
+    if (address !== undefined) bytes.set(address, at);
+    return address !== undefined;
+  }
+
+  #ports({ bytes, transportStart: at }: Frame, isFromClient: boolean, flow: number, ends: NewEnds): void {
+    if (flow === -1 || ends.clientPort === undefined || ends.serverPort === undefined) return;
+    const [client, server] = isFromClient ? [at, at + 2] : [at + 2, at];
+    putU16(bytes, client, ends.clientPort(flow));
+    putU16(bytes, server, ends.serverPort(this.servers.port(u16(bytes, server))));
+  }
+
+  /** Addresses in what IP carries: the packet that an error quotes, and the neighbour that is asked for. */
+  #inside(frame: Frame, isFromClient: boolean, ends: NewEnds): void {
+    const { bytes } = frame;
+    const outer = transportChecksumPlace(frame);
+    const solicited = solicitedAddress(frame);
+    if (solicited !== undefined && !isSpecial(bytes, solicited, 16)) {
+      if (this.clients.findAddress(bytes, solicited, 16) !== undefined)
+        this.#client(frame, { at: solicited, size: 16, checksums: [outer] }, ends);
+      else if (this.servers.findAddress(bytes, solicited, 16) !== undefined) this.#server(bytes, solicited, 16, ends);
+    }
+    const quoted = quotedPacket(frame);
+    if (quoted === undefined) return;
+    const { size, source, destination, checksum } = quoted;
+    const sum = () => sumOf(bytes, source, source + 2 * size);
+    const before = sum();
+    // What is quoted went the other way.
+    const [client, server] = isFromClient ? [destination, source] : [source, destination];
+    this.#client(frame, { at: client, size, checksums: [checksum || outer] }, ends);
+    this.#server(bytes, server, size, ends);
+    if (checksum > 0 && this.#rules.fixesChecksums)
+      putU16(bytes, checksum, adjustedChecksum(u16(bytes, checksum), before, sum()));
+  }
+
+  #arpMacs({ bytes, networkStart: at }: Frame): void {
+    const { macs, keepsMacs } = this.#rules;
+    if (keepsMacs) return;
+    bytes.set(macs.source, at + 8);
+    const isKnown = bytes.subarray(at + 18, at + 24).some((byte) => byte !== 0);
+    if (isKnown) bytes.set(macs.destination, at + 18);
+  }
+}
+
+/** The checksums that an address in the IP header counts into. */
+function checksumsOf(frame: Frame): number[] {
+  if (frame.ipVersion === 0) return [];
+  const transport = frame.protocol === 1 ? 0 : transportChecksumPlace(frame);
+  const header = frame.ipVersion === 4 ? frame.networkStart + 10 : 0;
+  return [header, transport].filter((place) => place > 0);
+}

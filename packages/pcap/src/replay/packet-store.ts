@@ -1,0 +1,65 @@
+import type { Packet } from '../packet.ts';
+import { createPacket } from '../packet.ts';
+import { PcapError } from '../pcap-error.ts';
+
+const FIRST_CAPACITY = 65_536;
+
+/** Packets kept in memory in the order they came. */
+export class PacketStore {
+  readonly #mostBytes: number;
+  readonly #starts: number[] = [];
+  readonly #lengths: number[] = [];
+  readonly #wireLengths: number[] = [];
+  readonly #linkTypes: number[] = [];
+  readonly #timesMs: number[] = [];
+  readonly #packet = createPacket();
+  #bytes = new Uint8Array(FIRST_CAPACITY);
+  #used = 0;
+
+  constructor(mostBytes: number) {
+    this.#mostBytes = mostBytes;
+  }
+
+  get count(): number {
+    return this.#starts.length;
+  }
+
+  timeOf(index: number): number {
+    return this.#timesMs[index] as number;
+  }
+
+  add(packet: Packet, timeMs: number): void {
+    this.#reserve(packet.length);
+    this.#starts.push(this.#used);
+    this.#lengths.push(packet.length);
+    this.#wireLengths.push(packet.wireLength);
+    this.#linkTypes.push(packet.linkType);
+    this.#timesMs.push(timeMs);
+    this.#bytes.set(packet.bytes.subarray(packet.start, packet.start + packet.length), this.#used);
+    this.#used += packet.length;
+  }
+
+  /** The packet of this index; the same object is handed out every time. */
+  at(index: number): Packet {
+    const packet = this.#packet;
+    packet.number = index + 1;
+    packet.linkType = this.#linkTypes[index] as number;
+    packet.bytes = this.#bytes;
+    packet.start = this.#starts[index] as number;
+    packet.length = this.#lengths[index] as number;
+    packet.wireLength = this.#wireLengths[index] as number;
+    return packet;
+  }
+
+  #reserve(count: number): void {
+    const needed = this.#used + count;
+    if (needed > this.#mostBytes) {
+      const most = Math.floor(this.#mostBytes / 1_048_576);
+      throw new PcapError('CAPTURE_TOO_LARGE', `More than ${most} MiB of packets to play: narrow them by a filter.`);
+    }
+    if (needed <= this.#bytes.length) return;
+    const larger = new Uint8Array(Math.min(this.#mostBytes, needed * 2));
+    larger.set(this.#bytes.subarray(0, this.#used));
+    this.#bytes = larger;
+  }
+}

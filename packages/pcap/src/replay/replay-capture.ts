@@ -1,0 +1,190 @@
+import { type CaptureSource, readCapture } from '../capture-source.ts';
+import { dissect } from '../dissect.ts';
+import { Frame } from '../frame.ts';
+import { parseAddress } from '../ip-address.ts';
+import { millisecondsSince, type Packet } from '../packet.ts';
+import { parseFilter } from '../packet-filter.ts';
+import { parsePacketRanges } from '../packet-ranges.ts';
+import { PcapError } from '../pcap-error.ts';
+import { contentKeyOf } from './content-key.ts';
+import { dissectEthernet, fitToMtu } from './fit-to-mtu.ts';
+import { type ClientPlace, FrameRewriter } from './frame-rewriter.ts';
+import { writeFrame } from './link-header.ts';
+import { PacketStore } from './packet-store.ts';
+import type { ReplayRules } from './replay-rules.ts';
+import { SideFinder } from './side-finder.ts';
+
+const MOST_BYTES = 512 * 1_048_576;
+const LONGEST_FRAME = 262_144 + 32;
+
+export interface ReplaySelection {
+  readonly include?: string;
+  readonly exclude?: string;
+  /** Numbers of packets such as "1-500". */
+  readonly packets?: string;
+  /** Longer pauses are cut to this. */
+  readonly maxGapMs?: number;
+  readonly clientIp?: string;
+  readonly mostBytes?: number;
+}
+
+/** A frame to be sent. Valid only while it is handled. */
+export interface ReplayFrame {
+  readonly bytes: Uint8Array;
+  readonly start: number;
+  readonly length: number;
+  /** Since the first packet. */
+  readonly timeMs: number;
+  readonly isFromClient: boolean;
+  /** −1 where it belongs to none. */
+  readonly flow: number;
+  readonly key: number;
+  readonly places: readonly ClientPlace[];
+}
+
+/** What of a capture cannot be played. */
+export interface ReplayOmissions {
+  /** Packets that are no frames: of link layers that are not known, or too short to tell. */
+  readonly notFrames: number;
+  /** Packets for which there is no new address of their version. */
+  readonly noAddress: number;
+  /** Frames longer than allowed that cannot be cut. */
+  readonly tooLong: number;
+}
+
+export interface ReplayOutcome extends ReplayOmissions {
+  /** Different addresses of clients, the more numerous version. */
+  readonly clients: number;
+}
+
+/** The packets of a capture that are to be played, each on its side. */
+export class ReplayCapture {
+  readonly #packets: PacketStore;
+  readonly #sides: SideFinder;
+  /** The file ends inside a packet. */
+  readonly isCut: boolean;
+  /** Packets of which the capture holds only a part. */
+  readonly truncated: number;
+
+  private constructor(packets: PacketStore, sides: SideFinder, about: { isCut: boolean; truncated: number }) {
+    this.#packets = packets;
+    this.#sides = sides;
+    this.isCut = about.isCut;
+    this.truncated = about.truncated;
+  }
+
+  static async read(source: CaptureSource, selection: ReplaySelection = {}): Promise<ReplayCapture> {
+    const clientIp = selection.clientIp === undefined ? undefined : parseAddress(selection.clientIp);
+    const packets = new PacketStore(selection.mostBytes ?? MOST_BYTES);
+    const sides = new SideFinder();
+    const frame = new Frame();
+    const isWanted = testOf(selection);
+    const timeOf = clockOf(selection.maxGapMs ?? Number.POSITIVE_INFINITY);
+    let truncated = 0;
+    const reader = await readCapture(source, (packet) => {
+      dissect(frame, packet);
+      if (!isWanted(packet, frame)) return true;
+      sides.see(frame);
+      packets.add(packet, timeOf(packet));
+      if (packet.wireLength > packet.length) truncated++;
+      return true;
+    });
+    if (packets.count === 0) throw new PcapError('NOTHING_LEFT', 'No packet is left of the capture.');
+    sides.settle(clientIp);
+    return new ReplayCapture(packets, sides, { isCut: reader.cutFile, truncated });
+  }
+
+  get packets(): number {
+    return this.#packets.count;
+  }
+
+  /** Addresses that packets go to as they were recorded; groups are among them. */
+  *destinations(): Generator<{ bytes: Uint8Array; at: number; size: 4 | 16 }> {
+    const frame = new Frame();
+    for (let index = 0; index < this.#packets.count; index++) {
+      dissect(frame, this.#packets.at(index));
+      if (frame.ipVersion !== 0)
+        yield { bytes: frame.bytes, at: frame.destination, size: frame.ipVersion === 4 ? 4 : 16 };
+    }
+  }
+
+  /** Hands over every frame in order, as the rules make it. */
+  play(rules: ReplayRules, sink: (frame: ReplayFrame) => void): ReplayOutcome {
+    const rewriter = new FrameRewriter(rules);
+    const [recorded, written] = [new Frame(), new Frame()];
+    const room = new Uint8Array(LONGEST_FRAME * 2);
+    const omitted = { notFrames: 0, noAddress: 0, tooLong: 0 };
+    for (let index = 0; index < this.#packets.count; index++) {
+      const packet = this.#packets.at(index);
+      const timeMs = this.#packets.timeOf(index);
+      dissect(recorded, packet);
+      const side = { isFromClient: this.#sides.isFromClient(recorded), flow: this.#sides.flowOf(recorded) };
+      const length = packet.wireLength > LONGEST_FRAME ? 0 : writeFrame(recorded, packet, rules, { out: room, at: 0 });
+      if (length === 0) omitted.notFrames++;
+      else if (!rewriter.rewrite(room, 0, length, side)) omitted.noAddress++;
+      else {
+        dissectEthernet(written, room, 0, length);
+        const common = { timeMs, ...side, places: rewriter.places };
+        if (!emit(written, common, rules.mtu, sink)) omitted.tooLong++;
+      }
+    }
+    const { clients } = rewriter;
+    return { ...omitted, clients: Math.max(clients.countOf(4), clients.countOf(16)) };
+  }
+}
+
+type Common = Omit<ReplayFrame, 'bytes' | 'start' | 'length' | 'key'>;
+
+/** False when it is too long and cannot be cut. */
+function emit(frame: Frame, common: Common, mtu: number, sink: (frame: ReplayFrame) => void): boolean {
+  const { bytes, linkStart, networkStart, end } = frame;
+  const head = frame.etherType === 0 ? 14 : networkStart - linkStart;
+  if (end - linkStart - head <= mtu) {
+    sink({ ...common, bytes, start: linkStart, length: end - linkStart, key: contentKeyOf(frame) });
+    return true;
+  }
+  const ipLength = frame.transportStart + frame.transportLength - networkStart;
+  // Only what follows the packet makes the frame long.
+  const pieces =
+    frame.ipVersion !== 0 && ipLength <= mtu ? [bytes.slice(linkStart, networkStart + ipLength)] : fitToMtu(frame, mtu);
+  if (pieces === undefined) return false;
+  const piece = new Frame();
+  for (const [index, one] of pieces.entries()) {
+    dissectEthernet(piece, one, 0, one.length);
+    const places = common.places.flatMap((place) => placeIn(place, frame, piece, index));
+    sink({ ...common, bytes: one, start: 0, length: one.length, key: contentKeyOf(piece), places });
+  }
+  return true;
+}
+
+/** Where an address of the whole frame is in one of its pieces: headers are in all of them, the rest in the first at most. */
+function placeIn(place: ClientPlace, whole: Frame, piece: Frame, index: number): ClientPlace[] {
+  const headerEnd = whole.transportStart - whole.linkStart;
+  if (place.at >= headerEnd) return [];
+  const hasTransport = !piece.isFragment || index === 0;
+  const shift = piece.transportStart - piece.linkStart - headerEnd;
+  const checksums = place.checksums.flatMap((at) => {
+    if (at < headerEnd) return [at];
+    return hasTransport ? [at + shift] : [];
+  });
+  return [{ ...place, checksums }];
+}
+
+function testOf({ include, exclude, packets }: ReplaySelection): (packet: Packet, frame: Frame) => boolean {
+  const isIncluded = parseFilter(include ?? '');
+  const isExcluded = exclude === undefined ? () => false : parseFilter(exclude);
+  const isInRange = packets === undefined ? () => true : parsePacketRanges(packets);
+  return (packet, frame) => isInRange(packet.number) && isIncluded(frame) && !isExcluded(frame);
+}
+
+/** Milliseconds since the first packet, long pauses cut; a packet that is older than the one before counts as of the same time. */
+function clockOf(maxGapMs: number): (packet: Packet) => number {
+  let before: { seconds: number; nanoseconds: number } | undefined;
+  let total = 0;
+  return (packet) => {
+    const gap = before === undefined ? 0 : millisecondsSince(packet, before.seconds, before.nanoseconds);
+    before = { seconds: packet.seconds, nanoseconds: packet.nanoseconds };
+    total += Math.min(maxGapMs, Math.max(0, gap));
+    return total;
+  };
+}
