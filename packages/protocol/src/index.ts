@@ -22,6 +22,7 @@ export { HttpClientConfig, HttpConfig, HttpServerConfig } from './engines/http.t
 export { IcmpClientConfig, IcmpConfig, IcmpServerConfig } from './engines/icmp.ts';
 export { Load } from './engines/load.ts';
 export { Payload } from './engines/payload.ts';
+export { PcapReplayClientConfig, PcapReplayConfig, PcapReplayServerConfig, ReplayPart } from './engines/pcap-replay.ts';
 export { longestRfc2544Sec, mostTrialsOf, Rfc2544Plan, Rfc2544Record } from './engines/rfc2544.ts';
 export { StatelessServerConfig } from './engines/stateless-server.ts';
 export { StreamClientConfig, StreamConfig, StreamModifier, StreamServerConfig } from './engines/stream.ts';
