@@ -108,6 +108,7 @@ export {
   importKinds,
   TaskExportPlan,
 } from './collections/task-transfer.ts';
+export { PortableSignature } from './collections/task-transfer-records.ts';
 export { type TunnelType, tunnelParams, tunnelSecretsOf } from './collections/tunnel-params.ts';
 export type { TunnelDraft } from './collections/tunnels.ts';
 export type { ExtendedUser, LightUser, User, UserDraft } from './collections/users.ts';

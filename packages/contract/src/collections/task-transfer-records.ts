@@ -2,6 +2,8 @@ import { type Static, type TProperties, Type } from 'typebox';
 import { OneOf } from '../envelopes.ts';
 import { Id, Name, Tags, Timestamp } from '../scalars.ts';
 import { PortableApplication } from './application-archive.ts';
+import { CampaignDraft } from './campaign-fields.ts';
+import { CveDraft, safeties, signatureSources } from './cve-fields.ts';
 import { DictionaryDraft } from './dictionaries.ts';
 import { fileCategories, Sha256 } from './file-fields.ts';
 import { MacDraft } from './macs.ts';
@@ -99,3 +101,21 @@ export const TravellingApplication = Type.Object(
   closed,
 );
 export type TravellingApplication = Static<typeof TravellingApplication>;
+
+/** Safety and origin are what the source says; whoever takes the signature in judges it anew. */
+export const PortableSignature = Type.Object(
+  {
+    ...CveDraft.properties,
+    safety: OneOf(safeties),
+    enabled: Type.Boolean(),
+    source: OneOf(signatureSources),
+    sourceRef: Type.String({ maxLength: 4096 }),
+    sourceSha256: Type.String({ maxLength: 64 }),
+  },
+  closed,
+);
+
+export const PortableCampaign = Type.Object(
+  { ...CampaignDraft.properties, version: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }) },
+  closed,
+);

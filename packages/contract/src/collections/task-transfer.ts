@@ -4,11 +4,13 @@ import { Id, Timestamp } from '../scalars.ts';
 import { MacOverride } from './network-mac-policy.ts';
 import {
   PortableAgent,
+  PortableCampaign,
   PortableCertificate,
   PortableDictionary,
   PortableFile,
   PortableMac,
   PortableNetwork,
+  PortableSignature,
   PortableTunnel,
   payloadPattern,
   TravellingApplication,
@@ -70,8 +72,8 @@ export const TaskExportPlan = Type.Object(
       agents: dependency({ agent: PortableAgent }),
       applications: dependency({ application: TravellingApplication }),
       certificates: dependency({ certificate: PortableCertificate, hasPrivate: Type.Boolean() }),
-      compromisedHostCampaigns: dependency({ campaign: Free }),
-      cveSignatures: dependency({ signature: Free }),
+      compromisedHostCampaigns: dependency({ campaign: PortableCampaign }),
+      cveSignatures: dependency({ signature: PortableSignature }),
       dictionaries: dependency({ dictionary: PortableDictionary }),
       files: dependency({
         file: PortableFile,
@@ -96,6 +98,8 @@ export const importKinds = [
   'agents',
   'applications',
   'certificates',
+  'compromisedHostCampaigns',
+  'cveSignatures',
   'dictionaries',
   'files',
   'macs',
@@ -115,7 +119,7 @@ export const ImportPlan = Type.Object(
     }),
     items: Type.Array(
       Type.Object({
-        kind: OneOf([...importKinds, 'compromisedHostCampaigns', 'cveSignatures', 'tasks']),
+        kind: OneOf([...importKinds, 'tasks']),
         sourceId: Type.Integer(),
         name: Type.String(),
         fingerprint: Type.String(),

@@ -1,8 +1,10 @@
 import type { api, Campaign, CampaignQuery } from '@rushhour/contract';
-import { campaigns, type FullCampaign } from '../content/campaigns/campaigns.ts';
+import type { FullCampaign } from '../content/campaigns/campaigns.ts';
+import { everyCampaign } from '../content/campaigns/known-campaigns.ts';
 import { navigatorLayer } from '../content/campaigns/navigator-layer.ts';
 import { cursorOf, pageRequestOf } from '../crud.ts';
 import type { Handlers } from '../handlers.ts';
+import type { Store } from '../store/index.ts';
 
 const hasTechnique = ({ techniques }: FullCampaign, wanted: string) =>
   techniques.some((technique) => technique === wanted || technique.startsWith(`${wanted}.`));
@@ -27,12 +29,12 @@ const compare = (a: Campaign, b: Campaign, key: Key) => {
   return a[key] < b[key] ? -1 : 1;
 };
 
-export const compromisedHostHandlers = (): Handlers<typeof api.compromisedHost> => ({
+export const compromisedHostHandlers = ({ store }: { store: Store }): Handlers<typeof api.compromisedHost> => ({
   list: async ({ query }) => {
     const { limit, offset, key, order } = pageRequestOf(query, 'id');
     const include = query.include?.split(',') ?? [];
     const sign = order === 'asc' ? 1 : -1;
-    const found = campaigns
+    const found = (await everyCampaign(store.read))
       .filter((campaign) => isWanted(campaign, query))
       .sort((a, b) => sign * compare(a, b, key as Key));
     const data = found.slice(offset, offset + limit).map(({ steps, ...light }) => ({

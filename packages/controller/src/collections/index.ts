@@ -63,7 +63,7 @@ const recordHandlers = (services: Services, later: Later): Omit<AllHandlers, 'ai
     (await import('./certificates/index.ts')).certificateHandlers(services),
   ),
   compromisedHost: later(api.compromisedHost, async () =>
-    (await import('./compromised-host.ts')).compromisedHostHandlers(),
+    (await import('./compromised-host.ts')).compromisedHostHandlers(services),
   ),
   cve: later(api.cve, async () => {
     const [{ cveHandlers }, { createTask }] = await Promise.all([

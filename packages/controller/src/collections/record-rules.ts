@@ -20,6 +20,7 @@ import { soundMac } from './macs/sound-mac.ts';
 import { chosenVendor } from './macs/vendor.ts';
 import { networkColumns } from './networks/network-columns.ts';
 import { assertSound } from './networks/network-issues.ts';
+import { securityRules } from './security-rules.ts';
 import type { OpenFile, RecordRules } from './tasks/transfer/record-rules.ts';
 import { assertSoundTunnel } from './tunnels/check.ts';
 
@@ -50,6 +51,7 @@ export const createRecordRules = ({ store, files }: { store: Store; files: FileS
   },
   application: (draft, capture, signal) => checkApplication(store, draft as never, { capture, signal }),
   completeApplication: complete,
+  ...securityRules,
   file: (content, facts) => inspectFile(files, content, facts as never),
   insertFile: (tx, content, checked) => files.insert(tx, content, checked as ContentFacts),
 });

@@ -1,12 +1,10 @@
 import { taskReferences } from '@rushhour/contract';
 import type { TaskOperations } from '../ai/approvals-tasks.ts';
-import { digestOf } from '../ai/digest.ts';
 import { secretHash, type TaskDependencies } from '../ai/digest-subject.ts';
 import type { Runs } from '../runs/create-runs.ts';
 import { withSmartLists } from '../runs/plan/smart-lists.ts';
 import type { Calendar } from '../runs/schedules/calendar.ts';
 import { openCertificate } from '../store/certificates.ts';
-import { findSignatures } from '../store/cve.ts';
 import type { Executor } from '../store/database.ts';
 import type { Store } from '../store/index.ts';
 import { taskTemplates } from '../store/task-templates.ts';
@@ -30,15 +28,11 @@ const secretIn = async (executor: Executor, { secrets }: Store, kind: string, id
   return tunnel === undefined || tunnel.secrets === '' ? '' : JSON.stringify(openParams(tunnel, secrets));
 };
 
-/** Signatures do not travel with a task, so an export calls them missing; what they send counts all the same. */
-const signatureMarks = async (executor: Executor, missing: Gathered['missing']) => {
-  const ids = missing.filter(({ kind }) => kind === 'cveSignatures').map(({ sourceId }) => sourceId);
-  const found = ids.length === 0 ? [] : await findSignatures(executor, ids);
-  return found.map(({ id, requests, responses, variables, payloads, ...signature }) => {
-    const { combine, maxAttempts, expect, protocol, direction, safety, enabled } = signature;
-    const content = { requests, responses, variables, payloads, combine, maxAttempts, expect };
-    return [id, digestOf({ ...content, protocol, direction, safety, enabled })] as const;
-  });
+/** A fingerprint leaves out what a controller says of a signature; whether it may be played depends on it. */
+const standingOf = (kind: string, parts: object) => {
+  if (kind !== 'cveSignatures') return '';
+  const { safety, enabled } = (parts as { signature: { safety: string; enabled: boolean } }).signature;
+  return ` ${safety} ${enabled}`;
 };
 
 const fingerprintsOf = async (executor: Executor, store: Store, { records, missing }: Gathered) => {
@@ -46,12 +40,12 @@ const fingerprintsOf = async (executor: Executor, store: Store, { records, missi
   const put = (kind: string, id: number, fingerprint: string) => {
     found[kind] = { ...found[kind], [id]: fingerprint };
   };
-  for (const { kind, id, fingerprint } of records) {
+  for (const { kind, id, fingerprint, parts } of records) {
+    const mark = fingerprint + standingOf(kind, parts);
     const secret = await secretIn(executor, store, kind, id);
-    put(kind, id, secret === '' ? fingerprint : `${fingerprint} ${secretHash(store.secrets, secret)}`);
+    put(kind, id, secret === '' ? mark : `${mark} ${secretHash(store.secrets, secret)}`);
   }
   for (const { kind, sourceId } of missing) put(kind, sourceId, 'missing');
-  for (const [id, mark] of await signatureMarks(executor, missing)) put('cveSignatures', id, mark);
   return found;
 };
 

@@ -17,7 +17,8 @@ export type Kind =
   | 'certificate'
   | 'dictionary'
   | 'file'
-  | 'signature';
+  | 'signature'
+  | 'campaign';
 
 export interface Reference {
   kind: Kind;

@@ -23,6 +23,7 @@ export interface ReferredRecords {
   dictionary: { id: number; name: string; type: string };
   application: { id: number; name: string; lockParameters: number; allowPerSessionSpeed: number };
   signature: { id: number };
+  campaign: { id: number };
   task: { id: number };
 }
 export type ReferredKind = keyof ReferredRecords;
@@ -78,6 +79,12 @@ const reads: Reads = {
   signature: statement((db, p, engine) =>
     db
       .selectFrom('cveSignatures')
+      .select('id')
+      .where(inList('id', p.ids, engine)),
+  ),
+  campaign: statement((db, p, engine) =>
+    db
+      .selectFrom('campaigns')
       .select('id')
       .where(inList('id', p.ids, engine)),
   ),

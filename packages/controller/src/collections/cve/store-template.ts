@@ -1,7 +1,7 @@
 import type { CveImportFields, CveImportLine } from '@rushhour/contract';
 import type { Change } from '../../store/change.ts';
 import { findBySource, findSignature, insertSignature, type NewSignature, replaceSignature } from '../../store/cve.ts';
-import { setLinks } from '../../store/links.ts';
+import { linkSignature } from './link-signature.ts';
 import type { Prepared } from './prepare-template.ts';
 
 /** Stores one template, or says why it need not be. */
@@ -28,7 +28,7 @@ export const storeTemplate = async (
     return tell('updated', warnings, [known.id]);
   }
   const id = dryRun ? undefined : await insertSignature(tx, signature, raw);
-  if (id !== undefined) await link(tx, id, signature);
+  if (id !== undefined) await linkSignature(tx, id, signature);
   const ids = id === undefined ? [] : [id];
   if (signature.safety === 'benign') return tell('imported', warnings, ids);
   return tell('disabled', [`safety is ${signature.safety}`, warnings].filter(Boolean).join('; '), ids);
@@ -44,14 +44,5 @@ const renew = async (tx: Change, id: number, signature: NewSignature, raw: strin
     publishedAt: signature.publishedAt ?? before.publishedAt,
   };
   await replaceSignature(tx, id, { ...signature, ...kept }, raw);
-  await link(tx, id, signature);
+  await linkSignature(tx, id, signature);
 };
-
-const link = (tx: Change, id: number, { name, payloads }: NewSignature) =>
-  setLinks(
-    tx,
-    { kind: 'signature', id, name },
-    payloads.flatMap(({ dictionaryId }) =>
-      dictionaryId === undefined ? [] : [{ kind: 'dictionary' as const, id: dictionaryId }],
-    ),
-  );

@@ -4,20 +4,17 @@ import { forbidden, type Issue, invalid, notFound } from '../../errors.ts';
 import type { Caller } from '../../handlers.ts';
 import { signatureIssues } from '../../signatures/check-signature.ts';
 import { completeSignature, madeByUser } from '../../signatures/complete-signature.ts';
-import type { Change } from '../../store/change.ts';
 import { findSignature, insertSignature, type NewSignature, rawOf, replaceSignature } from '../../store/cve.ts';
 import type { Executor } from '../../store/database.ts';
 import type { Store } from '../../store/index.ts';
-import { setLinks } from '../../store/links.ts';
 import { referredRecords } from '../../store/referred-records.ts';
+import { dictionaryIds, linkSignature } from './link-signature.ts';
 import { chosenSafety } from './review.ts';
 
 const assertSound = async (read: Executor, signature: NewSignature) => {
   const issues = [...signatureIssues(signature), ...(await dictionaryIssues(read, signature))];
   if (issues.length > 0) throw invalid(issues);
 };
-
-const dictionaryIds = ({ payloads }: NewSignature) => payloads.flatMap(({ dictionaryId }) => dictionaryId ?? []);
 
 const dictionaryIssues = async (read: Executor, signature: NewSignature): Promise<Issue[]> => {
   const found = await referredRecords(read, 'dictionary', dictionaryIds(signature));
@@ -28,13 +25,6 @@ const dictionaryIssues = async (read: Executor, signature: NewSignature): Promis
   );
 };
 
-const link = (tx: Change, id: number, signature: NewSignature) =>
-  setLinks(
-    tx,
-    { kind: 'signature', id, name: signature.name },
-    dictionaryIds(signature).map((dictionary) => ({ kind: 'dictionary', id: dictionary })),
-  );
-
 export const createSignature = async (store: Store, draft: CveDraft, caller: Caller) => {
   const complete = completeSignature(draft, madeByUser);
   const safety = chosenSafety(caller, complete.safety, draft.safety);
@@ -42,7 +32,7 @@ export const createSignature = async (store: Store, draft: CveDraft, caller: Cal
   await assertSound(store.read, signature);
   return store.change(caller, async (tx) => {
     const id = await insertSignature(tx, signature, '');
-    await link(tx, id, signature);
+    await linkSignature(tx, id, signature);
     return { data: id };
   });
 };
@@ -97,7 +87,7 @@ export const updateSignature = async (
     // What was checked was checked together with the rest of the signature.
     assertFresh('signature', now, before.updatedAt);
     await replaceSignature(tx, id, signature, await rawOf(tx, id));
-    await link(tx, id, signature);
+    await linkSignature(tx, id, signature);
     if (signature.safety !== before.safety) tx.note({ safety: { from: before.safety, to: signature.safety } });
   });
 };

@@ -20,7 +20,7 @@ type Transfer = Pick<Handlers<typeof api.tasks>, 'exportPlan' | 'export' | 'impo
 
 export const transferHandlers = ({ store, settings, files, rules }: Deps): Transfer => {
   const exportTask = createExport({ store, files });
-  const planner = createImportPlanner({ store, settings, files });
+  const planner = createImportPlanner({ store, settings, files, rules });
   const release = createRelease({ store, blobs: files.blobs });
   return {
     exportPlan: ({ params, query }, caller) => planExport({ store, files }, params.id, query, caller),

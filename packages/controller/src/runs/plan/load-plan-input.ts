@@ -1,4 +1,5 @@
 import { type CveSignature, type FoundReference, taskReferences } from '@rushhour/contract';
+import { knownCampaigns } from '../../content/campaigns/known-campaigns.ts';
 import { agents } from '../../store/agents.ts';
 import { openKey } from '../../store/certificates.ts';
 import { findSignatures } from '../../store/cve.ts';
@@ -39,6 +40,7 @@ export const loadPlanInput = async (
   const named = idsByKind(taskReferences(definition));
   const idsOf = (kind: FoundReference['kind']) => [...(named.get(kind) ?? [])];
   const signatures = await findSignatures(read, idsOf('signature'));
+  const campaigns = await knownCampaigns(read, idsOf('campaign'));
   const [agentsById, addresses, networksById, certificates, values, filesById] = await Promise.all([
     readAgents(read, idsOf('agent')),
     allAgentAddresses(read),
@@ -59,6 +61,7 @@ export const loadPlanInput = async (
     files: filesById,
     samples: wish === undefined ? new Map() : await samples(read, wish),
     signatures: byId(signatures, (signature) => signature),
+    campaigns: byId(campaigns, (campaign) => campaign),
     allowedTargets: tasks.allowedTargets,
     dumpLimits: dumps,
   };

@@ -1,4 +1,12 @@
-import type { AccessPlaneEntry, ConfigurationEntry, ControlPlaneEntry, CveSignature, Task } from '@rushhour/contract';
+import type {
+  AccessPlaneEntry,
+  Campaign,
+  CampaignStep,
+  ConfigurationEntry,
+  ControlPlaneEntry,
+  CveSignature,
+  Task,
+} from '@rushhour/contract';
 import type { NetworkDraft } from '@rushhour/pools';
 import type { AgentInterface, EngineAbility } from '@rushhour/protocol';
 import type { PlanSample } from './plan-samples.ts';
@@ -59,6 +67,11 @@ export interface PlanFile {
   readonly isReady: boolean;
 }
 
+/** What is played of a campaign. */
+export interface PlanCampaign extends Pick<Campaign, 'id' | 'name' | 'parameters'> {
+  readonly steps: readonly CampaignStep[];
+}
+
 /** Everything a plan is made from, already read. What is named but not there is missing from the maps. */
 export interface PlanInput {
   readonly definition: TaskDefinition;
@@ -71,6 +84,7 @@ export interface PlanInput {
   readonly files: ReadonlyMap<number, PlanFile>;
   readonly samples: ReadonlyMap<number, PlanSample>;
   readonly signatures: ReadonlyMap<number, CveSignature>;
+  readonly campaigns: ReadonlyMap<number, PlanCampaign>;
   readonly allowedTargets: readonly string[];
   readonly dumpLimits: { readonly maxBytesPerRun: number; readonly defaultSavelen: number };
 }

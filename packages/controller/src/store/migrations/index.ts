@@ -13,6 +13,7 @@ import { ai } from './012-ai.ts';
 import { cve } from './013-cve.ts';
 import { malware } from './014-malware.ts';
 import { attackResults } from './015-attack-results.ts';
+import { campaigns } from './016-campaigns.ts';
 import type { Migrating } from './create-table.ts';
 
 /** In order; never changed once released, only added to. The schema version is their number. */
@@ -32,4 +33,5 @@ export const migrations: readonly ((m: Migrating) => Promise<void>)[] = [
   cve,
   malware,
   attackResults,
+  campaigns,
 ];

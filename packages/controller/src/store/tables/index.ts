@@ -3,6 +3,7 @@ import * as agents from './agents.ts';
 import * as ai from './ai.ts';
 import * as applications from './applications.ts';
 import * as attacks from './attacks.ts';
+import * as campaigns from './campaigns.ts';
 import * as certificates from './certificates.ts';
 import * as cve from './cve.ts';
 import * as dictionaries from './dictionaries.ts';
@@ -27,6 +28,7 @@ export const tables = {
   ...files,
   ...applications,
   ...cve,
+  ...campaigns,
   ...tasks,
   ...agents,
   ...runs,

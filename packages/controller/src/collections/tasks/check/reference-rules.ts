@@ -27,6 +27,7 @@ const kinds = [
   'dictionary',
   'application',
   'signature',
+  'campaign',
   'task',
 ] as const;
 
@@ -124,14 +125,16 @@ const judgeInterface = (reference: FoundReference, { agent: agents }: Known): Is
   return issue(reference, 'INTERFACE_UNKNOWN', `agent "${found.name}" has no interface ${reference.id}`);
 };
 
-/** Campaigns are shipped with the controller. */
-const judgeCampaign = (reference: FoundReference): Issue[] =>
-  findCampaign(reference.id) ? [] : issue(reference, 'CAMPAIGN_UNKNOWN', `there is no campaign ${reference.id}`);
+/** Campaigns are shipped with the controller, or came with a task. */
+const judgeCampaign = (reference: FoundReference, { campaign: stored }: Known): Issue[] =>
+  findCampaign(reference.id) || stored.has(reference.id)
+    ? []
+    : issue(reference, 'CAMPAIGN_UNKNOWN', `there is no campaign ${reference.id}`);
 
 const judge = (reference: FoundReference, known: Known): Issue[] => {
   const { kind, id } = reference;
   if (kind === 'interface') return judgeInterface(reference, known);
-  if (kind === 'campaign') return judgeCampaign(reference);
+  if (kind === 'campaign') return judgeCampaign(reference, known);
   if (!isReferredKind(kind)) return [];
   const record = known[kind].get(id);
   if (record === undefined) return issue(reference, `${kind.toUpperCase()}_UNKNOWN`, `there is no ${kind} ${id}`);

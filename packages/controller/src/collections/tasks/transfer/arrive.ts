@@ -111,10 +111,12 @@ export const arrive = async (tx: Change, decisions: Decisions, { inserts }: Arri
 };
 
 const longestName = 128;
+/** Kinds whose names need not be unique. */
+const unnumbered: ReadonlySet<NewKind> = new Set(['files', 'dictionaries', 'cveSignatures']);
 
 /** The name itself, or with the first free number behind it where it must be unique and is taken. */
 const freeName = async (tx: Change, kind: NewKind, name: string): Promise<string> => {
-  if (kind === 'files' || kind === 'dictionaries' || !(await isNameTaken(tx, kind, name))) return name;
+  if (unnumbered.has(kind) || !(await isNameTaken(tx, kind, name))) return name;
   for (let number = 2; ; number++) {
     const suffix = ` (${number})`;
     const free = `${name.slice(0, longestName - suffix.length)}${suffix}`;

@@ -1,5 +1,7 @@
 import type { ImportPlan } from '@rushhour/contract';
+import { campaigns } from '../../../content/campaigns/campaigns.ts';
 import { agents } from '../../../store/agents.ts';
+import { campaignsNamed } from '../../../store/campaigns.ts';
 import type { Executor } from '../../../store/database.ts';
 import { statement } from '../../../store/statement.ts';
 import type { ArchiveRecord } from './archive-records.ts';
@@ -11,7 +13,7 @@ type Candidate = ImportPlan['items'][number]['candidates'][number];
 const most = 10;
 const agentsLooked = 5000;
 
-const namedIn = <Name extends Exclude<RecordKind, 'agents'>>(table: Name) =>
+const namedIn = <Name extends Exclude<RecordKind, 'agents' | 'compromisedHostCampaigns'>>(table: Name) =>
   statement((db, p: { name: string }) =>
     db
       .selectFrom(table as 'networks')
@@ -24,6 +26,7 @@ const namedIn = <Name extends Exclude<RecordKind, 'agents'>>(table: Name) =>
 const named = {
   applications: namedIn('applications'),
   certificates: namedIn('certificates'),
+  cveSignatures: namedIn('cveSignatures'),
   dictionaries: namedIn('dictionaries'),
   files: namedIn('files'),
   macs: namedIn('macs'),
@@ -31,15 +34,23 @@ const named = {
   tunnels: namedIn('tunnels'),
 };
 
+const campaignsCalled = async (executor: Executor, name: string): Promise<Candidate[]> => [
+  ...campaigns.filter((campaign) => campaign.name === name).map(({ id }) => ({ id, name })),
+  ...(await campaignsNamed(executor, name)),
+];
+
+const recordsCalled = (executor: Executor, kind: Exclude<RecordKind, 'agents'>, name: string): Promise<Candidate[]> =>
+  kind === 'compromisedHostCampaigns' ? campaignsCalled(executor, name) : named[kind].all(executor, { name });
+
 /** Whether a record of this kind has the name. */
 export const isNameTaken = async (executor: Executor, kind: Exclude<RecordKind, 'agents'>, name: string) =>
-  (await named[kind].first(executor, { name })) !== undefined;
+  (await recordsCalled(executor, kind, name)).length > 0;
 
 /** Records here that may be meant: those of the same name, and agents that share tags as well. */
 export const findCandidates = async (executor: Executor, { kind, name, parts }: ArchiveRecord): Promise<Candidate[]> =>
   kind === 'agents'
     ? agentsLike(executor, (parts as unknown as PartsOf<'agents'>).agent)
-    : named[kind].all(executor, { name });
+    : recordsCalled(executor, kind, name);
 
 const tagsOf = (tags: string) => tags.split(',').filter((tag) => tag !== '');
 

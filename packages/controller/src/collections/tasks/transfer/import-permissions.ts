@@ -8,6 +8,8 @@ import type { NewKind } from './arrivals/all-arrivals.ts';
 const needed: Readonly<Record<NewKind, Permission>> = {
   applications: 'applications.write',
   certificates: 'certificates.write',
+  compromisedHostCampaigns: 'compromisedHost.execute',
+  cveSignatures: 'cve.write',
   dictionaries: 'dictionaries.write',
   files: 'files.write',
   macs: 'macs.write',

@@ -57,6 +57,8 @@ describe('the plan of an import', () => {
       agents: ['map', 'map'],
       applications: ['create'],
       certificates: ['create', 'map'],
+      compromisedHostCampaigns: [],
+      cveSignatures: [],
       dictionaries: ['create', 'create', 'create', 'create'],
       files: ['create', 'create', 'create'],
       macs: ['create', 'create', 'create'],

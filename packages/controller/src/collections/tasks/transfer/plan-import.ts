@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { exportSchema, type ImportPlan, secretValues } from '@rushhour/contract';
-import { type Issue, invalid, notFound } from '../../../errors.ts';
+import { ApiError, type Issue, invalid, notFound } from '../../../errors.ts';
 import type { Caller, Upload } from '../../../handlers.ts';
 import type { Staged } from '../../../store/blobs/blobs.ts';
 import type { Store } from '../../../store/index.ts';
@@ -14,6 +14,7 @@ import { lackingPermissions } from './import-permissions.ts';
 import { openedSecrets } from './opened-secrets.ts';
 import { findPassphrase } from './passphrase.ts';
 import { readArchive } from './read-archive.ts';
+import type { RecordRules } from './record-rules.ts';
 import { explained } from './refusals.ts';
 
 const lifeMs = 3_600_000;
@@ -23,10 +24,11 @@ interface Deps {
   readonly store: Store;
   readonly settings: SettingsStore;
   readonly files: ArchiveFiles;
+  readonly rules: Pick<RecordRules, 'signature'>;
 }
 
 /** Takes an archive in, looks at all of it, and keeps it for an hour together with what would become of it. */
-export const createImportPlanner = ({ store, settings, files }: Deps) => {
+export const createImportPlanner = ({ store, settings, files, rules }: Deps) => {
   const maxBytes = () => settings.current().limits.uploadBytes;
 
   const planOf = async (archive: CheckedArchive, caller: Caller): Promise<ImportPlan> => {
@@ -40,7 +42,11 @@ export const createImportPlanner = ({ store, settings, files }: Deps) => {
       schema: exportSchema,
       task: archive.task as unknown as ImportPlan['task'],
       items,
-      warnings: [...archive.plan.warnings.slice(0, maxWarnings), ...secretWarnings(archive)],
+      warnings: [
+        ...archive.plan.warnings.slice(0, maxWarnings),
+        ...secretWarnings(archive),
+        ...safetyWarnings(archive, items, rules),
+      ],
       problems: [...problemsOf(items), ...secretProblems(archive), ...permissionProblems(items, caller)],
     };
   };
@@ -92,6 +98,30 @@ const assertSoundTask = (archive: CheckedArchive) => {
 
 const secretWarnings = ({ sealed }: CheckedArchive) =>
   sealed ? ['the archive holds secrets: give their passphrase in X-Export-Passphrase when you import it'] : [];
+
+/** Signatures that will be made and that nobody may play before somebody has looked at them. */
+const safetyWarnings = (
+  { records }: CheckedArchive,
+  items: ImportPlan['items'],
+  rules: Pick<RecordRules, 'signature'>,
+) =>
+  items.flatMap(({ kind, sourceId, name, action }) => {
+    const found = kind === 'cveSignatures' && action === 'create' ? records.find(kind, sourceId) : undefined;
+    const safety = found && safetyIn(rules, found.signature);
+    return safety === undefined || safety === 'benign'
+      ? []
+      : [`signature ${sourceId} "${name}" is ${safety} and arrives disabled`];
+  });
+
+/** Undefined of one that will be refused. */
+const safetyIn = (rules: Pick<RecordRules, 'signature'>, signature: Parameters<RecordRules['signature']>[0]) => {
+  try {
+    return rules.signature(signature).safety;
+  } catch (error) {
+    if (error instanceof ApiError) return undefined;
+    throw error;
+  }
+};
 
 const secretProblems = (archive: CheckedArchive) =>
   archive.sealed

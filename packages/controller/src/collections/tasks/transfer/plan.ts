@@ -1,4 +1,4 @@
-import { type ExportOptions, exportSchema, type TaskExportPlan } from '@rushhour/contract';
+import { type ExportOptions, entriesOf, exportSchema, type TaskExportPlan } from '@rushhour/contract';
 import type { Executor } from '../../../store/database.ts';
 import { createGatherer, type Gathered, isMissing, type Missing } from './gather.ts';
 import type { PartsOf } from './kinds/travelling.ts';
@@ -43,6 +43,7 @@ export const planOf = (source: Source, gathered: GatheredTask, options: Options,
     warnings: [
       ...interfaceWarnings(gathered),
       ...contentWarnings(dependencies),
+      ...filterWarnings(source.task),
       ...(isSealed ? [] : secretWarnings(source, dependencies)),
     ],
     missing: gathered.missing.map(({ kind, reason, sourceId }: Missing) => ({ kind, reason, sourceId })),
@@ -63,8 +64,8 @@ const dependenciesOf = ({ records, needs }: GatheredTask, options: Options): Dep
     agents: listed('agents', (parts, id) => withUsedInterfaces(parts, id, needs)),
     applications: listed('applications'),
     certificates: listed('certificates'),
-    compromisedHostCampaigns: [],
-    cveSignatures: [],
+    compromisedHostCampaigns: listed('compromisedHostCampaigns'),
+    cveSignatures: listed('cveSignatures'),
     dictionaries: listed('dictionaries'),
     files: listed('files', (parts) => ({ ...parts, ...payloadOf(parts, options) })),
     macs: listed('macs'),
@@ -116,6 +117,14 @@ const contentWarnings = ({ files }: Dependencies) =>
   files
     .filter(({ payloadIncluded }) => !payloadIncluded)
     .map(({ sourceId, file, payloadSkipped }) => `file ${sourceId} "${file.name}" has no content: ${payloadSkipped}`);
+
+/** What a filter finds is a matter of the controller that plays the task. */
+const filterWarnings = ({ configuration }: PortableTask) =>
+  entriesOf(configuration).flatMap(({ values, path }) => {
+    const { filter } = (values['cveReplayParams'] ?? {}) as { filter?: unknown };
+    const place = `${path}/values/cveReplayParams/filter`;
+    return filter === undefined ? [] : [`signatures that ${place} finds do not go along: it looks for them anew`];
+  });
 
 const secretWarnings = ({ secretCount }: Source, { certificates, tunnels }: Dependencies) => [
   ...(secretCount > 0 ? [`${secretCount} secrets of the task are left out`] : []),

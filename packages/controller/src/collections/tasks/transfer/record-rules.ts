@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import type { CertificateDetails } from '@rushhour/contract';
 import type { Staged } from '../../../store/blobs/blobs.ts';
 import type { Change } from '../../../store/change.ts';
+import type { NewSignature } from '../../../store/cve.ts';
 import type { Executor } from '../../../store/database.ts';
 import type { RowBlocks } from '../../../store/dictionaries.ts';
 import type { StoredNetwork } from '../../../store/networks.ts';
@@ -75,6 +76,9 @@ export interface RecordRules {
     signal: AbortSignal,
   ): Promise<CheckedApplication>;
   completeApplication(tx: Change, id: number, content: Omit<CheckedApplication, 'columns'>): Promise<void>;
+  signature(draft: PartsOf<'cveSignatures'>['signature']): NewSignature;
+  insertSignature(tx: Change, signature: NewSignature): Promise<number>;
+  campaign(draft: PartsOf<'compromisedHostCampaigns'>['campaign']): void;
   file(content: Staged, facts: FileFacts): Promise<unknown>;
   insertFile(tx: Change, content: Staged, checked: unknown): Promise<number>;
 }

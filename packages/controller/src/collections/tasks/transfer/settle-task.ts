@@ -9,7 +9,7 @@ import { createTask, definitionOf } from '../write-task.ts';
 import { at } from './at-place.ts';
 import type { CheckedArchive } from './check-archive.ts';
 import { valueAt, withValues } from './json-pointer.ts';
-import { needsOf, type PortableTask, type TaskNeeds } from './portable-task.ts';
+import { needsOf, type PortableTask, type TaskNeeds, withCampaignParameters } from './portable-task.ts';
 import { type Reference, withReferences } from './reference.ts';
 
 interface Settling {
@@ -26,7 +26,8 @@ export const settleTask = async (tx: Change, secrets: Secrets, { archive, body, 
   const needs = needsOf(task);
   const { values, warnings } = await interfacesHere(tx, archive, needs, idOf);
   // Taking interfaces out moves only other interfaces: no list holds them together with records.
-  const settled = withReferences(withValues(task, values), needs.references, idOf);
+  const moved = withReferences(withValues(task, values), needs.references, idOf);
+  const settled = withCampaignParameters(moved, needs.campaigns, idOf);
   const whole = withSecrets(settled, { ...opened, ...body.secrets });
   const { comment = whole.comment, projectID = null } = body;
   const id = await at('/task', async () => {

@@ -1,7 +1,9 @@
+import { knownCampaigns } from '../../../content/campaigns/known-campaigns.ts';
 import { conflict, type Issue } from '../../../errors.ts';
 import { agents } from '../../../store/agents.ts';
 import { applications } from '../../../store/applications.ts';
 import { certificates } from '../../../store/certificates.ts';
+import { cveSignatures } from '../../../store/cve.ts';
 import type { Executor } from '../../../store/database.ts';
 import { dictionaries } from '../../../store/dictionaries.ts';
 import { files } from '../../../store/files.ts';
@@ -18,6 +20,8 @@ const finders: Readonly<Record<RecordKind, Find>> = {
   agents: agents.find,
   applications: applications.find,
   certificates: certificates.find,
+  compromisedHostCampaigns: async (executor, id) => (await knownCampaigns(executor, [id]))[0],
+  cveSignatures: cveSignatures.find,
   dictionaries: dictionaries.find,
   files: files.find,
   macs: macs.find,

@@ -1,7 +1,6 @@
 import type { Campaign, CampaignStep, CompromisedHostValues } from '@rushhour/contract';
 import type { Attempt, Exchange } from '@rushhour/protocol';
 import { paramsOf, stepIssues } from '../../../content/campaigns/action-params.ts';
-import { findCampaign } from '../../../content/campaigns/campaigns.ts';
 import { actions, type StepAct, type StepParams } from '../../../content/campaigns/step-exchanges.ts';
 import { type AttackService, type PlannedSealedFile, planAttack } from '../attempts.ts';
 import { sealedFileOf } from '../plan-samples.ts';
@@ -32,7 +31,7 @@ const severities: Readonly<Record<string, Draft['severity']>> = {
 const playedOf = (scope: PlanScope, { campaignIds, campaign, parameters }: Params): Played[] => {
   const place = (...parts: (string | number)[]) => pointerIn(scope, 'compromisedHostParams', ...parts);
   const known = campaignIds.flatMap((id, index): Played[] => {
-    const found = findCampaign(id);
+    const found = scope.input.campaigns.get(id);
     if (found === undefined) {
       return scope.issues.error(place('campaignIds', index), 'CAMPAIGN_UNKNOWN', `there is no campaign ${id}`) ?? [];
     }

@@ -1,4 +1,5 @@
 import { type ConfigurationEntry, defaultSettings } from '@rushhour/contract';
+import { campaigns } from '../../../content/campaigns/campaigns.ts';
 import type { RunPlan } from '../agent-plan.ts';
 import type { PlanAgent, PlanInput, PlanNetwork } from '../plan-input.ts';
 import { planRun } from '../plan-run.ts';
@@ -67,6 +68,7 @@ export const inputOf = (configuration: readonly ConfigurationEntry[], wish: Wish
     files: new Map(),
     samples: new Map(),
     signatures: new Map(),
+    campaigns: new Map(campaigns.map((campaign) => [campaign.id, campaign])),
     allowedTargets: defaultSettings.tasks.allowedTargets,
     dumpLimits: defaultSettings.dumps,
     ...more,

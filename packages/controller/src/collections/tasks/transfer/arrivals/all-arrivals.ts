@@ -1,11 +1,13 @@
 import type { RecordKind } from '../reference.ts';
 import { prepareApplication } from './applications.ts';
 import type { Prepare } from './arrival.ts';
+import { prepareCampaign } from './campaigns.ts';
 import { prepareCertificate } from './certificates.ts';
 import { prepareDictionary } from './dictionaries.ts';
 import { prepareFile } from './files.ts';
 import { prepareMac } from './macs.ts';
 import { prepareNetwork } from './networks.ts';
+import { prepareSignature } from './signatures.ts';
 import { prepareTunnel } from './tunnels.ts';
 
 /** Kinds that an import can make; agents enrol themselves. */
@@ -14,6 +16,8 @@ export type NewKind = Exclude<RecordKind, 'agents'>;
 const prepares: { readonly [Kind in NewKind]: Prepare<Kind> } = {
   applications: prepareApplication,
   certificates: prepareCertificate,
+  compromisedHostCampaigns: prepareCampaign,
+  cveSignatures: prepareSignature,
   dictionaries: prepareDictionary,
   files: prepareFile,
   macs: prepareMac,

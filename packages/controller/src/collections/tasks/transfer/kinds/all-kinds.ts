@@ -1,11 +1,13 @@
 import type { RecordKind } from '../reference.ts';
 import { travellingAgents } from './agents.ts';
 import { travellingApplications } from './applications.ts';
+import { travellingCampaigns } from './campaigns.ts';
 import { travellingCertificates } from './certificates.ts';
 import { travellingDictionaries } from './dictionaries.ts';
 import { travellingFiles } from './files.ts';
 import { travellingMacs } from './macs.ts';
 import { travellingNetworks } from './networks.ts';
+import { travellingSignatures } from './signatures.ts';
 import type { Travelling } from './travelling.ts';
 import { travellingTunnels } from './tunnels.ts';
 
@@ -13,6 +15,8 @@ const kinds: { readonly [Kind in RecordKind]: Travelling<Kind> } = {
   agents: travellingAgents,
   applications: travellingApplications,
   certificates: travellingCertificates,
+  compromisedHostCampaigns: travellingCampaigns,
+  cveSignatures: travellingSignatures,
   dictionaries: travellingDictionaries,
   files: travellingFiles,
   macs: travellingMacs,
