@@ -3,6 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AgentFacts, AgentLimits, Question } from '@rushhour/protocol';
 import type { AgentConfig } from './config.ts';
+import { Dumps } from './dumps/dumps.ts';
 import { engines } from './engines/index.ts';
 import { FileStore } from './files/file-store.ts';
 import { describeHost } from './host.ts';
@@ -45,6 +46,7 @@ export class Agent {
   readonly #session: Session;
   readonly #supervisor: Supervisor;
   readonly #files: FileStore;
+  readonly #dumps: Dumps;
   readonly #versions: Versions;
   readonly #answer: (question: Question) => Promise<unknown>;
   readonly #links = new LinkWatch();
@@ -66,8 +68,14 @@ export class Agent {
       hold: (isHeld) => this.#session.hold(isHeld),
       inUse: () => this.#supervisor.filesInUse,
     });
+    this.#dumps = new Dumps({
+      folder: join(dataDir, 'dumps'),
+      ...{ cacheFolder, send, log: deps.log.of('dumps') },
+      controller: () => this.#session.peer,
+    });
     this.#supervisor = new Supervisor({
       cacheFolder,
+      dumps: this.#dumps,
       log: deps.log,
       uplink: this.#session,
       clock: this.#session.clock,
@@ -78,6 +86,7 @@ export class Agent {
     this.#versions = new Versions(dataDir);
     this.#answer = createAnswers({
       files: this.#files,
+      dumps: this.#dumps,
       versions: this.#versions,
       cacheFolder,
       allowedTargets: () => this.#limits?.allowedTargets ?? [],
@@ -95,6 +104,7 @@ export class Agent {
     if (swept > 0) this.#deps.log.info(`removed ${swept} routes that earlier agents left`);
     await mkdir(join(this.#deps.config.dataDir, 'files'), { recursive: true, mode: 0o700 });
     await this.#supervisor.load();
+    await this.#dumps.load();
     this.#timers.push(
       setInterval(() => this.#deps.shipper.ship((message) => this.#session.send(message)), shipEveryMs),
       setInterval(() => this.#watchLinks(), watchEveryMs),
@@ -118,6 +128,7 @@ export class Agent {
   #close(): Promise<void> {
     this.#closing ??= (async () => {
       await this.#supervisor.close();
+      await this.#dumps.close();
       for (const timer of this.#timers) clearInterval(timer);
       this.#files.close();
       this.#deps.shipper.ship((message) => this.#session.send(message));
@@ -153,6 +164,7 @@ export class Agent {
     void this.#confirmVersion();
     this.#supervisor.sessionOpened();
     this.#files.sessionOpened();
+    this.#dumps.sessionOpened();
   }
 
   async #confirmVersion(): Promise<void> {
@@ -167,6 +179,7 @@ export class Agent {
   #take(message: SessionMessage): void {
     if (message.type === 'question') void this.#reply(message.id, message.question);
     else if (message.type === 'noFile') this.#files.refuse(message.sha256, message.reason);
+    else if (message.type === 'forgetDump') void this.#dumps.forget(message);
     else this.#supervisor.obey(message);
   }
 

@@ -1,4 +1,5 @@
 import type { AgentFacts, LogLine, Question } from '@rushhour/protocol';
+import type { Dumps } from './dumps/dumps.ts';
 import type { FileStore } from './files/file-store.ts';
 import { probe } from './probe/probe.ts';
 import { installPackage } from './upgrade/install.ts';
@@ -6,6 +7,7 @@ import type { Versions } from './upgrade/versions.ts';
 
 export interface QuestionDeps {
   readonly files: FileStore;
+  readonly dumps: Pick<Dumps, 'read'>;
   readonly versions: Versions;
   readonly cacheFolder: string;
   readonly allowedTargets: () => readonly string[];
@@ -47,6 +49,7 @@ export const createAnswers = (deps: QuestionDeps): ((question: Question) => Prom
       await deps.files.fetch({ sha256, size }, verify);
       return { bytes: size };
     },
+    readDump: (question) => deps.dumps.read(question),
     reset: async () => {
       await deps.reset();
       return {};

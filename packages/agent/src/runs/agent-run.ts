@@ -1,4 +1,5 @@
-import type { AgentLimits, LoadChange, NeededFile, Order, OrderOutcome, RunCommand } from '@rushhour/protocol';
+import type { AgentLimits, Capture, LoadChange, NeededFile, Order, OrderOutcome, RunCommand } from '@rushhour/protocol';
+import type { Dumps } from '../dumps/dumps.ts';
 import type { Log } from '../log/log.ts';
 import { defaultAllowedTargets } from '../net/target-guard.ts';
 import type { FromChild, Problem } from './child-messages.ts';
@@ -18,6 +19,7 @@ export interface AgentRunDeps {
   readonly limits: () => AgentLimits;
   /** Brings the files onto this machine; answers their paths by hash. */
   readonly fetch: (files: readonly NeededFile[]) => Promise<ReadonlyMap<string, string>>;
+  readonly dumps: Pick<Dumps, 'change' | 'end'>;
   readonly onEnd: (run: AgentRun) => void;
   /** Its process could not tidy up after itself. */
   readonly onCrash: () => void;
@@ -42,11 +44,13 @@ export class AgentRun {
   readonly record: RunRecord;
   readonly files: readonly NeededFile[];
   readonly #deps: AgentRunDeps;
+  readonly #orders: readonly Order[];
   readonly #log: Log;
   readonly #timers = new Set<NodeJS.Timeout>();
   readonly #stopping = new Set<number>();
   readonly #over = Promise.withResolvers<void>();
   #child: RunChild | undefined;
+  #capture: Capture | undefined;
   #isKilled = false;
   #isDropped = false;
   #hasLost = false;
@@ -55,6 +59,8 @@ export class AgentRun {
     this.#deps = deps;
     this.record = new RunRecord(command, command.orders.length);
     this.files = command.files;
+    this.#orders = command.orders;
+    this.#capture = command.capture;
     this.#log = deps.log.of('run', command.runId);
   }
 
@@ -67,8 +73,9 @@ export class AgentRun {
     return this.#over.promise;
   }
 
-  async prepare(orders: readonly Order[], after: Promise<void>): Promise<void> {
+  async prepare(after: Promise<void>): Promise<void> {
     await after;
+    const orders = this.#orders;
     const problems: Problem[] = [];
     const limited = orders.map((order, index) => this.#limit(order, index, problems));
     const paths = await this.#deps.fetch(this.files).catch((error: Error) => {
@@ -77,9 +84,23 @@ export class AgentRun {
       problems.push({ order: Math.max(0, order), code: 'FILE_MISSING', message: error.message });
       return new Map<string, string>();
     });
+    if (this.isActive && problems.length === 0 && this.#capture) await this.changeCapture(this.#capture);
     if (!this.isActive) return;
     if (problems.length > 0) this.#failToPrepare(problems);
     else this.#fork(limited, paths);
+  }
+
+  /** Packets are captured so from now on; what stands against it is told, and the run goes on. */
+  async changeCapture(capture: Capture | null): Promise<void> {
+    const problems = await this.#deps.dumps
+      .change(this.record, this.#orders, capture)
+      .catch((error: Error) => [`packets are not captured: ${error.message}`]);
+    for (const message of problems) {
+      this.#log.warn(message);
+      this.event({ kind: 'captureFailed', severity: 'warning', message });
+    }
+    // The run may have ended before the capture had begun.
+    if (!this.isActive) await this.#deps.dumps.end(this.record);
   }
 
   /** `at` is on the clock of the controller. */
@@ -273,6 +294,7 @@ export class AgentRun {
     for (const timer of this.#timers) clearTimeout(timer);
     for (const order of this.record.openOrders) this.record.endOrder(order, outcomeOf(order));
     this.record.state = 'ended';
+    void this.#deps.dumps.end(this.record);
     this.pump();
     if (!this.#isDropped) this.#deps.onEnd(this);
     this.#over.resolve();

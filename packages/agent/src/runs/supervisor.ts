@@ -86,6 +86,7 @@ export class Supervisor {
     else if (command.type === 'start') active.start(command.at);
     else if (command.type === 'stop') active.stop(command.mode, command.orders);
     else if (command.type === 'changeLoad') active.changeLoad(command.order, command.change);
+    else if (command.type === 'capture') void active.changeCapture(command.capture);
     else active[command.type]();
   }
 
@@ -134,7 +135,7 @@ export class Supervisor {
   #begin(command: Extract<RunCommand, { type: 'prepare' }>, after: Promise<void>): void {
     const run = new AgentRun(command, { ...this.#deps, limits: () => this.#limits, onEnd: () => this.#endOf(run) });
     this.#active.set(command.runId, run);
-    void run.prepare(command.orders, after);
+    void run.prepare(after);
   }
 
   #obeyUnknown({ type, runId, epoch }: RunCommand, record: RunRecord | undefined): void {

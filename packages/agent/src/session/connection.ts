@@ -24,6 +24,9 @@ const tlsOptions = ({ fingerprint, ca }: AgentConfig) => ({
   ...(fingerprint !== undefined && { rejectUnauthorized: false }),
 });
 
+/** An IPv4 address in its usual form. */
+const plain = (address = '') => address.replace(/^::ffff:/, '');
+
 const fingerprintOf = (socket: TLSSocket): string =>
   (socket.getPeerCertificate().fingerprint256 ?? '').replaceAll(':', '').toLowerCase();
 
@@ -34,6 +37,8 @@ export class Connection {
   #reason = '';
   /** The address of this machine that the controller is reached from. */
   localAddress = '';
+  /** Where the controller is; undefined before it is reached. */
+  peer: { readonly address: string; readonly port: number } | undefined;
 
   constructor(config: AgentConfig, events: ConnectionEvents) {
     this.#events = events;
@@ -44,7 +49,8 @@ export class Connection {
       ...tlsOptions(config),
     });
     this.#socket.on('upgrade', ({ socket }) => {
-      this.localAddress = (socket.localAddress ?? '').replace(/^::ffff:/, '');
+      this.localAddress = plain(socket.localAddress);
+      this.peer = { address: plain(socket.remoteAddress), port: socket.remotePort ?? 0 };
       if (config.fingerprint === undefined || fingerprintOf(socket as TLSSocket) === config.fingerprint) return;
       this.drop('the certificate of the controller is not the one with the given fingerprint');
     });

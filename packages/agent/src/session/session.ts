@@ -39,6 +39,7 @@ export class Session {
   #welcoming: Promise<void> = Promise.resolve();
   #contactAt = performance.now();
   #refusal: Refusal | undefined;
+  #peer: Connection['peer'];
 
   constructor(deps: SessionDeps) {
     this.#deps = deps;
@@ -63,6 +64,11 @@ export class Session {
   /** The address of this machine that reaches the controller. */
   get localAddress(): string {
     return this.#connection?.localAddress ?? '';
+  }
+
+  /** Where the controller was last reached. */
+  get peer(): Connection['peer'] {
+    return this.#peer;
   }
 
   /** False when so much is under way that what can wait should. */
@@ -171,6 +177,7 @@ export class Session {
       () => {
         if (this.#connection !== connection) return;
         this.#state = 'open';
+        this.#peer = connection.peer;
         this.#contactAt = performance.now();
         this.#deps.log.info(`connected to ${this.#deps.config.endpoint.host} as agent ${welcome.agentId}`);
         this.#obey(welcome.limits);

@@ -1,0 +1,19 @@
+import type { Capture, DumpState } from '@rushhour/protocol';
+import type { Endpoint } from '../net/packet/capture-filter.ts';
+
+/** What a process that captures shall do. */
+export interface CaptureOrder {
+  readonly folder: string;
+  readonly runId: number;
+  readonly epoch: number;
+  /** By the name of the dump. */
+  readonly interfaces: readonly { readonly name: string; readonly interface: string }[];
+  readonly capture: Capture;
+  readonly controller: Endpoint | undefined;
+}
+
+export type ToCapture = { readonly type: 'begin'; readonly order: CaptureOrder } | { readonly type: 'end' };
+
+export type FromCapture =
+  | { readonly type: 'begun'; readonly problems: readonly string[] }
+  | { readonly type: 'states'; readonly states: readonly DumpState[] };
