@@ -13,6 +13,7 @@ import { ensureBuiltinSamples } from './collections/malware/ensure-builtin.ts';
 import { ensureBuiltinTemplates } from './collections/task-templates/ensure-builtin.ts';
 import type { Config } from './config.ts';
 import { prepareFirstStart } from './first-start.ts';
+import { createRecordings } from './har/recordings.ts';
 import { createHealth } from './health.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { buildApp } from './http/app.ts';
@@ -70,6 +71,7 @@ export const startController = async (config: Config) => {
   await ensureBuiltinSignatures(store);
   const vault = createVault({ blobs: storage.files.blobs, secrets: store.secrets });
   const copies = createTaskCopies({ store, vault });
+  const recordings = createRecordings({ store, blobs: storage.files.blobs });
   // A storage that does not answer now is no reason not to start.
   await ensureBuiltinSamples({ store, files: storage.files, vault }).catch((error: unknown) =>
     log.error({ err: error }, 'the built-in test files could not be stored'),
@@ -79,7 +81,7 @@ export const startController = async (config: Config) => {
     settings,
     bus,
     log,
-    blobs: copies.beside(storage.files.blobs),
+    blobs: recordings.beside(copies.beside(storage.files.blobs)),
     tls: config.tls,
   });
   const health = createHealth({
@@ -92,6 +94,7 @@ export const startController = async (config: Config) => {
     ...{ config, store, settings, bus, log, agents },
     files: storage.files,
     copies,
+    recordings,
     diskUsedPct: health.diskUsedPct,
   });
   const { approvals, drafts } = createApprovalService({ store, settings, bus, runs, planner });

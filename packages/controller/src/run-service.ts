@@ -6,6 +6,7 @@ import type { FileService } from './collections/files/file-service.ts';
 import { checkTask } from './collections/tasks/check/check-task.ts';
 import { thresholdIssues } from './collections/tasks/thresholds.ts';
 import type { Config } from './config.ts';
+import type { Recordings } from './har/recordings.ts';
 import { planSamples } from './malware/plan-samples.ts';
 import type { TaskCopies } from './malware/task-copies.ts';
 import { createMetrics } from './metrics/metrics.ts';
@@ -25,17 +26,30 @@ interface Parts {
   agents: Agents;
   files: FileService;
   copies: TaskCopies;
+  recordings: Recordings;
   diskUsedPct(): Promise<number>;
 }
 
 /** Joins what makes runs: plans, measurements and the conductor. None of them knows the others. */
-export const createRunService = ({ config, store, settings, bus, log, agents, files, copies, diskUsedPct }: Parts) => {
+export const createRunService = ({
+  config,
+  store,
+  settings,
+  bus,
+  log,
+  agents,
+  files,
+  copies,
+  recordings,
+  diskUsedPct,
+}: Parts) => {
   const { gateway } = agents;
   const planner = createPlanner({
     store,
     settings,
     dictionaries: planDictionaries(files),
     samples: planSamples(copies),
+    recordings: recordings.plan,
   });
   const metrics = createMetrics({ store, gateway, log });
   const runs = createRuns({

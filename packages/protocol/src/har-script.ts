@@ -20,8 +20,8 @@ export interface HarOrigin {
   readonly port: number;
   readonly isTls: boolean;
   readonly version: '1.1' | '2';
-  /** Where it leads: indexes of the task's targets; all of them when empty. */
-  readonly places: readonly number[];
+  /** For the Host header. */
+  readonly authority: string;
 }
 
 /** A value that later requests need. */
@@ -46,6 +46,8 @@ export interface HarEntry {
   /** Positions of entries of the same step that must be answered before. */
   readonly after: readonly number[];
   readonly takes: readonly HarTake[];
+  /** Another entry asks for the same. */
+  readonly isAmbiguous: boolean;
   readonly expect: { readonly status?: number; readonly bodySize?: number; readonly bodySha256?: string };
   /** From sending to the last byte, as recorded. */
   readonly recordedMs: number;
@@ -77,7 +79,6 @@ export interface HarAnswer {
   readonly query: string;
   /** Of the request's body; empty without one. */
   readonly bodySha256: string;
-  readonly cookie: string;
   readonly status: number;
   /** Without framing and encoding. */
   readonly headers: readonly HarHeader[];

@@ -2,6 +2,14 @@ export { AgentFacts, AgentHealth, AgentInterface, EngineAbility, LogLine } from 
 export { Attempt, AttemptRecord, ClientObservation, ControlObservation, ServerObservation } from './attempt.ts';
 export { Capture, DumpName, DumpState, dumpPieceBytes } from './dump.ts';
 export {
+  ApplicationClientConfig,
+  ApplicationConfig,
+  ApplicationPlay,
+  ApplicationServerConfig,
+  PlayedParameter,
+  PlaySpeed,
+} from './engines/application.ts';
+export {
   AttackClientConfig,
   AttackConfig,
   type AttackListen,

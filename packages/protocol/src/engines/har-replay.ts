@@ -22,6 +22,11 @@ export const HarReplayClientConfig = Type.Object(
     sources: Sources,
     tls: tlsClientSettings({ default: {} }),
     script: Type.String({ description: 'File with a `HarScript`; written as a file reference.' }),
+    places: Type.Array(Type.Array(Type.Integer({ minimum: 0 })), {
+      default: [],
+      description: 'Where each origin of the script leads: places of targets; all of them when empty.',
+    }),
+    marks: Type.Boolean({ default: false, description: 'Say which of several equal requests one is.' }),
     users: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 1 }),
     firstUser: Type.Integer({ minimum: 0, default: 0, description: 'Users of other clients come before.' }),
     usersPerSecond: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),

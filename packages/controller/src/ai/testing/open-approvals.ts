@@ -21,6 +21,7 @@ export const openApprovals = async (place: Parameters<typeof openStore>[0], onSt
     settings,
     dictionaries: async () => new Map(),
     samples: async () => new Map(),
+    recordings: async () => new Map(),
   });
   const deps = {
     ...{ store, settings, bus, planner },

@@ -116,15 +116,21 @@ const gatewaysOf = (clients: readonly PlannedClient[], { networks }: PlanInput):
 
 const copiesIn = (samples: PlanInput['samples']) => [...samples.values()].flatMap(({ copies }) => [...copies.values()]);
 
+const scriptsIn = (recordings: PlanInput['recordings']) =>
+  [...recordings.values()].flatMap((one) => ('client' in one ? [one.client, one.server] : []));
+
 /** The files that configurations refer to, each once. */
 const filesOf = (
   orders: readonly PlannedOrder[],
-  { files, samples }: PlanInput,
+  { files, samples, recordings }: PlanInput,
   attempts: readonly PlannedAttempts[],
 ): NeededFile[] => {
   const named = new Set(orders.flatMap(({ order }) => hashesIn(order.config)));
   const known = new Map(
-    [...files.values(), ...copiesIn(samples), ...attempts].map(({ sha256, size }) => [sha256, size]),
+    [...files.values(), ...copiesIn(samples), ...scriptsIn(recordings), ...attempts].map(({ sha256, size }) => [
+      sha256,
+      size,
+    ]),
   );
   return [...named].map((sha256) => ({ sha256, size: known.get(sha256) ?? 0 }));
 };

@@ -18,7 +18,7 @@ interface StoredDefinition {
 }
 
 /** Plans tasks from what the store knows at the moment. */
-export const createPlanner = ({ store, settings, dictionaries, samples }: Deps) => ({
+export const createPlanner = ({ store, settings, dictionaries, samples, recordings }: Deps) => ({
   plan: async ({ configuration, accessPlane, controlPlane, dumps }: StoredDefinition): Promise<RunPlan> => {
     const definition = {
       configuration,
@@ -28,7 +28,7 @@ export const createPlanner = ({ store, settings, dictionaries, samples }: Deps) 
     } as TaskDefinition;
     const listed = await withSmartLists(store.read, definition);
     return planRun(
-      await loadPlanInput(store.read, { secrets: store.secrets, settings, dictionaries, samples }, listed),
+      await loadPlanInput(store.read, { secrets: store.secrets, settings, dictionaries, samples, recordings }, listed),
     );
   },
 });

@@ -19,6 +19,7 @@ import type {
   PlanNetwork,
   TaskDefinition,
 } from './plan-input.ts';
+import { type PlanRecordings, recordingWishes } from './plan-recordings.ts';
 import { type PlanSamples, sampleWish } from './plan-samples.ts';
 
 /** Reads values of dictionaries, by id; those that are not there are left out. */
@@ -26,6 +27,7 @@ export type PlanDictionaries = (read: Executor, ids: readonly number[]) => Promi
 
 export interface PlanServices {
   readonly samples: PlanSamples;
+  readonly recordings: PlanRecordings;
   readonly secrets: Secrets;
   readonly settings: Pick<SettingsStore, 'current'>;
   readonly dictionaries: PlanDictionaries;
@@ -34,7 +36,7 @@ export interface PlanServices {
 /** Everything a plan of this definition is made from, in one statement for each kind of record. */
 export const loadPlanInput = async (
   read: Executor,
-  { secrets, settings, dictionaries, samples }: PlanServices,
+  { secrets, settings, dictionaries, samples, recordings }: PlanServices,
   definition: TaskDefinition,
 ): Promise<PlanInput> => {
   const named = idsByKind(taskReferences(definition));
@@ -60,6 +62,7 @@ export const loadPlanInput = async (
     dictionaries: values,
     files: filesById,
     samples: wish === undefined ? new Map() : await samples(read, wish),
+    recordings: await recordings(recordingWishes(definition.configuration, filesById)),
     signatures: byId(signatures, (signature) => signature),
     campaigns: byId(campaigns, (campaign) => campaign),
     allowedTargets: tasks.allowedTargets,

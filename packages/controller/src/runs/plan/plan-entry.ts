@@ -96,7 +96,7 @@ const planClient = (work: ClientWork): { client: PlannedClient; listens: ListenP
     scope.issues.caveat({ path, agentId: agent.id }, 'NOTHING_TO_DO', `agent ${agent.name} gets nothing of the load`);
     return undefined;
   }
-  const part = partOf(scope, { weights, index, targets: found.targets, source, portRange: ports.range, agent });
+  const part = partOf(scope, { weights, index, found, source, portRange: ports.range, agent });
   const planned = {
     ...client(part),
     leaf: scope.leaf,
@@ -119,14 +119,14 @@ const tellTooLarge = (scope: PlanScope): undefined =>
 interface PartOptions {
   readonly weights: readonly number[];
   readonly index: number;
-  readonly targets: Target[];
+  readonly found: Pick<ClientPart, 'targets' | 'places'>;
   readonly source: SourcePlace;
   readonly portRange: string | undefined;
   readonly agent: PlanAgent;
 }
 
 const partOf = (scope: PlanScope, options: PartOptions): ClientPart => {
-  const { weights, index, targets, source, portRange, agent } = options;
+  const { weights, index, found, source, portRange, agent } = options;
   const { leaf, issues } = scope;
   const rotation = (leaf.values['rotationMode'] ?? 'roundRobin') as Rotation;
   const { srcMode } = (leaf.values['ipLayer'] ?? {}) as { srcMode?: string };
@@ -136,7 +136,8 @@ const partOf = (scope: PlanScope, options: PartOptions): ClientPart => {
     ...(portRange !== undefined && { portRange }),
   };
   return {
-    targets,
+    targets: found.targets,
+    places: found.places,
     sources,
     rotation,
     turn: {

@@ -9,6 +9,7 @@ import type {
 } from '@rushhour/contract';
 import type { NetworkDraft } from '@rushhour/pools';
 import type { AgentInterface, EngineAbility } from '@rushhour/protocol';
+import type { PlanRecording } from './plan-recordings.ts';
 import type { PlanSample } from './plan-samples.ts';
 
 /** What a task says. */
@@ -83,6 +84,8 @@ export interface PlanInput {
   readonly dictionaries: ReadonlyMap<number, PlanDictionary>;
   readonly files: ReadonlyMap<number, PlanFile>;
   readonly samples: ReadonlyMap<number, PlanSample>;
+  /** By the path of the entry that plays it. */
+  readonly recordings: ReadonlyMap<string, PlanRecording>;
   readonly signatures: ReadonlyMap<number, CveSignature>;
   readonly campaigns: ReadonlyMap<number, PlanCampaign>;
   readonly allowedTargets: readonly string[];

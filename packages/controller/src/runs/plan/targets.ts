@@ -17,6 +17,8 @@ export interface ListenPlace {
 
 interface Found {
   readonly targets: Target[];
+  /** Which of the named places each target belongs to. */
+  readonly places: number[];
   readonly listens: ListenPlace[];
   /** Which part of the load goes to which agent. */
   readonly parts: { readonly agentId: number; readonly part: number }[];
@@ -52,13 +54,14 @@ export const targetsFor = (
   named: readonly NamedPlace[],
   { client, source, usualPorts }: { client: PlanAgent; source: SourcePlace; usualPorts: string },
 ): Found | undefined => {
-  const found: Found = { targets: [], listens: [], parts: [] };
+  const found: Found = { targets: [], places: [], listens: [], parts: [] };
   const total = named.reduce((sum, { place }) => sum + place.weight, 0);
   let isSound = named.length > 0;
-  for (const one of named) {
+  for (const [place, one] of named.entries()) {
     const part = findTarget(scope, one, { client, source, usualPorts });
     isSound = part !== undefined && isSound;
     found.targets.push(...(part?.targets ?? []));
+    found.places.push(...(part?.targets ?? []).map(() => place));
     found.listens.push(...(part?.listens ?? []));
     const { agent, weight } = one.place;
     if (agent !== undefined) found.parts.push({ agentId: agent.id, part: weight / total });
@@ -74,7 +77,7 @@ const findTarget = (
   scope: PlanScope,
   one: NamedPlace,
   { client, source, usualPorts }: { client: PlanAgent; source: SourcePlace; usualPorts: string },
-): Omit<Found, 'parts'> | undefined => {
+): Omit<Found, 'parts' | 'places'> | undefined => {
   const { place, path } = one;
   const server = place.agent && agentAt(scope, place.agent.id, path);
   if (place.agent !== undefined && server === undefined) return undefined;

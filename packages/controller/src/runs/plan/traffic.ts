@@ -5,6 +5,8 @@ import type { Figures } from './figures.ts';
 /** What one client of an entry gets of it. */
 export interface ClientPart {
   readonly targets: Target[];
+  /** Which of the targets of the entry each of them belongs to. */
+  readonly places: readonly number[];
   readonly sources: Sources;
   readonly rotation: Rotation;
   /** Which of those that take part it is. */

@@ -14,6 +14,7 @@ import { cve } from './013-cve.ts';
 import { malware } from './014-malware.ts';
 import { attackResults } from './015-attack-results.ts';
 import { campaigns } from './016-campaigns.ts';
+import { harScripts } from './017-har-scripts.ts';
 import type { Migrating } from './create-table.ts';
 
 /** In order; never changed once released, only added to. The schema version is their number. */
@@ -34,4 +35,5 @@ export const migrations: readonly ((m: Migrating) => Promise<void>)[] = [
   malware,
   attackResults,
   campaigns,
+  harScripts,
 ];

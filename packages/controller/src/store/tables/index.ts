@@ -8,6 +8,7 @@ import * as certificates from './certificates.ts';
 import * as cve from './cve.ts';
 import * as dictionaries from './dictionaries.ts';
 import * as files from './files.ts';
+import * as harScripts from './har-scripts.ts';
 import * as identity from './identity.ts';
 import * as links from './links.ts';
 import * as malware from './malware.ts';
@@ -27,6 +28,7 @@ export const tables = {
   ...certificates,
   ...files,
   ...applications,
+  ...harScripts,
   ...cve,
   ...campaigns,
   ...tasks,

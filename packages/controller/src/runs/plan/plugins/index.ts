@@ -4,6 +4,7 @@ import { planCompromisedHost } from './compromised-host.ts';
 import { planCveReplay } from './cve-replay.ts';
 import { planDns } from './dns.ts';
 import { planFuzzing } from './fuzzing.ts';
+import { planHarReplay } from './har-replay.ts';
 import { planHttp } from './http.ts';
 import { planIcmp } from './icmp.ts';
 import { planMalwareTransfer } from './malware-transfer.ts';
@@ -23,6 +24,7 @@ export const planners: ReadonlyMap<number, (scope: PlanScope) => Traffic> = new 
   [5, planIcmp],
   [6, planStatelessServer],
   [7, planStream],
+  [9, planHarReplay],
   [11, planTls],
   [15, planWaf],
   [16, planCveReplay],

@@ -1,6 +1,7 @@
 import {
   AttackConfig,
   DnsConfig,
+  HarReplayConfig,
   HttpConfig,
   IcmpConfig,
   type Order,
@@ -20,6 +21,7 @@ interface Variant {
 const checks = new Map<string, SchemaCheck>();
 for (const [engine, schema] of Object.entries({
   dns: DnsConfig,
+  'har-replay': HarReplayConfig,
   http: HttpConfig,
   icmp: IcmpConfig,
   'stateless-server': StatelessServerConfig,

@@ -5,7 +5,18 @@ import type { PlanAgent, PlanInput, PlanNetwork } from '../plan-input.ts';
 import { planRun } from '../plan-run.ts';
 
 const attackEngines = ['compromised-host', 'cve-replay', 'fuzzing', 'malware-transfer', 'waf'];
-const engines = ['dns', 'http', 'icmp', 'stateless-server', 'stream', 'tcp', 'tls', 'udp', ...attackEngines];
+const engines = [
+  'dns',
+  'har-replay',
+  'http',
+  'icmp',
+  'stateless-server',
+  'stream',
+  'tcp',
+  'tls',
+  'udp',
+  ...attackEngines,
+];
 
 /** An agent that is online and can do everything, on a machine of its own with the address 10.0.0.<id>. */
 export const agentOf = (id: number, more: Partial<PlanAgent> = {}): PlanAgent => ({
@@ -67,6 +78,7 @@ export const inputOf = (configuration: readonly ConfigurationEntry[], wish: Wish
     dictionaries: new Map(),
     files: new Map(),
     samples: new Map(),
+    recordings: new Map(),
     signatures: new Map(),
     campaigns: new Map(campaigns.map((campaign) => [campaign.id, campaign])),
     allowedTargets: defaultSettings.tasks.allowedTargets,

@@ -1,0 +1,21 @@
+import { Worker } from 'node:worker_threads';
+import type { HarResult, HarWork } from './har-worker.ts';
+
+const patienceMs = 60_000;
+
+/** Compiles a recording in a thread of its own: a large one would hold up every request. */
+export const compileAside = async (work: HarWork): Promise<HarResult> => {
+  const worker = new Worker(new URL('./har-worker.ts', import.meta.url), { workerData: work, execArgv: [] });
+  const { promise, resolve } = Promise.withResolvers<HarResult>();
+  const fail = (message: string) => resolve({ problem: { code: 'HAR_BROKEN', message } });
+  const timer = setTimeout(() => fail(`takes more than ${patienceMs / 1000} s to read`), patienceMs);
+  worker.on('message', resolve);
+  worker.on('error', ({ message }) => fail(`cannot be read: ${message}`));
+  worker.on('exit', () => fail('cannot be read: it needs too much memory'));
+  try {
+    return await promise;
+  } finally {
+    clearTimeout(timer);
+    await worker.terminate();
+  }
+};

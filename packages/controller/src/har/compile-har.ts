@@ -1,0 +1,122 @@
+import type { HarAnswer, HarAnswers, HarEntry, HarOrigin, HarScript } from '@rushhour/protocol';
+import { answerOf, expectationOf } from './har-answers.ts';
+import { type Correlation, correlationOf, type HarIssue, patternProblem } from './har-correlation.ts';
+import { type RecordedEntry, readRecording } from './har-recording.ts';
+import { type CompiledRequest, compileRequest, type Substitution } from './har-request.ts';
+import { type HarParams, selectEntries } from './har-selection.ts';
+import { stepsOf, waitsOf } from './har-steps.ts';
+import { HarError, type HarWarning } from './har-warnings.ts';
+
+/** What a plan must know of a recording. */
+export interface HarSummary {
+  readonly origins: readonly Pick<HarOrigin, 'host' | 'port' | 'isTls'>[];
+  readonly entries: number;
+  readonly requestBytes: number;
+  readonly answerBytes: number;
+}
+
+export interface CompiledHar {
+  readonly script: HarScript;
+  readonly answers: HarAnswers;
+  readonly summary: HarSummary;
+  readonly warnings: readonly HarWarning[];
+  readonly issues: readonly HarIssue[];
+}
+
+/** Makes of a recording what the two sides play. Throws `HarError` when there is nothing to play. */
+export const compileHar = (text: string, params: HarParams): CompiledHar => {
+  const problem = params.urlRegex === undefined ? undefined : patternProblem(params.urlRegex);
+  if (problem !== undefined) throw new HarError('PATTERN_INVALID', `urlRegex: ${problem}`);
+  const recording = readRecording(text);
+  const entries = selectEntries(recording, params);
+  if (entries.length === 0) {
+    throw new HarError('HAR_EMPTY', `nothing is left to play of ${recording.entries.length} usable entries`);
+  }
+  const issues: HarIssue[] = [];
+  const correlation = correlationOf(params.correlate, entries, issues);
+  const substitutionsOf = substituter(params, correlation);
+  const requests = entries.map((entry, position) => compileRequest(entry, params, substitutionsOf(position)));
+  const answers = entries.map((entry, position) => answerOf(entry, requests[position] as CompiledRequest, params));
+  const pages = stepsOf(entries, recording.pages, params);
+  const waits = waitsOf(entries, pages, { cookies: params.cookies, gives: correlation.gives });
+  const origins = originsOf(entries, params);
+  const ambiguous = repeated(answers);
+  return {
+    script: {
+      origins: origins.all,
+      entries: entries.map(
+        (entry, position): HarEntry => ({
+          index: entry.index,
+          origin: origins.of(entry),
+          method: entry.method,
+          ...(requests[position] as CompiledRequest).request,
+          ...(entry.connection !== undefined && { connection: entry.connection }),
+          after: waits.get(position) ?? [],
+          takes: correlation.takes.get(position) ?? [],
+          isAmbiguous: ambiguous.has(keyOf(answers[position] as HarAnswer)),
+          expect: expectationOf(entry, params),
+          recordedMs: Math.round(entry.tookMs * 1000) / 1000,
+        }),
+      ),
+      pages,
+      takenSlots: params.correlate.length,
+    },
+    answers: { answers },
+    summary: summaryOf(entries, requests, origins.all),
+    warnings: recording.warnings,
+    issues,
+  };
+};
+
+/** What is put into an entry: values of earlier answers, and variables wherever they are named. */
+const substituter = ({ variables, correlate }: HarParams, { substitutions }: Correlation) => {
+  const everywhere = variables.map(
+    ({ name }, i): Substitution => ({
+      slot: correlate.length + i,
+      part: 'any',
+      match: `{{${name}}}`,
+      onMissing: () => {},
+    }),
+  );
+  return (position: number): Substitution[] => [...(substitutions.get(position) ?? []), ...everywhere];
+};
+
+const keyOf = ({ host, method, path, query, bodySha256 }: HarAnswer): string =>
+  [method, host, path, query, bodySha256].join(' ');
+
+const repeated = (answers: readonly HarAnswer[]): ReadonlySet<string> => {
+  const seen = new Set<string>();
+  return new Set(answers.map(keyOf).filter((key) => seen.size === seen.add(key).size));
+};
+
+const originsOf = (entries: readonly RecordedEntry[], { tls, httpVersion }: HarParams) => {
+  const all: HarOrigin[] = [];
+  const byKey = new Map<string, number>();
+  const of = ({ url, version }: RecordedEntry): number => {
+    const isTls = tls === 'recorded' ? url.protocol === 'https:' : tls === 'force';
+    const origin: HarOrigin = {
+      host: url.hostname.replace(/^\[|\]$/g, ''),
+      port: Number(url.port) || (url.protocol === 'https:' ? 443 : 80),
+      isTls,
+      version: httpVersion === 'recorded' ? version : httpVersion,
+      authority: url.host,
+    };
+    const key = JSON.stringify(origin);
+    const index = byKey.get(key) ?? all.push(origin) - 1;
+    byKey.set(key, index);
+    return index;
+  };
+  for (const entry of entries) of(entry);
+  return { all, of };
+};
+
+const summaryOf = (
+  entries: readonly RecordedEntry[],
+  requests: readonly CompiledRequest[],
+  origins: readonly HarOrigin[],
+): HarSummary => ({
+  origins: origins.map(({ host, port, isTls }) => ({ host, port, isTls })),
+  entries: entries.length,
+  requestBytes: requests.reduce((sum, { path, body }) => sum + path.length + (body?.length ?? 0) + 400, 0),
+  answerBytes: entries.reduce((sum, { answer }) => sum + answer.size + 300, 0),
+});

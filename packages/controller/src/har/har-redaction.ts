@@ -1,0 +1,52 @@
+import { createHash } from 'node:crypto';
+import type { HarHeader } from '@rushhour/protocol';
+import { isMarked } from './har-marks.ts';
+
+const secretHeaders = new Set(['authorization', 'proxy-authorization', 'x-api-key', 'x-auth-token', 'x-access-token']);
+const addressHeaders = new Set(['referer', 'location', 'content-location']);
+const secretParameters =
+  /token|secret|passw|^(pwd|pass|auth|authorization|api[-_]?key|apikey|key|jwt|sid|session([-_]?id)?|sig|signature|x-amz-(signature|credential)|code|assertion|samlresponse)$/i;
+
+const hexOf = (value: string): string => createHash('sha256').update(`har ${value}`).digest('hex');
+
+/** Another text of the same length: the same for the same secret, so that what belongs together still does. */
+const masked = (value: string): string => {
+  if (value === '' || isMarked(value)) return value;
+  let text = '';
+  for (let part = hexOf(value); text.length < value.length; part = hexOf(part)) text += part;
+  return text.slice(0, value.length);
+};
+
+/** `name=value` with another value; what has no value stays. */
+const maskedPair = (pair: string): string => {
+  const at = pair.indexOf('=');
+  return at < 0 ? pair : `${pair.slice(0, at + 1)}${masked(pair.slice(at + 1))}`;
+};
+
+const maskedCookies = (value: string): string => value.split('; ').map(maskedPair).join('; ');
+
+const maskedSetCookie = (value: string): string => {
+  const [pair = '', ...attributes] = value.split(';');
+  return [maskedPair(pair), ...attributes].join(';');
+};
+
+/** The scheme stays, such as `Bearer`. */
+const maskedCredential = (value: string): string => {
+  const at = value.indexOf(' ');
+  return at < 0 ? masked(value) : `${value.slice(0, at + 1)}${masked(value.slice(at + 1))}`;
+};
+
+/** An address, or path and query, whose tokens are others. */
+export const maskedAddress = (address: string): string =>
+  address.replace(/([?&;#])([^=&;#]+)=([^&;#]*)/g, (whole, before: string, name: string, value: string) =>
+    secretParameters.test(name) ? `${before}${name}=${masked(value)}` : whole,
+  );
+
+/** A header whose credentials are others. */
+export const maskedHeader = ({ name, value }: HarHeader): HarHeader => {
+  const lower = name.toLowerCase();
+  if (lower === 'cookie') return { name, value: maskedCookies(value) };
+  if (lower === 'set-cookie') return { name, value: maskedSetCookie(value) };
+  if (secretHeaders.has(lower)) return { name, value: maskedCredential(value) };
+  return addressHeaders.has(lower) ? { name, value: maskedAddress(value) } : { name, value };
+};
