@@ -1,4 +1,5 @@
 import type { Engine } from '../engine.ts';
+import { application } from './application/index.ts';
 import { compromisedHost, cveReplay, fuzzing, malwareTransfer, waf } from './attack/index.ts';
 import { dns } from './dns/index.ts';
 import { http } from './http/index.ts';
@@ -11,6 +12,7 @@ import { udp } from './udp/index.ts';
 
 /** Every engine this agent can run. Adding an engine is adding a folder and a line here. */
 const all: readonly Engine[] = [
+  application,
   compromisedHost,
   cveReplay,
   dns,

@@ -1,0 +1,96 @@
+import type { ApplicationClientConfig } from '@rushhour/protocol';
+import type { EngineContext, LoadChange, LoadChangeable, Pausable, Run } from '../../engine.ts';
+import { ClientLife } from '../../net/client-life.ts';
+import { createStreamTransport } from '../../net/data-path.ts';
+import { prepareSources, type SourcePool } from '../../net/source-addresses.ts';
+import type { Transport } from '../../net/transport.ts';
+import { Company } from './company.ts';
+import { Referee } from './referee.ts';
+import { loadScript, type Script } from './script.ts';
+
+type Context = EngineContext<ApplicationClientConfig>;
+
+const drainMs = 1000;
+
+/** Plays the clients of all applications, each with its users. */
+class ApplicationClient implements Run, Pausable, LoadChangeable {
+  readonly #context: Context;
+  readonly #sources: SourcePool;
+  readonly #transport: Transport;
+  readonly #referee: Referee;
+  readonly #companies: readonly Company[];
+  readonly #life: ClientLife;
+  readonly #halt = new AbortController();
+
+  constructor(context: Context, sources: SourcePool, scripts: readonly Script[]) {
+    const { config, samples, signal, note } = context;
+    this.#context = context;
+    this.#sources = sources;
+    this.#referee = new Referee(context);
+    const options = { noDelay: true, keepAliveSec: 0, reads: 'small', leavesAtOnce: false } as const;
+    this.#transport = createStreamTransport({ path: config.dataPath, note }, options);
+    const deps = {
+      ...{ context, sources, transport: this.#transport, referee: this.#referee },
+      signal: this.#halt.signal,
+      onSettled: () => this.#life.settle(),
+    };
+    this.#companies = scripts.map((script) => new Company(script, deps));
+    this.#life = new ClientLife({
+      ...{ engine: 'application', samples, signal, drainMs },
+      drivers: this.#companies.map(({ driver }) => driver),
+      sweepMs: 100,
+      sweep: () => {},
+      isDone: () => this.#companies.every(({ isDone }) => isDone),
+      isIdle: () => this.#companies.every(({ active }) => active === 0),
+      // What is under way when the time is over is neither played to its end nor a failure.
+      retire: () => this.#halt.abort(),
+    });
+  }
+
+  async start(): Promise<void> {
+    const played = this.#life.run(() => {
+      for (const company of this.#companies) company.start();
+      this.#life.settle();
+    });
+    await Promise.race([played, this.#referee.stopped]);
+  }
+
+  pause(): void {
+    this.#life.pause();
+  }
+
+  resume(): void {
+    this.#life.resume();
+  }
+
+  changeLoad({ sessionsPerSecond }: LoadChange): { readonly rejected?: string } {
+    if (sessionsPerSecond === undefined) return { rejected: 'application has a rate of sessions only' };
+    const before = this.#companies.map(({ sessionRate }) => sessionRate);
+    const all = before.reduce((sum, rate) => sum + rate, 0);
+    if (all === 0) return { rejected: 'this run has no rate of sessions' };
+    for (const [index, company] of this.#companies.entries()) {
+      company.changeRate((sessionsPerSecond * (before[index] ?? 0)) / all);
+    }
+    return {};
+  }
+
+  async close(): Promise<void> {
+    this.#halt.abort();
+    this.#life.close();
+    await this.#transport.close();
+    await this.#sources.close();
+    for (const company of this.#companies) company.tellEnd(this.#context.note);
+  }
+}
+
+export const prepareApplicationClient = async (context: Context): Promise<Run & Pausable & LoadChangeable> => {
+  const scripts = await Promise.all(context.config.applications.map(loadScript));
+  for (const { play, sessions } of scripts) {
+    const sealed = sessions.filter(({ appProtocol }) => appProtocol === 'tls' || appProtocol === 'quic').length;
+    if (sealed === 0) continue;
+    context.note(
+      `${play.name}: ${sealed} encrypted sessions are played as they were recorded; a device that decrypts breaks them`,
+    );
+  }
+  return new ApplicationClient(context, await prepareSources(context.config.sources, context), scripts);
+};

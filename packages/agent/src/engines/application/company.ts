@@ -1,0 +1,192 @@
+import type { ApplicationClientConfig } from '@rushhour/protocol';
+import type { EngineContext } from '../../engine.ts';
+import { LoadDriver } from '../../net/load-driver.ts';
+import { type Chooser, chooserOf } from '../../net/rotation.ts';
+import type { SourcePool } from '../../net/source-addresses.ts';
+import { strainMetrics } from '../../net/strain-metrics.ts';
+import type { Route, Transport } from '../../net/transport.ts';
+import { ApplicationMeters } from './meters.ts';
+import { Performance } from './performance.ts';
+import type { Referee } from './referee.ts';
+import { Round } from './round.ts';
+import type { Script, ScriptSession } from './script.ts';
+import { Throttle } from './timing.ts';
+import { type LocalValues, type Turn, Values, ValuesEnded } from './values.ts';
+
+export interface CompanyDeps {
+  readonly context: EngineContext<ApplicationClientConfig>;
+  readonly sources: SourcePool;
+  readonly transport: Transport;
+  readonly referee: Referee;
+  /** Fires when what is under way must end. */
+  readonly signal: AbortSignal;
+  readonly onSettled: () => void;
+}
+
+type Share = ApplicationClientConfig['shares'][number];
+
+interface Way {
+  readonly weight: number;
+  readonly address: string;
+  readonly ports: ReadonlyMap<number, readonly number[]>;
+  readonly meters: ApplicationMeters;
+}
+
+const failurePauseMs = 100;
+const unlimited = Number.POSITIVE_INFINITY;
+
+/** The users of one application: who plays when. */
+export class Company {
+  readonly driver: LoadDriver;
+  readonly #script: Script;
+  readonly #share: Share;
+  readonly #deps: CompanyDeps;
+  readonly #values: Values;
+  readonly #choose: Chooser<Way>;
+  readonly #iterations: Int32Array;
+  readonly #throttles = new Map<ScriptSession, Throttle>();
+  #left: number;
+  #ended = 0;
+  active = 0;
+
+  constructor(script: Script, deps: CompanyDeps) {
+    const { config, duration, samples } = deps.context;
+    this.#script = script;
+    this.#share = config.shares[script.index] as Share;
+    this.#deps = deps;
+    this.#values = new Values(script.play, config);
+    this.#choose = chooserOf(waysOf(deps.context), config.rotation);
+    this.#iterations = new Int32Array(this.#share.users);
+    this.#left = this.#share.users;
+    const rounds = Math.ceil(duration.count / script.sessions.length);
+    this.driver = new LoadDriver({
+      duration,
+      load: this.#share.load,
+      limit: duration.mode === 'count' ? rounds : unlimited,
+      lag: samples.histogram(strainMetrics.scheduleLag),
+      createAlarm: deps.transport.createAlarm,
+      begin: (place) => void this.#begin(place),
+    });
+    this.#makeThrottles();
+  }
+
+  /** Nobody plays, and nobody will. */
+  get isDone(): boolean {
+    return this.active === 0 && (this.#left === 0 || this.driver.isExhausted);
+  }
+
+  /** Sessions that are begun in a second; 0 where it is not said. */
+  get sessionRate(): number {
+    return (this.#share.load.rate ?? 0) * this.#script.sessions.length;
+  }
+
+  start(): void {
+    for (let place = 0; place < this.#share.users; place++) this.driver.offer(place, performance.now());
+    this.driver.start();
+  }
+
+  changeRate(sessionsPerSecond: number): void {
+    this.driver.changeRate(sessionsPerSecond / this.#script.sessions.length);
+  }
+
+  tellEnd(note: (remark: string) => void): void {
+    if (this.#ended > 0)
+      note(`${this.#script.play.name}: ${this.#ended} users ended because a dictionary had no more rows`);
+  }
+
+  #makeThrottles(): void {
+    const { play, sessions } = this.#script;
+    const shared = play.speed.mode === 'bps' || play.speed.mode === 'pps' ? this.#share.rate : undefined;
+    const common = shared === undefined ? undefined : new Throttle(play.speed.mode as 'bps' | 'pps', shared);
+    for (const session of sessions) {
+      const { speed } = session;
+      if (speed === play.speed && common !== undefined) this.#throttles.set(session, common);
+      else if (speed !== play.speed && (speed.mode === 'bps' || speed.mode === 'pps')) {
+        const part = this.#share.users / play.users;
+        this.#throttles.set(session, new Throttle(speed.mode, speed.value * part));
+      }
+    }
+  }
+
+  async #begin(place: number): Promise<void> {
+    const iteration = this.#iterations[place] as number;
+    this.#iterations[place] = iteration + 1;
+    const way = this.#choose(place);
+    this.active++;
+    way.meters.users.add(1);
+    const turn = { user: this.#share.firstUser + place, iteration };
+    const outcome = await this.#play(place, way, turn);
+    way.meters.users.add(-1);
+    this.active--;
+    const isLast = this.#share.iterations > 0 && iteration + 1 >= this.#share.iterations;
+    if (outcome === 'ended') this.#ended++;
+    if (isLast || outcome === 'ended') this.#left--;
+    else if (outcome === 'failed' && !this.driver.isPaced) setTimeout(() => this.#again(place), failurePauseMs);
+    else setImmediate(() => this.#again(place));
+    this.#deps.onSettled();
+  }
+
+  #again(place: number): void {
+    if (!this.#deps.signal.aborted) this.driver.offer(place, performance.now());
+  }
+
+  async #play(place: number, way: Way, turn: Turn): Promise<'played' | 'failed' | 'ended'> {
+    const { context, transport, referee, signal } = this.#deps;
+    const from = this.#deps.sources.next(place);
+    const local: LocalValues = { ...timesNow(), ...(from.localAddress && { clientIp: from.localAddress }) };
+    local.serverIp = way.address;
+    const before = way.meters.ko.value;
+    const stage = new Performance(new Round(this.#script, this.#values, turn, local), {
+      config: context.config,
+      ...{ transport, referee, signal },
+      meters: way.meters,
+      throttleOf: (session) => this.#throttles.get(session),
+      routeOf: (session) => {
+        const route = this.#routeOf(session, { place, way, from, user: turn.user });
+        local.serverPort = String(route.port);
+        if (route.localPort !== undefined) local.clientPort = String(route.localPort);
+        return route;
+      },
+    });
+    try {
+      await stage.play();
+      return way.meters.ko.value > before ? 'failed' : 'played';
+    } catch (error) {
+      if (error instanceof ValuesEnded) return 'ended';
+      if (!(error instanceof RangeError)) throw error;
+      way.meters.fail('value');
+      way.meters.ko.add(1);
+      return 'failed';
+    }
+  }
+
+  /** All sessions of a round come from one address. */
+  #routeOf(
+    session: ScriptSession,
+    { place, way, from, user }: { place: number; way: Way; from: Partial<Route>; user: number },
+  ): Route {
+    const ports = way.ports.get(session.port) ?? [session.port];
+    const slot = this.#script.play.firstSlot + user;
+    const port = ports[slot % ports.length] as number;
+    const { localAddress } = from;
+    const localPort = from.localPort === undefined ? undefined : this.#deps.sources.next(place).localPort;
+    return {
+      ...{ address: way.address, port },
+      ...(localAddress !== undefined && { localAddress }),
+      ...(localPort !== undefined && { localPort }),
+    };
+  }
+}
+
+const timesNow = (): LocalValues => {
+  const now = new Date();
+  return { nowUnix: String(Math.floor(now.getTime() / 1000)), nowIso: now.toISOString() };
+};
+
+const waysOf = ({ config, samples, addressOf }: EngineContext<ApplicationClientConfig>): Way[] =>
+  config.places.map(({ host, weight, ports }) => ({
+    weight,
+    address: addressOf(host),
+    ports: new Map(ports.map((place) => [place.recorded, place.ports])),
+    meters: new ApplicationMeters(samples.target(host)),
+  }));

@@ -1,0 +1,18 @@
+import { ApplicationConfig } from '@rushhour/protocol';
+import type { Engine } from '../../engine.ts';
+import { streamWay } from '../../net/data-path.ts';
+import { prepareApplicationClient } from './client.ts';
+import { prepareApplicationServer } from './server.ts';
+
+/** Recorded applications played again over real sockets, both sides; each checks what the other says. */
+export const application: Engine<ApplicationConfig> = {
+  id: 'application',
+  config: ApplicationConfig,
+  targetsOf: (config) => (config.role === 'client' ? config.places.map(({ host }) => host) : []),
+  check: async () => ({ isAvailable: true, way: streamWay() }),
+  prepare({ config, ...context }) {
+    return config.role === 'client'
+      ? prepareApplicationClient({ ...context, config })
+      : prepareApplicationServer({ ...context, config });
+  },
+};

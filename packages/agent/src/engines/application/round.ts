@@ -1,0 +1,107 @@
+import type { ApplicationPlay, PlayedParameter } from '@rushhour/protocol';
+import type { Script, ScriptStep } from './script.ts';
+import { type LocalName, type LocalValues, localNameOf, type Turn, type Values } from './values.ts';
+
+/** All sessions of an application as one user plays them one time. */
+export class Round {
+  readonly script: Script;
+  readonly turn: Turn;
+  /** What this side knows of itself; it becomes part of the round once it is sent. */
+  readonly local: LocalValues;
+  readonly #values: Values;
+  readonly #known = new Map<number, Uint8Array>();
+  readonly #rendered = new Map<string, Uint8Array>();
+  readonly #seen = new Map<string, Uint8Array>();
+
+  constructor(script: Script, values: Values, turn: Turn, local: LocalValues = {}) {
+    this.script = script;
+    this.#values = values;
+    this.turn = turn;
+    this.local = local;
+  }
+
+  /** A step as it goes over the wire. Throws a RangeError where a value does not fit. */
+  bytes(session: number, step: number): Uint8Array {
+    const { template, bytes } = this.#step(session, step);
+    if (template === undefined) return bytes;
+    const key = `${session} ${step}`;
+    const known = this.#rendered.get(key);
+    if (known !== undefined) return known;
+    const rendered = template.render(this.#valuesAt(session, step));
+    this.#rendered.set(key, rendered);
+    return rendered;
+  }
+
+  /** The same with other values in place of those that only the other side knows. */
+  bytesWith(session: number, step: number, other: (name: LocalName) => Uint8Array) {
+    const { template, bytes, uses } = this.#step(session, step);
+    if (template === undefined) return bytes;
+    const values = uses.map((use) => {
+      const name = localNameOf(this.#parameter(use.parameter));
+      return name === undefined || this.#known.has(use.parameter) ? this.#valueOf(use.parameter) : other(name);
+    });
+    return template.render(values);
+  }
+
+  /** Names of what is in a step that only the other side knows. */
+  unknownIn(session: number, step: number): LocalName[] {
+    const { uses } = this.#step(session, step);
+    return uses.flatMap(({ parameter }) => {
+      const name = localNameOf(this.#parameter(parameter));
+      return name === undefined || this.#known.has(parameter) ? [] : [name];
+    });
+  }
+
+  /** Takes over a value that came from the other side. */
+  learn(name: LocalName, value: string): void {
+    this.script.play.parameters.forEach((parameter, number) => {
+      if (localNameOf(parameter) !== name) return;
+      this.#known.set(number, this.#values.bytesOf(parameter, this.turn, { ...this.local, [name]: value }));
+    });
+    this.#rendered.clear();
+  }
+
+  /** Remembers what really came where a value is taken from it. */
+  saw(session: number, step: number, arrived: Uint8Array): void {
+    if (this.#step(session, step).isExtracted) this.#seen.set(`${session} ${step}`, Uint8Array.from(arrived));
+  }
+
+  #step(session: number, step: number): ScriptStep {
+    const found = this.script.sessions[session]?.steps[step];
+    if (found === undefined) throw new RangeError(`session ${session} has no step ${step}`);
+    return found;
+  }
+
+  #parameter(number: number): PlayedParameter {
+    return (this.script.play as ApplicationPlay).parameters[number] as PlayedParameter;
+  }
+
+  #valuesAt(session: number, step: number): Uint8Array[] {
+    return this.#step(session, step).uses.map(({ parameter }) => this.#valueOf(parameter));
+  }
+
+  #valueOf(number: number): Uint8Array {
+    const known = this.#known.get(number);
+    if (known !== undefined) return known;
+    const parameter = this.#parameter(number);
+    const value =
+      parameter.extract === undefined
+        ? this.#values.bytesOf(parameter, this.turn, this.local)
+        : this.#extract(parameter.extract);
+    this.#known.set(number, value);
+    return value;
+  }
+
+  #extract(place: NonNullable<PlayedParameter['extract']>): Uint8Array {
+    const session = this.script.positions.get(place.sessionIdx);
+    if (session === undefined) throw new RangeError(`session ${place.sessionIdx} is not played`);
+    const { template } = this.#step(session, place.stepIdx);
+    const [from, to] = [place.offset, place.offset + place.length];
+    const rendered = this.bytes(session, place.stepIdx);
+    const seen = this.#seen.get(`${session} ${place.stepIdx}`);
+    // What was changed in length on the way no longer says where the value is.
+    const bytes = seen?.length === rendered.length ? seen : rendered;
+    const [start, end] = template?.locate(from, to, this.#valuesAt(session, place.stepIdx)) ?? [from, to];
+    return bytes.slice(start, end);
+  }
+}

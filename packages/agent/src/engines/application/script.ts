@@ -1,0 +1,122 @@
+import { StepTemplate } from '@rushhour/pcap';
+import type { ApplicationPlay, PlayedParameter } from '@rushhour/protocol';
+import { type RecordedSession, type RecordedStep, readRecording } from './recording.ts';
+import { isVarying } from './values.ts';
+
+/** A place of a step and the parameter, by its number, whose value goes there. */
+export interface Use {
+  readonly parameter: number;
+  readonly offset: number;
+  readonly length: number;
+  readonly type: string;
+}
+
+export interface ScriptStep extends RecordedStep {
+  readonly uses: readonly Use[];
+  /** Undefined where nothing is put in. */
+  readonly template: StepTemplate | undefined;
+  /** Somebody takes a value from what passes here. */
+  readonly isExtracted: boolean;
+}
+
+export interface ScriptSession extends Omit<RecordedSession, 'steps'> {
+  readonly steps: readonly ScriptStep[];
+  readonly speed: ApplicationPlay['speed'];
+  /** What is said depends on who plays it, or on how often. */
+  readonly isVarying: boolean;
+}
+
+/** What the client does next. */
+export interface Action {
+  readonly kind: 'open' | 'step' | 'end';
+  readonly session: number;
+  readonly step: number;
+  readonly atMs: number;
+  /** Pause that was recorded before it. */
+  readonly gapMs: number;
+}
+
+/** A recorded application, ready to be played over and over. */
+export interface Script {
+  readonly play: ApplicationPlay;
+  /** Place among the applications of the order. */
+  readonly index: number;
+  readonly sessions: readonly ScriptSession[];
+  /** Positions of sessions by their index in the capture. */
+  readonly positions: ReadonlyMap<number, number>;
+  readonly timeline: readonly Action[];
+  readonly isVarying: boolean;
+}
+
+export const loadScript = async (play: ApplicationPlay, index: number): Promise<Script> => {
+  const recorded = await readRecording(play);
+  const speeds = new Map(play.sessions.map(({ sessionIndex, speed }) => [sessionIndex, speed]));
+  const varying = varyingParameters(play.parameters);
+  const sessions = recorded.map((session): ScriptSession => {
+    const steps = session.steps.map((step, stepIdx) => scriptStep(play.parameters, session, step, stepIdx));
+    const isVaryingSession = steps.some(({ uses }) => uses.some(({ parameter }) => varying.has(parameter)));
+    return { ...session, steps, speed: speeds.get(session.index) ?? play.speed, isVarying: isVaryingSession };
+  });
+  return {
+    play,
+    index,
+    sessions,
+    positions: new Map(sessions.map((session, position) => [session.index, position])),
+    timeline: timelineOf(sessions),
+    isVarying: varying.size > 0,
+  };
+};
+
+const scriptStep = (
+  parameters: readonly PlayedParameter[],
+  { index, appProtocol }: RecordedSession,
+  step: RecordedStep,
+  stepIdx: number,
+): ScriptStep => {
+  const isHere = (place: { sessionIdx: number; stepIdx: number }) =>
+    place.sessionIdx === index && place.stepIdx === stepIdx;
+  const uses = parameters.flatMap(({ stepsMappings, type }, parameter) =>
+    stepsMappings.filter(isHere).map(({ offset, length }) => ({ parameter, offset, length, type })),
+  );
+  return {
+    ...step,
+    uses,
+    template: uses.length === 0 ? undefined : new StepTemplate(step.bytes, uses, { mode: 'stateful', appProtocol }),
+    isExtracted: parameters.some(({ extract }) => extract !== undefined && isHere(extract)),
+  };
+};
+
+/** Extracted values vary with the steps that they are taken from. */
+const varyingParameters = (parameters: readonly PlayedParameter[]): ReadonlySet<number> => {
+  const varying = new Set<number>();
+  const touches = ({ extract }: PlayedParameter) =>
+    extract !== undefined &&
+    [...varying].some((number) =>
+      parameters[number]?.stepsMappings.some(
+        ({ sessionIdx, stepIdx }) => sessionIdx === extract.sessionIdx && stepIdx === extract.stepIdx,
+      ),
+    );
+  for (let before = -1; before !== varying.size; ) {
+    before = varying.size;
+    parameters.forEach((parameter, number) => {
+      if (isVarying(parameter) || touches(parameter)) varying.add(number);
+    });
+  }
+  return varying;
+};
+
+/** Everything in the order in which it was recorded, sessions among one another. */
+const timelineOf = (sessions: readonly ScriptSession[]): Action[] => {
+  const actions = sessions.flatMap(({ steps, startMs }, session) => [
+    { kind: 'open' as const, session, step: 0, atMs: startMs, gapMs: 0 },
+    ...steps.map(({ atMs, gapMs }, step) => ({ kind: 'step' as const, session, step, atMs, gapMs })),
+    { kind: 'end' as const, session, step: steps.length, atMs: steps.at(-1)?.atMs ?? startMs, gapMs: 0 },
+  ]);
+  const ordered = actions.sort((a, b) => a.atMs - b.atMs || a.session - b.session || a.step - b.step);
+  return ordered.map((action, place) => {
+    const before = ordered[place - 1];
+    if (before === undefined || before.session === action.session) return action;
+    // Between sessions the time since whatever was done last counts.
+    return { ...action, gapMs: action.kind === 'end' ? 0 : action.atMs - before.atMs };
+  });
+};

@@ -1,0 +1,148 @@
+import type { RemoteInfo, Socket } from 'node:dgram';
+import type { ApplicationServerConfig } from '@rushhour/protocol';
+import type { EngineContext, Run } from '../../engine.ts';
+import { aborted } from '../../net/aborted.ts';
+import { createStreamTransport } from '../../net/data-path.ts';
+import { bindAll, closeSockets } from '../../net/datagram.ts';
+import { countError } from '../../net/error-kind.ts';
+import type { Listener, Transport } from '../../net/transport.ts';
+import { Part } from './cast.ts';
+import type { Channel } from './channel.ts';
+import { converse } from './conversation.ts';
+import { DatagramChannel } from './datagram-channel.ts';
+import { Referee } from './referee.ts';
+import { Roster } from './roster.ts';
+import { loadScript, type Script } from './script.ts';
+import { StreamChannel } from './stream-channel.ts';
+import { Values } from './values.ts';
+
+type Context = EngineContext<ApplicationServerConfig>;
+type Place = ApplicationServerConfig['listen'][number];
+
+/** Plays the servers of all sessions. */
+class ApplicationServer implements Run {
+  readonly #context: Context;
+  readonly #referee: Referee;
+  readonly #transport: Transport;
+  readonly #listeners: Listener[] = [];
+  readonly #sockets: Socket[] = [];
+  readonly #open = new Set<Channel>();
+  readonly #parts = new Map<string, Part>();
+  readonly #timeoutMs: number;
+
+  constructor(context: Context) {
+    const { config, note } = context;
+    this.#context = context;
+    this.#referee = new Referee(context);
+    this.#timeoutMs = Math.max(...config.applications.map(({ timeoutMs }) => timeoutMs));
+    const options = { noDelay: true, keepAliveSec: 0, reads: 'small', leavesAtOnce: false } as const;
+    this.#transport = createStreamTransport({ path: config.dataPath, note }, options);
+  }
+
+  async open(scripts: readonly Script[]): Promise<void> {
+    for (const place of this.#context.config.listen) {
+      for (const protocol of ['tcp', 'udp'] as const) {
+        const roster = new Roster(this.#partsAt(scripts, place, protocol), protocol);
+        if (roster.parts.length === 0) continue;
+        if (protocol === 'tcp') await this.#listen(place, roster);
+        else await this.#bind(place, roster);
+      }
+    }
+  }
+
+  async start(): Promise<void> {
+    await Promise.race([aborted(this.#context.signal), this.#referee.stopped]);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#listeners.map((listener) => listener.close()));
+    for (const channel of this.#open) channel.reset();
+    await this.#transport.close();
+    await closeSockets(this.#sockets.splice(0));
+  }
+
+  #partsAt(scripts: readonly Script[], { port, recorded = port, slot }: Place, protocol: 'tcp' | 'udp'): Part[] {
+    return scripts.flatMap((script) => {
+      const { users, firstSlot } = script.play;
+      const onlyUser = slot === undefined ? undefined : slot - firstSlot;
+      if (onlyUser !== undefined && (onlyUser < 0 || onlyUser >= users)) return [];
+      return script.sessions.flatMap((session, position) =>
+        session.port === recorded && session.protocol === protocol ? [this.#part(script, position, onlyUser)] : [],
+      );
+    });
+  }
+
+  /** One for all the places where it may be played, so that turns are counted together. */
+  #part(script: Script, position: number, onlyUser: number | undefined): Part {
+    const key = `${script.index} ${position} ${onlyUser ?? ''}`;
+    const values = new Values(script.play, this.#context.config);
+    const part =
+      this.#parts.get(key) ?? new Part(script, position, { values, ...(onlyUser !== undefined && { onlyUser }) });
+    this.#parts.set(key, part);
+    return part;
+  }
+
+  async #listen(place: Place, roster: Roster): Promise<void> {
+    const listener = await this.#transport.listen({ ...place, isShared: false }, (connection) => {
+      const channel = StreamChannel.of(connection);
+      void this.#serve(channel, roster, place)
+        .then(() => channel.gone)
+        .then(() => this.#open.delete(channel));
+      return channel;
+    });
+    this.#listeners.push(listener);
+  }
+
+  async #bind(place: Place, roster: Roster): Promise<void> {
+    const [socket] = await bindAll([place], { core: { count: 1 } }, (opened) => this.#receive(opened, place, roster));
+    if (socket !== undefined) this.#sockets.push(socket);
+  }
+
+  /** Datagrams of one address and port are one session. */
+  #receive(socket: Socket, place: Place, roster: Roster): void {
+    const flows = new Map<string, DatagramChannel>();
+    socket.on('error', (error) => countError(this.#context.samples, 'application', error.message));
+    socket.on('message', (bytes: Buffer, peer: RemoteInfo) => {
+      const key = `${peer.address} ${peer.port}`;
+      const known = flows.get(key);
+      const channel = known ?? DatagramChannel.of(socket, peer, () => flows.delete(key));
+      channel.arrive(bytes);
+      if (known !== undefined) return;
+      flows.set(key, channel);
+      void this.#serve(channel, roster, place).finally(() => this.#open.delete(channel));
+    });
+  }
+
+  async #serve(channel: Channel, roster: Roster, { host, port }: Place): Promise<void> {
+    const { config, signal, samples } = this.#context;
+    this.#open.add(channel);
+    const now = new Date();
+    const local = {
+      serverIp: host,
+      serverPort: String(port),
+      nowUnix: String(Math.floor(now.getTime() / 1000)),
+      nowIso: now.toISOString(),
+    };
+    const fail = (kind: string) => countError(samples, 'application', kind);
+    const deps = { config, roster, referee: this.#referee, signal, local, timeoutMs: this.#timeoutMs, fail };
+    try {
+      await converse(channel, deps);
+    } catch (error) {
+      // A value that does not fit ends this session and no other.
+      fail(error instanceof RangeError ? 'value' : 'other');
+      channel.reset();
+    }
+  }
+}
+
+export const prepareApplicationServer = async (context: Context): Promise<Run> => {
+  const scripts = await Promise.all(context.config.applications.map(loadScript));
+  const server = new ApplicationServer(context);
+  try {
+    await server.open(scripts);
+  } catch (error) {
+    await server.close();
+    throw error;
+  }
+  return server;
+};

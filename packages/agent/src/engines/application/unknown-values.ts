@@ -1,0 +1,95 @@
+import { isIP } from 'node:net';
+import type { Round } from './round.ts';
+import type { LocalName } from './values.ts';
+
+const shapes: Record<LocalName, RegExp> = {
+  clientIp: /[0-9A-Fa-f.:]{2,45}/,
+  serverIp: /[0-9A-Fa-f.:]{2,45}/,
+  clientPort: /\d{1,5}/,
+  serverPort: /\d{1,5}/,
+  nowUnix: /\d{10,12}/,
+  nowIso: /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/,
+};
+
+/** As long as the values that come, where these always have one length: lengths that are counted stay right. */
+const samples: Record<LocalName, string> = {
+  clientIp: '10.0.0.1',
+  serverIp: '10.0.0.2',
+  clientPort: '40000',
+  serverPort: '40001',
+  nowUnix: '1700000000',
+  nowIso: '2024-01-01T00:00:00.000Z',
+};
+
+/** What a step looks like around values that only the other side knows. */
+export interface Pattern {
+  readonly names: readonly LocalName[];
+  readonly regex: RegExp;
+  /** The first byte that cannot belong to it. */
+  differsAt(bytes: Buffer): number;
+}
+
+const begin = '\u0001';
+const end = '\u0002';
+const marks = new RegExp(`${begin}(\\d+)${end}+`, 'g');
+
+interface Part {
+  readonly source: string;
+}
+
+const literal = (text: string): Part => ({
+  source: text
+    .replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')
+    // A value of another length changes what a body counts.
+    .replace(/(content\\-length:[ \t]*)\d+/gi, '$1\\d+'),
+});
+
+/** Made by putting marks where the values are and reading what lies between them. */
+export const patternOf = (round: Round, session: number, step: number): Pattern => {
+  const names: LocalName[] = [];
+  const rendered = round.bytesWith(session, step, (name) => {
+    names.push(name);
+    return Buffer.from(`${begin}${names.length - 1}`.padEnd(samples[name].length, end), 'latin1');
+  });
+  const text = Buffer.from(rendered.buffer, rendered.byteOffset, rendered.length).toString('latin1');
+  const parts: Part[] = [];
+  const found: LocalName[] = [];
+  let from = 0;
+  for (const match of text.matchAll(marks)) {
+    const name = names[Number(match[1])] as LocalName;
+    parts.push(literal(text.slice(from, match.index)), { source: `(${shapes[name].source}) *` });
+    found.push(name);
+    from = match.index + match[0].length;
+  }
+  parts.push(literal(text.slice(from)));
+  const regexOf = (count: number) =>
+    new RegExp(
+      `^${parts
+        .slice(0, count)
+        .map(({ source }) => source)
+        .join('')}`,
+      's',
+    );
+  return {
+    names: found,
+    regex: regexOf(parts.length),
+    differsAt: (bytes) => {
+      const arrived = bytes.toString('latin1');
+      for (let count = parts.length - 1; count > 0; count--) {
+        const reached = regexOf(count).exec(arrived)?.[0].length;
+        if (reached !== undefined) return reached;
+      }
+      return 0;
+    },
+  };
+};
+
+/** The values of the other side in a step that has come whole; undefined when it has not, or is another. */
+export const matchUnknown = (round: Round, session: number, step: number, arrived: Buffer) => {
+  const { names, regex } = patternOf(round, session, step);
+  const match = regex.exec(arrived.toString('latin1'));
+  if (match === null) return undefined;
+  const values = names.map((name, index) => [name, match[index + 1] as string] as const);
+  const isSound = values.every(([name, value]) => !name.endsWith('Ip') || isIP(value) !== 0);
+  return isSound ? { length: match[0].length, values } : undefined;
+};

@@ -1,0 +1,68 @@
+import { createDraw, type Draw, encodeParameter, parameterValue, type SystemValue } from '@rushhour/pools';
+import type { ApplicationConfig, ApplicationPlay, PlayedParameter } from '@rushhour/protocol';
+
+/** Whose turn it is. */
+export interface Turn {
+  readonly user: number;
+  readonly iteration: number;
+}
+
+/** What only the end of a connection knows, or the clock of one side. */
+export const localNames = ['clientIp', 'clientPort', 'serverIp', 'serverPort', 'nowUnix', 'nowIso'] as const;
+export type LocalName = (typeof localNames)[number];
+export type LocalValues = Partial<Record<LocalName, string>>;
+
+/** The local value that a parameter stands for. */
+export const localNameOf = ({ source, defaultValue }: PlayedParameter): LocalName | undefined =>
+  source === 'system' ? localNames.find((name) => name === defaultValue) : undefined;
+
+const constants = new Set(['fixed', 'extract']);
+
+/** Its values differ between users or iterations. */
+export const isVarying = (parameter: PlayedParameter): boolean => {
+  const { source, defaultValue, allowedValues } = parameter;
+  if (constants.has(source) || localNameOf(parameter) !== undefined) return false;
+  if (source === 'list') return allowedValues.length > 1;
+  return !(source === 'system' && defaultValue === 'taskId');
+};
+
+/** A dictionary has no further row for this turn. */
+export class ValuesEnded extends Error {}
+
+/** Computes the values of an application's parameters; both sides get the same for the same turn. */
+export class Values {
+  readonly #play: ApplicationPlay;
+  readonly #draws: ReadonlyMap<number, Draw>;
+  readonly #taskId: number;
+
+  constructor(play: ApplicationPlay, { dictionaries, taskId }: Pick<ApplicationConfig, 'dictionaries' | 'taskId'>) {
+    this.#play = play;
+    this.#taskId = taskId;
+    this.#draws = new Map(
+      dictionaries.map((dictionary) => [
+        dictionary.id,
+        createDraw(dictionary as Parameters<typeof createDraw>[0], { seed: play.seed, users: play.users }),
+      ]),
+    );
+  }
+
+  /** The bytes that go into steps. Throws a RangeError for a value that its type cannot take. */
+  bytesOf(parameter: PlayedParameter, turn: Turn, local: LocalValues): Uint8Array {
+    const { seed, users } = this.#play;
+    const system: Partial<Record<SystemValue, string | number>> = {
+      ...local,
+      taskId: this.#taskId,
+      attemptId: attemptOf(turn, users),
+    };
+    const value = parameterValue(parameter, {
+      ...{ seed, users, system },
+      ...turn,
+      dictionary: (id, column) => this.#draws.get(id)?.value(turn, column),
+    });
+    if (value === undefined) throw new ValuesEnded(`the dictionary of parameter ${parameter.name} has come to its end`);
+    return encodeParameter(parameter.type, value);
+  }
+}
+
+/** One number for user and iteration. */
+const attemptOf = ({ user, iteration }: Turn, users: number): number => iteration * users + user;
