@@ -1,6 +1,16 @@
 import { Worker } from 'node:worker_threads';
-import type { AttemptRecord, Duration } from '@rushhour/protocol';
-import type { Divisible, Engine, EngineContext, Host, LoadChange, LoadChangeable, Pausable, Run } from './engine.ts';
+import type { Duration } from '@rushhour/protocol';
+import type {
+  Divisible,
+  Engine,
+  EngineContext,
+  EngineRecord,
+  Host,
+  LoadChange,
+  LoadChangeable,
+  Pausable,
+  Run,
+} from './engine.ts';
 import { shareOf } from './net/share.ts';
 import type { Metric, SampleStore } from './samples.ts';
 
@@ -19,7 +29,8 @@ export type CoreCommand = 'start' | 'abort' | 'close' | 'pause' | 'resume' | { r
 export type CoreReport =
   | { readonly kind: 'metric'; readonly metric: Metric }
   | { readonly kind: 'note'; readonly remark: string }
-  | { readonly kind: 'record'; readonly record: AttemptRecord }
+  | { readonly kind: 'record'; readonly record: EngineRecord }
+  | { readonly kind: 'progress'; readonly message: string }
   | { readonly kind: 'prepared' | 'done' | 'closed' };
 
 /** One worker thread with its share of the load. */
@@ -81,6 +92,7 @@ export const prepareOnCores = async (
       if (report.kind === 'metric') store.adopt(report.metric);
       if (report.kind === 'note') context.note(report.remark);
       if (report.kind === 'record') context.record(report.record);
+      if (report.kind === 'progress') context.progress(report.message);
     });
   });
   const closeAll = () => Promise.all(cores.map((core) => core.close()));

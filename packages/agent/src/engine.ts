@@ -1,4 +1,4 @@
-import type { AttemptRecord, Duration } from '@rushhour/protocol';
+import type { AttemptRecord, Duration, Rfc2544Record } from '@rushhour/protocol';
 import type { TSchema } from 'typebox';
 import type { Samples } from './samples.ts';
 
@@ -19,6 +19,9 @@ export type Availability =
   | { readonly isAvailable: true; readonly way: string }
   | { readonly isAvailable: false; readonly missing: readonly string[]; readonly reason: string };
 
+/** What an engine tells besides numbers. */
+export type EngineRecord = AttemptRecord | Rfc2544Record;
+
 export interface EngineContext<Config> {
   readonly config: Config;
   /** Engines obey `count` and shape their load by the ramps; the planned end itself comes by `signal`. */
@@ -34,8 +37,10 @@ export interface EngineContext<Config> {
   readonly signal: AbortSignal;
   /** The address of a host named in `targetsOf`, resolved and found allowed. Engines never resolve names themselves. */
   addressOf(host: string): string;
-  /** Tells what was seen of one attempt; it travels with the summaries and arrives exactly once. */
-  record(record: AttemptRecord): void;
+  /** Tells what was seen of one attempt or trial; it travels with the summaries and arrives exactly once. */
+  record(record: EngineRecord): void;
+  /** Says how far it has come, for those who watch the run. */
+  progress(message: string): void;
   /** Records what the reader of the result must know, such as fewer source addresses than ordered. */
   note(remark: string): void;
 }
@@ -67,6 +72,12 @@ export interface LoadChangeable {
   changeLoad(change: LoadChange): { readonly rejected?: string };
 }
 
+/** A run that itself tells where the generator was the limit: its strain says nothing about the whole. */
+export interface SelfJudging {
+  readonly judgesItself: true;
+}
+
+export const isSelfJudging = (run: Run): run is Run & SelfJudging => 'judgesItself' in run && run.judgesItself === true;
 export const isPausable = (run: Run): run is Run & Pausable => 'pause' in run && 'resume' in run;
 export const isLoadChangeable = (run: Run): run is Run & LoadChangeable => 'changeLoad' in run;
 

@@ -13,6 +13,7 @@ export interface PrepareDeps {
   readonly store: SampleStore;
   readonly signal: AbortSignal;
   readonly note: (remark: string) => void;
+  readonly progress?: (message: string) => void;
 }
 
 // TypeBox's own signatures compute the type of whatever fits the schema; for a schema that is known only at run time
@@ -67,6 +68,7 @@ export const prepareOrder = async (order: Order, deps: PrepareDeps): Promise<Run
     core: { index: 0, count: 1 },
     signal: deps.signal,
     note: deps.note,
+    progress: deps.progress ?? (() => {}),
     record: (record) => deps.store.records.push(record),
     addressOf: (host) => addressIn(addresses, host),
   };

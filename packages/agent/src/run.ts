@@ -1,6 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Order, Summary } from '@rushhour/protocol';
-import { type Engine, type Host, isLoadChangeable, isPausable, type LoadChange, type Run } from './engine.ts';
+import {
+  type Engine,
+  type Host,
+  isLoadChangeable,
+  isPausable,
+  isSelfJudging,
+  type LoadChange,
+  type Run,
+} from './engine.ts';
 import { aborted } from './net/aborted.ts';
 import { phaseAt } from './phase.ts';
 import { prepareOrder } from './prepare.ts';
@@ -29,6 +37,8 @@ export interface OrderDeps {
   /** Fired after or together with `stop` when there is no time to wind down. */
   readonly abort?: AbortSignal;
   readonly onSummary: (summary: Summary) => void;
+  /** How far the engine has come, in its own words. */
+  readonly onProgress?: (message: string) => void;
   /** How long an engine may take to wind down before it is closed regardless. */
   readonly windDownMs?: number;
 }
@@ -114,6 +124,7 @@ export class RunningOrder {
         store: this.#store,
         signal,
         note: (remark) => this.#notes.add(remark),
+        progress: (message) => this.#deps.onProgress?.(message),
       });
       await this.#waitForStart(signal);
       if (!signal.aborted) await this.#traffic(this.#run, signal);
@@ -149,7 +160,8 @@ export class RunningOrder {
 
   #sample(watch: StrainWatch): void {
     const strain = watch.take();
-    for (const reason of saturationReasonsOf(strain, { cores: this.#order.cpuCores })) {
+    const isJudged = this.#run === undefined || !isSelfJudging(this.#run);
+    for (const reason of isJudged ? saturationReasonsOf(strain, { cores: this.#order.cpuCores }) : []) {
       this.#saturated[reason] = (this.#saturated[reason] ?? 0) + 1;
     }
     this.#report();

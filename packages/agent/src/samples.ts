@@ -1,4 +1,5 @@
-import { type AttemptRecord, Histogram, histogramBytes } from '@rushhour/protocol';
+import { Histogram, histogramBytes } from '@rushhour/protocol';
+import type { EngineRecord } from './engine.ts';
 
 /** A number that only grows. */
 export class Counter {
@@ -54,7 +55,7 @@ export interface Metric {
 export class SampleStore implements Samples {
   readonly metrics: Metric[] = [];
   /** Waiting for the next summary, oldest first. */
-  readonly records: AttemptRecord[] = [];
+  readonly records: EngineRecord[] = [];
   readonly #made = new Map<string, Counter | Gauge | Histogram>();
   readonly #onMetric: (metric: Metric) => void;
 

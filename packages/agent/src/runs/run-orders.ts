@@ -104,6 +104,8 @@ export class RunOrders {
         // The agent keeps it from here on.
         running.sampler.acknowledge(summary.seq);
       },
+      onProgress: (message) =>
+        this.#deps.report({ type: 'event', kind: 'progress', severity: 'info', message, order: index }),
     });
     return { order, running, stop, abort, isReady: false };
   }

@@ -3,6 +3,7 @@ import type { Engine } from '../../engine.ts';
 import { probePackets } from '../../net/packet/packet-socket.ts';
 import { probeEpoll } from '../../net/path-probe.ts';
 import { prepareStreamClient } from './client.ts';
+import { prepareRfc2544Client } from './rfc2544-client.ts';
 import { prepareStreamServer } from './server.ts';
 
 /** Frames written bit for bit, and what of them arrives: loss, order, duplicates, latency, jitter. */
@@ -20,8 +21,9 @@ export const stream: Engine<StreamConfig> = {
     if (reason === undefined) return { isAvailable: true, way: 'packet socket' };
     return { isAvailable: false, missing: ['raw frames'], reason };
   },
-  prepare: ({ config, ...context }) =>
-    config.role === 'client'
-      ? prepareStreamClient({ ...context, config })
-      : prepareStreamServer({ ...context, config }),
+  prepare({ config, ...context }) {
+    if (config.role === 'server') return prepareStreamServer({ ...context, config });
+    const whole = { ...context, config };
+    return config.rfc2544 === undefined ? prepareStreamClient(whole) : prepareRfc2544Client(whole, config.rfc2544);
+  },
 };

@@ -63,7 +63,7 @@ export class StreamPath {
   }
 
   /** Frames a second that the ordered load amounts to. */
-  ratePps(rate: number, { meanBytes }: SizePlan): number {
+  ratePps(rate: number, { meanBytes }: Pick<SizePlan, 'meanBytes'>): number {
     const { loadUnit } = this.#context.config;
     if (loadUnit === 'pps') return rate;
     if (loadUnit === 'bps') return rate / (8 * meanBytes);
@@ -81,14 +81,20 @@ export class StreamPath {
   }
 }
 
-const lineRateBps = (device: string): number => {
+/** Undefined where the interface does not say it. */
+export const findLineRateBps = (device: string): number | undefined => {
   let mbps = Number.NaN;
   try {
     mbps = Number(readFileSync(`/sys/class/net/${device}/speed`, 'utf8'));
   } catch {
     // The kernel refuses to read it where there is none.
   }
-  if (mbps > 0) return mbps * 1e6;
+  return mbps > 0 ? mbps * 1e6 : undefined;
+};
+
+const lineRateBps = (device: string): number => {
+  const found = findLineRateBps(device);
+  if (found !== undefined) return found;
   throw new RangeError(`${device} does not say how fast it is: give a rate in frames or bits`);
 };
 

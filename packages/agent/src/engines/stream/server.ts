@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { StreamServerConfig } from '@rushhour/protocol';
-import type { EngineContext, Run } from '../../engine.ts';
+import type { Counter, EngineContext, Run } from '../../engine.ts';
 import { aborted } from '../../net/aborted.ts';
 import { epollPoller } from '../../net/epoll/epoll-poller.ts';
 import {
@@ -13,15 +13,17 @@ import {
   socketType,
 } from '../../net/kernel/socket.ts';
 import { family, familyOf } from '../../net/kernel/socket-address.ts';
-import { DeviceGone, linkStateOf, requireDevice } from '../../net/packet/device.ts';
+import { type Device, DeviceGone, linkStateOf, requireDevice } from '../../net/packet/device.ts';
 import { signatureBytes, signatureFilter } from '../../net/packet/frame/signature.ts';
+import { sendFrame } from '../../net/packet/frame-batch.ts';
 import { Neighbourhood } from '../../net/packet/neighbourhood.ts';
 import { nothingProgram, trailerProgram } from '../../net/packet/packet-filter.ts';
 import { PacketRing } from '../../net/packet/packet-ring.ts';
-import { attachProgram } from '../../net/packet/packet-socket.ts';
+import { attachProgram, openSender } from '../../net/packet/packet-socket.ts';
 import { findOwner, outwardDevices } from '../../net/packet/route.ts';
 import { turnLoop } from '../../net/turn-loop.ts';
 import { Receiver } from './receiver.ts';
+import { type TrialPlace, TrialReceiver } from './rfc2544-receiver.ts';
 
 const blockBytes = 131_072;
 const retireMs = 8;
@@ -46,15 +48,20 @@ const openQuietPort = ({ host, port }: StreamServerConfig['listen'][number]): nu
 
 /** Receives the frames of streams on every interface they can arrive by. */
 class StreamServer implements Run {
+  /** Of trials the sender tells where this side was the limit. */
+  readonly judgesItself: boolean;
   readonly #context: EngineContext<StreamServerConfig>;
   readonly #devices: readonly string[];
   readonly #opened: { close(): void }[] = [];
   readonly #rings: PacketRing[] = [];
+  readonly #drops: Counter;
   readonly #broken = Promise.withResolvers<never>();
   #watch: NodeJS.Timeout | undefined;
 
   constructor(context: EngineContext<StreamServerConfig>) {
     this.#context = context;
+    this.judgesItself = context.config.countsTrials;
+    this.#drops = context.samples.counter('stream.bufferDrops');
     this.#devices = devicesFor(context.config.listen.map(({ host }) => host));
     if (this.#devices.length === 0) throw new RangeError('there is no interface by which frames could arrive');
     this.#broken.promise.catch(() => {});
@@ -63,13 +70,19 @@ class StreamServer implements Run {
   open(): void {
     const { config, samples, host } = this.#context;
     const hosts = config.listen.map((listen) => listen.host);
-    const receiver = new Receiver(samples, hosts.some((address) => wildcards.has(address)) ? undefined : hosts);
+    const meant = hosts.some((address) => wildcards.has(address)) ? undefined : hosts;
+    const receiver = new Receiver(samples, meant);
+    const drops = () => this.#takeDrops();
+    const trials = new TrialReceiver({ samples, createReceiver: () => new Receiver(samples, meant), drops });
     const [emulated, own] = [new Set(hosts), new Set(host.addresses)];
     const filter = trailerProgram(signatureBytes, signatureFilter.value, signatureFilter.mask);
     const sizes = { blockBytes, retireMs, blocks: Math.ceil(config.ringBytes / blockBytes / this.#devices.length) };
     for (const name of this.#devices) {
       const place = { device: requireDevice(name), poller: epollPoller() };
-      const ring = new PacketRing({ ...place, filter }, sizes, (frame) => receiver.arrive(frame));
+      const answers = config.countsTrials ? this.#openAnswers(place.device) : undefined;
+      const ring = new PacketRing({ ...place, filter }, sizes, (frame) =>
+        answers === undefined ? receiver.arrive(frame) : trials.arrive(frame, answers),
+      );
       this.#rings.push(ring);
       this.#opened.push(ring);
       this.#opened.push(
@@ -84,25 +97,34 @@ class StreamServer implements Run {
   }
 
   async start(): Promise<void> {
-    const { samples, signal } = this.#context;
-    const drops = samples.counter('stream.bufferDrops');
+    const { signal } = this.#context;
     this.#watch = setInterval(() => {
-      for (const ring of this.#rings) drops.add(ring.takeDrops());
+      this.#takeDrops();
       for (const device of this.#devices) this.#look(device);
     }, watchMs);
     await Promise.race([aborted(signal), this.#broken.promise]);
     // The last block is handed over only when its time is up.
     await sleep(3 * retireMs);
-    for (const ring of this.#rings) {
-      ring.ready();
-      drops.add(ring.takeDrops());
-    }
+    for (const ring of this.#rings) ring.ready();
+    this.#takeDrops();
   }
 
   async close(): Promise<void> {
     clearInterval(this.#watch);
     for (const one of this.#opened) one.close();
     turnLoop.release();
+  }
+
+  /** Frames for which there was no room, since the beginning. */
+  #takeDrops(): number {
+    for (const ring of this.#rings) this.#drops.add(ring.takeDrops());
+    return this.#drops.value;
+  }
+
+  #openAnswers(device: Device): TrialPlace {
+    const fd = openSender(device);
+    this.#opened.push({ close: () => closeSocket(fd) });
+    return { mac: device.mac, send: (frame) => sendFrame(fd, frame) };
   }
 
   #look(device: string): void {

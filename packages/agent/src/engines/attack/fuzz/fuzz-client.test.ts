@@ -76,6 +76,7 @@ const run = async (ports: { device: number; server: number }, cases: readonly At
     duration: { mode: 'continuous', seconds: 1, count: 1, rampUpSec: 0, warmUpSec: 0, rampDownSec: 0 } as const,
     ...{ samples, host: describeHost(), core: { index: 0, count: 1 }, signal: stop.signal },
     addressOf: (host: string) => host,
+    progress: () => {},
     note: (remark: string) => void notes.push(remark),
     record: (record: AttemptRecord) => void records.push(record),
   };

@@ -76,6 +76,7 @@ export const runBothEnds = async ({ attempts, targets, listen, client = {}, serv
     core: { index: 0, count: 1 },
     signal: stop.signal,
     addressOf: (host: string) => host,
+    progress: () => {},
     note: (remark: string) => void notes.push(remark),
     record: (record: AttemptRecord) => void records.push(record),
   };

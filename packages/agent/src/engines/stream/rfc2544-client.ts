@@ -1,0 +1,153 @@
+import { randomInt } from 'node:crypto';
+import type { Rfc2544Plan, Rfc2544Record, StreamClientConfig } from '@rushhour/protocol';
+import type { EngineContext, Pausable, Run, SelfJudging } from '../../engine.ts';
+import { aborted } from '../../net/aborted.ts';
+import { epollPoller } from '../../net/epoll/epoll-poller.ts';
+import { turnLoop } from '../../net/turn-loop.ts';
+import { layersOf } from './headers.ts';
+import { portsOf } from './origins.ts';
+import { prepareStreamPath, type StreamPath } from './path.ts';
+import { TrialInquiry } from './rfc2544-inquiry.ts';
+import { SizeTests } from './rfc2544-tests.ts';
+import { runTrial, type TrialParts, type TrialResult, type TrialWish } from './rfc2544-trial.ts';
+
+type Context = EngineContext<StreamClientConfig>;
+type TestName = Rfc2544Plan['tests'][number];
+
+const askFirstMs = 1000;
+const askAtStartMs = 3000;
+/** Ethernet header and check sequence. */
+const frameOverhead = 18;
+const tags = 65_536;
+const titles: Readonly<Record<TestName, string>> = {
+  throughput: 'throughput',
+  latency: 'latency',
+  frameLoss: 'frame loss',
+  backToBack: 'back-to-back frames',
+};
+
+/** The sizes that the interface carries; the others are noted. */
+const fittingSizes = ({ config, note }: Context, { device }: StreamPath, sizes: readonly number[]): number[] => {
+  const room = device.mtu + frameOverhead + (config.headers.vlan.length > 0 ? 4 : 0);
+  const fitting = sizes.filter((size) => size <= room);
+  const tooLong = sizes.filter((size) => size > room);
+  if (fitting.length === 0) throw new RangeError(`no size of frames fits ${device.name}, whose MTU is ${device.mtu}`);
+  if (tooLong.length > 0)
+    note(`frames of ${tooLong.join(', ')} bytes were left out: the MTU of ${device.name} is ${device.mtu}`);
+  return fitting;
+};
+
+/** Makes the trials of RFC 2544 one after the other, size by size. */
+class Rfc2544Client implements Run, Pausable, SelfJudging {
+  readonly judgesItself = true;
+  readonly #context: Context;
+  readonly #plan: Rfc2544Plan;
+  readonly #path: StreamPath;
+  readonly #sizes: readonly number[];
+  #inquiry: TrialInquiry | undefined;
+  #tag = randomInt(tags);
+  #number = 0;
+  #resumed: PromiseWithResolvers<void> | undefined;
+
+  constructor(context: Context, plan: Rfc2544Plan, path: StreamPath) {
+    this.#context = context;
+    this.#plan = plan;
+    this.#path = path;
+    this.#sizes = fittingSizes(context, path, plan.frameSizes);
+  }
+
+  async start(): Promise<void> {
+    const { signal } = this.#context;
+    await Promise.race([this.#path.resolve(askAtStartMs), aborted(signal)]);
+    const mac = this.#path.nextHopMac(0);
+    this.#inquiry = new TrialInquiry(this.#path.device, this.#layers(mac));
+    const nextHopMac = mac.toString('hex').replace(/..(?=.)/g, '$&:');
+    const parts = { context: this.#context, plan: this.#plan, inquiry: this.#inquiry, nextHopMac };
+    for (const frameSize of this.#sizes) await this.#testSize(parts, frameSize);
+    if (signal.aborted) this.#context.note('the run ended before all trials were made');
+  }
+
+  /** Takes effect after the trial that is under way: half a trial would say nothing. */
+  pause(): void {
+    this.#resumed ??= Promise.withResolvers<void>();
+  }
+
+  resume(): void {
+    this.#resumed?.resolve();
+    this.#resumed = undefined;
+  }
+
+  async close(): Promise<void> {
+    this.#inquiry?.close();
+    this.#path.close();
+    turnLoop.release();
+  }
+
+  async #testSize(parts: TrialParts, frameSize: number): Promise<void> {
+    const { config, note } = this.#context;
+    const { rate } = config.load;
+    const tests = new SizeTests({
+      plan: this.#plan,
+      frameSize,
+      device: this.#path.device.name,
+      orderedFps: rate === undefined ? undefined : this.#path.ratePps(rate, { meanBytes: frameSize }),
+      tell: (record) => this.#context.record({ side: 'rfc2544', frameSize, ...record } as Rfc2544Record),
+      note,
+      run: (test, wish) => this.#trial(parts, test, { ...wish, frameSize }),
+    });
+    await tests.run();
+  }
+
+  async #trial(parts: TrialParts, test: TestName, wish: TrialWish): Promise<TrialResult | undefined> {
+    const { signal, progress, record } = this.#context;
+    await Promise.race([this.#resumed?.promise, aborted(signal)]);
+    if (signal.aborted) return undefined;
+    const number = ++this.#number;
+    const { frameSize, rate, frames } = wish;
+    const how = rate === undefined ? 'as fast as possible' : `${Math.round(rate)} frames/s`;
+    const amount = frames === undefined ? '' : `, ${frames} frames`;
+    progress(`${titles[test]} of ${frameSize} bytes, trial ${number}: ${how}${amount}`);
+    this.#tag = (this.#tag + 1) % tags;
+    const result = await runTrial(parts, wish, this.#tag);
+    if (result === undefined) return undefined;
+    const { sent, received, lossPct, offeredFps, drops, passed } = result;
+    const told = { sent, received, lossPct, offeredFps, drops, passed };
+    record({ side: 'rfc2544', kind: 'trial', frameSize, test, number, ...told });
+    return result;
+  }
+
+  #layers(nextHopMac: Buffer) {
+    const { config, addressOf } = this.#context;
+    const [{ host, port }] = config.targets as [StreamClientConfig['targets'][number]];
+    return layersOf(config.headers, {
+      sourceMac: this.#path.device.mac,
+      nextHopMac,
+      source: this.#path.addresses[0] as string,
+      destination: addressOf(host),
+      ports: { source: portsOf(config.sources.portRange)(0), destination: port },
+    });
+  }
+}
+
+export const prepareRfc2544Client = async (
+  context: Context,
+  plan: Rfc2544Plan,
+): Promise<Run & Pausable & SelfJudging> => {
+  const { targets, headers } = context.config;
+  if (targets.length !== 1) throw new RangeError('trials of RFC 2544 go to one target');
+  if (headers.mpls.length > 0 || headers.tunnel !== undefined || headers.protocol === 'icmp')
+    throw new RangeError('trials of RFC 2544 have no labels, tunnels or echoes: nobody could answer what arrived');
+  epollPoller();
+  turnLoop.acquire();
+  let path: StreamPath | undefined;
+  try {
+    path = await prepareStreamPath(context);
+    const client = new Rfc2544Client(context, plan, path);
+    await path.resolve(askFirstMs);
+    return client;
+  } catch (error) {
+    path?.close();
+    turnLoop.release();
+    throw error;
+  }
+};

@@ -1,0 +1,134 @@
+import { checksumOf, sumOf } from '../../net/packet/frame/checksum.ts';
+import { FrameTemplate } from '../../net/packet/frame/frame-template.ts';
+import { type Layer, lengthOf } from '../../net/packet/frame/layer.ts';
+import { signatureBytes } from '../../net/packet/frame/signature.ts';
+import type { ArrivedFrame } from '../../net/packet/packet-ring.ts';
+
+/** Frames of this stream are no traffic: they ask for what arrived, and answer. */
+export const trialStream = 0xff_ffff;
+
+const kind = { begin: 1, count: 2, answer: 3 } as const;
+const numbers = ['received', 'duplicates', 'reordered', 'drops', 'minUs', 'avgUs', 'p50Us', 'p99Us', 'maxUs'] as const;
+const nonceBytes = 8;
+const messageBytes = 1 + nonceBytes + 8 * numbers.length;
+
+/** What arrived of a trial, as the receiver counts it. */
+export type TrialCount = Readonly<Record<(typeof numbers)[number], number>>;
+
+export interface TrialQuestion {
+  readonly asks: 'begin' | 'count';
+  /** Sets the trial apart from others; all its frames carry it as their sender. */
+  readonly tag: number;
+  /** 8 bytes that come back in the answer. */
+  readonly nonce: Buffer;
+}
+
+const messageAt = (end: number): number => end - signatureBytes - messageBytes;
+
+/** A question in the headers of the frames of the trial, so that it goes their way. */
+export const trialQuestion = (layers: readonly Layer[], { asks, tag, nonce }: TrialQuestion): Buffer => {
+  const wish = { layers, bytes: lengthOf(layers) + messageBytes + signatureBytes, fill: Buffer.alloc(1), sender: tag };
+  const frame = new FrameTemplate({ ...wish, fieldsOf: () => [] }).bytes;
+  const at = messageAt(frame.length);
+  frame[at] = kind[asks];
+  frame.set(nonce, at + 1);
+  frame.writeUIntBE(trialStream, frame.length - signatureBytes + 5, 3);
+  finishChecksums(frame);
+  return frame;
+};
+
+const tagOf = (bytes: Buffer, end: number): number => bytes.readUInt16BE(end - signatureBytes + 3);
+
+/** Undefined when it is no question, or none that could be. */
+export const readTrialQuestion = ({ bytes, start, end }: ArrivedFrame): TrialQuestion | undefined => {
+  const at = messageAt(end);
+  if (at < start + 14 || (bytes[at] !== kind.begin && bytes[at] !== kind.count)) return undefined;
+  const asks = bytes[at] === kind.begin ? 'begin' : 'count';
+  return { asks, tag: tagOf(bytes, end), nonce: Buffer.from(bytes.subarray(at + 1, at + 1 + nonceBytes)) };
+};
+
+/** What an answer with this nonce says; undefined when it is another. */
+export const readTrialAnswer = ({ bytes, start, end }: ArrivedFrame, nonce: Buffer): TrialCount | undefined => {
+  const at = messageAt(end);
+  if (at < start + 14 || bytes[at] !== kind.answer) return undefined;
+  if (!nonce.equals(bytes.subarray(at + 1, at + 1 + nonceBytes))) return undefined;
+  const entries = numbers.map((name, index) => [name, bytes.readDoubleBE(at + 1 + nonceBytes + index * 8)]);
+  return Object.fromEntries(entries) as TrialCount;
+};
+
+const vlanTypes = new Set([0x8100, 0x88a8, 0x9100]);
+const type = { ipv4: 0x0800, ipv6: 0x86dd } as const;
+const transport = { tcp: 6, udp: 17 } as const;
+const hops = 64;
+
+/** Where the IP header begins, behind all tags; −1 where there is none. */
+const ipAt = (frame: Buffer): number => {
+  let at = 12;
+  while (at + 6 < frame.length && vlanTypes.has(frame.readUInt16BE(at))) at += 4;
+  const found = frame.readUInt16BE(at);
+  return found === type.ipv4 || found === type.ipv6 ? at + 2 : -1;
+};
+
+const swap = (frame: Buffer, at: number, bytes: number): void => {
+  const first = Buffer.from(frame.subarray(at, at + bytes));
+  frame.copyWithin(at, at + bytes, at + 2 * bytes);
+  frame.set(first, at + bytes);
+};
+
+interface Placed {
+  readonly ip: number;
+  readonly isSix: boolean;
+  readonly transport: number;
+  readonly protocol: number;
+}
+
+const placesIn = (frame: Buffer): Placed | undefined => {
+  const ip = ipAt(frame);
+  if (ip < 0) return undefined;
+  const isSix = (frame[ip] as number) >> 4 === 6;
+  const header = isSix ? 40 : ((frame[ip] as number) & 15) * 4;
+  return { ip, isSix, transport: ip + header, protocol: frame[ip + (isSix ? 6 : 9)] as number };
+};
+
+/** Puts in the checksums of IP and of UDP or TCP inside it. */
+const finishChecksums = (frame: Buffer): void => {
+  const placed = placesIn(frame);
+  if (placed === undefined) return;
+  const { ip, isSix, transport: at, protocol } = placed;
+  if (!isSix) {
+    frame.writeUInt16BE(0, ip + 10);
+    frame.writeUInt16BE(checksumOf(sumOf(frame, ip, at)), ip + 10);
+  }
+  if (protocol !== transport.udp && protocol !== transport.tcp) return;
+  const place = at + (protocol === transport.udp ? 6 : 16);
+  frame.writeUInt16BE(0, place);
+  const addresses = isSix ? sumOf(frame, ip + 8, ip + 40) : sumOf(frame, ip + 12, ip + 20);
+  const checksum = checksumOf(addresses + protocol + (frame.length - at) + sumOf(frame, at, frame.length));
+  frame.writeUInt16BE(checksum === 0 ? 0xffff : checksum, place);
+};
+
+/** The whole frame of the question, with the tag that the system took out of it. */
+const withTag = ({ bytes, start, end, tag }: ArrivedFrame): Buffer => {
+  const frame = bytes.subarray(start, end);
+  if (tag < 0) return Buffer.from(frame);
+  const label = Buffer.alloc(4);
+  label.writeUInt32BE(tag);
+  return Buffer.concat([frame.subarray(0, 12), label, frame.subarray(12)]);
+};
+
+/** The question turned round: the same headers with both ends exchanged, and the count inside. */
+export const trialAnswer = (question: ArrivedFrame, ownMac: Uint8Array, count: TrialCount): Buffer | undefined => {
+  const frame = withTag(question);
+  const placed = placesIn(frame);
+  if (placed === undefined) return undefined;
+  frame.copyWithin(0, 6, 12);
+  frame.set(ownMac, 6);
+  swap(frame, placed.ip + (placed.isSix ? 8 : 12), placed.isSix ? 16 : 4);
+  frame[placed.ip + (placed.isSix ? 7 : 8)] = hops;
+  if (placed.protocol === transport.udp || placed.protocol === transport.tcp) swap(frame, placed.transport, 2);
+  const at = messageAt(frame.length);
+  frame[at] = kind.answer;
+  for (const [index, name] of numbers.entries()) frame.writeDoubleBE(count[name], at + 1 + nonceBytes + index * 8);
+  finishChecksums(frame);
+  return frame;
+};

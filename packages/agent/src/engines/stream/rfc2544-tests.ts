@@ -1,0 +1,140 @@
+import type { Rfc2544Plan, Rfc2544Record } from '@rushhour/protocol';
+import { findLineRateBps } from './path.ts';
+import { Search } from './rfc2544-search.ts';
+import type { TrialResult, TrialWish } from './rfc2544-trial.ts';
+import { gapBytes } from './sizes.ts';
+
+type Told<Kind extends Rfc2544Record['kind']> = Omit<Extract<Rfc2544Record, { kind: Kind }>, 'side' | 'frameSize'>;
+type Limit = Told<'throughput'>['limit'];
+
+export interface SizeTestsParts {
+  readonly plan: Rfc2544Plan;
+  readonly frameSize: number;
+  readonly device: string;
+  /** Never to be exceeded; undefined: as fast as frames leave. */
+  readonly orderedFps: number | undefined;
+  tell(record: Told<'throughput'> | Told<'latency'> | Told<'frameLoss'> | Told<'backToBack'>): void;
+  note(remark: string): void;
+  /** Undefined when the run has ended. */
+  run(test: Rfc2544Plan['tests'][number], wish: Omit<TrialWish, 'frameSize'>): Promise<TrialResult | undefined>;
+}
+
+// A generator that sends this share of what it was asked for has sent it.
+const almost = 0.98;
+const lossStepsPct = [100, 90, 80, 70, 60, 50, 40, 30, 20, 10];
+
+/** All tests for one size of frames. */
+export class SizeTests {
+  readonly #parts: SizeTestsParts;
+  readonly #lineFps: number | undefined;
+  /** The highest rate that is offered, once it was tried. */
+  #topFps: number | undefined;
+  #throughputFps: number | undefined;
+
+  constructor(parts: SizeTestsParts) {
+    this.#parts = parts;
+    const lineBps = findLineRateBps(parts.device);
+    this.#lineFps = lineBps && lineBps / (8 * (parts.frameSize + gapBytes));
+  }
+
+  /** Throughput first, because others go by it. */
+  async run(): Promise<void> {
+    const { tests } = this.#parts.plan;
+    if (tests.includes('throughput')) await this.#throughput();
+    if (tests.includes('latency')) await this.#latency();
+    if (tests.includes('frameLoss')) await this.#frameLoss();
+    if (tests.includes('backToBack')) await this.#backToBack();
+  }
+
+  async #throughput(): Promise<void> {
+    const { plan, orderedFps, frameSize, tell } = this.#parts;
+    const search = new Search(plan, { first: orderedFps ?? Number.POSITIVE_INFINITY, least: 1 });
+    let lowestFailed: TrialResult | undefined;
+    for (let rate = search.next(); rate !== undefined; rate = search.next()) {
+      const trial = await this.#parts.run('throughput', { rate: Number.isFinite(rate) ? rate : undefined });
+      if (trial === undefined) return;
+      this.#topFps ??= trial.offeredFps;
+      search.note({ offered: trial.offeredFps, arrived: trial.arrivedFps, passed: trial.passed });
+      if (!trial.passed && trial.offeredFps <= search.high) lowestFailed = trial;
+    }
+    const fps = search.low;
+    this.#throughputFps = fps;
+    const limit = this.#limitOf(fps, lowestFailed);
+    this.#noteLimit(fps, limit);
+    const linePct = this.#lineFps === undefined ? null : (fps / this.#lineFps) * 100;
+    tell({ kind: 'throughput', fps, bps: fps * 8 * frameSize, linePct, trials: search.trials, limit });
+  }
+
+  #limitOf(fps: number, lowestFailed: TrialResult | undefined): Limit {
+    if (lowestFailed !== undefined) return lowestFailed.drops > 0 ? 'receiver' : 'path';
+    if (this.#lineFps !== undefined && fps >= almost * this.#lineFps) return 'line';
+    const { orderedFps } = this.#parts;
+    return orderedFps !== undefined && fps >= almost * orderedFps ? 'ordered' : 'generator';
+  }
+
+  #noteLimit(fps: number, limit: Limit): void {
+    const { frameSize, note } = this.#parts;
+    const rate = `${Math.round(fps)} frames of ${frameSize} bytes a second`;
+    if (limit === 'generator') note(`the sender could not offer more than ${rate}: the path may carry more`);
+    if (limit === 'receiver') note(`beyond ${rate} the receiving agent was too slow: the path may carry more`);
+    if (fps === 0) note(`no rate was found at which frames of ${frameSize} bytes come through`);
+  }
+
+  /** At the rate that was found, or at the ordered one. */
+  async #latency(): Promise<void> {
+    const rate = this.#throughputFps ?? this.#parts.orderedFps;
+    if (rate === undefined || rate === 0) return;
+    const trial = await this.#parts.run('latency', { rate });
+    if (trial === undefined || trial.received === 0) return;
+    const { offeredFps, received, minUs, avgUs, p50Us, p99Us, maxUs } = trial;
+    this.#parts.tell({ kind: 'latency', offeredFps, frames: received, minUs, avgUs, p50Us, p99Us, maxUs });
+  }
+
+  /** From the highest rate down in steps of a tenth of it, until two in a row lose nothing. */
+  async #frameLoss(): Promise<void> {
+    let flawless = 0;
+    for (const ratePct of lossStepsPct) {
+      const top = this.#parts.orderedFps ?? this.#topFps;
+      const rate = top === undefined || (ratePct === 100 && this.#isUnlimited) ? undefined : (top * ratePct) / 100;
+      const trial = await this.#parts.run('frameLoss', { rate });
+      if (trial === undefined) return;
+      this.#topFps ??= trial.offeredFps;
+      const { offeredFps, sent, received, lossPct } = trial;
+      this.#parts.tell({ kind: 'frameLoss', ratePct, offeredFps, sent, received, lossPct });
+      flawless = lossPct === 0 ? flawless + 1 : 0;
+      if (flawless === 2) return;
+    }
+  }
+
+  get #isUnlimited(): boolean {
+    return this.#parts.orderedFps === undefined;
+  }
+
+  /** The longest burst at the highest rate of which nothing is lost. */
+  async #backToBack(): Promise<void> {
+    const { plan, orderedFps, tell } = this.#parts;
+    const top = this.#topFps ?? orderedFps ?? (await this.#parts.run('backToBack', { rate: undefined }))?.offeredFps;
+    if (top === undefined) return;
+    this.#topFps = top;
+    const longest = Math.max(1, Math.floor(top * plan.burstSec));
+    const found: number[] = [];
+    for (let repeat = 0; repeat < plan.burstRepeats; repeat++) {
+      const frames = await this.#longestBurst(longest);
+      if (frames === undefined) return;
+      found.push(frames);
+    }
+    const frames = found.reduce((sum, one) => sum + one, 0) / found.length;
+    tell({ kind: 'backToBack', frames, burstFps: top, repeats: found.length, isLongest: frames >= longest });
+  }
+
+  async #longestBurst(longest: number): Promise<number | undefined> {
+    const search = new Search(this.#parts.plan, { first: longest, least: 1 });
+    for (let wish = search.next(); wish !== undefined; wish = search.next()) {
+      const frames = Math.max(1, Math.round(wish));
+      const trial = await this.#parts.run('backToBack', { rate: this.#parts.orderedFps, frames });
+      if (trial === undefined) return undefined;
+      search.note({ offered: frames, arrived: trial.received, passed: trial.passed });
+    }
+    return search.low;
+  }
+}

@@ -1,0 +1,115 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Histogram, type Rfc2544Plan, type StreamClientConfig } from '@rushhour/protocol';
+import type { EngineContext, Samples } from '../../engine.ts';
+import { strainMetrics } from '../../net/strain-metrics.ts';
+import { prepareStreamClient } from './client.ts';
+import type { TrialInquiry } from './rfc2544-inquiry.ts';
+import type { TrialCount } from './rfc2544-message.ts';
+
+type Context = EngineContext<StreamClientConfig>;
+
+export interface TrialWish {
+  readonly frameSize: number;
+  /** Frames a second; undefined: as fast as they leave. */
+  readonly rate: number | undefined;
+  /** Frames in all, instead of the usual time. */
+  readonly frames?: number;
+}
+
+export interface TrialResult extends TrialCount {
+  readonly sent: number;
+  readonly offeredFps: number;
+  readonly arrivedFps: number;
+  readonly lossPct: number;
+  readonly passed: boolean;
+}
+
+export interface TrialParts {
+  readonly context: Context;
+  readonly plan: Rfc2544Plan;
+  readonly inquiry: TrialInquiry;
+  readonly nextHopMac: string;
+}
+
+const askFirstMs = 5000;
+const askAfterMs = 10_000;
+// A timer may fire a millisecond early.
+const timerSlackMs = 2;
+
+/** Part of a trial went nowhere for a reason that is not the path's. */
+export class LinkLost extends Error {
+  readonly code = 'LINK_DOWN';
+}
+
+/** Whether the generator was at its limit is told trial by trial, so its strain is no matter of the whole run. */
+const withoutStrain = (samples: Samples): Samples => ({
+  counter: (name) => samples.counter(name),
+  gauge: (name) => samples.gauge(name),
+  histogram: (name) => (name === strainMetrics.scheduleLag ? new Histogram() : samples.histogram(name)),
+  target: (name) => samples.target(name),
+});
+
+const contextOf = ({ context, plan, nextHopMac }: TrialParts, wish: TrialWish, over: AbortSignal): Context => {
+  const { rfc2544: _, ...config } = context.config;
+  const { frameSize, rate, frames } = wish;
+  const ramps = { rampUpSec: 0, warmUpSec: 0, rampDownSec: 0 };
+  return {
+    ...context,
+    config: {
+      ...config,
+      sizes: { mix: [{ frameSize, weight: 1 }] },
+      load: rate === undefined ? {} : { rate },
+      loadUnit: 'pps',
+      nextHopMac,
+    },
+    duration: { mode: frames === undefined ? 'time' : 'count', seconds: plan.trialSec, count: frames ?? 1, ...ramps },
+    signal: AbortSignal.any([context.signal, over]),
+    samples: withoutStrain(context.samples),
+  };
+};
+
+const sentBy = ({ samples, config: { targets } }: Context): number =>
+  targets.reduce((sum, { host, port }) => sum + samples.target(`${host}:${port}`).counter('stream.sent').value, 0);
+
+/** Sends what is wished; answers how many frames left and how long that took. */
+const send = async (parts: TrialParts, wish: TrialWish, sender: number) => {
+  const { context, plan } = parts;
+  const over = new AbortController();
+  const client = await prepareStreamClient({ ...contextOf(parts, wish, over.signal), sender });
+  const linkDown = context.samples.counter('stream.errors.linkDown');
+  const before = { sent: sentBy(context), linkDown: linkDown.value, at: performance.now() };
+  const isTimed = wish.frames === undefined;
+  const timer = isTimed ? setTimeout(() => over.abort(), plan.trialSec * 1000 + timerSlackMs) : undefined;
+  let seconds = plan.trialSec;
+  try {
+    await client.start();
+    // A paced trial has its frames in the time it was given; what the end took is not part of it.
+    if (!isTimed || wish.rate === undefined) seconds = (performance.now() - before.at) / 1000;
+  } finally {
+    clearTimeout(timer);
+    await client.close();
+  }
+  if (linkDown.value > before.linkDown)
+    throw new LinkLost('the link went down during a trial, which then says nothing');
+  return { sent: sentBy(context) - before.sent, seconds };
+};
+
+/** One trial from beginning to end; undefined when the run ended meanwhile. */
+export const runTrial = async (parts: TrialParts, wish: TrialWish, tag: number): Promise<TrialResult | undefined> => {
+  const { context, plan, inquiry } = parts;
+  const { signal } = context;
+  if ((await inquiry.ask({ asks: 'begin', tag }, askFirstMs, signal)) === undefined) return undefined;
+  const { sent, seconds } = await send(parts, wish, tag);
+  await sleep(plan.settleSec * 1000, undefined, { signal }).catch(() => {});
+  const count = await inquiry.ask({ asks: 'count', tag }, askAfterMs, signal);
+  if (count === undefined) return undefined;
+  const lossPct = sent === 0 ? 100 : Math.max(0, ((sent - count.received) / sent) * 100);
+  return {
+    ...count,
+    sent,
+    offeredFps: sent / seconds,
+    arrivedFps: count.received / seconds,
+    lossPct,
+    passed: sent > 0 && lossPct <= plan.acceptableLossPct,
+  };
+};
