@@ -25,8 +25,9 @@ interface Side {
 export class FrameRewriter {
   readonly clients = new RecordedEnds();
   readonly servers = new RecordedEnds();
-  /** Places of the frame rewritten last. */
+  /** Of the frame rewritten last: places of client addresses, and which server it is from or for; −1 for none. */
   places: ClientPlace[] = [];
+  server = -1;
   readonly #rules: ReplayRules;
   readonly #frame = new Frame();
 
@@ -38,6 +39,7 @@ export class FrameRewriter {
   rewrite(bytes: Uint8Array, start: number, length: number, side: Side): boolean {
     const frame = this.#frame;
     this.places = [];
+    this.server = -1;
     dissectEthernet(frame, bytes, start, length);
     const before = frame.ipVersion === 0 ? 0 : endsSum(frame);
     if (!this.#renumber(frame, side)) return false;
@@ -71,6 +73,7 @@ export class FrameRewriter {
     const [client, server] = isFromClient ? [found.source, found.destination] : [found.destination, found.source];
     const checksums = checksumsOf(frame);
     if (!this.#client(frame, { at: client, size, checksums }, ends)) return false;
+    if (!isSpecial(frame.bytes, server, size)) this.server = this.servers.addressAt(frame.bytes, server, size);
     if (!this.#server(frame.bytes, server, size, ends)) return false;
     if (frame.ipVersion === 0) return true;
     if (frame.hasPorts) this.#ports(frame, isFromClient, flow, ends);

@@ -36,8 +36,9 @@ export interface ReplayFrame {
   /** Since the first packet. */
   readonly timeMs: number;
   readonly isFromClient: boolean;
-  /** −1 where it belongs to none. */
+  /** Numbers of its flow and of the new address of its server; −1 where it has none. */
   readonly flow: number;
+  readonly server: number;
   readonly key: number;
   readonly places: readonly ClientPlace[];
 }
@@ -124,7 +125,7 @@ export class ReplayCapture {
       else if (!rewriter.rewrite(room, 0, length, side)) omitted.noAddress++;
       else {
         dissectEthernet(written, room, 0, length);
-        const common = { timeMs, ...side, places: rewriter.places };
+        const common = { timeMs, ...side, server: rewriter.server, places: rewriter.places };
         if (!emit(written, common, rules.mtu, sink)) omitted.tooLong++;
       }
     }

@@ -1,0 +1,51 @@
+import type { ReplayPart } from '@rushhour/protocol';
+
+const checkSequenceBytes = 4;
+
+/** When each frame of one playing is due, in milliseconds from its beginning. */
+export interface Timetable {
+  /** Of all frames in order, those of the other side among them. */
+  readonly dueMs: Float64Array;
+  /** From the beginning of one playing to that of the next. */
+  readonly loopMs: number;
+}
+
+type Wish = Pick<ReplayPart, 'speed' | 'loopDelayMs'>;
+
+const originalTimes = (timesMs: readonly number[], multiplier: number): { dueMs: Float64Array; lengthMs: number } => {
+  const dueMs = Float64Array.from(timesMs, (timeMs) => timeMs / multiplier);
+  const last = dueMs.at(-1) ?? 0;
+  // One usual gap more, so that the last frame of one playing and the first of the next do not fall together.
+  return { dueMs, lengthMs: dueMs.length > 1 ? last + last / (dueMs.length - 1) : last };
+};
+
+const steadyTimes = (costs: readonly number[], perSecond: number): { dueMs: Float64Array; lengthMs: number } => {
+  const dueMs = new Float64Array(costs.length);
+  let total = 0;
+  for (const [index, cost] of costs.entries()) {
+    dueMs[index] = (total / perSecond) * 1000;
+    total += cost;
+  }
+  return { dueMs, lengthMs: (total / perSecond) * 1000 };
+};
+
+const speedOf = ({ mode, value }: ReplayPart['speed']): number => {
+  if (value === undefined) throw new RangeError(`speed ${mode} needs a value`);
+  return value;
+};
+
+/** Undefined where frames leave as fast as they can. */
+export const timetableOf = (
+  frames: { readonly timesMs: readonly number[]; readonly lengths: readonly number[] },
+  { speed, loopDelayMs }: Wish,
+): Timetable | undefined => {
+  if (speed.mode === 'max') return undefined;
+  const { dueMs, lengthMs } =
+    speed.mode === 'original'
+      ? originalTimes(frames.timesMs, speed.multiplier)
+      : steadyTimes(
+          frames.lengths.map((length) => (speed.mode === 'pps' ? 1 : (length + checkSequenceBytes) * 8)),
+          speedOf(speed),
+        );
+  return { dueMs, loopMs: lengthMs + loopDelayMs };
+};
