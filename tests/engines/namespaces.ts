@@ -24,6 +24,14 @@ export interface Cable {
 
 let count = 0;
 
+/** The system takes a while to say of a link that it is up, and lists no addresses before. */
+const untilUp = (side: Side): void => {
+  const deadline = Date.now() + 10_000;
+  while (side.run('cat', `/sys/class/net/${side.device}/operstate`).trim() !== 'up') {
+    if (Date.now() > deadline) throw new Error(`the link of ${side.device} does not come up`);
+  }
+};
+
 /** Two network namespaces joined by a virtual cable. Remove it in the end, whatever happened. */
 export const createCable = (): Cable => {
   for (const program of ['ip', 'nft', 'tc']) requireProgram(program);
@@ -68,6 +76,7 @@ export const createCable = (): Cable => {
       ip('-n', namespace, 'link', 'set', 'lo', 'up');
       ip('-n', namespace, 'link', 'set', device, 'up');
     }
+    for (const side of sides) untilUp(side);
   } catch (error) {
     remove();
     throw error;

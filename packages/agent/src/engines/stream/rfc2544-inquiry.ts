@@ -20,6 +20,11 @@ export class ReceiverSilent extends Error {
   readonly code = 'RECEIVER_SILENT';
 }
 
+/** Trials cannot go on, or say nothing, for a reason that is not the path's. */
+export class LinkLost extends Error {
+  readonly code = 'LINK_DOWN';
+}
+
 /** Asks the receiver over the path under test, again and again until it answers. */
 export class TrialInquiry {
   readonly #device: Device;
@@ -59,6 +64,7 @@ export class TrialInquiry {
       }
     }
     if (signal.aborted) return undefined;
+    if (linkStateOf(this.#device.name) === 'down') throw new LinkLost(`the link of ${this.#device.name} is down`);
     throw new ReceiverSilent(
       `the receiver did not say within ${patienceMs / 1000} s what arrived: is the way back open?`,
     );

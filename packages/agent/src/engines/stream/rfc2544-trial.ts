@@ -3,7 +3,7 @@ import { Histogram, type Rfc2544Plan, type StreamClientConfig } from '@rushhour/
 import type { EngineContext, Samples } from '../../engine.ts';
 import { strainMetrics } from '../../net/strain-metrics.ts';
 import { prepareStreamClient } from './client.ts';
-import type { TrialInquiry } from './rfc2544-inquiry.ts';
+import { LinkLost, type TrialInquiry } from './rfc2544-inquiry.ts';
 import type { TrialCount } from './rfc2544-message.ts';
 
 type Context = EngineContext<StreamClientConfig>;
@@ -35,11 +35,6 @@ const askFirstMs = 5000;
 const askAfterMs = 10_000;
 // A timer may fire a millisecond early.
 const timerSlackMs = 2;
-
-/** Part of a trial went nowhere for a reason that is not the path's. */
-export class LinkLost extends Error {
-  readonly code = 'LINK_DOWN';
-}
 
 /** Whether the generator was at its limit is told trial by trial, so its strain is no matter of the whole run. */
 const withoutStrain = (samples: Samples): Samples => ({
