@@ -51,7 +51,7 @@ export class OutQueue {
       this.address = first.address + this.#offset;
       this.length = first.bytes.length - this.#offset;
       this.#offset = 0;
-      this.#first = this.#more.shift();
+      this.#first = this.#more.length === 0 ? undefined : this.#more.shift();
       return this.length > 0 || this.load();
     }
     return this.#gather();
@@ -84,7 +84,7 @@ export class OutQueue {
       this.#offset += part.length;
       if (this.#offset < bytes.length) break;
       this.#offset = 0;
-      this.#first = this.#more.shift();
+      this.#first = this.#more.length === 0 ? undefined : this.#more.shift();
     }
     this.address = memory.addressOf(offset, filled);
     this.length = filled;

@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks';
 import { isMainThread } from 'node:worker_threads';
 import type { Alarm } from './alarm.ts';
 import { requireLibc } from './kernel/libc.ts';

@@ -16,8 +16,11 @@ export interface H1SlotDeps {
 /** Requests of one target, made once for all connections. */
 const requestCache = new WeakMap<Target, Buffer>();
 const requestFor = (config: HttpClientConfig, target: Target): Buffer => {
-  const made = requestCache.get(target) ?? createRequest(config, target);
-  requestCache.set(target, made);
+  let made = requestCache.get(target);
+  if (made === undefined) {
+    made = createRequest(config, target);
+    requestCache.set(target, made);
+  }
   return made;
 };
 

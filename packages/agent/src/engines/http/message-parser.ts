@@ -1,3 +1,5 @@
+import { KnownHead } from './known-head.ts';
+
 export class ProtocolError extends Error {}
 
 const state = { head: 0, sized: 1, chunkSize: 2, chunk: 3, chunkEnd: 4, trailer: 5, untilClose: 6 } as const;
@@ -17,6 +19,7 @@ export abstract class MessageParser {
   /** The beginning of a head or a line whose end has not arrived. */
   #pending: Buffer | undefined;
   #left = 0;
+  readonly #known = new KnownHead();
 
   /** Throws when the line is none. */
   protected abstract startLine(bytes: Buffer, at: number, stop: number): void;
@@ -63,6 +66,7 @@ export abstract class MessageParser {
   finish(): boolean {
     if (this.#state !== state.untilClose) return this.isIdle;
     this.isKeptAlive = false;
+    this.#known.forget();
     this.#complete();
     return true;
   }
@@ -84,8 +88,14 @@ export abstract class MessageParser {
   }
 
   #head(bytes: Buffer, start: number, end: number): number {
+    // What was learned from the last head still holds.
+    if (this.#known.isAt(bytes, start, end)) {
+      this.#beginBody();
+      return start + this.#known.length;
+    }
     let at = start;
     let isFirst = true;
+    this.#known.forget();
     for (;;) {
       let newline = at;
       while (newline < end && bytes[newline] !== lf) newline++;
@@ -93,7 +103,10 @@ export abstract class MessageParser {
       const stop = newline > at && bytes[newline - 1] === cr ? newline - 1 : newline;
       if (stop === at) {
         // An empty line before a message is to be overlooked.
-        if (!isFirst) this.#beginBody();
+        if (!isFirst) {
+          this.#known.remember(bytes, start, newline + 1);
+          this.#beginBody();
+        }
         return newline + 1;
       }
       if (isFirst) {

@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks';
 import { SystemError } from '../kernel/errno.ts';
 import { requireLibc } from '../kernel/libc.ts';
 import { mapMemory } from '../kernel/memory.ts';

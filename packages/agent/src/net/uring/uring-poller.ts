@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks';
 import { type Memory, mapMemory } from '../kernel/memory.ts';
 import { socketAddressBytes } from '../kernel/socket-address.ts';
 import type { Flushable, Flusher } from '../socket-connection.ts';
@@ -23,7 +24,7 @@ const addressesPerMemory = 4096;
 export class UringPoller implements Waiter, Flusher {
   readonly ring = new Ring();
   readonly buffers = {
-    small: new BufferRing(this.ring, { group: 0, count: 512, bytes: 16_384 }),
+    small: new BufferRing(this.ring, { group: 0, count: 512, bytes: 4096 }),
     large: new BufferRing(this.ring, { group: 1, count: 8, bytes: 262_144 }),
   } as const;
   readonly #requesters: (Requester | undefined)[] = [];
