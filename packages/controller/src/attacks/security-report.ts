@@ -54,11 +54,13 @@ export interface SecurityReport {
   readonly comparison: AttackComparison | null;
   /** Thresholds made of these results. */
   readonly gate: { readonly passed: boolean; readonly thresholds: readonly ThresholdResult[] };
-  readonly attempts: readonly ShownAttempt[];
+  /** With request and answer where there are not too many. */
+  readonly attempts: readonly (ShownAttempt & Partial<Exhibit>)[];
 }
 
 const leastCoverage = 0.95;
 const mostExhibits = 500;
+const mostWithTexts = 2000;
 const briefLetters = 500;
 const severities = ['critical', 'high', 'medium', 'low', 'info', 'unknown'];
 
@@ -172,7 +174,9 @@ export const readSecurityReport = async (
   const passed = passedIn(attacks, catalogue);
   const stopped = falsePositivesIn(results);
   const files = await runAttemptsOf(read, run.id);
-  const requests = requestsOf(files, run.id, new Set([...passed, ...stopped].map(({ attemptID }) => attemptID)));
+  const areTextsTold = results.length <= mostWithTexts;
+  const told = areTextsTold ? results : [...passed, ...stopped];
+  const requests = requestsOf(files, run.id, new Set(told.map(({ attemptID }) => attemptID)));
   const baseline = await baselineOf(read, run);
   const earlier = baseline === undefined ? undefined : await attackResultsOf(read, baseline);
   const found = rates(judged, await modifiedIsIn(read, run.id));
@@ -198,6 +202,6 @@ export const readSecurityReport = async (
     baselineRunID: baseline ?? null,
     comparison: earlier === undefined ? null : compareResults(attacksIn(earlier), attacksIn(results)),
     gate: gateOf(thresholds),
-    attempts: results.map((result) => shown(result, brief)),
+    attempts: results.map((result) => (areTextsTold ? exhibit(result, requests, brief) : shown(result, brief))),
   };
 };

@@ -13,6 +13,7 @@ import {
   IconListCheck,
   IconNetwork,
   IconReportSearch,
+  IconRoute,
   IconServer2,
   IconSettings,
   IconShieldExclamation,
@@ -67,6 +68,7 @@ export const navigation: readonly NavigationSection[] = [
       { label: nav.dictionaries, to: resource('dictionaries'), icon: IconBooks, needs: ['dictionaries', 'list'] },
       { label: nav.malware, to: resource('malware'), icon: IconVirus, needs: ['malware', 'list'] },
       { label: nav.cve, to: resource('cve'), icon: IconShieldExclamation, needs: ['cve', 'list'] },
+      { label: nav.campaigns, to: '/campaigns', icon: IconRoute, needs: ['compromisedHost', 'list'] },
     ],
   },
   {

@@ -137,6 +137,13 @@ const auditRoute = createRoute({
   component: lazyRouteComponent(() => import('../features/audit/audit-page.tsx'), 'AuditPage'),
 });
 
+const campaignsRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/campaigns',
+  validateSearch: anySearch,
+  component: lazyRouteComponent(() => import('../features/campaigns/campaigns-page.tsx'), 'CampaignsPage'),
+});
+
 const resourceRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/resources/$name',
@@ -166,6 +173,7 @@ const routeTree = rootRoute.addChildren([
     approvalRoute,
     aiKeysRoute,
     auditRoute,
+    campaignsRoute,
     settingsRoute,
     notificationsRoute,
     resourceRoute,

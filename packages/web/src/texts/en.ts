@@ -2,6 +2,7 @@ import { assets } from './en-assets.ts';
 import { captures } from './en-captures.ts';
 import { collections } from './en-collections.ts';
 import { control } from './en-control.ts';
+import { securityTexts } from './en-security.ts';
 import { tasks } from './en-tasks.ts';
 
 /** Every sentence the interface says. Features read their own part; a translation is a second file of this shape. */
@@ -10,6 +11,7 @@ export const en = {
   ...captures,
   ...collections,
   ...control,
+  ...securityTexts,
   ...tasks,
   app: {
     name: 'Rushhour',
@@ -42,6 +44,7 @@ export const en = {
     dictionaries: 'Dictionaries',
     malware: 'Malware',
     cve: 'CVE signatures',
+    campaigns: 'Campaigns',
     approvals: 'AI approvals',
     aiKeys: 'AI keys',
     users: 'Users',

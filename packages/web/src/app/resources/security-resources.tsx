@@ -1,6 +1,8 @@
 import { Badge } from '@mantine/core';
 import type { Resource } from '../../components/resource/resource.ts';
 import { ContentField } from '../../components/schema-form/content-field.tsx';
+import { ImportSignatures } from '../../features/cve/import-signatures.tsx';
+import { ImportSamples } from '../../features/malware/import-samples.tsx';
 import { text } from '../../lib/text.ts';
 
 const { columns: headers, hints, nav } = text;
@@ -13,6 +15,7 @@ export const securityResources: readonly Resource[] = [
     name: 'malware',
     title: nav.malware,
     hint: hints.malware,
+    header: <ImportSamples />,
     columns: [
       named,
       { key: 'family', header: headers.family },
@@ -30,6 +33,7 @@ export const securityResources: readonly Resource[] = [
     name: 'cve',
     title: nav.cve,
     hint: hints.cve,
+    header: <ImportSignatures />,
     columns: [
       named,
       {

@@ -12,6 +12,8 @@ import { ComparePicker, RunComparison, useOtherRun } from './run-compare.tsx';
 import { RunGraphs } from './run-graphs.tsx';
 import { RunResult } from './run-result.tsx';
 import { RunSummary } from './run-summary.tsx';
+import { SecurityPanel } from './security/security-panel.tsx';
+import { isSecurityTest } from './security/security-report.ts';
 
 const { run } = text;
 
@@ -62,6 +64,7 @@ export const RunPanel = ({ task, runId, status, isCurrent }: RunPanelProps) => {
       >
         {result && <RunResult result={result} />}
       </RunGraphs>
+      {result && isSecurityTest(task) && <SecurityPanel taskId={id} runId={runId} />}
       {other && <RunComparison runId={runId} otherId={other.runId} />}
       <RunAgents id={id} runId={runId} isActive={isWatched} />
       {result && <RunSummary summary={result.summary} />}

@@ -1,0 +1,76 @@
+import { Alert, Button, Group, Skeleton, Stack, Text, Title } from '@mantine/core';
+import { IconDownload } from '@tabler/icons-react';
+import { Problem } from '../../../components/problem.tsx';
+import { saveAs } from '../../../lib/save-as.ts';
+import { text } from '../../../lib/text.ts';
+import { AttemptTable } from './attempt-table.tsx';
+import { BaselineComparison } from './baseline-comparison.tsx';
+import { CountsTable } from './counts-table.tsx';
+import { RateCards } from './rate-cards.tsx';
+import { type SecurityReport, useSecurityReport } from './security-report.ts';
+
+const { security } = text;
+
+interface SecurityPanelProps {
+  taskId: number;
+  runId: number;
+}
+
+/** What a device did with attacks and with harmless requests. */
+export const SecurityPanel = ({ taskId, runId }: SecurityPanelProps) => {
+  const { data: report, error } = useSecurityReport(taskId, runId);
+  if (error) return <Problem error={error} />;
+  if (report === undefined) return <Skeleton height={240} />;
+  if (report === null) return <Text c="dimmed">{security.none}</Text>;
+  return (
+    <Stack component="section" aria-label={security.title}>
+      <Group justify="space-between">
+        <Title order={2} size="h4">
+          {security.title}
+          {report.device !== '' && `: ${report.device}`}
+        </Title>
+        {report.campaign && <LayerButton layer={report.campaign.layer} runId={runId} />}
+      </Group>
+      {!report.isConclusive && (
+        <Alert color="yellow" variant="default" title={security.notConclusive}>
+          <Text size="sm">{security.notConclusiveWhy}</Text>
+        </Alert>
+      )}
+      <RateCards report={report} />
+      <BaselineComparison taskId={taskId} report={report} />
+      <Tables report={report} />
+      <AttemptTable attempts={report.attempts} />
+    </Stack>
+  );
+};
+
+const Tables = ({ report }: { report: SecurityReport }) => (
+  <>
+    <CountsTable title={security.byCategory} of={text.columns.category} rows={report.matrix} />
+    <CountsTable title={security.byTechnique} of={security.technique} rows={report.techniques} />
+    {report.evasion.length > 1 && (
+      <CountsTable title={security.byForm} of={security.columns.form} rows={report.evasion} />
+    )}
+    {report.malware && (
+      <>
+        <CountsTable title={security.byContainer} of={security.container} rows={report.malware.byContainer} />
+        <CountsTable title={security.byTransport} of={security.transport} rows={report.malware.byTransport} />
+      </>
+    )}
+    {report.mechanisms.length > 0 && (
+      <Text size="sm" className="numbers">
+        {security.mechanisms}: {report.mechanisms.map(({ mechanism, count }) => `${mechanism} ${count}`).join(', ')}
+      </Text>
+    )}
+  </>
+);
+
+const LayerButton = ({ layer, runId }: { layer: object; runId: number }) => (
+  <Button
+    variant="default"
+    leftSection={<IconDownload size={16} />}
+    onClick={() => saveAs(new Blob([JSON.stringify(layer)], { type: 'application/json' }), `layer-${runId}.json`)}
+  >
+    {security.layer}
+  </Button>
+);

@@ -1,0 +1,88 @@
+import { type AttackResult, entriesOf, type Task } from '@rushhour/contract';
+import { useQuery } from '@tanstack/react-query';
+import { client } from '../../../lib/client.ts';
+
+/** A share with its 95 % interval. */
+export interface Rate {
+  readonly value: number | null;
+  readonly ci95: readonly [number, number] | null;
+  readonly n: number;
+  readonly isGraded: boolean;
+}
+
+export interface Counts {
+  readonly attempts: number;
+  readonly blocked: number;
+  readonly modified: number;
+  readonly passed: number;
+  readonly inconclusive: number;
+  readonly error: number;
+}
+export interface CountsRow extends Counts {
+  readonly name: string;
+  readonly severity?: string;
+}
+
+export interface ReportedAttempt extends AttackResult {
+  readonly category: string;
+  readonly request?: string;
+  readonly response?: string;
+  readonly signature?: {
+    readonly cveIDs: readonly string[];
+    readonly cvssScore: number | null;
+    readonly kev: boolean;
+    readonly remediation: string;
+  };
+}
+
+export interface Difference {
+  readonly kind: string;
+  readonly refName: string;
+  readonly variant: string;
+  readonly before: string;
+  readonly after: string;
+}
+
+/** The part of a JSON report that tells of a security test, as far as the page shows it. */
+export interface SecurityReport {
+  readonly device: string;
+  readonly isConclusive: boolean;
+  readonly rates: {
+    readonly attacks: Counts;
+    readonly benign: Counts;
+    readonly blockRate: Rate;
+    readonly detectionRate: Rate;
+    readonly falsePositiveRate: Rate;
+    readonly evasionResistance: Rate;
+    readonly coverage: Rate;
+    readonly balancedScore: number | null;
+    readonly benignLatencyMs: { readonly p50: number; readonly p95: number; readonly p99: number } | null;
+  };
+  readonly matrix: readonly CountsRow[];
+  readonly mechanisms: readonly { readonly mechanism: string; readonly count: number }[];
+  readonly evasion: readonly CountsRow[];
+  readonly techniques: readonly CountsRow[];
+  readonly malware: { readonly byContainer: readonly CountsRow[]; readonly byTransport: readonly CountsRow[] } | null;
+  readonly campaign: { readonly layer: object } | null;
+  readonly baselineRunID: number | null;
+  readonly comparison: {
+    readonly newlyPassed: readonly Difference[];
+    readonly newlyBlocked: readonly Difference[];
+    readonly changedMechanism: readonly Difference[];
+    readonly incomparable: number;
+  } | null;
+  readonly attempts: readonly ReportedAttempt[];
+}
+
+export const isSecurityTest = ({ configuration }: Pick<Task, 'configuration'>): boolean =>
+  entriesOf(configuration).some(({ plugin }) => plugin?.kind === 'security');
+
+/** What the report of a run says of its attacks; null when it tried none. */
+export const useSecurityReport = (id: number, runId: number) =>
+  useQuery({
+    queryKey: ['tasks', 'security', runId],
+    queryFn: async () => {
+      const response = await client.tasks.report({ params: { id, runId }, query: { format: 'json' } });
+      return ((await response.json()) as { security: SecurityReport | null }).security;
+    },
+  });
