@@ -147,6 +147,7 @@ export type { StatelessServerValues } from './values/plugins/stateless-server.ts
 export type { StreamValues } from './values/plugins/stream.ts';
 export { hazardOf } from './values/plugins/task-hazard.ts';
 export { taskReferences } from './values/plugins/task-references.ts';
+export type { ApplicationValues } from './values/plugins/application.ts';
 export type { TcpValues } from './values/plugins/tcp.ts';
 export type { TlsValues } from './values/plugins/tls.ts';
 export type { UdpValues } from './values/plugins/udp.ts';

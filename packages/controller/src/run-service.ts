@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { Agents } from './agents/agents.ts';
 import type { Bus } from './bus/local.ts';
+import { planTables } from './collections/dictionaries/plan-tables.ts';
 import { planDictionaries } from './collections/dictionaries/plan-values.ts';
 import type { FileService } from './collections/files/file-service.ts';
 import { checkTask } from './collections/tasks/check/check-task.ts';
@@ -48,6 +49,7 @@ export const createRunService = ({
     store,
     settings,
     dictionaries: planDictionaries(files),
+    tables: planTables(files),
     samples: planSamples(copies),
     recordings: recordings.plan,
   });
