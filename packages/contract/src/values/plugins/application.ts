@@ -1,7 +1,7 @@
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import { choice, flag, section, whole } from '../protocols/field.ts';
-import { item, listOf, maybeGroup, maybeNumber, maybeText, valuesOf } from './member.ts';
-import { bytes, counter, errorsOf, family, gauge, latency } from './metric.ts';
+import { item, listOf, maybeGroup, maybeNumber, maybeRate, maybeText, maybeWhole, valuesOf } from './member.ts';
+import { bytes, counter, errorsOf, family, gauge, generatorMetrics, latency, loadMetricsOf } from './metric.ts';
 import { definePlugin } from './plugin.ts';
 import { idOf, maybeIdOf } from './reference.ts';
 import { socketMembers } from './traffic-members.ts';
@@ -48,11 +48,17 @@ const played = item({
 
 const schema = valuesOf({
   ...socketMembers,
+  sessionsPerSecond: maybeRate(
+    'Sessions begun a second by all agents together; without it users play one round after another',
+  ),
   applicationParams: Type.Object(
     {
       applications: Type.Array(played, { minItems: 1, maxItems: 100, description: 'Applications, mixed by weight' }),
-      match: choice('What must come: the same bytes, as many, or any', ['exact', 'length', 'any']),
-      timeoutMs: whole('Longest wait for a step', 5000, [1, 3_600_000]),
+      match: choice(
+        'What must come: the same bytes, as many, or any; http: messages of HTTP that say the same, with what a proxy may rightly change (hop-by-hop fields, Host, Via, Forwarded, Server, Date, framing), everything else the same bytes',
+        ['exact', 'length', 'any', 'http'],
+      ),
+      timeoutMs: maybeWhole('Longest wait for a step; as the application says when left out', [1, 3_600_000]),
       onMismatch: choice('When something else comes', ['continue', 'stopSession', 'stopTask']),
       portMode: choice('Ports of the server: as recorded, by `targets`, or one for each user', [
         'recorded',
@@ -64,6 +70,8 @@ const schema = valuesOf({
   ),
 });
 
+export type ApplicationValues = Static<typeof schema>;
+
 export const application = definePlugin({
   id: 10,
   name: 'application',
@@ -72,6 +80,8 @@ export const application = definePlugin({
     'Plays the sessions of applications on both sides by real sockets, and tells when a device changed bytes.',
   kind: 'traffic',
   hazard: 1,
+  canPause: true,
+  canChangeLoad: true,
   engines: ['application'],
   schema,
   examples: [
@@ -93,5 +103,7 @@ export const application = definePlugin({
     bytes('application.txBytes', 'Bytes sent'),
     bytes('application.rxBytes', 'Bytes received'),
     errorsOf('application'),
+    ...loadMetricsOf('application'),
+    ...generatorMetrics,
   ],
 });

@@ -20,6 +20,7 @@ export const openApprovals = async (place: Parameters<typeof openStore>[0], onSt
     store,
     settings,
     dictionaries: async () => new Map(),
+    tables: async () => new Map(),
     samples: async () => new Map(),
     recordings: async () => new Map(),
   });

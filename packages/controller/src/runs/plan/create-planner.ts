@@ -18,7 +18,7 @@ interface StoredDefinition {
 }
 
 /** Plans tasks from what the store knows at the moment. */
-export const createPlanner = ({ store, settings, dictionaries, samples, recordings }: Deps) => ({
+export const createPlanner = ({ store, settings, ...services }: Deps) => ({
   plan: async ({ configuration, accessPlane, controlPlane, dumps }: StoredDefinition): Promise<RunPlan> => {
     const definition = {
       configuration,
@@ -27,9 +27,7 @@ export const createPlanner = ({ store, settings, dictionaries, samples, recordin
       dumps: dumps ?? {},
     } as TaskDefinition;
     const listed = await withSmartLists(store.read, definition);
-    return planRun(
-      await loadPlanInput(store.read, { secrets: store.secrets, settings, dictionaries, samples, recordings }, listed),
-    );
+    return planRun(await loadPlanInput(store.read, { secrets: store.secrets, settings, ...services }, listed));
   },
 });
 

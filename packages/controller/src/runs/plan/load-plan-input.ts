@@ -10,6 +10,7 @@ import { allAgentAddresses, lightPolicies, sealedCertificates } from '../../stor
 import type { Secrets } from '../../store/secrets.ts';
 import type { SettingsStore } from '../../store/settings.ts';
 import { isReachable, plainAddress } from './machine-addresses.ts';
+import { loadApplications, type PlanApplication, type PlanTables } from './plan-applications.ts';
 import type {
   PlanAgent,
   PlanCertificate,
@@ -31,17 +32,20 @@ export interface PlanServices {
   readonly secrets: Secrets;
   readonly settings: Pick<SettingsStore, 'current'>;
   readonly dictionaries: PlanDictionaries;
+  readonly tables: PlanTables;
 }
 
 /** Everything a plan of this definition is made from, in one statement for each kind of record. */
 export const loadPlanInput = async (
   read: Executor,
-  { secrets, settings, dictionaries, samples, recordings }: PlanServices,
+  { secrets, settings, dictionaries, tables, samples, recordings }: PlanServices,
   definition: TaskDefinition,
 ): Promise<PlanInput> => {
-  const named = idsByKind(taskReferences(definition));
+  const references = taskReferences(definition);
+  const named = idsByKind(references);
   const idsOf = (kind: FoundReference['kind']) => [...(named.get(kind) ?? [])];
   const signatures = await findSignatures(read, idsOf('signature'));
+  const applications = await loadApplications(read, references, tables);
   const campaigns = await knownCampaigns(read, idsOf('campaign'));
   const [agentsById, addresses, networksById, certificates, values, filesById] = await Promise.all([
     readAgents(read, idsOf('agent')),
@@ -60,7 +64,8 @@ export const loadPlanInput = async (
     networks: networksById,
     certificates,
     dictionaries: values,
-    files: filesById,
+    files: withCaptures(filesById, applications.byId.values()),
+    applications,
     samples: wish === undefined ? new Map() : await samples(read, wish),
     recordings: await recordings(recordingWishes(definition.configuration, filesById)),
     signatures: byId(signatures, (signature) => signature),
@@ -69,6 +74,14 @@ export const loadPlanInput = async (
     dumpLimits: dumps,
   };
 };
+
+const withCaptures = (known: ReadonlyMap<number, PlanFile>, played: Iterable<PlanApplication>) =>
+  new Map([
+    ...known,
+    ...[...played].flatMap(({ capture, trimmedPcapFileId, pcapFileId }) =>
+      capture === undefined ? [] : [[trimmedPcapFileId ?? pcapFileId, capture] as const],
+    ),
+  ]);
 
 const dictionariesOf = ({ payloads }: CveSignature) => payloads.flatMap(({ dictionaryId }) => dictionaryId ?? []);
 

@@ -146,6 +146,10 @@ const partOf = (scope: PlanScope, options: PartOptions): ClientPart => {
     },
     rate: (whole) => (whole === undefined ? undefined : divideRate(whole, weights)[index]),
     whole: (whole) => divideWhole(whole, weights)[index] ?? 0,
+    before: (whole) =>
+      divideWhole(whole, weights)
+        .slice(0, index)
+        .reduce((sum, part) => sum + part, 0),
     atOnce: (whole, most) => {
       const part = Math.max(1, divideWhole(whole, weights)[index] ?? 0);
       if (part <= most) return part;

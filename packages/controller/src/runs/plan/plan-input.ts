@@ -9,6 +9,7 @@ import type {
 } from '@rushhour/contract';
 import type { NetworkDraft } from '@rushhour/pools';
 import type { AgentInterface, EngineAbility } from '@rushhour/protocol';
+import type { PlanApplications } from './plan-applications.ts';
 import type { PlanRecording } from './plan-recordings.ts';
 import type { PlanSample } from './plan-samples.ts';
 
@@ -86,6 +87,7 @@ export interface PlanInput {
   readonly samples: ReadonlyMap<number, PlanSample>;
   /** By the path of the entry that plays it. */
   readonly recordings: ReadonlyMap<string, PlanRecording>;
+  readonly applications: PlanApplications;
   readonly signatures: ReadonlyMap<number, CveSignature>;
   readonly campaigns: ReadonlyMap<number, PlanCampaign>;
   readonly allowedTargets: readonly string[];

@@ -15,6 +15,8 @@ export interface ClientPart {
   rate(whole: number | undefined): number | undefined;
   /** Its part of a number of things; 0 where there are fewer than clients. */
   whole(whole: number): number;
+  /** What all clients before it get of that number. */
+  before(whole: number): number;
   /** Its part of what is kept open at once: one at least, and no more than an engine can keep, which is told. */
   atOnce(whole: number, most: number): number;
 }

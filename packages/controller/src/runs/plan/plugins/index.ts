@@ -1,5 +1,6 @@
 import type { PlanScope } from '../plan-scope.ts';
 import type { Traffic } from '../traffic.ts';
+import { planApplication } from './application.ts';
 import { planCompromisedHost } from './compromised-host.ts';
 import { planCveReplay } from './cve-replay.ts';
 import { planDns } from './dns.ts';
@@ -25,6 +26,7 @@ export const planners: ReadonlyMap<number, (scope: PlanScope) => Traffic> = new 
   [6, planStatelessServer],
   [7, planStream],
   [9, planHarReplay],
+  [10, planApplication],
   [11, planTls],
   [15, planWaf],
   [16, planCveReplay],

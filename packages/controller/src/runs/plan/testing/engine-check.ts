@@ -1,4 +1,5 @@
 import {
+  ApplicationConfig,
   AttackConfig,
   DnsConfig,
   HarReplayConfig,
@@ -20,6 +21,7 @@ interface Variant {
 
 const checks = new Map<string, SchemaCheck>();
 for (const [engine, schema] of Object.entries({
+  application: ApplicationConfig,
   dns: DnsConfig,
   'har-replay': HarReplayConfig,
   http: HttpConfig,

@@ -6,6 +6,7 @@ import { planRun } from '../plan-run.ts';
 
 const attackEngines = ['compromised-host', 'cve-replay', 'fuzzing', 'malware-transfer', 'waf'];
 const engines = [
+  'application',
   'dns',
   'har-replay',
   'http',
@@ -78,6 +79,7 @@ export const inputOf = (configuration: readonly ConfigurationEntry[], wish: Wish
     dictionaries: new Map(),
     files: new Map(),
     samples: new Map(),
+    applications: { byId: new Map(), tables: new Map() },
     recordings: new Map(),
     signatures: new Map(),
     campaigns: new Map(campaigns.map((campaign) => [campaign.id, campaign])),
