@@ -72,12 +72,14 @@ export type { ImportMalwareBody, ImportMalwareOptions, ImportMalwareReport } fro
 export { type MacOverride, MacPolicy } from './collections/network-mac-policy.ts';
 export type { Notification } from './collections/notifications.ts';
 export { type Project, ProjectDraft } from './collections/projects.ts';
+export type { Rfc2544Result } from './collections/rfc2544-result.ts';
 export type {
   MetricSeries,
   MetricSnapshot,
   MetricValue,
   Run,
   RunAgent,
+  RunDump,
   RunEvent,
   RunResult,
   RunSummary,
@@ -119,6 +121,7 @@ export * from './route.ts';
 export { isSecret, membersIn } from './secret.ts';
 export { defaultSettings, Settings, SettingsPatch, secretMask } from './settings.ts';
 export { type EntryValues, secretValues } from './values/entry-values.ts';
+export type { ApplicationValues } from './values/plugins/application.ts';
 export { commonMetrics } from './values/plugins/common-metrics.ts';
 export type { CompromisedHostValues } from './values/plugins/compromised-host.ts';
 export type { CveReplayValues } from './values/plugins/cve-replay.ts';
@@ -143,11 +146,11 @@ export type { PluginSpec } from './values/plugins/plugin.ts';
 export { findMetric, metricsOf } from './values/plugins/plugin-metrics.ts';
 export type { ReferenceKind } from './values/plugins/reference.ts';
 export type { FoundReference } from './values/plugins/references.ts';
+export { standardFrameSizes } from './values/plugins/rfc2544.ts';
 export type { StatelessServerValues } from './values/plugins/stateless-server.ts';
 export type { StreamValues } from './values/plugins/stream.ts';
 export { hazardOf } from './values/plugins/task-hazard.ts';
 export { taskReferences } from './values/plugins/task-references.ts';
-export type { ApplicationValues } from './values/plugins/application.ts';
 export type { TcpValues } from './values/plugins/tcp.ts';
 export type { TlsValues } from './values/plugins/tls.ts';
 export type { UdpValues } from './values/plugins/udp.ts';

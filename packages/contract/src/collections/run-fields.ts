@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { OneOf } from '../envelopes.ts';
 import { Id, MaybeTimestamp, Timestamp } from '../scalars.ts';
+import { Rfc2544Result } from './rfc2544-result.ts';
 import { Threshold } from './task-fields.ts';
 import { Issuer } from './users.ts';
 
@@ -115,6 +116,9 @@ export const RunResult = Type.Object(
     configSnapshot: Type.Record(Type.String(), Type.Unknown(), { description: 'The task as it ran, secrets masked' }),
     summary: RunSummary,
     thresholds: Type.Array(ThresholdResult),
+    rfc2544: Type.Optional(
+      Type.Array(Rfc2544Result, { description: 'Of runs that made such trials, by size of frames' }),
+    ),
   },
   { title: 'RunResult' },
 );
@@ -174,14 +178,17 @@ export const RunDump = Type.Object(
     direction: OneOf(['both', 'rx', 'tx']),
     size: Type.Integer(),
     packets: Type.Integer(),
-    truncated: Type.Boolean(),
-    sha256: Type.String(),
+    drops: Type.Integer({ description: 'Packets that the machine of the agent had no room for' }),
+    truncated: Type.Boolean({ description: 'There was more than it holds' }),
+    sha256: Type.String({ description: 'Empty while it is captured' }),
     firstAt: MaybeTimestamp,
     lastAt: MaybeTimestamp,
-    ready: Type.Boolean(),
+    ready: Type.Boolean({ description: 'It can be downloaded' }),
+    problem: Type.String({ description: 'Why it is not whole, or will never be ready; empty when all is well' }),
   },
   { title: 'RunDump' },
 );
+export type RunDump = Static<typeof RunDump>;
 
 /** Values of metrics at a moment. `labels` say which agent, plugin or target. */
 export const MetricSnapshot = Type.Object(

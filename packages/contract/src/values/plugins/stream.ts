@@ -5,6 +5,7 @@ import { item, listOf, maybeGroup, maybeNumber, maybeText, maybeWhole, valuesOf 
 import { bytes, counter, errorsOf, gauge, latency, loadMetricsOf } from './metric.ts';
 import { definePlugin } from './plugin.ts';
 import { fileId, maybeIdOf, plainCategories } from './reference.ts';
+import { rfc2544 } from './rfc2544.ts';
 import { frameMembers } from './traffic-members.ts';
 
 const frameBytes = (description: string) => Type.Integer({ minimum: 64, maximum: 16_000, description });
@@ -85,6 +86,7 @@ const schema = valuesOf({
       maximum: 100,
     }),
   }),
+  rfc2544,
   ...packetLoad,
   invalidChecksum: flag('Wrong checksums'),
   maxStreams: whole('Streams with addresses and sequence numbers of their own', 1, [1, 1_000_000]),
@@ -116,6 +118,11 @@ export const stream = definePlugin({
       },
       duration: { mode: 'time', seconds: 10 },
     },
+    {
+      sources: [{ agent: { id: 1 } }],
+      targets: [{ agent: { id: 2 } }],
+      rfc2544: { frameSizes: [64, 512, 1518], tests: ['throughput', 'latency'], trialSec: 10 },
+    },
   ],
   metrics: [
     counter('stream.sent', 'Frames sent', { better: 'higher' }),
@@ -125,6 +132,7 @@ export const stream = definePlugin({
     counter('stream.reordered', 'Frames out of order', { better: 'lower' }),
     counter('stream.duplicates', 'Frames that arrived twice', { better: 'lower' }),
     counter('stream.misdirected', 'Frames that arrived where they were not meant for', { better: 'lower' }),
+    counter('stream.strays', 'Frames of trials that had ended before they arrived', { better: 'lower' }),
     counter('stream.bufferDrops', 'Frames that arrived and were not looked at in time', { better: 'lower' }),
     counter('stream.queueFull', 'Frames the card had no room for', { better: 'lower' }),
     latency('stream.latency', 'One way'),

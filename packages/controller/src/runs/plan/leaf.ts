@@ -1,6 +1,7 @@
 import { type ConfigurationEntry, entriesOf, type FoundEntry, suitePluginId } from '@rushhour/contract';
 import type { PlanIssues } from './plan-issues.ts';
 import { type CheckedValues, checkValues } from './plugin-values.ts';
+import { trialSecondsOf } from './plugins/stream-trials.ts';
 
 /** An entry of a task, or one inside a suite: what is planned. */
 export interface Leaf extends FoundEntry {
@@ -38,7 +39,7 @@ export const leavesOf = (
       if (values !== undefined) tellUnavailable(entry, issues);
       continue;
     }
-    const leaf = { ...entry, values: untilDone(entry, values), startAfterSec: 0 };
+    const leaf = { ...entry, values: lasting(entry, values, issues), startAfterSec: 0 };
     if (entry.isChild) suites.get(entry.index)?.push(leaf);
     else leaves.push(leaf);
   }
@@ -48,11 +49,17 @@ export const leavesOf = (
   return [...leaves, ...staged].sort((a, b) => a.index - b.index);
 };
 
-/** Security tests last until everything was tried, unless a time is set. */
-const untilDone = ({ plugin, values: written }: FoundEntry, values: CheckedValues): CheckedValues =>
-  plugin?.kind === 'security' && written['duration'] === undefined
-    ? { ...values, duration: { ...values.duration, mode: 'continuous' } }
-    : values;
+/** Security tests last until everything was tried, unless a time is set; trials as long as they take at most. */
+const lasting = ({ plugin, path, values: written }: FoundEntry, values: CheckedValues, issues: PlanIssues) => {
+  const seconds = plugin?.name === 'stream' ? trialSecondsOf(values) : undefined;
+  if (seconds !== undefined) {
+    const message = `the trials decide how long they take: ${seconds} seconds at most`;
+    if (written['duration'] !== undefined) issues.warning(`${path}/values/duration`, 'MEMBER_IGNORED', message);
+    return { ...values, duration: { mode: 'time', seconds, rampUpSec: 0, warmUpSec: 0, rampDownSec: 0 } as const };
+  }
+  if (plugin?.kind !== 'security' || written['duration'] !== undefined) return values;
+  return { ...values, duration: { ...values.duration, mode: 'continuous' as const } };
+};
 
 const tellUnavailable = ({ plugin, path }: FoundEntry, issues: PlanIssues) => {
   const needs = plugin?.requires.length ? `; it needs: ${plugin.requires.join('; ')}` : '';

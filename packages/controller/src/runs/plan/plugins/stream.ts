@@ -1,13 +1,16 @@
 import type { StreamValues } from '@rushhour/contract';
-import type { StreamClientConfig, StreamServerConfig } from '@rushhour/protocol';
+import type { Rfc2544Plan, StreamClientConfig, StreamServerConfig } from '@rushhour/protocol';
 import { payloadAt } from '../payloads.ts';
 import { wantedVersion } from '../places.ts';
 import { type PlanScope, pointerIn } from '../plan-scope.ts';
 import type { ClientDraft, ClientPart, Traffic } from '../traffic.ts';
 import { headersOf, leastFrameBytes } from './stream-headers.ts';
+import { tellManyTargets, trialsOf } from './stream-trials.ts';
 
 const mostFrameBytes = 16_000;
 const ringBytes = 67_108_864;
+/** A trial must not be lost for want of room here. */
+const trialRingBytes = 268_435_456;
 
 type Sizes = StreamClientConfig['sizes'];
 
@@ -19,19 +22,28 @@ interface Wish {
 /** Frames and what counts them. */
 export const planStream = (scope: PlanScope): Traffic => {
   const values = scope.leaf.values as unknown as StreamValues;
+  const trials = trialsOf(scope, values);
   const sizes = sizesOf(scope, values);
   const wish = wishOf(scope, values);
   const fill = payloadAt(scope, { ...values.payload, size: mostFrameBytes }, 'payload').payload;
   tellUnmeasured(scope, values);
   tellTunnel(scope, values);
   const isUdp = values.payload.protocol === 'udp' && values.payload.tunnel === undefined;
-  const server: Omit<StreamServerConfig, 'listen'> = { role: 'server', protocol: isUdp ? 'udp' : 'other', ringBytes };
+  const server: Omit<StreamServerConfig, 'listen'> = {
+    role: 'server',
+    protocol: isUdp ? 'udp' : 'other',
+    ringBytes: trials === undefined ? ringBytes : trialRingBytes,
+    countsTrials: trials !== undefined,
+  };
   return {
     engine: 'stream',
     transport: 'udp',
     usualPorts: '15009',
     rates: [wish.unit === 'linePct' ? undefined : wish.load],
-    client: (part) => clientOf(values, { part, sizes, wish, fill }),
+    client(part) {
+      if (trials !== undefined) tellManyTargets(scope, part);
+      return clientOf(values, { part, sizes, wish, fill, trials });
+    },
     server: () => ({ config: server }),
   };
 };
@@ -55,12 +67,12 @@ const tellTunnel = (scope: PlanScope, { payload: { tunnel } }: StreamValues): vo
 
 /** The load of the whole entry, or of each agent where it is a part of its line. */
 const wishOf = (scope: PlanScope, values: StreamValues): Wish => {
-  const { packetsPerSecond, ppsUnlimited, isServer, payload } = values;
+  const { packetsPerSecond, ppsUnlimited, isServer, payload, rfc2544 } = values;
   if (ppsUnlimited) return { load: undefined, unit: 'pps' };
   if (packetsPerSecond !== undefined) return { load: packetsPerSecond, unit: 'pps' };
   if (payload.rateBps !== undefined) return { load: payload.rateBps, unit: 'bps' };
   if (payload.linePct !== undefined) return { load: payload.linePct, unit: 'linePct' };
-  if (!isServer) {
+  if (!isServer && rfc2544 === undefined) {
     const message = 'is required, or payload.rateBps, payload.linePct or ppsUnlimited';
     scope.issues.error(pointerIn(scope, 'packetsPerSecond'), 'RATE_MISSING', message);
   }
@@ -100,9 +112,10 @@ interface Work {
   readonly sizes: Sizes;
   readonly wish: Wish;
   readonly fill: object;
+  readonly trials: Rfc2544Plan | undefined;
 }
 
-const clientOf = (values: StreamValues, { part, sizes, wish, fill }: Work): ClientDraft => {
+const clientOf = (values: StreamValues, { part, sizes, wish, fill, trials }: Work): ClientDraft => {
   const { load, unit } = wish;
   const rate = unit === 'linePct' ? load : part.rate(load);
   const config: Omit<StreamClientConfig, 'fill'> & { fill: object } = {
@@ -118,9 +131,10 @@ const clientOf = (values: StreamValues, { part, sizes, wish, fill }: Work): Clie
     modifiers: values.payload.modifiers,
     fill,
     hasWrongChecksums: values.invalidChecksum,
+    ...(trials !== undefined && { rfc2544: trials }),
   };
   const bytes = meanBytesOf(sizes);
   const txPps = rate === undefined || unit === 'linePct' ? 0 : unit === 'bps' ? rate / (8 * bytes) : rate;
   const figures = { connections: 0, opens: 0, txPps, rxPps: 0, txBps: txPps * 8 * bytes, rxBps: 0 };
-  return { config, hasRate: rate !== undefined && unit === 'pps', figures };
+  return { config, hasRate: rate !== undefined && unit === 'pps' && trials === undefined, figures };
 };
