@@ -1,0 +1,124 @@
+import { describe, expect, it } from 'vitest';
+import { runToEnd, untilStatus } from '../system/system.ts';
+import { seriousViolations } from './browser.ts';
+import { useLab } from './lab.ts';
+
+const lab = useLab();
+const phone = { width: 390, height: 844 };
+
+const wafTask = () => ({
+  comment: 'attacks',
+  configuration: [
+    {
+      plugin: { id: 15 },
+      values: {
+        sources: [{ agent: { id: lab.client.id } }],
+        targets: [{ agent: { id: lab.server.id }, ports: String(lab.server.port) }],
+        wafModules: {
+          modules: [{ name: 'xss', placeholders: ['url-param'], maxRequests: 6 }],
+          benign: { enabled: true, sample: 4, placeholders: ['url-param'] },
+          ...{ ratePerSecond: 50, concurrency: 4 },
+        },
+      },
+    },
+  ],
+});
+
+const template = (id: string, path: string) =>
+  `id: ${id}\ninfo:\n  name: ${id}\n  author: us\n  severity: high\nhttp:\n  - method: GET\n    path:\n      - "${path}"\n`;
+
+describe('the page of a security test', () => {
+  it('shows rates, categories, what differs from the run before, and every attempt', async () => {
+    const { id } = await runToEnd(lab.system.client, wafTask());
+    const { data } = await lab.system.client.tasks.start({ params: { id } });
+    await untilStatus(lab.system.client, id, [7]);
+    const { page, problems, context } = await lab.signedIn(`/tasks/${id}/runs/${data.runId}`);
+    const panel = page.getByRole('region', { name: 'What became of the attacks' });
+    await panel.getByText('Attacks stopped').waitFor();
+    await panel.getByText(/^between 0\.0 % and \d+\.\d %, from 6/).waitFor();
+    await panel.getByText('It did with every attack what it did before.').waitFor();
+    await panel.getByRole('row', { name: /^xss .*6 0 0 6 0 0 %$/ }).waitFor();
+    await panel.getByText('10 of 10', { exact: true }).waitFor();
+    const attack = panel.getByRole('button', { name: /^xss \d+$/ }).first();
+    const name = (await attack.textContent()) ?? '';
+    await panel.getByLabel('Find attempts').fill(name);
+    await panel.getByText(/^[1-6] of 10$/).waitFor();
+    expect(page.url()).toContain('find=xss');
+    await attack.click();
+    const dialog = page.getByRole('dialog', { name });
+    await dialog.getByText('passed', { exact: true }).waitFor();
+    expect(await dialog.getByRole('region', { name: 'Request' }).textContent()).toContain('GET /');
+    expect(await seriousViolations(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+    await page.setViewportSize(phone);
+    await page.waitForFunction(() => document.documentElement.scrollWidth <= window.innerWidth);
+    expect(await seriousViolations(page)).toEqual([]);
+    expect(problems).toEqual([]);
+    await context.close();
+  });
+});
+
+describe('the page of signatures', () => {
+  it('imports templates and tells of each what became of it', async () => {
+    const { page, problems, context } = await lab.signedIn('/resources/cve');
+    await page.getByRole('button', { name: 'Import' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Import signatures' });
+    const good = template('a-good-one', '{{BaseURL}}/?q=1');
+    await dialog.locator('input[type=file]').setInputFiles({
+      name: 'good.yaml',
+      mimeType: 'application/yaml',
+      buffer: Buffer.from(good),
+    });
+    await dialog.getByRole('button', { name: 'Import' }).click();
+    await dialog.getByRole('row', { name: /a-good-one imported/ }).waitFor();
+    await dialog.locator('input[type=file]').setInputFiles({
+      name: 'bad.yaml',
+      mimeType: 'application/yaml',
+      buffer: Buffer.from(template('a-bad-one', 'http://victim.com/?q=1')),
+    });
+    await dialog.getByRole('button', { name: 'Import' }).click();
+    await dialog.getByRole('row', { name: /a-bad-one refused .*victim\.com/ }).waitFor();
+    expect(await seriousViolations(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Close' }).last().click();
+    await page.getByRole('link', { name: 'a-good-one' }).waitFor();
+    expect(problems).toEqual([]);
+    await context.close();
+  });
+});
+
+describe('the page of samples', () => {
+  it('imports what is known of samples, row by row', async () => {
+    const { page, problems, context } = await lab.signedIn('/resources/malware');
+    await page.getByRole('button', { name: 'Import' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Import samples' });
+    const known = 'a'.repeat(64);
+    await dialog.locator('input[type=file]').setInputFiles({
+      name: 'known.csv',
+      mimeType: 'text/csv',
+      buffer: Buffer.from(`sha256,family\n${known},test\nnonsense,test\n`),
+    });
+    await dialog.getByRole('button', { name: 'Import' }).click();
+    await dialog.getByRole('row', { name: new RegExp(`${known} created`) }).waitFor();
+    await dialog.getByText(/1 created, 1 skipped/).waitFor();
+    expect(await seriousViolations(page)).toEqual([]);
+    expect(problems).toEqual([]);
+    await context.close();
+  });
+});
+
+describe('the page of campaigns', () => {
+  it('lists them by technique and shows their steps', async () => {
+    const { page, problems, context } = await lab.signedIn('/campaigns?technique=T1071');
+    await page.getByRole('heading', { name: 'Campaigns' }).waitFor();
+    await page
+      .getByRole('cell', { name: /T1071\.004/ })
+      .first()
+      .waitFor();
+    expect(await page.getByRole('cell', { name: 'T1046', exact: true }).count()).toBe(0);
+    await page.getByRole('table').getByRole('button').first().click();
+    await page.getByRole('dialog').getByRole('listitem').first().waitFor();
+    expect(await seriousViolations(page)).toEqual([]);
+    expect(problems).toEqual([]);
+    await context.close();
+  });
+});
