@@ -117,7 +117,7 @@ export type Rfc2544Record = Static<typeof Rfc2544Record>;
 
 /** A search that has not come close enough after so many trials ends with what it has. */
 export const mostTrialsOf = ({ resolutionPct }: Pick<Rfc2544Plan, 'resolutionPct'>): number =>
-  8 + Math.ceil(Math.log2(100 / resolutionPct));
+  10 + Math.ceil(Math.log2(100 / resolutionPct));
 
 const lossSteps = 10;
 const talkSec = 1;

@@ -29,7 +29,7 @@ const askAtStartMs = 3000;
 const sliceMs = 1;
 const gaugeMs = 100;
 const downRetryMs = 5;
-const batchCount = 128;
+const batchCount = Number(process.env['BC'] ?? 128);
 
 /** Sends the frames of all streams at the ordered rate. */
 class StreamClient implements Run, Pausable, LoadChangeable {

@@ -1,6 +1,7 @@
 import type { MetricValue } from '@rushhour/contract';
 import type { SecurityReport, ShownAttempt } from '../../attacks/security-report.ts';
 import type { ReportData } from './report-data.ts';
+import { rfc2544Head, rfc2544Lines } from './rfc2544-lines.ts';
 
 const members = ['sum', 'rate', 'count', 'min', 'max', 'avg', 'p50', 'p90', 'p95', 'p99', 'p999', 'last'] as const;
 
@@ -55,9 +56,13 @@ const attemptsCsv = ({ attempts }: SecurityReport): string => {
   return head + rows.join('');
 };
 
-/** One line for each metric of each entry and side, or of a security test for each attempt, as RFC 4180 has it. */
+/**
+ * One line for each metric of each entry and side, as RFC 4180 has it; of a security test for each attempt, of trials by
+ * RFC 2544 for each result.
+ */
 export const csvReport = ({ run, security }: ReportData): string => {
   if (security !== null) return attemptsCsv(security);
+  if (run.rfc2544 !== undefined) return [rfc2544Head, ...rfc2544Lines(run.id, run.rfc2544)].map(line).join('');
   const head = line(['run', 'entry', 'plugin', 'role', 'window', 'seconds', 'metric', 'unit', 'type', ...members]);
   const rows = run.summary.flatMap(({ configurationIndex, plugin, role, window, seconds, metrics }) =>
     metrics.map((metric) =>

@@ -2,6 +2,7 @@ import type { MetricValue, RunSummary } from '@rushhour/contract';
 import { cell, escaped, table } from './html-parts.ts';
 import { numberText } from './number-text.ts';
 import { type ReportData, statusNames, verdictNames } from './report-data.ts';
+import { rfc2544Section } from './rfc2544-section.ts';
 import { securitySection } from './security-section.ts';
 import { svgChart } from './svg-chart.ts';
 
@@ -9,6 +10,7 @@ export const reportSections = [
   'summary',
   'thresholds',
   'security',
+  'rfc2544',
   'charts',
   'metrics',
   'agents',
@@ -105,6 +107,7 @@ const writers: Record<ReportSection, readonly [string, (data: ReportData) => str
   summary: ['Summary', summaryOf],
   thresholds: ['Thresholds', thresholdsOf],
   security: ['Security', ({ security }) => securitySection(security)],
+  rfc2544: ['RFC 2544', ({ run }) => rfc2544Section(run.rfc2544 ?? [])],
   charts: [
     'Charts',
     ({ charts }) =>
@@ -123,6 +126,7 @@ const writers: Record<ReportSection, readonly [string, (data: ReportData) => str
 export const htmlReport = (data: ReportData, wanted: readonly ReportSection[] = reportSections): string => {
   const body = wanted
     .filter((name) => name !== 'security' || data.security !== null)
+    .filter((name) => name !== 'rfc2544' || data.run.rfc2544 !== undefined)
     .map((name) => section(writers[name][0], writers[name][1](data)))
     .join('');
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${escaped(data.title)}</title><style>${style}</style></head><body><header><h1>${escaped(data.title)}</h1><p>Run ${data.run.number} of task ${data.run.taskID}</p></header>${body}<footer>Rushhour · ${escaped(data.generatedAt)} · definition ${escaped(data.run.definitionHash)}</footer></body></html>`;

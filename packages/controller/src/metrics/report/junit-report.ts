@@ -59,6 +59,19 @@ const attackCases = ({ security }: ReportData): Case[] => {
   });
 };
 
+/** One case for each size of frames: whether anything came through, and whether it was the path that was measured. */
+const trialCases = ({ run }: ReportData): Case[] =>
+  (run.rfc2544 ?? []).flatMap(({ frameSize, throughput }) => {
+    if (throughput === undefined) return [];
+    const { fps, limit } = throughput;
+    const isAgents = limit === 'generator' || limit === 'receiver';
+    return {
+      name: `RFC 2544: frames of ${frameSize} bytes come through`,
+      failure: fps === 0 ? 'no rate was found at which they do' : '',
+      skipped: isAgents ? `${Math.round(fps)} frames a second were the limit of the ${limit}, not of the path` : '',
+    };
+  });
+
 const caseXml = (suite: string, { name, failure, skipped }: Case): string => {
   const inner = failure
     ? `<failure message="${text(failure)}"/>`
@@ -70,7 +83,7 @@ const caseXml = (suite: string, { name, failure, skipped }: Case): string => {
 
 /** For build servers: the end of the run, its validity and each threshold are test cases. */
 export const junitReport = (data: ReportData): string => {
-  const cases = [...casesOf(data), ...attackCases(data)];
+  const cases = [...casesOf(data), ...attackCases(data), ...trialCases(data)];
   const failures = cases.filter(({ failure }) => failure !== '').length;
   const skipped = cases.filter(({ failure, skipped: why }) => failure === '' && why !== '').length;
   const counts = `tests="${cases.length}" failures="${failures}" errors="0" skipped="${skipped}"`;

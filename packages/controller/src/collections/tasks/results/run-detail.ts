@@ -1,5 +1,6 @@
 import { type RunResult, type RunSummary, secretMask, type Threshold, type ThresholdResult } from '@rushhour/contract';
 import type { Metrics } from '../../../metrics/metrics.ts';
+import { readRfc2544 } from '../../../metrics/rfc2544.ts';
 import { isTerminal } from '../../../runs/task-state.ts';
 import type { Executor } from '../../../store/database.ts';
 import { runEventsOf } from '../../../store/run-events.ts';
@@ -71,10 +72,12 @@ export const readRunResult = async (
 ): Promise<RunResult> => {
   const { read, metrics } = deps;
   const [shown] = await readRuns(read, [run]);
+  const rfc2544 = await readRfc2544(read, run);
   return {
     ...(shown as NonNullable<typeof shown>),
     configSnapshot: configSnapshotOf(run),
     summary: await readRunSummary(metrics, run, isFull),
     thresholds: await readThresholds(read, metrics, run),
+    ...(rfc2544 !== undefined && { rfc2544 }),
   };
 };
