@@ -5,6 +5,7 @@ import type { Chore } from './housekeeping.ts';
 import { sweepIdempotencyKeys } from './http/idempotency.ts';
 import { sweepSessions } from './identity/sessions.ts';
 import type { Runs } from './runs/create-runs.ts';
+import type { DumpKeeper } from './runs/dumps/dump-keeper.ts';
 import { sweepHealth } from './store/agent-health.ts';
 import { sweepLogs } from './store/agent-logs.ts';
 import { sweepDrafts } from './store/ai-drafts.ts';
@@ -19,11 +20,12 @@ interface Parts {
   settings: SettingsStore;
   files: FileService;
   runs: Runs;
+  dumps: DumpKeeper;
   approvals: Approvals;
 }
 
 /** What is tidied up now and then. */
-export const choresOf = ({ store, settings, files, runs, approvals }: Parts): Chore[] => [
+export const choresOf = ({ store, settings, files, runs, dumps, approvals }: Parts): Chore[] => [
   { name: 'sessions', everyMs: hourMs, run: () => store.database.transaction(sweepSessions) },
   { name: 'uploads', everyMs: hourMs / 4, run: () => files.expireUploads() },
   {
@@ -41,6 +43,7 @@ export const choresOf = ({ store, settings, files, runs, approvals }: Parts): Ch
   { name: 'restarts', everyMs: 2000, run: () => approvals.continueRestarts() },
   { name: 'drafts', everyMs: hourMs, run: () => sweepDrafts(store.database) },
   { name: 'runs', everyMs: hourMs, run: () => runs.sweep() },
+  { name: 'dumps', everyMs: hourMs / 60, run: () => dumps.sweep() },
   { name: 'health of agents', everyMs: hourMs / 6, run: () => sweepHealth(store.database) },
   {
     name: 'logs of agents',

@@ -90,7 +90,7 @@ export const startController = async (config: Config) => {
     isSchedulerAlive: () => housekeeping.isAlive(),
     agentsOnline: () => agents.gateway.onlineCount(),
   });
-  const { planner, calendar, metrics, runs, ...conducting } = createRunService({
+  const { planner, calendar, metrics, runs, dumps, ...conducting } = createRunService({
     ...{ config, store, settings, bus, log, agents },
     files: storage.files,
     copies,
@@ -98,7 +98,10 @@ export const startController = async (config: Config) => {
     diskUsedPct: health.diskUsedPct,
   });
   const { approvals, drafts } = createApprovalService({ store, settings, bus, runs, planner });
-  const housekeeping = startHousekeeping(choresOf({ store, settings, files: storage.files, runs, approvals }), log);
+  const housekeeping = startHousekeeping(
+    choresOf({ store, settings, files: storage.files, runs, dumps, approvals }),
+    log,
+  );
   const services = {
     store,
     settings,

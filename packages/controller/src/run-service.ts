@@ -12,6 +12,7 @@ import { planSamples } from './malware/plan-samples.ts';
 import type { TaskCopies } from './malware/task-copies.ts';
 import { createMetrics } from './metrics/metrics.ts';
 import { createRuns } from './runs/create-runs.ts';
+import { createDumpKeeper } from './runs/dumps/dump-keeper.ts';
 import { createPlanner } from './runs/plan/create-planner.ts';
 import { createCalendar } from './runs/schedules/calendar.ts';
 import { startScheduler } from './runs/schedules/scheduler.ts';
@@ -68,15 +69,19 @@ export const createRunService = ({
     diskUsedPct,
     databaseUrl: config.databaseUrl,
   });
+  const { blobs, isUsed } = files;
+  const dumps = createDumpKeeper({ store, settings, log, gateway, blobs, isUsed });
   const scheduler = startScheduler({ store, bus, log, runs });
   return {
     planner,
     calendar: createCalendar({ store, planner }),
     metrics,
     runs,
+    dumps,
     close: async () => {
       await scheduler.close();
       await runs.close();
+      await dumps.close();
       await metrics.close();
     },
   };

@@ -20,6 +20,7 @@ export type { CaptureFormat } from './capture-format.ts';
 export { CaptureReader } from './capture-reader.ts';
 export { type CaptureSource, packetsOf, readCapture } from './capture-source.ts';
 export { CaptureWriter, type WritablePacket, type WriterOptions } from './capture-writer.ts';
+export { filterCapture } from './filter-capture.ts';
 export { Frame } from './frame.ts';
 export { ethernetFrame, ipPacket, tcpPacket, udpDatagram, udpPacket } from './frame-builder.ts';
 export { type LiveCounts, type LiveFrame, LiveWriter } from './live-writer.ts';
@@ -28,7 +29,10 @@ export { type PacketRow, type PacketRows, packetRows, type RowSelection } from '
 export { PcapError, type PcapErrorCode } from './pcap-error.ts';
 export type { PcapInfo, PcapSession, PcapStep, PcapWarning, StepEncoding } from './pcap-info.ts';
 export { contentKeyOf, KEY_BYTES } from './replay/content-key.ts';
+export { type DestinationSet, destinationsInto } from './replay/destinations.ts';
 export { dissectEthernet } from './replay/fit-to-mtu.ts';
+export { replaceAddress } from './replay/frame-checksums.ts';
+export type { ClientPlace } from './replay/frame-rewriter.ts';
 export { ReplayCapture, type ReplayFrame, type ReplayOutcome, type ReplaySelection } from './replay/replay-capture.ts';
 export type { NewEnds, ReplayRules } from './replay/replay-rules.ts';
 export type { StepWindow } from './step-recorder.ts';

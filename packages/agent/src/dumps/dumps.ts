@@ -25,6 +25,8 @@ interface CapturedRun {
   /** How often a capture was begun: dumps of a later one have other names. */
   begun: number;
   usedBytes: number;
+  /** What is captured now. */
+  wish: Capture | null;
   capture: RunCapture | undefined;
   /** Changes follow one another. */
   turn: Promise<unknown>;
@@ -63,18 +65,20 @@ export class Dumps {
     }
   }
 
-  /** Captures for a run from now on; resolves when it does, with what stands against it. */
-  async begin(of: { runId: number; epoch: number }, orders: readonly Order[], capture: Capture): Promise<string[]> {
-    const run: CapturedRun = { of, orders, begun: 0, usedBytes: 0, capture: undefined, turn: Promise.resolve() };
+  /** Captures so from now on, or no longer; resolves when it does, with what stands against it. */
+  async change(
+    { runId, epoch }: { runId: number; epoch: number },
+    orders: readonly Order[],
+    capture: Capture | null,
+  ): Promise<string[]> {
+    const of = { runId, epoch };
+    const fresh = { of, orders, begun: 0, usedBytes: 0, wish: null, capture: undefined, turn: Promise.resolve() };
+    const run: CapturedRun = this.#runs.get(keyOf(of)) ?? fresh;
     this.#runs.set(keyOf(of), run);
-    return this.#inTurn(run, () => this.#start(run, capture));
-  }
-
-  /** Captures otherwise, or no longer. */
-  async change(of: { runId: number; epoch: number }, orders: readonly Order[], capture: Capture | null) {
-    const run = this.#runs.get(keyOf(of));
-    if (run === undefined) return capture === null ? [] : this.begin(of, orders, capture);
     return this.#inTurn(run, async () => {
+      // A command may come twice.
+      if (JSON.stringify(run.wish) === JSON.stringify(capture)) return [];
+      run.wish = capture;
       await this.#stop(run);
       return capture === null ? [] : this.#start(run, capture);
     });

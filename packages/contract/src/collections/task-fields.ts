@@ -93,9 +93,12 @@ export type ConfigurationEntry = Static<typeof ConfigurationEntry>;
 export const Dumps = Type.Object(
   {
     enabled: Type.Optional(Type.Boolean({ description: 'Capture on the agents while the task runs' })),
-    captureArp: Type.Optional(Type.Boolean()),
+    captureArp: Type.Optional(Type.Boolean({ description: 'ARP as well' })),
     savelen: Type.Optional(
       Type.Integer({ minimum: 0, maximum: 262_144, description: 'Bytes kept of each packet; 0 = as the settings say' }),
+    ),
+    keep: Type.Optional(
+      OneOf(['first', 'newest'], { description: 'Which packets stay when there are more than the settings allow' }),
     ),
   },
   { title: 'Dumps', ...closed },

@@ -165,7 +165,14 @@ export const runResultRoutes = {
     ...get(':id/runs/:runId/dumps/:dumpId', 'Download a packet dump'),
     access: 'tasks.dumps',
     params: Type.Object({ ...RunParams.properties, dumpId: Id }),
-    query: Type.Object({ filter: Type.Optional(Type.String({ maxLength: 1024, description: 'BPF expression' })) }),
+    query: Type.Object({
+      filter: Type.Optional(
+        Type.String({
+          maxLength: 1024,
+          description: 'Only these packets: `tcp`, `udp`, `host ADDRESS`, `port NUMBER`, joined by `and`',
+        }),
+      ),
+    }),
     download: ['application/x-pcapng'],
     errors: [404, 409, 413],
   }),

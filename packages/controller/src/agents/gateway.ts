@@ -1,4 +1,4 @@
-import type { HeldRun, Question, RunReport, ToAgent } from '@rushhour/protocol';
+import type { DumpState, HeldRun, Question, RunReport, ToAgent } from '@rushhour/protocol';
 
 /** What an agent reports when it connects. */
 export interface Arrival {
@@ -18,6 +18,8 @@ export interface AgentListener {
   /** Silent for too long, blocked or removed. */
   lost?(agentId: number, reason: string): void;
   report?(agentId: number, report: RunReport): void;
+  /** How far packet dumps on the agent are. */
+  dumps?(agentId: number, dumps: readonly DumpState[]): void;
 }
 
 /** Agents as the rest of the controller sees them: numbers one can send to. */

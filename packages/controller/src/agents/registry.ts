@@ -1,4 +1,4 @@
-import type { RunReport, ToAgent, ToController } from '@rushhour/protocol';
+import type { DumpState, RunReport, ToAgent, ToController } from '@rushhour/protocol';
 import type { Logger } from 'pino';
 import type { Bus } from '../bus/local.ts';
 import { agentStatus } from '../store/agents.ts';
@@ -121,6 +121,10 @@ export class Registry implements AgentGateway {
 
   report(agentId: number, report: RunReport) {
     this.#listeners.tell((listener) => listener.report?.(agentId, report));
+  }
+
+  dumps(agentId: number, dumps: readonly DumpState[]) {
+    this.#listeners.tell((listener) => listener.dumps?.(agentId, dumps));
   }
 
   /** A connection ended. Unless the agent said goodbye it has some time to come back. */

@@ -149,6 +149,9 @@ const hear = (presence: Presence, connection: Connection, message: ToController,
     case 'logs':
       logs.add(presence.agentId, message.lines);
       break;
+    case 'dumps':
+      registry.dumps(presence.agentId, message.dumps);
+      break;
     case 'answer':
       connection.settle(message);
       break;

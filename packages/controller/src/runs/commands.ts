@@ -19,13 +19,14 @@ interface Situation {
 
 const ofRun = ({ id, epoch }: RunRecord) => ({ runId: id, epoch });
 
-const prepare = (run: RunRecord, { orders, files }: AgentPlan): DueCommand => ({
+const prepare = (run: RunRecord, { orders, files, capture }: AgentPlan): DueCommand => ({
   key: 'prepare',
   command: {
     type: 'prepare',
     ...ofRun(run),
     orders: orders.map(({ order }) => ({ ...order, ...ofRun(run) })),
     files: [...files],
+    ...(capture && { capture }),
   },
 });
 
@@ -40,6 +41,17 @@ const loads = (run: RunRecord, { orders }: RunAgentRecord): DueCommand[] =>
           },
         ],
   );
+
+/** What is captured now, where that was changed. */
+const captures = (run: RunRecord): DueCommand[] =>
+  run.capture.wish === undefined
+    ? []
+    : [
+        {
+          key: `capture ${run.capture.revision}`,
+          command: { type: 'capture', ...ofRun(run), capture: run.capture.wish },
+        },
+      ];
 
 /** Servers answer until the last client has ended, unless everything shall end at once. */
 const stop = ({ run, areClientsOpen }: Situation, agent: RunAgentRecord): DueCommand[] => {
@@ -62,10 +74,15 @@ const commandsFor = (situation: Situation, agent: RunAgentRecord, plan: AgentPla
       return [{ key: 'start', command: { type: 'start', ...ofRun(run), at: run.t0 ?? 0 } }];
     case runStatus.running: {
       const resume: DueCommand = { key: `resume ${run.pausedMs}`, command: { type: 'resume', ...ofRun(run) } };
-      return run.pausedMs > 0 ? [resume, ...loads(run, agent)] : loads(run, agent);
+      const changes = [...loads(run, agent), ...captures(run)];
+      return run.pausedMs > 0 ? [resume, ...changes] : changes;
     }
     case runStatus.paused:
-      return [{ key: `pause ${run.pausedAt}`, command: { type: 'pause', ...ofRun(run) } }, ...loads(run, agent)];
+      return [
+        { key: `pause ${run.pausedAt}`, command: { type: 'pause', ...ofRun(run) } },
+        ...loads(run, agent),
+        ...captures(run),
+      ];
     case runStatus.stopping:
       return stop(situation, agent);
     default:

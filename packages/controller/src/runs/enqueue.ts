@@ -61,6 +61,7 @@ const newRun = (start: CheckedStart, tx: Change, settings: ReturnType<SettingsSt
     definition: start.definition,
     definitionSecrets: {},
     definitionHash: definitionHash(start.definition),
+    capture: {},
     thresholds: body.thresholds ?? task.thresholds,
     agentLossPolicy: body.agentLossPolicy ?? settings.tasks.agentLossPolicy,
     summary: {},

@@ -1,4 +1,4 @@
-import { findPlugin, type LoadChange, type StopReason } from '@rushhour/contract';
+import { findPlugin, type LoadChange, type StopReason, type Task } from '@rushhour/contract';
 import type { Bus } from '../bus/local.ts';
 import { conflict } from '../errors.ts';
 import type { Change } from '../store/change.ts';
@@ -9,6 +9,7 @@ import type { SettingsStore } from '../store/settings.ts';
 import { pauseDeadline, runningDeadline, stopDeadline, type Timing } from './deadlines.ts';
 import { announce, illegalMove, moveRun } from './ledger.ts';
 import { changeLoads } from './load-change.ts';
+import { captureOf } from './plan/capture.ts';
 import { ordersOf } from './run-view.ts';
 import { allowedFrom, isActive, runStatus } from './task-state.ts';
 
@@ -123,6 +124,27 @@ export const createSteering = ({ bus, settings, timing }: Deps) => {
         announce(tx, bus, run);
       }
       return { applied, rejected };
+    },
+
+    /** Captures otherwise from now on, or begins or ceases to. Members that are left out stay as they were. */
+    changeCapture: async (tx: Change, taskId: number, dumps: Task['dumps']) => {
+      const run = await activeRun(tx, taskId);
+      if (run.status !== runStatus.running && run.status !== runStatus.paused) throw illegalMove(run);
+      const before = run.capture.dumps ?? run.definition.dumps;
+      const after = { ...before, ...dumps };
+      const agents = await runAgentsOf(tx, run.id);
+      const [was, is] = [before, after].map((wish) => captureOf(wish, settings.current().dumps, agents.length) ?? null);
+      if (JSON.stringify(was) === JSON.stringify(is)) return;
+      const patch = { capture: { dumps: after, wish: is ?? null, revision: (run.capture.revision ?? 0) + 1 } };
+      const patched = (await patchRun(tx, { id: run.id, from: [run.status], patch })) as RunRecord;
+      await appendEvent(tx, run.id, {
+        type: 'captureChanged',
+        source: sourceIn(tx),
+        message: is ? `packets are captured, up to ${is.savelen} bytes of each` : 'packets are not captured any more',
+        data: { dumps: after },
+      });
+      tx.note({ dumps: after });
+      announce(tx, bus, patched);
     },
   };
 };

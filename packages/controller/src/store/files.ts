@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Change } from './change.ts';
 import type { Executor } from './database.ts';
 import { contains, hasTags, inTexts, patternOf } from './expressions.ts';
+import { isDumpContent, isDumpPart } from './run-dumps.ts';
 import { statement } from './statement.ts';
 import { createTable } from './table.ts';
 
@@ -89,11 +90,13 @@ const madeFrom = statement((db, p: { sha256s: string }, engine) =>
 
 /** Files with this content, oldest first; without those of the malware collection. */
 export const filesWith = (executor: Executor, sha256: string) => referring.all(executor, { sha256 });
-/** Whether a file has this content, or it is a sample sealed. */
+/** Whether a file has this content, or it is a sample sealed or a packet dump. */
 export const isContentUsed = async (executor: Executor, sha256: string) =>
-  (await filesWith(executor, sha256)).length > 0 || (await sealedBy.first(executor, { sha256 })) !== undefined;
+  (await filesWith(executor, sha256)).length > 0 ||
+  (await sealedBy.first(executor, { sha256 })) !== undefined ||
+  (await isDumpContent(executor, sha256));
 export const isPartUsed = async (executor: Executor, part: string) =>
-  (await partOwner.first(executor, { part })) !== undefined;
+  (await partOwner.first(executor, { part })) !== undefined || (await isDumpPart(executor, part));
 export const filesInState = (executor: Executor, state: string) => byState.all(executor, { state });
 /** Files whose content was made from one of these contents. */
 export const filesMadeFrom = (executor: Executor, sha256s: readonly string[]) =>

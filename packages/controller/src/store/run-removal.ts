@@ -1,6 +1,7 @@
 import type { Executor } from './database.ts';
 import { inList } from './expressions.ts';
 import type { Store } from './index.ts';
+import { doomDumps } from './run-dumps.ts';
 import { statement } from './statement.ts';
 
 type Ids = { ids: string };
@@ -25,6 +26,7 @@ const remove = statement((db, p: Ids, engine) => db.deleteFrom('runs').where(inL
 /** Deletes runs with everything that belongs to them. Those under way must not be among them. */
 export const removeRuns = async (tx: Executor, runIds: readonly number[]) => {
   const ids = JSON.stringify(runIds);
+  await doomDumps(tx, runIds);
   for (const statement of [...dependent, logs, forgetInTasks, forgetInSchedules, remove]) {
     await statement.all(tx, { ids });
   }

@@ -1,5 +1,6 @@
 import type { api } from '@rushhour/contract';
 import type { Handlers } from '../../handlers.ts';
+import { dumpHandlers } from './dumps.ts';
 import { fromTemplateHandlers } from './from-template.ts';
 import { pluginHandlers } from './plugins.ts';
 import { taskRecordHandlers } from './records.ts';
@@ -12,7 +13,8 @@ import { validateHandlers } from './validate.ts';
 
 type Needs<Factory extends (deps: never) => unknown> = Parameters<Factory>[0];
 
-type Deps = Needs<typeof fromTemplateHandlers> &
+type Deps = Needs<typeof dumpHandlers> &
+  Needs<typeof fromTemplateHandlers> &
   Needs<typeof pluginHandlers> &
   Needs<typeof reportHandlers> &
   Needs<typeof runControlHandlers> &
@@ -30,6 +32,7 @@ export const taskHandlers = (deps: Deps): Handlers<typeof api.tasks> => ({
   ...runControlHandlers(deps),
   ...scheduleHandlers(deps),
   ...runResultHandlers(deps),
+  ...dumpHandlers(deps),
   ...reportHandlers(deps),
   ...transferHandlers(deps),
 });

@@ -1,5 +1,5 @@
-import type { api, StartBody } from '@rushhour/contract';
-import { ApiError, conflict, invalid, notFound } from '../../errors.ts';
+import { type api, permissions, type StartBody } from '@rushhour/contract';
+import { ApiError, conflict, forbidden, notFound } from '../../errors.ts';
 import type { Caller, Handlers } from '../../handlers.ts';
 import type { Runs } from '../../runs/create-runs.ts';
 import { isActive } from '../../runs/task-state.ts';
@@ -114,13 +114,15 @@ export const runControlHandlers = ({
         return { data };
       });
     },
-    changeLoad: ({ body: { id, changes = [], dumps } }, caller) => {
-      if (dumps !== undefined) {
-        const message = 'the capture of a task cannot be changed while it runs';
-        throw invalid([{ path: '/dumps', code: 'NOT_CHANGEABLE', message }]);
+    changeLoad: async ({ body: { id, changes = [], dumps } }, caller) => {
+      const permission = 'tasks.dumps';
+      if (dumps !== undefined && !caller.permissions.has(permissions[permission])) {
+        await store.change(withoutKey(caller), async (tx) => tx.deny({ permission, id }));
+        throw forbidden('FORBIDDEN', `this needs the permission ${permission}`, { permission });
       }
       return store.change(caller, async (tx) => {
         await assertTask(tx, id);
+        if (dumps !== undefined) await runs.changeCapture(tx, id, dumps);
         return { data: await runs.changeLoad(tx, id, changes) };
       });
     },

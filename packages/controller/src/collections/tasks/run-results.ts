@@ -41,8 +41,6 @@ type ResultHandlers = Pick<
   | 'run'
   | 'series'
   | 'runAgents'
-  | 'dumps'
-  | 'dump'
   | 'compare'
 >;
 
@@ -162,7 +160,7 @@ const history = ({ store, metrics }: Deps): Pick<ResultHandlers, 'events' | 'log
 const measurements = ({
   store: { read },
   metrics,
-}: Deps): Pick<ResultHandlers, 'series' | 'runAgents' | 'dumps' | 'dump' | 'compare'> => ({
+}: Deps): Pick<ResultHandlers, 'series' | 'runAgents' | 'compare'> => ({
   series: async ({ params, query: { metrics: names, from, to, ...query } }) => {
     const run = await findRun(read, params);
     const times = { from: from && Date.parse(from), to: to && Date.parse(to) };
@@ -176,14 +174,6 @@ const measurements = ({
     const data = [];
     for (const agent of all.slice(offset, offset + count)) data.push(await readRunAgent({ read, metrics }, agent));
     return { cursor: cursorOf(count, offset, all.length), data };
-  },
-  dumps: async ({ params }) => {
-    await findRun(read, params);
-    return { cursor: cursorOf(20, 0, 0), data: [] };
-  },
-  dump: async ({ params }) => {
-    await findRun(read, params);
-    throw notFound('dump', params.dumpId);
   },
   compare: async ({ query: { base, target, metrics: names, tolerancePct = 5 } }) => {
     const wanted = listOf(names);

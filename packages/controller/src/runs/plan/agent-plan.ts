@@ -1,5 +1,5 @@
 import type { Estimate, ValidationIssue } from '@rushhour/contract';
-import type { NeededFile, Order } from '@rushhour/protocol';
+import type { Capture, NeededFile, Order } from '@rushhour/protocol';
 import type { PlannedAttempts } from './attempts.ts';
 
 /** One order of an agent, and what the controller must know about it while it runs. */
@@ -28,6 +28,7 @@ export interface AgentPlan {
   readonly role: 'client' | 'server' | 'both';
   readonly orders: readonly PlannedOrder[];
   readonly files: readonly NeededFile[];
+  readonly capture?: Capture;
   /** Of the networks it sends from: routers that must be there. */
   readonly gateways: readonly string[];
 }

@@ -2,6 +2,7 @@ import { findPlugin } from '@rushhour/contract';
 import type { NeededFile } from '@rushhour/protocol';
 import type { AgentPlan, PlannedOrder } from './agent-plan.ts';
 import type { PlannedAttempts } from './attempts.ts';
+import { captureOf } from './capture.ts';
 import { claimsOf } from './claims.ts';
 import { serverDuration } from './durations.ts';
 import type { PlannedClient } from './plan-entry.ts';
@@ -23,11 +24,13 @@ export const agentPlans = (input: PlanInput, guard: TargetGuard, sides: Sides): 
   const add = (agentId: number, order: PlannedOrder) => byAgent.set(agentId, [...(byAgent.get(agentId) ?? []), order]);
   for (const server of sides.servers) add(server.agent.id, serverOrder(server, sides));
   for (const client of sides.clients) add(client.agent.id, clientOrder(client, input, guard));
+  const capture = captureOf(input.definition.dumps, input.dumpLimits, byAgent.size);
   return [...byAgent].map(([agentId, orders]) => ({
     agentId,
     role: roleOf(orders),
     orders,
     files: filesOf(orders, input, sides.attempts),
+    ...(capture && { capture }),
     gateways: gatewaysOf(
       sides.clients.filter(({ agent }) => agent.id === agentId),
       input,

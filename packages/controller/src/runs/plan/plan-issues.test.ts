@@ -185,7 +185,7 @@ describe('a plan tells', () => {
     const packets = entryOf(3, { ...ends, targets: [{ ip: '10.0.0.2' }], packetsPerSecond: 1 });
     expect(told(planRun(inputOf([packets], { definition: { dumps: { enabled: true } } })))).toEqual([
       'info targets LOSS_UNMEASURED',
-      'warning /dumps/enabled NOT_SUPPORTED',
+      'warning /dumps/enabled CANNOT_CAPTURE',
     ]);
   });
 

@@ -6,6 +6,7 @@ import type { RunPlan } from './agent-plan.ts';
 import { agentPlans } from './agent-plans.ts';
 import { AttemptFiles } from './attempts.ts';
 import { tellCapacity } from './capacity.ts';
+import { tellCaptures } from './capture.ts';
 import { tellDuration } from './durations.ts';
 import { estimateOf } from './estimate.ts';
 import { type Leaf, leavesOf, lengthOf } from './leaf.ts';
@@ -82,7 +83,10 @@ interface Planned {
 const tellAll = ({ definition, agents, networks }: PlanInput, { leaves, clients, servers, issues }: Planned): void => {
   tellPlanes(definition, issues);
   if (definition.dumps.enabled) {
-    issues.caveat('/dumps/enabled', 'NOT_SUPPORTED', 'agents do not capture packets: there will be no dumps');
+    tellCaptures(
+      [...clients, ...servers].map(({ agent }) => agent),
+      issues,
+    );
   }
   const cpuCores = ({ values }: Leaf) => (values['cpuCores'] as number | undefined) ?? 1;
   const senders = clients.map(({ agent, engine, leaf, path }) => ({ agent, engine, path, cpuCores: cpuCores(leaf) }));

@@ -16,7 +16,7 @@ export const scriptedGateway = (secondMs: number) => {
     send: (id, message: ToAgent) => {
       const agent = agents.get(id);
       if (agent?.isOnline !== true) return false;
-      if ('runId' in message) queueMicrotask(() => agent.obey(message));
+      if ('runId' in message && message.type !== 'forgetDump') queueMicrotask(() => agent.obey(message));
       return true;
     },
     ask: async (id, question: Question) => {

@@ -35,6 +35,7 @@ export const runOf = (run: Partial<RunRecord> = {}): RunRecord => ({
   ...{ notBefore: null, queuedAt: '', startedAt: null, finishedAt: null, deadlineAt: null, t0: 1000, plannedSec: 10 },
   ...{ pausedAt: null, pausedMs: 0, epoch: 1, attempt: 1, definitionSecrets: {}, definitionHash: '', thresholds: [] },
   definition: { comment: '', accessPlane: [], controlPlane: [], configuration: [], dumps: {} },
+  capture: {},
   ...{ agentLossPolicy: 'auto', summary: {}, pinned: false, expiresAt: null, error: '', createdAt: '', updatedAt: '' },
   ...run,
 });

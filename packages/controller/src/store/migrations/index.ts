@@ -15,6 +15,7 @@ import { malware } from './014-malware.ts';
 import { attackResults } from './015-attack-results.ts';
 import { campaigns } from './016-campaigns.ts';
 import { harScripts } from './017-har-scripts.ts';
+import { runDumps } from './018-run-dumps.ts';
 import type { Migrating } from './create-table.ts';
 
 /** In order; never changed once released, only added to. The schema version is their number. */
@@ -36,4 +37,5 @@ export const migrations: readonly ((m: Migrating) => Promise<void>)[] = [
   attackResults,
   campaigns,
   harScripts,
+  runDumps,
 ];

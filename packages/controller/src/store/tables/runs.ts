@@ -1,5 +1,5 @@
 import type { Threshold } from '@rushhour/contract';
-import type { LoadChange, OrderOutcome } from '@rushhour/protocol';
+import type { Capture, LoadChange, OrderOutcome } from '@rushhour/protocol';
 import { flag, integer, json, maybeInteger, maybeText, text } from '../column.ts';
 
 export interface RunValidity {
@@ -74,6 +74,8 @@ export const runs = {
   /** Sealed, by JSON pointer into the definition. */
   definitionSecrets: json<Record<string, string>>({}),
   definitionHash: text,
+  /** What is captured, where that was changed during the run; null when nothing is. */
+  capture: json<{ dumps?: Record<string, unknown>; wish?: Capture | null; revision?: number }>({}),
   thresholds: json<Threshold[]>([]),
   agentLossPolicy: text,
   /** Written when the run ends. */
@@ -110,4 +112,29 @@ export const runEvents = {
   source: text,
   message: text,
   data: json<Record<string, unknown>>({}),
+};
+
+/**
+ * Packet dumps, one for each interface of an agent that was captured. `state`: open while it is captured, closed when it
+ * waits on the agent, ready when its content is here, lost when it never will be, doomed when it is to be deleted.
+ */
+export const runDumps = {
+  id: integer,
+  runID: integer,
+  epoch: integer,
+  agentID: integer,
+  /** Among the dumps of the agent. */
+  name: text,
+  interface: text,
+  state: text,
+  size: integer,
+  packets: integer,
+  drops: integer,
+  truncated: flag,
+  sha256: text,
+  firstAt: maybeText,
+  lastAt: maybeText,
+  problem: text,
+  createdAt: text,
+  updatedAt: text,
 };
