@@ -2,8 +2,10 @@ import type { Engine } from '../engine.ts';
 import { application } from './application/index.ts';
 import { compromisedHost, cveReplay, fuzzing, malwareTransfer, waf } from './attack/index.ts';
 import { dns } from './dns/index.ts';
+import { harReplay } from './har-replay/index.ts';
 import { http } from './http/index.ts';
 import { icmp } from './icmp/index.ts';
+import { pcapReplay } from './pcap-replay/index.ts';
 import { statelessServer } from './stateless-server/index.ts';
 import { stream } from './stream/index.ts';
 import { tcp } from './tcp/index.ts';
@@ -17,9 +19,11 @@ const all: readonly Engine[] = [
   cveReplay,
   dns,
   fuzzing,
+  harReplay,
   http,
   icmp,
   malwareTransfer,
+  pcapReplay,
   statelessServer,
   stream,
   tcp,

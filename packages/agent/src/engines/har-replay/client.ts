@@ -1,0 +1,161 @@
+import { readFileSync } from 'node:fs';
+import type { HarOrigin, HarReplayClientConfig, HarScript } from '@rushhour/protocol';
+import type { EngineContext, Run } from '../../engine.ts';
+import { ClientLife } from '../../net/client-life.ts';
+import { LoadDriver } from '../../net/load-driver.ts';
+import { prepareSources, type SourcePool } from '../../net/source-addresses.ts';
+import { strainMetrics } from '../../net/strain-metrics.ts';
+import { clientTlsOptions } from '../../net/tls-options.ts';
+import { dial } from './dial.ts';
+import { HostMeters, ReplayMeters } from './meters.ts';
+import { User, type UserDeps } from './user.ts';
+import { createWays } from './ways.ts';
+
+type Context = EngineContext<HarReplayClientConfig>;
+
+const failurePauseMs = 100;
+const drainMs = 2000;
+const mostHosts = 32;
+
+/** Meters of each recorded host; those beyond the first share one. */
+const createHostMeters = ({ samples }: Context, origins: readonly HarOrigin[]) => {
+  const hosts = [...new Set(origins.map(({ host }) => host))];
+  const names = origins.map(({ host }) => (hosts.indexOf(host) < mostHosts ? host : 'other hosts'));
+  const byName = new Map([...new Set(names)].map((name) => [name, new HostMeters(samples.target(name))]));
+  return (origin: number) => byName.get(names[origin] ?? '') as HostMeters;
+};
+
+/** What all users have; each opens connections of its own. */
+type SharedDeps = Omit<UserDeps, 'open'> & { open: (place: number) => UserDeps['open'] };
+
+/** Lets users begin and play, as many as ordered. */
+class ReplayClient implements Run {
+  readonly #context: Context;
+  readonly #sources: SourcePool;
+  readonly #driver: LoadDriver;
+  readonly #life: ClientLife;
+  readonly #meters: ReplayMeters;
+  readonly #deps: SharedDeps;
+  readonly #active = new Set<User>();
+  readonly #over = new AbortController();
+  /** Visits that may still begin, where they are counted. */
+  #visitsLeft: number;
+  #begun = 0;
+
+  constructor(context: Context, sources: SourcePool, script: HarScript) {
+    const { config, duration, samples } = context;
+    this.#context = context;
+    this.#sources = sources;
+    this.#meters = new ReplayMeters(samples);
+    this.#visitsLeft = duration.mode === 'count' ? duration.count : Number.POSITIVE_INFINITY;
+    this.#deps = this.#createDeps(script);
+    this.#driver = new LoadDriver({
+      duration,
+      lag: samples.histogram(strainMetrics.scheduleLag),
+      load: config.usersPerSecond === undefined ? {} : { rate: config.usersPerSecond },
+      // Without a rate every place is taken once; with one, users come as long as the run lasts.
+      limit: config.usersPerSecond === undefined ? config.users : Number.POSITIVE_INFINITY,
+      begin: (place) => void this.#begin(place),
+    });
+    this.#life = this.#createLife();
+  }
+
+  start(): Promise<void> {
+    return this.#life.run(() => {
+      for (let place = 0; place < this.#context.config.users; place++) this.#driver.offer(place, performance.now());
+      this.#driver.start();
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#life.close();
+    this.#over.abort();
+    for (const user of this.#active) user.leave();
+    this.#meters.users.set(0);
+    await this.#sources.close();
+  }
+
+  #createDeps(script: HarScript): SharedDeps {
+    const { config, addressOf } = this.#context;
+    const findWay = createWays({ config, origins: script.origins, sources: this.#sources, addressOf });
+    const tls = clientTlsOptions(config.tls, []);
+    const meters = this.#meters;
+    const open = (user: number) => async (origin: number) => {
+      const lane = await dial({
+        route: findWay(origin, user),
+        origin: script.origins[origin] as HarOrigin,
+        tls,
+        counters: meters,
+        timeoutMs: config.timeoutMs,
+        signal: this.#over.signal,
+      });
+      meters.connections.add(1);
+      return lane;
+    };
+    return {
+      config,
+      script,
+      meters,
+      metersOf: createHostMeters(this.#context, script.origins),
+      open,
+      isEnding: () => this.#life.isEnding,
+      pause: (ms) => this.#pause(ms),
+    };
+  }
+
+  /** One user from its first visit to its last. */
+  async #begin(place: number): Promise<void> {
+    const { config } = this.#context;
+    const number = this.#begun++;
+    const user = new User({ ...this.#deps, open: this.#deps.open(place) });
+    this.#active.add(user);
+    const isCounted = Number.isFinite(this.#visitsLeft) && !this.#driver.isPaced;
+    const most = isCounted || config.iterations === 0 ? Number.POSITIVE_INFINITY : config.iterations;
+    for (let done = 0; done < most && this.#visitsLeft > 0 && !this.#life.isEnding; done++) {
+      this.#visitsLeft--;
+      const isWhole = await user.visit(config.firstUser + number + done * config.users);
+      // A server that is not there would otherwise be asked as fast as it can refuse.
+      if (!isWhole) await this.#pause(failurePauseMs);
+    }
+    user.leave();
+    this.#active.delete(user);
+    this.#life.settle();
+    if (this.#driver.isPaced && this.#visitsLeft > 0 && !this.#life.isEnding)
+      this.#driver.offer(place, performance.now());
+  }
+
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const { signal } = this.#context;
+      const done = () => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', done);
+        resolve();
+      };
+      const timer = setTimeout(done, ms);
+      signal.addEventListener('abort', done, { once: true });
+      if (signal.aborted) done();
+    });
+  }
+
+  #createLife(): ClientLife {
+    const { samples, signal } = this.#context;
+    return new ClientLife({
+      engine: 'har-replay',
+      samples,
+      signal,
+      drivers: [this.#driver],
+      sweepMs: 100,
+      drainMs,
+      sweep: () => this.#meters.users.set(this.#active.size),
+      isDone: () => (this.#driver.isExhausted || this.#visitsLeft <= 0) && this.#active.size === 0,
+      isIdle: () => this.#active.size === 0,
+      retire: () => {},
+    });
+  }
+}
+
+export const prepareReplayClient = async (context: Context): Promise<Run> => {
+  const script = JSON.parse(readFileSync(context.config.script, 'utf8')) as HarScript;
+  return new ReplayClient(context, await prepareSources(context.config.sources, context), script);
+};

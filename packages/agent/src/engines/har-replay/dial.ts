@@ -1,0 +1,60 @@
+import { connect as connectTcp, isIP, type Socket } from 'node:net';
+import { type ConnectionOptions, connect as connectTls, type TLSSocket } from 'node:tls';
+import type { HarOrigin } from '@rushhour/protocol';
+import { codeOf } from '../../net/error-kind.ts';
+import type { Route } from '../../net/transport.ts';
+import { H1Lane } from './h1-lane.ts';
+import { H2Lane } from './h2-lane.ts';
+import { type ByteCounters, type Lane, LaneError } from './lane.ts';
+
+export interface DialOptions {
+  readonly route: Route;
+  readonly origin: HarOrigin;
+  /** Without protocols and name, which are those of the origin. */
+  readonly tls: ConnectionOptions;
+  readonly counters: ByteCounters;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
+const open = ({ route, origin, tls }: DialOptions): { socket: Socket; ready: string } => {
+  const { address, ...from } = route;
+  const tcp = connectTcp({ host: address, noDelay: true, ...from });
+  if (!origin.isTls) return { socket: tcp, ready: 'connect' };
+  const servername = tls.servername ?? (isIP(origin.host) === 0 ? origin.host : undefined);
+  const socket = connectTls({
+    ...tls,
+    socket: tcp,
+    ALPNProtocols: origin.version === '2' ? ['h2', 'http/1.1'] : ['http/1.1'],
+    ...(servername !== undefined && { servername }),
+  });
+  return { socket, ready: 'secureConnect' };
+};
+
+const speaksH2 = ({ isTls, version }: HarOrigin, socket: Socket): boolean =>
+  isTls ? (socket as TLSSocket).alpnProtocol === 'h2' : version === '2';
+
+/** Opens a connection to where an origin leads. Rejects with a `LaneError`. */
+export const dial = (options: DialOptions): Promise<Lane> => {
+  const { promise, resolve, reject } = Promise.withResolvers<Lane>();
+  const { origin, counters, timeoutMs, signal } = options;
+  const { socket, ready } = open(options);
+  const fail = (code: string) => {
+    clearTimeout(timer);
+    reject(new LaneError(code));
+    socket.destroy();
+  };
+  const timer = setTimeout(() => fail('connectTimeout'), timeoutMs);
+  const onError = (error: Error) => fail(codeOf(error));
+  const onClose = () => fail('closed');
+  const onAbort = () => fail('closed');
+  signal.addEventListener('abort', onAbort, { once: true });
+  socket.once('error', onError).once('close', onClose);
+  socket.once(ready, () => {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', onAbort);
+    socket.off('error', onError).off('close', onClose);
+    resolve(speaksH2(origin, socket) ? new H2Lane(socket, counters) : new H1Lane(socket, counters));
+  });
+  return promise.finally(() => signal.removeEventListener('abort', onAbort));
+};

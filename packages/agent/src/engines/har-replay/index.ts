@@ -1,0 +1,29 @@
+import { HarReplayConfig } from '@rushhour/protocol';
+import type { Divisible, Engine } from '../../engine.ts';
+import { shareOf } from '../../net/share.ts';
+import { prepareReplayClient } from './client.ts';
+import { prepareReplayServer, withNames } from './server.ts';
+
+/** What a browser recorded: users that play it, and a server for every host of it. */
+export const harReplay: Engine<HarReplayConfig> & Divisible<HarReplayConfig> = {
+  id: 'har-replay',
+  config: HarReplayConfig,
+  targetsOf: (config) => (config.role === 'client' ? config.targets.map(({ host }) => host) : []),
+  check: async () => ({ isAvailable: true, way: 'HTTP/1.1, HTTP/2 and TLS by node' }),
+  prepare({ config, ...context }) {
+    return config.role === 'client'
+      ? prepareReplayClient({ ...context, config })
+      : prepareReplayServer({ ...context, config });
+  },
+  divide(config, index, count) {
+    if (config.role === 'server') return { ...config, tls: withNames(config) };
+    const { users, firstUser, usersPerSecond } = config;
+    const mine = Math.max(1, shareOf(users, index, count));
+    return {
+      ...config,
+      users: mine,
+      firstUser: firstUser + index * mine,
+      ...(usersPerSecond !== undefined && { usersPerSecond: usersPerSecond / count }),
+    };
+  },
+};

@@ -1,0 +1,179 @@
+import { createHash } from 'node:crypto';
+import {
+  type HarEntry,
+  type HarHeader,
+  type HarOrigin,
+  type HarReplayClientConfig,
+  type HarScript,
+  harEntryHeader,
+} from '@rushhour/protocol';
+import { type Answer, contentOf, type Request } from './answer.ts';
+import { BrowserCache } from './browser-cache.ts';
+import { Connections, type ConnectionsOptions } from './connections.ts';
+import { CookieJar } from './cookie-jar.ts';
+import { LaneError } from './lane.ts';
+import type { HostMeters, ReplayMeters } from './meters.ts';
+import { takenOf } from './taken.ts';
+import { render } from './template.ts';
+
+export interface UserDeps {
+  readonly config: HarReplayClientConfig;
+  readonly script: HarScript;
+  readonly meters: ReplayMeters;
+  readonly metersOf: (origin: number) => HostMeters;
+  readonly open: ConnectionsOptions['open'];
+  /** Nothing more is to be begun. */
+  readonly isEnding: () => boolean;
+  /** Resolves after so long, or at once when all is over. */
+  readonly pause: (ms: number) => Promise<void>;
+}
+
+/** What a user remembers during one visit. */
+interface Visit {
+  readonly slots: (string | undefined)[];
+  readonly jar: CookieJar;
+  hasFailed: boolean;
+}
+
+const keepsBody = ({ expect, takes }: HarEntry): boolean =>
+  expect.bodySize !== undefined || expect.bodySha256 !== undefined || takes.some(({ part }) => part === 'body');
+
+const isAsRecorded = ({ expect }: HarEntry, answer: Answer): boolean => {
+  const { status, bodySize, bodySha256 } = expect;
+  if (status !== undefined && answer.status !== status) return false;
+  if (bodySize === undefined && bodySha256 === undefined) return true;
+  const content = contentOf(answer);
+  if (content === undefined || (bodySize !== undefined && content.length !== bodySize)) return false;
+  return bodySha256 === undefined || createHash('sha256').update(content).digest('hex') === bodySha256;
+};
+
+/** One user of the recorded site. */
+export class User {
+  readonly #deps: UserDeps;
+  readonly #connections: Connections;
+  readonly #cache = new BrowserCache();
+
+  constructor(deps: UserDeps) {
+    this.#deps = deps;
+    this.#connections = new Connections({ ...deps.config, open: deps.open });
+  }
+
+  /** Plays the recording once; `turn` chooses the values of variables. True when everything was answered. */
+  async visit(turn: number): Promise<boolean> {
+    const { script, config, meters, isEnding } = this.#deps;
+    const taken = Array.from({ length: script.takenSlots }, () => undefined);
+    const variables = config.variables.map((values) => values[turn % values.length]);
+    const visit: Visit = { slots: [...taken, ...variables], jar: new CookieJar(), hasFailed: false };
+    for (const page of script.pages) {
+      const tookMs = await this.#playPage(page, visit);
+      if (isEnding()) return !visit.hasFailed;
+      meters.pages.add(1);
+      meters.page.record(tookMs * 1000);
+    }
+    meters.iterations.add(1);
+    this.#connections.endVisit();
+    return !visit.hasFailed;
+  }
+
+  leave(): void {
+    this.#connections.close();
+  }
+
+  /** Answers how long it took, without pauses. */
+  async #playPage({ steps }: HarScript['pages'][number], visit: Visit): Promise<number> {
+    const { pause, isEnding } = this.#deps;
+    let tookMs = 0;
+    for (const { pauseMs, entries } of steps) {
+      if (pauseMs > 0) await pause(pauseMs);
+      if (isEnding()) break;
+      const beganAt = performance.now();
+      await this.#playStep(entries, visit);
+      tookMs += performance.now() - beganAt;
+    }
+    return tookMs;
+  }
+
+  async #playStep(positions: readonly number[], visit: Visit): Promise<void> {
+    const { entries } = this.#deps.script;
+    const done = new Map<number, Promise<void>>();
+    for (const position of positions) {
+      const entry = entries[position] as HarEntry;
+      const before = entry.after.map((earlier) => done.get(earlier));
+      const mine = before.length === 0 ? this.#play(entry, visit) : this.#playAfter(before, entry, visit);
+      done.set(position, mine);
+    }
+    await Promise.all(done.values());
+  }
+
+  async #playAfter(before: readonly (Promise<void> | undefined)[], entry: HarEntry, visit: Visit): Promise<void> {
+    await Promise.all(before);
+    await this.#play(entry, visit);
+  }
+
+  async #play(entry: HarEntry, visit: Visit): Promise<void> {
+    const { script, config, meters, metersOf, isEnding } = this.#deps;
+    if (isEnding()) return;
+    const origin = script.origins[entry.origin] as HarOrigin;
+    const request = this.#requestOf(entry, origin, visit);
+    const address = `${request.scheme}://${request.authority}${request.path}`;
+    if (config.cache && this.#cache.holds(address, entry.method)) {
+      meters.cached.add(1);
+      return;
+    }
+    const host = metersOf(entry.origin);
+    host.requests.add(1);
+    const sentAt = performance.now();
+    const wish = { origin: entry.origin, isH2: origin.version === '2', connection: entry.connection };
+    try {
+      const answer = await this.#connections.exchange(wish, request, config.timeoutMs + entry.recordedMs);
+      host.took(performance.now() - sentAt, entry.recordedMs);
+      host.answered(answer.status, isAsRecorded(entry, answer));
+      this.#learn(entry, answer, { origin, request, visit });
+      if (config.cache) this.#cache.keep(address, entry.method, answer);
+    } catch (error) {
+      if (!(error instanceof LaneError)) throw error;
+      visit.hasFailed = true;
+      // What is cut off by the end of the run is no failure of the server.
+      if (!isEnding()) host.error(error.code);
+    }
+  }
+
+  #requestOf(entry: HarEntry, origin: HarOrigin, { slots, jar }: Visit): Request {
+    const { config } = this.#deps;
+    const path = render(entry.path, slots);
+    const headers: HarHeader[] = entry.headers.map(({ name, value }) => ({ name, value: render(value, slots) }));
+    const cookie = config.cookies === 'jar' ? jar.headerFor(placeOf(origin, path)) : undefined;
+    if (cookie !== undefined) headers.push({ name: 'Cookie', value: cookie });
+    if (config.marks && entry.isAmbiguous) headers.push({ name: harEntryHeader, value: String(entry.index) });
+    return {
+      method: entry.method,
+      path,
+      authority: origin.authority,
+      scheme: origin.isTls ? 'https' : 'http',
+      headers,
+      body: bodyOf(entry, slots),
+      keepsBody: keepsBody(entry),
+    };
+  }
+
+  #learn(
+    entry: HarEntry,
+    answer: Answer,
+    { origin, request, visit }: { origin: HarOrigin; request: Request; visit: Visit },
+  ): void {
+    const { config, meters } = this.#deps;
+    if (config.cookies === 'jar') visit.jar.keep(answer.headers, placeOf(origin, request.path));
+    for (const take of entry.takes) {
+      visit.slots[take.slot] = takenOf(take, answer);
+      if (visit.slots[take.slot] === undefined) meters.notFound.add(1);
+    }
+  }
+}
+
+const bodyOf = ({ body }: HarEntry, slots: Visit['slots']): Buffer | undefined => {
+  if (body === undefined) return undefined;
+  return 'base64' in body ? Buffer.from(body.base64, 'base64') : Buffer.from(render(body, slots), 'utf8');
+};
+
+// Where TLS is turned off, cookies that were recorded over it are sent all the same.
+const placeOf = ({ host, port, isTls }: HarOrigin, path: string) => ({ host, path, isTls: isTls || port === 443 });

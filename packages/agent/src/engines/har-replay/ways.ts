@@ -1,0 +1,34 @@
+import type { HarOrigin, HarReplayClientConfig, HarReplayTarget } from '@rushhour/protocol';
+import { type Chooser, chooserOf } from '../../net/rotation.ts';
+import type { SourcePool } from '../../net/source-addresses.ts';
+import type { Route } from '../../net/transport.ts';
+
+/** The way of a user to an origin. */
+export type FindWay = (origin: number, user: number) => Route;
+
+/** Targets that an origin may lead to: those with the recorded port where there are such. */
+const targetsOf = (origin: HarOrigin, places: readonly number[], targets: readonly HarReplayTarget[]) => {
+  const named = places.length === 0 ? targets : targets.filter(({ place }) => places.includes(place));
+  const exact = named.filter(({ port }) => port === origin.port);
+  return exact.length > 0 ? exact : named;
+};
+
+interface WayDeps {
+  readonly config: HarReplayClientConfig;
+  readonly origins: readonly HarOrigin[];
+  readonly sources: SourcePool;
+  addressOf(host: string): string;
+}
+
+export const createWays = ({ config, origins, sources, addressOf }: WayDeps): FindWay => {
+  const choosers = origins.map((origin, i): Chooser<{ address: string; port: number }> => {
+    const targets = targetsOf(origin, config.places[i] ?? [], config.targets);
+    if (targets.length === 0) throw new Error(`no target is there for ${origin.authority}`);
+    const ways = targets.map(({ host, port, weight }) => ({ address: addressOf(host), port, weight }));
+    return chooserOf(ways, config.rotation);
+  });
+  return (origin, user) => {
+    const { address, port } = (choosers[origin] as (typeof choosers)[number])(user);
+    return { address, port, ...sources.next(user) };
+  };
+};
