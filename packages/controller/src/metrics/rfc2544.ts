@@ -37,14 +37,16 @@ export const gatherRfc2544 = (configurationIndex: number, told: readonly unknown
   return [...rows.values()];
 };
 
+const hasTrials = (values: { readonly [member: string]: unknown }): boolean =>
+  (values['payload'] as { rfc2544?: unknown } | undefined)?.rfc2544 !== undefined;
+
 /** Undefined for runs that make no such trials; their records may be many, and are not looked at. */
 export const readRfc2544 = async (
   read: Executor,
   { id, definition }: { readonly id: number; readonly definition: { readonly configuration: readonly unknown[] } },
 ): Promise<Rfc2544Result[] | undefined> => {
   const entries = entriesOf(definition.configuration as ConfigurationEntry[]);
-  if (!entries.some(({ plugin, values }) => plugin?.name === 'stream' && values['rfc2544'] !== undefined))
-    return undefined;
+  if (!entries.some(({ plugin, values }) => plugin?.name === 'stream' && hasTrials(values))) return undefined;
   const agents = new Map((await runAgentsOf(read, id)).map((agent) => [agent.agentID, agent]));
   const byOrder = Map.groupBy(await runRecordsOf(read, id), ({ agentID, orderIndex }) => `${agentID} ${orderIndex}`);
   return [...byOrder.values()].flatMap((rows) => {

@@ -85,8 +85,8 @@ const schema = valuesOf({
       exclusiveMinimum: 0,
       maximum: 100,
     }),
+    rfc2544,
   }),
-  rfc2544,
   ...packetLoad,
   invalidChecksum: flag('Wrong checksums'),
   maxStreams: whole('Streams with addresses and sequence numbers of their own', 1, [1, 1_000_000]),
@@ -121,7 +121,7 @@ export const stream = definePlugin({
     {
       sources: [{ agent: { id: 1 } }],
       targets: [{ agent: { id: 2 } }],
-      rfc2544: { frameSizes: [64, 512, 1518], tests: ['throughput', 'latency'], trialSec: 10 },
+      payload: { rfc2544: { frameSizes: [64, 512, 1518], tests: ['throughput', 'latency'], trialSec: 10 } },
     },
   ],
   metrics: [

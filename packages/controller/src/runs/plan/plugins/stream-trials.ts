@@ -5,7 +5,7 @@ import { type PlanScope, pointerIn } from '../plan-scope.ts';
 import type { ClientPart } from '../traffic.ts';
 import { leastFrameBytes } from './stream-headers.ts';
 
-type Trials = NonNullable<StreamValues['rfc2544']>;
+type Trials = NonNullable<StreamValues['payload']['rfc2544']>;
 
 /** Standard sizes that are too small for the headers give way to the smallest that is not. */
 const sizesOf = ({ frameSizes }: Trials, least: number): number[] =>
@@ -15,17 +15,17 @@ const planOf = (trials: Trials, least: number): Rfc2544Plan => ({ ...trials, fra
 
 /** Seconds after which all trials of an entry have certainly been made; undefined when it has none. */
 export const trialSecondsOf = (values: { readonly [member: string]: unknown }): number | undefined => {
-  const trials = values['rfc2544'] as Trials | undefined;
+  const trials = (values['payload'] as { rfc2544?: Trials }).rfc2544;
   return trials && longestRfc2544Sec(planOf(trials, 0));
 };
 
 /** The trials of an entry; everything that stands against them is told. */
 export const trialsOf = (scope: PlanScope, values: StreamValues): Rfc2544Plan | undefined => {
-  const { rfc2544, isServer } = values;
+  const { rfc2544 } = values.payload;
   if (rfc2544 === undefined) return undefined;
   const plan = planOf(rfc2544, leastFrameBytes(values, wantedVersion(scope) ?? 4));
   tellSizes(scope, values, rfc2544);
-  if (!isServer) tellEnds(scope, values);
+  if (!values.isServer) tellEnds(scope, values);
   tellHeaders(scope, values);
   tellIgnored(scope, values);
   return plan;
@@ -36,14 +36,15 @@ const tellSizes = (scope: PlanScope, values: StreamValues, { frameSizes = [], te
   for (const [index, size] of frameSizes.entries()) {
     if (size >= least) continue;
     const message = `is too small: headers and signature of these frames need ${least} bytes`;
-    scope.issues.error(pointerIn(scope, 'rfc2544', 'frameSizes', index), 'FRAME_TOO_SMALL', message);
+    scope.issues.error(pointerIn(scope, 'payload', 'rfc2544', 'frameSizes', index), 'FRAME_TOO_SMALL', message);
   }
-  if (tests.length === 0) scope.issues.error(pointerIn(scope, 'rfc2544', 'tests'), 'REQUIRED', 'names no test');
+  if (tests.length === 0)
+    scope.issues.error(pointerIn(scope, 'payload', 'rfc2544', 'tests'), 'REQUIRED', 'names no test');
   const { packetsPerSecond, payload } = values;
   const hasRate = [packetsPerSecond, payload.rateBps, payload.linePct].some((rate) => rate !== undefined);
   if (!tests.includes('latency') || tests.includes('throughput') || hasRate) return;
   const message = 'latency is measured at the throughput: name that test as well, or a rate';
-  scope.issues.error(pointerIn(scope, 'rfc2544', 'tests'), 'RATE_MISSING', message);
+  scope.issues.error(pointerIn(scope, 'payload', 'rfc2544', 'tests'), 'RATE_MISSING', message);
 };
 
 /** Two senders at once would measure each other, and only an agent can tell what arrived. */

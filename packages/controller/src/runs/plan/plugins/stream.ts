@@ -67,12 +67,12 @@ const tellTunnel = (scope: PlanScope, { payload: { tunnel } }: StreamValues): vo
 
 /** The load of the whole entry, or of each agent where it is a part of its line. */
 const wishOf = (scope: PlanScope, values: StreamValues): Wish => {
-  const { packetsPerSecond, ppsUnlimited, isServer, payload, rfc2544 } = values;
+  const { packetsPerSecond, ppsUnlimited, isServer, payload } = values;
   if (ppsUnlimited) return { load: undefined, unit: 'pps' };
   if (packetsPerSecond !== undefined) return { load: packetsPerSecond, unit: 'pps' };
   if (payload.rateBps !== undefined) return { load: payload.rateBps, unit: 'bps' };
   if (payload.linePct !== undefined) return { load: payload.linePct, unit: 'linePct' };
-  if (!isServer && rfc2544 === undefined) {
+  if (!isServer && payload.rfc2544 === undefined) {
     const message = 'is required, or payload.rateBps, payload.linePct or ppsUnlimited';
     scope.issues.error(pointerIn(scope, 'packetsPerSecond'), 'RATE_MISSING', message);
   }
