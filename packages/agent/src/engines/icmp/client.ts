@@ -5,14 +5,14 @@ import { ClientLife } from '../../net/client-life.ts';
 import { PathUnavailable } from '../../net/data-path.ts';
 import { epollPoller } from '../../net/epoll/epoll-poller.ts';
 import { countError } from '../../net/error-kind.ts';
+import { type IcmpEvents, IcmpPort } from '../../net/icmp/icmp-port.ts';
+import { type IcmpWay, openIcmpSocket, probeIcmp } from '../../net/icmp/icmp-socket.ts';
+import { type IcmpNews, numberRequest, readMessage, requestTemplate, templateSumOf } from '../../net/icmp/message.ts';
 import { writeSocketAddress } from '../../net/kernel/socket-address.ts';
 import { LoadDriver } from '../../net/load-driver.ts';
 import { type Chooser, chooserOf } from '../../net/rotation.ts';
 import { strainMetrics } from '../../net/strain-metrics.ts';
 import { turnLoop } from '../../net/turn-loop.ts';
-import { type IcmpEvents, IcmpPort } from './icmp-port.ts';
-import { type IcmpWay, openIcmpSocket, probeIcmp } from './icmp-socket.ts';
-import { type IcmpNews, numberRequest, readMessage, requestTemplate, templateSumOf } from './message.ts';
 import { type IcmpTarget, targetMeters } from './meters.ts';
 import { Outstanding } from './outstanding.ts';
 

@@ -1,8 +1,8 @@
 import { IcmpConfig } from '@rushhour/protocol';
 import type { Engine } from '../../engine.ts';
+import { probeIcmp } from '../../net/icmp/icmp-socket.ts';
 import { probeEpoll } from '../../net/path-probe.ts';
 import { prepareIcmpClient } from './client.ts';
-import { probeIcmp } from './icmp-socket.ts';
 import { prepareIcmpServer } from './server.ts';
 
 /** Echo requests and their answers: loss, round trips, refusals by code. */

@@ -3,6 +3,7 @@ import type { ProtocolDriver } from '../driver.ts';
 import { dnsDriver } from './dns.ts';
 import { ftpDriver } from './ftp.ts';
 import { httpDriver } from './http.ts';
+import { icmpDriver } from './icmp.ts';
 import { imapDriver } from './imap.ts';
 import { pop3Driver } from './pop3.ts';
 import { rawDriver } from './raw.ts';
@@ -13,6 +14,7 @@ const drivers: readonly ProtocolDriver[] = [
   dnsDriver,
   ftpDriver,
   httpDriver,
+  icmpDriver,
   imapDriver,
   pop3Driver,
   rawDriver,

@@ -1,8 +1,8 @@
-import { MessageBatch } from '../../net/datagram/message-batch.ts';
-import { type EpollPoller, epollEvent, type Watcher } from '../../net/epoll/epoll-poller.ts';
-import { errno, errnoName } from '../../net/kernel/errno.ts';
-import { requireLibc } from '../../net/kernel/libc.ts';
-import { closeSocket } from '../../net/kernel/socket.ts';
+import { MessageBatch } from '../datagram/message-batch.ts';
+import { type EpollPoller, epollEvent, type Watcher } from '../epoll/epoll-poller.ts';
+import { errno, errnoName } from '../kernel/errno.ts';
+import { requireLibc } from '../kernel/libc.ts';
+import { closeSocket } from '../kernel/socket.ts';
 import { icmpHeaderBytes } from './message.ts';
 
 const batchCount = 256;
@@ -12,10 +12,22 @@ const readsPerTurn = 4;
 const headBytes = 512;
 
 export interface IcmpEvents {
-  onMessage(bytes: Buffer, start: number, end: number): void;
+  /** `index` is where it lies, for `peerOf`, as long as this call lasts. */
+  onMessage(bytes: Buffer, start: number, end: number, index: number): void;
   /** The system did not take the message of this number. */
   onFail(sequence: number, code: string): void;
   onError(code: string): void;
+}
+
+export interface IcmpPortPlace {
+  readonly poller: EpollPoller;
+  readonly payloadBytes: number;
+  /** Messages of one call. */
+  readonly count?: number;
+  /** What is kept of a message that arrives. */
+  readonly receiveBytes?: number;
+  /** Whether it matters whom messages come from. */
+  readonly isNamed?: boolean;
 }
 
 /** An ICMP socket for all targets: messages of one turn leave in one call. */
@@ -25,24 +37,29 @@ export class IcmpPort implements Watcher {
   readonly #events: IcmpEvents;
   readonly #libc = requireLibc();
   readonly #leaving: MessageBatch;
-  readonly #arriving = new MessageBatch({ count: batchCount, bytes: headBytes, isNamed: false });
-  readonly #sequences = new Int32Array(batchCount);
+  readonly #arriving: MessageBatch;
+  readonly #count: number;
+  readonly #sequences: Int32Array;
   #waiting = 0;
   #isBooked = false;
   #isClosed = false;
 
-  constructor(fd: number, place: { readonly poller: EpollPoller; readonly payloadBytes: number }, events: IcmpEvents) {
+  constructor(fd: number, place: IcmpPortPlace, events: IcmpEvents) {
+    const { poller, payloadBytes, count = batchCount, receiveBytes = headBytes, isNamed = false } = place;
     this.#fd = fd;
-    this.#poller = place.poller;
+    this.#poller = poller;
     this.#events = events;
-    this.#leaving = new MessageBatch({ count: batchCount, bytes: icmpHeaderBytes + place.payloadBytes, isNamed: true });
-    place.poller.add(fd, epollEvent.in, this);
+    this.#count = count;
+    this.#sequences = new Int32Array(count);
+    this.#leaving = new MessageBatch({ count, bytes: icmpHeaderBytes + payloadBytes, isNamed: true });
+    this.#arriving = new MessageBatch({ count, bytes: receiveBytes, isNamed });
+    poller.add(fd, epollEvent.in, this);
   }
 
   /** The bytes are needed no longer than this call. */
   send(peer: Buffer, bytes: Uint8Array, sequence: number): void {
     if (this.#isClosed) return;
-    if (this.#waiting === batchCount) this.#flush();
+    if (this.#waiting === this.#count) this.#flush();
     this.#leaving.fill(this.#waiting, bytes);
     this.#leaving.direct(this.#waiting, peer);
     this.#sequences[this.#waiting++] = sequence;
@@ -56,7 +73,7 @@ export class IcmpPort implements Watcher {
 
   ready(): void {
     for (let reads = 0; reads < readsPerTurn && !this.#isClosed; reads++) {
-      const count = this.#libc.recvmmsg(this.#fd, this.#arriving.addressOf(0), batchCount, dontWait, 0);
+      const count = this.#libc.recvmmsg(this.#fd, this.#arriving.addressOf(0), this.#count, dontWait, 0);
       if (count < 0) {
         const error = this.#libc.errno();
         if (error !== errno.EAGAIN) this.#events.onError(errnoName(error));
@@ -64,10 +81,16 @@ export class IcmpPort implements Watcher {
       }
       for (let index = 0; index < count && !this.#isClosed; index++) {
         const start = this.#arriving.offsetOf(index);
-        this.#events.onMessage(this.#arriving.bytes, start, start + this.#arriving.lengthOf(index));
+        this.#events.onMessage(this.#arriving.bytes, start, start + this.#arriving.lengthOf(index), index);
+        this.#arriving.renew(index);
       }
-      if (count < batchCount) return;
+      if (count < this.#count) return;
     }
+  }
+
+  /** A copy of the address that a message came from. */
+  peerOf(index: number): Buffer {
+    return this.#arriving.peerOf(index);
   }
 
   close(): void {

@@ -1,8 +1,8 @@
-import { SystemError } from '../../net/kernel/errno.ts';
-import { findLibc, requireLibc } from '../../net/kernel/libc.ts';
-import { scratch } from '../../net/kernel/scratch.ts';
-import { bindSocket, closeSocket, configured, option, trySetOption } from '../../net/kernel/socket.ts';
-import { family } from '../../net/kernel/socket-address.ts';
+import { SystemError } from '../kernel/errno.ts';
+import { findLibc, requireLibc } from '../kernel/libc.ts';
+import { scratch } from '../kernel/scratch.ts';
+import { bindSocket, closeSocket, configured, option, trySetOption } from '../kernel/socket.ts';
+import { family } from '../kernel/socket-address.ts';
 
 export type IcmpWay = 'raw' | 'ping';
 
@@ -32,10 +32,13 @@ const numberBytes = (value: number): Buffer => {
   return bytes;
 };
 
-/** Keeps foreign messages out; a bit stands for a type that does not arrive. */
-const filterTypes = (fd: number, version: 4 | 6): void => {
+const newsTypes = (version: 4 | 6): readonly number[] => {
   const { reply, unreachable, exceeded } = icmpType[version];
-  const wanted = [reply, unreachable, exceeded];
+  return [reply, unreachable, exceeded];
+};
+
+/** Keeps foreign messages out; a bit stands for a type that does not arrive. */
+const filterTypes = (fd: number, version: 4 | 6, wanted: readonly number[]): void => {
   const blocked = Buffer.alloc(version === 4 ? 4 : 32, 0xff);
   for (const type of wanted) blocked[type >> 3] = (blocked[type >> 3] as number) & ~(1 << (type & 7));
   setBytes(fd, version === 4 ? 255 : 58, 1, blocked);
@@ -46,15 +49,23 @@ export interface IcmpSocketWish {
   readonly way: IcmpWay;
   readonly sourceAddress?: string | undefined;
   readonly ttl?: number | undefined;
+  /** Of messages that shall arrive; what tells of our own unless said. */
+  readonly types?: readonly number[];
 }
 
-export const openIcmpSocket = ({ version, way, sourceAddress, ttl }: IcmpSocketWish): number => {
+export const openIcmpSocket = ({
+  version,
+  way,
+  sourceAddress,
+  ttl,
+  types = newsTypes(version),
+}: IcmpSocketWish): number => {
   const libc = requireLibc();
   const domain = version === 4 ? family.inet : family.inet6;
   const opened = libc.socket(domain, kinds[way] | nonBlockingCloseOnExec, protocols[version]);
   if (opened < 0) throw new SystemError('socket', libc.errno());
   return configured(opened, (fd) => {
-    if (way === 'raw') filterTypes(fd, version);
+    if (way === 'raw') filterTypes(fd, version, types);
     trySetOption(fd, option.receiveBufferForced, bufferBytes);
     trySetOption(fd, option.sendBufferForced, bufferBytes);
     const [level, name] = ttlOptions[version];
