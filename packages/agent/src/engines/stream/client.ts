@@ -29,7 +29,10 @@ const askAtStartMs = 3000;
 const sliceMs = 1;
 const gaugeMs = 100;
 const downRetryMs = 5;
-const batchCount = Number(process.env['BC'] ?? 128);
+const batchCount = 128;
+// Where the way itself keeps the times of frames, it is given them so long before, unless they are few.
+const aheadMs = 20;
+const fewPerSecond = 2000;
 
 /** Sends the frames of all streams at the ordered rate. */
 class StreamClient implements Run, Pausable, LoadChangeable {
@@ -83,7 +86,7 @@ class StreamClient implements Run, Pausable, LoadChangeable {
       bytes: Math.max(...this.#sizes.sizes),
       note: context.note,
     });
-    this.#targetAt = new Uint16Array(batchCount);
+    this.#targetAt = new Uint16Array(this.#sender.places.count);
   }
 
   async start(): Promise<void> {
@@ -200,6 +203,7 @@ class StreamClient implements Run, Pausable, LoadChangeable {
     const choose = chooserOf(weighted, config.rotation === 'random' ? 'random' : 'roundRobin');
     return new Composer({
       places: this.#sender.places,
+      clocked: this.#sender.clocked,
       targets,
       targetOf: (stream) => choose(stream).index,
       fields,
@@ -238,29 +242,40 @@ class StreamClient implements Run, Pausable, LoadChangeable {
   /** Writes frames that are due, once those before have left. */
   #fill(now: number): void {
     if (this.#filled > 0) return;
+    const { places, clocked } = this.#sender;
+    const isAhead = clocked !== undefined && (this.#pacer?.rate ?? 0) >= fewPerSecond;
+    const until = isAhead ? performance.now() + aheadMs : now;
     this.#clock.read(performance.now());
-    while (this.#filled < batchCount && this.#issued < this.#limit) {
-      if (this.#pacer === undefined ? this.#isPaused : Number.isNaN(this.#pacer.takeDue(now))) return;
+    while (this.#filled < places.count && this.#issued < this.#limit) {
+      const due = this.#takeDue(until);
+      if (Number.isNaN(due)) return;
       this.#targetAt[this.#filled] = (this.#composer as Composer).compose(this.#filled, this.#clock);
+      clocked?.setDue(this.#filled, isAhead ? due : 0);
       this.#filled++;
       this.#issued++;
     }
   }
 
+  /** When the next frame is due, if it is until then; else NaN. */
+  #takeDue(until: number): number {
+    if (this.#pacer !== undefined) return this.#pacer.takeDue(until);
+    return this.#isPaused ? Number.NaN : 0;
+  }
+
   /** False when the interface takes no more for now. */
   #flush(): boolean {
     while (this.#first < this.#filled) {
-      const { taken, refused } = this.#sender.send(this.#first, this.#filled);
-      for (let place = this.#first; place < this.#first + taken; place++) this.#count(place);
+      const { taken, lost, refused } = this.#sender.send(this.#first, this.#filled);
+      this.#count(this.#first, this.#first + taken - lost);
       this.#first += taken;
       if (refused === undefined) continue;
       if (refused === 'full') {
-        this.#counters.queueFull.add(1);
+        this.#counters.queueFull.add(Math.max(1, lost));
         this.#wait(0);
         return false;
       }
       // What was due while the link is down is lost, as it would be further on.
-      this.#counters.linkDown.add(this.#filled - this.#first);
+      this.#counters.linkDown.add(lost + this.#filled - this.#first);
       this.#context.note(`the link of ${this.#path.device.name} was down: frames that were due then were not sent`);
       this.#first = 0;
       this.#filled = 0;
@@ -277,10 +292,20 @@ class StreamClient implements Run, Pausable, LoadChangeable {
     this.#again.set(until);
   }
 
-  #count(place: number): void {
-    const counters = this.#sent[this.#targetAt[place] as number];
-    counters?.frames.add(1);
-    counters?.bytes.add((this.#composer as Composer).lengthAt(place));
+  #count(first: number, end: number): void {
+    const composer = this.#composer as Composer;
+    if (this.#sent.length === 1 && this.#sizes.sizes.length === 1) {
+      if (end > first) this.#countFor(0, end - first, (end - first) * composer.lengthAt(first));
+      return;
+    }
+    for (let place = first; place < end; place++)
+      this.#countFor(this.#targetAt[place] as number, 1, composer.lengthAt(place));
+  }
+
+  #countFor(target: number, frames: number, bytes: number): void {
+    const counters = this.#sent[target];
+    counters?.frames.add(frames);
+    counters?.bytes.add(bytes);
   }
 
   #end(): void {

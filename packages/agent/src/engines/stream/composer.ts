@@ -1,7 +1,7 @@
-import { type FieldPlace, FrameTemplate, put16 } from '../../net/packet/frame/frame-template.ts';
+import { type FieldPlace, FrameTemplate, swap16 } from '../../net/packet/frame/frame-template.ts';
 import type { Layer } from '../../net/packet/frame/layer.ts';
 import { signatureBytes } from '../../net/packet/frame/signature.ts';
-import type { FramePlaces } from '../../net/packet/outlet.ts';
+import type { ClockedPlaces, FramePlaces } from '../../net/packet/outlet.ts';
 import type { WallClock } from '../../net/packet/wall-clock.ts';
 import type { Chooser } from '../../net/rotation.ts';
 import type { ChangingField } from './fields.ts';
@@ -9,6 +9,8 @@ import type { SizePlan } from './sizes.ts';
 
 export interface ComposerParts {
   readonly places: FramePlaces;
+  /** The same places, where they write the time of leaving into signatures themselves. */
+  readonly clocked?: ClockedPlaces | undefined;
   /** Of each target, from the outermost header on. */
   readonly targets: readonly (readonly Layer[])[];
   /** Which target a stream goes to. */
@@ -30,6 +32,8 @@ const swapped = (sum: number): number => {
 /** Writes frame after frame of all streams in turn into the places of a batch. */
 export class Composer {
   readonly #parts: ComposerParts;
+  readonly #fields: readonly ChangingField[];
+  readonly #halves: Uint16Array;
   readonly #templates: FrameTemplate[] = [];
   /** Which template each place of the batch holds already. */
   readonly #held: Int32Array;
@@ -37,39 +41,30 @@ export class Composer {
   readonly #targetOfStream: Uint16Array;
   readonly #changed = { ip: 0, transport: 0 };
   #stream = 0;
-  #signed = 0;
 
   constructor(parts: ComposerParts) {
+    const { places, streams, targetOf } = parts;
     this.#parts = parts;
-    this.#held = new Int32Array(parts.places.count).fill(none);
-    this.#sequences = new Uint32Array(parts.streams);
-    this.#targetOfStream = Uint16Array.from({ length: parts.streams }, (_, stream) => parts.targetOf(stream));
+    this.#fields = parts.fields;
+    this.#halves = new Uint16Array(places.bytes.buffer, places.bytes.byteOffset, places.bytes.length >> 1);
+    this.#held = new Int32Array(places.count).fill(none);
+    this.#sequences = new Uint32Array(streams);
+    this.#targetOfStream = Uint16Array.from({ length: streams }, (_, stream) => targetOf(stream));
   }
 
-  /** Writes the next frame; says which target it goes to. */
+  /** Writes the next frame; says which target it goes to. Places begin at even addresses. */
   compose(place: number, clock: WallClock): number {
-    const { places, fields, streams, sizes, hasWrongChecksums } = this.#parts;
+    const { places, streams, sizes, hasWrongChecksums } = this.#parts;
     const stream = this.#stream;
     this.#stream = stream + 1 === streams ? 0 : stream + 1;
     const target = this.#targetOfStream[stream] as number;
     const key = target * sizes.sizes.length + sizes.next();
     const template = this.#templates[key] ?? this.#make(key);
     const start = places.offsetOf(place);
-    if (this.#held[place] !== key) {
-      places.bytes.set(template.bytes, start);
-      places.setLength(place, template.bytes.length);
-      this.#held[place] = key;
-    }
-    this.#changed.ip = 0;
-    this.#changed.transport = 0;
-    for (let index = 0; index < fields.length; index++) {
-      const spot = template.fields[index] as FieldPlace;
-      this.#put(spot, start, (fields[index] as ChangingField).next(stream));
-    }
-    this.#sign(start + template.bytes.length - signatureBytes, stream, clock);
-    // In a frame of odd length each byte of the signature lies in the other half of a word.
-    this.#changed.transport += template.bytes.length % 2 === 0 ? this.#signed : swapped(this.#signed);
-    template.finish(places.bytes, start, this.#changed);
+    if (this.#held[place] !== key) this.#hold(place, key, template);
+    this.#change(template, start, stream);
+    this.#changed.transport += this.#sign(start, template.bytes.length, stream, clock);
+    template.finish(this.#halves, start, this.#changed);
     if (hasWrongChecksums) template.spoil(places.bytes, start);
     return target;
   }
@@ -78,39 +73,69 @@ export class Composer {
     return (this.#templates[this.#held[place] as number] as FrameTemplate).bytes.length;
   }
 
-  #put(spot: FieldPlace, start: number, value: number): void {
-    const { bytes } = this.#parts.places;
-    const whole = value | 0;
-    const high = whole >>> 16;
-    const low = whole & 0xffff;
-    let at = start + spot.at;
-    let sum = low;
-    if (spot.words === 2) {
-      put16(bytes, at, high);
-      at += 2;
-      sum += high;
-    }
-    put16(bytes, at, low);
-    if (spot.isInIpSum) this.#changed.ip += sum;
-    if (spot.isInTransportSum) this.#changed.transport += sum;
+  #hold(place: number, key: number, template: FrameTemplate): void {
+    const { places, clocked } = this.#parts;
+    places.bytes.set(template.bytes, places.offsetOf(place));
+    places.setLength(place, template.bytes.length);
+    clocked?.setStamp(place, template.covering);
+    this.#held[place] = key;
   }
 
-  /** Writes what changes in a signature and keeps the sum of it. */
-  #sign(at: number, stream: number, clock: WallClock): void {
-    const { bytes } = this.#parts.places;
+  /** Writes all fields that change, and sums them up. */
+  #change({ fields: spots }: FrameTemplate, start: number, stream: number): void {
+    const halves = this.#halves;
+    const fields = this.#fields;
+    let ip = 0;
+    let transport = 0;
+    for (let index = 0; index < fields.length; index++) {
+      const spot = spots[index] as FieldPlace;
+      const whole = (fields[index] as ChangingField).next(stream) | 0;
+      const low = whole & 0xffff;
+      let at = (start + spot.at) >> 1;
+      let sum = low;
+      if (spot.words === 2) {
+        const high = whole >>> 16;
+        halves[at++] = swap16(high);
+        sum += high;
+      }
+      halves[at] = swap16(low);
+      if (spot.isInIpSum) ip += sum;
+      if (spot.isInTransportSum) transport += sum;
+    }
+    this.#changed.ip = ip;
+    this.#changed.transport = transport;
+  }
+
+  /** Writes what changes in a signature; says the sum of it. */
+  #sign(start: number, length: number, stream: number, clock: WallClock): number {
     const sequence = this.#sequences[stream] as number;
     this.#sequences[stream] = sequence + 1;
-    const seconds = clock.seconds & 0xffff;
-    const fine = clock.nanoseconds | 0;
-    bytes[at + 5] = stream >>> 16;
-    put16(bytes, at + 6, stream & 0xffff);
-    put16(bytes, at + 8, sequence >>> 16);
-    put16(bytes, at + 10, sequence & 0xffff);
-    put16(bytes, at + 12, seconds);
-    put16(bytes, at + 14, fine >>> 16);
-    put16(bytes, at + 16, fine & 0xffff);
+    const isStamped = this.#parts.clocked !== undefined;
+    const seconds = isStamped ? 0 : clock.seconds & 0xffff;
+    const fine = isStamped ? 0 : clock.nanoseconds | 0;
     const high = (stream >>> 16) + (sequence >>> 16) + (fine >>> 16);
-    this.#signed = high + (stream & 0xffff) + (sequence & 0xffff) + (fine & 0xffff) + seconds;
+    const sum = high + (stream & 0xffff) + (sequence & 0xffff) + (fine & 0xffff) + seconds;
+    const at = start + length - signatureBytes;
+    const { bytes } = this.#parts.places;
+    bytes[at + 5] = stream >>> 16;
+    if (length % 2 !== 0) {
+      bytes.writeUInt16BE(stream & 0xffff, at + 6);
+      bytes.writeUInt32BE(sequence, at + 8);
+      bytes.writeUInt16BE(seconds, at + 12);
+      bytes.writeUInt32BE(fine, at + 14);
+      // Here each byte of the signature lies in the other half of a word.
+      return swapped(sum);
+    }
+    const halves = this.#halves;
+    const half = at >> 1;
+    halves[half + 3] = swap16(stream & 0xffff);
+    halves[half + 4] = swap16(sequence >>> 16);
+    halves[half + 5] = swap16(sequence & 0xffff);
+    if (isStamped) return sum;
+    halves[half + 6] = swap16(seconds);
+    halves[half + 7] = swap16(fine >>> 16);
+    halves[half + 8] = swap16(fine & 0xffff);
+    return sum;
   }
 
   #make(key: number): FrameTemplate {

@@ -3,14 +3,6 @@ import type { FieldPlace } from '../../net/packet/frame/frame-template.ts';
 import type { LayerKind, PlacedLayer } from '../../net/packet/frame/layer.ts';
 import { addressBytes } from '../../net/packet/frame/network-layers.ts';
 
-/** A field and what it holds in the next frame of a stream. */
-export interface ChangingField {
-  /** Undefined where these headers have no such field. */
-  placeIn(placed: readonly PlacedLayer[]): FieldPlace | undefined;
-  /** Asked once for each frame, in the order of sending. */
-  next(stream: number): number;
-}
-
 type Placed = readonly PlacedLayer[];
 const inner = (placed: Placed, ...kinds: LayerKind[]) => placed.findLast(({ layer }) => kinds.includes(layer.kind));
 const outer = (placed: Placed, ...kinds: LayerKind[]) => placed.find(({ layer }) => kinds.includes(layer.kind));
@@ -58,29 +50,45 @@ const places: Readonly<Record<StreamModifier['field'], (placed: Placed) => Field
 /** By how much a step of 1 changes the number at the place. */
 const unitOf = (field: StreamModifier['field']): number => (field === 'mplsLabel' ? 4096 : 1);
 
-/** What is added to the usual value, frame after frame. */
-const additionsOf = ({ mode, count, step, values }: StreamModifier): (() => number) => {
-  if (mode === 'random') return () => Math.floor(Math.random() * count) * step;
-  const isList = mode === 'list';
-  if (isList && values.length === 0) throw new RangeError('a list of values is empty');
-  const end = isList ? values.length : count;
-  let turn = 0;
-  return () => {
-    const value = isList ? (values[turn] as number) : turn * step;
-    turn = turn + 1 === end ? 0 : turn + 1;
-    return value;
-  };
-};
+type PlaceIn = (placed: Placed) => FieldPlace | undefined;
 
-/** The field that a modifier changes; `base` says what it would hold otherwise. */
-export const modifiedField = (modifier: StreamModifier, base: (stream: number) => number): ChangingField => {
-  const addition = additionsOf(modifier);
-  const unit = unitOf(modifier.field);
-  return {
-    placeIn: places[modifier.field],
-    next: (stream) => base(stream) + addition() * unit,
-  };
-};
+/** A field and what it holds in the next frame of a stream. */
+export class ChangingField {
+  /** Undefined where these headers have no such field. */
+  readonly placeIn: PlaceIn;
+  /** What it holds without a modifier, by stream. */
+  readonly #usual: Uint32Array;
+  readonly #modifier: StreamModifier | undefined;
+  readonly #list: Uint32Array;
+  readonly #unit: number;
+  readonly #count: number;
+  #turn = 0;
+
+  constructor(placeIn: PlaceIn, usual: Uint32Array, modifier?: StreamModifier) {
+    this.placeIn = placeIn;
+    this.#usual = usual;
+    this.#modifier = modifier;
+    this.#list = Uint32Array.from(modifier?.mode === 'list' ? modifier.values : []);
+    if (modifier?.mode === 'list' && this.#list.length === 0) throw new RangeError('a list of values is empty');
+    this.#count = this.#list.length === 0 ? (modifier?.count ?? 1) : this.#list.length;
+    this.#unit = modifier === undefined ? 0 : unitOf(modifier.field) * (modifier.mode === 'list' ? 1 : modifier.step);
+  }
+
+  /** Asked once for each frame, in the order of sending. */
+  next(stream: number): number {
+    const usual = this.#usual;
+    const value = (usual.length === 1 ? usual[0] : usual[stream % usual.length]) as number;
+    if (this.#modifier === undefined) return value;
+    if (this.#modifier.mode === 'random') return value + Math.floor(Math.random() * this.#count) * this.#unit;
+    const turn = this.#turn;
+    this.#turn = turn + 1 === this.#count ? 0 : turn + 1;
+    return value + (this.#list.length === 0 ? turn : (this.#list[turn] as number)) * this.#unit;
+  }
+}
+
+/** The field that a modifier changes; `usual` says what it would hold otherwise, by stream. */
+export const modifiedField = (modifier: StreamModifier, usual: Uint32Array): ChangingField =>
+  new ChangingField(places[modifier.field], usual, modifier);
 
 /** Source addresses by stream: a field for each 32 bits in which they differ, without the last `skipped` of them. */
 export const addressFields = (addresses: readonly string[], skipped: 0 | 1): ChangingField[] => {
@@ -88,16 +96,10 @@ export const addressFields = (addresses: readonly string[], skipped: 0 | 1): Cha
   const width = (bytes[0]?.length ?? 4) / 4;
   return Array.from({ length: width }, (_, word) => {
     const values = Uint32Array.from(bytes, (address) => address.readUInt32BE(address.length - 4 - word * 4));
-    const field: ChangingField = {
-      placeIn: (placed) => addressPart(placed, word),
-      next: (stream) => values[stream % values.length] as number,
-    };
+    const field = new ChangingField((placed) => addressPart(placed, word), values);
     return { field, isChanging: word >= skipped && values.some((value) => value !== values[0]) };
   }).flatMap(({ field, isChanging }) => (isChanging ? [field] : []));
 };
 
 /** Source ports by stream. */
-export const portField = (portOf: (stream: number) => number): ChangingField => ({
-  placeIn: places.sourcePort,
-  next: portOf,
-});
+export const portField = (ports: Uint32Array): ChangingField => new ChangingField(places.sourcePort, ports);

@@ -43,18 +43,19 @@ export const changingFields = (wish: FieldWish): ChangingField[] => {
   const lowest = Uint32Array.from(addresses, (address) =>
     addressBytes(address).readUInt32BE(address.includes(':') ? 12 : 0),
   );
-  const bases: Readonly<Record<StreamModifier['field'], (stream: number) => number>> = {
-    sourceAddress: (stream) => lowest[stream % lowest.length] as number,
-    sourcePort: portOf,
-    destinationMac: () => fixed.destinationMac,
-    sourceMac: () => fixed.sourceMac,
-    vlan: () => fixed.vlan,
-    mplsLabel: () => fixed.mplsLabel,
-    destinationPort: () => fixed.destinationPort,
+  const ports = Uint32Array.from({ length: streams }, (_, stream) => portOf(stream));
+  const usual: Readonly<Record<StreamModifier['field'], Uint32Array>> = {
+    sourceAddress: lowest,
+    sourcePort: ports,
+    destinationMac: Uint32Array.of(fixed.destinationMac),
+    sourceMac: Uint32Array.of(fixed.sourceMac),
+    vlan: Uint32Array.of(fixed.vlan),
+    mplsLabel: Uint32Array.of(fixed.mplsLabel),
+    destinationPort: Uint32Array.of(fixed.destinationPort),
   };
   const ofStream = [
     ...addressFields(addresses, modified.has('sourceAddress') ? 1 : 0),
-    ...(hasPorts && streams > 1 && !modified.has('sourcePort') ? [portField(portOf)] : []),
+    ...(hasPorts && streams > 1 && !modified.has('sourcePort') ? [portField(ports)] : []),
   ];
-  return [...ofStream, ...modifiers.map((modifier) => modifiedField(modifier, bases[modifier.field]))];
+  return [...ofStream, ...modifiers.map((modifier) => modifiedField(modifier, usual[modifier.field]))];
 };

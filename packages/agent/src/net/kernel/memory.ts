@@ -47,6 +47,9 @@ export class Memory {
   get uint16(): Uint16Array {
     return new Uint16Array(this.#buffer);
   }
+  get uint64(): BigUint64Array {
+    return new BigUint64Array(this.#buffer);
+  }
 
   /** Gives the memory back. Views of it become empty, so that nothing can be reached through them any more. */
   release(): void {

@@ -31,9 +31,9 @@ const check = (libc: Libc, call: string, result: number): number => {
   return result;
 };
 
-export const openSocket = (domain: number, type: number): number => {
+export const openSocket = (domain: number, type: number, protocol = 0): number => {
   const libc = requireLibc();
-  return check(libc, 'socket', libc.socket(domain, type | nonBlocking | closeOnExec, 0));
+  return check(libc, 'socket', libc.socket(domain, type | nonBlocking | closeOnExec, protocol));
 };
 
 /** False when the kernel does not take it. */

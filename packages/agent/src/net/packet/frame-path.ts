@@ -1,5 +1,6 @@
 import type { FramePath } from '@rushhour/protocol';
 import { PathUnavailable } from '../data-path.ts';
+import { openLiveOutlet } from '../xdp/live-outlet.ts';
 import { openXdpOutlet } from '../xdp/xdp-outlet.ts';
 import type { Device } from './device.ts';
 import { FrameSender } from './frame-sender.ts';
@@ -14,6 +15,7 @@ interface Step {
 
 /** From the fastest way to the one that works wherever frames can be sent. */
 const ladder: readonly Step[] = [
+  { path: 'xdp', open: openLiveOutlet },
   { path: 'af_xdp', open: openXdpOutlet },
   { path: 'af_packet', open: openPacketOutlet },
 ];

@@ -1,17 +1,28 @@
 import { errno, SystemError } from '../kernel/errno.ts';
 import { type Device, DeviceGone, linkStateOf } from './device.ts';
 import { isFull } from './frame-batch.ts';
-import type { FramePlaces, Outlet } from './outlet.ts';
+import type { ClockedPlaces, FramePlaces, Outlet } from './outlet.ts';
 
 const lookAgainMs = 10;
 
 /** Why a frame was not taken: no room for now, or no link. */
 export type Refusal = 'full' | 'down';
 
+export interface SendResult {
+  /** Frames from the first on that are done with. */
+  readonly taken: number;
+  /** How many of them did not leave: the interface refused them when it was too late to send them again. */
+  readonly lost: number;
+  /** Why the frame after them was not taken, or why some were lost. */
+  readonly refused?: Refusal;
+}
+
 /** Hands frames to an interface and says what became of them. */
 export class FrameSender {
   readonly way: string;
   readonly places: FramePlaces;
+  /** Where the way looks at the clock for each frame. */
+  readonly clocked: ClockedPlaces | undefined;
   readonly #outlet: Outlet;
   readonly #device: Device;
   #lookedAt = Number.NEGATIVE_INFINITY;
@@ -21,39 +32,36 @@ export class FrameSender {
   constructor(outlet: Outlet, device: Device) {
     this.way = outlet.way;
     this.places = outlet.places;
+    this.clocked = 'setDue' in outlet.places ? outlet.places : undefined;
     this.#outlet = outlet;
     this.#device = device;
   }
 
-  /** How many frames from `first` on were taken; `refused` says why the one after them was not. */
-  send(first: number, end: number): { readonly taken: number; readonly refused?: Refusal } {
+  /** Sends frames from `first` to before `end`. The places of those that were taken may be written again at once. */
+  send(first: number, end: number): SendResult {
     const result = this.#outlet.send(first, end);
-    if (result >= 0) return { taken: result };
-    if (result === -errno.EINTR) return { taken: 0, refused: 'full' };
-    if (result === -errno.ENXIO || result === -errno.ENODEV) throw new DeviceGone(this.#device.name);
-    if (result !== -errno.ENETDOWN && !isFull(result)) throw new SystemError('send', -result);
-    const state = this.#look();
-    // An interface that is taken away is first down, then gone.
-    if (state === 'gone') throw new DeviceGone(this.#device.name);
-    return { taken: 0, refused: state === 'down' || result === -errno.ENETDOWN ? 'down' : 'full' };
-  }
-
-  /** Frames that were taken and did not leave all the same, since the last call. */
-  takeLost(): number {
     const lost = this.#outlet.lost - this.#lost;
     this.#lost += lost;
-    return lost;
+    if (result >= 0) return lost === 0 ? { taken: result, lost } : { taken: result, lost, refused: this.#refusal() };
+    if (result === -errno.EINTR) return { taken: 0, lost, refused: 'full' };
+    if (result === -errno.ENXIO || result === -errno.ENODEV) throw new DeviceGone(this.#device.name);
+    if (result !== -errno.ENETDOWN && !isFull(result)) throw new SystemError('send', -result);
+    const refused = this.#refusal();
+    return { taken: 0, lost, refused: result === -errno.ENETDOWN ? 'down' : refused };
   }
 
   close(): void {
     this.#outlet.close();
   }
 
-  #look(): ReturnType<typeof linkStateOf> {
+  #refusal(): Refusal {
     const now = performance.now();
-    if (now - this.#lookedAt < lookAgainMs) return this.#state;
-    this.#lookedAt = now;
-    this.#state = linkStateOf(this.#device.name);
-    return this.#state;
+    if (now - this.#lookedAt >= lookAgainMs) {
+      this.#lookedAt = now;
+      this.#state = linkStateOf(this.#device.name);
+    }
+    // An interface that is taken away is first down, then gone.
+    if (this.#state === 'gone') throw new DeviceGone(this.#device.name);
+    return this.#state === 'down' ? 'down' : 'full';
   }
 }

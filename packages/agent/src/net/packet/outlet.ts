@@ -7,11 +7,26 @@ export interface FramePlaces {
   setLength(place: number, bytes: number): void;
 }
 
+/** Where a checksum stands that covers the signature. */
+export interface CoveringChecksum {
+  readonly at: number;
+  /** A checksum of 0 would mean that there is none. */
+  readonly isUdp: boolean;
+}
+
+/** Places of a way that looks at the clock for each frame, finer than we could. */
+export interface ClockedPlaces extends FramePlaces {
+  /** When the frame may leave, in the time of `performance.now`; 0: at once. */
+  setDue(place: number, at: number): void;
+  /** The time of leaving is to be written into the signature, where 0 stands now. To be said after the length. */
+  setStamp(place: number, checksum: CoveringChecksum | undefined): void;
+}
+
 /** One way by which frames leave an interface. */
 export interface Outlet {
   /** Its name for those who read about a run. */
   readonly way: string;
-  readonly places: FramePlaces;
+  readonly places: FramePlaces | ClockedPlaces;
   /**
    * Frames that were taken over, from the first place on, and did not leave all the same, since it was opened: the
    * interface had no room for them. Only a way that learns of it too late to send them again has such frames.
@@ -26,7 +41,7 @@ export interface Outlet {
 }
 
 export interface OutletSizes {
-  /** Places for frames. */
+  /** Places for frames, at least. */
   readonly count: number;
   /** Of the longest frame. */
   readonly bytes: number;

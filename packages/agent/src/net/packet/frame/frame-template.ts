@@ -32,6 +32,11 @@ export class FrameTemplate {
   readonly #ipChecksumAt: number;
   readonly #transport: TransportSum | undefined;
 
+  /** The checksum that covers the signature, where there is one. */
+  get covering(): TransportSum | undefined {
+    return this.#transport;
+  }
+
   constructor({ layers, bytes, fill, sender, fieldsOf }: TemplateWish) {
     if (bytes < leastBytes(layers)) throw new RangeError(`headers and signature need ${leastBytes(layers)} bytes`);
     const frame = Buffer.alloc(bytes);
@@ -49,12 +54,13 @@ export class FrameTemplate {
   }
 
   /** Puts checksums into a copy at `start`, given the sums of the words that were 0 in the template. */
-  finish(bytes: Buffer, start: number, changed: { readonly ip: number; readonly transport: number }): void {
-    if (this.#ipChecksumAt >= 0) put16(bytes, start + this.#ipChecksumAt, checksumOf(this.#ipSum + changed.ip));
+  finish(halves: Uint16Array, start: number, changed: { readonly ip: number; readonly transport: number }): void {
+    if (this.#ipChecksumAt >= 0)
+      halves[(start + this.#ipChecksumAt) >> 1] = swap16(checksumOf(this.#ipSum + changed.ip));
     const transport = this.#transport;
     if (transport === undefined) return;
     const checksum = checksumOf(transport.sum + changed.transport);
-    put16(bytes, start + transport.at, transport.isUdp && checksum === 0 ? 0xffff : checksum);
+    halves[(start + transport.at) >> 1] = transport.isUdp && checksum === 0 ? 0xffff : swap16(checksum);
   }
 
   /** Makes the innermost checksum of a finished copy wrong. */
@@ -65,7 +71,5 @@ export class FrameTemplate {
   }
 }
 
-export const put16 = (bytes: Buffer, at: number, value: number): void => {
-  bytes[at] = value >>> 8;
-  bytes[at + 1] = value;
-};
+/** Between the order of bytes in frames and that of this machine, for 16 bits. */
+export const swap16 = (value: number): number => ((value & 0xff) << 8) | (value >>> 8);

@@ -1,0 +1,151 @@
+import { errno, SystemError } from '../kernel/errno.ts';
+import { requireLibc } from '../kernel/libc.ts';
+import { type Memory, mapMemory } from '../kernel/memory.ts';
+import { closeSocket } from '../kernel/socket.ts';
+
+const bpfCall = process.arch === 'x64' ? 321 : 280;
+const command = { createMap: 0, loadProgram: 5, run: 10, openTracepoint: 17, createLink: 28 } as const;
+const programType = { xdp: 6, rawTracepoint: 17 } as const;
+const arrayMap = 2;
+const isMappable = 0x400;
+const liveFrames = 2;
+const attributeBytes = 128;
+const contextBytes = 24;
+const logBytes = 65_536;
+const licence = 'GPL\0';
+const mostAttempts = 100;
+
+const bpf = (which: number, memory: Memory): number => {
+  const libc = requireLibc();
+  const attributes = memory.addressOf(0, attributeBytes);
+  for (let attempt = 1; ; attempt++) {
+    const result = libc.syscall(bpfCall, which, attributes, attributeBytes, 0, 0, 0);
+    if (result >= 0) return result;
+    const error = libc.errno();
+    // A signal interrupts the examination of a program.
+    if (error !== errno.EAGAIN || attempt === mostAttempts) throw new SystemError('bpf', error);
+  }
+};
+
+/** Runs a step with memory for its arguments, which is given back afterwards. */
+const withMemory = <T>(bytes: number, step: (memory: Memory) => T): T => {
+  const memory = mapMemory({ length: attributeBytes + bytes });
+  try {
+    return step(memory);
+  } finally {
+    memory.release();
+  }
+};
+
+/** Values of one size that programs in the kernel and we see alike. */
+export interface SharedArray {
+  readonly fd: number;
+  readonly memory: Memory;
+  /** Distance of neighbouring values. */
+  readonly stride: number;
+  close(): void;
+}
+
+export const createSharedArray = (count: number, valueBytes: number): SharedArray => {
+  const fd = withMemory(0, (memory) => {
+    for (const [index, value] of [arrayMap, 4, valueBytes, count, isMappable].entries())
+      memory.bytes.writeUInt32LE(value, index * 4);
+    return bpf(command.createMap, memory);
+  });
+  const stride = Math.ceil(valueBytes / 8) * 8;
+  try {
+    const memory = mapMemory({ length: stride * count, fd });
+    const close = () => {
+      memory.release();
+      closeSocket(fd);
+    };
+    return { fd, memory, stride, close };
+  } catch (error) {
+    closeSocket(fd);
+    throw error;
+  }
+};
+
+/** Hands a program to the kernel, which refuses what could do harm; what it says about that is in the error. */
+export const loadProgram = (type: keyof typeof programType, program: Buffer): number =>
+  withMemory(program.length + 8 + logBytes, (memory) => {
+    const { bytes } = memory;
+    const [licenceAt, programAt] = [attributeBytes, attributeBytes + 8];
+    const logAt = programAt + program.length;
+    bytes.set(program, programAt);
+    bytes.write(licence, licenceAt, 'latin1');
+    bytes.writeUInt32LE(programType[type], 0);
+    bytes.writeUInt32LE(program.length / 8, 4);
+    bytes.writeBigUInt64LE(BigInt(memory.addressOf(programAt, program.length)), 8);
+    bytes.writeBigUInt64LE(BigInt(memory.addressOf(licenceAt, licence.length)), 16);
+    try {
+      return bpf(command.loadProgram, memory);
+    } catch (error) {
+      if ((error as SystemError).code !== 'EACCES' && (error as SystemError).code !== 'EINVAL') throw error;
+      // Only a program that is refused is worth a log.
+      bytes.writeUInt32LE(1, 24);
+      bytes.writeUInt32LE(logBytes, 28);
+      bytes.writeBigUInt64LE(BigInt(memory.addressOf(logAt, logBytes)), 32);
+      try {
+        return bpf(command.loadProgram, memory);
+      } catch (cause) {
+        const log = bytes.toString('latin1', logAt, bytes.indexOf(0, logAt)).trim().split('\n').slice(-3).join(' ');
+        throw log === '' ? error : new Error(`the kernel refuses the program: ${log}`, { cause });
+      }
+    }
+  });
+
+/** Lets a program run whenever the kernel passes a point that has this name. */
+export const openTracepoint = (name: string, program: number): number =>
+  withMemory(64, (memory) => {
+    memory.bytes.write(`${name}\0`, attributeBytes, 'latin1');
+    memory.bytes.writeBigUInt64LE(BigInt(memory.addressOf(attributeBytes, 64)), 0);
+    memory.bytes.writeUInt32LE(program, 8);
+    return bpf(command.openTracepoint, memory);
+  });
+
+const loopback = { index: 1, attachType: 37, genericMode: 2 } as const;
+
+/** Attaches a program to the loopback of the network that this thread is in; closing what it answers detaches it. */
+export const attachToLoopback = (program: number): number =>
+  withMemory(0, (memory) => {
+    for (const [index, value] of [program, loopback.index, loopback.attachType, loopback.genericMode].entries())
+      memory.bytes.writeUInt32LE(value, index * 4);
+    return bpf(command.createLink, memory);
+  });
+
+/** Lets a program make frames of a model and send them, as often as is said. */
+export class LiveRun {
+  readonly #memory: Memory;
+  readonly #libc = requireLibc();
+  readonly #attributes: number;
+
+  constructor(place: { readonly program: number; readonly device: number; readonly model: Uint8Array }) {
+    const { program, device, model } = place;
+    const [contextAt, modelAt] = [attributeBytes, attributeBytes + contextBytes];
+    this.#memory = mapMemory({ length: modelAt + model.length });
+    const { bytes } = this.#memory;
+    bytes.set(model, modelAt);
+    bytes.writeUInt32LE(model.length, contextAt + 4);
+    bytes.writeUInt32LE(device, contextAt + 12);
+    bytes.writeUInt32LE(program, 0);
+    bytes.writeUInt32LE(model.length, 8);
+    bytes.writeBigUInt64LE(BigInt(this.#memory.addressOf(modelAt, model.length)), 16);
+    bytes.writeUInt32LE(contextBytes, 40);
+    bytes.writeBigUInt64LE(BigInt(this.#memory.addressOf(contextAt, contextBytes)), 48);
+    bytes.writeUInt32LE(liveFrames, 64);
+    this.#attributes = this.#memory.addressOf(0, attributeBytes);
+  }
+
+  /** `batch`: after how many turns what is to be sent is handed to the interface. Says 0 or a negative error number. */
+  run(turns: number, batch: number): number {
+    this.#memory.bytes.writeUInt32LE(turns, 32);
+    this.#memory.bytes.writeUInt32LE(batch, 72);
+    const result = this.#libc.syscall(bpfCall, command.run, this.#attributes, attributeBytes, 0, 0, 0);
+    return result < 0 ? -this.#libc.errno() : 0;
+  }
+
+  close(): void {
+    this.#memory.release();
+  }
+}

@@ -1,0 +1,120 @@
+import { errno, SystemError } from '../kernel/errno.ts';
+import { closeSocket } from '../kernel/socket.ts';
+import type { Device } from '../packet/device.ts';
+import type { Outlet, OutletSizes } from '../packet/outlet.ts';
+import { WallClock } from '../packet/wall-clock.ts';
+import { LiveRun, loadProgram } from './bpf.ts';
+import { frameTakingRefusal } from './interface-features.ts';
+import { LiveLedger } from './live-ledger.ts';
+import { LivePlaces } from './live-places.ts';
+import { leastLiveBytes, liveProgram, runAt } from './live-program.ts';
+import { anchorProgram } from './program-anchor.ts';
+
+/** A page without what the kernel itself puts there. */
+const mostLiveBytes = 3072;
+const [usualBatch, denseBatch] = [64, 16];
+// A run costs as much as a hundred frames: it is made worth its while.
+const placesPerWish = 8;
+// Frames further apart than this leave one by one: others would wait for them.
+const denseNs = 4000;
+// About what it costs to find out that it is not yet time; a run that ends early is followed by another.
+const turnNs = 50;
+const mostTurns = 400_000;
+
+/** Frames that a program in the kernel copies, stamps and sends, each at its time. */
+class LiveOutlet implements Outlet {
+  readonly way = 'XDP live frames';
+  readonly places: LivePlaces;
+  readonly #opened: { close(): void }[] = [];
+  readonly #ledger: LiveLedger;
+  readonly #run: LiveRun;
+  readonly #wall = new WallClock();
+
+  constructor(device: Device, { count, bytes }: OutletSizes) {
+    const mostBytes = Math.max(bytes, leastLiveBytes);
+    try {
+      this.places = new LivePlaces({ count: count * placesPerWish, bytes: mostBytes });
+      this.#opened.push(this.places.array);
+      this.#ledger = new LiveLedger();
+      this.#opened.push(this.#ledger);
+      const fds = { ledger: this.#ledger.array.fd, places: this.places.array.fd };
+      const program = loadProgram('xdp', liveProgram({ ...fds, mostBytes }));
+      this.#opened.push({ close: () => closeSocket(program) });
+      this.#opened.push(anchorProgram(program));
+      this.#run = new LiveRun({ program, device: device.index, model: Buffer.alloc(mostBytes) });
+      this.#opened.push(this.#run);
+    } catch (error) {
+      this.close();
+      throw error;
+    }
+  }
+
+  get lost(): number {
+    return this.#ledger.issued - this.#ledger.sent;
+  }
+
+  send(first: number, end: number): number {
+    if (!(first >= 0 && end >= first && end <= this.places.count))
+      throw new RangeError(`there are no places ${first} to ${end}`);
+    if (end === first) return 0;
+    const ledger = this.#ledger;
+    ledger.put(runAt.next, first);
+    ledger.put(runAt.end, end);
+    this.#tellTime();
+    const lost = this.lost;
+    const batch = this.#batchOf(first, end);
+    let result = 0;
+    // Whoever asked must learn early that nothing is taken any more.
+    for (let next = first; next < end && result === 0 && this.lost === lost; next = ledger.at(runAt.next)) {
+      ledger.begin();
+      result = this.#run.run(this.#turnsOf(next, end), batch);
+    }
+    const made = ledger.at(runAt.next) - first;
+    if (made > 0 || result === 0) return made;
+    return result === -errno.EINVAL ? -errno.ENODEV : result;
+  }
+
+  close(): void {
+    for (const one of this.#opened.toReversed()) one.close();
+  }
+
+  #tellTime(): void {
+    const now = performance.now();
+    this.#wall.read(now);
+    const wallNs = BigInt(this.#wall.seconds) * 1_000_000_000n + BigInt(Math.round(this.#wall.nanoseconds));
+    this.#ledger.put(runAt.wallOffset, wallNs - BigInt(this.places.clockAt(now)));
+  }
+
+  /** How many turns until what is handed to the interface leaves. */
+  #batchOf(first: number, end: number): number {
+    const [start, last] = [this.places.dueNs(first), this.places.dueNs(end - 1)];
+    if (last === 0) return Math.min(usualBatch, end - first);
+    return (last - start) / (end - first) > denseNs ? 1 : denseBatch;
+  }
+
+  #turnsOf(next: number, end: number): number {
+    const last = this.places.dueNs(end - 1);
+    const waitNs = last === 0 ? 0 : last - this.places.clockAt(performance.now());
+    return Math.min(mostTurns, end - next + Math.max(0, Math.ceil(waitNs / turnNs)));
+  }
+}
+
+const refusalOf = (error: unknown): string => {
+  if (!(error instanceof SystemError)) return (error as Error).message;
+  if (error.code === 'EPERM' || error.code === 'EACCES')
+    return 'it needs the rights cap_bpf, cap_perfmon, cap_sys_admin';
+  if (error.code === 'ENOSYS') return 'the kernel has no bpf';
+  return error.message;
+};
+
+/** Throws an error that says why not. */
+export const openLiveOutlet = (device: Device, sizes: OutletSizes): Outlet => {
+  try {
+    if (sizes.bytes > mostLiveBytes) throw new RangeError(`frames of more than ${mostLiveBytes} bytes do not fit`);
+    const reason = frameTakingRefusal(device);
+    if (reason !== undefined) throw new Error(reason);
+    return new LiveOutlet(device, sizes);
+  } catch (error) {
+    throw new Error(`no XDP live frames: ${refusalOf(error)}`, { cause: error });
+  }
+};
