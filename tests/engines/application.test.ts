@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { forget, type Recording, recordNames, recordShop, stepsOf } from './application-capture.ts';
-import { freePort, runOrder, startOrder, startServer } from './order.ts';
+import { type Middlebox, startHaproxy, startMeddler, startReverseProxy } from './application-proxies.ts';
+import { freePort, runOrder, startServer } from './order.ts';
 
 let shop: Recording;
 let names: Recording;
@@ -32,7 +33,7 @@ interface Wish {
   readonly shared?: object;
   readonly share?: object;
   /** Where the client goes when it is not the server itself. */
-  readonly through?: (serverPort: number) => Promise<number>;
+  readonly through?: (serverPort: number) => Promise<Middlebox>;
 }
 
 const replay = async ({ recording, play = {}, shared = {}, share = {}, through }: Wish) => {
@@ -41,7 +42,8 @@ const replay = async ({ recording, play = {}, shared = {}, share = {}, through }
   const common = { applications: [playOf(recording, play)], ...shared };
   const listen = [{ host: '127.0.0.1', port, recorded: recording.port }];
   const server = await startServer('application', { ...common, listen });
-  const reached = (await through?.(port)) ?? port;
+  const proxy = await through?.(port);
+  const reached = proxy?.port ?? port;
   const client = await runOrder({
     engine: 'application',
     config: {
@@ -52,7 +54,9 @@ const replay = async ({ recording, play = {}, shared = {}, share = {}, through }
     },
     duration: { seconds: 20 },
   });
-  return { client, server: await server.stop() };
+  const answered = await server.stop();
+  await proxy?.stop();
+  return { client, server: answered, notes: [...client.outcome.notes, ...answered.outcome.notes] };
 };
 
 describe('a recorded application', () => {
@@ -76,4 +80,87 @@ describe('a recorded application', () => {
     expect(server.counter('application.mismatches')).toBe(0);
   });
 });
-void [parameterOf, stepsOf, startOrder];
+
+const both = { sessions: [{ sessionIndex: 0 }, { sessionIndex: 1 }], users: 4 };
+
+describe('through a proxy', () => {
+  it('bytes pass HAProxy in TCP mode unchanged', async () => {
+    const { client, server } = await replay({
+      recording: shop,
+      play: both,
+      share: { iterations: 5 },
+      through: (port) => startHaproxy('tcp', port),
+    });
+    expect(client.counter('application.ok')).toBe(40);
+    expect(client.counter('application.ko') + server.counter('application.mismatches')).toBe(0);
+  });
+
+  it('messages pass HAProxy in HTTP mode with the same meaning', async () => {
+    const { client, server, notes } = await replay({
+      recording: shop,
+      play: both,
+      shared: { match: 'http' },
+      share: { iterations: 5 },
+      through: (port) => startHaproxy('http', port),
+    });
+    expect(notes).toEqual([]);
+    expect(client.counter('application.ok')).toBe(40);
+    expect(client.counter('application.exchanges')).toBe(60);
+    expect(client.counter('application.ko') + server.counter('application.mismatches')).toBe(0);
+  });
+
+  it('messages pass nginx with the same meaning, each by a connection of its own', async () => {
+    const { client, server, notes } = await replay({
+      recording: shop,
+      play: both,
+      shared: { match: 'http' },
+      share: { iterations: 5 },
+      through: startReverseProxy,
+    });
+    expect(notes).toEqual([]);
+    expect(client.counter('application.ok')).toBe(40);
+    expect(client.counter('application.ko') + server.counter('application.mismatches')).toBe(0);
+  });
+
+  it('bytes that a proxy writes anew are told when they are to be the same', async () => {
+    const { client, server } = await replay({ recording: shop, through: startReverseProxy, share: { iterations: 1 } });
+    expect(client.counter('application.ko')).toBe(1);
+    expect(server.counter('application.mismatches')).toBeGreaterThan(0);
+  });
+
+  it('one byte that is changed on the way back is found at its place', async () => {
+    const [, answer = ''] = await stepsOf(shop.file, 0);
+    const at = answer.indexOf('front page');
+    const { client, notes } = await replay({
+      recording: shop,
+      through: (port) => startMeddler(port, 'front page', 'Front page'),
+    });
+    expect(client.counter('application.mismatches')).toBe(1);
+    expect(client.counter('application.mismatch.0-1')).toBe(1);
+    expect(client.counter('application.ko')).toBe(1);
+    expect(notes.join()).toContain(`differs at byte ${at}: 0x46 instead of 0x66`);
+  });
+
+  it('one byte that is changed on the way there is found at its place', async () => {
+    const [question = ''] = await stepsOf(shop.file, 1);
+    const at = question.indexOf('anna');
+    const { server, notes } = await replay({
+      recording: shop,
+      play: both,
+      through: (port) => startMeddler(port, 'user=anna', 'user=Anna'),
+    });
+    expect(server.counter('application.mismatches')).toBe(4);
+    expect(server.counter('application.mismatch.1-0')).toBe(4);
+    expect(notes.join()).toContain(`differs at byte ${at}: 0x41 instead of 0x61`);
+  });
+
+  it('a changed field and a changed body are told in words of HTTP', async () => {
+    const { client, notes } = await replay({
+      recording: shop,
+      shared: { match: 'http' },
+      through: (port) => startMeddler(port, 'sid=0001', 'sid=0002'),
+    });
+    expect(client.counter('application.mismatches')).toBe(1);
+    expect(notes.join()).toContain('has the field set-cookie: "sid=0002" instead of "sid=0001"');
+  });
+});

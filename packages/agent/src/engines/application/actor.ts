@@ -45,7 +45,7 @@ export class ExactActor implements Actor {
   }
 
   send(step: number): void {
-    const bytes = this.#deps.round.bytes(this.#deps.position, step);
+    const bytes = this.#deps.round.say(this.#deps.position, step);
     this.#channel.send(bytes);
     this.#deps.meters.txBytes.add(bytes.length);
     this.#sentAt = performance.now();

@@ -1,3 +1,6 @@
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { isIPv6 } from 'node:net';
 import type { ApplicationClientConfig } from '@rushhour/protocol';
 import type { EngineContext } from '../../engine.ts';
 import { LoadDriver } from '../../net/load-driver.ts';
@@ -11,7 +14,7 @@ import type { Referee } from './referee.ts';
 import { Round } from './round.ts';
 import type { Script, ScriptSession } from './script.ts';
 import { Throttle } from './timing.ts';
-import { type LocalValues, type Turn, Values, ValuesEnded } from './values.ts';
+import { type LocalValues, localNameOf, type Turn, Values, ValuesEnded } from './values.ts';
 
 export interface CompanyDeps {
   readonly context: EngineContext<ApplicationClientConfig>;
@@ -32,6 +35,17 @@ interface Way {
   readonly meters: ApplicationMeters;
 }
 
+/** From where this machine would send to an address; nothing is sent. */
+const sourceTo = async (address: string): Promise<string> => {
+  const socket = createSocket(isIPv6(address) ? 'udp6' : 'udp4');
+  socket.connect(discardPort, address);
+  await once(socket, 'connect');
+  const { address: found } = socket.address();
+  socket.close();
+  return found;
+};
+
+const discardPort = 9;
 const failurePauseMs = 100;
 const unlimited = Number.POSITIVE_INFINITY;
 
@@ -133,8 +147,9 @@ export class Company {
   async #play(place: number, way: Way, turn: Turn): Promise<'played' | 'failed' | 'ended'> {
     const { context, transport, referee, signal } = this.#deps;
     const from = this.#deps.sources.next(place);
-    const local: LocalValues = { ...timesNow(), ...(from.localAddress && { clientIp: from.localAddress }) };
-    local.serverIp = way.address;
+    const local: LocalValues = { ...timesNow(), serverIp: way.address };
+    const usesAddress = this.#script.play.parameters.some((parameter) => localNameOf(parameter) === 'clientIp');
+    if (usesAddress) local.clientIp = from.localAddress ?? (await sourceTo(way.address));
     const before = way.meters.ko.value;
     const stage = new Performance(new Round(this.#script, this.#values, turn, local), {
       config: context.config,

@@ -32,7 +32,7 @@ export const converse = async (channel: Channel, deps: ConversationDeps): Promis
     if (side === 'server') {
       const { speed } = role.part.session;
       await pause(pauseOf(speed, gapMs, role.part.script.play.leastGapMs), signal);
-      channel.send(role.round.bytes(role.part.position, step));
+      channel.send(role.round.say(role.part.position, step));
       continue;
     }
     const heard = await hear(channel, role, step, deps);

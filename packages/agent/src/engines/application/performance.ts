@@ -2,6 +2,8 @@ import type { ApplicationClientConfig } from '@rushhour/protocol';
 import type { Route, Transport } from '../../net/transport.ts';
 import { type Actor, type ActorDeps, ExactActor } from './actor.ts';
 import { DatagramChannel } from './datagram-channel.ts';
+import { HttpActor } from './http-actor.ts';
+import { exchangesOf } from './http-exchanges.ts';
 import type { ApplicationMeters } from './meters.ts';
 import type { Referee } from './referee.ts';
 import type { Round } from './round.ts';
@@ -73,7 +75,8 @@ export class Performance {
         ? await DatagramChannel.connect(route)
         : await StreamChannel.connect(transport, route, config.connectTimeoutMs);
     const deps: ActorDeps = { config, round: this.#round, position, referee, meters };
-    return new ExactActor(channel, deps);
+    const exchanges = config.match === 'http' ? exchangesOf(this.#round, position) : undefined;
+    return exchanges === undefined ? new ExactActor(channel, deps) : new HttpActor(channel, deps, exchanges);
   }
 
   #abandon(): void {

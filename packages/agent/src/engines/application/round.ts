@@ -32,6 +32,14 @@ export class Round {
     return rendered;
   }
 
+  /** The same for sending: what only this side knew is part of the round from now on. */
+  say(session: number, step: number): Uint8Array {
+    for (const { parameter } of this.#step(session, step).uses) {
+      if (localNameOf(this.#parameter(parameter)) !== undefined) this.#known.set(parameter, this.#valueOf(parameter));
+    }
+    return this.bytes(session, step);
+  }
+
   /** The same with other values in place of those that only the other side knows. */
   bytesWith(session: number, step: number, other: (name: LocalName) => Uint8Array) {
     const { template, bytes, uses } = this.#step(session, step);
@@ -88,7 +96,7 @@ export class Round {
       parameter.extract === undefined
         ? this.#values.bytesOf(parameter, this.turn, this.local)
         : this.#extract(parameter.extract);
-    this.#known.set(number, value);
+    if (localNameOf(parameter) === undefined) this.#known.set(number, value);
     return value;
   }
 

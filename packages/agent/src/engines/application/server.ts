@@ -10,6 +10,9 @@ import { Part } from './cast.ts';
 import type { Channel } from './channel.ts';
 import { converse } from './conversation.ts';
 import { DatagramChannel } from './datagram-channel.ts';
+import { exchangesOf } from './http-exchanges.ts';
+import { HttpLibrary } from './http-library.ts';
+import { serveHttp } from './http-service.ts';
 import { Referee } from './referee.ts';
 import { Roster } from './roster.ts';
 import { loadScript, type Script } from './script.ts';
@@ -44,7 +47,7 @@ class ApplicationServer implements Run {
       for (const protocol of ['tcp', 'udp'] as const) {
         const roster = new Roster(this.#partsAt(scripts, place, protocol), protocol);
         if (roster.parts.length === 0) continue;
-        if (protocol === 'tcp') await this.#listen(place, roster);
+        if (protocol === 'tcp') await this.#listen(place, roster, this.#libraryOf(roster, place));
         else await this.#bind(place, roster);
       }
     }
@@ -82,10 +85,22 @@ class ApplicationServer implements Run {
     return part;
   }
 
-  async #listen(place: Place, roster: Roster): Promise<void> {
+  /** Undefined where bytes are compared as they are. */
+  #libraryOf({ parts }: Roster, { port }: Place): HttpLibrary | undefined {
+    if (this.#context.config.match !== 'http') return undefined;
+    const isHttp = (part: Part) => exchangesOf(part.round({ user: 0, iteration: 0 }, {}), part.position) !== undefined;
+    const [spoken, other] = [parts.filter(isHttp), parts.find((part) => !isHttp(part))];
+    if (spoken.length > 0 && other !== undefined) {
+      const { index, name } = other.session;
+      throw new Error(`session ${index} (${name}) to port ${port} is not HTTP as others there are: play it by itself`);
+    }
+    return spoken.length > 0 ? new HttpLibrary(spoken) : undefined;
+  }
+
+  async #listen(place: Place, roster: Roster, library: HttpLibrary | undefined): Promise<void> {
     const listener = await this.#transport.listen({ ...place, isShared: false }, (connection) => {
       const channel = StreamChannel.of(connection);
-      void this.#serve(channel, roster, place)
+      void this.#serve(channel, place, { roster, library })
         .then(() => channel.gone)
         .then(() => this.#open.delete(channel));
       return channel;
@@ -109,11 +124,15 @@ class ApplicationServer implements Run {
       channel.arrive(bytes);
       if (known !== undefined) return;
       flows.set(key, channel);
-      void this.#serve(channel, roster, place).finally(() => this.#open.delete(channel));
+      void this.#serve(channel, place, { roster, library: undefined }).finally(() => this.#open.delete(channel));
     });
   }
 
-  async #serve(channel: Channel, roster: Roster, { host, port }: Place): Promise<void> {
+  async #serve(
+    channel: Channel,
+    { host, port }: Place,
+    { roster, library }: { roster: Roster; library: HttpLibrary | undefined },
+  ): Promise<void> {
     const { config, signal, samples } = this.#context;
     this.#open.add(channel);
     const now = new Date();
@@ -126,7 +145,8 @@ class ApplicationServer implements Run {
     const fail = (kind: string) => countError(samples, 'application', kind);
     const deps = { config, roster, referee: this.#referee, signal, local, timeoutMs: this.#timeoutMs, fail };
     try {
-      await converse(channel, deps);
+      if (library === undefined) await converse(channel, deps);
+      else await serveHttp(channel, { ...deps, library });
     } catch (error) {
       // A value that does not fit ends this session and no other.
       fail(error instanceof RangeError ? 'value' : 'other');

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import type { Round } from './round.ts';
-import type { LocalName } from './values.ts';
+import { type LocalName, localSamples } from './values.ts';
 
 const shapes: Record<LocalName, RegExp> = {
   clientIp: /[0-9A-Fa-f.:]{2,45}/,
@@ -9,16 +9,6 @@ const shapes: Record<LocalName, RegExp> = {
   serverPort: /\d{1,5}/,
   nowUnix: /\d{10,12}/,
   nowIso: /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/,
-};
-
-/** As long as the values that come, where these always have one length: lengths that are counted stay right. */
-const samples: Record<LocalName, string> = {
-  clientIp: '10.0.0.1',
-  serverIp: '10.0.0.2',
-  clientPort: '40000',
-  serverPort: '40001',
-  nowUnix: '1700000000',
-  nowIso: '2024-01-01T00:00:00.000Z',
 };
 
 /** What a step looks like around values that only the other side knows. */
@@ -49,7 +39,7 @@ export const patternOf = (round: Round, session: number, step: number): Pattern 
   const names: LocalName[] = [];
   const rendered = round.bytesWith(session, step, (name) => {
     names.push(name);
-    return Buffer.from(`${begin}${names.length - 1}`.padEnd(samples[name].length, end), 'latin1');
+    return Buffer.from(`${begin}${names.length - 1}`.padEnd(localSamples[name].length, end), 'latin1');
   });
   const text = Buffer.from(rendered.buffer, rendered.byteOffset, rendered.length).toString('latin1');
   const parts: Part[] = [];

@@ -12,6 +12,16 @@ export const localNames = ['clientIp', 'clientPort', 'serverIp', 'serverPort', '
 export type LocalName = (typeof localNames)[number];
 export type LocalValues = Partial<Record<LocalName, string>>;
 
+/** Stand for what is not known: as long as what comes, where that always has one length. */
+export const localSamples: Readonly<Record<LocalName, string>> = {
+  clientIp: '10.0.0.1',
+  serverIp: '10.0.0.2',
+  clientPort: '40000',
+  serverPort: '40001',
+  nowUnix: '1700000000',
+  nowIso: '2024-01-01T00:00:00.000Z',
+};
+
 /** The local value that a parameter stands for. */
 export const localNameOf = ({ source, defaultValue }: PlayedParameter): LocalName | undefined =>
   source === 'system' ? localNames.find((name) => name === defaultValue) : undefined;
@@ -50,6 +60,7 @@ export class Values {
   bytesOf(parameter: PlayedParameter, turn: Turn, local: LocalValues): Uint8Array {
     const { seed, users } = this.#play;
     const system: Partial<Record<SystemValue, string | number>> = {
+      ...localSamples,
       ...local,
       taskId: this.#taskId,
       attemptId: attemptOf(turn, users),

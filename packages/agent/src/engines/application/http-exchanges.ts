@@ -1,0 +1,58 @@
+import { type HttpMessage, methodOf, NotHttp, parseMessage, statusOf } from './http-message.ts';
+import type { Round } from './round.ts';
+import type { ScriptSession } from './script.ts';
+
+/** A message of a session and the step in which it ends. */
+export interface PlacedMessage {
+  readonly message: HttpMessage;
+  readonly bytes: Buffer;
+  readonly step: number;
+}
+
+export interface HttpExchange {
+  readonly request: PlacedMessage;
+  readonly response: PlacedMessage;
+}
+
+/** The requests of a session as a user plays it, each with its answer; undefined where it is not all HTTP/1.x. */
+export const exchangesOf = (round: Round, position: number): HttpExchange[] | undefined => {
+  const session = round.script.sessions[position] as ScriptSession;
+  if (session.protocol !== 'tcp' || session.appProtocol !== 'http') return undefined;
+  try {
+    const requests = messagesOf(round, position, 'client');
+    const methods = requests.map(({ message }) => methodOf(message));
+    const responses = messagesOf(round, position, 'server', methods);
+    if (requests.length !== responses.length) return undefined;
+    return requests.map((request, index) => ({ request, response: responses[index] as PlacedMessage }));
+  } catch (error) {
+    if (error instanceof NotHttp) return undefined;
+    throw error;
+  }
+};
+
+/** Interim answers are between neighbours on the way, and left out. */
+const messagesOf = (round: Round, position: number, side: 'client' | 'server', methods: readonly string[] = []) => {
+  const { steps } = round.script.sessions[position] as ScriptSession;
+  const own = steps.flatMap((step, index) => (step.side === side ? [index] : []));
+  const ends: { step: number; end: number }[] = [];
+  let length = 0;
+  const parts = own.map((step) => {
+    const bytes = round.bytes(position, step);
+    length += bytes.length;
+    ends.push({ step, end: length });
+    return bytes;
+  });
+  const all = Buffer.concat(parts);
+  const messages: PlacedMessage[] = [];
+  const kind = side === 'client' ? 'request' : 'response';
+  for (let at = 0; at < all.length; ) {
+    const message = parseMessage(all.subarray(at), { kind, method: methods[messages.length], isEnded: true });
+    if (message === undefined) throw new NotHttp('ends in the middle of a message');
+    const end = at + message.length;
+    const step = ends.find((one) => one.end >= end)?.step ?? 0;
+    const isInterim = kind === 'response' && statusOf(message) < 200;
+    if (!isInterim) messages.push({ message, bytes: all.subarray(at, end), step });
+    at = end;
+  }
+  return messages;
+};

@@ -1,0 +1,53 @@
+import type { Channel } from './channel.ts';
+import type { ConversationDeps } from './conversation.ts';
+import type { PlacedMessage } from './http-exchanges.ts';
+import type { HttpLibrary } from './http-library.ts';
+import { type HttpMessage, statusOf } from './http-message.ts';
+import { readMessage } from './http-reader.ts';
+import { pause, pauseOf } from './timing.ts';
+
+export interface HttpServiceDeps extends Pick<ConversationDeps, 'referee' | 'signal' | 'timeoutMs' | 'fail'> {
+  readonly library: HttpLibrary;
+}
+
+/** Answers each request as it was recorded, whichever connection it comes by. */
+export const serveHttp = async (channel: Channel, deps: HttpServiceDeps): Promise<void> => {
+  const { library, referee, signal, timeoutMs, fail } = deps;
+  while (!signal.aborted) {
+    const read = await readMessage(channel, { kind: 'request', timeoutMs });
+    if ('problem' in read) {
+      if (read.problem === 'bad') fail('bad');
+      if (read.problem === 'bad') channel.reset();
+      break;
+    }
+    const found = library.find(read.message);
+    if (found === undefined) break;
+    const { part, request, response } = found.entry;
+    const { session, script } = part;
+    if (found.fault !== undefined && !referee.judge(session, request.step, found.fault)) {
+      channel.reset();
+      return;
+    }
+    await pause(pauseOf(session.speed, session.steps[response.step]?.gapMs ?? 0, script.play.leastGapMs), signal);
+    channel.send(answerOf(response, read.message));
+    if (response.message.framing === 'close' || isLast(read.message)) break;
+  }
+  channel.close();
+};
+
+/** A peer of HTTP/1.0 knows no chunks. */
+const answerOf = ({ message, bytes }: PlacedMessage, request: HttpMessage): Uint8Array => {
+  if (message.framing !== 'chunked' || !request.startLine.endsWith('/1.0')) return bytes;
+  const fields = message.fields.filter(({ name }) => name !== 'transfer-encoding' && name !== 'trailer');
+  const head = [
+    `HTTP/1.1 ${statusOf(message)} `,
+    ...fields.map(({ name, value }) => `${name}: ${value}`),
+    `content-length: ${message.body.length}`,
+  ];
+  return Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`, 'latin1'), message.body]);
+};
+
+const isLast = ({ startLine, fields }: HttpMessage): boolean => {
+  const connection = fields.find(({ name }) => name === 'connection')?.value.toLowerCase() ?? '';
+  return connection.includes('close') || (startLine.endsWith('/1.0') && !connection.includes('keep-alive'));
+};
