@@ -50,3 +50,21 @@ export function setTransportChecksum(frame: Frame, before: number): void {
 function write(bytes: Uint8Array, place: number, checksum: number, protocol: number): void {
   putU16(bytes, place, protocol === UDP && checksum === 0 ? 0xffff : checksum);
 }
+
+/** Puts another address into a frame and adjusts the checksums it counts into. */
+export function replaceAddress(
+  bytes: Uint8Array,
+  start: number,
+  place: { readonly at: number; readonly size: 4 | 16; readonly checksums: readonly number[] },
+  address: Uint8Array,
+): void {
+  const at = start + place.at;
+  const before = sumOf(bytes, at, at + place.size);
+  bytes.set(address, at);
+  const after = sumOf(bytes, at, at + place.size);
+  for (const checksum of place.checksums) {
+    const adjusted = adjustedChecksum(u16(bytes, start + checksum), before, after);
+    // Zero and all ones are the same number; a datagram without checksum is not.
+    putU16(bytes, start + checksum, adjusted || 0xffff);
+  }
+}

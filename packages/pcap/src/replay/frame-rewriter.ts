@@ -16,6 +16,12 @@ export interface ClientPlace {
   readonly checksums: readonly number[];
 }
 
+/** Which of the servers, counted as they first come, and the size of its address. */
+export interface ServerNumber {
+  readonly index: number;
+  readonly size: 4 | 16;
+}
+
 interface Side {
   readonly isFromClient: boolean;
   readonly flow: number;
@@ -25,9 +31,9 @@ interface Side {
 export class FrameRewriter {
   readonly clients = new RecordedEnds();
   readonly servers = new RecordedEnds();
-  /** Of the frame rewritten last: places of client addresses, and which server it is from or for; −1 for none. */
+  /** Of the frame rewritten last: places of client addresses, and the number of its server. */
   places: ClientPlace[] = [];
-  server = -1;
+  server: ServerNumber | undefined;
   readonly #rules: ReplayRules;
   readonly #frame = new Frame();
 
@@ -39,7 +45,7 @@ export class FrameRewriter {
   rewrite(bytes: Uint8Array, start: number, length: number, side: Side): boolean {
     const frame = this.#frame;
     this.places = [];
-    this.server = -1;
+    this.server = undefined;
     dissectEthernet(frame, bytes, start, length);
     const before = frame.ipVersion === 0 ? 0 : endsSum(frame);
     if (!this.#renumber(frame, side)) return false;
@@ -73,7 +79,9 @@ export class FrameRewriter {
     const [client, server] = isFromClient ? [found.source, found.destination] : [found.destination, found.source];
     const checksums = checksumsOf(frame);
     if (!this.#client(frame, { at: client, size, checksums }, ends)) return false;
-    if (!isSpecial(frame.bytes, server, size)) this.server = this.servers.addressAt(frame.bytes, server, size);
+    if (!isSpecial(frame.bytes, server, size)) {
+      this.server = { index: this.servers.addressAt(frame.bytes, server, size), size };
+    }
     if (!this.#server(frame.bytes, server, size, ends)) return false;
     if (frame.ipVersion === 0) return true;
     if (frame.hasPorts) this.#ports(frame, isFromClient, flow, ends);

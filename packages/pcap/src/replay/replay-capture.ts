@@ -8,7 +8,7 @@ import { parsePacketRanges } from '../packet-ranges.ts';
 import { PcapError } from '../pcap-error.ts';
 import { contentKeyOf } from './content-key.ts';
 import { dissectEthernet, fitToMtu } from './fit-to-mtu.ts';
-import { type ClientPlace, FrameRewriter } from './frame-rewriter.ts';
+import { type ClientPlace, FrameRewriter, type ServerNumber } from './frame-rewriter.ts';
 import { writeFrame } from './link-header.ts';
 import { PacketStore } from './packet-store.ts';
 import type { ReplayRules } from './replay-rules.ts';
@@ -36,9 +36,10 @@ export interface ReplayFrame {
   /** Since the first packet. */
   readonly timeMs: number;
   readonly isFromClient: boolean;
-  /** Numbers of its flow and of the new address of its server; −1 where it has none. */
+  /** −1 where it belongs to none. */
   readonly flow: number;
-  readonly server: number;
+  /** Undefined where it has none, or addresses stay as recorded. */
+  readonly server: ServerNumber | undefined;
   readonly key: number;
   readonly places: readonly ClientPlace[];
 }
@@ -97,16 +98,6 @@ export class ReplayCapture {
 
   get packets(): number {
     return this.#packets.count;
-  }
-
-  /** Addresses that packets go to as they were recorded; groups are among them. */
-  *destinations(): Generator<{ bytes: Uint8Array; at: number; size: 4 | 16 }> {
-    const frame = new Frame();
-    for (let index = 0; index < this.#packets.count; index++) {
-      dissect(frame, this.#packets.at(index));
-      if (frame.ipVersion !== 0)
-        yield { bytes: frame.bytes, at: frame.destination, size: frame.ipVersion === 4 ? 4 : 16 };
-    }
   }
 
   /** Hands over every frame in order, as the rules make it. */

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { FramePath } from './data-path.ts';
 import { Listen, Sources, Target } from './endpoint.ts';
 
 const closed = { additionalProperties: false } as const;
@@ -59,6 +60,7 @@ const played = {
   rewrite: ReplayRewrite,
 };
 const place = {
+  path: Type.Optional(FramePath),
   interface: Type.Optional(
     Type.String({ description: 'Where frames leave; by the routes of the machine if not said.' }),
   ),

@@ -1,5 +1,6 @@
 import type { NewEnds } from '@rushhour/pcap';
 import type { ReplayPart } from '@rushhour/protocol';
+import { numberToAddress } from '../../net/address-range.ts';
 import { AddressPool } from './address-pool.ts';
 
 const usualPorts = [1024, 65_535] as const;
@@ -10,6 +11,7 @@ type Wish = Pick<ReplayPart, 'sources' | 'targets' | 'rewrite'>;
 export class ReplayEnds implements NewEnds {
   readonly clients: AddressPool;
   readonly #servers: AddressPool;
+  readonly #hosts: string[];
   readonly #clientPorts: readonly [number, number];
   readonly #serverPorts: readonly number[];
   readonly clientPort?: (flow: number) => number;
@@ -19,7 +21,8 @@ export class ReplayEnds implements NewEnds {
   constructor({ sources, targets, rewrite }: Wish, addressOf: (host: string) => string) {
     this.clients = new AddressPool(sources);
     const hosts = new Set(targets.map(({ host }) => addressOf(host)));
-    this.#servers = new AddressPool({ addresses: [...hosts], networks: [], ranges: [] });
+    this.#hosts = [...hosts];
+    this.#servers = new AddressPool({ addresses: this.#hosts, networks: [], ranges: [] });
     const [first = 0, last = 0] = sources.portRange?.split('-').map(Number) ?? usualPorts;
     if (first < 1 || last > 65_535 || last < first) throw new RangeError(`${sources.portRange} is no range of ports`);
     this.#clientPorts = [first, last];
@@ -35,5 +38,18 @@ export class ReplayEnds implements NewEnds {
 
   server(index: number, size: 4 | 16): Buffer | undefined {
     return this.#servers.find(index, size);
+  }
+
+  /** The address a server of the capture has got, as text. */
+  serverHost(index: number, size: 4 | 16): string | undefined {
+    const hosts = this.#hosts.filter((host) => host.includes(':') === (size === 16));
+    return hosts[index % hosts.length];
+  }
+
+  /** An address of the clients that is of the same version as another; undefined where none is named. */
+  firstClient(other: string): string | undefined {
+    const version = other.includes(':') ? 6 : 4;
+    const found = this.clients.find(0, version === 6 ? 16 : 4);
+    return found && numberToAddress(BigInt(`0x${found.toString('hex')}`), version);
   }
 }

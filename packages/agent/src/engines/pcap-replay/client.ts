@@ -1,0 +1,101 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { PcapReplayClientConfig } from '@rushhour/protocol';
+import type { EngineContext, Run } from '../../engine.ts';
+import { aborted } from '../../net/aborted.ts';
+import { epollPoller } from '../../net/epoll/epoll-poller.ts';
+import { turnLoop } from '../../net/turn-loop.ts';
+import { CaptureRings } from './capture-ring.ts';
+import { Receiver } from './receiver.ts';
+import { ReplayEnds } from './replay-ends.ts';
+import { ReplayPath } from './replay-path.ts';
+import { Side } from './side.ts';
+
+type Context = EngineContext<PcapReplayClientConfig>;
+
+const silenceMs = 500;
+const lookMs = 20;
+const askFirstMs = 1000;
+
+/** Plays the client's side of a capture and counts what the servers send. */
+class ReplayClient implements Run {
+  readonly #context: Context;
+  readonly #path: ReplayPath;
+  readonly #side: Side;
+  readonly #receiver: Receiver;
+  readonly #rings: CaptureRings;
+
+  constructor(context: Context, path: ReplayPath, side: Side) {
+    this.#context = context;
+    this.#path = path;
+    this.#side = side;
+    this.#receiver = new Receiver(context.samples, [side.score.expected]);
+    this.#rings = new CaptureRings([path.device], this.#receiver, context.note);
+  }
+
+  async start(): Promise<void> {
+    const { signal, samples } = this.#context;
+    samples.counter('pcap-replay.truncated').add(this.#side.score.truncated);
+    const origin = await Promise.race([this.#side.load(performance.now()), aborted(signal)]);
+    if (origin === undefined || signal.aborted) return;
+    const played = Promise.all([this.#side.play(origin), this.#untilOver(origin)]);
+    await Promise.race([played, this.#rings.broken, aborted(signal)]);
+    this.#side.stop();
+    if (!signal.aborted) await this.#untilQuiet();
+    await this.#rings.drain();
+    if (!signal.aborted) this.#receiver.giveUp();
+    const drops = this.#rings.takeDrops();
+    if (drops > 0) this.#context.note(`${drops} frames arrived for which there was no room: they may count as lost`);
+  }
+
+  async close(): Promise<void> {
+    this.#rings.close();
+    this.#side.close();
+    this.#path.close();
+    turnLoop.release();
+  }
+
+  /** The servers may have something to say when this side has said all. */
+  async #untilOver(origin: number): Promise<void> {
+    const { lengthMs } = this.#side;
+    const left = (lengthMs ?? 0) - (performance.now() - origin);
+    const isEndless = this.#context.config.loops === 0 && this.#side.score.stock.count === 0;
+    if (isEndless && lengthMs === undefined) await aborted(this.#context.signal);
+    else if (left > 0) await sleep(left, undefined, { signal: this.#context.signal }).catch(() => {});
+  }
+
+  /** What is under way may still arrive. */
+  async #untilQuiet(): Promise<void> {
+    const { signal } = this.#context;
+    const begun = performance.now();
+    while (this.#receiver.outstanding > 0 && !signal.aborted) {
+      if (performance.now() - Math.max(begun, this.#receiver.heardAt) > silenceMs) return;
+      await sleep(lookMs);
+    }
+  }
+}
+
+export const prepareReplayClient = async (context: Context): Promise<Run> => {
+  const { config, host, addressOf } = context;
+  epollPoller();
+  turnLoop.acquire();
+  let path: ReplayPath | undefined;
+  let side: Side | undefined;
+  try {
+    const ends = new ReplayEnds(config, addressOf);
+    const peer = addressOf(config.targets[0]?.host ?? '');
+    path = await ReplayPath.find({
+      ...{ host, peer, own: ends.firstClient(peer), isEmulated: (address) => ends.clients.has(address) },
+      ...{ interface: config.interface, nextHopMac: config.nextHopMac, vlan: config.rewrite.vlan },
+    });
+    const framePath = config.path;
+    side = await Side.read({ context, part: config, role: 'client', path, ends, isOwn: () => true, framePath });
+    // The other side may begin later: it is asked again at the start.
+    await path.resolve(askFirstMs);
+    return new ReplayClient(context, path, side);
+  } catch (error) {
+    side?.close();
+    path?.close();
+    turnLoop.release();
+    throw error;
+  }
+};

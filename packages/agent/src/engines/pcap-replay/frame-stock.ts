@@ -1,0 +1,80 @@
+import type { ClientPlace, ReplayFrame } from '@rushhour/pcap';
+
+const firstCapacity = 1_048_576;
+const arpType = 0x0806;
+
+/** Stands for the MAC of the next hop until it is known. */
+export const unknownMac = Buffer.from('025248000001', 'hex');
+
+/** The frames one side sends in one playing, in order and ready for the wire. */
+export class FrameStock {
+  readonly starts: number[] = [];
+  readonly lengths: number[] = [];
+  /** Place of each among the frames of both sides. */
+  readonly order: number[] = [];
+  /** Bytes up to and with each frame. */
+  readonly totalBytes: number[] = [];
+  /** Flows that have begun and not ended after each frame. */
+  readonly openFlows: number[] = [];
+  readonly places: (readonly ClientPlace[])[] = [];
+  longest = 0;
+  bytes = Buffer.alloc(firstCapacity);
+  readonly #flows: number[] = [];
+  #used = 0;
+
+  get count(): number {
+    return this.starts.length;
+  }
+
+  add({ bytes, start, length, flow, places }: ReplayFrame, order: number): void {
+    this.#reserve(length);
+    this.bytes.set(bytes.subarray(start, start + length), this.#used);
+    this.starts.push(this.#used);
+    this.lengths.push(length);
+    this.order.push(order);
+    this.totalBytes.push((this.totalBytes.at(-1) ?? 0) + length);
+    this.places.push(places);
+    this.#flows.push(flow);
+    this.#used += length;
+    this.longest = Math.max(this.longest, length);
+  }
+
+  /** To be called when all frames are there. */
+  finish(): void {
+    const [first, last] = [new Map<number, number>(), new Map<number, number>()];
+    for (const [index, flow] of this.#flows.entries()) {
+      if (!first.has(flow)) first.set(flow, index);
+      last.set(flow, index);
+    }
+    let open = 0;
+    for (const [index, flow] of this.#flows.entries()) {
+      if (flow >= 0 && first.get(flow) === index) open++;
+      this.openFlows.push(open);
+      if (flow >= 0 && last.get(flow) === index) open--;
+    }
+  }
+
+  /** Writes the MAC of the next hop into all frames that go there. */
+  setNextHop(mac: Uint8Array): void {
+    for (const start of this.starts) {
+      this.#replace(start, mac);
+      for (const type of [start + 12, start + 16]) {
+        if (this.bytes.readUInt16BE(type) !== arpType) continue;
+        this.#replace(type + 20, mac);
+        break;
+      }
+    }
+  }
+
+  #replace(at: number, mac: Uint8Array): void {
+    if (unknownMac.compare(this.bytes, at, at + 6) === 0) this.bytes.set(mac, at);
+  }
+
+  #reserve(length: number): void {
+    // Room for the types that `setNextHop` looks at, however short the last frame is.
+    if (this.#used + length + 64 <= this.bytes.length) return;
+    const larger = Buffer.alloc((this.#used + length + 64) * 2);
+    larger.set(this.bytes.subarray(0, this.#used));
+    this.bytes = larger;
+  }
+}

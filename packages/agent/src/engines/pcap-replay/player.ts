@@ -1,0 +1,174 @@
+import type { ReplayPart } from '@rushhour/protocol';
+import type { Samples } from '../../engine.ts';
+import type { Alarm } from '../../net/alarm.ts';
+import { strainMetrics } from '../../net/strain-metrics.ts';
+import { turnLoop } from '../../net/turn-loop.ts';
+import type { FrameFeed } from './frame-feed.ts';
+import type { Timetable } from './timetable.ts';
+
+const sliceMs = 1;
+const downRetryMs = 5;
+
+export interface PlayerWish {
+  readonly feed: FrameFeed;
+  readonly timetable: Timetable | undefined;
+  /** Frames of both sides in one playing. */
+  readonly frames: number;
+  readonly part: Pick<ReplayPart, 'loops' | 'loopDelayMs' | 'renewEvery' | 'mostFrames'>;
+  readonly samples: Samples;
+  /** Only one side counts how often it was played. */
+  readonly countsLoops: boolean;
+  readonly onDown: () => void;
+}
+
+/** Sends the frames of one side, playing after playing, each when it is due. */
+export class Player {
+  readonly done: Promise<void>;
+  readonly #wish: PlayerWish;
+  readonly #alarm: Alarm;
+  readonly #over = Promise.withResolvers<void>();
+  readonly #meters;
+  readonly #dueMs: Float64Array;
+  /** When the present playing began. */
+  #begun = 0;
+  #loop = 0;
+  #next = 0;
+  /** Frames of the present playing that are sent; fewer than all in the last one of a limited number. */
+  #end = 0;
+  #isOver = false;
+
+  constructor(wish: PlayerWish) {
+    this.#wish = wish;
+    this.done = this.#over.promise;
+    this.done.catch(() => {});
+    this.#alarm = turnLoop.createAlarm(() => this.#turn());
+    const { samples, feed, timetable } = wish;
+    this.#meters = {
+      sent: samples.counter('pcap-replay.sent'),
+      failed: samples.counter('pcap-replay.failed'),
+      linkDown: samples.counter('pcap-replay.errors.linkDown'),
+      txBytes: samples.counter('pcap-replay.txBytes'),
+      loops: samples.counter('pcap-replay.loops'),
+      flows: samples.gauge('pcap-replay.flows'),
+      lag: samples.histogram(strainMetrics.scheduleLag),
+    };
+    this.#dueMs = Float64Array.from(timetable === undefined ? [] : feed.stock.order, (place) =>
+      Number(timetable?.dueMs[place]),
+    );
+  }
+
+  /** `origin` is when the first playing begins, in the time of `performance.now`. */
+  start(origin: number): void {
+    this.#begun = origin;
+    this.#end = this.#endOfLoop();
+    this.#alarm.set(origin);
+  }
+
+  stop(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#alarm.cancel();
+    this.#meters.flows.set(0);
+    this.#over.resolve();
+  }
+
+  #turn(): void {
+    if (this.#isOver) return;
+    try {
+      const until = performance.now() + sliceMs;
+      let now = performance.now();
+      this.#recordLag(now);
+      do {
+        if (!this.#step(now)) return;
+        now = performance.now();
+      } while (now < until);
+      this.#alarm.set(0);
+    } catch (error) {
+      this.#isOver = true;
+      this.#over.reject(error);
+    }
+  }
+
+  /** Sends what is due; false when there is nothing more to do now. */
+  #step(now: number): boolean {
+    if (this.#next >= this.#end && !this.#turnOver(now)) return false;
+    const due = this.#dueEnd(now);
+    if (due === this.#next) {
+      this.#alarm.set(this.#timeOf(this.#next));
+      return false;
+    }
+    const { taken, lost, refused } = this.#wish.feed.send(this.#next, due);
+    this.#count(taken, lost);
+    if (refused === undefined) return true;
+    if (refused === 'full') this.#alarm.set(0);
+    else {
+      // What was due while the link is down is lost, as it would be further on.
+      this.#meters.failed.add(due - this.#next);
+      this.#meters.linkDown.add(due - this.#next);
+      this.#next = due;
+      this.#wish.onDown();
+      this.#alarm.set(now + downRetryMs);
+    }
+    return false;
+  }
+
+  #timeOf(index: number): number {
+    return this.#begun + (this.#dueMs[index] ?? 0);
+  }
+
+  #recordLag(now: number): void {
+    if (this.#dueMs.length > 0 && this.#next < this.#end && this.#timeOf(this.#next) <= now)
+      this.#meters.lag.record((now - this.#timeOf(this.#next)) * 1000);
+  }
+
+  #dueEnd(now: number): number {
+    const most = Math.min(this.#end, this.#next + this.#wish.feed.batch);
+    if (this.#dueMs.length === 0) return now < this.#begun ? this.#next : most;
+    let end = this.#next;
+    while (end < most && this.#timeOf(end) <= now) end++;
+    return end;
+  }
+
+  #count(taken: number, lost: number): void {
+    if (taken === 0) return;
+    const { totalBytes, openFlows } = this.#wish.feed.stock;
+    const last = this.#next + taken - 1;
+    const before = this.#next === 0 ? 0 : (totalBytes[this.#next - 1] as number);
+    const bytes = (totalBytes[last] as number) - before;
+    this.#meters.sent.add(taken - lost);
+    this.#meters.failed.add(lost);
+    // Which of them were lost nobody says.
+    this.#meters.txBytes.add(Math.round((bytes * (taken - lost)) / taken));
+    this.#meters.flows.set(openFlows[last] as number);
+    this.#next += taken;
+  }
+
+  /** Begins the next playing; false when that was the last. */
+  #turnOver(now: number): boolean {
+    const { part, timetable, frames, feed, countsLoops } = this.#wish;
+    const isCut = this.#end < feed.stock.count;
+    if (!isCut && countsLoops) this.#meters.loops.add(1);
+    this.#loop++;
+    if (isCut || this.#loop === part.loops || this.#loop * frames >= (part.mostFrames ?? Number.POSITIVE_INFINITY)) {
+      this.stop();
+      return false;
+    }
+    this.#begun = timetable === undefined ? now + part.loopDelayMs : this.#begun + timetable.loopMs;
+    this.#next = 0;
+    this.#end = this.#endOfLoop();
+    if (part.renewEvery > 0) feed.turnTo(Math.floor(this.#loop / part.renewEvery));
+    feed.rewind();
+    if (this.#end > 0) return true;
+    this.stop();
+    return false;
+  }
+
+  #endOfLoop(): number {
+    const { part, feed, frames } = this.#wish;
+    const left = (part.mostFrames ?? Number.POSITIVE_INFINITY) - this.#loop * frames;
+    const { order, count } = feed.stock;
+    if (left >= frames) return count;
+    const end = order.findIndex((place) => place >= left);
+    return end === -1 ? count : end;
+  }
+}

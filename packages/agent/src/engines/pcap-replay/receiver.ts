@@ -1,0 +1,75 @@
+import { contentKeyOf, dissectEthernet, Frame } from '@rushhour/pcap';
+import type { Samples } from '../../engine.ts';
+import { numberToAddress } from '../../net/address-range.ts';
+import type { ArrivedFrame } from '../../net/packet/packet-ring.ts';
+import { ArrivalTracker } from './arrival-tracker.ts';
+
+/** What the other side of one playing sends. */
+export interface Expectation {
+  readonly keys: readonly number[];
+  readonly lengths: readonly number[];
+  readonly loops: number;
+  /** Whether frames from this address are of this playing. */
+  readonly isFrom: (address: string) => boolean;
+}
+
+/** Counts the frames of the other side that arrive, found by their content. */
+export class Receiver {
+  readonly #parts: readonly { readonly expected: Expectation; readonly tracker: ArrivalTracker }[];
+  readonly #frame = new Frame();
+  readonly #meters;
+  /** When the last one arrived. */
+  heardAt = Number.NEGATIVE_INFINITY;
+
+  constructor(samples: Samples, expectations: readonly Expectation[]) {
+    this.#parts = expectations
+      .filter(({ keys }) => keys.length > 0)
+      .map((expected) => ({ expected, tracker: new ArrivalTracker(expected.keys, expected.loops) }));
+    this.#meters = {
+      received: samples.counter('pcap-replay.received'),
+      rxBytes: samples.counter('pcap-replay.rxBytes'),
+      lost: samples.counter('pcap-replay.lost'),
+    };
+  }
+
+  get expectsNothing(): boolean {
+    return this.#parts.length === 0;
+  }
+
+  /** Frames still to come, without end where there is none. */
+  get outstanding(): number {
+    return this.#parts.reduce((sum, { tracker }) => sum + tracker.outstanding, 0);
+  }
+
+  arrive({ bytes, start, end }: ArrivedFrame): void {
+    const frame = this.#frame;
+    dissectEthernet(frame, bytes, start, end - start);
+    const part = this.#parts.length === 1 ? this.#parts[0] : this.#parts.find(({ expected }) => isSentBy(frame, expected));
+    if (part === undefined) return;
+    const { expected, tracker } = part;
+    const arrival = tracker.arrive(contentKeyOf(frame));
+    if (arrival === 'foreign' || arrival === 'duplicate') return;
+    if (arrival === 'late') this.#meters.lost.add(-1);
+    else if (tracker.gap > 0) this.#meters.lost.add(tracker.gap);
+    this.#meters.received.add(1);
+    this.#meters.rxBytes.add(expected.lengths[tracker.place] as number);
+    this.heardAt = performance.now();
+  }
+
+  /** All has been sent: what has not come will not come. */
+  giveUp(): void {
+    for (const { tracker } of this.#parts) {
+      if (!Number.isFinite(tracker.outstanding) || tracker.outstanding <= 0) continue;
+      this.#meters.lost.add(tracker.outstanding);
+      tracker.highest += tracker.outstanding;
+    }
+  }
+}
+
+const isSentBy = (frame: Frame, { isFrom }: Expectation): boolean => {
+  if (frame.ipVersion !== 4 && frame.ipVersion !== 6) return false;
+  const size = frame.ipVersion === 4 ? 4 : 16;
+  let value = 0n;
+  for (let at = frame.source; at < frame.source + size; at++) value = (value << 8n) | BigInt(frame.bytes[at] as number);
+  return isFrom(numberToAddress(value, frame.ipVersion));
+};
