@@ -31,6 +31,8 @@ interface AgentPlace {
   /** How the controller is reached from there; as the controller says itself unless given. */
   readonly url?: string;
   readonly dataDir?: string;
+  /** The program and its arguments that start it, such as one that takes rights away. */
+  readonly through?: readonly string[];
 }
 
 /** A real controller and real agents, each a process of its own. */
@@ -124,7 +126,7 @@ const startAgent = ({ name, url, token, place, port }: AgentStart): AgentProcess
   const dataDir = place.dataDir ?? mkdtempSync(join(tmpdir(), `rushhour-agent-${name}-`));
   const args = [agentProgram, '--controller', url, '--token', token, '--name', name, '--data-dir', dataDir];
   const wrapped = place.namespace === undefined ? [] : ['ip', 'netns', 'exec', place.namespace];
-  const [program = '', ...rest] = [...wrapped, process.execPath, ...args];
+  const [program = '', ...rest] = [...wrapped, ...(place.through ?? []), process.execPath, ...args];
   let output = '';
   const begin = () => {
     const child = spawn(program, rest, { env: { PATH: process.env['PATH'] ?? '' } });

@@ -9,7 +9,8 @@ export interface CaptureOrder {
   /** By the name of the dump. */
   readonly interfaces: readonly { readonly name: string; readonly interface: string }[];
   readonly capture: Capture;
-  readonly controller: Endpoint | undefined;
+  /** What is said with these is no traffic of the run. */
+  readonly without: readonly Endpoint[];
 }
 
 export type ToCapture = { readonly type: 'begin'; readonly order: CaptureOrder } | { readonly type: 'end' };

@@ -1,4 +1,5 @@
 import { mkdir, open } from 'node:fs/promises';
+import { networkInterfaces } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Capture, DumpName, DumpState, Order, ToController } from '@rushhour/protocol';
 import type { Log } from '../log/log.ts';
@@ -136,7 +137,7 @@ export class Dumps {
     const named = interfaces.map((name) => ({ interface: name, name: `${run.begun}-${name}` }));
     const { folder, cacheFolder, log, controller } = this.#deps;
     const left = { ...capture, maxBytes: Math.max(0, capture.maxBytes - run.usedBytes) };
-    const order = { folder, ...run.of, interfaces: named, capture: left, controller: controller() };
+    const order = { folder, ...run.of, interfaces: named, capture: left, without: placesOf(controller()) };
     const capturing = new RunCapture(order, cacheFolder, {
       states: (states) => this.#take(states),
       line: (text) => log.warn(text),
@@ -197,5 +198,13 @@ export class Dumps {
     else this.#take([stateOf(await salvageDump(this.#deps.folder, record, interrupted))]);
   }
 }
+
+/** A controller on this machine is reached by others at any of its addresses. */
+const placesOf = (controller: Endpoint | undefined): Endpoint[] => {
+  if (controller === undefined) return [];
+  const own = Object.values(networkInterfaces()).flatMap((entries) => entries?.map(({ address }) => address) ?? []);
+  const isHere = own.includes(controller.address);
+  return (isHere ? own : [controller.address]).map((address) => ({ address, port: controller.port }));
+};
 
 const stateOf = ({ pid: _, ...state }: DumpRecord): DumpState => state;

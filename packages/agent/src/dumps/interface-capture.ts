@@ -15,7 +15,7 @@ export interface InterfaceOrder {
   readonly name: string;
   readonly interface: string;
   readonly capture: Capture;
-  readonly controller: Endpoint | undefined;
+  readonly without: readonly Endpoint[];
   readonly ringBytes: number;
 }
 
@@ -36,9 +36,9 @@ export class InterfaceCapture {
 
   constructor(order: InterfaceOrder) {
     this.#order = order;
-    const { capture, controller } = order;
+    const { capture, without } = order;
     const device = requireDevice(order.interface);
-    const filter = captureProgram({ ...capture, without: controller });
+    const filter = captureProgram({ ...capture, without });
     const sizes = { blockBytes, retireMs, blocks: Math.max(4, Math.floor(order.ringBytes / blockBytes)) };
     // What leaves by loopback comes in again: it would be there twice.
     const isBothWays = order.interface !== 'lo';

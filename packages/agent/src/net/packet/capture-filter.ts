@@ -10,8 +10,8 @@ export interface Endpoint {
 export interface CaptureWish {
   readonly savelen: number;
   readonly captureArp: boolean;
-  /** What is said with it over TCP is left out. */
-  readonly without?: Endpoint | undefined;
+  /** What is said with these over TCP is left out; eight of each version of IP at most. */
+  readonly without: readonly Endpoint[];
 }
 
 // Places that hold whatever the link looks like and however many tags there are.
@@ -20,6 +20,8 @@ const networkAt = 0xfff0_0000;
 const type = { arp: 0x0806, ipv4: 0x0800, ipv6: 0x86dd } as const;
 const tcp = 6;
 const fragmentOffset = 0x1fff;
+/** Jumps of a filter reach no farther. */
+const mostEndpoints = 8;
 
 /** The 32-bit words of an address. */
 const wordsOf = (address: string): number[] => {
@@ -61,14 +63,33 @@ const headerSteps = (isSix: boolean): Step[] =>
         { code: op.toX, k: 0 },
       ];
 
-const withoutSteps = (endpoint: Endpoint): Step[] => {
-  const isSix = isIPv6(endpoint.address);
+/** All steps for packets of one version; `label` is that of the first. */
+const versionSteps = (endpoints: readonly Endpoint[], isSix: boolean, label: string): Step[] => {
   const [source, destination] = isSix ? ([8, 24] as const) : ([12, 16] as const);
+  const [head, ...rest] = headerSteps(isSix) as [Step, ...Step[]];
+  const ends = endpoints.slice(0, mostEndpoints).flatMap((endpoint) => [
+    { endpoint, at: source, portAt: 0 },
+    { endpoint, at: destination, portAt: 2 },
+  ]);
+  const nameOf = (index: number) => (index < ends.length ? `${label}${index}` : 'accept');
+  if (ends.length === 0) return [{ code: op.jumpIfAtLeast, k: 0, label, whenTrue: 'accept' }];
   return [
-    { code: op.jumpIfEqual, k: isSix ? type.ipv6 : type.ipv4, otherwise: 'accept' },
-    ...headerSteps(isSix),
-    ...endSteps(endpoint, { at: source, portAt: 0, label: 'source', next: 'destination' }),
-    ...endSteps(endpoint, { at: destination, portAt: 2, label: 'destination', next: 'accept' }),
+    { ...head, label },
+    ...rest,
+    ...ends.flatMap(({ endpoint, at, portAt }, index) =>
+      endSteps(endpoint, { at, portAt, label: nameOf(index), next: nameOf(index + 1) }),
+    ),
+  ];
+};
+
+const withoutSteps = (endpoints: readonly Endpoint[]): Step[] => {
+  const six = endpoints.filter(({ address }) => isIPv6(address));
+  const four = endpoints.filter(({ address }) => !isIPv6(address));
+  return [
+    { code: op.jumpIfEqual, k: type.ipv4, whenTrue: 'four' },
+    { code: op.jumpIfEqual, k: type.ipv6, whenTrue: 'six', otherwise: 'accept' },
+    ...versionSteps(four, false, 'four'),
+    ...versionSteps(six, true, 'six'),
   ];
 };
 
@@ -77,7 +98,7 @@ export const captureProgram = ({ savelen, captureArp, without }: CaptureWish): F
   assemble([
     { code: op.loadHalf, k: protocolAt },
     ...(captureArp ? [] : [{ code: op.jumpIfEqual, k: type.arp, whenTrue: 'refuse' }]),
-    ...(without === undefined ? [] : withoutSteps(without)),
+    ...(without.length === 0 ? [] : withoutSteps(without)),
     { code: op.result, k: savelen, label: 'accept' },
     { code: op.result, k: 0, label: 'refuse' },
   ]);

@@ -1,6 +1,7 @@
-import { type api, permissions, type StartBody } from '@rushhour/contract';
+import type { api, StartBody } from '@rushhour/contract';
 import { ApiError, conflict, forbidden, notFound } from '../../errors.ts';
 import type { Caller, Handlers } from '../../handlers.ts';
+import { allows } from '../../permissions.ts';
 import type { Runs } from '../../runs/create-runs.ts';
 import { isActive } from '../../runs/task-state.ts';
 import type { Change, Origin } from '../../store/change.ts';
@@ -116,7 +117,7 @@ export const runControlHandlers = ({
     },
     changeLoad: async ({ body: { id, changes = [], dumps } }, caller) => {
       const permission = 'tasks.dumps';
-      if (dumps !== undefined && !caller.permissions.has(permissions[permission])) {
+      if (dumps !== undefined && !allows(caller.permissions, permission)) {
         await store.change(withoutKey(caller), async (tx) => tx.deny({ permission, id }));
         throw forbidden('FORBIDDEN', `this needs the permission ${permission}`, { permission });
       }

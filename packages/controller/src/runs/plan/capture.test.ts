@@ -28,7 +28,7 @@ describe('what agents capture', () => {
   it('is told to every agent of the run', () => {
     const ends = { sources: [{ agent: { id: 1 } }], targets: [{ agent: { id: 2 } }] };
     const entry = entryOf(3, { ...ends, packetsPerSecond: 1 });
-    const agents = new Map([1, 2].map((id) => [id, agentOf(id, { system: { caps: ['cap_net_raw'] } })]));
+    const agents = [1, 2].map((id) => agentOf(id, { system: { caps: ['cap_net_raw'] } }));
     const plan = planRun(inputOf([entry], { definition: { dumps: { enabled: true, savelen: 64 } }, agents }));
     expect(plan.agents.map(({ capture }) => capture?.savelen)).toEqual([64, 64]);
     expect(plan.issues.filter(({ path }) => path === '/dumps/enabled')).toEqual([]);
