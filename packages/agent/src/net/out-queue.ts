@@ -27,13 +27,14 @@ export class OutQueue {
   address = 0;
   length = 0;
   #first: Message | undefined;
-  #more: Message[] = [];
+  #more: Message[] | undefined;
   /** How much of `#first` has been copied out. */
   #offset = 0;
   #block: Block | undefined;
 
   push(message: Message): void {
     if (this.#first === undefined) this.#first = message;
+    else if (this.#more === undefined) this.#more = [message];
     else this.#more.push(message);
   }
 
@@ -47,11 +48,11 @@ export class OutQueue {
     if (this.length > 0) return true;
     const first = this.#first;
     if (first === undefined) return false;
-    if (first.address !== 0 && (this.#more.length === 0 || first.bytes.length >= directBytes)) {
+    if (first.address !== 0 && (this.#more === undefined || first.bytes.length >= directBytes)) {
       this.address = first.address + this.#offset;
       this.length = first.bytes.length - this.#offset;
       this.#offset = 0;
-      this.#first = this.#more.length === 0 ? undefined : this.#more.shift();
+      this.#first = this.#takeNext();
       return this.length > 0 || this.load();
     }
     return this.#gather();
@@ -67,9 +68,15 @@ export class OutQueue {
   clear(): void {
     this.length = 0;
     this.#first = undefined;
-    this.#more = [];
+    this.#more = undefined;
     if (this.#block !== undefined) freeBlocks.push(this.#block);
     this.#block = undefined;
+  }
+
+  #takeNext(): Message | undefined {
+    const next = this.#more?.shift();
+    if (this.#more?.length === 0) this.#more = undefined;
+    return next;
   }
 
   #gather(): boolean {
@@ -84,7 +91,7 @@ export class OutQueue {
       this.#offset += part.length;
       if (this.#offset < bytes.length) break;
       this.#offset = 0;
-      this.#first = this.#more.length === 0 ? undefined : this.#more.shift();
+      this.#first = this.#takeNext();
     }
     this.address = memory.addressOf(offset, filled);
     this.length = filled;

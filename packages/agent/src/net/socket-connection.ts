@@ -48,6 +48,14 @@ export abstract class SocketConnection implements Connection {
   protected abstract shutDown(): void;
   /** Lets go of the descriptor. */
   protected abstract dispose(): void;
+  /** Drops the connection as if it had never been. */
+  protected drop(): void {
+    disconnect(this.fd);
+  }
+  /** It was dropped, and all that still comes is to be overlooked. */
+  protected get isDropped(): boolean {
+    return this.#isReset;
+  }
   /** True while the kernel still knows of something that will end in an event. */
   protected abstract get isAwaited(): boolean;
 
@@ -80,7 +88,7 @@ export abstract class SocketConnection implements Connection {
   reset(): void {
     if (this.isGone || this.#isReset) return;
     this.#isReset = true;
-    disconnect(this.fd);
+    this.drop();
     if (!this.isAwaited) this.fail(0);
   }
 

@@ -20,6 +20,12 @@ export interface OwnConnection extends SocketConnection {
 export interface SocketSystem {
   readonly name: string;
   readonly now: number;
+  /** Opens a socket without calls of its own and connects it, where the system and the route allow. */
+  open?(
+    route: Route,
+    options: ConnectionOptions,
+    onGone: (connection: OwnConnection) => void,
+  ): OwnConnection | undefined;
   create(fd: number, options: ConnectionOptions, onGone: (connection: OwnConnection) => void): OwnConnection;
   /** Accepts until it is told to stop, which also closes the listening socket. */
   accept(fd: number, onAccepted: (fd: number) => void): () => void;
@@ -53,6 +59,8 @@ class SocketTransport implements Transport {
   }
 
   connect(route: Route, events: ConnectionEvents) {
+    const opened = this.#system.open?.(route, this.#options, this.#forget);
+    if (opened !== undefined) return this.#begin(opened, events);
     let fd: number;
     try {
       fd = openClientSocket(route, this.#options);
@@ -61,7 +69,7 @@ class SocketTransport implements Transport {
       this.#system.soon(() => events.onClose(error.code, this.#system.now));
       return { write() {}, writeCopy() {}, close() {}, reset() {} };
     }
-    const connection = this.#create(fd, events);
+    const connection = this.#begin(this.#system.create(fd, this.#options, this.#forget), events);
     connection.connect(route);
     return connection;
   }
@@ -102,8 +110,7 @@ class SocketTransport implements Transport {
     if (this.#connections.size === 0) this.#messages.release();
   }
 
-  #create(fd: number, events: ConnectionEvents): OwnConnection {
-    const connection = this.#system.create(fd, this.#options, this.#forget);
+  #begin(connection: OwnConnection, events: ConnectionEvents): OwnConnection {
     connection.events = events;
     this.#connections.add(connection);
     return connection;

@@ -5,8 +5,8 @@ import type { CreateAlarm } from './alarm.ts';
 export interface Route {
   readonly address: string;
   readonly port: number;
-  readonly localAddress?: string;
-  readonly localPort?: number;
+  readonly localAddress?: string | undefined;
+  readonly localPort?: number | undefined;
 }
 
 /** Bytes that have arrived. Valid during the call only: the next ones come in the same object and memory. */

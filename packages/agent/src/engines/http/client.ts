@@ -45,7 +45,8 @@ const createPlan = (context: Context, sources: SourcePool): SlotPlan => {
     config,
     route: (slot) => {
       const { target, address, meters } = choose(slot);
-      return { target, meters, route: { address, port: target.port, ...sources.next(slot) } };
+      const { localAddress, localPort } = sources.next(slot);
+      return { target, meters, route: { address, port: target.port, localAddress, localPort } };
     },
   };
 };

@@ -30,13 +30,16 @@ const writeIpv4 = (bytes: Buffer, start: number, address: string): void => {
 export const writeSocketAddress = (bytes: Buffer, at: number, { address, port }: { address: string; port: number }) => {
   if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new RangeError(`${port} is no port`);
   const kind = familyOf(address);
-  bytes.fill(0, at, at + socketAddressBytes);
-  bytes.writeUInt16LE(kind, at);
-  bytes.writeUInt16BE(port, at + 2);
+  bytes[at] = kind;
+  bytes[at + 1] = 0;
+  bytes[at + 2] = port >> 8;
+  bytes[at + 3] = port & 255;
   if (kind === family.inet) {
     writeIpv4(bytes, at + 4, address);
+    for (let i = at + 8; i < at + 16; i++) bytes[i] = 0;
     return 16;
   }
+  bytes.fill(0, at + 4, at + socketAddressBytes);
   const value = addressToNumber(address);
   bytes.writeBigUInt64BE(value >> 64n, at + 8);
   bytes.writeBigUInt64BE(value & 0xffff_ffff_ffff_ffffn, at + 16);

@@ -4,7 +4,7 @@ import { scratch } from './scratch.ts';
 import { family, familyOf, readSocketAddress, socketAddressBytes, writeSocketAddress } from './socket-address.ts';
 
 export const socketType = { stream: 1, datagram: 2 } as const;
-const nonBlocking = 0x800;
+export const nonBlocking = 0x800;
 const closeOnExec = 0x80000;
 
 /** Level and name of an option. */

@@ -1,4 +1,5 @@
 import { type Memory, mapMemory, writeAddress } from '../kernel/memory.ts';
+import type { Chunk } from '../transport.ts';
 import type { Ring } from './ring.ts';
 import { registration } from './ring-layout.ts';
 
@@ -15,7 +16,7 @@ export interface BufferSizes {
  */
 export class BufferRing {
   readonly group: number;
-  readonly bytes: Buffer;
+  readonly #chunk: { readonly bytes: Buffer; start: number; end: number; now: number };
   readonly #sizes: BufferSizes;
   readonly #memory: Memory;
   readonly #words: Int32Array;
@@ -27,7 +28,7 @@ export class BufferRing {
     this.group = sizes.group;
     this.#sizes = sizes;
     this.#memory = mapMemory({ length: sizes.count * sizes.bytes });
-    this.bytes = this.#memory.bytes;
+    this.#chunk = { bytes: this.#memory.bytes, start: 0, end: 0, now: 0 };
     const entries = mapMemory({ length: sizes.count * 16 });
     this.#words = entries.int32;
     this.#halves = entries.uint16;
@@ -42,8 +43,13 @@ export class BufferRing {
     this.publish();
   }
 
-  offsetOf(id: number): number {
-    return id * this.#sizes.bytes;
+  /** What arrived in a buffer; always the same object. */
+  chunkOf(id: number, length: number, now: number): Chunk {
+    const chunk = this.#chunk;
+    chunk.start = id * this.#sizes.bytes;
+    chunk.end = chunk.start + length;
+    chunk.now = now;
+    return chunk;
   }
 
   /** The kernel may use the buffer again after `publish`. */

@@ -12,7 +12,7 @@ export const setupFlag = {
 
 export const enterFlag = { getEvents: 1, extArgument: 8 } as const;
 
-export const registration = { probe: 8, bufferRing: 22 } as const;
+export const registration = { probe: 8, files: 13, bufferRing: 22 } as const;
 
 export const opcode = {
   pollAdd: 6,
@@ -24,7 +24,19 @@ export const opcode = {
   shutdown: 34,
 } as const;
 
-export const sqeFlag = { link: 1 << 2, bufferSelect: 1 << 5, skipSuccess: 1 << 6 } as const;
+/** Of newer kernels; opening sockets through the ring needs all of them. */
+export const openingOpcode = { socket: 45, command: 46, bind: 56 } as const;
+
+/** What `openingOpcode.command` does to a socket. */
+export const socketCommand = { setOption: 3 } as const;
+
+export const sqeFlag = {
+  fixedFile: 1 << 0,
+  link: 1 << 2,
+  hardLink: 1 << 3,
+  bufferSelect: 1 << 5,
+  skipSuccess: 1 << 6,
+} as const;
 
 export const cqeFlag = { more: 1 << 1 } as const;
 

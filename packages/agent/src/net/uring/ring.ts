@@ -1,7 +1,7 @@
 import { SystemError } from '../kernel/errno.ts';
 import { requireLibc } from '../kernel/libc.ts';
 import { type Memory, mapMemory, writeAddress } from '../kernel/memory.ts';
-import { enterFlag, mapOffset, paramsLayout, registration, ringCall, setupFlag } from './ring-layout.ts';
+import { enterFlag, mapOffset, paramsLayout, registration, ringCall, setupFlag, socketCommand } from './ring-layout.ts';
 
 export interface RingSizes {
   readonly entries: number;
@@ -74,6 +74,11 @@ export class Ring {
     this.#waitAddress = this.#wait.addressOf(0, 24);
   }
 
+  /** Makes sure that so many requests leave together, as a chain must. */
+  reserve(count: number): void {
+    if (this.#unsubmitted + count > this.#sqMask) this.#makeRoom();
+  }
+
   /** A fresh request; its place is for the `set` calls. Room is made by handing over what is waiting. */
   request(operation: number, fd: number, token: number): number {
     if (this.#unsubmitted > this.#sqMask) this.#makeRoom();
@@ -91,6 +96,9 @@ export class Ring {
     sqes[at + 7] = 0;
     sqes[at + 8] = token;
     sqes[at + 10] = 0;
+    sqes[at + 11] = 0;
+    sqes[at + 12] = 0;
+    sqes[at + 13] = 0;
     return at;
   }
 
@@ -111,6 +119,20 @@ export class Ring {
 
   setOffset(at: number, offset: number): void {
     this.#sqes[at + 2] = offset;
+  }
+
+  /** The place in the table of files that the request fills or empties. */
+  setFile(at: number, place: number): void {
+    this.#sqes[at + 11] = place + 1;
+  }
+
+  /** For a command that sets an option of a socket; the value is read when the request is carried out. */
+  setSocketOption(at: number, [level, name]: readonly [number, number], address: number): void {
+    this.#sqes[at + 2] = socketCommand.setOption;
+    this.#sqes[at + 4] = level;
+    this.#sqes[at + 5] = name;
+    this.#sqes[at + 11] = 4;
+    writeAddress(this.#sqes, at + 12, address);
   }
 
   setBufferGroup(at: number, group: number): void {

@@ -1,18 +1,23 @@
 import { errno } from '../kernel/errno.ts';
-import { writeSocketAddress } from '../kernel/socket-address.ts';
+import { nonBlocking, option, socketType } from '../kernel/socket.ts';
+import { familyOf, writeSocketAddress } from '../kernel/socket-address.ts';
 import { SocketConnection } from '../socket-connection.ts';
 import type { Route } from '../transport.ts';
 import type { BufferRing } from './buffer-ring.ts';
-import { cqeFlag, multishot, opcode, sqeFlag } from './ring-layout.ts';
-import { kind, type Requester, type UringPoller } from './uring-poller.ts';
+import type { FileTable } from './file-table.ts';
+import { cqeFlag, multishot, opcode, openingOpcode, sqeFlag } from './ring-layout.ts';
+import { kind, localOffset, type Requester, type UringPoller } from './uring-poller.ts';
 
 const messageFlag = { dontWait: 0x40, waitAll: 0x100, noSignal: 0x4000 } as const;
 const shutdownWrite = 1;
+const longestChain = 5;
 
 export interface UringConnectionDeps {
   readonly buffers: BufferRing;
   readonly leavesAtOnce: boolean;
   readonly onGone: (connection: UringConnection) => void;
+  /** There when the descriptor is a place in this table and not one of the process. */
+  readonly files?: FileTable;
 }
 
 /** A connection whose reads, writes and end are requests on the ring. */
@@ -22,7 +27,7 @@ export class UringConnection extends SocketConnection implements Requester {
   readonly #slot: number;
   readonly #leavesAtOnce: boolean;
   readonly #onGone: (connection: UringConnection) => void;
-  readonly #chunk: { bytes: Buffer; start: number; end: number; now: number };
+  readonly #files: FileTable | undefined;
   #isConnecting = false;
   #isReceiving = false;
   /** A connection for one answer reads once: then nothing keeps it when it is to leave. */
@@ -35,19 +40,30 @@ export class UringConnection extends SocketConnection implements Requester {
     this.#poller = poller;
     this.#buffers = deps.buffers;
     this.#onGone = deps.onGone;
+    this.#files = deps.files;
     this.#leavesAtOnce = deps.leavesAtOnce;
     this.#slot = poller.takeSlot(this);
-    this.#chunk = { bytes: deps.buffers.bytes, start: 0, end: 0, now: 0 };
   }
 
   connect(route: Route): void {
-    const { ring } = this.#poller;
     const place = this.#poller.addressOf(this.#slot);
     const length = writeSocketAddress(place.bytes, place.offset, route);
-    const at = ring.request(opcode.connect, this.fd, this.#token(kind.connect));
-    ring.setBuffer(at, place.address, 0);
-    ring.setOffset(at, length);
+    this.#requestConnect(kind.connect, place.address, length);
     this.#isConnecting = true;
+  }
+
+  /** Opens the socket in its place of the table and connects it, as one chain of requests. */
+  open(route: Route, { noDelay }: { readonly noDelay: boolean }): void {
+    const { ring } = this.#poller;
+    const localLength = this.#writeLocalAddress(route);
+    ring.reserve(longestChain);
+    const at = ring.request(openingOpcode.socket, familyOf(route.address), this.#token(kind.open));
+    ring.setOffset(at, socketType.stream | nonBlocking);
+    ring.setFile(at, this.fd);
+    ring.setFlags(at, sqeFlag.link | sqeFlag.skipSuccess, 0);
+    if (noDelay) this.#setOption(option.noDelay, kind.open, sqeFlag.link);
+    if (localLength > 0) this.#bind(localLength);
+    this.connect(route);
   }
 
   /** For connections that were accepted. */
@@ -61,6 +77,12 @@ export class UringConnection extends SocketConnection implements Requester {
     else if (requestKind === kind.send) this.#fellShort(result);
     else if (requestKind === kind.waitingSend) this.#sent(result);
     else if (requestKind === kind.connect) this.#connected(result);
+    else if (requestKind === kind.open) this.#connected(result);
+  }
+
+  protected override drop(): void {
+    if (this.#files === undefined) super.drop();
+    else this.#requestConnect(kind.quiet, this.#poller.nowhereAt, 16);
   }
 
   protected override get isAwaited(): boolean {
@@ -78,7 +100,7 @@ export class UringConnection extends SocketConnection implements Requester {
     this.#hoped = 0;
     // Small pieces usually fit: they are tried without waiting, and only what did not fit is heard of.
     const isHopeful = this.events.onSent === undefined && !this.hasEnded && out.length <= 65_536;
-    const at = ring.request(opcode.send, this.fd, this.#token(isHopeful ? kind.send : kind.waitingSend));
+    const at = this.#request(opcode.send, isHopeful ? kind.send : kind.waitingSend);
     ring.setBuffer(at, out.address, out.length);
     if (isHopeful) {
       ring.setOperationFlags(at, dontWait | waitAll | noSignal);
@@ -93,15 +115,20 @@ export class UringConnection extends SocketConnection implements Requester {
 
   protected override shutDown(): void {
     const { ring } = this.#poller;
-    const at = ring.request(opcode.shutdown, this.fd, this.#token(kind.quiet));
+    const at = this.#request(opcode.shutdown, kind.quiet);
     ring.setBuffer(at, 0, shutdownWrite);
     ring.setFlags(at, sqeFlag.skipSuccess, 0);
   }
 
   protected override dispose(): void {
     const { ring } = this.#poller;
-    const at = ring.request(opcode.close, this.fd, this.#token(kind.quiet));
+    const files = this.#files;
+    const at = ring.request(opcode.close, files === undefined ? this.fd : 0, this.#token(kind.quiet));
     ring.setFlags(at, sqeFlag.skipSuccess, 0);
+    if (files !== undefined) {
+      ring.setFile(at, this.fd);
+      files.giveBack(this.fd);
+    }
     this.out.clear();
     this.#poller.freeSlot(this.#slot);
     this.#onGone(this);
@@ -109,7 +136,7 @@ export class UringConnection extends SocketConnection implements Requester {
 
   #receive(): void {
     const { ring } = this.#poller;
-    const at = ring.request(opcode.recv, this.fd, this.#token(kind.recv));
+    const at = this.#request(opcode.recv, kind.recv);
     const isOnce = this.#leavesAtOnce && !this.#hasReceived;
     ring.setFlags(at, sqeFlag.bufferSelect, isOnce ? 0 : multishot.recv);
     ring.setBufferGroup(at, this.#buffers.group);
@@ -121,11 +148,7 @@ export class UringConnection extends SocketConnection implements Requester {
     if (result > 0) {
       this.#hasReceived = true;
       const id = flags >>> 16;
-      const chunk = this.#chunk;
-      chunk.start = this.#buffers.offsetOf(id);
-      chunk.end = chunk.start + result;
-      chunk.now = this.#poller.now;
-      this.arrived(chunk);
+      this.arrived(this.#buffers.chunkOf(id, result, this.#poller.now));
       this.#buffers.giveBack(id);
       if (this.#isReceiving || this.isGone) return;
       if (this.isLeaving) this.leave();
@@ -139,6 +162,11 @@ export class UringConnection extends SocketConnection implements Requester {
     this.#isConnecting = false;
     if (result < 0) {
       this.fail(-result);
+      return;
+    }
+    if (this.isDropped) {
+      this.drop();
+      this.fail(0);
       return;
     }
     this.#receive();
@@ -160,7 +188,7 @@ export class UringConnection extends SocketConnection implements Requester {
 
   #sendWaiting(): void {
     const { ring } = this.#poller;
-    const at = ring.request(opcode.send, this.fd, this.#token(kind.waitingSend));
+    const at = this.#request(opcode.send, kind.waitingSend);
     ring.setBuffer(at, this.out.address, this.out.length);
     ring.setOperationFlags(at, messageFlag.waitAll | messageFlag.noSignal);
     this.isSending = true;
@@ -187,6 +215,43 @@ export class UringConnection extends SocketConnection implements Requester {
     this.noteError(error);
     this.out.clear();
     if (!this.#isReceiving) this.fail(error);
+  }
+
+  #writeLocalAddress({ localAddress }: Route): number {
+    if (localAddress === undefined) return 0;
+    const place = this.#poller.addressOf(this.#slot);
+    return writeSocketAddress(place.bytes, place.offset + localOffset, { address: localAddress, port: 0 });
+  }
+
+  #bind(length: number): void {
+    const { ring } = this.#poller;
+    // Without it a port is taken too early; that is no reason to fail.
+    this.#setOption(option.bindAddressNoPort, kind.quiet, sqeFlag.hardLink);
+    const at = this.#request(openingOpcode.bind, kind.open);
+    ring.setBuffer(at, this.#poller.addressOf(this.#slot).address + localOffset, 0);
+    ring.setOffset(at, length);
+    ring.setFlags(at, sqeFlag.link | sqeFlag.skipSuccess, 0);
+  }
+
+  #requestConnect(requestKind: number, address: number, length: number): void {
+    const { ring } = this.#poller;
+    const at = this.#request(opcode.connect, requestKind);
+    ring.setBuffer(at, address, 0);
+    ring.setOffset(at, length);
+  }
+
+  #setOption(which: readonly [number, number], requestKind: number, chain: number): void {
+    const { ring, oneAt } = this.#poller;
+    const at = this.#request(openingOpcode.command, requestKind);
+    ring.setSocketOption(at, which, oneAt);
+    ring.setFlags(at, chain | sqeFlag.skipSuccess, 0);
+  }
+
+  #request(operation: number, requestKind: number): number {
+    const { ring } = this.#poller;
+    const at = ring.request(operation, this.fd, this.#token(requestKind));
+    if (this.#files !== undefined) ring.setFlags(at, sqeFlag.fixedFile, 0);
+    return at;
   }
 
   #token(requestKind: number): number {

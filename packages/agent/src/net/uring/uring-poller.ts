@@ -1,14 +1,14 @@
 import { performance } from 'node:perf_hooks';
 import { type Memory, mapMemory } from '../kernel/memory.ts';
-import { socketAddressBytes } from '../kernel/socket-address.ts';
 import type { Flushable, Flusher } from '../socket-connection.ts';
 import { turnLoop, type Waiter } from '../turn-loop.ts';
 import { BufferRing } from './buffer-ring.ts';
-import { Ring } from './ring.ts';
-import { opcode } from './ring-layout.ts';
+import { FileTable } from './file-table.ts';
+import { Ring, supportedOperations } from './ring.ts';
+import { opcode, openingOpcode } from './ring-layout.ts';
 
 /** Kinds of requests; a token is the slot of who made it and the kind. */
-export const kind = { connect: 0, recv: 1, send: 2, waitingSend: 3, accept: 4, poll: 5, quiet: 6 } as const;
+export const kind = { connect: 0, recv: 1, send: 2, waitingSend: 3, accept: 4, poll: 5, quiet: 6, open: 7 } as const;
 const kindBits = 3;
 const pollIn = 1;
 
@@ -17,8 +17,14 @@ export interface Requester {
   complete(requestKind: number, result: number, flags: number): void;
 }
 
-const addressStride = 32;
+const addressStride = 64;
 const addressesPerMemory = 4096;
+export const localOffset = 32;
+
+const canOpen = (ring: Ring): boolean => {
+  const wanted = Object.values(openingOpcode);
+  return supportedOperations(ring, wanted).size === wanted.length;
+};
 
 /** The ring of this thread with everything that lives on it. */
 export class UringPoller implements Waiter, Flusher {
@@ -27,6 +33,13 @@ export class UringPoller implements Waiter, Flusher {
     small: new BufferRing(this.ring, { group: 0, count: 512, bytes: 4096 }),
     large: new BufferRing(this.ring, { group: 1, count: 8, bytes: 262_144 }),
   } as const;
+  /** Empty where the kernel cannot open sockets through the ring. */
+  readonly files = canOpen(this.ring) ? new FileTable(this.ring) : undefined;
+  readonly #constants = mapMemory({ length: 64 });
+  /** Where the number 1 is, for options of sockets. */
+  readonly oneAt = this.#constants.addressOf(0, 4);
+  /** Where an address is that means none: connecting to it drops a connection. */
+  readonly nowhereAt = this.#constants.addressOf(32, 16);
   readonly #requesters: (Requester | undefined)[] = [];
   readonly #free: number[] = [];
   /** Slots given up while events are handled: late events must not meet a new owner. */
@@ -35,6 +48,10 @@ export class UringPoller implements Waiter, Flusher {
   #actions: (() => void)[] = [];
   readonly #addresses: Memory[] = [];
   now = performance.now();
+
+  constructor() {
+    this.#constants.bytes.writeInt32LE(1, 0);
+  }
 
   get fd(): number {
     return this.ring.fd;
@@ -98,13 +115,13 @@ export class UringPoller implements Waiter, Flusher {
     return (slot << kindBits) | requestKind;
   }
 
-  /** A place for the address a slot connects to. */
+  /** A place for the address a slot connects to; another one is `localOffset` behind it. */
   addressOf(slot: number): { bytes: Buffer; offset: number; address: number } {
     const index = Math.floor(slot / addressesPerMemory);
     this.#addresses[index] ??= mapMemory({ length: addressStride * addressesPerMemory });
     const memory = this.#addresses[index];
     const offset = (slot % addressesPerMemory) * addressStride;
-    return { bytes: memory.bytes, offset, address: memory.addressOf(offset, socketAddressBytes) };
+    return { bytes: memory.bytes, offset, address: memory.addressOf(offset, addressStride) };
   }
 
   readonly #complete = (token: number, result: number, flags: number): void => {
