@@ -30,8 +30,10 @@ const sliceMs = 1;
 const gaugeMs = 100;
 const downRetryMs = 5;
 const batchCount = 128;
+// More would leave the nearer caches before they are sent.
+const mostAtOnce = 1024;
 // Where the way itself keeps the times of frames, it is given them so long before, unless they are few.
-const aheadMs = 20;
+const aheadMs = 40;
 const fewPerSecond = 2000;
 
 /** Sends the frames of all streams at the ordered rate. */
@@ -46,7 +48,6 @@ class StreamClient implements Run, Pausable, LoadChangeable {
   readonly #done = Promise.withResolvers<void>();
   readonly #sent: readonly { readonly frames: Counter; readonly bytes: Counter }[];
   readonly #counters;
-  readonly #targetAt: Uint16Array;
   readonly #limit: number;
   #composer: Composer | undefined;
   #gauges: NodeJS.Timeout | undefined;
@@ -86,7 +87,6 @@ class StreamClient implements Run, Pausable, LoadChangeable {
       bytes: Math.max(...this.#sizes.sizes),
       note: context.note,
     });
-    this.#targetAt = new Uint16Array(this.#sender.places.count);
   }
 
   async start(): Promise<void> {
@@ -245,15 +245,16 @@ class StreamClient implements Run, Pausable, LoadChangeable {
     const { places, clocked } = this.#sender;
     const isAhead = clocked !== undefined && (this.#pacer?.rate ?? 0) >= fewPerSecond;
     const until = isAhead ? performance.now() + aheadMs : now;
-    this.#clock.read(performance.now());
-    while (this.#filled < places.count && this.#issued < this.#limit) {
+    const most = Math.min(isAhead ? places.count : mostAtOnce, places.count, this.#limit - this.#issued);
+    while (this.#filled < most) {
       const due = this.#takeDue(until);
-      if (Number.isNaN(due)) return;
-      this.#targetAt[this.#filled] = (this.#composer as Composer).compose(this.#filled, this.#clock);
+      if (Number.isNaN(due)) break;
       clocked?.setDue(this.#filled, isAhead ? due : 0);
       this.#filled++;
-      this.#issued++;
     }
+    this.#issued += this.#filled;
+    this.#clock.read(performance.now());
+    this.#composer?.compose(0, this.#filled, this.#clock);
   }
 
   /** When the next frame is due, if it is until then; else NaN. */
@@ -298,8 +299,7 @@ class StreamClient implements Run, Pausable, LoadChangeable {
       if (end > first) this.#countFor(0, end - first, (end - first) * composer.lengthAt(first));
       return;
     }
-    for (let place = first; place < end; place++)
-      this.#countFor(this.#targetAt[place] as number, 1, composer.lengthAt(place));
+    for (let place = first; place < end; place++) this.#countFor(composer.targetAt(place), 1, composer.lengthAt(place));
   }
 
   #countFor(target: number, frames: number, bytes: number): void {

@@ -88,7 +88,7 @@ const framesOf = (count: number, wish: Wish): Buffer[] => {
   return Array.from({ length: count }, (_, index) => {
     clock.read(performance.now());
     const place = index % 4;
-    composer.compose(place, clock);
+    composer.compose(place, place + 1, clock);
     const start = batch.offsetOf(place);
     return Buffer.from(batch.bytes.subarray(start, start + composer.lengthAt(place)));
   });

@@ -1,3 +1,4 @@
+import { checksumOf } from '../../net/packet/frame/checksum.ts';
 import { type FieldPlace, FrameTemplate, swap16 } from '../../net/packet/frame/frame-template.ts';
 import type { Layer } from '../../net/packet/frame/layer.ts';
 import { signatureBytes } from '../../net/packet/frame/signature.ts';
@@ -8,10 +9,11 @@ import type { ChangingField } from './fields.ts';
 import type { SizePlan } from './sizes.ts';
 
 export interface ComposerParts {
+  /** They begin at even addresses. */
   readonly places: FramePlaces;
   /** The same places, where they write the time of leaving into signatures themselves. */
   readonly clocked?: ClockedPlaces | undefined;
-  /** Of each target, from the outermost header on. */
+  /** Of each target, from the outermost header on: the same headers, so that fields stand at the same places. */
   readonly targets: readonly (readonly Layer[])[];
   /** Which target a stream goes to. */
   readonly targetOf: Chooser<number>;
@@ -24,118 +26,191 @@ export interface ComposerParts {
 }
 
 const none = -1;
+// What is written in one go stays in the nearest cache from the first step to the last.
+const mostAtOnce = 128;
 const swapped = (sum: number): number => {
-  const folded = (sum % 65_536) + Math.floor(sum / 65_536);
-  return (folded % 256) * 256 + Math.floor(folded / 256);
+  const folded = (sum & 0xffff) + (sum >>> 16);
+  return swap16((folded & 0xffff) + (folded >>> 16));
 };
 
-/** Writes frame after frame of all streams in turn into the places of a batch. */
+/**
+ * Writes frame after frame of all streams in turn into places. Step after step for many frames, not frame after frame:
+ * each step is a loop that does one thing.
+ */
 export class Composer {
   readonly #parts: ComposerParts;
-  readonly #fields: readonly ChangingField[];
   readonly #halves: Uint16Array;
   readonly #templates: FrameTemplate[] = [];
-  /** Which template each place of the batch holds already. */
+  /** Where each place begins, in 16 bits. */
+  readonly #starts: Int32Array;
+  /** Which template each place holds already, and its length. */
   readonly #held: Int32Array;
+  readonly #lengths: Int32Array;
   readonly #sequences: Uint32Array;
   readonly #targetOfStream: Uint16Array;
-  readonly #changed = { ip: 0, transport: 0 };
+  readonly #streams = new Int32Array(mostAtOnce);
+  readonly #values = new Int32Array(mostAtOnce);
+  /** Sums of what changes, frame by frame. */
+  readonly #ipSums = new Int32Array(mostAtOnce);
+  readonly #transportSums = new Int32Array(mostAtOnce);
   #stream = 0;
 
   constructor(parts: ComposerParts) {
     const { places, streams, targetOf } = parts;
     this.#parts = parts;
-    this.#fields = parts.fields;
     this.#halves = new Uint16Array(places.bytes.buffer, places.bytes.byteOffset, places.bytes.length >> 1);
+    this.#starts = Int32Array.from({ length: places.count }, (_, place) => places.offsetOf(place) >> 1);
     this.#held = new Int32Array(places.count).fill(none);
+    this.#lengths = new Int32Array(places.count);
     this.#sequences = new Uint32Array(streams);
     this.#targetOfStream = Uint16Array.from({ length: streams }, (_, stream) => targetOf(stream));
   }
 
-  /** Writes the next frame; says which target it goes to. Places begin at even addresses. */
-  compose(place: number, clock: WallClock): number {
-    const { places, streams, sizes, hasWrongChecksums } = this.#parts;
-    const stream = this.#stream;
-    this.#stream = stream + 1 === streams ? 0 : stream + 1;
-    const target = this.#targetOfStream[stream] as number;
-    const key = target * sizes.sizes.length + sizes.next();
-    const template = this.#templates[key] ?? this.#make(key);
-    const start = places.offsetOf(place);
-    if (this.#held[place] !== key) this.#hold(place, key, template);
-    this.#change(template, start, stream);
-    this.#changed.transport += this.#sign(start, template.bytes.length, stream, clock);
-    template.finish(this.#halves, start, this.#changed);
-    if (hasWrongChecksums) template.spoil(places.bytes, start);
-    return target;
+  /** Writes the next frames into the places from `first` to before `end`. */
+  compose(first: number, end: number, clock: WallClock): void {
+    for (let at = first; at < end; at += mostAtOnce) {
+      const count = Math.min(mostAtOnce, end - at);
+      this.#choose(at, count);
+      this.#change(at, count);
+      this.#sign(at, count, clock);
+      this.#finish(at, count);
+    }
   }
 
   lengthAt(place: number): number {
-    return (this.#templates[this.#held[place] as number] as FrameTemplate).bytes.length;
+    return this.#lengths[place] as number;
   }
 
-  #hold(place: number, key: number, template: FrameTemplate): void {
+  /** Which target the frame goes to that was written last into a place. */
+  targetAt(place: number): number {
+    return Math.floor((this.#held[place] as number) / this.#parts.sizes.sizes.length);
+  }
+
+  /** Decides of which stream, target and size each frame is. */
+  #choose(first: number, count: number): void {
+    const { sizes, streams: end } = this.#parts;
+    const { length } = sizes.sizes;
+    const streams = this.#streams;
+    const targets = this.#targetOfStream;
+    const held = this.#held;
+    let stream = this.#stream;
+    for (let index = 0; index < count; index++) {
+      streams[index] = stream;
+      const key = (targets[stream] as number) * length + (length === 1 ? 0 : sizes.next());
+      if (held[first + index] !== key) this.#hold(first + index, key);
+      stream = stream + 1 === end ? 0 : stream + 1;
+    }
+    this.#stream = stream;
+  }
+
+  #hold(place: number, key: number): void {
     const { places, clocked } = this.#parts;
+    const template = this.#templates[key] ?? this.#make(key);
     places.bytes.set(template.bytes, places.offsetOf(place));
     places.setLength(place, template.bytes.length);
-    clocked?.setStamp(place, template.covering);
+    clocked?.setStamp(place, template.transport);
     this.#held[place] = key;
+    this.#lengths[place] = template.bytes.length;
   }
 
   /** Writes all fields that change, and sums them up. */
-  #change({ fields: spots }: FrameTemplate, start: number, stream: number): void {
-    const halves = this.#halves;
-    const fields = this.#fields;
-    let ip = 0;
-    let transport = 0;
-    for (let index = 0; index < fields.length; index++) {
+  #change(first: number, count: number): void {
+    const { fields } = this.#parts;
+    const spots = (this.#templates[this.#held[first] as number] as FrameTemplate).fields;
+    this.#ipSums.fill(0, 0, count);
+    this.#transportSums.fill(0, 0, count);
+    for (const [index, field] of fields.entries()) {
       const spot = spots[index] as FieldPlace;
-      const whole = (fields[index] as ChangingField).next(stream) | 0;
-      const low = whole & 0xffff;
-      let at = (start + spot.at) >> 1;
-      let sum = low;
-      if (spot.words === 2) {
-        const high = whole >>> 16;
-        halves[at++] = swap16(high);
-        sum += high;
-      }
-      halves[at] = swap16(low);
-      if (spot.isInIpSum) ip += sum;
-      if (spot.isInTransportSum) transport += sum;
+      field.fill(this.#values, this.#streams, count);
+      this.#write(spot, first, count);
+      if (spot.isInIpSum) addWords(this.#ipSums, this.#values, count, spot);
+      if (spot.isInTransportSum) addWords(this.#transportSums, this.#values, count, spot);
     }
-    this.#changed.ip = ip;
-    this.#changed.transport = transport;
   }
 
-  /** Writes what changes in a signature; says the sum of it. */
-  #sign(start: number, length: number, stream: number, clock: WallClock): number {
-    const sequence = this.#sequences[stream] as number;
-    this.#sequences[stream] = sequence + 1;
+  #write({ at, words }: FieldPlace, first: number, count: number): void {
+    const halves = this.#halves;
+    const starts = this.#starts;
+    const values = this.#values;
+    const place = at >> 1;
+    if (words === 1) {
+      for (let index = 0; index < count; index++)
+        halves[(starts[first + index] as number) + place] = swap16((values[index] as number) & 0xffff);
+      return;
+    }
+    for (let index = 0; index < count; index++) {
+      const start = (starts[first + index] as number) + place;
+      const value = values[index] as number;
+      halves[start] = swap16(value >>> 16);
+      halves[start + 1] = swap16(value & 0xffff);
+    }
+  }
+
+  /** Writes what changes in signatures, and sums it up. */
+  #sign(first: number, count: number, clock: WallClock): void {
     const isStamped = this.#parts.clocked !== undefined;
     const seconds = isStamped ? 0 : clock.seconds & 0xffff;
     const fine = isStamped ? 0 : clock.nanoseconds | 0;
-    const high = (stream >>> 16) + (sequence >>> 16) + (fine >>> 16);
-    const sum = high + (stream & 0xffff) + (sequence & 0xffff) + (fine & 0xffff) + seconds;
-    const at = start + length - signatureBytes;
-    const { bytes } = this.#parts.places;
-    bytes[at + 5] = stream >>> 16;
-    if (length % 2 !== 0) {
-      bytes.writeUInt16BE(stream & 0xffff, at + 6);
-      bytes.writeUInt32BE(sequence, at + 8);
-      bytes.writeUInt16BE(seconds, at + 12);
-      bytes.writeUInt32BE(fine, at + 14);
-      // Here each byte of the signature lies in the other half of a word.
-      return swapped(sum);
-    }
+    const time = seconds + (fine >>> 16) + (fine & 0xffff);
     const halves = this.#halves;
-    const half = at >> 1;
-    halves[half + 3] = swap16(stream & 0xffff);
-    halves[half + 4] = swap16(sequence >>> 16);
-    halves[half + 5] = swap16(sequence & 0xffff);
-    if (isStamped) return sum;
-    halves[half + 6] = swap16(seconds);
-    halves[half + 7] = swap16(fine >>> 16);
-    halves[half + 8] = swap16(fine & 0xffff);
-    return sum;
+    const starts = this.#starts;
+    const lengths = this.#lengths;
+    const streams = this.#streams;
+    const sequences = this.#sequences;
+    const sums = this.#transportSums;
+    for (let index = 0; index < count; index++) {
+      const stream = streams[index] as number;
+      const sequence = (sequences[stream] as number) | 0;
+      sequences[stream] = sequence + 1;
+      const sum = (stream >>> 16) + (stream & 0xffff) + (sequence >>> 16) + (sequence & 0xffff) + time;
+      const length = lengths[first + index] as number;
+      const at = (starts[first + index] as number) * 2 + length - signatureBytes;
+      if ((length & 1) !== 0) {
+        // Here each byte of the signature lies in the other half of a word.
+        sums[index] = (sums[index] as number) + swapped(sum);
+        this.#signOdd(at, stream, sequence, { seconds, fine });
+        continue;
+      }
+      sums[index] = (sums[index] as number) + sum;
+      const half = at >> 1;
+      if (stream > 0xffff) halves[half + 2] = ((halves[half + 2] as number) & 0xff) | ((stream >>> 16) << 8);
+      halves[half + 3] = swap16(stream & 0xffff);
+      halves[half + 4] = swap16(sequence >>> 16);
+      halves[half + 5] = swap16(sequence & 0xffff);
+      if (isStamped) continue;
+      halves[half + 6] = swap16(seconds);
+      halves[half + 7] = swap16(fine >>> 16);
+      halves[half + 8] = swap16(fine & 0xffff);
+    }
+  }
+
+  #signOdd(at: number, stream: number, sequence: number, time: { seconds: number; fine: number }): void {
+    const { bytes } = this.#parts.places;
+    bytes.writeUIntBE(stream, at + 5, 3);
+    bytes.writeUInt32BE(sequence >>> 0, at + 8);
+    bytes.writeUInt16BE(time.seconds, at + 12);
+    bytes.writeUInt32BE(time.fine, at + 14);
+  }
+
+  /** Puts checksums in: they follow from those of the template and the sums of what has changed. */
+  #finish(first: number, count: number): void {
+    // Neither 0, which means none, nor the other way to write the same sum.
+    const spoil = this.#parts.hasWrongChecksums ? 0x55 : 0;
+    const halves = this.#halves;
+    const starts = this.#starts;
+    const [ipSums, transportSums] = [this.#ipSums, this.#transportSums];
+    for (let index = 0; index < count; index++) {
+      const { ipChecksumAt, ipSum, transport } = this.#templates[this.#held[first + index] as number] as FrameTemplate;
+      const start = starts[first + index] as number;
+      if (ipChecksumAt >= 0) {
+        const checksum = swap16(checksumOf(ipSum + (ipSums[index] as number)));
+        halves[start + (ipChecksumAt >> 1)] = transport === undefined ? checksum ^ spoil : checksum;
+      }
+      if (transport === undefined) continue;
+      const checksum = checksumOf(transport.sum + (transportSums[index] as number));
+      const whole = transport.isUdp && checksum === 0 ? 0xffff : swap16(checksum);
+      halves[start + (transport.at >> 1)] = whole ^ spoil;
+    }
   }
 
   #make(key: number): FrameTemplate {
@@ -156,3 +231,10 @@ export class Composer {
     return template;
   }
 }
+
+const addWords = (sums: Int32Array, values: Int32Array, count: number, { words }: FieldPlace): void => {
+  for (let index = 0; index < count; index++) {
+    const value = values[index] as number;
+    sums[index] = (sums[index] as number) + (value & 0xffff) + (words === 2 ? value >>> 16 : 0);
+  }
+};

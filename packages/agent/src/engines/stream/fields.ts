@@ -52,7 +52,7 @@ const unitOf = (field: StreamModifier['field']): number => (field === 'mplsLabel
 
 type PlaceIn = (placed: Placed) => FieldPlace | undefined;
 
-/** A field and what it holds in the next frame of a stream. */
+/** A field and what it holds in frame after frame. */
 export class ChangingField {
   /** Undefined where these headers have no such field. */
   readonly placeIn: PlaceIn;
@@ -74,15 +74,30 @@ export class ChangingField {
     this.#unit = modifier === undefined ? 0 : unitOf(modifier.field) * (modifier.mode === 'list' ? 1 : modifier.step);
   }
 
-  /** Asked once for each frame, in the order of sending. */
-  next(stream: number): number {
+  /** What it holds in the next frames, which are of these streams. */
+  fill(values: Int32Array, streams: Int32Array, count: number): void {
     const usual = this.#usual;
-    const value = (usual.length === 1 ? usual[0] : usual[stream % usual.length]) as number;
-    if (this.#modifier === undefined) return value;
-    if (this.#modifier.mode === 'random') return value + Math.floor(Math.random() * this.#count) * this.#unit;
-    const turn = this.#turn;
-    this.#turn = turn + 1 === this.#count ? 0 : turn + 1;
-    return value + (this.#list.length === 0 ? turn : (this.#list[turn] as number)) * this.#unit;
+    const [only] = usual as unknown as [number];
+    if (usual.length === 1) for (let index = 0; index < count; index++) values[index] = only;
+    else
+      for (let index = 0; index < count; index++)
+        values[index] = usual[(streams[index] as number) % usual.length] as number;
+    if (this.#modifier !== undefined) this.#modify(values, count);
+  }
+
+  #modify(values: Int32Array, count: number): void {
+    const [list, unit, end] = [this.#list, this.#unit, this.#count];
+    if (this.#modifier?.mode === 'random') {
+      for (let index = 0; index < count; index++)
+        values[index] = (values[index] as number) + Math.floor(Math.random() * end) * unit;
+      return;
+    }
+    let turn = this.#turn;
+    for (let index = 0; index < count; index++) {
+      values[index] = (values[index] as number) + (list.length === 0 ? turn : (list[turn] as number)) * unit;
+      turn = turn + 1 === end ? 0 : turn + 1;
+    }
+    this.#turn = turn;
   }
 }
 

@@ -13,8 +13,11 @@ import { anchorProgram } from './program-anchor.ts';
 /** A page without what the kernel itself puts there. */
 const mostLiveBytes = 3072;
 const [usualBatch, denseBatch] = [64, 16];
-// A run costs as much as a hundred frames: it is made worth its while.
-const placesPerWish = 8;
+// A run costs as much as a hundred frames: it is made worth its while. There must be room for those of a whole run.
+const [fewestPlaces, mostPlaces, placeBytes] = [1024, 8192, 2_097_152];
+const placesFor = (count: number, bytes: number): number =>
+  Math.max(count, Math.min(mostPlaces, Math.max(fewestPlaces, Math.floor(placeBytes / bytes))));
+
 // Frames further apart than this leave one by one: others would wait for them.
 const denseNs = 4000;
 // About what it costs to find out that it is not yet time; a run that ends early is followed by another.
@@ -33,7 +36,7 @@ class LiveOutlet implements Outlet {
   constructor(device: Device, { count, bytes }: OutletSizes) {
     const mostBytes = Math.max(bytes, leastLiveBytes);
     try {
-      this.places = new LivePlaces({ count: count * placesPerWish, bytes: mostBytes });
+      this.places = new LivePlaces({ count: placesFor(count, mostBytes), bytes: mostBytes });
       this.#opened.push(this.places.array);
       this.#ledger = new LiveLedger();
       this.#opened.push(this.#ledger);

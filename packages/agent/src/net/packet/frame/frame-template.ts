@@ -1,4 +1,4 @@
-import { checksumOf, sumOf } from './checksum.ts';
+import { sumOf } from './checksum.ts';
 import { type Layer, lengthOf, type PlacedLayer, writeLayers } from './layer.ts';
 import { signatureBytes, writeSender } from './signature.ts';
 import { type TransportSum, transportSumOf } from './transport-layers.ts';
@@ -28,14 +28,11 @@ export const leastBytes = (layers: readonly Layer[]): number => lengthOf(layers)
 export class FrameTemplate {
   readonly bytes: Buffer;
   readonly fields: readonly FieldPlace[];
-  readonly #ipSum: number;
-  readonly #ipChecksumAt: number;
-  readonly #transport: TransportSum | undefined;
-
-  /** The checksum that covers the signature, where there is one. */
-  get covering(): TransportSum | undefined {
-    return this.#transport;
-  }
+  /** Of what an IPv4 checksum covers, and where it stands; −1 without one. */
+  readonly ipSum: number;
+  readonly ipChecksumAt: number;
+  /** The checksum that covers the rest of the frame, where there is one. */
+  readonly transport: TransportSum | undefined;
 
   constructor({ layers, bytes, fill, sender, fieldsOf }: TemplateWish) {
     if (bytes < leastBytes(layers)) throw new RangeError(`headers and signature need ${leastBytes(layers)} bytes`);
@@ -46,28 +43,11 @@ export class FrameTemplate {
     this.fields = fieldsOf(placed);
     for (const { at, words } of this.fields) frame.fill(0, at, at + words * 2);
     const ip = placed.findLast(({ layer }) => layer.kind === 'ipv4');
-    this.#ipChecksumAt = ip === undefined ? -1 : ip.at + 10;
+    this.ipChecksumAt = ip === undefined ? -1 : ip.at + 10;
     if (ip !== undefined) frame.writeUInt16BE(0, ip.at + 10);
-    this.#ipSum = ip === undefined ? 0 : sumOf(frame, ip.at, ip.at + 20);
-    this.#transport = transportSumOf(frame, placed);
+    this.ipSum = ip === undefined ? 0 : sumOf(frame, ip.at, ip.at + 20);
+    this.transport = transportSumOf(frame, placed);
     this.bytes = frame;
-  }
-
-  /** Puts checksums into a copy at `start`, given the sums of the words that were 0 in the template. */
-  finish(halves: Uint16Array, start: number, changed: { readonly ip: number; readonly transport: number }): void {
-    if (this.#ipChecksumAt >= 0)
-      halves[(start + this.#ipChecksumAt) >> 1] = swap16(checksumOf(this.#ipSum + changed.ip));
-    const transport = this.#transport;
-    if (transport === undefined) return;
-    const checksum = checksumOf(transport.sum + changed.transport);
-    halves[(start + transport.at) >> 1] = transport.isUdp && checksum === 0 ? 0xffff : swap16(checksum);
-  }
-
-  /** Makes the innermost checksum of a finished copy wrong. */
-  spoil(bytes: Buffer, start: number): void {
-    const at = this.#transport?.at ?? this.#ipChecksumAt;
-    // Neither 0, which means none, nor the other way to write the same sum.
-    if (at >= 0) bytes[start + at] = (bytes[start + at] as number) ^ 0x55;
   }
 }
 
