@@ -105,7 +105,11 @@ class ReplayClient implements Run {
 
   /** One user from its first visit to its last. */
   async #begin(place: number): Promise<void> {
-    const { config } = this.#context;
+    const { config, samples } = this.#context;
+    if (this.#life.isEnding) {
+      samples.counter('har-replay.dropped').add(1);
+      return;
+    }
     const number = this.#begun++;
     const user = new User({ ...this.#deps, open: this.#deps.open(place) });
     this.#active.add(user);

@@ -5,7 +5,7 @@ import { codeOf } from '../../net/error-kind.ts';
 import type { Route } from '../../net/transport.ts';
 import { H1Lane } from './h1-lane.ts';
 import { H2Lane } from './h2-lane.ts';
-import { type ByteCounters, type Lane, LaneError } from './lane.ts';
+import { type ByteCounters, ByteMeter, type Lane, LaneError } from './lane.ts';
 
 export interface DialOptions {
   readonly route: Route;
@@ -17,10 +17,17 @@ export interface DialOptions {
   readonly signal: AbortSignal;
 }
 
-const open = ({ route, origin, tls }: DialOptions): { socket: Socket; ready: string } => {
+interface Opening {
+  readonly socket: Socket;
+  /** What the bytes of the wire are counted on. */
+  readonly tcp: Socket;
+  readonly ready: string;
+}
+
+const open = ({ route, origin, tls }: DialOptions): Opening => {
   const { address, ...from } = route;
   const tcp = connectTcp({ host: address, noDelay: true, ...from });
-  if (!origin.isTls) return { socket: tcp, ready: 'connect' };
+  if (!origin.isTls) return { socket: tcp, tcp, ready: 'connect' };
   const servername = tls.servername ?? (isIP(origin.host) === 0 ? origin.host : undefined);
   const socket = connectTls({
     ...tls,
@@ -28,7 +35,7 @@ const open = ({ route, origin, tls }: DialOptions): { socket: Socket; ready: str
     ALPNProtocols: origin.version === '2' ? ['h2', 'http/1.1'] : ['http/1.1'],
     ...(servername !== undefined && { servername }),
   });
-  return { socket, ready: 'secureConnect' };
+  return { socket, tcp, ready: 'secureConnect' };
 };
 
 const speaksH2 = ({ isTls, version }: HarOrigin, socket: Socket): boolean =>
@@ -38,7 +45,7 @@ const speaksH2 = ({ isTls, version }: HarOrigin, socket: Socket): boolean =>
 export const dial = (options: DialOptions): Promise<Lane> => {
   const { promise, resolve, reject } = Promise.withResolvers<Lane>();
   const { origin, counters, timeoutMs, signal } = options;
-  const { socket, ready } = open(options);
+  const { socket, tcp, ready } = open(options);
   const fail = (code: string) => {
     clearTimeout(timer);
     reject(new LaneError(code));
@@ -54,7 +61,8 @@ export const dial = (options: DialOptions): Promise<Lane> => {
     clearTimeout(timer);
     signal.removeEventListener('abort', onAbort);
     socket.off('error', onError).off('close', onClose);
-    resolve(speaksH2(origin, socket) ? new H2Lane(socket, counters) : new H1Lane(socket, counters));
+    const meter = new ByteMeter(tcp, counters);
+    resolve(speaksH2(origin, socket) ? new H2Lane(socket, meter) : new H1Lane(socket, meter));
   });
   return promise.finally(() => signal.removeEventListener('abort', onAbort));
 };

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { codeOf } from '../../net/error-kind.ts';
 import type { Answer, Request } from './answer.ts';
 import { AnswerParser } from './answer-parser.ts';
-import { type ByteCounters, ByteMeter, type Lane, LaneError } from './lane.ts';
+import { type ByteMeter, type Lane, LaneError } from './lane.ts';
 
 const methodsWithLength = new Set(['POST', 'PUT', 'PATCH']);
 
@@ -32,9 +32,9 @@ export class H1Lane implements Lane {
   #underWay: UnderWay | undefined;
   #failure = 'closed';
 
-  constructor(socket: Socket, counters: ByteCounters) {
+  constructor(socket: Socket, meter: ByteMeter) {
     this.#socket = socket;
-    this.#meter = new ByteMeter(socket, counters);
+    this.#meter = meter;
     this.#parser = new AnswerParser((answer, isKeptAlive) => this.#onAnswer(answer, isKeptAlive));
     socket.on('data', (bytes: Buffer) => this.#onData(bytes));
     socket.on('error', (error) => {

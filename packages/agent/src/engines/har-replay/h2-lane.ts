@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { HarHeader } from '@rushhour/protocol';
 import { codeOf } from '../../net/error-kind.ts';
 import type { Answer, Request } from './answer.ts';
-import { type ByteCounters, ByteMeter, type Lane, LaneError } from './lane.ts';
+import { type ByteMeter, type Lane, LaneError } from './lane.ts';
 
 const headersOf = (headers: IncomingHttpHeaders): HarHeader[] =>
   Object.entries(headers)
@@ -34,8 +34,8 @@ export class H2Lane implements Lane {
   readonly #meter: ByteMeter;
   #failure = 'closed';
 
-  constructor(socket: Socket, counters: ByteCounters) {
-    this.#meter = new ByteMeter(socket, counters);
+  constructor(socket: Socket, meter: ByteMeter) {
+    this.#meter = meter;
     this.#session = connect('http://replay.invalid', { createConnection: () => socket });
     this.#session.on('error', (error) => {
       this.#failure = codeOf(error);

@@ -43,11 +43,12 @@ export const prepareReplayServer = async (context: Context): Promise<Run> => {
     onError,
   });
   const servers = await listenAll(config.listen, createServer, context);
-  const looking = setInterval(() => {
+  const lookAll = () => {
     for (const meter of meters) meter.look();
-  }, lookMs);
+  };
+  const looking = setInterval(lookAll, lookMs);
   return {
-    start: () => aborted(signal),
+    start: () => aborted(signal).then(lookAll),
     close: async () => {
       clearInterval(looking);
       await closeServers(servers);
