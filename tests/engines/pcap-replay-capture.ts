@@ -1,12 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import {
-  CaptureWriter,
-  ethernetFrame,
-  ipPacket,
-  tcpPacket,
-  udpDatagram,
-  udpPacket,
-} from '@rushhour/pcap';
+import { CaptureWriter, ethernetFrame, ipPacket, tcpPacket, udpDatagram, udpPacket } from '@rushhour/pcap';
 
 const text = (value: string) => new TextEncoder().encode(value);
 const nothing = new Uint8Array();
@@ -60,7 +53,7 @@ export const imixPackets = (count: number): Uint8Array[] => {
   const sizes = [22, 22, 22, 22, 22, 22, 22, 548, 548, 548, 548, 1472];
   return Array.from({ length: count }, (_, index) =>
     udpPacket(new Uint8Array(sizes[index % sizes.length] ?? 22).fill(index), {
-      ...{ src: `192.0.2.${1 + (index % 200)}`, dst: '198.51.100.1', srcPort: 1024 + (index % 60_000), dstPort: 9000 },
+      ...{ src: `192.0.2.${1 + (index % 200)}`, dst: '198.51.100.1', srcPort: 1024 + (index % 60_000), dstPort: 9 },
     }),
   );
 };

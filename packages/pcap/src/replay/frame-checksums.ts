@@ -1,6 +1,7 @@
 import { putU16, u8, u16 } from '../bytes.ts';
 import { adjustedChecksum, checksumOf, pseudoHeaderSum, sumOf } from '../checksum.ts';
 import { addressBytesOf, type Frame, TCP, UDP } from '../frame.ts';
+import type { ClientPlace } from './frame-rewriter.ts';
 
 const ICMP = 1;
 const ICMPV6 = 58;
@@ -55,16 +56,18 @@ function write(bytes: Uint8Array, place: number, checksum: number, protocol: num
 export function replaceAddress(
   bytes: Uint8Array,
   start: number,
-  place: { readonly at: number; readonly size: 4 | 16; readonly checksums: readonly number[] },
+  place: Omit<ClientPlace, 'index'>,
   address: Uint8Array,
 ): void {
   const at = start + place.at;
   const before = sumOf(bytes, at, at + place.size);
   bytes.set(address, at);
   const after = sumOf(bytes, at, at + place.size);
-  for (const checksum of place.checksums) {
-    const adjusted = adjustedChecksum(u16(bytes, start + checksum), before, after);
-    // Zero and all ones are the same number; a datagram without checksum is not.
-    putU16(bytes, start + checksum, adjusted || 0xffff);
-  }
+  for (const checksum of place.checksums) adjust(bytes, start + checksum, before, after);
+  if (place.inverse !== undefined) adjust(bytes, start + place.inverse, after, before);
+}
+
+function adjust(bytes: Uint8Array, place: number, before: number, after: number): void {
+  // Zero and all ones are the same number; a datagram without checksum is not.
+  putU16(bytes, place, adjustedChecksum(u16(bytes, place), before, after) || 0xffff);
 }

@@ -14,6 +14,8 @@ export interface ClientPlace {
   readonly size: 4 | 16;
   readonly index: number;
   readonly checksums: readonly number[];
+  /** A checksum that covers both the address and checksums of it, so that it changes the other way. */
+  readonly inverse?: number;
 }
 
 /** Which of the servers, counted as they first come, and the size of its address. */
@@ -89,16 +91,20 @@ export class FrameRewriter {
     return true;
   }
 
-  #client(frame: Frame, place: { at: number; size: 4 | 16; checksums: number[] }, ends: NewEnds): boolean {
+  #client(frame: Frame, place: Omit<ClientPlace, 'index'>, ends: NewEnds): boolean {
     const { bytes, linkStart } = frame;
-    const { at, size, checksums } = place;
+    const { at, size, checksums, inverse } = place;
     if (isSpecial(bytes, at, size)) return true;
     const index = this.clients.addressAt(bytes, at, size);
     const address = ends.client(index, size);
     if (address === undefined) return false;
     bytes.set(address, at);
-    const relative = this.#rules.fixesChecksums ? checksums.map((checksum) => checksum - linkStart) : [];
-    this.places.push({ at: at - linkStart, size, index, checksums: relative });
+    const { fixesChecksums } = this.#rules;
+    this.places.push({
+      ...{ at: at - linkStart, size, index },
+      checksums: fixesChecksums ? checksums.map((checksum) => checksum - linkStart) : [],
+      ...(fixesChecksums && inverse !== undefined && { inverse: inverse - linkStart }),
+    });
     return true;
   }
 
@@ -128,15 +134,18 @@ export class FrameRewriter {
     }
     const quoted = quotedPacket(frame);
     if (quoted === undefined) return;
-    const { size, source, destination, checksum } = quoted;
+    const { size, source, destination, checksum, transportChecksum } = quoted;
     const sum = () => sumOf(bytes, source, source + 2 * size);
     const before = sum();
+    const covering = [checksum, transportChecksum].filter((place) => place > 0);
     // What is quoted went the other way.
     const [client, server] = isFromClient ? [destination, source] : [source, destination];
-    this.#client(frame, { at: client, size, checksums: [checksum || outer] }, ends);
+    // An address and one checksum of it cancel each other out in the checksum of the error.
+    const outside = { 0: { checksums: [outer] }, 1: {}, 2: { inverse: outer } }[covering.length];
+    this.#client(frame, { at: client, size, checksums: covering, ...outside }, ends);
     this.#server(bytes, server, size, ends);
-    if (checksum > 0 && this.#rules.fixesChecksums)
-      putU16(bytes, checksum, adjustedChecksum(u16(bytes, checksum), before, sum()));
+    if (!this.#rules.fixesChecksums) return;
+    for (const place of covering) putU16(bytes, place, adjustedChecksum(u16(bytes, place), before, sum()) || 0xffff);
   }
 
   #arpMacs({ bytes, networkStart: at }: Frame): void {

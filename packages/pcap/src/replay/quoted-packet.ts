@@ -1,5 +1,5 @@
 import { u8, u16 } from '../bytes.ts';
-import type { Frame } from '../frame.ts';
+import { type Frame, TCP, UDP } from '../frame.ts';
 
 const ICMP = 1;
 const ICMPV6 = 58;
@@ -15,6 +15,15 @@ export interface QuotedPacket {
   readonly destination: number;
   /** Place of its header checksum; 0 where there is none. */
   readonly checksum: number;
+  /** Place of the checksum of what it carried; 0 where that is not quoted. */
+  readonly transportChecksum: number;
+}
+
+/** Of TCP and UDP, when so much is quoted; a datagram over IPv4 may do without. */
+function transportPlace({ bytes, transportStart, captured }: Frame, protocol: number, start: number): number {
+  const place = start + (protocol === UDP ? 6 : 16);
+  const isThere = (protocol === UDP || protocol === TCP) && place + 2 <= transportStart + captured;
+  return isThere && u16(bytes, place) !== 0 ? place : 0;
 }
 
 export function quotedPacket(frame: Frame): QuotedPacket | undefined {
@@ -23,9 +32,14 @@ export function quotedPacket(frame: Frame): QuotedPacket | undefined {
   if (isFragment || captured < 28) return undefined;
   const type = u8(bytes, transportStart);
   const isV4 = protocol === ICMP && ICMP_ERRORS.has(type) && u8(bytes, at) >>> 4 === 4;
-  if (isV4) return { size: 4, source: at + 12, destination: at + 16, checksum: at + 10 };
+  if (isV4) {
+    const transportChecksum = transportPlace(frame, u8(bytes, at + 9), at + (u8(bytes, at) & 15) * 4);
+    return { size: 4, source: at + 12, destination: at + 16, checksum: at + 10, transportChecksum };
+  }
   const isV6 = protocol === ICMPV6 && ICMPV6_ERRORS.has(type) && captured >= 48 && u8(bytes, at) >>> 4 === 6;
-  return isV6 ? { size: 16, source: at + 8, destination: at + 24, checksum: 0 } : undefined;
+  if (!isV6) return undefined;
+  const transportChecksum = transportPlace(frame, u8(bytes, at + 6), at + 40);
+  return { size: 16, source: at + 8, destination: at + 24, checksum: 0, transportChecksum };
 }
 
 /** Place of the address that neighbour discovery asks or answers for. */

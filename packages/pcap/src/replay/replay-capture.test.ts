@@ -6,6 +6,7 @@ import { formatAddress, parseAddress } from '../ip-address.ts';
 import { captureOf, captureOfFrames, text } from '../testing/build-capture.ts';
 import { TcpScript } from '../testing/tcp-script.ts';
 import { dissectEthernet } from './fit-to-mtu.ts';
+import { replaceAddress } from './frame-checksums.ts';
 import { ReplayCapture, type ReplayFrame, type ReplaySelection } from './replay-capture.ts';
 import type { ReplayRules } from './replay-rules.ts';
 
@@ -111,6 +112,15 @@ it('fragments and errors stay with their flow and keep true checksums', async ()
   const inner = last.frame.transportStart + 8;
   expect(formatAddress(last.frame.bytes, inner + 12, 4)).toBe('10.50.0.1');
   expect(checksumOf(sumOf(last.frame.bytes, inner, inner + 20))).toBe(0);
+  for (const { places, content } of [...frames.slice(0, 1), last]) {
+    for (const place of places) replaceAddress(content, 0, place, parseAddress('10.77.88.99'));
+    const frame = new Frame();
+    dissectEthernet(frame, content, 0, content.length);
+    expect([endsOf({ frame }).includes('10.77.88.99'), ...checksumsOf({ frame })]).toEqual([true, 0, 0]);
+  }
+  const again4 = last.content.subarray(inner + 20);
+  const lost = pseudoHeaderSum(last.content.subarray(inner + 12, inner + 20), 17, again4.length);
+  expect(checksumOf(lost + sumOf(again4, 0, again4.length))).toBe(0);
 });
 
 it('packets of other link layers get an Ethernet header, and those of unknown ones are counted', async () => {

@@ -21,8 +21,7 @@ const rangeOf = (text: string): Stretch & { version: 4 | 6 } => {
   return { version, first, count: last - first + 1n };
 };
 
-const bytesOf = (value: bigint, size: 4 | 16): Buffer =>
-  Buffer.from(value.toString(16).padStart(size * 2, '0'), 'hex');
+const bytesOf = (value: bigint, size: 4 | 16): Buffer => Buffer.from(value.toString(16).padStart(size * 2, '0'), 'hex');
 
 /** The addresses of one side, by number and without a table. */
 export class AddressPool {

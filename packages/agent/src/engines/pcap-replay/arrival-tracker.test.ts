@@ -47,7 +47,10 @@ it('frames that never come are lost, those that come late are not, and what come
 it('frames of equal content are told apart by their place', () => {
   const keys = [1, 2, 1, 3, 1, 4, 5, 6, 7, 8];
   expect(counted(new ArrivalTracker(keys, 2), [...keys, ...keys])).toMatchObject({ received: 20, lost: 0 });
-  expect(counted(new ArrivalTracker(keys, 2), [2, 1, 3, 4, 5, 6, 7, 8, ...keys])).toMatchObject({ received: 18, lost: 2 });
+  expect(counted(new ArrivalTracker(keys, 2), [2, 1, 3, 4, 5, 6, 7, 8, ...keys])).toMatchObject({
+    received: 18,
+    lost: 2,
+  });
 });
 
 it('whatever is lost at random, received and lost make up what was sent until the last that came', () => {

@@ -44,7 +44,8 @@ export class Receiver {
   arrive({ bytes, start, end }: ArrivedFrame): void {
     const frame = this.#frame;
     dissectEthernet(frame, bytes, start, end - start);
-    const part = this.#parts.length === 1 ? this.#parts[0] : this.#parts.find(({ expected }) => isSentBy(frame, expected));
+    const part =
+      this.#parts.length === 1 ? this.#parts[0] : this.#parts.find(({ expected }) => isSentBy(frame, expected));
     if (part === undefined) return;
     const { expected, tracker } = part;
     const arrival = tracker.arrive(contentKeyOf(frame));

@@ -3,7 +3,7 @@ import { ReplayCapture, type ReplayFrame, type ReplayRules } from '@rushhour/pca
 import type { ReplayPart } from '@rushhour/protocol';
 import { FrameStock, unknownMac } from './frame-stock.ts';
 import type { Expectation } from './receiver.ts';
-import { ReplayEnds } from './replay-ends.ts';
+import type { ReplayEnds } from './replay-ends.ts';
 import { type Timetable, timetableOf } from './timetable.ts';
 
 export interface ScoreWish {

@@ -82,8 +82,7 @@ export class Side {
     const { timetable, frames } = this.score;
     this.#player = new Player({
       ...{ feed: this.#feed, timetable, frames, part, samples, countsLoops: role === 'client' },
-      onDown: () =>
-        context.note(`the link of ${path.device.name} was down: frames that were due then were not sent`),
+      onDown: () => context.note(`the link of ${path.device.name} was down: frames that were due then were not sent`),
     });
     this.#player.start(origin);
     return this.#player.done;
