@@ -49,16 +49,21 @@ export const startReverseProxy = async (serverPort: number): Promise<Middlebox> 
   return { port, stop: () => nginx.stop() };
 };
 
-/** Passes bytes on, but for one: the first time `find` passes it becomes `replace`. */
-export const startMeddler = async (serverPort: number, find: string, replace: string): Promise<Middlebox> => {
-  const meddle = (bytes: Buffer) => Buffer.from(bytes.toString('latin1').replace(find, replace), 'latin1');
+/** Passes bytes on as `meddle` leaves them; text has one character a byte. */
+export const startMeddler = async (
+  serverPort: number,
+  meddle: (text: string, from: string) => string,
+): Promise<Middlebox> => {
   const server = createServer({ allowHalfOpen: true }, (client) => {
     const onward = connect({ port: serverPort, host: '127.0.0.1', allowHalfOpen: true });
     for (const [from, to] of [
       [client, onward],
       [onward, client],
     ] as const) {
-      from.on('data', (bytes) => to.write(meddle(bytes)));
+      from.on('data', (bytes) => {
+        const text = meddle(bytes.toString('latin1'), client.remoteAddress ?? '');
+        to.write(Buffer.from(text, 'latin1'));
+      });
       from.on('end', () => to.end());
       from.on('error', () => to.destroy());
     }

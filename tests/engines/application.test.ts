@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { forget, type Recording, recordNames, recordShop, stepsOf } from './application-capture.ts';
-import { type Middlebox, startHaproxy, startMeddler, startReverseProxy } from './application-proxies.ts';
-import { freePort, runOrder, startServer } from './order.ts';
+import { startHaproxy, startMeddler, startReverseProxy } from './application-proxies.ts';
+import { replay } from './application-replay.ts';
 
 let shop: Recording;
 let names: Recording;
@@ -13,51 +13,6 @@ afterAll(() => {
   if (shop) forget(shop);
   if (names) forget(names);
 });
-
-const parameterOf = (more: object) => ({
-  ...{ id: 1, name: 'user', type: 'string', source: 'fixed', prefix: '', defaultValue: '', min: '', max: '' },
-  ...{ start: '', step: '', allowedValues: [], stepsMappings: [] },
-  ...more,
-});
-
-const playOf = ({ file }: Recording, more: object = {}) => ({
-  ...{ name: 'recorded', capture: file, sessions: [{ sessionIndex: 0 }], speed: { mode: 'max' }, users: 1 },
-  seed: 'a',
-  timeoutMs: 2000,
-  ...more,
-});
-
-interface Wish {
-  readonly recording: Recording;
-  readonly play?: object;
-  readonly shared?: object;
-  readonly share?: object;
-  /** Where the client goes when it is not the server itself. */
-  readonly through?: (serverPort: number) => Promise<Middlebox>;
-}
-
-const replay = async ({ recording, play = {}, shared = {}, share = {}, through }: Wish) => {
-  const port = await freePort();
-  const { users } = { users: 1, ...play };
-  const common = { applications: [playOf(recording, play)], ...shared };
-  const listen = [{ host: '127.0.0.1', port, recorded: recording.port }];
-  const server = await startServer('application', { ...common, listen });
-  const proxy = await through?.(port);
-  const reached = proxy?.port ?? port;
-  const client = await runOrder({
-    engine: 'application',
-    config: {
-      role: 'client',
-      ...common,
-      places: [{ host: '127.0.0.1', ports: [{ recorded: recording.port, ports: [reached] }] }],
-      shares: [{ firstUser: 0, users, iterations: 1, load: {}, ...share }],
-    },
-    duration: { seconds: 20 },
-  });
-  const answered = await server.stop();
-  await proxy?.stop();
-  return { client, server: answered, notes: [...client.outcome.notes, ...answered.outcome.notes] };
-};
 
 describe('a recorded application', () => {
   it('is played as it was recorded, byte for byte', async () => {
@@ -133,7 +88,7 @@ describe('through a proxy', () => {
     const at = answer.indexOf('front page');
     const { client, notes } = await replay({
       recording: shop,
-      through: (port) => startMeddler(port, 'front page', 'Front page'),
+      through: (port) => startMeddler(port, (text) => text.replace('front page', 'Front page')),
     });
     expect(client.counter('application.mismatches')).toBe(1);
     expect(client.counter('application.mismatch.0-1')).toBe(1);
@@ -147,7 +102,7 @@ describe('through a proxy', () => {
     const { server, notes } = await replay({
       recording: shop,
       play: both,
-      through: (port) => startMeddler(port, 'user=anna', 'user=Anna'),
+      through: (port) => startMeddler(port, (text) => text.replace('user=anna', 'user=Anna')),
     });
     expect(server.counter('application.mismatches')).toBe(4);
     expect(server.counter('application.mismatch.1-0')).toBe(4);
@@ -158,7 +113,7 @@ describe('through a proxy', () => {
     const { client, notes } = await replay({
       recording: shop,
       shared: { match: 'http' },
-      through: (port) => startMeddler(port, 'sid=0001', 'sid=0002'),
+      through: (port) => startMeddler(port, (text) => text.replace('sid=0001', 'sid=0002')),
     });
     expect(client.counter('application.mismatches')).toBe(1);
     expect(notes.join()).toContain('has the field set-cookie: "sid=0002" instead of "sid=0001"');

@@ -27,9 +27,15 @@ export const converse = async (channel: Channel, deps: ConversationDeps): Promis
     return;
   }
   let isClaimed = false;
+  /** From here on it is known who it is: by what was said, or because something must be said. */
+  const claim = ({ part, round }: Role) => {
+    if (!isClaimed) part.claim(round.turn);
+    isClaimed = true;
+  };
   for (let step = 0; step < role.part.session.steps.length && !signal.aborted; step++) {
-    const { side, gapMs } = stepOf(role, step);
+    const { side, gapMs, isVarying } = stepOf(role, step);
     if (side === 'server') {
+      if (isVarying) claim(role);
       const { speed } = role.part.session;
       await pause(pauseOf(speed, gapMs, role.part.script.play.leastGapMs), signal);
       channel.send(role.round.say(role.part.position, step));
@@ -37,15 +43,14 @@ export const converse = async (channel: Channel, deps: ConversationDeps): Promis
     }
     const heard = await hear(channel, role, step, deps);
     role = heard.role;
-    if (!isClaimed) role.part.claim(role.round.turn);
-    isClaimed = true;
+    if (stepOf(role, step).isVarying) claim(role);
     if (heard.wait !== 'arrived' && !signal.aborted) fail(heard.wait === 'timeout' ? 'timeout' : 'closed');
     if (heard.wait !== 'arrived' || !heard.goesOn) {
       channel.reset();
       return;
     }
   }
-  if (!isClaimed) role.part.claim(role.round.turn);
+  claim(role);
   await finish(channel, role, deps);
 };
 

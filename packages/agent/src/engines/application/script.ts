@@ -15,6 +15,8 @@ export interface ScriptStep extends RecordedStep {
   readonly uses: readonly Use[];
   /** Undefined where nothing is put in. */
   readonly template: StepTemplate | undefined;
+  /** What is said depends on who plays it, or on how often. */
+  readonly isVarying: boolean;
   /** Somebody takes a value from what passes here. */
   readonly isExtracted: boolean;
 }
@@ -53,8 +55,11 @@ export const loadScript = async (play: ApplicationPlay, index: number): Promise<
   const speeds = new Map(play.sessions.map(({ sessionIndex, speed }) => [sessionIndex, speed]));
   const varying = varyingParameters(play.parameters);
   const sessions = recorded.map((session): ScriptSession => {
-    const steps = session.steps.map((step, stepIdx) => scriptStep(play.parameters, session, step, stepIdx));
-    const isVaryingSession = steps.some(({ uses }) => uses.some(({ parameter }) => varying.has(parameter)));
+    const steps = session.steps.map((step, stepIdx) => {
+      const made = scriptStep(play.parameters, session, step, stepIdx);
+      return { ...made, isVarying: made.uses.some(({ parameter }) => varying.has(parameter)) };
+    });
+    const isVaryingSession = steps.some((step) => step.isVarying);
     return { ...session, steps, speed: speeds.get(session.index) ?? play.speed, isVarying: isVaryingSession };
   });
   return {
@@ -72,7 +77,7 @@ const scriptStep = (
   { index, appProtocol }: RecordedSession,
   step: RecordedStep,
   stepIdx: number,
-): ScriptStep => {
+): Omit<ScriptStep, 'isVarying'> => {
   const isHere = (place: { sessionIdx: number; stepIdx: number }) =>
     place.sessionIdx === index && place.stepIdx === stepIdx;
   const uses = parameters.flatMap(({ stepsMappings, type }, parameter) =>
