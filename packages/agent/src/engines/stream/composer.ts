@@ -5,7 +5,7 @@ import { signatureBytes } from '../../net/packet/frame/signature.ts';
 import type { ClockedPlaces, FramePlaces } from '../../net/packet/outlet.ts';
 import type { WallClock } from '../../net/packet/wall-clock.ts';
 import type { Chooser } from '../../net/rotation.ts';
-import type { ChangingField } from './fields.ts';
+import type { ChangingField, FrameRow } from './fields.ts';
 import type { SizePlan } from './sizes.ts';
 
 export interface ComposerParts {
@@ -39,27 +39,27 @@ const swapped = (sum: number): number => {
  */
 export class Composer {
   readonly #parts: ComposerParts;
-  readonly #halves: Uint16Array;
   readonly #templates: FrameTemplate[] = [];
-  /** Where each place begins, in 16 bits. */
-  readonly #starts: Int32Array;
   /** Which template each place holds already, and its length. */
   readonly #held: Int32Array;
   readonly #lengths: Int32Array;
   readonly #sequences: Uint32Array;
   readonly #targetOfStream: Uint16Array;
-  readonly #streams = new Int32Array(mostAtOnce);
-  readonly #values = new Int32Array(mostAtOnce);
-  /** Sums of what changes, frame by frame. */
-  readonly #ipSums = new Int32Array(mostAtOnce);
-  readonly #transportSums = new Int32Array(mostAtOnce);
+  readonly #row: FrameRow;
   #stream = 0;
 
   constructor(parts: ComposerParts) {
     const { places, streams, targetOf } = parts;
     this.#parts = parts;
-    this.#halves = new Uint16Array(places.bytes.buffer, places.bytes.byteOffset, places.bytes.length >> 1);
-    this.#starts = Int32Array.from({ length: places.count }, (_, place) => places.offsetOf(place) >> 1);
+    this.#row = {
+      halves: new Uint16Array(places.bytes.buffer, places.bytes.byteOffset, places.bytes.length >> 1),
+      starts: Int32Array.from({ length: places.count }, (_, place) => places.offsetOf(place) >> 1),
+      first: 0,
+      count: 0,
+      streams: new Int32Array(mostAtOnce),
+      ipSums: new Int32Array(mostAtOnce),
+      transportSums: new Int32Array(mostAtOnce),
+    };
     this.#held = new Int32Array(places.count).fill(none);
     this.#lengths = new Int32Array(places.count);
     this.#sequences = new Uint32Array(streams);
@@ -90,7 +90,7 @@ export class Composer {
   #choose(first: number, count: number): void {
     const { sizes, streams: end } = this.#parts;
     const { length } = sizes.sizes;
-    const streams = this.#streams;
+    const { streams } = this.#row;
     const targets = this.#targetOfStream;
     const held = this.#held;
     let stream = this.#stream;
@@ -116,34 +116,14 @@ export class Composer {
   /** Writes all fields that change, and sums them up. */
   #change(first: number, count: number): void {
     const { fields } = this.#parts;
+    const row = this.#row;
     const spots = (this.#templates[this.#held[first] as number] as FrameTemplate).fields;
-    this.#ipSums.fill(0, 0, count);
-    this.#transportSums.fill(0, 0, count);
-    for (const [index, field] of fields.entries()) {
-      const spot = spots[index] as FieldPlace;
-      field.fill(this.#values, this.#streams, count);
-      this.#write(spot, first, count);
-      if (spot.isInIpSum) addWords(this.#ipSums, this.#values, count, spot);
-      if (spot.isInTransportSum) addWords(this.#transportSums, this.#values, count, spot);
-    }
-  }
-
-  #write({ at, words }: FieldPlace, first: number, count: number): void {
-    const halves = this.#halves;
-    const starts = this.#starts;
-    const values = this.#values;
-    const place = at >> 1;
-    if (words === 1) {
-      for (let index = 0; index < count; index++)
-        halves[(starts[first + index] as number) + place] = swap16((values[index] as number) & 0xffff);
-      return;
-    }
-    for (let index = 0; index < count; index++) {
-      const start = (starts[first + index] as number) + place;
-      const value = values[index] as number;
-      halves[start] = swap16(value >>> 16);
-      halves[start + 1] = swap16(value & 0xffff);
-    }
+    row.first = first;
+    row.count = count;
+    row.ipSums.fill(0, 0, count);
+    row.transportSums.fill(0, 0, count);
+    for (let index = 0; index < fields.length; index++)
+      (fields[index] as ChangingField).write(spots[index] as FieldPlace, row);
   }
 
   /** Writes what changes in signatures, and sums it up. */
@@ -152,12 +132,9 @@ export class Composer {
     const seconds = isStamped ? 0 : clock.seconds & 0xffff;
     const fine = isStamped ? 0 : clock.nanoseconds | 0;
     const time = seconds + (fine >>> 16) + (fine & 0xffff);
-    const halves = this.#halves;
-    const starts = this.#starts;
+    const { halves, starts, streams, transportSums: sums } = this.#row;
     const lengths = this.#lengths;
-    const streams = this.#streams;
     const sequences = this.#sequences;
-    const sums = this.#transportSums;
     for (let index = 0; index < count; index++) {
       const stream = streams[index] as number;
       const sequence = (sequences[stream] as number) | 0;
@@ -196,11 +173,11 @@ export class Composer {
   #finish(first: number, count: number): void {
     // Neither 0, which means none, nor the other way to write the same sum.
     const spoil = this.#parts.hasWrongChecksums ? 0x55 : 0;
-    const halves = this.#halves;
-    const starts = this.#starts;
-    const [ipSums, transportSums] = [this.#ipSums, this.#transportSums];
+    const { halves, starts, ipSums, transportSums } = this.#row;
+    const held = this.#held;
+    const templates = this.#templates;
     for (let index = 0; index < count; index++) {
-      const { ipChecksumAt, ipSum, transport } = this.#templates[this.#held[first + index] as number] as FrameTemplate;
+      const { ipChecksumAt, ipSum, transport } = templates[held[first + index] as number] as FrameTemplate;
       const start = starts[first + index] as number;
       if (ipChecksumAt >= 0) {
         const checksum = swap16(checksumOf(ipSum + (ipSums[index] as number)));
@@ -231,10 +208,3 @@ export class Composer {
     return template;
   }
 }
-
-const addWords = (sums: Int32Array, values: Int32Array, count: number, { words }: FieldPlace): void => {
-  for (let index = 0; index < count; index++) {
-    const value = values[index] as number;
-    sums[index] = (sums[index] as number) + (value & 0xffff) + (words === 2 ? value >>> 16 : 0);
-  }
-};

@@ -1,5 +1,5 @@
 import type { StreamModifier } from '@rushhour/protocol';
-import type { FieldPlace } from '../../net/packet/frame/frame-template.ts';
+import { type FieldPlace, swap16 } from '../../net/packet/frame/frame-template.ts';
 import type { LayerKind, PlacedLayer } from '../../net/packet/frame/layer.ts';
 import { addressBytes } from '../../net/packet/frame/network-layers.ts';
 
@@ -52,13 +52,26 @@ const unitOf = (field: StreamModifier['field']): number => (field === 'mplsLabel
 
 type PlaceIn = (placed: Placed) => FieldPlace | undefined;
 
+/** Frames that are written together. */
+export interface FrameRow {
+  /** All places, in 16 bits, and where each begins. */
+  readonly halves: Uint16Array;
+  readonly starts: Int32Array;
+  first: number;
+  count: number;
+  /** By frame: its stream, and the sums of what changes in it. */
+  readonly streams: Int32Array;
+  readonly ipSums: Int32Array;
+  readonly transportSums: Int32Array;
+}
+
 /** A field and what it holds in frame after frame. */
 export class ChangingField {
   /** Undefined where these headers have no such field. */
   readonly placeIn: PlaceIn;
   /** What it holds without a modifier, by stream. */
   readonly #usual: Uint32Array;
-  readonly #modifier: StreamModifier | undefined;
+  readonly #isRandom: boolean;
   readonly #list: Uint32Array;
   readonly #unit: number;
   readonly #count: number;
@@ -67,37 +80,43 @@ export class ChangingField {
   constructor(placeIn: PlaceIn, usual: Uint32Array, modifier?: StreamModifier) {
     this.placeIn = placeIn;
     this.#usual = usual;
-    this.#modifier = modifier;
+    this.#isRandom = modifier?.mode === 'random';
     this.#list = Uint32Array.from(modifier?.mode === 'list' ? modifier.values : []);
     if (modifier?.mode === 'list' && this.#list.length === 0) throw new RangeError('a list of values is empty');
     this.#count = this.#list.length === 0 ? (modifier?.count ?? 1) : this.#list.length;
     this.#unit = modifier === undefined ? 0 : unitOf(modifier.field) * (modifier.mode === 'list' ? 1 : modifier.step);
   }
 
-  /** What it holds in the next frames, which are of these streams. */
-  fill(values: Int32Array, streams: Int32Array, count: number): void {
+  /** Writes what it holds in the next frames, and adds that to their sums. */
+  write(spot: FieldPlace, { halves, starts, first, count, streams, ipSums, transportSums }: FrameRow): void {
+    const { isInIpSum, isInTransportSum } = spot;
+    const isWide = spot.words === 2;
+    const low = (spot.at >> 1) + (isWide ? 1 : 0);
     const usual = this.#usual;
+    const isUsualOne = usual.length === 1;
     const [only] = usual as unknown as [number];
-    if (usual.length === 1) for (let index = 0; index < count; index++) values[index] = only;
-    else
-      for (let index = 0; index < count; index++)
-        values[index] = usual[(streams[index] as number) % usual.length] as number;
-    if (this.#modifier !== undefined) this.#modify(values, count);
+    for (let index = 0; index < count; index++) {
+      const base = isUsualOne ? only : (usual[(streams[index] as number) % usual.length] as number);
+      const value = (base + this.#addition()) | 0;
+      const start = (starts[first + index] as number) + low;
+      let sum = value & 0xffff;
+      halves[start] = swap16(sum);
+      if (isWide) {
+        halves[start - 1] = swap16(value >>> 16);
+        sum += value >>> 16;
+      }
+      if (isInIpSum) ipSums[index] = (ipSums[index] as number) + sum;
+      if (isInTransportSum) transportSums[index] = (transportSums[index] as number) + sum;
+    }
   }
 
-  #modify(values: Int32Array, count: number): void {
-    const [list, unit, end] = [this.#list, this.#unit, this.#count];
-    if (this.#modifier?.mode === 'random') {
-      for (let index = 0; index < count; index++)
-        values[index] = (values[index] as number) + Math.floor(Math.random() * end) * unit;
-      return;
-    }
-    let turn = this.#turn;
-    for (let index = 0; index < count; index++) {
-      values[index] = (values[index] as number) + (list.length === 0 ? turn : (list[turn] as number)) * unit;
-      turn = turn + 1 === end ? 0 : turn + 1;
-    }
-    this.#turn = turn;
+  /** What the modifier adds to the next frame. */
+  #addition(): number {
+    if (this.#unit === 0) return 0;
+    if (this.#isRandom) return Math.floor(Math.random() * this.#count) * this.#unit;
+    const turn = this.#turn;
+    this.#turn = turn + 1 === this.#count ? 0 : turn + 1;
+    return (this.#list.length === 0 ? turn : (this.#list[turn] as number)) * this.#unit;
   }
 }
 
