@@ -89,10 +89,14 @@ export interface OrderProcess {
   stop(): Promise<Totals>;
 }
 
-/** Starts an order inside a namespace and comes back once it is let go. */
-export const startOrderIn = async (side: Side, wish: OrderWish): Promise<OrderProcess> => {
+/** Starts an order inside a namespace, behind another program where one is given, and comes back once it is let go. */
+export const startOrderIn = async (
+  side: Side,
+  wish: OrderWish,
+  behind: readonly string[] = [],
+): Promise<OrderProcess> => {
   const script = fileURLToPath(new URL('./order-process.ts', import.meta.url));
-  const args = ['netns', 'exec', side.namespace, process.execPath, script, JSON.stringify(wish)];
+  const args = ['netns', 'exec', side.namespace, ...behind, process.execPath, script, JSON.stringify(wish)];
   const child = spawn('ip', args, { stdio: ['pipe', 'pipe', 'inherit'] });
   let text = '';
   const { promise: started, resolve } = Promise.withResolvers<void>();

@@ -9,6 +9,7 @@ export interface OrderWish {
   readonly duration?: Partial<Duration>;
   readonly cpuCores?: number;
   readonly allowedTargets?: string[];
+  readonly claims?: string[];
 }
 
 /** What a run reported, all seconds and targets together. */
@@ -60,6 +61,7 @@ export const startOrder = (wish: OrderWish): Started => {
     duration: { ...tenSeconds, ...wish.duration },
     cpuCores: wish.cpuCores ?? 1,
     ...(wish.allowedTargets && { allowedTargets: wish.allowedTargets }),
+    ...(wish.claims && { claims: wish.claims }),
   };
   const running = new RunningOrder(order, {
     engines,

@@ -60,6 +60,7 @@ const vlanTypes = new Set([0x8100, 0x88a8, 0x9100]);
 const type = { ipv4: 0x0800, ipv6: 0x86dd } as const;
 const transport = { tcp: 6, udp: 17 } as const;
 const hops = 64;
+const transportBytes: Readonly<Record<number, number>> = { [transport.tcp]: 20, [transport.udp]: 8 };
 
 /** Where the IP header begins, behind all tags; −1 where there is none. */
 const ipAt = (frame: Buffer): number => {
@@ -87,7 +88,10 @@ const placesIn = (frame: Buffer): Placed | undefined => {
   if (ip < 0) return undefined;
   const isSix = (frame[ip] as number) >> 4 === 6;
   const header = isSix ? 40 : ((frame[ip] as number) & 15) * 4;
-  return { ip, isSix, transport: ip + header, protocol: frame[ip + (isSix ? 6 : 9)] as number };
+  const protocol = frame[ip + (isSix ? 6 : 9)] ?? 0;
+  // What comes from outside may say anything of its own length.
+  const end = ip + header + (transportBytes[protocol] ?? 0);
+  return header < 20 || end > messageAt(frame.length) ? undefined : { ip, isSix, transport: ip + header, protocol };
 };
 
 /** Puts in the checksums of IP and of UDP or TCP inside it. */

@@ -124,7 +124,14 @@ class StreamServer implements Run {
   #openAnswers(device: Device): TrialPlace {
     const fd = openSender(device);
     this.#opened.push({ close: () => closeSocket(fd) });
-    return { mac: device.mac, send: (frame) => sendFrame(fd, frame) };
+    const send = (frame: Buffer) => {
+      try {
+        sendFrame(fd, frame);
+      } catch {
+        // The link is down, or the frame too long for it: who asked asks again.
+      }
+    };
+    return { mac: device.mac, send };
   }
 
   #look(device: string): void {
