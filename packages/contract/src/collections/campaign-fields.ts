@@ -73,7 +73,14 @@ export const CampaignStep = Type.Object(
     direction: OneOf(['outbound', 'inbound', 'lateral']),
     protocol: OneOf(campaignProtocols),
     port: Type.Integer({ minimum: 0, maximum: 65_535, description: '0 where the protocol has none' }),
-    params: Type.Record(Type.String({ maxLength: 64 }), Type.Unknown(), {
+    params: Type.Unsafe<Record<string, unknown>>({
+      type: 'object',
+      // Named here because they are records: a task that brings a campaign along uses them, too.
+      properties: {
+        dictionaryId: { ...Id, 'x-reference': 'dictionary' },
+        fileID: { ...Id, 'x-reference': 'file', 'x-categories': ['malware'] },
+      },
+      additionalProperties: true,
       description: 'Of the action; {{name}} stands for a parameter of the campaign',
     }),
     delayMs: milliseconds(3_600_000, 'Wait before each time'),

@@ -5,6 +5,8 @@ import type { CampaignStep } from './campaign-fields.ts';
 const params = (members: Parameters<typeof Type.Object>[0]) => Type.Object(members, { additionalProperties: false });
 const whole = (value: number, [minimum, maximum]: readonly [number, number], description: string) =>
   Type.Integer({ default: value, minimum, maximum, description });
+const record = (description: string) =>
+  Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description }));
 const domain = Type.String({
   default: 'c2.example.test',
   pattern: '^([a-z0-9]([a-z0-9-]*[a-z0-9])?\\.)*(test|example|invalid)$',
@@ -76,6 +78,7 @@ export const campaignParams: Readonly<Record<CampaignStep['action'], TObject>> =
   'file-download': params({
     sampleKind: OneOf(['eicar', 'gtube', 'entropy'], { default: 'eicar', description: 'An inert test file' }),
     container: OneOf(['none', 'zip', 'tar.gz'], { default: 'none' }),
+    fileID: record('A sample that is released, instead of a test file'),
   }),
   'http-exfil': leak,
   'smtp-exfil': leak,
@@ -91,6 +94,7 @@ export const campaignParams: Readonly<Record<CampaignStep['action'], TObject>> =
   'login-spray': params({
     protocol: OneOf(['ftp', 'pop3', 'imap', 'smtp'], { default: 'ftp' }),
     attempts: whole(10, [1, 1000], 'Accounts that are tried; the server always refuses'),
+    dictionaryId: record('Accounts, or account:password; made up ones unless said'),
   }),
   'smb-probe': params({
     shares: Type.Array(Type.String({ pattern: '^[A-Za-z0-9$_-]{1,64}$' }), {

@@ -1,4 +1,6 @@
-import type { ConfigurationEntry } from '@rushhour/contract';
+import { type ConfigurationEntry, taskReferences } from '@rushhour/contract';
+import { knownCampaigns } from '../content/campaigns/known-campaigns.ts';
+import { stepReferences } from '../content/campaigns/step-references.ts';
 import type { Change } from '../store/change.ts';
 import { catalogue } from '../store/malware.ts';
 import { sampleWish } from './plan/plan-samples.ts';
@@ -6,7 +8,12 @@ import type { CheckedStart } from './start-check.ts';
 
 /** Says in the audit entry of a start which samples will travel between which agents. */
 export const noteSamples = async (tx: Change, { definition, plan }: CheckedStart) => {
-  const wish = sampleWish(definition.configuration as ConfigurationEntry[]);
+  const configuration = definition.configuration as ConfigurationEntry[];
+  const named = taskReferences({ configuration });
+  const campaignIds = named.flatMap(({ kind, id }) => (kind === 'campaign' ? [id] : []));
+  const inSteps = (await knownCampaigns(tx, campaignIds)).flatMap(({ steps }) => stepReferences(steps));
+  const fileIds = [...named, ...inSteps].flatMap(({ kind, id }) => (kind === 'file' ? [id] : []));
+  const wish = sampleWish(configuration, fileIds);
   if (wish === undefined || wish.ids.length === 0) return;
   const samples = await catalogue.findMany(tx, wish.ids);
   for (const { id } of samples) tx.touch('malware', id);

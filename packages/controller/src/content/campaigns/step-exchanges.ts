@@ -1,5 +1,6 @@
 import type { CampaignStep } from '@rushhour/contract';
 import type { Content, Exchange } from '@rushhour/protocol';
+import { signIn } from './sign-in-words.ts';
 import { bytesOf, dataOf, dnsMessages, labelOf, smbMessages, toBase32 } from './step-bytes.ts';
 
 /** What a step does once or several times, each a thing of its own on the network. */
@@ -40,6 +41,8 @@ export interface StepParams {
   readonly port: number;
   readonly sampleKind: string;
   readonly container: string;
+  readonly fileID?: number;
+  readonly dictionaryId?: number;
 }
 
 export interface StepScene {
@@ -51,9 +54,14 @@ export interface StepScene {
   readonly name: string;
   /** Name of the commanding host. */
   readonly domain: string;
-  /** The bytes of an inert test file; undefined where it is not here. */
-  findSample(kind: string, container: string): Content | undefined;
+  /** The bytes of a test file, or of the sample with this id; undefined where it is not here. */
+  findSample(kind: string, container: string, fileID: number | undefined): Content | undefined;
+  /** The values of a dictionary; undefined where it is not here. */
+  findWords(dictionaryId: number): readonly string[] | undefined;
 }
+
+/** Echoes have no port; this one stands for them, as that of the service of this name. */
+const echoPort = 7;
 
 type Act = (scene: StepScene) => readonly StepAct[];
 
@@ -178,9 +186,9 @@ const coded: Readonly<Record<string, (bytes: Buffer) => string>> = {
   base32: toBase32,
 };
 
-const fetchFile: Act = ({ params: { sampleKind, container }, step, turn, name, domain, findSample }) => {
-  const isNoise = sampleKind === 'entropy';
-  const body = isNoise ? content(bytesOf(`${name} noise ${turn}`, 4096)) : findSample(sampleKind, container);
+const fetchFile: Act = ({ params: { sampleKind, container, fileID }, step, turn, name, domain, findSample }) => {
+  const isNoise = sampleKind === 'entropy' && fileID === undefined;
+  const body = isNoise ? content(bytesOf(`${name} noise ${turn}`, 4096)) : findSample(sampleKind, container, fileID);
   if (body === undefined) return [];
   const exchange = web({
     path: `/stage/${turn}.bin`,
@@ -190,8 +198,35 @@ const fetchFile: Act = ({ params: { sampleKind, container }, step, turn, name, d
   return [{ exchange, port: step.port, direction: 's2c' }];
 };
 
+/** Signs in by one account after the other; the server always refuses. */
+const sprayLogins: Act = ({ params: { attempts, protocol, dictionaryId }, step, turn, name, findWords }) => {
+  const words = dictionaryId === undefined ? undefined : (findWords(dictionaryId) ?? []);
+  return times(Math.min(attempts, words?.length ?? attempts), (n) => {
+    const [user = '', password = 'Winter-2026'] = words?.[n]?.split(/:(.*)/s) ?? [
+      labelOf(`${name} user ${turn} ${n}`, 7),
+    ];
+    const { said, answered } = signIn(protocol, user, password);
+    return {
+      exchange: {
+        ...{ protocol: 'raw', transport: 'tcp' },
+        sends: said.map((line) => ({ content: content(`${line}\r\n`), waitResponse: true })),
+        answers: answered.map((line) => content(`${line}\r\n`)),
+      },
+      port: step.port,
+    };
+  });
+};
+
+const echoBeacon: Act = ({ params: { intervalMs, bytes }, turn, name }) => [
+  {
+    exchange: { protocol: 'icmp', content: content(bytesOf(`${name} icmp ${turn}`, bytes)), count: 1, intervalMs: 0 },
+    port: echoPort,
+    delayMs: turn === 0 ? 0 : intervalMs,
+  },
+];
+
 /** What each action is on the network; nothing is ever done on a host. */
-export const actions: Readonly<Record<Exclude<CampaignStep['action'], 'wait' | 'icmp-beacon'>, Act>> = {
+export const actions: Readonly<Record<Exclude<CampaignStep['action'], 'wait'>, Act>> = {
   'dns-query': lookUp(() => true),
   'dga-lookup': lookUp((n, count) => n === count - 1),
   'dns-tunnel': inNames('TXT'),
@@ -199,6 +234,7 @@ export const actions: Readonly<Record<Exclude<CampaignStep['action'], 'wait' | '
   'http-beacon': beacon(false),
   'https-beacon': beacon(true),
   'tcp-beacon': plainBeacon,
+  'icmp-beacon': echoBeacon,
   'nonstandard-port': ({ params: { protocol, port }, turn, name, domain }) => [
     {
       exchange: protocol === 'tcp' ? raw(bytesOf(`${name} ${turn}`, 64)) : web({ path: `/${turn}`, host: domain }),
@@ -230,18 +266,7 @@ export const actions: Readonly<Record<Exclude<CampaignStep['action'], 'wait' | '
     })),
   'host-sweep': ({ params: { count }, step, turn }) =>
     times(count, (n) => ({ exchange: raw(`sweep ${turn} ${n}\n`), port: step.port })),
-  'login-spray': ({ params: { attempts }, step, turn, name }) =>
-    times(attempts, (n) => ({
-      exchange: {
-        ...{ protocol: 'raw', transport: 'tcp' },
-        sends: [`USER ${labelOf(`${name} user ${turn} ${n}`, 7)}\r\n`, 'PASS Winter-2026\r\n'].map((line) => ({
-          content: content(line),
-          waitResponse: true,
-        })),
-        answers: [content('331 go on\r\n'), content('530 no\r\n')],
-      },
-      port: step.port,
-    })),
+  'login-spray': sprayLogins,
   'smb-probe': ({ params: { shares }, step }) =>
     shares.map((share) => {
       const { request, answer } = smbMessages(share);

@@ -1,5 +1,6 @@
 import { type CveSignature, type FoundReference, taskReferences } from '@rushhour/contract';
 import { knownCampaigns } from '../../content/campaigns/known-campaigns.ts';
+import { stepReferences } from '../../content/campaigns/step-references.ts';
 import { agents } from '../../store/agents.ts';
 import { openKey } from '../../store/certificates.ts';
 import { findSignatures } from '../../store/cve.ts';
@@ -47,15 +48,17 @@ export const loadPlanInput = async (
   const signatures = await findSignatures(read, idsOf('signature'));
   const applications = await loadApplications(read, references, tables);
   const campaigns = await knownCampaigns(read, idsOf('campaign'));
+  const inSteps = campaigns.flatMap(({ steps }) => stepReferences(steps));
+  const idsInSteps = (kind: string) => inSteps.flatMap((found) => (found.kind === kind ? [found.id] : []));
   const [agentsById, addresses, networksById, certificates, values, filesById] = await Promise.all([
     readAgents(read, idsOf('agent')),
     allAgentAddresses(read),
     readNetworks(read, idsOf('network')),
     readCertificates(read, secrets, idsOf('certificate')),
-    dictionaries(read, [...idsOf('dictionary'), ...signatures.flatMap(dictionariesOf)]),
+    dictionaries(read, [...idsOf('dictionary'), ...signatures.flatMap(dictionariesOf), ...idsInSteps('dictionary')]),
     readFiles(read, idsOf('file')),
   ]);
-  const wish = sampleWish(definition.configuration);
+  const wish = sampleWish(definition.configuration, [...idsOf('file'), ...idsInSteps('file')]);
   const { tasks, dumps } = settings.current();
   return {
     definition,

@@ -54,8 +54,11 @@ interface TransferValues {
   readonly payload?: { readonly delivery?: readonly { readonly compression?: Compression }[] };
 }
 
-/** What of samples a definition needs; undefined when it needs none. */
-export const sampleWish = (configuration: readonly ConfigurationEntry[]): SampleWish | undefined => {
+/** What of samples a definition needs; undefined when it needs none. `fileIds` are all it names, samples or not. */
+export const sampleWish = (
+  configuration: readonly ConfigurationEntry[],
+  fileIds: readonly number[],
+): SampleWish | undefined => {
   const entries = entriesOf([...configuration]);
   const transfers = entries
     .filter(({ pluginId }) => pluginId === transferPlugin)
@@ -64,7 +67,7 @@ export const sampleWish = (configuration: readonly ConfigurationEntry[]): Sample
   if (transfers.length === 0 && !hasBuiltin) return undefined;
   const wished = transfers.flatMap(({ payload }) => payload?.delivery ?? [{}]);
   return {
-    ids: [...new Set(transfers.flatMap(({ malwareFiles = [] }) => malwareFiles))],
+    ids: [...new Set([...transfers.flatMap(({ malwareFiles = [] }) => malwareFiles), ...fileIds])],
     hasBuiltin,
     compressions: [...new Set(wished.map(({ compression = 'none' }) => compression)), 'none'],
     scope: hash('sha256', JSON.stringify(configuration)),

@@ -1,5 +1,7 @@
 import { type FoundReference, taskReferences } from '@rushhour/contract';
 import { findCampaign } from '../../../content/campaigns/campaigns.ts';
+import { knownCampaigns } from '../../../content/campaigns/known-campaigns.ts';
+import { stepReferences } from '../../../content/campaigns/step-references.ts';
 import type { Issue } from '../../../errors.ts';
 import type { Executor } from '../../../store/database.ts';
 import {
@@ -141,15 +143,26 @@ const judge = (reference: FoundReference, known: Known): Issue[] => {
   return (judges[kind] as Judge<typeof kind> | undefined)?.(reference, record) ?? [];
 };
 
+/** What campaigns of the task name in turn; told where the task names the campaign. */
+const throughCampaigns = async (executor: Executor, references: readonly FoundReference[]) => {
+  const places = new Map(references.filter(({ kind }) => kind === 'campaign').map(({ id, path }) => [id, path]));
+  if (places.size === 0) return [];
+  const campaigns = await knownCampaigns(executor, [...places.keys()]);
+  return campaigns.flatMap(({ id, steps }) =>
+    stepReferences(steps).map((reference) => ({ ...reference, path: places.get(id) ?? '' })),
+  );
+};
+
 /** Names of records that are not there or do not fit. `withoutAgents` leaves agents and interfaces out. */
 export const referenceIssues = async (
   executor: Executor,
   definition: Definition,
   { withoutAgents = false } = {},
 ): Promise<Issue[]> => {
-  const references = taskReferences(definition).filter(
+  const named = taskReferences(definition).filter(
     ({ kind }) => !withoutAgents || (kind !== 'agent' && kind !== 'interface'),
   );
+  const references = [...named, ...(await throughCampaigns(executor, named))];
   const known = await readKnown(executor, references);
   const issues = references.flatMap((reference) => judge(reference, known));
   return [...issues, ...(await sampleIssues(executor, references, known.file))];

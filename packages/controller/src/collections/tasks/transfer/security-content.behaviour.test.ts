@@ -49,7 +49,7 @@ const storeContent = async ({ client, controller, agent }: Lab) => {
   const { data: harmful } = await client.cve.create({
     body: { name: 'Writes a page', requests: [change], safety: 'benign', enabled: true },
   });
-  const [builtin] = (await client.cve.list({ query: { source: 'builtin', count: 1, order: 'asc' } })).data;
+  const [builtin] = (await client.cve.list({ query: { source: ['builtin'], count: 1, order: 'asc' } })).data;
   const campaign = await controller.store.change(origin, (tx) =>
     insertCampaign(
       tx,

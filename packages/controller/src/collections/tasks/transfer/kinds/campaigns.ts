@@ -1,20 +1,20 @@
 import type { CampaignStep } from '@rushhour/contract';
 import { campaigns } from '../../../../content/campaigns/campaigns.ts';
 import { knownCampaigns } from '../../../../content/campaigns/known-campaigns.ts';
+import { stepReferences } from '../../../../content/campaigns/step-references.ts';
 import { campaignsNamed } from '../../../../store/campaigns.ts';
 import type { Reference } from '../reference.ts';
 import type { Travelling } from './travelling.ts';
 
-const namedBySteps = { dictionaryId: 'dictionaries', fileID: 'files' } as const;
+const kindOf = { dictionary: 'dictionaries', file: 'files' } as const;
 
 /** Records that the steps of a campaign name. */
 const referencesIn = (steps: readonly CampaignStep[]): Reference[] =>
-  steps.flatMap(({ params }, index) =>
-    Object.entries(namedBySteps).flatMap(([member, kind]) => {
-      const id = params[member];
-      return typeof id === 'number' ? [{ path: `/campaign/steps/${index}/params/${member}`, kind, id }] : [];
-    }),
-  );
+  stepReferences(steps).map(({ kind, id, path }) => ({
+    path: `/campaign/steps${path}`,
+    kind: kindOf[kind as keyof typeof kindOf],
+    id,
+  }));
 
 export const travellingCampaigns: Travelling<'compromisedHostCampaigns'> = {
   read: async (executor, id) => {
