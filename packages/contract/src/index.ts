@@ -142,6 +142,7 @@ export {
 export { toJsonSchema } from './values/plugins/json-schema.ts';
 export type { MalwareTransferValues } from './values/plugins/malware-transfer.ts';
 export type { PayloadValues } from './values/plugins/payload.ts';
+export type { PcapReplayValues } from './values/plugins/pcap-replay.ts';
 export type { PluginSpec } from './values/plugins/plugin.ts';
 export { findMetric, metricsOf } from './values/plugins/plugin-metrics.ts';
 export type { ReferenceKind } from './values/plugins/reference.ts';

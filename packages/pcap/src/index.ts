@@ -25,6 +25,7 @@ export { Frame } from './frame.ts';
 export { ethernetFrame, ipPacket, tcpPacket, udpDatagram, udpPacket } from './frame-builder.ts';
 export { type LiveCounts, type LiveFrame, LiveWriter } from './live-writer.ts';
 export type { Packet, PacketSink } from './packet.ts';
+export { parseFilter } from './packet-filter.ts';
 export { type PacketRow, type PacketRows, packetRows, type RowSelection } from './packet-rows.ts';
 export { PcapError, type PcapErrorCode } from './pcap-error.ts';
 export type { PcapInfo, PcapSession, PcapStep, PcapWarning, StepEncoding } from './pcap-info.ts';

@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import { choice, flag, section, whole } from '../protocols/field.ts';
 import { speed } from './application.ts';
 import { address, maybeText, maybeWhole, milliseconds, valuesOf } from './member.ts';
@@ -13,7 +13,11 @@ const schema = valuesOf({
     {
       fileId: fileId('A capture that is ready', ['pcap', 'capture']),
       mode: choice('Send the packets, or play the sessions by real sockets on both sides', ['packet', 'stateful']),
-      loop: whole('Times to play it; 0 until the end', 1, [0, 1_000_000_000]),
+      loop: whole(
+        'Times to play it, to the end unless a duration is given; 0 until the end of the duration',
+        1,
+        [0, 1_000_000_000],
+      ),
       loopDelayMs: milliseconds('Wait between two times', 0),
       speed,
       clientIp: address('The side of this address is the client’s'),
@@ -21,10 +25,10 @@ const schema = valuesOf({
         ips: choice('Addresses of the networks of the task, or as recorded', ['networks', 'keep']),
         ports: choice('Ports', ['keep', 'networks']),
         macs: choice('MAC addresses', ['networks', 'keep']),
-        vlan: maybeWhole('VLAN tag instead of the recorded one', [0, 4094]),
+        vlan: maybeWhole('One VLAN tag instead of all recorded ones; 0 for none', [0, 4094]),
         ttl: maybeWhole('Time to live', [1, 255]),
         dscp: maybeWhole('Differentiated services code point', [0, 63]),
-        mtu: whole('Longest packet', 1500, [68, 9216]),
+        mtu: whole('Longest packet; TCP beyond it is sent in segments, the rest in fragments', 1500, [68, 9216]),
         fixChecksums: flag('Make checksums right again', true),
       }),
       uniquePerLoop: section('New addresses each time it is played', {
@@ -41,6 +45,8 @@ const schema = valuesOf({
     { additionalProperties: false, description: 'The capture and how it is played' },
   ),
 });
+
+export type PcapReplayValues = Static<typeof schema>;
 
 export const pcapReplay = definePlugin({
   id: 8,

@@ -74,10 +74,8 @@ const clientOrder = (client: PlannedClient, { allowedTargets }: PlanInput, guard
 
 const serverOrder = (server: PlannedServer, { clients, plannedSec }: Sides): PlannedOrder => {
   const { leaf, path, agent, traffic, config, listens } = server;
-  const claims = claimsOf(
-    agent,
-    listens.map(({ host }) => host),
-  );
+  const hosts = traffic.isEmulated === true ? [] : listens.map(({ host }) => host);
+  const claims = claimsOf(agent, hosts);
   const { listen = (place) => place } = traffic;
   // A task without clients lasts as long as its servers say.
   const { mode, seconds, count = 1, rampUpSec, warmUpSec, rampDownSec } = leaf.values.duration;

@@ -49,15 +49,21 @@ export const leavesOf = (
   return [...leaves, ...staged].sort((a, b) => a.index - b.index);
 };
 
+/** Captures are played to the end unless they begin again and again. */
+const isPlayedOut = ({ plugin }: FoundEntry, values: CheckedValues): boolean =>
+  plugin?.name === 'pcap-replay' && (values['pcapReplayParams'] as { loop: number }).loop > 0;
+
 /** Security tests last until everything was tried, unless a time is set; trials as long as they take at most. */
-const lasting = ({ plugin, path, values: written }: FoundEntry, values: CheckedValues, issues: PlanIssues) => {
+const lasting = (entry: FoundEntry, values: CheckedValues, issues: PlanIssues) => {
+  const { plugin, path, values: written } = entry;
   const seconds = plugin?.name === 'stream' ? trialSecondsOf(values) : undefined;
   if (seconds !== undefined) {
     const message = `the trials decide how long they take: ${seconds} seconds at most`;
     if (written['duration'] !== undefined) issues.warning(`${path}/values/duration`, 'MEMBER_IGNORED', message);
     return { ...values, duration: { mode: 'time', seconds, rampUpSec: 0, warmUpSec: 0, rampDownSec: 0 } as const };
   }
-  if (plugin?.kind !== 'security' || written['duration'] !== undefined) return values;
+  const endsByItself = plugin?.kind === 'security' || isPlayedOut(entry, values);
+  if (!endsByItself || written['duration'] !== undefined) return values;
   return { ...values, duration: { ...values.duration, mode: 'continuous' as const } };
 };
 

@@ -45,6 +45,8 @@ export interface Traffic {
   readonly totals?: readonly (number | undefined)[];
   /** Undefined for a plugin that only answers. */
   readonly client?: (part: ClientPart) => ClientDraft;
+  /** Addresses that no interface has are answered for by the engine, and must not become the machine's own. */
+  readonly isEmulated?: boolean;
   /** The other side, without the places it listens on. */
   server(): { readonly config: object; readonly figures?: Partial<Figures> };
   /** How the engine is told where to listen. */

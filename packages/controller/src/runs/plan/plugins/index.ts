@@ -9,6 +9,7 @@ import { planHarReplay } from './har-replay.ts';
 import { planHttp } from './http.ts';
 import { planIcmp } from './icmp.ts';
 import { planMalwareTransfer } from './malware-transfer.ts';
+import { planPcapReplay } from './pcap-replay.ts';
 import { planStatelessServer } from './stateless-server.ts';
 import { planStream } from './stream.ts';
 import { planTcp } from './tcp.ts';
@@ -25,6 +26,7 @@ export const planners: ReadonlyMap<number, (scope: PlanScope) => Traffic> = new 
   [5, planIcmp],
   [6, planStatelessServer],
   [7, planStream],
+  [8, planPcapReplay],
   [9, planHarReplay],
   [10, planApplication],
   [11, planTls],

@@ -11,6 +11,7 @@ const engines = [
   'har-replay',
   'http',
   'icmp',
+  'pcap-replay',
   'stateless-server',
   'stream',
   'tcp',
