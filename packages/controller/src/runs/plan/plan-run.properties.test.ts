@@ -37,6 +37,11 @@ const sample = {
   ...{ isBuiltin: true, inert: true, container: [], depth: 1, encoding: 'none' },
   copies: new Map((['none', 'gzip', 'deflate', 'br'] as const).map((compression) => [compression, copy])),
 };
+const recording = {
+  ...{ client: { sha256: '12'.repeat(32), size: 3 }, server: { sha256: '34'.repeat(32), size: 3 } },
+  summary: { origins: [{ host: 'a.test', port: 443, isTls: true }], entries: 1, requestBytes: 1, answerBytes: 1 },
+  ...{ warnings: [], issues: [] },
+};
 const records = {
   agents,
   networks,
@@ -45,6 +50,7 @@ const records = {
   dictionaries: new Map([[1, { name: 'd', values: ['a.test', 'b.test'], isCut: false }]]),
   signatures: new Map([[1, signature]]),
   samples: new Map([[1, sample]]),
+  recordings: new Map([['/configuration/0', recording]]),
 };
 
 const checkOrder = createSchemaCheck(Order);
@@ -65,10 +71,11 @@ const entriesWith = (more: fc.Arbitrary<object>) => fc.oneof(...[...planners.key
 /** Few cases show as much as ten thousand, and signatures, samples and campaigns are those that are there. */
 const withinReach = (values: Record<string, unknown>) => {
   const given = values as Record<string, Record<string, unknown>>;
-  const { fuzzingParams: fuzzing, cveReplayParams: replay, compromisedHostParams: host } = given;
+  const { fuzzingParams: fuzzing, cveReplayParams: replay, compromisedHostParams: host, harReplayParams: har } = given;
   return {
     ...values,
     ...(values['malwareFiles'] !== undefined && { malwareFiles: [1] }),
+    ...(har && { harReplayParams: { ...har, hostMap: [{ from: '*', to: 'server' }], users: 9 } }),
     ...(host && { compromisedHostParams: { campaignIds: [1] } }),
     ...(fuzzing && { fuzzingParams: { ...fuzzing, maxCases: 20 } }),
     ...(replay && { cveReplayParams: { ...replay, signatureIds: [1], filter: undefined, repeat: 1 } }),
