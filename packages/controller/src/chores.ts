@@ -43,7 +43,7 @@ export const choresOf = ({ store, settings, files, runs, dumps, approvals }: Par
   { name: 'restarts', everyMs: 2000, run: () => approvals.continueRestarts() },
   { name: 'drafts', everyMs: hourMs, run: () => sweepDrafts(store.database) },
   { name: 'runs', everyMs: hourMs, run: () => runs.sweep() },
-  { name: 'dumps', everyMs: hourMs / 60, run: () => dumps.sweep() },
+  { name: 'dumps', everyMs: 5000, run: () => dumps.sweep() },
   { name: 'health of agents', everyMs: hourMs / 6, run: () => sweepHealth(store.database) },
   {
     name: 'logs of agents',

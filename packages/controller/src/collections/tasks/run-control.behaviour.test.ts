@@ -117,8 +117,22 @@ describe('what follows a start', () => {
     await expect(tasks().resume({ params: { id } })).rejects.toEqual(illegal);
     const changes = [{ index: 0, requestsPerSecond: 5 }];
     await expect(tasks().changeLoad({ body: { id, changes } })).rejects.toEqual(illegal);
-    await expect(tasks().changeLoad({ body: { id, dumps: { enabled: true } } })).rejects.toMatchObject({ status: 400 });
+    await expect(tasks().changeLoad({ body: { id, dumps: { enabled: true } } })).rejects.toEqual(illegal);
     await tasks().stop({ params: { id } });
+  });
+
+  it('a change of the capture needs the right to dumps, and the refusal is written down', async () => {
+    const id = await newTask();
+    const operator = await controller.signInWith(administrator, [
+      permissions['tasks.execute'],
+      permissions['tasks.read'],
+    ]);
+    await expect(operator.client.tasks.changeLoad({ body: { id, dumps: { enabled: true } } })).rejects.toMatchObject({
+      status: 403,
+      data: { code: 'FORBIDDEN', permission: 'tasks.dumps' },
+    });
+    const sql = `SELECT outcome FROM audit WHERE operation = 'tasks.changeLoad' AND outcome = 'denied'`;
+    expect(await controller.store.read.run({ name: '', sql }, [])).toHaveLength(1);
   });
 
   it('restart ends what is active and starts it anew with what the start had said', async () => {
