@@ -35,6 +35,7 @@ const shared = {
     description: 'Begins the token of every attempt; what bears another is not of this entry.',
   }),
   proofKey: Type.String({ minLength: 16, description: 'Only the two ends know it: proves that an answer is ours.' }),
+  keepAlive: Type.Boolean({ default: false, description: 'Connections of HTTP carry more than one request.' }),
   marker: Type.Boolean({ default: true, description: 'Mark HTTP requests with X-Traffic-Test.' }),
 };
 
@@ -51,7 +52,7 @@ export const AttackClientConfig = Type.Object(
     ratePerSecond: Type.Optional(Type.Number({ exclusiveMinimum: 0, description: 'As fast as possible without.' })),
     concurrency: Type.Integer({ minimum: 1, maximum: 10_000, default: 1 }),
     timeoutMs: Type.Integer({ minimum: 1, default: 3000, description: 'Silence that ends an attempt.' }),
-    keepAlive: Type.Boolean({ default: false }),
+    followCookies: Type.Boolean({ default: false, description: 'Cookies that answers set go with later requests.' }),
     addressRotation: word(['none', 'perAttempt', 'onShun'], { default: 'none' }),
     control: Type.Object(
       {

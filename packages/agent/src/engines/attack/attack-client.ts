@@ -6,7 +6,9 @@ import { clientTlsOptions } from '../../net/tls-options.ts';
 import { readAttempts } from './attempts-file.ts';
 import { Contents } from './contents.ts';
 import { Controls, type Origin } from './controls.ts';
+import { CookieJar } from './cookie-jar.ts';
 import { type AttackRoute, type ClientScene, type ClientSight, nothingSeen, type ProtocolDriver } from './driver.ts';
+import { KeptDialogs } from './kept-dialogs.ts';
 import { beliefOf, metersOf } from './meters.ts';
 import { Pace } from './pace.ts';
 import { driverFor } from './protocols/index.ts';
@@ -55,9 +57,11 @@ class AttackClient implements Run, Pausable, LoadChangeable {
     this.#contents = new Contents(config.files);
     this.#note = metersOf(engine, samples);
     this.#pace = new Pace(config.ratePerSecond, signal);
-    const { runToken, proofKey, marker, share } = config;
+    const { runToken, proofKey, marker, keepAlive, share } = config;
     this.#scene = {
-      ...{ runToken, proofKey, marker, signal },
+      ...{ runToken, proofKey, marker, keepAlive, signal },
+      kept: new KeptDialogs(),
+      ...(config.followCookies && { cookies: new CookieJar() }),
       tls: clientTlsOptions(config.tls),
       elapsedMs: () => Math.max(0, performance.now() - this.#startedAt),
       bytesOf: (content) => this.#contents.bytesOf(content),
@@ -104,6 +108,7 @@ class AttackClient implements Run, Pausable, LoadChangeable {
   }
 
   async close(): Promise<void> {
+    this.#scene.kept.close();
     this.#contents.wipe();
     await this.#sources.close();
   }

@@ -19,9 +19,9 @@ export const prepareAttackServer = async (engine: string, context: EngineContext
   const received = samples.counter(`${engine}.received`);
   let startedAt = performance.now();
   let unknown = 0;
-  const { runToken, proofKey, marker } = config;
+  const { runToken, proofKey, marker, keepAlive } = config;
   const scene: ServerScene = {
-    ...{ runToken, proofKey, marker },
+    ...{ runToken, proofKey, marker, keepAlive },
     tls: serverTlsOptions(config.tls, config.listen),
     elapsedMs: () => Math.max(0, performance.now() - startedAt),
     bytesOf: (content) => contents.bytesOf(content),

@@ -194,3 +194,107 @@ describe('attempts between two ends', () => {
     ]);
   });
 });
+
+describe('connections that are kept', () => {
+  it('carry one attempt after the other, and none after something went wrong on them', async () => {
+    const port = freePort();
+    const ports: number[] = [];
+    const device = await deviceBefore(port, (bytes, { client, way }) => {
+      if (way === 'there' && client.remotePort !== undefined && bytes.includes('X-Traffic-Test')) {
+        ports.push(client.remotePort);
+      }
+      if (way === 'there' && bytes.includes('evil')) {
+        client.end('HTTP/1.1 403 No\r\nContent-Length: 2\r\n\r\nno');
+        return undefined;
+      }
+      return bytes;
+    });
+    const both = await runBothEnds({
+      attempts: [httpAttempt(0, '/a'), httpAttempt(1, '/b', 'x=1'), httpAttempt(2, '/evil'), httpAttempt(3, '/c')],
+      targets: [http(device.port)],
+      listen: [http(port)],
+      client: { keepAlive: true },
+      server: { keepAlive: true },
+    });
+    device.close();
+    expect(both.clients.map(({ status, responseIsOurs }) => [status, responseIsOurs])).toEqual([
+      [200, true],
+      [200, true],
+      [403, false],
+      [200, true],
+    ]);
+    expect([new Set(ports.slice(0, 3)).size, new Set(ports).size]).toEqual([1, 2]);
+  });
+
+  it('are opened anew, unseen, when the other side has closed them', async () => {
+    const port = freePort();
+    const closing = new Set<Socket>();
+    const device = await deviceBefore(port, (bytes, { client, way }) => {
+      // Closes as soon as the next request comes, as a proxy does whose patience is over.
+      if (way === 'there' && closing.has(client)) {
+        client.resetAndDestroy();
+        return undefined;
+      }
+      if (way === 'back') closing.add(client);
+      return bytes;
+    });
+    const both = await runBothEnds({
+      attempts: [httpAttempt(0, '/a'), httpAttempt(1, '/b')],
+      targets: [http(device.port)],
+      listen: [http(port)],
+      client: { keepAlive: true },
+      server: { keepAlive: true },
+    });
+    device.close();
+    expect(both.clients.map(({ end, responseIsOurs }) => [end, responseIsOurs])).toEqual([
+      ['response', true],
+      ['response', true],
+    ]);
+  });
+
+  it('send cookies back that a device has set', async () => {
+    const port = freePort();
+    const seen: string[] = [];
+    const device = await deviceBefore(port, (bytes, { way }) => {
+      const text = bytes.toString('latin1');
+      if (way === 'there' && text.includes('X-Traffic-Test')) seen.push(/\r\nCookie: ([^\r]*)/.exec(text)?.[1] ?? '');
+      if (way === 'there') return bytes;
+      return Buffer.from(text.replace('\r\n', '\r\nSet-Cookie: waf=abc; Path=/; HttpOnly\r\n'), 'latin1');
+    });
+    const both = await runBothEnds({
+      attempts: [httpAttempt(0, '/a'), httpAttempt(1, '/b')],
+      targets: [http(device.port)],
+      listen: [http(port)],
+      client: { followCookies: true },
+    });
+    device.close();
+    expect(seen).toEqual(['', 'waf=abc']);
+    expect(both.servers.filter(({ attempt }) => attempt !== null).map(({ seen: how }) => how)).toEqual([
+      'full',
+      'full',
+    ]);
+  });
+});
+
+it('the handshake of TLS names the host that an attempt asks for', async () => {
+  const port = freePort();
+  const names: string[] = [];
+  const device = await deviceBefore(port, (bytes, { way }) => {
+    if (way === 'there' && bytes.includes('shop.test', 0, 'latin1')) names.push('shop.test');
+    return bytes;
+  });
+  const attempt = httpAttempt(0, '/a');
+  if (attempt.exchange.protocol === 'http') {
+    attempt.exchange.steps[0]?.request.headers.push({ name: 'Host', value: 'shop.test' });
+  }
+  const tls = { isTls: true };
+  const both = await runBothEnds({
+    attempts: [attempt],
+    targets: [{ ...http(device.port), ...tls }],
+    listen: [{ ...http(port), ...tls }],
+    client: { tls: { verify: false } },
+  });
+  device.close();
+  expect(both.clients).toMatchObject([{ connect: 'ok', responseIsOurs: true }]);
+  expect(names).toEqual(['shop.test']);
+});

@@ -32,13 +32,15 @@ export interface Cut {
   readonly gapMs?: number;
 }
 
+const namedBy = ({ serverName }: AttackRoute) => (serverName === undefined ? {} : { servername: serverName });
+
 const mostBytes = 256 * 1024 * 1024;
 
 /** One connection of a client, told as it went: how it opened, what came, how it ended. It never throws. */
 export class Dialog {
   readonly #route: AttackRoute;
   readonly #socket: Socket;
-  readonly #startedAt = performance.now();
+  #startedAt = performance.now();
   #onChange: () => void = () => {};
   #chunks: Buffer[] = [];
   #isOver = false;
@@ -64,7 +66,7 @@ export class Dialog {
       else this.connect = 'tls-failed';
       this.#changed();
     });
-    this.#socket = route.isTls ? connectTls({ ...scene.tls, socket: tcp }) : tcp;
+    this.#socket = route.isTls ? connectTls({ ...namedBy(route), ...scene.tls, socket: tcp }) : tcp;
     if (route.isTls) {
       tcp.on('error', (error) => this.#fail(codeOf(error)));
       this.#socket.on('secureConnect', () => {
@@ -87,6 +89,14 @@ export class Dialog {
 
   get isOpen(): boolean {
     return this.connect === 'ok' && !this.#isOver;
+  }
+
+  /** Counts anew, for another exchange on a connection that was kept. */
+  begin(): void {
+    this.#startedAt = performance.now();
+    this.sentBytes = 0;
+    this.rxBytes = 0;
+    this.ttfbMs = 0;
   }
 
   /** All that has come since the last call. */

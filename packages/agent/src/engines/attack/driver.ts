@@ -7,6 +7,8 @@ import type {
   ExchangeProtocol,
   ServerObservation,
 } from '@rushhour/protocol';
+import type { CookieJar } from './cookie-jar.ts';
+import type { KeptDialogs } from './kept-dialogs.ts';
 
 /** What both ends of an entry share. */
 export interface Scene {
@@ -14,6 +16,8 @@ export interface Scene {
   readonly proofKey: string;
   /** Whether test traffic is marked as such. */
   readonly marker: boolean;
+  /** Whether connections of HTTP stay open after an exchange. */
+  readonly keepAlive: boolean;
   /** Milliseconds since the start of the order. */
   elapsedMs(): number;
   /** The bytes themselves; files are opened in memory only. */
@@ -21,6 +25,9 @@ export interface Scene {
 }
 
 export interface ClientScene extends Scene {
+  readonly kept: KeptDialogs;
+  /** Where cookies are followed. */
+  readonly cookies?: CookieJar;
   readonly tls: ConnectionOptions;
   readonly signal: AbortSignal;
 }
@@ -35,6 +42,8 @@ export interface AttackRoute {
   readonly isTls: boolean;
   readonly localAddress?: string;
   readonly localPort?: number;
+  /** Named in the handshake of TLS, unless the entry names one. */
+  readonly serverName?: string;
   readonly timeoutMs: number;
 }
 

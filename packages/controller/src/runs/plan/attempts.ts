@@ -60,6 +60,9 @@ export interface AttackPlan {
   readonly tls?: TlsParams | undefined;
   readonly files?: readonly PlannedSealedFile[];
   readonly marker?: boolean;
+  /** Of HTTP. */
+  readonly keepAlive?: boolean;
+  readonly followCookies?: boolean;
   readonly ratePerSecond: number;
   readonly concurrency: number;
   readonly timeoutMs?: number;
@@ -154,6 +157,7 @@ export const planAttack = (scope: PlanScope, plan: AttackPlan): Traffic => {
     runToken,
     proofKey: hashOf('proof', scope.leaf.path, file.sha256),
     marker: plan.marker ?? true,
+    keepAlive: plan.keepAlive ?? false,
   };
   const carried = ({ service, protocol, transport, isTls }: AttackService) => ({ service, protocol, transport, isTls });
   return {
@@ -186,6 +190,7 @@ const clientOf = (scope: PlanScope, plan: AttackPlan, part: ClientPart, shared: 
     concurrency: part.atOnce(plan.concurrency, plan.concurrency),
     timeoutMs: plan.timeoutMs ?? usualTimeoutMs,
     addressRotation: plan.addressRotation ?? 'none',
+    followCookies: plan.followCookies ?? false,
     control: { everyAttempts, afterSilentDrop, retries, timeoutMs: Math.max(1, timeoutMs) },
     share: part.turn,
     ...(plan.fuzz && { fuzz: plan.fuzz }),

@@ -7,6 +7,7 @@ import { readAttempts } from '../attempts-file.ts';
 import { Contents } from '../contents.ts';
 import { Controls } from '../controls.ts';
 import { type AttackRoute, type ClientScene, type ClientSight, nothingSeen } from '../driver.ts';
+import { KeptDialogs } from '../kept-dialogs.ts';
 import { metersOf } from '../meters.ts';
 import { Pace } from '../pace.ts';
 import { driverFor } from '../protocols/index.ts';
@@ -49,6 +50,9 @@ class FuzzClient implements Run {
     const { runToken, proofKey, marker, share } = config;
     this.#scene = {
       ...{ runToken, proofKey, marker, signal },
+      // Malformed input may leave a connection in any state: each case has its own.
+      keepAlive: false,
+      kept: new KeptDialogs(),
       tls: clientTlsOptions(config.tls),
       elapsedMs: () => Math.max(0, performance.now() - this.#startedAt),
       bytesOf: (content) => contents.bytesOf(content),

@@ -19,7 +19,7 @@ const bodyOf = (answer: HttpAnswer, { token, request, scene }: Asked): Buffer =>
 };
 
 /** What our server answers: the same on both ends, so that a client knows it when it sees it. */
-export const answerBytes = (answer: HttpAnswer, asked: Asked): { bytes: Buffer; hash: string } => {
+export const answerBytes = (answer: HttpAnswer, asked: Asked): { bytes: Buffer; hash: string; isLast: boolean } => {
   const { token, scene } = asked;
   const body = bodyOf(answer, asked);
   const mark = [{ name: 'X-Traffic-Test', value: `${token};${proofOf(scene.proofKey, token)}` }];
@@ -32,9 +32,14 @@ export const answerBytes = (answer: HttpAnswer, asked: Asked): { bytes: Buffer; 
     added: [
       ...(scene.marker ? mark : []),
       { name: 'Content-Type', value: 'text/html; charset=utf-8' },
-      { name: 'Connection', value: 'close' },
+      ...(scene.keepAlive ? [] : [{ name: 'Connection', value: 'close' }]),
     ],
   });
   const seen = isBodiless ? Buffer.alloc(0) : body;
-  return { bytes, hash: answerHash(answer, { status: answer.status, headers: pairsOf(answer.headers), body: seen }) };
+  const saysEnd = answer.headers.some(({ name, value }) => /^connection$/i.test(name) && /close/i.test(value));
+  return {
+    bytes,
+    isLast: !scene.keepAlive || saysEnd,
+    hash: answerHash(answer, { status: answer.status, headers: pairsOf(answer.headers), body: seen }),
+  };
 };

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Attempt, HttpExchange } from '@rushhour/protocol';
 import { Dialog } from '../dialog.ts';
@@ -17,28 +18,56 @@ const hostOf = ({ host, port, isTls }: AttackRoute): string => {
   return port === (isTls ? 443 : 80) ? name : `${name}:${port}`;
 };
 
+/** Whose name the handshake of TLS shows: that of the host that is asked. */
+const namedIn = ({ request: { headers } }: Step): Pick<AttackRoute, 'serverName'> => {
+  const host = headers.find(({ name }) => name.trim().toLowerCase() === 'host')?.value.trim() ?? '';
+  const name = host.replace(/:\d+$/, '');
+  return /^(?=.{1,253}$)[a-z0-9_-]+(\.[a-z0-9_-]+)*$/i.test(name) && isIP(name) === 0 ? { serverName: name } : {};
+};
+
+const framing = /^(connection|content-length|transfer-encoding|upgrade|expect)$/i;
+
+/** Requests that say themselves where they end, or that go on otherwise, may leave the two ends at odds. */
+const isPlain = ({ request: { version, headers } }: Step): boolean =>
+  version === '1.1' && !headers.some(({ name }) => framing.test(name.trim()));
+
 const requestOf = (step: Step, body: Buffer, token: string, route: AttackRoute, scene: ClientScene): Buffer => {
   const { method, path, version, headers, chunked = false } = step.request;
+  const cookies = scene.cookies?.headerFor(hostOf(route));
+  const connection = scene.keepAlive && isPlain(step) ? 'keep-alive' : 'close';
   const hasLength = body.length > 0 || chunked || /^(POST|PUT|PATCH)$/i.test(method);
   const added = [
     { name: 'Host', value: hostOf(route) },
     ...(scene.marker ? [{ name: 'X-Traffic-Test', value: token }] : []),
-    ...(version === '1.1' ? [{ name: 'Connection', value: 'close' }] : []),
+    ...(cookies === undefined ? [] : [{ name: 'Cookie', value: cookies }]),
+    ...(version === '1.1' ? [{ name: 'Connection', value: connection }] : []),
   ];
   const written = { startLine: `${method} ${path} HTTP/${version}`, headers, body, isChunked: chunked, added };
   const bytes = writeMessage(written);
   return hasLength ? bytes : Buffer.from(bytes.toString('latin1').replace('Content-Length: 0\r\n', ''), 'latin1');
 };
 
+interface Answer extends HttpMessage {
+  /** Nothing came behind it, and the other side means to hear more. */
+  readonly isKept: boolean;
+}
+
+const answerOf = (message: HttpMessage, reader: HttpReader): Answer => {
+  const isKept = message.startLine.startsWith('HTTP/1.1') && !/\bclose\b/i.test(headerIn(message, 'connection') ?? '');
+  return { ...message, isKept: isKept && reader.begun === undefined };
+};
+
 /** Reads one answer; undefined when none came to its end. */
-const readAnswer = async (dialog: Dialog, method: string): Promise<HttpMessage | undefined> => {
+const readAnswer = async (dialog: Dialog, method: string): Promise<Answer | undefined> => {
   const reader = new HttpReader('answer', (startLine) => method !== 'HEAD' && !/^HTTP\/\S+ (204|304)/.test(startLine));
   try {
     for (;;) {
       const isMore = await dialog.more();
       const [message] = reader.feed(dialog.take());
-      if (message !== undefined) return message;
-      if (!isMore) return dialog.end === 'fin' ? reader.finish() : undefined;
+      if (message !== undefined) return answerOf(message, reader);
+      const last = !isMore && dialog.end === 'fin' ? reader.finish() : undefined;
+      if (last !== undefined) return { ...last, isKept: false };
+      if (!isMore) return undefined;
     }
   } catch {
     return undefined;
@@ -52,6 +81,7 @@ interface Told {
   isComplete: boolean;
   isOurs: boolean;
   isAnswered: boolean;
+  isKept: boolean;
   excerpt: Buffer | undefined;
 }
 
@@ -71,7 +101,9 @@ const takeStep = async ({ dialog, attempt, route, scene, told }: Work, step: Ste
   const answer = await readAnswer(dialog, step.request.method);
   told.isAnswered = answer !== undefined;
   told.isOurs = false;
+  told.isKept = false;
   if (answer === undefined) return false;
+  scene.cookies?.put(hostOf(route), answer.headers);
   const hash = answerHash(step.answer, { status: statusIn(answer), headers: answer.headers, body: answer.body });
   const wanted = answerBytes(step.answer, { token, request: { body, line }, scene });
   told.received.push(hash);
@@ -80,6 +112,7 @@ const takeStep = async ({ dialog, attempt, route, scene, told }: Work, step: Ste
   if (!told.isOurs || hash !== wanted.hash) {
     told.excerpt = Buffer.from(`${answer.startLine}\n${answer.body.toString('latin1', 0, excerptBytes)}`, 'latin1');
   }
+  told.isKept = scene.keepAlive && told.isOurs && answer.isKept && isPlain(step);
   return told.isOurs;
 };
 
@@ -91,51 +124,60 @@ interface Work {
   readonly dialog: Dialog;
 }
 
-/** Every step has a connection of its own: what a device did to one must not colour the next. */
-export const attemptHttp = async (attempt: Attempt, route: AttackRoute, scene: ClientScene): Promise<ClientSight> => {
-  const { steps } = attempt.exchange as HttpExchange;
-  const told: Told = {
-    sent: [],
-    received: [],
-    status: 0,
-    isComplete: false,
-    isOurs: false,
-    isAnswered: false,
-    excerpt: undefined,
-  };
-  let sentBytes = 0;
-  let rxBytes = 0;
-  let dialog: Dialog | undefined;
-  for (const [index, step] of steps.entries()) {
-    if (step.delayMs !== undefined) await sleep(step.delayMs, undefined, { signal: scene.signal }).catch(() => {});
-    dialog = await Dialog.open(route, scene);
+/** A step on a connection that was kept, or on a new one where there is none or the other side had closed it. */
+const carryStep = async (work: Omit<Work, 'dialog'>, step: Step, index: number) => {
+  const { scene, told } = work;
+  const route = { ...work.route, ...namedIn(step) };
+  const kept = scene.keepAlive && isPlain(step) ? scene.kept.take(route) : undefined;
+  const on = async (dialog: Dialog) => {
+    dialog.begin();
     told.isComplete = false;
     told.isAnswered = false;
     told.isOurs = false;
-    const goesOn = dialog.isOpen && (await takeStep({ dialog, attempt, route, scene, told }, step, index));
+    const goesOn = dialog.isOpen && (await takeStep({ ...work, route, dialog }, step, index));
+    if (told.isKept && goesOn) scene.kept.give(route, dialog);
+    else dialog.close();
+    return { dialog, goesOn };
+  };
+  if (kept === undefined) return on(await Dialog.open(route, scene));
+  const first = await on(kept);
+  if (told.isAnswered || kept.end === 'timeout' || kept.rxBytes > 0) return first;
+  told.sent.pop();
+  return on(await Dialog.open(route, scene));
+};
+
+/** What a device did to one step must not colour the next: only connections on which all went well are used again. */
+export const attemptHttp = async (attempt: Attempt, route: AttackRoute, scene: ClientScene): Promise<ClientSight> => {
+  const { steps } = attempt.exchange as HttpExchange;
+  const told: Told = {
+    ...{ sent: [], received: [], status: 0, excerpt: undefined },
+    ...{ isComplete: false, isOurs: false, isAnswered: false, isKept: false },
+  };
+  let sentBytes = 0;
+  let rxBytes = 0;
+  let last: Dialog | undefined;
+  for (const [index, step] of steps.entries()) {
+    if (step.delayMs !== undefined) await sleep(step.delayMs, undefined, { signal: scene.signal }).catch(() => {});
+    const { dialog, goesOn } = await carryStep({ attempt, route, scene, told }, step, index);
+    last = dialog;
     sentBytes += dialog.sentBytes;
     rxBytes += dialog.rxBytes;
-    dialog.close();
     if (!goesOn) break;
   }
-  const last = dialog as Dialog;
-  return {
-    ip: last.ip,
-    port: last.port,
-    connect: last.connect,
-    isComplete: told.isComplete,
-    sentBytes,
-    sentSha256: joinedHash(told.sent),
-    end: told.isAnswered ? 'response' : last.end,
-    status: told.status,
-    rxBytes,
-    rxSha256: joinedHash(told.received),
-    responseIsOurs: told.isOurs,
-    ttfbMs: last.ttfbMs,
-    ...(last.ownError !== undefined && { error: last.ownError }),
-    ...(told.excerpt !== undefined && { excerpt: told.excerpt.toString('base64') }),
-  };
+  return { ...sightOf(last as Dialog, told), sentBytes, rxBytes };
 };
+
+const sightOf = ({ ip, port, connect, end, ttfbMs, ownError }: Dialog, told: Told) => ({
+  ...{ ip, port, connect, ttfbMs },
+  isComplete: told.isComplete,
+  sentSha256: joinedHash(told.sent),
+  end: told.isAnswered ? ('response' as const) : end,
+  status: told.status,
+  rxSha256: joinedHash(told.received),
+  responseIsOurs: told.isOurs,
+  ...(ownError !== undefined && { error: ownError }),
+  ...(told.excerpt !== undefined && { excerpt: told.excerpt.toString('base64') }),
+});
 
 /** A request that nobody minds, with a nonce that only our own server can answer. */
 export const proveHttp = async (nonce: string, route: AttackRoute, scene: ClientScene): Promise<ProofSight> => {

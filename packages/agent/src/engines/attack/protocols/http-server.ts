@@ -18,6 +18,10 @@ interface Known {
 
 const proofPattern = /[?&]proof=([0-9a-f]{32})(?:&| |$)/;
 
+/** Whether the other side means to ask more on this connection. */
+const isKept = (message: HttpMessage): boolean =>
+  / HTTP\/1\.1$/i.test(message.startLine) && !/\bclose\b/i.test(headerIn(message, 'connection') ?? '');
+
 const plainAnswer = (status: number, text: string): Buffer =>
   writeMessage({
     startLine: `HTTP/1.1 ${status} ${status === 200 ? 'OK' : 'Not Found'}`,
@@ -162,7 +166,8 @@ class Visit {
       end: 'none',
     });
     if (isSilent) return;
-    this.#socket.end(reply.bytes);
+    if (reply.isLast || !isKept(message)) this.#socket.end(reply.bytes);
+    else this.#socket.write(reply.bytes);
   }
 
   #record(

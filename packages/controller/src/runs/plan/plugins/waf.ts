@@ -38,6 +38,8 @@ export const planWaf = (scope: PlanScope): Traffic => {
       { service: 'http', protocol: 'http', transport: 'tcp', isTls, port: isTls ? usualPort.tls : usualPort.plain },
     ],
     tls: tlsParams,
+    keepAlive: wafModules.http.keepAlive,
+    followCookies: wafModules.http.followCookies,
     ratePerSecond: wafModules.ratePerSecond,
     concurrency: wafModules.concurrency,
     timeoutMs: Math.min(values.httpParams.timeoutMs, wafModules.detection.control.timeoutMs),
@@ -54,7 +56,6 @@ const tellUnsupported = (scope: PlanScope, { http, modules }: Modules): void => 
   const tell = (message: string, ...parts: readonly (string | number)[]) =>
     scope.issues.caveat(pointerIn(scope, 'wafModules', ...parts), 'NOT_SUPPORTED', message);
   if (http.versions.includes('2')) tell('HTTP/1.1 is used', 'http', 'versions');
-  if (http.followCookies) tell('every request stands for itself', 'http', 'followCookies');
   if (http.methods.length > 0) tell('the place of a payload decides the method', 'http', 'methods');
   modules.forEach(({ placeholders }, index) => {
     const unknown = placeholders.filter((place) => places[place] === undefined);
