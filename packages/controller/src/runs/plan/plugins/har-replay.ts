@@ -1,4 +1,4 @@
-import type { HarReplayValues } from '@rushhour/contract';
+import { entriesOf, type HarReplayValues } from '@rushhour/contract';
 import type { FileReference, HarReplayClientConfig, HarReplayServerConfig, HarReplayTarget } from '@rushhour/protocol';
 import type { HarSummary } from '../../../har/compile-har.ts';
 import { isNameLike } from '../../../har/har-selection.ts';
@@ -121,7 +121,7 @@ const clientOf = (scope: PlanScope, work: ClientWork): ClientDraft => {
     tls: clientTls(scope, tls),
     script: { $file: recording.client.sha256, as: 'path' },
     places,
-    marks: placesOf(scope.leaf, 'targets').some(({ agent }) => agent !== undefined),
+    marks: isAnsweredByUs(scope),
     users,
     firstUser: part.turn.index * params.users,
     ...(usersPerSecond !== undefined && { usersPerSecond }),
@@ -137,6 +137,13 @@ const clientOf = (scope: PlanScope, work: ClientWork): ClientDraft => {
   const figures = { connections, opens: 0, txPps: 0, rxPps: 0, txBps: 0, rxBps: 0 };
   return { config, figures, hasRate: usersPerSecond !== undefined };
 };
+
+/** A server agent may stand behind a device: then an entry that only answers says so. */
+const isAnsweredByUs = ({ input, leaf }: PlanScope): boolean =>
+  placesOf(leaf, 'targets').some(({ agent }) => agent !== undefined) ||
+  entriesOf([...input.definition.configuration]).some(
+    ({ pluginId, values }) => pluginId === leaf.pluginId && values['isServer'] === true,
+  );
 
 const serverOf = (
   scope: PlanScope,
