@@ -4,7 +4,6 @@ import { checksumOf, sumOf } from '../../net/packet/frame/checksum.ts';
 import { ethernetLayer, vlanLayer } from '../../net/packet/frame/link-layers.ts';
 import { ipLayer, plainIp } from '../../net/packet/frame/network-layers.ts';
 import { udpLayer } from '../../net/packet/frame/transport-layers.ts';
-import type { ArrivedFrame } from '../../net/packet/packet-ring.ts';
 import { readTrialAnswer, readTrialQuestion, trialAnswer, trialQuestion } from './rfc2544-message.ts';
 
 const [asker, answerer] = [Buffer.from('020000000001', 'hex'), Buffer.from('020000000002', 'hex')];
@@ -20,10 +19,7 @@ const count = {
   p99Us: 8,
   maxUs: 9,
 };
-const arrived = (bytes: Buffer, tag = -1): ArrivedFrame => ({
-  ...{ bytes, start: 0, end: bytes.length, tag },
-  ...{ seconds: 0, nanoseconds: 0 },
-});
+const arrived = (bytes: Buffer, tag = -1) => ({ bytes, start: 0, end: bytes.length, tag });
 
 const questionOver = (source: string, destination: string, tags: number[] = []) =>
   trialQuestion(

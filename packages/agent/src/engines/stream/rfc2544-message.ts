@@ -4,6 +4,8 @@ import { type Layer, lengthOf } from '../../net/packet/frame/layer.ts';
 import { signatureBytes } from '../../net/packet/frame/signature.ts';
 import type { ArrivedFrame } from '../../net/packet/packet-ring.ts';
 
+type Seen = Pick<ArrivedFrame, 'bytes' | 'start' | 'end' | 'tag'>;
+
 /** Frames of this stream are no traffic: they ask for what arrived, and answer. */
 export const trialStream = 0xff_ffff;
 
@@ -40,7 +42,7 @@ export const trialQuestion = (layers: readonly Layer[], { asks, tag, nonce }: Tr
 const tagOf = (bytes: Buffer, end: number): number => bytes.readUInt16BE(end - signatureBytes + 3);
 
 /** Undefined when it is no question, or none that could be. */
-export const readTrialQuestion = ({ bytes, start, end }: ArrivedFrame): TrialQuestion | undefined => {
+export const readTrialQuestion = ({ bytes, start, end }: Seen): TrialQuestion | undefined => {
   const at = messageAt(end);
   if (at < start + 14 || (bytes[at] !== kind.begin && bytes[at] !== kind.count)) return undefined;
   const asks = bytes[at] === kind.begin ? 'begin' : 'count';
@@ -48,7 +50,7 @@ export const readTrialQuestion = ({ bytes, start, end }: ArrivedFrame): TrialQue
 };
 
 /** What an answer with this nonce says; undefined when it is another. */
-export const readTrialAnswer = ({ bytes, start, end }: ArrivedFrame, nonce: Buffer): TrialCount | undefined => {
+export const readTrialAnswer = ({ bytes, start, end }: Seen, nonce: Buffer): TrialCount | undefined => {
   const at = messageAt(end);
   if (at < start + 14 || bytes[at] !== kind.answer) return undefined;
   if (!nonce.equals(bytes.subarray(at + 1, at + 1 + nonceBytes))) return undefined;
@@ -112,7 +114,7 @@ const finishChecksums = (frame: Buffer): void => {
 };
 
 /** The whole frame of the question, with the tag that the system took out of it. */
-const withTag = ({ bytes, start, end, tag }: ArrivedFrame): Buffer => {
+const withTag = ({ bytes, start, end, tag }: Seen): Buffer => {
   const frame = bytes.subarray(start, end);
   if (tag < 0) return Buffer.from(frame);
   const label = Buffer.alloc(4);
@@ -121,7 +123,7 @@ const withTag = ({ bytes, start, end, tag }: ArrivedFrame): Buffer => {
 };
 
 /** The question turned round: the same headers with both ends exchanged, and the count inside. */
-export const trialAnswer = (question: ArrivedFrame, ownMac: Uint8Array, count: TrialCount): Buffer | undefined => {
+export const trialAnswer = (question: Seen, ownMac: Uint8Array, count: TrialCount): Buffer | undefined => {
   const frame = withTag(question);
   const placed = placesIn(frame);
   if (placed === undefined) return undefined;
