@@ -4,11 +4,12 @@
  */
 import { ensureDebianPackages } from '../scripts/debian-packages.ts';
 import { type Contest, hold } from './dataplane-contest.ts';
+import { replayContests } from './dataplane-replay.ts';
 import { socketContests } from './dataplane-sockets.ts';
 import { takePriority } from './priority.ts';
 import { type Row, report } from './report.ts';
 
-const contests: readonly Contest[] = [...socketContests];
+const contests: readonly Contest[] = [...socketContests, ...replayContests];
 
 ensureDebianPackages();
 takePriority();

@@ -1,0 +1,75 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { CaptureWriter, ethernetFrame, udpPacket } from '@rushhour/pcap';
+import { createCable, type Side } from '../tests/engines/namespaces.ts';
+import { type Contest, generate, seconds } from './dataplane-contest.ts';
+
+const orderScript = fileURLToPath(new URL('./dataplane-order.ts', import.meta.url));
+const packets = 1200;
+/** Payloads of the packets of 64, 594 and 1518 bytes that make up an Internet mix, 7 to 4 to 1. */
+const payloads = [18, 548, 18, 18, 548, 18, 1472, 18, 548, 18, 548, 18];
+
+/** Packets of many flows from clients to one server. */
+const imixCapture = (): Uint8Array => {
+  const writer = new CaptureWriter({ format: 'pcap', linkType: 1 });
+  for (let index = 0; index < packets; index++) {
+    const ends = { src: `192.0.2.${1 + (index % 250)}`, dst: '198.51.100.1', srcPort: 1024 + index, dstPort: 9 };
+    const payload = new Uint8Array(payloads[index % payloads.length] ?? 18).fill(index);
+    writer.add({ bytes: ethernetFrame(udpPacket(payload, ends)), seconds: 1_700_000_000, nanoseconds: index * 1000 });
+  }
+  return writer.take();
+};
+
+/** Frames a second that tcpreplay says it has sent. */
+const tcpreplay = async ({ namespace, device }: Side, file: string): Promise<number> => {
+  const args = ['--topspeed', '--preload-pcap', '--loop=100000000', `--duration=${seconds}`, '-i', device, file];
+  const said = await generate('ip', 'netns', 'exec', namespace, 'tcpreplay', ...args);
+  const [, sent, length] = /Actual: (\d+) packets .* sent in ([\d.]+) seconds/.exec(said) ?? [];
+  if (sent === undefined) throw new Error(`tcpreplay says nothing that is understood: ${said}`);
+  return Number(sent) / Number(length);
+};
+
+/** The same capture by our engine: every address, MAC and checksum new, all counters on. */
+const ours = async ({ namespace }: Side, file: string, path: string): Promise<number> => {
+  const config = {
+    ...{ role: 'client', path, capture: file, loops: 0, speed: { mode: 'max' }, nextHopMac: '02:00:00:00:00:99' },
+    ...{ sources: { networks: ['10.99.1.0/24'] }, targets: [{ host: '10.99.0.2', port: 9 }] },
+  };
+  const order = JSON.stringify({ engine: 'pcap-replay', config, seconds });
+  const said = await generate('ip', 'netns', 'exec', namespace, process.execPath, orderScript, order);
+  const counted = JSON.parse(said.trim().split('\n').at(-1) ?? '{}') as Record<string, number>;
+  return counted['pcap-replay.sent'] ?? 0;
+};
+
+const contest: Contest = {
+  name: 'capture-replay',
+  async prepare() {
+    const folder = mkdtempSync(join(tmpdir(), 'rushhour-bench-'));
+    const file = join(folder, 'imix.pcap');
+    writeFileSync(file, imixCapture());
+    const cable = createCable();
+    // Without it a virtual cable takes no frames of XDP.
+    cable.right.run('ethtool', '-K', cable.right.device, 'gro', 'on');
+    return {
+      contenders: {
+        tcpreplay: () => tcpreplay(cable.left, file),
+        sendmmsg: () => ours(cable.left, file, 'af_packet'),
+        afXdp: () => ours(cable.left, file, 'af_xdp'),
+        liveFrames: () => ours(cable.left, file, 'xdp'),
+      },
+      async close() {
+        cable.remove();
+        rmSync(folder, { recursive: true, force: true });
+      },
+    };
+  },
+  goals: [
+    { of: 'afXdp', to: 'tcpreplay', goal: 1.7 },
+    { of: 'liveFrames', to: 'tcpreplay', goal: 2.4 },
+  ],
+};
+
+/** Captures beside tcpreplay. */
+export const replayContests: readonly Contest[] = [contest];
