@@ -74,6 +74,10 @@ describe('a load', () => {
   it('must be said', () => {
     expect(codes(entry(1, ends))).toEqual(['0/values/requestsPerSecond RATE_MISSING']);
     expect(codes(entry(3, ends))).toEqual(['0/values/packetsPerSecond RATE_MISSING']);
+    expect(codes(entry(7, ends))).toEqual(['0/values/packetsPerSecond RATE_MISSING']);
+    for (const payload of [{ rateBps: 1000 }, { linePct: 5 }, { rfc2544: {} }]) {
+      expect(codes(entry(7, { ...ends, payload }))).toEqual([]);
+    }
     expect(codes(entry(2, ends))).toEqual([]);
   });
 

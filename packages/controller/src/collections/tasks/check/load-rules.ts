@@ -9,11 +9,17 @@ interface Way {
   readonly unlimited: 'rpsUnlimited' | 'ppsUnlimited';
   /** Members, any of which gives a rate. */
   readonly rates: readonly string[];
+  /** Members of `payload`, any of which makes a rate needless. */
+  readonly inPayload: readonly string[];
 }
 
 const ways: readonly Way[] = [
-  { unlimited: 'rpsUnlimited', rates: ['requestsPerSecond', 'sessionsPerSecond'] },
-  { unlimited: 'ppsUnlimited', rates: ['packetsPerSecond', 'ppsPerConnection'] },
+  { unlimited: 'rpsUnlimited', rates: ['requestsPerSecond', 'sessionsPerSecond'], inPayload: [] },
+  {
+    unlimited: 'ppsUnlimited',
+    rates: ['packetsPerSecond', 'ppsPerConnection'],
+    inPayload: ['rateBps', 'linePct', 'rfc2544'],
+  },
 ];
 
 const givenRates = ({ values }: CheckedEntry, { rates }: Way) => rates.filter((name) => values[name] !== undefined);
@@ -26,7 +32,8 @@ const wayIssues = (entry: CheckedEntry, way: Way): Issue[] => {
     const message = `cannot be given together with ${way.unlimited}`;
     return given.map((name) => ({ path: `${path}/${name}`, code: 'RATE_CONFLICT', message }));
   }
-  if (given.length > 0) return [];
+  const payload = (values['payload'] ?? {}) as Readonly<Record<string, unknown>>;
+  if (given.length > 0 || way.inPayload.some((name) => payload[name] !== undefined)) return [];
   const [first = ''] = way.rates;
   const names = way.rates.filter((name) => name in plugin.schema.properties).join(', ');
   return [{ path: `${path}/${first}`, code: 'RATE_MISSING', message: `say ${names} or ${way.unlimited}` }];
