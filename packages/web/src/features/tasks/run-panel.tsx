@@ -9,8 +9,10 @@ import { text } from '../../lib/text.ts';
 import { latencyMetricsOf } from './latency-metrics.ts';
 import { RunAgents } from './run-agents.tsx';
 import { ComparePicker, RunComparison, useOtherRun } from './run-compare.tsx';
+import { RunDumps } from './run-dumps.tsx';
 import { RunGraphs } from './run-graphs.tsx';
 import { RunResult } from './run-result.tsx';
+import { RunRfc2544 } from './run-rfc2544.tsx';
 import { RunSummary } from './run-summary.tsx';
 import { SecurityPanel } from './security/security-panel.tsx';
 import { isSecurityTest } from './security/security-report.ts';
@@ -64,9 +66,11 @@ export const RunPanel = ({ task, runId, status, isCurrent }: RunPanelProps) => {
       >
         {result && <RunResult result={result} />}
       </RunGraphs>
+      {result?.rfc2544 && <RunRfc2544 rows={result.rfc2544} />}
       {result && isSecurityTest(task) && <SecurityPanel taskId={id} runId={runId} />}
       {other && <RunComparison runId={runId} otherId={other.runId} />}
       <RunAgents id={id} runId={runId} isActive={isWatched} />
+      <RunDumps id={id} runId={runId} isActive={isWatched} />
       {result && <RunSummary summary={result.summary} />}
     </Stack>
   );
