@@ -1,6 +1,7 @@
 import type { AttackResult } from '@rushhour/contract';
 import { sql } from 'kysely';
 import type { Executor } from './database.ts';
+import { isOfSignature } from './signature-attempts.ts';
 import { statement } from './statement.ts';
 
 interface Which {
@@ -8,6 +9,7 @@ interface Which {
   readonly taskID?: number | undefined;
   readonly kind?: string | undefined;
   readonly refID?: number | undefined;
+  readonly signatureID?: number | undefined;
   readonly device?: string | undefined;
   readonly from?: string | undefined;
   readonly to?: string | undefined;
@@ -21,6 +23,7 @@ const isText = (column: string, operator: '=' | '>=' | '<', value: unknown) =>
 
 const fits = (p: Where) =>
   sql<boolean>`${isNumber('runID', p.runID)} and ${isNumber('taskID', p.taskID)} and ${isNumber('refID', p.refID)}
+    and (cast(${p.signatureID} as bigint) is null or ${isOfSignature(p.signatureID)})
     and ${isText('kind', '=', p.kind)} and ${isText('device', '=', p.device)}
     and ${isText('startedAt', '>=', p.from)} and ${isText('startedAt', '<', p.to)}`;
 
@@ -65,7 +68,10 @@ export const countAttackResults = async (
   which: Which,
   by: AttackGrouping = 'all',
 ): Promise<AttackCount[]> => {
-  const nothing: Where = { runID: null, taskID: null, kind: null, refID: null, device: null, from: null, to: null };
+  const nothing: Where = {
+    ...{ runID: null, taskID: null, kind: null, refID: null, signatureID: null },
+    ...{ device: null, from: null, to: null },
+  };
   const given = Object.fromEntries(Object.entries(which).filter(([, value]) => value !== undefined));
   const rows = await countings[by].all(read, { ...nothing, ...given });
   return rows.map((row) => ({ ...row, total: Number(row.total) }) as AttackCount);

@@ -98,4 +98,29 @@ describe('results of attempts', () => {
     expect(await attackResultsOf(store.read, runId)).toEqual([]);
     expect(await attemptsWithHash(store.read, attempts.sha256)).toBeUndefined();
   });
+
+  it('belong to a signature however it was played, and never to a dictionary of the same number', async () => {
+    const { runId } = await storeRun(store);
+    const refID = 4711;
+    const own = [
+      { kind: 'cve' },
+      { kind: 'waf', variant: 'plain/signature' },
+      { kind: 'waf', variant: 'plain/signature/payload-2' },
+      { kind: 'benign', category: 'other' },
+    ];
+    const others = [
+      { kind: 'waf', variant: 'plain/url-param' },
+      { kind: 'benign', category: 'dictionary', variant: 'plain/url-param' },
+      { kind: 'malware' },
+    ];
+    const all = [...own, ...others].map((more, n) => resultOf(n, { ...more, refID }));
+    await store.database.transaction((tx) => setAttackResults(tx, runId, all));
+    const page = { filters: { signatureID: refID }, limit: 10, offset: 0, order: 'asc' } as const;
+    const { rows, total } = await listAttackResults(store.read, page);
+    expect([total, rows.map(({ kind, variant }) => `${kind} ${variant}`)]).toEqual([
+      4,
+      ['cve plain', 'waf plain/signature', 'waf plain/signature/payload-2', 'benign plain'],
+    ]);
+    expect(attackSummary(await countAttackResults(store.read, { signatureID: refID })).attempts).toBe(4);
+  });
 });

@@ -4,6 +4,7 @@ import { integer, type RecordOf, real } from './column.ts';
 import type { Executor } from './database.ts';
 import { jsonRows } from './expressions.ts';
 import { decoderOf, encodeRow } from './row.ts';
+import { isOfSignature } from './signature-attempts.ts';
 import { statement } from './statement.ts';
 import { createTable } from './table.ts';
 import { tables } from './tables/index.ts';
@@ -16,6 +17,7 @@ export interface AttackFilters {
   taskID: number;
   kind: string;
   refID: number;
+  signatureID: number;
   outcome: string;
   device: string;
   variant: string;
@@ -32,6 +34,7 @@ const results = createTable<'attackResults', unknown, AttackFilters>('attackResu
     taskID: equals('taskID'),
     kind: equals('kind'),
     refID: equals('refID'),
+    signatureID: (id) => isOfSignature(id, (name) => `t.${name}`),
     outcome: equals('outcome'),
     device: equals('device'),
     variant: equals('variant'),

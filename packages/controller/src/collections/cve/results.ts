@@ -19,8 +19,7 @@ export const cveResults = async (
   if ((await cveSignatures.find(read, refID)) === undefined) throw notFound('signature', refID);
   const { filters, ...page } = pageRequestOf(query, 'id');
   const { device, taskID, variant, outcome } = filters;
-  // A signature that is expected to pass makes harmless attempts, which are its results, too.
-  const which = { refID, kind: await kindOf(read, refID), device, taskID };
+  const which = { signatureID: refID, device, taskID };
   const [{ rows, total }, counts] = await Promise.all([
     listAttackResults(read, { ...page, filters: { ...which, variant, outcome } }),
     countAttackResults(read, which),
@@ -30,11 +29,6 @@ export const cveResults = async (
     data: rows.map(shownResult),
     summary: attackSummary(counts),
   };
-};
-
-const kindOf = async (read: Executor, refID: number) => {
-  const { total } = await listAttackResults(read, { filters: { refID, kind }, limit: 1, offset: 0 });
-  return total > 0 ? kind : 'benign';
 };
 
 type Grouping = NonNullable<CveStatsQuery['groupBy']>;
