@@ -1,13 +1,13 @@
 import type { JsonStep } from './json-path.ts';
 
+/** As it is; as one value or as a part of an address; inside a JSON text. */
+export type HarWriting = 'plain' | 'url' | 'address' | 'json';
+
 /**
  * Text with places for values that are known only when it is sent. `slot` is where the value is found, `or` what was
  * recorded there, `as` how it is written.
  */
-export type HarTemplate = readonly (
-  | string
-  | { readonly slot: number; readonly or: string; readonly as: 'plain' | 'url' | 'json' }
-)[];
+export type HarTemplate = readonly (string | { readonly slot: number; readonly or: string; readonly as: HarWriting })[];
 
 export interface HarHeader {
   readonly name: string;

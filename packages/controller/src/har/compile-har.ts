@@ -1,6 +1,7 @@
 import type { HarAnswer, HarAnswers, HarEntry, HarOrigin, HarScript } from '@rushhour/protocol';
 import { answerOf, expectationOf } from './har-answers.ts';
 import { type Correlation, correlationOf, type HarIssue, patternProblem } from './har-correlation.ts';
+import { framingHeaders } from './har-headers.ts';
 import { type RecordedEntry, readRecording } from './har-recording.ts';
 import { type CompiledRequest, compileRequest, type Substitution } from './har-request.ts';
 import { type HarParams, selectEntries } from './har-selection.ts';
@@ -33,6 +34,7 @@ export const compileHar = (text: string, params: HarParams): CompiledHar => {
     throw new HarError('HAR_EMPTY', `nothing is left to play of ${recording.entries.length} usable entries`);
   }
   const issues: HarIssue[] = [];
+  tellAdded(params, issues);
   const correlation = correlationOf(params.correlate, entries, issues);
   const substitutionsOf = substituter(params, correlation);
   const requests = entries.map((entry, position) => compileRequest(entry, params, substitutionsOf(position)));
@@ -66,6 +68,14 @@ export const compileHar = (text: string, params: HarParams): CompiledHar => {
     warnings: recording.warnings,
     issues,
   };
+};
+
+const tellAdded = ({ addHeaders }: HarParams, issues: HarIssue[]): void => {
+  for (const [i, { name }] of addHeaders.entries()) {
+    if (!framingHeaders.has(name.toLowerCase())) continue;
+    const message = `${name} is made from address, body and connection and cannot be added`;
+    issues.push({ severity: 'warning', path: ['addHeaders', i], code: 'HEADER_NOT_SENT', message });
+  }
 };
 
 /** What is put into an entry: values of earlier answers, and variables wherever they are named. */

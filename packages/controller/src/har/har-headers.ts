@@ -6,7 +6,7 @@ const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const control = /[\x00-\x08\x0a-\x1f\x7f]/;
 
 /** They concern one connection only, or are made anew from address and body. */
-const framing = new Set(
+export const framingHeaders: ReadonlySet<string> = new Set(
   'connection keep-alive proxy-connection proxy-authenticate te trailer transfer-encoding upgrade http2-settings content-length host'.split(
     ' ',
   ),
@@ -32,7 +32,7 @@ export const cleanHeaders = (written: unknown): CleanHeaders => {
   let isUnsound = false;
   for (const one of listOf(written).map(objectOf)) {
     const name = textOf(one['name']).trim();
-    if (name.startsWith(':') || framing.has(name.toLowerCase())) continue;
+    if (name.startsWith(':') || framingHeaders.has(name.toLowerCase())) continue;
     for (const line of linesOf(name, textOf(one['value']))) {
       const value = asBytes(line.trim());
       if (token.test(name) && !control.test(value)) headers.push({ name, value });

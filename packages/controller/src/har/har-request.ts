@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { HarEntry, HarHeader } from '@rushhour/protocol';
-import { headerOf, withoutHeaders } from './har-headers.ts';
+import { framingHeaders, headerOf, withoutHeaders } from './har-headers.ts';
 import { HarMarks, type Placed } from './har-marks.ts';
 import type { RecordedEntry } from './har-recording.ts';
 import { maskedAddress, maskedHeader } from './har-redaction.ts';
@@ -31,7 +31,7 @@ const encode = (text: string): string => encodeURIComponent(text.toWellFormed())
 
 const inAddress = (match: string): Spelling[] => [
   // Whoever names more than one value means them as they stand.
-  { find: match, as: /[/?&=#]/.test(match) ? 'plain' : 'url' },
+  { find: match, as: /[/?&=#]/.test(match) ? 'address' : 'url' },
   { find: encode(match), as: 'url' },
   { find: encode(match).replaceAll('%20', '+'), as: 'url' },
 ];
@@ -77,7 +77,10 @@ const textsOf = (entry: RecordedEntry, params: HarParams): Texts => {
   if (params.cookies !== 'replay') dropped.add('cookie');
   return {
     path: `${entry.url.pathname}${entry.url.search}`,
-    headers: [...withoutHeaders(entry.headers, new Set([...dropped, ...added])), ...params.addHeaders],
+    headers: [
+      ...withoutHeaders(entry.headers, new Set([...dropped, ...added])),
+      ...withoutHeaders(params.addHeaders, framingHeaders),
+    ],
     body: entry.body !== undefined && isUtf8(entry.body) ? entry.body.toString('utf8') : undefined,
   };
 };

@@ -27,7 +27,7 @@ export const HarReplayClientConfig = Type.Object(
       description: 'Where each origin of the script leads: places of targets; all of them when empty.',
     }),
     marks: Type.Boolean({ default: false, description: 'Say which of several equal requests one is.' }),
-    users: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 1 }),
+    users: Type.Integer({ minimum: 0, maximum: 1_000_000, default: 1 }),
     firstUser: Type.Integer({ minimum: 0, default: 0, description: 'Users of other clients come before.' }),
     usersPerSecond: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
     iterations: Type.Integer({ minimum: 0, default: 1, description: 'Of each user; 0 = until the end.' }),

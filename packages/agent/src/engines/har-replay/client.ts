@@ -64,6 +64,8 @@ class ReplayClient implements Run {
     return this.#life.run(() => {
       for (let place = 0; place < this.#context.config.users; place++) this.#driver.offer(place, performance.now());
       this.#driver.start();
+      // Where cores are more than users, some have none.
+      this.#life.settle();
     });
   }
 

@@ -1,4 +1,10 @@
-import { type ClientHttp2Session, connect, constants, type IncomingHttpHeaders } from 'node:http2';
+import {
+  type ClientHttp2Session,
+  type ClientHttp2Stream,
+  connect,
+  constants,
+  type IncomingHttpHeaders,
+} from 'node:http2';
 import type { Socket } from 'node:net';
 import type { HarHeader } from '@rushhour/protocol';
 import { codeOf } from '../../net/error-kind.ts';
@@ -55,9 +61,8 @@ export class H2Lane implements Lane {
 
   exchange(request: Request, timeoutMs: number): Promise<Answer> {
     const { promise, resolve, reject } = Promise.withResolvers<Answer>();
-    if (!this.isOpen) return Promise.reject(new LaneError('closed'));
-    const stream = this.#session.request(wireOf(request), { endStream: request.body === undefined });
-    if (request.body !== undefined) stream.end(request.body);
+    const stream = this.#begin(request);
+    if (stream === undefined) return Promise.reject(new LaneError(this.#failure));
     let failure: string | undefined;
     let status = 0;
     let headers: HarHeader[] = [];
@@ -88,6 +93,20 @@ export class H2Lane implements Lane {
       resolve({ status, headers, body: Buffer.concat(body) });
     });
     return promise;
+  }
+
+  /** Undefined when the session takes no more. */
+  #begin(request: Request): ClientHttp2Stream | undefined {
+    if (!this.isOpen) return undefined;
+    try {
+      const stream = this.#session.request(wireOf(request), { endStream: request.body === undefined });
+      if (request.body !== undefined) stream.end(request.body);
+      return stream;
+    } catch (error) {
+      this.#failure = codeOf(error as Error);
+      this.#session.close();
+      return undefined;
+    }
   }
 
   close(): void {

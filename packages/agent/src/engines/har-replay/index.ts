@@ -18,11 +18,11 @@ export const harReplay: Engine<HarReplayConfig> & Divisible<HarReplayConfig> = {
   divide(config, index, count) {
     if (config.role === 'server') return { ...config, tls: withNames(config) };
     const { users, firstUser, usersPerSecond } = config;
-    const mine = Math.max(1, shareOf(users, index, count));
+    const before = Array.from({ length: index }, (_, earlier) => shareOf(users, earlier, count));
     return {
       ...config,
-      users: mine,
-      firstUser: firstUser + index * mine,
+      users: shareOf(users, index, count),
+      firstUser: before.reduce((sum, share) => sum + share, firstUser),
       ...(usersPerSecond !== undefined && { usersPerSecond: usersPerSecond / count }),
     };
   },

@@ -30,7 +30,10 @@ export const prepareReplayServer = async (context: Context): Promise<Run> => {
     tls: serverTlsOptions(withNames(config), config.listen, alpn),
     onRequest: (request, reply) => {
       reply.on('error', (error: Error) => onError(codeOf(error)));
-      responder.answer(request, reply).catch((error: Error) => onError(codeOf(error)));
+      responder.answer(request, reply).catch((error: Error) => {
+        onError(codeOf(error));
+        reply.destroy();
+      });
     },
     onSocket: (socket) => {
       const meter = new ByteMeter(socket, counters);

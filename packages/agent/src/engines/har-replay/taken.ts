@@ -18,13 +18,8 @@ const findMatch = (regex: string, text: string): string | undefined => {
   return (matcher.groupCount() > 0 ? matcher.group(1) : matcher.group()) ?? undefined;
 };
 
-// Whatever an answer holds, it must not end a line of a request that it is put into.
-// biome-ignore lint/suspicious/noControlCharactersInRegex: exactly these end lines and texts.
-const harmless = (value: string): string => value.replace(/[\r\n\x00]/g, '');
-
 /** What a rule takes of an answer; undefined when it is not there. */
 export const takenOf = (take: HarTake, answer: Answer): string | undefined => {
   const { status, headers } = answer;
-  const found = findTaken(take, { status, headers, body: () => contentOf(answer)?.toString('utf8') ?? '' }, findMatch);
-  return found === undefined ? undefined : harmless(found);
+  return findTaken(take, { status, headers, body: () => contentOf(answer)?.toString('utf8') ?? '' }, findMatch);
 };

@@ -6,8 +6,19 @@ export type Slots = readonly (string | undefined)[];
 const written = {
   plain: (value: string) => value,
   url: (value: string) => encodeURIComponent(value.toWellFormed()),
+  // What is written as an address already stays so.
+  address: (value: string) => value.toWellFormed().replace(/[^\x21-\x7e]+/gu, encodeURIComponent),
   json: (value: string) => JSON.stringify(value).slice(1, -1),
 } as const;
+
+/** As a header may hold it: bytes, and none that would end the line. */
+export const headerText = (text: string): string => {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the whole of Latin-1.
+  const isLatin = /^[\x00-\xff]*$/.test(text);
+  const bytes = isLatin ? text : Buffer.from(text, 'utf8').toString('latin1');
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: exactly these may not be in a header.
+  return bytes.replace(/[\x00-\x08\x0a-\x1f\x7f]/g, '');
+};
 
 /** The text with values in their places. */
 export const render = (template: HarTemplate, slots: Slots): string => {

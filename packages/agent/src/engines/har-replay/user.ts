@@ -14,7 +14,7 @@ import { CookieJar } from './cookie-jar.ts';
 import { LaneError } from './lane.ts';
 import type { HostMeters, ReplayMeters } from './meters.ts';
 import { takenOf } from './taken.ts';
-import { render } from './template.ts';
+import { headerText, render } from './template.ts';
 
 export interface UserDeps {
   readonly config: HarReplayClientConfig;
@@ -141,9 +141,12 @@ export class User {
   #requestOf(entry: HarEntry, origin: HarOrigin, { slots, jar }: Visit): Request {
     const { config } = this.#deps;
     const path = render(entry.path, slots);
-    const headers: HarHeader[] = entry.headers.map(({ name, value }) => ({ name, value: render(value, slots) }));
+    const headers: HarHeader[] = entry.headers.map(({ name, value }) => ({
+      name,
+      value: headerText(render(value, slots)),
+    }));
     const cookie = config.cookies === 'jar' ? jar.headerFor(placeOf(origin, path)) : undefined;
-    if (cookie !== undefined) headers.push({ name: 'Cookie', value: cookie });
+    if (cookie !== undefined) headers.push({ name: 'Cookie', value: headerText(cookie) });
     if (config.marks && entry.isAmbiguous) headers.push({ name: harEntryHeader, value: String(entry.index) });
     return {
       method: entry.method,
@@ -170,9 +173,14 @@ export class User {
   }
 }
 
+const decoded = new WeakMap<object, Buffer>();
+
 const bodyOf = ({ body }: HarEntry, slots: Visit['slots']): Buffer | undefined => {
   if (body === undefined) return undefined;
-  return 'base64' in body ? Buffer.from(body.base64, 'base64') : Buffer.from(render(body, slots), 'utf8');
+  if (!('base64' in body)) return Buffer.from(render(body, slots), 'utf8');
+  const bytes = decoded.get(body) ?? Buffer.from(body.base64, 'base64');
+  decoded.set(body, bytes);
+  return bytes;
 };
 
 // Where TLS is turned off, cookies that were recorded over it are sent all the same.
