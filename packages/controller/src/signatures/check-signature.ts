@@ -23,6 +23,9 @@ export const signatureIssues = (signature: Checked): Issue[] => [
 
 const issue = (path: string, code: string, message: string): Issue => ({ path, code, message });
 
+/** Of a vector of version 4.0 the part that is always there: a score may be that of it alone. */
+const baseOf = (vector: string) => vector.split('/').slice(0, 12).join('/');
+
 const cvssIssues = ({ cvssScore, cvssVector, cvssVersion }: Checked): Issue[] => {
   if (cvssVector === '') return [];
   const found = cvssScoreOf(cvssVector);
@@ -30,7 +33,8 @@ const cvssIssues = ({ cvssScore, cvssVector, cvssVersion }: Checked): Issue[] =>
   if (cvssVersion !== '' && cvssVersion !== found.version) {
     return [issue('/cvssVersion', 'CVSS_MISMATCH', `the vector is of version ${found.version}`)];
   }
-  if (cvssScore === null || found.score === undefined || Math.abs(found.score - cvssScore) < scoreTolerance) return [];
+  const isNear = (score = Number.NaN) => Math.abs(score - (cvssScore ?? 0)) < scoreTolerance;
+  if (cvssScore === null || isNear(found.score) || isNear(cvssScoreOf(baseOf(cvssVector))?.score)) return [];
   return [issue('/cvssScore', 'CVSS_MISMATCH', `the vector has a score of ${found.score}`)];
 };
 

@@ -1,11 +1,13 @@
+import { scoreV4 } from './cvss-4.ts';
+
 type Version = '2.0' | '3.0' | '3.1' | '4.0';
 
 interface Cvss {
   readonly version: Version;
-  readonly score: number | undefined;
+  readonly score: number;
 }
 
-/** The base score that a CVSS vector says; undefined for versions whose score is looked up in tables (4.0). */
+/** The score that a CVSS vector says; undefined when it is none. */
 export const cvssScoreOf = (vector: string): Cvss | undefined => {
   const version = /^CVSS:(3\.[01]|4\.0)\//.exec(vector)?.[1] as Version | undefined;
   const metrics = new Map(
@@ -15,17 +17,12 @@ export const cvssScoreOf = (vector: string): Cvss | undefined => {
       .split('/')
       .map((part) => part.split(':') as [string, string]),
   );
-  if (version === '4.0')
-    return hasAll(metrics, ['AV', 'AC', 'AT', 'PR', 'UI', 'VC', 'VI', 'VA'])
-      ? { version, score: undefined }
-      : undefined;
+  if (version === '4.0') return scored(version, scoreV4(metrics));
   if (version !== undefined) return scored(version, scoreV3(metrics, version === '3.0'));
   return scored('2.0', scoreV2(metrics));
 };
 
 const scored = (version: Version, score: number | undefined) => (score === undefined ? undefined : { version, score });
-const hasAll = (metrics: ReadonlyMap<string, string>, names: readonly string[]) =>
-  names.every((name) => metrics.has(name));
 
 type Weights = Readonly<Record<string, Readonly<Record<string, number>>>>;
 
