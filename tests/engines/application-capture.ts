@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { analyzeCapture } from '@rushhour/pcap';
-import { freePort } from './order.ts';
+import { freePort } from '../process/free-port.ts';
 import { execute, requireProgram, startNginx, stopProcess } from './programs.ts';
 
 export interface Recording {
@@ -63,7 +63,7 @@ export const recordShop = async (): Promise<Recording> => {
   }
 };
 
-/** Questions of dig to dnsmasq. */
+/** Questions of dig to dnsmasq, which listens below the ports of clients: that is how the two are told apart. */
 export const recordNames = async (): Promise<Recording> => {
   for (const program of ['dnsmasq', 'dig']) requireProgram(program);
   const port = await freePort();
@@ -78,7 +78,7 @@ export const recordNames = async (): Promise<Recording> => {
   ];
   const server = spawn('dnsmasq', [...args, '--address=/shop.test/10.1.2.3', '--user=root'], { stdio: 'ignore' });
   const ask = (name: string) =>
-    execute('dig', ['@127.0.0.1', '-p', String(port), '+tries=1', '+time=1', '+short', name]);
+    execute('dig', ['@127.0.0.1', '-p', String(port), '+tries=1', '+time=5', '+short', name]);
   try {
     for (let tries = 0; tries < 50; tries++) {
       const { stdout } = await ask('shop.test').catch(() => ({ stdout: '' }));

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from './order.ts';
+import { freePort } from '../process/free-port.ts';
 import { requireProgram, startNginx, stopProcess, waitForPort } from './programs.ts';
 
 export interface Middlebox {

@@ -84,7 +84,9 @@ class ApplicationClient implements Run, Pausable, LoadChangeable {
 }
 
 export const prepareApplicationClient = async (context: Context): Promise<Run & Pausable & LoadChangeable> => {
-  const scripts = await Promise.all(context.config.applications.map(loadScript));
+  const scripts = await Promise.all(
+    context.config.applications.map((play, index) => loadScript(play, index, context.note)),
+  );
   for (const { play, sessions } of scripts) {
     const sealed = sessions.filter(({ appProtocol }) => appProtocol === 'tls' || appProtocol === 'quic').length;
     if (sealed === 0) continue;

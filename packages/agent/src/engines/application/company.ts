@@ -203,5 +203,5 @@ const waysOf = ({ config, samples, addressOf }: EngineContext<ApplicationClientC
     weight,
     address: addressOf(host),
     ports: new Map(ports.map((place) => [place.recorded, place.ports])),
-    meters: new ApplicationMeters(samples.target(host)),
+    meters: new ApplicationMeters(samples.target(`${host}:${ports[0]?.ports[0] ?? 0}`)),
   }));

@@ -50,8 +50,13 @@ export interface Script {
   readonly isVarying: boolean;
 }
 
-export const loadScript = async (play: ApplicationPlay, index: number): Promise<Script> => {
-  const recorded = await readRecording(play);
+export const loadScript = async (
+  play: ApplicationPlay,
+  index: number,
+  note: (remark: string) => void,
+): Promise<Script> => {
+  const recorded = (await readRecording(play)).filter((session) => !isUnasked(session, play, note));
+  if (recorded.length === 0) throw new Error(`${play.name} has no session that can be played`);
   const speeds = new Map(play.sessions.map(({ sessionIndex, speed }) => [sessionIndex, speed]));
   const varying = varyingParameters(play.parameters);
   const sessions = recorded.map((session): ScriptSession => {
@@ -70,6 +75,17 @@ export const loadScript = async (play: ApplicationPlay, index: number): Promise<
     timeline: timelineOf(sessions),
     isVarying: varying.size > 0,
   };
+};
+
+/** A server cannot send datagrams to somebody who has not sent any: such sessions are left out by both sides. */
+const isUnasked = (
+  { protocol, steps, index, name }: RecordedSession,
+  play: ApplicationPlay,
+  note: (remark: string) => void,
+): boolean => {
+  const isSo = protocol === 'udp' && steps[0]?.side === 'server';
+  if (isSo) note(`${play.name}: session ${index} (${name}) begins with a datagram of the server and is left out`);
+  return isSo;
 };
 
 const scriptStep = (

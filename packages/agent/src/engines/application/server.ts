@@ -156,7 +156,9 @@ class ApplicationServer implements Run {
 }
 
 export const prepareApplicationServer = async (context: Context): Promise<Run> => {
-  const scripts = await Promise.all(context.config.applications.map(loadScript));
+  const scripts = await Promise.all(
+    context.config.applications.map((play, index) => loadScript(play, index, context.note)),
+  );
   const server = new ApplicationServer(context);
   try {
     await server.open(scripts);
