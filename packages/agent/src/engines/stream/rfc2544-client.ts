@@ -3,10 +3,12 @@ import type { Rfc2544Plan, Rfc2544Record, StreamClientConfig } from '@rushhour/p
 import type { EngineContext, Pausable, Run, SelfJudging } from '../../engine.ts';
 import { aborted } from '../../net/aborted.ts';
 import { epollPoller } from '../../net/epoll/epoll-poller.ts';
+import { closeSocket } from '../../net/kernel/socket.ts';
 import { turnLoop } from '../../net/turn-loop.ts';
 import { layersOf } from './headers.ts';
 import { portsOf } from './origins.ts';
 import { prepareStreamPath, type StreamPath } from './path.ts';
+import { openQuietPort } from './quiet-port.ts';
 import { TrialInquiry } from './rfc2544-inquiry.ts';
 import { SizeTests } from './rfc2544-tests.ts';
 import { runTrial, type TrialParts, type TrialResult, type TrialWish } from './rfc2544-trial.ts';
@@ -45,6 +47,7 @@ class Rfc2544Client implements Run, Pausable, SelfJudging {
   readonly #path: StreamPath;
   readonly #sizes: readonly number[];
   #inquiry: TrialInquiry | undefined;
+  #quietPort: number | undefined;
   #tag = randomInt(tags);
   #number = 0;
   #resumed: PromiseWithResolvers<void> | undefined;
@@ -61,6 +64,7 @@ class Rfc2544Client implements Run, Pausable, SelfJudging {
     await Promise.race([this.#path.resolve(askAtStartMs), aborted(signal)]);
     const mac = this.#path.nextHopMac(0);
     this.#inquiry = new TrialInquiry(this.#path.device, this.#layers(mac));
+    this.#quietPort = this.#openQuietPort();
     const nextHopMac = mac.toString('hex').replace(/..(?=.)/g, '$&:');
     const parts = { context: this.#context, plan: this.#plan, inquiry: this.#inquiry, nextHopMac };
     for (const frameSize of this.#sizes) await this.#testSize(parts, frameSize);
@@ -79,6 +83,7 @@ class Rfc2544Client implements Run, Pausable, SelfJudging {
 
   async close(): Promise<void> {
     this.#inquiry?.close();
+    if (this.#quietPort !== undefined) closeSocket(this.#quietPort);
     this.#path.close();
     turnLoop.release();
   }
@@ -116,6 +121,23 @@ class Rfc2544Client implements Run, Pausable, SelfJudging {
     return result;
   }
 
+  /** Where answers come to, if the system would otherwise refuse them. */
+  #openQuietPort(): number | undefined {
+    const { config, host } = this.#context;
+    const [address = ''] = this.#path.addresses;
+    if (config.headers.protocol !== 'udp' || !host.addresses.includes(address)) return undefined;
+    try {
+      return openQuietPort({ host: address, port: this.#sourcePort });
+    } catch {
+      // Somebody else has it, and so the system refuses nothing.
+      return undefined;
+    }
+  }
+
+  get #sourcePort(): number {
+    return portsOf(this.#context.config.sources.portRange)(0);
+  }
+
   #layers(nextHopMac: Buffer) {
     const { config, addressOf } = this.#context;
     const [{ host, port }] = config.targets as [StreamClientConfig['targets'][number]];
@@ -124,7 +146,7 @@ class Rfc2544Client implements Run, Pausable, SelfJudging {
       nextHopMac,
       source: this.#path.addresses[0] as string,
       destination: addressOf(host),
-      ports: { source: portsOf(config.sources.portRange)(0), destination: port },
+      ports: { source: this.#sourcePort, destination: port },
     });
   }
 }

@@ -3,25 +3,17 @@ import type { StreamServerConfig } from '@rushhour/protocol';
 import type { Counter, EngineContext, Run } from '../../engine.ts';
 import { aborted } from '../../net/aborted.ts';
 import { epollPoller } from '../../net/epoll/epoll-poller.ts';
-import {
-  bindSocket,
-  closeSocket,
-  configured,
-  openSocket,
-  option,
-  setOption,
-  socketType,
-} from '../../net/kernel/socket.ts';
-import { family, familyOf } from '../../net/kernel/socket-address.ts';
+import { closeSocket } from '../../net/kernel/socket.ts';
 import { type Device, DeviceGone, linkStateOf, requireDevice } from '../../net/packet/device.ts';
 import { signatureBytes, signatureFilter } from '../../net/packet/frame/signature.ts';
 import { sendFrame } from '../../net/packet/frame-batch.ts';
 import { Neighbourhood } from '../../net/packet/neighbourhood.ts';
-import { nothingProgram, trailerProgram } from '../../net/packet/packet-filter.ts';
+import { trailerProgram } from '../../net/packet/packet-filter.ts';
 import { PacketRing } from '../../net/packet/packet-ring.ts';
-import { attachProgram, openSender } from '../../net/packet/packet-socket.ts';
+import { openSender } from '../../net/packet/packet-socket.ts';
 import { findOwner, outwardDevices } from '../../net/packet/route.ts';
 import { turnLoop } from '../../net/turn-loop.ts';
+import { openQuietPort } from './quiet-port.ts';
 import { Receiver } from './receiver.ts';
 import { type TrialPlace, TrialReceiver } from './rfc2544-receiver.ts';
 
@@ -37,14 +29,6 @@ const devicesFor = (hosts: readonly string[]): string[] => {
   const named = owners.filter((owner) => owner !== undefined);
   return [...new Set([...named, ...(isAnywhere ? outwardDevices() : [])])];
 };
-
-/** Takes a port without reading from it, so that the system does not answer frames with complaints. */
-const openQuietPort = ({ host, port }: StreamServerConfig['listen'][number]): number =>
-  configured(openSocket(familyOf(host), socketType.datagram), (fd) => {
-    attachProgram(fd, nothingProgram);
-    if (familyOf(host) === family.inet6) setOption(fd, option.v6Only, 1);
-    bindSocket(fd, { address: host, port });
-  });
 
 /** Receives the frames of streams on every interface they can arrive by. */
 class StreamServer implements Run {
