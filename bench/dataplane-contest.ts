@@ -14,12 +14,19 @@ const [generatorCore, serverCore] = ['0', '1'];
 /** Generators that do the same work one after another, in rounds; the best of each counts. */
 export interface Contest {
   readonly name: string;
+  /** Which of two amounts is the better one; the higher, unless said. */
+  readonly better?: 'lower';
   prepare(): Promise<{
-    /** Each answers how much it did in a second. */
+    /** Each answers how much it did in a second, or what else is compared. */
     readonly contenders: Readonly<Record<string, () => Promise<number>>>;
     close(): Promise<void>;
   }>;
-  readonly goals: readonly { readonly of: string; readonly to: string; readonly goal: number }[];
+  readonly goals: readonly {
+    readonly of: string;
+    /** Another contender, or an amount that is the unit of the goal. */
+    readonly to: string | number;
+    readonly goal: number;
+  }[];
 }
 
 export const freePort = async (): Promise<number> => {
@@ -78,23 +85,27 @@ export const answerOrder = async (engine: string, config: object): Promise<Child
 };
 
 /** Runs a contest and answers its rows. */
-export const hold = async ({ name, prepare, goals }: Contest): Promise<Row[]> => {
+export const hold = async ({ name, better, prepare, goals }: Contest): Promise<Row[]> => {
   const best: Record<string, number> = {};
+  const choose = better === 'lower' ? Math.min : Math.max;
   const { contenders, close } = await prepare();
   try {
     for (let round = 1; round <= rounds; round++) {
       for (const [contender, run] of Object.entries(contenders)) {
         const amount = await run();
-        best[contender] = Math.max(best[contender] ?? 0, amount);
-        console.log(`round ${round} ${name} ${contender} ${Math.round(amount)}/s`);
+        best[contender] = choose(best[contender] ?? amount, amount);
+        console.log(
+          `round ${round} ${name} ${contender} ${amount < 1000 ? amount.toPrecision(4) : Math.round(amount)}`,
+        );
       }
     }
   } finally {
     await close();
   }
   return goals.map(({ of, to, goal }) => ({
-    name: `${name}-${of}-vs-${to}`,
-    value: (best[of] ?? 0) / (best[to] ?? Number.NaN),
+    name: typeof to === 'number' ? `${name}-${of}` : `${name}-${of}-vs-${to}`,
+    value: (best[of] ?? Number.NaN) / (typeof to === 'number' ? to : (best[to] ?? Number.NaN)),
     goal,
+    ...(better && { better }),
   }));
 };

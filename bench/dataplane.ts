@@ -4,12 +4,13 @@
  */
 import { ensureDebianPackages } from '../scripts/debian-packages.ts';
 import { type Contest, hold } from './dataplane-contest.ts';
+import { packetContests } from './dataplane-packets.ts';
 import { replayContests } from './dataplane-replay.ts';
 import { socketContests } from './dataplane-sockets.ts';
 import { takePriority } from './priority.ts';
 import { type Row, report } from './report.ts';
 
-const contests: readonly Contest[] = [...socketContests, ...replayContests];
+const contests: readonly Contest[] = [...socketContests, ...packetContests, ...replayContests];
 
 ensureDebianPackages();
 takePriority();

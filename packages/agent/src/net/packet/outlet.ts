@@ -34,6 +34,7 @@ export interface Outlet {
   readonly lost: number;
   /**
    * Sends the frames from `first` to before `end`; says how many were taken, or as a negative error number why none was.
+   * Of frames that are due later only some may be taken, without any being refused.
    * The places of those that were taken may be written again at once.
    */
   send(first: number, end: number): number;

@@ -104,12 +104,13 @@ export const openTracepoint = (name: string, program: number): number =>
     return bpf(command.openTracepoint, memory);
   });
 
-const loopback = { index: 1, attachType: 37, genericMode: 2 } as const;
+const xdpPoint = 37;
+const attachMode = { generic: 2, driver: 4 } as const;
 
-/** Attaches a program to the loopback of the network that this thread is in; closing what it answers detaches it. */
-export const attachToLoopback = (program: number): number =>
+/** Lets a program see what arrives at an interface; closing what it answers takes it off. */
+export const attachProgramTo = (program: number, device: number, mode: keyof typeof attachMode): number =>
   withMemory(0, (memory) => {
-    for (const [index, value] of [program, loopback.index, loopback.attachType, loopback.genericMode].entries())
+    for (const [index, value] of [program, device, xdpPoint, attachMode[mode]].entries())
       memory.bytes.writeUInt32LE(value, index * 4);
     return bpf(command.createLink, memory);
   });

@@ -20,9 +20,9 @@ const placesFor = (count: number, bytes: number): number =>
 
 // Frames further apart than this leave one by one: others would wait for them.
 const denseNs = 4000;
-// About what it costs to find out that it is not yet time; a run that ends early is followed by another.
-const turnNs = 50;
-const mostTurns = 400_000;
+// A run cannot be ended, and between two of them frames become late: it is as long as everything else here can wait.
+const longestRunNs = 60e6;
+const turnsToLearn = 50_000;
 
 /** Frames that a program in the kernel copies, stamps and sends, each at its time. */
 class LiveOutlet implements Outlet {
@@ -32,6 +32,8 @@ class LiveOutlet implements Outlet {
   readonly #ledger: LiveLedger;
   readonly #run: LiveRun;
   readonly #wall = new WallClock();
+  /** What it costs to find out that it is not yet time; learnt as runs are made. */
+  #turnNs = 110;
 
   constructor(device: Device, { count, bytes }: OutletSizes) {
     const mostBytes = Math.max(bytes, leastLiveBytes);
@@ -64,14 +66,11 @@ class LiveOutlet implements Outlet {
     ledger.put(runAt.next, first);
     ledger.put(runAt.end, end);
     this.#tellTime();
-    const lost = this.lost;
     const batch = this.#batchOf(first, end);
-    let result = 0;
-    // Whoever asked must learn early that nothing is taken any more.
-    for (let next = first; next < end && result === 0 && this.lost === lost; next = ledger.at(runAt.next)) {
-      ledger.begin();
-      result = this.#run.run(this.#turnsOf(next, end), batch);
-    }
+    ledger.begin();
+    const [turns, begun] = [this.#turnsOf(first, end), performance.now()];
+    const result = this.#run.run(turns, batch);
+    if (turns > turnsToLearn) this.#turnNs = ((performance.now() - begun) * 1e6) / turns;
     const made = ledger.at(runAt.next) - first;
     if (made > 0 || result === 0) return made;
     return result === -errno.EINVAL ? -errno.ENODEV : result;
@@ -95,10 +94,10 @@ class LiveOutlet implements Outlet {
     return (last - start) / (end - first) > denseNs ? 1 : denseBatch;
   }
 
-  #turnsOf(next: number, end: number): number {
+  #turnsOf(first: number, end: number): number {
     const last = this.places.dueNs(end - 1);
     const waitNs = last === 0 ? 0 : last - this.places.clockAt(performance.now());
-    return Math.min(mostTurns, end - next + Math.max(0, Math.ceil(waitNs / turnNs)));
+    return end - first + Math.ceil(Math.min(longestRunNs, Math.max(0, waitNs)) / this.#turnNs);
   }
 }
 

@@ -2,10 +2,11 @@ import { closeSync, openSync } from 'node:fs';
 import { SystemError } from '../kernel/errno.ts';
 import { requireLibc } from '../kernel/libc.ts';
 import { closeSocket } from '../kernel/socket.ts';
-import { attachToLoopback } from './bpf.ts';
+import { attachProgramTo } from './bpf.ts';
 
 const call = process.arch === 'x64' ? { unshare: 272, setns: 308 } : { unshare: 97, setns: 268 };
 const newNetwork = 0x4000_0000;
+const loopbackIndex = 1;
 const ownNetwork = '/proc/thread-self/ns/net';
 
 /** Runs a step in a network of its own, where it disturbs nobody; the thread comes back whatever happens. */
@@ -34,7 +35,7 @@ export const anchorProgram = (program: number): { close(): void } => {
   const { network, link } = elsewhere(() => {
     const opened = openSync(ownNetwork, 'r');
     try {
-      return { network: opened, link: attachToLoopback(program) };
+      return { network: opened, link: attachProgramTo(program, loopbackIndex, 'generic') };
     } catch (error) {
       closeSync(opened);
       throw error;

@@ -1,0 +1,237 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { CaptureWriter, ethernetFrame, udpPacket } from '@rushhour/pcap';
+import { type Cable, createCable, deviceCounter, type Side } from '../tests/engines/namespaces.ts';
+import { answer, type Contest, generate, generateOrder, seconds, stop } from './dataplane-contest.ts';
+
+const scriptOf = (name: string) => fileURLToPath(new URL(name, import.meta.url));
+const inside = ({ namespace }: Side, ...args: string[]) => ['ip', 'netns', 'exec', namespace, ...args] as const;
+/** Nobody has it: what arrives is looked at and dropped. */
+const nobody = '02:00:00:00:00:99';
+const port = 15_009;
+
+/** A cable whose far end sees frames in a program of XDP: only then does the near end take such frames. */
+const createXdpCable = async (): Promise<Cable> => {
+  const cable = createCable();
+  const child = answer(
+    ...inside(cable.right, process.execPath, scriptOf('./dataplane-far-end.ts'), cable.right.device),
+  );
+  await once(child.stdout as NodeJS.ReadableStream, 'data');
+  return {
+    ...cable,
+    remove() {
+      child.stdin?.end();
+      cable.remove();
+    },
+  };
+};
+
+/** What our engine counted of a metric in a second, in a namespace. */
+const orderIn = async (side: Side, config: object, metric: string): Promise<number> => {
+  const order = JSON.stringify({ engine: 'stream', config, seconds });
+  const said = await generate(...inside(side, process.execPath, scriptOf('./dataplane-order.ts'), order));
+  const counted = JSON.parse(said.trim().split('\n').at(-1) ?? '{}') as Record<string, number>;
+  return counted[metric] ?? 0;
+};
+
+const clientOf = (more: object) => ({
+  role: 'client',
+  targets: [{ host: '10.99.0.2', port }],
+  nextHopMac: nobody,
+  ...more,
+});
+
+const changing = [
+  { field: 'sourceAddress', count: 65_536 },
+  { field: 'sourcePort', count: 30_000 },
+];
+const smallFrames = ({ left }: Cable, framePath: string) =>
+  orderIn(left, clientOf({ framePath, modifiers: changing }), 'stream.sent');
+
+/** The same headers with as many changing fields, and a number in place of our signature. */
+const trafgenFrames = `{
+  eth(da=${nobody}, sa=02:00:00:00:00:01)
+  ipv4(id=drnd(), ttl=64, sa=10.99.0.1, da=10.99.0.2)
+  udp(sp=dinc(1024, 31024), dp=${port})
+  seqinc(0, 1) fill(0, 14)
+}
+`;
+
+/** Frames a second that arrive of trafgen, which is the surest way to count them. */
+const trafgen = async ({ left, right }: Cable, file: string): Promise<number> => {
+  const args = ['trafgen', '--in', file, '--out', left.device, '--cpus', '1'];
+  const [program, ...rest] = inside(left, 'taskset', '-c', '0', ...args);
+  const child: ChildProcess = spawn(program, rest, { stdio: 'ignore' });
+  try {
+    await sleep(700);
+    const [before, begun] = [deviceCounter(right, 'rx_packets'), performance.now()];
+    await sleep(seconds * 1000);
+    return ((deviceCounter(right, 'rx_packets') - before) * 1000) / (performance.now() - begun);
+  } finally {
+    await stop(child);
+  }
+};
+
+const frames: Contest = {
+  name: 'frames-64',
+  async prepare() {
+    const folder = mkdtempSync(join(tmpdir(), 'rushhour-bench-'));
+    const file = join(folder, 'frames.cfg');
+    writeFileSync(file, trafgenFrames);
+    const [plain, xdp] = [createCable(), await createXdpCable()];
+    return {
+      contenders: {
+        trafgen: () => trafgen(plain, file),
+        sendmmsg: () => smallFrames(plain, 'af_packet'),
+        afXdp: () => smallFrames(plain, 'af_xdp'),
+        liveFrames: () => smallFrames(xdp, 'xdp'),
+      },
+      async close() {
+        for (const cable of [plain, xdp]) cable.remove();
+        rmSync(folder, { recursive: true, force: true });
+      },
+    };
+  },
+  goals: [
+    { of: 'sendmmsg', to: 'trafgen', goal: 1.15 },
+    { of: 'afXdp', to: 'trafgen', goal: 1.6 },
+    { of: 'liveFrames', to: 'trafgen', goal: 2.7 },
+  ],
+};
+
+interface Received {
+  readonly perSecond: number;
+  /** Missing numbers, and frames that the ring had no room for. */
+  readonly missed: number;
+}
+
+/** Frames with sequence numbers at a rate, and what the far end counts of them in its steady seconds. */
+const receive = async ({ left, right }: Cable, rate: number): Promise<Received> => {
+  const config = { role: 'server', listen: [{ host: '10.99.0.2', port }], ringBytes: 268_435_456 };
+  const order = JSON.stringify({ engine: 'stream', config, seconds: 86_400 });
+  const server = answer(...inside(right, process.execPath, scriptOf('./dataplane-order.ts'), order));
+  let said = '';
+  server.stdout?.on('data', (bytes) => (said += bytes));
+  await once(server.stdout as NodeJS.ReadableStream, 'data');
+  const mac = right.run('cat', `/sys/class/net/${right.device}/address`).trim();
+  const sent = await orderIn(
+    left,
+    { ...clientOf({ nextHopMac: mac }), load: { rate }, framePath: 'xdp' },
+    'stream.sent',
+  );
+  await sleep(200);
+  server.stdin?.end();
+  await once(server, 'exit');
+  const counted = JSON.parse(said.trim().split('\n').at(-1) ?? '{}') as Record<string, number>;
+  return { perSecond: sent, missed: (counted['stream.lost'] ?? 0) + (counted['stream.bufferDrops'] ?? 0) };
+};
+
+const receiveRate = 1_250_000;
+
+const reception: Contest = {
+  name: 'receive-mpps',
+  async prepare() {
+    const cable = await createXdpCable();
+    const withoutLoss = async () => {
+      const { perSecond, missed } = await receive(cable, receiveRate);
+      if (missed > 0) console.log(`receive-mpps: ${Math.round(missed)} frames a second were missed`);
+      return missed > 0 ? 0 : perSecond;
+    };
+    return { contenders: { ours: withoutLoss }, close: async () => cable.remove() };
+  },
+  goals: [{ of: 'ours', to: 1e6, goal: 1.2 }],
+};
+
+const echo: Contest = {
+  name: 'icmp-echo',
+  async prepare() {
+    const ping = async () => {
+      const said = await generate('ping', '-f', '-q', '-w', String(seconds), '127.0.0.1');
+      const [, received, ms] = /(\d+) received.*time (\d+)ms/.exec(said) ?? [];
+      return (Number(received) * 1000) / Number(ms);
+    };
+    const ours = () => generateOrder('icmp', { targets: [{ host: '127.0.0.1' }] }, 'icmp.received');
+    return { contenders: { ours, ping }, close: async () => {} };
+  },
+  goals: [{ of: 'ours', to: 'ping', goal: 1.3 }],
+};
+
+/** When frames arrived, in nanoseconds, by the kernel at the far end. */
+const arrivalsAt = async ({ namespace, device }: Side, send: () => Promise<unknown>): Promise<number[]> => {
+  const folder = mkdtempSync(join(tmpdir(), 'rushhour-bench-'));
+  const file = join(folder, 'arrived.pcap');
+  const options = ['-i', device, '-Q', 'in', '--time-stamp-precision=nano', '-B', '200000', '-s', '64', '-w', file];
+  const child = answer('ip', 'netns', 'exec', namespace, 'tcpdump', ...options, '-Z', 'root', 'udp');
+  try {
+    await sleep(700);
+    await send();
+    await sleep(300);
+    await stop(child);
+    const bytes = readFileSync(file);
+    const times: number[] = [];
+    for (let at = 24; at + 16 <= bytes.length; at += 16 + bytes.readUInt32LE(at + 8))
+      times.push(bytes.readUInt32LE(at) * 1e9 + bytes.readUInt32LE(at + 4));
+    return times;
+  } finally {
+    await stop(child);
+    rmSync(folder, { recursive: true, force: true });
+  }
+};
+
+/** Of the steady part: how far the rate is off in percent, and the 99th percentile of errors of the distances. */
+const punctualityOf = (times: readonly number[], rate: number): { offPct: number; p99Ns: number } => {
+  const steady = times.slice(Math.floor(times.length / 4));
+  const span = (steady.at(-1) ?? 0) - (steady[0] ?? 0);
+  const errors = steady.slice(1).map((time, index) => Math.abs(time - (steady[index] ?? 0) - 1e9 / rate));
+  errors.sort((a, b) => a - b);
+  return {
+    offPct: Math.abs(((steady.length - 1) * 1e9) / span / rate - 1) * 100,
+    p99Ns: errors[Math.floor(errors.length * 0.99)] ?? Number.NaN,
+  };
+};
+
+const smallCapture = (): Uint8Array => {
+  const writer = new CaptureWriter({ format: 'pcap', linkType: 1 });
+  const ends = { src: '10.99.0.1', dst: '10.99.0.2', srcPort: 1024, dstPort: port };
+  const bytes = ethernetFrame(udpPacket(new Uint8Array(18), ends));
+  for (let index = 0; index < 1000; index++) writer.add({ bytes, seconds: 1_700_000_000, nanoseconds: 0 });
+  return writer.take();
+};
+
+/** How well a rate is kept; `what` says which of two figures is compared. */
+const punctuality = (rate: number, what: 'offPct' | 'p99Ns'): Contest => ({
+  name: `rate-${rate}-${what}`,
+  better: 'lower',
+  async prepare() {
+    const folder = mkdtempSync(join(tmpdir(), 'rushhour-bench-'));
+    const file = join(folder, 'small.pcap');
+    writeFileSync(file, smallCapture());
+    const cable = await createXdpCable();
+    const { left, right } = cable;
+    const measure = async (send: () => Promise<unknown>) => punctualityOf(await arrivalsAt(right, send), rate)[what];
+    const options = [`--pps=${rate}`, '--preload-pcap', '--loop=100000000', `--duration=${seconds + 1}`];
+    const tcpreplay = () => generate(...inside(left, 'tcpreplay', ...options, '-i', left.device, file));
+    const ours = () => orderIn(left, clientOf({ load: { rate } }), 'stream.sent');
+    return {
+      contenders: { ours: () => measure(ours), ...(what === 'p99Ns' && { tcpreplay: () => measure(tcpreplay) }) },
+      async close() {
+        cable.remove();
+        rmSync(folder, { recursive: true, force: true });
+      },
+    };
+  },
+  goals: [what === 'offPct' ? { of: 'ours', to: 1, goal: 0.01 } : { of: 'ours', to: 'tcpreplay', goal: 1 }],
+});
+
+/** Frames beside trafgen, echoes beside ping, rates beside tcpreplay, and what the far end can take in. */
+export const packetContests: readonly Contest[] = [
+  frames,
+  reception,
+  echo,
+  ...[10_000, 100_000].flatMap((rate) => [punctuality(rate, 'offPct'), punctuality(rate, 'p99Ns')]),
+];
