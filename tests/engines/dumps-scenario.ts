@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startSystem, until, untilStatus } from '../system/system.ts';
@@ -75,7 +75,7 @@ try {
 
   const runToEnd = async (what: object) => {
     const run = await start(what);
-    await untilStatus(client, run.id, [7, 8, 9]);
+    await untilStatus(client, run.id, [7, 8, 9], 120_000);
     return run;
   };
 
@@ -157,8 +157,7 @@ try {
     newest: newestDumps,
     unable: { status: unableResult.status, validity: unableResult.validity, events: unableEvents },
     killed: killedDumps,
-    removed: { keptAtFirst, isSwept, hasFolder: existsSync(blob) },
-    controllerPort: Number(new URL(system.url).port),
+    removed: { keptAtFirst, isSwept },
   };
   process.stdout.write(`${JSON.stringify(answer)}\n`);
 } finally {

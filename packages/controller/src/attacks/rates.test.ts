@@ -16,6 +16,7 @@ const result = (outcome: AttackResult['outcome'], more: Partial<Judged> = {}): J
   outcome,
   detected: 'unknown',
   durationMs: 5,
+  startedAt: '2026-01-01T00:00:10.000Z',
   mechanism: outcome === 'blocked' ? 'block-page' : null,
   ...more,
 });
@@ -51,6 +52,18 @@ describe('rates', () => {
   it('give a device that blocks nothing half the score, not all of it', () => {
     const found = rates([...many(575, 'passed'), ...many(33_094, 'passed', { kind: 'benign' })]);
     expect(found.balancedScore).toBe(0.5);
+  });
+
+  it('tell the latency of harmless requests before the first attack apart from that among attacks', () => {
+    const at = (second: number, durationMs: number) =>
+      result('passed', { kind: 'benign', startedAt: `2026-01-01T00:00:0${second}.000Z`, durationMs });
+    const attack = result('blocked', { startedAt: '2026-01-01T00:00:05.000Z', durationMs: 500 });
+    const found = rates([at(1, 10), at(2, 20), at(4, 1001), attack, at(6, 70), at(7, 90)]);
+    expect(found.quietLatencyMs).toEqual({ p50: 10, p95: 20, p99: 20 });
+    // The one that was still under way is one of those among attacks.
+    expect(found.benignLatencyMs).toEqual({ p50: 90, p95: 1001, p99: 1001 });
+    expect(rates([at(1, 10)]).quietLatencyMs).toBeNull();
+    expect(rates([at(1, 10)]).benignLatencyMs).toEqual({ p50: 10, p95: 10, p99: 10 });
   });
 
   it('count changed content as the policy says', () => {

@@ -4,7 +4,16 @@ import { type Rate, rateOf } from './wilson.ts';
 
 type Judged = Pick<
   AttackResult,
-  'kind' | 'refID' | 'refName' | 'variant' | 'severity' | 'outcome' | 'detected' | 'durationMs' | 'expected'
+  | 'kind'
+  | 'refID'
+  | 'refName'
+  | 'variant'
+  | 'severity'
+  | 'outcome'
+  | 'detected'
+  | 'durationMs'
+  | 'expected'
+  | 'startedAt'
 >;
 
 export interface AttackCounts {
@@ -29,8 +38,16 @@ export interface AttackRates {
   /** Of what was blocked as it is, the part that was blocked in every other form as well. */
   readonly evasionResistance: Rate;
   readonly coverage: Rate;
-  /** Of harmless requests, in milliseconds. */
-  readonly benignLatencyMs: { readonly p50: number; readonly p95: number; readonly p99: number } | null;
+  /** Of harmless requests while attacks are tried. */
+  readonly benignLatencyMs: LatencyMs | null;
+  /** Of harmless requests that were over before the first attack. */
+  readonly quietLatencyMs: LatencyMs | null;
+}
+
+export interface LatencyMs {
+  readonly p50: number;
+  readonly p95: number;
+  readonly p99: number;
 }
 
 const weights: Readonly<Record<string, number>> = { critical: 10, high: 5, medium: 2, low: 1, info: 0 };
@@ -57,11 +74,20 @@ const countsAs = ({ outcome }: Pick<Judged, 'outcome'>, modifiedIs: BlockPolicy[
 const quantile = (sorted: readonly number[], part: number) =>
   sorted[Math.min(sorted.length - 1, Math.ceil(part * sorted.length) - 1)] as number;
 
-const latencyOf = (benign: readonly Judged[]): AttackRates['benignLatencyMs'] => {
+const latencyOf = (benign: readonly Judged[]): LatencyMs | null => {
   const times = benign.filter(({ outcome }) => outcome === 'passed').map(({ durationMs }) => durationMs);
   if (times.length === 0) return null;
   const sorted = times.toSorted((a, b) => a - b);
   return { p50: quantile(sorted, 0.5), p95: quantile(sorted, 0.95), p99: quantile(sorted, 0.99) };
+};
+
+/** Whether a request was over before any attack began. */
+const isQuietBefore = (attacks: readonly Judged[]) => {
+  const first = attacks.reduce(
+    (least, { startedAt }) => Math.min(least, Date.parse(startedAt)),
+    Number.POSITIVE_INFINITY,
+  );
+  return ({ startedAt, durationMs }: Judged) => attacks.length > 0 && Date.parse(startedAt) + durationMs <= first;
 };
 
 /** The form without any encoding or evasion. */
@@ -86,6 +112,7 @@ export const rates = (results: readonly Judged[], modifiedIs: BlockPolicy['modif
     tried.filter(({ kind }) => kind === 'benign'),
     tried.filter(({ kind, expected }) => kind !== 'benign' && expected !== 'allow'),
   ];
+  const isQuiet = isQuietBefore(tried.filter(({ kind }) => kind !== 'benign'));
   const decided = attacks.filter(isDecided);
   const blocked = decided.filter((one) => countsAs(one, modifiedIs) === 'blocked');
   const decidedBenign = benign.filter(isDecided);
@@ -107,6 +134,7 @@ export const rates = (results: readonly Judged[], modifiedIs: BlockPolicy['modif
     weightedBlockRate: weight(decided) === 0 ? null : weight(blocked) / weight(decided),
     evasionResistance: resistanceOf(attacks, modifiedIs),
     coverage: rateOf(tried.filter(isDecided).length, tried.length),
-    benignLatencyMs: latencyOf(benign),
+    benignLatencyMs: latencyOf(benign.filter((one) => !isQuiet(one))),
+    quietLatencyMs: latencyOf(benign.filter(isQuiet)),
   };
 };

@@ -8,7 +8,11 @@ const open = ({ path, key, nonce, tag }: SealedFile): Buffer => {
   if (key === '') return sealed;
   const cipher = createDecipheriv('aes-256-gcm', Buffer.from(key, 'base64'), Buffer.from(nonce, 'base64'));
   cipher.setAuthTag(Buffer.from(tag, 'base64'));
-  return Buffer.concat([cipher.update(sealed), cipher.final()]);
+  const parts = [cipher.update(sealed), cipher.final()];
+  const bytes = Buffer.concat(parts);
+  // What is wiped in the end must be the only copy.
+  for (const part of parts) part.fill(0);
+  return bytes;
 };
 
 /** The bytes of attempts. Sealed files are opened when first needed, live in memory only, and are wiped at the end. */

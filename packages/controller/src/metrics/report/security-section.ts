@@ -1,4 +1,4 @@
-import type { AttackCounts } from '../../attacks/rates.ts';
+import type { AttackCounts, LatencyMs } from '../../attacks/rates.ts';
 import type { Exhibit, SecurityReport } from '../../attacks/security-report.ts';
 import type { Rate } from '../../attacks/wilson.ts';
 import { cell, escaped, table } from './html-parts.ts';
@@ -14,8 +14,10 @@ const countCells = ({ attempts, blocked, modified, passed, inconclusive }: Attac
   [attempts, blocked, modified, passed, inconclusive].map((count) => cell(count, 'n')).join('');
 const countHead = ['Attempts', 'Blocked', 'Modified', 'Passed', 'Inconclusive'];
 
+const latencyText = (latency: LatencyMs | null) =>
+  latency ? `p50 ${latency.p50} ms, p95 ${latency.p95} ms, p99 ${latency.p99} ms` : '–';
+
 const summaryOf = ({ rates, isConclusive, device, gate, fingerprints }: SecurityReport) => {
-  const latency = rates.benignLatencyMs;
   const rows = [
     ['Device', device || '–'],
     ['Block rate', rateText(rates.blockRate)],
@@ -24,10 +26,8 @@ const summaryOf = ({ rates, isConclusive, device, gate, fingerprints }: Security
     ['Block rate by severity', percent(rates.weightedBlockRate)],
     ['Resistance to evasion', rateText(rates.evasionResistance)],
     ['Coverage', rateText(rates.coverage)],
-    [
-      'Latency of harmless requests',
-      latency ? `p50 ${latency.p50} ms, p95 ${latency.p95} ms, p99 ${latency.p99} ms` : '–',
-    ],
+    ['Latency of harmless requests before the first attack', latencyText(rates.quietLatencyMs)],
+    ['Latency of harmless requests among attacks', latencyText(rates.benignLatencyMs)],
     ['Gate', gate.thresholds.length === 0 ? 'none set' : gate.passed ? 'passed' : 'failed'],
     ['Sets of attempts', fingerprints.map((hash) => hash.slice(0, 12)).join(', ')],
   ].map(([name, text]) => `<tr><th>${escaped(name)}</th>${cell(text)}</tr>`);

@@ -80,11 +80,11 @@ const tell = (...dumps: DumpState[]) => {
 };
 const ended = async () => (await storeRun(store, { status: 7, agents: { 1: [orderOf()] } })).runId;
 const statesOf = async (runId: number) => (await dumpsOf(store.read, runId)).map(({ state }) => state);
-const becomes = (runId: number, ...states: string[]) =>
-  vi.waitFor(async () => expect(await statesOf(runId)).toEqual(states), { timeout: 10_000 });
+const soon = <T>(holds: () => T | Promise<T>) => vi.waitFor(holds, { timeout: 50_000 });
+const becomes = (runId: number, ...states: string[]) => soon(async () => expect(await statesOf(runId)).toEqual(states));
 const forgotten = () => agent.sent.filter(({ type }) => type === 'forgetDump').length;
 
-describe('dumps on their way to the controller', () => {
+describe('dumps on their way to the controller', { timeout: 120_000 }, () => {
   it('are listed while they grow, fetched when they are closed, and forgotten by the agent then', async () => {
     const runId = await ended();
     tell(stateOf(runId, { state: 'open', size: 100, sha256: '', packets: 2 }));
@@ -96,9 +96,9 @@ describe('dumps on their way to the controller', () => {
     expect(dump).toMatchObject({ firstAt: '1970-01-01T00:00:01.000Z', lastAt: '1970-01-01T00:00:02.500Z' });
     const content = await blobs.read(dump?.sha256 ?? '');
     expect(Buffer.concat(await content.toArray()).equals(agent.content)).toBe(true);
-    await vi.waitFor(() => expect(forgotten()).toBe(1));
+    await soon(() => expect(forgotten()).toBe(1));
     tell(stateOf(runId));
-    await vi.waitFor(() => expect(forgotten()).toBe(2));
+    await soon(() => expect(forgotten()).toBe(2));
     expect(await statesOf(runId)).toEqual(['ready']);
   });
 
@@ -106,7 +106,7 @@ describe('dumps on their way to the controller', () => {
     const runId = await ended();
     agent.pieces = 2;
     tell(stateOf(runId));
-    await vi.waitFor(() => expect(agent.pieces).toBeLessThan(0));
+    await soon(() => expect(agent.pieces).toBeLessThan(0));
     expect(await statesOf(runId)).toEqual(['closed']);
     const [{ id = 0 } = {}] = await dumpsOf(store.read, runId);
     expect(await isPartUsed(store.read, dumpPart(id))).toBe(true);
@@ -141,12 +141,12 @@ describe('dumps on their way to the controller', () => {
     await becomes(runId, 'lost');
     expect(forgotten()).toBe(1);
     tell(stateOf(999_999), stateOf(runId, { epoch: 3 }));
-    await vi.waitFor(() => expect(forgotten()).toBe(3));
+    await soon(() => expect(forgotten()).toBe(3));
     expect(agent.offsets).toEqual([]);
   });
 });
 
-describe('dumps whose time is up', () => {
+describe('dumps whose time is up', { timeout: 120_000 }, () => {
   it('go with their content when their run is deleted or has ended long ago, unless it is pinned', async () => {
     const long = { finishedAt: new Date(Date.now() - 31 * 86_400_000).toISOString() };
     const [deleted, old, pinned] = [await ended(), await ended(), await ended()];

@@ -83,8 +83,22 @@ const hashOf = (...parts: readonly string[]): string => {
   return hash.digest('hex');
 };
 
+/** Fewer tell nothing of the latency of a device at rest. */
+const leastBenign = 20;
+const mostQuiet = 50;
+
+/** Some harmless exchanges come before the first attack, so that their latency can be compared with that among attacks. */
+const quietFirst = (attempts: AttackPlan['attempts']): AttackPlan['attempts'] => {
+  const benign = attempts.filter(({ kind }) => kind === 'benign');
+  const isOrdered = attempts.some(({ requires }) => requires !== undefined);
+  if (isOrdered || benign.length < leastBenign || benign.length === attempts.length) return attempts;
+  const first = new Set(benign.slice(0, Math.min(mostQuiet, Math.floor(benign.length / 4))));
+  return [...first, ...attempts.filter((attempt) => !first.has(attempt))];
+};
+
 /** Of more than a plan can hold nothing is written: the text alone would fill the memory. */
-const fileOf = ({ attempts }: AttackPlan, policy: Detection): PlannedAttempts => {
+const fileOf = ({ attempts: given }: AttackPlan, policy: Detection): PlannedAttempts => {
+  const attempts = quietFirst(given);
   const lines: string[] = [];
   let letters = 0;
   for (const [id, attempt] of attempts.length > mostAttempts ? [] : attempts.entries()) {

@@ -1,4 +1,4 @@
-import { Card, Group, SimpleGrid, Text } from '@mantine/core';
+import { Card, SimpleGrid, Text } from '@mantine/core';
 import { text } from '../../../lib/text.ts';
 import { duration } from '../../../lib/units.ts';
 import type { Rate, SecurityReport } from './security-report.ts';
@@ -34,7 +34,10 @@ export const RateCards = ({ report: { rates } }: { report: SecurityReport }) => 
     [security.resistance, rates.evasionResistance],
     [security.detection, rates.detectionRate],
   ] as const;
-  const latency = rates.benignLatencyMs;
+  const latencies = [
+    [security.quietLatency, rates.quietLatencyMs],
+    [security.latency, rates.benignLatencyMs],
+  ] as const;
   return (
     <>
       <SimpleGrid cols={{ base: 1, xs: 2, md: 3 }} spacing="sm">
@@ -43,13 +46,14 @@ export const RateCards = ({ report: { rates } }: { report: SecurityReport }) => 
           <RateCard key={label} label={label} value={percent(rate.value)} note={intervalOf(rate)} />
         ))}
       </SimpleGrid>
-      {latency && (
-        <Group gap="xs">
-          <Text size="sm" c="dimmed" className="numbers">
-            {security.latency} p50 {duration(latency.p50 * 1000)} · p95 {duration(latency.p95 * 1000)} · p99{' '}
-            {duration(latency.p99 * 1000)}
-          </Text>
-        </Group>
+      {latencies.map(
+        ([label, latency]) =>
+          latency && (
+            <Text key={label} size="sm" c="dimmed" className="numbers">
+              {label} p50 {duration(latency.p50 * 1000)} · p95 {duration(latency.p95 * 1000)} · p99{' '}
+              {duration(latency.p99 * 1000)}
+            </Text>
+          ),
       )}
     </>
   );

@@ -43,6 +43,12 @@ export interface Difference {
   readonly after: string;
 }
 
+interface LatencyMs {
+  readonly p50: number;
+  readonly p95: number;
+  readonly p99: number;
+}
+
 /** The part of a JSON report that tells of a security test, as far as the page shows it. */
 export interface SecurityReport {
   readonly device: string;
@@ -56,7 +62,8 @@ export interface SecurityReport {
     readonly evasionResistance: Rate;
     readonly coverage: Rate;
     readonly balancedScore: number | null;
-    readonly benignLatencyMs: { readonly p50: number; readonly p95: number; readonly p99: number } | null;
+    readonly benignLatencyMs: LatencyMs | null;
+    readonly quietLatencyMs: LatencyMs | null;
   };
   readonly matrix: readonly CountsRow[];
   readonly mechanisms: readonly { readonly mechanism: string; readonly count: number }[];
