@@ -6,6 +6,8 @@ import type { FrameStock } from './frame-stock.ts';
 /** Most memory for frames that wait in their places; a longer capture is copied there piece by piece. */
 const mostPlaceBytes = 268_435_456;
 const windowPlaces = 1024;
+// A way that sends by itself costs much to begin with and little for each frame.
+const [usualBatch, longBatch] = [256, 4096];
 
 /** How many places a stock needs so that each frame has its own, or fewer when they would take too much room. */
 export const placesFor = ({ count, longest }: FrameStock): number =>
@@ -39,7 +41,7 @@ export class FrameFeed {
     this.#sender = sender;
     this.#renewal = renewal;
     this.#isWhole = sender.places.count >= stock.count;
-    this.batch = Math.min(256, sender.places.count);
+    this.batch = Math.min(sender.clocked === undefined ? usualBatch : longBatch, sender.places.count);
   }
 
   /** To be called when the stock is as it shall leave. */
