@@ -1,33 +1,4 @@
-import { createHash } from 'node:crypto';
 import { parentPort, workerData } from 'node:worker_threads';
-import { type CompiledHar, compileHar } from './compile-har.ts';
-import type { HarParams } from './har-selection.ts';
-import { HarError } from './har-warnings.ts';
+import { type HarWork, harResultOf } from './har-result.ts';
 
-/** A file as agents get it. */
-export interface HarFile {
-  readonly bytes: Uint8Array;
-  readonly sha256: string;
-}
-
-export type HarWork = { readonly recording: Uint8Array; readonly params: HarParams };
-export type HarResult =
-  | (Pick<CompiledHar, 'summary' | 'warnings' | 'issues'> & { readonly client: HarFile; readonly server: HarFile })
-  | { readonly problem: { readonly code: string; readonly message: string } };
-
-const fileOf = (content: object): HarFile => {
-  const bytes = new TextEncoder().encode(JSON.stringify(content));
-  return { bytes, sha256: createHash('sha256').update(bytes).digest('hex') };
-};
-
-const resultOf = ({ recording, params }: HarWork): HarResult => {
-  try {
-    const { script, answers, summary, warnings, issues } = compileHar(new TextDecoder().decode(recording), params);
-    return { summary, warnings, issues, client: fileOf(script), server: fileOf(answers) };
-  } catch (error) {
-    if (!(error instanceof HarError)) throw error;
-    return { problem: { code: error.code, message: error.message } };
-  }
-};
-
-parentPort?.postMessage(resultOf(workerData as HarWork));
+parentPort?.postMessage(harResultOf(workerData as HarWork));

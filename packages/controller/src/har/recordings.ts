@@ -4,9 +4,9 @@ import type { PlanRecording, PlanRecordings } from '../runs/plan/plan-recordings
 import type { Blobs } from '../store/blobs/blobs.ts';
 import { findHarScript, keepHarScript } from '../store/har-scripts.ts';
 import type { Store } from '../store/index.ts';
-import { compileAside } from './compile-aside.ts';
+import { compileRecording } from './compile-recording.ts';
+import type { HarResult } from './har-result.ts';
 import type { HarParams } from './har-selection.ts';
-import type { HarResult } from './har-worker.ts';
 
 const mostKnown = 200;
 const mostHeldBytes = 128 * 1024 * 1024;
@@ -24,7 +24,7 @@ export const createRecordings = ({ store, blobs }: { store: Store; blobs: Conten
 
   const compile = async (fileSha256: string, params: HarParams): Promise<HarResult> => {
     const recording = Buffer.concat(await (await blobs.read(fileSha256)).toArray());
-    return compileAside({ recording: new Uint8Array(recording), params });
+    return compileRecording({ recording: new Uint8Array(recording), params });
   };
 
   const hold = (sha256: string, bytes: Uint8Array) => {
@@ -57,7 +57,8 @@ export const createRecordings = ({ store, blobs }: { store: Store; blobs: Conten
     const key = createHash('sha256').update(fileSha256).update(JSON.stringify(params)).digest('hex');
     const found = known.get(key) ?? make(fileSha256, params);
     known.set(key, found);
-    found.catch(() => known.delete(key));
+    // What failed may have done so for want of time or memory: it is tried again.
+    found.then((made) => 'problem' in made && known.delete(key)).catch(() => known.delete(key));
     if (known.size > mostKnown) known.delete(known.keys().next().value as string);
     return found;
   };

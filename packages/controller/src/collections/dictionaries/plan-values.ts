@@ -19,6 +19,13 @@ export const planDictionaries =
     return new Map(drawn);
   };
 
+/** Each row once, column by column. */
+const columnsOf = (rows: readonly Record<string, string>[]): Record<string, string[]> => {
+  const distinct = [...new Map(rows.map((row) => [JSON.stringify(row), row])).values()].slice(0, most);
+  const names = Object.keys(distinct[0] ?? {});
+  return Object.fromEntries(names.map((name) => [name, distinct.map((row) => row[name] ?? '')]));
+};
+
 const valuesOf = async (
   dictionary: StoredDictionary,
   access: { read: Executor; files: DictionaryFiles },
@@ -28,7 +35,7 @@ const valuesOf = async (
     const rows = await drawRows(access, dictionary, most + 1);
     // Drawing begins anew at the end of a dictionary: only different values tell that there are more.
     const values = [...new Set(rows.map((row) => Object.values(row)[0] ?? ''))];
-    return { name, values: values.slice(0, most), isCut: values.length > most };
+    return { name, values: values.slice(0, most), columns: columnsOf(rows), isCut: values.length > most };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     return { name, values: [], isCut: false, problem: error.message };

@@ -19,6 +19,8 @@ export interface TaskDefinition {
   readonly accessPlane: readonly AccessPlaneEntry[];
   readonly controlPlane: readonly ControlPlaneEntry[];
   readonly dumps: Task['dumps'];
+  /** 0 where it is only looked at. */
+  readonly taskId: number;
 }
 
 export interface PlanAgent {
@@ -56,6 +58,8 @@ export interface PlanDictionary {
   readonly name: string;
   /** Of its first column, the first of them. */
   readonly values: readonly string[];
+  /** Of every column, the first of them; what belongs to one row has the same place. */
+  readonly columns?: Readonly<Record<string, readonly string[]>>;
   /** There are more than `values` holds. */
   readonly isCut: boolean;
   /** Why its values cannot be had. */

@@ -101,6 +101,20 @@ describe('the plan of a recording', () => {
     const dictionaries = new Map([[4, { name: 'd', values: ['ann', 'bob'], isCut: false }]]);
     const values = { harReplayParams: { fileId: 1, variables } };
     expect(sidesOf(9, values, { files, recordings, dictionaries }).client['variables']).toEqual([['ann', 'bob']]);
+    const columns = { user: ['ann', 'bob', 'ann'], password: ['1', '2', '3'] };
+    const table = new Map([[4, { name: 'd', values: ['ann', 'bob'], columns, isCut: false }]]);
+    const two = [
+      { name: 'u', dictionaryId: 4 },
+      { name: 'p', dictionaryId: 4, column: 'password' },
+    ];
+    const both = { harReplayParams: { fileId: 1, variables: two } };
+    expect(sidesOf(9, both, { files, recordings, dictionaries: table }).client['variables']).toEqual([
+      columns.user,
+      columns.password,
+    ]);
+    expect(sidesOf(9, both, { files, recordings, dictionaries }).issues).toContain(
+      'harReplayParams/variables/1/column COLUMN_UNKNOWN',
+    );
     expect(sidesOf(9, values, { files, recordings }).issues).toContain(
       'harReplayParams/variables/0/dictionaryId DICTIONARY_UNKNOWN',
     );

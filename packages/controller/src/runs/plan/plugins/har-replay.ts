@@ -33,14 +33,7 @@ export const planHarReplay = (scope: PlanScope): Traffic => {
   const recording = recordingOf(scope, values) ?? nothing;
   tell(scope, recording);
   const places = placesIn(scope, values, recording.summary);
-  const variables = values.harReplayParams.variables.map(({ dictionaryId, column }, i) => {
-    const path = ['harReplayParams', 'variables', i] as const;
-    if (column !== undefined) {
-      const message = 'values are those of the first column of a dictionary';
-      scope.issues.caveat(pointerIn(scope, ...path, 'column'), 'COLUMN_IGNORED', message);
-    }
-    return dictionaryValues(scope, dictionaryId, pointerIn(scope, ...path, 'dictionaryId')) ?? [''];
-  });
+  const variables = values.harReplayParams.variables.map((variable, i) => valuesOf(scope, variable, i));
   const tls = values.tlsParams ?? plainTls;
   return {
     engine: 'har-replay',
@@ -51,6 +44,22 @@ export const planHarReplay = (scope: PlanScope): Traffic => {
     client: (part) => clientOf(scope, { values, recording, places, variables, tls, part }),
     server: () => ({ config: serverOf(scope, values, { recording, tls }) }),
   };
+};
+
+/** Values of one row of a dictionary have the same place in all its columns, and so go together. */
+const valuesOf = (
+  scope: PlanScope,
+  { dictionaryId, column }: HarReplayValues['harReplayParams']['variables'][number],
+  index: number,
+): readonly string[] => {
+  const path = ['harReplayParams', 'variables', index] as const;
+  const first = dictionaryValues(scope, dictionaryId, pointerIn(scope, ...path, 'dictionaryId'));
+  if (first === undefined) return [''];
+  const columns = scope.input.dictionaries.get(dictionaryId)?.columns ?? {};
+  const found = columns[column ?? Object.keys(columns)[0] ?? ''];
+  if (found !== undefined || column === undefined) return found ?? first;
+  const message = `there is no column "${column}"; there are ${Object.keys(columns).join(', ')}`;
+  return scope.issues.error(pointerIn(scope, ...path, 'column'), 'COLUMN_UNKNOWN', message) ?? first;
 };
 
 const recordingOf = (scope: PlanScope, { harReplayParams }: HarReplayValues): Playable | undefined => {

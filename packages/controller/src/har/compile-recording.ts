@@ -1,10 +1,11 @@
 import { Worker } from 'node:worker_threads';
-import type { HarResult, HarWork } from './har-worker.ts';
+import { type HarResult, type HarWork, harResultOf } from './har-result.ts';
 
 const patienceMs = 60_000;
+const mostHereBytes = 1024 * 1024;
 
-/** Compiles a recording in a thread of its own: a large one would hold up every request. */
-export const compileAside = async (work: HarWork): Promise<HarResult> => {
+/** In a thread of its own. */
+const compileAside = async (work: HarWork): Promise<HarResult> => {
   const worker = new Worker(new URL('./har-worker.ts', import.meta.url), { workerData: work, execArgv: [] });
   const { promise, resolve } = Promise.withResolvers<HarResult>();
   const fail = (message: string) => resolve({ problem: { code: 'HAR_BROKEN', message } });
@@ -19,3 +20,7 @@ export const compileAside = async (work: HarWork): Promise<HarResult> => {
     await worker.terminate();
   }
 };
+
+/** A large recording would hold up every request; for a small one a thread would take longer than the work. */
+export const compileRecording = async (work: HarWork): Promise<HarResult> =>
+  work.recording.length <= mostHereBytes ? harResultOf(work) : compileAside(work);
