@@ -21,6 +21,8 @@ export interface TaskDefinition {
   readonly dumps: Task['dumps'];
   /** 0 where it is only looked at. */
   readonly taskId: number;
+  /** 0 where it is only looked at. */
+  readonly taskId: number;
 }
 
 export interface PlanAgent {
