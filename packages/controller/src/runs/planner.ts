@@ -3,7 +3,8 @@ import type { RunPlan } from './plan/agent-plan.ts';
 
 /** Makes a plan from a definition, secrets in place, and what the store knows at that moment. */
 export interface Planner {
-  plan(definition: RunDefinition): Promise<RunPlan>;
+  /** Values that are drawn at random depend on the task. */
+  plan(definition: RunDefinition & { readonly taskId?: number }): Promise<RunPlan>;
 }
 
 /** The problems that forbid a start. */

@@ -42,7 +42,7 @@ export const createQueueKeeper = ({ store, gateway, settings, planner, begin, en
     if (known !== undefined && known.at >= youngest) return known.plan;
     const run = await runs.find(store.read, runId);
     if (run?.status !== runStatus.queued) return undefined;
-    const plan = await planner.plan(openDefinition(run, store.secrets)).catch((error) => {
+    const plan = await planner.plan({ ...openDefinition(run, store.secrets), taskId: run.taskID }).catch((error) => {
       if (error instanceof StorageUnavailable) throw error;
       return `it cannot be planned: ${(error as Error).message}`;
     });

@@ -15,16 +15,18 @@ interface StoredDefinition {
   readonly accessPlane?: readonly unknown[] | null | undefined;
   readonly controlPlane?: readonly unknown[] | null | undefined;
   readonly dumps?: object | null | undefined;
+  readonly taskId?: number;
 }
 
 /** Plans tasks from what the store knows at the moment. */
 export const createPlanner = ({ store, settings, ...services }: Deps) => ({
-  plan: async ({ configuration, accessPlane, controlPlane, dumps }: StoredDefinition): Promise<RunPlan> => {
+  plan: async ({ configuration, accessPlane, controlPlane, dumps, taskId = 0 }: StoredDefinition): Promise<RunPlan> => {
     const definition = {
       configuration,
       accessPlane: accessPlane ?? [],
       controlPlane: controlPlane ?? [],
       dumps: dumps ?? {},
+      taskId,
     } as TaskDefinition;
     const listed = await withSmartLists(store.read, definition);
     return planRun(await loadPlanInput(store.read, { secrets: store.secrets, settings, ...services }, listed));

@@ -4,6 +4,7 @@ import { type Figures, tcpFigures } from '../figures.ts';
 import type { PlanApplication } from '../plan-applications.ts';
 import { type PlanScope, pointerIn } from '../plan-scope.ts';
 import type { ClientDraft, ClientPart, Traffic } from '../traffic.ts';
+import { tellIdentity } from './application-identity.ts';
 import { parametersOf, type TableBook } from './application-parameters.ts';
 import { portsOf, type RecordedPorts } from './application-ports.ts';
 import { loadOf } from './load.ts';
@@ -37,13 +38,13 @@ export const planApplication = (scope: PlanScope): Traffic => {
     mode: params.portMode,
     users,
   });
-  tellIdentification(scope, params, acts);
+  tellIdentity(scope, acts);
   const shared = {
     applications: acts.map(({ play }) => play),
     dictionaries: [...tables.values()],
     match: params.match,
     onMismatch: params.onMismatch,
-    taskId: 0,
+    taskId: scope.input.definition.taskId,
   };
   return {
     engine: 'application',
@@ -76,7 +77,7 @@ const actsOf = (scope: PlanScope, params: Params, tables: TableBook): Act[] => {
       speed: speedOf(scope, written.speed, application, `${path}/speed`),
       leastGapMs: application.followTimestamps ? application.timingGapThresholdMs : Number.MAX_SAFE_INTEGER,
       timeoutMs: params.timeoutMs ?? Math.max(1, application.defaultTimeout),
-      seed: `application ${application.id}`,
+      seed: `task ${scope.input.definition.taskId} application ${application.id}`,
     };
     firstSlot += users;
     return [{ written, application, play }];
@@ -126,24 +127,6 @@ const speedOf = (scope: PlanScope, written: Speed | undefined, application: Plan
     scope.issues.error(`${path}/value`, 'REQUIRED', `is required: no rate of ${mode} is known of the capture`);
   }
   return { mode, value, multiplier: written?.multiplier ?? 1 };
-};
-
-/** How a server knows whose session it is: a proxy leaves neither ports nor sequence numbers as they were. */
-const tellIdentification = (scope: PlanScope, { portMode, match }: Params, acts: readonly Act[]): void => {
-  const isVarying = acts.some(({ play }) => play.parameters.some(({ source }) => source !== 'fixed'));
-  const how =
-    portMode === 'perSlot'
-      ? 'by the port that each user has for itself'
-      : match === 'http'
-        ? 'by method, target and body of each request'
-        : isVarying
-          ? 'by the bytes of the first step, which differ by user and iteration, and by the order of arrival'
-          : 'by the bytes of the first step and the order of arrival';
-  scope.issues.info(
-    pointerIn(scope, 'applicationParams', 'portMode'),
-    'SESSION_KNOWN_BY',
-    `sessions are told apart ${how}`,
-  );
 };
 
 interface ClientWork {

@@ -72,7 +72,7 @@ export const entryOf = (pluginId: number, values: Values): ConfigurationEntry =>
 export const inputOf = (configuration: readonly ConfigurationEntry[], wish: Wish = {}): PlanInput => {
   const { agents = [agentOf(1), agentOf(2)], networks = [], definition, ...more } = wish;
   return {
-    definition: { configuration, accessPlane: [], controlPlane: [], dumps: {}, ...definition },
+    definition: { configuration, accessPlane: [], controlPlane: [], dumps: {}, taskId: 0, ...definition },
     agents: new Map(agents.map((agent) => [agent.id, agent])),
     agentAddresses: new Set(agents.flatMap(({ addresses }) => addresses)),
     networks: new Map(networks.map((network) => [network.id, network])),
