@@ -61,6 +61,10 @@ const campaign = {
       repeat: 1,
       params: { ports: '9001-9004', rate: 100 },
     }),
+    step(8, {
+      ...{ name: 'echoes', technique: 'T1095', action: 'icmp-beacon', protocol: 'icmp', port: 0 },
+      params: { bytes: 200 },
+    }),
   ],
 };
 const outcomesOf = (attempts: Awaited<ReturnType<typeof attack>>['attempts']) => {
@@ -91,7 +95,7 @@ export const campaignThroughRouter = (labOf: () => Lab) => {
   it('gets everything out when nobody minds', async () => {
     const { attempts, security } = await play(labOf());
     expect(tally(attempts)).toEqual({ passed: attempts.length });
-    expect(attempts.length).toBe(4 + 2 + 2 + 2 + 1 + 1 + 1 + 4);
+    expect(attempts.length).toBe(4 + 2 + 2 + 2 + 1 + 1 + 1 + 4 + 2);
     expect(security.campaign?.layer.techniques.map(({ score }) => score)).toEqual(Array(7).fill(0));
   });
 
@@ -104,6 +108,8 @@ export const campaignThroughRouter = (labOf: () => Lab) => {
     // Requests that begin with POST are reset; packets of plain TCP that are as long as a message are dropped.
     rule('tcp dport 8081 @ih,0,32 0x504f5354 reject with tcp reset');
     rule('tcp dport 4444 ip length > 110 drop');
+    // Echoes that carry more than anybody needs are dropped; those that prove the path are short.
+    rule('icmp type echo-request ip length > 120 drop');
     const { attempts, security } = await play(labOf());
     expect(outcomesOf(attempts)).toEqual({
       '1 names': 'passed',
@@ -114,6 +120,7 @@ export const campaignThroughRouter = (labOf: () => Lab) => {
       '6 mail': 'passed',
       '7 file transfer': 'passed',
       '8 look around': 'passed',
+      '9 echoes': 'blocked silent-drop',
     });
     const layer = security.campaign?.layer;
     expect(layer).toMatchObject({ domain: 'enterprise-attack', versions: { layer: '4.5' } });

@@ -107,6 +107,22 @@ export const ControlObservation = Type.Object(
 );
 export type ControlObservation = Static<typeof ControlObservation>;
 
+/** Something that fuzzing found out about a target. */
+export const FindingObservation = Type.Object(
+  {
+    side: Type.Literal('finding'),
+    kind: word(['health-lost', 'latency-spike', 'unexpected-accept', 'connection-limit']),
+    attempt: Type.Union([attemptId, Type.Null()], { description: 'The case that did it; null where none is known.' }),
+    name: Type.String({ maxLength: 256, description: 'Of the case; with seed and number it can be made again.' }),
+    target: Type.String(),
+    detail: Type.String({ maxLength: 500 }),
+    reproducer: Type.Optional(Exchange),
+    atMs: elapsedMs('When it was found'),
+  },
+  closed,
+);
+export type FindingObservation = Static<typeof FindingObservation>;
+
 /** What engines tell besides numbers; carried in order, once, by the summaries. */
-export const AttemptRecord = Type.Union([ClientObservation, ServerObservation, ControlObservation]);
+export const AttemptRecord = Type.Union([ClientObservation, ServerObservation, ControlObservation, FindingObservation]);
 export type AttemptRecord = Static<typeof AttemptRecord>;

@@ -1,5 +1,12 @@
 export { AgentFacts, AgentHealth, AgentInterface, EngineAbility, LogLine } from './agent-facts.ts';
-export { Attempt, AttemptRecord, ClientObservation, ControlObservation, ServerObservation } from './attempt.ts';
+export {
+  Attempt,
+  AttemptRecord,
+  ClientObservation,
+  ControlObservation,
+  FindingObservation,
+  ServerObservation,
+} from './attempt.ts';
 export { Capture, DumpName, DumpState, dumpPieceBytes } from './dump.ts';
 export {
   ApplicationClientConfig,

@@ -133,7 +133,7 @@ class Told {
       for (const record of records) {
         if (record.side === 'client') this.clients.set(record.attempt, { ...order, ...record });
         else if (record.side === 'server') this.#addServer({ ...order, ...record });
-        else add(controls, placeOf(order, record.target), record);
+        else if (record.side === 'control') add(controls, placeOf(order, record.target), record);
       }
     }
     for (const [place, all] of controls) this.#timelines.set(place, new Timeline(all));

@@ -1,5 +1,5 @@
 import type { AttackResult, ThresholdResult } from '@rushhour/contract';
-import type { Attempt, ControlObservation } from '@rushhour/protocol';
+import type { Attempt, AttemptRecord, ControlObservation, FindingObservation } from '@rushhour/protocol';
 import { attackResultsOf, baselineOf, type StoredAttackResult, shownResult } from '../store/attack-results.ts';
 import type { Executor } from '../store/database.ts';
 import { type RunAttempts, runAttemptsOf, runRecordsOf } from '../store/run-attempts.ts';
@@ -50,6 +50,8 @@ export interface SecurityReport {
   /** Of runs that played campaigns. */
   readonly campaign: CampaignReport | null;
   readonly controls: readonly (ControlObservation & { readonly at: string })[];
+  /** What fuzzing found out, each with what does it again. */
+  readonly findings: readonly (FindingObservation & { readonly at: string })[];
   readonly baselineRunID: number | null;
   readonly comparison: AttackComparison | null;
   /** Thresholds made of these results. */
@@ -124,12 +126,14 @@ const exhibit = (result: StoredAttackResult, requests: ReadonlyMap<string, strin
   response: Buffer.from(result.excerpt, 'base64').toString('latin1'),
 });
 
-const controlsOf = async (read: Executor, { id, t0 }: RunRecord): Promise<SecurityReport['controls']> =>
-  (await runRecordsOf(read, id)).flatMap(({ records }) =>
-    (records as ControlObservation[])
-      .filter(({ side }) => side === 'control')
-      .map((control) => ({ ...control, at: new Date((t0 ?? 0) + control.startedMs).toISOString() })),
-  );
+const timesOf = async (read: Executor, { id, t0 }: RunRecord) => {
+  const told = (await runRecordsOf(read, id)).flatMap(({ records }) => records as AttemptRecord[]);
+  const at = (elapsedMs: number) => new Date((t0 ?? 0) + elapsedMs).toISOString();
+  return {
+    controls: told.flatMap((record) => (record.side === 'control' ? [{ ...record, at: at(record.startedMs) }] : [])),
+    findings: told.flatMap((record) => (record.side === 'finding' ? [{ ...record, at: at(record.atMs) }] : [])),
+  };
+};
 
 const gateOf = (thresholds: readonly ThresholdResult[]): SecurityReport['gate'] => {
   const own = thresholds.filter(({ metric }) =>
@@ -198,7 +202,7 @@ export const readSecurityReport = async (
     techniques: grouped(attacks, ({ techniques }) => techniques),
     malware: malwareReport(results as unknown as ShownAttempt[]) ?? null,
     campaign: campaignReport(results as unknown as ShownAttempt[]) ?? null,
-    controls: await controlsOf(read, run),
+    ...(await timesOf(read, run)),
     baselineRunID: baseline ?? null,
     comparison: earlier === undefined ? null : compareResults(attacksIn(earlier), attacksIn(results)),
     gate: gateOf(thresholds),

@@ -1,6 +1,13 @@
-import type { Attempt, ClientObservation, ControlObservation, ServerObservation } from '@rushhour/protocol';
+import type {
+  Attempt,
+  ClientObservation,
+  ControlObservation,
+  FindingObservation,
+  ServerObservation,
+} from '@rushhour/protocol';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { csvReport } from '../metrics/report/csv-report.ts';
+import { findingsSection } from '../metrics/report/findings-section.ts';
 import type { ReportData } from '../metrics/report/report-data.ts';
 import { securitySection } from '../metrics/report/security-section.ts';
 import { storeRun } from '../metrics/testing/stored-run.ts';
@@ -150,6 +157,24 @@ describe('attacks that got through', () => {
       expect(html).toContain(text);
     }
   });
+});
+
+it('findings of fuzzing are told in the report with what does it again, and are no attempts', async () => {
+  const run = await storePassed([attemptOf(0, { kind: 'fuzz' })]);
+  const finding: FindingObservation = {
+    ...{ side: 'finding', kind: 'health-lost', attempt: 0, name: 'case 0 of seed <1>', target, atMs: 2000 },
+    ...{ detail: 'stops the target', reproducer: attemptOf(0).exchange },
+  };
+  await store.database.transaction((tx) =>
+    insertRunRecords(tx, [{ runID: run.id, agentID: 1, orderIndex: 0, seq: 2, records: [finding] }]),
+  );
+  await settleAttacks({ store, blobs }, run);
+  const security = await readSecurityReport(store.read, run, []);
+  expect(security?.attempts).toHaveLength(1);
+  expect(security?.findings).toEqual([{ ...finding, at: new Date(t0 + 2000).toISOString() }]);
+  const html = security === undefined ? '' : findingsSection(security);
+  expect(html).toContain('case 0 of seed &#60;1&#62;');
+  expect(html).toContain('&#34;path&#34;:&#34;/0&#34;');
 });
 
 describe('alerts of the device', () => {

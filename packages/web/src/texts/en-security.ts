@@ -66,6 +66,8 @@ export const securityTexts = {
     response: 'Answer',
     alert: 'Alert',
     layer: 'ATT&CK Navigator layer',
+    findings: 'Findings',
+    reproducer: (name: string) => `Save what does it again: ${name}`,
   },
   imports: {
     button: 'Import',

@@ -1,4 +1,5 @@
 import type { MetricValue, RunSummary } from '@rushhour/contract';
+import { findingsSection } from './findings-section.ts';
 import { cell, escaped, table } from './html-parts.ts';
 import { numberText } from './number-text.ts';
 import { type ReportData, statusNames, verdictNames } from './report-data.ts';
@@ -106,7 +107,7 @@ const eventsOf = ({ events }: ReportData) =>
 const writers: Record<ReportSection, readonly [string, (data: ReportData) => string]> = {
   summary: ['Summary', summaryOf],
   thresholds: ['Thresholds', thresholdsOf],
-  security: ['Security', ({ security }) => securitySection(security)],
+  security: ['Security', ({ security }) => securitySection(security) + (security ? findingsSection(security) : '')],
   rfc2544: ['RFC 2544', ({ run }) => rfc2544Section(run.rfc2544 ?? [])],
   charts: [
     'Charts',

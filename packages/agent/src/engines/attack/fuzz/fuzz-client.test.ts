@@ -104,7 +104,8 @@ const run = async (ports: { device: number; server: number }, cases: readonly At
   await trying.start();
   stop.abort();
   await Promise.all([trying.close(), answered.then(() => answering.close())]);
-  return { notes, clients: records.filter((record) => record.side === 'client') };
+  const findings = records.flatMap((record) => (record.side === 'finding' ? [record] : []));
+  return { notes, findings, clients: records.filter((record) => record.side === 'client') };
 };
 
 const harmless = (count: number) => Array.from({ length: count }, (_, id) => caseOf(id, `hello ${id} world`));
@@ -119,14 +120,13 @@ describe('a target that is fragile', () => {
       caseOf(7, `${'x'.repeat(40)}\0\0${'y'.repeat(40)}`),
       ...harmless(4).map((one) => ({ ...one, id: one.id + 8 })),
     ];
-    const { notes, clients } = await run(ports, cases, settings);
+    const { notes, findings, clients } = await run(ports, cases, settings);
     close();
-    const [finding] = notes;
-    expect(finding).toMatch(/^finding health-lost: case 7 of seed 1 stops the target; least input: /);
-    const least = JSON.parse(finding?.slice(finding.indexOf('{')) ?? '{}') as {
-      sends: { content: { data: string } }[];
-    };
-    expect(Buffer.from(least.sends[0]?.content.data ?? '', 'base64').toString('latin1')).toBe('\0\0');
+    expect(notes).toEqual(['finding health-lost: case 7 of seed 1 stops the target']);
+    const [finding] = findings.filter(({ kind }) => kind === 'health-lost');
+    expect(finding).toMatchObject({ attempt: 7, name: 'case 7 of seed 1', target: `127.0.0.1:${ports.device}` });
+    const least = Buffer.from('\0\0').toString('base64');
+    expect(finding?.reproducer).toMatchObject({ protocol: 'raw', sends: [{ content: { data: least } }] });
     expect(clients.map((seen) => seen.side === 'client' && (seen.skipped ?? 'sent'))).toEqual([
       ...Array(8).fill('sent'),
       ...Array(4).fill('stopped'),
@@ -136,7 +136,7 @@ describe('a target that is fragile', () => {
   it('that never comes back ends the run and is told of', async () => {
     const ports = { device: base + 2, server: base + 3 };
     const close = await fragileDevice(ports.device, ports.server, 'die', false);
-    const { notes } = await run(ports, [...harmless(3), caseOf(3, 'please die now'), ...harmless(2)], {
+    const { notes, findings } = await run(ports, [...harmless(3), caseOf(3, 'please die now'), ...harmless(2)], {
       ...settings,
       recoveryMs: 300,
     });
@@ -144,14 +144,15 @@ describe('a target that is fragile', () => {
     expect(notes).toEqual([
       expect.stringMatching(/^finding health-lost: the target stopped after .*did not come back/),
     ]);
+    expect(findings.filter(({ kind }) => kind === 'health-lost')).toMatchObject([{ attempt: null, name: '' }]);
   }, 60_000);
 
   it('that stands everything has no findings', async () => {
     const ports = { device: base + 4, server: base + 5 };
     const close = await fragileDevice(ports.device, ports.server, 'never sent');
-    const { notes, clients } = await run(ports, harmless(12), settings);
+    const { notes, findings, clients } = await run(ports, harmless(12), settings);
     close();
-    expect(notes).toEqual([]);
+    expect([notes, findings]).toEqual([[], []]);
     expect(clients.map((seen) => seen.side === 'client' && seen.responseIsOurs)).toEqual(Array(12).fill(true));
   }, 60_000);
 });

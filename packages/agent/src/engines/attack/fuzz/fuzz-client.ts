@@ -1,5 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { AttackClientConfig, AttackTarget, Attempt, ClientObservation, Exchange } from '@rushhour/protocol';
+import type {
+  AttackClientConfig,
+  AttackTarget,
+  Attempt,
+  ClientObservation,
+  Exchange,
+  FindingObservation,
+} from '@rushhour/protocol';
 import type { EngineContext, Run } from '../../../engine.ts';
 import { prepareSources, type SourcePool } from '../../../net/source-addresses.ts';
 import { clientTlsOptions } from '../../../net/tls-options.ts';
@@ -23,11 +30,22 @@ const spikeFactor = 10;
 const learnedCases = 20;
 const pollMs = 50;
 
+interface Finding {
+  readonly attempt?: Attempt;
+  readonly target: AttackTarget;
+  readonly detail: string;
+  /** What does it again. */
+  readonly reproducer?: Exchange;
+}
+
+const mostTold = 100;
+
 /** Sends one case after another, asks in between whether the target still works, and finds out which case it was. */
 class FuzzClient implements Run {
   readonly #context: Context;
   readonly #config: AttackClientConfig;
   readonly #scene: ClientScene;
+  readonly #told = new Map<string, number>();
   readonly #sources: SourcePool;
   readonly #controls: Controls;
   readonly #pace: Pace;
@@ -98,7 +116,7 @@ class FuzzClient implements Run {
     const seen = await this.#send(attempt, target);
     this.#suspects.push(attempt);
     this.#tell(attempt, target, seen, startedMs);
-    this.#noteOddities(attempt, seen);
+    this.#noteOddities(attempt, target, seen);
     const isDue = this.#suspects.length >= this.#config.control.everyAttempts;
     if (!isDue && seen.end === 'response') return;
     if (await this.#isHealthy(target, isDue ? 'periodic' : 'silent-drop')) this.#suspects = [];
@@ -127,17 +145,19 @@ class FuzzClient implements Run {
       culprit = suspect;
       break;
     }
-    if (culprit === undefined) return this.#tellLost(suspects);
+    if (culprit === undefined) return this.#tellLost(suspects, target);
     const shorter = await this.#minimised(culprit, target);
-    this.#finding('health-lost', `${culprit.refName} stops the target; least input: ${JSON.stringify(shorter)}`);
+    const detail = `${culprit.refName} stops the target`;
+    this.#finding('health-lost', { attempt: culprit, target, detail, reproducer: shorter });
     if (!this.#isOver) this.#isOver = !(await this.#hasRecovered(target));
   }
 
-  #tellLost(suspects: readonly Attempt[]): void {
+  #tellLost(suspects: readonly Attempt[], target: AttackTarget): void {
     const [newest, ...others] = suspects;
     const which =
       others.length === 0 ? `after ${newest?.refName}` : `after one of ${others.at(-1)?.refName} to ${newest?.refName}`;
-    this.#finding('health-lost', `the target stopped ${which}; no single case did it again, or it did not come back`);
+    const detail = `the target stopped ${which}; no single case did it again, or it did not come back`;
+    this.#finding('health-lost', { target, detail });
     this.#isOver = true;
   }
 
@@ -165,29 +185,43 @@ class FuzzClient implements Run {
   }
 
   /** What is strange about an answer by itself. */
-  #noteOddities({ refName, expected }: Attempt, seen: ClientSight): void {
-    if (expected === 'block' && seen.responseIsOurs) this.#count('unexpected-accept');
-    if (seen.connect === 'refused' || seen.connect === 'timeout') this.#count('connection-limit');
+  #noteOddities(attempt: Attempt, target: AttackTarget, seen: ClientSight): void {
+    const { exchange: reproducer, expected } = attempt;
+    const about = { attempt, target, reproducer };
+    if (expected === 'block' && seen.responseIsOurs) {
+      this.#finding('unexpected-accept', { ...about, detail: 'what should be refused came through to the server' });
+    }
+    if (seen.connect === 'refused' || seen.connect === 'timeout') {
+      this.#finding('connection-limit', { target, attempt, detail: `no connection: ${seen.connect}` });
+    }
     if (seen.end !== 'response') return;
     const usual = this.#latencies[Math.floor(this.#latencies.length / 2)] ?? Number.POSITIVE_INFINITY;
     if (this.#latencies.length >= learnedCases && seen.ttfbMs > Math.max(spikeMs, usual * spikeFactor)) {
-      this.#finding(
-        'latency-spike',
-        `${refName} took ${Math.round(seen.ttfbMs)} ms; ${Math.round(usual)} ms are usual`,
-      );
+      const detail = `took ${Math.round(seen.ttfbMs)} ms; ${Math.round(usual)} ms are usual`;
+      this.#finding('latency-spike', { ...about, detail });
     } else if (this.#latencies.length < 1000) {
       this.#latencies.push(seen.ttfbMs);
       this.#latencies.sort((left, right) => left - right);
     }
   }
 
-  #finding(kind: string, text: string): void {
-    this.#count(kind);
-    this.#context.note(`finding ${kind}: ${text}`);
-  }
-
-  #count(kind: string): void {
+  /** Of each kind the first ones are told one by one; all are counted. */
+  #finding(kind: FindingObservation['kind'], { attempt, target, detail, reproducer }: Finding): void {
+    const told = (this.#told.get(kind) ?? 0) + 1;
+    this.#told.set(kind, told);
     this.#context.samples.counter(`fuzzing.finding.${kind}`).add(1);
+    if (told > mostTold) return;
+    if (kind === 'health-lost') this.#context.note(`finding ${kind}: ${detail}`);
+    this.#context.record({
+      side: 'finding',
+      kind,
+      attempt: attempt?.id ?? null,
+      name: attempt?.refName ?? '',
+      target: `${target.host}:${target.port}`,
+      detail: detail.slice(0, 500),
+      ...(reproducer !== undefined && { reproducer }),
+      atMs: this.#scene.elapsedMs(),
+    });
   }
 
   #skip(attempt: Attempt): void {

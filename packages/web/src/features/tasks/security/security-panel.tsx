@@ -6,6 +6,7 @@ import { text } from '../../../lib/text.ts';
 import { AttemptTable } from './attempt-table.tsx';
 import { BaselineComparison } from './baseline-comparison.tsx';
 import { CountsTable } from './counts-table.tsx';
+import { FindingsTable } from './findings-table.tsx';
 import { RateCards } from './rate-cards.tsx';
 import { type SecurityReport, useSecurityReport } from './security-report.ts';
 
@@ -37,6 +38,7 @@ export const SecurityPanel = ({ taskId, runId }: SecurityPanelProps) => {
         </Alert>
       )}
       <RateCards report={report} />
+      <FindingsTable findings={report.findings} />
       <BaselineComparison taskId={taskId} report={report} />
       <Tables report={report} />
       <AttemptTable attempts={report.attempts} />

@@ -35,6 +35,16 @@ export interface ReportedAttempt extends AttackResult {
   };
 }
 
+/** Something that fuzzing found out; `reproducer` does it again. */
+export interface Finding {
+  readonly at: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly target: string;
+  readonly detail: string;
+  readonly reproducer?: object;
+}
+
 export interface Difference {
   readonly kind: string;
   readonly refName: string;
@@ -71,6 +81,7 @@ export interface SecurityReport {
   readonly techniques: readonly CountsRow[];
   readonly malware: { readonly byContainer: readonly CountsRow[]; readonly byTransport: readonly CountsRow[] } | null;
   readonly campaign: { readonly layer: object } | null;
+  readonly findings: readonly Finding[];
   readonly baselineRunID: number | null;
   readonly comparison: {
     readonly newlyPassed: readonly Difference[];
