@@ -16,11 +16,13 @@ export class CaptureRings {
   /** Rejects when an interface is taken away. */
   readonly broken: Promise<never>;
   readonly #breaking = Promise.withResolvers<never>();
+  readonly #devices: readonly Device[];
   readonly #rings: readonly PacketRing[];
   readonly #watch: NodeJS.Timeout;
   #drops = 0;
 
   constructor(devices: readonly Device[], receiver: Receiver, note: (remark: string) => void) {
+    this.#devices = devices;
     this.broken = this.#breaking.promise;
     this.broken.catch(() => {});
     this.#rings = receiver.expectsNothing
@@ -34,11 +36,13 @@ export class CaptureRings {
     }, watchMs);
   }
 
-  /** Hears what has arrived until now. */
+  /** Hears what has arrived until now. Throws when an interface is no longer there. */
   async drain(): Promise<void> {
     // The last block is handed over only when its time is up.
     await sleep(3 * sizes.retireMs);
     for (const ring of this.#rings) ring.ready();
+    const gone = this.#devices.find(({ name }) => linkStateOf(name) === 'gone');
+    if (gone !== undefined) throw new DeviceGone(gone.name);
   }
 
   /** Frames for which there was no room. */
