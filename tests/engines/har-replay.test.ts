@@ -229,6 +229,17 @@ describe('a recording between two agents', () => {
 });
 
 describe('the playing side', () => {
+  it('shares its users among cores', async () => {
+    const { port, script } = await serve(harOf({ url: 'http://a.test/', text: 'x' }));
+    const config = { role: 'client', targets: [{ host: '127.0.0.1', port, place: 0 }], script, iterations: 2 };
+    const visits = async (users: number) => {
+      const order = { engine: 'har-replay', config: { ...config, users }, cpuCores: 2 };
+      return (await runOrder({ ...order, duration: { mode: 'continuous' } })).counter('har-replay.iterations');
+    };
+    expect(await visits(3)).toBe(6);
+    expect(await visits(1)).toBe(2);
+  });
+
   it('says what failed where nobody answers, and does not spin', async () => {
     const { script } = compiledFiles(harOf({ url: 'https://a.test/', text: 'x' }));
     const config = {

@@ -67,6 +67,7 @@ export {
   type HarStep,
   type HarTake,
   type HarTemplate,
+  type HarWriting,
   harEntryHeader,
 } from './har-script.ts';
 export { findTaken, type TakenFrom } from './har-take.ts';

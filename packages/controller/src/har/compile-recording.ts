@@ -6,7 +6,13 @@ const mostHereBytes = 1024 * 1024;
 
 /** In a thread of its own. */
 const compileAside = async (work: HarWork): Promise<HarResult> => {
-  const worker = new Worker(new URL('./har-worker.ts', import.meta.url), { workerData: work, execArgv: [] });
+  // Handed over, not copied: copies of large ones would hold up requests, too.
+  const transferList = [work.recording.buffer as ArrayBuffer];
+  const worker = new Worker(new URL('./har-worker.ts', import.meta.url), {
+    workerData: work,
+    transferList,
+    execArgv: [],
+  });
   const { promise, resolve } = Promise.withResolvers<HarResult>();
   const fail = (message: string) => resolve({ problem: { code: 'HAR_BROKEN', message } });
   const timer = setTimeout(() => fail(`takes more than ${patienceMs / 1000} s to read`), patienceMs);

@@ -9,6 +9,7 @@ export interface HarFile {
   readonly sha256: string;
 }
 
+/** The bytes of the recording belong to whoever does the work. */
 export type HarWork = { readonly recording: Uint8Array; readonly params: HarParams };
 export type HarResult =
   | (Pick<CompiledHar, 'summary' | 'warnings' | 'issues'> & { readonly client: HarFile; readonly server: HarFile })

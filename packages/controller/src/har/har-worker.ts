@@ -1,4 +1,9 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { type HarWork, harResultOf } from './har-result.ts';
 
-parentPort?.postMessage(harResultOf(workerData as HarWork));
+const result = parentPort && harResultOf(workerData as HarWork);
+const files = result && 'client' in result ? [result.client, result.server] : [];
+parentPort?.postMessage(
+  result,
+  files.map(({ bytes }) => bytes.buffer as ArrayBuffer),
+);

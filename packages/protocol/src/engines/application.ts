@@ -114,7 +114,7 @@ export const ApplicationClientConfig = Type.Object(
   {
     role: Type.Literal('client'),
     ...shared,
-    places: Type.Array(
+    targets: Type.Array(
       Type.Object(
         {
           host: Type.String({ minLength: 1 }),
