@@ -3,11 +3,13 @@ import type { Attempt, AttemptRecord, ControlObservation, FindingObservation } f
 import { attackResultsOf, baselineOf, type StoredAttackResult, shownResult } from '../store/attack-results.ts';
 import type { Executor } from '../store/database.ts';
 import { type RunAttempts, runAttemptsOf, runRecordsOf } from '../store/run-attempts.ts';
+import { dumpsOf } from '../store/run-dumps.ts';
 import type { RunRecord } from '../store/runs.ts';
 import { modifiedIsIn } from './attack-values.ts';
 import { type CampaignReport, campaignReport } from './campaign-report.ts';
 import { type AttackComparison, compareResults } from './compare-results.ts';
 import { type MalwareReport, malwareReport } from './malware-report.ts';
+import { packetEvidence } from './packet-evidence.ts';
 import { type AttackCounts, type AttackRates, countsOf, isPlain, rates } from './rates.ts';
 import { requestText } from './request-text.ts';
 import { readSignatureFacts, type SignatureFacts, signatureIdOf } from './signature-facts.ts';
@@ -17,6 +19,8 @@ export interface ShownAttempt extends AttackResult {
   readonly category: string;
   /** Of attempts made from signatures that are still in the catalogue. */
   readonly signature?: SignatureFacts;
+  /** Where its packets can be downloaded, where they were captured. */
+  readonly packets?: readonly string[];
 }
 
 /** An attempt that went wrong for the device, with the request itself. */
@@ -183,6 +187,7 @@ export const readSecurityReport = async (
   const requests = requestsOf(files, run.id, new Set(told.map(({ attemptID }) => attemptID)));
   const baseline = await baselineOf(read, run);
   const earlier = baseline === undefined ? undefined : await attackResultsOf(read, baseline);
+  const withPackets = packetEvidence(run, await dumpsOf(read, run.id));
   const found = rates(judged, await modifiedIsIn(read, run.id));
   return {
     device: run.labels['device'] ?? '',
@@ -190,8 +195,8 @@ export const readSecurityReport = async (
     rates: found,
     isConclusive: (found.coverage.value ?? 0) >= leastCoverage,
     matrix: matrixOf(attacks),
-    passed: passed.map((result) => exhibit(result, requests, catalogue)),
-    falsePositives: stopped.map((result) => exhibit(result, requests, catalogue)),
+    passed: passed.map((result) => withPackets(exhibit(result, requests, catalogue))),
+    falsePositives: stopped.map((result) => withPackets(exhibit(result, requests, catalogue))),
     mechanisms: grouped(results, ({ mechanism }) => (mechanism === null ? [] : [mechanism])).map(
       ({ name, attempts }) => ({
         mechanism: name,
@@ -206,6 +211,8 @@ export const readSecurityReport = async (
     baselineRunID: baseline ?? null,
     comparison: earlier === undefined ? null : compareResults(attacksIn(earlier), attacksIn(results)),
     gate: gateOf(thresholds),
-    attempts: results.map((result) => (areTextsTold ? exhibit(result, requests, brief) : shown(result, brief))),
+    attempts: results.map((result) =>
+      withPackets(areTextsTold ? exhibit(result, requests, brief) : shown(result, brief)),
+    ),
   };
 };

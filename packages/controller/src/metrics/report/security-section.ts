@@ -38,11 +38,14 @@ const summaryOf = ({ rates, isConclusive, device, gate, fingerprints }: Security
 const scoreText = (score: number | null | undefined, digits: number) =>
   score === null || score === undefined ? '–' : score.toFixed(digits);
 
+const packetLinks = (packets: readonly string[] = []) =>
+  packets.map((address) => `<p><a href="${escaped(address)}">Packets</a></p>`).join('');
+
 /** Attacks that got through, with what the catalogue knows of their signatures. */
 const passedOf = ({ passed }: SecurityReport) => {
   if (passed.length === 0) return '<h3>Attacks that got through</h3><p>None.</p>';
   const head = ['What', 'Form', 'Severity', 'CVE', 'CWE', 'CVSS', 'EPSS', 'KEV', 'Request and remedy'];
-  const rows = passed.map(({ refName, variant, severity, request, signature }) => {
+  const rows = passed.map(({ refName, variant, severity, request, signature, packets }) => {
     const names = [refName, variant, severity, signature?.cveIDs.join(' ') || '–', signature?.cweIDs.join(' ') || '–'];
     const scores = [scoreText(signature?.cvssScore, 1), scoreText(signature?.epssScore, 3)];
     const remedy = signature?.remediation ? `<p>${escaped(signature.remediation.slice(0, 1000))}</p>` : '';
@@ -51,7 +54,7 @@ const passedOf = ({ passed }: SecurityReport) => {
       ...scores.map((text) => cell(text, 'n')),
       cell(signature?.kev ? 'yes' : '–'),
     ];
-    return `<tr>${cells.join('')}<td><pre>${escaped(request.slice(0, 600))}</pre>${remedy}</td></tr>`;
+    return `<tr>${cells.join('')}<td><pre>${escaped(request.slice(0, 600))}</pre>${remedy}${packetLinks(packets)}</td></tr>`;
   });
   return `<h3>Attacks that got through</h3>${table(head, rows)}`;
 };
@@ -63,8 +66,8 @@ const exhibits = (title: string, all: readonly Exhibit[]) =>
       : table(
           ['What', 'Form', 'Severity', 'Request'],
           all.map(
-            ({ refName, variant, severity, request }) =>
-              `<tr>${cell(refName)}${cell(variant)}${cell(severity)}<td><pre>${escaped(request.slice(0, 600))}</pre></td></tr>`,
+            ({ refName, variant, severity, request, packets }) =>
+              `<tr>${cell(refName)}${cell(variant)}${cell(severity)}<td><pre>${escaped(request.slice(0, 600))}</pre>${packetLinks(packets)}</td></tr>`,
           ),
         )
   }`;
