@@ -54,7 +54,7 @@ export const replay = async (wish: Wish) => {
     config: {
       role: 'client',
       ...common,
-      places: [{ host: '127.0.0.1', ports: [{ recorded, ports: slots.length > 0 ? slots : [reached] }] }],
+      targets: [{ host: '127.0.0.1', ports: [{ recorded, ports: slots.length > 0 ? slots : [reached] }] }],
       ...more,
       shares: [{ firstUser: 0, users, iterations: 1, load: {}, ...share }],
     },

@@ -199,7 +199,7 @@ const timesNow = (): LocalValues => {
 };
 
 const waysOf = ({ config, samples, addressOf }: EngineContext<ApplicationClientConfig>): Way[] =>
-  config.places.map(({ host, weight, ports }) => ({
+  config.targets.map(({ host, weight, ports }) => ({
     weight,
     address: addressOf(host),
     ports: new Map(ports.map((place) => [place.recorded, place.ports])),

@@ -8,7 +8,7 @@ import { prepareApplicationServer } from './server.ts';
 export const application: Engine<ApplicationConfig> = {
   id: 'application',
   config: ApplicationConfig,
-  targetsOf: (config) => (config.role === 'client' ? config.places.map(({ host }) => host) : []),
+  targetsOf: (config) => (config.role === 'client' ? config.targets.map(({ host }) => host) : []),
   check: async () => ({ isAvailable: true, way: streamWay() }),
   prepare({ config, ...context }) {
     return config.role === 'client'

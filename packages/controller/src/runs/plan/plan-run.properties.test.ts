@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { createSchemaCheck } from '../../schema-check.ts';
 import { completeSignature, madeByUser } from '../../signatures/complete-signature.ts';
 import type { RunPlan } from './agent-plan.ts';
+import type { PlanApplication } from './plan-applications.ts';
 import { planRun } from './plan-run.ts';
 import { planners } from './plugins/index.ts';
 import { configProblems } from './testing/engine-check.ts';
@@ -42,6 +43,13 @@ const recording = {
   summary: { origins: [{ host: 'a.test', port: 443, isTls: true }], entries: 1, requestBytes: 1, answerBytes: 1 },
   ...{ warnings: [], issues: [] },
 };
+const application = {
+  ...{ id: 1, name: 'a', mode: 'stateful', clientIp: '', defaultSpeedMode: 'max', allowPerSessionSpeed: true },
+  ...{ followTimestamps: true, lockParameters: false, timingGapThresholdMs: 500, defaultTimeout: 1, defaultUsers: 2 },
+  ...{ baseBps: 1, basePps: 1, pcapFileId: 1, trimmedPcapFileId: null, parameters: [] },
+  sessions: [{ sessionIndex: 0, protocol: 'tcp', dstPort: 80, bytesC2S: 1, bytesS2C: 1, name: 's' }],
+  capture: { name: 'f', sha256: 'ab'.repeat(32), size: 3, isReady: true },
+} as unknown as PlanApplication;
 const records = {
   agents,
   networks,
@@ -51,6 +59,7 @@ const records = {
   signatures: new Map([[1, signature]]),
   samples: new Map([[1, sample]]),
   recordings: new Map([['/configuration/0', recording]]),
+  applications: { byId: new Map([[1, application]]), tables: new Map() },
 };
 
 const checkOrder = createSchemaCheck(Order);
@@ -72,10 +81,14 @@ const entriesWith = (more: fc.Arbitrary<object>) => fc.oneof(...[...planners.key
 const withinReach = (values: Record<string, unknown>) => {
   const given = values as Record<string, Record<string, unknown>>;
   const { fuzzingParams: fuzzing, cveReplayParams: replay, compromisedHostParams: host, harReplayParams: har } = given;
+  const { applicationParams: played } = given;
   return {
     ...values,
     ...(values['malwareFiles'] !== undefined && { malwareFiles: [1] }),
     ...(har && { harReplayParams: { ...har, hostMap: [{ from: '*', to: 'server' }], users: 9 } }),
+    ...(played && {
+      applicationParams: { ...played, applications: [{ applicationId: 1, users: 9 }], portMode: 'mapped' },
+    }),
     ...(host && { compromisedHostParams: { campaignIds: [1] } }),
     ...(fuzzing && { fuzzingParams: { ...fuzzing, maxCases: 20 } }),
     ...(replay && { cveReplayParams: { ...replay, signatureIds: [1], filter: undefined, repeat: 1 } }),

@@ -14,7 +14,7 @@ export interface RecordedPorts {
   /** Where targets name none. */
   readonly usual: string;
   listen(place: { host: string; port: number }): object;
-  places(targets: readonly Target[]): ApplicationClientConfig['places'];
+  places(targets: readonly Target[]): ApplicationClientConfig['targets'];
 }
 
 interface Wish {
@@ -78,7 +78,7 @@ const tellFixed = (scope: PlanScope, recorded: readonly number[]): void =>
 const placesFor = (
   targets: readonly Target[],
   uses: ReadonlyMap<number, PortUse>,
-): ApplicationClientConfig['places'] => {
+): ApplicationClientConfig['targets'] => {
   const places = new Map<string, { host: string; weight: number; ports: Map<number, number[]> }>();
   for (const { host, port, weight } of targets) {
     const place = places.get(host) ?? { host, weight: 0, ports: new Map() };

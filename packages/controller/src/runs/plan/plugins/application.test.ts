@@ -89,7 +89,7 @@ describe('applications', () => {
       applications: [play],
       shares: [{ firstUser: 0, users: 3, iterations: 0, load: {} }],
     });
-    expect(client['places']).toEqual([
+    expect(client['targets']).toEqual([
       {
         host: '10.0.0.2',
         weight: 1,
@@ -129,7 +129,7 @@ describe('applications', () => {
       { host: '10.0.0.2', port: 8443, recorded: 443 },
     ]);
     const slots = planned({ played: { users: 2 }, params: { portMode: 'perSlot' }, values: to('9000-9003') });
-    expect(slots.client['places']).toMatchObject([
+    expect(slots.client['targets']).toMatchObject([
       {
         ports: [
           { recorded: 80, ports: [9000, 9001] },

@@ -154,7 +154,7 @@ const clientOf = ({ part, acts, ports, shared, sessionsPerSecond }: ClientWork):
   const config = {
     role: 'client',
     ...shared,
-    places: ports.places(part.targets),
+    targets: ports.places(part.targets),
     rotation: part.rotation,
     sources: part.sources,
     shares,
