@@ -232,12 +232,9 @@ describe('the playing side', () => {
   it('shares its users among cores', async () => {
     const { port, script } = await serve(harOf({ url: 'http://a.test/', text: 'x' }));
     const config = { role: 'client', targets: [{ host: '127.0.0.1', port, place: 0 }], script, iterations: 2 };
-    const visits = async (users: number) => {
-      const order = { engine: 'har-replay', config: { ...config, users }, cpuCores: 2 };
-      return (await runOrder({ ...order, duration: { mode: 'continuous' } })).counter('har-replay.iterations');
-    };
-    expect(await visits(3)).toBe(6);
-    expect(await visits(1)).toBe(2);
+    // More cores than users: one of them has nothing to do.
+    const run = await runOrder({ engine: 'har-replay', config, cpuCores: 2, duration: { mode: 'continuous' } });
+    expect(run.counter('har-replay.iterations')).toBe(2);
   });
 
   it('says what failed where nobody answers, and does not spin', async () => {
