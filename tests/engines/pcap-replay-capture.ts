@@ -48,6 +48,15 @@ export const mixedPackets = (): Uint8Array[] => [
   unreachable('198.51.100.1', '192.0.2.10'),
 ];
 
+/** Segments that follow one another without a pause, which receiving cards put together. */
+export const bulkPackets = (count: number): Uint8Array[] =>
+  Array.from({ length: count }, (_, index) =>
+    tcpPacket(new Uint8Array(1000).fill(index), {
+      ...{ src: '192.0.2.10', dst: '198.51.100.1', srcPort: 40_000, dstPort: 8080 },
+      ...{ seq: 1 + index * 1000, ack: 1, flags: 0x10 },
+    }),
+  );
+
 /** Packets of the client alone, of the sizes of an Internet mix. */
 export const imixPackets = (count: number): Uint8Array[] => {
   const sizes = [22, 22, 22, 22, 22, 22, 22, 548, 548, 548, 548, 1472];

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Cable, createCable, deviceCounter } from './namespaces.ts';
-import { imixPackets, mixedPackets, writeCapture } from './pcap-replay-capture.ts';
+import { bulkPackets, imixPackets, mixedPackets, writeCapture } from './pcap-replay-capture.ts';
 import { countsOf, type PairWish, playOver } from './pcap-replay-pair.ts';
 import { takePriority } from './priority.ts';
 
@@ -51,6 +51,16 @@ describe('whatever way frames take', () => {
     // Asking for the neighbour costs a frame or two more.
     const others = deviceCounter(cable.right, 'rx_packets') - arrived - 240;
     expect([others >= 0, others < 30]).toEqual([true, true]);
+  });
+
+  it('segments that the receiving card puts together are counted one by one', async () => {
+    for (const side of [cable.left, cable.right]) side.run('ethtool', '-K', side.device, 'gro', 'on');
+    const { client, server } = await play(captureOf('bulk.pcap', bulkPackets(400)), {
+      speed: { mode: 'max' },
+      loops: 3,
+    });
+    expect(client.counter('pcap-replay.sent')).toBe(1200);
+    expect(countsOf(server, 'received', 'lost', 'rxBytes')).toEqual({ received: 1200, lost: 0, rxBytes: 1200 * 1054 });
   });
 
   it('a rate is kept by all of them', { retry: 2 }, async () => {

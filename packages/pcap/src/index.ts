@@ -34,7 +34,14 @@ export { type DestinationSet, destinationsInto } from './replay/destinations.ts'
 export { dissectEthernet } from './replay/fit-to-mtu.ts';
 export { replaceAddress } from './replay/frame-checksums.ts';
 export type { ClientPlace } from './replay/frame-rewriter.ts';
-export { ReplayCapture, type ReplayFrame, type ReplayOutcome, type ReplaySelection } from './replay/replay-capture.ts';
+export {
+  ReplayCapture,
+  type ReplayFrame,
+  type ReplayOutcome,
+  type ReplaySegment,
+  type ReplaySelection,
+  segmentOf,
+} from './replay/replay-capture.ts';
 export type { NewEnds, ReplayRules } from './replay/replay-rules.ts';
 export type { StepWindow } from './step-recorder.ts';
 export { type TrimOptions, type TrimResult, trimCapture } from './trim.ts';

@@ -1,6 +1,6 @@
 import { type CaptureSource, readCapture } from '../capture-source.ts';
 import { dissect } from '../dissect.ts';
-import { Frame } from '../frame.ts';
+import { Frame, TCP } from '../frame.ts';
 import { parseAddress } from '../ip-address.ts';
 import { millisecondsSince, type Packet } from '../packet.ts';
 import { parseFilter } from '../packet-filter.ts';
@@ -41,7 +41,15 @@ export interface ReplayFrame {
   /** Undefined where it has none, or addresses stay as recorded. */
   readonly server: ServerNumber | undefined;
   readonly key: number;
+  /** Of TCP that carries something: a card that receives may put several of them together. */
+  readonly segment: ReplaySegment | undefined;
   readonly places: readonly ClientPlace[];
+}
+
+export interface ReplaySegment {
+  readonly sequence: number;
+  readonly acknowledgement: number;
+  readonly length: number;
 }
 
 /** What of a capture cannot be played. */
@@ -125,14 +133,16 @@ export class ReplayCapture {
   }
 }
 
-type Common = Omit<ReplayFrame, 'bytes' | 'start' | 'length' | 'key'>;
+type Common = Omit<ReplayFrame, 'bytes' | 'start' | 'length' | 'key' | 'segment'>;
+
+const contentOf = (frame: Frame) => ({ key: contentKeyOf(frame), segment: segmentOf(frame) });
 
 /** False when it is too long and cannot be cut. */
 function emit(frame: Frame, common: Common, mtu: number, sink: (frame: ReplayFrame) => void): boolean {
   const { bytes, linkStart, networkStart, end } = frame;
   const head = frame.etherType === 0 ? 14 : networkStart - linkStart;
   if (end - linkStart - head <= mtu) {
-    sink({ ...common, bytes, start: linkStart, length: end - linkStart, key: contentKeyOf(frame) });
+    sink({ ...common, bytes, start: linkStart, length: end - linkStart, ...contentOf(frame) });
     return true;
   }
   const ipLength = frame.transportStart + frame.transportLength - networkStart;
@@ -144,9 +154,16 @@ function emit(frame: Frame, common: Common, mtu: number, sink: (frame: ReplayFra
   for (const [index, one] of pieces.entries()) {
     dissectEthernet(piece, one, 0, one.length);
     const places = common.places.flatMap((place) => placeIn(place, frame, piece, index));
-    sink({ ...common, bytes: one, start: 0, length: one.length, key: contentKeyOf(piece), places });
+    sink({ ...common, bytes: one, start: 0, length: one.length, ...contentOf(piece), places });
   }
   return true;
+}
+
+/** Undefined for everything but TCP with payload. */
+export function segmentOf(frame: Frame): ReplaySegment | undefined {
+  const { hasPorts, protocol, isFragment, payloadLength: length, sequence, acknowledgement } = frame;
+  const isSegment = hasPorts && protocol === TCP && !isFragment && length > 0;
+  return isSegment ? { sequence, acknowledgement, length } : undefined;
 }
 
 /** Where an address of the whole frame is in one of its pieces: headers are in all of them, the rest in the first at most. */

@@ -1,21 +1,28 @@
-import { contentKeyOf, dissectEthernet, Frame } from '@rushhour/pcap';
+import { contentKeyOf, dissectEthernet, Frame, segmentOf } from '@rushhour/pcap';
 import type { Samples } from '../../engine.ts';
 import { numberToAddress } from '../../net/address-range.ts';
 import type { ArrivedFrame } from '../../net/packet/packet-ring.ts';
 import { ArrivalTracker } from './arrival-tracker.ts';
+import type { SegmentBook } from './segment-book.ts';
 
 /** What the other side of one playing sends. */
 export interface Expectation {
   readonly keys: readonly number[];
   readonly lengths: readonly number[];
+  readonly segments: SegmentBook;
   readonly loops: number;
   /** Whether frames from this address are of this playing. */
   readonly isFrom: (address: string) => boolean;
 }
 
+interface Part {
+  readonly expected: Expectation;
+  readonly tracker: ArrivalTracker;
+}
+
 /** Counts the frames of the other side that arrive, found by their content. */
 export class Receiver {
-  readonly #parts: readonly { readonly expected: Expectation; readonly tracker: ArrivalTracker }[];
+  readonly #parts: readonly Part[];
   readonly #frame = new Frame();
   readonly #meters;
   /** When the last one arrived. */
@@ -46,15 +53,21 @@ export class Receiver {
     dissectEthernet(frame, bytes, start, end - start);
     const part =
       this.#parts.length === 1 ? this.#parts[0] : this.#parts.find(({ expected }) => isSentBy(frame, expected));
-    if (part === undefined) return;
-    const { expected, tracker } = part;
-    const arrival = tracker.arrive(contentKeyOf(frame));
-    if (arrival === 'foreign' || arrival === 'duplicate') return;
+    if (part === undefined || this.#count(part, contentKeyOf(frame))) return;
+    const segment = segmentOf(frame);
+    if (segment !== undefined) for (const key of part.expected.segments.partsOf(segment)) this.#count(part, key);
+  }
+
+  /** False when nobody has sent this. */
+  #count({ expected, tracker }: Part, key: number): boolean {
+    const arrival = tracker.arrive(key);
+    if (arrival === 'foreign' || arrival === 'duplicate') return arrival === 'duplicate';
     if (arrival === 'late') this.#meters.lost.add(-1);
     else if (tracker.gap > 0) this.#meters.lost.add(tracker.gap);
     this.#meters.received.add(1);
     this.#meters.rxBytes.add(expected.lengths[tracker.place] as number);
     this.heardAt = performance.now();
+    return true;
   }
 
   /** All has been sent: what has not come will not come. */

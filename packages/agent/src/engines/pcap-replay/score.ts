@@ -4,6 +4,7 @@ import type { ReplayPart } from '@rushhour/protocol';
 import { FrameStock, unknownMac } from './frame-stock.ts';
 import type { Expectation } from './receiver.ts';
 import type { ReplayEnds } from './replay-ends.ts';
+import { SegmentBook } from './segment-book.ts';
 import { type Timetable, timetableOf } from './timetable.ts';
 
 export interface ScoreWish {
@@ -39,6 +40,7 @@ export const readScore = async (wish: ScoreWish): Promise<Score> => {
     ...(clientIp !== undefined && { clientIp }),
   });
   const stock = new FrameStock();
+  const segments = new SegmentBook();
   const [keys, lengths, timesMs, all]: [number[], number[], number[], number[]] = [[], [], [], []];
   const outcome = capture.play(rulesOf(wish), (frame) => {
     const isOwnServer = role === 'client' || wish.isOwn(hostOf(ends, frame.server));
@@ -47,6 +49,7 @@ export const readScore = async (wish: ScoreWish): Promise<Score> => {
     } else if (isOwnServer) {
       keys.push(frame.key);
       lengths.push(frame.length);
+      if (frame.segment !== undefined) segments.add(frame.segment, frame.key);
     }
     timesMs.push(frame.timeMs);
     all.push(frame.length);
@@ -54,7 +57,13 @@ export const readScore = async (wish: ScoreWish): Promise<Score> => {
   if (all.length === 0) throw new RangeError(nothingLeft(outcome));
   stock.finish();
   tell(wish, capture, outcome);
-  const expected = { keys, lengths, loops: part.loops, isFrom: (address: string) => ends.clients.has(address) };
+  const expected = {
+    keys,
+    lengths,
+    segments,
+    loops: part.loops,
+    isFrom: (address: string) => ends.clients.has(address),
+  };
   const timetable = timetableOf({ timesMs, lengths: all }, part);
   return { stock, expected, timetable, frames: all.length, clients: outcome.clients, truncated: capture.truncated };
 };
