@@ -1,4 +1,3 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -58,23 +57,22 @@ const trafgenFrames = `{
   eth(da=${nobody}, sa=02:00:00:00:00:01)
   ipv4(id=drnd(), ttl=64, sa=10.99.0.1, da=10.99.0.2)
   udp(sp=dinc(1024, 31024), dp=${port})
-  seqinc(0, 1) fill(0, 14)
+  seqinc(0, 1) fill(0, 17)
 }
 `;
 
 /** Frames a second that arrive of trafgen, which is the surest way to count them. */
 const trafgen = async ({ left, right }: Cable, file: string): Promise<number> => {
   const args = ['trafgen', '--in', file, '--out', left.device, '--cpus', '1'];
-  const [program, ...rest] = inside(left, 'taskset', '-c', '0', ...args);
-  const child: ChildProcess = spawn(program, rest, { stdio: 'ignore' });
-  try {
-    await sleep(700);
-    const [before, begun] = [deviceCounter(right, 'rx_packets'), performance.now()];
-    await sleep(seconds * 1000);
-    return ((deviceCounter(right, 'rx_packets') - before) * 1000) / (performance.now() - begun);
-  } finally {
-    await stop(child);
-  }
+  // It ends with its children only when all of them are told.
+  const running = generate(...inside(left, 'timeout', '--signal=INT', '--kill-after=1', `${seconds + 2}`, ...args));
+  const ended = running.catch(() => {});
+  await sleep(700);
+  const [before, begun] = [deviceCounter(right, 'rx_packets'), performance.now()];
+  await sleep(seconds * 1000);
+  const perSecond = ((deviceCounter(right, 'rx_packets') - before) * 1000) / (performance.now() - begun);
+  await ended;
+  return perSecond;
 };
 
 const frames: Contest = {

@@ -10,6 +10,7 @@ import { leastBytes } from '../../net/packet/frame/frame-template.ts';
 import type { Layer } from '../../net/packet/frame/layer.ts';
 import { chooseFrameSender } from '../../net/packet/frame-path.ts';
 import type { FrameSender } from '../../net/packet/frame-sender.ts';
+import type { ClockedPlaces } from '../../net/packet/outlet.ts';
 import { WallClock } from '../../net/packet/wall-clock.ts';
 import { payloadBytes } from '../../net/payload.ts';
 import { chooserOf } from '../../net/rotation.ts';
@@ -30,12 +31,10 @@ const sliceMs = 1;
 const gaugeMs = 100;
 const downRetryMs = 5;
 const batchCount = 128;
-// Less than anyone would notice, and enough for the event loop to turn before the next slice.
-const othersFirstMs = 0.03;
 // More would leave the nearer caches before they are sent.
 const mostAtOnce = 1024;
 // Where the way itself keeps the times of frames, it is given them so long before, unless they are few.
-const aheadMs = 80;
+const aheadMs = 60;
 const fewPerSecond = 2000;
 
 /** Sends the frames of all streams at the ordered rate. */
@@ -222,8 +221,7 @@ class StreamClient implements Run, Pausable, LoadChangeable {
     try {
       const isBehind = this.#work(now);
       if (this.#issued >= this.#limit && this.#first === this.#filled) this.#end();
-      else if (isBehind || (this.#pacer === undefined && !this.#isPaused && !this.#isWaiting))
-        this.#again.set(performance.now() + othersFirstMs);
+      else if (isBehind || (this.#pacer === undefined && !this.#isPaused && !this.#isWaiting)) this.#again.set(0);
     } catch (error) {
       this.#isOver = true;
       this.#done.reject(error);
@@ -254,21 +252,21 @@ class StreamClient implements Run, Pausable, LoadChangeable {
     const from = this.#filled;
     const until = isAhead ? performance.now() + aheadMs : now;
     const most = Math.min(isAhead ? places.count : from + mostAtOnce, places.count, from + this.#limit - this.#issued);
-    while (this.#filled < most) {
-      const due = this.#takeDue(until);
-      if (Number.isNaN(due)) break;
-      clocked?.setDue(this.#filled, isAhead ? due : 0);
-      this.#filled++;
-    }
+    if (this.#pacer === undefined) this.#filled = this.#isPaused ? from : most;
+    else this.#fillDue(this.#pacer, { most, until, clocked: isAhead ? clocked : undefined });
     this.#issued += this.#filled - from;
     this.#clock.read(performance.now());
     this.#composer?.compose(from, this.#filled, this.#clock);
   }
 
-  /** When the next frame is due, if it is until then; else NaN. */
-  #takeDue(until: number): number {
-    if (this.#pacer !== undefined) return this.#pacer.takeDue(until);
-    return this.#isPaused ? Number.NaN : 0;
+  /** Takes what is due. Times that places had before are over, and so do no harm. */
+  #fillDue(pacer: Pacer, wish: { most: number; until: number; clocked: ClockedPlaces | undefined }): void {
+    while (this.#filled < wish.most) {
+      const due = pacer.takeDue(wish.until);
+      if (Number.isNaN(due)) return;
+      wish.clocked?.setDue(this.#filled, due);
+      this.#filled++;
+    }
   }
 
   /** False when the interface takes no more for now. */

@@ -90,6 +90,11 @@ export class Composer {
   #choose(first: number, count: number): void {
     const { sizes, streams: end } = this.#parts;
     const { length } = sizes.sizes;
+    if (end === 1 && length === 1) {
+      // There is nothing to choose: the only stream has number 0, and so has the only template.
+      for (let place = first; place < first + count; place++) if (this.#held[place] !== 0) this.#hold(place, 0);
+      return;
+    }
     const { streams } = this.#row;
     const targets = this.#targetOfStream;
     const held = this.#held;

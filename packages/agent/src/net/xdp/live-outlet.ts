@@ -21,7 +21,7 @@ const placesFor = (count: number, bytes: number): number =>
 // Frames further apart than this leave one by one: others would wait for them.
 const denseNs = 4000;
 // A run cannot be ended, and between two of them frames become late: it is as long as everything else here can wait.
-const longestRunNs = 60e6;
+const longestRunNs = 40e6;
 const turnsToLearn = 50_000;
 
 /** Frames that a program in the kernel copies, stamps and sends, each at its time. */
