@@ -15,7 +15,7 @@ export interface Recording {
 }
 
 /** What tcpdump sees on loopback at a port while something happens, in a file. */
-export const record = async (port: number, happen: () => Promise<unknown>): Promise<Recording> => {
+const record = async (port: number, happen: () => Promise<unknown>): Promise<Recording> => {
   requireProgram('tcpdump');
   const folder = mkdtempSync(join(tmpdir(), 'rushhour-record-'));
   const file = join(folder, 'capture.pcap');

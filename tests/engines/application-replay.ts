@@ -9,7 +9,7 @@ export const parameterOf = (more: object) => ({
   ...more,
 });
 
-export const playOf = ({ file }: Recording, more: object = {}) => ({
+const playOf = ({ file }: Recording, more: object = {}) => ({
   ...{ name: 'recorded', capture: file, sessions: [{ sessionIndex: 0 }], speed: { mode: 'max' }, users: 1 },
   seed: 'a',
   timeoutMs: 2000,

@@ -16,7 +16,7 @@ import type { Script, ScriptSession } from './script.ts';
 import { Throttle } from './timing.ts';
 import { type LocalValues, localNameOf, type Turn, Values, ValuesEnded } from './values.ts';
 
-export interface CompanyDeps {
+interface CompanyDeps {
   readonly context: EngineContext<ApplicationClientConfig>;
   readonly sources: SourcePool;
   readonly transport: Transport;

@@ -11,13 +11,13 @@ const ahead = 3;
 const mostEntries = 200_000;
 
 /** A request that may come, and what is answered. */
-export interface Entry extends HttpExchange {
+interface Entry extends HttpExchange {
   readonly part: Part;
   readonly turn: Turn;
   served: number;
 }
 
-export interface Found {
+interface Found {
   readonly entry: Entry;
   readonly fault: Fault | undefined;
 }

@@ -17,7 +17,7 @@ export interface HttpMessage {
   readonly length: number;
 }
 
-export interface ParseOptions {
+interface ParseOptions {
   readonly kind: 'request' | 'response';
   /** Method of the request that is answered. */
   readonly method?: string | undefined;

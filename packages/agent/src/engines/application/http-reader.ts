@@ -1,7 +1,7 @@
 import type { Channel } from './channel.ts';
 import { type HttpMessage, NotHttp, parseMessage, statusOf } from './http-message.ts';
 
-export type Read =
+type Read =
   | { readonly message: HttpMessage }
   /** Why there is none. */
   | { readonly problem: 'timeout' | 'ended' | 'bad'; readonly text: string };

@@ -6,7 +6,7 @@ import { type HttpMessage, statusOf } from './http-message.ts';
 import { readMessage } from './http-reader.ts';
 import { pause, pauseOf } from './timing.ts';
 
-export interface HttpServiceDeps extends Pick<ConversationDeps, 'referee' | 'signal' | 'timeoutMs' | 'fail'> {
+interface HttpServiceDeps extends Pick<ConversationDeps, 'referee' | 'signal' | 'timeoutMs' | 'fail'> {
   readonly library: HttpLibrary;
 }
 

@@ -11,7 +11,7 @@ import type { Action, ScriptSession } from './script.ts';
 import { StreamChannel } from './stream-channel.ts';
 import { pause, pauseOf, type Throttle } from './timing.ts';
 
-export interface PerformanceDeps {
+interface PerformanceDeps {
   readonly config: ApplicationClientConfig;
   readonly transport: Transport;
   readonly referee: Referee;

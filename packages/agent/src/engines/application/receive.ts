@@ -7,7 +7,7 @@ const quietMs = 100;
 /** Longer steps are looked at once they are whole. */
 const earlyBytes = 65_536;
 
-export interface ReceiveWish {
+interface ReceiveWish {
   readonly round: Round;
   readonly session: number;
   readonly step: number;

@@ -23,7 +23,7 @@ export interface RecordedSession {
   readonly steps: readonly RecordedStep[];
 }
 
-export interface RecordingWish {
+interface RecordingWish {
   readonly capture: string;
   readonly clientIp: string;
   readonly sessions: readonly { readonly sessionIndex: number }[];

@@ -6,7 +6,7 @@ import type { ScriptSession } from './script.ts';
 const mostNotes = 20;
 
 /** Ends the run because of what was found. */
-export class TaskStopped extends Error {
+class TaskStopped extends Error {
   readonly code = 'MISMATCH';
 }
 

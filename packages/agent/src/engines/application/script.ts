@@ -4,7 +4,7 @@ import { type RecordedSession, type RecordedStep, readRecording } from './record
 import { isVarying } from './values.ts';
 
 /** A place of a step and the parameter, by its number, whose value goes there. */
-export interface Use {
+interface Use {
   readonly parameter: number;
   readonly offset: number;
   readonly length: number;

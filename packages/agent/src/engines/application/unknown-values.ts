@@ -12,7 +12,7 @@ const shapes: Record<LocalName, RegExp> = {
 };
 
 /** What a step looks like around values that only the other side knows. */
-export interface Pattern {
+interface Pattern {
   readonly names: readonly LocalName[];
   readonly regex: RegExp;
   /** The first byte that cannot belong to it. */

@@ -8,7 +8,7 @@ export interface Turn {
 }
 
 /** What only the end of a connection knows, or the clock of one side. */
-export const localNames = ['clientIp', 'clientPort', 'serverIp', 'serverPort', 'nowUnix', 'nowIso'] as const;
+const localNames = ['clientIp', 'clientPort', 'serverIp', 'serverPort', 'nowUnix', 'nowIso'] as const;
 export type LocalName = (typeof localNames)[number];
 export type LocalValues = Partial<Record<LocalName, string>>;
 
