@@ -5,7 +5,6 @@ import { type AgentProcess, metricOf, runToEnd, startSystem, until, untilStatus 
 // Runs inside the left namespace: the controller and the sender are here, the receiver is at the other end of the cable.
 const [, , address = '', otherNamespace = ''] = process.argv;
 
-const claimed = '10.99.0.77';
 const ownRoutes = () =>
   execFileSync('ip', ['-n', otherNamespace, 'route', 'show', 'table', 'local', 'proto', '213'], { encoding: 'utf8' });
 
@@ -46,7 +45,9 @@ try {
   const report = async (format: 'html' | 'csv' | 'junit') =>
     (await system.client.tasks.report({ params, query: { format } })).text();
   const events = await system.client.tasks.events({ params: { id: trials.id }, query: { type: 'progress' } });
-  const values = { ...ends, targets: [{ agent: { id: far.id }, ip: claimed }], packetsPerSecond: 100 };
+  const { data: network } = await system.client.networks.create({ body: { name: 'claimed', subnet: '10.99.0.76/30' } });
+  const targets = [{ agent: { id: far.id }, network: { id: network } }];
+  const values = { ...ends, targets, packetsPerSecond: 100 };
   const configuration = [{ plugin: { id: 7 }, values: { ...values, duration: { mode: 'time', seconds: 600 } } }];
   const { data: id } = await system.client.tasks.create({ body: { comment: 'killed', configuration } as never });
   await system.client.tasks.start({ params: { id } });
