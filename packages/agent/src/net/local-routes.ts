@@ -28,6 +28,7 @@ export const sweepLocalRoutes = async (): Promise<number> => {
   for (const version of [4, 6] as const) {
     const list = ip(version, 'route', 'show', 'table', 'local', 'proto', protocol);
     const { stdout } = await list.catch(() => ({ stdout: '' }));
+    if (stdout === '') continue;
     // Asked after the routes: whoever made one of them was there before it.
     const living = await livingOwners();
     for (const line of stdout.split('\n')) {
