@@ -14,6 +14,10 @@ const targets = [{ host: '127.0.0.1', port: 80 }];
 const listen = [{ port: 80 }];
 const client = { role: 'client', targets };
 const server = { role: 'server', listen };
+const replay = {
+  client: { ...client, script: '/script', targets: targets.map((target) => ({ ...target, place: 0 })) },
+  server: { ...server, answers: '/answers' },
+};
 
 describe('configuration of engines', () => {
   it.each([
@@ -28,6 +32,8 @@ describe('configuration of engines', () => {
     ['dns', { ...client, names: ['example.test'] }],
     ['dns', server],
     ['stateless-server', { listen }],
+    ['har-replay', { ...replay.client }],
+    ['har-replay', { ...replay.server }],
   ])('fills in everything that is left out: %s %j', (id, config) => {
     const filled = parseConfig(engineOf(id), config) as object;
     expect(Object.keys(filled).length).toBeGreaterThan(Object.keys(config).length);
@@ -50,7 +56,7 @@ describe('configuration of engines', () => {
     const attacks = new Set(['waf', 'cve-replay', 'malware-transfer', 'fuzzing', 'compromised-host']);
     for (const [id, engine] of engines) {
       if (id === 'stateless-server') continue;
-      const sides = attacks.has(id) ? attack : { client, server };
+      const sides = attacks.has(id) ? attack : id === 'har-replay' ? replay : { client, server };
       const config = parseConfig(engine, { ...sides.client, ...(id === 'dns' && { names: ['a.test'] }) });
       expect(engine.targetsOf(config)).toEqual(['127.0.0.1']);
       expect(engine.targetsOf(parseConfig(engine, sides.server))).toEqual([]);
