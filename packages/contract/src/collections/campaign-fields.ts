@@ -80,7 +80,7 @@ export const CampaignStep = Type.Object(
         dictionaryId: { ...Id, 'x-reference': 'dictionary' },
         fileID: { ...Id, 'x-reference': 'file', 'x-categories': ['malware'] },
       },
-      additionalProperties: true,
+      additionalProperties: {},
       description: 'Of the action; {{name}} stands for a parameter of the campaign',
     }),
     delayMs: milliseconds(3_600_000, 'Wait before each time'),

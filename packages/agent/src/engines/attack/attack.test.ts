@@ -298,3 +298,56 @@ it('the handshake of TLS names the host that an attempt asks for', async () => {
   expect(both.clients).toMatchObject([{ connect: 'ok', responseIsOurs: true }]);
   expect(names).toEqual(['shop.test']);
 });
+
+describe('HTTP/2', () => {
+  const asTwo = (attempt: ReturnType<typeof httpAttempt>) => {
+    if (attempt.exchange.protocol === 'http') for (const { request } of attempt.exchange.steps) request.version = '2';
+    return attempt;
+  };
+
+  it.each([false, true])('carries attempts and proves whose answers they are, by TLS: %s', async (isTls) => {
+    const port = freePort();
+    const place = { ...http(port), isTls };
+    const both = await runBothEnds({
+      attempts: [
+        asTwo(httpAttempt(0, '/?q=%3Cscript%3E')),
+        asTwo(httpAttempt(1, '/form', 'a=1')),
+        httpAttempt(2, '/one'),
+      ],
+      targets: [place],
+      listen: [place],
+      client: { timeoutMs: 2000, tls: { verify: false } },
+    });
+    expect(both.clients).toMatchObject(
+      [0, 1, 2].map(() => ({ connect: 'ok', end: 'response', status: 200, responseIsOurs: true, isComplete: true })),
+    );
+    expect(both.servers.filter(({ attempt }) => attempt !== null)).toMatchObject(
+      [0, 1, 2].map((attempt) => ({ attempt, seen: 'full', correlation: 'token' })),
+    );
+    expect(both.servers.map(({ sentSha256 }) => sentSha256)).toEqual(both.clients.map(({ rxSha256 }) => rxSha256));
+  });
+
+  it('tells a reset from a silence', async () => {
+    const port = freePort();
+    const device = await deviceBefore(port, (bytes, { client, way }) => {
+      if (way === 'there' && bytes.includes('PRI * HTTP/2.0')) {
+        if (resets) client.resetAndDestroy();
+        return undefined;
+      }
+      return bytes;
+    });
+    const seen = async () =>
+      (
+        await runBothEnds({
+          attempts: [asTwo(httpAttempt(0, '/a'))],
+          targets: [http(device.port)],
+          listen: [http(port)],
+        })
+      ).clients[0]?.end;
+    let resets = true;
+    expect(await seen()).toBe('reset');
+    resets = false;
+    expect(await seen()).toBe('timeout');
+    device.close();
+  });
+});

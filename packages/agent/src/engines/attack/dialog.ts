@@ -9,7 +9,7 @@ import type { AttackRoute, ClientScene } from './driver.ts';
 type Connect = ClientObservation['connect'];
 type End = ClientObservation['end'];
 
-const connectOf: Readonly<Record<string, Connect>> = {
+export const connectOf: Readonly<Record<string, Connect>> = {
   ECONNREFUSED: 'refused',
   ECONNRESET: 'refused',
   ETIMEDOUT: 'timeout',
@@ -20,7 +20,7 @@ const connectOf: Readonly<Record<string, Connect>> = {
   EPERM: 'unreachable',
 };
 
-const endOf = (code: string): End => {
+export const endOf = (code: string): End => {
   if (code === 'ECONNRESET' || code === 'EPIPE') return 'reset';
   if (code === 'ETIMEDOUT') return 'timeout';
   return /SSL|TLS|EPROTO/.test(code) ? 'alert' : 'reset';

@@ -3,7 +3,7 @@ import type { Scene } from '../driver.ts';
 import { proofOf } from '../proof.ts';
 import { answerHash, pairsOf, writeMessage } from './http-form.ts';
 
-interface Asked {
+export interface Asked {
   readonly token: string;
   readonly request: { readonly line: string; readonly body: Buffer };
   readonly scene: Scene;
@@ -18,28 +18,41 @@ const bodyOf = (answer: HttpAnswer, { token, request, scene }: Asked): Buffer =>
   return answer.body === undefined ? Buffer.from(textOf(token)) : scene.bytesOf(answer.body);
 };
 
+interface AnswerParts {
+  readonly status: number;
+  /** With what is added by ourselves. */
+  readonly headers: readonly { readonly name: string; readonly value: string }[];
+  readonly body: Buffer;
+  readonly hash: string;
+}
+
+const isBodiless = ({ status }: HttpAnswer, line: string) => status === 204 || status === 304 || /^HEAD /i.test(line);
+
 /** What our server answers: the same on both ends, so that a client knows it when it sees it. */
+export const answerParts = (answer: HttpAnswer, asked: Asked): AnswerParts => {
+  const { token, scene, request } = asked;
+  const { status } = answer;
+  const body = isBodiless(answer, request.line) ? Buffer.alloc(0) : bodyOf(answer, asked);
+  const own = new Set(answer.headers.map(({ name }) => name.trim().toLowerCase()));
+  const added = [
+    ...(scene.marker ? [{ name: 'X-Traffic-Test', value: `${token};${proofOf(scene.proofKey, token)}` }] : []),
+    { name: 'Content-Type', value: 'text/html; charset=utf-8' },
+  ].filter(({ name }) => !own.has(name.toLowerCase()));
+  const hash = answerHash(answer, { status, headers: pairsOf(answer.headers), body });
+  return { status, headers: [...added, ...answer.headers], body, hash };
+};
+
+/** The same as HTTP/1.1 writes it. */
 export const answerBytes = (answer: HttpAnswer, asked: Asked): { bytes: Buffer; hash: string; isLast: boolean } => {
-  const { token, scene } = asked;
-  const body = bodyOf(answer, asked);
-  const mark = [{ name: 'X-Traffic-Test', value: `${token};${proofOf(scene.proofKey, token)}` }];
-  const isBodiless = answer.status === 204 || answer.status === 304 || /^HEAD /i.test(asked.request.line);
+  const { keepAlive } = asked.scene;
+  const { status, headers, body, hash } = answerParts(answer, asked);
   const bytes = writeMessage({
-    startLine: `HTTP/1.1 ${answer.status} ${answer.status < 400 ? 'OK' : 'Error'}`,
-    headers: answer.headers,
-    body: isBodiless ? Buffer.alloc(0) : body,
-    isChunked: !isBodiless && answer.chunked === true,
-    added: [
-      ...(scene.marker ? mark : []),
-      { name: 'Content-Type', value: 'text/html; charset=utf-8' },
-      ...(scene.keepAlive ? [] : [{ name: 'Connection', value: 'close' }]),
-    ],
+    startLine: `HTTP/1.1 ${status} ${status < 400 ? 'OK' : 'Error'}`,
+    headers,
+    body,
+    isChunked: !isBodiless(answer, asked.request.line) && answer.chunked === true,
+    added: keepAlive ? [] : [{ name: 'Connection', value: 'close' }],
   });
-  const seen = isBodiless ? Buffer.alloc(0) : body;
-  const saysEnd = answer.headers.some(({ name, value }) => /^connection$/i.test(name) && /close/i.test(value));
-  return {
-    bytes,
-    isLast: !scene.keepAlive || saysEnd,
-    hash: answerHash(answer, { status: answer.status, headers: pairsOf(answer.headers), body: seen }),
-  };
+  const saysEnd = headers.some(({ name, value }) => /^connection$/i.test(name) && /close/i.test(value));
+  return { bytes, hash, isLast: !keepAlive || saysEnd };
 };

@@ -4,9 +4,11 @@ import type { Attempt, HttpExchange } from '@rushhour/protocol';
 import { Dialog } from '../dialog.ts';
 import type { AttackRoute, ClientScene, ClientSight, ProofSight } from '../driver.ts';
 import { joinedHash, proofOf, tokenOf } from '../proof.ts';
-import { answerBytes } from './http-answer.ts';
+import { type Asked, answerParts } from './http-answer.ts';
 import { answerHash, markerHeader, pairsOf, requestHash, statusIn, writeMessage } from './http-form.ts';
 import { type HttpMessage, HttpReader, headerIn } from './http-reader.ts';
+import { askHttp2 } from './http2-client.ts';
+import { plainHeaders } from './http2-form.ts';
 
 type Step = HttpExchange['steps'][number];
 
@@ -85,8 +87,57 @@ interface Told {
   excerpt: Buffer | undefined;
 }
 
-const isOurAnswer = (answer: HttpMessage, token: string, scene: ClientScene): boolean =>
+const isOurAnswer = (answer: Pick<HttpMessage, 'headers'>, token: string, scene: ClientScene): boolean =>
   headerIn(answer, markerHeader) === `${token};${proofOf(scene.proofKey, token)}`;
+
+interface Came extends Pick<HttpMessage, 'startLine' | 'headers' | 'body'> {
+  readonly status: number;
+}
+
+/** Whether an answer is the one that our server gives. */
+const judgeAnswer = (told: Told, { answer: expected }: Step, came: Came, asked: Asked): void => {
+  const hash = answerHash(expected, came);
+  const { hash: wanted } = answerParts(expected, asked);
+  told.received.push(hash);
+  told.status = came.status;
+  told.isOurs = isOurAnswer(came, asked.token, asked.scene as ClientScene) || hash === wanted;
+  if (told.isOurs && hash === wanted) return;
+  told.excerpt = Buffer.from(`${came.startLine}\n${came.body.toString('latin1', 0, excerptBytes)}`, 'latin1');
+};
+
+/** A step by HTTP/2, on a connection of its own. */
+const takeHttp2Step = async ({ attempt, route, scene, told }: Omit<Work, 'dialog'>, step: Step, index: number) => {
+  const token = tokenOf(scene.runToken, attempt.id, index);
+  const { method, path, headers } = step.request;
+  const body = step.request.body === undefined ? Buffer.alloc(0) : scene.bytesOf(step.request.body);
+  const line = `${method} ${path}`;
+  const host = headers.find(({ name }) => name.trim().toLowerCase() === 'host')?.value.trim();
+  const cookies = scene.cookies?.headerFor(hostOf(route));
+  told.sent.push(requestHash(step.request, { line, headers: pairsOf(headers), body }));
+  const sight = await askHttp2(
+    {
+      headers: {
+        ...{ ':method': method, ':path': path, ':scheme': route.isTls ? 'https' : 'http' },
+        ':authority': host ?? hostOf(route),
+        ...(scene.marker && { [markerHeader]: token }),
+        ...(cookies !== undefined && { cookie: cookies }),
+        ...plainHeaders(headers),
+      },
+      body,
+    },
+    route,
+    scene,
+  );
+  const { answer } = sight;
+  told.isComplete = sight.isComplete;
+  told.isAnswered = answer !== undefined;
+  if (answer !== undefined) {
+    scene.cookies?.put(hostOf(route), answer.headers);
+    const came = { ...answer, startLine: `HTTP/2 ${answer.status}` };
+    judgeAnswer(told, step, came, { token, request: { body, line }, scene });
+  }
+  return { dialog: { ...sight, sentBytes: sight.isComplete ? body.length + line.length : 0 }, goesOn: told.isOurs };
+};
 
 /** One step; false when there is no going on. */
 const takeStep = async ({ dialog, attempt, route, scene, told }: Work, step: Step, index: number): Promise<boolean> => {
@@ -104,14 +155,7 @@ const takeStep = async ({ dialog, attempt, route, scene, told }: Work, step: Ste
   told.isKept = false;
   if (answer === undefined) return false;
   scene.cookies?.put(hostOf(route), answer.headers);
-  const hash = answerHash(step.answer, { status: statusIn(answer), headers: answer.headers, body: answer.body });
-  const wanted = answerBytes(step.answer, { token, request: { body, line }, scene });
-  told.received.push(hash);
-  told.status = statusIn(answer);
-  told.isOurs = isOurAnswer(answer, token, scene) || hash === wanted.hash;
-  if (!told.isOurs || hash !== wanted.hash) {
-    told.excerpt = Buffer.from(`${answer.startLine}\n${answer.body.toString('latin1', 0, excerptBytes)}`, 'latin1');
-  }
+  judgeAnswer(told, step, { ...answer, status: statusIn(answer) }, { token, request: { body, line }, scene });
   told.isKept = scene.keepAlive && told.isOurs && answer.isKept && isPlain(step);
   return told.isOurs;
 };
@@ -128,6 +172,7 @@ interface Work {
 const carryStep = async (work: Omit<Work, 'dialog'>, step: Step, index: number) => {
   const { scene, told } = work;
   const route = { ...work.route, ...namedIn(step) };
+  if (step.request.version === '2') return takeHttp2Step({ ...work, route }, step, index);
   const kept = scene.keepAlive && isPlain(step) ? scene.kept.take(route) : undefined;
   const on = async (dialog: Dialog) => {
     dialog.begin();
@@ -155,7 +200,7 @@ export const attemptHttp = async (attempt: Attempt, route: AttackRoute, scene: C
   };
   let sentBytes = 0;
   let rxBytes = 0;
-  let last: Dialog | undefined;
+  let last: Sides | undefined;
   for (const [index, step] of steps.entries()) {
     if (step.delayMs !== undefined) await sleep(step.delayMs, undefined, { signal: scene.signal }).catch(() => {});
     const { dialog, goesOn } = await carryStep({ attempt, route, scene, told }, step, index);
@@ -164,10 +209,13 @@ export const attemptHttp = async (attempt: Attempt, route: AttackRoute, scene: C
     rxBytes += dialog.rxBytes;
     if (!goesOn) break;
   }
-  return { ...sightOf(last as Dialog, told), sentBytes, rxBytes };
+  return { ...sightOf(last as Sides, told), sentBytes, rxBytes };
 };
 
-const sightOf = ({ ip, port, connect, end, ttfbMs, ownError }: Dialog, told: Told) => ({
+/** What a connection saw, whatever it spoke. */
+type Sides = Pick<Dialog, 'ip' | 'port' | 'connect' | 'end' | 'ttfbMs' | 'ownError' | 'sentBytes' | 'rxBytes'>;
+
+const sightOf = ({ ip, port, connect, end, ttfbMs, ownError }: Sides, told: Told) => ({
   ...{ ip, port, connect, ttfbMs },
   isComplete: told.isComplete,
   sentSha256: joinedHash(told.sent),

@@ -1,22 +1,15 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
-import type { AttackListen, Attempt, HttpExchange } from '@rushhour/protocol';
+import type { AttackListen } from '@rushhour/protocol';
 import { closeServers, listenAll } from '../../../net/listen.ts';
 import type { AttackListener, ServerScene, ServerSight } from '../driver.ts';
-import { hashOfBytes, proofOf, tokenOf } from '../proof.ts';
+import { hashOfBytes, proofOf } from '../proof.ts';
 import { answerBytes } from './http-answer.ts';
-import { lineOf, markerHeader, requestHash, writeMessage } from './http-form.ts';
+import { writeMessage } from './http-form.ts';
 import { type HttpMessage, HttpReader, headerIn } from './http-reader.ts';
-
-type Step = HttpExchange['steps'][number];
-
-interface Known {
-  readonly attempt: Attempt;
-  readonly step: number;
-  readonly correlation: 'token' | 'content';
-}
-
-const proofPattern = /[?&]proof=([0-9a-f]{32})(?:&| |$)/;
+import { type Known, Recogniser } from './http-recogniser.ts';
+import { isHttp2Preface, receiveHttp2 } from './http2-server.ts';
+import { judgeRequest, nonceIn } from './judge-request.ts';
 
 /** Whether the other side means to ask more on this connection. */
 const isKept = (message: HttpMessage): boolean =>
@@ -33,43 +26,6 @@ const plainAnswer = (status: number, text: string): Buffer =>
       { name: 'Connection', value: 'close' },
     ],
   });
-
-/** Requests without a token are known by what they say; of several alike the first that has not come yet. */
-class Recogniser {
-  readonly #scene: ServerScene;
-  readonly #open = new Map<string, { attempt: Attempt; step: number }[]>();
-
-  constructor(service: string, scene: ServerScene) {
-    this.#scene = scene;
-    if (scene.marker) return;
-    for (const attempt of scene.attemptsOf(service)) {
-      if (attempt.exchange.protocol !== 'http') continue;
-      for (const [step, { request }] of attempt.exchange.steps.entries()) {
-        const body = request.body === undefined ? Buffer.alloc(0) : scene.bytesOf(request.body);
-        const key = this.#key(`${request.method} ${request.path}`, body);
-        this.#open.set(key, [...(this.#open.get(key) ?? []), { attempt, step }]);
-      }
-    }
-  }
-
-  find(message: Pick<HttpMessage, 'startLine' | 'headers' | 'body'>): Known | undefined {
-    const known = this.#scene.attemptOf(headerIn(message, markerHeader) ?? '');
-    if (known !== undefined) return { ...known, correlation: 'token' };
-    const alike = this.#open.get(this.#key(lineOf(message), message.body)) ?? [];
-    const exact = alike.findIndex(({ attempt, step }) => {
-      const { request } = (attempt.exchange as HttpExchange).steps[step] as Step;
-      const wanted = request.headers.map(({ name, value }) => `${name.trim().toLowerCase()}:${value.trim()}`);
-      const came = new Set(message.headers.map(([name, value]) => `${name}:${value}`));
-      return wanted.every((header) => came.has(header));
-    });
-    const [found] = alike.splice(Math.max(0, exact), 1);
-    return found && { ...found, correlation: 'content' };
-  }
-
-  #key(line: string, body: Buffer): string {
-    return `${line} ${hashOfBytes(body)}`;
-  }
-}
 
 /** One connection to our server. */
 class Visit {
@@ -121,6 +77,10 @@ class Visit {
   }
 
   #take(bytes: Buffer): void {
+    if (this.#messages === 0 && this.#reader.begun === undefined && isHttp2Preface(bytes)) {
+      this.#handOver(bytes);
+      return;
+    }
     try {
       for (const message of this.#reader.feed(bytes)) this.#answer(message);
     } catch {
@@ -128,9 +88,17 @@ class Visit {
     }
   }
 
+  /** What speaks HTTP/2 from its first word is somebody else's. */
+  #handOver(bytes: Buffer): void {
+    this.#isTold = true;
+    this.#socket.removeAllListeners('data').removeAllListeners('end').pause();
+    this.#socket.unshift(bytes);
+    receiveHttp2(this.#socket, { recogniser: this.#recogniser, scene: this.#scene, ends: this.#ends });
+  }
+
   #answer(message: HttpMessage): void {
     this.#messages += 1;
-    const nonce = proofPattern.exec(message.startLine)?.[1];
+    const nonce = nonceIn(message);
     if (nonce !== undefined) {
       this.#socket.end(plainAnswer(200, proofOf(this.#scene.proofKey, nonce)));
       return;
@@ -146,19 +114,11 @@ class Visit {
   }
 
   #answerKnown(message: HttpMessage, known: Known): void {
-    const { request, answer } = (known.attempt.exchange as HttpExchange).steps[known.step] as Step;
-    const scene = this.#scene;
-    const line = lineOf(message);
-    const rxSha256 = requestHash(request, { line, headers: message.headers, body: message.body });
-    const body = request.body === undefined ? Buffer.alloc(0) : scene.bytesOf(request.body);
-    const pairs = request.headers.map(({ name, value }) => [name.trim().toLowerCase(), value.trim()] as const);
-    const wanted = requestHash(request, { line: `${request.method} ${request.path}`, headers: pairs, body });
-    const token = tokenOf(scene.runToken, known.attempt.id, known.step);
-    // The answer is made from the request as it was meant, so that both ends expect the same.
-    const reply = answerBytes(answer, { token, request: { line: `${request.method} ${request.path}`, body }, scene });
+    const { seen, rxSha256, answer, asked } = judgeRequest(message, known, this.#scene);
+    const reply = answerBytes(answer, asked);
     const isSilent = answer.mode === 'silent';
     this.#record(known, {
-      seen: rxSha256 === wanted ? 'full' : 'modified',
+      seen,
       rxBytes: message.bytes,
       rxSha256,
       sentBytes: isSilent ? 0 : reply.bytes.length,
@@ -195,7 +155,8 @@ export const listenHttp = async (place: AttackListen, scene: ServerScene): Promi
   };
   const create = (): Server => {
     if (!place.isTls) return createServer({ allowHalfOpen: true, noDelay: true }, onVisit);
-    const server = createTlsServer(scene.tls, onVisit);
+    // HTTP/1.1 where the other side speaks both.
+    const server = createTlsServer({ ALPNProtocols: ['http/1.1', 'h2'], ...scene.tls }, onVisit);
     server.on('tlsClientError', () => {});
     return server;
   };

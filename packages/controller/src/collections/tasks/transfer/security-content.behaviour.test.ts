@@ -37,6 +37,11 @@ const beaconOf = (params: CampaignStep['params']): CampaignStep => ({
   ...{ idx: 0, requires: [], params },
 });
 
+const sprayOf = (dictionaryId: number) => ({
+  name: 'Of the task',
+  steps: [{ ...beaconOf({ dictionaryId, attempts: 3 }), action: 'login-spray', protocol: 'ftp', port: 21 }],
+});
+
 const storeContent = async ({ client, controller, agent }: Lab) => {
   const [near, far] = [await agent('near'), await agent('far')];
   const { data: words } = await client.dictionaries.create({
@@ -69,7 +74,13 @@ const storeContent = async ({ client, controller, agent }: Lab) => {
       comment: 'Security',
       configuration: [
         { plugin: { id: 16 }, values: { ...ends, cveReplayParams: { signatureIds, filter: { kev: true } } } },
-        { plugin: { id: 19 }, values: { ...ends, compromisedHostParams: { campaignIds: [1, campaign], parameters } } },
+        {
+          plugin: { id: 19 },
+          values: {
+            ...ends,
+            compromisedHostParams: { campaignIds: [1, campaign], parameters, campaign: sprayOf(words) },
+          },
+        },
       ] as never,
     },
   });
@@ -120,6 +131,9 @@ describe('signatures and campaigns of an exported task', () => {
       [campaign]: { every: '7' },
       1: { interval: '10' },
     });
+    const { steps } = (host?.['compromisedHostParams']?.['campaign'] ?? {}) as { steps?: { params: object }[] };
+    const [dictionaryId] = data.created['dictionaries'] ?? [];
+    expect(steps?.[0]?.params).toEqual({ dictionaryId, attempts: 3 });
     const { data: campaigns } = await elsewhere.client.compromisedHost.list({
       query: { id: [campaign], include: 'steps' },
     });

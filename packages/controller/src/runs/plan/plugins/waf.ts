@@ -55,12 +55,11 @@ const rotationOf = (wished: string): NonNullable<AttackPlan['addressRotation']> 
 const tellUnsupported = (scope: PlanScope, { http, modules }: Modules): void => {
   const tell = (message: string, ...parts: readonly (string | number)[]) =>
     scope.issues.caveat(pointerIn(scope, 'wafModules', ...parts), 'NOT_SUPPORTED', message);
-  if (http.versions.includes('2')) tell('HTTP/1.1 is used', 'http', 'versions');
   if (http.methods.length > 0) tell('the place of a payload decides the method', 'http', 'methods');
   modules.forEach(({ placeholders }, index) => {
     const unknown = placeholders.filter((place) => places[place] === undefined);
     if (unknown.length > 0) {
-      tell(`${unknown.join(', ')} cannot be carried by HTTP/1.1 and is left out`, 'modules', index, 'placeholders');
+      tell(`${unknown.join(', ')} cannot be carried and is left out`, 'modules', index, 'placeholders');
     }
   });
 };
@@ -70,7 +69,7 @@ const placeOptions = ({ http }: Modules, turn: number): PlaceOptions => {
   return {
     basePath: http.basePath,
     headers: [...(host === undefined ? [] : [{ name: 'Host', value: host }]), ...http.headers],
-    version: '1.1',
+    version: http.versions[turn % Math.max(1, http.versions.length)] ?? '1.1',
   };
 };
 

@@ -1,0 +1,137 @@
+import { type ClientHttp2Session, connect as connectHttp2, constants, type IncomingHttpHeaders } from 'node:http2';
+import { connect as connectTcp, type Socket } from 'node:net';
+import { connect as connectTls, type TLSSocket } from 'node:tls';
+import { codeOf } from '../../../net/error-kind.ts';
+import { isOwnSocketError } from '../../../net/strain-metrics.ts';
+import { connectOf, endOf } from '../dialog.ts';
+import type { AttackRoute, ClientScene, ClientSight } from '../driver.ts';
+
+/** An answer as it came. */
+export interface Http2Answer {
+  readonly status: number;
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly body: Buffer;
+}
+
+export interface Http2Request {
+  readonly headers: Readonly<Record<string, string | string[]>>;
+  readonly body: Buffer;
+}
+
+/** What came of one request; `answer` is there once it came to its end. */
+export interface Http2Sight extends Pick<ClientSight, 'ip' | 'port' | 'connect' | 'end' | 'ttfbMs' | 'rxBytes'> {
+  readonly answer: Http2Answer | undefined;
+  readonly isComplete: boolean;
+  readonly ownError: string | undefined;
+}
+
+interface Progress {
+  ip: string;
+  port: number;
+  connect: ClientSight['connect'];
+  end: ClientSight['end'];
+  ttfbMs: number;
+  rxBytes: number;
+  answer: Http2Answer | undefined;
+  isComplete: boolean;
+  ownError: string | undefined;
+}
+
+/** Opens a connection that speaks HTTP/2 at once: by TLS where it is agreed upon, else because both ends know. */
+const open = (route: AttackRoute, scene: ClientScene, progress: Progress): Socket => {
+  const { address, port, localAddress, localPort, isTls, serverName } = route;
+  const from = { ...(localAddress && { localAddress }), ...(localPort && { localPort }) };
+  const tcp = connectTcp({ host: address, port, noDelay: true, ...from });
+  tcp.on('connect', () => {
+    progress.ip = tcp.localAddress ?? '';
+    progress.port = tcp.localPort ?? 0;
+    progress.connect = isTls ? 'tls-failed' : 'ok';
+  });
+  if (!isTls) return tcp;
+  const named = serverName === undefined ? {} : { servername: serverName };
+  const tls = connectTls({ ...named, ...scene.tls, ALPNProtocols: ['h2'], socket: tcp });
+  tls.on('secureConnect', () => {
+    if (tls.alpnProtocol === 'h2') progress.connect = 'ok';
+    else tls.destroy(new Error('the other side does not speak HTTP/2'));
+  });
+  return tls;
+};
+
+const headersOf = (headers: IncomingHttpHeaders): Http2Answer['headers'] =>
+  Object.entries(headers)
+    .filter(([name]) => !name.startsWith(':'))
+    .flatMap(([name, value]) => [value ?? []].flat().map((one): [string, string] => [name, one.trim()]));
+
+/** Undefined when HTTP/2 has no way to say it. */
+const begin = (session: ClientHttp2Session, { headers, body }: Http2Request, progress: Progress) => {
+  try {
+    return session.request(headers, { endStream: body.length === 0 });
+  } catch (error) {
+    progress.ownError = codeOf(error as Error);
+    return undefined;
+  }
+};
+
+const exchange = (session: ClientHttp2Session, request: Http2Request, progress: Progress, done: () => void): void => {
+  const startedAt = performance.now();
+  const hasBody = request.body.length > 0;
+  const stream = begin(session, request, progress);
+  if (stream === undefined) {
+    done();
+    return;
+  }
+  const parts: Buffer[] = [];
+  stream.on('response', (headers) => {
+    progress.ttfbMs = performance.now() - startedAt;
+    stream.on('end', () => {
+      const status = Number(headers[':status'] ?? 0);
+      progress.answer = { status, headers: headersOf(headers), body: Buffer.concat(parts) };
+    });
+  });
+  stream.on('data', (part: Buffer) => {
+    progress.rxBytes += part.length;
+    parts.push(part);
+  });
+  stream.on('error', () => {
+    if (stream.rstCode !== constants.NGHTTP2_NO_ERROR) progress.end = 'reset';
+  });
+  stream.on('close', done);
+  if (hasBody) stream.end(request.body, () => (progress.isComplete = true));
+  else progress.isComplete = true;
+};
+
+/** One request on a connection of its own. It never throws for what the network does. */
+export const askHttp2 = async (request: Http2Request, route: AttackRoute, scene: ClientScene): Promise<Http2Sight> => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const progress: Progress = {
+    ...{ ip: '', port: 0, connect: 'none', end: 'none', ttfbMs: 0, rxBytes: 0 },
+    ...{ answer: undefined, isComplete: false, ownError: undefined },
+  };
+  const fail = (error: Error) => {
+    const code = codeOf(error);
+    if (isOwnSocketError(code)) progress.ownError = code;
+    if (progress.connect === 'none') progress.connect = connectOf[code] ?? 'unreachable';
+    else if (progress.end === 'none') progress.end = endOf(code);
+    resolve();
+  };
+  const timer = setTimeout(() => {
+    if (progress.connect === 'none') progress.connect = 'timeout';
+    else progress.end = 'timeout';
+    resolve();
+  }, route.timeoutMs);
+  const socket = open(route, scene, progress);
+  socket.on('error', fail);
+  const session = connectHttp2(`${route.isTls ? 'https' : 'http'}://peer.invalid`, {
+    createConnection: () => socket as TLSSocket,
+  });
+  session.on('error', fail);
+  session.on('connect', () => exchange(session, request, progress, resolve));
+  session.on('close', () => resolve());
+  scene.signal.addEventListener('abort', () => resolve(), { once: true });
+  await promise;
+  clearTimeout(timer);
+  if (progress.answer === undefined && progress.end === 'none' && progress.connect === 'ok') progress.end = 'fin';
+  session.destroy();
+  socket.destroy();
+  return { ...progress, end: progress.answer === undefined ? progress.end : 'response' };
+};
