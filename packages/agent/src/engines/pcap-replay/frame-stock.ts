@@ -54,6 +54,20 @@ export class FrameStock {
     }
   }
 
+  /** Makes several playings one, so that more frames can leave at once; `frames` of both sides make up a single one. */
+  repeat(times: number, frames: number): void {
+    const { count } = this;
+    for (let index = count; index < count * times; index++) {
+      const same = index % count;
+      this.starts.push(this.starts[same] as number);
+      this.lengths.push(this.lengths[same] as number);
+      this.order.push((this.order[index - count] as number) + frames);
+      this.totalBytes.push((this.totalBytes[index - 1] as number) + (this.lengths[same] as number));
+      this.openFlows.push(this.openFlows[same] as number);
+      this.places.push([]);
+    }
+  }
+
   /** Writes the MAC of the next hop into all frames that go there. */
   setNextHop(mac: Uint8Array): void {
     for (const start of this.starts) {

@@ -14,6 +14,8 @@ export interface PlayerWish {
   readonly timetable: Timetable | undefined;
   /** Frames of both sides in one playing. */
   readonly frames: number;
+  /** How many playings the stock holds. */
+  readonly copies: number;
   readonly part: Pick<ReplayPart, 'loops' | 'loopDelayMs' | 'renewEvery' | 'mostFrames'>;
   readonly samples: Samples;
   /** Only one side counts how often it was played. */
@@ -29,6 +31,11 @@ export class Player {
   readonly #over = Promise.withResolvers<void>();
   readonly #meters;
   readonly #dueMs: Float64Array;
+  /** Frames of this side in one playing, and of both sides in all that the stock holds. */
+  readonly #single: number;
+  readonly #frames: number;
+  /** Frames of both sides after which it ends. */
+  readonly #most: number;
   /** When the present playing began. */
   #begun = 0;
   #loop = 0;
@@ -42,7 +49,11 @@ export class Player {
     this.done = this.#over.promise;
     this.done.catch(() => {});
     this.#alarm = turnLoop.createAlarm(() => this.#turn());
-    const { samples, feed, timetable } = wish;
+    const { samples, feed, timetable, frames, copies, part } = wish;
+    this.#single = feed.stock.count / copies;
+    this.#frames = frames * copies;
+    const asked = part.loops === 0 ? Number.POSITIVE_INFINITY : part.loops * frames;
+    this.#most = Math.min(asked, part.mostFrames ?? Number.POSITIVE_INFINITY);
     this.#meters = {
       sent: samples.counter('pcap-replay.sent'),
       failed: samples.counter('pcap-replay.failed'),
@@ -140,34 +151,32 @@ export class Player {
     // Which of them were lost nobody says.
     this.#meters.txBytes.add(Math.round((bytes * (taken - lost)) / taken));
     this.#meters.flows.set(openFlows[last] as number);
+    if (this.#wish.countsLoops) {
+      this.#meters.loops.add(Math.floor((last + 1) / this.#single) - Math.floor(this.#next / this.#single));
+    }
     this.#next += taken;
   }
 
   /** Begins the next playing; false when that was the last. */
   #turnOver(now: number): boolean {
-    const { part, timetable, frames, feed, countsLoops } = this.#wish;
-    const isCut = this.#end < feed.stock.count;
-    if (!isCut && countsLoops) this.#meters.loops.add(1);
+    const { part, timetable, feed } = this.#wish;
     this.#loop++;
-    if (isCut || this.#loop === part.loops || this.#loop * frames >= (part.mostFrames ?? Number.POSITIVE_INFINITY)) {
-      this.stop();
-      return false;
-    }
     this.#begun = timetable === undefined ? now + part.loopDelayMs : this.#begun + timetable.loopMs;
     this.#next = 0;
     this.#end = this.#endOfLoop();
+    if (this.#end === 0) {
+      this.stop();
+      return false;
+    }
     if (part.renewEvery > 0) feed.turnTo(Math.floor(this.#loop / part.renewEvery));
     feed.rewind();
-    if (this.#end > 0) return true;
-    this.stop();
-    return false;
+    return true;
   }
 
   #endOfLoop(): number {
-    const { part, feed, frames } = this.#wish;
-    const left = (part.mostFrames ?? Number.POSITIVE_INFINITY) - this.#loop * frames;
-    const { order, count } = feed.stock;
-    if (left >= frames) return count;
+    const left = this.#most - this.#loop * this.#frames;
+    const { order, count } = this.#wish.feed.stock;
+    if (left >= this.#frames) return count;
     const end = order.findIndex((place) => place >= left);
     return end === -1 ? count : end;
   }

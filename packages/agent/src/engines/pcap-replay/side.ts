@@ -11,6 +11,7 @@ import { readScore, type Score } from './score.ts';
 const askAtStartMs = 5000;
 // Later than that the frames that were due meanwhile would leave in a burst.
 const latestMs = 100;
+const enoughFrames = 4096;
 
 export interface SideWish {
   readonly context: Pick<EngineContext<unknown>, 'samples' | 'note'>;
@@ -27,6 +28,8 @@ export class Side {
   readonly score: Score;
   readonly #wish: SideWish;
   readonly #feed: FrameFeed | undefined;
+  /** Playings that are sent as if they were one. */
+  readonly #copies: number;
   #player: Player | undefined;
   #isClosed = false;
 
@@ -35,7 +38,9 @@ export class Side {
     this.score = score;
     const { stock } = score;
     checkLength(wish, score);
+    this.#copies = copiesOf(wish.part, score);
     if (stock.count === 0) return;
+    stock.repeat(this.#copies, score.frames);
     const { device } = wish.path;
     const sizes = { count: placesFor(stock), bytes: Math.max(60, stock.longest) };
     const sender = chooseFrameSender({ path: wish.framePath, device, note: wish.context.note, ...sizes });
@@ -81,7 +86,7 @@ export class Side {
     const samples: Samples = context.samples;
     const { timetable, frames } = this.score;
     this.#player = new Player({
-      ...{ feed: this.#feed, timetable, frames, part, samples, countsLoops: role === 'client' },
+      ...{ feed: this.#feed, timetable, frames, part, samples, copies: this.#copies, countsLoops: role === 'client' },
       onDown: () => context.note(`the link of ${path.device.name} was down: frames that were due then were not sent`),
     });
     this.#player.start(origin);
@@ -98,6 +103,13 @@ export class Side {
     this.#feed?.close();
   }
 }
+
+/** Short captures that follow one another as fast as they can are made long: each way sends many frames best. */
+const copiesOf = ({ loops, loopDelayMs, renewEvery }: SideWish['part'], { stock, timetable }: Score): number => {
+  if (timetable !== undefined || loopDelayMs > 0 || renewEvery > 0 || stock.count === 0) return 1;
+  const wanted = Math.max(1, Math.floor(enoughFrames / stock.count));
+  return loops === 0 ? wanted : Math.min(loops, wanted);
+};
 
 const checkLength = ({ path, part }: SideWish, { stock }: Score): void => {
   const { mtu, name } = path.device;
