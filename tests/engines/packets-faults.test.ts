@@ -104,7 +104,7 @@ describe('an interface that fails under way', () => {
     expect(ownRoutes(cable.right)).toBe('');
   });
 
-  it('is told by echoes as well', async () => {
+  it('leaves echoes without an answer, and they are counted', async () => {
     const targets = [{ host: '10.99.0.2', port: 1 }];
     const order = {
       engine: 'icmp',
