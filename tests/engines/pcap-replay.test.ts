@@ -55,6 +55,9 @@ const startCapture = async ({ namespace, device }: Side, name: string) => {
   };
 };
 
+const medianOf = (values: readonly number[]): number =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] as number;
+
 const checks = ['tcp', 'udp', 'ip'].flatMap((protocol) => ['-o', `${protocol}.check_checksum:TRUE`]);
 const rowsOf = async (file: string, filter: string, ...fields: string[]): Promise<string[]> => {
   const wanted = ['-T', 'fields', '-E', 'occurrence=f', ...fields.flatMap((field) => ['-e', field])];
@@ -146,24 +149,26 @@ describe('a capture that is played over a cable', () => {
     const files = await Promise.all(tapes.map((tape) => tape.stop()));
     expect(client.outcome.error).toBeUndefined();
     const times = (await Promise.all(files.map((file) => rowsOf(file, 'ip', 'frame.time_epoch')))).flat();
-    const lateMs = times.map((time) => Number(time) * 1000 - startedAt).sort((a, b) => a - b);
-    expect(lateMs).toHaveLength(20);
-    // One packet each 10 ms, the client's and the server's in turn as they were recorded.
-    for (const [index, late] of lateMs.entries()) expect(Math.abs(late - index * 10)).toBeLessThan(8);
+    const arrivedMs = times.map((time) => Number(time) * 1000 - startedAt).sort((a, b) => a - b);
+    expect(arrivedMs).toHaveLength(20);
+    // One packet each 10 ms, the client's and the server's in turn as they were recorded; a busy machine delays single ones.
+    const lateMs = arrivedMs.map((arrived, index) => arrived - index * 10);
+    expect(Math.min(...lateMs)).toBeGreaterThan(-2);
+    expect(medianOf(lateMs)).toBeLessThan(8);
   });
 
   it('is sent at a rate of frames or bits, both directions together', { retry: 2 }, async () => {
-    const lengthOf = async (speed: object) => {
+    const halfMs = async (speed: object) => {
       const tape = await startCapture(cable.right, 'rate.pcap');
       const { client } = await play('imix.pcap', { speed });
-      const rows = await rowsOf(await tape.stop(), 'udp', 'frame.time_epoch');
-      expect(client.counter('pcap-replay.sent')).toBe(600);
-      return (Number(rows.at(-1)) - Number(rows[0])) * 1000;
+      const times = (await rowsOf(await tape.stop(), 'udp', 'frame.time_epoch')).map((time) => Number(time) * 1000);
+      expect([client.counter('pcap-replay.sent'), times.length]).toEqual([600, 600]);
+      return medianOf(times.slice(300).map((time, index) => time - (times[index] as number)));
     };
-    expect(Math.abs((await lengthOf({ mode: 'pps', value: 1000 })) - 599)).toBeLessThan(6);
-    // 50 times 12 packets of 64 × 7 + 594 × 4 + 1518 bytes with their headers and check sequence.
-    const bits = 50 * (7 * 68 + 4 * 594 + 1518) * 8 - 1518 * 8;
-    expect(Math.abs((await lengthOf({ mode: 'bps', value: 4e6 })) - (bits / 4e6) * 1000)).toBeLessThan(6);
+    expect(Math.abs((await halfMs({ mode: 'pps', value: 1000 })) - 300)).toBeLessThan(2);
+    // 25 times 12 packets: 7 of 68, 4 of 594 and one of 1518 bytes with headers and check sequence.
+    const bits = 25 * (7 * 68 + 4 * 594 + 1518) * 8;
+    expect(Math.abs((await halfMs({ mode: 'bps', value: 4e6 })) - (bits / 4e6) * 1000)).toBeLessThan(2);
   });
 
   it('can keep its addresses where they are allowed, and is refused where they are not', async () => {
