@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,30 +16,42 @@ export interface Recording {
 }
 
 /** What tcpdump sees on loopback at a port while something happens, in a file. */
-const record = async (port: number, happen: () => Promise<unknown>): Promise<Recording> => {
+export const record = async (port: number, happen: () => Promise<unknown>): Promise<Recording> => {
   requireProgram('tcpdump');
   const folder = mkdtempSync(join(tmpdir(), 'rushhour-record-'));
   const file = join(folder, 'capture.pcap');
-  const dump = spawn('tcpdump', ['-i', 'lo', '-U', '-s', '0', '-w', file, `port ${port}`], {
+  const dump = spawn('tcpdump', ['-i', 'lo', '-U', '-B', '65536', '-s', '0', '-w', file, `port ${port}`], {
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   let said = '';
   dump.stderr.on('data', (text) => (said += text));
   while (!said.includes('listening on')) await Promise.race([once(dump.stderr, 'data'), sleep(100)]);
   await happen();
-  await untilQuiet(file);
+  const whole = await untilMarked(file, port);
   await stopProcess(dump);
+  writeFileSync(file, whole);
   return { folder, file, port };
 };
 
-/** tcpdump writes a little later than packets pass. */
-const untilQuiet = async (file: string): Promise<void> => {
-  let before = -1;
-  for (;;) {
-    await sleep(150);
-    const { length } = readFileSync(file);
-    if (length === before && length > 24) return;
-    before = length;
+const marker = Buffer.from('end of the recording');
+const [fileHeadBytes, recordHeadBytes] = [24, 16];
+
+/** tcpdump writes later than packets pass: a last packet tells that all before it are there. It is cut off again. */
+const untilMarked = async (file: string, port: number): Promise<Buffer> => {
+  const socket = createSocket('udp4');
+  try {
+    for (;;) {
+      socket.send(marker, port, '127.0.0.1');
+      await sleep(100);
+      const bytes = readFileSync(file);
+      const end = bytes.indexOf(marker);
+      if (end < 0) continue;
+      let at = fileHeadBytes;
+      for (let next = at; next < end; next += recordHeadBytes + bytes.readUInt32LE(next + 8)) at = next;
+      return bytes.subarray(0, at);
+    }
+  } finally {
+    socket.close();
   }
 };
 

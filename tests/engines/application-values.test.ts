@@ -181,12 +181,12 @@ describe('users', () => {
       share: { iterations: 0, load: { rate: 20 } },
       duration: { seconds: 1.5 },
     });
-    expect(client.counter('application.ok')).toBeGreaterThanOrEqual(50);
+    expect(client.counter('application.ok')).toBeGreaterThanOrEqual(30);
     expect(client.counter('application.ok')).toBeLessThanOrEqual(60);
     expect(client.gauge('application.targetLoad')).toBe(20);
   });
 
-  it('keep the pauses that were recorded, so many times as fast, or a rate', async () => {
+  it('keep to a rate of bits a second where that is ordered', async () => {
     const began = performance.now();
     const { client } = await overheard({
       play: { ...both, speed: { mode: 'bps', value: 16_000 } },
