@@ -1,4 +1,6 @@
 import { createServer } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
+import { createSelfSigned } from '@rushhour/agent';
 import { describe, expect, it } from 'vitest';
 import { harOf, type Shown } from '../../packages/controller/src/har/testing/har-fixture.ts';
 import { allOk, compiledFiles, counts, exact, play, serve, undo } from './har-recording.ts';
@@ -229,6 +231,29 @@ describe('a recording between two agents', () => {
 });
 
 describe('the playing side', () => {
+  it('resumes TLS sessions where that is wanted', async () => {
+    const site = harOf({ url: 'https://a.test/1', text: 'x' }, { url: 'https://a.test/2', atMs: 900, text: 'y' });
+    const resumed = async (resumption: string, version: string) => {
+      const port = await freePort();
+      const { certificate: cert, privateKey: key } = createSelfSigned(['a.test']);
+      const seen: boolean[] = [];
+      const answering = createSecureServer({ cert, key }, (_, reply) => reply.end('x'))
+        .on('secureConnection', (socket) => seen.push(socket.isSessionReused()))
+        .listen(port, '127.0.0.1');
+      undo.push(() => answering.close());
+      const { script } = compiledFiles(site, { timing: 'none' });
+      const tls = { resumption, versions: [version] };
+      const targets = [{ host: '127.0.0.1', port, place: 0 }];
+      const config = { role: 'client', targets, script, tls, connections: 'perEntry', iterations: 2 };
+      const run = await runOrder({ engine: 'har-replay', config, duration: { mode: 'continuous' } });
+      expect(run.counter('har-replay.ok')).toBe(4);
+      return seen;
+    };
+    expect(await resumed('none', '1.3')).toEqual([false, false, false, false]);
+    expect(await resumed('psk', '1.3')).toEqual([false, true, true, true]);
+    expect(await resumed('ticket', '1.2')).toEqual([false, true, true, true]);
+  });
+
   it('shares its users among cores', async () => {
     const { port, script } = await serve(harOf({ url: 'http://a.test/', text: 'x' }));
     const config = { role: 'client', targets: [{ host: '127.0.0.1', port, place: 0 }], script, iterations: 2 };

@@ -82,17 +82,24 @@ class ReplayClient implements Run {
     const findWay = createWays({ config, origins: script.origins, sources: this.#sources, addressOf });
     const tls = clientTlsOptions(config.tls, []);
     const meters = this.#meters;
-    const open = (user: number) => async (origin: number) => {
-      const lane = await dial({
-        route: findWay(origin, user),
-        origin: script.origins[origin] as HarOrigin,
-        tls,
-        counters: meters,
-        timeoutMs: config.timeoutMs,
-        signal: this.#over.signal,
-      });
-      meters.connections.add(1);
-      return lane;
+    const { signal } = this.#over;
+    const open = (place: number) => {
+      const sessions = config.tls.resumption === 'none' ? undefined : new Map<HarOrigin, Buffer>();
+      const { timeoutMs } = config;
+      return async (index: number) => {
+        const origin = script.origins[index] as HarOrigin;
+        const lane = await dial({
+          route: findWay(index, place),
+          origin,
+          tls,
+          sessions,
+          counters: meters,
+          timeoutMs,
+          signal,
+        });
+        meters.connections.add(1);
+        return lane;
+      };
     };
     return {
       config,

@@ -12,6 +12,8 @@ export interface DialOptions {
   readonly origin: HarOrigin;
   /** Without protocols and name, which are those of the origin. */
   readonly tls: ConnectionOptions;
+  /** TLS sessions to resume, by origin; undefined when each begins anew. */
+  readonly sessions: Map<HarOrigin, Buffer> | undefined;
   readonly counters: ByteCounters;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
@@ -24,17 +26,20 @@ interface Opening {
   readonly ready: string;
 }
 
-const open = ({ route, origin, tls }: DialOptions): Opening => {
+const open = ({ route, origin, tls, sessions }: DialOptions): Opening => {
   const { address, ...from } = route;
   const tcp = connectTcp({ host: address, noDelay: true, ...from });
   if (!origin.isTls) return { socket: tcp, tcp, ready: 'connect' };
   const servername = tls.servername ?? (isIP(origin.host) === 0 ? origin.host : undefined);
+  const session = sessions?.get(origin);
   const socket = connectTls({
     ...tls,
     socket: tcp,
     ALPNProtocols: origin.version === '2' ? ['h2', 'http/1.1'] : ['http/1.1'],
     ...(servername !== undefined && { servername }),
+    ...(session && { session }),
   });
+  if (sessions !== undefined) socket.on('session', (ticket) => sessions.set(origin, ticket));
   return { socket, tcp, ready: 'secureConnect' };
 };
 
