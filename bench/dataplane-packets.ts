@@ -15,7 +15,7 @@ const nobody = '02:00:00:00:00:99';
 const port = 15_009;
 
 /** A cable whose far end sees frames in a program of XDP: only then does the near end take such frames. */
-const createXdpCable = async (): Promise<Cable> => {
+export const createXdpCable = async (): Promise<Cable> => {
   const cable = createCable();
   const child = answer(
     ...inside(cable.right, process.execPath, scriptOf('./dataplane-far-end.ts'), cable.right.device),

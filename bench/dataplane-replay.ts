@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { CaptureWriter, ethernetFrame, udpPacket } from '@rushhour/pcap';
 import { createCable, type Side } from '../tests/engines/namespaces.ts';
 import { type Contest, generate, seconds } from './dataplane-contest.ts';
+import { createXdpCable } from './dataplane-packets.ts';
 
 const orderScript = fileURLToPath(new URL('./dataplane-order.ts', import.meta.url));
 const packets = 1200;
@@ -49,18 +50,16 @@ const contest: Contest = {
     const folder = mkdtempSync(join(tmpdir(), 'rushhour-bench-'));
     const file = join(folder, 'imix.pcap');
     writeFileSync(file, imixCapture());
-    const cable = createCable();
-    // Without it a virtual cable takes no frames of XDP.
-    cable.right.run('ethtool', '-K', cable.right.device, 'gro', 'on');
+    const [plain, xdp] = [createCable(), await createXdpCable()];
     return {
       contenders: {
-        tcpreplay: () => tcpreplay(cable.left, file),
-        sendmmsg: () => ours(cable.left, file, 'af_packet'),
-        afXdp: () => ours(cable.left, file, 'af_xdp'),
-        liveFrames: () => ours(cable.left, file, 'xdp'),
+        tcpreplay: () => tcpreplay(plain.left, file),
+        sendmmsg: () => ours(plain.left, file, 'af_packet'),
+        afXdp: () => ours(plain.left, file, 'af_xdp'),
+        liveFrames: () => ours(xdp.left, file, 'xdp'),
       },
       async close() {
-        cable.remove();
+        for (const cable of [plain, xdp]) cable.remove();
         rmSync(folder, { recursive: true, force: true });
       },
     };

@@ -11,7 +11,7 @@ import { readScore, type Score } from './score.ts';
 const askAtStartMs = 5000;
 // Later than that the frames that were due meanwhile would leave in a burst.
 const latestMs = 100;
-const enoughFrames = 4096;
+const enoughFrames = 1024;
 
 export interface SideWish {
   readonly context: Pick<EngineContext<unknown>, 'samples' | 'note'>;
@@ -42,7 +42,8 @@ export class Side {
     if (stock.count === 0) return;
     stock.repeat(this.#copies, score.frames);
     const { device } = wish.path;
-    const sizes = { count: placesFor(stock), bytes: Math.max(60, stock.longest) };
+    const { isCaptured } = wish.context.host;
+    const sizes = { count: placesFor(stock), bytes: Math.max(60, stock.longest), isCaptured };
     const sender = chooseFrameSender({ path: wish.framePath, device, note: wish.context.note, ...sizes });
     this.#feed = new FrameFeed(stock, sender, { pool: wish.ends.clients, clients: score.clients });
   }
