@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startSystem, until, untilStatus } from '../system/system.ts';
+import { metricOf, startSystem, until, untilStatus } from '../system/system.ts';
 
 // Runs inside the left namespace: the controller and the sender are here, the receiver is at the other end of the cable.
 // Dumps are left in the folder that is given; what the API said of them is printed.
@@ -126,6 +126,14 @@ try {
   const { data: unableResult } = await client.tasks.run({ params: unable, query: {} });
   await collect('unable', unable, 1);
 
+  const frames = task(2, { packetsPerSecond: 500, frameSize: 200, maxStreams: 4 }, { enabled: true });
+  const streamed = await runToEnd({
+    ...frames,
+    configuration: frames.configuration.map((entry) => ({ ...entry, plugin: { id: 7 } })),
+  });
+  const { data: streamResult } = await client.tasks.run({ params: streamed, query: { full: true } });
+  const streamDumps = await collect('stream', streamed, 2);
+
   const killed = await start(task(30, small, { enabled: true }));
   await until('packets before the kill', async () =>
     (await listed(killed)).some((dump) => dump.agentID === far.id && dump.packets > 100),
@@ -156,6 +164,7 @@ try {
     first: firstDumps,
     newest: newestDumps,
     unable: { status: unableResult.status, validity: unableResult.validity, events: unableEvents },
+    stream: { sent: metricOf(streamResult, 'client', 'stream.sent')?.['sum'], dumps: streamDumps },
     killed: killedDumps,
     removed: { keptAtFirst, isSwept },
   };

@@ -32,6 +32,7 @@ interface Seen {
     validity: { valid: boolean; reasons: string[] };
     events: { type: string; message: string }[];
   };
+  readonly stream: { sent: number; dumps: StoredDump[] };
   readonly killed: StoredDump[];
   readonly removed: { keptAtFirst: boolean; isSwept: boolean };
 }
@@ -95,8 +96,8 @@ const read = (file: string) => {
 /** The packets of the task itself. */
 const trafficIn = async (file: string) => (await read(file)).packets.filter(({ port }) => port === '15002');
 
-const allOf = ({ whole, switched, first, newest, killed }: Seen) =>
-  [whole, switched.dumps, first, newest, killed].flat();
+const allOf = ({ whole, switched, first, newest, stream, killed }: Seen) =>
+  [whole, switched.dumps, first, newest, stream.dumps, killed].flat();
 
 describe('packet dumps', () => {
   it('are read by tshark without a word of complaint, hold the traffic and nothing else, and are what the list says', async () => {
@@ -174,6 +175,14 @@ describe('packet dumps', () => {
     expect(status).toBe(7);
     expect(validity).toMatchObject({ valid: true, reasons: [expect.stringContaining('cap_net_raw')] });
     expect(events.find(({ type }) => type === 'captureFailed')?.message).toContain('cap_net_raw');
+  });
+
+  it('hold the frames that an engine puts on the wire itself, on both sides', async () => {
+    expect(seen.stream.sent).toBeGreaterThan(500);
+    for (const { file } of seen.stream.dumps) {
+      const frames = (await read(file)).packets.filter(({ port }) => port === '15009');
+      expect(frames).toHaveLength(seen.stream.sent);
+    }
   });
 
   it('survive the agent that is killed while it captures', async () => {

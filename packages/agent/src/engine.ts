@@ -12,6 +12,8 @@ export interface Host {
   readonly isNetAdmin: boolean;
   /** The addresses of the machine's own interfaces. */
   readonly addresses: readonly string[];
+  /** Packets of the run are captured here: what is sent must pass where captures look. */
+  readonly isCaptured?: boolean;
 }
 
 /** Whether an engine can run on a machine, which way it would take, and if it cannot, why. */

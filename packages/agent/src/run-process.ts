@@ -46,7 +46,7 @@ const prepare = (message: Extract<ToChild, { type: 'prepare' }>) => {
     report({ type: 'prepareFailed', problems });
     leave();
   } else {
-    orders = new RunOrders(resolved, { engines, host: describeHost(), report });
+    orders = new RunOrders(resolved, { engines, host: { ...describeHost(), isCaptured: message.isCaptured }, report });
     void orders.ended.then(leave);
   }
 };

@@ -46,7 +46,7 @@ export const rehearse = async (
     problems ??= ofAll(orders, 'TIMEOUT', `not prepared within ${patienceMs / 1000} s`);
     child.kill();
   }, patienceMs);
-  child.send({ type: 'prepare', orders, files, silenceMs });
+  child.send({ type: 'prepare', orders, files, silenceMs, isCaptured: false });
   await exited.promise;
   clearTimeout(timer);
   return (problems ?? []).map((problem) => ({ ...problem, code: codeNames[problem.code] ?? problem.code }));

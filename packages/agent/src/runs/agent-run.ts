@@ -176,7 +176,7 @@ export class AgentRun {
     });
     this.#log.info(`prepares ${orders.length} orders in process ${this.#child.pid}`);
     const silenceMs = this.#deps.limits().deadManMs + childPatienceMs;
-    this.#child.send({ type: 'prepare', orders, files, silenceMs });
+    this.#child.send({ type: 'prepare', orders, files, silenceMs, isCaptured: this.#capture !== undefined });
   }
 
   #stopChild(child: RunChild, mode: StopMode, orders: readonly number[]): void {

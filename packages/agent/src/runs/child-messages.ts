@@ -17,6 +17,8 @@ export type ToChild =
       readonly files: ReadonlyMap<string, string>;
       /** When the agent itself is silent for so long, the process ends its traffic. */
       readonly silenceMs: number;
+      /** Packets of the run are captured here. */
+      readonly isCaptured: boolean;
     }
   | { readonly type: 'start'; readonly at: number }
   | { readonly type: 'pause' | 'resume' | 'alive' }

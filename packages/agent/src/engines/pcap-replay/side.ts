@@ -14,7 +14,7 @@ const latestMs = 100;
 const enoughFrames = 1024;
 
 export interface SideWish {
-  readonly context: Pick<EngineContext<unknown>, 'samples' | 'note'>;
+  readonly context: Pick<EngineContext<unknown>, 'samples' | 'note' | 'host'>;
   readonly part: Omit<ReplayPart, 'startAfterMs'>;
   readonly role: 'client' | 'server';
   readonly path: ReplayPath;

@@ -32,6 +32,10 @@ export const chooseFrameSender = ({ path = 'auto', device, note, ...sizes }: Fra
   const reasons: string[] = [];
   for (const step of ladder) {
     if (path !== 'auto' && step.path !== path) continue;
+    if (path === 'auto' && sizes.isCaptured && step.path !== 'af_packet') {
+      reasons.push(`captures do not see frames of ${step.path}`);
+      continue;
+    }
     try {
       const outlet = step.open(device, sizes);
       if (reasons.length > 0) note(`frames by ${outlet.way}: ${reasons.join('; ')}`);

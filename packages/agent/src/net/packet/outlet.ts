@@ -46,4 +46,6 @@ export interface OutletSizes {
   readonly count: number;
   /** Of the longest frame. */
   readonly bytes: number;
+  /** Captures on this machine must see the frames, which only a packet socket can do. */
+  readonly isCaptured?: boolean | undefined;
 }

@@ -5,8 +5,8 @@ import type { Outlet, OutletSizes } from './outlet.ts';
 import { openSender } from './packet-socket.ts';
 
 /** Frames by a packet socket, many in one call: works wherever frames can be sent at all. */
-export const openPacketOutlet = (device: Device, sizes: OutletSizes): Outlet => {
-  const fd = openSender(device);
+export const openPacketOutlet = (device: Device, { isCaptured, ...sizes }: OutletSizes): Outlet => {
+  const fd = openSender(device, isCaptured);
   const places = new FrameBatch(sizes);
   return {
     way: 'packet socket',

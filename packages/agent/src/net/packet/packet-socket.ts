@@ -74,11 +74,11 @@ const bindTo = (fd: number, device: Device, protocol: number): void => {
   if (libc.bind(fd, memory.addressOf(0, addressBytes), addressBytes) < 0) throw new SystemError('bind', libc.errno());
 };
 
-/** A socket that puts whole frames on the wire and receives none. */
-export const openSender = (device: Device): number =>
+/** A socket that puts whole frames on the wire and receives none. With `isCaptured` captures on this machine see them. */
+export const openSender = (device: Device, isCaptured = false): number =>
   configured(openSocket(familyPacket, socketRaw), (fd) => {
     // Frames go to the card at once: a queue of the system would blur the times at which they leave.
-    setPacketOption(fd, packetOption.bypassQueue, 1);
+    setPacketOption(fd, packetOption.bypassQueue, isCaptured ? 0 : 1);
     bindTo(fd, device, 0);
   });
 
