@@ -1,5 +1,6 @@
 import { taskReferences } from '@rushhour/contract';
 import type { TaskOperations } from '../ai/approvals-tasks.ts';
+import { digestOf } from '../ai/digest.ts';
 import { secretHash, type TaskDependencies } from '../ai/digest-subject.ts';
 import type { Runs } from '../runs/create-runs.ts';
 import { withSmartLists } from '../runs/plan/smart-lists.ts';
@@ -14,6 +15,7 @@ import { fillTemplate } from './task-templates/fill.ts';
 import { issuesOfUnknown } from './tasks/check/check-definition.ts';
 import { referenceIssues } from './tasks/check/reference-rules.ts';
 import { removeTask } from './tasks/removal.ts';
+import type { PartsOf } from './tasks/transfer/kinds/travelling.ts';
 import { gatherTask } from './tasks/transfer/plan.ts';
 import { conflictsWith } from './tasks/validate-conflicts.ts';
 import { createTask } from './tasks/write-task.ts';
@@ -28,11 +30,14 @@ const secretIn = async (executor: Executor, { secrets }: Store, kind: string, id
   return tunnel === undefined || tunnel.secrets === '' ? '' : JSON.stringify(openParams(tunnel, secrets));
 };
 
-/** A fingerprint leaves out what a controller says of a signature; whether it may be played depends on it. */
-const standingOf = (kind: string, parts: object) => {
-  if (kind !== 'cveSignatures') return '';
-  const { safety, enabled } = (parts as { signature: { safety: string; enabled: boolean } }).signature;
-  return ` ${safety} ${enabled}`;
+/** What a signature sends, and whether it may be played. A fingerprint holds its name as well, and not the latter. */
+const markOf = ({ kind, fingerprint, parts }: Gathered['records'][number]) => {
+  if (kind !== 'cveSignatures') return fingerprint;
+  const { signature } = parts as PartsOf<'cveSignatures'>;
+  const { requests, responses, variables, payloads, combine, maxAttempts, expect } = signature;
+  const { protocol, direction, safety, enabled } = signature;
+  const content = { requests, responses, variables, payloads, combine, maxAttempts, expect };
+  return digestOf({ ...content, protocol, direction, safety, enabled });
 };
 
 const fingerprintsOf = async (executor: Executor, store: Store, { records, missing }: Gathered) => {
@@ -40,8 +45,9 @@ const fingerprintsOf = async (executor: Executor, store: Store, { records, missi
   const put = (kind: string, id: number, fingerprint: string) => {
     found[kind] = { ...found[kind], [id]: fingerprint };
   };
-  for (const { kind, id, fingerprint, parts } of records) {
-    const mark = fingerprint + standingOf(kind, parts);
+  for (const record of records) {
+    const { kind, id } = record;
+    const mark = markOf(record);
     const secret = await secretIn(executor, store, kind, id);
     put(kind, id, secret === '' ? mark : `${mark} ${secretHash(store.secrets, secret)}`);
   }
