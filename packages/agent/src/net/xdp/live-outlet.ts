@@ -21,7 +21,7 @@ const placesFor = (count: number, bytes: number): number =>
 // Frames further apart than this leave one by one: others would wait for them.
 const denseNs = 4000;
 // A run cannot be ended, and between two of them frames become late: it is as long as everything else here can wait.
-const longestRunNs = 40e6;
+const longestRunNs = 60e6;
 const turnsToLearn = 50_000;
 
 /** Frames that a program in the kernel copies, stamps and sends, each at its time. */
@@ -33,7 +33,7 @@ class LiveOutlet implements Outlet {
   readonly #run: LiveRun;
   readonly #wall = new WallClock();
   /** What it costs to find out that it is not yet time; learnt as runs are made. */
-  #turnNs = 110;
+  #turnNs = 200;
 
   constructor(device: Device, { count, bytes }: OutletSizes) {
     const mostBytes = Math.max(bytes, leastLiveBytes);
@@ -96,7 +96,9 @@ class LiveOutlet implements Outlet {
 
   #turnsOf(first: number, end: number): number {
     const last = this.places.dueNs(end - 1);
-    const waitNs = last === 0 ? 0 : last - this.places.clockAt(performance.now());
+    if (last === 0) return end - first;
+    // Frames that are late keep their distances, too.
+    const waitNs = Math.max(last - this.places.clockAt(performance.now()), last - this.places.dueNs(first));
     return end - first + Math.ceil(Math.min(longestRunNs, Math.max(0, waitNs)) / this.#turnNs);
   }
 }

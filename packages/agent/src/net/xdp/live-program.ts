@@ -10,6 +10,8 @@ export const runAt = {
   seconds: ledgerAt.own + 24,
   nanoseconds: ledgerAt.own + 32,
   stampSum: ledgerAt.own + 40,
+  lastDue: ledgerAt.own + 48,
+  lastLeft: ledgerAt.own + 56,
 } as const;
 
 export const leastLiveBytes = 14;
@@ -19,9 +21,14 @@ const second = 1_000_000_000;
 // Between two looks at the clock so many frames bear the same time, unless each has a time of its own to leave.
 const framesPerLook = 16;
 const [frame, length, ledger, place] = [6, 7, 8, 9] as const satisfies Register[];
+// The length is known later.
+const due = length;
+/** By which part of their distance late frames follow sooner, as a power of one half, and up to which delay. */
+const sooner = { little: 5, more: 2, much: 1 } as const;
+const lateNs = { little: 2_000_000, more: 20_000_000 } as const;
 const stack = { key: -4 } as const;
 
-/** A place is looked up that has not been sent; without one, and before its time, nothing happens. */
+/** A place is looked up that has not been sent; without one nothing happens. */
 const findPlace = (program: BpfProgram, places: number): BpfProgram =>
   program
     .set(frame, { register: 1 })
@@ -34,15 +41,46 @@ const findPlace = (program: BpfProgram, places: number): BpfProgram =>
     .setMap(1, places)
     .call(kernelFunction.findInMap)
     .jumpIf(0, 'equal', 0, 'drop')
-    .set(place, { register: 0 })
-    .load(8, length, place, placeAt.due)
-    .jumpIf(length, 'notEqual', 0, 'look')
+    .set(place, { register: 0 });
+
+/**
+ * Before its time nothing happens. What is late follows the one before it a little sooner than it should, until the
+ * delay is made up for: frames in a heap would be further from their times than a few that are late.
+ */
+const waitForTime = (program: BpfProgram): BpfProgram =>
+  program
+    .load(8, due, place, placeAt.due)
+    .jumpIf(due, 'notEqual', 0, 'look')
     .load(8, 1, ledger, ledgerAt.issued)
     .math('and', 1, framesPerLook - 1)
     .jumpIf(1, 'notEqual', 0, 'isTime')
+    .call(kernelFunction.timeNs)
+    .jump('read')
     .label('look')
     .call(kernelFunction.timeNs)
-    .jumpIf(0, 'below', { register: length }, 'drop');
+    .jumpIf(0, 'below', { register: due }, 'drop')
+    .set(1, { register: 0 })
+    .math('subtract', 1, { register: due })
+    .set(3, sooner.little)
+    .jumpIf(1, 'below', lateNs.little, 'chosen')
+    .set(3, sooner.more)
+    .jumpIf(1, 'below', lateNs.more, 'chosen')
+    .set(3, sooner.much)
+    .label('chosen')
+    .load(8, 2, ledger, runAt.lastDue)
+    .jumpIf(2, 'above', { register: due }, 'leave')
+    .set(1, { register: due })
+    .math('subtract', 1, { register: 2 })
+    .set(2, { register: 1 })
+    .math('right', 2, { register: 3 })
+    .math('subtract', 1, { register: 2 })
+    .load(8, 2, ledger, runAt.lastLeft)
+    .math('add', 1, { register: 2 })
+    .jumpIf(0, 'below', { register: 1 }, 'drop')
+    .label('leave')
+    .store(8, ledger, runAt.lastDue, due)
+    .store(8, ledger, runAt.lastLeft, 0)
+    .label('read');
 
 /** The wall clock as it goes into signatures, and its part of checksums. */
 const readWallClock = (program: BpfProgram): BpfProgram =>
@@ -135,6 +173,7 @@ export const liveProgram = (parts: {
 }): Buffer => {
   const program = new BpfProgram().setMapValue(ledger, parts.ledger);
   findPlace(program, parts.places);
+  waitForTime(program);
   readWallClock(program);
   fit(program, parts.mostBytes);
   stamp(program, parts.mostBytes)
