@@ -20,6 +20,7 @@ const goodbyeMs = 1000;
 /** Plays the client of one session. */
 export interface Actor {
   readonly isOver: boolean;
+  readonly hasFailed: boolean;
   send(step: number): void;
   receive(step: number): Promise<void>;
   /** All steps are done. */
@@ -34,7 +35,7 @@ export class ExactActor implements Actor {
   readonly #channel: Channel;
   readonly #session: ScriptSession;
   #sentAt = 0;
-  #isFaulty = false;
+  hasFailed = false;
   isOver = false;
 
   constructor(channel: Channel, deps: ActorDeps) {
@@ -65,7 +66,7 @@ export class ExactActor implements Actor {
       return;
     }
     const goesOn = wait === 'arrived' || bytes.length > 0 ? referee.judge(this.#session, step, fault) : true;
-    this.#isFaulty = true;
+    this.hasFailed = true;
     if (wait !== 'arrived') this.#fail(wait === 'timeout' ? 'timeout' : (this.#channel.failure ?? 'closed'));
     else if (!goesOn) this.#fail('mismatch');
   }
@@ -78,10 +79,10 @@ export class ExactActor implements Actor {
     if (wait === 'arrived') {
       const text = `is followed by ${this.#channel.length} bytes that nobody sent`;
       referee.judge(this.#session, this.#session.steps.length - 1, { kind: 'modified', at: 0, text });
-      this.#isFaulty = true;
+      this.hasFailed = true;
     }
     this.isOver = true;
-    if (this.#isFaulty) meters.ko.add(1);
+    if (this.hasFailed) meters.ko.add(1);
     else meters.ok.add(1);
   }
 
@@ -92,6 +93,7 @@ export class ExactActor implements Actor {
 
   #fail(kind: string): void {
     const { meters } = this.#deps;
+    this.hasFailed = true;
     meters.fail(kind);
     meters.ko.add(1);
     this.isOver = true;

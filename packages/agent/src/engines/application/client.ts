@@ -21,18 +21,21 @@ class ApplicationClient implements Run, Pausable, LoadChangeable {
   readonly #companies: readonly Company[];
   readonly #life: ClientLife;
   readonly #halt = new AbortController();
+  readonly #failed = Promise.withResolvers<never>();
 
   constructor(context: Context, sources: SourcePool, scripts: readonly Script[]) {
     const { config, samples, signal, note } = context;
     this.#context = context;
     this.#sources = sources;
     this.#referee = new Referee(context);
+    this.#failed.promise.catch(() => {});
     const options = { noDelay: true, keepAliveSec: 0, reads: 'small', leavesAtOnce: false } as const;
     this.#transport = createStreamTransport({ path: config.dataPath, note }, options);
     const deps = {
       ...{ context, sources, transport: this.#transport, referee: this.#referee },
       signal: this.#halt.signal,
       onSettled: () => this.#life.settle(),
+      onError: this.#failed.reject,
     };
     this.#companies = scripts.map((script) => new Company(script, deps));
     this.#life = new ClientLife({
@@ -42,8 +45,8 @@ class ApplicationClient implements Run, Pausable, LoadChangeable {
       sweep: () => {},
       isDone: () => this.#companies.every(({ isDone }) => isDone),
       isIdle: () => this.#companies.every(({ active }) => active === 0),
-      // What is under way when the time is over is neither played to its end nor a failure.
-      retire: () => this.#halt.abort(),
+      // Rounds under way may end in the time that is left; then they are cut, which is no failure.
+      retire: () => {},
     });
   }
 
@@ -52,7 +55,7 @@ class ApplicationClient implements Run, Pausable, LoadChangeable {
       for (const company of this.#companies) company.start();
       this.#life.settle();
     });
-    await Promise.race([played, this.#referee.stopped]);
+    await Promise.race([played, this.#referee.stopped, this.#failed.promise]);
   }
 
   pause(): void {

@@ -1,6 +1,3 @@
-import { createSocket } from 'node:dgram';
-import { once } from 'node:events';
-import { isIPv6 } from 'node:net';
 import type { ApplicationClientConfig } from '@rushhour/protocol';
 import type { EngineContext } from '../../engine.ts';
 import { LoadDriver } from '../../net/load-driver.ts';
@@ -8,13 +5,13 @@ import { type Chooser, chooserOf } from '../../net/rotation.ts';
 import type { SourcePool } from '../../net/source-addresses.ts';
 import { strainMetrics } from '../../net/strain-metrics.ts';
 import type { Route, Transport } from '../../net/transport.ts';
-import { ApplicationMeters } from './meters.ts';
 import { Performance } from './performance.ts';
 import type { Referee } from './referee.ts';
 import { Round } from './round.ts';
 import type { Script, ScriptSession } from './script.ts';
 import { Throttle } from './timing.ts';
 import { type LocalValues, localNameOf, type Turn, Values, ValuesEnded } from './values.ts';
+import { portOn, sourceTo, timesNow, type Way, waysOf } from './way.ts';
 
 interface CompanyDeps {
   readonly context: EngineContext<ApplicationClientConfig>;
@@ -24,28 +21,12 @@ interface CompanyDeps {
   /** Fires when what is under way must end. */
   readonly signal: AbortSignal;
   readonly onSettled: () => void;
+  /** Something that ends the run. */
+  readonly onError: (error: Error) => void;
 }
 
 type Share = ApplicationClientConfig['shares'][number];
 
-interface Way {
-  readonly weight: number;
-  readonly address: string;
-  readonly ports: ReadonlyMap<number, readonly number[]>;
-  readonly meters: ApplicationMeters;
-}
-
-/** From where this machine would send to an address; nothing is sent. */
-const sourceTo = async (address: string): Promise<string> => {
-  const socket = createSocket(isIPv6(address) ? 'udp6' : 'udp4');
-  socket.connect(discardPort, address);
-  await once(socket, 'connect');
-  const { address: found } = socket.address();
-  socket.close();
-  return found;
-};
-
-const discardPort = 9;
 const failurePauseMs = 100;
 const unlimited = Number.POSITIVE_INFINITY;
 
@@ -72,14 +53,14 @@ export class Company {
     this.#choose = chooserOf(waysOf(deps.context), config.rotation);
     this.#iterations = new Int32Array(this.#share.users);
     this.#left = this.#share.users;
-    const rounds = Math.ceil(duration.count / script.sessions.length);
+    const rounds = Math.ceil(duration.count / config.shares.length / script.sessions.length);
     this.driver = new LoadDriver({
       duration,
       load: this.#share.load,
       limit: duration.mode === 'count' ? rounds : unlimited,
       lag: samples.histogram(strainMetrics.scheduleLag),
       createAlarm: deps.transport.createAlarm,
-      begin: (place) => void this.#begin(place),
+      begin: (place) => void this.#begin(place).catch(deps.onError),
     });
     this.#makeThrottles();
   }
@@ -147,32 +128,35 @@ export class Company {
   async #play(place: number, way: Way, turn: Turn): Promise<'played' | 'failed' | 'ended'> {
     const { context, transport, referee, signal } = this.#deps;
     const from = this.#deps.sources.next(place);
-    const local: LocalValues = { ...timesNow(), serverIp: way.address };
-    const usesAddress = this.#script.play.parameters.some((parameter) => localNameOf(parameter) === 'clientIp');
-    if (usesAddress) local.clientIp = from.localAddress ?? (await sourceTo(way.address));
-    const before = way.meters.ko.value;
-    const stage = new Performance(new Round(this.#script, this.#values, turn, local), {
-      config: context.config,
-      ...{ transport, referee, signal },
-      meters: way.meters,
-      throttleOf: (session) => this.#throttles.get(session),
-      routeOf: (session) => {
-        const route = this.#routeOf(session, { place, way, from, user: turn.user });
-        local.serverPort = String(route.port);
-        if (route.localPort !== undefined) local.clientPort = String(route.localPort);
-        return route;
-      },
-    });
     try {
-      await stage.play();
-      return way.meters.ko.value > before ? 'failed' : 'played';
+      const local = await this.#localOf(way, from.localAddress);
+      const stage = new Performance(new Round(this.#script, this.#values, turn, local), {
+        config: context.config,
+        ...{ transport, referee, signal },
+        meters: way.meters,
+        throttleOf: (session) => this.#throttles.get(session),
+        routeOf: (session) => {
+          const route = this.#routeOf(session, { place, way, from, user: turn.user });
+          local.serverPort = String(route.port);
+          if (route.localPort !== undefined) local.clientPort = String(route.localPort);
+          return route;
+        },
+      });
+      return (await stage.play()) ? 'played' : 'failed';
     } catch (error) {
       if (error instanceof ValuesEnded) return 'ended';
-      if (!(error instanceof RangeError)) throw error;
-      way.meters.fail('value');
+      const kind = error instanceof RangeError ? 'value' : (error as NodeJS.ErrnoException).code;
+      if (kind === undefined) throw error;
+      way.meters.fail(kind);
       way.meters.ko.add(1);
       return 'failed';
     }
+  }
+
+  async #localOf(way: Way, localAddress: string | undefined): Promise<LocalValues> {
+    const local: LocalValues = { ...timesNow(), serverIp: way.address };
+    const usesAddress = this.#script.play.parameters.some((parameter) => localNameOf(parameter) === 'clientIp');
+    return usesAddress ? { ...local, clientIp: localAddress ?? (await sourceTo(way.address)) } : local;
   }
 
   /** All sessions of a round come from one address. */
@@ -180,9 +164,7 @@ export class Company {
     session: ScriptSession,
     { place, way, from, user }: { place: number; way: Way; from: Partial<Route>; user: number },
   ): Route {
-    const ports = way.ports.get(session.port) ?? [session.port];
-    const slot = this.#script.play.firstSlot + user;
-    const port = ports[slot % ports.length] as number;
+    const port = portOn(way, session.port, this.#script.play.firstSlot + user);
     const { localAddress } = from;
     const localPort = from.localPort === undefined ? undefined : this.#deps.sources.next(place).localPort;
     return {
@@ -192,16 +174,3 @@ export class Company {
     };
   }
 }
-
-const timesNow = (): LocalValues => {
-  const now = new Date();
-  return { nowUnix: String(Math.floor(now.getTime() / 1000)), nowIso: now.toISOString() };
-};
-
-const waysOf = ({ config, samples, addressOf }: EngineContext<ApplicationClientConfig>): Way[] =>
-  config.targets.map(({ host, weight, ports }) => ({
-    weight,
-    address: addressOf(host),
-    ports: new Map(ports.map((place) => [place.recorded, place.ports])),
-    meters: new ApplicationMeters(samples.target(`${host}:${ports[0]?.ports[0] ?? 0}`)),
-  }));

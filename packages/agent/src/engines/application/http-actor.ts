@@ -13,7 +13,7 @@ export class HttpActor implements Actor {
   readonly #exchanges: readonly HttpExchange[];
   readonly #session: ScriptSession;
   #sentAt = 0;
-  #isFaulty = false;
+  hasFailed = false;
   isOver = false;
 
   constructor(channel: Channel, deps: ActorDeps, exchanges: readonly HttpExchange[]) {
@@ -44,7 +44,7 @@ export class HttpActor implements Actor {
     const read = await readMessage(this.#channel, { kind: 'response', method: methodOf(request.message), timeoutMs });
     if (this.isOver) return;
     if ('problem' in read) {
-      this.#isFaulty = true;
+      this.hasFailed = true;
       if (read.problem === 'bad') referee.judge(this.#session, step, { kind: 'modified', text: read.text, at: 0 });
       this.#fail(read.problem === 'ended' ? (this.#channel.failure ?? 'closed') : read.problem);
       return;
@@ -56,14 +56,14 @@ export class HttpActor implements Actor {
       meters.exchange.record((performance.now() - this.#sentAt) * 1000);
       return;
     }
-    this.#isFaulty = true;
+    this.hasFailed = true;
     if (!referee.judge(this.#session, step, fault)) this.#fail('mismatch');
   }
 
   async end(): Promise<void> {
     this.#channel.close();
     this.isOver = true;
-    if (this.#isFaulty) this.#deps.meters.ko.add(1);
+    if (this.hasFailed) this.#deps.meters.ko.add(1);
     else this.#deps.meters.ok.add(1);
   }
 
@@ -73,6 +73,7 @@ export class HttpActor implements Actor {
   }
 
   #fail(kind: string): void {
+    this.hasFailed = true;
     this.#deps.meters.fail(kind);
     this.#deps.meters.ko.add(1);
     this.isOver = true;

@@ -33,7 +33,8 @@ export class Performance {
     this.#deps = deps;
   }
 
-  async play(): Promise<void> {
+  /** False when a session failed. */
+  async play(): Promise<boolean> {
     const { signal } = this.#deps;
     const stop = () => this.#abandon();
     signal.addEventListener('abort', stop, { once: true });
@@ -46,6 +47,7 @@ export class Performance {
       signal.removeEventListener('abort', stop);
       this.#abandon();
     }
+    return this.#actors.values().every(({ hasFailed }) => !hasFailed);
   }
 
   async #act(action: Action): Promise<void> {
