@@ -1,5 +1,6 @@
 import { StreamConfig } from '@rushhour/protocol';
 import type { Engine } from '../../engine.ts';
+import { frameWay } from '../../net/packet/frame-path.ts';
 import { probePackets } from '../../net/packet/packet-socket.ts';
 import { probeEpoll } from '../../net/path-probe.ts';
 import { prepareStreamClient } from './client.ts';
@@ -18,7 +19,7 @@ export const stream: Engine<StreamConfig> = {
   },
   check: async () => {
     const reason = probePackets() ?? probeEpoll();
-    if (reason === undefined) return { isAvailable: true, way: 'packet socket' };
+    if (reason === undefined) return { isAvailable: true, way: frameWay() };
     return { isAvailable: false, missing: ['raw frames'], reason };
   },
   prepare({ config, ...context }) {

@@ -1,24 +1,31 @@
 import type { FramePath } from '@rushhour/protocol';
 import { PathUnavailable } from '../data-path.ts';
-import { openLiveOutlet } from '../xdp/live-outlet.ts';
-import { openXdpOutlet } from '../xdp/xdp-outlet.ts';
+import { openLiveOutlet, probeLive } from '../xdp/live-outlet.ts';
+import { openXdpOutlet, probeXdp } from '../xdp/xdp-outlet.ts';
 import type { Device } from './device.ts';
 import { FrameSender } from './frame-sender.ts';
 import type { Outlet, OutletSizes } from './outlet.ts';
 import { openPacketOutlet } from './packet-outlet.ts';
+import { probePackets } from './packet-socket.ts';
 
 interface Step {
   readonly path: Exclude<FramePath, 'auto'>;
+  readonly way: string;
+  /** Why it cannot be on this machine, whatever the interface. */
+  probe(): string | undefined;
   /** Throws an error that says why not. */
   open(device: Device, sizes: OutletSizes): Outlet;
 }
 
 /** From the fastest way to the one that works wherever frames can be sent. */
 const ladder: readonly Step[] = [
-  { path: 'xdp', open: openLiveOutlet },
-  { path: 'af_xdp', open: openXdpOutlet },
-  { path: 'af_packet', open: openPacketOutlet },
+  { path: 'xdp', way: 'XDP live frames', probe: probeLive, open: openLiveOutlet },
+  { path: 'af_xdp', way: 'AF_XDP', probe: probeXdp, open: openXdpOutlet },
+  { path: 'af_packet', way: 'packet socket', probe: probePackets, open: openPacketOutlet },
 ];
+
+/** The fastest way that frames can take on this machine where the interface allows it, for the list of what it can. */
+export const frameWay = (): string => ladder.find(({ probe }) => probe() === undefined)?.way ?? 'packet socket';
 
 export interface FrameWish extends OutletSizes {
   readonly path: FramePath | undefined;
@@ -38,8 +45,8 @@ export const chooseFrameSender = ({ path = 'auto', device, note, ...sizes }: Fra
     }
     try {
       const outlet = step.open(device, sizes);
-      if (reasons.length > 0) note(`frames by ${outlet.way}: ${reasons.join('; ')}`);
-      return new FrameSender(outlet, device);
+      if (reasons.length > 0) note(`frames by ${step.way}: ${reasons.join('; ')}`);
+      return new FrameSender(outlet, device, step.way);
     } catch (error) {
       reasons.push((error as Error).message);
     }

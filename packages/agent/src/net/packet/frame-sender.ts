@@ -19,6 +19,7 @@ export interface SendResult {
 
 /** Hands frames to an interface and says what became of them. */
 export class FrameSender {
+  /** Its name for those who read about a run. */
   readonly way: string;
   readonly places: FramePlaces;
   /** Where the way looks at the clock for each frame. */
@@ -29,8 +30,8 @@ export class FrameSender {
   #state: ReturnType<typeof linkStateOf> = 'up';
   #lost = 0;
 
-  constructor(outlet: Outlet, device: Device) {
-    this.way = outlet.way;
+  constructor(outlet: Outlet, device: Device, way: string) {
+    this.way = way;
     this.places = outlet.places;
     this.clocked = 'setDue' in outlet.places ? outlet.places : undefined;
     this.#outlet = outlet;

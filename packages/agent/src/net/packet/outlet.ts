@@ -24,8 +24,6 @@ export interface ClockedPlaces extends FramePlaces {
 
 /** One way by which frames leave an interface. */
 export interface Outlet {
-  /** Its name for those who read about a run. */
-  readonly way: string;
   readonly places: FramePlaces | ClockedPlaces;
   /**
    * Frames that were taken over, from the first place on, and did not leave all the same, since it was opened: the

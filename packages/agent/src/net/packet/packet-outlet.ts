@@ -9,7 +9,6 @@ export const openPacketOutlet = (device: Device, { isCaptured, ...sizes }: Outle
   const fd = openSender(device, isCaptured);
   const places = new FrameBatch(sizes);
   return {
-    way: 'packet socket',
     places,
     lost: 0,
     send: (first, end) => places.send(fd, first, end),

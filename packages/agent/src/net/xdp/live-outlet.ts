@@ -26,7 +26,6 @@ const turnsToLearn = 50_000;
 
 /** Frames that a program in the kernel copies, stamps and sends, each at its time. */
 class LiveOutlet implements Outlet {
-  readonly way = 'XDP live frames';
   readonly places: LivePlaces;
   readonly #opened: { close(): void }[] = [];
   readonly #ledger: LiveLedger;
@@ -109,6 +108,16 @@ const refusalOf = (error: unknown): string => {
     return 'it needs the rights cap_bpf, cap_perfmon, cap_sys_admin';
   if (error.code === 'ENOSYS') return 'the kernel has no bpf';
   return error.message;
+};
+
+/** Why no interface here takes frames of programs; undefined when it depends on the interface. */
+export const probeLive = (): string | undefined => {
+  try {
+    new LiveLedger().close();
+    return undefined;
+  } catch (error) {
+    return refusalOf(error);
+  }
 };
 
 /** Throws an error that says why not. */

@@ -47,7 +47,6 @@ class Chunks implements FramePlaces {
 
 /** Frames by rings shared with the kernel (AF_XDP), which copies them: every driver can do that. */
 class XdpOutlet implements Outlet {
-  readonly way = 'AF_XDP';
   readonly places: Chunks;
   readonly lost = 0;
   readonly #libc: Libc = requireLibc();
@@ -133,6 +132,16 @@ const refusalOf = (error: unknown): string => {
   if (error.code === 'EAFNOSUPPORT') return 'no AF_XDP: the kernel has none';
   if (error.code === 'EBUSY') return 'no AF_XDP: another program holds the queue of the interface';
   return `no AF_XDP: ${error.message}`;
+};
+
+/** Why frames cannot leave by AF_XDP here; undefined when it depends on the interface. */
+export const probeXdp = (): string | undefined => {
+  try {
+    closeSocket(openXdpSocket());
+    return undefined;
+  } catch (error) {
+    return refusalOf(error);
+  }
 };
 
 /** Throws an error that says why not. */
