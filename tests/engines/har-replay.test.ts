@@ -185,12 +185,14 @@ describe('a recording between two agents', () => {
   it('waits as long as was recorded between pages and for answers', async () => {
     const site = harOf(
       { url: 'http://a.test/1', ms: 60, text: 'x' },
-      { url: 'http://a.test/2', page: 'page_2', atMs: 760, ms: 40, text: 'y' },
+      { url: 'http://a.test/2', page: 'page_2', atMs: 1560, ms: 40, text: 'y' },
     );
+    const startedAt = performance.now();
     const original = await play(site, { timing: 'original', minSleepMs: 100 });
+    expect(performance.now() - startedAt).toBeGreaterThan(1590);
     const entry = original.client.histogram('har-replay.entry');
     expect(entry.min / 1000).toBeGreaterThanOrEqual(39);
-    expect(original.client.histogram('har-replay.page').max / 1000).toBeLessThan(500);
+    expect(original.client.histogram('har-replay.page').max / 1000).toBeLessThan(1500);
     expect(original.client.counter('har-replay.pages')).toBe(2);
     const began = performance.now();
     const none = await play(site, { timing: 'none', server: { latency: 'none' } });
@@ -220,7 +222,7 @@ describe('a recording between two agents', () => {
   it('plays until it is stopped, at a rate of users, or so many times', async () => {
     const site = harOf({ url: 'http://a.test/', text: 'x' });
     const looped = await play(site, {}, { users: 2, iterations: 0 }, { seconds: 1 });
-    expect(looped.client.counter('har-replay.ok')).toBeGreaterThan(50);
+    expect(looped.client.counter('har-replay.ok')).toBeGreaterThan(5);
     expect(looped.client.counter('har-replay.ok')).toBe(looped.client.counter('har-replay.requests'));
     const paced = await play(site, {}, { users: 5, usersPerSecond: 20 }, { seconds: 1 });
     const due = paced.client.counter('har-replay.requests') + paced.client.counter('har-replay.dropped');

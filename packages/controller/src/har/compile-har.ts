@@ -2,7 +2,7 @@ import type { HarAnswer, HarAnswers, HarEntry, HarOrigin, HarScript } from '@rus
 import { answerOf, expectationOf } from './har-answers.ts';
 import { type Correlation, correlationOf, type HarIssue, patternProblem } from './har-correlation.ts';
 import { framingHeaders } from './har-headers.ts';
-import { type RecordedEntry, readRecording } from './har-recording.ts';
+import { type RecordedEntry, type Recording, readRecording } from './har-recording.ts';
 import { type CompiledRequest, compileRequest, type Substitution } from './har-request.ts';
 import { type HarParams, selectEntries } from './har-selection.ts';
 import { stepsOf, waitsOf } from './har-steps.ts';
@@ -26,13 +26,8 @@ export interface CompiledHar {
 
 /** Makes of a recording what the two sides play. Throws `HarError` when there is nothing to play. */
 export const compileHar = (text: string, params: HarParams): CompiledHar => {
-  const problem = params.urlRegex === undefined ? undefined : patternProblem(params.urlRegex);
-  if (problem !== undefined) throw new HarError('PATTERN_INVALID', `urlRegex: ${problem}`);
   const recording = readRecording(text);
-  const entries = selectEntries(recording, params);
-  if (entries.length === 0) {
-    throw new HarError('HAR_EMPTY', `nothing is left to play of ${recording.entries.length} usable entries`);
-  }
+  const entries = chosenOf(recording, params);
   const issues: HarIssue[] = [];
   tellAdded(params, issues);
   const correlation = correlationOf(params.correlate, entries, issues);
@@ -43,31 +38,29 @@ export const compileHar = (text: string, params: HarParams): CompiledHar => {
   const waits = waitsOf(entries, pages, { cookies: params.cookies, gives: correlation.gives });
   const origins = originsOf(entries, params);
   const ambiguous = repeated(answers);
-  return {
-    script: {
-      origins: origins.all,
-      entries: entries.map(
-        (entry, position): HarEntry => ({
-          index: entry.index,
-          origin: origins.of(entry),
-          method: entry.method,
-          ...(requests[position] as CompiledRequest).request,
-          ...(entry.connection !== undefined && { connection: entry.connection }),
-          after: waits.get(position) ?? [],
-          takes: correlation.takes.get(position) ?? [],
-          isAmbiguous: ambiguous.has(keyOf(answers[position] as HarAnswer)),
-          expect: expectationOf(entry, params),
-          recordedMs: Math.round(entry.tookMs * 1000) / 1000,
-        }),
-      ),
-      pages,
-      takenSlots: params.correlate.length,
-    },
-    answers: { answers },
-    summary: summaryOf(entries, requests, origins.all),
-    warnings: recording.warnings,
-    issues,
-  };
+  const playedOf = (entry: RecordedEntry, position: number): HarEntry => ({
+    index: entry.index,
+    origin: origins.of(entry),
+    method: entry.method,
+    ...(requests[position] as CompiledRequest).request,
+    ...(entry.connection !== undefined && { connection: entry.connection }),
+    after: waits.get(position) ?? [],
+    takes: correlation.takes.get(position) ?? [],
+    isAmbiguous: ambiguous.has(keyOf(answers[position] as HarAnswer)),
+    expect: expectationOf(entry, params),
+    recordedMs: Math.round(entry.tookMs * 1000) / 1000,
+  });
+  const script = { origins: origins.all, entries: entries.map(playedOf), pages, takenSlots: params.correlate.length };
+  const summary = summaryOf(entries, requests, origins.all);
+  return { script, answers: { answers }, summary, warnings: recording.warnings, issues };
+};
+
+const chosenOf = (recording: Recording, params: HarParams): RecordedEntry[] => {
+  const problem = params.urlRegex === undefined ? undefined : patternProblem(params.urlRegex);
+  if (problem !== undefined) throw new HarError('PATTERN_INVALID', `urlRegex: ${problem}`);
+  const entries = selectEntries(recording, params);
+  if (entries.length > 0) return entries;
+  throw new HarError('HAR_EMPTY', `nothing is left to play of ${recording.entries.length} usable entries`);
 };
 
 const tellAdded = ({ addHeaders }: HarParams, issues: HarIssue[]): void => {

@@ -10,6 +10,7 @@ import type { HarParams } from './har-selection.ts';
 
 const mostKnown = 200;
 const mostHeldBytes = 128 * 1024 * 1024;
+const heldMs = 300_000;
 
 type Contents = Pick<Blobs, 'read' | 'exists'>;
 
@@ -29,6 +30,7 @@ export const createRecordings = ({ store, blobs }: { store: Store; blobs: Conten
 
   const hold = (sha256: string, bytes: Uint8Array) => {
     held.set(sha256, bytes);
+    setTimeout(() => held.get(sha256) === bytes && held.delete(sha256), heldMs).unref();
     const total = () => [...held.values()].reduce((sum, { length }) => sum + length, 0);
     for (const oldest of held.keys()) {
       if (total() <= mostHeldBytes || held.size === 1) break;

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
+import type { Socket } from 'node:net';
 import type { HarAnswers, HarReplayServerConfig, TlsServerSettings } from '@rushhour/protocol';
-import type { EngineContext, Run } from '../../engine.ts';
+import type { EngineContext, Run, Samples } from '../../engine.ts';
 import { aborted } from '../../net/aborted.ts';
 import { codeOf, countError } from '../../net/error-kind.ts';
 import { closeServers, listenAll } from '../../net/listen.ts';
@@ -17,15 +18,33 @@ const lookMs = 200;
 export const withNames = ({ tls, names, listen }: HarReplayServerConfig): TlsServerSettings =>
   withCertificate(tls, [...names.map((host) => ({ host, port: 443 })), ...listen]);
 
+/** Counts the bytes of all connections, now and then and at their end. */
+const createByteWatch = (samples: Samples) => {
+  const counters = { txBytes: samples.counter('har-replay.txBytes'), rxBytes: samples.counter('har-replay.rxBytes') };
+  const meters = new Set<ByteMeter>();
+  const look = () => {
+    for (const meter of meters) meter.look();
+  };
+  const looking = setInterval(look, lookMs);
+  const watch = (socket: Socket) => {
+    const meter = new ByteMeter(socket, counters);
+    meters.add(meter);
+    socket.on('close', () => {
+      meter.look();
+      meters.delete(meter);
+    });
+  };
+  return { watch, look, close: () => clearInterval(looking) };
+};
+
 /** Listens once prepared, so that clients find it at the common start. */
 export const prepareReplayServer = async (context: Context): Promise<Run> => {
   const { config, samples, signal } = context;
   const { answers } = JSON.parse(readFileSync(config.answers, 'utf8')) as HarAnswers;
   const responder = new Responder(answers, config.mode, samples);
-  const counters = { txBytes: samples.counter('har-replay.txBytes'), rxBytes: samples.counter('har-replay.rxBytes') };
-  const meters = new Set<ByteMeter>();
   const onError = (code: string) => countError(samples, 'har-replay', code);
   const alpn = config.tls.alpn.length > 0 ? config.tls.alpn : ['h2', 'http/1.1'];
+  const bytes = createByteWatch(samples);
   const createServer = createReplayPorts({
     tls: serverTlsOptions(withNames(config), config.listen, alpn),
     onRequest: (request, reply) => {
@@ -35,25 +54,17 @@ export const prepareReplayServer = async (context: Context): Promise<Run> => {
         reply.destroy();
       });
     },
-    onSocket: (socket) => {
-      const meter = new ByteMeter(socket, counters);
-      meters.add(meter);
-      socket.on('close', () => {
-        meter.look();
-        meters.delete(meter);
-      });
-    },
+    onSocket: bytes.watch,
     onError,
   });
-  const servers = await listenAll(config.listen, createServer, context);
-  const lookAll = () => {
-    for (const meter of meters) meter.look();
-  };
-  const looking = setInterval(lookAll, lookMs);
+  const servers = await listenAll(config.listen, createServer, context).catch((error: unknown) => {
+    bytes.close();
+    throw error;
+  });
   return {
-    start: () => aborted(signal).then(lookAll),
+    start: () => aborted(signal).then(bytes.look),
     close: async () => {
-      clearInterval(looking);
+      bytes.close();
       await closeServers(servers);
     },
   };
