@@ -5,9 +5,11 @@ import type { AgentPlan, RunPlan } from './plan/agent-plan.ts';
 import { hasOpenClients, isDone, type RunView } from './run-view.ts';
 import { runStatus } from './task-state.ts';
 
-/** A command that follows from the state of a run. The same key means the same command: it is sent once. */
+/** A command that follows from the state of a run. The same key and version mean the same command: it is sent once. */
 export interface DueCommand {
   readonly key: string;
+  /** Of commands that may change and change back. */
+  readonly version?: string;
   readonly command: RunCommand;
 }
 
@@ -36,7 +38,8 @@ const loads = (run: RunRecord, { orders }: RunAgentRecord): DueCommand[] =>
       ? []
       : [
           {
-            key: `load ${order} ${JSON.stringify(load)}`,
+            key: `load ${order}`,
+            version: JSON.stringify(load),
             command: { type: 'changeLoad', ...ofRun(run), order, change: load },
           },
         ],
@@ -48,7 +51,8 @@ const captures = (run: RunRecord): DueCommand[] =>
     ? []
     : [
         {
-          key: `capture ${run.capture.revision}`,
+          key: 'capture',
+          version: String(run.capture.revision),
           command: { type: 'capture', ...ofRun(run), capture: run.capture.wish },
         },
       ];

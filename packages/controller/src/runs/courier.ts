@@ -5,25 +5,26 @@ import type { RunView } from './run-view.ts';
 
 /** Brings agents what follows from the state of their runs, once in each session. */
 export const createCourier = (gateway: AgentGateway) => {
-  const sent = new Map<number, Set<string>>();
+  /** By agent, what it was last told under each key. */
+  const sent = new Map<number, Map<string, string>>();
 
   const sentTo = (agentId: number) => {
-    const known = sent.get(agentId) ?? new Set<string>();
+    const known = sent.get(agentId) ?? new Map<string, string>();
     sent.set(agentId, known);
     return known;
   };
   const forgetRun = (agentId: number, runId: number) => {
     const known = sentTo(agentId);
-    for (const place of known) if (place.startsWith(`${runId} `)) known.delete(place);
+    for (const place of known.keys()) if (place.startsWith(`${runId} `)) known.delete(place);
   };
 
   return {
     /** The state must be committed: what leaves here cannot be called back. */
     deliver: (view: RunView, plan: RunPlan | undefined) => {
-      for (const { agentId, key, command } of commandsOf(view, plan)) {
+      for (const { agentId, key, version = '', command } of commandsOf(view, plan)) {
         const known = sentTo(agentId);
         const place = `${command.runId} ${command.epoch} ${key}`;
-        if (!known.has(place) && gateway.send(agentId, command)) known.add(place);
+        if (known.get(place) !== version && gateway.send(agentId, command)) known.set(place, version);
       }
     },
 

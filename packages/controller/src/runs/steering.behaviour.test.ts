@@ -1,4 +1,4 @@
-import { permissions } from '@rushhour/contract';
+import { defaultSettings, permissions } from '@rushhour/contract';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { ApiError } from '../errors.ts';
 import { agents } from '../store/agents.ts';
@@ -233,9 +233,49 @@ describe('a change of load', () => {
     expect(await world.events(runId, 'loadChanged')).toMatchObject([{ data: { changes: [changes[0]] } }]);
   });
 
+  it('back to what it was before is sent as well', async () => {
+    const client = await world.addAgent(endless);
+    const taskId = await world.addTask({ sources: [client] });
+    await world.reach(await world.start(taskId), 4);
+    const heard = () =>
+      world.net.agentOf(client).heard.flatMap((command) => (command.type === 'changeLoad' ? [command.change] : []));
+    for (const [index, requestsPerSecond] of [10, 20, 10].entries()) {
+      await world.change((tx) => world.runs.changeLoad(tx, taskId, [{ index: 0, requestsPerSecond }]));
+      await eventually(async () => expect(heard()).toHaveLength(index + 1));
+    }
+    expect(heard()).toEqual([10, 20, 10].map((requestsPerSecond) => ({ requestsPerSecond })));
+  });
+
   it('is refused when nothing runs', async () => {
     const { taskId } = await pair();
     const change = world.change((tx) => world.runs.changeLoad(tx, taskId, []));
+    expect(await caught(change)).toEqual(refusal('ILLEGAL_TRANSITION'));
+  });
+});
+
+describe('a change of the capture', () => {
+  it('is sent to all agents each time it is another, and written down', async () => {
+    const [one, two] = [await world.addAgent(endless), await world.addAgent(endless)];
+    const taskId = await world.addTask({ sources: [one, two] });
+    const runId = await world.start(taskId);
+    await world.reach(runId, 4);
+    const heard = (id: number) =>
+      world.net.agentOf(id).heard.flatMap((command) => (command.type === 'capture' ? [command.capture] : []));
+    const wishes = [{ enabled: true, savelen: 96 }, { enabled: true }, { enabled: false }, { enabled: true }];
+    for (const wish of wishes) {
+      await world.change((tx) => world.runs.changeCapture(tx, taskId, wish));
+      await eventually(async () =>
+        expect(heard(two).length).toBe((await world.events(runId, 'captureChanged')).length),
+      );
+    }
+    const maxBytes = defaultSettings.dumps.maxBytesPerRun / 2;
+    const captured = { savelen: 96, captureArp: false, keep: 'first', maxBytes };
+    for (const id of [one, two]) expect(heard(id)).toEqual([captured, null, captured]);
+  });
+
+  it('is refused when nothing runs', async () => {
+    const { taskId } = await pair();
+    const change = world.change((tx) => world.runs.changeCapture(tx, taskId, { enabled: true }));
     expect(await caught(change)).toEqual(refusal('ILLEGAL_TRANSITION'));
   });
 });
