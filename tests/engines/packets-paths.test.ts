@@ -97,7 +97,7 @@ describe.each(paths)('frames by %s', (framePath) => {
         { field: 'vlan', mode: 'list', values: [0, 10] },
         { field: 'sourceAddress', mode: 'random', count: 100 },
       ],
-      load: { rate: 600 },
+      load: { rate: 3000 },
       nextHopMac: '02:00:00:00:00:99',
     };
     const sent = await runOrderIn(cable.left, sender(config));
@@ -117,7 +117,8 @@ describe.each(paths)('frames by %s', (framePath) => {
       expect([ip, udp]).toEqual(['1', '1']);
     }
     const lengths = rows.map(([length]) => length);
-    expect(lengths.filter((length) => length === '97')).toHaveLength(Math.round((rows.length * 2) / 3));
+    const short = lengths.filter((length) => length === '97').length;
+    expect(Math.abs(short - (rows.length * 2) / 3)).toBeLessThan(1);
     expect(new Set(lengths)).toEqual(new Set(['97', '1496']));
   });
 
