@@ -18,6 +18,36 @@ const replay = {
   client: { ...client, script: '/script', targets: targets.map((target) => ({ ...target, place: 0 })) },
   server: { ...server, answers: '/answers' },
 };
+const attempts = { attempts: '/attempts', runToken: 'abcd', proofKey: '0123456789abcdef' };
+const carried = { service: 'web', protocol: 'http' };
+const attack = {
+  client: { ...client, ...attempts, targets: targets.map((target) => ({ ...target, ...carried })) },
+  server: { ...server, ...attempts, listen: listen.map((place) => ({ ...place, ...carried })) },
+};
+const capture = '/capture';
+const session = { sessions: [{ sessionIndex: 0 }], speed: { mode: 'max' } };
+const applications = [{ name: 'shop', capture, ...session, users: 1, seed: 'a' }];
+const application = {
+  client: {
+    ...client,
+    applications,
+    targets: [{ host: '127.0.0.1', ports: [{ recorded: 80, ports: [80] }] }],
+    shares: [{ firstUser: 0, users: 1, iterations: 1, load: {} }],
+  },
+  server: { ...server, applications },
+};
+/** Engines that need to be told more than where to go and where to listen. */
+const sidesOf: Record<string, { readonly client: object; readonly server: object }> = {
+  waf: attack,
+  'cve-replay': attack,
+  'malware-transfer': attack,
+  fuzzing: attack,
+  'compromised-host': attack,
+  'har-replay': replay,
+  application,
+  'pcap-replay': { client: { ...client, capture }, server: { ...server, parts: [{ capture, targets }] } },
+  dns: { client: { ...client, names: ['a.test'] }, server },
+};
 
 describe('configuration of engines', () => {
   it.each([
@@ -47,18 +77,10 @@ describe('configuration of engines', () => {
   });
 
   it('knows every target of a client and none of a server', () => {
-    const attempts = { attempts: '/attempts', runToken: 'abcd', proofKey: '0123456789abcdef' };
-    const carried = { service: 'web', protocol: 'http' };
-    const attack = {
-      client: { ...client, ...attempts, targets: targets.map((target) => ({ ...target, ...carried })) },
-      server: { ...server, ...attempts, listen: listen.map((place) => ({ ...place, ...carried })) },
-    };
-    const attacks = new Set(['waf', 'cve-replay', 'malware-transfer', 'fuzzing', 'compromised-host']);
     for (const [id, engine] of engines) {
       if (id === 'stateless-server') continue;
-      const sides = attacks.has(id) ? attack : id === 'har-replay' ? replay : { client, server };
-      const config = parseConfig(engine, { ...sides.client, ...(id === 'dns' && { names: ['a.test'] }) });
-      expect(engine.targetsOf(config)).toEqual(['127.0.0.1']);
+      const sides = sidesOf[id] ?? { client, server };
+      expect(engine.targetsOf(parseConfig(engine, sides.client))).toEqual(['127.0.0.1']);
       expect(engine.targetsOf(parseConfig(engine, sides.server))).toEqual([]);
     }
   });
