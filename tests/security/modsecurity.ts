@@ -1,10 +1,23 @@
+import { createSelfSigned } from '../../packages/agent/src/net/self-signed.ts';
 import { type Lab, untilListening } from './lab.ts';
 
+/** Speaks TLS and HTTP/2 to clients, and TLS and HTTP/1.1 to the server. */
+const secureLines = (lab: Lab, port: number) => {
+  const { certificate, privateKey } = createSelfSigned(['device.test']);
+  return `listen ${port} ssl http2;
+        ssl_certificate ${lab.file('device.crt', certificate)};
+        ssl_certificate_key ${lab.file('device.key', privateKey)};`;
+};
+
+interface Wish {
+  readonly engine: 'On' | 'DetectionOnly' | 'Off';
+  readonly port: number;
+  readonly upstream: string;
+  readonly isSecure?: boolean;
+}
+
 /** A web application firewall nobody here wrote: nginx with ModSecurity and the OWASP Core Rule Set. */
-export const startModSecurity = async (
-  lab: Lab,
-  { engine, port, upstream }: { engine: 'On' | 'DetectionOnly' | 'Off'; port: number; upstream: string },
-) => {
+export const startModSecurity = async (lab: Lab, { engine, port, upstream, isSecure = false }: Wish) => {
   const name = `modsecurity-${engine}`;
   const rules = lab.file(
     `${name}.conf`,
@@ -41,11 +54,11 @@ export const startModSecurity = async (
       uwsgi_temp_path ${lab.folder};
       scgi_temp_path ${lab.folder};
       server {
-        listen ${port};
+        ${isSecure ? secureLines(lab, port) : `listen ${port};`}
         modsecurity ${engine === 'Off' ? 'off' : 'on'};
         ${engine === 'Off' ? '' : `modsecurity_rules_file ${rules};`}
         location / {
-          proxy_pass http://${upstream};
+          proxy_pass ${isSecure ? 'https' : 'http'}://${upstream};
           proxy_set_header Host $http_host;
           proxy_http_version 1.1;
         }

@@ -90,6 +90,17 @@ describe('nginx with ModSecurity and the Core Rule Set between our two agents', 
       expect(new Set(attempts.map(({ outcome }) => outcome))).toEqual(new Set(['passed']));
   });
 
+  it('is tried by HTTP/2, which it speaks to clients alone', async () => {
+    const stop = await startModSecurity(lab, { engine: 'On', port, upstream, isSecure: true });
+    const values = few({ http: { versions: ['2'], tls: true, hosts: ['app.test'] } });
+    const { attempts, rates } = await attack(lab, { values, to: addresses.device, port });
+    await stop();
+    expect(rates.coverage.value, JSON.stringify(tally(attempts))).toBe(1);
+    expect(rates.blockRate.value, JSON.stringify(tally(attempts))).toBeGreaterThan(0.5);
+    expect(rates.falsePositiveRate.value, JSON.stringify(tally(attempts))).toBeLessThanOrEqual(0.1);
+    expect(attempts[0]?.request).toMatch(/HTTP\/2/);
+  });
+
   it('is compared with its earlier run', async () => {
     const stop = await startModSecurity(lab, { engine: 'On', port, upstream });
     const first = await attack(lab, { values: few(), to: addresses.device, port });
