@@ -40,7 +40,8 @@ export class FrameBatch implements FramePlaces {
   }
 
   setLength(index: number, bytes: number): void {
-    if (bytes > this.#mostBytes) throw new RangeError(`a frame of ${bytes} bytes is too long`);
+    if (!(bytes >= 0 && bytes <= this.#mostBytes))
+      throw new RangeError(`a frame of ${bytes} bytes does not fit its place`);
     this.#words[((this.count * headerBytes + index * vectorBytes) >> 2) + 2] = bytes;
   }
 

@@ -40,6 +40,8 @@ export class FrameSender {
 
   /** Sends frames from `first` to before `end`. The places of those that were taken may be written again at once. */
   send(first: number, end: number): SendResult {
+    if (!(first >= 0 && end >= first && end <= this.places.count))
+      throw new RangeError(`there are no places ${first} to ${end}`);
     const result = this.#outlet.send(first, end);
     const lost = this.#outlet.lost - this.#lost;
     this.#lost += lost;

@@ -40,7 +40,8 @@ export class LivePlaces implements ClockedPlaces {
   }
 
   setLength(place: number, bytes: number): void {
-    if (bytes > this.#mostBytes) throw new RangeError(`a frame of ${bytes} bytes is too long`);
+    if (!(bytes >= 0 && bytes <= this.#mostBytes))
+      throw new RangeError(`a frame of ${bytes} bytes does not fit its place`);
     this.#words[(place * this.array.stride + placeAt.length) >> 2] = bytes;
   }
 

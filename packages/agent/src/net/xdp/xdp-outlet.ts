@@ -40,7 +40,8 @@ class Chunks implements FramePlaces {
   }
 
   setLength(place: number, bytes: number): void {
-    if (bytes > this.#mostBytes) throw new RangeError(`a frame of ${bytes} bytes is too long`);
+    if (!(bytes >= 0 && bytes <= this.#mostBytes))
+      throw new RangeError(`a frame of ${bytes} bytes does not fit its place`);
     this.lengths[place] = bytes;
   }
 }
@@ -78,8 +79,6 @@ class XdpOutlet implements Outlet {
 
   send(first: number, end: number): number {
     const count = end - first;
-    if (!(first >= 0 && count >= 0 && end <= this.places.count))
-      throw new RangeError(`there are no places ${first} to ${end}`);
     this.#offer(first, count);
     const result = this.#libc.send(this.#fd, 0, 0, dontWait);
     const error = result < 0 ? this.#libc.errno() : 0;
