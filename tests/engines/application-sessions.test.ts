@@ -97,12 +97,12 @@ describe('steps of megabytes', () => {
 describe('pauses', () => {
   const lasted = async (speed: object, leastGapMs: number): Promise<number> => {
     const began = performance.now();
-    const { client } = await replay({ recording, play: { sessions: sessions(1), speed, leastGapMs } });
+    const { client } = await replay({ recording, play: { sessions: sessions(1), speed, leastGapMs, timeoutMs: 600 } });
     expect(client.counter('application.ok')).toBe(1);
     return performance.now() - began;
   };
 
-  it('are kept as they were recorded, or so many times as fast, unless they are short', async () => {
+  it('are kept as they were recorded, or so many times as fast, unless they are short, and nobody loses patience', async () => {
     const [recorded, fast, none] = [
       await lasted({ mode: 'original' }, 500),
       await lasted({ mode: 'original', multiplier: 7 }, 500),

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { forget, type Recording, recordNames, recordShop, stepsOf } from './application-capture.ts';
 import { startHaproxy, startMeddler, startReverseProxy } from './application-proxies.ts';
 import { replay } from './application-replay.ts';
+import { dataPaths } from './data-paths.ts';
 
 let shop: Recording;
 let names: Recording;
@@ -27,6 +28,18 @@ describe('a recorded application', () => {
     expect(client.counter('application.exchanges')).toBe(45);
     expect(client.counter('application.mismatches') + server.counter('application.mismatches')).toBe(0);
     expect(client.histogram('application.exchange').count).toBe(45);
+  });
+
+  it.each(dataPaths)('is played alike by way of %s', async (dataPath) => {
+    const { client, server, notes } = await replay({
+      recording: shop,
+      play: { sessions: [{ sessionIndex: 0 }, { sessionIndex: 1 }], users: 2 },
+      shared: { dataPath },
+      share: { iterations: 3 },
+    });
+    expect(notes).toEqual([]);
+    expect(client.counter('application.ok')).toBe(12);
+    expect(server.counter('application.mismatches')).toBe(0);
   });
 
   it('is played over UDP', async () => {

@@ -5,6 +5,7 @@ import { receiveStep } from './receive.ts';
 import type { Referee } from './referee.ts';
 import type { Round } from './round.ts';
 import type { ScriptSession } from './script.ts';
+import { pauseOf } from './timing.ts';
 
 export interface ActorDeps {
   readonly config: ApplicationClientConfig;
@@ -54,7 +55,9 @@ export class ExactActor implements Actor {
 
   async receive(step: number): Promise<void> {
     const { round, position, config, referee, meters } = this.#deps;
-    const { timeoutMs } = round.script.play;
+    const { speed, steps } = this.#session;
+    const { timeoutMs: leastMs, leastGapMs } = round.script.play;
+    const timeoutMs = leastMs + pauseOf(speed, steps[step]?.gapMs ?? 0, leastGapMs);
     const wish = { round, session: position, step, match: config.match, timeoutMs };
     const { bytes, wait, fault } = await receiveStep(this.#channel, wish);
     meters.rxBytes.add(bytes.length);

@@ -3,7 +3,7 @@ import type { Channel } from './channel.ts';
 import { awaitStep, type Received, receiveStep } from './receive.ts';
 import type { Referee } from './referee.ts';
 import type { Role, Roster } from './roster.ts';
-import { pause, pauseOf } from './timing.ts';
+import { patienceOf, pause, pauseOf } from './timing.ts';
 import type { LocalValues } from './values.ts';
 
 export interface ConversationDeps {
@@ -66,7 +66,7 @@ interface Heard {
 const hear = async (channel: Channel, known: Role, step: number, deps: ConversationDeps): Promise<Heard> => {
   const { config, roster, referee, signal } = deps;
   const wishOf = ({ part, round }: Role) => {
-    const { timeoutMs } = part.script.play;
+    const timeoutMs = patienceOf(part.script);
     return { round, session: part.position, step, match: config.match, timeoutMs };
   };
   await awaitStep(channel, wishOf(known));

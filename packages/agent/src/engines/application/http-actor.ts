@@ -5,6 +5,7 @@ import { methodOf } from './http-message.ts';
 import { readMessage } from './http-reader.ts';
 import { compareMessages } from './http-rules.ts';
 import type { ScriptSession } from './script.ts';
+import { pauseOf } from './timing.ts';
 
 /** Sends steps as they are and takes answers that say what was recorded, however a proxy writes them. */
 export class HttpActor implements Actor {
@@ -40,7 +41,9 @@ export class HttpActor implements Actor {
 
   async #read({ request, response }: HttpExchange, step: number): Promise<void> {
     const { round, meters, referee } = this.#deps;
-    const { timeoutMs } = round.script.play;
+    const { speed, steps } = this.#session;
+    const { timeoutMs: leastMs, leastGapMs } = round.script.play;
+    const timeoutMs = leastMs + pauseOf(speed, steps[step]?.gapMs ?? 0, leastGapMs);
     const read = await readMessage(this.#channel, { kind: 'response', method: methodOf(request.message), timeoutMs });
     if (this.isOver) return;
     if ('problem' in read) {

@@ -10,10 +10,14 @@ interface HttpServiceDeps extends Pick<ConversationDeps, 'referee' | 'signal' | 
   readonly library: HttpLibrary;
 }
 
+const idleMs = 86_400_000;
+
 /** Answers each request as it was recorded, whichever connection it comes by. */
 export const serveHttp = async (channel: Channel, deps: HttpServiceDeps): Promise<void> => {
   const { library, referee, signal, timeoutMs, fail } = deps;
   while (!signal.aborted) {
+    // A proxy keeps connections for requests to come: closing one could meet a request on its way.
+    await channel.wait(1, idleMs);
     const read = await readMessage(channel, { kind: 'request', timeoutMs });
     if ('problem' in read) {
       if (read.problem === 'bad') fail('bad');

@@ -17,6 +17,7 @@ import { Referee } from './referee.ts';
 import { Roster } from './roster.ts';
 import { loadScript, type Script } from './script.ts';
 import { StreamChannel } from './stream-channel.ts';
+import { patienceOf } from './timing.ts';
 import { Values } from './values.ts';
 
 type Context = EngineContext<ApplicationServerConfig>;
@@ -31,13 +32,11 @@ class ApplicationServer implements Run {
   readonly #sockets: Socket[] = [];
   readonly #open = new Set<Channel>();
   readonly #parts = new Map<string, Part>();
-  readonly #timeoutMs: number;
 
   constructor(context: Context) {
     const { config, note } = context;
     this.#context = context;
     this.#referee = new Referee(context);
-    this.#timeoutMs = Math.max(...config.applications.map(({ timeoutMs }) => timeoutMs));
     const options = { noDelay: true, keepAliveSec: 0, reads: 'small', leavesAtOnce: false } as const;
     this.#transport = createStreamTransport({ path: config.dataPath, note }, options);
   }
@@ -143,7 +142,15 @@ class ApplicationServer implements Run {
       nowIso: now.toISOString(),
     };
     const fail = (kind: string) => countError(samples, 'application', kind);
-    const deps = { config, roster, referee: this.#referee, signal, local, timeoutMs: this.#timeoutMs, fail };
+    const deps = {
+      config,
+      roster,
+      referee: this.#referee,
+      signal,
+      local,
+      timeoutMs: Math.max(...roster.parts.map(({ script }) => patienceOf(script))),
+      fail,
+    };
     try {
       if (library === undefined) await converse(channel, deps);
       else await serveHttp(channel, { ...deps, library });
