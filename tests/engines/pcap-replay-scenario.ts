@@ -31,11 +31,21 @@ try {
       Object.fromEntries(['sent', 'received', 'lost', 'failed', 'loops'].map((name) => [name, sum(role, name)]));
     return { status: result.status, client: counts('client'), server: counts('server'), error: result.error };
   };
+  /** By sockets, between the addresses that the agents have. */
+  const playSessions = async (fileId: number) => {
+    const pcapReplayParams = { fileId, mode: 'stateful', loop: 5, speed: { mode: 'max' } };
+    const own = { sources: [{ agent: { id: near.id } }], targets: [{ agent: { id: far.id } }] };
+    const configuration = [{ plugin: { id: 8 }, values: { ...own, pcapReplayParams } }];
+    const { result } = await runToEnd(client, { comment: 'sessions', configuration });
+    const sum = (name: string) => metricOf(result, 'client', `application.${name}`)?.['sum'] ?? 0;
+    return { status: result.status, ok: sum('ok'), ko: sum('ko'), error: result.error };
+  };
   const mixed = await upload('mixed.pcap', captureBytes(mixedPackets()));
   const empty = await upload('empty.pcap', captureBytes([]));
   const answer = {
     original: await play(mixed, { loop: 2, speed: { mode: 'original' } }),
     fast: await play(mixed, { loop: 50, speed: { mode: 'max' }, uniquePerLoop: { enabled: true } }),
+    sessions: await playSessions(mixed),
     empty: await play(empty, {}).catch((error: Error) => ({ refused: error.message })),
   };
   process.stdout.write(`${JSON.stringify(answer)}\n`);

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { Agents } from './agents/agents.ts';
 import type { Bus } from './bus/local.ts';
+import { planCaptures } from './collections/applications/plan-captures.ts';
 import { planTables } from './collections/dictionaries/plan-tables.ts';
 import { planDictionaries } from './collections/dictionaries/plan-values.ts';
 import type { FileService } from './collections/files/file-service.ts';
@@ -53,6 +54,7 @@ export const createRunService = ({
     tables: planTables(files),
     samples: planSamples(copies),
     recordings: recordings.plan,
+    captures: planCaptures(files.blobs),
   });
   const metrics = createMetrics({ store, gateway, log });
   const runs = createRuns({

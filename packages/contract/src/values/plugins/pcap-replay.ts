@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { choice, flag, section, whole } from '../protocols/field.ts';
-import { speed } from './application.ts';
+import { application, speed } from './application.ts';
 import { address, maybeText, maybeWhole, milliseconds, valuesOf } from './member.ts';
 import { bytes, counter, errorsOf, gauge } from './metric.ts';
 import { definePlugin } from './plugin.ts';
@@ -55,7 +55,7 @@ export const pcapReplay = definePlugin({
   description: 'Plays a capture from one agent to another, packet by packet or session by session.',
   kind: 'traffic',
   hazard: 1,
-  engines: ['pcap-replay'],
+  engines: ['pcap-replay', 'application'],
   schema,
   examples: [
     {
@@ -75,6 +75,8 @@ export const pcapReplay = definePlugin({
     bytes('pcap-replay.txBytes', 'Bytes sent'),
     bytes('pcap-replay.rxBytes', 'Bytes received'),
     errorsOf('pcap-replay'),
+    // Of sessions by sockets.
+    ...application.metrics,
   ],
   requires: ['Raw frames on the agent, in mode packet'],
 });

@@ -23,6 +23,7 @@ export const openApprovals = async (place: Parameters<typeof openStore>[0], onSt
     tables: async () => new Map(),
     samples: async () => new Map(),
     recordings: async () => new Map(),
+    captures: async () => new Map(),
   });
   const deps = {
     ...{ store, settings, bus, planner },

@@ -12,6 +12,7 @@ import type { Secrets } from '../../store/secrets.ts';
 import type { SettingsStore } from '../../store/settings.ts';
 import { isReachable, plainAddress } from './machine-addresses.ts';
 import { loadApplications, type PlanApplication, type PlanTables } from './plan-applications.ts';
+import { captureWishes, type PlanCaptures } from './plan-captures.ts';
 import type {
   PlanAgent,
   PlanCertificate,
@@ -30,6 +31,7 @@ export type PlanDictionaries = (read: Executor, ids: readonly number[]) => Promi
 export interface PlanServices {
   readonly samples: PlanSamples;
   readonly recordings: PlanRecordings;
+  readonly captures: PlanCaptures;
   readonly secrets: Secrets;
   readonly settings: Pick<SettingsStore, 'current'>;
   readonly dictionaries: PlanDictionaries;
@@ -39,7 +41,7 @@ export interface PlanServices {
 /** Everything a plan of this definition is made from, in one statement for each kind of record. */
 export const loadPlanInput = async (
   read: Executor,
-  { secrets, settings, dictionaries, tables, samples, recordings }: PlanServices,
+  { secrets, settings, dictionaries, tables, samples, recordings, captures }: PlanServices,
   definition: TaskDefinition,
 ): Promise<PlanInput> => {
   const references = taskReferences(definition);
@@ -71,6 +73,7 @@ export const loadPlanInput = async (
     applications,
     samples: wish === undefined ? new Map() : await samples(read, wish),
     recordings: await recordings(recordingWishes(definition.configuration, filesById)),
+    captures: await captures(captureWishes(definition.configuration, filesById)),
     signatures: byId(signatures, (signature) => signature),
     campaigns: byId(campaigns, (campaign) => campaign),
     allowedTargets: tasks.allowedTargets,

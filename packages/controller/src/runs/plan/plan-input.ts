@@ -10,6 +10,7 @@ import type {
 import type { NetworkDraft } from '@rushhour/pools';
 import type { AgentInterface, EngineAbility } from '@rushhour/protocol';
 import type { PlanApplications } from './plan-applications.ts';
+import type { PlanCapture } from './plan-captures.ts';
 import type { PlanRecording } from './plan-recordings.ts';
 import type { PlanSample } from './plan-samples.ts';
 
@@ -19,8 +20,6 @@ export interface TaskDefinition {
   readonly accessPlane: readonly AccessPlaneEntry[];
   readonly controlPlane: readonly ControlPlaneEntry[];
   readonly dumps: Task['dumps'];
-  /** 0 where it is only looked at. */
-  readonly taskId: number;
   /** 0 where it is only looked at. */
   readonly taskId: number;
 }
@@ -94,6 +93,8 @@ export interface PlanInput {
   /** By the path of the entry that plays it. */
   readonly recordings: ReadonlyMap<string, PlanRecording>;
   readonly applications: PlanApplications;
+  /** By the path of the entry that plays its sessions. */
+  readonly captures: ReadonlyMap<string, PlanCapture>;
   readonly signatures: ReadonlyMap<number, CveSignature>;
   readonly campaigns: ReadonlyMap<number, PlanCampaign>;
   readonly allowedTargets: readonly string[];

@@ -101,3 +101,45 @@ describe('a capture', () => {
     expect(planned({ rewrite: { ips: 'keep' } }, two, { agents }).issues).toEqual(['sources ADDRESSES_KEPT']);
   });
 });
+
+describe('sessions of a capture by sockets', () => {
+  const session = (sessionIndex: number, dstPort: number) => ({
+    ...{ sessionIndex, dstPort, protocol: 'tcp', bytesC2S: 10, bytesS2C: 20 },
+  });
+  const captures = new Map([['/configuration/0', { sessions: [session(0, 8080), session(2, 9090)] }]]);
+  const stateful = (params: object = {}, values: object = {}, wish: object = {}) =>
+    planned({ mode: 'stateful', ...params }, values, { captures, ...wish });
+
+  it('are played by the engine of applications, from every source once', () => {
+    const { client, server, plan, issues } = stateful({ loop: 4, speed: { mode: 'max' }, clientIp: '192.0.2.1' });
+    expect(issues).toEqual([]);
+    expect(client).toMatchObject({
+      applications: [
+        { capture: { $file: sha256 }, clientIp: '192.0.2.1', sessions: [{ sessionIndex: 0 }, { sessionIndex: 2 }] },
+      ],
+      targets: [
+        {
+          host: '10.0.0.2',
+          ports: [
+            { recorded: 8080, ports: [8080] },
+            { recorded: 9090, ports: [9090] },
+          ],
+        },
+      ],
+      shares: [{ firstUser: 0, users: 1, iterations: 4 }],
+    });
+    expect(server['listen']).toEqual([8080, 9090].map((port) => ({ host: '10.0.0.2', port, recorded: port })));
+    expect(plan.agents.map(({ files: brought }) => brought)).toEqual(Array(2).fill([{ sha256, size: 100 }]));
+    for (const config of [client, server]) expect(configProblems({ engine: 'application', config })).toEqual([]);
+  });
+
+  it('say what holds for packets only, and why a capture has none', () => {
+    expect(stateful({ filter: { include: 'tcp' }, rewrite: { ttl: 3 } }).issues).toEqual([
+      'warning pcapReplayParams/filter MEMBER_IGNORED',
+      'warning pcapReplayParams/rewrite MEMBER_IGNORED',
+    ]);
+    const problem = { code: 'PCAP_NOT_REPLAYABLE', message: 'there is no session to play' };
+    const none = stateful({}, {}, { captures: new Map([['/configuration/0', { problem }]]) });
+    expect(none.issues).toContain('pcapReplayParams/fileId PCAP_NOT_REPLAYABLE');
+  });
+});

@@ -6,6 +6,7 @@ import { noFigures } from '../figures.ts';
 import { firstAddress, isLoopback, loopbackOf, versionOf } from '../machine-addresses.ts';
 import { type PlanScope, pointerIn } from '../plan-scope.ts';
 import type { ClientDraft, ClientPart, Traffic } from '../traffic.ts';
+import { planSessions } from './pcap-replay-sessions.ts';
 
 type Params = PcapReplayValues['pcapReplayParams'];
 type Played<Part> = Omit<Part, 'capture'> & { readonly capture: FileReference };
@@ -18,6 +19,8 @@ export const planPcapReplay = (scope: PlanScope): Traffic => {
   const params = values.pcapReplayParams;
   const capture = captureOf(scope, params);
   tellProblems(scope, values);
+  if (params.mode === 'stateful') return planSessions(scope, capture);
+  tellAddresses(scope, params);
   // Servers are planned when all clients are.
   const parts: Played<ReplayPart>[] = [];
   const client = (part: ClientPart): ClientDraft => {
@@ -103,10 +106,8 @@ const interfaceOf = (scope: PlanScope, part: ClientPart): string | undefined => 
 
 const tellProblems = (scope: PlanScope, values: PcapReplayValues): void => {
   const { issues } = scope;
-  const { speed, filter, rewrite, mode } = values.pcapReplayParams;
+  const { speed, filter } = values.pcapReplayParams;
   const at = (...parts: string[]) => pointerIn(scope, 'pcapReplayParams', ...parts);
-  if (mode === 'stateful')
-    issues.error(at('mode'), 'NOT_SUPPORTED', 'sessions by real sockets are played by applications');
   if (values.isServer)
     issues.error(pointerIn(scope, 'isServer'), 'NOT_SUPPORTED', 'both sides are needed to play a capture');
   if ((speed.mode === 'pps' || speed.mode === 'bps') && !speed.value) {
@@ -116,6 +117,9 @@ const tellProblems = (scope: PlanScope, values: PcapReplayValues): void => {
     const problem = filterProblem(filter[member]);
     if (problem !== undefined) issues.error(at('filter', member), 'FILTER_INVALID', problem);
   }
+};
+
+const tellAddresses = (scope: PlanScope, { rewrite }: Params): void => {
   if (rewrite.ips === 'keep') tellKept(scope);
   else tellOwnAddresses(scope);
 };

@@ -82,6 +82,7 @@ export const inputOf = (configuration: readonly ConfigurationEntry[], wish: Wish
     samples: new Map(),
     applications: { byId: new Map(), tables: new Map() },
     recordings: new Map(),
+    captures: new Map(),
     signatures: new Map(),
     campaigns: new Map(campaigns.map((campaign) => [campaign.id, campaign])),
     allowedTargets: defaultSettings.tasks.allowedTargets,
