@@ -31,13 +31,13 @@ export const fingerprintOfParts = (
   markOf: (reference: Reference) => string,
 ) => fingerprintOf([kind, travellingOf(kind).essenceOf(withReferences(parts, references, markOf))]);
 
-/** Reads records with everything they need in turn, each once. */
-export const createGatherer = (executor: Executor) => {
+/** Reads records with everything they need in turn, each once; those in `before` have been read already. */
+export const createGatherer = (executor: Executor, before: ReadonlyMap<string, Parts> = new Map()) => {
   const known = new Map<string, Promise<Gathered | Missing>>();
 
   const read = async (kind: RecordKind, id: number, above: readonly string[]): Promise<Gathered | Missing> => {
     const travelling = travellingOf(kind);
-    const found = await travelling.read(executor, id);
+    const found = before.get(keyOf({ kind, id })) ?? (await travelling.read(executor, id));
     if (found === undefined) return { kind, sourceId: id, reason: 'there is no such record' };
     if (isAbsent(found)) return { kind, sourceId: id, reason: found.absent };
     const references = travelling.references(found);

@@ -1,6 +1,7 @@
 import { type ExportOptions, entriesOf, exportSchema, type TaskExportPlan } from '@rushhour/contract';
 import type { Executor } from '../../../store/database.ts';
 import { createGatherer, type Gathered, isMissing, type Missing } from './gather.ts';
+import { readSignatures } from './kinds/signatures.ts';
 import type { PartsOf } from './kinds/travelling.ts';
 import { needsOf, type PortableTask, type TaskNeeds } from './portable-task.ts';
 import type { RecordKind } from './reference.ts';
@@ -17,8 +18,9 @@ interface Source {
 
 /** Everything that a task needs, read from the database. */
 export const gatherTask = async (executor: Executor, task: PortableTask) => {
-  const gatherer = createGatherer(executor);
   const needs = needsOf(task);
+  const signatures = needs.references.flatMap(({ kind, id }) => (kind === 'cveSignatures' ? [id] : []));
+  const gatherer = createGatherer(executor, await readSignatures(executor, signatures));
   for (const reference of needs.references) await gatherer.find(reference);
   const found = await gatherer.all();
   const foreign = needs.tasks.map(({ id }) => ({ kind: 'tasks', sourceId: id, reason: 'other tasks do not travel' }));

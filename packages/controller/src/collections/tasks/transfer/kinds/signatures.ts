@@ -1,6 +1,8 @@
 import { type CveSignature, PortableSignature } from '@rushhour/contract';
 import { findSignatures } from '../../../../store/cve.ts';
+import type { Executor } from '../../../../store/database.ts';
 import { statement } from '../../../../store/statement.ts';
+import { keyOf } from '../reference.ts';
 import type { PartsOf, Travelling } from './travelling.ts';
 
 type Signature = PartsOf<'cveSignatures'>['signature'];
@@ -14,6 +16,15 @@ const members = Object.keys(PortableSignature.properties) as (keyof Signature)[]
 /** Without what belongs to the record here: its author, its times, the file it was made from. */
 const portable = (found: CveSignature) =>
   Object.fromEntries(members.map((member) => [member, found[member]])) as unknown as Signature;
+
+/** Many at once, by key: a filter may find thousands. */
+export const readSignatures = async (executor: Executor, ids: readonly number[]) =>
+  new Map(
+    (ids.length === 0 ? [] : await findSignatures(executor, ids)).map((found) => [
+      keyOf({ kind: 'cveSignatures', id: found.id }),
+      { signature: portable(found) },
+    ]),
+  );
 
 export const travellingSignatures: Travelling<'cveSignatures'> = {
   read: async (executor, id) => {
