@@ -9,7 +9,9 @@ interface Events {
 }
 
 const program = fileURLToPath(new URL('./capture-process.ts', import.meta.url));
-const beginMs = 15_000;
+const beginMs = 30_000;
+/** A large dump takes its time to be hashed. */
+const endMs = 120_000;
 
 /** One capture of a run: the process that makes it. */
 export class RunCapture {
@@ -17,7 +19,6 @@ export class RunCapture {
   readonly over: Promise<void>;
   readonly #process: ChildProcess;
   readonly #begun = Promise.withResolvers<readonly string[]>();
-  #isEnding = false;
   #lastLine = '';
 
   constructor(order: CaptureOrder, cacheFolder: string, events: Events) {
@@ -31,8 +32,13 @@ export class RunCapture {
       if (message.type === 'begun') this.#begun.resolve(message.problems);
       else events.states(message.states);
     });
-    this.#process.on('error', () => {});
-    this.over = new Promise((resolve) => void this.#process.on('close', () => resolve()));
+    this.over = new Promise((resolve) => {
+      this.#process.on('close', () => resolve());
+      this.#process.on('error', (error) => {
+        this.#lastLine = error.message;
+        if (this.#process.pid === undefined) resolve();
+      });
+    });
     void this.over.then(() => this.#begun.resolve([`packets are not captured: ${this.#lastLine || 'no process'}`]));
     this.#send({ type: 'begin', order });
   }
@@ -45,15 +51,10 @@ export class RunCapture {
     return Promise.race([this.#begun.promise, late]);
   }
 
-  /** Its process has ended without being told to. */
-  get hasFailed(): boolean {
-    return !this.#isEnding && this.#process.exitCode !== null;
-  }
-
   end(): Promise<void> {
-    this.#isEnding = true;
     this.#send({ type: 'end' });
-    return this.over;
+    const timer = setTimeout(() => this.#process.kill('SIGKILL'), endMs).unref();
+    return this.over.finally(() => clearTimeout(timer));
   }
 
   #send(message: ToCapture): void {
