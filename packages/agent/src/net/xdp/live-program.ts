@@ -25,7 +25,7 @@ const [frame, length, ledger, place] = [6, 7, 8, 9] as const satisfies Register[
 const due = length;
 /** By which part of their distance late frames follow sooner, as a power of one half, and up to which delay. */
 const sooner = { little: 5, more: 4, much: 1 } as const;
-const lateNs = { little: 2_000_000, more: 20_000_000 } as const;
+const lateNs = { little: 2_000_000, more: 5_000_000 } as const;
 const stack = { key: -4 } as const;
 
 /** A place is looked up that has not been sent; without one nothing happens. */
