@@ -11,6 +11,7 @@ interface HttpServiceDeps extends Pick<ConversationDeps, 'referee' | 'signal' | 
 }
 
 const idleMs = 86_400_000;
+const goodbyeMs = 1000;
 
 /** Answers each request as it was recorded, whichever connection it comes by. */
 export const serveHttp = async (channel: Channel, deps: HttpServiceDeps): Promise<void> => {
@@ -34,7 +35,12 @@ export const serveHttp = async (channel: Channel, deps: HttpServiceDeps): Promis
     }
     await pause(pauseOf(session.speed, session.steps[response.step]?.gapMs ?? 0, script.play.leastGapMs), signal);
     channel.send(answerOf(response, read.message));
-    if (response.message.framing === 'close' || isLast(read.message)) break;
+    if (response.message.framing === 'close') break;
+    if (isLast(read.message)) {
+      // Whoever has asked for the end says goodbye first, unless it waits for us to do so.
+      await channel.wait(1, goodbyeMs);
+      break;
+    }
   }
   channel.close();
 };
