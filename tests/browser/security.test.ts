@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { runToEnd, untilStatus } from '../system/system.ts';
-import { seriousViolations } from './browser.ts';
+import { contrastViolations, seriousViolations } from './browser.ts';
 import { useLab } from './lab.ts';
 
 const lab = useLab();
@@ -53,6 +53,8 @@ describe('the page of a security test', () => {
     await page.setViewportSize(phone);
     await page.waitForFunction(() => document.documentElement.scrollWidth <= window.innerWidth);
     expect(await seriousViolations(page)).toEqual([]);
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await expect.poll(() => contrastViolations(page), { timeout: 10_000 }).toEqual([]);
     expect(problems).toEqual([]);
     await context.close();
   });
@@ -118,6 +120,9 @@ describe('the page of campaigns', () => {
     await page.getByRole('table').getByRole('button').first().click();
     await page.getByRole('dialog').getByRole('listitem').first().waitFor();
     expect(await seriousViolations(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await expect.poll(() => contrastViolations(page), { timeout: 10_000 }).toEqual([]);
     expect(problems).toEqual([]);
     await context.close();
   });
