@@ -36,11 +36,12 @@ export const planSessions = (scope: PlanScope, capture: FileReference): Traffic 
   };
 };
 
-const sessionsOf = ({ input, issues, leaf, ...scope }: PlanScope): readonly PlanSession[] => {
-  const found = input.captures.get(leaf.path);
-  if (found !== undefined && 'sessions' in found) return found.sessions;
-  const path = pointerIn({ input, issues, leaf, ...scope }, 'pcapReplayParams', 'fileId');
-  if (found !== undefined) issues.error(path, found.problem.code, found.problem.message);
+const sessionsOf = (scope: PlanScope): readonly PlanSession[] => {
+  const found = scope.input.captures.get(scope.leaf.path);
+  if (found !== undefined && 'sessions' in found && found.sessions.length > 0) return found.sessions;
+  const unread = { code: 'NO_SESSIONS', message: 'no session of the capture can be played by sockets' };
+  const { code, message } = found !== undefined && 'problem' in found ? found.problem : unread;
+  scope.issues.error(pointerIn(scope, 'pcapReplayParams', 'fileId'), code, message);
   return [];
 };
 
