@@ -25,6 +25,8 @@ const [frame, length, ledger, place] = [6, 7, 8, 9] as const satisfies Register[
 const due = length;
 /** By which part of their distance late frames follow sooner, as a power of one half, and up to which delay. */
 const sooner = { little: 5, more: 4, much: 1 } as const;
+// Frames that are close to each other can be a larger part too soon: it is still little time.
+const [denseNs, denseShift] = [20_000, 2];
 const lateNs = { little: 2_000_000, more: 5_000_000 } as const;
 const stack = { key: -4 } as const;
 
@@ -59,21 +61,25 @@ const waitForTime = (program: BpfProgram): BpfProgram =>
     .label('look')
     .call(kernelFunction.timeNs)
     .jumpIf(0, 'below', { register: due }, 'drop')
+    .load(8, 2, ledger, runAt.lastDue)
+    .jumpIf(2, 'above', { register: due }, 'leave')
+    .set(4, { register: due })
+    .math('subtract', 4, { register: 2 })
     .set(1, { register: 0 })
     .math('subtract', 1, { register: due })
     .set(3, sooner.little)
-    .jumpIf(1, 'below', lateNs.little, 'chosen')
+    .jumpIf(1, 'below', lateNs.little, 'slight')
     .set(3, sooner.more)
-    .jumpIf(1, 'below', lateNs.more, 'chosen')
+    .jumpIf(1, 'below', lateNs.more, 'slight')
     .set(3, sooner.much)
+    .jump('chosen')
+    .label('slight')
+    .jumpIf(4, 'atLeast', denseNs, 'chosen')
+    .math('subtract', 3, denseShift)
     .label('chosen')
-    .load(8, 2, ledger, runAt.lastDue)
-    .jumpIf(2, 'above', { register: due }, 'leave')
-    .set(1, { register: due })
-    .math('subtract', 1, { register: 2 })
-    .set(2, { register: 1 })
-    .math('right', 2, { register: 3 })
-    .math('subtract', 1, { register: 2 })
+    .set(1, { register: 4 })
+    .math('right', 4, { register: 3 })
+    .math('subtract', 1, { register: 4 })
     .load(8, 2, ledger, runAt.lastLeft)
     .math('add', 1, { register: 2 })
     .jumpIf(0, 'below', { register: 1 }, 'drop')
