@@ -1,0 +1,60 @@
+import { type ReplayFrame, udpPacket } from '@rushhour/pcap';
+import { expect, it } from 'vitest';
+import { FrameSender } from '../../net/packet/frame-sender.ts';
+import type { Outlet } from '../../net/packet/outlet.ts';
+import { AddressPool } from './address-pool.ts';
+import { FrameFeed } from './frame-feed.ts';
+import { FrameStock } from './frame-stock.ts';
+
+const placeBytes = 128;
+
+/** Takes at most so many frames a call and keeps copies of them. */
+const outletOf = (count: number, mostTaken: number): { outlet: Outlet; sent: Buffer[] } => {
+  const bytes = Buffer.alloc(count * placeBytes);
+  const lengths: number[] = [];
+  const sent: Buffer[] = [];
+  const places = {
+    ...{ count, bytes, offsetOf: (place: number) => place * placeBytes },
+    setLength(place: number, length: number) {
+      lengths[place] = length;
+    },
+  };
+  const send = (first: number, end: number) => {
+    const taken = Math.min(mostTaken, end - first);
+    for (let place = first; place < first + taken; place++)
+      sent.push(Buffer.from(bytes.subarray(place * placeBytes, place * placeBytes + (lengths[place] ?? 0))));
+    return taken;
+  };
+  return { outlet: { way: 'memory', places, lost: 0, send, close() {} }, sent };
+};
+
+const frameOf = (index: number): ReplayFrame => {
+  const ends = { src: `10.0.0.${index + 1}`, dst: '10.9.9.9', srcPort: 1000, dstPort: 9 };
+  const bytes = Buffer.concat([Buffer.alloc(14), udpPacket(Buffer.alloc(1 + index), ends)]);
+  const places = [{ at: 26, size: 4 as const, index, checksums: [24, 40] }];
+  const known = { start: 0, length: bytes.length, timeMs: index, isFromClient: true, flow: index, key: index };
+  return { bytes, ...known, server: undefined, segment: undefined, places };
+};
+
+const sourceOf = (frame: Buffer) => [...frame.subarray(26, 30)].join('.');
+
+it.each([
+  ['each has its place', 5],
+  ['they share two places', 2],
+])('frames leave in order with the addresses of their time when %s', (_, count) => {
+  const stock = new FrameStock();
+  for (let index = 0; index < 5; index++) stock.add(frameOf(index), index);
+  stock.finish();
+  const { outlet, sent } = outletOf(count, 2);
+  const pool = new AddressPool({ addresses: [], networks: ['10.0.0.0/24'], ranges: [] });
+  const device = { name: 'none', index: 0, mac: Buffer.alloc(6), mtu: 1500 };
+  const feed = new FrameFeed(stock, new FrameSender(outlet, device), { pool, clients: 5 });
+  feed.load();
+  for (let loop = 0; loop < 3; loop++) {
+    feed.turnTo(loop);
+    feed.rewind();
+    for (let next = 0; next < 5; ) next += feed.send(next, Math.min(5, next + feed.batch)).taken;
+  }
+  expect(sent.map(sourceOf)).toEqual(Array.from({ length: 15 }, (_, index) => `10.0.0.${index + 1}`));
+  expect(sent.map(({ length }) => length)).toEqual([43, 44, 45, 46, 47, 43, 44, 45, 46, 47, 43, 44, 45, 46, 47]);
+});
