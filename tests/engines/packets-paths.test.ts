@@ -36,7 +36,9 @@ const sender = (config: object, seconds = 1) => ({
 const startCapture = async (side: Side) => {
   const folder = mkdtempSync(join(tmpdir(), 'rushhour-paths-'));
   const file = join(folder, 'arrived.pcap');
-  const options = ['--immediate-mode', '-i', side.device, '-Q', 'in', '-U', '-w', file, 'udp', 'or', 'vlan'];
+  // Room for all frames, so that the witness misses none on a busy machine.
+  const room = ['-s', '2000', '-B', '65536'];
+  const options = ['--immediate-mode', ...room, '-i', side.device, '-Q', 'in', '-U', '-w', file, 'udp', 'or', 'vlan'];
   const args = ['netns', 'exec', side.namespace, 'tcpdump', ...options];
   const child: ChildProcess = spawn('ip', args, { stdio: ['ignore', 'ignore', 'pipe'] });
   await once(child.stderr as NonNullable<typeof child.stderr>, 'data');
