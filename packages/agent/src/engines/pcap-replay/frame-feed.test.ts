@@ -25,7 +25,7 @@ const outletOf = (count: number, mostTaken: number): { outlet: Outlet; sent: Buf
       sent.push(Buffer.from(bytes.subarray(place * placeBytes, place * placeBytes + (lengths[place] ?? 0))));
     return taken;
   };
-  return { outlet: { way: 'memory', places, lost: 0, send, close() {} }, sent };
+  return { outlet: { places, lost: 0, send, close() {} }, sent };
 };
 
 const frameOf = (index: number): ReplayFrame => {
@@ -48,7 +48,7 @@ it.each([
   const { outlet, sent } = outletOf(count, 2);
   const pool = new AddressPool({ addresses: [], networks: ['10.0.0.0/24'], ranges: [] });
   const device = { name: 'none', index: 0, mac: Buffer.alloc(6), mtu: 1500 };
-  const feed = new FrameFeed(stock, new FrameSender(outlet, device), { pool, clients: 5 });
+  const feed = new FrameFeed(stock, new FrameSender(outlet, device, 'memory'), { pool, clients: 5 });
   feed.load();
   for (let loop = 0; loop < 3; loop++) {
     feed.turnTo(loop);
