@@ -1,5 +1,6 @@
 import { type ReplayFrame, udpPacket } from '@rushhour/pcap';
 import { expect, it } from 'vitest';
+import { requireDevice } from '../../net/packet/device.ts';
 import { FrameSender } from '../../net/packet/frame-sender.ts';
 import type { Outlet } from '../../net/packet/outlet.ts';
 import { AddressPool } from './address-pool.ts';
@@ -47,8 +48,7 @@ it.each([
   stock.finish();
   const { outlet, sent } = outletOf(count, 2);
   const pool = new AddressPool({ addresses: [], networks: ['10.0.0.0/24'], ranges: [] });
-  const device = { name: 'none', index: 0, mac: Buffer.alloc(6), mtu: 1500 };
-  const feed = new FrameFeed(stock, new FrameSender(outlet, device, 'memory'), { pool, clients: 5 });
+  const feed = new FrameFeed(stock, new FrameSender(outlet, requireDevice('lo'), 'memory'), { pool, clients: 5 });
   feed.load();
   for (let loop = 0; loop < 3; loop++) {
     feed.turnTo(loop);
