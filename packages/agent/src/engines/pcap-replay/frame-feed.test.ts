@@ -1,8 +1,5 @@
 import { type ReplayFrame, udpPacket } from '@rushhour/pcap';
 import { expect, it } from 'vitest';
-import { requireDevice } from '../../net/packet/device.ts';
-import { FrameSender } from '../../net/packet/frame-sender.ts';
-import type { Outlet } from '../../net/packet/outlet.ts';
 import { AddressPool } from './address-pool.ts';
 import { FrameFeed } from './frame-feed.ts';
 import { FrameStock } from './frame-stock.ts';
@@ -10,7 +7,7 @@ import { FrameStock } from './frame-stock.ts';
 const placeBytes = 128;
 
 /** Takes at most so many frames a call and keeps copies of them. */
-const outletOf = (count: number, mostTaken: number): { outlet: Outlet; sent: Buffer[] } => {
+const senderOf = (count: number, mostTaken: number) => {
   const bytes = Buffer.alloc(count * placeBytes);
   const lengths: number[] = [];
   const sent: Buffer[] = [];
@@ -24,9 +21,9 @@ const outletOf = (count: number, mostTaken: number): { outlet: Outlet; sent: Buf
     const taken = Math.min(mostTaken, end - first);
     for (let place = first; place < first + taken; place++)
       sent.push(Buffer.from(bytes.subarray(place * placeBytes, place * placeBytes + (lengths[place] ?? 0))));
-    return taken;
+    return { taken, lost: 0 };
   };
-  return { outlet: { places, lost: 0, send, close() {} }, sent };
+  return { sender: { places, clocked: undefined, send, close() {} }, sent };
 };
 
 const frameOf = (index: number): ReplayFrame => {
@@ -46,9 +43,9 @@ it.each([
   const stock = new FrameStock();
   for (let index = 0; index < 5; index++) stock.add(frameOf(index), index);
   stock.finish();
-  const { outlet, sent } = outletOf(count, 2);
+  const { sender, sent } = senderOf(count, 2);
   const pool = new AddressPool({ addresses: [], networks: ['10.0.0.0/24'], ranges: [] });
-  const feed = new FrameFeed(stock, new FrameSender(outlet, requireDevice('lo'), 'memory'), { pool, clients: 5 });
+  const feed = new FrameFeed(stock, sender, { pool, clients: 5 });
   feed.load();
   for (let loop = 0; loop < 3; loop++) {
     feed.turnTo(loop);

@@ -13,6 +13,9 @@ const [usualBatch, longBatch] = [256, 4096];
 export const placesFor = ({ count, longest }: FrameStock): number =>
   count * (longest + 256) <= mostPlaceBytes ? count : windowPlaces;
 
+/** What sends frames from their places. */
+type Sender = Pick<FrameSender, 'places' | 'clocked' | 'send' | 'close'>;
+
 /** New addresses of clients from time to time. */
 export interface Renewal {
   readonly pool: AddressPool;
@@ -24,7 +27,7 @@ export interface Renewal {
 export class FrameFeed {
   readonly batch: number;
   readonly #stock: FrameStock;
-  readonly #sender: FrameSender;
+  readonly #sender: Sender;
   readonly #renewal: Renewal;
   /** Frames stay where they are written. */
   readonly #isWhole: boolean;
@@ -36,7 +39,7 @@ export class FrameFeed {
   #copiedFrom = 0;
   #copiedTo = 0;
 
-  constructor(stock: FrameStock, sender: FrameSender, renewal: Renewal) {
+  constructor(stock: FrameStock, sender: Sender, renewal: Renewal) {
     this.#stock = stock;
     this.#sender = sender;
     this.#renewal = renewal;
