@@ -20,6 +20,7 @@ export const packages: Record<string, string> = {
   taskset: 'util-linux',
   chromium: 'chromium',
   tar: 'tar',
+  ethtool: 'ethtool',
   haproxy: 'haproxy',
   squid: 'squid',
   'c-icap': 'c-icap',

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { closeServersAfterEach, dataPaths, drive, okAnswer, onRequests, serve, startDrive } from './data-paths.ts';
+import { startOrderProcess } from './namespaces.ts';
 import { freePort, startServer } from './order.ts';
 import { takePriority } from './priority.ts';
 
@@ -172,4 +173,22 @@ describe('http by every way on either side', () => {
       expect(served.gauge('http.concurrent')).toBe(0);
     },
   );
+});
+
+describe.each(dataPaths)('http server by %s', (dataPath) => {
+  it('answers whole while others leave and their numbers are given to those who come', async () => {
+    const port = await freePort();
+    const listen = [{ host: '127.0.0.1', port }];
+    // In a process of its own: both ends must be at work at the same time.
+    const server = await startOrderProcess({
+      engine: 'http',
+      config: { role: 'server', listen, dataPath },
+      duration: { mode: 'continuous' },
+    });
+    const more = { connections: 64, keepAlive: { enabled: false } };
+    const run = await drive({ dataPath: 'epoll', port, more }, { count: 20_000 });
+    const served = await server.stop();
+    expect(run.counter('http.ok')).toBe(20_000);
+    expect(served.counter('http.served')).toBe(20_000);
+  });
 });

@@ -90,14 +90,14 @@ export interface OrderProcess {
 }
 
 /** Starts an order inside a namespace, behind another program where one is given, and comes back once it is let go. */
-export const startOrderIn = async (
-  side: Side,
-  wish: OrderWish,
-  behind: readonly string[] = [],
-): Promise<OrderProcess> => {
+export const startOrderIn = (side: Side, wish: OrderWish, behind: readonly string[] = []): Promise<OrderProcess> =>
+  startOrderProcess(wish, ['ip', 'netns', 'exec', side.namespace, ...behind]);
+
+/** `behind`: programs that start it. */
+export const startOrderProcess = async (wish: OrderWish, behind: readonly string[] = []): Promise<OrderProcess> => {
   const script = fileURLToPath(new URL('./order-process.ts', import.meta.url));
-  const args = ['netns', 'exec', side.namespace, ...behind, process.execPath, script, JSON.stringify(wish)];
-  const child = spawn('ip', args, { stdio: ['pipe', 'pipe', 'inherit'] });
+  const [program = '', ...args] = [...behind, process.execPath, script, JSON.stringify(wish)];
+  const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'inherit'] });
   let text = '';
   const { promise: started, resolve } = Promise.withResolvers<void>();
   child.stdout.on('data', (bytes) => {
@@ -115,7 +115,7 @@ export const startOrderIn = async (
         if (outcome.error !== undefined) fail(new Error(outcome.error));
         else done(totalsOf(outcome, summaries));
       } catch (cause) {
-        fail(new Error(`the order in ${side.namespace} printed no result`, { cause }));
+        fail(new Error('the order printed no result', { cause }));
       }
     });
   });

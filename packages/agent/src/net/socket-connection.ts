@@ -42,8 +42,8 @@ export abstract class SocketConnection implements Connection {
     this.#flusher = flusher;
   }
 
-  /** Sends the loaded piece; `isLast`: the goodbye follows it. Sets `isSending` when it must wait for room. */
-  protected abstract transmit(isLast: boolean): void;
+  /** Sends the loaded piece. Sets `isSending` when it must wait for room. */
+  protected abstract transmit(): void;
   /** Says goodbye after what was transmitted. */
   protected abstract shutDown(): void;
   /** Lets go of the descriptor. */
@@ -97,7 +97,7 @@ export abstract class SocketConnection implements Connection {
     if (this.isGone || this.isSending || !this.isOpen) return;
     const hasPiece = this.out.load();
     const isLast = this.#isClosing && !this.#hasShutDown && this.out.isDrained;
-    if (hasPiece) this.transmit(isLast);
+    if (hasPiece) this.transmit();
     if (this.isSending) return;
     if (!this.out.isDrained) this.#book();
     else if (isLast && (this.hasEnded || (this.mayLeave && !hasPiece))) this.#finish();

@@ -1,13 +1,12 @@
 import { errno } from '../kernel/errno.ts';
 import { requireLibc } from '../kernel/libc.ts';
 import type { Memory } from '../kernel/memory.ts';
-import { beginConnect, closeSocket, pendingError } from '../kernel/socket.ts';
+import { beginConnect, closeSocket, pendingError, shutDownWriting } from '../kernel/socket.ts';
 import { SocketConnection } from '../socket-connection.ts';
 import type { Route } from '../transport.ts';
 import { type EpollPoller, epollEvent, type Watcher } from './epoll-poller.ts';
 
 const messageFlag = { dontWait: 0x40, noSignal: 0x4000 } as const;
-const shutdownWrite = 1;
 // Others must get their turn however fast one peer sends.
 const readsPerTurn = 16;
 
@@ -95,7 +94,7 @@ export class EpollConnection extends SocketConnection implements Watcher {
   }
 
   protected override shutDown(): void {
-    this.#libc.shutdown(this.fd, shutdownWrite);
+    shutDownWriting(this.fd);
   }
 
   protected override dispose(): void {

@@ -96,6 +96,11 @@ export const localEndpoint = (fd: number): Endpoint => {
   return readSocketAddress(memory.bytes, 0);
 };
 
+export const shutdownWrite = 1;
+
+/** Says that nothing more is sent; what comes is still read. */
+export const shutDownWriting = (fd: number): void => void requireLibc().shutdown(fd, shutdownWrite);
+
 export const closeSocket = (fd: number): void => void requireLibc().close(fd);
 
 /** Runs the steps that make a socket what it is to be; closes it when one fails. */

@@ -1,5 +1,5 @@
 import { errno } from '../kernel/errno.ts';
-import { nonBlocking, option, socketType } from '../kernel/socket.ts';
+import { nonBlocking, option, shutDownWriting, shutdownWrite, socketType } from '../kernel/socket.ts';
 import { familyOf, writeSocketAddress } from '../kernel/socket-address.ts';
 import { SocketConnection } from '../socket-connection.ts';
 import type { Route } from '../transport.ts';
@@ -9,7 +9,6 @@ import { cqeFlag, multishot, opcode, openingOpcode, sqeFlag } from './ring-layou
 import { kind, localOffset, type Requester, type UringPoller } from './uring-poller.ts';
 
 const messageFlag = { dontWait: 0x40, waitAll: 0x100, noSignal: 0x4000 } as const;
-const shutdownWrite = 1;
 const longestChain = 5;
 
 export interface UringConnectionDeps {
@@ -30,6 +29,7 @@ export class UringConnection extends SocketConnection implements Requester {
   readonly #files: FileTable | undefined;
   #isConnecting = false;
   #isReceiving = false;
+  #isShuttingDown = false;
   /** A connection for one answer reads once: then nothing keeps it when it is to leave. */
   #hasReceived = false;
   /** Bytes of a send that did not wait: it reports only what it could not do. */
@@ -78,6 +78,7 @@ export class UringConnection extends SocketConnection implements Requester {
     else if (requestKind === kind.waitingSend) this.#sent(result);
     else if (requestKind === kind.connect) this.#connected(result);
     else if (requestKind === kind.open) this.#connected(result);
+    else if (requestKind === kind.shutdown) this.#hasShutDown();
   }
 
   protected override drop(): void {
@@ -93,7 +94,7 @@ export class UringConnection extends SocketConnection implements Requester {
     return this.#leavesAtOnce && !this.#isReceiving;
   }
 
-  protected override transmit(isLast: boolean): void {
+  protected override transmit(): void {
     const { ring } = this.#poller;
     const { dontWait, waitAll, noSignal } = messageFlag;
     const { out } = this;
@@ -104,7 +105,7 @@ export class UringConnection extends SocketConnection implements Requester {
     ring.setBuffer(at, out.address, out.length);
     if (isHopeful) {
       ring.setOperationFlags(at, dontWait | waitAll | noSignal);
-      ring.setFlags(at, sqeFlag.skipSuccess | (isLast ? sqeFlag.link : 0), 0);
+      ring.setFlags(at, sqeFlag.skipSuccess, 0);
       this.#hoped = out.length;
       out.advance(out.length);
     } else {
@@ -114,13 +115,23 @@ export class UringConnection extends SocketConnection implements Requester {
   }
 
   protected override shutDown(): void {
-    const { ring } = this.#poller;
-    const at = this.#request(opcode.shutdown, kind.quiet);
-    ring.setBuffer(at, 0, shutdownWrite);
-    ring.setFlags(at, sqeFlag.skipSuccess, 0);
+    // By then what was said before has left, or waits for room and is followed by another goodbye.
+    this.#poller.soon(() => {
+      if (this.isGone || this.isSending) return;
+      if (this.#files === undefined) shutDownWriting(this.fd);
+      else this.#requestShutdown();
+    });
+  }
+
+  /** The ring lets another thread do it; until it is done the place must not become another connection's. */
+  #requestShutdown(): void {
+    const at = this.#request(opcode.shutdown, kind.shutdown);
+    this.#poller.ring.setBuffer(at, 0, shutdownWrite);
+    this.#isShuttingDown = true;
   }
 
   protected override dispose(): void {
+    if (this.#isShuttingDown) return;
     const { ring } = this.#poller;
     const files = this.#files;
     const at = ring.request(opcode.close, files === undefined ? this.fd : 0, this.#token(kind.quiet));
@@ -132,6 +143,11 @@ export class UringConnection extends SocketConnection implements Requester {
     this.out.clear();
     this.#poller.freeSlot(this.#slot);
     this.#onGone(this);
+  }
+
+  #hasShutDown(): void {
+    this.#isShuttingDown = false;
+    if (this.isGone) this.dispose();
   }
 
   #receive(): void {

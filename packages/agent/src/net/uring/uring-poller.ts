@@ -8,8 +8,18 @@ import { Ring, supportedOperations } from './ring.ts';
 import { opcode, openingOpcode } from './ring-layout.ts';
 
 /** Kinds of requests; a token is the slot of who made it and the kind. */
-export const kind = { connect: 0, recv: 1, send: 2, waitingSend: 3, accept: 4, poll: 5, quiet: 6, open: 7 } as const;
-const kindBits = 3;
+export const kind = {
+  connect: 0,
+  recv: 1,
+  send: 2,
+  waitingSend: 3,
+  accept: 4,
+  poll: 5,
+  quiet: 6,
+  open: 7,
+  shutdown: 8,
+} as const;
+const kindBits = 4;
 const pollIn = 1;
 
 /** Who makes requests is told how they end. */
