@@ -10,6 +10,7 @@ import { reported } from './certificates/issues.ts';
 import { isChildOf } from './certificates/kinship.ts';
 import { importPem, materialOf } from './certificates/material.ts';
 import { columnsOf } from './certificates/record.ts';
+import { securityRules } from './cve/security-rules.ts';
 import { assertTexts, blocksOf } from './dictionaries/content.ts';
 import { soundContent } from './dictionaries/new-dictionary.ts';
 import { stagedContent } from './files/content.ts';
@@ -20,7 +21,6 @@ import { soundMac } from './macs/sound-mac.ts';
 import { chosenVendor } from './macs/vendor.ts';
 import { networkColumns } from './networks/network-columns.ts';
 import { assertSound } from './networks/network-issues.ts';
-import { securityRules } from './security-rules.ts';
 import type { OpenFile, RecordRules } from './tasks/transfer/record-rules.ts';
 import { assertSoundTunnel } from './tunnels/check.ts';
 

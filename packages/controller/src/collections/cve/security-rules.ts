@@ -1,12 +1,12 @@
-import { stepIssues } from '../content/campaigns/action-params.ts';
-import { foreignNames } from '../content/campaigns/foreign-names.ts';
-import { type Issue, invalid } from '../errors.ts';
-import { signatureIssues } from '../signatures/check-signature.ts';
-import { completeSignature } from '../signatures/complete-signature.ts';
-import { isSafer } from '../signatures/safety.ts';
-import { insertSignature } from '../store/cve.ts';
-import { linkSignature } from './cve/link-signature.ts';
-import type { RecordRules } from './tasks/transfer/record-rules.ts';
+import { stepIssues } from '../../content/campaigns/action-params.ts';
+import { foreignNames } from '../../content/campaigns/foreign-names.ts';
+import { type Issue, invalid } from '../../errors.ts';
+import { signatureIssues } from '../../signatures/check-signature.ts';
+import { completeSignature } from '../../signatures/complete-signature.ts';
+import { isSafer } from '../../signatures/safety.ts';
+import { insertSignature } from '../../store/cve.ts';
+import type { RecordRules } from '../tasks/transfer/record-rules.ts';
+import { linkSignature } from './link-signature.ts';
 
 type Campaign = Parameters<RecordRules['campaign']>[0];
 
