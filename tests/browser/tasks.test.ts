@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { administrator } from './browser.ts';
 import { useLab } from './lab.ts';
 
 const lab = useLab();
 
-const addTraffic = async (page: Page, plugin: string, nth = 0) => {
-  await page.getByRole('button', { name: 'Add traffic' }).nth(nth).click();
+const addTraffic = async (page: Page, plugin: string, where: Page | Locator = page) => {
+  await where.getByRole('button', { name: 'Add traffic' }).click();
   await page.getByRole('menuitem', { name: plugin, exact: true }).click();
 };
 
@@ -57,9 +57,9 @@ describe('the editor of a task', () => {
   it('builds a suite, moves and copies its parts, and takes them out again', async () => {
     const { page, problems, context } = await lab.signedIn('/tasks/new');
     await addTraffic(page, 'Suite');
-    await addTraffic(page, 'TCP');
-    await addTraffic(page, 'DNS');
     const suite = page.getByRole('group', { name: 'Entry 1 Suite' });
+    await addTraffic(page, 'TCP', suite);
+    await addTraffic(page, 'DNS', suite);
     await suite.getByRole('group', { name: 'Entry 2 DNS' }).waitFor();
     await suite.getByRole('button', { name: 'Move up: 2 DNS' }).click();
     await suite.getByRole('button', { name: 'Copy: 2 TCP' }).click();

@@ -1,7 +1,6 @@
 import { PcapReplayConfig } from '@rushhour/protocol';
 import type { Engine } from '../../engine.ts';
-import { probePackets } from '../../net/packet/packet-socket.ts';
-import { probeEpoll } from '../../net/path-probe.ts';
+import { checkFrames } from '../../net/packet/frame-path.ts';
 import { prepareReplayClient } from './client.ts';
 import { recordedDestinations } from './recorded-destinations.ts';
 import { prepareReplayServer } from './server.ts';
@@ -16,11 +15,7 @@ export const pcapReplay: Engine<PcapReplayConfig> = {
     const hosts = config.targets.map(({ host }) => host);
     return config.rewrite.hasNewAddresses ? hosts : [...hosts, ...recordedDestinations(config.capture)];
   },
-  check: async () => {
-    const reason = probePackets() ?? probeEpoll();
-    if (reason === undefined) return { isAvailable: true, way: 'packet socket' };
-    return { isAvailable: false, missing: ['raw frames'], reason };
-  },
+  check: checkFrames,
   prepare: ({ config, ...context }) =>
     config.role === 'client'
       ? prepareReplayClient({ ...context, config })

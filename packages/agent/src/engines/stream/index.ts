@@ -1,8 +1,6 @@
 import { StreamConfig } from '@rushhour/protocol';
 import type { Engine } from '../../engine.ts';
-import { frameWay } from '../../net/packet/frame-path.ts';
-import { probePackets } from '../../net/packet/packet-socket.ts';
-import { probeEpoll } from '../../net/path-probe.ts';
+import { checkFrames } from '../../net/packet/frame-path.ts';
 import { prepareStreamClient } from './client.ts';
 import { prepareRfc2544Client } from './rfc2544-client.ts';
 import { prepareStreamServer } from './server.ts';
@@ -17,11 +15,7 @@ export const stream: Engine<StreamConfig> = {
     const hosts = config.targets.map(({ host }) => host);
     return tunnel === undefined ? hosts : [...hosts, tunnel.destination];
   },
-  check: async () => {
-    const reason = probePackets() ?? probeEpoll();
-    if (reason === undefined) return { isAvailable: true, way: frameWay() };
-    return { isAvailable: false, missing: ['raw frames'], reason };
-  },
+  check: checkFrames,
   prepare({ config, ...context }) {
     if (config.role === 'server') return prepareStreamServer({ ...context, config });
     const whole = { ...context, config };

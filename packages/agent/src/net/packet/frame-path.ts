@@ -1,5 +1,7 @@
 import type { FramePath } from '@rushhour/protocol';
+import type { Availability } from '../../engine.ts';
 import { PathUnavailable } from '../data-path.ts';
+import { probeEpoll } from '../path-probe.ts';
 import { openLiveOutlet, probeLive } from '../xdp/live-outlet.ts';
 import { openXdpOutlet, probeXdp } from '../xdp/xdp-outlet.ts';
 import type { Device } from './device.ts';
@@ -24,8 +26,12 @@ const ladder: readonly Step[] = [
   { path: 'af_packet', way: 'packet socket', probe: probePackets, open: openPacketOutlet },
 ];
 
-/** The fastest way that frames can take on this machine where the interface allows it, for the list of what it can. */
-export const frameWay = (): string => ladder.find(({ probe }) => probe() === undefined)?.way ?? 'packet socket';
+/** Whether frames can be sent from here, and the fastest way they can take where the interface allows it. */
+export const checkFrames = async (): Promise<Availability> => {
+  const reason = probePackets() ?? probeEpoll();
+  if (reason !== undefined) return { isAvailable: false, missing: ['raw frames'], reason };
+  return { isAvailable: true, way: ladder.find(({ probe }) => probe() === undefined)?.way ?? 'packet socket' };
+};
 
 export interface FrameWish extends OutletSizes {
   readonly path: FramePath | undefined;
