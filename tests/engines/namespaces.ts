@@ -1,8 +1,6 @@
-import { execFileSync, spawn } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
-import type { Outcome } from '@rushhour/agent';
-import type { Summary } from '@rushhour/protocol';
-import { type OrderWish, type Totals, totalsOf } from './order.ts';
+import { execFileSync } from 'node:child_process';
+import type { OrderWish, Totals } from './order.ts';
+import { inside, startOrderChild } from './order-child.ts';
 import { requireProgram } from './programs.ts';
 
 const ip = (...args: string[]) => execFileSync('ip', args, { stdio: ['ignore', 'pipe', 'pipe'] });
@@ -91,40 +89,20 @@ export interface OrderProcess {
 
 /** Starts an order inside a namespace, behind another program where one is given, and comes back once it is let go. */
 export const startOrderIn = (side: Side, wish: OrderWish, behind: readonly string[] = []): Promise<OrderProcess> =>
-  startOrderProcess(wish, ['ip', 'netns', 'exec', side.namespace, ...behind]);
+  startOrderProcess(wish, [...inside(side), ...behind]);
 
-/** `behind`: programs that start it. */
+/** `behind`: programs that start it. An order that fails has no totals. */
 export const startOrderProcess = async (wish: OrderWish, behind: readonly string[] = []): Promise<OrderProcess> => {
-  const script = fileURLToPath(new URL('./order-process.ts', import.meta.url));
-  const [program = '', ...args] = [...behind, process.execPath, script, JSON.stringify(wish)];
-  const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'inherit'] });
-  let text = '';
-  const { promise: started, resolve } = Promise.withResolvers<void>();
-  child.stdout.on('data', (bytes) => {
-    text += bytes;
-    if (text.includes('\n')) resolve();
-  });
-  const totals = new Promise<Totals>((done, fail) => {
-    child.on('close', () => {
-      resolve();
-      try {
-        const { outcome, summaries } = JSON.parse(text.slice(text.indexOf('{'))) as {
-          outcome: Outcome;
-          summaries: Summary[];
-        };
-        if (outcome.error !== undefined) fail(new Error(outcome.error));
-        else done(totalsOf(outcome, summaries));
-      } catch (cause) {
-        fail(new Error('the order printed no result', { cause }));
-      }
-    });
+  const started = await startOrderChild('./order-process.ts', wish, behind);
+  const totals = started.totals.then((all) => {
+    if (all.outcome.error !== undefined) throw new Error(all.outcome.error);
+    return all;
   });
   totals.catch(() => {});
-  await started;
   return {
     totals,
     stop() {
-      child.stdin.end();
+      started.child.stdin.end();
       return totals;
     },
   };

@@ -1,11 +1,8 @@
-import { spawn } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
-import type { Outcome } from '@rushhour/agent';
-import type { Duration, Summary } from '@rushhour/protocol';
+import type { Duration } from '@rushhour/protocol';
 import type { Cable, Side } from './namespaces.ts';
-import { type Totals, totalsOf } from './order.ts';
+import type { Totals } from './order.ts';
+import { inside, startOrderChild } from './order-child.ts';
 
-const script = fileURLToPath(new URL('./prepared-process.ts', import.meta.url));
 const duration: Duration = { mode: 'continuous', seconds: 20, count: 1, rampUpSec: 0, warmUpSec: 0, rampDownSec: 0 };
 const beginsAfterMs = 200;
 
@@ -18,28 +15,7 @@ interface Prepared {
 /** Comes back once the order is prepared, or has failed, which its totals then tell. */
 const prepareIn = async (side: Side, config: object): Promise<Prepared> => {
   const order = { runId: 1, epoch: 0, engine: 'pcap-replay', config, duration, cpuCores: 1 };
-  const args = ['netns', 'exec', side.namespace, process.execPath, script, JSON.stringify(order)];
-  const child = spawn('ip', args, { stdio: ['pipe', 'pipe', 'inherit'] });
-  let text = '';
-  const { promise: prepared, resolve } = Promise.withResolvers<void>();
-  child.stdout.on('data', (bytes) => {
-    text += bytes;
-    if (text.includes('\n')) resolve();
-  });
-  const totals = new Promise<Totals>((done, fail) => {
-    child.on('close', () => {
-      resolve();
-      try {
-        const answer = text.slice(text.indexOf('{'));
-        const { outcome, summaries } = JSON.parse(answer) as { outcome: Outcome; summaries: Summary[] };
-        done(totalsOf(outcome, summaries));
-      } catch (cause) {
-        fail(new Error(`the order in ${side.namespace} printed no result`, { cause }));
-      }
-    });
-  });
-  totals.catch(() => {});
-  await prepared;
+  const { child, totals } = await startOrderChild('./prepared-process.ts', order, inside(side));
   return { totals, start: (at) => child.stdin.write(`${at}\n`), end: () => child.stdin.end() };
 };
 

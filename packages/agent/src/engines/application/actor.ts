@@ -30,76 +30,87 @@ export interface Actor {
   abandon(): void;
 }
 
-/** Sends steps as they are and takes steps of a known length. */
-export class ExactActor implements Actor {
-  readonly #deps: ActorDeps;
-  readonly #channel: Channel;
-  readonly #session: ScriptSession;
-  #sentAt = 0;
+/** Sends steps as they are and counts how its session ends. What is to arrive is left to those who extend it. */
+export abstract class SessionActor implements Actor {
+  protected readonly deps: ActorDeps;
+  protected readonly channel: Channel;
+  protected readonly session: ScriptSession;
+  protected sentAt = 0;
   hasFailed = false;
   isOver = false;
 
   constructor(channel: Channel, deps: ActorDeps) {
-    this.#channel = channel;
-    this.#deps = deps;
-    this.#session = deps.round.script.sessions[deps.position] as ScriptSession;
-    if (channel.failure !== undefined) this.#fail(channel.failure);
+    this.channel = channel;
+    this.deps = deps;
+    this.session = deps.round.script.sessions[deps.position] as ScriptSession;
+    if (channel.failure !== undefined) this.fail(channel.failure);
   }
+
+  abstract receive(step: number): Promise<void>;
+  abstract end(): Promise<void>;
 
   send(step: number): void {
-    const bytes = this.#deps.round.say(this.#deps.position, step);
-    this.#channel.send(bytes);
-    this.#deps.meters.txBytes.add(bytes.length);
-    this.#sentAt = performance.now();
-  }
-
-  async receive(step: number): Promise<void> {
-    const { round, position, config, referee, meters } = this.#deps;
-    const { speed, steps } = this.#session;
-    const { timeoutMs: leastMs, leastGapMs } = round.script.play;
-    const timeoutMs = leastMs + pauseOf(speed, steps[step]?.gapMs ?? 0, leastGapMs);
-    const wish = { round, session: position, step, match: config.match, timeoutMs };
-    const { bytes, wait, fault } = await receiveStep(this.#channel, wish);
-    meters.rxBytes.add(bytes.length);
-    if (this.isOver) return;
-    if (fault === undefined) {
-      meters.exchanges.add(1);
-      if (this.#sentAt > 0) meters.exchange.record((performance.now() - this.#sentAt) * 1000);
-      this.#sentAt = 0;
-      return;
-    }
-    const goesOn = wait === 'arrived' || bytes.length > 0 ? referee.judge(this.#session, step, fault) : true;
-    this.hasFailed = true;
-    if (wait !== 'arrived') this.#fail(wait === 'timeout' ? 'timeout' : (this.#channel.failure ?? 'closed'));
-    else if (!goesOn) this.#fail('mismatch');
-  }
-
-  async end(): Promise<void> {
-    const { referee, meters } = this.#deps;
-    this.#channel.close();
-    const wait = this.#session.protocol === 'udp' ? 'ended' : await this.#channel.wait(1, goodbyeMs);
-    if (this.isOver) return;
-    if (wait === 'arrived') {
-      const text = `is followed by ${this.#channel.length} bytes that nobody sent`;
-      referee.judge(this.#session, this.#session.steps.length - 1, { kind: 'modified', at: 0, text });
-      this.hasFailed = true;
-    }
-    this.isOver = true;
-    if (this.hasFailed) meters.ko.add(1);
-    else meters.ok.add(1);
+    const bytes = this.deps.round.say(this.deps.position, step);
+    this.channel.send(bytes);
+    this.deps.meters.txBytes.add(bytes.length);
+    this.sentAt = performance.now();
   }
 
   abandon(): void {
     this.isOver = true;
-    this.#channel.reset();
+    this.channel.reset();
   }
 
-  #fail(kind: string): void {
-    const { meters } = this.#deps;
-    this.hasFailed = true;
-    meters.fail(kind);
-    meters.ko.add(1);
+  /** How long the step may take: what was recorded comes on top. */
+  protected timeoutOf(step: number): number {
+    const { timeoutMs, leastGapMs } = this.deps.round.script.play;
+    return timeoutMs + pauseOf(this.session.speed, this.session.steps[step]?.gapMs ?? 0, leastGapMs);
+  }
+
+  protected conclude(): void {
     this.isOver = true;
-    this.#channel.reset();
+    if (this.hasFailed) this.deps.meters.ko.add(1);
+    else this.deps.meters.ok.add(1);
+  }
+
+  protected fail(kind: string): void {
+    this.hasFailed = true;
+    this.deps.meters.fail(kind);
+    this.conclude();
+    this.channel.reset();
+  }
+}
+
+/** Takes steps of a known length. */
+export class ExactActor extends SessionActor {
+  override async receive(step: number): Promise<void> {
+    const { round, position, config, referee, meters } = this.deps;
+    const wish = { round, session: position, step, match: config.match, timeoutMs: this.timeoutOf(step) };
+    const { bytes, wait, fault } = await receiveStep(this.channel, wish);
+    meters.rxBytes.add(bytes.length);
+    if (this.isOver) return;
+    if (fault === undefined) {
+      meters.exchanges.add(1);
+      if (this.sentAt > 0) meters.exchange.record((performance.now() - this.sentAt) * 1000);
+      this.sentAt = 0;
+      return;
+    }
+    const goesOn = wait === 'arrived' || bytes.length > 0 ? referee.judge(this.session, step, fault) : true;
+    this.hasFailed = true;
+    if (wait !== 'arrived') this.fail(wait === 'timeout' ? 'timeout' : (this.channel.failure ?? 'closed'));
+    else if (!goesOn) this.fail('mismatch');
+  }
+
+  override async end(): Promise<void> {
+    const { referee } = this.deps;
+    this.channel.close();
+    const wait = this.session.protocol === 'udp' ? 'ended' : await this.channel.wait(1, goodbyeMs);
+    if (this.isOver) return;
+    if (wait === 'arrived') {
+      const text = `is followed by ${this.channel.length} bytes that nobody sent`;
+      referee.judge(this.session, this.session.steps.length - 1, { kind: 'modified', at: 0, text });
+      this.hasFailed = true;
+    }
+    this.conclude();
   }
 }

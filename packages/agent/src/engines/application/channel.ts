@@ -21,7 +21,7 @@ export interface Channel {
 }
 
 /** Keeps what has come, and wakes the one who waits for it. */
-export class Inbox {
+class Inbox {
   readonly #isWhole: boolean;
   #chunks: Buffer[] = [];
   #length = 0;
@@ -82,5 +82,34 @@ export class Inbox {
     this.#waiting = undefined;
     clearTimeout(waiting?.timer);
     waiting?.resolve(wait);
+  }
+}
+
+/** A channel that keeps what has come in an inbox. */
+export abstract class InboxChannel implements Channel {
+  protected readonly inbox: Inbox;
+
+  constructor(kind: 'stream' | 'datagrams') {
+    this.inbox = new Inbox(kind);
+  }
+
+  abstract send(bytes: Uint8Array): void;
+  abstract close(): void;
+  abstract reset(): void;
+
+  get length(): number {
+    return this.inbox.length;
+  }
+  get failure(): string | undefined {
+    return this.inbox.failure;
+  }
+  peek(): Buffer {
+    return this.inbox.peek();
+  }
+  take(count: number): Buffer {
+    return this.inbox.take(count);
+  }
+  wait(count: number, timeoutMs: number): Promise<Wait> {
+    return this.inbox.wait(count, timeoutMs);
   }
 }

@@ -3,16 +3,16 @@ import { once } from 'node:events';
 import { isIPv6 } from 'node:net';
 import { codeOf } from '../../net/error-kind.ts';
 import type { Route } from '../../net/transport.ts';
-import { type Channel, Inbox, type Wait } from './channel.ts';
+import { InboxChannel } from './channel.ts';
 
 /** Datagrams between two ends: by a socket of its own, or as one peer of a socket that many share. */
-export class DatagramChannel implements Channel {
-  readonly #inbox = new Inbox('datagrams');
+export class DatagramChannel extends InboxChannel {
   readonly #send: (bytes: Uint8Array) => void;
   readonly #leave: () => void;
   #isOver = false;
 
   constructor(send: (bytes: Uint8Array) => void, leave: () => void) {
+    super('datagrams');
     this.#send = send;
     this.#leave = leave;
   }
@@ -25,14 +25,14 @@ export class DatagramChannel implements Channel {
       () => socket.close(),
     );
     socket.on('message', (bytes) => channel.arrive(bytes));
-    socket.on('error', (error) => channel.#inbox.end(codeOf(error)));
+    socket.on('error', (error) => channel.inbox.end(codeOf(error)));
     try {
       socket.bind({ ...(localAddress && { address: localAddress }), ...(localPort && { port: localPort }) });
       await once(socket, 'listening');
       socket.connect(port, address);
       await once(socket, 'connect');
     } catch (error) {
-      channel.#inbox.end(codeOf(error as Error));
+      channel.inbox.end(codeOf(error as Error));
     }
     return channel;
   }
@@ -42,39 +42,22 @@ export class DatagramChannel implements Channel {
     return new DatagramChannel((bytes) => socket.send(bytes, port, address), leave);
   }
 
-  get length(): number {
-    return this.#inbox.length;
-  }
-  get failure(): string | undefined {
-    return this.#inbox.failure;
-  }
-
   arrive(bytes: Buffer): void {
-    this.#inbox.add(bytes);
+    this.inbox.add(bytes);
   }
 
-  peek(): Buffer {
-    return this.#inbox.peek();
-  }
-  take(count: number): Buffer {
-    return this.#inbox.take(count);
-  }
-  wait(count: number, timeoutMs: number): Promise<Wait> {
-    return this.#inbox.wait(count, timeoutMs);
-  }
-
-  send(bytes: Uint8Array): void {
+  override send(bytes: Uint8Array): void {
     if (!this.#isOver) this.#send(bytes);
   }
 
-  close(): void {
+  override close(): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#inbox.end('closed');
+    this.inbox.end('closed');
     this.#leave();
   }
 
-  reset(): void {
+  override reset(): void {
     this.close();
   }
 }

@@ -1,14 +1,17 @@
 import { codeOf } from '../../net/error-kind.ts';
 import type { Chunk, Connection, ConnectionEvents, Route, Transport } from '../../net/transport.ts';
-import { type Channel, Inbox, type Wait } from './channel.ts';
+import { InboxChannel } from './channel.ts';
 
 /** A TCP connection. */
-export class StreamChannel implements Channel, ConnectionEvents {
-  readonly #inbox = new Inbox('stream');
+export class StreamChannel extends InboxChannel implements ConnectionEvents {
   readonly #opened = Promise.withResolvers<void>();
   readonly #gone = Promise.withResolvers<void>();
   #connection!: Connection;
   #isOver = false;
+
+  constructor() {
+    super('stream');
+  }
 
   /** Of a connection that was accepted. */
   static of(connection: Connection): StreamChannel {
@@ -27,7 +30,7 @@ export class StreamChannel implements Channel, ConnectionEvents {
       return channel;
     }
     const timer = setTimeout(() => {
-      channel.#inbox.end('timeout');
+      channel.inbox.end('timeout');
       channel.reset();
     }, timeoutMs);
     await Promise.race([channel.#opened.promise, channel.#gone.promise]);
@@ -35,36 +38,20 @@ export class StreamChannel implements Channel, ConnectionEvents {
     return channel;
   }
 
-  get length(): number {
-    return this.#inbox.length;
-  }
-  get failure(): string | undefined {
-    return this.#inbox.failure;
-  }
   /** Resolves when the connection is no more. */
   get gone(): Promise<void> {
     return this.#gone.promise;
   }
 
-  peek(): Buffer {
-    return this.#inbox.peek();
-  }
-  take(count: number): Buffer {
-    return this.#inbox.take(count);
-  }
-  wait(count: number, timeoutMs: number): Promise<Wait> {
-    return this.#inbox.wait(count, timeoutMs);
-  }
-
-  send(bytes: Uint8Array): void {
+  override send(bytes: Uint8Array): void {
     if (!this.#isOver && bytes.length > 0) this.#connection.write({ bytes, address: 0 });
   }
 
-  close(): void {
+  override close(): void {
     if (!this.#isOver) this.#connection.close();
   }
 
-  reset(): void {
+  override reset(): void {
     if (!this.#isOver) this.#connection.reset();
   }
 
@@ -73,16 +60,16 @@ export class StreamChannel implements Channel, ConnectionEvents {
   }
 
   onData({ bytes, start, end }: Chunk): void {
-    this.#inbox.add(Buffer.from(bytes.subarray(start, end)));
+    this.inbox.add(Buffer.from(bytes.subarray(start, end)));
   }
 
   onEnd(): void {
-    this.#inbox.end('closed');
+    this.inbox.end('closed');
   }
 
   onClose(code: string | undefined): void {
     this.#isOver = true;
-    this.#inbox.end(code ?? 'closed');
+    this.inbox.end(code ?? 'closed');
     this.#gone.resolve();
   }
 }
