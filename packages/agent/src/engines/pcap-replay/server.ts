@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { PcapReplayServerConfig, ReplayPart } from '@rushhour/protocol';
 import type { EngineContext, Run } from '../../engine.ts';
 import { aborted } from '../../net/aborted.ts';
@@ -56,8 +57,10 @@ class ReplayServer implements Run {
     });
     await Promise.race([end, this.#rings.broken, failed]);
     for (const { side } of this.#voices) side.stop();
+    const restMs = this.#underWay(performance.now() - origin);
+    if (restMs !== undefined) await sleep(restMs);
     await this.#rings.drain();
-    if (this.#isOver(performance.now() - origin)) this.#receiver.giveUp();
+    if (restMs !== undefined) this.#receiver.giveUp();
     const drops = this.#rings.takeDrops();
     if (drops > 0) note(`${drops} frames arrived for which there was no room: they may count as lost`);
   }
@@ -76,11 +79,11 @@ class ReplayServer implements Run {
     if (!this.#context.signal.aborted) await side.play(begin);
   }
 
-  /** Whether the clients must have sent everything. */
-  #isOver(sinceMs: number): boolean {
-    return this.#voices.every(({ side: { lengthMs }, part: { startAfterMs } }) => {
-      return lengthMs !== undefined && sinceMs > startAfterMs + lengthMs + underWayMs;
-    });
+  /** How long the last frames may still be under way; undefined when clients may not have sent everything. */
+  #underWay(sinceMs: number): number | undefined {
+    const ends = this.#voices.map(({ side, part }) => part.startAfterMs + (side.lengthMs ?? Number.POSITIVE_INFINITY));
+    const end = Math.max(...ends);
+    return sinceMs > end ? Math.max(0, end + underWayMs - sinceMs) : undefined;
   }
 }
 
