@@ -20,7 +20,7 @@ export const blockPolicy = section('What counts as stopped', {
     everyAttempts: whole('After so many attempts', 10, [1, 1_000_000]),
     afterSilentDrop: flag('After every silence', true),
     retries: whole('Times it is tried again', 2, [0, 100]),
-    timeoutMs: milliseconds('Longest wait', 3000),
+    timeoutMs: whole('Longest wait', 3000, [1, 3_600_000]),
   }),
   alerts: section('Alerts of the device', {
     enabled: flag('Read them'),

@@ -100,7 +100,7 @@ const schema = valuesOf({
       maxSeconds: whole('Longest time', 600, [1, 31_536_000]),
       casesPerSecond: whole('Cases a second', 50, [1, 1_000_000]),
       connectionPerCase: flag('A connection for each case', true),
-      timeoutMs: milliseconds('Longest wait for an answer', 3000),
+      timeoutMs: whole('Longest wait for an answer', 3000, [1, 3_600_000]),
       health: section('Whether the target still works', {
         everyCases: whole('Look after so many cases', 50, [1, 1_000_000]),
         probe: requestOf('What is asked'),

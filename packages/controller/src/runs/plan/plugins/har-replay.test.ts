@@ -112,9 +112,12 @@ describe('the plan of a recording', () => {
       columns.user,
       columns.password,
     ]);
-    expect(sidesOf(9, both, { files, recordings, dictionaries }).issues).toContain(
-      'harReplayParams/variables/1/column COLUMN_UNKNOWN',
-    );
+    for (const column of ['password', 'toString']) {
+      const unknown = { harReplayParams: { fileId: 1, variables: [{ name: 'u', dictionaryId: 4, column }] } };
+      expect(sidesOf(9, unknown, { files, recordings, dictionaries }).issues).toContain(
+        'harReplayParams/variables/0/column COLUMN_UNKNOWN',
+      );
+    }
     expect(sidesOf(9, values, { files, recordings }).issues).toContain(
       'harReplayParams/variables/0/dictionaryId DICTIONARY_UNKNOWN',
     );

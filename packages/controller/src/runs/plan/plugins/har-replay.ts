@@ -56,7 +56,8 @@ const valuesOf = (
   const first = dictionaryValues(scope, dictionaryId, pointerIn(scope, ...path, 'dictionaryId'));
   if (first === undefined) return [''];
   const columns = scope.input.dictionaries.get(dictionaryId)?.columns ?? {};
-  const found = columns[column ?? Object.keys(columns)[0] ?? ''];
+  const name = column ?? Object.keys(columns)[0] ?? '';
+  const found = Object.hasOwn(columns, name) ? columns[name] : undefined;
   if (found !== undefined || column === undefined) return found ?? first;
   const message = `there is no column "${column}"; there are ${Object.keys(columns).join(', ')}`;
   return scope.issues.error(pointerIn(scope, ...path, 'column'), 'COLUMN_UNKNOWN', message) ?? first;

@@ -30,7 +30,7 @@ const isAddress = (pattern: string) => pattern.includes('25[0-5]');
 
 const arbitraryText = ({ pattern, minLength = 0, maxLength = 40 }: Described): fc.Arbitrary<string> => {
   if (pattern === undefined) return fc.string({ minLength, maxLength: Math.min(maxLength, 40) });
-  if (isAddress(pattern)) return addresses;
+  if (isAddress(pattern)) return addresses.filter((text) => new RegExp(pattern).test(text));
   return fc
     .stringMatching(new RegExp(pattern))
     .filter((text) => text.length >= minLength && text.length <= Math.min(maxLength, 4096));
