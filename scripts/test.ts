@@ -16,6 +16,7 @@ const { code } = await run('vitest', [
   ...process.argv.slice(2),
   '--reporter=default',
   '--reporter=json',
+  '--reporter=./scripts/vitest-second-tries.ts',
   `--outputFile.json=${file}`,
 ]);
 const report = readReport(file);
