@@ -10,6 +10,7 @@ import {
   type Run,
 } from './engine.ts';
 import { aborted } from './net/aborted.ts';
+import { strainMetrics } from './net/strain-metrics.ts';
 import { phaseAt } from './phase.ts';
 import { prepareOrder } from './prepare.ts';
 import { Sampler } from './sampler.ts';
@@ -42,6 +43,20 @@ export interface OrderDeps {
   /** How long an engine may take to wind down before it is closed regardless. */
   readonly windDownMs?: number;
 }
+
+/** What is done every second is slow the first few times. So they come when nobody waits for anything. */
+const rehearseSeconds = (): void => {
+  const store = new SampleStore();
+  const sampler = new Sampler(store, Date.now());
+  const watch = new StrainWatch(store);
+  for (let second = 1; second <= 3; second++) {
+    store.counter('rehearsed').add(second);
+    store.histogram(strainMetrics.scheduleLag).record(second);
+    saturationReasonsOf(watch.take(), { cores: 1 });
+    sampler.take(Date.now(), 'steady');
+  }
+  watch.close();
+};
 
 export class CannotPause extends Error {}
 
@@ -126,6 +141,7 @@ export class RunningOrder {
         note: (remark) => this.#notes.add(remark),
         progress: (message) => this.#deps.onProgress?.(message),
       });
+      rehearseSeconds();
       await this.#waitForStart(signal);
       if (!signal.aborted) await this.#traffic(this.#run, signal);
     } catch (cause) {

@@ -23,11 +23,15 @@ const framesPerLook = 16;
 const [frame, length, ledger, place] = [6, 7, 8, 9] as const satisfies Register[];
 // The length is known later.
 const due = length;
-/** By which part of their distance late frames follow sooner, as a power of one half, and up to which delay. */
-const sooner = { little: 5, more: 4, much: 1 } as const;
-// Frames that are close to each other can be a larger part too soon: it is still little time.
-const [denseNs, denseShift] = [20_000, 2];
-const lateNs = { little: 2_000_000, more: 5_000_000 } as const;
+/** Frames less than this apart are close to each other. */
+const denseNs = 20_000;
+/**
+ * What is a little late, as at the beginning of each run, follows sooner by a part of its distance, given as a power of
+ * one half; of frames that are close a larger part is still little time. What is later than that follows eight times as
+ * fast: the fewer frames have to make up for a long delay, the more of them are where they should be.
+ */
+const little = { sparse: { ns: 500_000, shift: 6 }, dense: { ns: 5_000_000, shift: 3 } } as const;
+const hurryShift = 3;
 const stack = { key: -4 } as const;
 
 /** A place is looked up that has not been sent; without one nothing happens. */
@@ -46,8 +50,8 @@ const findPlace = (program: BpfProgram, places: number): BpfProgram =>
     .set(place, { register: 0 });
 
 /**
- * Before its time nothing happens. What is late follows the one before it a little sooner than it should, until the
- * delay is made up for: frames in a heap would be further from their times than a few that are late.
+ * Before its time nothing happens. What is late follows the one before it sooner than it should, until the delay is made
+ * up for, but never in a heap.
  */
 const waitForTime = (program: BpfProgram): BpfProgram =>
   program
@@ -67,19 +71,22 @@ const waitForTime = (program: BpfProgram): BpfProgram =>
     .math('subtract', 4, { register: 2 })
     .set(1, { register: 0 })
     .math('subtract', 1, { register: due })
-    .set(3, sooner.little)
-    .jumpIf(1, 'below', lateNs.little, 'slight')
-    .set(3, sooner.more)
-    .jumpIf(1, 'below', lateNs.more, 'slight')
-    .set(3, sooner.much)
-    .jump('chosen')
-    .label('slight')
-    .jumpIf(4, 'atLeast', denseNs, 'chosen')
-    .math('subtract', 3, denseShift)
-    .label('chosen')
+    .jumpIf(4, 'below', denseNs, 'dense')
+    .set(3, little.sparse.shift)
+    .jumpIf(1, 'below', little.sparse.ns, 'slightly')
+    .jump('hurry')
+    .label('dense')
+    .set(3, little.dense.shift)
+    .jumpIf(1, 'below', little.dense.ns, 'slightly')
+    .label('hurry')
+    .set(1, { register: 4 })
+    .math('right', 1, hurryShift)
+    .jump('spaced')
+    .label('slightly')
     .set(1, { register: 4 })
     .math('right', 4, { register: 3 })
     .math('subtract', 1, { register: 4 })
+    .label('spaced')
     .load(8, 2, ledger, runAt.lastLeft)
     .math('add', 1, { register: 2 })
     .jumpIf(0, 'below', { register: 1 }, 'drop')
