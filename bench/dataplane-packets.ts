@@ -149,7 +149,7 @@ const echo: Contest = {
       return (Number(received) * 1000) / Number(ms);
     };
     const ours = () =>
-      generateOrder('icmp', { targets: [{ host: '127.0.0.1', port: 1 }], window: 128 }, 'icmp.received');
+      generateOrder('icmp', { targets: [{ host: '127.0.0.1', port: 1 }], window: 192 }, 'icmp.received');
     return { contenders: { ours, ping }, close: async () => {} };
   },
   goals: [{ of: 'ours', to: 'ping', goal: 1.3 }],

@@ -105,9 +105,8 @@ class IcmpClient implements Run, Pausable, LoadChangeable, IcmpEvents {
     turnLoop.release();
   }
 
-  onMessage(bytes: Buffer, start: number, end: number): void {
+  onMessage(bytes: Buffer, start: number, end: number, _index: number, now: number): void {
     const news = this.#news;
-    const now = performance.now();
     readMessage(bytes, { start, end, version: this.#version, way: this.#way }, news);
     if (news.kind === 'none') return;
     // The kernel puts an identifier of its own into messages of ping sockets.

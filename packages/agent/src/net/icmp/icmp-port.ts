@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks';
 import { MessageBatch } from '../datagram/message-batch.ts';
 import { type EpollPoller, epollEvent, type Watcher } from '../epoll/epoll-poller.ts';
 import { errno, errnoName } from '../kernel/errno.ts';
@@ -12,8 +13,8 @@ const readsPerTurn = 4;
 const headBytes = 512;
 
 export interface IcmpEvents {
-  /** `index` is where it lies, for `peerOf`, as long as this call lasts. */
-  onMessage(bytes: Buffer, start: number, end: number, index: number): void;
+  /** `index` is where it lies, for `peerOf`, as long as this call lasts; `now` is when it was there. */
+  onMessage(bytes: Buffer, start: number, end: number, index: number, now: number): void;
   /** The system did not take the message of this number. */
   onFail(sequence: number, code: string): void;
   onError(code: string): void;
@@ -79,9 +80,10 @@ export class IcmpPort implements Watcher {
         if (error !== errno.EAGAIN) this.#events.onError(errnoName(error));
         return;
       }
+      const now = performance.now();
       for (let index = 0; index < count && !this.#isClosed; index++) {
         const start = this.#arriving.offsetOf(index);
-        this.#events.onMessage(this.#arriving.bytes, start, start + this.#arriving.lengthOf(index), index);
+        this.#events.onMessage(this.#arriving.bytes, start, start + this.#arriving.lengthOf(index), index, now);
         this.#arriving.renew(index);
       }
       if (count < this.#count) return;
