@@ -16,6 +16,7 @@ const facts = (over: Partial<RiskFacts> = {}, hosts = ['10.0.0.1']): RiskFacts =
       dumpBytes: 0,
       attempts: 0,
     },
+    isLoadKnown: true,
   },
   isSpoofing: false,
   ...over,
@@ -38,6 +39,11 @@ describe('a start becomes hazardous', () => {
     ['when its sources are spoofed', facts({ isSpoofing: true }), {}],
     ['when it sends more bits than the key may', facts(), { maxBps: 7_999_999 }],
     ['when it sends more packets than the key may', facts(), { maxPps: 999 }],
+    [
+      'when it sends as fast as it goes and the key has a limit',
+      facts({ plan: { ...(facts().plan as NonNullable<RiskFacts['plan']>), isLoadKnown: false } }),
+      { maxPps: 1000 },
+    ],
     [
       'when a target is outside the ranges of the key',
       facts({}, ['10.0.0.1', '10.1.0.1']),

@@ -17,7 +17,7 @@ export interface RiskyDefinition {
 export interface RiskFacts {
   readonly definition: RiskyDefinition;
   /** Undefined when no plan could be made. */
-  readonly plan: Pick<RunPlan, 'agents' | 'estimate'> | undefined;
+  readonly plan: Pick<RunPlan, 'agents' | 'estimate' | 'isLoadKnown'> | undefined;
   /** Sources need not belong to an interface. */
   readonly isSpoofing: boolean;
   /** New load over the present one; 1 unless the rate is changed. */
@@ -62,11 +62,13 @@ const loadReasons = (facts: RiskFacts, { maxBps, maxPps }: AiConstraints): strin
   if (facts.plan === undefined) return ['no plan could be made of it'];
   const { loadFactor = 1 } = facts;
   const { bps, pps } = facts.plan.estimate;
+  const isLimited = typeof maxBps === 'number' || typeof maxPps === 'number';
   const isOver = (figure: number, most: number | null | undefined) =>
     most !== null && most !== undefined && !(figure * loadFactor <= most);
   return [
     ...(isOver(bps, maxBps) ? [`more than ${maxBps} bits a second`] : []),
     ...(isOver(pps, maxPps) ? [`more than ${maxPps} packets a second`] : []),
+    ...(isLimited && !facts.plan.isLoadKnown ? ['sends as fast as it goes, where the key has a limit'] : []),
   ];
 };
 

@@ -158,6 +158,11 @@ describe('a plan', () => {
       attempts: 0,
     });
   });
+
+  it('says when somebody sends as fast as it goes', () => {
+    const endless = http({ requestsPerSecond: undefined, rpsUnlimited: true });
+    expect([planOf([http()]), planOf([http(), endless])].map(({ isLoadKnown }) => isLoadKnown)).toEqual([true, false]);
+  });
 });
 
 describe('servers', () => {

@@ -43,7 +43,8 @@ export const planRun = (input: PlanInput): RunPlan => {
     );
   }
   const estimate = estimateOf(input, clients, { agents, plannedSec, attempts });
-  return { agents, plannedSec, notes: issues.notes, issues: issues.issues, estimate, attempts };
+  const isLoadKnown = clients.every(({ figures }) => figures.txPps > 0);
+  return { agents, plannedSec, notes: issues.notes, issues: issues.issues, estimate, isLoadKnown, attempts };
 };
 
 const planLeaves = (

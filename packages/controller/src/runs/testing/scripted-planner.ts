@@ -77,6 +77,7 @@ export const scriptedPlanner = (): Planner & { issues: ValidationIssue[]; plans:
           dumpBytes: 0,
           attempts: 0,
         },
+        isLoadKnown: true,
         attempts: [],
       };
     },
