@@ -365,15 +365,19 @@ export const prepareStreamClient = async (context: Context): Promise<Run & Pausa
   epollPoller();
   turnLoop.acquire();
   let path: StreamPath | undefined;
+  let client: StreamClient | undefined;
   try {
     path = await prepareStreamPath(context);
-    const client = new StreamClient(context, path);
+    client = new StreamClient(context, path);
     // A target that begins later answers later: it is asked again at the start.
     if (await path.resolve(askFirstMs)) await client.rehearse();
     return client;
   } catch (error) {
-    path?.close();
-    turnLoop.release();
+    if (client !== undefined) await client.close();
+    else {
+      path?.close();
+      turnLoop.release();
+    }
     throw error;
   }
 };
