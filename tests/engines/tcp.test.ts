@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { freePort, runOrder, startServer } from './order.ts';
 import { takePriority } from './priority.ts';
@@ -55,6 +57,36 @@ describe('tcp engine', () => {
     peer.close();
     expect(run.counter('tcp.established')).toBe(50);
     expect(ends).toEqual(closeMode === 'fin' ? { fin: 50, rst: 0 } : { fin: 0, rst: 50 });
+  });
+
+  it.each(['io_uring', 'epoll'] as const)('tunes the sockets of both sides, by %s', async (dataPath) => {
+    const port = await freePort();
+    const tuning = { mss: 600, window: 20_000, congestion: 'reno', synRetries: 3 };
+    const server = await startServer('tcp', { listen: listenOn(port), dataPath, tuning });
+    const config = client(port, { connections: 1, holdMs: 60_000, mode: 'echo', dataPath, tuning });
+    const running = runOrder({ engine: 'tcp', config, duration: { seconds: 1.5 } });
+    await sleep(1000);
+    const { stdout } = await promisify(execFile)('ss', [
+      '-tinH',
+      'state',
+      'established',
+      `( sport = ${port} or dport = ${port} )`,
+    ]);
+    await running;
+    await server.stop();
+    expect(stdout.match(/\breno\b/g)).toHaveLength(2);
+    const figures = (name: string) =>
+      [...stdout.matchAll(new RegExp(`\\b${name}:(\\d+)`, 'g'))].map(([, n]) => Number(n));
+    // Timestamps take their part of a segment.
+    expect(figures('advmss').map((bytes) => bytes > 580 && bytes <= 600)).toEqual([true, true]);
+    expect(figures('snd_wnd').map((bytes) => bytes > 0 && bytes <= 20_000)).toEqual([true, true]);
+  });
+
+  it('says before any traffic that a congestion control is not there', async () => {
+    const config = client(1, { tuning: { congestion: 'of-nobody' } });
+    const { outcome } = await runOrder({ engine: 'tcp', config, duration: {} });
+    expect(outcome).toMatchObject({ status: 'failed', code: 'TCP_TUNING_REFUSED' });
+    expect(outcome.error).toMatch(/of-nobody here \(ENOENT\): there are .*reno/);
   });
 
   it('sends bytes and the sink counts every one of them', async () => {

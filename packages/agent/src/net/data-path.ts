@@ -59,8 +59,13 @@ export const chooseStep = <S extends { readonly path: string; probe(): string | 
 };
 
 /** Plain TCP on the fastest way this machine allows. */
-export const createStreamTransport = (wish: PathWish, options: ConnectionOptions): Transport =>
-  chooseStep(streamLadder, wish).create(options);
+export const createStreamTransport = (wish: PathWish, options: ConnectionOptions): Transport => {
+  const step = chooseStep(streamLadder, wish);
+  const wishes = Object.keys(options.tuning ?? {});
+  if (step.path === 'node' && wishes.length > 0)
+    wish.note(`sockets of Node are as the machine has them, without ${wishes.join(', ')}`);
+  return step.create(options);
+};
 
 interface DatagramStep {
   readonly path: 'epoll' | 'node';

@@ -7,6 +7,7 @@ import { localEndpoint, openListener, option, setOption } from './kernel/socket.
 import { MessageStore } from './message-store.ts';
 import type { SocketConnection } from './socket-connection.ts';
 import type { ConnectionEvents, ConnectionOptions, Listener, Route, Transport } from './transport.ts';
+import { assertTunable, tuneSocket } from './tuning.ts';
 import { turnLoop } from './turn-loop.ts';
 
 /** A connection on a socket of our own, before it is under way. */
@@ -49,6 +50,7 @@ class SocketTransport implements Transport {
     this.name = system.name;
     this.#system = system;
     this.#options = options;
+    if (options.tuning !== undefined) assertTunable(options.tuning);
     turnLoop.acquire();
   }
 
@@ -82,6 +84,7 @@ class SocketTransport implements Transport {
     const fd = openListener({ address, port: where.port, isShared: where.isShared }, backlog);
     // Accepted sockets inherit it.
     if (this.#options.noDelay) setOption(fd, option.noDelay, 1);
+    if (this.#options.tuning !== undefined) tuneSocket(fd, this.#options.tuning);
     const { port } = localEndpoint(fd);
     const stop = this.#system.accept(fd, (accepted) => {
       const connection = this.#system.create(accepted, this.#options, this.#forget);

@@ -1,4 +1,4 @@
-import type { Listen } from '@rushhour/protocol';
+import type { Listen, TcpTuning } from '@rushhour/protocol';
 import type { CreateAlarm } from './alarm.ts';
 
 /** Where a connection goes and, if it matters, where it comes from. */
@@ -64,6 +64,8 @@ export interface ConnectionOptions {
   readonly reads: 'small' | 'large';
   /** After a close nothing more is expected of the peer, so its goodbye need not be waited for. */
   readonly leavesAtOnce: boolean;
+  /** What is left out is the machine's own choice. Only sockets of our own can be tuned. */
+  readonly tuning?: TcpTuning | undefined;
 }
 
 /** A way to carry bytes. Engines know only this, so a faster way can be put under them. */

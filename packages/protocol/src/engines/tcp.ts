@@ -6,6 +6,20 @@ import { Payload } from './payload.ts';
 
 const CloseMode = Type.Union([Type.Literal('fin'), Type.Literal('rst')], { default: 'fin' });
 
+/** What is left out is the machine's own choice. */
+export const TcpTuning = Type.Object(
+  {
+    mss: Type.Optional(Type.Integer({ minimum: 88, maximum: 32_767, description: 'Largest segment.' })),
+    window: Type.Optional(
+      Type.Integer({ minimum: 2304, maximum: 1_073_741_824, description: 'Largest receive window, in bytes.' }),
+    ),
+    congestion: Type.Optional(Type.String({ minLength: 1, maxLength: 15, description: 'Congestion control.' })),
+    synRetries: Type.Optional(Type.Integer({ minimum: 1, maximum: 127, description: 'Times a SYN is repeated.' })),
+  },
+  { additionalProperties: false },
+);
+export type TcpTuning = Static<typeof TcpTuning>;
+
 export const TcpClientConfig = Type.Object(
   {
     role: Type.Literal('client'),
@@ -41,6 +55,7 @@ export const TcpClientConfig = Type.Object(
     noDelay: Type.Boolean({ default: true }),
     keepAliveSec: Type.Integer({ minimum: 0, default: 0 }),
     connectTimeoutMs: Type.Integer({ minimum: 1, default: 10_000 }),
+    tuning: Type.Optional(TcpTuning),
   },
   { additionalProperties: false },
 );
@@ -55,6 +70,7 @@ export const TcpServerConfig = Type.Object(
     payload: Payload,
     closeMode: CloseMode,
     noDelay: Type.Boolean({ default: true }),
+    tuning: Type.Optional(TcpTuning),
   },
   { additionalProperties: false },
 );

@@ -45,11 +45,11 @@ class TcpClient implements Run, Pausable, LoadChangeable, SessionOwner {
     this.#config = config;
     this.#sources = sources;
     const payload = payloadBytes(config.payload);
-    const { noDelay, keepAliveSec } = config;
+    const { noDelay, keepAliveSec, tuning } = config;
     const isPaced = (config.rateBps ?? config.messagesPerSecond) !== undefined;
     this.#transport = createStreamTransport(
       { path: config.dataPath, note: context.note },
-      { noDelay, keepAliveSec, reads: 'large', leavesAtOnce: false },
+      { noDelay, keepAliveSec, reads: 'large', leavesAtOnce: false, tuning },
     );
     this.#payload = this.#transport.keep(
       payload.length > 0 ? payload : Buffer.alloc(isPaced ? bulkBytes.paced : bulkBytes.unlimited),

@@ -11,7 +11,8 @@ const bulkBytes = 1_048_576;
 /** Takes everything, sends it back, or sends without being asked. */
 export const prepareTcpServer = async (context: EngineContext<TcpServerConfig>): Promise<Run> => {
   const { config, samples, signal, note, core } = context;
-  const options = { noDelay: config.noDelay, keepAliveSec: 0, reads: 'large', leavesAtOnce: false } as const;
+  const { noDelay, tuning } = config;
+  const options = { noDelay, keepAliveSec: 0, reads: 'large', leavesAtOnce: false, tuning } as const;
   const transport = createStreamTransport({ path: config.dataPath, note }, options);
   const wished = payloadBytes(config.payload);
   const deps = {

@@ -21,9 +21,13 @@ export const option = {
   v6Only: [41, 26],
   noDelay: [6, 1],
   keepIdleSec: [6, 4],
+  maxSegment: [6, 2],
+  synRetries: [6, 7],
+  windowClamp: [6, 10],
   /** Packets of one size that come together arrive as one. */
   coalesce: [17, 104],
 } as const satisfies Record<string, readonly [number, number]>;
+const congestionOption = [6, 13] as const;
 type Option = (typeof option)[keyof typeof option];
 
 const check = (libc: Libc, call: string, result: number): number => {
@@ -45,6 +49,14 @@ export const trySetOption = (fd: number, [level, name]: Option, value: number): 
 
 export const setOption = (fd: number, which: Option, value: number): void => {
   if (!trySetOption(fd, which, value)) throw new SystemError('setsockopt', requireLibc().errno());
+};
+
+/** False when the kernel does not know it, or does not let us have it. */
+export const trySetCongestion = (fd: number, name: string): boolean => {
+  const memory = scratch();
+  const length = memory.bytes.write(name, 0, 'latin1');
+  const [level, number] = congestionOption;
+  return requireLibc().setsockopt(fd, level, number, memory.addressOf(0, length), length) === 0;
 };
 
 /** The error a connection attempt ended with; 0 when it stands. */

@@ -43,7 +43,7 @@ export const uringSystem = (): SocketSystem => {
     },
     open(route, options, onGone) {
       const { files } = poller;
-      const isPlain = options.keepAliveSec === 0 && route.localPort === undefined;
+      const isPlain = options.keepAliveSec === 0 && options.tuning === undefined && route.localPort === undefined;
       const place = isPlain ? files?.take() : undefined;
       if (files === undefined || place === undefined) return undefined;
       const { reads, leavesAtOnce } = options;

@@ -8,14 +8,18 @@ const socketOptions = {
   keepAliveSec: whole('Time between keep-alive probes; 0 for none', 0, [0, 86_400]),
 };
 
-const kernelOptions = {
-  mss: ignored(maybeWhole('Largest segment', [64, 65_495])),
-  window: ignored(maybeWhole('Receive window in bytes', [1024, 1_073_741_824])),
-  congestion: ignored(maybeText('Congestion control, such as cubic or bbr', { maxLength: 16 })),
+const tuning = {
+  mss: maybeWhole('Largest segment', [88, 32_767]),
+  window: maybeWhole('Largest receive window in bytes', [2304, 1_073_741_824]),
+  congestion: maybeText('Congestion control, such as cubic or bbr', { maxLength: 15 }),
+  synRetries: maybeWhole('Times a SYN is repeated', [1, 127]),
+};
+
+/** Linux has them for the whole machine only. */
+const machineOptions = {
   sack: ignored(Type.Optional(Type.Boolean({ description: 'Selective acknowledgements' }))),
   timestamps: ignored(Type.Optional(Type.Boolean({ description: 'Timestamps option' }))),
   ecn: ignored(Type.Optional(Type.Boolean({ description: 'Explicit congestion notification' }))),
-  synRetries: ignored(maybeWhole('Times a SYN is repeated', [0, 255])),
 };
 
 const ignoredAll = <P extends TProperties>(members: P) =>
@@ -24,7 +28,11 @@ const ignoredAll = <P extends TProperties>(members: P) =>
   };
 
 /** For plugins that use TCP without being about it: their engines leave it to the system. */
-export const tcpOptions = section('TCP below', { ...ignoredAll(socketOptions), ...kernelOptions });
+export const tcpOptions = section('TCP below', {
+  ...ignoredAll(socketOptions),
+  ...ignoredAll(tuning),
+  ...machineOptions,
+});
 
 /** For the plugin that is about TCP itself. */
 export const tcpConfiguration = section('TCP connections', {
@@ -40,5 +48,6 @@ export const tcpConfiguration = section('TCP connections', {
   }),
   connectTimeoutMs: whole('Longest wait for a connection', 10_000, [1, 3_600_000]),
   ...socketOptions,
-  ...kernelOptions,
+  ...tuning,
+  ...machineOptions,
 });

@@ -36,6 +36,14 @@ describe('TCP', () => {
     });
     expect(plan.estimate).toMatchObject({ connections: 4, pps: 2000 });
   });
+
+  it('tunes both sides, if that is asked for', () => {
+    const tuning = { mss: 600, window: 20_000, congestion: 'cubic', synRetries: 3 };
+    const sides = sidesOf(2, { tcpConfiguration: { ...tuning, ecn: true } });
+    expect([sides.client['tuning'], sides.server['tuning']]).toEqual([tuning, tuning]);
+    expect(sides.issues).toEqual(['warning tcpConfiguration/ecn MEMBER_IGNORED']);
+    expect(sidesOf(2, {}).client).not.toHaveProperty('tuning');
+  });
 });
 
 describe('UDP', () => {

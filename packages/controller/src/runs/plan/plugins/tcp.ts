@@ -1,5 +1,5 @@
 import type { TcpValues } from '@rushhour/contract';
-import type { TcpClientConfig, TcpServerConfig } from '@rushhour/protocol';
+import type { TcpClientConfig, TcpServerConfig, TcpTuning } from '@rushhour/protocol';
 import { type Figures, tcpFigures } from '../figures.ts';
 import { type MeasuredPayload, payloadAt } from '../payloads.ts';
 import type { PlanScope } from '../plan-scope.ts';
@@ -22,6 +22,7 @@ export const planTcp = (scope: PlanScope): Traffic => {
     payload: measured.payload,
     closeMode,
     noDelay,
+    ...tuningOf(values),
   };
   return {
     engine: 'tcp',
@@ -32,6 +33,13 @@ export const planTcp = (scope: PlanScope): Traffic => {
     client: (part) => clientOf(values, measured, part),
     server: () => ({ config: server }),
   };
+};
+
+const tuningOf = ({ tcpConfiguration }: TcpValues): { readonly tuning?: TcpTuning } => {
+  const { mss, window, congestion, synRetries } = tcpConfiguration;
+  const wishes = Object.entries({ mss, window, congestion: congestion || undefined, synRetries });
+  const tuning = Object.fromEntries(wishes.filter(([, value]) => value !== undefined));
+  return Object.keys(tuning).length > 0 ? { tuning } : {};
 };
 
 const clientOf = (values: TcpValues, measured: MeasuredPayload, part: ClientPart): ClientDraft => {
@@ -53,6 +61,7 @@ const clientOf = (values: TcpValues, measured: MeasuredPayload, part: ClientPart
     ...(ppsPerConnection !== undefined && { messagesPerSecond: ppsPerConnection }),
     ...(rateBps !== undefined && { rateBps }),
     ...{ holdMs, closeMode, noDelay, keepAliveSec, connectTimeoutMs },
+    ...tuningOf(values),
   };
   return { config, hasRate: load.rate !== undefined, figures: figuresOf(config, measured.bytes) };
 };
