@@ -136,6 +136,23 @@ describe('http server', () => {
     }));
 
   it.each([
+    ['tunes its sockets', {}, []],
+    [
+      'says over TLS that sockets are not tuned',
+      { tls: {} },
+      [expect.stringContaining('mss, congestion had no effect')],
+    ],
+  ])('%s', (_, tls, notes) => {
+    const tuning = { mss: 600, congestion: 'reno' };
+    return withServer({ ...tls, tuning, responses: [{ body: { type: 'text', data: 'small' } }] }, async (port) => {
+      const config = { role: 'client', targets: [{ host: '127.0.0.1', port }], ...tls, tuning, connections: 3 };
+      const run = await runOrder({ engine: 'http', config, duration: { mode: 'count', count: 30 } });
+      expect(run.counter('http.ok')).toBe(30);
+      expect(run.outcome.notes).toEqual(notes);
+    });
+  });
+
+  it.each([
     ['in the clear', {}, 'http', ['--http2-prior-knowledge']],
     ['over TLS', { tls: {} }, 'https', ['--http2', '-k']],
   ])('speaks HTTP/2 %s', (_, tls, scheme, options) =>

@@ -41,7 +41,8 @@ export { PcapReplayClientConfig, PcapReplayConfig, PcapReplayServerConfig, Repla
 export { longestRfc2544Sec, mostTrialsOf, Rfc2544Plan, Rfc2544Record } from './engines/rfc2544.ts';
 export { StatelessServerConfig } from './engines/stateless-server.ts';
 export { StreamClientConfig, StreamConfig, StreamModifier, StreamServerConfig } from './engines/stream.ts';
-export { TcpClientConfig, TcpConfig, TcpServerConfig, TcpTuning } from './engines/tcp.ts';
+export { TcpClientConfig, TcpConfig, TcpServerConfig } from './engines/tcp.ts';
+export { TcpTuning } from './engines/tcp-tuning.ts';
 export { TlsClientConfig, TlsConfig, TlsServerConfig } from './engines/tls.ts';
 export { TlsClientSettings, TlsServerSettings, TlsVersion } from './engines/tls-settings.ts';
 export { UdpClientConfig, UdpConfig, UdpServerConfig, udpHeaderBytes } from './engines/udp.ts';

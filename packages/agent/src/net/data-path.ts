@@ -1,4 +1,4 @@
-import type { DataPath } from '@rushhour/protocol';
+import type { DataPath, TcpTuning } from '@rushhour/protocol';
 import type { Datagrams } from './datagram/datagrams.ts';
 import { createMmsgDatagrams } from './datagram/mmsg-datagrams.ts';
 import { createNodeDatagrams } from './datagram/node-datagrams.ts';
@@ -58,12 +58,16 @@ export const chooseStep = <S extends { readonly path: string; probe(): string | 
   throw new PathUnavailable(`there is no data path ${path}`);
 };
 
+/** Tells that sockets of Node cannot be as they were ordered. */
+export const noteUntuned = (note: PathWish['note'], tuning: TcpTuning | undefined): void => {
+  const wishes = Object.keys(tuning ?? {});
+  if (wishes.length > 0) note(`sockets of Node are as the machine has them: ${wishes.join(', ')} had no effect`);
+};
+
 /** Plain TCP on the fastest way this machine allows. */
 export const createStreamTransport = (wish: PathWish, options: ConnectionOptions): Transport => {
   const step = chooseStep(streamLadder, wish);
-  const wishes = Object.keys(options.tuning ?? {});
-  if (step.path === 'node' && wishes.length > 0)
-    wish.note(`sockets of Node are as the machine has them, without ${wishes.join(', ')}`);
+  if (step.path === 'node') noteUntuned(wish.note, options.tuning);
   return step.create(options);
 };
 

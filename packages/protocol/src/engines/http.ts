@@ -3,6 +3,7 @@ import { DataPath } from './data-path.ts';
 import { Listen, Rotation, Sources, Target } from './endpoint.ts';
 import { Load } from './load.ts';
 import { Payload } from './payload.ts';
+import { TcpTuning } from './tcp-tuning.ts';
 import { TlsClientSettings, TlsServerSettings } from './tls-settings.ts';
 
 const Header = Type.Object(
@@ -37,6 +38,7 @@ export const HttpClientConfig = Type.Object(
     rotation: Rotation,
     sources: Sources,
     dataPath: Type.Optional(DataPath),
+    tuning: Type.Optional(TcpTuning),
     version: Type.Union([Type.Literal('1.1'), Type.Literal('2')], { default: '1.1' }),
     tls: Type.Optional(TlsClientSettings),
     method: Type.String({ pattern: '^[A-Z]+$', default: 'GET' }),
@@ -92,6 +94,7 @@ export const HttpServerConfig = Type.Object(
   {
     role: Type.Literal('server'),
     dataPath: Type.Optional(DataPath),
+    tuning: Type.Optional(TcpTuning),
     listen: Type.Array(Listen, { minItems: 1 }),
     version: Type.Union([Type.Literal('1.1'), Type.Literal('2')], { default: '1.1' }),
     tls: Type.Optional(TlsServerSettings),

@@ -3,22 +3,9 @@ import { DataPath } from './data-path.ts';
 import { Listen, Rotation, Sources, Target } from './endpoint.ts';
 import { loadOf } from './load.ts';
 import { Payload } from './payload.ts';
+import { TcpTuning } from './tcp-tuning.ts';
 
 const CloseMode = Type.Union([Type.Literal('fin'), Type.Literal('rst')], { default: 'fin' });
-
-/** What is left out is the machine's own choice. */
-export const TcpTuning = Type.Object(
-  {
-    mss: Type.Optional(Type.Integer({ minimum: 88, maximum: 32_767, description: 'Largest segment.' })),
-    window: Type.Optional(
-      Type.Integer({ minimum: 2304, maximum: 1_073_741_824, description: 'Largest receive window, in bytes.' }),
-    ),
-    congestion: Type.Optional(Type.String({ minLength: 1, maxLength: 15, description: 'Congestion control.' })),
-    synRetries: Type.Optional(Type.Integer({ minimum: 1, maximum: 127, description: 'Times a SYN is repeated.' })),
-  },
-  { additionalProperties: false },
-);
-export type TcpTuning = Static<typeof TcpTuning>;
 
 export const TcpClientConfig = Type.Object(
   {

@@ -1,7 +1,7 @@
 import type { HttpClientConfig } from '@rushhour/protocol';
 import type { EngineContext, LoadChange, LoadChangeable, Pausable, Run } from '../../engine.ts';
 import { ClientLife } from '../../net/client-life.ts';
-import { createStreamTransport } from '../../net/data-path.ts';
+import { createStreamTransport, noteUntuned } from '../../net/data-path.ts';
 import { LoadDriver } from '../../net/load-driver.ts';
 import { createNodeTlsTransport } from '../../net/node-transport.ts';
 import { chooserOf } from '../../net/rotation.ts';
@@ -21,6 +21,7 @@ const mostDrainMs = 2000;
 
 const createTransport = ({ config, note }: Context): Transport => {
   if (config.tls !== undefined) {
+    noteUntuned(note, config.tuning);
     const alpn = config.tls.alpn.length > 0 ? config.tls.alpn : ['http/1.1'];
     return createNodeTlsTransport({ client: clientTlsOptions(config.tls, alpn) });
   }
@@ -28,7 +29,11 @@ const createTransport = ({ config, note }: Context): Transport => {
   const path = config.version === '2' ? 'node' : config.dataPath;
   // A lone request without a body leaves as one piece: there is nothing that could be held back.
   const noDelay = config.keepAlive.enabled || config.body !== undefined || config.followRedirects > 0;
-  return createStreamTransport({ path, note }, { noDelay, keepAliveSec: 0, reads: 'small', leavesAtOnce: true });
+  const { tuning } = config;
+  return createStreamTransport(
+    { path, note },
+    { noDelay, keepAliveSec: 0, reads: 'small', leavesAtOnce: true, tuning },
+  );
 };
 
 /** Where the next connection goes and comes from. */

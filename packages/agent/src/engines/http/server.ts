@@ -1,7 +1,7 @@
 import type { HttpServerConfig } from '@rushhour/protocol';
 import type { EngineContext, Run } from '../../engine.ts';
 import { aborted } from '../../net/aborted.ts';
-import { createStreamTransport } from '../../net/data-path.ts';
+import { createStreamTransport, noteUntuned } from '../../net/data-path.ts';
 import { closeServers, listenAll } from '../../net/listen.ts';
 import { createNodeTlsTransport } from '../../net/node-transport.ts';
 import { chooserOf } from '../../net/rotation.ts';
@@ -18,15 +18,17 @@ const createTransport = ({ config, note }: Context, meters: ServerMeters): Trans
   if (config.tls === undefined) {
     return createStreamTransport(
       { path: config.dataPath, note },
-      { noDelay: true, keepAliveSec: 0, reads: 'small', leavesAtOnce: false },
+      { noDelay: true, keepAliveSec: 0, reads: 'small', leavesAtOnce: false, tuning: config.tuning },
     );
   }
+  noteUntuned(note, config.tuning);
   const onHandshakeError = (code: string) => meters.error(code);
   return createNodeTlsTransport({ server: serverTlsOptions(config.tls, config.listen), onHandshakeError });
 };
 
 const prepareH2 = async (context: Context, meters: ServerMeters): Promise<Run> => {
-  const { config, signal } = context;
+  const { config, signal, note } = context;
+  noteUntuned(note, config.tuning);
   const choose = chooserOf(
     config.responses.map((response) => createResponse(response, (bytes) => ({ bytes, address: 0 }))),
     'roundRobin',

@@ -5,7 +5,7 @@ import { requestLoad, sessionLoad } from './load.ts';
 import { milliseconds, valuesOf } from './member.ts';
 import { bytes, counter, errorsOf, family, gauge, generatorMetrics, latency, loadMetricsOf } from './metric.ts';
 import { definePlugin } from './plugin.ts';
-import { tcpOptions } from './tcp-configuration.ts';
+import { tcpTuning } from './tcp-configuration.ts';
 import { tlsParams } from './tls-params.ts';
 import { socketMembers } from './traffic-members.ts';
 
@@ -14,7 +14,7 @@ const schema = valuesOf({
   httpParams,
   keepAlive,
   tlsParams,
-  tcpConfiguration: tcpOptions,
+  tcpConfiguration: tcpTuning,
   ...requestLoad,
   ...sessionLoad,
   requestInterval: milliseconds('Milliseconds between an answer and the next request of a connection', 0),

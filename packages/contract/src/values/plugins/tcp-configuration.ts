@@ -27,7 +27,10 @@ const ignoredAll = <P extends TProperties>(members: P) =>
     [K in keyof P]: ReturnType<typeof Type.Optional<P[K]>>;
   };
 
-/** For plugins that use TCP without being about it: their engines leave it to the system. */
+/** For plugins whose engines have sockets of their own. */
+export const tcpTuning = section('TCP below', { ...ignoredAll(socketOptions), ...tuning, ...machineOptions });
+
+/** For plugins that leave it all to the system. */
 export const tcpOptions = section('TCP below', {
   ...ignoredAll(socketOptions),
   ...ignoredAll(tuning),

@@ -86,9 +86,9 @@ describe('a plan tells', () => {
     ],
     [
       'a member that nothing honours',
-      { tcpConfiguration: { mss: 500 } },
+      { tcpConfiguration: { ecn: true } },
       {},
-      ['warning tcpConfiguration/mss MEMBER_IGNORED'],
+      ['warning tcpConfiguration/ecn MEMBER_IGNORED'],
     ],
     ['a tunnel', { tunnelID: 1 }, {}, ['warning tunnelID MEMBER_IGNORED']],
     ['a version of HTTP that no engine speaks', { httpParams: { version: '3' } }, {}, ['httpParams/version ENUM']],

@@ -7,6 +7,7 @@ import { clientTls, serverTls, type TlsParams } from '../tls-settings.ts';
 import { type ClientDraft, type ClientPart, mostAtOnce, type Traffic } from '../traffic.ts';
 import { type HttpRequest, requestBytes, requestOf } from './http-request.ts';
 import { loadOf } from './load.ts';
+import { tuningOf } from './tuning.ts';
 
 const plainTls: TlsParams = {
   versions: ['1.2', '1.3'],
@@ -91,6 +92,7 @@ const clientOf = (scope: PlanScope, work: ClientWork): ClientDraft => {
     reopenSessionMs: values.reopenSessionTime,
     requestIntervalMs: values.requestInterval,
     keepAlive: values.keepAlive,
+    ...tuningOf(values),
   };
   const hasRate = load.rate !== undefined || sessionsPerSecond !== undefined;
   const figures = figuresOf(work, config, body?.bytes ?? 0);
@@ -141,4 +143,5 @@ const serverOf = (
   ...(tls && { tls: serverTls(scope, tls) }),
   responses: answers.map(({ response }) => response),
   keepAlive: values.keepAlive,
+  ...tuningOf(values),
 });

@@ -36,14 +36,15 @@ describe('TCP', () => {
     });
     expect(plan.estimate).toMatchObject({ connections: 4, pps: 2000 });
   });
+});
 
-  it('tunes both sides, if that is asked for', () => {
-    const tuning = { mss: 600, window: 20_000, congestion: 'cubic', synRetries: 3 };
-    const sides = sidesOf(2, { tcpConfiguration: { ...tuning, ecn: true } });
-    expect([sides.client['tuning'], sides.server['tuning']]).toEqual([tuning, tuning]);
-    expect(sides.issues).toEqual(['warning tcpConfiguration/ecn MEMBER_IGNORED']);
-    expect(sidesOf(2, {}).client).not.toHaveProperty('tuning');
-  });
+it.each([1, 2])('sockets of plugin %i are tuned on both sides, if that is asked for', (id) => {
+  const tuning = { mss: 600, window: 20_000, congestion: 'cubic', synRetries: 3 };
+  const rate = id === 1 ? { requestsPerSecond: 1 } : {};
+  const sides = sidesOf(id, { ...rate, tcpConfiguration: { ...tuning, ecn: true } });
+  expect([sides.client['tuning'], sides.server['tuning']]).toEqual([tuning, tuning]);
+  expect(sides.issues).toEqual(['warning tcpConfiguration/ecn MEMBER_IGNORED']);
+  expect(sidesOf(id, rate).client).not.toHaveProperty('tuning');
 });
 
 describe('UDP', () => {

@@ -1,10 +1,11 @@
 import type { TcpValues } from '@rushhour/contract';
-import type { TcpClientConfig, TcpServerConfig, TcpTuning } from '@rushhour/protocol';
+import type { TcpClientConfig, TcpServerConfig } from '@rushhour/protocol';
 import { type Figures, tcpFigures } from '../figures.ts';
 import { type MeasuredPayload, payloadAt } from '../payloads.ts';
 import type { PlanScope } from '../plan-scope.ts';
 import { type ClientDraft, type ClientPart, mostAtOnce, type Traffic } from '../traffic.ts';
 import { loadOf } from './load.ts';
+import { tuningOf } from './tuning.ts';
 
 type Unsized<Config> = Omit<Config, 'payload' | 'listen'> & { readonly payload: object };
 
@@ -33,13 +34,6 @@ export const planTcp = (scope: PlanScope): Traffic => {
     client: (part) => clientOf(values, measured, part),
     server: () => ({ config: server }),
   };
-};
-
-const tuningOf = ({ tcpConfiguration }: TcpValues): { readonly tuning?: TcpTuning } => {
-  const { mss, window, congestion, synRetries } = tcpConfiguration;
-  const wishes = Object.entries({ mss, window, congestion: congestion || undefined, synRetries });
-  const tuning = Object.fromEntries(wishes.filter(([, value]) => value !== undefined));
-  return Object.keys(tuning).length > 0 ? { tuning } : {};
 };
 
 const clientOf = (values: TcpValues, measured: MeasuredPayload, part: ClientPart): ClientDraft => {
