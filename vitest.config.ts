@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
 
 const behaviour = 'packages/controller/src/**/*.behaviour.test.ts';
-const shared = { testTimeout: 30_000, hookTimeout: 60_000, retry: 1, setupFiles: ['./scripts/vitest-seed.ts'] };
+const shared = { testTimeout: 30_000, hookTimeout: 60_000, setupFiles: ['./scripts/vitest-seed.ts'] };
 
 /** Behaviour tests run on both databases; everything else runs once. */
 export default defineConfig({
@@ -26,7 +26,7 @@ export default defineConfig({
           globalSetup: ['./scripts/vitest-postgres.ts'],
         },
       },
-      { test: { ...shared, name: 'system', include: ['tests/**/*.test.ts'], testTimeout: 120_000 } },
+      { test: { ...shared, name: 'system', include: ['tests/**/*.test.ts'], testTimeout: 120_000, retry: 1 } },
     ],
   },
 });

@@ -40,7 +40,7 @@ describe('a start becomes hazardous', () => {
     ['when it sends more bits than the key may', facts(), { maxBps: 7_999_999 }],
     ['when it sends more packets than the key may', facts(), { maxPps: 999 }],
     [
-      'when it sends as fast as it goes and the key has a limit',
+      'when it is not known how much it sends and the key has a limit',
       facts({ plan: { ...(facts().plan as NonNullable<RiskFacts['plan']>), isLoadKnown: false } }),
       { maxPps: 1000 },
     ],

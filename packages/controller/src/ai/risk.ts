@@ -68,7 +68,9 @@ const loadReasons = (facts: RiskFacts, { maxBps, maxPps }: AiConstraints): strin
   return [
     ...(isOver(bps, maxBps) ? [`more than ${maxBps} bits a second`] : []),
     ...(isOver(pps, maxPps) ? [`more than ${maxPps} packets a second`] : []),
-    ...(isLimited && !facts.plan.isLoadKnown ? ['sends as fast as it goes, where the key has a limit'] : []),
+    ...(isLimited && !facts.plan.isLoadKnown
+      ? ['how much it sends is not known beforehand, and the key has a limit']
+      : []),
   ];
 };
 

@@ -42,7 +42,7 @@ export interface RunPlan {
   /** A plan with an issue of severity `error` must not be started. */
   readonly issues: readonly ValidationIssue[];
   readonly estimate: Estimate;
-  /** False when somebody sends as fast as it goes, so that the estimate is too low. */
+  /** False when it cannot be told beforehand how much somebody sends, as without a rate: the estimate is too low. */
   readonly isLoadKnown: boolean;
   /** Of security tests: agents get them as files, and they are kept with the run. */
   readonly attempts: readonly PlannedAttempts[];
