@@ -58,7 +58,9 @@ describe('the editor of a task', () => {
     const { page, problems, context } = await lab.signedIn('/tasks/new');
     await addTraffic(page, 'Suite');
     const suite = page.getByRole('group', { name: 'Entry 1 Suite' });
+    // A part that appears moves the button, and with it the menu, out of sight.
     await addTraffic(page, 'TCP', suite);
+    await suite.getByRole('group', { name: 'Entry 1 TCP' }).waitFor();
     await addTraffic(page, 'DNS', suite);
     await suite.getByRole('group', { name: 'Entry 2 DNS' }).waitFor();
     await suite.getByRole('button', { name: 'Move up: 2 DNS' }).click();
