@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createSelfSigned } from '@rushhour/agent';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { freePort } from '../engines/order.ts';
 import { startNginx } from '../engines/programs.ts';
+import { freePort } from '../process/free-port.ts';
 import { type AgentProcess, metricOf, runToEnd, type System, startSystem } from '../system/system.ts';
 import { recordVisit, startSite } from './har-site.ts';
 

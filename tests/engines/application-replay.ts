@@ -1,6 +1,7 @@
+import { freePort } from '../process/free-port.ts';
 import type { Recording } from './application-capture.ts';
 import type { Middlebox } from './application-proxies.ts';
-import { freePort, type OrderWish, runOrder, startServer } from './order.ts';
+import { type OrderWish, runOrder, startServer } from './order.ts';
 
 /** A parameter as orders hold it; fixed unless said. */
 export const parameterOf = (more: object) => ({

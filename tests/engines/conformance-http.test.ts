@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { freePort } from '../process/free-port.ts';
 import { closeServersAfterEach, dataPaths, drive, okAnswer, onRequests, serve, startDrive } from './data-paths.ts';
 import { startOrderProcess } from './namespaces.ts';
-import { freePort, startServer } from './order.ts';
+import { startServer } from './order.ts';
 import { takePriority } from './priority.ts';
 
 takePriority();

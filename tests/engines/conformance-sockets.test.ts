@@ -2,8 +2,9 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
+import { freePort } from '../process/free-port.ts';
 import { closeServersAfterEach, dataPaths, serve } from './data-paths.ts';
-import { freePort, runOrder, startServer } from './order.ts';
+import { runOrder, startServer } from './order.ts';
 import { takePriority } from './priority.ts';
 import { execute } from './programs.ts';
 

@@ -5,7 +5,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { freePort, runOrder, type Started, startServer } from './order.ts';
+import { freePort } from '../process/free-port.ts';
+import { runOrder, type Started, startServer } from './order.ts';
 import { takePriority } from './priority.ts';
 import { execute, requireProgram, stopProcess, waitForPort } from './programs.ts';
 

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { afterEach, expect } from 'vitest';
 import { compileHar } from '../../packages/controller/src/har/compile-har.ts';
 import { paramsOf, type Wished } from '../../packages/controller/src/har/testing/har-fixture.ts';
-import { freePort, runOrder, type Started, startServer, type Totals } from './order.ts';
+import { freePort } from '../process/free-port.ts';
+import { runOrder, type Started, startServer, type Totals } from './order.ts';
 
 /** What the tests have opened; undone after each. */
 export const undo: (() => unknown)[] = [];

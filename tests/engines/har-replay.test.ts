@@ -3,8 +3,9 @@ import { createServer as createSecureServer } from 'node:https';
 import { createSelfSigned } from '@rushhour/agent';
 import { describe, expect, it } from 'vitest';
 import { harOf, type Shown } from '../../packages/controller/src/har/testing/har-fixture.ts';
+import { freePort } from '../process/free-port.ts';
 import { allOk, compiledFiles, counts, exact, play, serve, undo } from './har-recording.ts';
-import { freePort, runOrder } from './order.ts';
+import { runOrder } from './order.ts';
 
 const shop: Shown[] = [
   { url: 'https://shop.test/', status: 302, answerHeaders: [['Location', '/home']] },

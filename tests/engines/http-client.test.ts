@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { freePort, runOrder, startOrder } from './order.ts';
+import { freePort } from '../process/free-port.ts';
+import { runOrder, startOrder } from './order.ts';
 import { takePriority } from './priority.ts';
 import { type Nginx, startNginx } from './programs.ts';
 

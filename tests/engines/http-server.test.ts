@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { freePort, runOrder, type Started, startOrder, startServer } from './order.ts';
+import { freePort } from '../process/free-port.ts';
+import { runOrder, type Started, startOrder, startServer } from './order.ts';
 import { takePriority } from './priority.ts';
 import { execute, requireProgram } from './programs.ts';
 

@@ -20,6 +20,8 @@ export const startOrderChild = async (
   const file = fileURLToPath(new URL(script, import.meta.url));
   const [program = '', ...args] = [...behind, process.execPath, file, JSON.stringify(order)];
   const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'inherit'] });
+  // One that has failed reads no more; its totals tell why.
+  child.stdin.on('error', () => {});
   let text = '';
   const { promise: heard, resolve } = Promise.withResolvers<void>();
   child.stdout.on('data', (bytes) => {

@@ -1,5 +1,3 @@
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
 import { describeHost, engines, type Outcome, RunningOrder } from '@rushhour/agent';
 import { type Duration, Histogram, type Order, type Summary } from '@rushhour/protocol';
 
@@ -100,13 +98,4 @@ export const startServer = async (engine: string, config: object): Promise<Start
   const server = startOrder({ engine, config: { role: 'server', ...config }, duration: { mode: 'continuous' } });
   await server.started;
   return server;
-};
-
-export const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 };

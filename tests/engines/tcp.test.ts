@@ -4,7 +4,8 @@ import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { freePort, runOrder, startServer } from './order.ts';
+import { freePort } from '../process/free-port.ts';
+import { runOrder, startServer } from './order.ts';
 import { takePriority } from './priority.ts';
 
 takePriority();

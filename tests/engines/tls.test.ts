@@ -1,6 +1,7 @@
 import { createSelfSigned } from '@rushhour/agent';
 import { describe, expect, it } from 'vitest';
-import { freePort, runOrder, startOrder, startServer } from './order.ts';
+import { freePort } from '../process/free-port.ts';
+import { runOrder, startOrder, startServer } from './order.ts';
 import { takePriority } from './priority.ts';
 import { execute, requireProgram } from './programs.ts';
 

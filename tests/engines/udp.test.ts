@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import { freePort, runOrder, startServer } from './order.ts';
+import { freePort } from '../process/free-port.ts';
+import { runOrder, startServer } from './order.ts';
 import { takePriority } from './priority.ts';
 
 takePriority();
