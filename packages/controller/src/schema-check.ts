@@ -32,6 +32,12 @@ export const createSchemaCheck = (schema: TSchema, mode: keyof typeof ajvOf = 's
   };
 };
 
+/** Tells values of a schema from others. */
+export const createGuard = <T>(schema: TSchema) => {
+  const issuesOf = createSchemaCheck(schema, 'first');
+  return (value: unknown): value is T => issuesOf(value).length === 0;
+};
+
 const distinct = (issues: readonly Issue[]) => {
   const byPlace = new Map(issues.toReversed().map((issue) => [`${issue.path} ${issue.code}`, issue]));
   return [...byPlace.values()].toReversed().slice(0, maxIssues);

@@ -42,8 +42,17 @@ const markedNames = () => {
   return [...marked].filter((name) => !plain.has(name));
 };
 
-/** Members whose text is secret wherever they stand. A name that is harmless elsewhere, as `key`, is not here. */
-export const secretNames: ReadonlySet<string> = new Set([...markedNames(), ...usualNames]);
+let secretNames: ReadonlySet<string> | undefined;
+
+/**
+ * Members whose text is secret wherever they stand. A name that is harmless elsewhere, as `key`, is none. Gathered when
+ * first asked for: a start need not wait for it.
+ */
+export const isSecretName = (name: string): boolean => {
+  secretNames ??= new Set([...markedNames(), ...usualNames]);
+  return secretNames.has(name);
+};
+
 const secretHeaders = /^(proxy-)?authorization$|^(set-)?cookie$|^x-(api-key|auth-token)$/i;
 const privatePem = /-----BEGIN [A-Z ]*PRIVATE KEY-----/;
 
@@ -53,8 +62,8 @@ type Members = Record<string, unknown>;
 const isMembers = (value: unknown): value is Members =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-const isSecretName = (name: string, more: ReadonlySet<string>) =>
-  secretNames.has(name) || more.has(name) || secretHeaders.test(name);
+const isKeptSecret = (name: string, more: ReadonlySet<string>) =>
+  isSecretName(name) || more.has(name) || secretHeaders.test(name);
 
 /** Of what `value` is the value: of a header by name, or of what a JSON Patch points to. */
 const subjectOf = ({ name, op, path }: Members) => {
@@ -63,7 +72,7 @@ const subjectOf = ({ name, op, path }: Members) => {
 };
 
 const isSecretMember = (holder: Members, name: string, more: ReadonlySet<string>) =>
-  isSecretName(name, more) || (name === 'value' && isSecretName(subjectOf(holder), more));
+  isKeptSecret(name, more) || (name === 'value' && isKeptSecret(subjectOf(holder), more));
 
 const nothing: ReadonlySet<string> = new Set();
 

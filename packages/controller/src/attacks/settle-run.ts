@@ -1,5 +1,5 @@
 import { type Attempt, AttemptRecord } from '@rushhour/protocol';
-import * as value from 'typebox/value';
+import { createGuard } from '../schema-check.ts';
 import { setAttackResults } from '../store/attack-results.ts';
 import type { Blobs } from '../store/blobs/blobs.ts';
 import type { Executor } from '../store/database.ts';
@@ -11,9 +11,7 @@ import { detectionsOf } from './alerts/run-alerts.ts';
 import { type BlockPolicy, usualPolicy } from './evidence.ts';
 import { type JoinedResult, joinRecords, type ToldByOrder } from './join-records.ts';
 
-// The signature of TypeBox computes types that nobody needs here, for half a minute.
-const { Check } = value as unknown as { Check(schema: unknown, value: unknown): boolean };
-const isRecord = (told: unknown): told is AttemptRecord => Check(AttemptRecord, told);
+const isRecord = createGuard<AttemptRecord>(AttemptRecord);
 
 const attemptsIn = (text: string): Attempt[] =>
   text

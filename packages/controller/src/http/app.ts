@@ -63,8 +63,13 @@ export const buildApp = async ({ log, tls, ...services }: AppOptions): Promise<F
   await serveDocs(app);
   await serveWeb(app);
   services.agents.attach(app.server);
+  const loadRest = () =>
+    Promise.all([loadAll(), metrics.load()]).catch((error) =>
+      log.error({ err: error }, 'a part of the controller could not be read'),
+    );
   app.addHook('onListen', (done) => {
-    loadAll().catch((error) => log.error({ err: error }, 'a part of the controller could not be read'));
+    // Not before everyone has been told that the controller is ready.
+    setImmediate(loadRest);
     done();
   });
   return app;

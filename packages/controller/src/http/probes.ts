@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { collectDefaultMetrics, Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import type { Health } from '../health.ts';
 
 const bucketsSec = [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10];
@@ -20,8 +20,16 @@ const metricName = 'rushhour_http_request_duration_seconds';
 
 /** How long operations take, by status. */
 export const createRequestMetrics = () => {
-  const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
+  let loading: Promise<Registry> | undefined;
+  /** By the first who asks, or once the controller is ready: a start need not wait for it. */
+  const load = () => {
+    loading ??= import('prom-client').then(({ collectDefaultMetrics, Registry }) => {
+      const registry = new Registry();
+      collectDefaultMetrics({ register: registry });
+      return registry;
+    });
+    return loading;
+  };
   const operations = new Map<string, Map<number, Durations>>();
   return {
     observerOf: (operation: string) => {
@@ -36,8 +44,12 @@ export const createRequestMetrics = () => {
         durations.add(seconds);
       };
     },
-    contentType: registry.contentType,
-    text: async () => `${await registry.metrics()}${[...linesOf(operations)].join('\n')}\n`,
+    load,
+    read: async () => {
+      const registry = await load();
+      const { contentType } = registry;
+      return { contentType, text: `${await registry.metrics()}${[...linesOf(operations)].join('\n')}\n` };
+    },
   };
 };
 
@@ -69,5 +81,8 @@ export const serveProbes = (app: FastifyInstance, health: Health, metrics: Reque
     const isReady = health.isReady() && checks.db === 'ok' && checks.storage === 'ok';
     return reply.code(isReady ? 200 : 503).send({ status: isReady ? 'ok' : 'not ready', checks });
   });
-  app.get('/metrics', async (_request, reply) => reply.type(metrics.contentType).send(await metrics.text()));
+  app.get('/metrics', async (_request, reply) => {
+    const { contentType, text } = await metrics.read();
+    return reply.type(contentType).send(text);
+  });
 };

@@ -1,13 +1,11 @@
 import { type ConfigurationEntry, entriesOf, type Rfc2544Result } from '@rushhour/contract';
 import { Rfc2544Record } from '@rushhour/protocol';
-import * as value from 'typebox/value';
+import { createGuard } from '../schema-check.ts';
 import type { Executor } from '../store/database.ts';
 import { runAgentsOf } from '../store/run-agents.ts';
 import { runRecordsOf } from '../store/run-attempts.ts';
 
-// The signature of TypeBox computes types that nobody needs here, for half a minute.
-const { Check } = value as unknown as { Check(schema: unknown, value: unknown): boolean };
-const isRecord = (told: unknown): told is Rfc2544Record => Check(Rfc2544Record, told);
+const isRecord = createGuard<Rfc2544Record>(Rfc2544Record);
 
 type Row = { -readonly [Member in keyof Rfc2544Result]: Rfc2544Result[Member] };
 

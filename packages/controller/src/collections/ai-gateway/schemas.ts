@@ -1,6 +1,6 @@
 import { api, plugins, type Route, secretValues, TaskDraft, toJsonSchema } from '@rushhour/contract';
 import type { TObject, TSchema } from 'typebox';
-import { secretNames } from '../../ai/redact.ts';
+import { isSecretName } from '../../ai/redact.ts';
 
 type Json = Record<string, unknown>;
 
@@ -53,7 +53,7 @@ const secretPointers = (schema: unknown, pointer = ''): string[] => {
   const { properties = {}, items } = schema as { properties?: Json; items?: unknown };
   return [
     ...Object.entries(properties).flatMap(([name, member]) =>
-      secretNames.has(name) ? [`${pointer}/${name}`] : secretPointers(member, `${pointer}/${name}`),
+      isSecretName(name) ? [`${pointer}/${name}`] : secretPointers(member, `${pointer}/${name}`),
     ),
     ...(items === undefined ? [] : secretPointers(items, `${pointer}/*`)),
   ];
