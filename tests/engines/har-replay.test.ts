@@ -275,7 +275,8 @@ describe('the playing side', () => {
     };
     const run = await runOrder({ engine: 'har-replay', config, duration: { seconds: 1 } });
     const refused = run.counter('har-replay.errors.refused');
-    expect(refused).toBe(run.counter('har-replay.requests'));
+    // One may be under way when the time is over.
+    expect(run.counter('har-replay.requests') - refused).toBeLessThanOrEqual(1);
     expect(refused).toBeGreaterThan(2);
     expect(refused).toBeLessThan(20);
   });

@@ -152,8 +152,8 @@ export class RunningOrder {
 
   async #waitForStart(signal: AbortSignal): Promise<void> {
     const startAt = await Promise.race([this.#deps.barrier(), aborted(signal)]);
-    if (startAt === undefined) return;
-    await sleep(Math.max(0, startAt - Date.now()), undefined, { signal }).catch(() => {});
+    const waitMs = (startAt ?? 0) - Date.now();
+    if (waitMs > 0) await sleep(waitMs, undefined, { signal }).catch(() => {});
   }
 
   async #traffic(run: Run, signal: AbortSignal): Promise<void> {

@@ -1,4 +1,4 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -64,7 +64,8 @@ const caseOf = (id: number, text: string): Attempt => ({
 });
 
 const run = async (ports: { device: number; server: number }, cases: readonly Attempt[], fuzz: object) => {
-  const attempts = join(mkdtempSync(join(tmpdir(), 'fuzz-')), 'attempts');
+  const folder = mkdtempSync(join(tmpdir(), 'fuzz-'));
+  const attempts = join(folder, 'attempts');
   writeFileSync(attempts, cases.map((one) => `${JSON.stringify(one)}\n`).join(''));
   const [records, notes, stop, samples] = [
     [] as AttemptRecord[],
@@ -104,6 +105,7 @@ const run = async (ports: { device: number; server: number }, cases: readonly At
   await trying.start();
   stop.abort();
   await Promise.all([trying.close(), answered.then(() => answering.close())]);
+  rmSync(folder, { recursive: true });
   const findings = records.flatMap((record) => (record.side === 'finding' ? [record] : []));
   return { notes, findings, clients: records.filter((record) => record.side === 'client') };
 };

@@ -1,4 +1,4 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
@@ -64,7 +64,8 @@ interface Ends {
 
 /** Runs both ends in this process until the client is done, and answers what they told. */
 export const runBothEnds = async ({ attempts, targets, listen, client = {}, server = {} }: Ends) => {
-  const file = join(mkdtempSync(join(tmpdir(), 'attempts-')), 'attempts');
+  const folder = mkdtempSync(join(tmpdir(), 'attempts-'));
+  const file = join(folder, 'attempts');
   writeFileSync(file, attempts.map((attempt) => `${JSON.stringify(attempt)}\n`).join(''));
   const records: AttemptRecord[] = [];
   const notes: string[] = [];
@@ -94,6 +95,7 @@ export const runBothEnds = async ({ attempts, targets, listen, client = {}, serv
   await trying.start();
   stop.abort();
   await Promise.all([trying.close(), answered.then(() => answering.close())]);
+  rmSync(folder, { recursive: true });
   const of = <T extends AttemptRecord>(side: T['side']) => records.filter((record) => record.side === side) as T[];
   return {
     notes,
