@@ -4,6 +4,7 @@ import { type AddressInfo, connect, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { engineFlags } from '@rushhour/agent';
 import type { Row } from './report.ts';
 
 const execute = promisify(execFile);
@@ -65,21 +66,26 @@ export const untilListening = async (port: number): Promise<void> => {
   throw new Error(`nothing listens on ${port}`);
 };
 
-const orderScript = fileURLToPath(new URL('./dataplane-order.ts', import.meta.url));
+/** What runs one order, started as the agent starts the process of a run. */
+export const orderProgram = [
+  process.execPath,
+  ...engineFlags,
+  fileURLToPath(new URL('./dataplane-order.ts', import.meta.url)),
+] as const;
 const orderArgument = (engine: string, config: object, length: number) =>
   JSON.stringify({ engine, config, seconds: length });
 
 /** One of our engines as generator; what it counted of a metric in a second. */
 export const generateOrder = async (engine: string, config: object, metric: string): Promise<number> => {
   const argument = orderArgument(engine, { role: 'client', ...config }, seconds);
-  const text = await generate(process.execPath, orderScript, argument);
+  const text = await generate(...orderProgram, argument);
   const counted = JSON.parse(text.trim().split('\n').at(-1) ?? '{}') as Record<string, number>;
   return counted[metric] ?? 0;
 };
 
 /** One of our engines as the answering side; resolves once it listens. */
 export const answerOrder = async (engine: string, config: object): Promise<ChildProcess> => {
-  const child = answer(process.execPath, orderScript, orderArgument(engine, { role: 'server', ...config }, 86_400));
+  const child = answer(...orderProgram, orderArgument(engine, { role: 'server', ...config }, 86_400));
   await once(child.stdout as NodeJS.ReadableStream, 'data');
   return child;
 };

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { CaptureWriter, ethernetFrame, udpPacket } from '@rushhour/pcap';
 import { type Cable, createCable, deviceCounter, type Side } from '../tests/engines/namespaces.ts';
-import { answer, type Contest, generate, generateOrder, seconds, stop } from './dataplane-contest.ts';
+import { answer, type Contest, generate, generateOrder, orderProgram, seconds, stop } from './dataplane-contest.ts';
 
 const scriptOf = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 const inside = ({ namespace }: Side, ...args: string[]) => ['ip', 'netns', 'exec', namespace, ...args] as const;
@@ -33,7 +33,7 @@ export const createXdpCable = async (): Promise<Cable> => {
 /** What our engine counted of a metric in a second, in a namespace. */
 const orderIn = async (side: Side, config: object, metric: string): Promise<number> => {
   const order = JSON.stringify({ engine: 'stream', config, seconds });
-  const said = await generate(...inside(side, process.execPath, scriptOf('./dataplane-order.ts'), order));
+  const said = await generate(...inside(side, ...orderProgram, order));
   const counted = JSON.parse(said.trim().split('\n').at(-1) ?? '{}') as Record<string, number>;
   return counted[metric] ?? 0;
 };
@@ -112,7 +112,7 @@ interface Received {
 const receive = async ({ left, right }: Cable): Promise<Received> => {
   const config = { role: 'server', listen: [{ host: '10.99.0.2', port }] };
   const order = JSON.stringify({ engine: 'stream', config, seconds: 86_400 });
-  const server = answer(...inside(right, process.execPath, scriptOf('./dataplane-order.ts'), order));
+  const server = answer(...inside(right, ...orderProgram, order));
   let said = '';
   server.stdout?.on('data', (bytes) => {
     said += bytes;

@@ -1,13 +1,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { CaptureWriter, ethernetFrame, udpPacket } from '@rushhour/pcap';
 import { createCable, type Side } from '../tests/engines/namespaces.ts';
-import { type Contest, generate, seconds } from './dataplane-contest.ts';
+import { type Contest, generate, orderProgram, seconds } from './dataplane-contest.ts';
 import { createXdpCable } from './dataplane-packets.ts';
 
-const orderScript = fileURLToPath(new URL('./dataplane-order.ts', import.meta.url));
 const packets = 1200;
 /** Payloads of the packets of 64, 594 and 1518 bytes that make up an Internet mix, 7 to 4 to 1. */
 const payloads = [18, 548, 18, 18, 548, 18, 1472, 18, 548, 18, 548, 18];
@@ -39,7 +37,7 @@ const ours = async ({ namespace }: Side, file: string, path: string): Promise<nu
     ...{ sources: { networks: ['10.99.1.0/24'] }, targets: [{ host: '10.99.0.2', port: 9 }] },
   };
   const order = JSON.stringify({ engine: 'pcap-replay', config, seconds });
-  const said = await generate('ip', 'netns', 'exec', namespace, process.execPath, orderScript, order);
+  const said = await generate('ip', 'netns', 'exec', namespace, ...orderProgram, order);
   const counted = JSON.parse(said.trim().split('\n').at(-1) ?? '{}') as Record<string, number>;
   return counted['pcap-replay.sent'] ?? 0;
 };

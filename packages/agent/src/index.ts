@@ -6,3 +6,4 @@ export { createSelfSigned } from './net/self-signed.ts';
 export { defaultAllowedTargets } from './net/target-guard.ts';
 export { parseConfig } from './prepare.ts';
 export { type OrderDeps, type Outcome, RunningOrder } from './run.ts';
+export { engineFlags } from './runs/engine-flags.ts';

@@ -1,3 +1,4 @@
+import type { Member } from './crowd.ts';
 import { errnoName } from './kernel/errno.ts';
 import { disconnect } from './kernel/socket.ts';
 import { OutQueue } from './out-queue.ts';
@@ -20,8 +21,9 @@ export interface Flusher {
  * The life of a connection on a socket of our own: written in batches, closed in order, dropped, or ended by the peer.
  * How bytes and events travel is left to those who extend it.
  */
-export abstract class SocketConnection implements Connection {
+export abstract class SocketConnection implements Connection, Member {
   readonly fd: number;
+  place = -1;
   protected readonly out = new OutQueue();
   protected isOpen = false;
   /** A send that waits for room is under way. */

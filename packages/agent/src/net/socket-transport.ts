@@ -2,6 +2,7 @@ import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import type { Listen } from '@rushhour/protocol';
 import { openClientSocket } from './client-socket.ts';
+import { Crowd } from './crowd.ts';
 import { SystemError } from './kernel/errno.ts';
 import { localEndpoint, openListener, option, setOption } from './kernel/socket.ts';
 import { MessageStore } from './message-store.ts';
@@ -43,7 +44,7 @@ class SocketTransport implements Transport {
   readonly #system: SocketSystem;
   readonly #options: ConnectionOptions;
   readonly #messages = new MessageStore();
-  readonly #connections = new Set<OwnConnection>();
+  readonly #connections = new Crowd<OwnConnection>();
   #isClosed = false;
 
   constructor(system: SocketSystem, options: ConnectionOptions) {

@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { FromChild, ToChild } from './child-messages.ts';
+import { engineFlags } from './engine-flags.ts';
 
 export interface RunChildEvents {
   message(message: FromChild): void;
@@ -22,7 +23,7 @@ export class RunChild {
     this.#process = fork(program, [cacheFolder], {
       serialization: 'advanced',
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-      execArgv: [],
+      execArgv: [...engineFlags],
     });
     for (const stream of [this.#process.stdout, this.#process.stderr]) {
       if (stream === null) continue;

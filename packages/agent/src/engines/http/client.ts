@@ -1,6 +1,7 @@
 import type { HttpClientConfig } from '@rushhour/protocol';
 import type { EngineContext, LoadChange, LoadChangeable, Pausable, Run } from '../../engine.ts';
 import { ClientLife } from '../../net/client-life.ts';
+import { Crowd } from '../../net/crowd.ts';
 import { createStreamTransport, noteUntuned } from '../../net/data-path.ts';
 import { LoadDriver } from '../../net/load-driver.ts';
 import { createNodeTlsTransport } from '../../net/node-transport.ts';
@@ -65,7 +66,7 @@ class HttpClient implements Run, Pausable, LoadChangeable, SlotOwner {
   readonly #sessions: LoadDriver;
   readonly #requests: LoadDriver;
   readonly #life: ClientLife;
-  readonly #active = new Set<Slot>();
+  readonly #active = new Crowd<Slot>();
   readonly #transport: Transport;
 
   constructor(context: Context, sources: SourcePool) {

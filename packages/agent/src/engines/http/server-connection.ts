@@ -1,4 +1,5 @@
 import type { HttpServerConfig } from '@rushhour/protocol';
+import type { Crowd, Member } from '../../net/crowd.ts';
 import type { Chunk, Connection, ConnectionEvents, Message, Transport } from '../../net/transport.ts';
 import { type RequestEvents, RequestParser } from './request-parser.ts';
 import type { Response } from './response.ts';
@@ -13,11 +14,12 @@ export interface ServerDeps {
   readonly keepAlive: HttpServerConfig['keepAlive'];
   readonly transport: Transport;
   /** Those that stand. */
-  readonly connections: Set<ServerConnection>;
+  readonly connections: Crowd<ServerConnection>;
 }
 
 /** One connection. Answers leave in the order of the requests, however long each is delayed. */
-export class ServerConnection implements RequestEvents, ConnectionEvents {
+export class ServerConnection implements RequestEvents, ConnectionEvents, Member {
+  place = -1;
   readonly #connection: Connection;
   readonly #deps: ServerDeps;
   readonly #parser = new RequestParser(this);

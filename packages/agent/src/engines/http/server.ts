@@ -1,6 +1,7 @@
 import type { HttpServerConfig } from '@rushhour/protocol';
 import type { EngineContext, Run } from '../../engine.ts';
 import { aborted } from '../../net/aborted.ts';
+import { Crowd } from '../../net/crowd.ts';
 import { createStreamTransport, noteUntuned } from '../../net/data-path.ts';
 import { closeServers, listenAll } from '../../net/listen.ts';
 import { createNodeTlsTransport } from '../../net/node-transport.ts';
@@ -46,7 +47,7 @@ const prepareH1 = async (context: Context, meters: ServerMeters): Promise<Run> =
     config.responses.map((response) => createResponse(response, keep)),
     'roundRobin',
   );
-  const connections = new Set<ServerConnection>();
+  const connections = new Crowd<ServerConnection>();
   const deps: ServerDeps = { next: () => choose(0), meters, keepAlive: config.keepAlive, transport, connections };
   const { idleMs } = config.keepAlive;
   const sweep = () => {

@@ -1,4 +1,5 @@
 import type { HttpClientConfig, Target } from '@rushhour/protocol';
+import type { Member } from '../../net/crowd.ts';
 import type { Route } from '../../net/transport.ts';
 import type { HttpMeters } from './meters.ts';
 
@@ -19,7 +20,7 @@ export interface SlotOwner {
 }
 
 /** A place in which one connection after another lives. */
-export interface Slot {
+export interface Slot extends Member {
   readonly index: number;
   /** How many connections there have been. */
   readonly session: number;

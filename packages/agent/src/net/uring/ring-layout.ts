@@ -33,15 +33,17 @@ export const socketCommand = { setOption: 3 } as const;
 export const sqeFlag = {
   fixedFile: 1 << 0,
   link: 1 << 2,
-  hardLink: 1 << 3,
   bufferSelect: 1 << 5,
   skipSuccess: 1 << 6,
 } as const;
 
 export const cqeFlag = { more: 1 << 1 } as const;
 
-/** Bits of `ioprio` that make a request answer more than once. */
-export const multishot = { accept: 1 << 0, recv: 1 << 1 } as const;
+/** Bits of `ioprio` for those who accept: the request answers more than once. */
+export const acceptFlag = { multishot: 1 << 0 } as const;
+
+/** Bits of `ioprio` for those who receive: the first try waits for bytes instead of finding none. */
+export const recvFlag = { waitFirst: 1 << 0, multishot: 1 << 1 } as const;
 
 /** Offsets in `struct io_uring_params`. */
 export const paramsLayout = {

@@ -74,7 +74,7 @@ export class Ring {
     this.#waitAddress = this.#wait.addressOf(0, 24);
   }
 
-  /** Makes sure that so many requests leave together, as a chain must. */
+  /** Makes sure that so many requests leave together. */
   reserve(count: number): void {
     if (this.#unsubmitted + count > this.#sqMask) this.#makeRoom();
   }

@@ -5,11 +5,11 @@ import { SocketConnection } from '../socket-connection.ts';
 import type { Route } from '../transport.ts';
 import type { BufferRing } from './buffer-ring.ts';
 import type { FileTable } from './file-table.ts';
-import { cqeFlag, multishot, opcode, openingOpcode, sqeFlag } from './ring-layout.ts';
+import { cqeFlag, opcode, openingOpcode, recvFlag, sqeFlag } from './ring-layout.ts';
 import { kind, localOffset, type Requester, type UringPoller } from './uring-poller.ts';
 
 const messageFlag = { dontWait: 0x40, waitAll: 0x100, noSignal: 0x4000 } as const;
-const longestChain = 5;
+const mostToOpen = 5;
 
 export interface UringConnectionDeps {
   readonly buffers: BufferRing;
@@ -52,16 +52,19 @@ export class UringConnection extends SocketConnection implements Requester {
     this.#isConnecting = true;
   }
 
-  /** Opens the socket in its place of the table and connects it, as one chain of requests. */
+  /**
+   * Opens the socket in its place of the table and connects it. The kernel carries requests out in order as long as
+   * none has to wait, and of these only the last does: chained, each would take a detour of its own.
+   */
   open(route: Route, { noDelay }: { readonly noDelay: boolean }): void {
     const { ring } = this.#poller;
     const localLength = this.#writeLocalAddress(route);
-    ring.reserve(longestChain);
+    ring.reserve(mostToOpen);
     const at = ring.request(openingOpcode.socket, familyOf(route.address), this.#token(kind.open));
     ring.setOffset(at, socketType.stream | nonBlocking);
     ring.setFile(at, this.fd);
-    ring.setFlags(at, sqeFlag.link | sqeFlag.skipSuccess, 0);
-    if (noDelay) this.#setOption(option.noDelay, kind.open, sqeFlag.link);
+    ring.setFlags(at, sqeFlag.skipSuccess, 0);
+    if (noDelay) this.#setOption(option.noDelay);
     if (localLength > 0) this.#bind(localLength);
     this.connect(route);
   }
@@ -154,7 +157,7 @@ export class UringConnection extends SocketConnection implements Requester {
     const { ring } = this.#poller;
     const at = this.#request(opcode.recv, kind.recv);
     const isOnce = this.#leavesAtOnce && !this.#hasReceived;
-    ring.setFlags(at, sqeFlag.bufferSelect, isOnce ? 0 : multishot.recv);
+    ring.setFlags(at, sqeFlag.bufferSelect, isOnce ? recvFlag.waitFirst : recvFlag.multishot);
     ring.setBufferGroup(at, this.#buffers.group);
     this.#isReceiving = true;
   }
@@ -241,11 +244,11 @@ export class UringConnection extends SocketConnection implements Requester {
 
   #bind(length: number): void {
     const { ring } = this.#poller;
-    // Without it a port is taken too early; that is no reason to fail.
-    this.#setOption(option.bindAddressNoPort, kind.quiet, sqeFlag.hardLink);
+    this.#setOption(option.bindAddressNoPort);
     const at = this.#request(openingOpcode.bind, kind.open);
     ring.setBuffer(at, this.#poller.addressOf(this.#slot).address + localOffset, 0);
     ring.setOffset(at, length);
+    // The one link: nothing may leave from another address than the ordered one.
     ring.setFlags(at, sqeFlag.link | sqeFlag.skipSuccess, 0);
   }
 
@@ -256,11 +259,12 @@ export class UringConnection extends SocketConnection implements Requester {
     ring.setOffset(at, length);
   }
 
-  #setOption(which: readonly [number, number], requestKind: number, chain: number): void {
+  /** An option that cannot be set is no reason to fail. */
+  #setOption(which: readonly [number, number]): void {
     const { ring, oneAt } = this.#poller;
-    const at = this.#request(openingOpcode.command, requestKind);
+    const at = this.#request(openingOpcode.command, kind.quiet);
     ring.setSocketOption(at, which, oneAt);
-    ring.setFlags(at, chain | sqeFlag.skipSuccess, 0);
+    ring.setFlags(at, sqeFlag.skipSuccess, 0);
   }
 
   #request(operation: number, requestKind: number): number {

@@ -1,7 +1,7 @@
 import { requireLibc } from '../kernel/libc.ts';
 import { closeSocket } from '../kernel/socket.ts';
 import type { SocketSystem } from '../socket-transport.ts';
-import { cqeFlag, multishot, opcode } from './ring-layout.ts';
+import { acceptFlag, cqeFlag, opcode } from './ring-layout.ts';
 import { UringConnection } from './uring-connection.ts';
 import { kind, type UringPoller, uringPoller } from './uring-poller.ts';
 
@@ -11,7 +11,7 @@ const accept = (poller: UringPoller, fd: number, onAccepted: (fd: number) => voi
   let isStopped = false;
   const arm = (slot: number) => {
     const at = poller.ring.request(opcode.accept, fd, poller.tokenOf(slot, kind.accept));
-    poller.ring.setFlags(at, 0, multishot.accept);
+    poller.ring.setFlags(at, 0, acceptFlag.multishot);
   };
   const slot = poller.takeSlot({
     complete(_, result, flags) {

@@ -1,0 +1,34 @@
+/** One of a crowd. Only the crowd writes its place. */
+export interface Member {
+  place: number;
+}
+
+/** Things that come and go with every connection. Each knows its place: a set would have to look for it. */
+export class Crowd<T extends Member> {
+  readonly #members: T[] = [];
+
+  get size(): number {
+    return this.#members.length;
+  }
+
+  has(member: T): boolean {
+    return this.#members[member.place] === member;
+  }
+
+  add(member: T): void {
+    member.place = this.#members.push(member) - 1;
+  }
+
+  /** The last takes the place that becomes free. */
+  delete(member: T): void {
+    const last = this.#members.pop() as T;
+    if (last === member) return;
+    this.#members[member.place] = last;
+    last.place = member.place;
+  }
+
+  /** From the last to the first: so one that leaves when its turn comes moves nobody who waits. */
+  *[Symbol.iterator](): Generator<T> {
+    for (let place = this.#members.length - 1; place >= 0; place--) yield this.#members[place] as T;
+  }
+}
