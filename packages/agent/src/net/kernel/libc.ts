@@ -26,6 +26,7 @@ const declarations = {
   close: 'int close(int fd)',
   mmap: 'uintptr_t mmap(uintptr_t wish, size_t length, int protection, int flags, int fd, long offset)',
   munmap: 'int munmap(uintptr_t address, size_t length)',
+  sched_setscheduler: 'int sched_setscheduler(int thread, int policy, uintptr_t parameter)',
   prctl: 'int prctl(int option, ulong a, ulong b, ulong c, ulong d)',
   syscall: 'long syscall(long number, uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e, uintptr_t f)',
 } as const;

@@ -30,7 +30,7 @@ const denseNs = 20_000;
  * one half; of frames that are close a larger part is still little time. What is later than that follows eight times as
  * fast: the fewer frames have to make up for a long delay, the more of them are where they should be.
  */
-const little = { sparse: { ns: 500_000, shift: 6 }, dense: { ns: 2_000_000, shift: 4 } } as const;
+const little = { sparse: { ns: 500_000, shift: 7 }, dense: { ns: 2_000_000, shift: 4 } } as const;
 const hurryShift = 3;
 const stack = { key: -4 } as const;
 
