@@ -1,17 +1,20 @@
 import type { HarHeader } from '@rushhour/protocol';
-import { type Framing, MessageParser, ProtocolError } from '../http/message-parser.ts';
+import { type Framing, type Head, MessageParser, ProtocolError } from '../http/message-parser.ts';
 import type { Answer } from './answer.ts';
 
 const statusLine = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: |$)/;
 
+interface AnswerHead extends Head {
+  readonly status: number;
+  readonly headers: HarHeader[];
+}
+
 /** Reads answers of HTTP/1.1 with all that is said in them. */
-export class AnswerParser extends MessageParser {
+export class AnswerParser extends MessageParser<AnswerHead> {
   /** Of the request that is answered next. */
   isHead = false;
   keepsBody = true;
   readonly #onAnswer: (answer: Answer, isKeptAlive: boolean) => void;
-  #status = 0;
-  #headers: HarHeader[] = [];
   #body: Buffer[] = [];
 
   constructor(onAnswer: (answer: Answer, isKeptAlive: boolean) => void) {
@@ -19,27 +22,25 @@ export class AnswerParser extends MessageParser {
     this.#onAnswer = onAnswer;
   }
 
-  protected override startLine(bytes: Buffer, at: number, stop: number): void {
+  protected override startLine(bytes: Buffer, at: number, stop: number): AnswerHead {
     const found = statusLine.exec(bytes.toString('latin1', at, stop));
     if (found === null) throw new ProtocolError('no status line');
-    this.#status = Number(found[2]);
-    this.isKeptAlive = found[1] === '1';
-    this.#headers = [];
     this.#body = [];
+    return { status: Number(found[2]), isKeptAlive: found[1] === '1', isChunked: false, length: -1, headers: [] };
   }
 
   protected override otherHeader(bytes: Buffer, at: number, stop: number): void {
     const line = bytes.toString('latin1', at, stop);
     const colon = line.indexOf(':');
-    if (colon > 0) this.#headers.push({ name: line.slice(0, colon), value: line.slice(colon + 1).trim() });
+    if (colon > 0) this.head.headers.push({ name: line.slice(0, colon), value: line.slice(colon + 1).trim() });
   }
 
   protected override framing(): Framing | undefined {
-    const status = this.#status;
+    const { status, isChunked, length } = this.head;
     if (status < 200 && status !== 101) return undefined;
     if (this.isHead || status === 204 || status === 304 || status === 101) return 'none';
-    if (this.isChunked) return 'chunked';
-    return this.length >= 0 ? 'sized' : 'untilClose';
+    if (isChunked) return 'chunked';
+    return length >= 0 ? 'sized' : 'untilClose';
   }
 
   protected override onBody(bytes: Buffer, start: number, end: number): void {
@@ -47,8 +48,9 @@ export class AnswerParser extends MessageParser {
   }
 
   protected override onMessage(): void {
-    const answer = { status: this.#status, headers: this.#headers, body: Buffer.concat(this.#body) };
+    const { status, headers, isKeptAlive } = this.head;
+    const answer = { status, headers, body: Buffer.concat(this.#body) };
     this.#body = [];
-    this.#onAnswer(answer, this.isKeptAlive);
+    this.#onAnswer(answer, isKeptAlive);
   }
 }

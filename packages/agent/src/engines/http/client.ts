@@ -10,9 +10,12 @@ import { prepareSources, type SourcePool } from '../../net/source-addresses.ts';
 import { strainMetrics } from '../../net/strain-metrics.ts';
 import { clientTlsOptions } from '../../net/tls-options.ts';
 import type { Transport } from '../../net/transport.ts';
-import { H1Slot } from './h1-slot.ts';
+import { createExpectations } from './expectation.ts';
+import { createTimes, H1Slot } from './h1-slot.ts';
 import { H2Slot } from './h2-slot.ts';
+import { KnownHead } from './known-head.ts';
 import { HttpMeters } from './meters.ts';
+import type { ResponseHead } from './response-parser.ts';
 import type { Slot, SlotOwner, SlotPlan } from './slot.ts';
 
 type Context = EngineContext<HttpClientConfig>;
@@ -45,15 +48,17 @@ const createPlan = (context: Context, sources: SourcePool): SlotPlan => {
     weight: target.weight,
     address: context.addressOf(target.host),
     meters: new HttpMeters(context.samples.target(`${target.host}:${target.port}`)),
+    known: new KnownHead<ResponseHead>(),
   }));
   const choose = chooserOf(ways, config.rotation);
   return {
     config,
-    route: (slot) => {
-      const { target, address, meters } = choose(slot);
+    way: (slot) => {
+      const way = choose(slot);
       const { localAddress, localPort } = sources.next(slot);
-      return { target, meters, route: { address, port: target.port, localAddress, localPort } };
+      return { way, route: { address: way.address, port: way.target.port, localAddress, localPort } };
     },
+    createExpectation: createExpectations(config.expect),
   };
 };
 
@@ -77,10 +82,11 @@ class HttpClient implements Run, Pausable, LoadChangeable, SlotOwner {
     const plan = createPlan(context, sources);
     const transport = createTransport(context);
     this.#transport = transport;
+    const times = createTimes(config.connections * config.pipelining);
     this.#slots = Array.from({ length: config.connections }, (_, index) =>
       config.version === '2'
         ? new H2Slot({ index, plan, owner: this })
-        : new H1Slot({ index, plan, transport, owner: this }),
+        : new H1Slot({ index, plan, transport, times, owner: this }),
     );
     const lag = samples.histogram(strainMetrics.scheduleLag);
     const drivers = { duration, lag, createAlarm: transport.createAlarm };

@@ -23,8 +23,8 @@ class BodySearch {
   }
 }
 
-/** Judges answers. One per connection, since bodies of different connections interleave. */
-export class Expectation {
+/** Judges answers, those of one connection: bodies of different ones interleave. */
+class Expectation {
   readonly #statuses: Uint8Array;
   readonly #search: BodySearch | undefined;
 
@@ -51,3 +51,11 @@ export class Expectation {
     return isMet;
   }
 }
+
+export type { Expectation };
+
+/** Makes one for each connection, or the same for all where bodies do not matter. */
+export const createExpectations = (expect: HttpClientConfig['expect']): (() => Expectation) => {
+  const shared = new Expectation(expect);
+  return expect.bodyContains === undefined ? () => shared : () => new Expectation(expect);
+};

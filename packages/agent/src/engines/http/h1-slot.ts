@@ -1,13 +1,26 @@
 import type { HttpClientConfig, Target } from '@rushhour/protocol';
 import type { Chunk, Connection, ConnectionEvents, Message, Transport } from '../../net/transport.ts';
-import { Expectation } from './expectation.ts';
+import type { Expectation } from './expectation.ts';
 import type { HttpMeters } from './meters.ts';
 import { createRequest, redirectOf } from './request.ts';
 import { type ResponseEvents, ResponseParser } from './response-parser.ts';
 import type { Slot, SlotOwner, SlotPlan } from './slot.ts';
 
+/** When requests under way were due and when they were sent; of all slots together, since neighbours share memory. */
+interface Times {
+  readonly intended: Float64Array;
+  readonly sentAt: Float64Array;
+}
+
+export const createTimes = (count: number): Times => ({
+  intended: new Float64Array(count),
+  sentAt: new Float64Array(count),
+});
+
 export interface H1SlotDeps {
   readonly index: number;
+  /** With room for all slots, one after the other. */
+  readonly times: Times;
   readonly plan: SlotPlan;
   readonly transport: Transport;
   readonly owner: SlotOwner;
@@ -35,9 +48,10 @@ export class H1Slot implements Slot, ConnectionEvents, ResponseEvents {
   readonly #config: HttpClientConfig;
   readonly #depth: number;
   readonly #maxRequests: number;
-  /** Rings of the requests under way, oldest at `#oldest`. */
+  /** Rings of the requests under way, from `#first`; the oldest is `#oldest` further. */
   readonly #intended: Float64Array;
   readonly #sentAt: Float64Array;
+  readonly #first: number;
   #oldest = 0;
   #sent = 0;
   #isRetiring = false;
@@ -64,16 +78,18 @@ export class H1Slot implements Slot, ConnectionEvents, ResponseEvents {
     this.index = deps.index;
     this.#depth = config.pipelining;
     this.#maxRequests = config.keepAlive.enabled ? config.keepAlive.maxRequests || Number.POSITIVE_INFINITY : 1;
-    this.#intended = new Float64Array(this.#depth);
-    this.#sentAt = new Float64Array(this.#depth);
+    this.#intended = deps.times.intended;
+    this.#sentAt = deps.times.sentAt;
+    this.#first = deps.index * this.#depth;
     this.#path = config.path;
-    this.#expectation = new Expectation(config.expect);
+    this.#expectation = deps.plan.createExpectation();
     const findsLocation = config.followRedirects > 0;
     this.#parser = new ResponseParser(this, { isHead: config.method === 'HEAD', findsLocation });
   }
 
   connect(intended: number): void {
-    const { route, target, meters } = this.#deps.plan.route(this.index);
+    const { way, route } = this.#deps.plan.way(this.index);
+    const { target, meters, known } = way;
     this.session++;
     this.#target = target;
     this.#meters = meters;
@@ -81,7 +97,7 @@ export class H1Slot implements Slot, ConnectionEvents, ResponseEvents {
     this.#sent = 0;
     this.#isClosing = false;
     this.#failure = undefined;
-    this.#parser.reset();
+    this.#parser.reset(known);
     this.#expectation.reset();
     this.#connectAt = performance.now();
     this.#connectedAt = this.#connectAt;
@@ -90,7 +106,7 @@ export class H1Slot implements Slot, ConnectionEvents, ResponseEvents {
   }
 
   begin(intended: number, now: number): void {
-    const place = (this.#oldest + this.inFlight) % this.#depth;
+    const place = this.#first + ((this.#oldest + this.inFlight) % this.#depth);
     // The first request of a session that was due is late by the time it took to connect.
     this.#intended[place] = this.#sent === 0 && this.#sessionIntended < intended ? this.#sessionIntended : intended;
     this.#sentAt[place] = now;
@@ -106,7 +122,7 @@ export class H1Slot implements Slot, ConnectionEvents, ResponseEvents {
     if (!this.#isOpen) {
       if (now - this.#connectAt > limit) this.#fail('connectTimeout');
     } else if (this.inFlight > 0) {
-      if (now - (this.#sentAt[this.#oldest] as number) > limit) this.#fail('timeout');
+      if (now - (this.#sentAt[this.#first + this.#oldest] as number) > limit) this.#fail('timeout');
     } else if (this.#config.keepAlive.idleMs > 0 && now - this.#now > this.#config.keepAlive.idleMs) this.#close();
   }
 
@@ -145,7 +161,7 @@ export class H1Slot implements Slot, ConnectionEvents, ResponseEvents {
     this.#now = now;
     this.#meters.rxBytes.add(end - start);
     if (this.inFlight > 0 && this.#parser.isIdle) {
-      this.#meters.ttfb.record((this.#now - (this.#sentAt[this.#oldest] as number)) * 1000);
+      this.#meters.ttfb.record((this.#now - (this.#sentAt[this.#first + this.#oldest] as number)) * 1000);
     }
     try {
       this.#parser.feed(bytes, start, end);
@@ -194,8 +210,8 @@ export class H1Slot implements Slot, ConnectionEvents, ResponseEvents {
 
   /** The oldest request is answered. */
   #settle(status: number): void {
-    const place = this.#oldest;
-    this.#oldest = (place + 1) % this.#depth;
+    const place = this.#first + this.#oldest;
+    this.#oldest = (this.#oldest + 1) % this.#depth;
     this.inFlight--;
     this.#redirects = 0;
     this.#path = this.#config.path;

@@ -5,7 +5,7 @@ import type { HttpClientConfig, Target } from '@rushhour/protocol';
 import { payloadBytes } from '../../net/payload.ts';
 import { clientTlsOptions } from '../../net/tls-options.ts';
 import type { Route } from '../../net/transport.ts';
-import { Expectation } from './expectation.ts';
+import type { Expectation } from './expectation.ts';
 import type { HttpMeters } from './meters.ts';
 import { authorityOf } from './request.ts';
 import type { Slot, SlotOwner, SlotPlan } from './slot.ts';
@@ -71,7 +71,8 @@ export class H2Slot implements Slot {
   }
 
   connect(intended: number): void {
-    const { route, target, meters } = this.#deps.plan.route(this.index);
+    const { way, route } = this.#deps.plan.way(this.index);
+    const { target, meters } = way;
     this.session++;
     this.#meters = meters;
     this.#sent = 0;
@@ -98,7 +99,7 @@ export class H2Slot implements Slot {
     const stream = client.request(this.#headers, { endStream: this.#body === undefined });
     if (this.#body !== undefined) stream.end(this.#body);
     const due = this.#sent === 0 && this.#sessionIntended < intended ? this.#sessionIntended : intended;
-    const expectation = new Expectation(this.#config.expect);
+    const expectation = this.#deps.plan.createExpectation();
     const entry: UnderWay = { stream, intended: due, sentAt: now, expectation, status: 0, failure: undefined };
     this.#underWay.add(entry);
     this.#sent++;

@@ -13,8 +13,10 @@ const wordsOf = (bytes: Buffer): Int32Array => {
   return words;
 };
 
-/** A head that was read, to know it when it comes again. */
-export class KnownHead {
+/** A head that was read and what it says, to know it when it comes again. `H`: what is told of heads. */
+export class KnownHead<H> {
+  /** What it says, for one that `isAt`. */
+  head!: H;
   #bytes = new Uint8Array(0);
   #words = new Int32Array(0);
   #length = 0;
@@ -39,15 +41,16 @@ export class KnownHead {
     return this.#length;
   }
 
-  forget(): void {
-    this.#length = 0;
+  /** Heads that are never the same are not worth the trouble. */
+  get isGivenUp(): boolean {
+    return this.#misses > mostMisses;
   }
 
-  /** Heads that are never the same are not worth the trouble. */
-  remember(bytes: Buffer, start: number, end: number): void {
+  remember(bytes: Buffer, { start, end, head }: { start: number; end: number; head: H }): void {
     const length = end - start;
-    if (length > mostKnownBytes || this.#misses > mostMisses) return;
+    if (length > mostKnownBytes || this.isGivenUp) return;
     this.#misses++;
+    this.head = head;
     if (length > this.#bytes.length) {
       this.#words = new Int32Array((length + 3) >> 2);
       this.#bytes = new Uint8Array(this.#words.buffer);

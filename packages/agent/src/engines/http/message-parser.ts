@@ -9,20 +9,27 @@ const [cr, lf, space, colon] = [13, 10, 32, 58];
 /** How the end of a body is found. */
 export type Framing = 'none' | 'sized' | 'chunked' | 'untilClose';
 
-/** Reads HTTP/1.1 messages from bytes that arrive in any pieces. Only what a load generator needs is looked at. */
-export abstract class MessageParser {
-  protected isKeptAlive = true;
-  protected isChunked = false;
+/** What the head of a message says of what follows. */
+export interface Head {
+  isKeptAlive: boolean;
+  isChunked: boolean;
   /** −1 when the message does not say. */
-  protected length = -1;
+  length: number;
+}
+
+/** Reads HTTP/1.1 messages from bytes that arrive in any pieces. Only what a load generator needs is looked at. */
+export abstract class MessageParser<H extends Head> {
+  /** Of the message that is being read; those that are alike have the same. */
+  protected head!: H;
   #state: number = state.head;
   /** The beginning of a head or a line whose end has not arrived. */
   #pending: Buffer | undefined;
   #left = 0;
-  readonly #known = new KnownHead();
+  readonly #own = new KnownHead<H>();
+  #known = this.#own;
 
-  /** Throws when the line is none. */
-  protected abstract startLine(bytes: Buffer, at: number, stop: number): void;
+  /** What is known before any header is read. Throws when the line is none. */
+  protected abstract startLine(bytes: Buffer, at: number, stop: number): H;
   /** Sees the headers that the framing does not need. */
   protected abstract otherHeader(bytes: Buffer, at: number, stop: number): void;
   /** The head is read. Undefined: it was only an interim answer, and another head follows. */
@@ -56,8 +63,9 @@ export abstract class MessageParser {
     }
   }
 
-  /** Ready for another stream. */
-  reset(): void {
+  /** Ready for another stream, whose heads may be known from others. */
+  reset(known: KnownHead<H>): void {
+    this.#known = known;
     this.#state = state.head;
     this.#pending = undefined;
   }
@@ -65,8 +73,7 @@ export abstract class MessageParser {
   /** The peer closed. True when that completed a message or found none begun. */
   finish(): boolean {
     if (this.#state !== state.untilClose) return this.isIdle;
-    this.isKeptAlive = false;
-    this.#known.forget();
+    this.head = { ...this.head, isKeptAlive: false };
     this.#complete();
     return true;
   }
@@ -88,14 +95,15 @@ export abstract class MessageParser {
   }
 
   #head(bytes: Buffer, start: number, end: number): number {
-    // What was learned from the last head still holds.
     if (this.#known.isAt(bytes, start, end)) {
+      this.head = this.#known.head;
       this.#beginBody();
       return start + this.#known.length;
     }
+    // Streams that are not alike may each be alike in themselves.
+    if (this.#known.isGivenUp) this.#known = this.#own;
     let at = start;
     let isFirst = true;
-    this.#known.forget();
     for (;;) {
       let newline = at;
       while (newline < end && bytes[newline] !== lf) newline++;
@@ -104,15 +112,13 @@ export abstract class MessageParser {
       if (stop === at) {
         // An empty line before a message is to be overlooked.
         if (!isFirst) {
-          this.#known.remember(bytes, start, newline + 1);
+          this.#known.remember(bytes, { start, end: newline + 1, head: this.head });
           this.#beginBody();
         }
         return newline + 1;
       }
       if (isFirst) {
-        this.isChunked = false;
-        this.length = -1;
-        this.startLine(bytes, at, stop);
+        this.head = this.startLine(bytes, at, stop);
         isFirst = false;
       } else this.#header(bytes, at, stop);
       at = newline + 1;
@@ -125,7 +131,7 @@ export abstract class MessageParser {
     if (first === 0x63 && isNamed(bytes, at, 'content-length')) this.#setLength(bytes, at + 15, stop);
     else if (first === 0x63 && isNamed(bytes, at, 'connection')) this.#setConnection(bytes, at + 10, stop);
     else if (first === 0x74 && isNamed(bytes, at, 'transfer-encoding')) {
-      this.isChunked = /chunked\s*$/i.test(headerValue(bytes, at + 17, stop));
+      this.head.isChunked = /chunked\s*$/i.test(headerValue(bytes, at + 17, stop));
     } else this.otherHeader(bytes, at, stop);
   }
 
@@ -138,8 +144,9 @@ export abstract class MessageParser {
       length = digit >= 0 && digit <= 9 ? length * 10 + digit : Number.NaN;
     }
     if (!Number.isSafeInteger(length)) throw new ProtocolError('bad Content-Length');
-    if (this.length >= 0 && this.length !== length) throw new ProtocolError('two different Content-Lengths');
-    this.length = length;
+    const { head } = this;
+    if (head.length >= 0 && head.length !== length) throw new ProtocolError('two different Content-Lengths');
+    head.length = length;
   }
 
   #setConnection(bytes: Buffer, nameEnd: number, stop: number): void {
@@ -147,17 +154,17 @@ export abstract class MessageParser {
     if (bytes[nameEnd + 1] === space) {
       const at = nameEnd + 2;
       if (stop - at === 10 && isText(bytes, at, 'keep-alive')) {
-        this.isKeptAlive = true;
+        this.head.isKeptAlive = true;
         return;
       }
       if (stop - at === 5 && isText(bytes, at, 'close')) {
-        this.isKeptAlive = false;
+        this.head.isKeptAlive = false;
         return;
       }
     }
     const value = headerValue(bytes, nameEnd, stop);
-    if (/\bclose\b/i.test(value)) this.isKeptAlive = false;
-    else if (/\bkeep-alive\b/i.test(value)) this.isKeptAlive = true;
+    if (/\bclose\b/i.test(value)) this.head.isKeptAlive = false;
+    else if (/\bkeep-alive\b/i.test(value)) this.head.isKeptAlive = true;
   }
 
   #beginBody(): void {
@@ -165,8 +172,8 @@ export abstract class MessageParser {
     if (framing === undefined) return;
     if (framing === 'chunked') this.#state = state.chunkSize;
     else if (framing === 'untilClose') this.#state = state.untilClose;
-    else if (framing === 'sized' && this.length > 0) {
-      this.#left = this.length;
+    else if (framing === 'sized' && this.head.length > 0) {
+      this.#left = this.head.length;
       this.#state = state.sized;
     } else this.#complete();
   }

@@ -1,4 +1,4 @@
-import { type Framing, headerValue, isNamed, MessageParser, ProtocolError } from './message-parser.ts';
+import { type Framing, type Head, headerValue, isNamed, MessageParser, ProtocolError } from './message-parser.ts';
 
 export interface RequestEvents {
   /** The client waits to be told that its body is welcome. */
@@ -14,37 +14,41 @@ const isVersion = (bytes: Buffer, at: number): boolean => {
   return bytes[at + 8] === 48 || bytes[at + 8] === 49;
 };
 
-export class RequestParser extends MessageParser {
+export interface RequestHead extends Head {
+  readonly isHead: boolean;
+  expectsContinue: boolean;
+}
+
+export class RequestParser extends MessageParser<RequestHead> {
   readonly #events: RequestEvents;
-  #isHead = false;
-  #expectsContinue = false;
 
   constructor(events: RequestEvents) {
     super();
     this.#events = events;
   }
 
-  protected override startLine(bytes: Buffer, at: number, stop: number): void {
+  protected override startLine(bytes: Buffer, at: number, stop: number): RequestHead {
     if (stop - at < 12 || !isVersion(bytes, stop - 9)) throw new ProtocolError('no request line');
-    this.isKeptAlive = bytes[stop - 1] === 49;
-    this.#isHead = bytes[at] === 0x48 && bytes[at + 3] === 0x44 && bytes[at + 4] === 0x20;
-    this.#expectsContinue = false;
+    const isHead = bytes[at] === 0x48 && bytes[at + 3] === 0x44 && bytes[at + 4] === 0x20;
+    const isKeptAlive = bytes[stop - 1] === 49;
+    return { isKeptAlive, isChunked: false, length: -1, isHead, expectsContinue: false };
   }
 
   protected override otherHeader(bytes: Buffer, at: number, stop: number): void {
     if (((bytes[at] as number) | 0x20) !== 0x65 || !isNamed(bytes, at, 'expect')) return;
-    this.#expectsContinue = headerValue(bytes, at + 6, stop).toLowerCase() === '100-continue';
+    this.head.expectsContinue = headerValue(bytes, at + 6, stop).toLowerCase() === '100-continue';
   }
 
   protected override framing(): Framing {
-    if (this.#expectsContinue) this.#events.onContinue();
-    if (this.isChunked) return 'chunked';
-    return this.length > 0 ? 'sized' : 'none';
+    const { expectsContinue, isChunked, length } = this.head;
+    if (expectsContinue) this.#events.onContinue();
+    if (isChunked) return 'chunked';
+    return length > 0 ? 'sized' : 'none';
   }
 
   protected override onBody(): void {}
 
   protected override onMessage(): void {
-    this.#events.onRequest(this.#isHead, this.isKeptAlive);
+    this.#events.onRequest(this.head.isHead, this.head.isKeptAlive);
   }
 }

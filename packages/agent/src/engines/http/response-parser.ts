@@ -1,4 +1,4 @@
-import { type Framing, headerValue, isNamed, MessageParser, ProtocolError } from './message-parser.ts';
+import { type Framing, type Head, headerValue, isNamed, MessageParser, ProtocolError } from './message-parser.ts';
 
 /** What a parser tells about the answers it finds in a stream of bytes. */
 export interface ResponseEvents {
@@ -14,11 +14,14 @@ export interface ParserOptions {
   readonly findsLocation: boolean;
 }
 
-export class ResponseParser extends MessageParser {
+export interface ResponseHead extends Head {
+  readonly status: number;
+  location: string | undefined;
+}
+
+export class ResponseParser extends MessageParser<ResponseHead> {
   readonly #events: ResponseEvents;
   readonly #options: ParserOptions;
-  #status = 0;
-  #location: string | undefined;
 
   constructor(events: ResponseEvents, options: ParserOptions) {
     super();
@@ -26,7 +29,7 @@ export class ResponseParser extends MessageParser {
     this.#options = options;
   }
 
-  protected override startLine(bytes: Buffer, at: number, stop: number): void {
+  protected override startLine(bytes: Buffer, at: number, stop: number): ResponseHead {
     // HTTP/1.x NNN
     if (stop - at < 12 || bytes[at] !== 0x48 || bytes[at + 4] !== 0x2f || bytes[at + 8] !== 0x20) {
       throw new ProtocolError('no status line');
@@ -36,22 +39,21 @@ export class ResponseParser extends MessageParser {
     const ones = (bytes[at + 11] as number) - 48;
     if (hundreds < 1 || hundreds > 9 || tens < 0 || tens > 9 || ones < 0 || ones > 9)
       throw new ProtocolError('no status');
-    this.#status = hundreds * 100 + tens * 10 + ones;
-    this.isKeptAlive = bytes[at + 7] !== 48;
-    this.#location = undefined;
+    const status = hundreds * 100 + tens * 10 + ones;
+    return { status, isKeptAlive: bytes[at + 7] !== 48, isChunked: false, length: -1, location: undefined };
   }
 
   protected override otherHeader(bytes: Buffer, at: number, stop: number): void {
     if (!this.#options.findsLocation || ((bytes[at] as number) | 0x20) !== 0x6c) return;
-    if (isNamed(bytes, at, 'location')) this.#location = headerValue(bytes, at + 8, stop);
+    if (isNamed(bytes, at, 'location')) this.head.location = headerValue(bytes, at + 8, stop);
   }
 
   protected override framing(): Framing | undefined {
-    const status = this.#status;
+    const { status, isChunked, length } = this.head;
     if (status < 200 && status !== 101) return undefined;
     if (this.#options.isHead || status === 204 || status === 304 || status === 101) return 'none';
-    if (this.isChunked) return 'chunked';
-    return this.length >= 0 ? 'sized' : 'untilClose';
+    if (isChunked) return 'chunked';
+    return length >= 0 ? 'sized' : 'untilClose';
   }
 
   protected override onBody(bytes: Buffer, start: number, end: number): void {
@@ -59,6 +61,7 @@ export class ResponseParser extends MessageParser {
   }
 
   protected override onMessage(): void {
-    this.#events.onResponse(this.#status, this.isKeptAlive, this.#location);
+    const { status, isKeptAlive, location } = this.head;
+    this.#events.onResponse(status, isKeptAlive, location);
   }
 }

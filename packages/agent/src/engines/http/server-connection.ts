@@ -1,7 +1,8 @@
 import type { HttpServerConfig } from '@rushhour/protocol';
 import type { Crowd, Member } from '../../net/crowd.ts';
 import type { Chunk, Connection, ConnectionEvents, Message, Transport } from '../../net/transport.ts';
-import { type RequestEvents, RequestParser } from './request-parser.ts';
+import type { KnownHead } from './known-head.ts';
+import { type RequestEvents, type RequestHead, RequestParser } from './request-parser.ts';
 import type { Response } from './response.ts';
 import type { ServerMeters } from './server-meters.ts';
 
@@ -13,6 +14,8 @@ export interface ServerDeps {
   readonly meters: ServerMeters;
   readonly keepAlive: HttpServerConfig['keepAlive'];
   readonly transport: Transport;
+  /** Clients of one run mostly ask alike. */
+  readonly known: KnownHead<RequestHead>;
   /** Those that stand. */
   readonly connections: Crowd<ServerConnection>;
 }
@@ -32,6 +35,7 @@ export class ServerConnection implements RequestEvents, ConnectionEvents, Member
   constructor(connection: Connection, deps: ServerDeps) {
     this.#connection = connection;
     this.#deps = deps;
+    this.#parser.reset(deps.known);
     deps.connections.add(this);
     deps.meters.concurrent.add(1);
     deps.meters.connections.add(1);

@@ -9,6 +9,8 @@ import { chooserOf } from '../../net/rotation.ts';
 import { serverTlsOptions } from '../../net/tls-options.ts';
 import type { Listener, Transport } from '../../net/transport.ts';
 import { createH2Server } from './h2-server.ts';
+import { KnownHead } from './known-head.ts';
+import type { RequestHead } from './request-parser.ts';
 import { createResponse } from './response.ts';
 import { ServerConnection, type ServerDeps } from './server-connection.ts';
 import { ServerMeters } from './server-meters.ts';
@@ -48,7 +50,15 @@ const prepareH1 = async (context: Context, meters: ServerMeters): Promise<Run> =
     'roundRobin',
   );
   const connections = new Crowd<ServerConnection>();
-  const deps: ServerDeps = { next: () => choose(0), meters, keepAlive: config.keepAlive, transport, connections };
+  const known = new KnownHead<RequestHead>();
+  const deps: ServerDeps = {
+    next: () => choose(0),
+    meters,
+    keepAlive: config.keepAlive,
+    transport,
+    known,
+    connections,
+  };
   const { idleMs } = config.keepAlive;
   const sweep = () => {
     const now = performance.now();

@@ -1,12 +1,24 @@
 import type { HttpClientConfig, Target } from '@rushhour/protocol';
 import type { Member } from '../../net/crowd.ts';
 import type { Route } from '../../net/transport.ts';
+import type { Expectation } from './expectation.ts';
+import type { KnownHead } from './known-head.ts';
 import type { HttpMeters } from './meters.ts';
+import type { ResponseHead } from './response-parser.ts';
+
+/** Where a connection goes, and what all that go there share. */
+export interface Way {
+  readonly target: Target;
+  readonly meters: HttpMeters;
+  /** Answers of one target are mostly alike. */
+  readonly known: KnownHead<ResponseHead>;
+}
 
 /** What a slot needs to know to make connections. */
 export interface SlotPlan {
   readonly config: HttpClientConfig;
-  readonly route: (slot: number) => { readonly route: Route; readonly target: Target; readonly meters: HttpMeters };
+  readonly way: (slot: number) => { readonly way: Way; readonly route: Route };
+  readonly createExpectation: () => Expectation;
 }
 
 /** Told by a slot what happened in it; `now` is the time of `performance.now`. */
