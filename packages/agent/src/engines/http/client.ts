@@ -66,6 +66,8 @@ const createPlan = (context: Context, sources: SourcePool): SlotPlan => {
 class HttpClient implements Run, Pausable, LoadChangeable, SlotOwner {
   readonly #context: Context;
   readonly #config: HttpClientConfig;
+  /** Looked at after every answer; in the configuration it would have to be searched for. */
+  readonly #requestIntervalMs: number;
   readonly #sources: SourcePool;
   readonly #slots: readonly Slot[];
   readonly #sessions: LoadDriver;
@@ -78,6 +80,7 @@ class HttpClient implements Run, Pausable, LoadChangeable, SlotOwner {
     const { config, duration, samples } = context;
     this.#context = context;
     this.#config = config;
+    this.#requestIntervalMs = config.requestIntervalMs;
     this.#sources = sources;
     const plan = createPlan(context, sources);
     const transport = createTransport(context);
@@ -156,7 +159,7 @@ class HttpClient implements Run, Pausable, LoadChangeable, SlotOwner {
   }
 
   onRoom(slot: Slot, now: number): void {
-    const { requestIntervalMs } = this.#config;
+    const requestIntervalMs = this.#requestIntervalMs;
     if (requestIntervalMs === 0) this.#requests.offer(slot.index, now);
     else {
       const { session } = slot;

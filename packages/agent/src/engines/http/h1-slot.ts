@@ -213,8 +213,10 @@ export class H1Slot implements Slot, ConnectionEvents, ResponseEvents {
     const place = this.#first + this.#oldest;
     this.#oldest = (this.#oldest + 1) % this.#depth;
     this.inFlight--;
-    this.#redirects = 0;
-    this.#path = this.#config.path;
+    if (this.#redirects > 0) {
+      this.#redirects = 0;
+      this.#path = this.#config.path;
+    }
     this.#meters.latency.record((this.#now - (this.#intended[place] as number)) * 1000);
     this.#meters.service.record((this.#now - (this.#sentAt[place] as number)) * 1000);
     if (this.#expectation.isMet(status)) this.#meters.ok.add(1);
