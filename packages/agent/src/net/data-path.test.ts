@@ -1,5 +1,8 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { chooseStep, datagramWay, PathUnavailable, streamWay } from './data-path.ts';
+import { chooseStep, createStreamTransport, datagramWay, PathUnavailable, streamWay } from './data-path.ts';
+import type { Route, Transport } from './transport.ts';
 
 const works = (path: string) => ({ path, probe: () => undefined });
 const fails = (path: string, reason: string) => ({ path, probe: () => reason });
@@ -26,5 +29,42 @@ describe('data path', () => {
 
   it('finds the fast ways on a machine that tests of speed can run on', () => {
     expect([streamWay(), datagramWay()]).toEqual(['io_uring', 'sendmmsg']);
+  });
+});
+
+describe.each(['io_uring', 'epoll', 'node'] as const)('connections by %s', (path) => {
+  /** Whether it stood, and the code of its end. */
+  const tryRoute = (transport: Transport, route: Route) =>
+    new Promise<string>((resolve) => {
+      const connection = transport.connect(route, {
+        onOpen: () => {
+          resolve('stood');
+          connection.close();
+        },
+        onData() {},
+        onClose: (code) => resolve(code ?? 'ended'),
+      });
+    });
+
+  it('come from the ordered address or not at all', async () => {
+    let accepted = 0;
+    const server = createServer((socket) => {
+      accepted++;
+      socket.end();
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const options = { noDelay: true, keepAliveSec: 0, reads: 'small', leavesAtOnce: true } as const;
+    const transport = createStreamTransport({ path, note: () => {} }, options);
+    try {
+      const to = { address: '127.0.0.1', port };
+      expect(await tryRoute(transport, { ...to, localAddress: '203.0.113.1' })).toBe('EADDRNOTAVAIL');
+      expect(await tryRoute(transport, { ...to, localAddress: '127.0.0.9' })).toBe('stood');
+      expect(await tryRoute(transport, to)).toBe('stood');
+      await expect.poll(() => accepted).toBe(2);
+    } finally {
+      await transport.close();
+      server.close();
+    }
   });
 });
