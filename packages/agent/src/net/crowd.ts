@@ -16,11 +16,12 @@ export class Crowd<T extends Member> {
   }
 
   add(member: T): void {
-    member.place = this.#members.push(member) - 1;
+    if (!this.has(member)) member.place = this.#members.push(member) - 1;
   }
 
   /** The last takes the place that becomes free. */
   delete(member: T): void {
+    if (!this.has(member)) return;
     const last = this.#members.pop() as T;
     if (last === member) return;
     this.#members[member.place] = last;
