@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto';
+import { availableParallelism } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { StreamClientConfig } from '@rushhour/protocol';
 import type { Counter, EngineContext, LoadChange, LoadChangeable, Pausable, Run } from '../../engine.ts';
@@ -97,8 +98,14 @@ class StreamClient implements Run, Pausable, LoadChangeable {
     });
   }
 
+  /** Once everyone on the way is known: then nothing is left to do at the start. */
+  async makeReady(): Promise<void> {
+    this.#composer = this.#createComposer();
+    await this.#rehearse();
+  }
+
   /** Where times are kept to the microsecond, what is slow the first times of a process is done before they count. */
-  async rehearse(): Promise<void> {
+  async #rehearse(): Promise<void> {
     const { clocked } = this.#sender;
     if (this.#pacer === undefined || clocked === undefined || isRehearsed) return;
     isRehearsed = true;
@@ -113,13 +120,16 @@ class StreamClient implements Run, Pausable, LoadChangeable {
   async start(): Promise<void> {
     const { signal } = this.#context;
     if (signal.aborted) return;
-    await Promise.race([this.#path.resolve(askAtStartMs), aborted(signal)]);
-    // Also when the end has come meanwhile: that nothing was sent must not look like a result.
-    this.#composer = this.#createComposer();
-    if (signal.aborted) return;
+    if (this.#composer === undefined) {
+      await Promise.race([this.#path.resolve(askAtStartMs), aborted(signal)]);
+      // Also when the end has come meanwhile: that nothing was sent must not look like a result.
+      this.#composer = this.#createComposer();
+      if (signal.aborted) return;
+    }
     this.#counters.streams.set(this.#context.config.streams);
-    // Times are kept to the microsecond; what V8 compiles beside would take milliseconds of the same core.
-    if (this.#pacer !== undefined && this.#sender.clocked !== undefined) this.#rouseHelpers = calmHelperThreads();
+    // Times are kept to the microsecond; what V8 compiles beside would take milliseconds of the only core.
+    const isClocked = this.#pacer !== undefined && this.#sender.clocked !== undefined;
+    if (isClocked && availableParallelism() === 1) this.#rouseHelpers = calmHelperThreads();
     signal.addEventListener('abort', () => this.#end(), { once: true });
     this.#gauges = setInterval(() => this.#counters.targetLoad.set(this.#pacer?.rate ?? 0), gaugeMs);
     if (this.#pacer === undefined) this.#again.set(0);
@@ -375,7 +385,7 @@ export const prepareStreamClient = async (context: Context): Promise<Run & Pausa
     path = await prepareStreamPath(context);
     client = new StreamClient(context, path);
     // A target that begins later answers later: it is asked again at the start.
-    if (await path.resolve(askFirstMs)) await client.rehearse();
+    if (await path.resolve(askFirstMs)) await client.makeReady();
     return client;
   } catch (error) {
     if (client !== undefined) await client.close();

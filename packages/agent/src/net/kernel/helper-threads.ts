@@ -22,7 +22,7 @@ const setPolicy = (threads: readonly string[], wanted: number): void => {
 
 /**
  * Lets the threads on which V8 compiles and collects run only while nothing else wants their core; the function it
- * returns undoes it. Where they have cores of their own nothing changes.
+ * returns undoes it. For processes with one core: elsewhere V8 may wait for a helper that another program keeps waiting.
  */
 export const calmHelperThreads = (): (() => void) => {
   const threads = readdirSync(folder).filter(isHelper);
