@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from '../tests/process/free-port.ts';
 import {
   answer,
   answerOrder,
   type Contest,
-  freePort,
   generate,
   generateOrder,
   seconds,

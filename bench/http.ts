@@ -6,13 +6,14 @@ import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describeHost, engines, RunningOrder } from '@rushhour/agent';
+import { freePort } from '../tests/process/free-port.ts';
 import { takePriority } from './priority.ts';
 
 const execute = promisify(execFile);
@@ -63,14 +64,6 @@ const generators: Record<string, (port: number) => Promise<number>> = {
     const text = await pinned('wrk', '-t1', `-c${connections}`, `-d${seconds}`, `http://127.0.0.1:${port}/`);
     return Number(/Requests\/sec:\s+([\d.]+)/.exec(text)?.[1]);
   },
-};
-
-const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  return port;
 };
 
 const startNginx = async (port: number) => {

@@ -24,7 +24,7 @@ class BodySearch {
 }
 
 /** Judges answers, those of one connection: bodies of different ones interleave. */
-class Expectation {
+export class Expectation {
   readonly #statuses: Uint8Array;
   readonly #search: BodySearch | undefined;
 
@@ -51,8 +51,6 @@ class Expectation {
     return isMet;
   }
 }
-
-export type { Expectation };
 
 /** Makes one for each connection, or the same for all where bodies do not matter. */
 export const createExpectations = (expect: HttpClientConfig['expect']): (() => Expectation) => {
