@@ -12,7 +12,8 @@ export class Crowd<T extends Member> {
   }
 
   has(member: T): boolean {
-    return this.#members[member.place] === member;
+    // Looking at place -1 of an array would cost more than all the rest.
+    return member.place >= 0 && this.#members[member.place] === member;
   }
 
   add(member: T): void {
@@ -23,9 +24,11 @@ export class Crowd<T extends Member> {
   delete(member: T): void {
     if (!this.has(member)) return;
     const last = this.#members.pop() as T;
+    const { place } = member;
+    member.place = -1;
     if (last === member) return;
-    this.#members[member.place] = last;
-    last.place = member.place;
+    this.#members[place] = last;
+    last.place = place;
   }
 
   /** From the last to the first: so one that leaves when its turn comes moves nobody who waits. */

@@ -52,7 +52,7 @@ class SocketTransport implements Transport {
     this.#system = system;
     this.#options = options;
     if (options.tuning !== undefined) assertTunable(options.tuning);
-    turnLoop.acquire();
+    turnLoop.acquire(options);
   }
 
   readonly createAlarm = (ring: () => void) => turnLoop.createAlarm(ring);
@@ -110,7 +110,7 @@ class SocketTransport implements Transport {
     // A turn more, so that what was asked last has reached the kernel.
     await new Promise(setImmediate);
     await new Promise(setImmediate);
-    turnLoop.release();
+    turnLoop.release(this.#options);
     if (this.#connections.size === 0) this.#messages.release();
   }
 

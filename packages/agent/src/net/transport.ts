@@ -64,6 +64,8 @@ export interface ConnectionOptions {
   readonly reads: 'small' | 'large';
   /** After a close nothing more is expected of the peer, so its goodbye need not be waited for. */
   readonly leavesAtOnce: boolean;
+  /** What happens is carried on by promises, so they have to be kept soon. */
+  readonly isPromising?: boolean;
   /** What is left out is the machine's own choice. Only sockets of our own can be tuned. */
   readonly tuning?: TcpTuning | undefined;
 }

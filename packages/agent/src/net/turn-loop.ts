@@ -1,12 +1,12 @@
 import { performance } from 'node:perf_hooks';
 import { isMainThread } from 'node:worker_threads';
 import type { Alarm } from './alarm.ts';
-import { requireLibc } from './kernel/libc.ts';
+import { type NodeLoop, requireLibc } from './kernel/libc.ts';
 
 /** Something that waits for the kernel and handles what came. */
 export interface Waiter {
-  /** Hands over what is to be done, waits at most so long for the first event, handles all there are. */
-  wait(ms: number): void;
+  /** Hands over what is to be done, waits at most so long for the first event, handles all there are. False: none. */
+  wait(ms: number): boolean;
   /** When it last came back from waiting, in the time of `performance.now`, which costs too much to ask twice. */
   readonly now: number;
   /** Calls whenever the descriptor is readable. */
@@ -22,6 +22,8 @@ interface LoopAlarm extends Alarm {
 
 // Node's timers have a fineness of a millisecond; so they lose nothing when the loop turns as often.
 const sliceMs = 1;
+// Under load a round of Node's loop is spared where it would find nothing to do.
+const longestTurnMs = 10;
 const timerSlackOption = 29;
 
 /**
@@ -32,7 +34,10 @@ class TurnLoop {
   readonly #waiters: Waiter[] = [];
   readonly #alarms: LoopAlarm[] = [];
   #users = 0;
+  /** Users who carry on by promises. */
+  #promising = 0;
   #isNodeReady = false;
+  #nodeLoop: NodeLoop | undefined;
   #immediate: NodeJS.Immediate | undefined;
 
   /** The first waiter is the one that blocks; it watches the others. */
@@ -46,18 +51,22 @@ class TurnLoop {
     // Short waits must not be stretched by the default of 50 µs.
     requireLibc().prctl(timerSlackOption, 1, 0, 0, 0);
     if (isMainThread) {
-      waiter.watch(requireLibc().mainLoopFd(), () => {
+      this.#nodeLoop = requireLibc().mainLoop();
+      waiter.watch(this.#nodeLoop.fd, () => {
         this.#isNodeReady = true;
       });
     }
   }
 
-  /** The loop turns while somebody uses it. */
-  acquire(): void {
+  /** The loop turns while somebody uses it. For those whose events are carried on by promises, each event ends a turn. */
+  acquire({ isPromising = false } = {}): void {
+    if (isPromising) this.#promising++;
     if (this.#users++ === 0) this.#immediate = setImmediate(this.#turn);
   }
 
-  release(): void {
+  /** As it was acquired. */
+  release({ isPromising = false } = {}): void {
+    if (isPromising) this.#promising--;
     if (--this.#users === 0) clearImmediate(this.#immediate);
   }
 
@@ -78,22 +87,34 @@ class TurnLoop {
 
   readonly #turn = (): void => {
     this.#isNodeReady = false;
-    let now = performance.now();
-    const end = now + sliceMs;
+    this.#immediate = setImmediate(this.#turn);
+    const main = this.#waiters[0] as Waiter;
+    const start = performance.now();
+    let now = start;
+    let end = start + sliceMs;
     do {
       const next = this.#ringAlarms(now);
-      now = this.#wait(Math.min(next, end) - now);
+      const isBusy = this.#wait(main, Math.max(0, Math.min(next, end) - now));
+      now = main.now;
+      if (isBusy && this.#promising > 0) break;
+      if (isBusy && now >= end && this.#mayGoOn(start, now)) end = now + sliceMs;
     } while (now < end && !this.#isNodeReady && this.#users > 0);
     this.#ringAlarms(now);
-    if (this.#users > 0) this.#immediate = setImmediate(this.#turn);
   };
 
-  #wait(ms: number): number {
+  #mayGoOn(start: number, now: number): boolean {
+    if (this.#nodeLoop === undefined || now - start >= longestTurnMs) return false;
+    // Our own next turn is nothing that Node would have to do.
+    this.#immediate?.unref();
+    const idleMs = this.#nodeLoop.idleMs();
+    this.#immediate?.ref();
+    return idleMs < 0 || start + idleMs > now;
+  }
+
+  #wait(main: Waiter, ms: number): boolean {
     // What the others were given to do must have left before anyone waits.
     for (let index = 1; index < this.#waiters.length; index++) this.#waiters[index]?.wait(0);
-    const main = this.#waiters[0] as Waiter;
-    main.wait(Math.max(ms, 0));
-    return main.now;
+    return main.wait(ms);
   }
 
   /** Says when the next one is due. */

@@ -1,12 +1,12 @@
 import type { ApplicationClientConfig } from '@rushhour/protocol';
 import type { EngineContext, LoadChange, LoadChangeable, Pausable, Run } from '../../engine.ts';
 import { ClientLife } from '../../net/client-life.ts';
-import { createStreamTransport } from '../../net/data-path.ts';
 import { prepareSources, type SourcePool } from '../../net/source-addresses.ts';
 import type { Transport } from '../../net/transport.ts';
 import { Company } from './company.ts';
 import { Referee } from './referee.ts';
 import { loadScript, type Script } from './script.ts';
+import { createApplicationTransport } from './stream-channel.ts';
 
 type Context = EngineContext<ApplicationClientConfig>;
 
@@ -29,8 +29,7 @@ class ApplicationClient implements Run, Pausable, LoadChangeable {
     this.#sources = sources;
     this.#referee = new Referee(context);
     this.#failed.promise.catch(() => {});
-    const options = { noDelay: true, keepAliveSec: 0, reads: 'small', leavesAtOnce: false } as const;
-    this.#transport = createStreamTransport({ path: config.dataPath, note }, options);
+    this.#transport = createApplicationTransport({ path: config.dataPath, note });
     const deps = {
       ...{ context, sources, transport: this.#transport, referee: this.#referee },
       signal: this.#halt.signal,

@@ -2,7 +2,6 @@ import type { RemoteInfo, Socket } from 'node:dgram';
 import type { ApplicationServerConfig } from '@rushhour/protocol';
 import type { EngineContext, Run } from '../../engine.ts';
 import { aborted } from '../../net/aborted.ts';
-import { createStreamTransport } from '../../net/data-path.ts';
 import { bindAll, closeSockets } from '../../net/datagram.ts';
 import { countError } from '../../net/error-kind.ts';
 import type { Listener, Transport } from '../../net/transport.ts';
@@ -16,7 +15,7 @@ import { serveHttp } from './http-service.ts';
 import { Referee } from './referee.ts';
 import { Roster } from './roster.ts';
 import { loadScript, type Script } from './script.ts';
-import { StreamChannel } from './stream-channel.ts';
+import { createApplicationTransport, StreamChannel } from './stream-channel.ts';
 import { patienceOf } from './timing.ts';
 import { Values } from './values.ts';
 
@@ -37,8 +36,7 @@ class ApplicationServer implements Run {
     const { config, note } = context;
     this.#context = context;
     this.#referee = new Referee(context);
-    const options = { noDelay: true, keepAliveSec: 0, reads: 'small', leavesAtOnce: false } as const;
-    this.#transport = createStreamTransport({ path: config.dataPath, note }, options);
+    this.#transport = createApplicationTransport({ path: config.dataPath, note });
   }
 
   async open(scripts: readonly Script[]): Promise<void> {

@@ -1,6 +1,17 @@
+import { createStreamTransport, type PathWish } from '../../net/data-path.ts';
 import { codeOf } from '../../net/error-kind.ts';
 import type { Chunk, Connection, ConnectionEvents, Route, Transport } from '../../net/transport.ts';
 import { InboxChannel } from './channel.ts';
+
+/** What streams of applications travel by. */
+export const createApplicationTransport = (wish: PathWish): Transport =>
+  createStreamTransport(wish, {
+    noDelay: true,
+    keepAliveSec: 0,
+    reads: 'small',
+    leavesAtOnce: false,
+    isPromising: true,
+  });
 
 /** A TCP connection. */
 export class StreamChannel extends InboxChannel implements ConnectionEvents {

@@ -41,7 +41,7 @@ export class EpollPoller implements Waiter, Flusher {
     if (this.fd < 0) throw new SystemError('epoll_create1', this.#libc.errno());
   }
 
-  wait(ms: number): void {
+  wait(ms: number): boolean {
     const actions = this.#actions;
     if (actions.length > 0) {
       this.#actions = [];
@@ -56,6 +56,7 @@ export class EpollPoller implements Waiter, Flusher {
       const at = index * eventWords;
       this.#watchers[this.#words[at + dataWord] as number]?.ready(this.#words[at] as number);
     }
+    return count > 0;
   }
 
   watch(fd: number, onReadable: () => void): void {

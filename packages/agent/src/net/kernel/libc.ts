@@ -31,13 +31,21 @@ const declarations = {
   syscall: 'long syscall(long number, uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e, uintptr_t f)',
 } as const;
 
+/** Node's own event loop. */
+export interface NodeLoop {
+  /** The descriptor it waits on. */
+  readonly fd: number;
+  /** How many milliseconds after its round began it has something to do; 0: at once, negative: nothing is planned. */
+  idleMs(): number;
+}
+
 export type Libc = { readonly [Name in keyof typeof declarations]: (...args: number[]) => number } & {
   /** Of the last call on this thread that failed. */
   errno(): number;
   /** Memory at an address as bytes; `mapMemory` is the only one that may ask for it. */
   view(address: number, length: number): ArrayBuffer;
-  /** The descriptor that Node's own event loop of the main thread waits on. */
-  mainLoopFd(): number;
+  /** The one of the main thread. */
+  mainLoop(): NodeLoop;
 };
 
 const load = (): Libc => {
@@ -51,7 +59,11 @@ const load = (): Libc => {
     ...(calls as Pick<Libc, keyof typeof declarations>),
     errno: () => koffi.errno(),
     view: (address, length) => koffi.view(BigInt(address), length),
-    mainLoopFd: () => declare('int uv_backend_fd(uintptr_t loop)')(declare('uintptr_t uv_default_loop()')() as number),
+    mainLoop: () => {
+      const loop = declare('uintptr_t uv_default_loop()')();
+      const timeout = declare('int uv_backend_timeout(uintptr_t loop)');
+      return { fd: declare('int uv_backend_fd(uintptr_t loop)')(loop), idleMs: () => timeout(loop) };
+    },
   };
 };
 

@@ -152,17 +152,20 @@ export class Ring {
     this.#enter(1, enterFlag.getEvents | enterFlag.extArgument, this.#waitAddress);
   }
 
-  harvest(onCompletion: OnCompletion): void {
+  /** Says how many there were. */
+  harvest(onCompletion: OnCompletion): number {
     const { cqTail, cqHead, cqes } = this.#at;
     const rings = this.#rings;
     const tail = Atomics.load(rings, cqTail);
-    let head = this.#head;
+    const first = this.#head;
+    let head = first;
     for (; head !== tail; head = (head + 1) | 0) {
       const at = cqes + ((head & this.#cqMask) << 2);
       onCompletion(rings[at] as number, rings[at + 2] as number, rings[at + 3] as number);
     }
     this.#head = head;
     Atomics.store(rings, cqHead, head);
+    return (head - first) | 0;
   }
 
   register(what: number, address: number, count: number): void {

@@ -67,7 +67,7 @@ export class UringPoller implements Waiter, Flusher {
     return this.ring.fd;
   }
 
-  wait(ms: number): void {
+  wait(ms: number): boolean {
     const actions = this.#actions;
     if (actions.length > 0) {
       this.#actions = [];
@@ -81,10 +81,11 @@ export class UringPoller implements Waiter, Flusher {
     this.now = performance.now();
     const freed = this.#freed;
     this.#freed = [];
-    this.ring.harvest(this.#complete);
+    const count = this.ring.harvest(this.#complete);
     for (const slot of freed) this.#free.push(slot);
     this.buffers.small.publish();
     this.buffers.large.publish();
+    return count > 0;
   }
 
   watch(fd: number, onReadable: () => void): void {
