@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks';
 import type { HttpClientConfig } from '@rushhour/protocol';
 import type { EngineContext, LoadChange, LoadChangeable, Pausable, Run } from '../../engine.ts';
 import { ClientLife } from '../../net/client-life.ts';
@@ -15,6 +16,7 @@ import { createTimes, H1Slot } from './h1-slot.ts';
 import { H2Slot } from './h2-slot.ts';
 import { KnownHead } from './known-head.ts';
 import { HttpMeters } from './meters.ts';
+import { createRequest } from './request.ts';
 import type { ResponseHead } from './response-parser.ts';
 import type { Slot, SlotOwner, SlotPlan } from './slot.ts';
 
@@ -41,13 +43,14 @@ const createTransport = ({ config, note }: Context): Transport => {
 };
 
 /** Where the next connection goes and comes from. */
-const createPlan = (context: Context, sources: SourcePool): SlotPlan => {
+const createPlan = (context: Context, sources: SourcePool, transport: Transport): SlotPlan => {
   const { config } = context;
   const ways = config.targets.map((target) => ({
     target,
     weight: target.weight,
     address: context.addressOf(target.host),
     meters: new HttpMeters(context.samples.target(`${target.host}:${target.port}`)),
+    request: transport.keep(createRequest(config, target)),
     known: new KnownHead<ResponseHead>(),
   }));
   const choose = chooserOf(ways, config.rotation);
@@ -82,9 +85,9 @@ class HttpClient implements Run, Pausable, LoadChangeable, SlotOwner {
     this.#config = config;
     this.#requestIntervalMs = config.requestIntervalMs;
     this.#sources = sources;
-    const plan = createPlan(context, sources);
     const transport = createTransport(context);
     this.#transport = transport;
+    const plan = createPlan(context, sources, transport);
     const times = createTimes(config.connections * config.pipelining);
     this.#slots = Array.from({ length: config.connections }, (_, index) =>
       config.version === '2'

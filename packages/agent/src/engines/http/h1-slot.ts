@@ -1,8 +1,9 @@
+import { performance } from 'node:perf_hooks';
 import type { HttpClientConfig, Target } from '@rushhour/protocol';
 import type { Chunk, Connection, ConnectionEvents, Message, Transport } from '../../net/transport.ts';
 import type { Expectation } from './expectation.ts';
 import type { HttpMeters } from './meters.ts';
-import { createRequest, redirectOf } from './request.ts';
+import { redirectOf } from './request.ts';
 import { type ResponseEvents, ResponseParser } from './response-parser.ts';
 import type { Slot, SlotOwner, SlotPlan } from './slot.ts';
 
@@ -25,17 +26,6 @@ export interface H1SlotDeps {
   readonly transport: Transport;
   readonly owner: SlotOwner;
 }
-
-/** Requests of one target, made once for all connections. */
-const requestCache = new WeakMap<Target, Buffer>();
-const requestFor = (config: HttpClientConfig, target: Target): Buffer => {
-  let made = requestCache.get(target);
-  if (made === undefined) {
-    made = createRequest(config, target);
-    requestCache.set(target, made);
-  }
-  return made;
-};
 
 /** HTTP/1.1 on one connection after another, with as many requests under way as pipelining allows. */
 export class H1Slot implements Slot, ConnectionEvents, ResponseEvents {
@@ -89,11 +79,11 @@ export class H1Slot implements Slot, ConnectionEvents, ResponseEvents {
 
   connect(intended: number): void {
     const { way, route } = this.#deps.plan.way(this.index);
-    const { target, meters, known } = way;
+    const { target, meters, known, request } = way;
     this.session++;
     this.#target = target;
     this.#meters = meters;
-    this.#request = this.#deps.transport.keep(requestFor(this.#config, target));
+    this.#request = request;
     this.#sent = 0;
     this.#isClosing = false;
     this.#failure = undefined;

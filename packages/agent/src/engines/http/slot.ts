@@ -1,6 +1,6 @@
 import type { HttpClientConfig, Target } from '@rushhour/protocol';
 import type { Member } from '../../net/crowd.ts';
-import type { Route } from '../../net/transport.ts';
+import type { Message, Route } from '../../net/transport.ts';
 import type { Expectation } from './expectation.ts';
 import type { KnownHead } from './known-head.ts';
 import type { HttpMeters } from './meters.ts';
@@ -10,6 +10,8 @@ import type { ResponseHead } from './response-parser.ts';
 export interface Way {
   readonly target: Target;
   readonly meters: HttpMeters;
+  /** As HTTP/1.1 sends it. */
+  readonly request: Message;
   /** Answers of one target are mostly alike. */
   readonly known: KnownHead<ResponseHead>;
 }

@@ -10,40 +10,39 @@ export const familyOf = (address: string): number => (address.includes(':') ? fa
 
 const dot = 46;
 
-/** Without a detour: it is done twice for each connection. */
-const writeIpv4 = (bytes: Buffer, start: number, address: string): void => {
+/** Without a detour: it is done for each connection. False: it is no address of this family. */
+const writeIpv4 = (bytes: Buffer, start: number, address: string): boolean => {
   let at = start;
   let part = -1;
   for (let i = 0; i <= address.length; i++) {
     const character = i === address.length ? dot : address.charCodeAt(i);
     if (character === dot) {
-      if (part < 0 || part > 255) throw new RangeError(`${address} is no address`);
+      if (part < 0 || part > 255 || at === start + 4) return false;
       bytes[at++] = part;
       part = -1;
-    } else if (character < 48 || character > 57) throw new RangeError(`${address} is no address`);
+    } else if (character < 48 || character > 57) return false;
     else part = Math.max(0, part) * 10 + character - 48;
   }
-  if (at !== start + 4) throw new RangeError(`${address} is no address`);
+  return at === start + 4;
 };
 
 /** Writes `sockaddr_in` or `sockaddr_in6`; says how long it is. */
 export const writeSocketAddress = (bytes: Buffer, at: number, { address, port }: { address: string; port: number }) => {
   if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new RangeError(`${port} is no port`);
-  const kind = familyOf(address);
-  bytes[at] = kind;
   bytes[at + 1] = 0;
   bytes[at + 2] = port >> 8;
   bytes[at + 3] = port & 255;
-  if (kind === family.inet) {
-    writeIpv4(bytes, at + 4, address);
+  if (writeIpv4(bytes, at + 4, address)) {
+    bytes[at] = family.inet;
     for (let i = at + 8; i < at + 16; i++) bytes[i] = 0;
     return 16;
   }
-  bytes.fill(0, at + 4, at + socketAddressBytes);
   const value = addressToNumber(address);
+  bytes[at] = family.inet6;
+  bytes.fill(0, at + 4, at + socketAddressBytes);
   bytes.writeBigUInt64BE(value >> 64n, at + 8);
   bytes.writeBigUInt64BE(value & 0xffff_ffff_ffff_ffffn, at + 16);
-  return 28;
+  return socketAddressBytes;
 };
 
 /** An IPv4 peer of an IPv6 socket is written as Node does: `::ffff:1.2.3.4`. */

@@ -1,12 +1,12 @@
 import { errno } from '../kernel/errno.ts';
 import { nonBlocking, option, shutDownWriting, shutdownWrite, socketType } from '../kernel/socket.ts';
-import { familyOf, writeSocketAddress } from '../kernel/socket-address.ts';
 import { SocketConnection } from '../socket-connection.ts';
 import type { Route } from '../transport.ts';
+import type { KernelAddress } from './address-book.ts';
 import type { BufferRing } from './buffer-ring.ts';
 import type { FileTable } from './file-table.ts';
 import { cqeFlag, opcode, openingOpcode, recvFlag, sqeFlag } from './ring-layout.ts';
-import { kind, localOffset, type Requester, type UringPoller } from './uring-poller.ts';
+import { kind, type Requester, type UringPoller } from './uring-poller.ts';
 
 const messageFlag = { dontWait: 0x40, waitAll: 0x100, noSignal: 0x4000 } as const;
 const mostToOpen = 5;
@@ -46,9 +46,7 @@ export class UringConnection extends SocketConnection implements Requester {
   }
 
   connect(route: Route): void {
-    const place = this.#poller.addressOf(this.#slot);
-    const length = writeSocketAddress(place.bytes, place.offset, route);
-    this.#requestConnect(kind.connect, place.address, length);
+    this.#requestConnect(kind.connect, this.#poller.addresses.target(this.#slot, route));
     this.#isConnecting = true;
   }
 
@@ -57,15 +55,16 @@ export class UringConnection extends SocketConnection implements Requester {
    * none has to wait, and of these only the last does: chained, each would take a detour of its own.
    */
   open(route: Route, { noDelay }: { readonly noDelay: boolean }): void {
-    const { ring } = this.#poller;
-    const localLength = this.#writeLocalAddress(route);
+    const { ring, addresses } = this.#poller;
+    const { family } = addresses.target(this.#slot, route);
+    const source = route.localAddress === undefined ? undefined : addresses.source(this.#slot, route.localAddress);
     ring.reserve(mostToOpen);
-    const at = ring.request(openingOpcode.socket, familyOf(route.address), this.#token(kind.open));
+    const at = ring.request(openingOpcode.socket, family, this.#token(kind.open));
     ring.setOffset(at, socketType.stream | nonBlocking);
     ring.setFile(at, this.fd);
     ring.setFlags(at, sqeFlag.skipSuccess, 0);
     if (noDelay) this.#setOption(option.noDelay);
-    if (localLength > 0) this.#bind(localLength);
+    if (source !== undefined) this.#bind(source);
     this.connect(route);
   }
 
@@ -86,7 +85,7 @@ export class UringConnection extends SocketConnection implements Requester {
 
   protected override drop(): void {
     if (this.#files === undefined) super.drop();
-    else this.#requestConnect(kind.quiet, this.#poller.nowhereAt, 16);
+    else this.#requestConnect(kind.quiet, this.#poller.nowhere);
   }
 
   protected override get isAwaited(): boolean {
@@ -236,23 +235,17 @@ export class UringConnection extends SocketConnection implements Requester {
     if (!this.#isReceiving) this.fail(error);
   }
 
-  #writeLocalAddress({ localAddress }: Route): number {
-    if (localAddress === undefined) return 0;
-    const place = this.#poller.addressOf(this.#slot);
-    return writeSocketAddress(place.bytes, place.offset + localOffset, { address: localAddress, port: 0 });
-  }
-
-  #bind(length: number): void {
+  #bind({ at: address, length }: KernelAddress): void {
     const { ring } = this.#poller;
     this.#setOption(option.bindAddressNoPort);
     const at = this.#request(openingOpcode.bind, kind.open);
-    ring.setBuffer(at, this.#poller.addressOf(this.#slot).address + localOffset, 0);
+    ring.setBuffer(at, address, 0);
     ring.setOffset(at, length);
     // The one link: nothing may leave from another address than the ordered one.
     ring.setFlags(at, sqeFlag.link | sqeFlag.skipSuccess, 0);
   }
 
-  #requestConnect(requestKind: number, address: number, length: number): void {
+  #requestConnect(requestKind: number, { at: address, length }: KernelAddress): void {
     const { ring } = this.#poller;
     const at = this.#request(opcode.connect, requestKind);
     ring.setBuffer(at, address, 0);

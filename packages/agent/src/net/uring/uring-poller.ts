@@ -1,7 +1,8 @@
 import { performance } from 'node:perf_hooks';
-import { type Memory, mapMemory } from '../kernel/memory.ts';
+import { mapMemory } from '../kernel/memory.ts';
 import type { Flushable, Flusher } from '../socket-connection.ts';
 import { turnLoop, type Waiter } from '../turn-loop.ts';
+import { AddressBook } from './address-book.ts';
 import { BufferRing } from './buffer-ring.ts';
 import { FileTable } from './file-table.ts';
 import { Ring, supportedOperations } from './ring.ts';
@@ -27,10 +28,6 @@ export interface Requester {
   complete(requestKind: number, result: number, flags: number): void;
 }
 
-const addressStride = 64;
-const addressesPerMemory = 4096;
-export const localOffset = 32;
-
 const canOpen = (ring: Ring): boolean => {
   const wanted = Object.values(openingOpcode);
   return supportedOperations(ring, wanted).size === wanted.length;
@@ -45,18 +42,18 @@ export class UringPoller implements Waiter, Flusher {
   } as const;
   /** Empty where the kernel cannot open sockets through the ring. */
   readonly files = canOpen(this.ring) ? new FileTable(this.ring) : undefined;
+  readonly addresses = new AddressBook();
   readonly #constants = mapMemory({ length: 64 });
   /** Where the number 1 is, for options of sockets. */
   readonly oneAt = this.#constants.addressOf(0, 4);
-  /** Where an address is that means none: connecting to it drops a connection. */
-  readonly nowhereAt = this.#constants.addressOf(32, 16);
+  /** An address that means none: connecting to it drops a connection. */
+  readonly nowhere = { at: this.#constants.addressOf(32, 16), length: 16 };
   readonly #requesters: (Requester | undefined)[] = [];
   readonly #free: number[] = [];
   /** Slots given up while events are handled: late events must not meet a new owner. */
   #freed: number[] = [];
   #booked: Flushable[] = [];
   #actions: (() => void)[] = [];
-  readonly #addresses: Memory[] = [];
   now = performance.now();
 
   constructor() {
@@ -124,15 +121,6 @@ export class UringPoller implements Waiter, Flusher {
 
   tokenOf(slot: number, requestKind: number): number {
     return (slot << kindBits) | requestKind;
-  }
-
-  /** A place for the address a slot connects to; another one is `localOffset` behind it. */
-  addressOf(slot: number): { bytes: Buffer; offset: number; address: number } {
-    const index = Math.floor(slot / addressesPerMemory);
-    this.#addresses[index] ??= mapMemory({ length: addressStride * addressesPerMemory });
-    const memory = this.#addresses[index];
-    const offset = (slot % addressesPerMemory) * addressStride;
-    return { bytes: memory.bytes, offset, address: memory.addressOf(offset, addressStride) };
   }
 
   readonly #complete = (token: number, result: number, flags: number): void => {
