@@ -63,8 +63,6 @@ export class EpollConnection extends SocketConnection implements Watcher {
     }
     if (!this.isGone && !this.#isConnecting && (events & (readable | error | hangUp | readHangUp)) !== 0)
       this.#read(events);
-    // A call of its own it costs anyway; so the peer can set to work while others are still read.
-    if (this.isFlushBooked) this.flush();
   }
 
   protected override get isAwaited(): boolean {

@@ -33,6 +33,9 @@ export class EpollPoller implements Waiter, Flusher {
   readonly #timeWord = (mostEvents * eventWords) as number;
   readonly #timeAt = this.#memory.addressOf(mostEvents * eventWords * 4, 16);
   #booked: Flushable[] = [];
+  /** Whose events are being handled, and itself once it has something to send. */
+  #current: unknown;
+  #toFlush: Flushable | undefined;
   #actions: (() => void)[] = [];
   now = performance.now();
 
@@ -54,7 +57,8 @@ export class EpollPoller implements Waiter, Flusher {
     this.now = performance.now();
     for (let index = 0; index < count; index++) {
       const at = index * eventWords;
-      this.#watchers[this.#words[at + dataWord] as number]?.ready(this.#words[at] as number);
+      const watcher = this.#watchers[this.#words[at + dataWord] as number];
+      if (watcher !== undefined) this.#handle(watcher, this.#words[at] as number);
     }
     return count > 0;
   }
@@ -81,11 +85,23 @@ export class EpollPoller implements Waiter, Flusher {
   }
 
   flushLater(what: Flushable): void {
-    this.#booked.push(what);
+    if (what === this.#current) this.#toFlush = what;
+    else this.#booked.push(what);
   }
 
   soon(action: () => void): void {
     this.#actions.push(action);
+  }
+
+  /** What it sends costs a call of its own anyway: so it leaves at once, and the peer can set to work meanwhile. */
+  #handle(watcher: Watcher, events: number): void {
+    this.#current = watcher;
+    watcher.ready(events);
+    this.#current = undefined;
+    const what = this.#toFlush;
+    if (what === undefined) return;
+    this.#toFlush = undefined;
+    what.flush();
   }
 
   #ready(ms: number): number {

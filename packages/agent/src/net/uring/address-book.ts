@@ -32,6 +32,11 @@ export class AddressBook {
     return target;
   }
 
+  /** What was written last. */
+  targetOf(slot: number): KernelAddress {
+    return this.#targets[slot] as Target;
+  }
+
   source(slot: number, address: string): KernelAddress {
     return this.#write(slot, localOffset, { address, port: 0 });
   }

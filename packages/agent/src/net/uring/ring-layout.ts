@@ -32,7 +32,6 @@ export const socketCommand = { setOption: 3 } as const;
 
 export const sqeFlag = {
   fixedFile: 1 << 0,
-  link: 1 << 2,
   bufferSelect: 1 << 5,
   skipSuccess: 1 << 6,
 } as const;

@@ -74,11 +74,6 @@ export class Ring {
     this.#waitAddress = this.#wait.addressOf(0, 24);
   }
 
-  /** Makes sure that so many requests leave together. */
-  reserve(count: number): void {
-    if (this.#unsubmitted + count > this.#sqMask) this.#makeRoom();
-  }
-
   /** A fresh request; its place is for the `set` calls. Room is made by handing over what is waiting. */
   request(operation: number, fd: number, token: number): number {
     if (this.#unsubmitted > this.#sqMask) this.#makeRoom();

@@ -9,7 +9,6 @@ import { cqeFlag, opcode, openingOpcode, recvFlag, sqeFlag } from './ring-layout
 import { kind, type Requester, type UringPoller } from './uring-poller.ts';
 
 const messageFlag = { dontWait: 0x40, waitAll: 0x100, noSignal: 0x4000 } as const;
-const mostToOpen = 5;
 
 export interface UringConnectionDeps {
   readonly buffers: BufferRing;
@@ -52,20 +51,20 @@ export class UringConnection extends SocketConnection implements Requester {
 
   /**
    * Opens the socket in its place of the table and connects it. The kernel carries requests out in order as long as
-   * none has to wait, and of these only the last does: chained, each would take a detour of its own.
+   * none has to wait: chained, each would take a detour of its own.
    */
   open(route: Route, { noDelay }: { readonly noDelay: boolean }): void {
     const { ring, addresses } = this.#poller;
     const { family } = addresses.target(this.#slot, route);
     const source = route.localAddress === undefined ? undefined : addresses.source(this.#slot, route.localAddress);
-    ring.reserve(mostToOpen);
     const at = ring.request(openingOpcode.socket, family, this.#token(kind.open));
     ring.setOffset(at, socketType.stream | nonBlocking);
     ring.setFile(at, this.fd);
     ring.setFlags(at, sqeFlag.skipSuccess, 0);
     if (noDelay) this.#setOption(option.noDelay);
-    if (source !== undefined) this.#bind(source);
-    this.connect(route);
+    if (source === undefined) this.connect(route);
+    else this.#bind(source);
+    this.#isConnecting = true;
   }
 
   /** For connections that were accepted. */
@@ -80,6 +79,7 @@ export class UringConnection extends SocketConnection implements Requester {
     else if (requestKind === kind.waitingSend) this.#sent(result);
     else if (requestKind === kind.connect) this.#connected(result);
     else if (requestKind === kind.open) this.#connected(result);
+    else if (requestKind === kind.bind) this.#bound(result);
     else if (requestKind === kind.shutdown) this.#hasShutDown();
   }
 
@@ -176,6 +176,12 @@ export class UringConnection extends SocketConnection implements Requester {
     else this.fail(-result);
   }
 
+  /** Only now: nothing may leave from another address than the ordered one. */
+  #bound(result: number): void {
+    if (result < 0 || this.isDropped) this.#connected(result);
+    else this.#requestConnect(kind.connect, this.#poller.addresses.targetOf(this.#slot));
+  }
+
   #connected(result: number): void {
     this.#isConnecting = false;
     if (result < 0) {
@@ -238,11 +244,9 @@ export class UringConnection extends SocketConnection implements Requester {
   #bind({ at: address, length }: KernelAddress): void {
     const { ring } = this.#poller;
     this.#setOption(option.bindAddressNoPort);
-    const at = this.#request(openingOpcode.bind, kind.open);
+    const at = this.#request(openingOpcode.bind, kind.bind);
     ring.setBuffer(at, address, 0);
     ring.setOffset(at, length);
-    // The one link: nothing may leave from another address than the ordered one.
-    ring.setFlags(at, sqeFlag.link | sqeFlag.skipSuccess, 0);
   }
 
   #requestConnect(requestKind: number, { at: address, length }: KernelAddress): void {

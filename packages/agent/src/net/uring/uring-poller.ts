@@ -19,6 +19,7 @@ export const kind = {
   quiet: 6,
   open: 7,
   shutdown: 8,
+  bind: 9,
 } as const;
 const kindBits = 4;
 const pollIn = 1;

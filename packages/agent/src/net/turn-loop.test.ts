@@ -1,0 +1,80 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { createStreamTransport } from './data-path.ts';
+import type { Chunk, Connection, Transport } from './transport.ts';
+
+const options = { noDelay: true, keepAliveSec: 0, reads: 'small', leavesAtOnce: false } as const;
+
+/** Something that sends back whatever arrives. */
+const listenForEchoes = (transport: Transport) =>
+  transport.listen({ host: '127.0.0.1', port: 0, isShared: false }, (connection) => ({
+    onOpen() {},
+    onData: ({ bytes, start, end }: Chunk) => connection.writeCopy(bytes.subarray(start, end)),
+    onClose() {},
+  }));
+
+const connectTo = async (transport: Transport, port: number, onData: (connection: Connection) => void) => {
+  const opened = Promise.withResolvers<void>();
+  const connection = transport.connect(
+    { address: '127.0.0.1', port },
+    { onOpen: () => opened.resolve(), onData: () => onData(connection), onClose() {} },
+  );
+  await opened.promise;
+  return connection;
+};
+
+const medianOf = (values: readonly number[]): number =>
+  values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
+
+describe.each(['io_uring', 'epoll'] as const)('turns of the loop by %s', (path) => {
+  const echo = Buffer.from('echo');
+
+  it('end when a timer is due, however busy it is', async () => {
+    const transport = createStreamTransport({ path, note: () => {} }, options);
+    try {
+      const { port } = await listenForEchoes(transport);
+      let rounds = 0;
+      const again = (connection: Connection) => {
+        rounds++;
+        connection.writeCopy(echo);
+      };
+      for (let count = 0; count < 8; count++) again(await connectTo(transport, port, again));
+      const lateness: number[] = [];
+      for (let count = 0; count < 40; count++) {
+        const due = performance.now() + 5;
+        await sleep(5);
+        lateness.push(performance.now() - due);
+      }
+      expect(rounds).toBeGreaterThan(1000);
+      // The least: other work on the machine makes single ones late, but never early.
+      expect(Math.min(...lateness)).toBeLessThan(2.5);
+    } finally {
+      await transport.close();
+    }
+  });
+
+  /** How long an echo takes for one who waits for it by a promise. */
+  const timeEchoes = async (isPromising: boolean): Promise<number> => {
+    const transport = createStreamTransport({ path, note: () => {} }, { ...options, isPromising });
+    try {
+      const { port } = await listenForEchoes(transport);
+      let arrived = Promise.withResolvers<void>();
+      const connection = await connectTo(transport, port, () => arrived.resolve());
+      const times: number[] = [];
+      for (let count = 0; count < 40; count++) {
+        const start = performance.now();
+        arrived = Promise.withResolvers<void>();
+        connection.writeCopy(echo);
+        await arrived.promise;
+        times.push(performance.now() - start);
+      }
+      return medianOf(times);
+    } finally {
+      await transport.close();
+    }
+  };
+
+  it('end with each event for those who carry on by promises', async () => {
+    expect(await timeEchoes(true)).toBeLessThan((await timeEchoes(false)) / 2);
+  });
+});
