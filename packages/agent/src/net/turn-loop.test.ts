@@ -23,8 +23,8 @@ const connectTo = async (transport: Transport, port: number, onData: (connection
   return connection;
 };
 
-const medianOf = (values: readonly number[]): number =>
-  values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
+const quantileOf = (values: readonly number[], share: number): number =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length * share)] ?? Number.NaN;
 
 describe.each(['io_uring', 'epoll'] as const)('turns of the loop by %s', (path) => {
   const echo = Buffer.from('echo');
@@ -46,8 +46,8 @@ describe.each(['io_uring', 'epoll'] as const)('turns of the loop by %s', (path) 
         lateness.push(performance.now() - due);
       }
       expect(rounds).toBeGreaterThan(1000);
-      // The least: other work on the machine makes single ones late, but never early.
-      expect(Math.min(...lateness)).toBeLessThan(2.5);
+      // Not the median: other work on the machine makes many late, but none early.
+      expect(quantileOf(lateness, 0.2)).toBeLessThan(2.5);
     } finally {
       await transport.close();
     }
@@ -68,7 +68,7 @@ describe.each(['io_uring', 'epoll'] as const)('turns of the loop by %s', (path) 
         await arrived.promise;
         times.push(performance.now() - start);
       }
-      return medianOf(times);
+      return quantileOf(times, 0.5);
     } finally {
       await transport.close();
     }
