@@ -87,7 +87,6 @@ class TurnLoop {
 
   readonly #turn = (): void => {
     this.#isNodeReady = false;
-    this.#immediate = setImmediate(this.#turn);
     const main = this.#waiters[0] as Waiter;
     const start = performance.now();
     let now = start;
@@ -100,14 +99,16 @@ class TurnLoop {
       if (isBusy && now >= end && this.#mayGoOn(start, now)) end = now + sliceMs;
     } while (now < end && !this.#isNodeReady && this.#users > 0);
     this.#ringAlarms(now);
+    // Last, so that what others have put off until Node's next round comes before the next turn.
+    if (this.#users > 0) this.#immediate = setImmediate(this.#turn);
   };
 
   #mayGoOn(start: number, now: number): boolean {
     if (this.#nodeLoop === undefined || now - start >= longestTurnMs) return false;
-    // Our own next turn is nothing that Node would have to do.
-    this.#immediate?.unref();
+    // While an immediate is carried out, as this turn is, Node takes it for waiting, until another has come and gone.
+    const probe = setImmediate(() => {}).unref();
     const idleMs = this.#nodeLoop.idleMs();
-    this.#immediate?.ref();
+    clearImmediate(probe);
     return idleMs < 0 || start + idleMs > now;
   }
 
