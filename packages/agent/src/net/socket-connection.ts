@@ -1,13 +1,9 @@
 import type { Member } from './crowd.ts';
+import type { Flushable } from './errands.ts';
 import { errnoName } from './kernel/errno.ts';
 import { disconnect } from './kernel/socket.ts';
 import { OutQueue } from './out-queue.ts';
 import type { Chunk, Connection, ConnectionEvents, Message } from './transport.ts';
-
-/** Something that gathers what is to be sent. */
-export interface Flushable {
-  flush(): void;
-}
 
 /** What a connection needs of the one that waits for the kernel. */
 export interface Flusher {

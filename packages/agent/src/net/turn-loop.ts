@@ -25,6 +25,7 @@ const sliceMs = 1;
 // Under load a round of Node's loop is spared where it would find nothing to do.
 const longestTurnMs = 10;
 const timerSlackOption = 29;
+const nothing = () => {};
 
 /**
  * Waits in the kernel in place of Node's event loop, which gets its turn after each slice and whenever it has work.
@@ -106,7 +107,7 @@ class TurnLoop {
   #mayGoOn(start: number, now: number): boolean {
     if (this.#nodeLoop === undefined || now - start >= longestTurnMs) return false;
     // While an immediate is carried out, as this turn is, Node takes it for waiting, until another has come and gone.
-    const probe = setImmediate(() => {}).unref();
+    const probe = setImmediate(nothing).unref();
     const idleMs = this.#nodeLoop.idleMs();
     clearImmediate(probe);
     return idleMs < 0 || start + idleMs > now;

@@ -1,8 +1,9 @@
 import { performance } from 'node:perf_hooks';
+import { Errands, type Flushable } from '../errands.ts';
 import { SystemError } from '../kernel/errno.ts';
 import { requireLibc } from '../kernel/libc.ts';
 import { mapMemory } from '../kernel/memory.ts';
-import type { Flushable, Flusher } from '../socket-connection.ts';
+import type { Flusher } from '../socket-connection.ts';
 import { turnLoop, type Waiter } from '../turn-loop.ts';
 
 export const epollEvent = { in: 1, out: 4, error: 8, hangUp: 0x10, readHangUp: 0x2000, edge: 0x8000_0000 } as const;
@@ -32,11 +33,10 @@ export class EpollPoller implements Waiter, Flusher {
   readonly #eventsAt = this.#memory.addressOf(0, mostEvents * eventWords * 4);
   readonly #timeWord = (mostEvents * eventWords) as number;
   readonly #timeAt = this.#memory.addressOf(mostEvents * eventWords * 4, 16);
-  #booked: Flushable[] = [];
+  readonly #errands = new Errands();
   /** Whose events are being handled, and itself once it has something to send. */
   #current: unknown;
   #toFlush: Flushable | undefined;
-  #actions: (() => void)[] = [];
   now = performance.now();
 
   constructor() {
@@ -45,15 +45,8 @@ export class EpollPoller implements Waiter, Flusher {
   }
 
   wait(ms: number): boolean {
-    const actions = this.#actions;
-    if (actions.length > 0) {
-      this.#actions = [];
-      for (const action of actions) action();
-    }
-    const booked = this.#booked;
-    this.#booked = [];
-    for (const what of booked) what.flush();
-    const count = this.#ready(this.#booked.length + this.#actions.length > 0 ? 0 : ms);
+    this.#errands.run();
+    const count = this.#ready(this.#errands.isNone ? ms : 0);
     this.now = performance.now();
     for (let index = 0; index < count; index++) {
       const at = index * eventWords;
@@ -86,11 +79,11 @@ export class EpollPoller implements Waiter, Flusher {
 
   flushLater(what: Flushable): void {
     if (what === this.#current) this.#toFlush = what;
-    else this.#booked.push(what);
+    else this.#errands.flushLater(what);
   }
 
   soon(action: () => void): void {
-    this.#actions.push(action);
+    this.#errands.soon(action);
   }
 
   /** What it sends costs a call of its own anyway: so it leaves at once, and the peer can set to work meanwhile. */

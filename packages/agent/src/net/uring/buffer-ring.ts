@@ -23,6 +23,7 @@ export class BufferRing {
   readonly #halves: Uint16Array;
   readonly #tailHalf: Int16Array;
   #tail = 0;
+  #published = 0;
 
   constructor(ring: Ring, sizes: BufferSizes) {
     this.group = sizes.group;
@@ -62,6 +63,8 @@ export class BufferRing {
   }
 
   publish(): void {
+    if (this.#tail === this.#published) return;
+    this.#published = this.#tail;
     Atomics.store(this.#tailHalf, 7, (this.#tail << 16) >> 16);
   }
 }

@@ -19,7 +19,8 @@ export type OnCompletion = (token: number, result: number, flags: number) => voi
 
 /**
  * The two queues shared with the kernel. Requests are written into memory and handed over together by one call, which
- * also waits. Belongs to the thread that made it.
+ * also waits. Belongs to the thread that made it: the kernel looks at the queues only while that thread calls it
+ * (`deferTaskrun`), so they are read and written like any other memory.
  */
 export class Ring {
   readonly fd: number;
@@ -151,7 +152,7 @@ export class Ring {
   harvest(onCompletion: OnCompletion): number {
     const { cqTail, cqHead, cqes } = this.#at;
     const rings = this.#rings;
-    const tail = Atomics.load(rings, cqTail);
+    const tail = rings[cqTail] as number;
     const first = this.#head;
     let head = first;
     for (; head !== tail; head = (head + 1) | 0) {
@@ -159,7 +160,7 @@ export class Ring {
       onCompletion(rings[at] as number, rings[at + 2] as number, rings[at + 3] as number);
     }
     this.#head = head;
-    Atomics.store(rings, cqHead, head);
+    rings[cqHead] = head;
     return (head - first) | 0;
   }
 
@@ -175,7 +176,7 @@ export class Ring {
   }
 
   #enter(least: number, flags: number, argument: number): void {
-    Atomics.store(this.#rings, this.#at.sqTail, this.#tail);
+    this.#rings[this.#at.sqTail] = this.#tail;
     const argumentBytes = argument === 0 ? 0 : 24;
     const taken = this.#libc.syscall(ringCall.enter, this.fd, this.#unsubmitted, least, flags, argument, argumentBytes);
     if (taken >= 0) {

@@ -1,6 +1,7 @@
 import { performance } from 'node:perf_hooks';
+import { Errands, type Flushable } from '../errands.ts';
 import { mapMemory } from '../kernel/memory.ts';
-import type { Flushable, Flusher } from '../socket-connection.ts';
+import type { Flusher } from '../socket-connection.ts';
 import { turnLoop, type Waiter } from '../turn-loop.ts';
 import { AddressBook } from './address-book.ts';
 import { BufferRing } from './buffer-ring.ts';
@@ -53,8 +54,7 @@ export class UringPoller implements Waiter, Flusher {
   readonly #free: number[] = [];
   /** Slots given up while events are handled: late events must not meet a new owner. */
   #freed: number[] = [];
-  #booked: Flushable[] = [];
-  #actions: (() => void)[] = [];
+  readonly #errands = new Errands();
   now = performance.now();
 
   constructor() {
@@ -66,16 +66,8 @@ export class UringPoller implements Waiter, Flusher {
   }
 
   wait(ms: number): boolean {
-    const actions = this.#actions;
-    if (actions.length > 0) {
-      this.#actions = [];
-      for (const action of actions) action();
-    }
-    const booked = this.#booked;
-    this.#booked = [];
-    for (const what of booked) what.flush();
-    // What flushing has left to do comes before any waiting.
-    this.ring.submitAndWait(this.#booked.length + this.#actions.length > 0 ? 0 : ms);
+    this.#errands.run();
+    this.ring.submitAndWait(this.#errands.isNone ? ms : 0);
     this.now = performance.now();
     const freed = this.#freed;
     this.#freed = [];
@@ -101,12 +93,11 @@ export class UringPoller implements Waiter, Flusher {
   }
 
   flushLater(what: Flushable): void {
-    this.#booked.push(what);
+    this.#errands.flushLater(what);
   }
 
-  /** Does something before the next wait, outside of the call that asks for it. */
   soon(action: () => void): void {
-    this.#actions.push(action);
+    this.#errands.soon(action);
   }
 
   takeSlot(requester: Requester): number {
