@@ -35,7 +35,9 @@ describe('starting', () => {
     const [started] = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []));
     const refused = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
     expect(refused).toHaveLength(2);
-    for (const error of refused) expect(error).toEqual(refusal('ILLEGAL_TRANSITION', { runId: started, from: 1 }));
+    // The run goes on meanwhile: it may be armed before the last is refused.
+    const from = expect.toSatisfy((state: number) => state >= 1 && state <= 4);
+    for (const error of refused) expect(error).toEqual(refusal('ILLEGAL_TRANSITION', { runId: started, from }));
   });
 
   it('again while the task runs is refused with the state and what may follow', async () => {

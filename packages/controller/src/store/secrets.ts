@@ -1,5 +1,5 @@
-import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, randomUUID } from 'node:crypto';
+import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Database } from './database.ts';
 import { statement } from './statement.ts';
@@ -20,16 +20,25 @@ export interface Secrets {
 
 const keyBytes = 32;
 
+/** Whole or not at all, and only once: another controller may start in the same folder at the same moment. */
+const makeKeyFile = (file: string): void => {
+  const draft = `${file}.${randomUUID()}`;
+  try {
+    const text = `${randomBytes(keyBytes).toString('base64')}\n`;
+    writeFileSync(draft, text, { mode: 0o600, flag: 'wx', flush: true });
+    linkSync(draft, file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  } finally {
+    rmSync(draft, { force: true });
+  }
+};
+
 /** The installation's key: given, or read from a file that only the owner may read and that is made at first start. */
 export const loadKey = (given: Buffer | undefined, dataDir: string): Buffer => {
   if (given !== undefined) return given;
   const file = join(dataDir, 'secret.key');
-  if (!existsSync(file)) {
-    const descriptor = openSync(file, 'wx', 0o600);
-    writeSync(descriptor, `${randomBytes(keyBytes).toString('base64')}\n`);
-    fsyncSync(descriptor);
-    closeSync(descriptor);
-  }
+  if (!existsSync(file)) makeKeyFile(file);
   const key = Buffer.from(readFileSync(file, 'utf8').trim(), 'base64');
   if (key.length !== keyBytes) throw new Error(`${file} does not hold a key of ${keyBytes} bytes`);
   return key;

@@ -34,7 +34,7 @@ export class EpollPoller implements Waiter, Flusher {
   readonly #timeWord = (mostEvents * eventWords) as number;
   readonly #timeAt = this.#memory.addressOf(mostEvents * eventWords * 4, 16);
   readonly #errands = new Errands();
-  /** Whose events are being handled, and itself once it has something to send. */
+  /** Whose events are being handled, and the same again once it has something to send. */
   #current: unknown;
   #toFlush: Flushable | undefined;
   now = performance.now();

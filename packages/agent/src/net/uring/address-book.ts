@@ -22,11 +22,13 @@ interface Target extends KernelAddress {
 export class AddressBook {
   readonly #memories: Memory[] = [];
   /** What is written in each slot: one connection after the other mostly goes to the same target. */
-  readonly #targets: Target[] = [];
+  readonly #targets: (Target | undefined)[] = [];
 
   target(slot: number, { address, port }: Route): Target {
     const known = this.#targets[slot];
     if (known !== undefined && known.address === address && known.port === port) return known;
+    // Writing may fail halfway.
+    this.#targets[slot] = undefined;
     const target = { address, port, family: familyOf(address), ...this.#write(slot, 0, { address, port }) };
     this.#targets[slot] = target;
     return target;
