@@ -53,6 +53,30 @@ describe.each(['io_uring', 'epoll'] as const)('turns of the loop by %s', (path) 
     }
   });
 
+  it('come after what others have put off until the next round of Node', async () => {
+    const transport = createStreamTransport({ path, note: () => {} }, options);
+    let [rounds, served] = [0, 0];
+    let isOwed = false;
+    const alarm = transport.createAlarm(() => {
+      alarm.set(0);
+      if (isOwed) return;
+      isOwed = true;
+      served++;
+      setImmediate(() => {
+        isOwed = false;
+      });
+    });
+    try {
+      alarm.set(0);
+      for (; rounds < 50; rounds++) await new Promise(setImmediate);
+      // The other way round it would be every second one.
+      expect(served).toBeGreaterThan(rounds * 0.8);
+    } finally {
+      alarm.cancel();
+      await transport.close();
+    }
+  });
+
   /** How long an echo takes for one who waits for it by a promise. */
   const timeEchoes = async (isPromising: boolean): Promise<number> => {
     const transport = createStreamTransport({ path, note: () => {} }, { ...options, isPromising });

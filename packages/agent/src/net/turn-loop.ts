@@ -28,7 +28,8 @@ const timerSlackOption = 29;
 const nothing = () => {};
 
 /**
- * Waits in the kernel in place of Node's event loop, which gets its turn after each slice and whenever it has work.
+ * Waits in the kernel in place of Node's event loop, which gets its turn whenever it has work, and after each slice
+ * unless that is known to be in vain.
  * One for each thread: two of them would wait for each other.
  */
 class TurnLoop {
