@@ -14,9 +14,20 @@ let dataDir: string;
 beforeEach(() => {
   dataDir = mkdtempSync(join(tmpdir(), 'rushhour-process-'));
 });
-afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
+afterEach(async () => {
+  // What a failed test has left running, also what was still starting then.
+  for (const one of await Promise.allSettled(started.splice(0))) {
+    if (one.status === 'fulfilled') await one.value.kill('SIGKILL');
+  }
+  rmSync(dataDir, { recursive: true, force: true });
+});
 
-const start = (env: Record<string, string> = {}) => spawnController({ RUSHHOUR_DATA_DIR: dataDir, ...env });
+const started: ReturnType<typeof spawnController>[] = [];
+const start = (env: Record<string, string> = {}) => {
+  const controller = spawnController({ RUSHHOUR_DATA_DIR: dataDir, ...env });
+  started.push(controller);
+  return controller;
+};
 
 describe('the first start', () => {
   it('prints credentials once, and they open a session that must set a password', async () => {
