@@ -5,6 +5,8 @@ import type { Order, Summary } from '@rushhour/protocol';
 const { engine, config, seconds } = JSON.parse(process.argv[2] ?? '{}') as Pick<Order, 'engine' | 'config'> & {
   seconds: number;
 };
+/** V8 goes on compiling for some seconds, on the core that also makes the traffic. */
+const warmUpSec = 4;
 const stop = new AbortController();
 process.stdin.on('end', () => stop.abort()).resume();
 
@@ -28,7 +30,7 @@ const order: Order = {
   epoch: 0,
   engine,
   config,
-  duration: { mode: 'time', seconds: seconds + 1, count: 1, rampUpSec: 0, warmUpSec: 1, rampDownSec: 0 },
+  duration: { mode: 'time', seconds: seconds + warmUpSec, count: 1, rampUpSec: 0, warmUpSec, rampDownSec: 0 },
   cpuCores: 1,
 };
 const { outcome } = new RunningOrder(order, {

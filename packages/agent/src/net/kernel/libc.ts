@@ -31,6 +31,8 @@ const declarations = {
   syscall: 'long syscall(long number, uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e, uintptr_t f)',
 } as const;
 
+const cancelAnywhere = 1;
+
 /** Node's own event loop. */
 export interface NodeLoop {
   /** The descriptor it waits on. */
@@ -54,6 +56,8 @@ const load = (): Libc => {
   const koffi = require('koffi') as Koffi;
   const library = koffi.load(null);
   const declare = (declaration: string) => library.func(declaration) as (...args: number[]) => number;
+  // Nobody cancels a thread of Node. Said so, calls such as `send` need not get ready for it each time.
+  declare('int pthread_setcanceltype(int type, uintptr_t before)')(cancelAnywhere, 0);
   const calls = Object.fromEntries(Object.entries(declarations).map(([name, text]) => [name, declare(text)]));
   return {
     ...(calls as Pick<Libc, keyof typeof declarations>),
