@@ -23,8 +23,8 @@ const denseNs = 4000;
 // A run cannot be ended, and between two of them frames become late: it is as long as everything else here can wait.
 const longestRunNs = 60e6;
 const turnsToLearn = 50_000;
-// The first frame of a run finds nothing warm and leaves so much later; from then on the distance to the next counts.
-const firstHoldNs = 4000;
+// The first frame of a run finds nothing warm and leaves so much later; the second keeps its distance to that.
+const firstDelayNs = 4000;
 
 /** Frames that a program in the kernel copies, stamps and sends, each at its time. */
 class LiveOutlet implements Outlet {
@@ -64,7 +64,7 @@ class LiveOutlet implements Outlet {
     const ledger = this.#ledger;
     ledger.put(runAt.next, first);
     ledger.put(runAt.end, end);
-    ledger.put(runAt.hold, firstHoldNs);
+    ledger.put(runAt.nextDelay, firstDelayNs);
     this.#tellTime();
     const batch = this.#batchOf(first, end);
     ledger.begin();

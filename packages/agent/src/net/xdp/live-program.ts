@@ -13,7 +13,7 @@ export const runAt = {
   lastDue: ledgerAt.own + 48,
   lastLeft: ledgerAt.own + 56,
   /** How much longer than others the next frame takes to leave once it is its time. */
-  hold: ledgerAt.own + 64,
+  nextDelay: ledgerAt.own + 64,
 } as const;
 
 export const leastLiveBytes = 14;
@@ -94,11 +94,11 @@ const waitForTime = (program: BpfProgram): BpfProgram =>
     .jumpIf(0, 'below', { register: 1 }, 'drop')
     .label('leave')
     .store(8, ledger, runAt.lastDue, due)
-    .load(8, 2, ledger, runAt.hold)
+    .load(8, 2, ledger, runAt.nextDelay)
     .math('add', 2, { register: 0 })
     .store(8, ledger, runAt.lastLeft, 2)
     .set(2, 0)
-    .store(8, ledger, runAt.hold, 2)
+    .store(8, ledger, runAt.nextDelay, 2)
     .label('read');
 
 /** The wall clock as it goes into signatures, and its part of checksums. */
