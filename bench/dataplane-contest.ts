@@ -10,6 +10,8 @@ import type { Row } from './report.ts';
 const execute = promisify(execFile);
 const rounds = Number(process.env['RUSHHOUR_BENCH_ROUNDS'] ?? 5);
 export const seconds = Number(process.env['RUSHHOUR_BENCH_SECONDS'] ?? 3);
+/** V8 goes on compiling for some seconds, on the core that also makes the traffic. */
+export const warmUpSec = 4;
 const [generatorCore, serverCore] = ['0', '1'];
 
 /** Generators that do the same work one after another, in rounds; the best of each counts. */

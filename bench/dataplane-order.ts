@@ -1,12 +1,11 @@
 /** Runs one order in a process of its own and prints what it counted in its steady seconds, in events a second. */
 import { describeHost, engines, RunningOrder } from '@rushhour/agent';
 import type { Order, Summary } from '@rushhour/protocol';
+import { warmUpSec } from './dataplane-contest.ts';
 
 const { engine, config, seconds } = JSON.parse(process.argv[2] ?? '{}') as Pick<Order, 'engine' | 'config'> & {
   seconds: number;
 };
-/** V8 goes on compiling for some seconds, on the core that also makes the traffic. */
-const warmUpSec = 4;
 const stop = new AbortController();
 process.stdin.on('end', () => stop.abort()).resume();
 

@@ -6,7 +6,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { CaptureWriter, ethernetFrame, udpPacket } from '@rushhour/pcap';
 import { type Cable, createCable, deviceCounter, type Side } from '../tests/engines/namespaces.ts';
-import { answer, type Contest, generate, generateOrder, orderProgram, seconds, stop } from './dataplane-contest.ts';
+import {
+  answer,
+  type Contest,
+  generate,
+  generateOrder,
+  orderProgram,
+  seconds,
+  stop,
+  warmUpSec,
+} from './dataplane-contest.ts';
 
 const scriptOf = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 const inside = ({ namespace }: Side, ...args: string[]) => ['ip', 'netns', 'exec', namespace, ...args] as const;
@@ -218,7 +227,7 @@ const punctuality = (rate: number, what: 'offPct' | 'p99Ns'): Contest => ({
     const cable = await createXdpCable();
     const { left, right } = cable;
     const measure = async (send: () => Promise<unknown>) => punctualityOf(await arrivalsAt(right, send), rate)[what];
-    const options = [`--pps=${rate}`, '--preload-pcap', '--loop=100000000', `--duration=${seconds + 1}`];
+    const options = [`--pps=${rate}`, '--preload-pcap', '--loop=100000000', `--duration=${seconds + warmUpSec}`];
     const tcpreplay = () => generate(...inside(left, 'tcpreplay', ...options, '-i', left.device, file));
     const ours = () => orderIn(left, clientOf({ load: { rate } }), 'stream.sent');
     return {
