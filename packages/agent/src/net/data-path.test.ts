@@ -1,6 +1,7 @@
 import { once } from 'node:events';
+import { readdirSync, readlinkSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
-import { describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { chooseStep, createStreamTransport, datagramWay, PathUnavailable, streamWay } from './data-path.ts';
 import type { Route, Transport } from './transport.ts';
 
@@ -33,8 +34,31 @@ describe('data path', () => {
 });
 
 describe.each(['io_uring', 'epoll', 'node'] as const)('connections by %s', (path) => {
+  const unreachable = '203.0.113.1';
+  const sources: unknown[] = [];
+  const server = createServer((socket) => {
+    sources.push(socket.remoteAddress);
+    socket.on('error', () => {}).end();
+  });
+  let transport: Transport;
+  let to: Route;
+
+  beforeEach(async () => {
+    sources.length = 0;
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    to = { address: '127.0.0.1', port: (server.address() as AddressInfo).port };
+    const options = { noDelay: true, keepAliveSec: 0, reads: 'small', leavesAtOnce: true } as const;
+    transport = createStreamTransport({ path, note: () => {} }, options);
+  });
+
+  afterEach(async () => {
+    await transport.close();
+    await new Promise((resolve) => server.close(resolve));
+  });
+
   /** Whether it stood, and the code of its end. */
-  const tryRoute = (transport: Transport, route: Route) =>
+  const tryRoute = (route: Route) =>
     new Promise<string>((resolve) => {
       const connection = transport.connect(route, {
         onOpen: () => {
@@ -46,25 +70,51 @@ describe.each(['io_uring', 'epoll', 'node'] as const)('connections by %s', (path
       });
     });
 
+  const countSockets = () =>
+    readdirSync('/proc/self/fd').filter((fd) => {
+      try {
+        return readlinkSync(`/proc/self/fd/${fd}`).startsWith('socket:');
+      } catch {
+        return false;
+      }
+    }).length;
+
   it('come from the ordered address or not at all', async () => {
-    const sources: unknown[] = [];
-    const server = createServer((socket) => {
-      sources.push(socket.remoteAddress);
-      socket.end();
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
-    const options = { noDelay: true, keepAliveSec: 0, reads: 'small', leavesAtOnce: true } as const;
-    const transport = createStreamTransport({ path, note: () => {} }, options);
-    try {
-      const to = { address: '127.0.0.1', port };
-      expect(await tryRoute(transport, { ...to, localAddress: '203.0.113.1' })).toBe('EADDRNOTAVAIL');
-      expect(await tryRoute(transport, { ...to, localAddress: '127.0.0.9' })).toBe('stood');
-      expect(await tryRoute(transport, to)).toBe('stood');
-      await expect.poll(() => sources).toEqual(['127.0.0.9', '127.0.0.1']);
-    } finally {
-      await transport.close();
-      server.close();
-    }
+    expect(await tryRoute({ ...to, localAddress: unreachable })).toBe('EADDRNOTAVAIL');
+    expect(await tryRoute({ ...to, localAddress: '127.0.0.9' })).toBe('stood');
+    expect(await tryRoute(to)).toBe('stood');
+    await expect.poll(() => sources).toEqual(['127.0.0.9', '127.0.0.1']);
+  });
+
+  it('are opened together without regard to those that fail', async () => {
+    const routes = [to, { ...to, localAddress: unreachable }, { ...to, port: 1 }, { ...to, localAddress: '127.0.0.9' }];
+    expect(await Promise.all(routes.map(tryRoute))).toEqual(['stood', 'EADDRNOTAVAIL', 'ECONNREFUSED', 'stood']);
+  });
+
+  it('leave nothing behind when they are given up before they stand', async () => {
+    const before = countSockets();
+    const ends: (string | undefined)[] = [];
+    const events = { onOpen() {}, onData() {} };
+    const given = Array.from({ length: 3 }, () =>
+      transport.connect(to, { ...events, onClose: (code) => ends.push(code) }),
+    );
+    given[0]?.reset();
+    // Its end, in the middle of opening, is the end of those that are opened with it.
+    await new Promise<void>((resolve) => {
+      transport.connect(
+        { ...to, localAddress: unreachable },
+        {
+          ...events,
+          onClose: (code) => {
+            expect(code).toBe('EADDRNOTAVAIL');
+            given[1]?.reset();
+            given[2]?.reset();
+            resolve();
+          },
+        },
+      );
+    });
+    await expect.poll(() => ends).toEqual([undefined, undefined, undefined]);
+    await expect.poll(countSockets).toBe(before);
   });
 });

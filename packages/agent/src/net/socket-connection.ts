@@ -2,6 +2,7 @@ import type { Member } from './crowd.ts';
 import type { Flushable } from './errands.ts';
 import { errnoName } from './kernel/errno.ts';
 import { disconnect } from './kernel/socket.ts';
+import type { Unopened } from './openings.ts';
 import { OutQueue } from './out-queue.ts';
 import type { Chunk, Connection, ConnectionEvents, Message } from './transport.ts';
 
@@ -17,8 +18,9 @@ export interface Flusher {
  * The life of a connection on a socket of our own: written in batches, closed in order, dropped, or ended by the peer.
  * How bytes and events travel is left to those who extend it.
  */
-export abstract class SocketConnection implements Connection, Member {
-  readonly fd: number;
+export abstract class SocketConnection implements Connection, Member, Unopened {
+  /** -1 before the socket is open. */
+  protected fd = -1;
   place = -1;
   protected readonly out = new OutQueue();
   protected isOpen = false;
@@ -26,7 +28,7 @@ export abstract class SocketConnection implements Connection, Member {
   protected isSending = false;
   /** The peer sends nothing more, or the connection has failed. */
   protected hasEnded = false;
-  protected isGone = false;
+  isGone = false;
   isFlushBooked = false;
   events!: ConnectionEvents;
   readonly #flusher: Flusher;
@@ -35,16 +37,18 @@ export abstract class SocketConnection implements Connection, Member {
   #isReset = false;
   #code: string | undefined;
 
-  constructor(fd: number, flusher: Flusher) {
-    this.fd = fd;
+  constructor(flusher: Flusher) {
     this.#flusher = flusher;
   }
 
+  abstract onConnecting(fd: number): void;
+  /** In place of all steps to a connection: it stands already. */
+  abstract onAccepted(fd: number): void;
   /** Sends the loaded piece. Sets `isSending` when it must wait for room. */
   protected abstract transmit(): void;
   /** Says goodbye after what was transmitted. */
   protected abstract shutDown(): void;
-  /** Lets go of the descriptor. */
+  /** Lets go of the descriptor, if there is one. */
   protected abstract dispose(): void;
   /** Drops the connection as if it had never been. */
   protected drop(): void {
@@ -86,8 +90,13 @@ export abstract class SocketConnection implements Connection, Member {
   reset(): void {
     if (this.isGone || this.#isReset) return;
     this.#isReset = true;
-    this.drop();
+    if (this.fd >= 0) this.drop();
     if (!this.isAwaited) this.fail(0);
+  }
+
+  /** There is no socket for it. */
+  onRefused(error: number): void {
+    this.fail(error);
   }
 
   flush(): void {

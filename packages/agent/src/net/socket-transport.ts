@@ -1,34 +1,20 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import type { Listen } from '@rushhour/protocol';
-import { openClientSocket } from './client-socket.ts';
 import { Crowd } from './crowd.ts';
-import { SystemError } from './kernel/errno.ts';
 import { localEndpoint, openListener, option, setOption } from './kernel/socket.ts';
 import { MessageStore } from './message-store.ts';
+import { Openings } from './openings.ts';
 import type { SocketConnection } from './socket-connection.ts';
 import type { ConnectionEvents, ConnectionOptions, Listener, Route, Transport } from './transport.ts';
 import { assertTunable, tuneSocket } from './tuning.ts';
 import { turnLoop } from './turn-loop.ts';
 
-/** A connection on a socket of our own, before it is under way. */
-export interface OwnConnection extends SocketConnection {
-  connect(route: Route): void;
-  /** For one that was accepted. */
-  begin(): void;
-}
-
 /** A way to wait for sockets of our own. */
 export interface SocketSystem {
   readonly name: string;
   readonly now: number;
-  /** Opens a socket without calls of its own and connects it, where the system and the route allow. */
-  open?(
-    route: Route,
-    options: ConnectionOptions,
-    onGone: (connection: OwnConnection) => void,
-  ): OwnConnection | undefined;
-  create(fd: number, options: ConnectionOptions, onGone: (connection: OwnConnection) => void): OwnConnection;
+  create(options: ConnectionOptions, onGone: (connection: SocketConnection) => void): SocketConnection;
   /** Accepts until it is told to stop, which also closes the listening socket. */
   accept(fd: number, onAccepted: (fd: number) => void): () => void;
   /** Does something before the next wait, outside of the call that asks for it. */
@@ -44,13 +30,15 @@ class SocketTransport implements Transport {
   readonly #system: SocketSystem;
   readonly #options: ConnectionOptions;
   readonly #messages = new MessageStore();
-  readonly #connections = new Crowd<OwnConnection>();
+  readonly #connections = new Crowd<SocketConnection>();
+  readonly #openings: Openings;
   #isClosed = false;
 
   constructor(system: SocketSystem, options: ConnectionOptions) {
     this.name = system.name;
     this.#system = system;
     this.#options = options;
+    this.#openings = new Openings(options, system.soon);
     if (options.tuning !== undefined) assertTunable(options.tuning);
     turnLoop.acquire(options);
   }
@@ -62,18 +50,9 @@ class SocketTransport implements Transport {
   }
 
   connect(route: Route, events: ConnectionEvents) {
-    const opened = this.#system.open?.(route, this.#options, this.#forget);
-    if (opened !== undefined) return this.#begin(opened, events);
-    let fd: number;
-    try {
-      fd = openClientSocket(route, this.#options);
-    } catch (error) {
-      if (!(error instanceof SystemError)) throw error;
-      this.#system.soon(() => events.onClose(error.code, this.#system.now));
-      return { write() {}, writeCopy() {}, close() {}, reset() {} };
-    }
-    const connection = this.#begin(this.#system.create(fd, this.#options, this.#forget), events);
-    connection.connect(route);
+    const connection = this.#create();
+    connection.events = events;
+    this.#openings.add(connection, route);
     return connection;
   }
 
@@ -88,10 +67,9 @@ class SocketTransport implements Transport {
     if (this.#options.tuning !== undefined) tuneSocket(fd, this.#options.tuning);
     const { port } = localEndpoint(fd);
     const stop = this.#system.accept(fd, (accepted) => {
-      const connection = this.#system.create(accepted, this.#options, this.#forget);
-      this.#connections.add(connection);
+      const connection = this.#create();
       connection.events = accept(connection);
-      connection.begin();
+      connection.onAccepted(accepted);
     });
     return {
       port,
@@ -111,16 +89,18 @@ class SocketTransport implements Transport {
     await new Promise(setImmediate);
     await new Promise(setImmediate);
     turnLoop.release(this.#options);
-    if (this.#connections.size === 0) this.#messages.release();
+    if (this.#connections.size > 0) return;
+    this.#messages.release();
+    this.#openings.close();
   }
 
-  #begin(connection: OwnConnection, events: ConnectionEvents): OwnConnection {
-    connection.events = events;
+  #create(): SocketConnection {
+    const connection = this.#system.create(this.#options, this.#forget);
     this.#connections.add(connection);
     return connection;
   }
 
-  readonly #forget = (connection: OwnConnection): void => {
+  readonly #forget = (connection: SocketConnection): void => {
     this.#connections.delete(connection);
   };
 }

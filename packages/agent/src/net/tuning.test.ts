@@ -1,8 +1,9 @@
 import { expect, it } from 'vitest';
-import { openClientSocket } from './client-socket.ts';
 import { requireLibc } from './kernel/libc.ts';
 import { scratch } from './kernel/scratch.ts';
-import { closeSocket, option } from './kernel/socket.ts';
+import { closeSocket, openSocket, option, socketType } from './kernel/socket.ts';
+import { familyOf } from './kernel/socket-address.ts';
+import { tuneSocket } from './tuning.ts';
 
 const read = (fd: number, [level, name]: readonly [number, number]): number => {
   const memory = scratch();
@@ -13,9 +14,9 @@ const read = (fd: number, [level, name]: readonly [number, number]): number => {
 
 it.each(['127.0.0.1', '::1'])('sockets to %s are as they were ordered', (address) => {
   const tuning = { mss: 1000, window: 30_000, synRetries: 2, congestion: 'reno' };
-  const options = { noDelay: true, keepAliveSec: 0, reads: 'small', leavesAtOnce: false, tuning } as const;
-  const fd = openClientSocket({ address, port: 1 }, options);
+  const fd = openSocket(familyOf(address), socketType.stream);
   try {
+    tuneSocket(fd, tuning);
     expect([option.maxSegment, option.windowClamp, option.synRetries].map((which) => read(fd, which))).toEqual([
       1000, 30_000, 2,
     ]);

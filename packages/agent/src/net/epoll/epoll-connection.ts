@@ -1,9 +1,8 @@
 import { errno } from '../kernel/errno.ts';
 import { requireLibc } from '../kernel/libc.ts';
 import type { Memory } from '../kernel/memory.ts';
-import { beginConnect, closeSocket, pendingError, shutDownWriting } from '../kernel/socket.ts';
+import { closeSocket, pendingError, shutDownWriting } from '../kernel/socket.ts';
 import { SocketConnection } from '../socket-connection.ts';
-import type { Route } from '../transport.ts';
 import { type EpollPoller, epollEvent, type Watcher } from './epoll-poller.ts';
 
 const messageFlag = { dontWait: 0x40, noSignal: 0x4000 } as const;
@@ -26,27 +25,22 @@ export class EpollConnection extends SocketConnection implements Watcher {
   readonly #chunk: { readonly bytes: Buffer; readonly start: number; end: number; now: number };
   #isConnecting = false;
 
-  constructor(fd: number, poller: EpollPoller, deps: EpollConnectionDeps) {
-    super(fd, poller);
+  constructor(poller: EpollPoller, deps: EpollConnectionDeps) {
+    super(poller);
     this.#poller = poller;
     this.#deps = deps;
     this.#bufferAt = deps.buffer.addressOf(0, deps.buffer.length);
     this.#chunk = { bytes: deps.buffer.bytes, start: 0, end: 0, now: 0 };
   }
 
-  connect(route: Route): void {
-    const result = beginConnect(this.fd, route);
-    if (result !== 0 && result !== errno.EINPROGRESS) {
-      this.#poller.soon(() => this.fail(result));
-      return;
-    }
+  onConnecting(fd: number): void {
     this.#isConnecting = true;
-    this.#watch();
+    this.#watch(fd);
   }
 
-  begin(): void {
+  onAccepted(fd: number): void {
     this.isOpen = true;
-    this.#watch();
+    this.#watch(fd);
   }
 
   ready(events: number): void {
@@ -96,15 +90,18 @@ export class EpollConnection extends SocketConnection implements Watcher {
   }
 
   protected override dispose(): void {
-    this.#poller.forget(this.fd);
-    closeSocket(this.fd);
+    if (this.fd >= 0) {
+      this.#poller.forget(this.fd);
+      closeSocket(this.fd);
+    }
     this.out.clear();
     this.#deps.onGone(this);
   }
 
-  #watch(): void {
+  #watch(fd: number): void {
+    this.fd = fd;
     const { in: readable, out, readHangUp, edge } = epollEvent;
-    this.#poller.add(this.fd, readable | out | readHangUp | edge, this);
+    this.#poller.add(fd, readable | out | readHangUp | edge, this);
   }
 
   /** Reads until nothing is left: the edge comes only once. */

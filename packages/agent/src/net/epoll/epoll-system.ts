@@ -41,8 +41,8 @@ export const epollSystem = (): SocketSystem => {
     get now() {
       return poller.now;
     },
-    create: (fd, { reads, leavesAtOnce }, onGone) =>
-      new EpollConnection(fd, poller, { buffer: bufferOf(reads), leavesAtOnce, onGone }),
+    create: ({ reads, leavesAtOnce }, onGone) =>
+      new EpollConnection(poller, { buffer: bufferOf(reads), leavesAtOnce, onGone }),
     accept: (fd, onAccepted) => accept(poller, fd, onAccepted),
     soon: (action) => poller.soon(action),
   };

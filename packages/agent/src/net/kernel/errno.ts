@@ -9,7 +9,21 @@ for (const [number, name] of [
 ] as const)
   names.set(number, name);
 
-export const errno = constants.errno;
+const { EAGAIN, EBUSY, EINPROGRESS, EINTR, EINVAL, EIO, EMSGSIZE, ENETDOWN, ENOBUFS, ENODEV, ENXIO } = constants.errno;
+/** Those that are looked for. In Node's table of all of them V8 has to search each time. */
+export const errno = {
+  EAGAIN,
+  EBUSY,
+  EINPROGRESS,
+  EINTR,
+  EINVAL,
+  EIO,
+  EMSGSIZE,
+  ENETDOWN,
+  ENOBUFS,
+  ENODEV,
+  ENXIO,
+} as const;
 
 /** What the kernel calls an error number, such as `ECONNREFUSED`. */
 export const errnoName = (number: number): string => names.get(number) ?? `E${number}`;

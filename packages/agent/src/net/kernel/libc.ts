@@ -4,7 +4,6 @@ import { createRequire } from 'node:module';
 interface Koffi {
   load(path: null): { func(declaration: string): (...args: never[]) => unknown };
   view(address: bigint, length: number): ArrayBuffer;
-  errno(): number;
 }
 
 // Addresses travel as plain numbers: user addresses lie below 2^48, and koffi takes a number twice as fast as a pointer.
@@ -59,9 +58,11 @@ const load = (): Libc => {
   // Nobody cancels a thread of Node. Said so, calls such as `send` need not get ready for it each time.
   declare('int pthread_setcanceltype(int type, uintptr_t before)')(cancelAnywhere, 0);
   const calls = Object.fromEntries(Object.entries(declarations).map(([name, text]) => [name, declare(text)]));
+  // The C library keeps it at one place for each thread; a call to ask for it would cost as much as the one that failed.
+  const errorNumber = new Int32Array(koffi.view(BigInt(declare('uintptr_t __errno_location()')()), 4));
   return {
     ...(calls as Pick<Libc, keyof typeof declarations>),
-    errno: () => koffi.errno(),
+    errno: () => errorNumber[0] as number,
     view: (address, length) => koffi.view(BigInt(address), length),
     mainLoop: () => {
       const loop = declare('uintptr_t uv_default_loop()')();

@@ -4,8 +4,8 @@ import { scratch } from './scratch.ts';
 import { family, familyOf, readSocketAddress, socketAddressBytes, writeSocketAddress } from './socket-address.ts';
 
 export const socketType = { stream: 1, datagram: 2 } as const;
-export const nonBlocking = 0x800;
-const closeOnExec = 0x80000;
+/** Nothing waits inside of a call, and no other program inherits a socket. */
+export const newSocketFlags = 0x80800;
 
 /** Level and name of an option. */
 export const option = {
@@ -37,7 +37,7 @@ const check = (libc: Libc, call: string, result: number): number => {
 
 export const openSocket = (domain: number, type: number, protocol = 0): number => {
   const libc = requireLibc();
-  return check(libc, 'socket', libc.socket(domain, type | nonBlocking | closeOnExec, protocol));
+  return check(libc, 'socket', libc.socket(domain, type | newSocketFlags, protocol));
 };
 
 /** False when the kernel does not take it. */

@@ -12,23 +12,18 @@ export const setupFlag = {
 
 export const enterFlag = { getEvents: 1, extArgument: 8 } as const;
 
-export const registration = { probe: 8, files: 13, bufferRing: 22 } as const;
+export const registration = { filesUpdate: 6, probe: 8, files: 13, bufferRing: 22 } as const;
 
 export const opcode = {
   pollAdd: 6,
   accept: 13,
-  connect: 16,
   close: 19,
   send: 26,
   recv: 27,
-  shutdown: 34,
 } as const;
 
-/** Of newer kernels; opening sockets through the ring needs all of them. */
-export const openingOpcode = { socket: 45, command: 46, bind: 56 } as const;
-
-/** What `openingOpcode.command` does to a socket. */
-export const socketCommand = { setOption: 3 } as const;
+/** What `pollAdd` waits for and answers. */
+export const pollEvent = { in: 1, out: 4 } as const;
 
 export const sqeFlag = {
   fixedFile: 1 << 0,

@@ -1,7 +1,7 @@
 import { SystemError } from '../kernel/errno.ts';
 import { requireLibc } from '../kernel/libc.ts';
 import { type Memory, mapMemory, writeAddress } from '../kernel/memory.ts';
-import { enterFlag, mapOffset, paramsLayout, registration, ringCall, setupFlag, socketCommand } from './ring-layout.ts';
+import { enterFlag, mapOffset, paramsLayout, registration, ringCall, setupFlag } from './ring-layout.ts';
 
 export interface RingSizes {
   readonly entries: number;
@@ -85,16 +85,12 @@ export class Ring {
     sqes[at] = operation;
     sqes[at + 1] = fd;
     // What any request may have left here; word by word, since a call of `fill` costs more than the whole request.
-    sqes[at + 2] = 0;
     sqes[at + 4] = 0;
     sqes[at + 5] = 0;
     sqes[at + 6] = 0;
     sqes[at + 7] = 0;
     sqes[at + 8] = token;
     sqes[at + 10] = 0;
-    sqes[at + 11] = 0;
-    sqes[at + 12] = 0;
-    sqes[at + 13] = 0;
     return at;
   }
 
@@ -111,24 +107,6 @@ export class Ring {
   /** Flags of the operation itself, such as those of `send`. */
   setOperationFlags(at: number, flags: number): void {
     this.#sqes[at + 7] = flags;
-  }
-
-  setOffset(at: number, offset: number): void {
-    this.#sqes[at + 2] = offset;
-  }
-
-  /** The place in the table of files that the request fills or empties. */
-  setFile(at: number, place: number): void {
-    this.#sqes[at + 11] = place + 1;
-  }
-
-  /** For a command that sets an option of a socket; the value is read when the request is carried out. */
-  setSocketOption(at: number, [level, name]: readonly [number, number], address: number): void {
-    this.#sqes[at + 2] = socketCommand.setOption;
-    this.#sqes[at + 4] = level;
-    this.#sqes[at + 5] = name;
-    this.#sqes[at + 11] = 4;
-    writeAddress(this.#sqes, at + 12, address);
   }
 
   setBufferGroup(at: number, group: number): void {

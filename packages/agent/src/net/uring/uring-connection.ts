@@ -1,11 +1,8 @@
 import { errno } from '../kernel/errno.ts';
-import { nonBlocking, option, shutDownWriting, shutdownWrite, socketType } from '../kernel/socket.ts';
+import { pendingError, shutDownWriting } from '../kernel/socket.ts';
 import { SocketConnection } from '../socket-connection.ts';
-import type { Route } from '../transport.ts';
-import type { KernelAddress } from './address-book.ts';
 import type { BufferRing } from './buffer-ring.ts';
-import type { FileTable } from './file-table.ts';
-import { cqeFlag, opcode, openingOpcode, recvFlag, sqeFlag } from './ring-layout.ts';
+import { cqeFlag, opcode, pollEvent, recvFlag, sqeFlag } from './ring-layout.ts';
 import { kind, type Requester, type UringPoller } from './uring-poller.ts';
 
 const messageFlag = { dontWait: 0x40, waitAll: 0x100, noSignal: 0x4000 } as const;
@@ -14,8 +11,6 @@ export interface UringConnectionDeps {
   readonly buffers: BufferRing;
   readonly leavesAtOnce: boolean;
   readonly onGone: (connection: UringConnection) => void;
-  /** There when the descriptor is a place in this table and not one of the process. */
-  readonly files?: FileTable;
 }
 
 /** A connection whose reads, writes and end are requests on the ring. */
@@ -25,50 +20,33 @@ export class UringConnection extends SocketConnection implements Requester {
   readonly #slot: number;
   readonly #leavesAtOnce: boolean;
   readonly #onGone: (connection: UringConnection) => void;
-  readonly #files: FileTable | undefined;
   #isConnecting = false;
   #isReceiving = false;
-  #isShuttingDown = false;
   /** A connection for one answer reads once: then nothing keeps it when it is to leave. */
   #hasReceived = false;
+  /** In the table of files, once it is known to be used again; or -1. */
+  #filePlace = -1;
   /** Bytes of a send that did not wait: it reports only what it could not do. */
   #hoped = 0;
 
-  constructor(fd: number, poller: UringPoller, deps: UringConnectionDeps) {
-    super(fd, poller);
+  constructor(poller: UringPoller, deps: UringConnectionDeps) {
+    super(poller);
     this.#poller = poller;
     this.#buffers = deps.buffers;
     this.#onGone = deps.onGone;
-    this.#files = deps.files;
     this.#leavesAtOnce = deps.leavesAtOnce;
     this.#slot = poller.takeSlot(this);
   }
 
-  connect(route: Route): void {
-    this.#requestConnect(kind.connect, this.#poller.addresses.target(this.#slot, route));
+  onConnecting(fd: number): void {
+    this.fd = fd;
+    const at = this.#request(opcode.pollAdd, kind.connect);
+    this.#poller.ring.setOperationFlags(at, pollEvent.out);
     this.#isConnecting = true;
   }
 
-  /**
-   * Opens the socket in its place of the table and connects it. The kernel carries requests out in order as long as
-   * none has to wait: chained, each would take a detour of its own.
-   */
-  open(route: Route, { noDelay }: { readonly noDelay: boolean }): void {
-    const { ring, addresses } = this.#poller;
-    const { family } = addresses.target(this.#slot, route);
-    const source = route.localAddress === undefined ? undefined : addresses.source(this.#slot, route.localAddress);
-    const at = ring.request(openingOpcode.socket, family, this.#token(kind.open));
-    ring.setOffset(at, socketType.stream | nonBlocking);
-    ring.setFile(at, this.fd);
-    ring.setFlags(at, sqeFlag.skipSuccess, 0);
-    if (noDelay) this.#setOption(option.noDelay);
-    if (source === undefined) this.connect(route);
-    else this.#bind(source);
-    this.#isConnecting = true;
-  }
-
-  /** For connections that were accepted. */
-  begin(): void {
+  onAccepted(fd: number): void {
+    this.fd = fd;
     this.isOpen = true;
     this.#receive();
   }
@@ -78,14 +56,6 @@ export class UringConnection extends SocketConnection implements Requester {
     else if (requestKind === kind.send) this.#fellShort(result);
     else if (requestKind === kind.waitingSend) this.#sent(result);
     else if (requestKind === kind.connect) this.#connected(result);
-    else if (requestKind === kind.open) this.#connected(result);
-    else if (requestKind === kind.bind) this.#bound(result);
-    else if (requestKind === kind.shutdown) this.#hasShutDown();
-  }
-
-  protected override drop(): void {
-    if (this.#files === undefined) super.drop();
-    else this.#requestConnect(kind.quiet, this.#poller.nowhere);
   }
 
   protected override get isAwaited(): boolean {
@@ -119,43 +89,25 @@ export class UringConnection extends SocketConnection implements Requester {
   protected override shutDown(): void {
     // By then what was said before has left, or waits for room and is followed by another goodbye.
     this.#poller.soon(() => {
-      if (this.isGone || this.isSending) return;
-      if (this.#files === undefined) shutDownWriting(this.fd);
-      else this.#requestShutdown();
+      if (!this.isGone && !this.isSending) shutDownWriting(this.fd);
     });
   }
 
-  /** The ring lets another thread do it; until it is done the place must not become another connection's. */
-  #requestShutdown(): void {
-    const at = this.#request(opcode.shutdown, kind.shutdown);
-    this.#poller.ring.setBuffer(at, 0, shutdownWrite);
-    this.#isShuttingDown = true;
-  }
-
   protected override dispose(): void {
-    if (this.#isShuttingDown) return;
-    const { ring } = this.#poller;
-    const files = this.#files;
-    const at = ring.request(opcode.close, files === undefined ? this.fd : 0, this.#token(kind.quiet));
-    ring.setFlags(at, sqeFlag.skipSuccess, 0);
-    if (files !== undefined) {
-      ring.setFile(at, this.fd);
-      files.giveBack(this.fd);
-    }
+    const { ring, files } = this.#poller;
+    if (this.#filePlace >= 0) files.remove(this.#filePlace);
+    this.#filePlace = -1;
+    if (this.fd >= 0) ring.setFlags(this.#request(opcode.close, kind.quiet), sqeFlag.skipSuccess, 0);
     this.out.clear();
     this.#poller.freeSlot(this.#slot);
     this.#onGone(this);
   }
 
-  #hasShutDown(): void {
-    this.#isShuttingDown = false;
-    if (this.isGone) this.dispose();
-  }
-
   #receive(): void {
-    const { ring } = this.#poller;
-    const at = this.#request(opcode.recv, kind.recv);
+    const { ring, files } = this.#poller;
     const isOnce = this.#leavesAtOnce && !this.#hasReceived;
+    if (this.#hasReceived && this.#filePlace < 0) this.#filePlace = files.add(this.fd);
+    const at = this.#request(opcode.recv, kind.recv);
     ring.setFlags(at, sqeFlag.bufferSelect, isOnce ? recvFlag.waitFirst : recvFlag.multishot);
     ring.setBufferGroup(at, this.#buffers.group);
     this.#isReceiving = true;
@@ -176,25 +128,15 @@ export class UringConnection extends SocketConnection implements Requester {
     else this.fail(-result);
   }
 
-  /** Only now: nothing may leave from another address than the ordered one. */
-  #bound(result: number): void {
-    if (result < 0 || this.isDropped) this.#connected(result);
-    else this.#requestConnect(kind.connect, this.#poller.addresses.targetOf(this.#slot));
-  }
-
+  /** `result`: what the socket is ready for, or an error. */
   #connected(result: number): void {
     this.#isConnecting = false;
-    if (result < 0) {
-      this.fail(-result);
-      return;
+    const error = this.isDropped || result === pollEvent.out ? 0 : result < 0 ? -result : pendingError(this.fd);
+    if (error !== 0 || this.isDropped) this.fail(error);
+    else {
+      this.#receive();
+      this.opened();
     }
-    if (this.isDropped) {
-      this.drop();
-      this.fail(0);
-      return;
-    }
-    this.#receive();
-    this.opened();
   }
 
   /** A hopeful send has sent only so much, or nothing. */
@@ -241,37 +183,11 @@ export class UringConnection extends SocketConnection implements Requester {
     if (!this.#isReceiving) this.fail(error);
   }
 
-  #bind({ at: address, length }: KernelAddress): void {
-    const { ring } = this.#poller;
-    this.#setOption(option.bindAddressNoPort);
-    const at = this.#request(openingOpcode.bind, kind.bind);
-    ring.setBuffer(at, address, 0);
-    ring.setOffset(at, length);
-  }
-
-  #requestConnect(requestKind: number, { at: address, length }: KernelAddress): void {
-    const { ring } = this.#poller;
-    const at = this.#request(opcode.connect, requestKind);
-    ring.setBuffer(at, address, 0);
-    ring.setOffset(at, length);
-  }
-
-  /** An option that cannot be set is no reason to fail. */
-  #setOption(which: readonly [number, number]): void {
-    const { ring, oneAt } = this.#poller;
-    const at = this.#request(openingOpcode.command, kind.quiet);
-    ring.setSocketOption(at, which, oneAt);
-    ring.setFlags(at, sqeFlag.skipSuccess, 0);
-  }
-
   #request(operation: number, requestKind: number): number {
     const { ring } = this.#poller;
-    const at = ring.request(operation, this.fd, this.#token(requestKind));
-    if (this.#files !== undefined) ring.setFlags(at, sqeFlag.fixedFile, 0);
+    const place = this.#filePlace;
+    const at = ring.request(operation, place < 0 ? this.fd : place, this.#poller.tokenOf(this.#slot, requestKind));
+    if (place >= 0) ring.setFlags(at, sqeFlag.fixedFile, 0);
     return at;
-  }
-
-  #token(requestKind: number): number {
-    return this.#poller.tokenOf(this.#slot, requestKind);
   }
 }

@@ -1,13 +1,11 @@
 import { performance } from 'node:perf_hooks';
 import { Errands, type Flushable } from '../errands.ts';
-import { mapMemory } from '../kernel/memory.ts';
 import type { Flusher } from '../socket-connection.ts';
 import { turnLoop, type Waiter } from '../turn-loop.ts';
-import { AddressBook } from './address-book.ts';
 import { BufferRing } from './buffer-ring.ts';
 import { FileTable } from './file-table.ts';
-import { Ring, supportedOperations } from './ring.ts';
-import { opcode, openingOpcode } from './ring-layout.ts';
+import { Ring } from './ring.ts';
+import { opcode, pollEvent } from './ring-layout.ts';
 
 /** Kinds of requests; a token is the slot of who made it and the kind. */
 export const kind = {
@@ -18,22 +16,13 @@ export const kind = {
   accept: 4,
   poll: 5,
   quiet: 6,
-  open: 7,
-  shutdown: 8,
-  bind: 9,
 } as const;
 const kindBits = 4;
-const pollIn = 1;
 
 /** Who makes requests is told how they end. */
 export interface Requester {
   complete(requestKind: number, result: number, flags: number): void;
 }
-
-const canOpen = (ring: Ring): boolean => {
-  const wanted = Object.values(openingOpcode);
-  return supportedOperations(ring, wanted).size === wanted.length;
-};
 
 /** The ring of this thread with everything that lives on it. */
 export class UringPoller implements Waiter, Flusher {
@@ -42,24 +31,13 @@ export class UringPoller implements Waiter, Flusher {
     small: new BufferRing(this.ring, { group: 0, count: 512, bytes: 4096 }),
     large: new BufferRing(this.ring, { group: 1, count: 8, bytes: 262_144 }),
   } as const;
-  /** Empty where the kernel cannot open sockets through the ring. */
-  readonly files = canOpen(this.ring) ? new FileTable(this.ring) : undefined;
-  readonly addresses = new AddressBook();
-  readonly #constants = mapMemory({ length: 64 });
-  /** Where the number 1 is, for options of sockets. */
-  readonly oneAt = this.#constants.addressOf(0, 4);
-  /** An address that means none: connecting to it drops a connection. */
-  readonly nowhere = { at: this.#constants.addressOf(32, 16), length: 16 };
+  readonly files = new FileTable(this.ring);
   readonly #requesters: (Requester | undefined)[] = [];
   readonly #free: number[] = [];
   /** Slots given up while events are handled: late events must not meet a new owner. */
   #freed: number[] = [];
   readonly #errands = new Errands();
   now = performance.now();
-
-  constructor() {
-    this.#constants.bytes.writeInt32LE(1, 0);
-  }
 
   get fd(): number {
     return this.ring.fd;
@@ -81,7 +59,7 @@ export class UringPoller implements Waiter, Flusher {
   watch(fd: number, onReadable: () => void): void {
     const arm = (slot: number) => {
       const at = this.ring.request(opcode.pollAdd, fd, this.tokenOf(slot, kind.poll));
-      this.ring.setOperationFlags(at, pollIn);
+      this.ring.setOperationFlags(at, pollEvent.in);
     };
     const slot = this.takeSlot({
       complete: () => {

@@ -41,23 +41,8 @@ export const uringSystem = (): SocketSystem => {
     get now() {
       return poller.now;
     },
-    open(route, options, onGone) {
-      const { files } = poller;
-      const isPlain = options.keepAliveSec === 0 && options.tuning === undefined && route.localPort === undefined;
-      const place = isPlain ? files?.take() : undefined;
-      if (files === undefined || place === undefined) return undefined;
-      const { reads, leavesAtOnce } = options;
-      const connection = new UringConnection(place, poller, {
-        buffers: poller.buffers[reads],
-        leavesAtOnce,
-        onGone,
-        files,
-      });
-      connection.open(route, options);
-      return connection;
-    },
-    create: (fd, { reads, leavesAtOnce }, onGone) =>
-      new UringConnection(fd, poller, { buffers: poller.buffers[reads], leavesAtOnce, onGone }),
+    create: ({ reads, leavesAtOnce }, onGone) =>
+      new UringConnection(poller, { buffers: poller.buffers[reads], leavesAtOnce, onGone }),
     accept: (fd, onAccepted) => accept(poller, fd, onAccepted),
     soon: (action) => poller.soon(action),
   };
