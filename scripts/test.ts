@@ -23,15 +23,28 @@ const report = readReport(file);
 rmSync(dir, { recursive: true, force: true });
 
 const passed = gates.passed + report.numPassedTests;
-// A file that could not be loaded has no tests, but it has failed.
-const failed = gates.failed + report.numFailedTests + (code !== 0 && report.numFailedTests === 0 ? 1 : 0);
+// A file that could not be loaded or prepared has no failed tests, but it has failed.
+const brokenFiles = report.testResults.filter(
+  ({ status, assertionResults }) => status === 'failed' && assertionResults.every((test) => test.status !== 'failed'),
+).length;
+const known = gates.failed + report.numFailedTests + brokenFiles;
+const failed = known === 0 && code !== 0 ? 1 : known;
 console.log(`${passed} passed, ${failed} failed`);
 process.exit(failed === 0 ? 0 : 1);
 
-function readReport(path: string): { numPassedTests: number; numFailedTests: number } {
+interface Report {
+  readonly numPassedTests: number;
+  readonly numFailedTests: number;
+  readonly testResults: readonly {
+    readonly status: string;
+    readonly assertionResults: readonly { readonly status: string }[];
+  }[];
+}
+
+function readReport(path: string): Report {
   try {
     return JSON.parse(readFileSync(path, 'utf8'));
   } catch {
-    return { numPassedTests: 0, numFailedTests: 0 };
+    return { numPassedTests: 0, numFailedTests: 0, testResults: [] };
   }
 }

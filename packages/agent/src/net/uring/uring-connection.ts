@@ -95,6 +95,7 @@ export class UringConnection extends SocketConnection implements Requester {
 
   protected override dispose(): void {
     const { ring, files } = this.#poller;
+    // At once, and not in turn with requests: one that is not handed over yet is awaited, so there is none by now.
     if (this.#filePlace >= 0) files.remove(this.#filePlace);
     this.#filePlace = -1;
     if (this.fd >= 0) ring.setFlags(this.#request(opcode.close, kind.quiet), sqeFlag.skipSuccess, 0);
