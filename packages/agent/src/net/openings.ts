@@ -123,11 +123,14 @@ export class Openings {
 
   #connect(opening: Opening): void {
     const { connection, route, fd } = opening;
+    // One that was refused may have led to the end of this one.
+    if (connection.isGone) {
+      closeSocket(fd);
+      return;
+    }
     this.#target.write(route.address, route.port);
     const error = this.#libc.connect(fd, this.#target.at, this.#target.length) < 0 ? this.#libc.errno() : 0;
     if (error !== 0 && error !== errno.EINPROGRESS) this.#refuse(opening, error);
-    // One that was refused may have led to the end of this one.
-    else if (connection.isGone) closeSocket(fd);
     else connection.onConnecting(fd);
   }
 
@@ -139,6 +142,6 @@ export class Openings {
   #refuse(opening: Opening, error: number): void {
     if (opening.fd >= 0) closeSocket(opening.fd);
     opening.fd = -1;
-    if (!opening.connection.isGone) opening.connection.onRefused(error);
+    opening.connection.onRefused(error);
   }
 }

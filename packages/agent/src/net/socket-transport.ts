@@ -38,8 +38,8 @@ class SocketTransport implements Transport {
     this.name = system.name;
     this.#system = system;
     this.#options = options;
-    this.#openings = new Openings(options, system.soon);
     if (options.tuning !== undefined) assertTunable(options.tuning);
+    this.#openings = new Openings(options, system.soon);
     turnLoop.acquire(options);
   }
 

@@ -1,12 +1,11 @@
 import { requireLibc } from '../kernel/libc.ts';
 import { type Memory, mapMemory } from '../kernel/memory.ts';
-import { closeSocket } from '../kernel/socket.ts';
+import { closeSocket, newSocketFlags } from '../kernel/socket.ts';
 import type { SocketSystem } from '../socket-transport.ts';
 import { EpollConnection } from './epoll-connection.ts';
 import { type EpollPoller, epollEvent, epollPoller } from './epoll-poller.ts';
 
 const acceptsPerTurn = 64;
-const nonBlockingCloseOnExec = 0x80800;
 const readBytes = { small: 65_536, large: 524_288 } as const;
 const buffers = new Map<string, Memory>();
 
@@ -21,7 +20,7 @@ const accept = (poller: EpollPoller, fd: number, onAccepted: (fd: number) => voi
   poller.add(fd, epollEvent.in, {
     ready() {
       for (let count = 0; count < acceptsPerTurn; count++) {
-        const accepted = libc.accept4(fd, 0, 0, nonBlockingCloseOnExec);
+        const accepted = libc.accept4(fd, 0, 0, newSocketFlags);
         if (accepted < 0) return;
         onAccepted(accepted);
       }

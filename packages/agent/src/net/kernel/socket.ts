@@ -108,7 +108,7 @@ export const localEndpoint = (fd: number): Endpoint => {
   return readSocketAddress(memory.bytes, 0);
 };
 
-export const shutdownWrite = 1;
+const shutdownWrite = 1;
 
 /** Says that nothing more is sent; what comes is still read. */
 export const shutDownWriting = (fd: number): void => void requireLibc().shutdown(fd, shutdownWrite);

@@ -132,12 +132,11 @@ export class UringConnection extends SocketConnection implements Requester {
   /** `result`: what the socket is ready for, or an error. */
   #connected(result: number): void {
     this.#isConnecting = false;
-    const error = this.isDropped || result === pollEvent.out ? 0 : result < 0 ? -result : pendingError(this.fd);
-    if (error !== 0 || this.isDropped) this.fail(error);
-    else {
+    if (this.isDropped) this.fail(0);
+    else if (result === pollEvent.out) {
       this.#receive();
       this.opened();
-    }
+    } else this.fail(result < 0 ? -result : pendingError(this.fd));
   }
 
   /** A hopeful send has sent only so much, or nothing. */
