@@ -64,7 +64,7 @@ export const startPostgres = async ({ isDurable = false } = {}) => {
 };
 
 const untilReady = async (bin: string, port: number) => {
-  for (let attempt = 0; attempt < 200; attempt += 1) {
+  for (let attempt = 0; attempt < 1200; attempt += 1) {
     try {
       execFileSync(join(bin, 'pg_isready'), ['-h', '127.0.0.1', '-p', String(port)], { stdio: 'ignore' });
       return;

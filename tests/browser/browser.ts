@@ -20,7 +20,7 @@ export const openPage = async (browser: Browser, options: object = {}) => {
   const page = await context.newPage();
   const problems: string[] = [];
   page.on('pageerror', (error) => problems.push(error.message));
-  page.setDefaultTimeout(30_000);
+  page.setDefaultTimeout(90_000);
   return { page, problems, context };
 };
 

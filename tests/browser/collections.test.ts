@@ -18,7 +18,7 @@ beforeAll(async () => {
   await page.goto(system.url);
   await signIn(page, administrator);
   await page.getByRole('heading', { name: 'Overview' }).waitFor();
-}, 180_000);
+});
 afterAll(async () => {
   await browser?.close();
   await system?.close();
@@ -132,7 +132,7 @@ describe('an upload', () => {
     await go('/resources/files');
     await choose();
     await page.getByRole('button', { name: `Interrupt ${name}` }).waitFor();
-    await expect.poll(() => chunks, { timeout: 20_000 }).toBeGreaterThan(3);
+    await expect.poll(() => chunks).toBeGreaterThan(3);
     await page.getByRole('button', { name: `Interrupt ${name}` }).click();
     const unfinished = (await system.client.files.list({ query: { search: name } })).data;
     expect(unfinished).toMatchObject([{ name, syncReady: false }]);

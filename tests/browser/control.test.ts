@@ -19,7 +19,7 @@ beforeAll(async () => {
   );
   tasks = (await Promise.all(made)).map(({ data }) => data);
   browser = await launchBrowser();
-}, 180_000);
+});
 afterAll(async () => {
   await browser?.close();
   await system?.close();

@@ -34,7 +34,7 @@ beforeAll(async () => {
   visit = JSON.parse(text) as Har;
   [client, server] = await Promise.all([system.addAgent('browsers'), system.addAgent('site')]);
   fileId = await upload('visit.har', text);
-}, 180_000);
+});
 afterAll(async () => {
   await system?.close();
   await site?.close();

@@ -37,7 +37,7 @@ beforeAll(async () => {
   page.on('response', (response) => {
     if (response.status() === 403) refused.push(`${response.request().method()} ${response.url()}`);
   });
-}, 180_000);
+});
 afterAll(async () => {
   await browser?.close();
   await system?.close();
@@ -48,9 +48,7 @@ const changing =
   /^(New|New test|Edit.*|Delete.*|Save|Start|Stop|Block|Unblock|Archive|Choose files|Make .*|Suggest.*|Push.*|Enrol.*|Apply|Approve|Reject|Import.*|New temporary password)$/;
 
 describe('a viewer', () => {
-  it('is offered nothing that changes anything, and asks for nothing that is refused', {
-    timeout: 240_000,
-  }, async () => {
+  it('is offered nothing that changes anything, and asks for nothing that is refused', async () => {
     const offered: string[] = [];
     for (const path of await pagesOf(examples)) {
       await visit(page, path);

@@ -30,7 +30,7 @@ describe('the page of a run', () => {
       .or(page.getByText('Verdict', { exact: true }))
       .first()
       .waitFor();
-    await page.getByText('Verdict', { exact: true }).waitFor({ timeout: 60_000 });
+    await page.getByText('Verdict', { exact: true }).waitFor();
     await untilStatus(lab.system.client, id, [7]);
     const series = await lab.system.client.tasks.series({
       params: { id, runId: data.runId },

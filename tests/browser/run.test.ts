@@ -59,7 +59,7 @@ describe('a new test', () => {
     await load(page).waitFor();
     await tabTo(page, /^Stop$/);
     await page.keyboard.press('Enter');
-    await page.getByText('Verdict', { exact: true }).waitFor({ timeout: 60_000 });
+    await page.getByText('Verdict', { exact: true }).waitFor();
     expect(problems).toEqual([]);
     await context.close();
   });
@@ -83,7 +83,7 @@ describe('the page of a run', () => {
     await page.getByRole('cell', { name: 'load changed' }).first().waitFor();
     await page.getByRole('button', { name: 'Stop', exact: true }).click();
     await page.getByRole('tab', { name: 'Run', exact: true }).click();
-    await page.getByText('Ended by a person').waitFor({ timeout: 60_000 });
+    await page.getByText('Ended by a person').waitFor();
     expect(problems).toEqual([]);
     await context.close();
   });

@@ -43,7 +43,7 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => void other.listen(0, '127.0.0.1', resolve));
   evil = await context.newPage();
   await evil.goto(`http://127.0.0.1:${(other.address() as AddressInfo).port}/`);
-}, 180_000);
+});
 afterAll(async () => {
   await browser?.close();
   other?.close();

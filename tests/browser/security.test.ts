@@ -54,7 +54,7 @@ describe('the page of a security test', () => {
     await page.waitForFunction(() => document.documentElement.scrollWidth <= window.innerWidth);
     expect(await seriousViolations(page)).toEqual([]);
     await page.emulateMedia({ colorScheme: 'dark' });
-    await expect.poll(() => contrastViolations(page), { timeout: 10_000 }).toEqual([]);
+    await expect.poll(() => contrastViolations(page)).toEqual([]);
     expect(problems).toEqual([]);
     await context.close();
   });
@@ -122,7 +122,7 @@ describe('the page of campaigns', () => {
     expect(await seriousViolations(page)).toEqual([]);
     await page.keyboard.press('Escape');
     await page.emulateMedia({ colorScheme: 'dark' });
-    await expect.poll(() => contrastViolations(page), { timeout: 10_000 }).toEqual([]);
+    await expect.poll(() => contrastViolations(page)).toEqual([]);
     expect(problems).toEqual([]);
     await context.close();
   });

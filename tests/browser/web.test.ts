@@ -18,7 +18,7 @@ describe('the web interface', () => {
     await page.getByRole('button', { name: 'Start', exact: true }).click();
     await page.waitForURL('**/tasks/*');
     await page.getByRole('button', { name: 'Stop', exact: true }).waitFor();
-    await page.getByText('Verdict', { exact: true }).waitFor({ timeout: 90_000 });
+    await page.getByText('Verdict', { exact: true }).waitFor();
     await page.getByText('http.requests').first().waitFor();
     const load = page.getByRole('img', { name: /^Load: reached \d/ });
     await load.waitFor();

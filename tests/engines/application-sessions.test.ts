@@ -103,14 +103,11 @@ describe('pauses', () => {
   };
 
   it('are kept as they were recorded, or so many times as fast, unless they are short, and nobody loses patience', async () => {
-    const [recorded, fast, none] = [
-      await lasted({ mode: 'original' }, 500),
-      await lasted({ mode: 'original', multiplier: 7 }, 500),
-      await lasted({ mode: 'original' }, 5000),
-    ];
-    expect(recorded).toBeGreaterThanOrEqual(2 * thinkMs);
-    expect(fast).toBeGreaterThanOrEqual((2 * thinkMs) / 7);
-    expect(recorded - fast).toBeGreaterThan(thinkMs / 2);
-    expect(recorded - none).toBeGreaterThan(thinkMs / 2);
+    const fast = () => lasted({ mode: 'original', multiplier: 7 }, 500);
+    expect(await lasted({ mode: 'original' }, 500)).toBeGreaterThanOrEqual(2 * thinkMs);
+    expect(await fast()).toBeGreaterThanOrEqual((2 * thinkMs) / 7);
+    // A busy machine holds some of them up, not all.
+    await expect.poll(fast).toBeLessThan(1.5 * thinkMs);
+    await expect.poll(() => lasted({ mode: 'original' }, 5000)).toBeLessThan(1.5 * thinkMs);
   });
 });

@@ -19,7 +19,7 @@ beforeAll(async () => {
   [alice, bob] = [await system.addAgent('alice'), await system.addAgent('bob')];
   shopId = await applicationOf(shop, 'shop', await loginParameters());
   namesId = await applicationOf(names, 'names');
-}, 120_000);
+});
 
 afterAll(async () => {
   await system?.close();

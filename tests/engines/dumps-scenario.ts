@@ -75,7 +75,7 @@ try {
 
   const runToEnd = async (what: object) => {
     const run = await start(what);
-    await untilStatus(client, run.id, [7, 8, 9], 120_000);
+    await untilStatus(client, run.id, [7, 8, 9]);
     return run;
   };
 
@@ -149,11 +149,7 @@ try {
   const isKept = (sha256: string) =>
     readdirSync(blob, { recursive: true }).some((name) => String(name).endsWith(sha256));
   const keptAtFirst = isKept(wholeDumps[0]?.sha256 ?? '');
-  const isSwept = await until(
-    'the content of deleted runs to go',
-    async () => !isKept(wholeDumps[0]?.sha256 ?? ''),
-    90_000,
-  );
+  const isSwept = await until('the content of deleted runs to go', async () => !isKept(wholeDumps[0]?.sha256 ?? ''));
 
   const answer = {
     farId: far.id,

@@ -1,17 +1,13 @@
-import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import type { RunDump } from '@rushhour/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Cable, createCable } from './namespaces.ts';
-import { requireProgram } from './programs.ts';
+import { type Cable, createCable, runScenario } from './namespaces.ts';
+import { execute, requireProgram } from './programs.ts';
 
-const run = promisify(execFile);
 const scenario = fileURLToPath(new URL('dumps-scenario.ts', import.meta.url));
-const patienceMs = 300_000;
 
 interface StoredDump extends RunDump {
   readonly file: string;
@@ -45,11 +41,8 @@ beforeAll(async () => {
   for (const program of ['tshark', 'setpriv']) requireProgram(program);
   folder = mkdtempSync(join(tmpdir(), 'rushhour-dumps-'));
   cable = createCable();
-  const { left, right } = cable;
-  const args = ['netns', 'exec', left.namespace, process.execPath, scenario, left.address, right.namespace, folder];
-  const { stdout } = await run('ip', args, { timeout: patienceMs, maxBuffer: 16 * 1024 * 1024 });
-  seen = JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as Seen;
-}, patienceMs);
+  seen = (await runScenario(cable, scenario, folder)) as Seen;
+});
 afterAll(() => {
   cable?.remove();
   rmSync(folder, { recursive: true, force: true });
@@ -80,7 +73,7 @@ const packetOf = (line: string): SeenPacket => {
 
 const readByTshark = async (file: string) => {
   const wanted = [...fields, ...others].flatMap((field) => ['-e', field]);
-  const { stdout, stderr } = await run('tshark', ['-n', '-r', file, '-T', 'fields', ...wanted], {
+  const { stdout, stderr } = await execute('tshark', ['-n', '-r', file, '-T', 'fields', ...wanted], {
     maxBuffer: 64 * 1024 * 1024,
   });
   const complaints = stderr.split('\n').filter((line) => line !== '' && !line.startsWith('Running as user'));

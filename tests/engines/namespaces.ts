@@ -1,4 +1,5 @@
-import { execFileSync } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
+import { promisify } from 'node:util';
 import type { OrderWish, Totals } from './order.ts';
 import { inside, startOrderChild } from './order-child.ts';
 import { requireProgram } from './programs.ts';
@@ -24,7 +25,7 @@ let count = 0;
 
 /** The system takes a while to say of a link that it is up, and lists no addresses before. */
 const untilUp = (side: Side): void => {
-  const deadline = Date.now() + 10_000;
+  const deadline = Date.now() + 60_000;
   while (side.run('cat', `/sys/class/net/${side.device}/operstate`).trim() !== 'up') {
     if (Date.now() > deadline) throw new Error(`the link of ${side.device} does not come up`);
   }
@@ -41,7 +42,7 @@ export const createCable = (): Cable => {
       device: `${end}0`,
       address: `10.99.0.${index + 1}`,
       run: (program, ...args) =>
-        execFileSync('ip', ['netns', 'exec', namespace, program, ...args], { encoding: 'utf8', timeout: 30_000 }),
+        execFileSync('ip', ['netns', 'exec', namespace, program, ...args], { encoding: 'utf8', timeout: 120_000 }),
     };
   });
   const [left, right] = sides as [Side, Side];
@@ -80,6 +81,13 @@ export const createCable = (): Cable => {
     throw error;
   }
   return { left, right, remove };
+};
+
+/** Runs a script in the left namespace to its end: the controller and one agent are there. Answers what it printed last. */
+export const runScenario = async ({ left, right }: Cable, script: string, ...more: string[]) => {
+  const [program = '', ...args] = [...inside(left), process.execPath, script, left.address, right.namespace, ...more];
+  const { stdout } = await promisify(execFile)(program, args, { timeout: 280_000, maxBuffer: 16 * 1024 * 1024 });
+  return JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
 };
 
 export interface OrderProcess {

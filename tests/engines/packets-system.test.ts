@@ -1,10 +1,7 @@
-import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Cable, createCable } from './namespaces.ts';
+import { type Cable, createCable, runScenario } from './namespaces.ts';
 
-const run = promisify(execFile);
 const scenario = fileURLToPath(new URL('packets-scenario.ts', import.meta.url));
 
 let cable: Cable;
@@ -14,10 +11,7 @@ beforeAll(() => {
 afterAll(() => cable?.remove());
 
 it('tasks of streams, echoes and trials run between two agents, and both sides agree', async () => {
-  const { left, right } = cable;
-  const args = ['netns', 'exec', left.namespace, process.execPath, scenario, left.address, right.namespace];
-  const { stdout } = await run('ip', args, { timeout: 230_000, maxBuffer: 16 * 1024 * 1024 });
-  const { stream, icmp, rfc2544, routes } = JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
+  const { stream, icmp, rfc2544, routes } = await runScenario(cable, scenario);
   expect(stream.sent).toBeGreaterThan(5000);
   expect(stream).toMatchObject({ status: 7, received: stream.sent, lost: 0 });
   expect(icmp.sent).toBeGreaterThan(250);
@@ -40,4 +34,4 @@ it('tasks of streams, echoes and trials run between two agents, and both sides a
   // An agent that was killed cannot give back what it claimed; its successor does.
   expect(routes.before).toContain('10.99.0.77');
   expect(routes).toMatchObject({ left: routes.before, after: '' });
-}, 240_000);
+});

@@ -1,10 +1,7 @@
-import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Cable, createCable } from './namespaces.ts';
+import { type Cable, createCable, runScenario } from './namespaces.ts';
 
-const run = promisify(execFile);
 const scenario = fileURLToPath(new URL('pcap-replay-scenario.ts', import.meta.url));
 
 let cable: Cable;
@@ -14,10 +11,7 @@ beforeAll(() => {
 afterAll(() => cable?.remove());
 
 it('captures that were uploaded are played between two agents, and both sides agree on every packet', async () => {
-  const { left, right } = cable;
-  const args = ['netns', 'exec', left.namespace, process.execPath, scenario, left.address, right.namespace];
-  const { stdout } = await run('ip', args, { timeout: 110_000 });
-  const { original, fast, sessions, empty } = JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
+  const { original, fast, sessions, empty } = await runScenario(cable, scenario);
   const played = (loops: number) => ({
     client: { sent: 12 * loops, received: 8 * loops, lost: 0, failed: 0, loops },
     server: { sent: 8 * loops, received: 12 * loops, lost: 0, failed: 0, loops: 0 },

@@ -15,7 +15,7 @@ export const requireProgram = (name: string): void => {
 };
 
 export const waitForPort = async (port: number, host = '127.0.0.1'): Promise<void> => {
-  for (let attempt = 0; attempt < 100; attempt++) {
+  for (let attempt = 0; attempt < 1200; attempt++) {
     const socket = connect({ port, host });
     const isOpen = await once(socket, 'connect').then(
       () => true,

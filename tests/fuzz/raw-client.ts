@@ -12,7 +12,7 @@ interface Waiting {
   isHead: boolean;
 }
 
-const timeoutMs = 10_000;
+const timeoutMs = 60_000;
 
 /** Speaks HTTP/1.1 by hand over one kept connection, so that a request may be any bytes at all. */
 export const createRawClient = (host: string, port: number) => {

@@ -50,7 +50,7 @@ export const createLab = async (): Promise<Lab> => {
   const folder = mkdtempSync(join(tmpdir(), 'rushhour-lab-'));
   const stops: (() => Promise<void>)[] = [];
   const inDevice: Lab['inDevice'] = (program, ...args) =>
-    execFileSync('ip', ['netns', 'exec', device, program, ...args], { encoding: 'utf8', timeout: 30_000 });
+    execFileSync('ip', ['netns', 'exec', device, program, ...args], { encoding: 'utf8', timeout: 120_000 });
   const remove = () => {
     for (const namespace of [client, device, server]) {
       try {
@@ -164,7 +164,7 @@ export const attack = async (
   const { data: id } = again === undefined ? await client.tasks.create({ body: task as never }) : { data: again };
   const { data: started } = await client.tasks.start({ params: { id }, body: { thresholds, ...start } as never });
   await during?.();
-  await untilStatus(client, id, [7, 8, 9], 90_000);
+  await untilStatus(client, id, [7, 8, 9]);
   const { data: result } = await client.tasks.run({ params: { id, runId: started.runId }, query: { full: true } });
   const report = await reportOf(lab, id, result.id, 'json');
   const { security } = JSON.parse(report) as { security: SecurityReport };

@@ -9,7 +9,7 @@ let agents: AgentProcess[];
 beforeAll(async () => {
   system = await startSystem();
   agents = [await system.addAgent('outside'), await system.addAgent('inside')];
-}, 120_000);
+});
 afterAll(() => system?.close());
 
 const pidOf = ({ process: { pid } }: AgentProcess) => pid as number;

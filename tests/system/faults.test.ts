@@ -62,7 +62,7 @@ afterEach(async () => {
 
 describe('a run with faults', () => {
   it('fails when its only client is killed, and names the agent', async () => {
-    const run = await runningTask(30);
+    const run = await runningTask(300);
     await near.kill('SIGKILL');
     const end = await untilStatus(system.client, run.id, [7, 8, 9]);
     expect(end).toMatchObject({ status: 9, stopReason: 'agentLost' });
@@ -70,7 +70,7 @@ describe('a run with faults', () => {
   });
 
   it('fails when its only server is killed', async () => {
-    const run = await runningTask(30);
+    const run = await runningTask(300);
     await far.kill('SIGKILL');
     const end = await untilStatus(system.client, run.id, [7, 8, 9]);
     expect(end).toMatchObject({ status: 9, stopReason: 'agentLost' });
@@ -123,7 +123,7 @@ describe('a run with faults', () => {
   });
 
   it('follows the policy when an agent is silent for longer, and the agent is usable afterwards', async () => {
-    const run = await runningTask(40);
+    const run = await runningTask(300);
     near.process.kill('SIGSTOP');
     const end = await untilStatus(system.client, run.id, [7, 8, 9]);
     near.process.kill('SIGCONT');
@@ -152,7 +152,7 @@ describe('a run with faults', () => {
   });
 
   it('is stopped by deleting its task, and only with force', async () => {
-    const run = await runningTask(30);
+    const run = await runningTask(300);
     const gentle = await system.client.tasks.removeMany({ body: { array: [run.id] } }).catch((error) => error);
     expect(JSON.stringify(gentle.data ?? gentle)).toContain('TASK_ACTIVE');
     await system.client.tasks.removeMany({ body: { array: [run.id], force: true } });

@@ -9,6 +9,8 @@ import { freePort } from '../process/free-port.ts';
 import { type Spawned, spawnController } from '../process/spawn-controller.ts';
 
 const agentProgram = fileURLToPath(new URL('../../packages/agent/src/main.ts', import.meta.url));
+/** Only what hangs takes longer, however busy the machine is. */
+const patienceMs = 180_000;
 const admin = { email: 'admin@example.test', password: 'quiet-Harbour-27-lamps' };
 
 export interface AgentProcess {
@@ -47,12 +49,8 @@ export interface System {
 }
 
 /** Polls until `check` gives something, or fails with the last thing seen. */
-export const until = async <T>(
-  what: string,
-  check: () => Promise<T | undefined | false>,
-  timeoutMs = 30_000,
-): Promise<T> => {
-  const deadline = Date.now() + timeoutMs;
+export const until = async <T>(what: string, check: () => Promise<T | undefined | false>): Promise<T> => {
+  const deadline = Date.now() + patienceMs;
   let problem: unknown;
   for (;;) {
     try {
@@ -61,7 +59,7 @@ export const until = async <T>(
     } catch (error) {
       problem = error;
     }
-    if (Date.now() > deadline) throw new Error(`waited ${timeoutMs} ms in vain for ${what}`, { cause: problem });
+    if (Date.now() > deadline) throw new Error(`waited ${patienceMs} ms in vain for ${what}`, { cause: problem });
     await sleep(100);
   }
 };
@@ -129,7 +127,9 @@ const startAgent = ({ name, url, token, place, port }: AgentStart): AgentProcess
   const [program = '', ...rest] = [...wrapped, ...(place.through ?? []), process.execPath, ...args];
   let output = '';
   const begin = () => {
-    const child = spawn(program, rest, { env: { PATH: process.env['PATH'] ?? '' } });
+    // Most of a start is spent on compiling: what was compiled is shared by the agents of all tests.
+    const cache = join(tmpdir(), 'rushhour-agent-compile-cache');
+    const child = spawn(program, rest, { env: { PATH: process.env['PATH'] ?? '', NODE_COMPILE_CACHE: cache } });
     child.stdout.on('data', (chunk) => (output += chunk));
     child.stderr.on('data', (chunk) => (output += chunk));
     return child;
@@ -174,21 +174,17 @@ export const httpTask = (client: AgentProcess, server: AgentProcess, values: obj
 });
 
 /** Waits until the task is in one of the statuses. */
-export const untilStatus = (client: Client, id: number, statuses: readonly number[], timeoutMs = 60_000) =>
-  until(
-    `task ${id} to have status ${statuses.join(' or ')}`,
-    async () => {
-      const { data } = await client.tasks.status({ params: { id } });
-      return statuses.includes(data.status) ? data : undefined;
-    },
-    timeoutMs,
-  );
+export const untilStatus = (client: Client, id: number, statuses: readonly number[]) =>
+  until(`task ${id} to have status ${statuses.join(' or ')}`, async () => {
+    const { data } = await client.tasks.status({ params: { id } });
+    return statuses.includes(data.status) ? data : undefined;
+  });
 
 /** Creates, starts and waits for the end. */
-export const runToEnd = async (client: Client, task: object, timeoutMs = 90_000) => {
+export const runToEnd = async (client: Client, task: object) => {
   const { data: id } = await client.tasks.create({ body: task as never });
   const { data } = await client.tasks.start({ params: { id } });
-  await untilStatus(client, id, [7, 8, 9], timeoutMs);
+  await untilStatus(client, id, [7, 8, 9]);
   const { data: result } = await client.tasks.run({ params: { id, runId: data.runId }, query: { full: true } });
   return { id, result };
 };

@@ -38,7 +38,7 @@ describe('an agent without its controller', () => {
     const { uuid, agent } = joined;
     await begin(joined);
     await server.vanish();
-    await expect.poll(() => resultsOf(joined), { timeout: 15_000, interval: 100 }).toEqual(['7-2.json']);
+    await expect.poll(() => resultsOf(joined), { interval: 100 }).toEqual(['7-2.json']);
     expect(agent.output).toContain('no contact with the controller');
     agent.kill('SIGKILL');
     await agent.exited;
@@ -56,7 +56,7 @@ describe('an agent without its controller', () => {
     expect(seqs).toEqual(withoutGap(outcome?.lastSeq ?? 0));
     expect(seqs.length).toBeGreaterThan(1);
     server.send(uuid, { type: 'forget', ...of });
-    await expect.poll(() => resultsOf(joined), { timeout: 5000 }).toEqual([]);
+    await expect.poll(() => resultsOf(joined)).toEqual([]);
   });
 
   it('goes on without a disk that can be written to, and says so', async () => {
@@ -69,7 +69,7 @@ describe('an agent without its controller', () => {
     await symlink('/dev/full', join(agent.dataDir, 'logs', 'agent.log'));
     await begin(joined);
     await server.vanish();
-    await expect.poll(() => agent.output, { timeout: 15_000 }).toContain('results are kept in memory only: ENOSPC');
+    await expect.poll(() => agent.output).toContain('results are kept in memory only: ENOSPC');
     await server.listen();
     const event = await server.until({ type: 'event', uuid, fits: ({ kind }) => kind === 'resultsNotOnDisk' });
     expect(event).toMatchObject({ ...of, severity: 'warning' });
@@ -93,6 +93,6 @@ describe('an agent without its controller', () => {
     const child = Number(/in process (\d+)/.exec(harsh.agent.output)?.[1]);
     expect(isAlive(child)).toBe(true);
     harsh.agent.kill('SIGKILL');
-    await expect.poll(() => isAlive(child), { timeout: 8000 }).toBe(false);
+    await expect.poll(() => isAlive(child)).toBe(false);
   });
 });

@@ -50,7 +50,7 @@ const runningOn = async ({ uuid }: Joined, seconds: number) => {
 const ofRun = (runId: number) => (message: { runId: number }) => message.runId === runId;
 
 describe('runs on agents', () => {
-  it('makes traffic between two agents from a common start to the planned end', async () => {
+  it('makes traffic between two agents from a common start to the planned end', { retry: 2 }, async () => {
     const of = newRun();
     const port = basePort;
     server.send(right.uuid, { type: 'prepare', ...of, orders: [serverOrder(of, port)], files: [] });

@@ -23,7 +23,7 @@ beforeAll(async () => {
   traffic = join(folder, 'traffic.pcap');
   const program = join(import.meta.dirname, 'testing', 'make-traffic.ts');
   await runTool('unshare', ['-n', process.execPath, program, folder]);
-}, 30_000);
+});
 
 afterAll(() => rm(folder, { recursive: true, force: true }));
 

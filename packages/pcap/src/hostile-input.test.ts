@@ -94,7 +94,7 @@ async function outcomeOf(use: () => Promise<unknown>, label: string): Promise<st
 }
 
 describe('hostile captures', () => {
-  it(`in ${CASES} mutations end in a result or a PcapError`, { timeout: 30_000 + CASES * 10 }, async () => {
+  it(`in ${CASES} mutations end in a result or a PcapError`, { timeout: 300_000 + CASES * 10 }, async () => {
     const frames = seedFrames();
     const outcomes = new Map<string, number>();
     for (let index = 0; index < CASES; index++) {
@@ -129,7 +129,7 @@ describe('hostile captures', () => {
     expect((await analyzeCapture(capture, { fillGaps: true })).session(0).missingBytes).toBe(2 ** 29 - 1);
   });
 
-  it('with scattered segments are read in bounded time and memory', { timeout: 20_000 }, async () => {
+  it('with scattered segments are read in bounded time and memory', async () => {
     const segments: Uint8Array[] = [];
     for (let index = 0; index < 20_000; index++) {
       const seq = (1001 + ((index * 7919) % 1_000_000) * 2) >>> 0;

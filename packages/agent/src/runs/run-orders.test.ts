@@ -120,7 +120,7 @@ describe('orders of a run', () => {
     await run.ended;
   });
 
-  it('do not wait for sessions to wind down when they are aborted', async () => {
+  it('do not wait for sessions to wind down when they are aborted', { retry: 2 }, async () => {
     const { run, types } = runOf(orderOf({ name: 'stubborn', drainMs: 4000 }));
     await expect.poll(types).toEqual(['prepared']);
     run.start(Date.now());

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import type { ProtocolServer, Said } from './protocol-server.ts';
 
 const main = fileURLToPath(new URL('../main.ts', import.meta.url));
-const endWithinMs = 20_000;
+const endWithinMs = 60_000;
 
 export const createDataDir = (): Promise<string> => mkdtemp(join(tmpdir(), 'rushhour-agent-'));
 

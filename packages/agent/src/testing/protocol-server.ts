@@ -18,6 +18,7 @@ import type { TSchema } from 'typebox';
 import * as value from 'typebox/value';
 import { type WebSocket, WebSocketServer } from 'ws';
 
+const patienceMs = 60_000;
 const { Check } = value as unknown as { Check(schema: TSchema, value: unknown): boolean };
 
 export type Said<Type extends ToController['type'] = ToController['type']> = Extract<ToController, { type: Type }>;
@@ -130,8 +131,8 @@ export class ProtocolServer {
     );
   }
 
-  async until<Type extends ToController['type']>(wish: Wish<Type>, timeoutMs = 20_000): Promise<Said<Type>> {
-    const deadline = performance.now() + timeoutMs;
+  async until<Type extends ToController['type']>(wish: Wish<Type>): Promise<Said<Type>> {
+    const deadline = performance.now() + patienceMs;
     for (;;) {
       const found = this.heard.slice(wish.after ?? 0).find(({ uuid, message }) => {
         const isRight = message.type === wish.type && (wish.uuid === undefined || wish.uuid === uuid);
@@ -139,7 +140,7 @@ export class ProtocolServer {
       });
       if (found !== undefined) return found.message as Said<Type>;
       const leftMs = deadline - performance.now();
-      if (leftMs <= 0) throw new Error(`no ${wish.type} within ${timeoutMs} ms; heard ${this.#lastHeard()}`);
+      if (leftMs <= 0) throw new Error(`no ${wish.type} within ${patienceMs} ms; heard ${this.#lastHeard()}`);
       await this.#somethingNew(leftMs);
     }
   }

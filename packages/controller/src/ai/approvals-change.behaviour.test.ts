@@ -82,7 +82,7 @@ it('finds every changed value of what a task does', async () => {
     );
   }
   expect(await lab.runsOf(id)).toBe(0);
-}, 120_000);
+});
 
 describe('finds', () => {
   it.each<[string, (bench: Bench) => Promise<unknown>, RegExp]>([

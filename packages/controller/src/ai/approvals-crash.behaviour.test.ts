@@ -79,4 +79,4 @@ const afterCrash = async (killAt: string) => {
 
 it('a process killed anywhere in a confirmation leaves a token used if and only if the run exists', async () => {
   await Promise.all(confirmSteps.map(afterCrash));
-}, 120_000);
+});

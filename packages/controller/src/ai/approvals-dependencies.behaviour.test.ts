@@ -205,7 +205,7 @@ describe('between approval and confirmation', () => {
       await expectFound(write(mutated(own, pointer, undefined)), place, write(own), pointer);
     }
     await put(tasks, rich.id, pick({ ...planes, configuration }, taskMembers));
-  }, 120_000);
+  });
 
   it('members of records that lie elsewhere are all known', async () => {
     const reached = async (kind: Kind) => new Set((await leavesIn(kind, () => true)).map(({ member }) => member));
@@ -248,7 +248,7 @@ describe('between approval and confirmation', () => {
         }
       }
     }
-  }, 60_000);
+  });
 
   it.each<[string, () => Promise<[act: () => Promise<unknown>, undo: () => Promise<unknown>]>, RegExp]>([
     [

@@ -44,7 +44,7 @@ beforeAll(async () => {
   lab = await startGatewayLab({ secretKey });
   const { databaseUrl } = lab.controller.config;
   urls = [lab.controller.url, ...(databaseUrl ? [await startSecond(databaseUrl)] : [])];
-}, 120_000);
+});
 afterAll(async () => {
   second?.kill('SIGKILL');
   await lab.close();
@@ -84,4 +84,4 @@ it('starts every task once, however many confirm its token at the same time', as
     ...{ limit: 10 * tokens, offset: 0, key: 'id', order: 'asc', filters: {} },
   } as never);
   expect(rows.map(({ taskID }) => taskID).sort((a, b) => a - b)).toEqual([...started].sort((a, b) => a - b));
-}, 180_000);
+});

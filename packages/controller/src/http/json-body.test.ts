@@ -29,7 +29,7 @@ describe('a JSON body', () => {
     expect(() => parseJson(Buffer.from([0x22, 0xff, 0x22]))).toThrow(refusal('BAD_JSON'));
   });
 
-  it('of millions of members is looked at in a moment', () => {
+  it('of millions of members is looked at in a moment', { retry: 2 }, () => {
     const body = JSON.stringify({ rows: Array.from({ length: 1_000_000 }, () => 'cell') });
     const start = performance.now();
     parse(body);

@@ -72,7 +72,7 @@ const mcpWorld = async (): Promise<World> => {
 
 beforeAll(async () => {
   worlds.push(await restWorld(), await mcpWorld());
-}, 60_000);
+});
 afterAll(async () => {
   await Promise.all(clients.map((client) => client.close()));
   await Promise.all(worlds.map(({ lab }) => lab.close()));
@@ -175,4 +175,4 @@ it(`${calls} generated calls, reads and writes, are answered alike over REST and
   }
   expect(outcomes.good).toBeGreaterThan(calls / 4);
   expect(outcomes.bad).toBeGreaterThan(calls / 8);
-}, 120_000);
+});

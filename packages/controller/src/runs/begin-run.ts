@@ -1,7 +1,7 @@
 import { setRunAgents } from '../store/run-agents.ts';
 import { type RunAttempts, setRunAttempts } from '../store/run-attempts.ts';
 import { appendEvent } from '../store/run-events.ts';
-import type { AgentForRun } from '../store/run-queue.ts';
+import { type AgentForRun, agentsForRuns } from '../store/run-queue.ts';
 import type { RunOrder } from '../store/runs.ts';
 import type { SettingsStore } from '../store/settings.ts';
 import { prepareDeadline } from './deadlines.ts';
@@ -35,20 +35,27 @@ interface Deps {
   settings: Pick<SettingsStore, 'current'>;
 }
 
-/** Takes a run out of the queue: its agents are its own from now on, and are told to prepare once this is on disk. */
+/** What the run waits for is no longer as it was when the queue was looked at. */
+export class AgentsTaken extends Error {}
+
+/**
+ * Takes a run out of the queue: its agents are its own from now on, and are told to prepare once this is on disk.
+ * `areFree` judges the agents as they are then.
+ */
 export const createBeginning =
   ({ ledger, settings }: Deps) =>
-  (runId: number, plan: RunPlan, agents: ReadonlyMap<number, AgentForRun>) => {
+  (runId: number, plan: RunPlan, areFree: (agents: ReadonlyMap<number, AgentForRun>) => boolean) => {
     const fileBytes = plan.agents.flatMap(({ files }) => files).reduce((sum, { size }) => sum + size, 0);
-    const rows = plan.agents.map(({ agentId, role, orders }) => ({
-      agentID: agentId,
-      name: agents.get(agentId)?.name ?? '',
-      role,
-      state: 'preparing',
-      bootId: agents.get(agentId)?.bootId ?? '',
-      orders: orders.map(orderOf),
-      error: '',
-    }));
+    const rowsOf = (agents: ReadonlyMap<number, AgentForRun>) =>
+      plan.agents.map(({ agentId, role, orders }) => ({
+        agentID: agentId,
+        name: agents.get(agentId)?.name ?? '',
+        role,
+        state: 'preparing',
+        bootId: agents.get(agentId)?.bootId ?? '',
+        orders: orders.map(orderOf),
+        error: '',
+      }));
     const patch = {
       deadlineAt: prepareDeadline(settings.current().tasks, Date.now(), fileBytes),
       plannedSec: plan.plannedSec === null ? null : Math.ceil(plan.plannedSec),
@@ -56,7 +63,12 @@ export const createBeginning =
       validity: { valid: true, reasons: [...plan.notes] },
     };
     return ledger.move(runId, { trigger: 'begin', source: 'controller', patch }, async (tx) => {
-      await setRunAgents(tx, runId, rows);
+      const agents = await agentsForRuns(
+        tx,
+        plan.agents.map(({ agentId }) => agentId),
+      );
+      if (!areFree(agents)) throw new AgentsTaken();
+      await setRunAgents(tx, runId, rowsOf(agents));
       await setRunAttempts(tx, runId, plan.attempts.map(storedAttempts(plan)));
       for (const message of plan.notes) await appendEvent(tx, runId, { type: 'note', source: 'controller', message });
     });

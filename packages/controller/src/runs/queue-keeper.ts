@@ -1,10 +1,10 @@
 import type { AgentGateway } from '../agents/gateway.ts';
 import { StorageUnavailable } from '../store/database.ts';
 import type { Store } from '../store/index.ts';
-import { agentsForRuns } from '../store/run-queue.ts';
+import { type AgentForRun, agentsForRuns } from '../store/run-queue.ts';
 import { type ActiveRun, activeRuns, runs } from '../store/runs.ts';
 import type { SettingsStore } from '../store/settings.ts';
-import type { BeginRun } from './begin-run.ts';
+import { AgentsTaken, type BeginRun } from './begin-run.ts';
 import type { Ending } from './end-run.ts';
 import type { RunPlan } from './plan/agent-plan.ts';
 import { errorsOf, type Planner } from './planner.ts';
@@ -66,16 +66,26 @@ export const createQueueKeeper = ({ store, gateway, settings, planner, begin, en
     return waiting;
   };
 
-  const carryOut = async (move: QueueMove) => {
+  const isOnline = (agentId: number) => gateway.isOnline(agentId);
+
+  const carryOut = async (move: QueueMove, waiting: readonly WaitingRun[]) => {
     if (move.kind === 'fail') {
       const view = await readView(store.read, move.runId);
       if (view) await ending.fail(view, move.reason, move.error);
       return;
     }
     const plan = await planFor(move.runId, Date.now() - freshMs);
-    if (plan === undefined) return;
-    const ids = plan.agents.map(({ agentId }) => agentId);
-    await begin(move.runId, plan, await agentsForRuns(store.read, ids));
+    const run = waiting.find(({ id }) => id === move.runId);
+    if (plan === undefined || run === undefined) return;
+    const alone = [{ ...run, agentIds: plan.agents.map(({ agentId }) => agentId) }];
+    const areFree = (agents: ReadonlyMap<number, AgentForRun>) => {
+      const [only] = movesOf(alone, { now: new Date().toISOString(), agents, isOnline, freeSlots: 1 });
+      return only?.kind === 'begin';
+    };
+    await begin(move.runId, plan, areFree).catch((error) => {
+      // It goes on waiting.
+      if (!(error instanceof AgentsTaken)) throw error;
+    });
   };
 
   return {
@@ -87,11 +97,11 @@ export const createQueueKeeper = ({ store, gateway, settings, planner, begin, en
       const moves = movesOf(waiting, {
         now,
         agents: await agentsForRuns(store.read, [...new Set(waiting.flatMap(({ agentIds }) => agentIds))]),
-        isOnline: (agentId) => gateway.isOnline(agentId),
+        isOnline,
         freeSlots:
           settings.current().tasks.maxConcurrent - active.filter(({ status }) => status > runStatus.queued).length,
       });
-      for (const move of moves) await post(move.runId, () => carryOut(move));
+      for (const move of moves) await post(move.runId, () => carryOut(move, waiting));
     },
     /** The plan a run under way was begun with. */
     planOf: (runId: number) => plans.get(runId)?.plan,

@@ -1,4 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { agents } from '../store/agents.ts';
+import { lockRun } from '../store/runs.ts';
 import type { Script } from './testing/scripted-agent.ts';
 import { createWorld, eventually, type World } from './testing/world.ts';
 
@@ -73,6 +75,23 @@ describe('a run waits', () => {
     const runId = await world.start(await world.addTask({ sources: [id] }));
     await world.changeAgent(id, { reservedBy: 9, reservedUntil: new Date(Date.now() + 60_000).toISOString() });
     world.net.connect(id);
+    await settled();
+    expect(await statusOf(runId)).toBe(1);
+    await world.changeAgent(id, { reservedBy: null, reservedUntil: null });
+    expect(await world.end(runId)).toMatchObject({ status: 7 });
+  });
+
+  it('for an agent that somebody reserves in the moment in which it was about to begin', async () => {
+    const id = await world.addAgent();
+    world.net.disconnect(id);
+    const runId = await world.start(await world.addTask({ sources: [id] }));
+    await world.change(async (tx) => {
+      await lockRun(tx, runId);
+      await agents.update(tx, id, { reservedBy: 9, reservedUntil: new Date(Date.now() + 60_000).toISOString() });
+      world.net.connect(id);
+      // The queue sees the agent as it was before, and then has to wait for the run.
+      await settled();
+    });
     await settled();
     expect(await statusOf(runId)).toBe(1);
     await world.changeAgent(id, { reservedBy: null, reservedUntil: null });

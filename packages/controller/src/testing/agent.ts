@@ -154,7 +154,7 @@ export const connectTestAgent = async (options: TestAgentOptions) => {
   /** The first message, past ones included, that fits. */
   const next = async <T extends ToAgent>(
     fits: (message: ToAgent) => message is T,
-    { timeoutMs = 5000, from = 0 } = {},
+    { timeoutMs = 60_000, from = 0 } = {},
   ): Promise<T> => {
     const deadline = Date.now() + timeoutMs;
     for (;;) {

@@ -27,7 +27,7 @@ const RECORD = ['-i', 'lo', '-U', '--immediate-mode', '-s', '66000', '-B', '6553
 
 function startRecording(): ChildProcess {
   const file = join(folder, 'traffic.pcap');
-  return spawn('tcpdump', [...RECORD, file], { stdio: ['ignore', 'ignore', 'pipe'], timeout: 20_000 });
+  return spawn('tcpdump', [...RECORD, file], { stdio: ['ignore', 'ignore', 'pipe'], timeout: 100_000 });
 }
 
 /** Ends the recording and refuses one with holes in it. */
@@ -45,7 +45,7 @@ async function talkHttp(server: Server, address: string, scheme: string): Promis
   const port = (server.address() as { port: number }).port;
   const host = address.includes(':') ? `[${address}]` : address;
   const base = `${scheme}://www.traffic.test:${port}`;
-  const common = ['-sk', '--max-time', '5', '--connect-to', `::${host}:${port}`];
+  const common = ['-sk', '--max-time', '60', '--connect-to', `::${host}:${port}`];
   await runTool('curl', [...common, `${base}/`]);
   await runTool('curl', [...common, `${base}/long`, `${base}/short`]);
   await runTool('curl', [...common, '--data-binary', '@-', `${base}/post`], 'b'.repeat(200_000));

@@ -7,7 +7,7 @@ export function runTool(
   input = '',
 ): Promise<{ stdout: string; stderr: string }> {
   return new Promise((resolve, reject) => {
-    const options = { timeout: 20_000, maxBuffer: 256 * 1024 * 1024 };
+    const options = { timeout: 120_000, maxBuffer: 256 * 1024 * 1024 };
     const child = execFile(program, args, options, (error, stdout, stderr) => {
       if (error === null) resolve({ stdout, stderr });
       else reject(new Error(failureText(program, error, stderr), { cause: error }));

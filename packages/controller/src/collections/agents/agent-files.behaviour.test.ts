@@ -42,7 +42,7 @@ const fetchOnAsk = (agent: TestAgent) =>
     if (question.kind !== 'fetchFile') return undefined;
     const { sha256, size } = question;
     agent.send({ type: 'needFile', sha256, offset: 0 });
-    await expect.poll(() => received(agent, sha256).length, { timeout: 10_000 }).toBe(size);
+    await expect.poll(() => received(agent, sha256).length).toBe(size);
     return { bytes: size };
   });
 const statesOf = async (id: number) => (await administrator.client.files.syncState({ params: { id }, query: {} })).data;
@@ -105,7 +105,7 @@ describe('pushing files to agents', () => {
     fetchOnAsk(agent);
     const { data } = await administrator.client.files.sync({ body: { array: [file.id], agents: [agent.agentId] } });
     expect(data).toMatchObject({ pairs: 1, bytes: 700_000 });
-    await expect.poll(() => stateOn(file.id, agent.agentId), { timeout: 10_000 }).toBe('synced');
+    await expect.poll(() => stateOn(file.id, agent.agentId)).toBe('synced');
     expect(received(agent, file.sha256).equals(file.bytes)).toBe(true);
     expect(await stateOn(file.id, other.agentId)).toBe('absent');
     const one = await administrator.client.files.syncState({
@@ -124,7 +124,7 @@ describe('pushing files to agents', () => {
     const next = await connectTestAgent({ url: controller.url, identity: agent.identity });
     open.push(next);
     fetchOnAsk(next);
-    await expect.poll(() => stateOn(file.id, agent.agentId), { timeout: 10_000 }).toBe('synced');
+    await expect.poll(() => stateOn(file.id, agent.agentId)).toBe('synced');
   });
 
   it('says why an agent would not have it', async () => {

@@ -51,7 +51,7 @@ describe('the list of agents', () => {
     expect(data.find(({ name }) => name === 'north')).toMatchObject({ activeTaskIDs: [taskID], status: 2 });
     await endRun(controller.store, runID);
     await api().release({ body: { array: [south.agentId] } });
-    await expect.poll(() => namesOf({ free: true }), { timeout: 4000 }).toEqual(['east', 'north', 'south']);
+    await expect.poll(() => namesOf({ free: true })).toEqual(['east', 'north', 'south']);
   });
 
   it('has no interfaces and no secrets; the light list has five members', async () => {

@@ -140,7 +140,7 @@ describe('the agent channel', () => {
     const socket = new WebSocket(`${controller.url.replace('http', 'ws')}/agent`);
     const code = await new Promise<number>((resolve) => socket.once('close', resolve));
     expect(code).toBe(1008);
-  }, 15_000);
+  });
 });
 
 describe('a connection', () => {

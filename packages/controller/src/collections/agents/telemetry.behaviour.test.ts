@@ -33,10 +33,10 @@ describe('the health of an agent', () => {
     agent.send({ type: 'heartbeat', sentAt: Date.now(), clockOffsetMs: 0, roundTripMs: 1, health: reading(0.25) });
     await expect.poll(() => metrics({})).toMatchObject({ latest: { load1: 0.25, cpuPct: [2.5, 0] }, series: [] });
     const stored = async () => (await latestHealth(controller.store.read, id))?.health.load1;
-    await expect.poll(stored, { timeout: 14_000, interval: 500 }).toBe(0.25);
+    await expect.poll(stored, { interval: 500 }).toBe(0.25);
     expect((await metrics({})).series).toEqual([]);
     expect((await metrics({ step: 3600 })).series).toHaveLength(1);
-  }, 20_000);
+  });
 
   it('is averaged over steps; drops are added up', async () => {
     const start = Math.floor((Date.now() - 3_600_000) / 60_000) * 60_000;
@@ -97,7 +97,7 @@ describe('the log of an agent', () => {
         line(now, 'error', 'gone'),
       ],
     });
-    await expect.poll(() => logs({}), { timeout: 4000 }).toHaveLength(3);
+    await expect.poll(() => logs({})).toHaveLength(3);
     expect((await logs({})).map(({ message }) => message)).toEqual(['gone', 'slow peer', 'Socket opened']);
     expect((await logs({ level: 'warn' })).map(({ level }) => level)).toEqual(['error', 'warn']);
     expect(await logs({ search: 'sOCKET' })).toMatchObject([{ level: 'debug', source: 'engine' }]);
@@ -110,7 +110,7 @@ describe('the log of an agent', () => {
     const lines = Array.from({ length: 1500 }, (_, i) => ({ ts: i, level: 'info', source: 'flood', message: `${i}` }));
     agent.send({ type: 'logs', lines });
     await expect
-      .poll(() => logs({ search: 'dropped' }), { timeout: 4000 })
+      .poll(() => logs({ search: 'dropped' }))
       .toMatchObject([{ source: 'controller', message: '500 lines were dropped: too many at once' }]);
   });
 

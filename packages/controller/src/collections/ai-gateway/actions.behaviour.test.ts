@@ -70,7 +70,7 @@ it('restarts what is idle at once, and what runs once its run has ended', async 
   const { data } = await act('restart', [id]);
   expect(data.approval).toMatchObject({ risk: 'R2', state: 'pending' });
   expect((await confirm(data.approvalToken)).status).toBe(200);
-  await expect.poll(() => lab.runsOf(id), { timeout: 10_000 }).toBe(2);
+  await expect.poll(() => lab.runsOf(id)).toBe(2);
   expect(await statusOf(id)).toBe(1);
   await act('stop', [id]);
 });
@@ -169,8 +169,8 @@ it('ends what a key waits for when the key is disabled, and when the gateway is 
         const { data: list } = await lab.administrator.client.aiAdmin.activity({ query: { kind: 'approval' } });
         return list.find((one) => one['id'] === other.approval.id)?.['state'];
       },
-      { timeout: 20_000, interval: 500 },
+      { interval: 500 },
     )
     .toBe('revoked');
   await lab.administrator.client.settings.update({ body: { ai: { enabled: true } } });
-}, 40_000);
+});

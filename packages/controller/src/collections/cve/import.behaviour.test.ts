@@ -148,7 +148,7 @@ describe('an import', () => {
       ['cve.import', 'import finished: 620 new, 0 updated, 0 skipped'],
       ['cve.import.progress', '500 templates read so far'],
     ]);
-  }, 60_000);
+  });
 });
 
 describe('an export', () => {

@@ -83,9 +83,7 @@ describe('a schedule', () => {
   it('starts its task when the time comes, once, and is then over', async () => {
     const id = await newTask('due');
     await admin.client.tasks.schedule({ body: { id, at: soon(1200) } });
-    await expect
-      .poll(async () => (await admin.client.tasks.runs({ params: { id } })).data.length, { timeout: 10_000 })
-      .toBe(1);
+    await expect.poll(async () => (await admin.client.tasks.runs({ params: { id } })).data.length).toBe(1);
     expect(await scheduleOf(id)).toMatchObject({ enabled: false, nextRunAt: null });
     const { data } = await admin.client.tasks.runs({ params: { id } });
     expect((await scheduleOf(id))?.lastRunId).toBe(data[0]?.id);
@@ -97,13 +95,10 @@ describe('a schedule', () => {
     await admin.client.tasks.start({ params: { id }, body: { at: soon(600_000) } });
     await admin.client.tasks.schedule({ body: { id, at: soon(1200) } });
     await expect
-      .poll(
-        async () => {
-          const { data } = await admin.client.notifications.list({ query: { count: 100 } });
-          return data.filter(({ kind, entity }) => kind === 'schedule.skipped' && entity?.id === id).length;
-        },
-        { timeout: 10_000 },
-      )
+      .poll(async () => {
+        const { data } = await admin.client.notifications.list({ query: { count: 100 } });
+        return data.filter(({ kind, entity }) => kind === 'schedule.skipped' && entity?.id === id).length;
+      })
       .toBe(1);
     expect((await admin.client.tasks.runs({ params: { id } })).data).toHaveLength(1);
     await admin.client.tasks.stop({ params: { id }, body: { mode: 'abort' } });

@@ -155,7 +155,7 @@ describe('validation with the agents', () => {
         issues: [],
       });
     }
-  }, 120_000);
+  });
 
   it('finds a port that is taken', async () => {
     const blocker = createServer().listen(port, '127.0.0.1');

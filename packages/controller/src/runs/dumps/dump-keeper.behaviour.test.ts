@@ -80,11 +80,11 @@ const tell = (...dumps: DumpState[]) => {
 };
 const ended = async () => (await storeRun(store, { status: 7, agents: { 1: [orderOf()] } })).runId;
 const statesOf = async (runId: number) => (await dumpsOf(store.read, runId)).map(({ state }) => state);
-const soon = <T>(holds: () => T | Promise<T>) => vi.waitFor(holds, { timeout: 50_000 });
+const soon = <T>(holds: () => T | Promise<T>) => vi.waitFor(holds, { timeout: 60_000 });
 const becomes = (runId: number, ...states: string[]) => soon(async () => expect(await statesOf(runId)).toEqual(states));
 const forgotten = () => agent.sent.filter(({ type }) => type === 'forgetDump').length;
 
-describe('dumps on their way to the controller', { timeout: 120_000 }, () => {
+describe('dumps on their way to the controller', () => {
   it('are listed while they grow, fetched when they are closed, and forgotten by the agent then', async () => {
     const runId = await ended();
     tell(stateOf(runId, { state: 'open', size: 100, sha256: '', packets: 2 }));
@@ -146,7 +146,7 @@ describe('dumps on their way to the controller', { timeout: 120_000 }, () => {
   });
 });
 
-describe('dumps whose time is up', { timeout: 120_000 }, () => {
+describe('dumps whose time is up', () => {
   it('go with their content when their run is deleted or has ended long ago, unless it is pinned', async () => {
     const long = { finishedAt: new Date(Date.now() - 31 * 86_400_000).toISOString() };
     const [deleted, old, pinned] = [await ended(), await ended(), await ended()];

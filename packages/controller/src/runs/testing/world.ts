@@ -179,18 +179,18 @@ export const createWorld = async () => {
       (await runEventsOf(store.read, runId, 'status')).map(({ data }) => Number(data['status'])),
     events: async (runId: number, type: string) => runEventsOf(store.read, runId, type),
     /** Waits until the run has the status. */
-    reach: (runId: number, status: number, withinMs = 8000) =>
+    reach: (runId: number, status: number) =>
       eventually(async () => {
         const run = await world.run(runId);
         if (run.status !== status) throw new Error(`run ${runId} is ${run.status}, not ${status}: ${run.error}`);
         return run;
-      }, withinMs),
+      }),
     end: (runId: number) =>
       eventually(async () => {
         const run = await world.run(runId);
         if (!isTerminal(run.status)) throw new Error(`run ${runId} is ${run.status}`);
         return run;
-      }, 10_000),
+      }),
     /** The controller ends and another one begins on the same store. */
     crash: () => runs.close(),
     revive: async () => {
@@ -230,8 +230,8 @@ export const createWorld = async () => {
 export type World = Awaited<ReturnType<typeof createWorld>>;
 
 /** Tries until it works. */
-export const eventually = async <T>(attempt: () => Promise<T>, withinMs = 5000): Promise<T> => {
-  const giveUpAt = Date.now() + withinMs;
+export const eventually = async <T>(attempt: () => Promise<T>): Promise<T> => {
+  const giveUpAt = Date.now() + 60_000;
   for (;;) {
     try {
       return await attempt();

@@ -42,7 +42,7 @@ const kill = async (child: ChildProcessByStdio<null, Readable, null>) => {
 const killAfterFirstLine = async (action: string, hasCome: () => Promise<boolean> = async () => true) => {
   const { child, lines } = start(action);
   const [line] = await once(lines, 'line');
-  await expect.poll(hasCome, { interval: 5, timeout: 20_000 }).toBe(true);
+  await expect.poll(hasCome, { interval: 5 }).toBe(true);
   await kill(child);
   return line as string;
 };
@@ -86,7 +86,7 @@ test('a kill while a part arrives keeps a true prefix, from which the upload goe
   expect(staged.sha256).toBe(createHash('sha256').update(Buffer.alloc(received, 7)).digest('hex'));
 });
 
-test('kills at any moment never show half a blob, and never lose a committed one', { timeout: 120_000 }, async () => {
+test('kills at any moment never show half a blob, and never lose a committed one', async () => {
   const committed = new Set<string>();
   for (let round = 0; round < 4; round++) {
     const { child, lines } = start('loop');
@@ -107,9 +107,7 @@ test('kills at any moment never show half a blob, and never lose a committed one
   expect(await temps()).toEqual([]);
 });
 
-test('a kill while content goes to S3 shows nothing there, and the sweep ends the upload that was left open', {
-  timeout: 120_000,
-}, async () => {
+test('a kill while content goes to S3 shows nothing there, and the sweep ends the upload that was left open', async () => {
   const server = await startS3TestServer();
   try {
     const openUploads = async () => {
@@ -118,7 +116,7 @@ test('a kill while content goes to S3 shows nothing there, and the sweep ends th
     };
     const { child, lines } = start('large', server.url);
     const [sha256] = await once(lines, 'line');
-    await expect.poll(openUploads, { interval: 10, timeout: 20_000 }).toBe(1);
+    await expect.poll(openUploads, { interval: 10 }).toBe(1);
     await kill(child);
     const blobs = createS3Blobs({ url: server.url, folder, hashes, graceMs: -2000 });
     expect(await blobs.exists(sha256)).toBe(false);

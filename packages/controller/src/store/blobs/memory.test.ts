@@ -8,7 +8,7 @@ import { expect, test } from 'vitest';
 
 const program = fileURLToPath(new URL('./blobs-test-child.ts', import.meta.url));
 
-test('memory stays flat while half a gibibyte is stored', { timeout: 120_000 }, async () => {
+test('memory stays flat while half a gibibyte is stored', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'rushhour-memory-'));
   try {
     const { stdout } = await promisify(execFile)(process.execPath, [program, 'memory', folder]);

@@ -133,7 +133,7 @@ describe('a target that is fragile', () => {
       ...Array(8).fill('sent'),
       ...Array(4).fill('stopped'),
     ]);
-  }, 60_000);
+  });
 
   it('that never comes back ends the run and is told of', async () => {
     const ports = { device: base + 2, server: base + 3 };
@@ -147,7 +147,7 @@ describe('a target that is fragile', () => {
       expect.stringMatching(/^finding health-lost: the target stopped after .*did not come back/),
     ]);
     expect(findings.filter(({ kind }) => kind === 'health-lost')).toMatchObject([{ attempt: null, name: '' }]);
-  }, 60_000);
+  });
 
   it('that stands everything has no findings', async () => {
     const ports = { device: base + 4, server: base + 5 };
@@ -156,5 +156,5 @@ describe('a target that is fragile', () => {
     close();
     expect([notes, findings]).toEqual([[], []]);
     expect(clients.map((seen) => seen.side === 'client' && seen.responseIsOurs)).toEqual(Array(12).fill(true));
-  }, 60_000);
+  });
 });

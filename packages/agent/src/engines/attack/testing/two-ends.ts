@@ -82,7 +82,7 @@ export const runBothEnds = async ({ attempts, targets, listen, client = {}, serv
     record: (record: AttemptRecord) => void records.push(record),
   };
   const serverConfig = { role: 'server', listen, attempts: file, ...shared, ...server };
-  const clientConfig = { role: 'client', targets, attempts: file, timeoutMs: 1000, ...shared, ...client };
+  const clientConfig = { role: 'client', targets, attempts: file, timeoutMs: 3000, ...shared, ...client };
   const answering = await waf.prepare({
     ...context,
     config: Default(AttackServerConfig, serverConfig) as AttackServerConfig,

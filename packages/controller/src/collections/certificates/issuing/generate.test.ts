@@ -130,7 +130,7 @@ describe('a generated certificate', () => {
     server.close();
   });
 
-  test('of 4096 bits leaves the event loop free while it is made', async () => {
+  test('of 4096 bits leaves the event loop free while it is made', { retry: 2 }, async () => {
     let longest = 0;
     let last = performance.now();
     const timer = setInterval(() => {
@@ -143,7 +143,7 @@ describe('a generated certificate', () => {
     }
     clearInterval(timer);
     expect(longest).toBeLessThan((performance.now() - start) / 3);
-  }, 120_000);
+  });
 });
 
 describe('a wish that cannot be met', () => {

@@ -38,10 +38,10 @@ const announce = async ({ runId }: Started, bytes: Buffer, isFetched = true) => 
   client.onQuestion(() => ({ base64: bytes.toString('base64') }));
   const sha256 = createHash('sha256').update(bytes).digest('hex');
   client.send({ type: 'dumps', dumps: [{ ...of, ...facts, interface: 'eth0', state: 'closed', sha256 }] });
-  if (isFetched) expect(await client.next('forgetDump', { from, timeoutMs: 50_000 })).toMatchObject(of);
+  if (isFetched) expect(await client.next('forgetDump', { from })).toMatchObject(of);
 };
 
-describe('packet dumps of a run', { timeout: 60_000 }, () => {
+describe('packet dumps of a run', () => {
   it('come over the channel of the agent, and are listed, downloaded and filtered; the download is audited', async () => {
     const run = await world.begin({}, { status: 7 });
     const params = { id: run.taskId, runId: run.runId };

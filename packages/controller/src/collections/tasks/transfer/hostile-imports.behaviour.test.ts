@@ -194,7 +194,7 @@ describe('an archive that is not what it says', () => {
     await untouched();
   });
 
-  it('is refused whatever is wrong with it: the whole corpus', { timeout: 180_000 }, async () => {
+  it('is refused whatever is wrong with it: the whole corpus', async () => {
     const corpus = [...hostileZips, ...hostileZipNames, ...hostileTars];
     expect(corpus.length).toBeGreaterThanOrEqual(40);
     for (const { what, bytes } of corpus) {
