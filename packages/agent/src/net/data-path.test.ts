@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { readdirSync, readlinkSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
@@ -89,6 +90,29 @@ describe.each(['io_uring', 'epoll', 'node'] as const)('connections by %s', (path
   it('are opened together without regard to those that fail', async () => {
     const routes = [to, { ...to, localAddress: unreachable }, { ...to, port: 1 }, { ...to, localAddress: '127.0.0.9' }];
     expect(await Promise.all(routes.map(tryRoute))).toEqual(['stood', 'EADDRNOTAVAIL', 'ECONNREFUSED', 'stood']);
+  });
+
+  it('lose nothing of what arrives for all of them at once', async () => {
+    const sent = randomBytes(300_000);
+    const generous = createServer((socket) => socket.on('error', () => {}).end(sent));
+    generous.listen(0, '127.0.0.1');
+    await once(generous, 'listening');
+    const { port } = generous.address() as AddressInfo;
+    const read = () =>
+      new Promise<Buffer>((resolve) => {
+        const parts: Buffer[] = [];
+        transport.connect(
+          { ...to, port },
+          {
+            onOpen() {},
+            onData: ({ bytes, start, end }) => void parts.push(Buffer.from(bytes.subarray(start, end))),
+            onClose: () => resolve(Buffer.concat(parts)),
+          },
+        );
+      });
+    const all = await Promise.all(Array.from({ length: 60 }, read));
+    expect(all.filter((got) => got.equals(sent))).toHaveLength(60);
+    await new Promise((resolve) => generous.close(resolve));
   });
 
   it('leave nothing behind when they are given up before they stand', async () => {

@@ -37,7 +37,7 @@ const tryUring = (): string | undefined => {
     const wanted = Object.values(opcode);
     const missing = wanted.filter((operation) => !supportedOperations(ring as Ring, wanted).has(operation));
     if (missing.length > 0) return `kernel ${release()} lacks operations of io_uring`;
-    new BufferRing(ring, { group: 0, count: 1, bytes: 4096 });
+    new BufferRing(ring, { group: 0, count: 1, first: 1, bytes: 4096 });
     return undefined;
   } catch (error) {
     return `no io_uring: ${refusalOf(error)}`;

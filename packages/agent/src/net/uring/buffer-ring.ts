@@ -7,6 +7,8 @@ export interface BufferSizes {
   readonly group: number;
   /** A power of two. */
   readonly count: number;
+  /** As many of them are in use at first: the fewer go round, the nearer they stay to the processor. */
+  readonly first: number;
   readonly bytes: number;
 }
 
@@ -24,6 +26,9 @@ export class BufferRing {
   readonly #tailHalf: Int16Array;
   #tail = 0;
   #published = 0;
+  /** So many are in use. */
+  #used = 0;
+  #hasGrown = false;
 
   constructor(ring: Ring, sizes: BufferSizes) {
     this.group = sizes.group;
@@ -40,7 +45,7 @@ export class BufferRing {
     argument.bytes.writeUInt16LE(sizes.group, 12);
     ring.register(registration.bufferRing, argument.addressOf(0, 40), 1);
     argument.release();
-    for (let id = 0; id < sizes.count; id++) this.giveBack(id);
+    this.#use(sizes.first);
     this.publish();
   }
 
@@ -62,9 +67,20 @@ export class BufferRing {
     this.#tail = (this.#tail + 1) & 0xffff;
   }
 
+  /** The kernel had none left: from now on it has twice as many, until it has all. Once before each `publish`. */
+  grow(): void {
+    if (!this.#hasGrown) this.#use(Math.min(this.#sizes.count, 2 * this.#used));
+    this.#hasGrown = true;
+  }
+
   publish(): void {
+    this.#hasGrown = false;
     if (this.#tail === this.#published) return;
     this.#published = this.#tail;
     Atomics.store(this.#tailHalf, 7, (this.#tail << 16) >> 16);
+  }
+
+  #use(count: number): void {
+    while (this.#used < count) this.giveBack(this.#used++);
   }
 }

@@ -124,8 +124,10 @@ export class UringConnection extends SocketConnection implements Requester {
       if (this.#isReceiving || this.isGone) return;
       if (this.isLeaving) this.leave();
       else this.#receive();
-    } else if (result === -errno.ENOBUFS) this.#receive();
-    else if (result === 0) this.peerEnded();
+    } else if (result === -errno.ENOBUFS) {
+      this.#buffers.grow();
+      this.#receive();
+    } else if (result === 0) this.peerEnded();
     else this.fail(-result);
   }
 

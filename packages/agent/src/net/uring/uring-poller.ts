@@ -28,8 +28,8 @@ export interface Requester {
 export class UringPoller implements Waiter, Flusher {
   readonly ring = new Ring();
   readonly buffers = {
-    small: new BufferRing(this.ring, { group: 0, count: 512, bytes: 4096 }),
-    large: new BufferRing(this.ring, { group: 1, count: 8, bytes: 262_144 }),
+    small: new BufferRing(this.ring, { group: 0, count: 512, first: 64, bytes: 4096 }),
+    large: new BufferRing(this.ring, { group: 1, count: 8, first: 8, bytes: 262_144 }),
   } as const;
   readonly files = new FileTable(this.ring);
   readonly #requesters: (Requester | undefined)[] = [];
