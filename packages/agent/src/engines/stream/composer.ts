@@ -181,8 +181,13 @@ export class Composer {
     const { halves, starts, ipSums, transportSums } = this.#row;
     const held = this.#held;
     const templates = this.#templates;
+    let key = held[first] as number;
+    let { ipChecksumAt, ipSum, transport } = templates[key] as FrameTemplate;
     for (let index = 0; index < count; index++) {
-      const { ipChecksumAt, ipSum, transport } = templates[held[first + index] as number] as FrameTemplate;
+      if (held[first + index] !== key) {
+        key = held[first + index] as number;
+        ({ ipChecksumAt, ipSum, transport } = templates[key] as FrameTemplate);
+      }
       const start = starts[first + index] as number;
       if (ipChecksumAt >= 0) {
         const checksum = swap16(checksumOf(ipSum + (ipSums[index] as number)));

@@ -75,6 +75,7 @@ export class ChangingField {
   readonly #list: Uint32Array;
   readonly #unit: number;
   readonly #count: number;
+  readonly #isCounting: boolean;
   #turn = 0;
 
   constructor(placeIn: PlaceIn, usual: Uint32Array, modifier?: StreamModifier) {
@@ -85,6 +86,7 @@ export class ChangingField {
     if (modifier?.mode === 'list' && this.#list.length === 0) throw new RangeError('a list of values is empty');
     this.#count = this.#list.length === 0 ? (modifier?.count ?? 1) : this.#list.length;
     this.#unit = modifier === undefined ? 0 : unitOf(modifier.field) * (modifier.mode === 'list' ? 1 : modifier.step);
+    this.#isCounting = this.#unit !== 0 && !this.#isRandom && this.#list.length === 0;
   }
 
   /** Writes what it holds in the next frames, and adds that to their sums. */
@@ -95,9 +97,14 @@ export class ChangingField {
     const usual = this.#usual;
     const isUsualOne = usual.length === 1;
     const [only] = usual as unknown as [number];
+    // Most fields count: that is done here, since it takes longer to keep the turn in its place for each frame.
+    const isCounting = this.#isCounting;
+    const [unit, turns] = [this.#unit, this.#count];
+    let turn = this.#turn;
     for (let index = 0; index < count; index++) {
       const base = isUsualOne ? only : (usual[(streams[index] as number) % usual.length] as number);
-      const value = (base + this.#addition()) | 0;
+      const value = (base + (isCounting ? turn * unit : this.#addition())) | 0;
+      turn = turn + 1 === turns ? 0 : turn + 1;
       const start = (starts[first + index] as number) + low;
       let sum = value & 0xffff;
       halves[start] = swap16(sum);
@@ -108,15 +115,16 @@ export class ChangingField {
       if (isInIpSum) ipSums[index] = (ipSums[index] as number) + sum;
       if (isInTransportSum) transportSums[index] = (transportSums[index] as number) + sum;
     }
+    if (isCounting) this.#turn = turn;
   }
 
-  /** What the modifier adds to the next frame. */
+  /** What a modifier that does not count adds to the next frame. */
   #addition(): number {
     if (this.#unit === 0) return 0;
     if (this.#isRandom) return Math.floor(Math.random() * this.#count) * this.#unit;
     const turn = this.#turn;
     this.#turn = turn + 1 === this.#count ? 0 : turn + 1;
-    return (this.#list.length === 0 ? turn : (this.#list[turn] as number)) * this.#unit;
+    return (this.#list[turn] as number) * this.#unit;
   }
 }
 

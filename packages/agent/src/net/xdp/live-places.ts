@@ -9,8 +9,13 @@ export const stampBit = { isWanted: 0x1_0000, isUdp: 0x2_0000, isOdd: 0x4_0000 }
 
 const wordValues = 4_294_967_296;
 
-// An odd number of lines: frames at even distances would crowd into a few lines of the processor's cache.
-const strideOf = (bytes: number): number => (Math.ceil((placeAt.frame + bytes) / 128) * 2 + 1) * 64;
+// Of two lines both are used. More are an odd number: where only the first and the last are written, frames at even
+// distances would crowd into a few lines of the processor's cache.
+const twoLines = 128;
+const strideOf = (bytes: number): number => {
+  const pairs = Math.ceil((placeAt.frame + bytes) / twoLines);
+  return pairs === 1 ? twoLines : pairs * twoLines + 64;
+};
 
 /** The clock of programs in the kernel, in nanoseconds, at a moment of `performance.now`. Exact for a hundred days. */
 const createKernelClock = (): ((ms: number) => number) => {

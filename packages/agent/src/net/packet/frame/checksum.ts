@@ -8,7 +8,6 @@ export const sumOf = (bytes: Uint8Array, start: number, end: number): number => 
 
 /** Internet checksum (RFC 1071) of a sum below 2³²: that of the largest packet is. */
 export const checksumOf = (sum: number): number => {
-  let folded = sum;
-  while (folded > 0xffff) folded = (folded & 0xffff) + (folded >>> 16);
-  return ~folded & 0xffff;
+  const folded = (sum & 0xffff) + (sum >>> 16);
+  return ~(folded + (folded >>> 16)) & 0xffff;
 };
