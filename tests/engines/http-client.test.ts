@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { freePort } from '../process/free-port.ts';
 import { runOrder, startOrder } from './order.ts';
 import { takePriority } from './priority.ts';
@@ -28,6 +28,7 @@ beforeAll(async () => {
      location /post { return 204; }`,
   );
 });
+beforeEach(() => nginx.clearAccessLog());
 afterAll(() => nginx.stop());
 
 describe('http client', () => {

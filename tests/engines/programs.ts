@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -31,6 +31,7 @@ export const waitForPort = async (port: number, host = '127.0.0.1'): Promise<voi
 export interface Nginx {
   /** One line for each request nginx has served. */
   accessLog(): string[];
+  clearAccessLog(): void;
   stop(): Promise<void>;
 }
 
@@ -56,6 +57,7 @@ export const startNginx = async (port: number, server: string): Promise<Nginx> =
   await waitForPort(port);
   return {
     accessLog: () => readFileSync(log, 'utf8').split('\n').filter(Boolean),
+    clearAccessLog: () => truncateSync(log),
     async stop() {
       await stopProcess(child);
       rmSync(folder, { recursive: true, force: true });
