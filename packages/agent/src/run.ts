@@ -196,14 +196,19 @@ export class RunningOrder {
   /** Ticks at whole seconds after the start, however late a tick comes. */
   #everySecond(tick: () => void): AbortController {
     const controller = new AbortController();
+    const begun = performance.now();
+    let second = 0;
     const next = () => {
+      const passedMs = performance.now() - begun;
+      // Timers may come a little early: a second that had its tick has no other.
+      second = Math.max(second, Math.floor(passedMs / 1000)) + 1;
       const timer = setTimeout(
         () => {
           if (controller.signal.aborted) return;
           tick();
           next();
         },
-        1000 - ((Date.now() - this.#startedAt) % 1000),
+        second * 1000 - passedMs,
       );
       controller.signal.addEventListener('abort', () => clearTimeout(timer), { once: true });
     };
