@@ -31,6 +31,11 @@ export class Errands {
       this.#actions = [];
       for (const action of actions) action();
     }
+    this.flush();
+  }
+
+  /** Of what is to be done only the sending. */
+  flush(): void {
     const [booked, count] = [this.#booked, this.#count];
     this.#booked = this.#emptied;
     this.#emptied = booked;

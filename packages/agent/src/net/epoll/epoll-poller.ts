@@ -13,6 +13,9 @@ const isPacked = process.arch === 'x64';
 const eventWords = isPacked ? 3 : 4;
 const dataWord = isPacked ? 1 : 2;
 const mostEvents = 512;
+// Some are read and then all of them answer: what the kernel does in a step is then still at hand in the processor. Few
+// enough that nobody waits for long to be sent.
+const eventsPerFlush = 16;
 const call = isPacked ? { create: 291, control: 233, wait2: 441 } : { create: 20, control: 21, wait2: 441 };
 const control = { add: 1, remove: 2 } as const;
 const closeOnExec = 0x80000;
@@ -34,9 +37,6 @@ export class EpollPoller implements Waiter, Flusher {
   readonly #timeWord = (mostEvents * eventWords) as number;
   readonly #timeAt = this.#memory.addressOf(mostEvents * eventWords * 4, 16);
   readonly #errands = new Errands();
-  /** Whose events are being handled, and the same again once it has something to send. */
-  #current: unknown;
-  #toFlush: Flushable | undefined;
   now = performance.now();
 
   constructor() {
@@ -51,7 +51,8 @@ export class EpollPoller implements Waiter, Flusher {
     for (let index = 0; index < count; index++) {
       const at = index * eventWords;
       const watcher = this.#watchers[this.#words[at + dataWord] as number];
-      if (watcher !== undefined) this.#handle(watcher, this.#words[at] as number);
+      watcher?.ready(this.#words[at] as number);
+      if (index % eventsPerFlush === eventsPerFlush - 1) this.#errands.flush();
     }
     return count > 0;
   }
@@ -78,23 +79,11 @@ export class EpollPoller implements Waiter, Flusher {
   }
 
   flushLater(what: Flushable): void {
-    if (what === this.#current) this.#toFlush = what;
-    else this.#errands.flushLater(what);
+    this.#errands.flushLater(what);
   }
 
   soon(action: () => void): void {
     this.#errands.soon(action);
-  }
-
-  /** What it sends costs a call of its own anyway: so it leaves at once, and the peer can set to work meanwhile. */
-  #handle(watcher: Watcher, events: number): void {
-    this.#current = watcher;
-    watcher.ready(events);
-    this.#current = undefined;
-    const what = this.#toFlush;
-    if (what === undefined) return;
-    this.#toFlush = undefined;
-    what.flush();
   }
 
   #ready(ms: number): number {
