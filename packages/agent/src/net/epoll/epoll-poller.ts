@@ -54,6 +54,7 @@ export class EpollPoller implements Waiter, Flusher {
       watcher?.ready(this.#words[at] as number);
       if (index % eventsPerFlush === eventsPerFlush - 1) this.#errands.flush();
     }
+    this.#errands.flush();
     return count > 0;
   }
 
