@@ -1,8 +1,7 @@
-import { execFile, execFileSync } from 'node:child_process';
-import { promisify } from 'node:util';
+import { execFileSync } from 'node:child_process';
 import type { OrderWish, Totals } from './order.ts';
 import { inside, startOrderChild } from './order-child.ts';
-import { requireProgram } from './programs.ts';
+import { execute, requireProgram } from './programs.ts';
 
 const ip = (...args: string[]) => execFileSync('ip', args, { stdio: ['ignore', 'pipe', 'pipe'] });
 
@@ -86,7 +85,7 @@ export const createCable = (): Cable => {
 /** Runs a script in the left namespace to its end: the controller and one agent are there. Answers what it printed last. */
 export const runScenario = async ({ left, right }: Cable, script: string, ...more: string[]) => {
   const [program = '', ...args] = [...inside(left), process.execPath, script, left.address, right.namespace, ...more];
-  const { stdout } = await promisify(execFile)(program, args, { timeout: 280_000, maxBuffer: 16 * 1024 * 1024 });
+  const { stdout } = await execute(program, args, { timeout: 280_000, maxBuffer: 16 * 1024 * 1024 });
   return JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
 };
 

@@ -20,7 +20,7 @@ export class Errands {
     this.#actions.push(action);
   }
 
-  /** Calls `flush` once, after all events at hand. */
+  /** Calls `flush` once, outside of the call that asks for it. */
   flushLater(what: Flushable): void {
     this.#booked[this.#count++] = what;
   }

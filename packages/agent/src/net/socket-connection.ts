@@ -10,7 +10,7 @@ import type { Chunk, Connection, ConnectionEvents, Message } from './transport.t
 export interface Flusher {
   /** When the events that are being handled were found. */
   readonly now: number;
-  /** Calls `flush` once, after all events at hand. */
+  /** Calls `flush` once, after the event at hand or some more. */
   flushLater(what: Flushable): void;
 }
 

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
+import { cpuMs } from '../testing/cpu-ms.ts';
 import { parseJson, readBody } from './json-body.ts';
 
 const parse = (text: string) => parseJson(Buffer.from(text));
@@ -29,11 +30,11 @@ describe('a JSON body', () => {
     expect(() => parseJson(Buffer.from([0x22, 0xff, 0x22]))).toThrow(refusal('BAD_JSON'));
   });
 
-  it('of millions of members is looked at in a moment', { retry: 2 }, () => {
+  it('of millions of members is looked at in a moment', () => {
     const body = JSON.stringify({ rows: Array.from({ length: 1_000_000 }, () => 'cell') });
-    const start = performance.now();
+    const start = cpuMs();
     parse(body);
-    expect(performance.now() - start).toBeLessThan(3000);
+    expect(cpuMs() - start).toBeLessThan(3000);
   });
 });
 

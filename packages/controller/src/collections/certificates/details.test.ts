@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { cpuMs } from '../../testing/cpu-ms.ts';
 import { parseBundle, pemOfBundle } from './bundle.ts';
 import { CertificateError } from './certificate-error.ts';
 import { detailsOf } from './details.ts';
@@ -157,16 +158,16 @@ describe('details', () => {
     });
   });
 
-  test('of thousands of names take less than a second and show a hundred', { retry: 2 }, async () => {
+  test('of thousands of names take less than a second and show a hundred', async () => {
     const pem = await generateCertificate({
       kind: 'self-signed',
       subject: 'CN=a.test',
       defect: 'hugeSan',
       defectSize: 10_000,
     });
-    const start = performance.now();
+    const start = cpuMs();
     const details = detailsOf(pem);
-    expect(performance.now() - start).toBeLessThan(1000);
+    expect(cpuMs() - start).toBeLessThan(1000);
     expect([details.san.length, details.sanCount]).toEqual([100, 10_001]);
   });
 });
