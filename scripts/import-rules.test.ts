@@ -25,7 +25,7 @@ it.each([
   ['pcap/src', '@rushhour/protocol'],
   ['client/src', '@rushhour/controller'],
   ['agent/src', '@rushhour/contract'],
-  ['agent/src/engines/http', '../../run.ts'],
+  ['agent/src/engines/http', '../../runs/job/running-job.ts'],
   ['controller/src', 'fastify'],
   ['controller/src/collections', '../http/app.ts'],
   ['controller/src/collections', './groups.ts'],

@@ -4,13 +4,13 @@
  * Arguments: both interfaces, milliseconds to hold. Ends when its input ends and prints what it did.
  */
 import { epollPoller } from '../../packages/agent/src/net/epoll/epoll-poller.ts';
+import { turnLoop } from '../../packages/agent/src/net/loop/kernel-event-loop.ts';
 import { requireDevice } from '../../packages/agent/src/net/packet/device.ts';
 import { readSignature, signatureBytes } from '../../packages/agent/src/net/packet/frame/signature.ts';
 import { sendFrame } from '../../packages/agent/src/net/packet/frame-batch.ts';
 import { nothingProgram } from '../../packages/agent/src/net/packet/packet-filter.ts';
 import { type ArrivedFrame, PacketRing } from '../../packages/agent/src/net/packet/packet-ring.ts';
 import { openSender } from '../../packages/agent/src/net/packet/packet-socket.ts';
-import { turnLoop } from '../../packages/agent/src/net/turn-loop.ts';
 
 const [, , first = '', second = '', holdMs = '0'] = process.argv;
 const everything: typeof nothingProgram = nothingProgram.map((line) => ({ ...line, k: 0x4_0000 }));

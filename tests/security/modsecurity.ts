@@ -1,4 +1,4 @@
-import { createSelfSigned } from '../../packages/agent/src/net/self-signed.ts';
+import { createSelfSigned } from '../../packages/agent/src/net/tls/self-signed.ts';
 import { type Lab, untilListening } from './lab.ts';
 
 /** Speaks TLS and HTTP/2 to clients, and TLS and HTTP/1.1 to the server. */

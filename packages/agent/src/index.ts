@@ -1,9 +1,9 @@
 export type { Availability, Engine, Host, LoadChange } from './engine.ts';
 export { engines } from './engines/index.ts';
-export { describeHost } from './host.ts';
-export { sweepLocalRoutes } from './net/local-routes.ts';
-export { createSelfSigned } from './net/self-signed.ts';
-export { defaultAllowedTargets } from './net/target-guard.ts';
-export { parseConfig } from './prepare.ts';
-export { type OrderDeps, type Outcome, RunningOrder } from './run.ts';
-export { engineFlags } from './runs/engine-flags.ts';
+export { describeHost } from './machine/host.ts';
+export { sweepLocalRoutes } from './net/addresses/local-routes.ts';
+export { defaultAllowedTargets } from './net/addresses/target-guard.ts';
+export { createSelfSigned } from './net/tls/self-signed.ts';
+export { parseConfig } from './runs/job/prepare-job.ts';
+export { type OrderDeps, type Outcome, RunningOrder } from './runs/job/running-job.ts';
+export { engineFlags } from './runs/supervisor/engine-flags.ts';

@@ -12,7 +12,7 @@ try {
   const config = readConfig(args, process.env);
   // Most of a start is spent on reading TypeScript; what was read once is kept.
   enableCompileCache(join(config.dataDir, 'compile-cache'));
-  const { runProcess } = await import('./agent-process.ts');
+  const { runProcess } = await import('./process/agent-process.ts');
   process.exit(await runProcess(config, args));
 } catch (error) {
   process.stderr.write(

@@ -1,5 +1,5 @@
 import type { AgentFacts, LogLine, Question } from '@rushhour/protocol';
-import type { Dumps } from './dumps/dumps.ts';
+import type { Dumps } from './captures/captures.ts';
 import type { FileStore } from './files/file-store.ts';
 import { probe } from './probe/probe.ts';
 import { installPackage } from './upgrade/install.ts';

@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { readlinkSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { writeDurably } from '../durable-file.ts';
+import { writeDurably } from '../files/durable-file.ts';
 import { readText } from './proc.ts';
 
 const networkNamespace = (): string => {

@@ -4,7 +4,7 @@ import { readdirSync, readlinkSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { chooseStep, createStreamTransport, datagramWay, PathUnavailable, streamWay } from './data-path.ts';
-import type { Route, Transport } from './transport.ts';
+import type { Route, Transport } from './transport/transport.ts';
 
 const works = (path: string) => ({ path, probe: () => undefined });
 const fails = (path: string, reason: string) => ({ path, probe: () => reason });

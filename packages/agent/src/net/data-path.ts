@@ -3,10 +3,10 @@ import type { Datagrams } from './datagram/datagrams.ts';
 import { createMmsgDatagrams } from './datagram/mmsg-datagrams.ts';
 import { createNodeDatagrams } from './datagram/node-datagrams.ts';
 import { epollSystem } from './epoll/epoll-system.ts';
-import { createNodeTransport } from './node-transport.ts';
 import { probeEpoll, probeUring } from './path-probe.ts';
-import { createSocketTransport } from './socket-transport.ts';
-import type { ConnectionOptions, Transport } from './transport.ts';
+import { createNodeTransport } from './transport/node-transport.ts';
+import { createSocketTransport } from './transport/socket-transport.ts';
+import type { ConnectionOptions, Transport } from './transport/transport.ts';
 import { uringSystem } from './uring/uring-system.ts';
 
 /** A data path that was asked for by name and does not exist here. */

@@ -3,9 +3,9 @@ import type { TSchema } from 'typebox';
 import * as value from 'typebox/value';
 import { describeInterfaces } from '../machine/interfaces.ts';
 import { gatewayProblem } from '../machine/neighbours.ts';
-import { defaultAllowedTargets } from '../net/target-guard.ts';
-import type { Problem } from '../runs/child-messages.ts';
-import { effectiveTargets } from '../runs/target-limits.ts';
+import { defaultAllowedTargets } from '../net/addresses/target-guard.ts';
+import type { Problem } from '../runs/child/child-messages.ts';
+import { effectiveTargets } from '../runs/supervisor/target-limits.ts';
 import { rehearse } from './rehearse.ts';
 
 export interface ProbeDeps {

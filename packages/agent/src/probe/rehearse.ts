@@ -1,6 +1,6 @@
 import type { Order } from '@rushhour/protocol';
-import type { Problem } from '../runs/child-messages.ts';
-import { RunChild } from '../runs/run-child.ts';
+import type { Problem } from '../runs/child/child-messages.ts';
+import { RunChild } from '../runs/supervisor/run-child.ts';
 
 const patienceMs = 20_000;
 const silenceMs = 60_000;

@@ -1,7 +1,7 @@
 import type { AgentFacts, Greeting, HeldRun, ToAgent } from '@rushhour/protocol';
 import { protocolVersion } from '@rushhour/protocol';
 import type { AgentConfig } from '../config.ts';
-import type { Identity } from '../identity.ts';
+import type { Identity } from './identity.ts';
 import { Introduction } from './introduction.ts';
 
 export interface HandshakeDeps {

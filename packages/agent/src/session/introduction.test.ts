@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Identity } from '../identity.ts';
+import type { Identity } from './identity.ts';
 import { Introduction } from './introduction.ts';
 
 const refusal = (code: string, retry = false) => ({ type: 'refused' as const, code, reason: 'no', retry });

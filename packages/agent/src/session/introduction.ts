@@ -1,5 +1,5 @@
 import type { Greeting, ToAgent } from '@rushhour/protocol';
-import type { Identity } from '../identity.ts';
+import type { Identity } from './identity.ts';
 
 type Kind = Greeting['type'];
 type Refused = Extract<ToAgent, { type: 'refused' }>;

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { onParentGone } from '../parent-watch.ts';
+import { onParentGone } from '../process/parent-watch.ts';
 import { agentVersion } from '../version.ts';
 import type { Current, Versions } from './versions.ts';
 

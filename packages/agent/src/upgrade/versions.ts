@@ -1,6 +1,6 @@
 import { readFile, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { writeDurably } from '../durable-file.ts';
+import { writeDurably } from '../files/durable-file.ts';
 import { agentVersion, packageFolder } from '../version.ts';
 
 /** Which installed version is to run instead of the one the process was started from. */

@@ -1,8 +1,8 @@
 import type { ApplicationClientConfig } from '@rushhour/protocol';
 import type { EngineContext, LoadChange, LoadChangeable, Pausable, Run } from '../../engine.ts';
-import { ClientLife } from '../../net/client-life.ts';
-import { prepareSources, type SourcePool } from '../../net/source-addresses.ts';
-import type { Transport } from '../../net/transport.ts';
+import { prepareSources, type SourcePool } from '../../net/addresses/source-addresses.ts';
+import { ClientLife } from '../../net/load/client-lifecycle.ts';
+import type { Transport } from '../../net/transport/transport.ts';
 import { Company } from './company.ts';
 import { Referee } from './referee.ts';
 import { loadScript, type Script } from './script.ts';

@@ -1,10 +1,10 @@
 import type { ApplicationClientConfig } from '@rushhour/protocol';
 import type { EngineContext } from '../../engine.ts';
-import { LoadDriver } from '../../net/load-driver.ts';
-import { type Chooser, chooserOf } from '../../net/rotation.ts';
-import type { SourcePool } from '../../net/source-addresses.ts';
-import { strainMetrics } from '../../net/strain-metrics.ts';
-import type { Route, Transport } from '../../net/transport.ts';
+import type { SourcePool } from '../../net/addresses/source-addresses.ts';
+import { LoadDriver } from '../../net/load/load-driver.ts';
+import { type Chooser, chooserOf } from '../../net/load/rotation.ts';
+import { strainMetrics } from '../../net/metrics/generator-load-metrics.ts';
+import type { Route, Transport } from '../../net/transport/transport.ts';
 import { Performance } from './performance.ts';
 import type { Referee } from './referee.ts';
 import { Round } from './round.ts';

@@ -1,8 +1,8 @@
 import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { isIPv6 } from 'node:net';
-import { codeOf } from '../../net/error-kind.ts';
-import type { Route } from '../../net/transport.ts';
+import { codeOf } from '../../net/metrics/count-error.ts';
+import type { Route } from '../../net/transport/transport.ts';
 import { InboxChannel } from './channel.ts';
 
 /** Datagrams between two ends: by a socket of its own, or as one peer of a socket that many share. */

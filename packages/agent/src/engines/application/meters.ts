@@ -1,6 +1,6 @@
 import type { Histogram } from '@rushhour/protocol';
 import type { Counter, Gauge, Samples } from '../../engine.ts';
-import { countError } from '../../net/error-kind.ts';
+import { countError } from '../../net/metrics/count-error.ts';
 
 /** What the client counts of one application towards one target. */
 export class ApplicationMeters {

@@ -1,5 +1,5 @@
 import type { ApplicationClientConfig } from '@rushhour/protocol';
-import type { Route, Transport } from '../../net/transport.ts';
+import type { Route, Transport } from '../../net/transport/transport.ts';
 import { type Actor, type ActorDeps, ExactActor } from './actor.ts';
 import { DatagramChannel } from './datagram-channel.ts';
 import { HttpActor } from './http-actor.ts';

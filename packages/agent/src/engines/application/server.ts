@@ -1,10 +1,10 @@
 import type { RemoteInfo, Socket } from 'node:dgram';
 import type { ApplicationServerConfig } from '@rushhour/protocol';
 import type { EngineContext, Run } from '../../engine.ts';
-import { aborted } from '../../net/aborted.ts';
-import { bindAll, closeSockets } from '../../net/datagram.ts';
-import { countError } from '../../net/error-kind.ts';
-import type { Listener, Transport } from '../../net/transport.ts';
+import { bindAll, closeSockets } from '../../net/datagram/bind-all.ts';
+import { aborted } from '../../net/loop/aborted.ts';
+import { countError } from '../../net/metrics/count-error.ts';
+import type { Listener, Transport } from '../../net/transport/transport.ts';
 import { Part } from './cast.ts';
 import type { Channel } from './channel.ts';
 import { converse } from './conversation.ts';

@@ -1,6 +1,6 @@
 import { createStreamTransport, type PathWish } from '../../net/data-path.ts';
-import { codeOf } from '../../net/error-kind.ts';
-import type { Chunk, Connection, ConnectionEvents, Route, Transport } from '../../net/transport.ts';
+import { codeOf } from '../../net/metrics/count-error.ts';
+import type { Chunk, Connection, ConnectionEvents, Route, Transport } from '../../net/transport/transport.ts';
 import { InboxChannel } from './channel.ts';
 
 /** What streams of applications travel by. */

@@ -1,8 +1,8 @@
 import type { AttackClientConfig, AttackTarget, Attempt, ClientObservation } from '@rushhour/protocol';
 import type { EngineContext, LoadChange, LoadChangeable, Pausable, Run } from '../../engine.ts';
-import { type Chooser, chooserOf } from '../../net/rotation.ts';
-import { prepareSources, type SourcePool } from '../../net/source-addresses.ts';
-import { clientTlsOptions } from '../../net/tls-options.ts';
+import { prepareSources, type SourcePool } from '../../net/addresses/source-addresses.ts';
+import { type Chooser, chooserOf } from '../../net/load/rotation.ts';
+import { clientTlsOptions } from '../../net/tls/tls-options.ts';
 import { readAttempts } from './attempts-file.ts';
 import { Contents } from './contents.ts';
 import { Controls, type Origin } from './controls.ts';

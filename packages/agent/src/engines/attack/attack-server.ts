@@ -1,7 +1,7 @@
 import type { AttackServerConfig, Attempt } from '@rushhour/protocol';
 import type { EngineContext, Run } from '../../engine.ts';
-import { aborted } from '../../net/aborted.ts';
-import { serverTlsOptions } from '../../net/tls-options.ts';
+import { aborted } from '../../net/loop/aborted.ts';
+import { serverTlsOptions } from '../../net/tls/tls-options.ts';
 import { readAttempts } from './attempts-file.ts';
 import { Contents } from './contents.ts';
 import type { AttackListener, ServerScene } from './driver.ts';

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { describeHost } from '../../host.ts';
-import { prepareOrder } from '../../prepare.ts';
+import { describeHost } from '../../machine/host.ts';
+import { prepareOrder } from '../../runs/job/prepare-job.ts';
 import { SampleStore } from '../../samples.ts';
 import { engines } from '../index.ts';
 import { attemptOf, httpAttempt, runBothEnds } from './testing/two-ends.ts';

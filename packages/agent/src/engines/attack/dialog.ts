@@ -2,8 +2,8 @@ import { connect as connectTcp, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 import type { ClientObservation } from '@rushhour/protocol';
-import { codeOf } from '../../net/error-kind.ts';
-import { isOwnSocketError } from '../../net/strain-metrics.ts';
+import { codeOf } from '../../net/metrics/count-error.ts';
+import { isOwnSocketError } from '../../net/metrics/generator-load-metrics.ts';
 import type { AttackRoute, ClientScene } from './driver.ts';
 
 type Connect = ClientObservation['connect'];

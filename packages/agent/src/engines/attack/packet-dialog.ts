@@ -1,8 +1,8 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { isIPv6 } from 'node:net';
 import type { ClientObservation } from '@rushhour/protocol';
-import { codeOf } from '../../net/error-kind.ts';
-import { isOwnSocketError } from '../../net/strain-metrics.ts';
+import { codeOf } from '../../net/metrics/count-error.ts';
+import { isOwnSocketError } from '../../net/metrics/generator-load-metrics.ts';
 import type { AttackRoute } from './driver.ts';
 
 /** A datagram socket of a client that talks to one place. It never throws. */

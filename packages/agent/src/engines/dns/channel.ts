@@ -1,4 +1,4 @@
-import type { Chunk } from '../../net/transport.ts';
+import type { Chunk } from '../../net/transport/transport.ts';
 
 /** What a channel tells the client. A token stands for one query under way on that channel. */
 export interface ChannelEvents {

@@ -1,8 +1,8 @@
 import { type ClientHttp2Session, connect } from 'node:http2';
 import { connect as connectTcp } from 'node:net';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
-import { codeOf } from '../../net/error-kind.ts';
-import type { Route } from '../../net/transport.ts';
+import { codeOf } from '../../net/metrics/count-error.ts';
+import type { Route } from '../../net/transport/transport.ts';
 import type { Channel, ChannelEvents } from './channel.ts';
 
 /** Queries over HTTP/2 (RFC 8484), one stream each. */

@@ -2,8 +2,8 @@ import { createSecureServer, type Http2ServerRequest, type Http2ServerResponse }
 import type { Server } from 'node:net';
 import type { DnsServerConfig } from '@rushhour/protocol';
 import type { Samples } from '../../engine.ts';
-import { codeOf, countError } from '../../net/error-kind.ts';
-import { serverTlsOptions } from '../../net/tls-options.ts';
+import { codeOf, countError } from '../../net/metrics/count-error.ts';
+import { serverTlsOptions } from '../../net/tls/tls-options.ts';
 import type { Resolver } from './resolver.ts';
 
 const mostBytes = 65_535;

@@ -1,8 +1,8 @@
 import { DnsConfig } from '@rushhour/protocol';
 import type { Divisible, Engine } from '../../engine.ts';
 import { datagramWay } from '../../net/data-path.ts';
-import { loadShare, shareOf } from '../../net/share.ts';
-import { withCertificate } from '../../net/tls-options.ts';
+import { loadShare, shareOf } from '../../net/load/share.ts';
+import { withCertificate } from '../../net/tls/tls-options.ts';
 import { prepareDnsClient } from './client.ts';
 import { prepareDnsServer } from './server.ts';
 

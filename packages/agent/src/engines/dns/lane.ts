@@ -1,7 +1,7 @@
 import type { DnsClientConfig, Histogram } from '@rushhour/protocol';
 import type { Counter, Samples } from '../../engine.ts';
-import { countError } from '../../net/error-kind.ts';
-import type { Chunk } from '../../net/transport.ts';
+import { countError } from '../../net/metrics/count-error.ts';
+import type { Chunk } from '../../net/transport/transport.ts';
 import type { Channel, ChannelEvents } from './channel.ts';
 import { rcodeName } from './message.ts';
 import { isAnswerTo, type Questions } from './questions.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { DnsClientConfig } from '@rushhour/protocol';
-import type { Chunk } from '../../net/transport.ts';
+import type { Chunk } from '../../net/transport/transport.ts';
 import { encodeQuery, recordTypes } from './message.ts';
 
 const headerBytes = 12;

@@ -2,12 +2,12 @@ import { createServer as createTcpServer, type Server, type Socket } from 'node:
 import { createServer as createTlsServer } from 'node:tls';
 import type { DnsServerConfig } from '@rushhour/protocol';
 import type { EngineContext, Run, Samples } from '../../engine.ts';
-import { aborted } from '../../net/aborted.ts';
 import { createDatagrams } from '../../net/data-path.ts';
 import type { DatagramEvents, DatagramSocket } from '../../net/datagram/datagrams.ts';
-import { codeOf, countError } from '../../net/error-kind.ts';
-import { closeServers, listenAll } from '../../net/listen.ts';
-import { serverTlsOptions } from '../../net/tls-options.ts';
+import { aborted } from '../../net/loop/aborted.ts';
+import { codeOf, countError } from '../../net/metrics/count-error.ts';
+import { serverTlsOptions } from '../../net/tls/tls-options.ts';
+import { closeServers, listenAll } from '../../net/transport/listen-all.ts';
 import { createDohServer } from './doh-server.ts';
 import { Deframer, frame } from './framing.ts';
 import { Resolver } from './resolver.ts';

@@ -1,7 +1,7 @@
 import { connect as connectTcp, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
-import { codeOf } from '../../net/error-kind.ts';
-import type { Route } from '../../net/transport.ts';
+import { codeOf } from '../../net/metrics/count-error.ts';
+import type { Route } from '../../net/transport/transport.ts';
 import type { Channel, ChannelEvents } from './channel.ts';
 import { Deframer, frame } from './framing.ts';
 

@@ -1,5 +1,5 @@
 import type { Datagrams } from '../../net/datagram/datagrams.ts';
-import type { Route } from '../../net/transport.ts';
+import type { Route } from '../../net/transport/transport.ts';
 import type { Channel, ChannelEvents } from './channel.ts';
 
 export interface UdpChannelOptions {

@@ -1,6 +1,6 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import type { DnsServerConfig } from '@rushhour/protocol';
-import { addressToNumber } from '../../net/address-range.ts';
+import { addressToNumber } from '../../net/addresses/address-range.ts';
 import { type EncodedRecord, type Question, recordTypes } from './message.ts';
 import { encodeName } from './name.ts';
 

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import type { HarOrigin, HarReplayClientConfig, HarScript } from '@rushhour/protocol';
 import type { EngineContext, Run } from '../../engine.ts';
-import { ClientLife } from '../../net/client-life.ts';
-import { LoadDriver } from '../../net/load-driver.ts';
-import { prepareSources, type SourcePool } from '../../net/source-addresses.ts';
-import { strainMetrics } from '../../net/strain-metrics.ts';
-import { clientTlsOptions } from '../../net/tls-options.ts';
+import { prepareSources, type SourcePool } from '../../net/addresses/source-addresses.ts';
+import { ClientLife } from '../../net/load/client-lifecycle.ts';
+import { LoadDriver } from '../../net/load/load-driver.ts';
+import { strainMetrics } from '../../net/metrics/generator-load-metrics.ts';
+import { clientTlsOptions } from '../../net/tls/tls-options.ts';
 import { dial } from './dial.ts';
 import { HostMeters, ReplayMeters } from './meters.ts';
 import { User, type UserDeps } from './user.ts';

@@ -1,8 +1,8 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls, type TLSSocket } from 'node:tls';
 import type { HarOrigin } from '@rushhour/protocol';
-import { codeOf } from '../../net/error-kind.ts';
-import type { Route } from '../../net/transport.ts';
+import { codeOf } from '../../net/metrics/count-error.ts';
+import type { Route } from '../../net/transport/transport.ts';
 import { H1Lane } from './h1-lane.ts';
 import { H2Lane } from './h2-lane.ts';
 import { type ByteCounters, ByteMeter, type Lane, LaneError } from './lane.ts';

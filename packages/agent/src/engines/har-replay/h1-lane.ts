@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { codeOf } from '../../net/error-kind.ts';
+import { codeOf } from '../../net/metrics/count-error.ts';
 import type { Answer, Request } from './answer.ts';
 import { AnswerParser } from './answer-parser.ts';
 import { type ByteMeter, type Lane, LaneError } from './lane.ts';

@@ -7,7 +7,7 @@ import {
 } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { HarHeader } from '@rushhour/protocol';
-import { codeOf } from '../../net/error-kind.ts';
+import { codeOf } from '../../net/metrics/count-error.ts';
 import type { Answer, Request } from './answer.ts';
 import { type ByteMeter, type Lane, LaneError } from './lane.ts';
 

@@ -1,6 +1,6 @@
 import { HarReplayConfig } from '@rushhour/protocol';
 import type { Divisible, Engine } from '../../engine.ts';
-import { shareOf } from '../../net/share.ts';
+import { shareOf } from '../../net/load/share.ts';
 import { prepareReplayClient } from './client.ts';
 import { prepareReplayServer, withNames } from './server.ts';
 

@@ -1,6 +1,6 @@
 import type { Histogram } from '@rushhour/protocol';
 import type { Counter, Gauge, Samples } from '../../engine.ts';
-import { countError } from '../../net/error-kind.ts';
+import { countError } from '../../net/metrics/count-error.ts';
 
 /** What the playing side counts of users and connections. Times are in microseconds. */
 export class ReplayMeters {

@@ -2,7 +2,7 @@ import { createServer as createHttp } from 'node:http';
 import { createServer as createH2, createSecureServer } from 'node:http2';
 import { createServer as createTcp, type Server, type Socket } from 'node:net';
 import type { TlsOptions } from 'node:tls';
-import { codeOf } from '../../net/error-kind.ts';
+import { codeOf } from '../../net/metrics/count-error.ts';
 import type { Reply, Requested } from './responder.ts';
 
 const handshakeByte = 0x16;

@@ -1,7 +1,7 @@
 import type { HarOrigin, HarReplayClientConfig, HarReplayTarget } from '@rushhour/protocol';
-import { type Chooser, chooserOf } from '../../net/rotation.ts';
-import type { SourcePool } from '../../net/source-addresses.ts';
-import type { Route } from '../../net/transport.ts';
+import type { SourcePool } from '../../net/addresses/source-addresses.ts';
+import { type Chooser, chooserOf } from '../../net/load/rotation.ts';
+import type { Route } from '../../net/transport/transport.ts';
 
 /** The way of a user to an origin. */
 export type FindWay = (origin: number, user: number) => Route;

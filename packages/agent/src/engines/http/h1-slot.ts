@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import type { HttpClientConfig, Target } from '@rushhour/protocol';
-import type { Chunk, Connection, ConnectionEvents, Message, Transport } from '../../net/transport.ts';
+import type { Chunk, Connection, ConnectionEvents, Message, Transport } from '../../net/transport/transport.ts';
 import type { Expectation } from './expectation.ts';
 import type { HttpMeters } from './meters.ts';
 import { redirectOf } from './request.ts';

@@ -1,7 +1,7 @@
 import { createSecureServer, createServer, type ServerHttp2Stream } from 'node:http2';
 import type { Server } from 'node:net';
 import type { HttpServerConfig } from '@rushhour/protocol';
-import { serverTlsOptions } from '../../net/tls-options.ts';
+import { serverTlsOptions } from '../../net/tls/tls-options.ts';
 import type { Response } from './response.ts';
 import type { ServerMeters } from './server-meters.ts';
 

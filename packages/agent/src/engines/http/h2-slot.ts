@@ -2,9 +2,9 @@ import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } f
 import { connect as connectTcp, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import type { HttpClientConfig, Target } from '@rushhour/protocol';
-import { payloadBytes } from '../../net/payload.ts';
-import { clientTlsOptions } from '../../net/tls-options.ts';
-import type { Route } from '../../net/transport.ts';
+import { payloadBytes } from '../../net/load/payload.ts';
+import { clientTlsOptions } from '../../net/tls/tls-options.ts';
+import type { Route } from '../../net/transport/transport.ts';
 import type { Expectation } from './expectation.ts';
 import type { HttpMeters } from './meters.ts';
 import { authorityOf } from './request.ts';

@@ -1,8 +1,8 @@
 import { HttpConfig } from '@rushhour/protocol';
 import type { Divisible, Engine } from '../../engine.ts';
 import { streamWay } from '../../net/data-path.ts';
-import { loadShare, shareOf } from '../../net/share.ts';
-import { withCertificate } from '../../net/tls-options.ts';
+import { loadShare, shareOf } from '../../net/load/share.ts';
+import { withCertificate } from '../../net/tls/tls-options.ts';
 import { prepareHttpClient } from './client.ts';
 import { prepareHttpServer } from './server.ts';
 

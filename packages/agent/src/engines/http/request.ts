@@ -1,5 +1,5 @@
 import type { HttpClientConfig, Target } from '@rushhour/protocol';
-import { payloadBytes } from '../../net/payload.ts';
+import { payloadBytes } from '../../net/load/payload.ts';
 
 const bracketed = (host: string): string => (host.includes(':') ? `[${host}]` : host);
 

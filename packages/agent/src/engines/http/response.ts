@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { HttpServerConfig } from '@rushhour/protocol';
-import { payloadBytes } from '../../net/payload.ts';
-import type { Message } from '../../net/transport.ts';
+import { payloadBytes } from '../../net/load/payload.ts';
+import type { Message } from '../../net/transport/transport.ts';
 
 type ResponseConfig = HttpServerConfig['responses'][number];
 

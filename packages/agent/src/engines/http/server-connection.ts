@@ -1,6 +1,6 @@
 import type { HttpServerConfig } from '@rushhour/protocol';
-import type { Crowd, Member } from '../../net/crowd.ts';
-import type { Chunk, Connection, ConnectionEvents, Message, Transport } from '../../net/transport.ts';
+import type { Crowd, Member } from '../../net/loop/indexed-set.ts';
+import type { Chunk, Connection, ConnectionEvents, Message, Transport } from '../../net/transport/transport.ts';
 import type { KnownHead } from './known-head.ts';
 import { type RequestEvents, type RequestHead, RequestParser } from './request-parser.ts';
 import type { Response } from './response.ts';

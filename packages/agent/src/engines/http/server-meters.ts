@@ -1,5 +1,5 @@
 import type { Counter, Gauge, Samples } from '../../engine.ts';
-import { countError } from '../../net/error-kind.ts';
+import { countError } from '../../net/metrics/count-error.ts';
 
 /** Everything the answering side counts. */
 export class ServerMeters {

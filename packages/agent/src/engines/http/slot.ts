@@ -1,6 +1,6 @@
 import type { HttpClientConfig, Target } from '@rushhour/protocol';
-import type { Member } from '../../net/crowd.ts';
-import type { Message, Route } from '../../net/transport.ts';
+import type { Member } from '../../net/loop/indexed-set.ts';
+import type { Message, Route } from '../../net/transport/transport.ts';
 import type { Expectation } from './expectation.ts';
 import type { KnownHead } from './known-head.ts';
 import type { HttpMeters } from './meters.ts';

@@ -1,18 +1,18 @@
 import { randomInt } from 'node:crypto';
 import type { IcmpClientConfig } from '@rushhour/protocol';
 import type { EngineContext, LoadChange, LoadChangeable, Pausable, Run } from '../../engine.ts';
-import { ClientLife } from '../../net/client-life.ts';
 import { PathUnavailable } from '../../net/data-path.ts';
 import { epollPoller } from '../../net/epoll/epoll-poller.ts';
-import { countError } from '../../net/error-kind.ts';
 import { type IcmpEvents, IcmpPort } from '../../net/icmp/icmp-port.ts';
 import { type IcmpWay, openIcmpSocket, probeIcmp } from '../../net/icmp/icmp-socket.ts';
 import { type IcmpNews, numberRequest, readMessage, requestTemplate, templateSumOf } from '../../net/icmp/message.ts';
 import { writeSocketAddress } from '../../net/kernel/socket-address.ts';
-import { LoadDriver } from '../../net/load-driver.ts';
-import { type Chooser, chooserOf } from '../../net/rotation.ts';
-import { strainMetrics } from '../../net/strain-metrics.ts';
-import { turnLoop } from '../../net/turn-loop.ts';
+import { ClientLife } from '../../net/load/client-lifecycle.ts';
+import { LoadDriver } from '../../net/load/load-driver.ts';
+import { type Chooser, chooserOf } from '../../net/load/rotation.ts';
+import { turnLoop } from '../../net/loop/kernel-event-loop.ts';
+import { countError } from '../../net/metrics/count-error.ts';
+import { strainMetrics } from '../../net/metrics/generator-load-metrics.ts';
 import { type IcmpTarget, targetMeters } from './meters.ts';
 import { Outstanding } from './outstanding.ts';
 

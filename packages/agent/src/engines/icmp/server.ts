@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import type { IcmpServerConfig } from '@rushhour/protocol';
 import type { EngineContext, Run } from '../../engine.ts';
-import { aborted } from '../../net/aborted.ts';
 import { epollPoller } from '../../net/epoll/epoll-poller.ts';
+import { aborted } from '../../net/loop/aborted.ts';
+import { turnLoop } from '../../net/loop/kernel-event-loop.ts';
 import { requireDevice } from '../../net/packet/device.ts';
 import { Neighbourhood } from '../../net/packet/neighbourhood.ts';
 import { probePackets } from '../../net/packet/packet-socket.ts';
 import { outwardDevices } from '../../net/packet/route.ts';
-import { turnLoop } from '../../net/turn-loop.ts';
 
 const lookMs = 200;
 

@@ -1,5 +1,5 @@
 import type { Sources } from '@rushhour/protocol';
-import { addressToNumber, parseNetwork, parseRange } from '../../net/address-range.ts';
+import { addressToNumber, parseNetwork, parseRange } from '../../net/addresses/address-range.ts';
 
 /** Addresses that follow one another. */
 interface Stretch {

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PcapReplayClientConfig } from '@rushhour/protocol';
 import type { EngineContext, Run } from '../../engine.ts';
-import { aborted } from '../../net/aborted.ts';
 import { epollPoller } from '../../net/epoll/epoll-poller.ts';
-import { turnLoop } from '../../net/turn-loop.ts';
+import { aborted } from '../../net/loop/aborted.ts';
+import { turnLoop } from '../../net/loop/kernel-event-loop.ts';
 import { CaptureRings } from './capture-ring.ts';
 import { Receiver } from './receiver.ts';
 import { ReplayEnds } from './replay-ends.ts';

@@ -1,6 +1,6 @@
 import { PcapReplayConfig } from '@rushhour/protocol';
 import type { Engine } from '../../engine.ts';
-import { checkFrames } from '../../net/packet/frame-path.ts';
+import { checkFrames } from '../../net/frame-path.ts';
 import { prepareReplayClient } from './client.ts';
 import { recordedDestinations } from './recorded-destinations.ts';
 import { prepareReplayServer } from './server.ts';

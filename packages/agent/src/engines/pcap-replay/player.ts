@@ -1,8 +1,8 @@
 import type { ReplayPart } from '@rushhour/protocol';
 import type { Samples } from '../../engine.ts';
-import type { Alarm } from '../../net/alarm.ts';
-import { strainMetrics } from '../../net/strain-metrics.ts';
-import { turnLoop } from '../../net/turn-loop.ts';
+import type { Alarm } from '../../net/loop/alarm.ts';
+import { turnLoop } from '../../net/loop/kernel-event-loop.ts';
+import { strainMetrics } from '../../net/metrics/generator-load-metrics.ts';
 import type { FrameFeed } from './frame-feed.ts';
 import type { Timetable } from './timetable.ts';
 

@@ -1,6 +1,6 @@
 import { contentKeyOf, dissectEthernet, Frame, segmentOf } from '@rushhour/pcap';
 import type { Samples } from '../../engine.ts';
-import { numberToAddress } from '../../net/address-range.ts';
+import { numberToAddress } from '../../net/addresses/address-range.ts';
 import type { ArrivedFrame } from '../../net/packet/packet-ring.ts';
 import { ArrivalTracker } from './arrival-tracker.ts';
 import type { SegmentBook } from './segment-book.ts';

@@ -1,6 +1,6 @@
 import type { NewEnds } from '@rushhour/pcap';
 import type { ReplayPart } from '@rushhour/protocol';
-import { numberToAddress } from '../../net/address-range.ts';
+import { numberToAddress } from '../../net/addresses/address-range.ts';
 import { AddressPool } from './address-pool.ts';
 
 const usualPorts = [1024, 65_535] as const;

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PcapReplayServerConfig, ReplayPart } from '@rushhour/protocol';
 import type { EngineContext, Run } from '../../engine.ts';
-import { aborted } from '../../net/aborted.ts';
 import { epollPoller } from '../../net/epoll/epoll-poller.ts';
+import { aborted } from '../../net/loop/aborted.ts';
+import { turnLoop } from '../../net/loop/kernel-event-loop.ts';
 import { requireDevice } from '../../net/packet/device.ts';
 import { findOwner, outwardDevices } from '../../net/packet/route.ts';
-import { turnLoop } from '../../net/turn-loop.ts';
 import { CaptureRings } from './capture-ring.ts';
 import { Receiver } from './receiver.ts';
 import { ReplayEnds } from './replay-ends.ts';

@@ -1,6 +1,6 @@
 import type { FramePath, ReplayPart } from '@rushhour/protocol';
 import type { EngineContext, Samples } from '../../engine.ts';
-import { chooseFrameSender } from '../../net/packet/frame-path.ts';
+import { chooseFrameSender } from '../../net/frame-path.ts';
 import { NeighbourSilent } from '../../net/packet/neighbourhood.ts';
 import { FrameFeed, placesFor } from './frame-feed.ts';
 import { Player } from './player.ts';

@@ -1,7 +1,7 @@
 import type { StatelessServerConfig } from '@rushhour/protocol';
 import type { Samples } from '../../engine.ts';
-import { countError } from '../../net/error-kind.ts';
-import { payloadBytes } from '../../net/payload.ts';
+import { payloadBytes } from '../../net/load/payload.ts';
+import { countError } from '../../net/metrics/count-error.ts';
 
 const printable = Array.from({ length: 95 }, (_, index) => String.fromCharCode(32 + index)).join('');
 

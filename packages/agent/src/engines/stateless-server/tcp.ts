@@ -1,8 +1,8 @@
 import { createServer, type Socket } from 'node:net';
 import type { StatelessServerConfig } from '@rushhour/protocol';
 import type { EngineContext, Run } from '../../engine.ts';
-import { aborted } from '../../net/aborted.ts';
-import { closeServers, listenAll } from '../../net/listen.ts';
+import { aborted } from '../../net/loop/aborted.ts';
+import { closeServers, listenAll } from '../../net/transport/listen-all.ts';
 import { chargenText, Responder } from './responder.ts';
 
 /** By TCP chargen does not wait to be asked (RFC 864): it pours until the peer leaves. */

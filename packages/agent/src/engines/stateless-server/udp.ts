@@ -1,7 +1,7 @@
 import type { StatelessServerConfig } from '@rushhour/protocol';
 import type { EngineContext, Run } from '../../engine.ts';
-import { aborted } from '../../net/aborted.ts';
-import { bindAll, closeSockets } from '../../net/datagram.ts';
+import { bindAll, closeSockets } from '../../net/datagram/bind-all.ts';
+import { aborted } from '../../net/loop/aborted.ts';
 import { Responder } from './responder.ts';
 
 export const prepareStatelessUdp = async (context: EngineContext<StatelessServerConfig>): Promise<Run> => {

@@ -1,10 +1,10 @@
+import type { Chooser } from '../../net/load/rotation.ts';
 import { checksumOf } from '../../net/packet/frame/checksum.ts';
 import { type FieldPlace, FrameTemplate, swap16 } from '../../net/packet/frame/frame-template.ts';
 import type { Layer } from '../../net/packet/frame/layer.ts';
 import { signatureBytes } from '../../net/packet/frame/signature.ts';
-import type { ClockedPlaces, FramePlaces } from '../../net/packet/outlet.ts';
+import type { ClockedPlaces, FramePlaces } from '../../net/packet/tx-path.ts';
 import type { WallClock } from '../../net/packet/wall-clock.ts';
-import type { Chooser } from '../../net/rotation.ts';
 import type { ChangingField, FrameRow } from './fields.ts';
 import type { SizePlan } from './sizes.ts';
 

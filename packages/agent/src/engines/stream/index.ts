@@ -1,6 +1,6 @@
 import { StreamConfig } from '@rushhour/protocol';
 import type { Engine } from '../../engine.ts';
-import { checkFrames } from '../../net/packet/frame-path.ts';
+import { checkFrames } from '../../net/frame-path.ts';
 import { prepareStreamClient } from './client.ts';
 import { prepareRfc2544Client } from './rfc2544-client.ts';
 import { prepareStreamServer } from './server.ts';

@@ -1,5 +1,5 @@
 import type { Sources, StreamModifier } from '@rushhour/protocol';
-import { addressesOf, hostsOf, parseNetwork, parseRange } from '../../net/address-range.ts';
+import { addressesOf, hostsOf, parseNetwork, parseRange } from '../../net/addresses/address-range.ts';
 import { addressBytes } from '../../net/packet/frame/network-layers.ts';
 import { addressFields, type ChangingField, modifiedField, portField } from './fields.ts';
 

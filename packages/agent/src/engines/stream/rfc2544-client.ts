@@ -1,10 +1,10 @@
 import { randomInt } from 'node:crypto';
 import type { Rfc2544Plan, Rfc2544Record, StreamClientConfig } from '@rushhour/protocol';
 import type { EngineContext, Pausable, Run, SelfJudging } from '../../engine.ts';
-import { aborted } from '../../net/aborted.ts';
 import { epollPoller } from '../../net/epoll/epoll-poller.ts';
 import { closeSocket } from '../../net/kernel/socket.ts';
-import { turnLoop } from '../../net/turn-loop.ts';
+import { aborted } from '../../net/loop/aborted.ts';
+import { turnLoop } from '../../net/loop/kernel-event-loop.ts';
 import { layersOf } from './headers.ts';
 import { portsOf } from './origins.ts';
 import { prepareStreamPath, type StreamPath } from './path.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Histogram, type Rfc2544Plan, type StreamClientConfig } from '@rushhour/protocol';
 import type { EngineContext, Samples } from '../../engine.ts';
-import { strainMetrics } from '../../net/strain-metrics.ts';
+import { strainMetrics } from '../../net/metrics/generator-load-metrics.ts';
 import { prepareStreamClient } from './client.ts';
 import { LinkLost, type TrialInquiry } from './rfc2544-inquiry.ts';
 import type { TrialCount } from './rfc2544-message.ts';

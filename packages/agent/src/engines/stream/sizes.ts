@@ -1,5 +1,5 @@
 import type { StreamClientConfig } from '@rushhour/protocol';
-import { type Chooser, chooserOf } from '../../net/rotation.ts';
+import { type Chooser, chooserOf } from '../../net/load/rotation.ts';
 
 const checkSequenceBytes = 4;
 /** Preamble and the gap that must be between two frames. */

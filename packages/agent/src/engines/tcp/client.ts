@@ -1,14 +1,14 @@
 import type { Load, TcpClientConfig } from '@rushhour/protocol';
 import type { EngineContext, LoadChange, LoadChangeable, Pausable, Run } from '../../engine.ts';
-import { ClientLife } from '../../net/client-life.ts';
+import { prepareSources, type SourcePool } from '../../net/addresses/source-addresses.ts';
 import { createStreamTransport } from '../../net/data-path.ts';
-import { retransmittedSegments } from '../../net/kernel-counters.ts';
-import { LoadDriver } from '../../net/load-driver.ts';
-import { payloadBytes } from '../../net/payload.ts';
-import { chooserOf } from '../../net/rotation.ts';
-import { prepareSources, type SourcePool } from '../../net/source-addresses.ts';
-import { strainMetrics } from '../../net/strain-metrics.ts';
-import type { Message, Transport } from '../../net/transport.ts';
+import { ClientLife } from '../../net/load/client-lifecycle.ts';
+import { LoadDriver } from '../../net/load/load-driver.ts';
+import { payloadBytes } from '../../net/load/payload.ts';
+import { chooserOf } from '../../net/load/rotation.ts';
+import { strainMetrics } from '../../net/metrics/generator-load-metrics.ts';
+import { retransmittedSegments } from '../../net/metrics/kernel-counters.ts';
+import type { Message, Transport } from '../../net/transport/transport.ts';
 import { TcpMeters } from './meters.ts';
 import { type SessionOwner, TcpSession } from './session.ts';
 

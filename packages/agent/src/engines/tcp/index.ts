@@ -1,7 +1,7 @@
 import { TcpConfig } from '@rushhour/protocol';
 import type { Divisible, Engine } from '../../engine.ts';
 import { streamWay } from '../../net/data-path.ts';
-import { loadShare, shareOf } from '../../net/share.ts';
+import { loadShare, shareOf } from '../../net/load/share.ts';
 import { prepareTcpClient } from './client.ts';
 import { prepareTcpServer } from './server.ts';
 

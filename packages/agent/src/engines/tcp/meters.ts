@@ -1,6 +1,6 @@
 import type { Histogram } from '@rushhour/protocol';
 import type { Counter, Gauge, Samples } from '../../engine.ts';
-import { countError } from '../../net/error-kind.ts';
+import { countError } from '../../net/metrics/count-error.ts';
 
 /** Everything the client counts towards one target. Times are in microseconds. */
 export class TcpMeters {

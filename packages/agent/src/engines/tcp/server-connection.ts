@@ -1,7 +1,7 @@
 import type { TcpServerConfig } from '@rushhour/protocol';
 import type { Counter, Gauge, Samples } from '../../engine.ts';
-import { countError } from '../../net/error-kind.ts';
-import type { Chunk, Connection, ConnectionEvents, Message } from '../../net/transport.ts';
+import { countError } from '../../net/metrics/count-error.ts';
+import type { Chunk, Connection, ConnectionEvents, Message } from '../../net/transport/transport.ts';
 
 export interface TcpServerDeps {
   readonly config: TcpServerConfig;

@@ -1,9 +1,9 @@
 import type { TcpServerConfig } from '@rushhour/protocol';
 import type { EngineContext, Run } from '../../engine.ts';
-import { aborted } from '../../net/aborted.ts';
 import { createStreamTransport } from '../../net/data-path.ts';
-import { payloadBytes } from '../../net/payload.ts';
-import type { Listener } from '../../net/transport.ts';
+import { payloadBytes } from '../../net/load/payload.ts';
+import { aborted } from '../../net/loop/aborted.ts';
+import type { Listener } from '../../net/transport/transport.ts';
 import { TcpServerConnection } from './server-connection.ts';
 
 const bulkBytes = 1_048_576;

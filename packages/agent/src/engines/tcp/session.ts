@@ -1,5 +1,5 @@
 import type { TcpClientConfig } from '@rushhour/protocol';
-import type { Chunk, Connection, ConnectionEvents, Message, Route, Transport } from '../../net/transport.ts';
+import type { Chunk, Connection, ConnectionEvents, Message, Route, Transport } from '../../net/transport/transport.ts';
 import type { TcpMeters } from './meters.ts';
 
 export interface SessionPlan {

@@ -1,13 +1,13 @@
 import type { TLSSocket } from 'node:tls';
 import type { TlsClientConfig } from '@rushhour/protocol';
 import type { EngineContext, LoadChange, LoadChangeable, Pausable, Run, Samples } from '../../engine.ts';
-import { ClientLife } from '../../net/client-life.ts';
-import { countError } from '../../net/error-kind.ts';
-import { LoadDriver } from '../../net/load-driver.ts';
-import { chooserOf } from '../../net/rotation.ts';
-import { prepareSources, type SourcePool } from '../../net/source-addresses.ts';
-import { strainMetrics } from '../../net/strain-metrics.ts';
-import { clientTlsOptions } from '../../net/tls-options.ts';
+import { prepareSources, type SourcePool } from '../../net/addresses/source-addresses.ts';
+import { ClientLife } from '../../net/load/client-lifecycle.ts';
+import { LoadDriver } from '../../net/load/load-driver.ts';
+import { chooserOf } from '../../net/load/rotation.ts';
+import { countError } from '../../net/metrics/count-error.ts';
+import { strainMetrics } from '../../net/metrics/generator-load-metrics.ts';
+import { clientTlsOptions } from '../../net/tls/tls-options.ts';
 import { Handshake } from './handshake.ts';
 
 type Context = EngineContext<TlsClientConfig>;

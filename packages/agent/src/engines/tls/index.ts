@@ -1,7 +1,7 @@
 import { TlsConfig } from '@rushhour/protocol';
 import type { Divisible, Engine } from '../../engine.ts';
-import { loadShare, shareOf } from '../../net/share.ts';
-import { withCertificate } from '../../net/tls-options.ts';
+import { loadShare, shareOf } from '../../net/load/share.ts';
+import { withCertificate } from '../../net/tls/tls-options.ts';
 import { prepareTlsClient } from './client.ts';
 import { prepareTlsServer } from './server.ts';
 

@@ -1,14 +1,14 @@
 import { randomInt } from 'node:crypto';
 import type { UdpClientConfig } from '@rushhour/protocol';
 import type { Counter, EngineContext, LoadChange, LoadChangeable, Pausable, Run, Samples } from '../../engine.ts';
-import { ClientLife } from '../../net/client-life.ts';
+import { prepareSources, type SourcePool } from '../../net/addresses/source-addresses.ts';
 import { createDatagrams } from '../../net/data-path.ts';
 import type { DatagramEvents, DatagramSocket, Datagrams } from '../../net/datagram/datagrams.ts';
-import { countError } from '../../net/error-kind.ts';
-import { LoadDriver } from '../../net/load-driver.ts';
-import { chooserOf } from '../../net/rotation.ts';
-import { prepareSources, type SourcePool } from '../../net/source-addresses.ts';
-import { strainMetrics } from '../../net/strain-metrics.ts';
+import { ClientLife } from '../../net/load/client-lifecycle.ts';
+import { LoadDriver } from '../../net/load/load-driver.ts';
+import { chooserOf } from '../../net/load/rotation.ts';
+import { countError } from '../../net/metrics/count-error.ts';
+import { strainMetrics } from '../../net/metrics/generator-load-metrics.ts';
 import { writeStamp } from './packet.ts';
 import { Receiver } from './receiver.ts';
 

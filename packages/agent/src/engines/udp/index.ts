@@ -1,7 +1,7 @@
 import { UdpConfig } from '@rushhour/protocol';
 import type { Divisible, Engine } from '../../engine.ts';
 import { datagramWay } from '../../net/data-path.ts';
-import { loadShare, shareOf } from '../../net/share.ts';
+import { loadShare, shareOf } from '../../net/load/share.ts';
 import { prepareUdpClient } from './client.ts';
 import { prepareUdpServer } from './server.ts';
 

@@ -1,10 +1,10 @@
 import type { UdpServerConfig } from '@rushhour/protocol';
 import type { EngineContext, Run } from '../../engine.ts';
-import { aborted } from '../../net/aborted.ts';
 import { createDatagrams } from '../../net/data-path.ts';
 import type { DatagramEvents, DatagramSocket } from '../../net/datagram/datagrams.ts';
-import { countError } from '../../net/error-kind.ts';
-import { udpBufferErrors } from '../../net/kernel-counters.ts';
+import { aborted } from '../../net/loop/aborted.ts';
+import { countError } from '../../net/metrics/count-error.ts';
+import { udpBufferErrors } from '../../net/metrics/kernel-counters.ts';
 import { Receiver } from './receiver.ts';
 
 const largestPacket = 65_535;

@@ -1,6 +1,6 @@
 import type { Listen } from '@rushhour/protocol';
-import type { CreateAlarm } from '../alarm.ts';
-import type { Chunk, Route } from '../transport.ts';
+import type { CreateAlarm } from '../loop/alarm.ts';
+import type { Chunk, Route } from '../transport/transport.ts';
 
 /** A packet that has arrived. Valid during the call only: the next one comes in the same object and memory. */
 export interface Datagram extends Chunk {

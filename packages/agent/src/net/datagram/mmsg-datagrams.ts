@@ -14,8 +14,8 @@ import {
   trySetOption,
 } from '../kernel/socket.ts';
 import { family, familyOf } from '../kernel/socket-address.ts';
-import type { Route } from '../transport.ts';
-import { turnLoop } from '../turn-loop.ts';
+import { turnLoop } from '../loop/kernel-event-loop.ts';
+import type { Route } from '../transport/transport.ts';
 import type { DatagramEvents, DatagramOptions, DatagramSocket, Datagrams } from './datagrams.ts';
 import { MessageBatch } from './message-batch.ts';
 import { MmsgSocket } from './mmsg-socket.ts';

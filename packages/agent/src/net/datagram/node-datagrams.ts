@@ -1,11 +1,11 @@
 import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { isIPv6 } from 'node:net';
-import { createNodeAlarm } from '../alarm.ts';
-import { closeSockets } from '../datagram.ts';
-import { codeOf } from '../error-kind.ts';
-import { Turns } from '../turns.ts';
+import { createNodeAlarm } from '../loop/alarm.ts';
+import { codeOf } from '../metrics/count-error.ts';
+import { closeSockets } from './bind-all.ts';
 import type { Datagram, DatagramEvents, DatagramSocket, Datagrams } from './datagrams.ts';
+import { Turns } from './iteration-quota.ts';
 
 const packetsPerTurn = 128;
 

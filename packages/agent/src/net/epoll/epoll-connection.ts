@@ -2,7 +2,7 @@ import { errno } from '../kernel/errno.ts';
 import { requireLibc } from '../kernel/libc.ts';
 import type { Memory } from '../kernel/memory.ts';
 import { closeSocket, pendingError, shutDownWriting } from '../kernel/socket.ts';
-import { SocketConnection } from '../socket-connection.ts';
+import { SocketConnection } from '../transport/socket-connection.ts';
 import { type EpollPoller, epollEvent, type Watcher } from './epoll-poller.ts';
 
 const messageFlag = { dontWait: 0x40, noSignal: 0x4000 } as const;

@@ -1,10 +1,10 @@
 import { performance } from 'node:perf_hooks';
-import { Errands, type Flushable } from '../errands.ts';
 import { SystemError } from '../kernel/errno.ts';
 import { requireLibc } from '../kernel/libc.ts';
 import { mapMemory } from '../kernel/memory.ts';
-import type { Flusher } from '../socket-connection.ts';
-import { turnLoop, type Waiter } from '../turn-loop.ts';
+import { turnLoop, type Waiter } from '../loop/kernel-event-loop.ts';
+import { Errands, type Flushable } from '../loop/pre-wait-tasks.ts';
+import type { Flusher } from '../transport/socket-connection.ts';
 
 export const epollEvent = { in: 1, out: 4, error: 8, hangUp: 0x10, readHangUp: 0x2000, edge: 0x8000_0000 } as const;
 

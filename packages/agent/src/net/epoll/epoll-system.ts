@@ -1,7 +1,7 @@
 import { requireLibc } from '../kernel/libc.ts';
 import { type Memory, mapMemory } from '../kernel/memory.ts';
 import { closeSocket, newSocketFlags } from '../kernel/socket.ts';
-import type { SocketSystem } from '../socket-transport.ts';
+import type { SocketSystem } from '../transport/socket-transport.ts';
 import { EpollConnection } from './epoll-connection.ts';
 import { type EpollPoller, epollEvent, epollPoller } from './epoll-poller.ts';
 

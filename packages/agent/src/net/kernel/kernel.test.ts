@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { addressToNumber } from '../address-range.ts';
+import { addressToNumber } from '../addresses/address-range.ts';
 import { errnoName, SystemError } from './errno.ts';
 import { mapMemory } from './memory.ts';
 import { beginConnect, bindSocket, closeSocket, localEndpoint, openSocket, socketType } from './socket.ts';

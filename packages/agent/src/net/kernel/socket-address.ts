@@ -1,4 +1,4 @@
-import { addressToNumber, numberToAddress } from '../address-range.ts';
+import { addressToNumber, numberToAddress } from '../addresses/address-range.ts';
 
 export const family = { unspecified: 0, inet: 2, inet6: 10 } as const;
 

@@ -1,5 +1,5 @@
 import { isIPv6 } from 'node:net';
-import { addressToNumber } from '../address-range.ts';
+import { addressToNumber } from '../addresses/address-range.ts';
 import { assemble, type FilterProgram, op, type Step } from './packet-filter.ts';
 
 export interface Endpoint {

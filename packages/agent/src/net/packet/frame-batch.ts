@@ -1,7 +1,7 @@
 import { errno, SystemError } from '../kernel/errno.ts';
 import { requireLibc } from '../kernel/libc.ts';
 import { type Memory, mapMemory, writeAddress } from '../kernel/memory.ts';
-import type { FramePlaces } from './outlet.ts';
+import type { FramePlaces } from './tx-path.ts';
 
 const headerBytes = 64;
 const vectorBytes = 16;

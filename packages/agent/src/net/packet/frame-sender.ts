@@ -1,7 +1,7 @@
 import { errno, SystemError } from '../kernel/errno.ts';
 import { type Device, DeviceGone, linkStateOf } from './device.ts';
 import { isFull } from './frame-batch.ts';
-import type { ClockedPlaces, FramePlaces, Outlet } from './outlet.ts';
+import type { ClockedPlaces, FramePlaces, Outlet } from './tx-path.ts';
 
 const lookAgainMs = 10;
 

@@ -1,5 +1,5 @@
 import { type Memory, mapMemory, writeAddress } from '../kernel/memory.ts';
-import type { Chunk } from '../transport.ts';
+import type { Chunk } from '../transport/transport.ts';
 import type { Ring } from './ring.ts';
 import { registration } from './ring-layout.ts';
 

@@ -1,6 +1,6 @@
 import { errno } from '../kernel/errno.ts';
 import { pendingError, shutDownWriting } from '../kernel/socket.ts';
-import { SocketConnection } from '../socket-connection.ts';
+import { SocketConnection } from '../transport/socket-connection.ts';
 import type { BufferRing } from './buffer-ring.ts';
 import { cqeFlag, opcode, pollEvent, recvFlag, sqeFlag } from './ring-layout.ts';
 import { kind, type Requester, type UringPoller } from './uring-poller.ts';

@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
-import { Errands, type Flushable } from '../errands.ts';
-import type { Flusher } from '../socket-connection.ts';
-import { turnLoop, type Waiter } from '../turn-loop.ts';
+import { turnLoop, type Waiter } from '../loop/kernel-event-loop.ts';
+import { Errands, type Flushable } from '../loop/pre-wait-tasks.ts';
+import type { Flusher } from '../transport/socket-connection.ts';
 import { BufferRing } from './buffer-ring.ts';
 import { FileTable } from './file-table.ts';
 import { Ring } from './ring.ts';

@@ -1,6 +1,6 @@
 import { requireLibc } from '../kernel/libc.ts';
 import { closeSocket } from '../kernel/socket.ts';
-import type { SocketSystem } from '../socket-transport.ts';
+import type { SocketSystem } from '../transport/socket-transport.ts';
 import { acceptFlag, cqeFlag, opcode } from './ring-layout.ts';
 import { UringConnection } from './uring-connection.ts';
 import { kind, type UringPoller, uringPoller } from './uring-poller.ts';

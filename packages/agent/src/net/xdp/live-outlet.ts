@@ -1,7 +1,7 @@
 import { errno, SystemError } from '../kernel/errno.ts';
 import { closeSocket } from '../kernel/socket.ts';
 import type { Device } from '../packet/device.ts';
-import type { Outlet, OutletSizes } from '../packet/outlet.ts';
+import type { Outlet, OutletSizes } from '../packet/tx-path.ts';
 import { WallClock } from '../packet/wall-clock.ts';
 import { LiveRun, loadProgram } from './bpf.ts';
 import { frameTakingRefusal } from './interface-features.ts';

@@ -1,5 +1,5 @@
 import { signatureBytes } from '../packet/frame/signature.ts';
-import type { ClockedPlaces, CoveringChecksum, OutletSizes } from '../packet/outlet.ts';
+import type { ClockedPlaces, CoveringChecksum, OutletSizes } from '../packet/tx-path.ts';
 import { createSharedArray, type SharedArray } from './bpf.ts';
 
 /** What stands before each frame, in bytes: its length, how its signature is stamped, when it is due. */

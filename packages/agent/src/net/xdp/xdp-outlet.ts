@@ -3,7 +3,7 @@ import { type Libc, requireLibc } from '../kernel/libc.ts';
 import { type Memory, mapMemory } from '../kernel/memory.ts';
 import { closeSocket, configured } from '../kernel/socket.ts';
 import type { Device } from '../packet/device.ts';
-import type { FramePlaces, Outlet, OutletSizes } from '../packet/outlet.ts';
+import type { FramePlaces, Outlet, OutletSizes } from '../packet/tx-path.ts';
 import { bindXdp, mapRing, openXdpSocket, registerFrames, sizeRings, type XdpRing } from './xdp-socket.ts';
 
 const chunkSizes = [2048, 4096] as const;

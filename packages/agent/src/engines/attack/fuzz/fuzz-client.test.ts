@@ -6,7 +6,7 @@ import { AttackClientConfig, AttackServerConfig, type Attempt, type AttemptRecor
 import type { TSchema } from 'typebox';
 import * as value from 'typebox/value';
 import { describe, expect, it } from 'vitest';
-import { describeHost } from '../../../host.ts';
+import { describeHost } from '../../../machine/host.ts';
 import { SampleStore } from '../../../samples.ts';
 import { fuzzing } from '../index.ts';
 

@@ -8,8 +8,8 @@ import type {
   FindingObservation,
 } from '@rushhour/protocol';
 import type { EngineContext, Run } from '../../../engine.ts';
-import { prepareSources, type SourcePool } from '../../../net/source-addresses.ts';
-import { clientTlsOptions } from '../../../net/tls-options.ts';
+import { prepareSources, type SourcePool } from '../../../net/addresses/source-addresses.ts';
+import { clientTlsOptions } from '../../../net/tls/tls-options.ts';
 import { readAttempts } from '../attempts-file.ts';
 import { Contents } from '../contents.ts';
 import { Controls } from '../controls.ts';

@@ -1,8 +1,8 @@
 import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 import type { AttackListen, Attempt, DnsExchange } from '@rushhour/protocol';
-import { bindAll, closeSockets } from '../../../net/datagram.ts';
-import { closeServers, listenAll } from '../../../net/listen.ts';
+import { bindAll, closeSockets } from '../../../net/datagram/bind-all.ts';
+import { closeServers, listenAll } from '../../../net/transport/listen-all.ts';
 import { Deframer, frame } from '../../dns/framing.ts';
 import { decodeQuery, encodeAnswer, recordTypes } from '../../dns/message.ts';
 import { Dialog } from '../dialog.ts';

@@ -1,7 +1,7 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import type { AttackListen } from '@rushhour/protocol';
-import { closeServers, listenAll } from '../../../net/listen.ts';
+import { closeServers, listenAll } from '../../../net/transport/listen-all.ts';
 import type { AttackListener, ServerScene, ServerSight } from '../driver.ts';
 import { hashOfBytes, proofOf } from '../proof.ts';
 import { answerBytes } from './http-answer.ts';

@@ -1,8 +1,8 @@
 import { type ClientHttp2Session, connect as connectHttp2, constants, type IncomingHttpHeaders } from 'node:http2';
 import { connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
-import { codeOf } from '../../../net/error-kind.ts';
-import { isOwnSocketError } from '../../../net/strain-metrics.ts';
+import { codeOf } from '../../../net/metrics/count-error.ts';
+import { isOwnSocketError } from '../../../net/metrics/generator-load-metrics.ts';
 import { connectOf, endOf } from '../dialog.ts';
 import type { AttackRoute, ClientScene, ClientSight } from '../driver.ts';
 

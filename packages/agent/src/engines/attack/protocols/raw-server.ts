@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { AttackListen, Attempt, RawExchange } from '@rushhour/protocol';
-import { bindAll, closeSockets } from '../../../net/datagram.ts';
+import { bindAll, closeSockets } from '../../../net/datagram/bind-all.ts';
 import type { AttackListener, ServerScene, ServerSight } from '../driver.ts';
 import { hashOfBytes } from '../proof.ts';
 import { listenVisits } from './listen-visits.ts';

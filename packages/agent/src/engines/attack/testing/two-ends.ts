@@ -12,7 +12,7 @@ import {
 } from '@rushhour/protocol';
 import type { TSchema } from 'typebox';
 import * as value from 'typebox/value';
-import { describeHost } from '../../../host.ts';
+import { describeHost } from '../../../machine/host.ts';
 import { SampleStore } from '../../../samples.ts';
 import { waf } from '../index.ts';
 

@@ -1,4 +1,4 @@
-import { addressToNumber, numberToAddress } from '../../address-range.ts';
+import { addressToNumber, numberToAddress } from '../../addresses/address-range.ts';
 import { checksumOf, sumOf } from './checksum.ts';
 import type { Layer } from './layer.ts';
 

@@ -1,0 +1,109 @@
+import type { Histogram } from '@rushhour/protocol';
+import { type Alarm, type CreateAlarm, createNodeAlarm } from '../loop/alarm.ts';
+import type { LoadProfile } from './load-profile.ts';
+
+// A session that becomes free takes what is due by itself; this is only to notice that none is waited for any more.
+const blockedMs = 3;
+
+/**
+ * Says when the next event of an open-model load is due.
+ * An event that finds no free session stays in the schedule with its intended time, so that waiting counts as latency.
+ */
+export class Pacer {
+  #profile: LoadProfile;
+  #origin = 0;
+  #index = 0;
+  #nextDue = Number.POSITIVE_INFINITY;
+  #pausedAt: number | undefined;
+  #isBlocked = false;
+  readonly #alarm: Alarm;
+  readonly #onDue: (now: number) => void;
+  readonly #lag: Histogram;
+
+  constructor(options: {
+    profile: LoadProfile;
+    lag: Histogram;
+    createAlarm?: CreateAlarm | undefined;
+    onDue: (now: number) => void;
+  }) {
+    this.#alarm = (options.createAlarm ?? createNodeAlarm)(() => this.#tick());
+    this.#profile = options.profile;
+    this.#lag = options.lag;
+    this.#onDue = options.onDue;
+  }
+
+  start(): void {
+    this.#origin = performance.now();
+    this.#schedule();
+    this.#wait();
+  }
+
+  stop(): void {
+    this.#nextDue = Number.POSITIVE_INFINITY;
+    this.#pausedAt ??= performance.now();
+    this.#alarm.cancel();
+  }
+
+  pause(): void {
+    if (this.#pausedAt !== undefined) return;
+    this.#pausedAt = performance.now();
+    this.#alarm.cancel();
+  }
+
+  resume(): void {
+    if (this.#pausedAt === undefined) return;
+    this.#origin += performance.now() - this.#pausedAt;
+    this.#pausedAt = undefined;
+    this.#schedule();
+    this.#wait();
+  }
+
+  /** Goes on by another profile from now. Events of the old one that were due but not taken are dropped. */
+  change(profile: LoadProfile): void {
+    this.#profile = profile;
+    this.#index = 0;
+    this.#origin = this.#pausedAt ?? performance.now();
+    this.#schedule();
+    if (this.#pausedAt === undefined) this.#wait();
+  }
+
+  /** The intended time of the next event if it is due, else NaN. The caller must then carry it out. */
+  takeDue(now: number): number {
+    if (this.#nextDue > now || this.#pausedAt !== undefined) return Number.NaN;
+    const due = this.#nextDue;
+    this.#index++;
+    this.#schedule();
+    return due;
+  }
+
+  /** Takes all that is due and says how many there were: at the end, those that found no session in time. */
+  overdue(now: number): number {
+    let count = 0;
+    while (!Number.isNaN(this.takeDue(now))) count++;
+    return count;
+  }
+
+  get rate(): number {
+    return this.#pausedAt === undefined ? this.#profile.rateAt((performance.now() - this.#origin) / 1000) : 0;
+  }
+
+  #schedule(): void {
+    this.#nextDue = this.#origin + this.#profile.dueAt(this.#index) * 1000;
+  }
+
+  #wait(): void {
+    if (this.#nextDue === Number.POSITIVE_INFINITY) this.#alarm.cancel();
+    else this.#alarm.set(this.#isBlocked ? performance.now() + blockedMs : this.#nextDue);
+  }
+
+  #tick(): void {
+    const now = performance.now();
+    if (this.#nextDue <= now) {
+      // While no session is free the delay is the target's, not the generator's.
+      if (!this.#isBlocked) this.#lag.record((now - this.#nextDue) * 1000);
+      this.#onDue(now);
+      this.#isBlocked = this.#nextDue <= now;
+    } else this.#isBlocked = false;
+    this.#wait();
+  }
+}

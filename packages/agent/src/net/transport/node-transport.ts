@@ -1,0 +1,160 @@
+import { connect as connectTcp, createServer as createTcpServer, type Socket } from 'node:net';
+import {
+  connect as connectTls,
+  createServer as createTlsServer,
+  type ConnectionOptions as TlsClientOptions,
+  type TlsOptions,
+} from 'node:tls';
+import { createNodeAlarm } from '../loop/alarm.ts';
+import { codeOf } from '../metrics/count-error.ts';
+import { closeServers, listenAll } from './listen-all.ts';
+import type { Connection, ConnectionEvents, ConnectionOptions, Message, Route, Transport } from './transport.ts';
+
+const readBytes = 65_536;
+
+const dropped: ConnectionEvents = { onOpen() {}, onData() {}, onClose() {} };
+
+/** `tcp` is the socket that can be reset; under TLS it is not the one written to. */
+class NodeConnection implements Connection {
+  events = dropped;
+  readonly #socket: Socket;
+  readonly #tcp: Socket;
+  #code: string | undefined;
+
+  constructor(socket: Socket, tcp: Socket = socket) {
+    this.#socket = socket;
+    this.#tcp = tcp;
+    // An error always comes before the close that belongs to it.
+    socket.on('error', (error) => {
+      this.#code ??= codeOf(error);
+    });
+    socket.on('end', () => (this.events.onEnd === undefined ? socket.end() : this.events.onEnd()));
+    socket.on('close', () => this.events.onClose(this.#code, performance.now()));
+  }
+
+  write(message: Message): void {
+    if (this.#socket.writableEnded) return;
+    const { onSent } = this.events;
+    if (onSent === undefined) this.#socket.write(message.bytes);
+    else this.#socket.write(message.bytes, (error) => this.#taken(error));
+  }
+
+  writeCopy(bytes: Uint8Array): void {
+    this.write({ bytes: Uint8Array.from(bytes), address: 0 });
+  }
+
+  close(): void {
+    this.#socket.end();
+  }
+
+  reset(): void {
+    if (this.#tcp.connecting || this.#tcp.destroyed) this.#socket.destroy();
+    else this.#tcp.resetAndDestroy();
+  }
+
+  #taken(error: Error | null | undefined): void {
+    // Later than at once: a sender that goes on in here would keep the event loop from turning.
+    if (!error && this.#socket.writableLength === 0) setImmediate(() => this.events.onSent?.(performance.now()));
+  }
+}
+
+interface Parts {
+  readonly name: string;
+  connect(route: Route, events: ConnectionEvents): Connection;
+  readonly createServer: (onConnection: (socket: Socket) => void) => ReturnType<typeof createTcpServer>;
+}
+
+const plainOptions: ConnectionOptions = { noDelay: true, keepAliveSec: 0, reads: 'small', leavesAtOnce: false };
+
+const chunkOf = (bytes: Buffer, end: number) => ({ bytes, start: 0, end, now: performance.now() });
+
+const createTransport = ({ name, connect, createServer }: Parts): Transport => ({
+  name,
+  createAlarm: createNodeAlarm,
+  keep: (bytes) => ({ bytes, address: 0 }),
+  connect,
+  async listen({ host, port, isShared }, accept) {
+    let count = 0;
+    const create = () =>
+      createServer((socket) => {
+        count++;
+        socket.on('close', () => count--);
+        const connection = new NodeConnection(socket);
+        const events = accept(connection);
+        connection.events = events;
+        socket.on('data', (bytes) => events.onData(chunkOf(bytes, bytes.length)));
+      });
+    const servers = await listenAll([{ host, port }], create, { core: { count: isShared ? 2 : 1 } });
+    return {
+      port,
+      async close() {
+        await closeServers(servers);
+        // Connections tell of their end a little later than the server of its own.
+        for (let turns = 0; count > 0 && turns < 100; turns++) await new Promise(setImmediate);
+      },
+    };
+  },
+  async close() {},
+});
+
+const fromOf = ({ localAddress, localPort }: Route) => ({
+  ...(localAddress && { localAddress }),
+  ...(localPort && { localPort }),
+});
+
+/** Plain Node sockets. All share one buffer to read into: a read is handed on before the next begins. */
+export const createNodeTransport = (options: ConnectionOptions = plainOptions): Transport => {
+  const buffer = Buffer.allocUnsafeSlow(readBytes);
+  const { noDelay, keepAliveSec } = options;
+  const keepAlive = { keepAlive: keepAliveSec > 0, keepAliveInitialDelay: keepAliveSec * 1000 };
+  return createTransport({
+    name: 'node:net',
+    connect(route, events) {
+      const socket = connectTcp({
+        host: route.address,
+        port: route.port,
+        noDelay,
+        ...keepAlive,
+        ...fromOf(route),
+        allowHalfOpen: true,
+        onread: {
+          buffer,
+          callback(length, bytes) {
+            events.onData(chunkOf(bytes as Buffer, length));
+            return true;
+          },
+        },
+      });
+      const connection = new NodeConnection(socket);
+      connection.events = events;
+      socket.on('connect', () => events.onOpen(performance.now()));
+      return connection;
+    },
+    createServer: (onConnection) => createTcpServer({ noDelay, allowHalfOpen: true }, onConnection),
+  });
+};
+
+export interface NodeTlsOptions {
+  readonly client?: TlsClientOptions;
+  readonly server?: TlsOptions;
+  /** A client whose handshake failed. */
+  readonly onHandshakeError?: (code: string) => void;
+}
+
+/** TLS on plain Node sockets. */
+export const createNodeTlsTransport = ({ client, server, onHandshakeError }: NodeTlsOptions): Transport =>
+  createTransport({
+    name: 'node:tls',
+    connect(route, events) {
+      const tcp = connectTcp({ host: route.address, port: route.port, noDelay: true, ...fromOf(route) });
+      const socket = connectTls({ ...client, socket: tcp });
+      const connection = new NodeConnection(socket, tcp);
+      connection.events = events;
+      tcp.on('connect', () => events.onConnect?.());
+      socket.on('secureConnect', () => events.onOpen(performance.now()));
+      socket.on('data', (bytes) => events.onData(chunkOf(bytes, bytes.length)));
+      return connection;
+    },
+    createServer: (onConnection) =>
+      createTlsServer(server ?? {}, onConnection).on('tlsClientError', (error) => onHandshakeError?.(codeOf(error))),
+  });

@@ -1,0 +1,99 @@
+import { spawn } from 'node:child_process';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Agent, type Ending } from '../agent.ts';
+import { type AgentConfig, ConfigError } from '../config.ts';
+import { Log, printTo } from '../log/log.ts';
+import { LogFile } from '../log/log-file.ts';
+import { LogShipper } from '../log/log-shipper.ts';
+import { machineIdOf } from '../machine/machine-id.ts';
+import { Refusal } from '../session/handshake.ts';
+import { Identity } from '../session/identity.ts';
+import { launch, restartCode } from '../upgrade/launcher.ts';
+import { Versions } from '../upgrade/versions.ts';
+import { agentVersion } from '../version.ts';
+import { claimFolder } from './instance-lock.ts';
+import { onParentGone } from './parent-watch.ts';
+
+const refusedCode = 77;
+
+// A terminal and whoever started the agent may both pass on the same wish.
+const sameWishMs = 1000;
+
+/** The first signal lets runs end and keeps their results, another one later ends the process at once. */
+const endOnSignal = (agent: Agent): void => {
+  let endingAt: number | undefined;
+  const end = (reason: string) => {
+    if (endingAt !== undefined && performance.now() - endingAt > sameWishMs) process.exit(1);
+    endingAt ??= performance.now();
+    agent.end('stop', reason);
+  };
+  process.on('SIGTERM', end).on('SIGINT', end).on('SIGHUP', end);
+};
+
+const createLog = (config: AgentConfig) => {
+  const file = new LogFile(join(config.dataDir, 'logs', 'agent.log'));
+  const shipper = new LogShipper();
+  const log = new Log([printTo(process.stderr, config.logLevel), file.write, shipper.write]);
+  // Whoever read it may be gone, as after a restart; that is no reason to go too.
+  process.stderr.on('error', () => {});
+  process.on('uncaughtException', (error) => {
+    log.error(`unexpected error: ${error.stack}`);
+    file.flushNow();
+    process.exit(1);
+  });
+  return { log, file, shipper };
+};
+
+const loadIdentity = async ({ dataDir, token }: AgentConfig): Promise<Identity> => {
+  const identity = await Identity.load(dataDir);
+  if (identity.isEnrolled || token !== undefined) return identity;
+  throw new ConfigError(
+    'the configuration is wrong:\n  - --token or RUSHHOUR_JOIN_TOKEN is needed: this agent is not enrolled yet',
+  );
+};
+
+const startAgain = (args: readonly string[]): void => {
+  const program = [...process.execArgv, process.argv[1] as string, ...args];
+  spawn(process.execPath, program, { detached: true, stdio: 'inherit' }).unref();
+};
+
+/** Runs the agent in this process and answers its exit code. */
+const runHere = async (config: AgentConfig, args: readonly string[]): Promise<number> => {
+  await mkdir(config.dataDir, { recursive: true, mode: 0o700 });
+  const release = await claimFolder(config.dataDir);
+  const identity = await loadIdentity(config);
+  const { log, file: logFile, shipper } = createLog(config);
+  log.info(`agent ${identity.uuid}, version ${agentVersion}, data in ${config.dataDir}`);
+  const undone = await new Versions(config.dataDir).takeFailure();
+  if (undone !== undefined) log.error(undone);
+  const agent = new Agent({
+    ...{ config, identity, log, logFile, shipper },
+    machineId: await machineIdOf(config.dataDir),
+    onContact: () => {
+      if (process.connected) process.send?.({ type: 'connected' });
+    },
+  });
+  endOnSignal(agent);
+  if (config.endsWithParent) onParentGone(() => agent.end('stop', 'the process that started it is gone'));
+  const ending = await agent.run().catch((error: Error): Ending | 'refused' => {
+    if (!(error instanceof Refusal)) throw error;
+    log.error(error.message);
+    return 'refused';
+  });
+  logFile.flushNow();
+  await release();
+  if (ending === 'refused') return refusedCode;
+  if (ending === 'restart' && config.restartsBy === 'exit') return restartCode;
+  if (ending === 'restart') startAgain(args);
+  return 0;
+};
+
+/** Runs whichever version is in use and answers the exit code of the process. */
+export const runProcess = (config: AgentConfig, args: readonly string[]): Promise<number> =>
+  launch({
+    versions: new Versions(config.dataDir),
+    args,
+    endsWithParent: config.endsWithParent,
+    runHere: () => runHere(config, args),
+  });

@@ -1,0 +1,43 @@
+import type { LoadChange, Order, RunReport, Summary } from '@rushhour/protocol';
+import type { Outcome } from '../job/running-job.ts';
+
+/** An order that could not be prepared. */
+export interface Problem {
+  readonly order: number;
+  readonly code: string;
+  readonly message: string;
+}
+
+/** From the agent to the process of a run. Times are on the clock of this machine. */
+export type ToChild =
+  | {
+      readonly type: 'prepare';
+      readonly orders: readonly Order[];
+      /** Where the files of the run are, by hash. */
+      readonly files: ReadonlyMap<string, string>;
+      /** When the agent itself is silent for so long, the process ends its traffic. */
+      readonly silenceMs: number;
+      /** Packets of the run are captured here. */
+      readonly isCaptured: boolean;
+    }
+  | { readonly type: 'start'; readonly at: number }
+  | { readonly type: 'pause' | 'resume' | 'alive' }
+  | { readonly type: 'changeLoad'; readonly order: number; readonly change: LoadChange }
+  | { readonly type: 'stop'; readonly mode: 'graceful' | 'abort'; readonly orders: readonly number[] };
+
+type Severity = Extract<RunReport, { type: 'event' }>['severity'];
+
+/** From the process of a run to the agent. */
+export type FromChild =
+  | { readonly type: 'prepared' }
+  | { readonly type: 'prepareFailed'; readonly problems: readonly Problem[] }
+  | { readonly type: 'started'; readonly at: number }
+  | { readonly type: 'summary'; readonly order: number; readonly summary: Summary }
+  | {
+      readonly type: 'event';
+      readonly kind: string;
+      readonly severity: Severity;
+      readonly message: string;
+      readonly order?: number;
+    }
+  | { readonly type: 'orderEnded'; readonly order: number; readonly outcome: Outcome };

@@ -1,0 +1,124 @@
+import { Worker } from 'node:worker_threads';
+import type { Duration } from '@rushhour/protocol';
+import type {
+  Divisible,
+  Engine,
+  EngineContext,
+  EngineRecord,
+  Host,
+  LoadChange,
+  LoadChangeable,
+  Pausable,
+  Run,
+} from '../../engine.ts';
+import { shareOf } from '../../net/load/share.ts';
+import type { Metric, SampleStore } from '../../samples.ts';
+
+/** What a worker thread is given to prepare its share. */
+export interface CoreWork {
+  readonly engine: string;
+  readonly config: unknown;
+  readonly duration: Duration;
+  readonly host: Host;
+  readonly core: { readonly index: number; readonly count: number };
+  readonly addresses: ReadonlyMap<string, string>;
+}
+
+export type CoreCommand = 'start' | 'abort' | 'close' | 'pause' | 'resume' | { readonly changeLoad: LoadChange };
+
+export type CoreReport =
+  | { readonly kind: 'metric'; readonly metric: Metric }
+  | { readonly kind: 'note'; readonly remark: string }
+  | { readonly kind: 'record'; readonly record: EngineRecord }
+  | { readonly kind: 'progress'; readonly message: string }
+  | { readonly kind: 'prepared' | 'done' | 'closed' };
+
+/** One worker thread with its share of the load. */
+class Core {
+  readonly #worker: Worker;
+  readonly #waiting = new Map<string, () => void>();
+  #fail: (error: Error) => void = () => {};
+  /** Rejects when the thread breaks; never resolves. */
+  readonly broken: Promise<never>;
+
+  constructor(work: CoreWork, onReport: (report: CoreReport) => void) {
+    this.broken = new Promise((_, reject) => {
+      this.#fail = reject;
+    });
+    this.broken.catch(() => {});
+    this.#worker = new Worker(new URL('./core-worker.ts', import.meta.url), { workerData: work });
+    this.#worker.on('error', (error) => this.#fail(error as Error));
+    this.#worker.on('exit', (code) => this.#fail(new Error(`a worker ended with ${code}`)));
+    this.#worker.on('message', (report: CoreReport) => {
+      onReport(report);
+      this.#waiting.get(report.kind)?.();
+    });
+  }
+
+  send(command: CoreCommand): void {
+    this.#worker.postMessage(command);
+  }
+
+  async until(kind: CoreReport['kind']): Promise<void> {
+    await Promise.race([new Promise<void>((resolve) => this.#waiting.set(kind, resolve)), this.broken]);
+  }
+
+  async close(): Promise<void> {
+    this.send('close');
+    await this.until('closed').catch(() => {});
+    await this.#worker.terminate();
+  }
+}
+
+const changeShare = (change: LoadChange, count: number): LoadChange =>
+  Object.fromEntries(Object.entries(change).map(([name, value]) => [name, (value as number) / count]));
+
+/** Runs an engine on several cores: worker threads generate, their counters lie in memory this thread reads. */
+export const prepareOnCores = async (
+  engine: Engine & Divisible,
+  deps: {
+    context: EngineContext<unknown>;
+    cores: number;
+    addresses: ReadonlyMap<string, string>;
+    store: SampleStore;
+  },
+): Promise<Run & Pausable & LoadChangeable> => {
+  const { context, cores: count, addresses, store } = deps;
+  const cores = Array.from({ length: count }, (_, index) => {
+    const duration = { ...context.duration, count: shareOf(context.duration.count, index, count) };
+    const work = { engine: engine.id, duration, host: context.host, core: { index, count }, addresses };
+    const config = engine.divide(context.config, index, count);
+    return new Core({ ...work, config }, (report) => {
+      if (report.kind === 'metric') store.adopt(report.metric);
+      if (report.kind === 'note') context.note(report.remark);
+      if (report.kind === 'record') context.record(report.record);
+      if (report.kind === 'progress') context.progress(report.message);
+    });
+  });
+  const closeAll = () => Promise.all(cores.map((core) => core.close()));
+  context.signal.addEventListener('abort', () => {
+    for (const core of cores) core.send('abort');
+  });
+  await Promise.all(cores.map((core) => core.until('prepared'))).catch(async (error) => {
+    await closeAll();
+    throw error;
+  });
+  const tell = (command: CoreCommand) => {
+    for (const core of cores) core.send(command);
+  };
+  return {
+    async start() {
+      tell('start');
+      await Promise.all(cores.map((core) => core.until('done')));
+    },
+    pause: () => tell('pause'),
+    resume: () => tell('resume'),
+    changeLoad(change) {
+      tell({ changeLoad: changeShare(change, count) });
+      return {};
+    },
+    async close() {
+      await closeAll();
+    },
+  };
+};

@@ -1,0 +1,125 @@
+import type { Order } from '@rushhour/protocol';
+import type { TSchema } from 'typebox';
+import * as value from 'typebox/value';
+import { type Engine, type EngineContext, type Host, isDivisible, type Run } from '../../engine.ts';
+import { type Claim, claimAddresses } from '../../net/addresses/claim-addresses.ts';
+import { resolveTargets } from '../../net/addresses/target-guard.ts';
+import type { SampleStore } from '../../samples.ts';
+import { prepareOnCores } from './cores.ts';
+
+export interface PrepareDeps {
+  readonly engines: ReadonlyMap<string, Engine>;
+  readonly host: Host;
+  readonly store: SampleStore;
+  readonly signal: AbortSignal;
+  readonly note: (remark: string) => void;
+  readonly progress?: (message: string) => void;
+}
+
+// TypeBox's own signatures compute the type of whatever fits the schema; for a schema that is known only at run time
+// that costs the compiler half a minute and tells nothing.
+const { Check, Clone, Default, Errors } = value as unknown as {
+  Check(schema: TSchema, value: unknown): boolean;
+  Clone(value: unknown): unknown;
+  Default(schema: TSchema, value: unknown): unknown;
+  Errors(schema: TSchema, value: unknown): { instancePath: string; message: string }[];
+};
+
+/** Of a configuration for either role, the part for this one: its problems are then named one by one. */
+const schemaFor = (schema: TSchema, config: unknown): TSchema => {
+  const { anyOf } = schema as { anyOf?: (TSchema & { properties: { role: { const: string } } })[] };
+  const { role } = (config ?? {}) as { role?: string };
+  return anyOf?.find((variant) => variant.properties.role.const === role) ?? schema;
+};
+
+/** Fills in defaults; throws with every problem when the configuration is not what the engine describes. */
+export const parseConfig = (engine: Engine, config: unknown): unknown => {
+  const schema = schemaFor(engine.config, config);
+  const filled = Default(schema, Clone(config));
+  if (Check(schema, filled)) return filled;
+  const problems = Errors(schema, filled).map((error) => `${error.instancePath || '/'} ${error.message}`);
+  throw new OrderRefused('BAD_CONFIGURATION', `bad configuration for ${engine.id}: ${problems.join('; ')}`);
+};
+
+/** An order that this agent does not take; `code` says of which kind the reason is. */
+export class OrderRefused extends Error {
+  readonly code: 'BAD_CONFIGURATION' | 'ENGINE_UNKNOWN' | 'ENGINE_UNAVAILABLE' | 'NOT_PERMITTED';
+  constructor(code: OrderRefused['code'], message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** Everything that can be refused is refused here, before a socket is opened. */
+export const prepareOrder = async (order: Order, deps: PrepareDeps): Promise<Run> => {
+  const engine = deps.engines.get(order.engine);
+  if (engine === undefined) throw new OrderRefused('ENGINE_UNKNOWN', `unknown engine ${order.engine}`);
+  const config = parseConfig(engine, order.config);
+  const availability = await engine.check(deps.host);
+  if (!availability.isAvailable) {
+    throw new OrderRefused('ENGINE_UNAVAILABLE', `${engine.id} cannot run here: ${availability.reason}`);
+  }
+  const addresses = await resolveTargets(engine.targetsOf(config), order.allowedTargets);
+  const context: EngineContext<unknown> = {
+    config,
+    duration: order.duration,
+    samples: deps.store,
+    host: deps.host,
+    core: { index: 0, count: 1 },
+    signal: deps.signal,
+    note: deps.note,
+    progress: deps.progress ?? (() => {}),
+    record: (record) => deps.store.records.push(record),
+    addressOf: (host) => addressIn(addresses, host),
+  };
+  const release = await claimAll(order.claims ?? [], deps.host);
+  try {
+    return releasing(await prepareEngine(engine, { order, context, addresses, deps }), release);
+  } catch (error) {
+    await release();
+    throw error;
+  }
+};
+
+interface Prepared {
+  readonly order: Order;
+  readonly context: EngineContext<unknown>;
+  readonly addresses: ReadonlyMap<string, string>;
+  readonly deps: PrepareDeps;
+}
+
+const prepareEngine = (engine: Engine, { order, context, addresses, deps }: Prepared): Promise<Run> => {
+  if (order.cpuCores === 1) return engine.prepare(context);
+  if (isDivisible(engine)) {
+    return prepareOnCores(engine, { context, cores: order.cpuCores, addresses, store: deps.store });
+  }
+  deps.note(`${engine.id} uses one core, not ${order.cpuCores}`);
+  return engine.prepare(context);
+};
+
+/** Makes addresses this machine's own, all or none. */
+const claimAll = async (wishes: readonly string[], host: Host): Promise<() => Promise<void>> => {
+  const claims: Claim[] = [];
+  const release = async () => void (await Promise.all(claims.map((claim) => claim.release())));
+  for (const wish of wishes) {
+    const claim = await claimAddresses(wish, host);
+    claims.push(claim);
+    if (claim.isComplete) continue;
+    await release();
+    throw new OrderRefused('NOT_PERMITTED', `no right to answer for ${wish}`);
+  }
+  return release;
+};
+
+/** The same run; what was claimed for it is given back after its end. */
+const releasing = (run: Run, release: () => Promise<void>): Run => {
+  const close = run.close.bind(run);
+  run.close = () => close().finally(release);
+  return run;
+};
+
+export const addressIn = (addresses: ReadonlyMap<string, string>, host: string): string => {
+  const address = addresses.get(host);
+  if (address === undefined) throw new Error(`${host} was not announced as a target`);
+  return address;
+};

@@ -1,0 +1,246 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Order, Summary } from '@rushhour/protocol';
+import {
+  type Engine,
+  type Host,
+  isLoadChangeable,
+  isPausable,
+  isSelfJudging,
+  type LoadChange,
+  type Run,
+} from '../../engine.ts';
+import { aborted } from '../../net/loop/aborted.ts';
+import { strainMetrics } from '../../net/metrics/generator-load-metrics.ts';
+import { SampleStore } from '../../samples.ts';
+import { type SaturationReason, StrainWatch, saturationReasonsOf } from './generator-load-monitor.ts';
+import { phaseAt } from './phase.ts';
+import { prepareOrder } from './prepare-job.ts';
+import { Sampler } from './sampler.ts';
+
+export interface Outcome {
+  /** finished: planned end reached; stopped: ended early on purpose; failed: could not start or broke. */
+  readonly status: 'finished' | 'stopped' | 'failed';
+  readonly error?: string;
+  /** The kind of the error where it has one, such as `EADDRINUSE` or `TARGET_NOT_ALLOWED`. */
+  readonly code?: string;
+  /** Remarks of the engine that belong to the validity of the result. */
+  readonly notes: readonly string[];
+  /** Seconds during which the generator itself was the bottleneck, by reason. */
+  readonly saturatedSeconds: Readonly<Partial<Record<SaturationReason, number>>>;
+}
+
+export interface OrderDeps {
+  readonly engines: ReadonlyMap<string, Engine>;
+  readonly host: Host;
+  /** Called once everything is prepared; resolves with the common start, in milliseconds since 1970 on this clock. */
+  readonly barrier: () => Promise<number>;
+  readonly stop: AbortSignal;
+  /** Fired after or together with `stop` when there is no time to wind down. */
+  readonly abort?: AbortSignal;
+  readonly onSummary: (summary: Summary) => void;
+  /** How far the engine has come, in its own words. */
+  readonly onProgress?: (message: string) => void;
+  /** How long an engine may take to wind down before it is closed regardless. */
+  readonly windDownMs?: number;
+}
+
+/** What is done every second is slow the first few times. So they come when nobody waits for anything. */
+const rehearseSeconds = (): void => {
+  const store = new SampleStore();
+  const sampler = new Sampler(store, Date.now());
+  const watch = new StrainWatch(store);
+  for (let second = 1; second <= 3; second++) {
+    store.counter('rehearsed').add(second);
+    store.histogram(strainMetrics.scheduleLag).record(second);
+    saturationReasonsOf(watch.take(), { cores: 1 });
+    sampler.take(Date.now(), 'steady');
+  }
+  watch.close();
+};
+
+export class CannotPause extends Error {}
+
+// A timer may fire a millisecond early, and the wall clock is read in whole milliseconds.
+const timerSlackMs = 2;
+
+/** The life of one engine: check, prepare, wait for the others, start, close. Stop, deadline and failure are one signal. */
+export class RunningOrder {
+  readonly sampler: Sampler;
+  readonly outcome: Promise<Outcome>;
+  readonly #order: Order;
+  readonly #deps: OrderDeps;
+  readonly #store = new SampleStore();
+  readonly #planned = new AbortController();
+  readonly #notes = new Set<string>();
+  readonly #saturated: Partial<Record<SaturationReason, number>> = {};
+  #run: Run | undefined;
+  #startedAt = 0;
+  #pausedMs = 0;
+  #pausedAt: number | undefined;
+  #startsPaused = false;
+  #deadline: NodeJS.Timeout | undefined;
+
+  constructor(order: Order, deps: OrderDeps) {
+    this.#order = order;
+    this.#deps = deps;
+    this.sampler = new Sampler(this.#store, Date.now());
+    this.outcome = this.#live();
+  }
+
+  /**
+   * Stops sending but keeps sessions and counters; the planned end moves by the length of the pause.
+   * A server has nothing to stop, but its end moves as that of its clients does. Before the start it is remembered.
+   */
+  pause(): void {
+    this.#startsPaused = true;
+    if (this.#startedAt === 0 && !this.#planned.signal.aborted) return;
+    const run = this.#running();
+    if (!this.#canPause(run)) throw new CannotPause(`${this.#order.engine} cannot pause`);
+    if (this.#pausedAt !== undefined) return;
+    if (isPausable(run)) run.pause();
+    this.#pausedAt = Date.now();
+    clearTimeout(this.#deadline);
+  }
+
+  resume(): void {
+    this.#startsPaused = false;
+    if (this.#startedAt === 0 && !this.#planned.signal.aborted) return;
+    const run = this.#running();
+    if (this.#pausedAt === undefined) return;
+    this.#pausedMs += Date.now() - this.#pausedAt;
+    this.#pausedAt = undefined;
+    if (isPausable(run)) run.resume();
+    this.#armDeadline();
+  }
+
+  changeLoad(change: LoadChange): { readonly rejected?: string } {
+    const run = this.#running();
+    return isLoadChangeable(run)
+      ? run.changeLoad(change)
+      : { rejected: `${this.#order.engine} has no changeable load` };
+  }
+
+  #canPause(run: Run): boolean {
+    return isPausable(run) || (this.#order.config as { role?: string } | null)?.role === 'server';
+  }
+
+  #running(): Run {
+    if (this.#run === undefined || this.#startedAt === 0) throw new Error(`${this.#order.engine} is not running`);
+    return this.#run;
+  }
+
+  async #live(): Promise<Outcome> {
+    const signal = AbortSignal.any([this.#deps.stop, this.#planned.signal]);
+    let failure: Error | undefined;
+    try {
+      this.#run = await prepareOrder(this.#order, {
+        engines: this.#deps.engines,
+        host: this.#deps.host,
+        store: this.#store,
+        signal,
+        note: (remark) => this.#notes.add(remark),
+        progress: (message) => this.#deps.onProgress?.(message),
+      });
+      rehearseSeconds();
+      await this.#waitForStart(signal);
+      if (!signal.aborted) await this.#traffic(this.#run, signal);
+    } catch (cause) {
+      failure = cause instanceof Error ? cause : new Error(String(cause));
+    }
+    return this.#finish(failure);
+  }
+
+  async #waitForStart(signal: AbortSignal): Promise<void> {
+    const startAt = await Promise.race([this.#deps.barrier(), aborted(signal)]);
+    const waitMs = (startAt ?? 0) - Date.now();
+    if (waitMs > 0) await sleep(waitMs, undefined, { signal }).catch(() => {});
+  }
+
+  async #traffic(run: Run, signal: AbortSignal): Promise<void> {
+    const watch = new StrainWatch(this.#store);
+    // The engine's own clock starts in this call, so the planned end is reckoned from after it.
+    const ended = run.start();
+    this.#startedAt = Date.now();
+    this.sampler.restart(this.#startedAt);
+    if (this.#startsPaused && this.#canPause(run)) this.pause();
+    else this.#armDeadline();
+    const ticking = this.#everySecond(() => this.#sample(watch));
+    try {
+      await Promise.race([ended, this.#tooLate(signal)]);
+    } finally {
+      clearTimeout(this.#deadline);
+      ticking.abort();
+      watch.close();
+    }
+  }
+
+  #sample(watch: StrainWatch): void {
+    const strain = watch.take();
+    const isJudged = this.#run === undefined || !isSelfJudging(this.#run);
+    for (const reason of isJudged ? saturationReasonsOf(strain, { cores: this.#order.cpuCores }) : []) {
+      this.#saturated[reason] = (this.#saturated[reason] ?? 0) + 1;
+    }
+    this.#report();
+  }
+
+  #report(isLast = false): void {
+    const now = Date.now();
+    // A second belongs to the phase that its middle lies in: a timer may come a little early.
+    const pausedMs = this.#pausedMs + (this.#pausedAt === undefined ? 0 : now - this.#pausedAt);
+    const seconds = (now - this.#startedAt - pausedMs - 500) / 1000;
+    const phase = phaseAt(Math.max(0, seconds), this.#order.duration);
+    this.#deps.onSummary(this.sampler.take(now, phase));
+    if (isLast) for (const summary of this.sampler.rest(now, phase)) this.#deps.onSummary(summary);
+  }
+
+  /** Ticks at whole seconds after the start, however late a tick comes. */
+  #everySecond(tick: () => void): AbortController {
+    const controller = new AbortController();
+    const begun = performance.now();
+    let second = 0;
+    const next = () => {
+      const passedMs = performance.now() - begun;
+      // Timers may come a little early: a second that had its tick has no other.
+      second = Math.max(second, Math.floor(passedMs / 1000)) + 1;
+      const timer = setTimeout(
+        () => {
+          if (controller.signal.aborted) return;
+          tick();
+          next();
+        },
+        second * 1000 - passedMs,
+      );
+      controller.signal.addEventListener('abort', () => clearTimeout(timer), { once: true });
+    };
+    next();
+    return controller;
+  }
+
+  async #tooLate(signal: AbortSignal): Promise<void> {
+    await aborted(signal);
+    const atOnce = this.#deps.abort ?? new AbortController().signal;
+    await Promise.race([sleep(this.#deps.windDownMs ?? 5000, undefined, { ref: false }), aborted(atOnce)]);
+    if (atOnce.aborted) return;
+    this.#notes.add(`${this.#order.engine} did not wind down in time`);
+  }
+
+  #armDeadline(): void {
+    if (this.#order.duration.mode !== 'time') return;
+    const left = this.#startedAt + this.#order.duration.seconds * 1000 + this.#pausedMs - Date.now();
+    this.#deadline = setTimeout(() => this.#planned.abort(), left + timerSlackMs);
+  }
+
+  async #finish(failure: Error | undefined): Promise<Outcome> {
+    let problem = failure;
+    this.#planned.abort();
+    await this.#run?.close().catch((cause: Error) => {
+      problem ??= cause;
+    });
+    if (this.#startedAt !== 0) this.#report(true);
+    this.#startedAt = 0;
+    const end = { notes: [...this.#notes], saturatedSeconds: this.#saturated };
+    if (problem === undefined) return { status: this.#deps.stop.aborted ? 'stopped' : 'finished', ...end };
+    const { code } = problem as { code?: unknown };
+    return { status: 'failed', error: problem.message, ...(typeof code === 'string' && { code }), ...end };
+  }
+}

@@ -1,0 +1,91 @@
+import { Histogram, maxRecords, type Phase, type Series, type Summary } from '@rushhour/protocol';
+import type { Metric, SampleStore } from '../../samples.ts';
+
+/** Seconds of summaries kept until they are acknowledged. */
+export const replaySeconds = 15 * 60;
+
+type Reported = number | Histogram;
+
+/** Turns the ever-growing metrics of one engine into one summary a second and keeps them for replay. */
+export class Sampler {
+  readonly #store: SampleStore;
+  readonly #reported = new Map<Metric, Reported>();
+  readonly #kept: Summary[] = [];
+  #seq = 0;
+  #lastAt: number;
+
+  constructor(store: SampleStore, startedAt: number) {
+    this.#store = store;
+    this.#lastAt = startedAt;
+  }
+
+  /** Begins the first interval anew, once the common start is known. What was counted before belongs to it. */
+  restart(at: number): void {
+    this.#lastAt = at;
+  }
+
+  /** Closes the interval that began with the summary before. */
+  take(at: number, phase: Phase): Summary {
+    const series = new Map<string, Series>();
+    for (const metric of this.#store.metrics) this.#addTo(seriesOf(series, metric.target), metric);
+    return this.#summary(at, phase, [...series.values()]);
+  }
+
+  /** After the last interval: the records that it had no room for. */
+  rest(at: number, phase: Phase): Summary[] {
+    const rest: Summary[] = [];
+    while (this.#store.records.length > 0) rest.push(this.#summary(at, phase, []));
+    return rest;
+  }
+
+  #summary(at: number, phase: Phase, series: Series[]): Summary {
+    const records = this.#store.records.splice(0, maxRecords);
+    const summary: Summary = {
+      seq: ++this.#seq,
+      at,
+      spanMs: Math.max(at - this.#lastAt, 1),
+      phase,
+      series,
+      ...(records.length > 0 && { records }),
+    };
+    this.#lastAt = at;
+    this.#kept.push(summary);
+    if (this.#kept.length > replaySeconds) this.#kept.shift();
+    return summary;
+  }
+
+  /** Everything after `seq` that is still kept, oldest first. */
+  since(seq: number): readonly Summary[] {
+    return this.#kept.filter((summary) => summary.seq > seq);
+  }
+
+  acknowledge(seq: number): void {
+    while (this.#kept[0] !== undefined && this.#kept[0].seq <= seq) this.#kept.shift();
+  }
+
+  #addTo(series: Series, metric: Metric): void {
+    if (metric.kind === 'histogram') {
+      const now = new Histogram(metric.buffer).copy();
+      const difference = now.since((this.#reported.get(metric) as Histogram | undefined) ?? new Histogram());
+      if (difference.count === 0) return;
+      this.#reported.set(metric, now);
+      const others = series.histograms[metric.name];
+      if (others !== undefined) difference.merge(Histogram.fromBase64(others));
+      series.histograms[metric.name] = difference.toBase64();
+      return;
+    }
+    const value = new Float64Array(metric.buffer)[0] as number;
+    const kind = metric.kind === 'gauge' ? series.gauges : series.counters;
+    const increase = metric.kind === 'gauge' ? value : value - ((this.#reported.get(metric) as number) ?? 0);
+    this.#reported.set(metric, value);
+    if (metric.kind === 'gauge' || increase !== 0) kind[metric.name] = (kind[metric.name] ?? 0) + increase;
+  }
+}
+
+const seriesOf = (all: Map<string, Series>, target: string): Series => {
+  const found = all.get(target);
+  if (found !== undefined) return found;
+  const made: Series = { target, counters: {}, gauges: {}, histograms: {} };
+  all.set(target, made);
+  return made;
+};

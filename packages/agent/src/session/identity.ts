@@ -1,0 +1,77 @@
+import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, randomUUID, sign } from 'node:crypto';
+import { chmod, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { challengeText } from '@rushhour/protocol';
+import { writeDurably } from '../files/durable-file.ts';
+
+interface Stored {
+  readonly uuid: string;
+  /** PKCS8, PEM. */
+  readonly privateKey: string;
+  /** The installation it is enrolled with. */
+  readonly controllerId?: string;
+  readonly agentId?: number;
+}
+
+const fileOf = (dataDir: string) => join(dataDir, 'identity.json');
+
+const read = async (file: string): Promise<Stored | undefined> => {
+  try {
+    await chmod(file, 0o600);
+    return JSON.parse(await readFile(file, 'utf8')) as Stored;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw new Error(`${file} cannot be read: ${(error as Error).message}`, { cause: error });
+  }
+};
+
+/** Who the agent is: a key pair and a number of its own, whatever its name or address. */
+export class Identity {
+  readonly #file: string;
+  readonly #key: KeyObject;
+  #stored: Stored;
+
+  private constructor(file: string, stored: Stored) {
+    this.#file = file;
+    this.#stored = stored;
+    this.#key = createPrivateKey(stored.privateKey);
+  }
+
+  /** Makes the identity when there is none yet. */
+  static async load(dataDir: string): Promise<Identity> {
+    const file = fileOf(dataDir);
+    const found = await read(file);
+    if (found !== undefined) return new Identity(file, found);
+    const { privateKey } = generateKeyPairSync('ed25519');
+    const made = { uuid: randomUUID(), privateKey: privateKey.export({ type: 'pkcs8', format: 'pem' }) as string };
+    await writeDurably(file, JSON.stringify(made));
+    return new Identity(file, made);
+  }
+
+  get uuid(): string {
+    return this.#stored.uuid;
+  }
+
+  get isEnrolled(): boolean {
+    return this.#stored.controllerId !== undefined;
+  }
+
+  get controllerId(): string | undefined {
+    return this.#stored.controllerId;
+  }
+
+  /** The two members of a greeting that prove who is speaking. */
+  answer(nonce: string): { publicKey: string; signature: string } {
+    return {
+      publicKey: createPublicKey(this.#key).export({ type: 'spki', format: 'der' }).toString('base64'),
+      signature: sign(null, Buffer.from(challengeText(nonce)), this.#key).toString('base64'),
+    };
+  }
+
+  /** Belongs to this controller from now on. */
+  async remember(controllerId: string, agentId: number): Promise<void> {
+    if (this.#stored.controllerId === controllerId && this.#stored.agentId === agentId) return;
+    this.#stored = { ...this.#stored, controllerId, agentId };
+    await writeDurably(this.#file, JSON.stringify(this.#stored));
+  }
+}
