@@ -1,6 +1,5 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { root, run } from './run.ts';
 
 const web = join(root, 'packages/web');
@@ -31,4 +30,4 @@ export const ensureWeb = async () => {
   if (code !== 0) throw new Error('the web interface could not be built');
 };
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) await ensureWeb();
+if (import.meta.main) await ensureWeb();

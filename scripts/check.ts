@@ -1,4 +1,3 @@
-import { pathToFileURL } from 'node:url';
 import { run } from './run.ts';
 
 interface Gate {
@@ -12,9 +11,14 @@ const numberIn = (pattern: RegExp) => (output: string) => Number(pattern.exec(ou
 
 const gates: Gate[] = [
   {
-    name: 'format, lint and import rules',
+    name: 'format and lint',
     command: ['biome', 'ci', '--error-on-warnings', '.'],
     counted: numberIn(/Checked (\d+) files/),
+  },
+  {
+    name: 'import rules',
+    command: ['node', 'scripts/imports.ts'],
+    counted: numberIn(/Checked (\d+) imports/),
   },
   { name: 'types', command: ['tsc', '-p', '.', '--diagnostics'], counted: numberIn(/Files:\s+(\d+)/) },
   {
@@ -22,7 +26,19 @@ const gates: Gate[] = [
     command: ['tsc', '-p', 'packages/web', '--diagnostics'],
     counted: numberIn(/Files:\s+(\d+)/),
   },
-  { name: 'dead code', command: ['knip', '--no-progress', '--reporter', 'symbols'], counted: () => 1 },
+  {
+    name: 'dead code',
+    command: [
+      'knip',
+      '--no-progress',
+      '--no-config-hints',
+      '--reporter',
+      'symbols',
+      '--reporter',
+      './scripts/knip-count.ts',
+    ],
+    counted: numberIn(/Checked (\d+) files/),
+  },
 ];
 
 /** Runs every gate and answers how many passed and failed. */
@@ -41,7 +57,7 @@ export const check = async () => {
   return results;
 };
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+if (import.meta.main) {
   const { failed } = await check();
   process.exit(failed === 0 ? 0 : 1);
 }

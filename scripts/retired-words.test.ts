@@ -1,0 +1,30 @@
+import { expect, it } from 'vitest';
+import { retiredWords } from './retired-words.ts';
+import { findRetiredWords } from './words.ts';
+
+it.each([
+  ['const mostBytes = 1;', 'a variable'],
+  ['class Courier {}', 'a class'],
+  ['class Sender { #ledger = 1; }', 'a private member'],
+  ['// Whoever calls this waits.\nexport const x = 1;', 'a comment'],
+  ["throw new Error('the agent is told to stop');", 'a message'],
+  ['log(`the wish of a user`);', 'a template'],
+])('%s: the retired word is found in %2$s', (text) => {
+  expect(findRetiredWords('packages/pools/src/x.ts', text)).toHaveLength(1);
+});
+
+it('a retired word in the name of a file is found', () => {
+  expect(findRetiredWords('packages/pools/src/run-ledger.ts', 'export const x = 1;')).toHaveLength(1);
+});
+
+it('values of the wire and longer words are no retired words', () => {
+  expect(findRetiredWords('packages/pools/src/x.ts', "const almost = 'wish';")).toEqual([]);
+});
+
+it('every exception says why and names an existing word', () => {
+  for (const { names, prose, write, except } of retiredWords) {
+    expect(names ?? prose).toBeDefined();
+    expect(write).not.toBe('');
+    for (const { because } of except ?? []) expect(because).not.toBe('');
+  }
+});

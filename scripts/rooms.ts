@@ -1,0 +1,33 @@
+/** One package: the packages of ours it may import and its rooms. */
+export interface Package {
+  name: string;
+  imports: readonly string[];
+  /**
+   * Folders and files below `src`, lowest first: a room may import itself and the rooms before it in this list.
+   * An array is one room in several places. `x/*` makes every folder in `x` a room that never imports its neighbours.
+   * A package without rooms is one room.
+   */
+  rooms: readonly (string | readonly string[])[];
+}
+
+/** The import rules. Type-only imports count; tests and `testing` folders are free. */
+export const packages: readonly Package[] = [
+  { name: 'contract', imports: [], rooms: [] },
+  { name: 'protocol', imports: [], rooms: [] },
+  { name: 'pcap', imports: [], rooms: [] },
+  { name: 'pools', imports: [], rooms: [] },
+  { name: 'client', imports: ['contract'], rooms: [] },
+  { name: 'cli', imports: ['client', 'contract'], rooms: [] },
+  {
+    name: 'web',
+    imports: ['client', 'contract'],
+    rooms: ['texts', 'lib', 'components', 'features/*', 'app', 'main.tsx'],
+  },
+  { name: 'controller', imports: ['contract', 'protocol', 'pcap', 'pools'], rooms: [] },
+  { name: 'agent', imports: ['protocol', 'pcap', 'pools'], rooms: [] },
+];
+
+/** Libraries that only one room may import. */
+export const confinedLibraries: readonly { library: RegExp; room: string }[] = [
+  { library: /^(@fastify\/.+|fastify)$/, room: 'controller/http' },
+];
