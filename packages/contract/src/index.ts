@@ -120,6 +120,21 @@ export { firstGroups, type Permission, permissions } from './permissions.ts';
 export * from './route.ts';
 export { isSecret, membersIn } from './secret.ts';
 export { defaultSettings, Settings, SettingsPatch, secretMask } from './settings.ts';
+export {
+  activeStatuses,
+  agentStatus,
+  type EndStatus,
+  isActive,
+  isConnected,
+  isTerminal,
+  runStatus,
+  type Status,
+  type StatusName,
+  statusNameOf,
+  statusNames,
+  verdictNames,
+  verdicts,
+} from './status.ts';
 export { type EntryValues, secretValues } from './values/entry-values.ts';
 export type { ApplicationValues } from './values/plugins/application.ts';
 export { commonMetrics } from './values/plugins/common-metrics.ts';

@@ -1,15 +1,8 @@
+import { agentStatus } from '@rushhour/contract';
 import { type Greeting, protocolVersion } from '@rushhour/protocol';
 import type { Logger } from 'pino';
 import type { Bus } from '../bus/local.ts';
-import {
-  type AgentRow,
-  agentStatus,
-  agents,
-  factColumns,
-  findAgentByUuid,
-  keepArrival,
-  keepFacts,
-} from '../store/agents.ts';
+import { type AgentRow, agents, factColumns, findAgentByUuid, keepArrival, keepFacts } from '../store/agents.ts';
 import { createKeyedLock } from '../store/blobs/keyed-lock.ts';
 import type { Store } from '../store/index.ts';
 import type { SettingsStore } from '../store/settings.ts';

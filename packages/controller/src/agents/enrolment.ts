@@ -1,8 +1,9 @@
 import { hash, randomBytes } from 'node:crypto';
 import type { NewAgentToken } from '@rushhour/contract';
+import { agentStatus } from '@rushhour/contract';
 import type { Greeting } from '@rushhour/protocol';
 import { agentTokens, findToken, takeToken } from '../store/agent-tokens.ts';
-import { agentStatus, agents, factColumns, freeAgentName } from '../store/agents.ts';
+import { agents, factColumns, freeAgentName } from '../store/agents.ts';
 import type { Change } from '../store/change.ts';
 import type { Executor } from '../store/database.ts';
 import type { Store } from '../store/index.ts';

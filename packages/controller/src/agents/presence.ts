@@ -1,5 +1,5 @@
+import { agentStatus } from '@rushhour/contract';
 import type { AgentHealth } from '@rushhour/protocol';
-import { agentStatus } from '../store/agents.ts';
 import type { Connection } from './connection.ts';
 
 /** An agent that is connected, or was until a moment ago: short breaks of the connection do not end it. */

@@ -1,7 +1,7 @@
+import { agentStatus } from '@rushhour/contract';
 import type { DumpState, RunReport, ToAgent, ToController } from '@rushhour/protocol';
 import type { Logger } from 'pino';
 import type { Bus } from '../bus/local.ts';
-import { agentStatus } from '../store/agents.ts';
 import type { SettingsStore } from '../store/settings.ts';
 import { type Connection, closeCode } from './connection.ts';
 import { type AgentGateway, type AgentListener, AgentUnreachable, type Arrival } from './gateway.ts';

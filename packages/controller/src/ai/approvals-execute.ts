@@ -1,7 +1,7 @@
 import type { LoadChange } from '@rushhour/contract';
+import { isActive } from '@rushhour/contract';
 import { conflict } from '../errors.ts';
 import type { Runs } from '../runs/create-runs.ts';
-import { isActive } from '../runs/task-state.ts';
 import type { Change } from '../store/change.ts';
 import { type StoredTask, tasks } from '../store/tasks.ts';
 import type { Prepared, Request } from './approvals-plan.ts';

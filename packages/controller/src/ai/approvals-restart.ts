@@ -1,7 +1,7 @@
+import { isActive } from '@rushhour/contract';
 import type { Bus } from '../bus/local.ts';
 import { ApiError } from '../errors.ts';
 import type { Runs } from '../runs/create-runs.ts';
-import { isActive } from '../runs/task-state.ts';
 import { type ApprovalRecord, aiApprovals, restartingApprovals } from '../store/ai-approvals.ts';
 import type { Change, Origin } from '../store/change.ts';
 import type { Store } from '../store/index.ts';

@@ -1,4 +1,5 @@
 import type { TaskDraft } from '@rushhour/contract';
+import { activeStatuses } from '@rushhour/contract';
 import { conflict, type Issue, notFound } from '../errors.ts';
 import type { RunPlan } from '../runs/plan/agent-plan.ts';
 import type { Change } from '../store/change.ts';
@@ -33,7 +34,7 @@ export interface TaskOperations {
 /** In which states of a task an action makes sense. */
 export const fromStatus: Readonly<Record<TaskAction, readonly number[]>> = {
   start: [0, 7, 8, 9],
-  stop: [1, 2, 3, 4, 5, 6],
+  stop: activeStatuses,
   pause: [4],
   resume: [5],
   restart: [0, 1, 2, 3, 4, 5, 7, 8, 9],

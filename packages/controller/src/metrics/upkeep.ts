@@ -1,3 +1,4 @@
+import { isActive } from '@rushhour/contract';
 import type { Logger } from 'pino';
 import type { Store } from '../store/index.ts';
 import { runStatuses } from '../store/run-results.ts';
@@ -20,7 +21,7 @@ export interface UpkeepOptions {
 const everyMs = 5000;
 /** A run that has ended stays in memory so long after it was last spoken of. */
 const idleMs = 30_000;
-const isOver = (status: number | undefined) => status === undefined || status === 0 || status >= 7;
+const isOver = (status: number | undefined) => status === undefined || !isActive(status);
 
 /** Looks after stored samples in the background: minutes are merged and compressed, ended runs leave the memory. */
 export const startUpkeep = ({ store, log, runs, inTurn, onClosed }: UpkeepOptions) => {

@@ -1,7 +1,7 @@
+import { runStatus } from '@rushhour/contract';
 import type { Ledger } from './ledger.ts';
 import type { RunView } from './run-view.ts';
 import type { Steps } from './steps.ts';
-import { runStatus } from './task-state.ts';
 import { breachesOf, type MetricReader } from './thresholds.ts';
 
 /** Ends runs whose thresholds say that there is no use in going on. */

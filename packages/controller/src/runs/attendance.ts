@@ -1,3 +1,4 @@
+import { runStatus } from '@rushhour/contract';
 import type { HeldRun, RunReport } from '@rushhour/protocol';
 import type { AgentListener, Arrival } from '../agents/gateway.ts';
 import type { Executor } from '../store/database.ts';
@@ -11,7 +12,6 @@ import { loseAgent, takeReport, withReason } from './report.ts';
 import type { Roster } from './roster.ts';
 import { createRunNotes } from './run-notes.ts';
 import { isDone, type RunView, readView } from './run-view.ts';
-import { runStatus } from './task-state.ts';
 
 interface Deps {
   read: Executor;

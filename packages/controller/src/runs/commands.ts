@@ -1,9 +1,9 @@
+import { runStatus } from '@rushhour/contract';
 import type { RunCommand } from '@rushhour/protocol';
 import type { RunAgentRecord } from '../store/run-agents.ts';
 import type { RunRecord } from '../store/runs.ts';
 import type { AgentPlan, RunPlan } from './plan/agent-plan.ts';
 import { hasOpenClients, isDone, type RunView } from './run-view.ts';
-import { runStatus } from './task-state.ts';
 
 /** A command that follows from the state of a run. The same key and version mean the same command: it is sent once. */
 export interface DueCommand {

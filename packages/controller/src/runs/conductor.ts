@@ -1,3 +1,4 @@
+import { isActive, runStatus } from '@rushhour/contract';
 import type { Logger } from 'pino';
 import type { AgentGateway } from '../agents/gateway.ts';
 import type { Bus } from '../bus/local.ts';
@@ -26,7 +27,6 @@ import type { RunMetrics } from './run-metrics.ts';
 import { type RunView, readView } from './run-view.ts';
 import { createSingleFlight } from './single-flight.ts';
 import { createSteps } from './steps.ts';
-import { isActive, runStatus } from './task-state.ts';
 
 export interface ConductorDeps {
   store: Store;

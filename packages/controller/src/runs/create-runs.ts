@@ -1,3 +1,4 @@
+import { isTerminal, runStatus } from '@rushhour/contract';
 import type { Bus } from '../bus/local.ts';
 import type { Origin } from '../store/change.ts';
 import { postgresLeadership, soleLeadership } from '../store/run-leadership.ts';
@@ -8,7 +9,6 @@ import { type Timing, usualTiming } from './deadlines.ts';
 import { createEnqueue, type StartedRun } from './enqueue.ts';
 import { createStartCheck, type StartCheckDeps, type StartRequest } from './start-check.ts';
 import { createSteering, type RunState, type StopWish } from './steering.ts';
-import { isTerminal, runStatus } from './task-state.ts';
 import { startTerm } from './term.ts';
 
 export interface RunsOptions extends Omit<ConductorDeps, 'timing'>, StartCheckDeps {

@@ -1,4 +1,5 @@
 import type { StopReason, Threshold, ThresholdResult } from '@rushhour/contract';
+import { type EndStatus, runStatus, verdicts } from '@rushhour/contract';
 import type { Logger } from 'pino';
 import { createAttackValues } from '../attacks/attack-values.ts';
 import { settleAttacks } from '../attacks/settle-run.ts';
@@ -14,9 +15,9 @@ import type { Courier } from './courier.ts';
 import type { Ledger } from './ledger.ts';
 import type { RunMetrics } from './run-metrics.ts';
 import type { RunView } from './run-view.ts';
-import { type EndStatus, endingOf, runStatus } from './task-state.ts';
+import { endingOf } from './task-state.ts';
 import { type Breach, evaluate, type MetricReader } from './thresholds.ts';
-import { judge, verdicts } from './verdict.ts';
+import { judge } from './verdict.ts';
 
 interface Deps {
   store: Store;

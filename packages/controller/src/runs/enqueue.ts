@@ -1,3 +1,4 @@
+import { isActive, runStatus } from '@rushhour/contract';
 import type { Bus } from '../bus/local.ts';
 import { conflict } from '../errors.ts';
 import type { Change } from '../store/change.ts';
@@ -11,7 +12,6 @@ import { illegalMove, recordStatus } from './ledger.ts';
 import { noteSamples } from './note-samples.ts';
 import { definitionHash, sealSecrets } from './run-definition.ts';
 import type { CheckedStart } from './start-check.ts';
-import { isActive, runStatus } from './task-state.ts';
 
 interface Deps {
   store: Store;

@@ -1,8 +1,8 @@
+import { runStatus } from '@rushhour/contract';
 import type { HeldRun } from '@rushhour/protocol';
 import type { RunAgentRecord } from '../store/run-agents.ts';
 import type { RunOrder, RunRecord } from '../store/runs.ts';
 import type { AgentState } from './run-view.ts';
-import { runStatus } from './task-state.ts';
 
 /** An agent is there again: what its part of the run is now, and why it counts as lost if it does. */
 export interface Return {

@@ -1,4 +1,4 @@
-import { permissions } from '@rushhour/contract';
+import { isActive, permissions, runStatus, statusNameOf } from '@rushhour/contract';
 import type { Bus } from '../bus/local.ts';
 import { conflict } from '../errors.ts';
 import type { Change, Origin } from '../store/change.ts';
@@ -9,7 +9,7 @@ import { keepNeedsReset } from '../store/run-queue.ts';
 import { lockRun, mirrorRun, patchRun, type RunPatch, type RunRecord, type Writing } from '../store/runs.ts';
 import { type Changes, isNothing } from './changes.ts';
 import type { RunView } from './run-view.ts';
-import { allowedFrom, isActive, statusNameOf, type Trigger, transitionOf } from './task-state.ts';
+import { allowedFrom, type Trigger, transitionOf } from './task-state.ts';
 
 export interface Move {
   readonly trigger: Trigger;
@@ -44,7 +44,7 @@ export const recordStatus = async (
   const { id, status, stopReason } = run;
   await appendEvent(tx, id, {
     type: 'status',
-    severity: status === 9 ? 'error' : 'info',
+    severity: status === runStatus.failed ? 'error' : 'info',
     source,
     message: `${statusNameOf(status)}${message ? `: ${message}` : ''}`,
     data: { status, ...(stopReason !== '' && { stopReason }) },

@@ -1,8 +1,8 @@
 import type { StopReason } from '@rushhour/contract';
+import { type EndStatus, runStatus } from '@rushhour/contract';
 import type { RunAgentRecord } from '../store/run-agents.ts';
 import { reactionTo } from './loss-policy.ts';
 import { areAllClientsGone, hasBegun, haveClientsEnded, isDone, isGone, type RunView } from './run-view.ts';
-import { type EndStatus, runStatus } from './task-state.ts';
 
 /** What is to be done with a run now. */
 export type Step =

@@ -1,3 +1,4 @@
+import { runStatus } from '@rushhour/contract';
 import type { AgentGateway } from '../agents/gateway.ts';
 import { StorageUnavailable } from '../store/database.ts';
 import type { Store } from '../store/index.ts';
@@ -11,7 +12,6 @@ import { errorsOf, type Planner } from './planner.ts';
 import { movesOf, type QueueMove, type WaitingRun } from './queue.ts';
 import { openDefinition } from './run-definition.ts';
 import { readView } from './run-view.ts';
-import { runStatus } from './task-state.ts';
 
 interface Deps {
   store: Store;

@@ -1,4 +1,5 @@
 import type { Settings } from '@rushhour/contract';
+import { runStatus } from '@rushhour/contract';
 import { setRunAgents } from '../store/run-agents.ts';
 import type { RunPatch } from '../store/runs.ts';
 import { queueDeadline, stopDeadline } from './deadlines.ts';
@@ -6,7 +7,6 @@ import type { Ending } from './end-run.ts';
 import type { Ledger } from './ledger.ts';
 import type { Roster } from './roster.ts';
 import { isDone, type RunView } from './run-view.ts';
-import { runStatus } from './task-state.ts';
 
 const mostAttempts = 2;
 

@@ -1,10 +1,10 @@
+import { runStatus } from '@rushhour/contract';
 import type { RunReport } from '@rushhour/protocol';
 import type { RunAgentRecord } from '../store/run-agents.ts';
 import type { RunValidity } from '../store/runs.ts';
 import type { Changes } from './changes.ts';
 import { reactionTo } from './loss-policy.ts';
 import type { RunView } from './run-view.ts';
-import { runStatus } from './task-state.ts';
 
 type ReportOf<Type extends RunReport['type']> = Extract<RunReport, { type: Type }>;
 

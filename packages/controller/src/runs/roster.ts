@@ -1,5 +1,5 @@
+import { runStatus } from '@rushhour/contract';
 import { isDone, isGone, type RunView } from './run-view.ts';
-import { runStatus } from './task-state.ts';
 
 /** The runs under way as they were last seen, and what is known of their agents beyond the store. */
 export class Roster {

@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { isActive } from '@rushhour/contract';
 import { StorageUnavailable } from '../store/database.ts';
 import { type Changes, ChangingRun } from './changes.ts';
 import type { Ledger } from './ledger.ts';
 import type { RunView } from './run-view.ts';
-import { isActive } from './task-state.ts';
 
 interface Note {
   /** What it means for a run under way. */

@@ -1,4 +1,11 @@
-import { type ConfigurationEntry, entriesOf, hazardOf, type Permission, type StartBody } from '@rushhour/contract';
+import {
+  type ConfigurationEntry,
+  entriesOf,
+  hazardOf,
+  isActive,
+  type Permission,
+  type StartBody,
+} from '@rushhour/contract';
 import { conflict, forbidden, type Issue, invalid, notFound } from '../errors.ts';
 import { allows } from '../permissions.ts';
 import type { Store } from '../store/index.ts';
@@ -12,7 +19,6 @@ import { withSmartLists } from './plan/smart-lists.ts';
 import { errorsOf, type Planner } from './planner.ts';
 import { isReservedFrom } from './queue.ts';
 import { definitionOf, type PlainSecrets, withSecrets } from './run-definition.ts';
-import { isActive } from './task-state.ts';
 
 export interface StartRequest {
   readonly taskId: number;

@@ -1,4 +1,4 @@
-import { findPlugin, type LoadChange, type StopReason, type Task } from '@rushhour/contract';
+import { findPlugin, isActive, type LoadChange, runStatus, type StopReason, type Task } from '@rushhour/contract';
 import type { Bus } from '../bus/local.ts';
 import { conflict } from '../errors.ts';
 import type { Change } from '../store/change.ts';
@@ -11,7 +11,7 @@ import { announce, illegalMove, moveRun } from './ledger.ts';
 import { changeLoads } from './load-change.ts';
 import { captureOf } from './plan/capture.ts';
 import { ordersOf } from './run-view.ts';
-import { allowedFrom, isActive, runStatus } from './task-state.ts';
+import { allowedFrom } from './task-state.ts';
 
 interface Deps {
   bus: Bus;

@@ -1,17 +1,7 @@
+import { isActive, isTerminal, runStatus, type Status, statusNameOf } from '@rushhour/contract';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  allowedFrom,
-  isActive,
-  isTerminal,
-  mayMove,
-  runStatus,
-  type Status,
-  statusNameOf,
-  type Trigger,
-  transitionOf,
-  transitions,
-} from './task-state.ts';
+import { allowedFrom, mayMove, type Trigger, transitionOf, transitions } from './task-state.ts';
 
 const statuses = Object.values(runStatus);
 

@@ -1,26 +1,4 @@
-/** The numbers of the interface, for tasks and runs alike. */
-export const runStatus = {
-  created: 0,
-  queued: 1,
-  preparing: 2,
-  armed: 3,
-  running: 4,
-  paused: 5,
-  stopping: 6,
-  finished: 7,
-  stopped: 8,
-  failed: 9,
-} as const;
-
-export type StatusName = keyof typeof runStatus;
-export type Status = (typeof runStatus)[StatusName];
-export type EndStatus = 7 | 8 | 9;
-
-const names = Object.keys(runStatus) as StatusName[];
-export const statusNameOf = (status: number): StatusName | undefined => names[status];
-
-export const isActive = (status: number) => status >= runStatus.queued && status <= runStatus.stopping;
-export const isTerminal = (status: number) => status >= runStatus.finished && status <= runStatus.failed;
+import { type EndStatus, runStatus, type Status } from '@rushhour/contract';
 
 interface Transition {
   readonly from: readonly Status[];

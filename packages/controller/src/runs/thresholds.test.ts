@@ -1,8 +1,9 @@
 import type { Threshold } from '@rushhour/contract';
+import { verdicts } from '@rushhour/contract';
 import { describe, expect, it } from 'vitest';
 import { agentOf, outcomeOf, viewOf } from './testing/views.ts';
 import { breachesOf, evaluate, holds, type MetricQuery } from './thresholds.ts';
-import { judge, verdicts } from './verdict.ts';
+import { judge } from './verdict.ts';
 
 const threshold = (members: Partial<Threshold> = {}): Threshold => ({
   ...{ name: 'fast', metric: 'http.latency', aggregation: 'p99', operator: '<', value: 100 },

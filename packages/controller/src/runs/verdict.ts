@@ -1,8 +1,6 @@
-import { findPlugin, type ThresholdResult } from '@rushhour/contract';
+import { findPlugin, type ThresholdResult, verdicts } from '@rushhour/contract';
 import type { RunValidity } from '../store/runs.ts';
 import { ordersOf, type RunView } from './run-view.ts';
-
-export const verdicts = { none: 0, passed: 1, failed: 2, inconclusive: 3 } as const;
 
 const mostSaturatedShare = 0.05;
 /** Of a short run a single second, such as its first, is more than its share and yet says nothing. */

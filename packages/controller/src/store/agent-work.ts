@@ -1,3 +1,4 @@
+import { activeStatuses } from '@rushhour/contract';
 import type { Executor } from './database.ts';
 import { inList } from './expressions.ts';
 import { statement } from './statement.ts';
@@ -8,7 +9,7 @@ const ofAgents = statement((db, p: { ids: string }, engine) =>
     .selectFrom('runs')
     .innerJoin('runAgents', 'runAgents.runID', 'runs.id')
     .select(['runAgents.agentID', 'runs.taskID'])
-    .where('runs.status', 'in', [1, 2, 3, 4, 5, 6])
+    .where('runs.status', 'in', activeStatuses)
     .where(inList('runAgents.agentID', p.ids, engine))
     .orderBy('runs.taskID'),
 );
@@ -18,7 +19,7 @@ const busy = statement((db, _: object) =>
     .innerJoin('runAgents', 'runAgents.runID', 'runs.id')
     .select('runAgents.agentID')
     .distinct()
-    .where('runs.status', 'in', [1, 2, 3, 4, 5, 6]),
+    .where('runs.status', 'in', activeStatuses),
 );
 
 /** The tasks that have a run under way on each of the agents. */

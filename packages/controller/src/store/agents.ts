@@ -1,3 +1,4 @@
+import { agentStatus } from '@rushhour/contract';
 import type { AgentFacts } from '@rushhour/protocol';
 import { sql } from 'kysely';
 import type { Engine, Executor } from './database.ts';
@@ -6,18 +7,6 @@ import { encodeRow } from './row.ts';
 import { statement } from './statement.ts';
 import { createTable } from './table.ts';
 import { tables } from './tables/index.ts';
-
-/** The numbers of the interface. */
-export const agentStatus = {
-  enrolled: 0,
-  online: 1,
-  busy: 2,
-  suspect: 3,
-  offline: 4,
-  blocked: 5,
-  upgrading: 6,
-  incompatible: 7,
-} as const;
 
 const ofOwner = (column: string) =>
   sql<

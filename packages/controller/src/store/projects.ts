@@ -1,3 +1,4 @@
+import { activeStatuses, runStatus } from '@rushhour/contract';
 import { sql } from 'kysely';
 import type { Change } from './change.ts';
 import type { Engine, Executor } from './database.ts';
@@ -17,8 +18,10 @@ export const projects = createTable('projects', {
   search: ['name', 'description'],
   computed: {
     taskCount: () => ofTasks(sql`count(*)`) as ReturnType<typeof sql<number>>,
-    activeTaskCount: () => ofTasks(sql`count(*)`, sql`status between 1 and 6`) as ReturnType<typeof sql<number>>,
-    errorTaskCount: () => ofTasks(sql`count(*)`, sql`status = 9`) as ReturnType<typeof sql<number>>,
+    activeTaskCount: () =>
+      ofTasks(sql`count(*)`, sql`status in (${sql.raw(activeStatuses.join(', '))})`) as ReturnType<typeof sql<number>>,
+    errorTaskCount: () =>
+      ofTasks(sql`count(*)`, sql`status = ${sql.lit(runStatus.failed)}`) as ReturnType<typeof sql<number>>,
     lastActivityAt: (engine: Engine) =>
       sql<string>`${latest(engine)}(${sql.ref('t.createdAt')}, ${sql.ref('t.updatedAt')}, coalesce(${ofTasks(newest('startedAt'))}, ''), coalesce(${ofTasks(newest('finishedAt'))}, ''))`,
   },
@@ -34,8 +37,7 @@ const active = statement((db, p: { ids: string }, engine) =>
     .select(['id', 'comment'])
     .where(inList('projectID', p.ids, engine))
     .where('deletedAt', 'is', null)
-    .where('status', '>=', 1)
-    .where('status', '<=', 6)
+    .where('status', 'in', activeStatuses)
     .limit(100),
 );
 

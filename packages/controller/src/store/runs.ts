@@ -1,3 +1,4 @@
+import { activeStatuses } from '@rushhour/contract';
 import { sql } from 'kysely';
 import type { Change } from './change.ts';
 import type { RecordOf } from './column.ts';
@@ -101,7 +102,7 @@ const active = statement((db, _: object) =>
   db
     .selectFrom('runs')
     .select(['id', 'taskID', 'status', 'startedBy', 'notBefore', 'deadlineAt'])
-    .where('status', 'in', [1, 2, 3, 4, 5, 6])
+    .where('status', 'in', activeStatuses)
     .orderBy('priority', 'desc')
     .orderBy('queuedAt')
     .orderBy('id'),
@@ -112,7 +113,7 @@ export type ActiveRun = Pick<RunRecord, 'id' | 'taskID' | 'status' | 'startedBy'
 export const activeRuns = (read: Executor): Promise<ActiveRun[]> => active.all(read, {});
 
 const recovering = statement((db, _: object) =>
-  db.updateTable('runs').set({ health: 'recovering' }).where('status', 'in', [1, 2, 3, 4, 5, 6]),
+  db.updateTable('runs').set({ health: 'recovering' }).where('status', 'in', activeStatuses),
 );
 /** After a start of the controller nobody knows yet how the runs under way are. */
 export const markRecovering = (tx: Executor) => recovering.all(tx, {});

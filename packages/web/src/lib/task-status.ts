@@ -29,6 +29,3 @@ export const agentStates: readonly { name: string; color: string }[] = [
   { name: 'upgrading', color: 'blue' },
   { name: 'incompatible', color: 'red' },
 ];
-
-export const isActive = (status: number) => status >= 1 && status <= 6;
-export const isOver = (status: number) => status >= 7;

@@ -1,7 +1,8 @@
 import type { api } from '@rushhour/contract';
+import { agentStatus } from '@rushhour/contract';
 import type { Agents } from '../../agents/agents.ts';
 import type { Caller, Handlers } from '../../handlers.ts';
-import { type AgentRow, agentStatus, agents as table } from '../../store/agents.ts';
+import { type AgentRow, agents as table } from '../../store/agents.ts';
 import type { Change } from '../../store/change.ts';
 import type { Store } from '../../store/index.ts';
 

@@ -1,4 +1,5 @@
 import type { api } from '@rushhour/contract';
+import { agentStatus } from '@rushhour/contract';
 import { capabilitiesOf } from '../../agents/capabilities.ts';
 import { planeProtocols, pluginCatalogue } from '../../agents/plugin-catalogue.ts';
 import { seesAgent } from '../../ai/caller.ts';
@@ -7,7 +8,7 @@ import { notFound } from '../../errors.ts';
 import type { Handlers } from '../../handlers.ts';
 import { latestHealth } from '../../store/agent-health.ts';
 import { activeTasksOn } from '../../store/agent-work.ts';
-import { type AgentRow, agentStatus, agents as table } from '../../store/agents.ts';
+import { type AgentRow, agents as table } from '../../store/agents.ts';
 import type { Store } from '../../store/index.ts';
 import { nameIn } from './names.ts';
 

@@ -1,11 +1,8 @@
-import { aiActions, api, type Route } from '@rushhour/contract';
+import { agentStatus, aiActions, api, type Route, runStatus, verdicts } from '@rushhour/contract';
 import { fromStatus } from '../../ai/approvals-tasks.ts';
 import type { AiKeyFacts } from '../../ai/caller.ts';
 import { type AiRules, modeFor } from '../../ai/policy.ts';
 import { isOpenTo } from '../../ai/scopes.ts';
-import { runStatus } from '../../runs/task-state.ts';
-import { agentStatus } from '../../store/agents.ts';
-import { verdicts } from './names.ts';
 
 /** Every operation of the gateway, and whether the key may use it. */
 export const operationList = (key: AiKeyFacts) =>

@@ -1,5 +1,3 @@
 /** The name of a number in a table of names. */
 export const nameIn = (names: Readonly<Record<string, number>>, value: number): string =>
   Object.keys(names).find((name) => names[name] === value) ?? String(value);
-
-export const verdicts = { none: 0, passed: 1, failed: 2, inconclusive: 3 } as const;

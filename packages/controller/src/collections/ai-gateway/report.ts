@@ -1,6 +1,6 @@
 import type { MetricValue, RunResult } from '@rushhour/contract';
-import { runStatus } from '../../runs/task-state.ts';
-import { nameIn, verdicts } from './names.ts';
+import { runStatus, verdicts } from '@rushhour/contract';
+import { nameIn } from './names.ts';
 
 const mostFigures = 24;
 const fewestFigures = 1;

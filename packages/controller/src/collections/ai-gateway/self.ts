@@ -1,11 +1,12 @@
 import type { api } from '@rushhour/contract';
+import { agentStatus } from '@rushhour/contract';
 import type { AiCaller } from '../../ai/caller.ts';
 import { digestOf } from '../../ai/digest.ts';
 import { sanitizeForModel } from '../../ai/sanitize.ts';
 import { one } from '../../crud.ts';
 import { ApiError } from '../../errors.ts';
 import type { Handlers } from '../../handlers.ts';
-import { agentStatus, agents } from '../../store/agents.ts';
+import { agents } from '../../store/agents.ts';
 import { aiApprovals } from '../../store/ai-approvals.ts';
 import { usageOfKey } from '../../store/ai-keys.ts';
 import { stateOfTasks } from '../../store/ai-state.ts';

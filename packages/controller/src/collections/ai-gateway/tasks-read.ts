@@ -1,4 +1,4 @@
-import { type api, entriesOf, findPlugin, taskReferences } from '@rushhour/contract';
+import { type api, entriesOf, findPlugin, runStatus, taskReferences, verdicts } from '@rushhour/contract';
 import type { AiCaller } from '../../ai/caller.ts';
 import { seesProject } from '../../ai/caller.ts';
 import { partAt } from '../../ai/economy.ts';
@@ -9,12 +9,11 @@ import { cursorOf, one, pageRequestOf } from '../../crud.ts';
 import { notFound } from '../../errors.ts';
 import type { Handlers } from '../../handlers.ts';
 import type { Metrics } from '../../metrics/metrics.ts';
-import { runStatus } from '../../runs/task-state.ts';
 import type { Executor } from '../../store/database.ts';
 import type { Store } from '../../store/index.ts';
 import { newestRunOf } from '../../store/runs.ts';
 import { findTask, openedSecrets, type StoredTask, tasks } from '../../store/tasks.ts';
-import { nameIn, verdicts } from './names.ts';
+import { nameIn } from './names.ts';
 import type { Records } from './records.ts';
 import { untilNews } from './until-news.ts';
 

@@ -1,4 +1,5 @@
 import type { CveSignature, CveTestBody, TaskDraft } from '@rushhour/contract';
+import { isConnected } from '@rushhour/contract';
 import { conflict, forbidden, type Issue, invalid } from '../../errors.ts';
 import type { Caller } from '../../handlers.ts';
 import { allows } from '../../permissions.ts';
@@ -21,7 +22,6 @@ export interface RunDeps {
 export type OneShot = Pick<TaskDraft, 'comment' | 'configuration'>;
 
 const pluginId = 16;
-const online: ReadonlySet<number> = new Set([1, 2, 3]);
 
 /** Tries one signature between two agents by a task of its own. */
 export const runSignature = async (deps: RunDeps, signature: CveSignature, body: CveTestBody, caller: Caller) => {
@@ -71,7 +71,7 @@ const assertAgents = async ({ store }: RunDeps, { clientAgentID, serverAgentID }
     const tell = (code: string, message: string) => [{ path: `/${member}`, code, message }];
     if (id === undefined) return tell('REQUIRED', 'is required to run');
     if (agent === undefined) return tell('AGENT_UNKNOWN', `there is no agent ${id}`);
-    return online.has(agent.status) ? [] : tell('AGENT_OFFLINE', `agent ${agent.name} is not online`);
+    return isConnected(agent.status) ? [] : tell('AGENT_OFFLINE', `agent ${agent.name} is not online`);
   });
   if (clientAgentID !== undefined && clientAgentID === serverAgentID) {
     issues.push({ path: '/serverAgentID', code: 'AGENTS_EQUAL', message: 'must be another agent than the client' });

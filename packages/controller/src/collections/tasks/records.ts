@@ -1,4 +1,5 @@
 import type { api } from '@rushhour/contract';
+import { isActive, runStatus } from '@rushhour/contract';
 import type { Bus } from '../../bus/local.ts';
 import { cursorOf, one, pageRequestOf } from '../../crud.ts';
 import { invalid, notFound } from '../../errors.ts';
@@ -96,8 +97,8 @@ const summed = (groups: Counted) => {
   return {
     byStatus: by(({ status }) => status),
     byVerdict: by(({ verdict }) => Number(verdict)),
-    active: sum(({ status }) => status >= 1 && status <= 6),
-    error: sum(({ status }) => status === 9),
+    active: sum(({ status }) => isActive(status)),
+    error: sum(({ status }) => status === runStatus.failed),
     scheduled: sum(({ scheduled }) => scheduled === 1),
   };
 };

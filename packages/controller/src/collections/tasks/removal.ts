@@ -1,7 +1,8 @@
+import { isActive } from '@rushhour/contract';
 import { conflict, notFound } from '../../errors.ts';
 import type { Change } from '../../store/change.ts';
 import { releaseUsed } from '../../store/links.ts';
-import { findTask, markTask, type StoredTask, tasks } from '../../store/tasks.ts';
+import { findTask, markTask, tasks } from '../../store/tasks.ts';
 import { linkTask } from './write-task.ts';
 
 /** Whoever ends runs, within the same transaction. */
@@ -23,8 +24,6 @@ const refused = (id: number, { code, message }: { code: string; message: string 
   error: message,
 });
 
-export const isActive = ({ status }: Pick<StoredTask, 'status'>) => status >= 1 && status <= 6;
-
 /** One of many: what cannot be done to it leaves the others alone. */
 export const eachTask = async (
   ids: readonly number[],
@@ -39,7 +38,7 @@ export const eachTask = async (
 export const removeTask = async (tx: Change, id: number, runs: RunStopper, force: boolean) => {
   const task = await findTask(tx, id);
   if (task === undefined) return refused(id, notFound('task', id));
-  if (isActive(task)) {
+  if (isActive(task.status)) {
     if (!force) return refused(id, conflict('TASK_ACTIVE', `task ${id} is active: stop it, or delete it with force`));
     await runs.stop(tx, id, { reason: 'deleted' });
   }

@@ -1,4 +1,5 @@
 import type { api } from '@rushhour/contract';
+import { isTerminal } from '@rushhour/contract';
 import { conflict, invalid, notFound } from '../../errors.ts';
 import type { Download, Handlers } from '../../handlers.ts';
 import type { Metrics } from '../../metrics/metrics.ts';
@@ -7,7 +8,6 @@ import { htmlReport, type ReportSection, reportSections } from '../../metrics/re
 import { junitReport } from '../../metrics/report/junit-report.ts';
 import { NoBrowser, printPdf } from '../../metrics/report/pdf-report.ts';
 import type { ReportData } from '../../metrics/report/report-data.ts';
-import { isTerminal } from '../../runs/task-state.ts';
 import type { Store } from '../../store/index.ts';
 import { runs as runTable } from '../../store/runs.ts';
 import { findTask } from '../../store/tasks.ts';

@@ -1,9 +1,9 @@
 import type { api, StartBody } from '@rushhour/contract';
+import { isActive } from '@rushhour/contract';
 import { ApiError, conflict, forbidden, notFound } from '../../errors.ts';
 import type { Caller, Handlers } from '../../handlers.ts';
 import { allows } from '../../permissions.ts';
 import type { Runs } from '../../runs/create-runs.ts';
-import { isActive } from '../../runs/task-state.ts';
 import type { Change, Origin } from '../../store/change.ts';
 import type { Executor } from '../../store/database.ts';
 import type { Store } from '../../store/index.ts';

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { permissions, type TaskDraft } from '@rushhour/contract';
+import { isActive, permissions, type TaskDraft } from '@rushhour/contract';
 import type { Bus } from '../../bus/local.ts';
 import { assertFresh } from '../../crud.ts';
 import { conflict, notFound } from '../../errors.ts';
@@ -7,7 +7,6 @@ import type { Change } from '../../store/change.ts';
 import { unmaskConfiguration } from '../../store/configuration-secrets.ts';
 import type { Secrets } from '../../store/secrets.ts';
 import { findTask, openedConfiguration, type StoredTask, tasks } from '../../store/tasks.ts';
-import { isActive } from './removal.ts';
 import { assertProject, assertSound, definitionOf, linkTask, sealedDefinition } from './write-task.ts';
 
 export type TaskPatch = { id: number; updatedAt?: string } & { [K in keyof TaskDraft]?: TaskDraft[K] | null };
@@ -33,7 +32,7 @@ export const updateTask = async (tx: Change, { secrets, bus }: { secrets: Secret
   const { before, after } = patchedDefinition(task, patch, secrets);
   const isEdited = !isDeepStrictEqual(before, after);
   if (isEdited) {
-    if (isActive(task)) {
+    if (isActive(task.status)) {
       throw conflict('TASK_ACTIVE', `task ${id} is active: only comment and projectID can be changed`, { id });
     }
     await assertSound(tx, after);

@@ -1,8 +1,9 @@
 import type { MetricValue, RunSummary } from '@rushhour/contract';
+import { statusNames, verdictNames } from '@rushhour/contract';
 import { findingsSection } from './findings-section.ts';
 import { cell, escaped, table } from './html-parts.ts';
 import { numberText } from './number-text.ts';
-import { type ReportData, statusNames, verdictNames } from './report-data.ts';
+import type { ReportData } from './report-data.ts';
 import { rfc2544Section } from './rfc2544-section.ts';
 import { securitySection } from './security-section.ts';
 import { svgChart } from './svg-chart.ts';

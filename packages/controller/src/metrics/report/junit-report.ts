@@ -1,5 +1,6 @@
+import { runStatus, statusNames, verdictNames } from '@rushhour/contract';
 import type { ShownAttempt } from '../../attacks/security-report.ts';
-import { type ReportData, statusNames, verdictNames } from './report-data.ts';
+import type { ReportData } from './report-data.ts';
 
 // What XML cannot hold at all is replaced, the rest is escaped.
 const text = (value: unknown) =>
@@ -19,7 +20,7 @@ const casesOf = ({ run, isPartial }: ReportData): Case[] => {
   const verdict = verdictNames[run.verdict] ?? 'none';
   const ended = {
     name: 'the run ends as planned',
-    failure: isPartial || run.status === 7 ? '' : `${status} (${run.stopReason}) ${run.error}`.trim(),
+    failure: isPartial || run.status === runStatus.finished ? '' : `${status} (${run.stopReason}) ${run.error}`.trim(),
     skipped: isPartial ? 'the run has not ended' : '',
   };
   const valid = {

@@ -37,18 +37,3 @@ export const chartOf = (
   });
   return { title, unit, t, lines };
 };
-
-export const statusNames = [
-  'created',
-  'queued',
-  'preparing',
-  'armed',
-  'running',
-  'paused',
-  'stopping',
-  'finished',
-  'stopped',
-  'failed',
-] as const;
-
-export const verdictNames = ['none', 'passed', 'failed', 'inconclusive'] as const;

@@ -1,3 +1,4 @@
+import { isActive } from '@rushhour/contract';
 import type { DumpState } from '@rushhour/protocol';
 import type { Logger } from 'pino';
 import { AgentUnreachable } from '../../agents/gateway.ts';
@@ -17,7 +18,6 @@ import {
 import { runs } from '../../store/runs.ts';
 import type { SettingsStore } from '../../store/settings.ts';
 import { createMailbox } from '../mailbox.ts';
-import { isActive } from '../task-state.ts';
 import { type CollectDeps, collectDump, DumpDamaged } from './collect-dump.ts';
 
 interface Deps extends CollectDeps {

@@ -1,3 +1,4 @@
+import { agentStatus, isConnected } from '@rushhour/contract';
 import type { PlanAgent } from './plan-input.ts';
 import type { IssuePlace, PlanIssues } from './plan-issues.ts';
 
@@ -10,19 +11,14 @@ export interface AgentUse {
   readonly path: string;
 }
 
-const reachable: ReadonlySet<number> = new Set([1, 2, 3]);
-const neverSeen = 0;
-const incompatible = 7;
-
 /** An agent that is away is no fault of the task: a run waits for it. */
 export const tellAgents = (uses: readonly AgentUse[], issues: PlanIssues): void => {
   for (const { agent, engine, cpuCores, path } of uses) {
     const place = { path: `${path}/agent/id`, agentId: agent.id };
     if (agent.isBlocked) issues.error(place, 'AGENT_BLOCKED', `agent ${agent.name} is blocked`);
-    else if (agent.status === incompatible) {
+    else if (agent.status === agentStatus.incompatible) {
       issues.error(place, 'AGENT_INCOMPATIBLE', `agent ${agent.name} has a version that does not fit`);
-    } else if (!reachable.has(agent.status))
-      issues.warning(place, 'AGENT_OFFLINE', `agent ${agent.name} is not online`);
+    } else if (!isConnected(agent.status)) issues.warning(place, 'AGENT_OFFLINE', `agent ${agent.name} is not online`);
     tellEngine({ agent, engine }, place, issues);
     if (cpuCores > agent.cpuCores && agent.cpuCores > 0) {
       issues.warning(place, 'CPU_CORES', `agent ${agent.name} has ${agent.cpuCores} cores, not ${cpuCores}`);
@@ -35,7 +31,7 @@ const tellEngine = (
   place: IssuePlace,
   issues: PlanIssues,
 ): void => {
-  if (agent.status === neverSeen && agent.engines.length === 0) return;
+  if (agent.status === agentStatus.enrolled && agent.engines.length === 0) return;
   const ability = agent.engines.find((found) => found.engine === engine);
   if (ability?.available) return;
   const reason = ability?.reason || 'it has no such engine';

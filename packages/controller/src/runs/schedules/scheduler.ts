@@ -1,3 +1,4 @@
+import { isActive } from '@rushhour/contract';
 import type { Logger } from 'pino';
 import type { Bus } from '../../bus/local.ts';
 import { ApiError } from '../../errors.ts';
@@ -10,7 +11,6 @@ import { newestRunOf } from '../../store/runs.ts';
 import { agentsOfTasks, dueSchedules, type ScheduleOfTask, takeOccurrence } from '../../store/schedules.ts';
 import { users } from '../../store/users.ts';
 import type { Runs } from '../create-runs.ts';
-import { isActive } from '../task-state.ts';
 import { nextOccurrence } from './occurrences.ts';
 
 interface Deps {

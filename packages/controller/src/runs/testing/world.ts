@@ -3,7 +3,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { defaultSettings, permissions, type Settings, type StartBody, type Threshold } from '@rushhour/contract';
+import {
+  defaultSettings,
+  isTerminal,
+  permissions,
+  type Settings,
+  type StartBody,
+  type Threshold,
+} from '@rushhour/contract';
 import { pino } from 'pino';
 import { localBus } from '../../bus/local.ts';
 import { agents } from '../../store/agents.ts';
@@ -16,7 +23,6 @@ import { createRuns } from '../create-runs.ts';
 import type { Timing } from '../deadlines.ts';
 import { readView } from '../run-view.ts';
 import type { StartRequest } from '../start-check.ts';
-import { isTerminal } from '../task-state.ts';
 import type { Script } from './scripted-agent.ts';
 import { type ScriptedGateway, scriptedGateway } from './scripted-gateway.ts';
 import { scriptedMetrics } from './scripted-metrics.ts';

@@ -1,3 +1,4 @@
+import { activeStatuses, runStatus } from '@rushhour/contract';
 import { AgentBadge, TaskBadge, VerdictBadge } from '../../components/badges.tsx';
 import { idOf, type Resource } from '../../components/resource/resource.ts';
 import { AgentActions } from '../../features/agents/agent-actions.tsx';
@@ -37,10 +38,10 @@ export const resources: readonly Resource[] = [
         name: 'status',
         label: headers.state,
         options: [
-          { value: '1,2,3,4,5,6', label: states.active },
-          { value: '7', label: states.finished },
-          { value: '8', label: states.stopped },
-          { value: '9', label: states.failed },
+          { value: activeStatuses.join(), label: states.active },
+          { value: `${runStatus.finished}`, label: states.finished },
+          { value: `${runStatus.stopped}`, label: states.stopped },
+          { value: `${runStatus.failed}`, label: states.failed },
         ],
       },
     ],

@@ -1,3 +1,4 @@
+import { agentStatus } from '@rushhour/contract';
 import { IconLock, IconLockOpen } from '@tabler/icons-react';
 import { BulkButton } from '../../components/resource/bulk-button.tsx';
 import { type Item, idOf } from '../../components/resource/resource.ts';
@@ -7,7 +8,6 @@ import { useMay } from '../../lib/session.ts';
 import { text } from '../../lib/text.ts';
 
 const { agentActions: words } = text;
-const blocked = 5;
 
 /** Block and unblock; the tasks of one. */
 export const AgentActions = ({ items, done }: { items: readonly Item[]; done: () => void }) => {
@@ -16,7 +16,7 @@ export const AgentActions = ({ items, done }: { items: readonly Item[]; done: ()
   return (
     <>
       {only && <TasksOf label={words.tasks} filter={{ agentID: idOf(only) }} />}
-      {may('agents', 'block') && items.some(({ status }) => status !== blocked) && (
+      {may('agents', 'block') && items.some(({ status }) => status !== agentStatus.blocked) && (
         <BulkButton
           label={words.block}
           icon={<IconLock size={16} />}
@@ -26,7 +26,7 @@ export const AgentActions = ({ items, done }: { items: readonly Item[]; done: ()
           question={words.blockQuestion}
         />
       )}
-      {may('agents', 'unblock') && items.some(({ status }) => status === blocked) && (
+      {may('agents', 'unblock') && items.some(({ status }) => status === agentStatus.blocked) && (
         <BulkButton
           label={words.unblock}
           icon={<IconLockOpen size={16} />}

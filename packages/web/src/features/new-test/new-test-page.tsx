@@ -16,6 +16,7 @@ import {
   UnstyledButton,
 } from '@mantine/core';
 import type { TaskTemplate, TemplateParameter } from '@rushhour/contract';
+import { agentStatus } from '@rushhour/contract';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -129,7 +130,11 @@ const useOnlineAgents = () =>
   useQuery({
     queryKey: ['agents', 'list', 'online'],
     queryFn: async () =>
-      (await client.agents.list({ query: { status: '1,2', count: 100, key: 'name', order: 'asc' } })).data,
+      (
+        await client.agents.list({
+          query: { status: `${agentStatus.online},${agentStatus.busy}`, count: 100, key: 'name', order: 'asc' },
+        })
+      ).data,
     refetchInterval: 5000,
   }).data;
 

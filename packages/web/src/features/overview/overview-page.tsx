@@ -1,5 +1,6 @@
 import { Anchor, Button, Card, Grid, Group, Progress, Skeleton, Stack, Table, Text, Title } from '@mantine/core';
 import type { Task } from '@rushhour/contract';
+import { activeStatuses, isActive } from '@rushhour/contract';
 import { IconPlayerPlay } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -9,7 +10,6 @@ import { EmptyState } from '../../components/page-states.tsx';
 import { TimeText } from '../../components/time-text.tsx';
 import { client } from '../../lib/client.ts';
 import { useMay } from '../../lib/session.ts';
-import { isActive } from '../../lib/task-status.ts';
 import { text } from '../../lib/text.ts';
 import { clock } from '../../lib/units.ts';
 
@@ -63,7 +63,7 @@ const useTasks = (status: string) =>
   });
 
 const Running = () => {
-  const { data } = useTasks('1,2,3,4,5,6');
+  const { data } = useTasks(activeStatuses.join());
   return (
     <Panel title={overview.running}>
       {data === undefined && <Skeleton height={60} />}

@@ -1,11 +1,10 @@
 import { Button, Group, Menu } from '@mantine/core';
-import { findPlugin, type Task } from '@rushhour/contract';
+import { findPlugin, isActive, runStatus, type Task } from '@rushhour/contract';
 import { IconChevronDown, IconPlayerPause, IconPlayerPlay, IconPlayerStop, IconRefresh } from '@tabler/icons-react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useToasts } from '../../components/toasts.tsx';
 import { client } from '../../lib/client.ts';
 import { useMay } from '../../lib/session.ts';
-import { isActive } from '../../lib/task-status.ts';
 import { text } from '../../lib/text.ts';
 import { LoadButton } from './load-button.tsx';
 
@@ -28,13 +27,13 @@ export const RunControls = ({ task: { id, configuration }, status }: { task: Tas
   if (!isActive(status)) {
     return (
       <Button leftSection={<IconPlayerPlay size={16} />} loading={busy} onClick={() => act.mutate('start')}>
-        {status === 0 ? run.start : run.startAgain}
+        {status === runStatus.created ? run.start : run.startAgain}
       </Button>
     );
   }
   return (
     <Group gap="xs">
-      {status === 4 && canPause && (
+      {status === runStatus.running && canPause && (
         <Button
           variant="default"
           leftSection={<IconPlayerPause size={16} />}
@@ -44,7 +43,7 @@ export const RunControls = ({ task: { id, configuration }, status }: { task: Tas
           {run.pause}
         </Button>
       )}
-      {status === 5 && (
+      {status === runStatus.paused && (
         <Button
           variant="default"
           leftSection={<IconPlayerPlay size={16} />}
@@ -54,7 +53,9 @@ export const RunControls = ({ task: { id, configuration }, status }: { task: Tas
           {run.resume}
         </Button>
       )}
-      {(status === 4 || status === 5) && <LoadButton id={id} configuration={configuration} />}
+      {(status === runStatus.running || status === runStatus.paused) && (
+        <LoadButton id={id} configuration={configuration} />
+      )}
       <Button.Group>
         <Button
           color="red"

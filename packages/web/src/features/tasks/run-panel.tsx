@@ -1,10 +1,10 @@
 import { Group, Select, Stack } from '@mantine/core';
 import type { Task } from '@rushhour/contract';
+import { isActive } from '@rushhour/contract';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { client } from '../../lib/client.ts';
-import { isActive } from '../../lib/task-status.ts';
 import { text } from '../../lib/text.ts';
 import { latencyMetricsOf } from './latency-metrics.ts';
 import { RunAgents } from './run-agents.tsx';

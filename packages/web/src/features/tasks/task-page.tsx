@@ -1,12 +1,12 @@
 import { Alert, Badge, Group, Progress, Skeleton, Stack, Tabs, Text, Title } from '@mantine/core';
 import type { Task } from '@rushhour/contract';
+import { isActive, isTerminal } from '@rushhour/contract';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { TaskBadge } from '../../components/badges.tsx';
 import { MissingPage } from '../../components/page-states.tsx';
 import { sentenceOf } from '../../components/toasts.tsx';
 import { client } from '../../lib/client.ts';
-import { isActive, isOver } from '../../lib/task-status.ts';
 import { text } from '../../lib/text.ts';
 import { clock } from '../../lib/units.ts';
 import { DefinitionPanel } from './definition-panel.tsx';
@@ -58,7 +58,7 @@ const TaskView = ({ task, wantedRun }: { task: Task; wantedRun: number }) => {
     <Stack>
       <Heading task={task} status={status} now={now} />
       {status && isActive(now) && <RunProgress status={status} />}
-      {(status?.error || task.error) && isOver(now) && (
+      {(status?.error || task.error) && isTerminal(now) && (
         <Alert color="red" variant="default" role="alert">
           {status?.error || task.error}
         </Alert>

@@ -1,8 +1,7 @@
-import { type ConfigurationEntry, entriesOf, type MetricSeries } from '@rushhour/contract';
+import { type ConfigurationEntry, entriesOf, isTerminal, type MetricSeries } from '@rushhour/contract';
 import { readSecurityReport } from '../../../attacks/security-report.ts';
 import { type Metrics, type SeriesSelection, UnknownMetric } from '../../../metrics/metrics.ts';
 import { chartOf, type ReportChart, type ReportData } from '../../../metrics/report/report-data.ts';
-import { isTerminal } from '../../../runs/task-state.ts';
 import type { Executor } from '../../../store/database.ts';
 import { runAgentsOf } from '../../../store/run-agents.ts';
 import { runEventsAfter } from '../../../store/run-results.ts';

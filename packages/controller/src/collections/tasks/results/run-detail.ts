@@ -1,7 +1,13 @@
-import { type RunResult, type RunSummary, secretMask, type Threshold, type ThresholdResult } from '@rushhour/contract';
+import {
+  isTerminal,
+  type RunResult,
+  type RunSummary,
+  secretMask,
+  type Threshold,
+  type ThresholdResult,
+} from '@rushhour/contract';
 import type { Metrics } from '../../../metrics/metrics.ts';
 import { readRfc2544 } from '../../../metrics/rfc2544.ts';
-import { isTerminal } from '../../../runs/task-state.ts';
 import type { Executor } from '../../../store/database.ts';
 import { runEventsOf } from '../../../store/run-events.ts';
 import { isTelling } from './main-metric.ts';

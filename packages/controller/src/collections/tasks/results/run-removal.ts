@@ -1,5 +1,5 @@
+import { isActive } from '@rushhour/contract';
 import { type ApiError, conflict, notFound } from '../../../errors.ts';
-import { isActive } from '../../../runs/task-state.ts';
 import type { Change } from '../../../store/change.ts';
 import { removeRuns } from '../../../store/run-removal.ts';
 import { runs } from '../../../store/runs.ts';

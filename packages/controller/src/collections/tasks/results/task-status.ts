@@ -1,9 +1,9 @@
 import type { api } from '@rushhour/contract';
+import { isActive, isTerminal, runStatus, statusNameOf } from '@rushhour/contract';
 import { notFound } from '../../../errors.ts';
 import type { Handlers } from '../../../handlers.ts';
 import type { Metrics } from '../../../metrics/metrics.ts';
 import type { Runs } from '../../../runs/create-runs.ts';
-import { isActive, isTerminal, runStatus, statusNameOf } from '../../../runs/task-state.ts';
 import type { Executor } from '../../../store/database.ts';
 import { runAgentsOf } from '../../../store/run-agents.ts';
 import { newestRunOf, type RunRecord } from '../../../store/runs.ts';

@@ -1,8 +1,8 @@
 import type { RunEvent } from '@rushhour/contract';
+import { isTerminal } from '@rushhour/contract';
 import type { Bus } from '../../../bus/local.ts';
 import { type Metrics, type Selection, UnknownMetric } from '../../../metrics/metrics.ts';
 import type { Runs } from '../../../runs/create-runs.ts';
-import { isTerminal } from '../../../runs/task-state.ts';
 import type { Executor } from '../../../store/database.ts';
 import type { RunEventRecord } from '../../../store/run-events.ts';
 import { newestRunEvent, newestRunLog, runEventsAfter, runLogsAfter } from '../../../store/run-results.ts';

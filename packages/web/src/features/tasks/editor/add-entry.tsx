@@ -1,5 +1,6 @@
 import { Button, Group, Menu, ScrollArea, Text } from '@mantine/core';
 import type { ConfigurationEntry, Plugin } from '@rushhour/contract';
+import { agentStatus } from '@rushhour/contract';
 import { IconPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useToasts } from '../../../components/toasts.tsx';
@@ -25,7 +26,7 @@ export const AddEntry = ({ plugins, onAdd }: AddEntryProps) => {
     enabled: may('agents', 'all'),
   });
   const online = agents
-    .filter(({ status }) => status === 1 || status === 2)
+    .filter(({ status }) => status === agentStatus.online || status === agentStatus.busy)
     .sort((a, b) => a.name.localeCompare(b.name))
     .map(({ id }) => id);
   const add = async (plugin: Plugin) => {
