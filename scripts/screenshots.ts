@@ -88,7 +88,7 @@ function shotsOf({ passed, live, application, certificates, networks }: Places):
     { name: 'run-live', path: `/tasks/${live}`, ready: shown('Stop') },
     { name: 'run-result', path: `/tasks/${passed}`, ready: shown('Verdict') },
     { name: 'tasks', path: '/resources/tasks', ready: shown('Baseline') },
-    { name: 'group', path: '/resources/groups/2', ready: shown('What members may do') },
+    { name: 'group', path: '/resources/groups/2', ready: shown('Permissions') },
     { name: 'network', path: `/resources/networks?edit=${networks[0]}`, ready: shown('10.20.0.2') },
     { name: 'application', path: `/resources/applications/${application}`, ready: shown('HTTP/1.1') },
     { name: 'certificate', path: `/resources/certificates/${certificates.leaf}`, ready: shown('Lab root') },

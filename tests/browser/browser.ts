@@ -47,7 +47,7 @@ export const seriousViolations = (page: Page) => violationsOf(page, cheap);
 export const contrastViolations = (page: Page) => violationsOf(page, { ...cheap, runOnly: ['color-contrast'] });
 
 export const signIn = async (page: Page, { email, password }: { email: string; password: string }) => {
-  await page.getByLabel('E-mail').fill(email);
+  await page.getByLabel('Email').fill(email);
   await page.getByLabel('Password', { exact: false }).first().fill(password);
   await page.getByRole('button', { name: 'Sign in' }).click();
 };

@@ -65,20 +65,20 @@ describe('a capture', () => {
 
     await page.getByRole('button', { name: `http ${name}.example` }).click();
     await page.getByLabel('Bytes of step 0').getByText('GET /cart').waitFor();
-    await page.getByRole('link', { name: 'Make an application' }).click();
+    await page.getByRole('link', { name: 'Create application' }).click();
     const dialog = page.getByRole('dialog', { name: 'New application' });
-    await dialog.getByLabel(`Choose http ${name}.example`).waitFor();
+    await dialog.getByLabel(`Select http ${name}.example`).waitFor();
     expect(await dialog.getByLabel('Name').inputValue()).toBe(name);
-    await dialog.getByRole('button', { name: 'Make it' }).click();
+    await dialog.getByRole('button', { name: 'Create' }).click();
     await page.getByRole('heading', { name, level: 1 }).waitFor();
 
     const bytes = page.getByLabel('Bytes of step 0');
     await bytes.getByText('GET /cart').waitFor();
     await bytes.scrollIntoViewIfNeeded();
     await markWord(bytes, '/cart');
-    const parameter = page.getByRole('dialog', { name: 'Make a parameter' });
-    expect(await parameter.getByLabel('First byte').inputValue()).toBe('4');
-    expect(await parameter.getByLabel('Bytes', { exact: true }).inputValue()).toBe('5');
+    const parameter = page.getByRole('dialog', { name: 'Parameter', exact: true });
+    expect(await parameter.getByLabel('Offset').inputValue()).toBe('4');
+    expect(await parameter.getByLabel('Length (bytes)').inputValue()).toBe('5');
     await parameter.getByLabel('Name').fill('path');
     await parameter.getByLabel('Default value').fill('/lamp');
     await parameter.getByRole('button', { name: 'Save' }).click();
@@ -105,7 +105,7 @@ describe('a capture', () => {
     await page.getByRole('button', { name: 'Delete' }).click();
     const dialog = page.getByRole('dialog', { name: /Delete/ });
     await dialog.getByRole('button', { name: 'Delete' }).click();
-    await dialog.getByRole('alert').getByText('Change or delete what uses it first.').waitFor();
+    await dialog.getByRole('alert').getByText('Change or delete the records that use it first.').waitFor();
     await dialog.getByRole('link', { name: 'User of it' }).click();
     await page.getByRole('heading', { name: 'User of it', level: 1 }).waitFor();
   });
@@ -131,9 +131,9 @@ describe('an upload', () => {
     });
     await go('/resources/files');
     await choose();
-    await page.getByRole('button', { name: `Interrupt ${name}` }).waitFor();
+    await page.getByRole('button', { name: `Pause ${name}` }).waitFor();
     await expect.poll(() => chunks).toBeGreaterThan(3);
-    await page.getByRole('button', { name: `Interrupt ${name}` }).click();
+    await page.getByRole('button', { name: `Pause ${name}` }).click();
     const unfinished = (await system.client.files.list({ query: { search: name } })).data;
     expect(unfinished).toMatchObject([{ name, syncReady: false }]);
     const { data: before } = await system.client.files.get({
@@ -152,7 +152,7 @@ describe('an upload', () => {
       if (range !== undefined && !range.includes('*')) ranges.push(range);
     });
     await choose();
-    await page.getByText('stored', { exact: true }).waitFor();
+    await page.getByText('Uploaded', { exact: true }).waitFor();
     expect(ranges[0]).toBe(`bytes ${before.upload?.received}-${Number(before.upload?.received) + 2 ** 20 - 1}/${size}`);
     const after = (await system.client.files.list({ query: { search: name } })).data;
     expect(after).toMatchObject([{ id: unfinished[0]?.id, size, syncReady: true }]);
@@ -163,14 +163,14 @@ describe('a network', () => {
   it('shows addresses, MACs and problems while it is typed', async () => {
     await system.client.networks.create({ body: { name: 'taken', subnet: '10.77.0.0/16' } });
     await go('/resources/networks?edit=new');
-    const dialog = page.getByRole('dialog', { name: 'New: Networks' });
-    const preview = dialog.getByRole('region', { name: 'Addresses while you type' });
-    await preview.getByText('Type a subnet').waitFor();
+    const dialog = page.getByRole('dialog', { name: 'New network' });
+    const preview = dialog.getByRole('region', { name: 'Address preview' });
+    await preview.getByText('Enter a subnet').waitFor();
     await dialog.getByLabel('Name').fill('clients');
     await dialog.getByLabel('Subnet').pressSequentially('10.77.1.0/29');
     await preview.getByText('10.77.1.1', { exact: true }).waitFor();
     await preview.getByText('6 usable of 8 addresses').waitFor();
-    await preview.getByRole('link', { name: 'Open it' }).waitFor();
+    await preview.getByRole('link', { name: 'View network' }).waitFor();
     await dialog.getByLabel('Gateway', { exact: true }).fill('10.77.1.1');
     await preview.getByText('5 usable of 8 addresses').waitFor();
     await dialog.getByRole('switch', { name: 'MAC policy' }).click();
@@ -227,7 +227,7 @@ describe('a list', () => {
     await dialog.getByLabel('Name').fill('Mine');
     await system.client.projects.update({ body: { ID: id, name: 'Theirs' } });
     await dialog.getByRole('button', { name: 'Save' }).click();
-    await dialog.getByRole('alert').getByText('Somebody changed it while you had it open').waitFor();
+    await dialog.getByRole('alert').getByText('Someone else changed this while you were editing').waitFor();
     expect(await dialog.getByLabel('Name').inputValue()).toBe('Mine');
   });
 });

@@ -31,7 +31,7 @@ beforeAll(async () => {
   await signIn(page, credentials);
   await page.getByLabel('Temporary password').fill(credentials.password);
   await page.getByLabel('New password', { exact: false }).first().fill(password);
-  await page.getByLabel('New password once more').fill(password);
+  await page.getByLabel('Repeat new password').fill(password);
   await page.getByRole('button', { name: 'Set password' }).click();
   await page.getByRole('heading', { name: 'Overview' }).waitFor();
   page.on('response', (response) => {
@@ -45,7 +45,7 @@ afterAll(async () => {
 
 /** What changes something, by what it is called. */
 const changing =
-  /^(New|New test|Edit.*|Delete.*|Save|Start|Stop|Block|Unblock|Archive|Choose files|Make .*|Suggest.*|Push.*|Enrol.*|Apply|Approve|Reject|Import.*|New temporary password)$/;
+  /^(New|New test|Edit.*|Delete.*|Save|Start|Run again|Stop|Block|Unblock|Archive|Choose files|Create .*|Add parameter|Suggest.*|Push.*|Enrol.*|Apply|Approve|Reject|Import.*|Reset password)$/;
 
 describe('a viewer', () => {
   it('is offered nothing that changes anything, and asks for nothing that is refused', async () => {
@@ -74,11 +74,11 @@ describe('a viewer', () => {
     const permissions = viewers?.permissions ?? [];
     await system.client.groups.update({ body: { id, permissions: [...permissions, { value: 202 }] } });
     await page.goto(`${system.url}/resources/projects?edit=new`);
-    const dialog = page.getByRole('dialog', { name: 'New: Projects' });
+    const dialog = page.getByRole('dialog', { name: 'New project' });
     await dialog.getByLabel('Name').fill('Mine');
     await system.client.groups.update({ body: { id, permissions } });
     await dialog.getByRole('button', { name: 'Save' }).click();
-    await dialog.getByRole('alert').getByText('It needs the permission projects.write').waitFor();
+    await dialog.getByRole('alert').getByText('This requires the permission projects.write').waitFor();
     expect(await dialog.getByLabel('Name').inputValue()).toBe('Mine');
   });
 });

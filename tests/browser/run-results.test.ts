@@ -11,7 +11,7 @@ const requests = (seconds: number, requestsPerSecond = 50) =>
     duration: { mode: 'time', seconds },
   });
 
-const load = (page: Page) => page.getByRole('img', { name: /^Load: reached \d/ });
+const load = (page: Page) => page.getByRole('img', { name: /^Load: Actual \d/ });
 
 describe('the page of a run', () => {
   it('goes on by itself when the controller was killed and started again', async () => {
@@ -21,7 +21,7 @@ describe('the page of a run', () => {
     await page.getByText('Live', { exact: true }).waitFor();
     await load(page).waitFor();
     await lab.system.killController('SIGKILL');
-    await page.getByText('Connecting again …').waitFor();
+    await page.getByText('Reconnecting …').waitFor();
     // What was there stays in sight while nobody answers.
     expect(await load(page).count()).toBe(1);
     await lab.system.restartController();
@@ -53,7 +53,7 @@ describe('a finished run', () => {
     await page.getByRole('combobox', { name: 'Run', exact: true }).click();
     await page.getByRole('option', { name: /^Run 1,/ }).click();
     await page.getByRole('heading', { name: 'Run 2 compared with Run 1' }).waitFor();
-    await page.getByRole('img', { name: /^Load: .*reached \(other run\) \d/ }).waitFor();
+    await page.getByRole('img', { name: /^Load: .*Actual \(other run\) \d/ }).waitFor();
     await page.getByRole('cell', { name: 'achievedLoad', exact: true }).first().waitFor();
     expect(page.url()).toContain(`with=${first.id}`);
     await page.getByRole('button', { name: 'Report' }).click();

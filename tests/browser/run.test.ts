@@ -29,14 +29,14 @@ const tabTo = async (page: Page, name: RegExp) => {
   throw new Error(`nothing called ${name} can be reached by Tab`);
 };
 
-const load = (page: Page) => page.getByRole('img', { name: /^Load: reached \d/ });
+const load = (page: Page) => page.getByRole('img', { name: /^Load: Actual \d/ });
 
 describe('a new test', () => {
   it('is begun without a mouse, from the sign-in to live charts', async ({ onTestFinished }) => {
     onTestFinished(await holdUsualPorts());
     const { page, problems, context } = await openPage(lab.browser);
     await page.goto(lab.system.url);
-    await tabTo(page, /^E-mail/);
+    await tabTo(page, /^Email/);
     await page.keyboard.type(administrator.email);
     await tabTo(page, /^Password/);
     await page.keyboard.type(administrator.password);
@@ -50,7 +50,7 @@ describe('a new test', () => {
     await page.getByRole('button', { name: 'Next' }).waitFor();
     await tabTo(page, /^Next$/);
     await page.keyboard.press('Enter');
-    await tabTo(page, /^(Duration|Seconds)/);
+    await tabTo(page, /^Duration/);
     await page.keyboard.press('ControlOrMeta+a');
     await page.keyboard.type('60');
     await tabTo(page, /^Start$/);
@@ -72,18 +72,18 @@ describe('the page of a run', () => {
     await page.getByRole('button', { name: 'Start', exact: true }).click();
     await load(page).waitFor();
     await page.getByRole('button', { name: 'Change load' }).click();
-    await page.getByLabel('1 HTTP: requests a second').fill('80');
+    await page.getByLabel('1 HTTP: requests per second').fill('80');
     await page.getByRole('button', { name: 'Apply' }).click();
-    await page.getByRole('img', { name: /wanted 80 / }).waitFor();
+    await page.getByRole('img', { name: /Target 80 / }).waitFor();
     await page.getByRole('button', { name: 'Pause' }).click();
     await page.getByRole('button', { name: 'Resume' }).click();
     await page.getByRole('button', { name: 'Pause' }).waitFor();
     await page.getByRole('table').getByRole('link', { name: 'lab-client' }).waitFor();
     await page.getByRole('tab', { name: 'Events' }).click();
-    await page.getByRole('cell', { name: 'load changed' }).first().waitFor();
+    await page.getByRole('cell', { name: 'Load changed' }).first().waitFor();
     await page.getByRole('button', { name: 'Stop', exact: true }).click();
     await page.getByRole('tab', { name: 'Run', exact: true }).click();
-    await page.getByText('Ended by a person').waitFor();
+    await page.getByText('Stopped by user').waitFor();
     expect(problems).toEqual([]);
     await context.close();
   });

@@ -21,15 +21,15 @@ const savedTask = async (page: Page) => {
 describe('the editor of a task', () => {
   it('shows what is wrong at its field while one types, and keeps what was typed when the session runs out', async () => {
     const { page, problems, context } = await lab.signedIn('/tasks/new');
-    await page.getByLabel('What the task is for').fill('Edited by hand');
+    await page.getByLabel('Name', { exact: true }).fill('Edited by hand');
     await addTraffic(page, 'HTTP');
-    await page.getByText('can run').waitFor();
+    await page.getByText('Ready', { exact: true }).waitFor();
     const rate = page.getByRole('textbox', { name: 'Requests per second' });
     await rate.fill('0');
     await page.locator('[data-pointer="/configuration/0/values/requestsPerSecond"] [aria-invalid="true"]').waitFor();
     await page.getByRole('button', { name: /configuration\/0\/values\/requestsPerSecond/ }).waitFor();
     await rate.fill('70');
-    await page.getByText('can run').waitFor();
+    await page.getByText('Ready', { exact: true }).waitFor();
     await page.getByRole('tab', { name: /^Thresholds/ }).click();
     await page.getByRole('button', { name: 'Add threshold' }).click();
     await page.getByRole('combobox', { name: 'Metric' }).fill('no.such.metric');
@@ -39,7 +39,7 @@ describe('the editor of a task', () => {
     await dialog.getByLabel('Password', { exact: false }).first().fill(administrator.password);
     await dialog.getByRole('button', { name: 'Sign in' }).click();
     await dialog.waitFor({ state: 'hidden' });
-    expect(await page.getByLabel('What the task is for').inputValue()).toBe('Edited by hand');
+    expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Edited by hand');
     // The metric is refused by the controller and shown where it stands.
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.locator('[aria-invalid="true"]').first().waitFor();
@@ -64,9 +64,9 @@ describe('the editor of a task', () => {
     await addTraffic(page, 'DNS', suite);
     await suite.getByRole('group', { name: 'Entry 2 DNS' }).waitFor();
     await suite.getByRole('button', { name: 'Move up: 2 DNS' }).click();
-    await suite.getByRole('button', { name: 'Copy: 2 TCP' }).click();
+    await suite.getByRole('button', { name: 'Duplicate: 2 TCP' }).click();
     await suite.getByRole('button', { name: 'Remove: 3 TCP' }).click();
-    await page.getByText('can run').waitFor();
+    await page.getByText('Ready', { exact: true }).waitFor();
     const { task } = await savedTask(page);
     const stages = task.configuration[0]?.subplugins?.subplugins ?? [];
     expect(stages.map(({ plugin, order }) => [plugin.id, order])).toEqual([
@@ -89,11 +89,11 @@ describe('a task', () => {
       } as never,
     });
     const { page, problems, context } = await lab.signedIn(`/tasks/${id}`);
-    await page.getByRole('button', { name: 'More', exact: true }).click();
-    await page.getByRole('menuitem', { name: 'Copy' }).click();
+    await page.getByRole('button', { name: 'More actions' }).click();
+    await page.getByRole('menuitem', { name: 'Duplicate' }).click();
     await page.getByRole('heading', { name: 'Edit Copy of Traveller' }).waitFor();
     await page.goto(`${lab.system.url}/tasks/${id}`);
-    await page.getByRole('button', { name: 'More', exact: true }).click();
+    await page.getByRole('button', { name: 'More actions' }).click();
     await page.getByRole('menuitem', { name: 'Export' }).click();
     await page.getByText(/2 agents/).waitFor();
     const downloading = page.waitForEvent('download');
@@ -102,10 +102,10 @@ describe('a task', () => {
     expect(readFileSync(archive).subarray(0, 2).toString()).toBe('PK');
     await page.goto(`${lab.system.url}/resources/tasks`);
     await page.getByRole('button', { name: 'Import' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Import a task' });
+    const dialog = page.getByRole('dialog', { name: 'Import task' });
     await dialog.locator('input[type=file]').setInputFiles(archive);
-    await dialog.getByRole('button', { name: 'Look into it' }).click();
-    await dialog.getByText('What becomes of its parts').waitFor();
+    await dialog.getByRole('button', { name: 'Preview' }).click();
+    await dialog.getByText('Included items').waitFor();
     await dialog.getByRole('button', { name: 'Import', exact: true }).click();
     await page.waitForURL(/\/tasks\/\d+\?tab=definition/);
     await page.getByRole('heading', { name: 'Traveller' }).waitFor();

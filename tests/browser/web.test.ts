@@ -20,7 +20,7 @@ describe('the web interface', () => {
     await page.getByRole('button', { name: 'Stop', exact: true }).waitFor();
     await page.getByText('Verdict', { exact: true }).waitFor();
     await page.getByText('http.requests').first().waitFor();
-    const load = page.getByRole('img', { name: /^Load: reached \d/ });
+    const load = page.getByRole('img', { name: /^Load: Actual \d/ });
     await load.waitFor();
     await page.getByRole('button', { name: 'Report' }).click();
     const opened = context.waitForEvent('page');
@@ -40,10 +40,10 @@ describe('the web interface', () => {
     const { page, context } = await openPage(lab.browser);
     await page.goto(`${lab.system.url}/resources/networks`);
     await signIn(page, credentials);
-    await page.getByRole('heading', { name: 'Set your own password' }).waitFor();
+    await page.getByRole('heading', { name: 'Set your password' }).waitFor();
     await page.getByLabel('Temporary password').fill(credentials.password);
     await page.getByLabel('New password', { exact: false }).first().fill('seven-Quiet-lanterns');
-    await page.getByLabel('New password once more').fill('seven-Quiet-lanterns');
+    await page.getByLabel('Repeat new password').fill('seven-Quiet-lanterns');
     await page.getByRole('button', { name: 'Set password' }).click();
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
     // Viewers may look: what changes things is not offered.
@@ -62,7 +62,7 @@ describe('the web interface', () => {
     await page.goto(`${lab.system.url}/resources/projects`);
     await signIn(page, administrator);
     await page.getByRole('button', { name: 'New' }).click();
-    const dialog = page.getByRole('dialog', { name: /New: Projects/ });
+    const dialog = page.getByRole('dialog', { name: /New project/ });
     await dialog.getByLabel('Name').fill('Edge firewall');
     await context.clearCookies();
     await dialog.getByRole('button', { name: 'Save' }).click();

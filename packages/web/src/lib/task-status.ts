@@ -1,31 +1,31 @@
 /** The states of tasks and runs as people read them. */
 export const taskStates: readonly { name: string; color: string }[] = [
-  { name: 'created', color: 'gray' },
-  { name: 'queued', color: 'blue' },
-  { name: 'preparing', color: 'blue' },
-  { name: 'armed', color: 'blue' },
-  { name: 'running', color: 'orange' },
-  { name: 'paused', color: 'yellow' },
-  { name: 'stopping', color: 'yellow' },
-  { name: 'finished', color: 'teal' },
-  { name: 'stopped', color: 'gray' },
-  { name: 'failed', color: 'red' },
+  { name: 'Created', color: 'gray' },
+  { name: 'Queued', color: 'blue' },
+  { name: 'Preparing', color: 'blue' },
+  { name: 'Armed', color: 'blue' },
+  { name: 'Running', color: 'orange' },
+  { name: 'Paused', color: 'yellow' },
+  { name: 'Stopping', color: 'yellow' },
+  { name: 'Finished', color: 'teal' },
+  { name: 'Stopped', color: 'gray' },
+  { name: 'Failed', color: 'red' },
 ];
 
 export const verdicts: readonly { name: string; color: string }[] = [
-  { name: 'no verdict', color: 'gray' },
-  { name: 'passed', color: 'teal' },
-  { name: 'failed', color: 'red' },
-  { name: 'inconclusive', color: 'yellow' },
+  { name: 'No verdict', color: 'gray' },
+  { name: 'Passed', color: 'teal' },
+  { name: 'Failed', color: 'red' },
+  { name: 'Inconclusive', color: 'yellow' },
 ];
 
 export const agentStates: readonly { name: string; color: string }[] = [
-  { name: 'never seen', color: 'gray' },
-  { name: 'online', color: 'teal' },
-  { name: 'busy', color: 'orange' },
-  { name: 'suspect', color: 'yellow' },
-  { name: 'offline', color: 'gray' },
-  { name: 'blocked', color: 'red' },
-  { name: 'upgrading', color: 'blue' },
-  { name: 'incompatible', color: 'red' },
+  { name: 'Never seen', color: 'gray' },
+  { name: 'Online', color: 'teal' },
+  { name: 'Busy', color: 'orange' },
+  { name: 'Suspect', color: 'yellow' },
+  { name: 'Offline', color: 'gray' },
+  { name: 'Blocked', color: 'red' },
+  { name: 'Upgrading', color: 'blue' },
+  { name: 'Incompatible', color: 'red' },
 ];

@@ -27,16 +27,16 @@ export const resources: readonly Resource[] = [
     itemTo: ({ id }) => `/tasks/${id}`,
     columns: [
       { key: 'comment', header: headers.task, render: ({ comment, id }) => String(comment || `#${id}`) },
-      { key: 'status', header: headers.state, render: ({ status }) => <TaskBadge value={Number(status)} /> },
+      { key: 'status', header: headers.status, render: ({ status }) => <TaskBadge value={Number(status)} /> },
       { key: 'verdict', header: headers.verdict, render: ({ verdict }) => <VerdictBadge value={Number(verdict)} /> },
       { key: 'startedAt', header: headers.started, isMinor: true },
-      { key: 'finishedAt', header: headers.ended, isMinor: true },
+      { key: 'finishedAt', header: headers.finished, isMinor: true },
       issuer,
     ],
     filters: [
       {
         name: 'status',
-        label: headers.state,
+        label: headers.status,
         options: [
           { value: activeStatuses.join(), label: states.active },
           { value: `${runStatus.finished}`, label: states.finished },
@@ -52,7 +52,7 @@ export const resources: readonly Resource[] = [
     hint: hints.agents,
     columns: [
       named,
-      { key: 'status', header: headers.state, render: ({ status }) => <AgentBadge value={Number(status)} /> },
+      { key: 'status', header: headers.status, render: ({ status }) => <AgentBadge value={Number(status)} /> },
       { key: 'hostname', header: headers.host, isMinor: true },
       { key: 'version', header: headers.version, isMinor: true },
       { key: 'cpuCores', header: headers.cores, align: 'right', isMinor: true },
@@ -84,7 +84,7 @@ export const resources: readonly Resource[] = [
     hint: hints.templates,
     columns: [
       named,
-      { key: 'description', header: headers.does },
+      { key: 'description', header: headers.description },
       { key: 'tags', header: headers.tags, isMinor: true },
       changed,
     ],

@@ -26,12 +26,12 @@ export const SessionTable = ({ sessions, shown, onShow, chosen, onChoose }: Sess
       <Table verticalSpacing={4} className="numbers" highlightOnHover aria-label={words.sessions}>
         <Table.Thead>
           <Table.Tr>
-            {onChoose && <Table.Th w={36} aria-label={words.choose} />}
+            {onChoose && <Table.Th w={36} aria-label={words.select} />}
             <Table.Th>{words.session}</Table.Th>
             <Table.Th visibleFrom="sm">{words.between}</Table.Th>
-            <Table.Th ta="right">{words.amount}</Table.Th>
+            <Table.Th ta="right">{words.payload}</Table.Th>
             <Table.Th ta="right" visibleFrom="sm">
-              {words.length}
+              {words.duration}
             </Table.Th>
             <Table.Th>{words.replay}</Table.Th>
           </Table.Tr>
@@ -42,7 +42,7 @@ export const SessionTable = ({ sessions, shown, onShow, chosen, onChoose }: Sess
               {onChoose && (
                 <Table.Td>
                   <Checkbox
-                    aria-label={words.chooseOne(session.name)}
+                    aria-label={words.selectOne(session.name)}
                     checked={chosen?.includes(session.sessionIndex) ?? false}
                     onChange={() => toggle(session.sessionIndex)}
                   />
@@ -95,7 +95,7 @@ const SessionCells = ({ session, onShow }: SessionCellsProps) => {
       <Table.Td>
         <Tooltip label={reasons.join(', ')} disabled={reasons.length === 0}>
           <Badge color={replayable ? 'teal' : 'gray'} variant="dot" tt="none">
-            {replayable ? words.possible : words.impossible}
+            {replayable ? words.replayable : words.notReplayable}
           </Badge>
         </Tooltip>
       </Table.Td>

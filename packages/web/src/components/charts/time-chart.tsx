@@ -3,6 +3,7 @@ import { useComputedColorScheme } from '@mantine/core';
 import { useElementSize } from '@mantine/hooks';
 import { useEffect, useRef, useState } from 'react';
 import UPlot from 'uplot';
+import { text } from '../../lib/text.ts';
 import { clock } from '../../lib/units.ts';
 
 export interface Line {
@@ -100,7 +101,7 @@ const summaryOf = (title: string, lines: readonly Line[], format: (value: number
   `${title}: ${lines
     .map(({ label, values }) => {
       const last = values.findLast((value) => value !== null);
-      return `${label} ${last === undefined || last === null ? 'no data' : format(last)}`;
+      return `${label} ${last === undefined || last === null ? text.run.noData : format(last)}`;
     })
     .join(', ')}`;
 

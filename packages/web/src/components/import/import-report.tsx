@@ -39,8 +39,8 @@ export const ImportReport = ({ lines }: { lines: readonly ImportLine[] }) => {
           {[...counts].map(([name, found]) => `${found.length} ${name}`).join(', ') || imports.nothing}
         </Text>
         <Select
-          aria-label={text.columns.state}
-          placeholder={text.columns.state}
+          aria-label={text.columns.status}
+          placeholder={text.columns.status}
           data={[...counts.keys()]}
           value={status}
           onChange={choose}

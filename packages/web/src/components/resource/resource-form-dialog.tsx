@@ -50,7 +50,7 @@ export const ResourceFormDialog = ({ resource, item, onClose, onSaved }: Resourc
     <Modal
       opened
       onClose={onClose}
-      title={item ? nameOf(item) : text.form.newOf(resource.title)}
+      title={item ? nameOf(item) : text.form.new(text.record[resource.name] ?? resource.title)}
       size={resource.formAside ? 'min(1100px, 100%)' : 'lg'}
       closeOnClickOutside={false}
     >

@@ -45,7 +45,7 @@ export const WhereUsed = ({ name, item }: { name: ResourceName; item: Item }) =>
       </Title>
       {data.references.length === 0 ? (
         <Text size="sm" c="dimmed">
-          {text.usage.nobody}
+          {text.usage.none}
         </Text>
       ) : (
         <ReferenceList references={data.references} total={data.total} />

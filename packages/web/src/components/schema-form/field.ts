@@ -1,4 +1,5 @@
 import { createElement, type ReactNode } from 'react';
+import { text } from '../../lib/text.ts';
 import { Help } from './help.tsx';
 import { labelOf, type Schema } from './schema.ts';
 
@@ -23,11 +24,11 @@ export type Controls = Readonly<Record<string, (props: FieldProps) => ReactNode>
 
 /** Label, help and problem of a field. */
 export const frameOf = ({ name, schema, isRequired, issues, path }: FieldProps) => ({
-  label: labelOf(name),
+  label: labelOf(name, path),
   ...(schema.description !== undefined && { description: createElement(Help, { text: schema.description }) }),
   required: isRequired,
   ...(issues[path] !== undefined && { error: issues[path] }),
 });
 
 export const placeholderOf = ({ default: value }: Schema) =>
-  value === undefined || typeof value === 'object' ? {} : { placeholder: String(value) };
+  value === undefined || typeof value === 'object' ? {} : { placeholder: text.form.default(value) };

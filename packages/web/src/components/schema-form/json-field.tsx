@@ -17,7 +17,7 @@ export const JsonField = (props: FieldProps) => {
       {...frameOf(props)}
       defaultValue={props.value === undefined ? '' : JSON.stringify(props.value, null, 2)}
       onChange={set}
-      validationError={text.form.noJson}
+      validationError={text.form.invalidJson}
       formatOnBlur
       autosize
       minRows={3}

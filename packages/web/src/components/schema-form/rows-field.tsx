@@ -4,7 +4,6 @@ import type { ReactNode } from 'react';
 import { text } from '../../lib/text.ts';
 import { type FieldProps, frameOf, type Value } from './field.ts';
 import { ListButtons, moved } from './list-buttons.tsx';
-import { labelOf } from './schema.ts';
 
 interface RowsFieldProps extends FieldProps {
   /** Draws one row. */
@@ -13,7 +12,7 @@ interface RowsFieldProps extends FieldProps {
 
 /** A list of objects: one card each, added, moved and removed. */
 export const RowsField = ({ children, ...props }: RowsFieldProps) => {
-  const { name, value, onChange } = props;
+  const { value, onChange } = props;
   const rows = (value as Value[] | undefined) ?? [];
   const set = (next: Value[]) => onChange(next.length === 0 ? undefined : next);
   const { label, description, error } = frameOf(props);
@@ -27,7 +26,7 @@ export const RowsField = ({ children, ...props }: RowsFieldProps) => {
     >
       <Stack gap="xs" mt={6}>
         {rows.map((row, i) => {
-          const called = text.editor.item(labelOf(name), i + 1);
+          const called = text.editor.item(label, i + 1);
           return (
             // biome-ignore lint/suspicious/noArrayIndexKey: rows have no identity of their own
             <Card key={i} withBorder padding="xs" role="group" aria-label={called}>
@@ -52,7 +51,7 @@ export const RowsField = ({ children, ...props }: RowsFieldProps) => {
             size="xs"
             variant="default"
             leftSection={<IconPlus size={14} />}
-            aria-label={text.editor.addTo(labelOf(name))}
+            aria-label={text.editor.addTo(label)}
             onClick={() => set([...rows, {}])}
           >
             {text.editor.add}

@@ -1,3 +1,5 @@
+import { labels } from '../../texts/labels.ts';
+
 /** As much of JSON Schema as the contract uses. */
 export interface Schema {
   type?: string | readonly string[];
@@ -72,18 +74,13 @@ export const choicesOf = ({ enum: values = [], description = '' }: Schema): { va
       return { value, label: named ?? value };
     });
 
-/** `clientPortRange` → "Client port range". */
-export const labelOf = (name: string): string => {
-  const words = name
-    .replace(/_/g, ' ')
-    .replace(/([a-z\d])([A-Z])/g, '$1 $2')
-    .replace(/([A-Z]+)([A-Z][a-z])/g, '$1 $2')
-    .replace(/ (ID|Id)s?$/, '');
-  const sentence = words.charAt(0).toUpperCase() + words.slice(1).toLowerCase();
-  return sentence.replace(
-    /\b(mac|ip|tcp|udp|http|dns|tls|mtu|san|pcap|csv|cpu|pps|bps|md5|sha\d*|id|ja3|ja4)\b/gi,
-    (word) => word.toUpperCase(),
-  );
+/** The label of a member. `path` is the JSON pointer of its field: some members mean something else inside some parents. */
+export const labelOf = (name: string, path = ''): string => {
+  const parent = path
+    .split('/')
+    .slice(0, -1)
+    .findLast((part) => part !== '' && !/^\d+$/.test(part));
+  return labels.get(`${parent}.${name}`) ?? labels.get(name) ?? name;
 };
 
 /** The kind of record in `{ id }`, or in an id itself. */

@@ -47,7 +47,7 @@ const JoinDialog = ({ onClose }: { onClose: () => void }) => {
           />
           <Group justify="flex-end">
             <Button loading={make.isPending} onClick={() => make.mutate()}>
-              {words.make}
+              {words.create}
             </Button>
           </Group>
         </Stack>

@@ -129,9 +129,9 @@ const Sessions = ({ fileId, chosen, onChoose }: SessionsProps) => {
     <div>
       <Group justify="space-between">
         <Text size="sm" fw={500}>
-          {words.which}
+          {words.sessions}
         </Text>
-        {chosen && <Text size="sm">{words.chosen(chosen.length)}</Text>}
+        {chosen && <Text size="sm">{words.selected(chosen.length)}</Text>}
       </Group>
       <SessionTable sessions={data.sessions} chosen={chosen ?? []} onChoose={onChoose} />
       {!isWhole && (

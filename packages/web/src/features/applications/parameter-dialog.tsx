@@ -45,7 +45,7 @@ export const ParameterDialog = (props: ParameterDialogProps) => {
     await onSave(whole).catch(setProblem);
   };
   return (
-    <Modal opened onClose={onClose} title={words.parameterize} size="lg" closeOnClickOutside={false}>
+    <Modal opened onClose={onClose} title={words.parameter} size="lg" closeOnClickOutside={false}>
       <form onSubmit={(event) => void submit(event)} noValidate>
         <Stack>
           {bytes && place && <Marked bytes={bytes} place={place} most={recorded.length} onMove={move} />}

@@ -44,7 +44,7 @@ export const ParameterTable = ({ parameters, onEdit, onRemove }: ParameterTableP
                     {parameter.defaultValue || parameter.allowedValues.slice(0, 5).join(', ')}
                   </Text>
                 </Table.Td>
-                <Table.Td>{words.places(parameter.stepsMappings.length)}</Table.Td>
+                <Table.Td>{words.positions(parameter.stepsMappings.length)}</Table.Td>
                 {onEdit && onRemove && (
                   <Table.Td>
                     <Group gap={2} wrap="nowrap">

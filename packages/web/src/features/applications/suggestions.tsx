@@ -39,7 +39,8 @@ export const Suggestions = ({ applicationId, onTake }: SuggestionsProps) => {
               <Group key={parameter.name} justify="space-between" wrap="nowrap">
                 <div>
                   <Text size="sm" fw={500}>
-                    {parameter.name} · {words.sure(confidence)} · {words.places(parameter.stepsMappings.length)}
+                    {parameter.name} · {words.confidence(confidence)} ·{' '}
+                    {words.positions(parameter.stepsMappings.length)}
                   </Text>
                   <Text size="xs" c="dimmed">
                     {reason}
@@ -48,10 +49,10 @@ export const Suggestions = ({ applicationId, onTake }: SuggestionsProps) => {
                 <Button
                   size="xs"
                   variant="light"
-                  aria-label={words.takeOne(parameter.name)}
+                  aria-label={words.applyOne(parameter.name)}
                   onClick={() => void onTake(parameter).catch(toasts.problem)}
                 >
-                  {words.take}
+                  {words.apply}
                 </Button>
               </Group>
             ))}

@@ -13,7 +13,7 @@ const riskColors: Record<string, string> = { R1: 'gray', RS: 'gray', R2: 'yellow
 
 export const ApprovalState = ({ state }: Pick<Approval, 'state'>) => (
   <Badge variant="dot" tt="none" color={stateColors[state]}>
-    {state}
+    {text.approvals.states[state]}
   </Badge>
 );
 

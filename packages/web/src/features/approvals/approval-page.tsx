@@ -89,10 +89,10 @@ const Request = ({ approval: { reason, keyId, taskIds, params, createdAt, expire
             ))}
           </Group>
         </Member>
-        <Member label={words.columns[4] ?? ''}>
+        <Member label={words.requested}>
           <TimeText at={createdAt} />
         </Member>
-        <Member label={words.columns[5] ?? ''}>
+        <Member label={words.expires}>
           <TimeText at={expiresAt} />
         </Member>
       </Group>
@@ -158,7 +158,7 @@ const Decisions = ({ approval: { decisions, requiredDecisions, policy, result } 
     </Text>
     {decisions.map(({ userID, decision, comment, at }) => (
       <Text key={`${userID} ${at}`} size="sm">
-        {decision}, #{userID}, <TimeText at={at} /> {comment}
+        {words.outcomes[decision] ?? decision}, #{userID}, <TimeText at={at} /> {comment}
       </Text>
     ))}
     {result !== null && (

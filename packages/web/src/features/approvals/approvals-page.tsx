@@ -41,7 +41,7 @@ const Approvals = () => {
       />
       {error && <Problem error={error} />}
       {data === undefined && !error && <Skeleton height={240} />}
-      {data?.data.length === 0 && <EmptyState title={state === undefined ? words.nothing : words.none} />}
+      {data?.data.length === 0 && <EmptyState title={state === undefined ? words.none : words.nonePending} />}
       {data && data.data.length > 0 && <ApprovalTable approvals={data.data} />}
       {data && data.cursor.totalPages > 1 && (
         <Pagination

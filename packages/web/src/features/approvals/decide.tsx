@@ -37,7 +37,7 @@ export const Decide = ({ approval }: { approval: Approval }) => {
   return (
     <Card withBorder padding="sm">
       <Stack gap="sm">
-        {policy === 'human' && isApproved && <Text size="sm">{words.waits}</Text>}
+        {policy === 'human' && isApproved && <Text size="sm">{words.waiting}</Text>}
         <Textarea
           label={words.comment}
           value={comment}

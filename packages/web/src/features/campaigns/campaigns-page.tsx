@@ -95,7 +95,7 @@ const CampaignTable = ({ campaigns, onOpen }: { campaigns: readonly Campaign[]; 
           <Table.Th>{words.techniques}</Table.Th>
           <Table.Th visibleFrom="sm">{words.protocols}</Table.Th>
           <Table.Th visibleFrom="sm" ta="right">
-            {words.takes}
+            {words.duration}
           </Table.Th>
         </Table.Tr>
       </Table.Thead>

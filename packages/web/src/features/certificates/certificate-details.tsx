@@ -17,7 +17,7 @@ export const CertificateDetails = ({ certificate }: { certificate: Certificate }
   return (
     <Stack>
       {flaws.length > 0 && (
-        <Alert color="yellow" title={words.flaws}>
+        <Alert color="yellow" title={words.problems}>
           {flaws.map((flaw) => (
             <Text key={flaw} size="sm">
               {flaw}
@@ -88,14 +88,16 @@ const Chain = ({ details }: { details: Details }) => {
         <Title order={2} size="h5">
           {words.chain}
         </Title>
-        <Mark isGood={details.chainComplete}>{details.chainComplete ? words.chainComplete : words.chainBroken}</Mark>
+        <Mark isGood={details.chainComplete}>
+          {details.chainComplete ? words.chainComplete : words.chainIncomplete}
+        </Mark>
       </Group>
       <Timeline active={details.chainComplete ? links.length : 0} bulletSize={16} lineWidth={2}>
         {links.map(({ subject, notBefore, notAfter, selfSigned, isCa }, i) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: a chain is an order
           <Timeline.Item key={i} title={subject || details.san[0] || '–'} style={{ overflowWrap: 'anywhere' }}>
             <Text size="xs" c="dimmed">
-              {notBefore && notAfter && words.until(absoluteTime(notBefore), absoluteTime(notAfter))}
+              {notBefore && notAfter && words.validity(absoluteTime(notBefore), absoluteTime(notAfter))}
             </Text>
             <Group gap={4} mt={4}>
               {isCa && <Mark isGood={null}>{words.authority}</Mark>}

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { text } from '../../lib/text.ts';
 import { flawsOf } from './flaws.ts';
 
-const sound = {
+const valid = {
   kind: 'certificate',
   notBefore: '2026-01-01T00:00:00.000Z',
   notAfter: '2027-01-01T00:00:00.000Z',
@@ -18,8 +18,8 @@ const sound = {
 } as Parameters<typeof flawsOf>[0];
 const now = Date.parse('2026-06-01T00:00:00.000Z');
 
-it('finds nothing wrong with a sound certificate', () => {
-  expect(flawsOf(sound, now)).toEqual([]);
+it('finds nothing wrong with a valid certificate', () => {
+  expect(flawsOf(valid, now)).toEqual([]);
 });
 
 it.each([
@@ -33,5 +33,5 @@ it.each([
   ['chain', { chainComplete: false }],
   ['key', { keyMatch: false }],
 ] as const)('names the flaw %s', (name, members) => {
-  expect(flawsOf({ ...sound, ...members }, now)).toEqual([text.flaws[name]]);
+  expect(flawsOf({ ...valid, ...members }, now)).toEqual([text.certificateProblems[name]]);
 });

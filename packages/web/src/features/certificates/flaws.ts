@@ -1,7 +1,7 @@
 import type { Certificate } from '@rushhour/contract';
 import { text } from '../../lib/text.ts';
 
-const { flaws } = text;
+const { certificateProblems: flaws } = text;
 type Details = NonNullable<Certificate['details']>;
 const leastRsaBits = 2048;
 

@@ -69,7 +69,7 @@ export const NewCertificateDialog = (props: CreateFormProps) => {
     <Modal
       opened
       onClose={props.onClose}
-      title={text.form.newOf(text.nav.certificates)}
+      title={text.form.new(text.record['certificates'] ?? '')}
       size="lg"
       closeOnClickOutside={false}
     >
@@ -79,8 +79,8 @@ export const NewCertificateDialog = (props: CreateFormProps) => {
             value={way}
             onChange={(next) => setWay(next as typeof way)}
             data={[
-              { value: 'make', label: words.make },
-              { value: 'bring', label: words.bring },
+              { value: 'make', label: words.generate },
+              { value: 'bring', label: words.import },
             ]}
           />
           <SchemaFields schema={schemas[way]} value={value} onChange={setValue} issues={issues} path="" />
@@ -119,7 +119,7 @@ const FileReader = ({ onRead }: { onRead: (members: Value) => void }) => {
     <FileButton onChange={(file) => void read(file)} accept=".pem,.crt,.cer,.key,.p12,.pfx">
       {(props) => (
         <Button {...props} variant="default" leftSection={<IconFileImport size={16} />}>
-          {words.read}
+          {words.fromFile}
         </Button>
       )}
     </FileButton>

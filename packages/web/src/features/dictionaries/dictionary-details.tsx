@@ -31,7 +31,7 @@ export const DictionaryDetails = ({ dictionary }: { dictionary: Dictionary }) =>
           rows={first}
         />
       )}
-      {drawn.length > 0 && <Rows title={words.drawn} note={words.drawnHelp} columns={columns} rows={drawn} />}
+      {drawn.length > 0 && <Rows title={words.sample} note={words.sampleHelp} columns={columns} rows={drawn} />}
     </>
   );
 };

@@ -43,7 +43,10 @@ const Shown = ({ preview }: { preview: Preview }) => {
   const rows = ('members' in preview ? preview.members : preview.rows) as readonly Record<string, unknown>[];
   const columns = Object.keys(rows[0] ?? {});
   return (
-    <Rows columns={columns.map(labelOf)} rows={rows.map((row) => columns.map((column) => String(row[column] ?? '')))} />
+    <Rows
+      columns={columns.map((name) => labelOf(name))}
+      rows={rows.map((row) => columns.map((column) => String(row[column] ?? '')))}
+    />
   );
 };
 

@@ -28,7 +28,7 @@ export const FileActions = ({ items, done }: { items: readonly Item[]; done: () 
             />
           )}
         >
-          {words.makeApplication}
+          {words.createApplication}
         </Button>
       )}
       {only && may('files', 'download') && only['syncReady'] === true && (

@@ -88,7 +88,7 @@ const Unfinished = ({ busy }: { busy: readonly string[] }) => {
         {rest.map(({ id, name }) => (
           <List.Item key={id}>
             {name}{' '}
-            <Button size="compact-xs" variant="subtle" aria-label={words.giveUp(name)} onClick={() => void giveUp(id)}>
+            <Button size="compact-xs" variant="subtle" aria-label={words.discard(name)} onClick={() => void giveUp(id)}>
               {text.table.remove}
             </Button>
           </List.Item>

@@ -34,7 +34,7 @@ export const UploadRow = ({ upload }: { upload: Upload }) => {
             </ActionIcon>
           )}
           {canGoOn && (
-            <ActionIcon variant="subtle" aria-label={words.goOn(file.name)} onClick={() => resumeUpload(key)}>
+            <ActionIcon variant="subtle" aria-label={words.resume(file.name)} onClick={() => resumeUpload(key)}>
               <IconPlayerPlay size={16} />
             </ActionIcon>
           )}
@@ -42,7 +42,7 @@ export const UploadRow = ({ upload }: { upload: Upload }) => {
             <ActionIcon
               variant="subtle"
               color="gray"
-              aria-label={words.forget(file.name)}
+              aria-label={words.dismiss(file.name)}
               onClick={() => dropUpload(key)}
             >
               <IconX size={16} />

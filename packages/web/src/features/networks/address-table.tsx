@@ -19,21 +19,21 @@ export const AddressTable = ({ rows }: { rows: readonly Row[] }) => (
         <Table.Tr>
           <Table.Th>{words.ip}</Table.Th>
           <Table.Th>{words.mac}</Table.Th>
-          <Table.Th visibleFrom="sm">{words.from}</Table.Th>
+          <Table.Th visibleFrom="sm">{words.source}</Table.Th>
         </Table.Tr>
       </Table.Thead>
       <Table.Tbody ff="monospace" fz="xs">
         {rows.map(({ ip, mac, source, holder }) => (
           <Table.Tr key={ip}>
             <Table.Td>{ip}</Table.Td>
-            <Table.Td>{mac ?? words.ofInterface}</Table.Td>
+            <Table.Td>{mac ?? words.interfaceMac}</Table.Td>
             <Table.Td visibleFrom="sm">
               <Badge variant="light" color={source === 'override' ? 'orange' : 'gray'} tt="none">
                 {words.sources[source] ?? source}
               </Badge>{' '}
               {holder && (
                 <Link to="/tasks/$id" params={{ id: String(holder.taskID) }}>
-                  {words.held(holder.taskID)}
+                  {words.usedByTask(holder.taskID)}
                 </Link>
               )}
             </Table.Td>

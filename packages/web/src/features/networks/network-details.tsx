@@ -33,7 +33,7 @@ export const NetworkDetails = ({ id }: { id: number }) => {
         </Title>
         {data && (
           <Text size="sm" c="dimmed">
-            {words.inAll(howMany(data.totalRows))}
+            {words.total(howMany(data.totalRows))}
           </Text>
         )}
       </Group>

@@ -39,7 +39,7 @@ export const NetworkPreview = ({ value, id }: { value: Record<string, unknown>; 
         <Title order={3} size="h5">
           {words.preview}
         </Title>
-        {isFetching && <Loader size="xs" aria-label={words.looking} />}
+        {isFetching && <Loader size="xs" aria-label={words.loading} />}
       </Group>
       {!hasSubnet && (
         <Text size="sm" c="dimmed">
@@ -47,7 +47,7 @@ export const NetworkPreview = ({ value, id }: { value: Record<string, unknown>; 
         </Text>
       )}
       {hasSubnet && error && (
-        <Alert color="yellow" title={words.notYet} style={{ whiteSpace: 'pre-line' }}>
+        <Alert color="yellow" title={words.incomplete} style={{ whiteSpace: 'pre-line' }}>
           {explain(error)}
         </Alert>
       )}

@@ -71,17 +71,17 @@ const NewTest = () => {
         {text.nav.newTest}
       </Title>
       <Stepper active={step} onStepClick={setStep} allowNextStepsSelect={template !== undefined} size="sm">
-        <Stepper.Step label={newTest.what}>
+        <Stepper.Step label={newTest.template}>
           <Templates chosen={template?.id} onChoose={choose} />
         </Stepper.Step>
-        <Stepper.Step label={newTest.whom}>
+        <Stepper.Step label={newTest.agents}>
           {template && (
             <Stack mt="md">
               {agents?.length === 0 && <Alert color="yellow">{newTest.noAgents}</Alert>}
-              {template.slots.map(({ name, role }) => (
+              {template.slots.map(({ name }) => (
                 <Select
                   key={name}
-                  label={`${labelOf(name)} (${role})`}
+                  label={newTest.agentOf(labelOf(name))}
                   data={(agents ?? []).map((agent) => ({ value: String(agent.id), label: agent.name }))}
                   value={agentMap[name] === undefined ? null : String(agentMap[name])}
                   onChange={(value) => value !== null && setAgentMap({ ...agentMap, [name]: Number(value) })}
@@ -94,7 +94,7 @@ const NewTest = () => {
             </Stack>
           )}
         </Stepper.Step>
-        <Stepper.Step label={newTest.how}>
+        <Stepper.Step label={newTest.load}>
           {template && (
             <Stack mt="md">
               {template.parameters.map((parameter) => (

@@ -46,7 +46,7 @@ export const NotificationsPage = () => {
               <Table.Tr key={id} fw={read ? 400 : 600}>
                 <Table.Td w={100}>
                   <Badge color={colors[severity]} variant="dot" tt="none">
-                    {severity}
+                    {text.editor.severity[severity]}
                   </Badge>
                 </Table.Td>
                 <Table.Td>{message}</Table.Td>

@@ -67,7 +67,7 @@ const Running = () => {
   return (
     <Panel title={overview.running}>
       {data === undefined && <Skeleton height={60} />}
-      {data?.length === 0 && <EmptyState title={overview.nothingRuns} />}
+      {data?.length === 0 && <EmptyState title={overview.noneRunning} />}
       <Stack gap="sm">
         {data?.map((task) => (
           <RunningTask key={task.id} task={task} />
@@ -103,7 +103,7 @@ const Recent = () => {
   const { data } = useTasks('7,8,9');
   return (
     <Panel title={overview.recent}>
-      {data?.length === 0 && <EmptyState title={overview.nothingRan} />}
+      {data?.length === 0 && <EmptyState title={overview.noneFinished} />}
       {data !== undefined && data.length > 0 && (
         <Table verticalSpacing={6}>
           <Table.Tbody>

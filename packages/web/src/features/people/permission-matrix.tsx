@@ -2,7 +2,6 @@ import { Checkbox, Table, Text } from '@mantine/core';
 import { permissions } from '@rushhour/contract';
 import { IconCheck } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
-import { labelOf } from '../../components/schema-form/schema.ts';
 import { useSession } from '../../lib/session.ts';
 import { text } from '../../lib/text.ts';
 
@@ -92,11 +91,11 @@ interface AreaRowProps {
 }
 
 const AreaRow = ({ area, box }: AreaRowProps) => {
-  const title = words.areas[area] ?? labelOf(area);
+  const title = words.areas[area] ?? area;
   const own = pairs.filter((pair) => pair.area === area);
   const cellOf = (verb: string) => {
     const pair = own.find((one) => one.verb === verb);
-    return pair && box(pair.value, `${title}: ${words.verbs[verb] ?? labelOf(verb)}`);
+    return pair && box(pair.value, `${title}: ${words.verbs[verb] ?? verb}`);
   };
   return (
     <Table.Tr>
@@ -107,7 +106,7 @@ const AreaRow = ({ area, box }: AreaRowProps) => {
       <Table.Td>
         {own
           .filter(({ verb }) => !usual.includes(verb))
-          .map(({ value, verb }) => box(value, `${title}: ${words.verbs[verb] ?? labelOf(verb)}`, true))}
+          .map(({ value, verb }) => box(value, `${title}: ${words.verbs[verb] ?? verb}`, true))}
       </Table.Td>
     </Table.Tr>
   );

@@ -45,7 +45,7 @@ const DayCell = ({
       ))}
       {hidden > 0 && (
         <Text size="xs" c="dimmed">
-          {words.fewer(hidden)}
+          {words.andMore(hidden)}
         </Text>
       )}
     </div>

@@ -114,7 +114,7 @@ const Conflicts = ({ conflicts }: { conflicts: Schedule['conflicts'] }) => {
           </List.Item>
         ))}
       </List>
-      {conflicts.length > mostListed && words.fewer(conflicts.length - mostListed)}
+      {conflicts.length > mostListed && words.andMore(conflicts.length - mostListed)}
     </Alert>
   );
 };
@@ -165,7 +165,7 @@ const When = ({ form, onChange, issues, isNew }: WhenProps) => {
         {...errorAt('id')}
       />
       <SegmentedControl
-        aria-label={words.task}
+        aria-label={words.repetition}
         data={[
           { value: 'once', label: words.once },
           { value: 'cron', label: words.repeated },

@@ -149,7 +149,7 @@ const ScheduleTable = ({ schedules, onChoose }: Omit<MonthsProps, 'month'>) => (
             <Table.Td>
               <TimeText at={schedule.nextRunAt} />
             </Table.Td>
-            <Table.Td>{schedule.enabled ? words.yes : words.no}</Table.Td>
+            <Table.Td>{schedule.enabled ? text.filters.yes : text.filters.no}</Table.Td>
             <Table.Td>
               {schedule.conflicts.length > 0 ? (
                 <Badge color="red" variant="dot" tt="none">

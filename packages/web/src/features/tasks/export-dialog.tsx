@@ -2,7 +2,6 @@ import { Alert, Button, Checkbox, Group, List, Modal, PasswordInput, Skeleton, S
 import type { Task, TaskExportPlan } from '@rushhour/contract';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { labelOf } from '../../components/schema-form/schema.ts';
 import { sentenceOf } from '../../components/toasts.tsx';
 import { client } from '../../lib/client.ts';
 import { saveFile } from '../../lib/save-file.ts';
@@ -90,11 +89,11 @@ const Plan = ({ plan: { summary, missing, warnings } }: { plan: TaskExportPlan }
   return (
     <Stack gap={4}>
       <Text fw={600} size="sm">
-        {transfer.goesAlong}
+        {transfer.included}
       </Text>
       <Text size="sm">
         {[
-          ...parts.map(([kind, count]) => `${count} ${labelOf(kind).toLowerCase()}`),
+          ...parts.map(([kind, count]) => `${count} ${transfer.kinds[kind] ?? kind}`),
           bytes(fileBytes + payloadBytes),
         ].join(' · ')}
       </Text>

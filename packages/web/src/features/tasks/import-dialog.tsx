@@ -64,7 +64,7 @@ const ImportDialog = ({ onClose }: { onClose: () => void }) => {
             style={{ flex: 1 }}
           />
           <Button loading={look.isPending} disabled={file === null} onClick={() => file && look.mutate(file)}>
-            {transfer.look}
+            {transfer.preview}
           </Button>
         </Group>
         {plan && <Plan plan={plan} chosen={chosen} onChoose={setChosen} />}
@@ -119,7 +119,7 @@ const Plan = ({ plan, chosen, onChoose }: PlanProps) => (
       <Table.Tbody>
         {plan.items.map((item) => (
           <Table.Tr key={keyOf(item)}>
-            <Table.Td>{item.kind}</Table.Td>
+            <Table.Td>{transfer.kinds[item.kind] ?? item.kind}</Table.Td>
             <Table.Td>{item.name}</Table.Td>
             <Table.Td>
               <Badge variant="default" tt="none">

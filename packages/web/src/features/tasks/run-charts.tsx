@@ -78,8 +78,8 @@ const chartsOf = (values: Values, compared: Values | undefined, latency: string)
       title: run.load,
       format: perSecond,
       lines: [
-        ...line(run.achieved, colors.orange, 'achievedLoad'),
-        ...line(run.wanted, colors.grey, 'targetLoad', { isDashed: true }),
+        ...line(run.actual, colors.orange, 'achievedLoad'),
+        ...line(run.target, colors.grey, 'targetLoad', { isDashed: true }),
       ],
     },
     { title: `${run.latency} (${latency})`, format: duration, lines: bands },

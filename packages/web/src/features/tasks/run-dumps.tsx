@@ -30,13 +30,13 @@ export const RunDumps = ({ id, runId, isActive }: RunDumpsProps) => {
   return (
     <Card withBorder padding="sm">
       <Title order={3} size="h5" mb="xs">
-        {run.dumps}
+        {run.captures}
       </Title>
       <Table.ScrollContainer minWidth={480}>
         <Table className="numbers" verticalSpacing={4}>
           <Table.Thead>
             <Table.Tr>
-              {run.dumpColumns.map((name, i) => (
+              {run.captureColumns.map((name, i) => (
                 <Table.Th key={name} ta={i < 2 ? 'left' : 'right'}>
                   {name}
                 </Table.Th>
@@ -55,10 +55,10 @@ export const RunDumps = ({ id, runId, isActive }: RunDumpsProps) => {
 };
 
 const DumpRow = ({ dump, href }: { dump: RunDump; href: string }) => {
-  const name = `${run.dumpOf(dump.agentID)} ${dump.interface}`;
+  const name = `${run.captureOf(dump.agentID)} ${dump.interface}`;
   const remarks = [
-    ...(dump.truncated ? [run.dumpTruncated] : []),
-    ...(dump.drops > 0 ? [run.dumpDrops(dump.drops)] : []),
+    ...(dump.truncated ? [run.captureTruncated] : []),
+    ...(dump.drops > 0 ? [run.captureDrops(dump.drops)] : []),
     ...(dump.problem === '' ? [] : [dump.problem]),
   ];
   return (
@@ -67,7 +67,7 @@ const DumpRow = ({ dump, href }: { dump: RunDump; href: string }) => {
       <Table.Td>
         {!dump.ready && dump.problem === '' && (
           <Text size="xs" c="dimmed">
-            {run.dumpPending}
+            {run.capturePending}
           </Text>
         )}
         {remarks.map((remark) => (

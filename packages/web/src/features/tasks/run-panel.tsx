@@ -43,7 +43,7 @@ export const RunPanel = ({ task, runId, status, isCurrent }: RunPanelProps) => {
     <Group gap="xs">
       {choices.length > 1 && (
         <Select
-          aria-label={run.latencyOf}
+          aria-label={run.latencyMetric}
           data={choices}
           value={latency}
           onChange={(next) => next !== null && choose(next)}

@@ -25,8 +25,7 @@ const Verdict = ({ result }: { result: Result }) => (
         <Text fw={600}>{run.verdict}</Text>
         <VerdictBadge value={result.verdict} />
         <Text size="sm" c="dimmed" className="numbers">
-          {run.ended(run.reasons[result.stopReason])} · {clock(result.durationSec)} ·{' '}
-          <TimeText at={result.finishedAt} />
+          {run.reasons[result.stopReason]} · {clock(result.durationSec)} · <TimeText at={result.finishedAt} />
         </Text>
       </Group>
       <ReportMenu taskId={result.taskID} runId={result.id} />
@@ -79,7 +78,7 @@ const Thresholds = ({ result }: { result: Result }) => (
               </Text>{' '}
               {threshold.breachedAt !== null && (
                 <Text span size="xs" c="dimmed">
-                  {run.breachedAt} <TimeText at={threshold.breachedAt} />
+                  <TimeText at={threshold.breachedAt} />
                 </Text>
               )}
             </Table.Td>

@@ -15,7 +15,7 @@ export const RunSummary = ({ summary }: { summary: Summary }) => {
   return (
     <section>
       <Title order={2} size="h4" mb="xs">
-        {run.numbers}
+        {run.metrics}
       </Title>
       <Accordion multiple variant="contained" order={3} defaultValue={[keyOf(first)]}>
         {summary.map((side) => (

@@ -22,7 +22,7 @@ export const CheckPanel = ({ checked, isChecking, error }: CheckPanelProps) => (
         <Text fw={600}>{editor.check}</Text>
         {checked && (
           <Badge color={checked.valid ? 'teal' : 'red'} variant="dot" tt="none">
-            {checked.valid ? editor.valid : editor.wrong}
+            {checked.valid ? editor.valid : editor.invalid}
           </Badge>
         )}
       </Group>
@@ -33,7 +33,7 @@ export const CheckPanel = ({ checked, isChecking, error }: CheckPanelProps) => (
       )}
       {checked === undefined && (
         <Text size="sm" c="dimmed">
-          {editor.nothingYet}
+          {editor.noEntries}
         </Text>
       )}
       {checked?.valid && checked.estimate && <EstimateText estimate={checked.estimate} />}

@@ -48,7 +48,7 @@ export const EntryCard = (props: EntryCardProps) => {
             {plugin && plugin.hazard > 1 && <Badge color="red">{editor.hazard[plugin.hazard]}</Badge>}
             {problem !== undefined && (
               <Badge color="red" variant="dot" tt="none" maw="60%">
-                {editor.wrong}
+                {editor.invalid}
               </Badge>
             )}
             <Text size="sm" c="dimmed" truncate visibleFrom="sm">

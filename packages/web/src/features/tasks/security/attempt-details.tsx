@@ -11,7 +11,7 @@ const factsOf = (attempt: ReportedAttempt): (readonly [string, string])[] => {
   const { client, server, signature } = attempt;
   const facts = [
     [security.facts.reason, attempt.reason],
-    [security.facts.form, attempt.variant],
+    [security.facts.variant, attempt.variant],
     [security.facts.techniques, attempt.techniques.join(', ')],
     [security.facts.expected, attempt.expected],
     [security.facts.confidence, attempt.confidence],

@@ -101,9 +101,9 @@ const Rows = ({ attempts, onOpen }: { attempts: readonly ReportedAttempt[]; onOp
       <Table.Thead>
         <Table.Tr>
           <Table.Th>{security.columns.attack}</Table.Th>
-          <Table.Th visibleFrom="sm">{security.columns.form}</Table.Th>
+          <Table.Th visibleFrom="sm">{security.columns.variant}</Table.Th>
           <Table.Th>{security.outcome}</Table.Th>
-          <Table.Th visibleFrom="md">{security.columns.why}</Table.Th>
+          <Table.Th visibleFrom="md">{security.columns.evidence}</Table.Th>
         </Table.Tr>
       </Table.Thead>
       <Table.Tbody>

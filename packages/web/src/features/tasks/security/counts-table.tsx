@@ -36,7 +36,7 @@ export const CountsTable = ({ title, of, rows }: CountsTableProps) => {
                   {security.outcomes[name]}
                 </Table.Th>
               ))}
-              <Table.Th ta="right">{security.stopped}</Table.Th>
+              <Table.Th ta="right">{security.blocked}</Table.Th>
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>

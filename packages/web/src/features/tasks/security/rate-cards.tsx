@@ -9,7 +9,8 @@ const percent = (share: number | null) => (share === null ? '–' : `${(share * 
 
 const intervalOf = ({ ci95, n, isGraded }: Rate) => {
   if (ci95 === null) return security.noData;
-  const range = security.interval(percent(ci95[0]), percent(ci95[1]), n);
+  const [low, high] = ci95;
+  const range = security.interval((low * 100).toFixed(1), (high * 100).toFixed(1), n);
   return isGraded ? range : `${range}; ${security.tooFew}`;
 };
 
@@ -35,7 +36,7 @@ export const RateCards = ({ report: { rates } }: { report: SecurityReport }) => 
     [security.detection, rates.detectionRate],
   ] as const;
   const latencies = [
-    [security.quietLatency, rates.quietLatencyMs],
+    [security.baselineLatency, rates.quietLatencyMs],
     [security.latency, rates.benignLatencyMs],
   ] as const;
   return (

@@ -51,7 +51,7 @@ const Tables = ({ report }: { report: SecurityReport }) => (
     <CountsTable title={security.byCategory} of={text.columns.category} rows={report.matrix} />
     <CountsTable title={security.byTechnique} of={security.technique} rows={report.techniques} />
     {report.evasion.length > 1 && (
-      <CountsTable title={security.byForm} of={security.columns.form} rows={report.evasion} />
+      <CountsTable title={security.byVariant} of={security.columns.variant} rows={report.evasion} />
     )}
     {report.malware && (
       <>
