@@ -50,7 +50,7 @@ describe('schedules', () => {
     await system.client.tasks.schedule({ body: { id: tasks[0] ?? 0, at: next.toISOString() } });
     await page.getByRole('button', { name: 'New schedule' }).click();
     const dialog = page.getByRole('dialog', { name: 'New schedule' });
-    await dialog.getByRole('combobox', { name: 'Task' }).fill('Morn');
+    await dialog.getByRole('combobox', { name: /^Task/ }).fill('Morn');
     await page.getByRole('option', { name: 'Morning' }).click();
     await dialog.getByLabel(/^Start time( \*)?$/).fill(await page.evaluate(localText, next.getTime() + 300_000));
     await dialog.getByRole('button', { name: 'Save' }).click();

@@ -21,7 +21,7 @@ const savedTask = async (page: Page) => {
 describe('the editor of a task', () => {
   it('shows what is wrong at its field while one types, and keeps what was typed when the session runs out', async () => {
     const { page, problems, context } = await lab.signedIn('/tasks/new');
-    await page.getByLabel('Name', { exact: true }).fill('Edited by hand');
+    await page.getByLabel('Name', { exact: true }).first().fill('Edited by hand');
     await addTraffic(page, 'HTTP');
     await page.getByText('Ready', { exact: true }).waitFor();
     const rate = page.getByRole('textbox', { name: 'Requests per second' });
@@ -39,7 +39,7 @@ describe('the editor of a task', () => {
     await dialog.getByLabel('Password', { exact: false }).first().fill(administrator.password);
     await dialog.getByRole('button', { name: 'Sign in' }).click();
     await dialog.waitFor({ state: 'hidden' });
-    expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Edited by hand');
+    expect(await page.getByLabel('Name', { exact: true }).first().inputValue()).toBe('Edited by hand');
     // The metric is refused by the controller and shown where it stands.
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.locator('[aria-invalid="true"]').first().waitFor();
