@@ -6,7 +6,7 @@ import { createMetrics } from '../packages/controller/src/metrics/metrics.ts';
 import { createTestGateway } from '../packages/controller/src/metrics/testing/gateway.ts';
 import { orderOf, setRun, storeRun } from '../packages/controller/src/metrics/testing/stored-run.ts';
 import { createHttpSeconds, createRandom } from '../packages/controller/src/metrics/testing/summaries.ts';
-import { openStore } from '../packages/controller/src/store/index.ts';
+import { openStore } from '../packages/controller/src/store/store.ts';
 import { type Row, report } from './report.ts';
 
 const agentCount = 1000;

@@ -4,10 +4,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { cookieJar, createClient } from '@rushhour/client';
-import { writeZip } from '../packages/controller/src/archives/write-zip.ts';
-import { completeSignature, madeByUser } from '../packages/controller/src/signatures/complete-signature.ts';
-import { insertSignature } from '../packages/controller/src/store/cve.ts';
-import { openStore } from '../packages/controller/src/store/index.ts';
+import { writeZip } from '../packages/controller/src/assets/archives/write-zip.ts';
+import {
+  completeSignature,
+  madeByUser,
+} from '../packages/controller/src/security/signatures/expressions/complete-signature.ts';
+import { insertSignature } from '../packages/controller/src/store/security/cve.ts';
+import { openStore } from '../packages/controller/src/store/store.ts';
 import { spawnController } from '../tests/process/spawn-controller.ts';
 import { type Row, report } from './report.ts';
 

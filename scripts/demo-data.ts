@@ -1,5 +1,5 @@
 import type { Client } from '@rushhour/client';
-import { smallCapture } from '../packages/controller/src/collections/files/testing/captures.ts';
+import { smallCapture } from '../packages/controller/src/assets/files/testing/captures.ts';
 
 /** Records of every kind, as a small lab has them: for screenshots and for tests that walk all pages. */
 export const fillWithDemoData = async (client: Client) => {

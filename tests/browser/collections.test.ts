@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { smallCapture } from '../../packages/controller/src/collections/files/testing/captures.ts';
+import { smallCapture } from '../../packages/controller/src/assets/files/testing/captures.ts';
 import { ensureWeb } from '../../scripts/build-web.ts';
 import { type System, startSystem } from '../system/system.ts';
 import { administrator, launchBrowser, openPage, signIn } from './browser.ts';

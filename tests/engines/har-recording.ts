@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect } from 'vitest';
-import { compileHar } from '../../packages/controller/src/har/compile-har.ts';
-import { paramsOf, type Wished } from '../../packages/controller/src/har/testing/har-fixture.ts';
+import { compileHar } from '../../packages/controller/src/assets/har/compile-har.ts';
+import { paramsOf, type Wished } from '../../packages/controller/src/assets/har/testing/har-fixture.ts';
 import { freePort } from '../process/free-port.ts';
 import { runOrder, type Started, startServer, type Totals } from './order.ts';
 

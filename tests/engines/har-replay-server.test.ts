@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { harOf } from '../../packages/controller/src/har/testing/har-fixture.ts';
+import { harOf } from '../../packages/controller/src/assets/har/testing/har-fixture.ts';
 import { allOk, counts, exact, play, serve } from './har-recording.ts';
 import { execute } from './programs.ts';
 

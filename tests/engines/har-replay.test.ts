@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import { createSelfSigned } from '@rushhour/agent';
 import { describe, expect, it } from 'vitest';
-import { harOf, type Shown } from '../../packages/controller/src/har/testing/har-fixture.ts';
+import { harOf, type Shown } from '../../packages/controller/src/assets/har/testing/har-fixture.ts';
 import { freePort } from '../process/free-port.ts';
 import { allOk, compiledFiles, counts, exact, play, serve, undo } from './har-recording.ts';
 import { runOrder } from './order.ts';

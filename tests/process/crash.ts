@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, cookieJar, createClient } from '@rushhour/client';
-import { verifyAudit } from '../../packages/controller/src/store/audit.ts';
-import { openStore } from '../../packages/controller/src/store/index.ts';
+import { verifyAudit } from '../../packages/controller/src/store/engine/audit.ts';
+import { openStore } from '../../packages/controller/src/store/store.ts';
 import { spawnController } from './spawn-controller.ts';
 
 const admin = { email: 'crash@example.test', password: 'five-Grey-Otters-swim' };

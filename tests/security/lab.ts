@@ -2,7 +2,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { SecurityReport } from '../../packages/controller/src/attacks/security-report.ts';
+import type { SecurityReport } from '../../packages/controller/src/security/verdicts/security-report.ts';
 import { requireProgram } from '../engines/programs.ts';
 import { type AgentProcess, type System, startSystem, until, untilStatus } from '../system/system.ts';
 

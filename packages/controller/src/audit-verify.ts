@@ -1,6 +1,6 @@
 import { ConfigError, readConfig } from './config.ts';
-import { verifyAudit } from './store/audit.ts';
-import { openStore } from './store/index.ts';
+import { verifyAudit } from './store/engine/audit.ts';
+import { openStore } from './store/store.ts';
 
 // `rushhour audit verify`: reads the whole chain of the configured database; ends with 1 when it is broken.
 try {

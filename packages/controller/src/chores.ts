@@ -1,17 +1,17 @@
-import type { Approvals } from './ai/approvals.ts';
-import type { FileService } from './collections/files/file-service.ts';
-import { sweepTaskImports } from './collections/tasks/transfer/release.ts';
-import type { Chore } from './housekeeping.ts';
+import type { Approvals } from './ai/approvals/approvals.ts';
+import type { FileService } from './assets/files/file-service.ts';
 import { sweepIdempotencyKeys } from './http/idempotency.ts';
-import { sweepSessions } from './identity/sessions.ts';
-import type { Runs } from './runs/create-runs.ts';
-import type { DumpKeeper } from './runs/dumps/dump-keeper.ts';
-import { sweepHealth } from './store/agent-health.ts';
-import { sweepLogs } from './store/agent-logs.ts';
-import { sweepDrafts } from './store/ai-drafts.ts';
-import type { Store } from './store/index.ts';
-import { sweepNotifications } from './store/notifications.ts';
-import type { SettingsStore } from './store/settings.ts';
+import { sweepSessions } from './people/sessions.ts';
+import type { DumpKeeper } from './runs/captures/dump-keeper.ts';
+import type { Runs } from './runs/lifecycle/create-runs.ts';
+import { sweepHealth } from './store/agents/agent-health.ts';
+import { sweepLogs } from './store/agents/agent-logs.ts';
+import { sweepDrafts } from './store/ai/ai-drafts.ts';
+import type { Store } from './store/store.ts';
+import { sweepNotifications } from './store/system/notifications.ts';
+import type { SettingsStore } from './store/system/settings.ts';
+import type { Chore } from './system/housekeeping.ts';
+import { sweepTaskImports } from './tasks/transfer/release.ts';
 
 const hourMs = 3_600_000;
 

@@ -1,9 +1,9 @@
 import { conflict, notFound } from './errors.ts';
 import type { Caller } from './handlers.ts';
-import type { Change } from './store/change.ts';
-import type { Executor } from './store/database.ts';
-import type { Store } from './store/index.ts';
-import type { PageRequest } from './store/table-reads.ts';
+import type { Change } from './store/engine/change.ts';
+import type { Executor } from './store/engine/database.ts';
+import type { PageRequest } from './store/engine/table-reads.ts';
+import type { Store } from './store/store.ts';
 
 interface Readable<Item> {
   find(executor: Executor, id: number): Promise<Item | undefined>;

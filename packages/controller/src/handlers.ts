@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream';
 import type { Api, Collection, ReplyOf, RequestOf, Route, UploadFieldsOf } from '@rushhour/contract';
-import type { AiCaller } from './ai/caller.ts';
-import type { Tokens } from './identity/sessions.ts';
-import type { Origin } from './store/change.ts';
+import type { AiCaller } from './ai/gateway/ai-caller.ts';
+import type { Tokens } from './people/sessions.ts';
+import type { Origin } from './store/engine/change.ts';
 
 /** One request, seen by a handler: where it comes from and what may be added to its answer. */
 export interface Visitor extends Origin {

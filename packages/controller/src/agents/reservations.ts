@@ -1,33 +1,117 @@
-import { conflict } from '../errors.ts';
-import { type AgentRow, agents } from '../store/agents.ts';
-import type { Executor } from '../store/database.ts';
+import type { api, Settings } from '@rushhour/contract';
+import type { Bus } from '../bus/local.ts';
+import { assertAllFound } from '../crud.ts';
+import { conflict, forbidden, invalid } from '../errors.ts';
+import type { Caller, Handlers } from '../handlers.ts';
+import { allows } from '../people/permissions.ts';
+import { type AgentRow, agents } from '../store/agents/agents.ts';
+import type { Change } from '../store/engine/change.ts';
+import type { Store } from '../store/store.ts';
+import { notify } from '../store/system/notifications.ts';
+import type { SettingsStore } from '../store/system/settings.ts';
+import { reservationOf } from './gateway/reservations.ts';
+import { instantOf } from './instant.ts';
 
-type Reserved = Pick<AgentRow, 'reservedBy' | 'reservedUntil' | 'reservedReason' | 'ownerEmail' | 'ownerName'>;
+interface Deps {
+  store: Store;
+  settings: SettingsStore;
+  bus: Bus;
+}
 
-/** The reservation in force, if any: one whose time is over holds nothing. */
-export const reservationOf = (agent: Reserved, now = new Date().toISOString()) => {
-  const { reservedBy: userID, reservedUntil: until, reservedReason: reason } = agent;
-  if (userID === null || until === null || until <= now) return undefined;
-  return {
-    userID,
-    user: { id: userID, email: agent.ownerEmail ?? '', realName: agent.ownerName ?? '' },
-    reason,
-    until,
-  };
+type ReservationHandlers = Pick<Handlers<typeof api.agents>, 'reserve' | 'release'>;
+
+const usualMs = 3_600_000;
+
+/** When a reservation ends. */
+const endOf = (until: string | undefined, now: string, { maxReservationSec }: Settings['agents']) => {
+  const nowMs = Date.parse(now);
+  const latest = nowMs + maxReservationSec * 1000;
+  if (until === undefined) return new Date(Math.min(nowMs + usualMs, latest)).toISOString();
+  const end = instantOf(until, '/until');
+  const refuse = (code: string, message: string) => invalid([{ path: '/until', code, message }]);
+  if (end <= nowMs) throw refuse('IN_PAST', 'must lie in the future');
+  if (end > latest) throw refuse('TOO_LATE', `must not be more than ${maxReservationSec} seconds from now`);
+  return new Date(end).toISOString();
 };
 
-/** Refuses to use agents that somebody else has reserved. `userId` is null for work that nobody started by hand. */
-export const assertMayUse = async (executor: Executor, agentIds: readonly number[], userId: number | null) => {
-  const now = new Date().toISOString();
-  const held = (await agents.findMany(executor, agentIds)).flatMap((agent) => {
-    const reservation = reservationOf(agent, now);
-    return reservation === undefined || reservation.userID === userId ? [] : [{ agent, reservation }];
-  });
-  const [first] = held;
-  if (first === undefined) return;
-  const { user, until } = first.reservation;
-  throw conflict('AGENT_RESERVED', `agent "${first.agent.name}" is reserved by ${user.realName} until ${until}`, {
-    owner: user,
-    agents: held.map(({ agent, reservation }) => ({ id: agent.id, owner: reservation.user, until: reservation.until })),
-  });
+const assertMayForce = (force: boolean, caller: Caller) => {
+  if (!force || allows(caller.permissions, 'agents.reserveForce')) return;
+  const permission = 'agents.reserveForce';
+  throw forbidden('FORBIDDEN', `this needs the permission ${permission}`, { permission });
+};
+
+const findAll = async (tx: Change, ids: readonly number[]) =>
+  new Map((await agents.findMany(tx, ids)).map((agent) => [agent.id, agent]));
+
+const missing = (id: number) => ({ id, ok: false as const, code: 'NOT_FOUND', error: `agent ${id} not found` });
+
+export const reservationHandlers = ({ store, settings, bus }: Deps): ReservationHandlers => {
+  const take = async (
+    tx: Change,
+    agent: AgentRow,
+    wish: { userID: number; reason: string; until: string; force: boolean },
+  ) => {
+    const { id, name } = agent;
+    const present = reservationOf(agent, tx.now);
+    if (present && present.userID !== wish.userID) {
+      const owner = present.user;
+      const error = `reserved by ${owner.realName} until ${present.until}`;
+      if (!wish.force) return { id, ok: false as const, code: 'RESERVED', error, owner };
+      await notify(tx, bus, {
+        severity: 'warning',
+        kind: 'agent.reservation',
+        message: `Your reservation of agent "${name}" was taken over: ${wish.reason || 'no reason given'}`,
+        entity: { type: 'agent', id },
+        audience: { userID: owner.id },
+      });
+    }
+    const fence = agent.fence + 1;
+    const { userID: reservedBy, reason: reservedReason, until: reservedUntil } = wish;
+    await agents.update(tx, id, { reservedBy, reservedReason, reservedUntil, fence });
+    return { id, ok: true as const, fence };
+  };
+
+  const giveBack = async (tx: Change, agent: AgentRow, userID: number, force: boolean) => {
+    const { id } = agent;
+    const present = reservationOf(agent, tx.now);
+    if (present && present.userID !== userID && !force) {
+      return { id, ok: false as const, code: 'NOT_OWNER', error: `reserved by ${present.user.realName}` };
+    }
+    await agents.update(tx, id, { reservedBy: null, reservedReason: '', reservedUntil: null });
+    return { id, ok: true as const };
+  };
+
+  return {
+    reserve: async ({ body: { array, reason = '', until, force = false } }, caller) => {
+      assertMayForce(force, caller);
+      return store.change(caller, async (tx) => {
+        const end = endOf(until, tx.now, settings.current().agents);
+        const found = await findAll(tx, array);
+        const results = [];
+        for (const id of array) {
+          const agent = found.get(id);
+          const wish = { userID: caller.userId, reason, until: end, force };
+          results.push(agent ? await take(tx, agent, wish) : missing(id));
+        }
+        if (results.some(({ ok }) => ok)) return { data: results };
+        assertAllFound('agent', array, [...found.keys()]);
+        const [first] = results.flatMap((result) => ('owner' in result ? [result] : []));
+        throw conflict('RESERVED', `agent ${first?.id} is ${first?.error}`, { owner: first?.owner, results });
+      });
+    },
+    release: async ({ body: { array, force = false } }, caller) => {
+      assertMayForce(force, caller);
+      return store.change(caller, async (tx) => {
+        const found = await findAll(tx, array);
+        const results = [];
+        for (const id of array) {
+          const agent = found.get(id);
+          results.push(agent ? await giveBack(tx, agent, caller.userId, force) : missing(id));
+        }
+        if (results.some(({ ok }) => ok)) return { data: results };
+        assertAllFound('agent', array, [...found.keys()]);
+        throw forbidden('NOT_OWNER', 'the agents are reserved by others', { results });
+      });
+    },
+  };
 };

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import fastifyStatic from '@fastify/static';
 import { api, toOpenApi } from '@rushhour/contract';
 import type { FastifyInstance } from 'fastify';
-import { build } from '../build.ts';
+import { build } from '../system/build.ts';
 import { setSafeHeaders } from './errors.ts';
 
 const viewer = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));

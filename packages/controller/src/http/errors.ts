@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError, invalid, statusOf, unavailable } from '../errors.ts';
-import { StorageUnavailable } from '../store/database.ts';
+import { StorageUnavailable } from '../store/engine/database.ts';
 import { noRoute } from './no-route.ts';
 
 /** The one place that writes an error envelope. */

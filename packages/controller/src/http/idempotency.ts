@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import { conflict, invalid } from '../errors.ts';
-import { KeyInUse, type Origin } from '../store/change.ts';
-import type { Store } from '../store/index.ts';
-import { statement } from '../store/statement.ts';
+import { KeyInUse, type Origin } from '../store/engine/change.ts';
+import { statement } from '../store/engine/statement.ts';
+import type { Store } from '../store/store.ts';
 
 const keptMs = 24 * 3600 * 1000;
 const maxKeyLength = 255;

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { Registry } from 'prom-client';
-import type { Health } from '../health.ts';
+import type { Health } from '../system/health.ts';
 
 const bucketsSec = [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10];
 

@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { unauthenticated } from '../errors.ts';
 import type { Caller } from '../handlers.ts';
-import type { Tokens } from '../identity/sessions.ts';
-import type { Executor } from '../store/database.ts';
+import type { Tokens } from '../people/sessions.ts';
+import type { Executor } from '../store/engine/database.ts';
 import { cookieOf, cookiesFor, findSession, type SessionFacts } from './session.ts';
 
 /** A request of HTTP as handlers see it. */

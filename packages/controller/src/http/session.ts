@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify';
-import type { Tokens } from '../identity/sessions.ts';
-import { tokenHash } from '../identity/sessions.ts';
-import type { Executor } from '../store/database.ts';
-import { statement } from '../store/statement.ts';
+import type { Tokens } from '../people/sessions.ts';
+import { tokenHash } from '../people/sessions.ts';
+import type { Executor } from '../store/engine/database.ts';
+import { statement } from '../store/engine/statement.ts';
 
 /** What a valid access token stands for. */
 export interface SessionFacts {

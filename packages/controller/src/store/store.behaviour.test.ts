@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type SignedIn, startTestController, type TestController } from '../testing/controller.ts';
-import { verifyAudit } from './audit.ts';
-import type { Executor } from './database.ts';
-import { groups } from './groups.ts';
-import { migrate } from './migrate.ts';
-import { compiledCount } from './statement.ts';
+import { verifyAudit } from './engine/audit.ts';
+import type { Executor } from './engine/database.ts';
+import { migrate } from './engine/migrate.ts';
+import { compiledCount } from './engine/statement.ts';
+import { groups } from './people/groups.ts';
 
 let controller: TestController;
 let administrator: SignedIn;

@@ -1,15 +1,15 @@
-import { createApprovalService } from '../../approval-service.ts';
 import { localBus } from '../../bus/local.ts';
-import { checkTask } from '../../collections/tasks/check/check-task.ts';
-import { thresholdIssues } from '../../collections/tasks/thresholds.ts';
-import { usualTiming } from '../../runs/deadlines.ts';
-import { createEnqueue } from '../../runs/enqueue.ts';
-import { createPlanner } from '../../runs/plan/create-planner.ts';
-import { createStartCheck } from '../../runs/start-check.ts';
-import { createSteering } from '../../runs/steering.ts';
-import { openStore } from '../../store/index.ts';
-import { loadSettings } from '../../store/settings.ts';
-import type { ConfirmDeps } from '../approvals-confirm.ts';
+import { createPlanner } from '../../plan/core/create-planner.ts';
+import { createSteering } from '../../runs/control/steering.ts';
+import { usualTiming } from '../../runs/lifecycle/deadlines.ts';
+import { createEnqueue } from '../../runs/queue/enqueue.ts';
+import { createStartCheck } from '../../runs/queue/start-check.ts';
+import { openStore } from '../../store/store.ts';
+import { loadSettings } from '../../store/system/settings.ts';
+import { checkTask } from '../../tasks/check/check-task.ts';
+import { thresholdIssues } from '../../tasks/thresholds.ts';
+import type { ConfirmDeps } from '../approvals/approval-confirm.ts';
+import { createApprovalService } from '../approvals/approval-service.ts';
 
 /** Approvals on a database, without a controller around them: starts in a moment. */
 export const openApprovals = async (place: Parameters<typeof openStore>[0], onStep?: ConfirmDeps['onStep']) => {

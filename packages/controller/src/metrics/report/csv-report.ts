@@ -1,5 +1,5 @@
 import type { MetricValue } from '@rushhour/contract';
-import type { SecurityReport, ShownAttempt } from '../../attacks/security-report.ts';
+import type { SecurityReport, ShownAttempt } from '../../security/verdicts/security-report.ts';
 import type { ReportData } from './report-data.ts';
 import { rfc2544Head, rfc2544Lines } from './rfc2544-lines.ts';
 

@@ -1,4 +1,4 @@
-import type { SecurityReport } from '../../attacks/security-report.ts';
+import type { SecurityReport } from '../../security/verdicts/security-report.ts';
 import { cell, escaped, table } from './html-parts.ts';
 
 const mostLetters = 2000;

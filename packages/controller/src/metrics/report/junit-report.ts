@@ -1,5 +1,5 @@
 import { runStatus, statusNames, verdictNames } from '@rushhour/contract';
-import type { ShownAttempt } from '../../attacks/security-report.ts';
+import type { ShownAttempt } from '../../security/verdicts/security-report.ts';
 import type { ReportData } from './report-data.ts';
 
 // What XML cannot hold at all is replaced, the rest is escaped.

@@ -1,5 +1,5 @@
 import type { MetricSeries, RunAgent, RunEvent, RunResult } from '@rushhour/contract';
-import type { SecurityReport } from '../../attacks/security-report.ts';
+import type { SecurityReport } from '../../security/verdicts/security-report.ts';
 
 /** A chart of the report: lines over the same time. */
 export interface ReportChart {

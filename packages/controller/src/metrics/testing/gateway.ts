@@ -1,5 +1,5 @@
 import type { Summary, ToAgent } from '@rushhour/protocol';
-import type { AgentGateway, AgentListener } from '../../agents/gateway.ts';
+import type { AgentGateway, AgentListener } from '../../agents/gateway/gateway.ts';
 
 type Acknowledge = Extract<ToAgent, { type: 'acknowledge' }>;
 

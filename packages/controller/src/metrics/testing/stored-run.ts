@@ -1,7 +1,7 @@
-import type { Store } from '../../store/index.ts';
-import { setRunAgents } from '../../store/run-agents.ts';
-import { type RunOrder, type RunRecord, runs } from '../../store/runs.ts';
-import { createTable } from '../../store/table.ts';
+import { createTable } from '../../store/engine/table.ts';
+import { setRunAgents } from '../../store/runs/run-agents.ts';
+import { type RunOrder, type RunRecord, runs } from '../../store/runs/runs.ts';
+import type { Store } from '../../store/store.ts';
 
 const tasks = createTable('tasks');
 const origin = { userId: null, address: '', requestId: 'test', operation: 'test' };

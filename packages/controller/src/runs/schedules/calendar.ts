@@ -1,9 +1,9 @@
-import type { Executor } from '../../store/database.ts';
-import type { Store } from '../../store/index.ts';
-import { agentsOfTasks, type ScheduleOfTask, type StoredSchedule, schedulesOf } from '../../store/schedules.ts';
-import { openTask } from '../../store/tasks.ts';
-import type { Planner } from '../planner.ts';
-import { definitionOf } from '../run-definition.ts';
+import type { Executor } from '../../store/engine/database.ts';
+import { agentsOfTasks, type ScheduleOfTask, type StoredSchedule, schedulesOf } from '../../store/runs/schedules.ts';
+import type { Store } from '../../store/store.ts';
+import { openTask } from '../../store/tasks/tasks.ts';
+import { definitionOf } from '../lifecycle/run-definition.ts';
+import type { Planner } from '../queue/planner.ts';
 import { type Conflict, conflictsOf, type Occupation, unknownMs } from './conflicts.ts';
 import { occurrencesBetween } from './occurrences.ts';
 

@@ -2,15 +2,15 @@ import { isActive } from '@rushhour/contract';
 import type { Logger } from 'pino';
 import type { Bus } from '../../bus/local.ts';
 import { ApiError } from '../../errors.ts';
-import { busyAgents } from '../../store/agent-work.ts';
-import type { Change, Origin } from '../../store/change.ts';
-import { groups } from '../../store/groups.ts';
-import type { Store } from '../../store/index.ts';
-import { notify } from '../../store/notifications.ts';
-import { newestRunOf } from '../../store/runs.ts';
-import { agentsOfTasks, dueSchedules, type ScheduleOfTask, takeOccurrence } from '../../store/schedules.ts';
-import { users } from '../../store/users.ts';
-import type { Runs } from '../create-runs.ts';
+import { busyAgents } from '../../store/agents/agent-work.ts';
+import type { Change, Origin } from '../../store/engine/change.ts';
+import { groups } from '../../store/people/groups.ts';
+import { users } from '../../store/people/users.ts';
+import { newestRunOf } from '../../store/runs/runs.ts';
+import { agentsOfTasks, dueSchedules, type ScheduleOfTask, takeOccurrence } from '../../store/runs/schedules.ts';
+import type { Store } from '../../store/store.ts';
+import { notify } from '../../store/system/notifications.ts';
+import type { Runs } from '../lifecycle/create-runs.ts';
 import { nextOccurrence } from './occurrences.ts';
 
 interface Deps {

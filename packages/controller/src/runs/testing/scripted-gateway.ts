@@ -1,5 +1,5 @@
 import type { Question, RunReport, ToAgent } from '@rushhour/protocol';
-import { type AgentGateway, type AgentListener, AgentUnreachable } from '../../agents/gateway.ts';
+import { type AgentGateway, type AgentListener, AgentUnreachable } from '../../agents/gateway/gateway.ts';
 import { type Script, ScriptedAgent } from './scripted-agent.ts';
 
 /** A gateway whose agents live in this process and do what tests tell them. */

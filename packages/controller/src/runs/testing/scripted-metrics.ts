@@ -1,8 +1,8 @@
-import type { AgentGateway } from '../../agents/gateway.ts';
-import type { Store } from '../../store/index.ts';
-import { runAgentsOf } from '../../store/run-agents.ts';
-import type { RunMetrics } from '../run-metrics.ts';
-import type { MetricQuery } from '../thresholds.ts';
+import type { AgentGateway } from '../../agents/gateway/gateway.ts';
+import { runAgentsOf } from '../../store/runs/run-agents.ts';
+import type { Store } from '../../store/store.ts';
+import type { RunMetrics } from '../verdict/run-metrics.ts';
+import type { MetricQuery } from '../verdict/thresholds.ts';
 
 /** Metrics for tests: they count what arrives, and have the values that the test gives them. */
 export const scriptedMetrics = (store: Store, gateway: AgentGateway) => {

@@ -1,7 +1,7 @@
 import type { ValidationIssue } from '@rushhour/contract';
-import type { RunDefinition } from '../../store/runs.ts';
-import type { AgentPlan, PlannedOrder, RunPlan } from '../plan/agent-plan.ts';
-import type { Planner } from '../planner.ts';
+import type { AgentPlan, PlannedOrder, RunPlan } from '../../plan/core/agent-plan.ts';
+import type { RunDefinition } from '../../store/runs/runs.ts';
+import type { Planner } from '../queue/planner.ts';
 
 interface Place {
   agent: { id: number };

@@ -1,7 +1,7 @@
 import type { OrderOutcome } from '@rushhour/protocol';
-import type { RunAgentRecord } from '../../store/run-agents.ts';
-import type { RunOrder, RunRecord } from '../../store/runs.ts';
-import type { RunView } from '../run-view.ts';
+import type { RunAgentRecord } from '../../store/runs/run-agents.ts';
+import type { RunOrder, RunRecord } from '../../store/runs/runs.ts';
+import type { RunView } from '../lifecycle/run-view.ts';
 
 export const outcomeOf = (outcome: Partial<OrderOutcome> = {}): OrderOutcome => ({
   ...{ status: 'finished', error: '', notes: [], saturatedSeconds: {}, lastSeq: 10 },

@@ -1,9 +1,9 @@
 import { createReadStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
+import { createKeyedLock } from '../../concurrency/keyed-lock.ts';
 import { BlobError } from './blob-error.ts';
 import type { Blobs, ByteRange, IsOpenPart, IsReferenced, Staged, StageOptions, SweepReport } from './blobs.ts';
-import { createKeyedLock } from './keyed-lock.ts';
 import { Parts } from './parts.ts';
 import { openSealed, plainSizeOf } from './seal.ts';
 import type { Shelf } from './shelf.ts';

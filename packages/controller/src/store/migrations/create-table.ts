@@ -1,5 +1,5 @@
 import { type ColumnDataType, type CreateTableBuilder, type Kysely, sql } from 'kysely';
-import type { Engine } from '../database.ts';
+import type { Engine } from '../engine/database.ts';
 
 type Kind = 'id' | 'text' | 'integer' | 'real' | 'bytes';
 

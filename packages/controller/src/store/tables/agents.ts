@@ -1,5 +1,5 @@
 import type { AgentFacts, AgentHealth } from '@rushhour/protocol';
-import { flag, integer, json, maybeInteger, maybeText, real, text } from '../column.ts';
+import { flag, integer, json, maybeInteger, maybeText, real, text } from '../engine/column.ts';
 
 export const agents = {
   id: integer,

@@ -1,5 +1,5 @@
 import type { AiConstraints, AiLimits, AiPolicy, AiScope, Approval, ApprovalPlan } from '@rushhour/contract';
-import { flag, integer, json, maybeInteger, maybeText, text } from '../column.ts';
+import { flag, integer, json, maybeInteger, maybeText, text } from '../engine/column.ts';
 
 /** What a key asked for and who let it. Of the token only a nonce and a hash are kept. */
 export const aiApprovals = {

@@ -1,5 +1,5 @@
 import type { ApplicationParameter, ApplicationSession } from '@rushhour/contract';
-import { type Column, flag, integer, json, maybeInteger, text } from '../column.ts';
+import { type Column, flag, integer, json, maybeInteger, text } from '../engine/column.ts';
 
 const textOr = (cleared: string): Column<string, string> => ({ cleared });
 const integerOr = (cleared: number): Column<number, number> => ({ cleared });

@@ -1,5 +1,5 @@
 import type { AttackResult } from '@rushhour/contract';
-import { bytes, integer, json, maybeText, real, text } from '../column.ts';
+import { bytes, integer, json, maybeText, real, text } from '../engine/column.ts';
 
 /** What the attempts of a run are: one file for each entry, as its agents got it. */
 export const runAttempts = {

@@ -1,5 +1,5 @@
 import type { Campaign, CampaignStep } from '@rushhour/contract';
-import { integer, json, maybeInteger, text } from '../column.ts';
+import { integer, json, maybeInteger, text } from '../engine/column.ts';
 
 /** Campaigns that came with imported tasks. Their ids begin where those that are shipped end. */
 export const campaigns = {

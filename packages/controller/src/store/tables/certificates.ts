@@ -1,5 +1,5 @@
 import type { CertificateDetails } from '@rushhour/contract';
-import { flag, integer, json, maybeInteger, text } from '../column.ts';
+import { flag, integer, json, maybeInteger, text } from '../engine/column.ts';
 
 /** What lists sort, filter and search by. */
 export const certificates = {

@@ -1,5 +1,5 @@
 import type { CveSignature } from '@rushhour/contract';
-import { type Column, flag, integer, json, maybeInteger, text } from '../column.ts';
+import { type Column, flag, integer, json, maybeInteger, text } from '../engine/column.ts';
 
 const maybeReal: Column<number | null, number | null> = { cleared: null };
 const textOr = <Word extends string>(cleared: Word): Column<Word, string> =>

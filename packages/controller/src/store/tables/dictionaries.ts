@@ -1,4 +1,4 @@
-import { type Column, integer, json, maybeInteger, text } from '../column.ts';
+import { type Column, integer, json, maybeInteger, text } from '../engine/column.ts';
 
 export const dictionaries = {
   id: integer,

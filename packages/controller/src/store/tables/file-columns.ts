@@ -1,4 +1,4 @@
-import { type Column, integer, json, maybeInteger, maybeText, text } from '../column.ts';
+import { type Column, integer, json, maybeInteger, maybeText, text } from '../engine/column.ts';
 
 /**
  * `uploading` has no content yet; `analysing` is a capture whose sessions are not known yet; `failed` never will be

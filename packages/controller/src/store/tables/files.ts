@@ -1,4 +1,4 @@
-import { integer, text } from '../column.ts';
+import { integer, text } from '../engine/column.ts';
 import { fileColumns } from './file-columns.ts';
 
 export const files = fileColumns;

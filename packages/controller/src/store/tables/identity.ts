@@ -1,4 +1,4 @@
-import { flag, integer, json, maybeInteger, maybeText, text } from '../column.ts';
+import { flag, integer, json, maybeInteger, maybeText, text } from '../engine/column.ts';
 
 export const users = {
   id: integer,

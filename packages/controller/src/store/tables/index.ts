@@ -1,4 +1,4 @@
-import type { StoredRow } from '../column.ts';
+import type { StoredRow } from '../engine/column.ts';
 import * as agents from './agents.ts';
 import * as ai from './ai.ts';
 import * as applications from './applications.ts';

@@ -1,4 +1,4 @@
-import { bytes, flag, integer, text } from '../column.ts';
+import { bytes, flag, integer, text } from '../engine/column.ts';
 
 /**
  * Seconds of one order, packed by metrics/packing: first as they came in, later a minute in one row.

@@ -1,5 +1,5 @@
 import type { MacOverride, MacPolicy, TunnelType } from '@rushhour/contract';
-import { type Column, flag, integer, json, maybeInteger, text } from '../column.ts';
+import { type Column, flag, integer, json, maybeInteger, text } from '../engine/column.ts';
 
 export const macs = {
   id: integer,

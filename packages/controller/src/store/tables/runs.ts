@@ -1,6 +1,6 @@
 import type { Threshold } from '@rushhour/contract';
 import type { Capture, LoadChange, OrderOutcome } from '@rushhour/protocol';
-import { flag, integer, json, maybeInteger, maybeText, text } from '../column.ts';
+import { flag, integer, json, maybeInteger, maybeText, text } from '../engine/column.ts';
 
 export interface RunValidity {
   valid: boolean;

@@ -1,4 +1,4 @@
-import { integer, json, maybeInteger, maybeText, text } from '../column.ts';
+import { integer, json, maybeInteger, maybeText, text } from '../engine/column.ts';
 
 /** Append only; each row's hash covers the row before it. */
 export const audit = {

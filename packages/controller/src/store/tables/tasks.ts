@@ -1,5 +1,5 @@
 import type { Task, TaskTemplate, Threshold } from '@rushhour/contract';
-import { flag, integer, json, maybeInteger, maybeText, text } from '../column.ts';
+import { flag, integer, json, maybeInteger, maybeText, text } from '../engine/column.ts';
 
 /** Secrets inside `configuration` are sealed; `configurationSecrets` holds them by JSON pointer. */
 export const tasks = {

@@ -1,0 +1,137 @@
+import { agentStatus } from '@rushhour/contract';
+import { type Greeting, protocolVersion } from '@rushhour/protocol';
+import type { Logger } from 'pino';
+import type { Bus } from '../../bus/local.ts';
+import { createKeyedLock } from '../../concurrency/keyed-lock.ts';
+import {
+  type AgentRow,
+  agents,
+  factColumns,
+  findAgentByUuid,
+  keepArrival,
+  keepFacts,
+} from '../../store/agents/agents.ts';
+import type { Store } from '../../store/store.ts';
+import type { SettingsStore } from '../../store/system/settings.ts';
+import { createCloneAlarm } from './clone-alarm.ts';
+import type { Connection } from './connection.ts';
+import { enrol } from './enrolment.ts';
+import { type Presence, statusOf } from './presence.ts';
+import { provenKey } from './proof.ts';
+import { Refusal } from './refusal.ts';
+import type { Registry } from './registry.ts';
+import { isAtLeast } from './version.ts';
+import type { WriteBatch } from './write-batch.ts';
+
+interface Deps {
+  store: Store;
+  settings: SettingsStore;
+  bus: Bus;
+  batch: WriteBatch;
+  registry: Registry;
+  log: Logger;
+}
+
+/** Longest wait for a sign of life of the first when a second agent shows the same identity. */
+const maxPingMs = 2000;
+
+/** Decides who may come in. */
+export const createAdmission = ({ store, settings, bus, batch, registry, log }: Deps) => {
+  const inTurn = createKeyedLock();
+  const alarm = createCloneAlarm({ store, bus, log });
+
+  const identify = async (greeting: Greeting, publicKey: string, address: string): Promise<AgentRow> => {
+    const known = await findAgentByUuid(store.read, greeting.uuid);
+    if (known && known.publicKey !== publicKey)
+      throw new Refusal('UNKNOWN_AGENT', 'the key is not the one it enrolled with');
+    // An agent whose welcome got lost enrols again: its key proves who it is, no other use of the token is taken.
+    if (known) return known;
+    if (greeting.type === 'hello') throw new Refusal('UNKNOWN_AGENT', 'this agent is not enrolled, or was removed');
+    assertCompatible(greeting);
+    const id = await enrol(store, greeting, publicKey, address);
+    return (await agents.find(store.read, id)) as AgentRow;
+  };
+
+  const assertCompatible = ({ protocol, facts }: Greeting) => {
+    const { minVersion } = settings.current().agents;
+    if (protocol !== protocolVersion) {
+      throw new Refusal('INCOMPATIBLE', `it speaks protocol ${protocol}, the controller ${protocolVersion}`, true);
+    }
+    if (!isAtLeast(facts.version, minVersion)) {
+      throw new Refusal('INCOMPATIBLE', `version ${facts.version} is older than ${minVersion}`, true);
+    }
+  };
+
+  /** The same identity from another process, while the first is well: one of them is a copy. */
+  const assertNoClone = async (agent: AgentRow, bootId: string, address: string) => {
+    const present = registry.find(agent.id);
+    if (!present?.connection || present.bootId === bootId) return;
+    const { heartbeatMs } = registry.limits();
+    if (performance.now() - present.heardAt > 2 * heartbeatMs) return;
+    if (!(await present.connection.isAlive(Math.min(heartbeatMs, maxPingMs)))) return;
+    await alarm(agent, { first: present.connection.address, second: address });
+    throw new Refusal('CLONE', 'another agent with this identity is connected', true);
+  };
+
+  const keep = async (agent: AgentRow, greeting: Greeting, status: number) => {
+    let isThere = false;
+    const hasNews = !isSame(agent, greeting);
+    await batch.write(async (tx) => {
+      const now = new Date().toISOString();
+      isThere = await keepArrival(tx, { id: agent.id, bootId: greeting.bootId, status, now });
+      if (isThere && hasNews) await keepFacts(tx, agent.id, greeting.facts);
+    });
+    if (!isThere || registry.isBarred(agent.id)) throw blocked();
+  };
+
+  const letIn = async (greeting: Greeting, publicKey: string, connection: Connection) => {
+    const agent = await identify(greeting, publicKey, connection.address);
+    if (agent.isBlocked) throw blocked();
+    try {
+      assertCompatible(greeting);
+    } catch (refusal) {
+      if (!registry.find(agent.id)) {
+        await keep(agent, greeting, agentStatus.incompatible);
+        registry.announce(agent.id, agentStatus.incompatible);
+      }
+      throw refusal;
+    }
+    await assertNoClone(agent, greeting.bootId, connection.address);
+    const presence = presenceOf(agent, greeting.bootId, connection, registry);
+    await keep(agent, greeting, statusOf(presence));
+    return presence;
+  };
+
+  return {
+    /** Answers who it is, or throws a `Refusal`. Its arrival is on disk then. */
+    admit: (greeting: Greeting, nonce: string, connection: Connection): Promise<Presence> => {
+      const publicKey = provenKey(greeting, nonce);
+      return inTurn(greeting.uuid, () => letIn(greeting, publicKey, connection));
+    },
+  };
+};
+
+const blocked = () => new Refusal('BLOCKED', 'this agent is blocked', true);
+
+const isSame = (agent: AgentRow, { facts }: Greeting) => {
+  const columns = factColumns(facts);
+  const stored = Object.fromEntries(Object.keys(columns).map((name) => [name, agent[name as keyof typeof columns]]));
+  return JSON.stringify(columns) === JSON.stringify(stored);
+};
+
+const presenceOf = (agent: AgentRow, bootId: string, connection: Connection, registry: Registry): Presence => {
+  const before = registry.find(agent.id);
+  return {
+    agentId: agent.id,
+    bootId,
+    connection,
+    heardAt: performance.now(),
+    isFresh: true,
+    isSuspect: false,
+    isBusy: registry.isBusy(agent.id),
+    isUpgrading: before?.bootId === bootId && before.isUpgrading,
+    clockOffsetMs: agent.clockOffsetMs,
+    roundTripMs: agent.roundTripMs,
+    health: before?.health,
+  };
+};

@@ -1,0 +1,81 @@
+import { hash, randomBytes } from 'node:crypto';
+import type { NewAgentToken } from '@rushhour/contract';
+import { agentStatus } from '@rushhour/contract';
+import type { Greeting } from '@rushhour/protocol';
+import { agentTokens, findToken, takeToken } from '../../store/agents/agent-tokens.ts';
+import { agents, factColumns, freeAgentName } from '../../store/agents/agents.ts';
+import type { Change } from '../../store/engine/change.ts';
+import type { Executor } from '../../store/engine/database.ts';
+import type { Store } from '../../store/store.ts';
+import { Refusal } from './refusal.ts';
+
+export type Enrolment = Extract<Greeting, { type: 'enrol' }>;
+
+const maxNameLength = 120;
+
+const tokenHash = (token: string) => hash('sha256', token, 'hex');
+
+/** Makes an enrolment token. Only its hash is kept: whoever loses it makes another. */
+export const createEnrolmentToken = async (tx: Change, { name, ttlSec, maxUses, tags = '' }: NewAgentToken) => {
+  const token = `rh_${randomBytes(32).toString('base64url')}`;
+  const expiresAt = new Date(Date.parse(tx.now) + ttlSec * 1000).toISOString();
+  const id = await agentTokens.insert(tx, { name, tags, hash: tokenHash(token), usesLeft: maxUses, expiresAt });
+  return { id, token };
+};
+
+/** A name as the interface takes it. */
+export const soundName = (name: string, hostname: string) => {
+  const clean = (text: string) =>
+    text
+      .replace(/\p{Cc}/gu, ' ')
+      .trim()
+      .slice(0, maxNameLength)
+      .trim();
+  return clean(name) || clean(hostname) || 'agent';
+};
+
+/** Adds an agent that has a token. The use of the token and the new record are one change. */
+export const enrol = (store: Store, greeting: Enrolment, publicKey: string, address: string): Promise<number> => {
+  const origin = { userId: null, address, requestId: `enrol ${greeting.uuid}`, operation: 'agents.enrol' };
+  return store.change(origin, async (tx) => {
+    const token = await takeToken(tx, tokenHash(greeting.token), tx.now);
+    if (token === undefined) throw await refusalOf(tx, tokenHash(greeting.token), tx.now);
+    tx.touch('agentTokens', token.id);
+    tx.note({ uuid: greeting.uuid });
+    return insertAgent(tx, greeting, publicKey, token);
+  });
+};
+
+const insertAgent = async (
+  tx: Change,
+  { uuid, name, facts }: Enrolment,
+  publicKey: string,
+  token: { tags: string; issuerID: number | null },
+) =>
+  agents.insert(tx, {
+    ...factColumns(facts),
+    uuid,
+    publicKey,
+    name: await freeAgentName(tx, soundName(name, facts.hostname)),
+    bootId: '',
+    status: agentStatus.enrolled,
+    isBlocked: false,
+    tags: token.tags,
+    comment: '',
+    clockOffsetMs: 0,
+    roundTripMs: 0,
+    maxConcurrentTasks: 0,
+    maxBps: 0,
+    reservedReason: '',
+    fence: 0,
+    needsReset: false,
+    enrolledAt: tx.now,
+    issuerID: token.issuerID,
+  });
+
+const refusalOf = async (executor: Executor, hashed: string, now: string) => {
+  const token = await findToken(executor, hashed);
+  if (token === undefined) return new Refusal('TOKEN_UNKNOWN', 'the enrolment token is not known or was revoked');
+  if (token.expiresAt <= now) return new Refusal('TOKEN_EXPIRED', 'the enrolment token has expired');
+  return new Refusal('TOKEN_SPENT', 'the enrolment token was used as often as it may be');
+};

@@ -1,0 +1,226 @@
+import { agentStatus } from '@rushhour/contract';
+import type { DumpState, RunReport, ToAgent, ToController } from '@rushhour/protocol';
+import type { Logger } from 'pino';
+import type { Bus } from '../../bus/local.ts';
+import type { SettingsStore } from '../../store/system/settings.ts';
+import { type Connection, closeCode } from './connection.ts';
+import { type AgentGateway, type AgentListener, AgentUnreachable, type Arrival } from './gateway.ts';
+import { limitsOf } from './limits.ts';
+import { createListeners } from './listeners.ts';
+import { meaningOf, type Presence, statusOf } from './presence.ts';
+import { createStatusBoard } from './status-board.ts';
+import type { WriteBatch } from './write-batch.ts';
+
+type Heartbeat = Extract<ToController, { type: 'heartbeat' }>;
+
+interface Deps {
+  bus: Bus;
+  batch: WriteBatch;
+  settings: SettingsStore;
+  log: Logger;
+}
+
+const farewells = {
+  blocked: { code: 'BLOCKED', status: agentStatus.blocked, reason: 'this agent was blocked' },
+  removed: { code: 'UNKNOWN_AGENT', status: agentStatus.offline, reason: 'this agent was removed' },
+} as const;
+
+/** A pause of our own beyond this is not counted as silence of the agents. */
+const ownPauseMs = 1000;
+
+/** Who is there: one presence for each agent, and everybody who wants to know about them. */
+export class Registry implements AgentGateway {
+  readonly #deps: Deps;
+  readonly #presences = new Map<number, Presence>();
+  readonly #listeners: ReturnType<typeof createListeners>;
+  readonly #statuses: ReturnType<typeof createStatusBoard>;
+  /** Blocked or removed; they cannot come in, whatever was on its way. */
+  readonly #barred = new Set<number>();
+  #busy: ReadonlySet<number> = new Set();
+  #checkedAt = performance.now();
+  #limits = '';
+
+  constructor(deps: Deps) {
+    this.#deps = deps;
+    this.#statuses = createStatusBoard(deps);
+    this.#listeners = createListeners(deps.log);
+    this.#limits = JSON.stringify(this.limits());
+  }
+
+  limits() {
+    return limitsOf(this.#deps.settings.current());
+  }
+
+  all(): IterableIterator<Presence> {
+    return this.#presences.values();
+  }
+
+  find(agentId: number) {
+    return this.#presences.get(agentId);
+  }
+
+  onlineCount() {
+    return [...this.all()].filter(({ connection }) => connection?.isOpen).length;
+  }
+
+  isBusy(agentId: number) {
+    return this.#busy.has(agentId);
+  }
+
+  isBarred(agentId: number) {
+    return this.#barred.has(agentId);
+  }
+
+  isOnline(agentId: number) {
+    return this.find(agentId)?.connection?.isOpen ?? false;
+  }
+
+  send(agentId: number, message: ToAgent) {
+    return this.find(agentId)?.connection?.send(message) ?? false;
+  }
+
+  roundTripMs(agentId: number) {
+    return this.find(agentId)?.roundTripMs;
+  }
+
+  async ask(agentId: number, question: Parameters<AgentGateway['ask']>[1], timeoutMs?: number) {
+    const connection = this.find(agentId)?.connection;
+    if (connection === undefined) throw new AgentUnreachable('the agent is not connected');
+    return connection.ask(question, timeoutMs);
+  }
+
+  subscribe(listener: AgentListener) {
+    return this.#listeners.add(listener);
+  }
+
+  /** Takes in an agent whose arrival is on disk. A connection it had before ends. */
+  enter(presence: Presence, arrival: Arrival) {
+    const { agentId, connection } = presence;
+    const before = this.find(agentId)?.connection;
+    if (before && before !== connection) before.close(closeCode.replaced, 'connected anew');
+    this.#presences.set(agentId, presence);
+    this.#statuses.told(agentId, statusOf(presence));
+    if (!connection?.isOpen) presence.connection = undefined;
+    else this.#listeners.tell((listener) => listener.connected?.(agentId, arrival));
+  }
+
+  /** Any message is a sign of life. */
+  heard(presence: Presence, heartbeat?: Heartbeat) {
+    presence.heardAt = performance.now();
+    presence.isFresh = true;
+    if (heartbeat) {
+      presence.clockOffsetMs = heartbeat.clockOffsetMs;
+      presence.roundTripMs = heartbeat.roundTripMs;
+      if (heartbeat.health) presence.health = { at: Date.now(), reading: heartbeat.health, isStored: false };
+    }
+    if (!presence.isSuspect) return;
+    presence.isSuspect = false;
+    this.#restate(presence);
+    this.#listeners.tell((listener) => listener.back?.(presence.agentId));
+  }
+
+  report(agentId: number, report: RunReport) {
+    this.#listeners.tell((listener) => listener.report?.(agentId, report));
+  }
+
+  dumps(agentId: number, dumps: readonly DumpState[]) {
+    this.#listeners.tell((listener) => listener.dumps?.(agentId, dumps));
+  }
+
+  /** A connection ended. Unless the agent said goodbye it has some time to come back. */
+  leave(presence: Presence, connection: Connection, code: number) {
+    if (presence.connection !== connection) return;
+    presence.connection = undefined;
+    const isDeparture = code === closeCode.departed && !presence.isUpgrading;
+    if (isDeparture && this.find(presence.agentId) === presence) this.lose(presence.agentId, 'the agent was stopped');
+  }
+
+  lose(agentId: number, reason: string) {
+    const presence = this.find(agentId);
+    if (presence === undefined) return;
+    this.#presences.delete(agentId);
+    presence.connection?.terminate();
+    presence.connection = undefined;
+    this.#deps.log.info({ agentId, reason }, 'agent lost');
+    this.#statuses.put(agentId, agentStatus.offline);
+    this.#listeners.tell((listener) => listener.lost?.(agentId, reason));
+  }
+
+  /** Lets an agent that was blocked or removed in no more; its session ends. */
+  bar(agentId: number, fate: keyof typeof farewells) {
+    const { code, status, reason } = farewells[fate];
+    this.#barred.add(agentId);
+    this.#statuses.told(agentId, status);
+    const presence = this.find(agentId);
+    if (presence === undefined) return;
+    this.#presences.delete(agentId);
+    presence.connection?.send({ type: 'refused', code, reason, retry: fate === 'blocked' });
+    presence.connection?.close(closeCode.refused, reason);
+    this.#listeners.tell((listener) => listener.lost?.(agentId, reason));
+  }
+
+  unbar(agentId: number, status: number) {
+    this.#barred.delete(agentId);
+    this.#statuses.told(agentId, status);
+  }
+
+  /** Says that an agent which is not let in was seen; the status is on disk. */
+  announce(agentId: number, status: number) {
+    this.#statuses.told(agentId, status);
+  }
+
+  setUpgrading(agentId: number, isUpgrading: boolean) {
+    const presence = this.find(agentId);
+    if (presence === undefined) return;
+    presence.isUpgrading = isUpgrading;
+    this.#restate(presence);
+  }
+
+  setBusy(busy: ReadonlySet<number>) {
+    this.#busy = busy;
+    for (const presence of this.all()) {
+      if (presence.isBusy === busy.has(presence.agentId)) continue;
+      presence.isBusy = busy.has(presence.agentId);
+      this.#restate(presence);
+    }
+  }
+
+  /** Judges everybody's silence and passes on limits that were changed. */
+  check() {
+    const now = performance.now();
+    const pauseMs = now - this.#checkedAt;
+    this.#checkedAt = now;
+    const { suspectAfterSec, lostAfterSec } = this.#deps.settings.current().agents;
+    const patience = { suspectMs: suspectAfterSec * 1000, lostMs: lostAfterSec * 1000 };
+    for (const presence of this.all()) {
+      if (pauseMs > ownPauseMs) presence.heardAt += pauseMs;
+      const meaning = meaningOf(now - presence.heardAt, patience);
+      if (meaning === 'lost') this.lose(presence.agentId, `silent for ${lostAfterSec} seconds`);
+      else if (meaning === 'suspect' && !presence.isSuspect) this.#suspect(presence);
+    }
+    this.#passLimits();
+  }
+
+  closeAll() {
+    for (const { connection } of this.all()) connection?.close(closeCode.restarting, 'the controller is stopping');
+    this.#listeners.clear();
+  }
+
+  #suspect(presence: Presence) {
+    presence.isSuspect = true;
+    this.#restate(presence);
+    this.#listeners.tell((listener) => listener.suspect?.(presence.agentId));
+  }
+
+  #restate(presence: Presence) {
+    this.#statuses.put(presence.agentId, statusOf(presence));
+  }
+
+  #passLimits() {
+    const limits = this.limits();
+    const text = JSON.stringify(limits);
+    if (text === this.#limits) return;
+    this.#limits = text;
+    for (const { connection } of this.all()) connection?.send({ type: 'limits', limits });
+  }
+}

@@ -1,0 +1,111 @@
+import type { api } from '@rushhour/contract';
+import type { FileService } from '../assets/files/file-service.ts';
+import type { Bus } from '../bus/local.ts';
+import { assertAllFound, assertFresh, cursorOf, one, pageRequestOf } from '../crud.ts';
+import { conflict, notFound } from '../errors.ts';
+import type { Handlers } from '../handlers.ts';
+import { forgetFilesOf } from '../store/agents/agent-files.ts';
+import { activeTasksOn } from '../store/agents/agent-work.ts';
+import { agents as table } from '../store/agents/agents.ts';
+import type { Executor } from '../store/engine/database.ts';
+import type { Store } from '../store/store.ts';
+import type { SettingsStore } from '../store/system/settings.ts';
+import { createActions } from './actions.ts';
+import { blockingHandlers } from './blocking.ts';
+import type { Agents } from './gateway/agents.ts';
+import { capabilitiesOf } from './gateway/capabilities.ts';
+import { planeProtocols, pluginCatalogue } from './gateway/plugin-catalogue.ts';
+import { reservationHandlers } from './reservations.ts';
+import { shownAgents } from './shown-agent.ts';
+import { telemetryHandlers } from './telemetry.ts';
+import { tokenHandlers } from './tokens.ts';
+
+interface Deps {
+  store: Store;
+  settings: SettingsStore;
+  bus: Bus;
+  agents: Agents;
+  files: FileService;
+}
+
+type Query = Parameters<Handlers<typeof api.agents>['list']>[0]['query'];
+
+const mustFind = async (executor: Executor, id: number) => {
+  const agent = await table.find(executor, id);
+  if (agent === undefined) throw notFound('agent', id);
+  return agent;
+};
+
+const enginesOf = (plugin: number) => pluginCatalogue.find(({ id }) => id === plugin)?.engines ?? [];
+
+/** The conditions of the list as the table takes them. */
+const filtersOf = ({ status, tag, plugin, free }: Pick<Query, 'status' | 'tag' | 'plugin' | 'free'>) => {
+  const now = new Date().toISOString();
+  return {
+    status: status && JSON.stringify(status.split(',').map(Number)),
+    tag: tag && JSON.stringify(tag),
+    engines: plugin === undefined ? undefined : JSON.stringify(enginesOf(plugin)),
+    freeAt: free === true ? now : undefined,
+    takenAt: free === false ? now : undefined,
+  };
+};
+
+const whole = (rows: number, totalRows = rows) => ({ count: rows, currentPage: 1, totalPages: 1, totalRows });
+
+export const agentHandlers = ({ store, settings, bus, agents, files }: Deps): Handlers<typeof api.agents> => ({
+  ...tokenHandlers({ store, fingerprint: agents.fingerprint }),
+  ...reservationHandlers({ store, settings, bus }),
+  ...telemetryHandlers({ store, agents, mustFind: (id) => mustFind(store.read, id) }),
+  ...blockingHandlers({ store, agents }),
+  actions: createActions({ store, bus, agents, files }),
+  list: async ({ query }) => {
+    const { filters, ...request } = pageRequestOf(query, 'id');
+    const { rows, total } = await table.page(store.read, { ...request, filters: filtersOf(filters) });
+    return {
+      cursor: cursorOf(request.limit, request.offset, total),
+      data: await shownAgents(store.read, agents.gateway, rows),
+    };
+  },
+  all: async () => {
+    const limit = settings.current().limits.allListMax;
+    const { rows, total } = await table.page(store.read, { key: 'id', order: 'asc', limit, offset: 0 });
+    return { cursor: whole(rows.length, total), data: rows };
+  },
+  get: async ({ params }) => {
+    const agent = await mustFind(store.read, params.id);
+    const [shown] = await shownAgents(store.read, agents.gateway, [agent]);
+    return one({ ...(shown as NonNullable<typeof shown>), interfaces: agent.interfaces });
+  },
+  update: ({ body: { id, updatedAt, ...values } }, caller) =>
+    store.change(caller, async (tx) => {
+      assertFresh('agent', await mustFind(tx, id), updatedAt);
+      await table.update(tx, id, values);
+    }),
+  removeMany: ({ body: { array } }, caller) =>
+    store.change(caller, async (tx) => {
+      const tasks = [...(await activeTasksOn(tx, array)).values()].flat();
+      if (tasks.length > 0) {
+        const references = [...new Set(tasks)].map((id) => ({ kind: 'task', id, name: '' }));
+        throw conflict('BUSY', 'tasks run on the agent: stop them first', { references });
+      }
+      assertAllFound('agent', array, await table.remove(tx, array));
+      await forgetFilesOf(tx, array);
+      tx.afterCommit(() => {
+        for (const id of array) agents.gateway.bar(id, 'removed');
+      });
+      return { data: array };
+    }),
+  interfaces: async ({ params: { id }, query: { rescan = false } }) => {
+    await mustFind(store.read, id);
+    if (rescan) {
+      await agents.rescan(id).catch((error) => {
+        throw conflict('AGENT_OFFLINE', `the agent did not look again: ${error.message}`, { id });
+      });
+    }
+    const { interfaces } = await mustFind(store.read, id);
+    return { cursor: whole(interfaces.length), data: interfaces };
+  },
+  capabilities: async ({ params }) => ({
+    data: capabilitiesOf(await mustFind(store.read, params.id), pluginCatalogue, planeProtocols),
+  }),
+});

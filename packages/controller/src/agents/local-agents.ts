@@ -1,0 +1,89 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { X509Certificate } from 'node:crypto';
+import { mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Logger } from 'pino';
+import { findAgentByUuid } from '../store/agents/agents.ts';
+import type { Store } from '../store/store.ts';
+import { createEnrolmentToken } from './gateway/enrolment.ts';
+
+const program = fileURLToPath(new URL('../../../agent/src/main.ts', import.meta.url));
+/** How an agent says that it wants to be started again. */
+const startAgainCode = 75;
+const firstDelayMs = 500;
+const longestDelayMs = 30_000;
+const tokenSec = 300;
+
+interface LocalAgentsOptions {
+  readonly count: number;
+  readonly url: string;
+  readonly tls: { readonly cert: string } | undefined;
+  readonly dataDir: string;
+  readonly store: Store;
+  readonly log: Logger;
+}
+
+/** Agents on this machine, each a process of its own, so that a newcomer has a client and a server at once. */
+export const startLocalAgents = ({ count, url, tls, dataDir, store, log }: LocalAgentsOptions) => {
+  const children = new Map<string, ChildProcess>();
+  let isStopping = false;
+
+  const run = async (name: string, delayMs: number): Promise<void> => {
+    const folder = join(dataDir, 'agents', name);
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const token = await tokenFor(store, name, folder);
+    if (isStopping) return;
+    const pinned = tls === undefined ? [] : ['--fingerprint', new X509Certificate(tls.cert).fingerprint256];
+    const args = ['--controller', url, '--name', name, '--data-dir', folder, '--exit-with-parent', ...pinned];
+    const child = spawn(process.execPath, [program, ...args], {
+      env: { ...process.env, RUSHHOUR_JOIN_TOKEN: token ?? '' },
+      stdio: ['pipe', 'ignore', 'ignore'],
+    });
+    children.set(name, child);
+    const startedAt = Date.now();
+    child.once('exit', (code, signal) => {
+      children.delete(name);
+      if (isStopping) return;
+      const isSteady = Date.now() - startedAt > longestDelayMs;
+      const next = isSteady || code === startAgainCode ? firstDelayMs : Math.min(delayMs * 2, longestDelayMs);
+      log.warn({ agent: name, code, signal, againInMs: next }, 'a local agent ended');
+      setTimeout(() => begin(name, next), next).unref();
+    });
+  };
+  const begin = (name: string, delayMs: number) => {
+    if (isStopping) return;
+    run(name, delayMs).catch((error) => log.error({ err: error, agent: name }, 'a local agent could not be started'));
+  };
+
+  for (let i = 0; i < count; i += 1) begin(nameOf(i), firstDelayMs);
+  return {
+    close: async () => {
+      isStopping = true;
+      const ended = [...children.values()].map(
+        (child) => new Promise<void>((resolve) => void child.once('exit', () => resolve())),
+      );
+      for (const child of children.values()) child.kill('SIGTERM');
+      await Promise.all(ended);
+    },
+  };
+};
+
+/** A token for one use, unless the agent that lives in the folder is known already. */
+const tokenFor = async (store: Store, name: string, folder: string): Promise<string | undefined> => {
+  const uuid = uuidIn(folder);
+  if (uuid !== undefined && (await findAgentByUuid(store.read, uuid)) !== undefined) return undefined;
+  const origin = { userId: null, address: '', requestId: 'local agents', operation: 'agents.createToken' };
+  const wanted = { name, ttlSec: tokenSec, maxUses: 1, tags: 'local' };
+  return (await store.change(origin, (tx) => createEnrolmentToken(tx, wanted))).token;
+};
+
+const uuidIn = (folder: string): string | undefined => {
+  try {
+    return (JSON.parse(readFileSync(join(folder, 'identity.json'), 'utf8')) as { uuid: string }).uuid;
+  } catch {
+    return undefined;
+  }
+};
+
+const nameOf = (i: number) => ['local-client', 'local-server'][i] ?? `local-${i + 1}`;

@@ -1,0 +1,22 @@
+import type { Bus } from '../bus/local.ts';
+import type { Store } from '../store/store.ts';
+import { type NewNotification, notify } from '../store/system/notifications.ts';
+
+/** A slow action and who asked for it. */
+export interface Operation {
+  readonly operationId: string;
+  readonly userID: number;
+}
+
+/** Tells whoever asked for a slow action how it ended. */
+export const reportOperation = (
+  { store, bus }: { store: Store; bus: Bus },
+  { operationId, userID }: Operation,
+  report: Pick<NewNotification, 'severity' | 'kind' | 'message' | 'entity'>,
+) => {
+  const origin = { userId: userID, address: '', requestId: operationId, operation: 'agents.actions' };
+  return store.change(origin, async (tx) => {
+    tx.note({ operationId, outcome: report.message });
+    await notify(tx, bus, { ...report, audience: { userID } });
+  });
+};

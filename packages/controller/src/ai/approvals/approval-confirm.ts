@@ -1,0 +1,211 @@
+import { createTurns } from '../../concurrency/turns-ai.ts';
+import { one } from '../../crud.ts';
+import { ApiError } from '../../errors.ts';
+import {
+  type ApprovalRecord,
+  aiApprovals,
+  approvalView,
+  confirmedUnder,
+  findByToken,
+} from '../../store/ai/ai-approvals.ts';
+import type { Change } from '../../store/engine/change.ts';
+import type { AiCaller } from '../gateway/ai-caller.ts';
+import { assertOpen, modeFor } from '../keys/policy.ts';
+import { assertScope } from '../keys/scopes.ts';
+import { isWellFormed, tokenHash } from '../keys/token.ts';
+import { assertAffordable } from './approval-budget.ts';
+import type { Prepared, Request } from './approval-plan.ts';
+import { keyMismatch, refusalOf, taskChanged, unknownToken } from './approval-refusal.ts';
+import { originOf, type RequestDeps, scopeOf } from './approval-request.ts';
+import { type Standing, standingOf } from './approval-state.ts';
+import { digestOf } from './digest.ts';
+import { changesBetween } from './digest-subject.ts';
+import type { TaskAction } from './risk.ts';
+
+export interface Confirming {
+  readonly family: 'start' | 'actions';
+  readonly approvalToken: string;
+  readonly idempotencyKey?: string | undefined;
+}
+
+/** The steps of a confirmation, for tests that stop the process at one of them. */
+export const confirmSteps = ['prepared', 'found', 'unchanged', 'executed', 'used', 'committed'] as const;
+export type ConfirmStep = (typeof confirmSteps)[number];
+
+export interface ConfirmDeps extends RequestDeps {
+  /** Called at every step. Only tests have a use for it. */
+  readonly onStep?: ((step: ConfirmStep) => void) | undefined;
+}
+
+/** What the record looked like before the change is not what it looks like in it: look again. */
+class LookAgain extends Error {}
+
+type Outcome = { readonly refusal: ApiError } | { readonly reply: ReturnType<typeof replyOf> };
+type Settled = { readonly prepared: Prepared } | { readonly error: unknown } | undefined;
+
+const replyOf = (record: ApprovalRecord) => one({ approval: approvalView(record), ...(record.result ?? {}) });
+
+export const actionOf = ({ action }: Pick<ApprovalRecord, 'action'>) => action.replace(/^task\./, '') as TaskAction;
+
+export const requestOf = (record: ApprovalRecord): Request => ({
+  action: actionOf(record),
+  taskIds: record.taskIds,
+  params: record.params as Request['params'],
+  reason: record.reason,
+});
+
+const attempts = 5;
+const isOutrun = (error: unknown) =>
+  error instanceof LookAgain || (error instanceof ApiError && error.code === 'STALE_OBJECT');
+
+/**
+ * Carries out what was asked for, exactly once. The token is used, the run is queued, the audit entry and the answer
+ * are written in one transaction, and transactions run one after the other: whatever races or crashes, the token is
+ * used if and only if the run exists.
+ */
+export const createConfirm = ({ store, bus, rules, prepare, execute, subjectOf, onStep = () => {} }: ConfirmDeps) => {
+  const prepared = async (caller: AiCaller, record: ApprovalRecord): Promise<Settled> => {
+    try {
+      return { prepared: await prepare(caller, requestOf(record)) };
+    } catch (error) {
+      return { error };
+    }
+  };
+
+  const end = async (tx: Change, record: ApprovalRecord, state: 'expired' | 'revoked', stateReason: string | null) => {
+    await aiApprovals.update(tx, record.id, { state, stateReason });
+    tx.afterCommit(() => bus.publish('approval.changed', { id: record.id }));
+  };
+
+  /** What has changed since it was asked for; nothing when the digest is the same. */
+  const changesOf = async (tx: Change, { key }: AiCaller, record: ApprovalRecord, settled: Settled) => {
+    const risk = settled && 'prepared' in settled ? settled.prepared.judgement.risk : (record.risk as 'R2');
+    const policy = { class: risk, mode: modeFor(risk, key.policy, rules()), version: key.policy.version };
+    const { action, params, taskIds } = requestOf(record);
+    const subject = await subjectOf(tx, { action, params: { ...params }, keyId: key.id, taskIds, policy });
+    return digestOf(subject) === record.digest ? undefined : changesBetween(record.subject, subject);
+  };
+
+  const use = async (tx: Change, caller: AiCaller, record: ApprovalRecord, work: Work) => {
+    const executed = await execute(tx, caller, requestOf(record), work.prepared);
+    onStep('executed');
+    const { result } = executed;
+    await aiApprovals.update(tx, record.id, {
+      ...{ state: 'used', usedAt: tx.now, result, ...work.prepared.cost },
+      ...(work.idempotencyKey !== undefined && { confirmKey: work.idempotencyKey }),
+      ...{ runIDs: [...executed.runIDs], restarting: [...executed.restarting] },
+    });
+    tx.afterCommit(() => bus.publish('approval.changed', { id: record.id }));
+    onStep('used');
+    return { reply: replyOf((await aiApprovals.find(tx, record.id)) as ApprovalRecord) };
+  };
+
+  /** Whoever knows the token may be told how it stands, and nothing while the gateway is closed. */
+  const admit = (caller: AiCaller, record: ApprovalRecord, nowMs: number) => {
+    assertScope(caller.key, scopeOf(actionOf(record)));
+    caller.noteAudit({ risk: record.risk, approvalId: record.id });
+    assertOpen(record.risk as 'R2', rules(), nowMs);
+  };
+
+  const replay = (caller: AiCaller, record: ApprovalRecord) => {
+    caller.setHeader('idempotent-replayed', 'true');
+    return replyOf(record);
+  };
+
+  /** Everything from here on sees the same state of the store, and nobody changes it meanwhile. */
+  const settle = async (tx: Change, caller: AiCaller, wish: Wish, settled: Settled): Promise<Outcome> => {
+    const record = await findByToken(tx, wish.hash);
+    const { family, idempotencyKey } = wish;
+    const standing = standingOf(record, { keyId: caller.key.id, family, idempotencyKey, nowMs: Date.parse(tx.now) });
+    if (record !== undefined && standing !== 'unknown') {
+      tx.note({ approvalId: record.id, risk: record.risk, policy: record.policy });
+      admit(caller, record, Date.parse(tx.now));
+    }
+    if (standing === 'replay' && record !== undefined) return { reply: replay(caller, record) };
+    if (standing !== 'ready' || record === undefined) {
+      if (standing === 'expired' && record?.state === 'pending') await end(tx, record, 'expired', null);
+      return refuse(tx, refusalOf(standing as 'used', record));
+    }
+    if (settled === undefined) throw new LookAgain();
+    onStep('found');
+    return carryOut(tx, caller, record, { idempotencyKey, settled });
+  };
+
+  const carryOut = async (
+    tx: Change,
+    caller: AiCaller,
+    record: ApprovalRecord,
+    { idempotencyKey, settled }: { idempotencyKey: string | undefined; settled: NonNullable<Settled> },
+  ): Promise<Outcome> => {
+    const { family } = record;
+    if (idempotencyKey !== undefined) {
+      const other = await confirmedUnder(tx, { keyID: record.keyID, family, confirmKey: idempotencyKey });
+      if (other !== undefined) return refuse(tx, keyMismatch());
+    }
+    const changed = await changesOf(tx, caller, record, settled);
+    if (changed !== undefined) {
+      await end(tx, record, 'revoked', 'task_changed');
+      return refuse(tx, taskChanged(record, changed));
+    }
+    onStep('unchanged');
+    if ('error' in settled) throw settled.error;
+    await assertAffordable(tx, caller.key, settled.prepared.cost, record.taskIds);
+    return use(tx, caller, record, { prepared: settled.prepared, idempotencyKey });
+  };
+
+  /** What is over stays as it is: no transaction is needed to say so. Undefined when it is not over. */
+  const answerOfOver = (caller: AiCaller, record: ApprovalRecord | undefined, standing: Standing) => {
+    if (record === undefined || record.state === 'pending' || standing === 'unknown') return undefined;
+    admit(caller, record, Date.now());
+    if (standing === 'replay') return replay(caller, record);
+    throw refusalOf(standing as 'used', record);
+  };
+
+  const attempt = async (caller: AiCaller, wish: Wish) => {
+    const seen = await findByToken(store.read, wish.hash);
+    const { family, idempotencyKey } = wish;
+    const standing = standingOf(seen, { keyId: caller.key.id, family, idempotencyKey, nowMs: Date.now() });
+    const over = answerOfOver(caller, seen, standing);
+    if (over !== undefined) return over;
+    const settled = seen !== undefined && standing === 'ready' ? await prepared(caller, seen) : undefined;
+    onStep('prepared');
+    const outcome = await store.change(originOf(caller), (tx) => settle(tx, caller, wish, settled));
+    onStep('committed');
+    if ('refusal' in outcome) throw outcome.refusal;
+    return outcome.reply;
+  };
+
+  const attemptOften = async (caller: AiCaller, wish: Wish) => {
+    for (let count = 1; ; count += 1) {
+      try {
+        return await attempt(caller, wish);
+      } catch (error) {
+        if (!isOutrun(error) || count >= attempts) throw error;
+      }
+    }
+  };
+
+  const inTurn = createTurns();
+  return async (caller: AiCaller, { family, approvalToken, idempotencyKey }: Confirming) => {
+    if (!isWellFormed(approvalToken)) throw unknownToken();
+    const hash = tokenHash(approvalToken);
+    return inTurn(hash, () => attemptOften(caller, { hash, family, idempotencyKey }));
+  };
+};
+
+interface Wish {
+  readonly hash: string;
+  readonly family: string;
+  readonly idempotencyKey: string | undefined;
+}
+
+interface Work {
+  readonly prepared: Prepared;
+  readonly idempotencyKey: string | undefined;
+}
+
+/** A refusal that leaves a trace: what was written about the approval stays. */
+const refuse = (tx: Change, refusal: ApiError): Outcome => {
+  tx.deny({ code: refusal.code });
+  return { refusal };
+};

@@ -1,0 +1,131 @@
+import type { Approval } from '@rushhour/contract';
+import type { Bus } from '../../bus/local.ts';
+import { ApiError, conflict, forbidden, invalid, notFound } from '../../errors.ts';
+import type { Caller } from '../../handlers.ts';
+import { type ApprovalRecord, aiApprovals, approvalView } from '../../store/ai/ai-approvals.ts';
+import type { Change } from '../../store/engine/change.ts';
+import type { Store } from '../../store/store.ts';
+import { expiryOf } from '../keys/policy.ts';
+import { actionOf } from './approval-confirm.ts';
+import { approvalsIn, isExpired } from './approval-state.ts';
+import { digestOf } from './digest.ts';
+import type { createSubjects } from './digest-subject.ts';
+
+export interface Decision {
+  readonly array: readonly number[];
+  readonly decision: 'approve' | 'reject' | 'revoke';
+  readonly comment?: string | undefined;
+  readonly digests?: Readonly<Record<string, string>> | undefined;
+}
+
+interface Deps {
+  readonly store: Store;
+  readonly bus: Bus;
+  readonly subjectOf: ReturnType<typeof createSubjects>;
+  /** Has this person given their password a short time ago? */
+  isFresh(caller: Caller): Promise<boolean>;
+}
+
+const gone = ({ id, expiresAt }: ApprovalRecord) =>
+  new ApiError('gone', 'APPROVAL_EXPIRED', `approval ${id} expired at ${expiresAt}`, { id });
+
+const assertPending = (record: ApprovalRecord, nowMs: number) => {
+  if (record.state === 'expired' || (record.state === 'pending' && isExpired(record, nowMs))) throw gone(record);
+  if (record.state !== 'pending') {
+    throw conflict('APPROVAL_NOT_PENDING', `approval ${record.id} is ${record.state}`, { id: record.id });
+  }
+};
+
+const assertMayApprove = (record: ApprovalRecord, userId: number) => {
+  const { id, preventSelfApproval, ownerID, decisions, policy } = record;
+  if (policy !== 'human') throw conflict('APPROVAL_NOT_NEEDED', `approval ${id} needs no decision`, { id });
+  if (preventSelfApproval && ownerID === userId) {
+    throw forbidden('SELF_APPROVAL', `approval ${id} was asked for by a key of yours: somebody else must decide`, {
+      id,
+    });
+  }
+  if (decisions.some(({ userID }) => userID === userId)) {
+    throw conflict('ALREADY_DECIDED', `you have decided about approval ${id} already`, { id });
+  }
+};
+
+/** What people decide about requests of keys. Approving unlocks the token; the key still has to confirm. */
+export const createDecide = ({ store, bus, subjectOf, isFresh }: Deps) => {
+  const isUnchanged = async (tx: Change, record: ApprovalRecord) => {
+    const { subject, taskIds, keyID: keyId } = record;
+    const { params, policy } = subject as { params: Record<string, unknown>; policy: Approval['policy'] };
+    const now = await subjectOf(tx, { action: actionOf(record), params, keyId, taskIds, policy: policy as never });
+    return digestOf(now) === record.digest;
+  };
+
+  const approve = async (
+    tx: Change,
+    record: ApprovalRecord,
+    { comment = '', digests = {} }: Decision,
+    userId: number,
+  ) => {
+    assertMayApprove(record, userId);
+    const { id } = record;
+    if (digests[id] !== record.digest) {
+      throw conflict('DIGEST_MISMATCH', `approval ${id} is not what you were shown`, { id, digest: record.digest });
+    }
+    if (!(await isUnchanged(tx, record))) return 'changed' as const;
+    const decisions = [...record.decisions, { userID: userId, decision: 'approve' as const, comment, at: tx.now }];
+    const isUnlocked = approvalsIn({ decisions }) >= record.requiredDecisions;
+    const expiresAt = isUnlocked ? expiryOf('human', {}, Date.parse(tx.now), true) : record.expiresAt;
+    await aiApprovals.update(tx, id, { decisions, expiresAt });
+    return 'done' as const;
+  };
+
+  const refuse = async (tx: Change, record: ApprovalRecord, { decision, comment = '' }: Decision, userId: number) => {
+    const state = decision === 'reject' ? 'rejected' : 'revoked';
+    const decisions =
+      decision === 'reject'
+        ? [...record.decisions, { userID: userId, decision: 'reject' as const, comment, at: tx.now }]
+        : record.decisions;
+    await aiApprovals.update(tx, record.id, {
+      ...{ state, decisions, stateReason: decision === 'reject' ? comment || 'rejected' : 'admin_revoked' },
+    });
+    return 'done' as const;
+  };
+
+  const decideOne = async (tx: Change, id: number, decision: Decision, userId: number) => {
+    const record = await aiApprovals.find(tx, id);
+    if (record === undefined) throw notFound('approval', id);
+    assertPending(record, Date.parse(tx.now));
+    const outcome =
+      decision.decision === 'approve'
+        ? await approve(tx, record, decision, userId)
+        : await refuse(tx, record, decision, userId);
+    if (outcome === 'changed') await aiApprovals.update(tx, id, { state: 'revoked', stateReason: 'task_changed' });
+    tx.afterCommit(() => bus.publish('approval.changed', { id }));
+    return outcome;
+  };
+
+  const assertFresh = async (caller: Caller, { array, decision }: Decision) => {
+    if (decision !== 'approve') return;
+    const asked = await aiApprovals.findMany(store.read, array);
+    if (asked.every(({ risk }) => risk !== 'R3') || (await isFresh(caller))) return;
+    throw forbidden('REAUTHENTICATION_REQUIRED', 'sign in again: hazardous requests need a fresh password');
+  };
+
+  return async ({ body: decision }: { body: Decision }, caller: Caller) => {
+    if (decision.decision === 'approve' && decision.digests === undefined) {
+      throw invalid([{ path: '/digests', code: 'REQUIRED', message: 'must say the digests you were shown' }]);
+    }
+    await assertFresh(caller, decision);
+    const { decided, changed } = await store.change(caller, async (tx) => {
+      tx.note({ decision: decision.decision, approvalIds: decision.array, comment: decision.comment ?? '' });
+      const changed: number[] = [];
+      for (const id of decision.array) {
+        if ((await decideOne(tx, id, decision, caller.userId)) === 'changed') changed.push(id);
+      }
+      return { changed, decided: await aiApprovals.findMany(tx, decision.array) };
+    });
+    const [first] = changed;
+    if (first !== undefined) {
+      throw conflict('TASK_CHANGED', `the task of approval ${first} was changed: it is revoked`, { ids: changed });
+    }
+    return { data: decided.map(approvalView).map(({ id, state, decisions }) => ({ id, state, decisions })) };
+  };
+};

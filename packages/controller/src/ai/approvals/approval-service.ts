@@ -1,0 +1,35 @@
+import type { Bus } from '../../bus/local.ts';
+import type { TaskPlanner } from '../../plan/core/create-planner.ts';
+import type { Runs } from '../../runs/lifecycle/create-runs.ts';
+import { createCalendar } from '../../runs/schedules/calendar.ts';
+import type { Store } from '../../store/store.ts';
+import type { SettingsStore } from '../../store/system/settings.ts';
+import { createDrafts } from '../drafts/drafts.ts';
+import type { ConfirmDeps } from './approval-confirm.ts';
+import { createApprovals } from './approvals.ts';
+import { isFreshlySignedIn } from './reauthentication.ts';
+import { createTaskOperations } from './task-operations.ts';
+
+interface Parts {
+  store: Store;
+  settings: Pick<SettingsStore, 'current'>;
+  bus: Bus;
+  runs: Runs;
+  planner: TaskPlanner;
+  onStep?: ConfirmDeps['onStep'];
+}
+
+/** Joins approvals and drafts with the tasks they are about. None of them knows the others. */
+export const createApprovalService = ({ settings, ...parts }: Parts) => {
+  const calendar = createCalendar(parts);
+  const shared = {
+    ...parts,
+    operations: createTaskOperations({ ...parts, calendar }),
+    rules: () => settings.current().ai,
+  };
+  const approvals = createApprovals({
+    ...shared,
+    isFresh: ({ sessionId }) => isFreshlySignedIn(parts.store.read, sessionId, Date.now()),
+  });
+  return { approvals, drafts: createDrafts(shared) };
+};

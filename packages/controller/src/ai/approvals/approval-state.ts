@@ -1,0 +1,67 @@
+import type { ApprovalState } from '@rushhour/contract';
+import type { ApprovalRecord } from '../../store/ai/ai-approvals.ts';
+
+/** What may happen to an approval. Everything but `pending` is final. */
+export const approvalMoves = {
+  use: { from: 'pending', to: 'used' },
+  reject: { from: 'pending', to: 'rejected' },
+  revoke: { from: 'pending', to: 'revoked' },
+  expire: { from: 'pending', to: 'expired' },
+  approve: { from: 'pending', to: 'pending' },
+} as const satisfies Record<string, { from: ApprovalState; to: ApprovalState }>;
+export type ApprovalMove = keyof typeof approvalMoves;
+
+export const mayMoveApproval = (state: string, move: ApprovalMove) => approvalMoves[move].from === state;
+
+export type RevocationReason =
+  | 'cancelled'
+  | 'admin_revoked'
+  | 'key_disabled'
+  | 'owner_blocked'
+  | 'gateway_disabled'
+  | 'task_deleted'
+  | 'task_changed';
+
+export const approvalsIn = ({ decisions }: Pick<ApprovalRecord, 'decisions'>) =>
+  new Set(decisions.filter(({ decision }) => decision === 'approve').map(({ userID }) => userID)).size;
+
+export const isExpired = ({ expiresAt }: Pick<ApprovalRecord, 'expiresAt'>, nowMs: number) =>
+  nowMs >= Date.parse(expiresAt);
+
+export interface Confirmation {
+  readonly keyId: number;
+  readonly family: string;
+  readonly idempotencyKey: string | undefined;
+  readonly nowMs: number;
+}
+
+/** How far a confirmation gets before the task itself is looked at. */
+export type Standing = 'unknown' | 'replay' | 'used' | 'notPending' | 'expired' | 'keyMismatch' | 'undecided' | 'ready';
+
+type Facts = Pick<
+  ApprovalRecord,
+  | 'keyID'
+  | 'family'
+  | 'state'
+  | 'confirmKey'
+  | 'idempotencyKey'
+  | 'expiresAt'
+  | 'policy'
+  | 'requiredDecisions'
+  | 'decisions'
+>;
+
+/** The first thing that stands against a confirmation, in the order in which callers are told. */
+export const standingOf = (record: Facts | undefined, confirmation: Confirmation): Standing => {
+  const { keyId, family, idempotencyKey, nowMs } = confirmation;
+  if (record === undefined || record.keyID !== keyId || record.family !== family) return 'unknown';
+  if (record.state === 'used') {
+    return idempotencyKey !== undefined && record.confirmKey === idempotencyKey ? 'replay' : 'used';
+  }
+  if (record.state === 'expired') return 'expired';
+  if (record.state !== 'pending') return 'notPending';
+  if (isExpired(record, nowMs)) return 'expired';
+  if (record.idempotencyKey !== null && record.idempotencyKey !== idempotencyKey) return 'keyMismatch';
+  if (record.policy === 'human' && approvalsIn(record) < Math.max(1, record.requiredDecisions)) return 'undecided';
+  return 'ready';
+};

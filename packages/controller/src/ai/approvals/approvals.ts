@@ -1,0 +1,145 @@
+import type { Approval, ApprovalState } from '@rushhour/contract';
+import type { Bus } from '../../bus/local.ts';
+import { cursorOf, one, pageRequestOf } from '../../crud.ts';
+import { conflict, notFound } from '../../errors.ts';
+import type { Caller } from '../../handlers.ts';
+import type { TaskPlanner } from '../../plan/core/create-planner.ts';
+import type { Runs } from '../../runs/lifecycle/create-runs.ts';
+import {
+  type ApprovalRecord,
+  aiApprovals,
+  approvalView,
+  forgetApprovals,
+  pendingApprovals,
+} from '../../store/ai/ai-approvals.ts';
+import type { Change, Origin } from '../../store/engine/change.ts';
+import type { Store } from '../../store/store.ts';
+import { findTask } from '../../store/tasks/tasks.ts';
+import type { AiCaller } from '../gateway/ai-caller.ts';
+import type { AiRules } from '../keys/policy.ts';
+import { type ConfirmDeps, createConfirm } from './approval-confirm.ts';
+import { createDecide } from './approval-decide.ts';
+import { createExecute } from './approval-execute.ts';
+import { findOwner } from './approval-owner.ts';
+import { createPrepare } from './approval-plan.ts';
+import { createRequest } from './approval-request.ts';
+import { createRestarts } from './approval-restart.ts';
+import { isExpired, type RevocationReason } from './approval-state.ts';
+import type { TaskOperations } from './approval-tasks.ts';
+import { awaitApproval } from './approval-wait.ts';
+import { createSubjects, createTaskDigest } from './digest-subject.ts';
+
+export interface ApprovalDeps {
+  readonly store: Store;
+  readonly bus: Bus;
+  readonly runs: Pick<Runs, 'check' | 'enqueue' | 'stop' | 'pause' | 'resume' | 'changeLoad'>;
+  readonly planner: TaskPlanner;
+  readonly operations: TaskOperations;
+  readonly rules: () => AiRules;
+  /** Has this person given their password a short time ago? */
+  isFresh(caller: Caller): Promise<boolean>;
+  readonly onStep?: ConfirmDeps['onStep'];
+}
+
+const sweepOrigin: Origin = { userId: null, address: '', requestId: '', operation: 'aiGateway.sweep' };
+
+/** An approval that is over looks so, also before it is marked. */
+const viewAt = (record: ApprovalRecord, nowMs: number): Approval => {
+  const view = approvalView(record);
+  return record.state === 'pending' && isExpired(record, nowMs) ? { ...view, state: 'expired' } : view;
+};
+
+/** Requests of AI keys: asked for, decided, confirmed, and what else may become of them. */
+export const createApprovals = (deps: ApprovalDeps) => {
+  const { store, bus, operations, rules } = deps;
+  const subjectOf = createSubjects({ store, dependenciesOf: operations.dependenciesOf });
+  const parts = { ...deps, subjectOf, prepare: createPrepare(deps), execute: createExecute(deps) };
+
+  const findOwn = async (executor: Store['read'], { key }: AiCaller, id: number) => {
+    const record = await aiApprovals.find(executor, id);
+    if (record?.keyID !== key.id) throw notFound('approval', id);
+    return record;
+  };
+
+  const end = async (tx: Change, id: number, state: ApprovalState, stateReason: string | null) => {
+    await aiApprovals.update(tx, id, { state, stateReason });
+    tx.afterCommit(() => bus.publish('approval.changed', { id }));
+  };
+
+  /** Why an approval that waits has nothing left to wait for. */
+  const endOf = async (tx: Change, record: ApprovalRecord): Promise<RevocationReason | 'expired' | undefined> => {
+    if (isExpired(record, Date.parse(tx.now))) return 'expired';
+    if (!rules().enabled) return 'gateway_disabled';
+    if ((await findOwner(tx, record.ownerID)) === undefined) return 'owner_blocked';
+    for (const id of record.taskIds) if ((await findTask(tx, id)) === undefined) return 'task_deleted';
+    return undefined;
+  };
+
+  return {
+    request: createRequest(parts),
+    confirm: createConfirm(parts),
+    decide: createDecide({ ...deps, subjectOf }),
+    continueRestarts: createRestarts(deps),
+    digestOfTask: createTaskDigest({ store, dependenciesOf: operations.dependenciesOf }),
+    prepare: parts.prepare,
+
+    list: async ({ key }: AiCaller, query: ListQuery) => {
+      const request = pageRequestOf(query, 'id');
+      const filters = { ...request.filters, keyID: key.id };
+      const { rows, total } = await aiApprovals.page(store.read, { ...request, filters });
+      const now = Date.now();
+      return { cursor: cursorOf(request.limit, request.offset, total), data: rows.map((row) => viewAt(row, now)) };
+    },
+
+    /** Waits up to `waitMs` for news. */
+    get: async (caller: AiCaller, id: number, waitMs = 0) => {
+      const read = async () => viewAt(await findOwn(store.read, caller, id), Date.now());
+      return one(await awaitApproval(bus, { id, waitMs, signal: caller.signal }, read));
+    },
+
+    cancel: (caller: AiCaller, id: number, reason = '') =>
+      store.change(caller, async (tx) => {
+        const record = await findOwn(tx, caller, id);
+        if (viewAt(record, Date.parse(tx.now)).state !== 'pending') {
+          throw conflict('APPROVAL_NOT_PENDING', `approval ${id} is ${record.state}`, { id, state: record.state });
+        }
+        tx.note({ approvalId: id, reason });
+        await end(tx, id, 'revoked', 'cancelled');
+        return one(approvalView((await aiApprovals.find(tx, id)) as ApprovalRecord));
+      }),
+
+    /** Ends everything a key waits for, in the change that disables or revokes it. */
+    revokeOfKey: async (tx: Change, keyId: number, reason: RevocationReason = 'key_disabled') => {
+      for (const { id, keyID } of await pendingApprovals(tx)) if (keyID === keyId) await end(tx, id, 'revoked', reason);
+    },
+
+    /** Marks what is over, revokes what can never be used, forgets what is old. */
+    sweep: async () => {
+      await forgetApprovals(store.database);
+      const waiting = await pendingApprovals(store.read);
+      for (const { id } of waiting) await sweepOne(id);
+    },
+  };
+
+  async function sweepOne(id: number) {
+    const seen = await aiApprovals.find(store.read, id);
+    const reader = { ...store.read, now: new Date().toISOString() } as unknown as Change;
+    if (seen?.state !== 'pending' || (await endOf(reader, seen)) === undefined) return;
+    await store.change(sweepOrigin, async (tx) => {
+      const record = await aiApprovals.find(tx, id);
+      const reason = record?.state === 'pending' ? await endOf(tx, record) : undefined;
+      if (reason === undefined) return;
+      await end(tx, id, reason === 'expired' ? 'expired' : 'revoked', reason === 'expired' ? null : reason);
+    });
+  }
+};
+
+interface ListQuery {
+  readonly count?: number;
+  readonly page?: number;
+  readonly key?: string;
+  readonly order?: 'asc' | 'desc';
+  readonly state?: ApprovalState;
+}
+
+export type Approvals = ReturnType<typeof createApprovals>;

@@ -1,0 +1,108 @@
+import { taskReferences } from '@rushhour/contract';
+import { withSmartLists } from '../../plan/content/smart-lists.ts';
+import type { Runs } from '../../runs/lifecycle/create-runs.ts';
+import type { Calendar } from '../../runs/schedules/calendar.ts';
+import { openCertificate } from '../../store/assets/certificates.ts';
+import { openParams, tunnels } from '../../store/assets/tunnels.ts';
+import type { Executor } from '../../store/engine/database.ts';
+import type { Store } from '../../store/store.ts';
+import { taskTemplates } from '../../store/tasks/task-templates.ts';
+import type { StoredTask } from '../../store/tasks/tasks.ts';
+import { issuesOfUnknown } from '../../tasks/check/check-definition.ts';
+import { referenceIssues } from '../../tasks/check/reference-rules.ts';
+import { conflictsWith } from '../../tasks/check/validate-conflicts.ts';
+import { removeTask } from '../../tasks/records/removal.ts';
+import { createTask } from '../../tasks/records/write-task.ts';
+import { fillTemplate } from '../../tasks/templates/fill.ts';
+import type { PartsOf } from '../../tasks/transfer/kinds/travelling.ts';
+import { gatherTask } from '../../tasks/transfer/plan.ts';
+import type { TaskOperations } from './approval-tasks.ts';
+import { digestOf } from './digest.ts';
+import { secretHash, type TaskDependencies } from './digest-subject.ts';
+
+type Gathered = Awaited<ReturnType<typeof gatherTask>>;
+
+/** Secrets do not travel, so the fingerprints of an export leave them out; here they count. */
+const secretIn = async (executor: Executor, { secrets }: Store, kind: string, id: number) => {
+  if (kind === 'certificates') return (await openCertificate(executor, secrets, id))?.private ?? '';
+  if (kind !== 'tunnels') return '';
+  const tunnel = await tunnels.find(executor, id);
+  return tunnel === undefined || tunnel.secrets === '' ? '' : JSON.stringify(openParams(tunnel, secrets));
+};
+
+/** What a signature sends, and whether it may be played. A fingerprint holds its name as well, and not the latter. */
+const markOf = ({ kind, fingerprint, parts }: Gathered['records'][number]) => {
+  if (kind !== 'cveSignatures') return fingerprint;
+  const { signature } = parts as PartsOf<'cveSignatures'>;
+  const { requests, responses, variables, payloads, combine, maxAttempts, expect } = signature;
+  const { protocol, direction, safety, enabled } = signature;
+  const content = { requests, responses, variables, payloads, combine, maxAttempts, expect };
+  return digestOf({ ...content, protocol, direction, safety, enabled });
+};
+
+const fingerprintsOf = async (executor: Executor, store: Store, { records, missing }: Gathered) => {
+  const found: Record<string, Record<string, string>> = {};
+  const put = (kind: string, id: number, fingerprint: string) => {
+    found[kind] = { ...found[kind], [id]: fingerprint };
+  };
+  for (const record of records) {
+    const { kind, id } = record;
+    const mark = markOf(record);
+    const secret = await secretIn(executor, store, kind, id);
+    put(kind, id, secret === '' ? mark : `${mark} ${secretHash(store.secrets, secret)}`);
+  }
+  for (const { kind, sourceId } of missing) put(kind, sourceId, 'missing');
+  return found;
+};
+
+const sourceNetworks = (task: StoredTask) =>
+  new Set(
+    taskReferences(task)
+      .filter(({ kind, path }) => kind === 'network' && path.includes('/sources/'))
+      .map(({ id }) => id),
+  );
+
+const isSpoofing = (task: StoredTask, { records }: Gathered) => {
+  const sources = sourceNetworks(task);
+  return records.some(
+    ({ kind, id, parts }) =>
+      kind === 'networks' &&
+      sources.has(id) &&
+      (parts as { network?: { spoofing?: boolean } }).network?.spoofing === true,
+  );
+};
+
+const dependenciesOf = async (executor: Executor, store: Store, stored: StoredTask): Promise<TaskDependencies> => {
+  // What a filter finds now is what a start would freeze.
+  const task = await withSmartLists(executor, stored);
+  const gathered = await gatherTask(executor, task as Parameters<typeof gatherTask>[1]);
+  const agentIds = taskReferences(task).flatMap(({ kind, id }) => (kind === 'agent' ? [id] : []));
+  return {
+    fingerprints: await fingerprintsOf(executor, store, gathered),
+    agentIds: [...new Set(agentIds)].sort((a, b) => a - b),
+    isSpoofing: isSpoofing(task, gathered),
+  };
+};
+
+interface Deps {
+  readonly store: Store;
+  readonly runs: Pick<Runs, 'stop'>;
+  readonly calendar: Calendar;
+}
+
+/** What tasks know, for the AI gateway. */
+export const createTaskOperations = ({ store, runs, calendar }: Deps): TaskOperations => ({
+  dependenciesOf: (executor, task) => dependenciesOf(executor, store, task),
+  check: async (executor, task) => {
+    const issues = issuesOfUnknown(task);
+    // What has not the shape of a task cannot be asked what it refers to.
+    return issues.length > 0 ? issues : referenceIssues(executor, task as never);
+  },
+  create: (tx, draft) => createTask(tx, store.secrets, draft),
+  conflictsOf: (plan, taskId) => conflictsWith({ read: store.read, calendar }, plan, taskId),
+  fromTemplate: async (executor, id) => {
+    const template = await taskTemplates.find(executor, id);
+    return template && (fillTemplate(template, { agentMap: {}, parameters: {} }).task as Record<string, unknown>);
+  },
+  remove: (tx, id) => removeTask(tx, id, runs, false),
+});

@@ -1,0 +1,241 @@
+import type { AiDraft, AiPolicy, TaskDraft } from '@rushhour/contract';
+import { one } from '../../crud.ts';
+import { ApiError, conflict, forbidden, invalid, notFound, tooMany } from '../../errors.ts';
+import type { RunPlan } from '../../plan/core/agent-plan.ts';
+import type { TaskPlanner } from '../../plan/core/create-planner.ts';
+import { aiDrafts, countDrafts, type DraftRecord, findDraft } from '../../store/ai/ai-drafts.ts';
+import type { Change } from '../../store/engine/change.ts';
+import type { Executor } from '../../store/engine/database.ts';
+import type { Store } from '../../store/store.ts';
+import { openTask, type StoredTask } from '../../store/tasks/tasks.ts';
+import { shownConflicts, type TaskOperations, visibleTask } from '../approvals/approval-tasks.ts';
+import { digestOf } from '../approvals/digest.ts';
+import { riskOf, targetsOf } from '../approvals/risk.ts';
+import { type AiCaller, seesProject } from '../gateway/ai-caller.ts';
+import { createRedactor } from '../gateway/redact.ts';
+import { type AiRules, modeFor } from '../keys/policy.ts';
+import { hideSecrets, markedPointers, resolveSecrets } from './drafts-secrets.ts';
+import { applyPatch, mergePatch, PatchError, type PatchOperation } from './json-patch.ts';
+
+export interface DraftDeps {
+  readonly store: Store;
+  readonly planner: TaskPlanner;
+  readonly operations: TaskOperations;
+  readonly rules: () => AiRules;
+}
+
+export interface DraftSource {
+  readonly taskId?: number | undefined;
+  readonly templateId?: number | undefined;
+  readonly draftId?: number | undefined;
+}
+
+type Task = Record<string, unknown>;
+const keptMs = 7 * 86_400_000;
+const mostDrafts = 50;
+const mostShown = 20;
+const mostDraftChars = 1_048_576;
+const hint = 'schema_get of "task" tells what is allowed';
+
+const definitionOf = (task: StoredTask): Task => {
+  const { comment, projectID, accessPlane, controlPlane, configuration, dumps } = task;
+  return { comment, projectID, accessPlane, controlPlane, configuration, dumps };
+};
+
+const placeOf = (id: number, pointer: string) => ({ table: 'aiDrafts', id, column: `taskSecrets${pointer}` });
+
+/** Tasks in the making: kept apart from tasks, so that trying leaves nothing behind. */
+export const createDrafts = ({ store, planner, operations, rules }: DraftDeps) => {
+  const { secrets } = store;
+  const redactor = createRedactor(secrets);
+
+  const openedOf = ({ id, taskSecrets }: DraftRecord): Record<string, string> =>
+    Object.fromEntries(
+      Object.entries(taskSecrets).map(([pointer, sealed]) => [pointer, secrets.open(sealed, placeOf(id, pointer))]),
+    );
+
+  /** A draft with its secrets in clear: for checks and new tasks, never for answers. */
+  const clearOf = (draft: DraftRecord): Task => resolveSecrets(redactor, draft.task, openedOf(draft)).task as Task;
+
+  const mustFind = async (executor: Executor, { key }: AiCaller, id: number) => {
+    const draft = await findDraft(executor, key.id, id);
+    if (draft === undefined) throw notFound('draft', id);
+    return draft;
+  };
+
+  const problemsOf = async (executor: Executor, task: Task) =>
+    (await operations.check(executor, task)).map(({ path, code, message }) => ({ path, code, message, hint }));
+
+  const viewOf = async (executor: Executor, draft: DraftRecord): Promise<AiDraft> => {
+    const { id, name, revision, task, expiresAt, createdAt, updatedAt } = draft;
+    const problems = await problemsOf(executor, clearOf(draft));
+    return { id, name, revision, task, problems, expiresAt, createdAt, updatedAt };
+  };
+
+  const write = async (tx: Change, id: number, clear: Task, more: Partial<DraftRecord>) => {
+    const hidden = hideSecrets(redactor, clear);
+    if (JSON.stringify(hidden.task).length > mostDraftChars) {
+      throw new ApiError('tooLarge', 'DRAFT_TOO_LARGE', `a draft has ${mostDraftChars} characters at most`);
+    }
+    const sealed = Object.entries(hidden.secrets).map(
+      ([pointer, value]) => [pointer, secrets.seal(value, placeOf(id, pointer))] as const,
+    );
+    const expiresAt = new Date(Date.parse(tx.now) + keptMs).toISOString();
+    await aiDrafts.update(tx, id, { ...more, task: hidden.task, taskSecrets: Object.fromEntries(sealed), expiresAt });
+  };
+
+  /** What a key sent, without anything it must not send. */
+  const sound = (given: Task, stored: Readonly<Record<string, string>> = {}): Task => {
+    const { task, issues } = resolveSecrets(redactor, given, stored);
+    if (issues.length > 0) throw invalid(issues, issues[0]?.code);
+    return task as Task;
+  };
+
+  const opened = async (caller: AiCaller, id: number) => {
+    await visibleTask(store.read, caller, id);
+    return definitionOf((await openTask(store.read, secrets, id)) as StoredTask);
+  };
+
+  const sourceOf = async (caller: AiCaller, { taskId, templateId, draftId }: DraftSource): Promise<Task> => {
+    if (taskId !== undefined) return opened(caller, taskId);
+    if (draftId !== undefined) return clearOf(await mustFind(store.read, caller, draftId));
+    const task = await operations.fromTemplate(store.read, templateId ?? 0);
+    if (task === undefined) throw notFound('task template', templateId ?? 0);
+    return task;
+  };
+
+  const patched = (draft: DraftRecord, { merge, ops }: { merge?: Task; ops?: readonly PatchOperation[] }): Task => {
+    if ((merge === undefined) === (ops === undefined)) {
+      throw invalid([{ path: '', code: 'ONE_OF', message: 'needs either merge or ops' }]);
+    }
+    try {
+      const next = ops ? applyPatch(draft.task, ops, markedPointers) : mergePatch(draft.task, merge);
+      if (typeof next !== 'object' || next === null || Array.isArray(next)) {
+        throw new PatchError('TYPE', ops ? '/ops' : '/merge', 'must leave an object');
+      }
+      return sound(next as Task, openedOf(draft));
+    } catch (error) {
+      if (!(error instanceof PatchError)) throw error;
+      throw invalid([{ path: error.path, code: error.code, message: error.message }], error.code);
+    }
+  };
+
+  const assertRevision = ({ id, revision }: DraftRecord, given: number | undefined) => {
+    if (given === revision) return;
+    throw conflict('DRAFT_CHANGED', `draft ${id} has revision ${revision}`, { id, revision, hint: 'read it again' });
+  };
+
+  /** The task a request means, secrets in clear. */
+  const taskIn = async (caller: AiCaller, { draftId, taskId, task }: Meant): Promise<Task> => {
+    if ([draftId, taskId, task].filter((one) => one !== undefined).length !== 1) {
+      throw invalid([{ path: '', code: 'ONE_OF', message: 'needs exactly one of draftId, taskId and task' }]);
+    }
+    if (draftId !== undefined) return clearOf(await mustFind(store.read, caller, draftId));
+    return taskId === undefined ? sound(task ?? {}) : opened(caller, taskId);
+  };
+
+  const shownPlan = async (caller: AiCaller, plan: RunPlan, taskId: number | null) => ({
+    ...plan.estimate,
+    targets: (targetsOf(plan) ?? []).slice(0, mostShown),
+    conflicts: await shownConflicts(
+      store.read,
+      caller,
+      (await operations.conflictsOf(plan, taskId)).slice(0, mostShown),
+    ),
+    notes: plan.notes,
+  });
+
+  const judge = async ({ key }: AiCaller, task: Task, plan: RunPlan | undefined) => {
+    const needs = plan && (await operations.dependenciesOf(store.read, { thresholds: [], ...task } as never));
+    const facts = { definition: task as never, plan, isSpoofing: needs?.isSpoofing ?? false };
+    const { risk } = riskOf('start', [facts], key.constraints);
+    const shown = hideSecrets(redactor, task).task;
+    return {
+      ...{ risk, policyForThisKey: modeFor(risk, key.policy as AiPolicy, rules()), effectiveTask: shown },
+      digest: digestOf({ task: shown, deps: needs?.fingerprints ?? {} }),
+    };
+  };
+
+  return {
+    create: async (caller: AiCaller, { name = '', from, task }: { name?: string; from?: DraftSource; task?: Task }) => {
+      if ((from === undefined) === (task === undefined)) {
+        throw invalid([{ path: '', code: 'ONE_OF', message: 'needs either from or task' }]);
+      }
+      const clear = from ? await sourceOf(caller, from) : sound(task ?? {});
+      return store.change(caller, async (tx) => {
+        if ((await countDrafts(tx, caller.key.id, tx.now)) >= mostDrafts) {
+          throw tooMany('TOO_MANY_DRAFTS', `a key keeps ${mostDrafts} drafts at most: delete some`, 60);
+        }
+        const empty = { task: {}, taskSecrets: {}, expiresAt: tx.now };
+        const id = await aiDrafts.insert(tx, { keyID: caller.key.id, name, revision: 1, ...empty });
+        await write(tx, id, clear, {});
+        return one(await viewOf(tx, (await aiDrafts.find(tx, id)) as DraftRecord));
+      });
+    },
+
+    get: async (caller: AiCaller, id: number) => viewOf(store.read, await mustFind(store.read, caller, id)),
+
+    update: (
+      caller: AiCaller,
+      id: number,
+      { revision, ...patch }: { revision: number; merge?: Task; ops?: readonly PatchOperation[] },
+    ) =>
+      store.change(caller, async (tx) => {
+        const draft = await mustFind(tx, caller, id);
+        assertRevision(draft, revision);
+        await write(tx, id, patched(draft, patch), { revision: revision + 1 });
+        return one(await viewOf(tx, (await aiDrafts.find(tx, id)) as DraftRecord));
+      }),
+
+    remove: (caller: AiCaller, id: number) =>
+      store.change(caller, async (tx) => {
+        await mustFind(tx, caller, id);
+        await aiDrafts.remove(tx, [id]);
+        return one({ deleted: true });
+      }),
+
+    validate: async (caller: AiCaller, meant: Meant) => {
+      const task = await taskIn(caller, meant);
+      const errors = await problemsOf(store.read, task);
+      const plan = errors.length === 0 ? await planner.plan(task as never) : undefined;
+      const told = (plan?.issues ?? []).map(({ path, code, message, severity }) => ({ path, code, message, severity }));
+      const pick = (isError: boolean) =>
+        told
+          .filter(({ severity }) => (severity === 'error') === isError)
+          .map(({ severity: _, ...problem }) => ({ ...problem, hint }));
+      const all = [...errors, ...pick(true)];
+      return {
+        ...{ valid: all.length === 0, errors: all, warnings: pick(false) },
+        ...(await judge(caller, task, plan)),
+        plan: plan ? await shownPlan(caller, plan, meant.taskId ?? null) : {},
+      };
+    },
+
+    /** Stores a task. The draft it comes from stays. */
+    createTask: async <T>(
+      caller: AiCaller,
+      { revision, ...meant }: Meant & { revision?: number },
+      answer: (tx: Change, id: number) => Promise<T>,
+    ) => {
+      const mode = modeFor('R1', caller.key.policy as AiPolicy, rules());
+      if (mode !== 'auto')
+        throw forbidden('AI_CONSTRAINT', `the policy of this key (${mode}) lets it make drafts only`);
+      if (meant.draftId !== undefined) assertRevision(await mustFind(store.read, caller, meant.draftId), revision);
+      const task = (await taskIn(caller, meant)) as unknown as TaskDraft;
+      const issues = await operations.check(store.read, task);
+      if (issues.length > 0) throw invalid(issues);
+      if (!seesProject(caller.key, task.projectID ?? null)) {
+        throw forbidden('AI_CONSTRAINT', 'this key may make tasks only in its projects', { constraint: 'projectIDs' });
+      }
+      return store.change(caller, async (tx) => answer(tx, await operations.create(tx, task)));
+    },
+  };
+};
+
+interface Meant {
+  readonly draftId?: number;
+  readonly taskId?: number;
+  readonly task?: Task;
+}
+
+export type Drafts = ReturnType<typeof createDrafts>;

@@ -1,0 +1,161 @@
+import type { Route } from '@rushhour/contract';
+import type { Logger } from 'pino';
+import type { Bus } from '../../bus/local.ts';
+import { ApiError, forbidden, invalid, statusOf } from '../../errors.ts';
+import type { Store } from '../../store/store.ts';
+import type { SettingsStore } from '../../store/system/settings.ts';
+import { createBudgetAlert } from '../approvals/budget-alert.ts';
+import { digestOf } from '../approvals/digest.ts';
+import { type Authenticated, assertAddress, authenticate } from '../keys/authenticate.ts';
+import { createBadKeyThrottle, createLimits } from '../keys/limits.ts';
+import { assertOperation } from '../keys/scopes.ts';
+import { advised } from './advice.ts';
+import type { AiCaller } from './ai-caller.ts';
+import { createAiAudit } from './audit.ts';
+import { AiCall, type Visit } from './call.ts';
+import { capped } from './economy.ts';
+import { createRedactor } from './redact.ts';
+import { sanitizeTree } from './sanitize.ts';
+
+interface Deps {
+  store: Store;
+  settings: SettingsStore;
+  bus: Bus;
+  log: Pick<Logger, 'error'>;
+  /** Runs a request at most once for each idempotency key. */
+  once: <T>(store: Store, call: AiCall, key: string, body: unknown, run: () => Promise<T>) => Promise<T>;
+}
+
+export interface Parts {
+  params?: unknown;
+  query?: unknown;
+  body?: unknown;
+}
+export type AiHandler = (request: object, caller: AiCaller) => unknown;
+
+/**
+ * The way of every call of an AI key, over REST and MCP alike: authenticate, scope, constraints, limits, idempotency,
+ * validate, run, redact, audit.
+ */
+export const createPipeline = ({ store, settings, bus, log, once }: Deps) => {
+  const limits = createLimits();
+  const throttle = createBadKeyThrottle();
+  const redactor = createRedactor(store.secrets);
+  const audit = createAiAudit(store, log);
+  const alert = createBudgetAlert(store, bus);
+
+  /** The holder of the key may use the gateway at all. */
+  const identify = async (visit: Visit) => {
+    const who = await authenticate(store, throttle, visit);
+    for (const [name, value] of Object.entries(limits.headersOf(who.key))) visit.setHeader(name, value);
+    return who;
+  };
+
+  const assertOpen = ({ key }: Authenticated, address: string) => {
+    if (!settings.current().ai.enabled) throw forbidden('AI_GATEWAY_DISABLED', 'the AI gateway is switched off');
+    assertAddress(key, address);
+  };
+
+  /** Lets a connection in that may make several calls. */
+  const enter = async (visit: Visit) => {
+    const who = await identify(visit);
+    assertOpen(who, visit.address);
+    return who;
+  };
+
+  /** Lets a call in, or says why not. */
+  const admit = async (visit: Visit, route: Route): Promise<AiCall> => {
+    const who = await identify(visit);
+    const call = new AiCall(visit, route, who, { limits, redactor });
+    try {
+      assertOpen(who, call.address);
+      assertOperation(call.key, call.ai);
+      limits.take(call.key, !call.isRead);
+      for (const [name, value] of Object.entries(limits.headersOf(call.key))) visit.setHeader(name, value);
+      await audit.assertWritable(call.isRead);
+    } catch (error) {
+      await settle(call, error);
+      throw advised(error);
+    }
+    return call;
+  };
+
+  const perform = async (call: AiCall, readParts: () => Parts, handler: AiHandler) => {
+    const parts = readParts();
+    call.noteArguments(parts);
+    call.idempotencyKey = idempotencyKeyOf(call, parts);
+    const work = async () => handler(parts, call);
+    if (call.idempotencyKey === undefined || call.ai.risk === 'R0' || call.ai.risk === 'byPlan') return work();
+    const key = `ai:${call.key.id}:${digestOf([call.operation, call.idempotencyKey])}`;
+    return once(store, call, key, withoutKey(parts), work);
+  };
+
+  /** Carries a call out and answers what may leave. */
+  const run = async (call: AiCall, readParts: () => Parts, handler: AiHandler): Promise<unknown> => {
+    let leave: (() => void) | undefined;
+    try {
+      leave = limits.enter(call.key);
+      const reply = capped(
+        sanitizeTree(redactor.redact(await perform(call, readParts, handler)), Number.POSITIVE_INFINITY),
+      );
+      if ((reply as { truncated?: boolean } | undefined)?.truncated) call.setHeader('x-truncated', 'true');
+      await settle(call, undefined);
+      if (call.ai.risk === 'byPlan') alert(call.key).catch((error) => log.error({ err: error }, 'budget alert'));
+      return reply;
+    } catch (error) {
+      await settle(call, error);
+      throw advised(error);
+    } finally {
+      leave?.();
+    }
+  };
+
+  /** Enters the call in the audit, unless a change it made has done so, and counts it. */
+  const settle = async (call: AiCall, error: unknown) => {
+    const status = error === undefined ? 200 : error instanceof ApiError ? statusOf[error.kind] : 500;
+    countUse(call, status);
+    if (call.isAudited) return;
+    call.isAudited = true;
+    const entry = call.entry({ status, code: error instanceof ApiError ? error.code : undefined });
+    if (call.isRead) audit.enter(entry);
+    else await audit.enterNow(entry);
+  };
+
+  const countUse = (call: AiCall, status: number) => {
+    if (call.isCounted) return;
+    call.isCounted = true;
+    const at = new Date().toISOString();
+    const writes = call.isRead ? 0 : 1;
+    const denials = status === 403 || status === 429 ? 1 : 0;
+    audit.noteUse({
+      ...{ keyID: call.key.id, day: at.slice(0, 10), at, address: call.address },
+      ...{ requests: 1, writes, denials },
+    });
+  };
+
+  return { enter, admit, run, settle, redactor, flush: audit.flush, close: audit.close };
+};
+
+export type Pipeline = ReturnType<typeof createPipeline>;
+
+const mostKeyLength = 255;
+
+/** The key under which a client wants its request done once: of the header, or of the body. */
+const idempotencyKeyOf = (call: AiCall, { body }: Parts): string | undefined => {
+  const header = call.header('idempotency-key')?.replace(/^"(.*)"$/, '$1');
+  const member = (body as { idempotencyKey?: string } | undefined)?.idempotencyKey;
+  if (header !== undefined && (header === '' || header.length > mostKeyLength)) {
+    const message = `must have 1 to ${mostKeyLength} characters`;
+    throw invalid([{ path: '/Idempotency-Key', code: 'LENGTH', message, in: 'header' }]);
+  }
+  if (header !== undefined && member !== undefined && header !== member) {
+    const message = 'differs from the header Idempotency-Key';
+    throw invalid([{ path: '/idempotencyKey', code: 'AMBIGUOUS', message }]);
+  }
+  return header ?? member;
+};
+
+const withoutKey = ({ body, ...parts }: Parts) => {
+  const { idempotencyKey: _, ...members } = (body ?? {}) as { idempotencyKey?: string };
+  return { ...parts, body: members };
+};

@@ -1,0 +1,71 @@
+import type { Readable } from 'node:stream';
+import { invalid, tooMany } from '../../errors.ts';
+import type { Caller, Download } from '../../handlers.ts';
+import type { Store } from '../../store/store.ts';
+import { writeZip } from '../archives/write-zip.ts';
+import { type ApplicationFiles, type CaptureFile, requireCapture } from './application-files.ts';
+import { fingerprintOf, manifestOf, portableOf } from './portable.ts';
+import { findApplication, playedFileId } from './stored-application.ts';
+
+const maxInlineBytes = 10 * 1_048_576;
+const maxExports = 2;
+let running = 0;
+
+interface Deps {
+  readonly store: Store;
+  readonly files: ApplicationFiles;
+}
+
+/** The capture that is played, the application and a manifest that tells what both must be. */
+export const exportApplication = async (
+  { store, files }: Deps,
+  id: number,
+  { format = 'zip', includePcap = format === 'zip' }: { format?: 'zip' | 'json'; includePcap?: boolean },
+  caller: Caller,
+): Promise<Download> => {
+  const stored = await findApplication(store.read, id);
+  const file = await requireCapture(files, store.read, playedFileId(stored));
+  const application = portableOf(stored);
+  const manifest = await manifestOf(store.read, application, file, includePcap && format === 'zip');
+  const etag = `"${fingerprintOf([manifest, format, includePcap])}"`;
+  const type = format === 'zip' ? 'application/zip' : 'application/json';
+  const headers = { etag, 'content-disposition': disposition(application.name, format) };
+  if (caller.header('if-none-match') === etag) return { status: 304, type, body: '', headers: { etag } };
+  if (format === 'json') {
+    const pcap = includePcap ? await inline(file) : undefined;
+    return { type, headers, body: JSON.stringify({ manifest, application, pcap }, null, 1) };
+  }
+  const pcap = { name: manifest.pcap.path, content: () => file.open() };
+  const zip = writeZip([
+    { name: 'manifest.json', content: JSON.stringify(manifest, null, 1) },
+    { name: 'application.json', content: JSON.stringify(application, null, 1) },
+    ...(includePcap ? [pcap] : []),
+  ]);
+  return { type, headers, body: counted(zip) };
+};
+
+const counted = (zip: Readable) => {
+  if (running >= maxExports) {
+    zip.destroy();
+    throw tooMany('TOO_MANY_EXPORTS', `more than ${maxExports} exports at once`, 2);
+  }
+  running += 1;
+  zip.once('close', () => {
+    running -= 1;
+  });
+  return zip;
+};
+
+const inline = async (file: CaptureFile) => {
+  if (file.size > maxInlineBytes) {
+    const message = `a capture of ${file.size} bytes goes only into a zip`;
+    throw invalid([{ path: '/includePcap', in: 'query', code: 'CAPTURE_TOO_LARGE', message }], 'CAPTURE_TOO_LARGE');
+  }
+  return Buffer.concat(await (await file.open()).toArray()).toString('base64');
+};
+
+const disposition = (name: string, format: string) => {
+  const plain = name.replace(/[^\w.-]+/g, '_');
+  const full = encodeURIComponent(`${name}.${format}`.toWellFormed()).replace(/['()*]/g, '_');
+  return `attachment; filename="${plain}.${format}"; filename*=UTF-8''${full}`;
+};

@@ -1,0 +1,191 @@
+import type { AnalyzeBody, api, NewApplication } from '@rushhour/contract';
+import { assertAllFound, assertFresh, cursorOf, one, pageRequestOf } from '../../crud.ts';
+import { invalid } from '../../errors.ts';
+import type { Caller, Handlers } from '../../handlers.ts';
+import { type ApplicationRow, applications, removeMembers } from '../../store/assets/applications.ts';
+import type { Change } from '../../store/engine/change.ts';
+import { assertUnused, dropLinks, referencesTo } from '../../store/engine/links.ts';
+import type { Store } from '../../store/store.ts';
+import type { SettingsStore } from '../../store/system/settings.ts';
+import { type ApplicationFiles, requireCapture } from './application-files.ts';
+import { analyzePlayable, checkPlayable, type Playable } from './check-application.ts';
+import { exportApplication } from './export.ts';
+import { importArchive, importDocument } from './import.ts';
+import { parameterOf } from './parameter.ts';
+import {
+  complete,
+  defaults,
+  type FullApplication,
+  findApplication,
+  plainMembers,
+  playedFileId,
+  withoutOwner,
+} from './stored-application.ts';
+import { trimStored } from './trim.ts';
+
+interface Deps {
+  store: Store;
+  settings: SettingsStore;
+  files: ApplicationFiles;
+}
+
+export const applicationHandlers = ({ store, settings, files }: Deps): Handlers<typeof api.applications> => {
+  const deps = { store, files };
+  const maxBytes = () => settings.current().limits.uploadBytes;
+
+  const checked = async (draft: Playable, fileId: number, signal: AbortSignal) => {
+    const file = await requireCapture(files, store.read, fileId);
+    const { sessions, measured } = await checkPlayable(draft, { read: store.read, open: file.open, signal });
+    return { sessions, ...measured, pcapMd5: file.md5 };
+  };
+
+  const create = async (body: NewApplication, caller: Caller) => {
+    const source = body.cloneFromId === undefined ? undefined : await findApplication(store.read, body.cloneFromId);
+    const { pcapFileId, trimmedPcapFileId } = captureOf(body, source);
+    const draft = { ...defaults, ...(source && plainMembers(source as object)), ...given(plainMembers(body)) };
+    const playable = { ...draft, ...contentOf(body, source) };
+    const file = playedFileId({ pcapFileId, trimmedPcapFileId });
+    const { sessions, ...measured } = await checked(playable, file, caller.signal);
+    return store.change(caller, async (tx) => {
+      await requireCapture(files, tx, file);
+      const id = await applications.insert(tx, {
+        ...draft,
+        name: body.name,
+        pcapFileId,
+        trimmedPcapFileId,
+        ...measured,
+      });
+      await complete(tx, id, { parameters: playable.parameters, sessions });
+      return { data: id };
+    });
+  };
+
+  /** Trimmed captures go with their application where that is wanted and nobody else uses them. */
+  const removeTrimmed = async (tx: Change, rows: readonly ApplicationRow[]) => {
+    for (const id of new Set(rows.map(({ trimmedPcapFileId }) => trimmedPcapFileId))) {
+      const file = id === null ? undefined : await files.find(tx, id);
+      const isFree = file?.source === 'trimmed' && (await referencesTo(tx, 'file', [file.id], 1)).length === 0;
+      if (isFree) await files.remove(tx, [file]);
+    }
+  };
+
+  return {
+    list: async ({ query }) => {
+      const request = pageRequestOf(query, 'id');
+      const { rows, total } = await applications.page(store.read, request);
+      return { cursor: cursorOf(request.limit, request.offset, total), data: rows.map(light) };
+    },
+    all: async () => {
+      const limit = settings.current().limits.allListMax;
+      const { rows, total } = await applications.page(store.read, { key: 'id', order: 'asc', limit, offset: 0 });
+      return { cursor: { count: rows.length, currentPage: 1, totalPages: 1, totalRows: total }, data: rows.map(light) };
+    },
+    get: async ({ params }) => one(await findApplication(store.read, params.id)),
+    create: ({ body }, caller) => create(body, caller),
+    update: async ({ body: { id, updatedAt, ...patch } }, caller) => {
+      const before = await findApplication(store.read, id);
+      assertFresh('application', before, updatedAt);
+      const change = changeOf(before, patch);
+      const found = change.playable && (await checked(change.playable, change.fileId, caller.signal));
+      await store.change(caller, async (tx) => {
+        // What was checked was checked together with the rest of the application.
+        assertFresh('application', await findApplication(tx, id), found ? before.updatedAt : updatedAt);
+        if (found) await requireCapture(files, tx, change.fileId);
+        const { sessions, ...measured } = found ?? {};
+        await applications.update(tx, id, { ...plainMembers(patch as object), ...change.files, ...measured });
+        await complete(tx, id, { parameters: change.playable?.parameters, sessions });
+      });
+    },
+    removeMany: ({ body: { array }, query: { deleteTrimmed = false } }, caller) =>
+      store.change(caller, async (tx) => {
+        const rows = await applications.findMany(tx, array);
+        assertAllFound(
+          'application',
+          array,
+          rows.map(({ id }) => id),
+        );
+        await assertUnused(tx, 'application', array);
+        await removeMembers(tx, array);
+        await applications.remove(tx, array);
+        await dropLinks(tx, 'application', array);
+        if (deleteTrimmed) await removeTrimmed(tx, rows);
+        return { data: array };
+      }),
+    analyze: async ({ body }, caller) => {
+      const stored = body.id === undefined ? undefined : await findApplication(store.read, body.id);
+      const { playable, fileId } = analyzed(body, stored);
+      const file = await requireCapture(files, store.read, fileId);
+      const {
+        chosen: _,
+        format: __,
+        ...data
+      } = await analyzePlayable(playable, body.options ?? {}, {
+        read: store.read,
+        open: file.open,
+        signal: caller.signal,
+      });
+      return { data };
+    },
+    trim: ({ params, body }, caller) => trimStored(deps, params.id, body, caller),
+    export: ({ params, query }, caller) => exportApplication(deps, params.id, query, caller),
+    import: async ({ body, upload }, caller) =>
+      upload ? importArchive(deps, upload, maxBytes(), caller) : importDocument(deps, body as never, caller),
+  };
+};
+
+const light = (row: ApplicationRow) => ({ ...row, parameters: [], sessions: [] });
+
+const given = <T extends object>(members: T) =>
+  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Partial<T>;
+
+/** A clone plays what its model plays, unless another capture is named. */
+const captureOf = (body: NewApplication, source: FullApplication | undefined) => {
+  if (body.pcapFileId !== undefined && body.pcapFileId !== source?.pcapFileId) {
+    return { pcapFileId: body.pcapFileId, trimmedPcapFileId: null };
+  }
+  if (source) return { pcapFileId: source.pcapFileId, trimmedPcapFileId: source.trimmedPcapFileId };
+  throw invalid([{ path: '/pcapFileId', code: 'REQUIRED', message: 'is required, or cloneFromId' }]);
+};
+
+const contentOf = (body: Pick<NewApplication, 'parameters' | 'sessions'>, source: FullApplication | undefined) => ({
+  parameters:
+    body.parameters?.map((draft) => withoutId(parameterOf(draft))) ?? source?.parameters.map(withoutOwner) ?? [],
+  sessions: body.sessions ?? source?.sessions,
+});
+
+const withoutId = ({ id: _, ...parameter }: ReturnType<typeof parameterOf>) => parameter;
+
+type Patch = { [K in keyof NewApplication]?: NewApplication[K] | null };
+
+/** What an update means for the capture: which one is played, and whether everything must be looked at anew. */
+const changeOf = (before: FullApplication, patch: Patch) => {
+  const { pcapFileId, parameters, sessions, clientIp, mode } = patch;
+  const isOther = pcapFileId !== undefined && pcapFileId !== null && pcapFileId !== before.pcapFileId;
+  const fileId = isOther ? pcapFileId : playedFileId(before);
+  const files = isOther ? { pcapFileId, trimmedPcapFileId: null } : {};
+  const touches = [parameters, sessions, clientIp, mode].some((value) => value !== undefined);
+  if (!isOther && !touches) return { fileId, files, playable: undefined };
+  const playable: Playable = {
+    mode: mode === undefined ? before.mode : (mode ?? defaults.mode),
+    clientIp: clientIp === undefined ? before.clientIp : (clientIp ?? ''),
+    parameters:
+      parameters === undefined
+        ? before.parameters.map(({ applicationId: _, ...parameter }) => parameter)
+        : (parameters ?? []).map(parameterOf),
+    sessions: sessions === undefined ? before.sessions : (sessions ?? undefined),
+  };
+  return { fileId, files, playable };
+};
+
+const analyzed = (body: AnalyzeBody, stored: FullApplication | undefined) => {
+  const { pcapFileId, mode, clientIp, options } = body;
+  const isOther = pcapFileId !== undefined && pcapFileId !== stored?.pcapFileId;
+  const fileId = isOther ? pcapFileId : stored && playedFileId(stored);
+  if (fileId === undefined) throw invalid([{ path: '/pcapFileId', code: 'REQUIRED', message: 'is required, or id' }]);
+  const playable = {
+    mode: mode ?? stored?.mode ?? defaults.mode,
+    clientIp: options?.clientIp ?? clientIp ?? stored?.clientIp ?? '',
+    ...contentOf(body, stored),
+  };
+  return { playable, fileId };
+};

@@ -1,0 +1,88 @@
+import type { ApplicationParameter, NewApplication } from '@rushhour/contract';
+import { invalid, notFound } from '../../errors.ts';
+import {
+  type ApplicationRow,
+  applications,
+  readMembers,
+  replaceParameters,
+  replaceSessions,
+} from '../../store/assets/applications.ts';
+import type { Change } from '../../store/engine/change.ts';
+import type { Executor } from '../../store/engine/database.ts';
+import { setLinks } from '../../store/engine/links.ts';
+import type { SessionContent } from '../../store/tables/applications.ts';
+import { dictionaryIssues } from './dictionary-issues.ts';
+import { dictionariesOf, type Parameter } from './parameter.ts';
+
+export const findApplication = async (executor: Executor, id: number) => {
+  const found = await applications.find(executor, id);
+  if (found === undefined) throw notFound('application', id);
+  return { ...found, ...(await readMembers(executor, id)) };
+};
+export type FullApplication = Awaited<ReturnType<typeof findApplication>>;
+
+/** The file whose steps the mappings mean. */
+export const playedFileId = ({
+  pcapFileId,
+  trimmedPcapFileId,
+}: Pick<ApplicationRow, 'pcapFileId' | 'trimmedPcapFileId'>) => trimmedPcapFileId ?? pcapFileId;
+
+/** Members that are kept as they were said. */
+export const plainMembers = (draft: Partial<NewApplication>) => ({
+  name: draft.name,
+  description: draft.description,
+  tags: draft.tags,
+  mode: draft.mode,
+  defaultSpeedMode: draft.defaultSpeedMode,
+  clientIp: draft.clientIp,
+  allowPerSessionSpeed: draft.allowPerSessionSpeed,
+  followTimestamps: draft.followTimestamps,
+  lockParameters: draft.lockParameters,
+  loop: draft.loop,
+  defaultTimeout: draft.defaultTimeout,
+  defaultUsers: draft.defaultUsers,
+  timingGapThresholdMs: draft.timingGapThresholdMs,
+});
+
+export const defaults = {
+  description: '',
+  tags: '',
+  mode: 'stateful' as const,
+  defaultSpeedMode: 'original' as const,
+  clientIp: '',
+  allowPerSessionSpeed: false,
+  followTimestamps: true,
+  lockParameters: false,
+  loop: false,
+  defaultTimeout: 5000,
+  defaultUsers: 1,
+  timingGapThresholdMs: 500,
+};
+
+interface Content {
+  readonly parameters?: readonly Parameter[] | undefined;
+  readonly sessions?: readonly SessionContent[] | undefined;
+}
+
+/** Writes what belongs to an application and says what it uses. */
+export const complete = async (tx: Change, id: number, { parameters, sessions }: Content) => {
+  if (sessions) await replaceSessions(tx, id, sessions);
+  if (parameters) await replaceParameters(tx, id, parameters);
+  const { name, pcapFileId, trimmedPcapFileId, parameters: stored } = await findApplication(tx, id);
+  await assertDictionaries(tx, stored);
+  await setLinks(tx, { kind: 'application', id, name }, [
+    { kind: 'file', id: pcapFileId },
+    ...(trimmedPcapFileId === null ? [] : [{ kind: 'file' as const, id: trimmedPcapFileId }]),
+    ...dictionariesOf(stored).map(({ dictionaryId }) => ({ kind: 'dictionary' as const, id: dictionaryId })),
+  ]);
+};
+
+/** They were there when the parameters were checked, and may have gone since. */
+const assertDictionaries = async (tx: Change, parameters: readonly ApplicationParameter[]) => {
+  const issues = await dictionaryIssues(parameters, tx);
+  if (issues.length > 0) throw invalid(issues, 'DICTIONARY_UNKNOWN');
+};
+
+/** A stored parameter as a draft of another application. */
+export const withoutOwner = ({ id: _id, applicationId: _owner, ...parameter }: ApplicationParameter): Parameter =>
+  parameter;

@@ -1,0 +1,165 @@
+import type { api } from '@rushhour/contract';
+import { createTurns } from '../../concurrency/semaphore.ts';
+import { assertAllFound, assertFresh, cursorOf, one, pageRequestOf } from '../../crud.ts';
+import { forbidden, invalid, notFound } from '../../errors.ts';
+import type { Caller, Handlers } from '../../handlers.ts';
+import { allows } from '../../people/permissions.ts';
+import {
+  certificateContents,
+  certificates,
+  detailsById,
+  openCertificate,
+  openKey,
+  type StoredCertificate,
+  sealKey,
+} from '../../store/assets/certificates.ts';
+import type { Change } from '../../store/engine/change.ts';
+import type { Executor } from '../../store/engine/database.ts';
+import { assertUnused, dropLinks } from '../../store/engine/links.ts';
+import type { Store } from '../../store/store.ts';
+import type { SettingsStore } from '../../store/system/settings.ts';
+import { type ContentPatch, changedMaterial, changesContent } from './changed-certificate.ts';
+import { isChildOf } from './kinship.ts';
+import type { Material } from './material.ts';
+import { issuerNotFound, newMaterial } from './new-certificate.ts';
+import { columnsOf, described, link, shown } from './record.ts';
+
+interface Deps {
+  store: Store;
+  settings: SettingsStore;
+}
+
+export const certificateHandlers = ({ store, settings }: Deps): Handlers<typeof api.certificates> => {
+  const { secrets } = store;
+  // Making keys and opening files keeps threads busy that signing in needs, too.
+  const inTurn = createTurns(2);
+  const open = (id: number) => openCertificate(store.read, secrets, id);
+
+  /** The row of texts; the key is sealed for the id it belongs to. */
+  const contentsOf = (id: number, { public: text, private: key, details }: Material) => ({
+    public: text,
+    private: sealKey(secrets, id, key),
+    details,
+  });
+
+  /** What an update makes of the stored texts; undefined where it leaves them as they are. */
+  const changedContents = async (before: StoredCertificate, patch: ContentPatch) => {
+    const stored = await open(before.id);
+    if (stored === undefined || !changesContent(patch, stored.public)) return undefined;
+    const material = await inTurn(() => changedMaterial(patch, stored));
+    const issuerID = before.issuerCertificateID;
+    const issuer = issuerID && (await certificateContents.find(store.read, issuerID));
+    const isChild = issuer && isChildOf(material.public, issuer.public);
+    return { ...material, issuerCertificateID: isChild ? issuerID : null };
+  };
+
+  return {
+    list: async ({ query: { expiresBefore, hasPrivate, ca, ...query } }) => {
+      const { filters, ...request } = pageRequestOf(query, 'id');
+      const { rows, total } = await certificates.page(store.read, {
+        ...request,
+        filters: { ...filters, expiresBefore: momentOf(expiresBefore), hasPrivate: bitOf(hasPrivate), ca: bitOf(ca) },
+      });
+      const details = await detailsById(
+        store.read,
+        rows.map(({ id }) => id),
+      );
+      const data = rows.map((row) => ({ ...shown(row), ...described(details.get(row.id)) }));
+      return { cursor: cursorOf(request.limit, request.offset, total), data };
+    },
+    all: async () => {
+      const limit = settings.current().limits.allListMax;
+      const { rows, total } = await certificates.page(store.read, { key: 'id', order: 'asc', limit, offset: 0 });
+      return { cursor: { count: rows.length, currentPage: 1, totalPages: 1, totalRows: total }, data: rows.map(shown) };
+    },
+    get: async ({ params: { id }, query: { include, format } }, caller) => {
+      const isOpen = include === 'private';
+      if (isOpen) await assertMayOpen(store, caller, id);
+      const { certificate, contents } = isOpen
+        ? await store.change(caller, async (tx) => disclosed(tx, await findWhole(tx, id)))
+        : await findWhole(store.read, id);
+      const key = isOpen ? openKey(secrets, contents) : '';
+      return one({
+        ...shown(certificate),
+        public: contents.public,
+        private: key,
+        ...described(contents.details),
+        ...(format === 'pem' && { pem: contents.public + key }),
+      });
+    },
+    create: async ({ body }, caller) => {
+      const material = await inTurn(() => newMaterial(body, open));
+      return store.change(caller, async (tx) => {
+        await assertIssuer(tx, material.issuerCertificateID);
+        const id = await certificates.insert(tx, { name: body.name, ...columnsOf(material) });
+        await certificateContents.insert(tx, { id, ...contentsOf(id, material) });
+        await link(tx, { ...material, id, name: body.name });
+        return { data: id };
+      });
+    },
+    update: async ({ body: { id, updatedAt, name, ...patch } }, caller) => {
+      const before = await findIn(store.read, id);
+      assertFresh('certificate', before, updatedAt);
+      const material = await changedContents(before, patch);
+      await store.change(caller, async (tx) => {
+        const present = await findIn(tx, id);
+        // New texts were checked together with what was there before.
+        assertFresh('certificate', present, material ? before.updatedAt : updatedAt);
+        await certificates.update(tx, id, { name, ...(material && columnsOf(material)) });
+        if (material) await certificateContents.update(tx, id, contentsOf(id, material));
+        await link(tx, { ...present, ...material, id, name: name ?? present.name });
+      });
+    },
+    removeMany: ({ body: { array } }, caller) =>
+      store.change(caller, async (tx) => {
+        await assertUnused(tx, 'certificate', array);
+        await certificateContents.remove(tx, array);
+        assertAllFound('certificate', array, await certificates.remove(tx, array));
+        await dropLinks(tx, 'certificate', array);
+        return { data: array };
+      }),
+  };
+};
+
+const findIn = async (executor: Executor, id: number) => {
+  const found = await certificates.find(executor, id);
+  if (found === undefined) throw notFound('certificate', id);
+  return found;
+};
+
+const findWhole = async (executor: Executor, id: number) => {
+  const certificate = await findIn(executor, id);
+  const contents = await certificateContents.find(executor, id);
+  if (contents === undefined) throw notFound('certificate', id);
+  return { certificate, contents };
+};
+
+/** Who may read certificates may not therefore read keys; both the reading and the refusal are audited. */
+const assertMayOpen = async (store: Store, caller: Caller, id: number) => {
+  const permission = 'certificates.private';
+  if (allows(caller.permissions, permission)) return;
+  await store.change(caller, async (tx) => tx.deny({ permission, certificateID: id }));
+  throw forbidden('FORBIDDEN', `this needs the permission ${permission}`, { permission });
+};
+
+const disclosed = <T extends { certificate: StoredCertificate }>(tx: Change, found: T): T => {
+  tx.touch('certificates', found.certificate.id);
+  tx.note({ include: 'private', hasPrivate: found.certificate.hasPrivate });
+  return found;
+};
+
+/** The authority may have gone while the certificate was made. */
+const assertIssuer = async (tx: Change, id: number | null) => {
+  if (id !== null && (await certificates.find(tx, id)) === undefined) throw issuerNotFound(id);
+};
+
+const bitOf = (value: boolean | undefined) => (value === undefined ? undefined : Number(value));
+
+const momentOf = (text: string | undefined) => {
+  if (text === undefined) return undefined;
+  const moment = new Date(text);
+  if (Number.isNaN(moment.getTime())) {
+    throw invalid([{ path: '/expiresBefore', in: 'query', code: 'FORMAT', message: 'is no moment of the calendar' }]);
+  }
+  return moment.toISOString();
+};

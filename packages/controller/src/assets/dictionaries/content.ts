@@ -1,0 +1,79 @@
+import { findProtocol } from '@rushhour/contract';
+import { issuesOfDictionary } from '@rushhour/pools';
+import type { Issue } from '../../errors.ts';
+import { createRowBlocks, type RowBlocks } from '../../store/assets/dictionaries.ts';
+import { badDictionary } from './bad-dictionary.ts';
+import { issuesOfProtocol } from './protocol-config.ts';
+
+export type Config = Record<string, Record<string, unknown>>;
+
+/** What a dictionary yields depends on this and nothing else. */
+export interface Content {
+  readonly type: string;
+  readonly selection: string;
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+  readonly values: readonly string[];
+  readonly config: Config;
+}
+
+export const isInline = (type: string) => type === 'list' || type === 'table';
+
+/** A list has one column, whether it is named or not. */
+export const namedColumns = ({ type, columns }: Pick<Content, 'type' | 'columns'>) =>
+  type === 'list' && columns.length === 0 ? ['value'] : [...columns];
+
+const maxIssues = 100;
+
+/** Cells are texts. The schema leaves this to us, because there may be millions of them. */
+export const assertTexts = ({ rows, values }: { rows?: unknown[] | null; values?: unknown[] | null }) => {
+  const issues: Issue[] = [];
+  const check = (cell: unknown, path: () => string) => {
+    if (typeof cell !== 'string') issues.push({ path: path(), code: 'TYPE', message: 'must be string' });
+    return issues.length < maxIssues;
+  };
+  values?.every((value, i) => check(value, () => `/values/${i}`));
+  rows?.every((row, i) => {
+    if (Array.isArray(row)) return row.every((cell, j) => check(cell, () => `/rows/${i}/${j}`));
+    issues.push({ path: `/rows/${i}`, code: 'TYPE', message: 'must be array' });
+    return issues.length < maxIssues;
+  });
+  if (issues.length > 0) throw badDictionary(issues);
+};
+
+export const assertSound = (content: Content) => {
+  const protocol = findProtocol(content.type);
+  const issues =
+    protocol === undefined
+      ? issuesOfDictionary(content).filter(({ severity }) => severity === 'error')
+      : [
+          ...issuesOfProtocol(protocol, content.config).map((issue) => ({ ...issue, path: `/config${issue.path}` })),
+          ...unexpectedIn(content),
+        ];
+  if (issues.length > 0) throw badDictionary(issues.map(({ path, code, message }) => ({ path, code, message })));
+};
+
+const unexpectedIn = (content: Content): Issue[] =>
+  (['columns', 'rows', 'values'] as const)
+    .filter((member) => content[member].length > 0)
+    .map((member) => ({
+      path: `/${member}`,
+      code: `${member.toUpperCase()}_UNEXPECTED`,
+      message: `parameters of a protocol have no ${member}`,
+    }));
+
+export const blocksOf = ({ type, rows, values }: Content): RowBlocks => {
+  const blocks = createRowBlocks();
+  for (const row of type === 'list' ? values : rows) blocks.add(row);
+  return blocks.finish();
+};
+
+/** The records that a dictionary with this config needs. */
+export const usesOf = ({ type, config }: Pick<Content, 'type' | 'config'>) => {
+  if (type === 'file') return [{ kind: 'file' as const, id: Number(config['$source']?.['fileID']) }];
+  if (findProtocol(type) === undefined) return [];
+  return Object.values(config)
+    .flatMap((section) => Object.entries(section))
+    .filter(([name]) => /certificateID$/i.test(name))
+    .map(([, id]) => ({ kind: 'certificate' as const, id: Number(id) }));
+};

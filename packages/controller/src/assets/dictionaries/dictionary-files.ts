@@ -1,0 +1,13 @@
+import type { Readable } from 'node:stream';
+import type { Executor } from '../../store/engine/database.ts';
+
+export interface DictionaryFile {
+  readonly name: string;
+  open(): Promise<Readable>;
+}
+
+/** The stored files that dictionaries read, as far as they need to know them. */
+export interface DictionaryFiles {
+  /** undefined when there is no such file, or its content is not complete. */
+  find(executor: Executor, fileID: number): Promise<DictionaryFile | undefined>;
+}

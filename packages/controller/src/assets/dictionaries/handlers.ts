@@ -1,0 +1,116 @@
+import type { api, NewDictionary } from '@rushhour/contract';
+import { assertAllFound, assertFresh, cursorOf, one, pageRequestOf } from '../../crud.ts';
+import { forbidden, notFound } from '../../errors.ts';
+import type { Handlers } from '../../handlers.ts';
+import { dictionaries, readRows, removeRows, replaceRows } from '../../store/assets/dictionaries.ts';
+import type { Change } from '../../store/engine/change.ts';
+import type { Executor } from '../../store/engine/database.ts';
+import { assertUnused, dropLinks, setLinks } from '../../store/engine/links.ts';
+import type { Store } from '../../store/store.ts';
+import type { SettingsStore } from '../../store/system/settings.ts';
+import { changedContent } from './changed-dictionary.ts';
+import { isInline, usesOf } from './content.ts';
+import type { DictionaryFiles } from './dictionary-files.ts';
+import { drawRows, placed, type StoredDictionary } from './draw-rows.ts';
+import { openFile } from './import.ts';
+import { contentOfBody, contentOfUpload, type StoredContent, sourcePath } from './new-dictionary.ts';
+
+interface Deps {
+  store: Store;
+  settings: SettingsStore;
+  files: DictionaryFiles;
+}
+
+export const dictionaryHandlers = ({ store, settings, files }: Deps): Handlers<typeof api.dictionaries> => {
+  const access = { files, read: store.read };
+
+  const findIn = async (executor: Executor, id: number) => {
+    const found = await dictionaries.find(executor, id);
+    if (found === undefined) throw notFound('dictionary', id);
+    return found;
+  };
+
+  /** Writes the rows, says what the record uses, and that it is there: a file may have gone while it was read. */
+  const complete = async (tx: Change, id: number, { name, ...content }: StoredContent & { name: string }) => {
+    if (content.blocks) await replaceRows(tx, id, content.blocks);
+    const uses = usesOf(content);
+    for (const use of uses) if (use.kind === 'file') await openFile(files, tx, use.id, sourcePath);
+    await setLinks(tx, { kind: 'dictionary', id, name }, uses);
+  };
+
+  return {
+    list: async ({ query }) => {
+      const request = pageRequestOf(query, 'id');
+      const { rows, total } = await dictionaries.page(store.read, request);
+      return { cursor: cursorOf(request.limit, request.offset, total), data: rows.map((row) => shown(row)) };
+    },
+    all: async () => {
+      const limit = settings.current().limits.allListMax;
+      const { rows, total } = await dictionaries.page(store.read, { key: 'id', order: 'asc', limit, offset: 0 });
+      const cursor = { count: rows.length, currentPage: 1, totalPages: 1, totalRows: total };
+      return { cursor, data: rows.map((row) => shown(row)) };
+    },
+    get: async ({ params: { id }, query: { rowsFrom = 0, rowsLimit = 10_000, sample } }) => {
+      const found = await findIn(store.read, id);
+      const rows = await readRows(store.read, id, { from: rowsFrom, limit: rowsLimit });
+      return one({ ...shown(found, rows), ...(sample && { sample: await drawRows(access, found, sample) }) });
+    },
+    create: async ({ body, upload }, caller) => {
+      const content = await (upload ? contentOfUpload(upload) : contentOfBody(body as NewDictionary, access));
+      const { name, description = '', tags = '' } = (upload?.fields ?? body) as NewDictionary;
+      return store.change(caller, async (tx) => {
+        const id = await dictionaries.insert(tx, { name, description, tags, source: 'user', ...columnsOf(content) });
+        await complete(tx, id, { name, ...content });
+        return { data: id };
+      });
+    },
+    update: async ({ body: { id, updatedAt, ...patch } }, caller) => {
+      const before = await findIn(store.read, id);
+      assertOwn([before]);
+      assertFresh('dictionary', before, updatedAt);
+      const content = await changedContent(before, patch, access);
+      await store.change(caller, async (tx) => {
+        const present = await findIn(tx, id);
+        // New content was checked together with what was there before.
+        assertFresh('dictionary', present, content === undefined ? updatedAt : before.updatedAt);
+        const { name, description, tags } = patch;
+        await dictionaries.update(tx, id, { name, description, tags, ...(content && columnsOf(content)) });
+        await complete(tx, id, { ...present, ...content, name: name ?? present.name });
+      });
+    },
+    removeMany: ({ body: { array } }, caller) =>
+      store.change(caller, async (tx) => {
+        const found = await dictionaries.findMany(tx, array);
+        assertAllFound(
+          'dictionary',
+          array,
+          found.map(({ id }) => id),
+        );
+        assertOwn(found);
+        await assertUnused(tx, 'dictionary', array);
+        await removeRows(tx, array);
+        await dictionaries.remove(tx, array);
+        await dropLinks(tx, 'dictionary', array);
+        return { data: array };
+      }),
+  };
+};
+
+const columnsOf = ({ type, selection, columns, config, rowCount }: StoredContent) => ({
+  type,
+  selection,
+  columns,
+  config,
+  rowCount,
+});
+
+const shown = (found: StoredDictionary, rows: readonly (string | string[])[] = []) => ({
+  ...found,
+  ...placed(found.type, rows),
+  ...(isInline(found.type) && rows.length < found.rowCount && { rowsPartial: true }),
+});
+
+const assertOwn = (found: readonly StoredDictionary[]) => {
+  const ids = found.filter(({ source }) => source === 'builtin').map(({ id }) => id);
+  if (ids.length > 0) throw forbidden('BUILT_IN', 'built-in dictionaries stay as they are: copy them instead', { ids });
+};

@@ -1,0 +1,97 @@
+import { PcapError, type PcapInfo } from '@rushhour/pcap';
+import { conflict, tooMany } from '../../../errors.ts';
+import { type CaptureFacts, findCapture, keepCapture } from '../../../store/assets/captures.ts';
+import { endAnalysis, isContentUsed } from '../../../store/assets/files.ts';
+import { BlobError } from '../../../store/blobs/blob-error.ts';
+import type { Blobs } from '../../../store/blobs/blobs.ts';
+import type { Store } from '../../../store/store.ts';
+import { type Content, storedContent } from '../content.ts';
+import type { CaptureSelection, SelectedSessions } from './capture-selection.ts';
+import { createCaptureThread } from './capture-thread.ts';
+
+/** Captures up to this size are analysed while the request waits; larger ones afterwards. */
+export const promptBytes = 64 * 1024 * 1024;
+const lookTimeoutMs = 20_000;
+const maxLooks = 16;
+const origin = { userId: null, address: '', requestId: 'analysis', operation: 'files.analyse' };
+
+interface Deps {
+  store: Store;
+  blobs: Blobs;
+  onError(error: unknown): void;
+}
+
+interface StoredCapture {
+  readonly sha256: string;
+  readonly size: number;
+}
+
+/** The analysis of captures, beside the requests: one thread for contents that came in, one for those who look at them. */
+export const createCaptures = ({ store, blobs, onError }: Deps) => {
+  const arrivals = createCaptureThread();
+  const looks = createCaptureThread();
+  const wanted = new Map<string, Promise<void>>();
+  let looking = 0;
+  let isClosed = false;
+
+  const analyse = (content: Content) => arrivals.run<CaptureFacts>(content, null);
+
+  /** The last file with the content may have gone meanwhile. */
+  const keep = (sha256: string, facts: CaptureFacts) =>
+    store.change(origin, async (tx) => {
+      if (await isContentUsed(tx, sha256)) await keepCapture(tx, sha256, facts);
+      await endAnalysis(tx, sha256, { state: 'ready', problem: '' });
+    });
+
+  const analyseStored = async (capture: StoredCapture) => {
+    const { sha256 } = capture;
+    try {
+      const facts = await analyse(storedContent(blobs, capture));
+      await keep(sha256, facts);
+    } catch (error) {
+      if (isClosed || (error instanceof BlobError && error.code === 'NOT_FOUND')) return;
+      if (!(error instanceof PcapError)) return onError(error);
+      const problem = `${error.code}: ${error.message}`;
+      await store.change(origin, (tx) => endAnalysis(tx, sha256, { state: 'failed', problem })).catch(onError);
+    }
+  };
+
+  /** Analyses stored content soon; asking again while it waits changes nothing. */
+  const want = (capture: StoredCapture): Promise<void> => {
+    const { sha256 } = capture;
+    const running = wanted.get(sha256) ?? analyseStored(capture).finally(() => wanted.delete(sha256));
+    wanted.set(sha256, running);
+    return running;
+  };
+
+  return {
+    analyse,
+    want,
+    /** Facts of a stored capture without its sessions; refuses while they are not known yet. */
+    infoOf: async (capture: StoredCapture): Promise<Omit<PcapInfo, 'sessions'>> => {
+      let info = await findCapture(store.read, capture.sha256);
+      if (info === undefined && capture.size <= promptBytes) {
+        const facts = await analyse(storedContent(blobs, capture));
+        await keep(capture.sha256, facts);
+        info = facts.info;
+      }
+      if (info !== undefined) return JSON.parse(info);
+      void want(capture);
+      throw conflict('ANALYSING', 'the capture is being analysed: ask again in a moment');
+    },
+    look: async (capture: StoredCapture, selection: CaptureSelection) => {
+      if (looking >= maxLooks) throw tooMany('TOO_MANY_LOOKS', 'too many requests look into captures', 2);
+      looking += 1;
+      const look = looks.run<SelectedSessions>(storedContent(blobs, capture), selection, lookTimeoutMs);
+      return look.finally(() => {
+        looking -= 1;
+      });
+    },
+    close: async () => {
+      isClosed = true;
+      await Promise.all([arrivals.close(), looks.close(), ...wanted.values()]);
+    },
+  };
+};
+
+export type Captures = ReturnType<typeof createCaptures>;

@@ -1,0 +1,136 @@
+import type { Readable } from 'node:stream';
+import { type CaptureFacts, dropCapture, findCapture, keepCapture } from '../../store/assets/captures.ts';
+import { type FileRow, files, filesInState, isContentUsed, isPartUsed } from '../../store/assets/files.ts';
+import type { Blobs, Digests, Staged } from '../../store/blobs/blobs.ts';
+import type { Change } from '../../store/engine/change.ts';
+import type { Executor } from '../../store/engine/database.ts';
+import { dropLinks } from '../../store/engine/links.ts';
+import type { Store } from '../../store/store.ts';
+import { isContentKept } from '../../store/tasks/task-imports.ts';
+import { createCaptures } from './captures/captures.ts';
+import { type Content, storedContent } from './content.ts';
+import type { CategoryName } from './upload/category.ts';
+import type { Sniffed } from './upload/signature.ts';
+
+interface Deps {
+  store: Store;
+  blobs: Blobs;
+  onError(error: unknown): void;
+}
+
+/** What is known of new content, besides its hashes. */
+export interface ContentFacts extends Sniffed {
+  readonly name: string;
+  readonly category: CategoryName;
+  readonly source: 'upload' | 'import' | 'generated' | 'trimmed' | 'task' | 'builtin';
+  readonly tags?: string | undefined;
+  readonly first_seen_at?: string | undefined;
+  /** Where the controller made the content from other bytes: their hash. */
+  readonly original_sha256?: string | undefined;
+  /** What the analysis of a capture found, where it was made already. */
+  readonly capture?: CaptureFacts | undefined;
+}
+
+/** A file whose content is there. */
+export interface StoredFile extends FileRow {
+  readonly content: Content;
+  open(): Promise<Readable>;
+}
+
+const origin = { userId: null, address: '', requestId: 'housekeeping', operation: 'files.expire' };
+export const isCapture = (category: string) => category === 'pcap' || category === 'capture';
+
+/** Takes staged contents into storage, each once, and then runs `record`; if that fails, what is new goes again. */
+const keepContents = async <T>(blobs: Blobs, staged: readonly Staged[], record: () => Promise<T>): Promise<T> => {
+  // In the order of their hashes: two requests that hold each other's contents would wait forever.
+  const distinct = [...new Map(staged.map((content) => [content.sha256, content])).values()].sort((a, b) =>
+    a.sha256 < b.sha256 ? -1 : 1,
+  );
+  let result: T | undefined;
+  const commitFrom = async (at: number): Promise<void> => {
+    const content = distinct[at];
+    if (content === undefined) result = await record();
+    else await blobs.commit(content, () => commitFrom(at + 1));
+  };
+  await commitFrom(0);
+  return result as T;
+};
+
+/** What the files collection and others that keep content need: rows and blobs, always in step. */
+export const createFileService = ({ store, blobs, onError }: Deps) => {
+  const captures = createCaptures({ store, blobs, onError });
+  const isUsed = (sha256: string) => isContentKept(store.read, sha256);
+
+  /** Columns of a content that is kept; analyses what is not known yet once the change is on disk. */
+  const contentColumns = async (tx: Change, content: Digests & { size: number }, facts: ContentFacts) => {
+    const { sha256, size, md5, sha1, sha3_384 } = content;
+    const { category, kind, mime, capture, original_sha256 = sha256 } = facts;
+    if (capture) await keepCapture(tx, sha256, capture);
+    const isKnown = !isCapture(category) || (await findCapture(tx, sha256)) !== undefined;
+    if (!isKnown) tx.afterCommit(() => void captures.want({ sha256, size }));
+    const state = isKnown ? ('ready' as const) : ('analysing' as const);
+    return { category, kind, mime, size, md5, sha1, sha256, sha3_384, original_sha256, state, problem: '' };
+  };
+
+  return {
+    blobs,
+    captures,
+    contentColumns,
+    isUsed,
+    onError,
+    /** Undefined when there is no such file, its content is not complete, or it is malware. */
+    find: async (executor: Executor, id: number): Promise<StoredFile | undefined> => {
+      const row = await files.find(executor, id);
+      if (row === undefined || row.state === 'uploading' || row.category === 'malware') return undefined;
+      return { ...row, content: storedContent(blobs, row), open: () => blobs.read(row.sha256) };
+    },
+    /** Adds the row of a content; call it in the change that `keep` runs. */
+    insert: async (tx: Change, content: Digests & { size: number }, facts: ContentFacts): Promise<number> => {
+      const { name, source, tags = '', first_seen_at = tx.now } = facts;
+      const columns = await contentColumns(tx, content, facts);
+      return files.insert(tx, { name, source, tags, first_seen_at, upload: null, expiresAt: null, ...columns });
+    },
+    /** `record` is a change; what it throws leaves neither rows nor content. */
+    keep: <T>(staged: readonly Staged[], record: () => Promise<T>) => keepContents(blobs, staged, record),
+    /** Removes rows, and after the change the contents that no row has any more. */
+    remove: async (tx: Change, rows: readonly FileRow[]) => {
+      const ids = rows.map(({ id }) => id);
+      await files.remove(tx, ids);
+      await dropLinks(tx, 'file', ids);
+      for (const sha256 of new Set(rows.map((row) => row.sha256))) {
+        if (sha256 === '' || (await isContentUsed(tx, sha256))) continue;
+        await dropCapture(tx, sha256);
+        // A crash in between leaves content without a row, which the next start sweeps.
+        tx.afterCommit(() => void blobs.remove(sha256, isUsed).catch(onError));
+      }
+      for (const { upload } of rows) {
+        if (upload) tx.afterCommit(() => void blobs.removePart(upload.part).catch(onError));
+      }
+    },
+    /** Ends uploads that were not completed in time. */
+    async expireUploads() {
+      const now = new Date().toISOString();
+      const late = (await filesInState(store.read, 'uploading')).filter(({ expiresAt }) => (expiresAt ?? '') <= now);
+      if (late.length === 0) return;
+      const ids = late.map(({ id }) => id);
+      await store.change(origin, async (tx) => {
+        const rows = await files.findMany(tx, ids);
+        await this.remove(
+          tx,
+          rows.filter(({ state }) => state === 'uploading'),
+        );
+      });
+    },
+    /** After a start: removes what a crash left and goes on with analyses that were interrupted. */
+    recover: async () => {
+      for (const { id } of await filesInState(store.read, 'analysing')) {
+        const row = await files.find(store.read, id);
+        if (row) void captures.want(row);
+      }
+      return blobs.sweep(isUsed, (part) => isPartUsed(store.read, part));
+    },
+    close: () => captures.close(),
+  };
+};
+
+export type FileService = ReturnType<typeof createFileService>;

@@ -1,0 +1,201 @@
+import { Readable } from 'node:stream';
+import type { api, FileUpload, NewFile } from '@rushhour/contract';
+import { assertAllFound, assertFresh, cursorOf, one, pageRequestOf } from '../../crud.ts';
+import { ApiError, invalid, notFound } from '../../errors.ts';
+import type { Caller, Handlers } from '../../handlers.ts';
+import { settleAlerts } from '../../security/verdicts/settle-run.ts';
+import { type FileRow, files, filesMadeFrom } from '../../store/assets/files.ts';
+import type { Executor } from '../../store/engine/database.ts';
+import { referencesTo } from '../../store/engine/links.ts';
+import type { Store } from '../../store/store.ts';
+import type { SettingsStore } from '../../store/system/settings.ts';
+import type { AgentFiles } from './agent-files.ts';
+import { showCapture } from './captures/capture-view.ts';
+import { downloadFile } from './download.ts';
+import { filtersOf, instant, shown } from './file-list.ts';
+import { previewFile } from './file-preview.ts';
+import type { FileService } from './file-service.ts';
+import { categoryTotals, checkContents, tagCounts } from './file-statistics.ts';
+import { assertNotMalware, assertReadable, explained } from './refusals.ts';
+import { removeFiles } from './removal.ts';
+import { type CategoryName, defaultSizeLimits, maxBytesOf, requireCategoryChange } from './upload/category.ts';
+import { assertAdmitted, type FileOrder, nameOfUpload, storeFile } from './upload/new-file.ts';
+import { openUpload, takeChunk, uploadOf } from './upload/resumable.ts';
+import type { Kind } from './upload/signature.ts';
+
+interface Deps {
+  store: Store;
+  settings: SettingsStore;
+  files: FileService;
+  agentFiles: AgentFiles;
+}
+
+/** Content in JSON. */
+const maxInlineBytes = 10 * 1_048_576;
+
+const mustFind = async (executor: Executor, id: number) => {
+  const file = await files.find(executor, id);
+  if (file === undefined) throw notFound('file', id);
+  return file;
+};
+
+export const fileHandlers = ({ store, settings, files: service, agentFiles }: Deps): Handlers<typeof api.files> => {
+  const { blobs, captures } = service;
+  const deps = { store, files: service, blobs };
+  const limits = () => ({ ...defaultSizeLimits, maxFileBytes: settings.current().limits.uploadBytes });
+
+  const findReadable = async (id: number) => {
+    const file = await mustFind(store.read, id);
+    assertReadable(file);
+    return file;
+  };
+
+  const storeContent = (source: Readable, order: FileOrder, caller: Caller) => {
+    const maxBytes = maxBytesOf(order.category as CategoryName, limits());
+    return storeFile(deps, source, { order, maxBytes, caller });
+  };
+
+  const storeBody = (body: NewFile, caller: Caller) => {
+    const { content, size, sha256, ...order } = body;
+    const expectSha256 = order.expectSha256 || sha256 || undefined;
+    const expected = { ...order, ...(expectSha256 && { expectSha256 }) };
+    if (content !== undefined) return storeContent(Readable.from([bytesOf(content)]), expected, caller);
+    if (size === undefined) {
+      throw invalid([{ path: '/content', code: 'REQUIRED', message: 'is required, or size to open an upload' }]);
+    }
+    const limit = maxBytesOf(order.category as CategoryName, limits());
+    if (size > limit) throw tooLarge(limit);
+    return openUpload(deps, { ...expected, size }, caller);
+  };
+
+  const withIncluded = async (file: FileRow, include: readonly string[]) => ({
+    ...shown(file),
+    ...(include.includes('references') && {
+      references: (await referencesTo(store.read, 'file', [file.id])).map(({ kind, id, name }) => ({ kind, id, name })),
+    }),
+    ...(include.includes('derived') && {
+      derived: (await filesMadeFrom(store.read, [file.sha256])).map(({ id }) => id).filter((id) => id !== file.id),
+    }),
+    ...(include.includes('upload') && { upload: await uploadOf(deps, file) }),
+  });
+
+  return {
+    list: async ({ query }) => {
+      const { filters, ...request } = pageRequestOf(query, 'id');
+      const { rows, total } = await files.page(store.read, { ...request, filters: filtersOf(filters) });
+      return { cursor: cursorOf(request.limit, request.offset, total), data: rows.map(shown) };
+    },
+    all: async () => {
+      const limit = settings.current().limits.allListMax;
+      const { rows, total } = await files.page(store.read, { key: 'id', order: 'asc', limit, offset: 0 });
+      const cursor = { count: rows.length, currentPage: 1, totalPages: 1, totalRows: total };
+      return { cursor, data: rows.map(shown) };
+    },
+    get: async ({ params, query }) =>
+      one(await withIncluded(await mustFind(store.read, params.id), query.include?.split(',') ?? [])),
+    create: async ({ body, upload }, caller) => {
+      const given = (upload?.fields ?? body) as FileUpload | NewFile;
+      assertAdmitted(given);
+      const first_seen_at = instant(given.first_seen_at);
+      const dated = first_seen_at ? { first_seen_at } : {};
+      if (!upload) return storeBody({ ...(body as NewFile), ...dated }, caller);
+      const { name = nameOfUpload(upload.filename) } = upload.fields;
+      return storeContent(upload.stream, { ...upload.fields, name, ...dated }, caller);
+    },
+    content: async ({ params, chunk }, caller) => {
+      const taken = await takeChunk(deps, params.id, chunk, caller);
+      if (taken.data.complete) await settleAlerts(deps, params.id);
+      return taken;
+    },
+    update: ({ body: { id, updatedAt, ...patch } }, caller) =>
+      store.change(caller, async (tx) => {
+        const file = await mustFind(tx, id);
+        assertNotMalware(file);
+        assertFresh('file', file, updatedAt);
+        const { name, tags, source, first_seen_at } = patch;
+        const category = (patch.category ?? file.category) as CategoryName;
+        const seen = first_seen_at === null ? file.createdAt : instant(first_seen_at);
+        const columns = { name, tags, source, first_seen_at: seen };
+        if (category === file.category) return void (await files.update(tx, id, columns));
+        assertReadable(file);
+        const sniffed = { kind: file.kind as Kind, mime: file.mime };
+        requireCategoryChange(file.category as CategoryName, category, sniffed);
+        const { state } = await service.contentColumns(tx, file, {
+          ...sniffed,
+          name: file.name,
+          category,
+          source: 'upload',
+        });
+        await files.update(tx, id, { ...columns, category, state });
+      }),
+    removeMany: ({ body: { array }, query: { force = false } }, caller) =>
+      store.change(caller, async (tx) => ({ data: await removeFiles(tx, service, array, force) })),
+    download: async ({ params, query: { inline = false } }, caller) =>
+      explained(async () => downloadFile(blobs, await findReadable(params.id), { inline, caller })),
+    categories: () => categoryTotals(store.read, blobs, limits()),
+    tags: async ({ query }) => ({ data: await tagCounts(store.read, query) }),
+    check: async ({ body: { array } }) => ({ data: await checkContents(store.read, array) }),
+    sync: async ({ body: { array, agents, verify = false } }, caller) => {
+      const found = await files.findMany(store.read, array);
+      assertAllFound(
+        'file',
+        array,
+        found.map(({ id }) => id),
+      );
+      found.forEach(assertNotMalware);
+      assertAllReady(array, found);
+      const known = await agentFiles.known(agents);
+      if (agents !== 'all') assertAllFound('agent', agents, known);
+      const job = await agentFiles.push({ files: found, agents: known, verify });
+      return store.change(caller, async (tx) => {
+        for (const { id } of found) tx.touch('files', id);
+        return { data: job };
+      });
+    },
+    syncState: async ({ params, query }) => {
+      const states = await agentFiles.states(await mustFind(store.read, params.id), query.agentID);
+      const cursor = { count: states.length, currentPage: 1, totalPages: 1, totalRows: states.length };
+      return { cursor, data: states };
+    },
+    pcap: async ({ params, query }) => {
+      const file = await findReadable(params.id);
+      assertCapture(file);
+      return { data: await explained(() => showCapture(file, query, { captures, read: store.read })) };
+    },
+    preview: async ({ params, query: { start = 0, limit = 50, filter } }) => {
+      const file = await findReadable(params.id);
+      return { data: await explained(() => previewFile(blobs, file, { start, limit, filter })) };
+    },
+  };
+};
+
+const tooLarge = (limitBytes: number) =>
+  new ApiError('tooLarge', 'FILE_TOO_LARGE', `the file is larger than ${limitBytes} bytes`, { limitBytes });
+
+const bytesOf = (content: string) => {
+  if (content.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(content)) {
+    throw invalid([{ path: '/content', code: 'BAD_BASE64', message: 'is not base64' }]);
+  }
+  const bytes = Buffer.from(content, 'base64');
+  if (bytes.length > maxInlineBytes) throw tooLarge(maxInlineBytes);
+  return bytes;
+};
+
+const assertAllReady = (ids: readonly number[], found: readonly FileRow[]) => {
+  const late = found.filter(({ state, category }) => state !== 'ready' || category === 'malware');
+  if (late.length === 0) return;
+  const issues = late.map(({ id }) => ({
+    path: `/array/${ids.indexOf(id)}`,
+    code: 'NOT_READY',
+    message: `file ${id} is not ready`,
+  }));
+  throw invalid(issues, 'NOT_READY');
+};
+
+const assertCapture = ({ kind, state, problem }: FileRow) => {
+  const refuse = (code: string, message: string) => invalid([{ path: '', code, message }], code);
+  if (kind !== 'pcap') throw refuse('NOT_A_PCAP', 'the file is not a capture');
+  if (state !== 'failed') return;
+  const [code = 'CORRUPT_CAPTURE'] = problem.split(':');
+  throw refuse(code, problem.slice(code.length + 1).trim());
+};

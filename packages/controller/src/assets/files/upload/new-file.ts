@@ -1,0 +1,127 @@
+import { basename } from 'node:path';
+import type { Readable } from 'node:stream';
+import type { FileUpload } from '@rushhour/contract';
+import { conflict, invalid } from '../../../errors.ts';
+import type { Caller } from '../../../handlers.ts';
+import { filesWith } from '../../../store/assets/files.ts';
+import type { Blobs, Staged } from '../../../store/blobs/blobs.ts';
+import type { Change } from '../../../store/engine/change.ts';
+import type { Store } from '../../../store/store.ts';
+import { promptBytes } from '../captures/captures.ts';
+import { stagedContent } from '../content.ts';
+import { type ContentFacts, type FileService, isCapture } from '../file-service.ts';
+import { explained } from '../refusals.ts';
+import { type CategoryName, requireCategory } from './category.ts';
+import { sniff } from './sniff.ts';
+import { formatTags, parseTags, tagsFromName } from './tags.ts';
+import { stageMembers } from './unpack.ts';
+
+/** What a client says of a new file, whatever way the content comes. */
+export type FileOrder = FileUpload & { name: string };
+
+interface Candidate {
+  readonly staged: Staged;
+  readonly facts: ContentFacts;
+}
+
+export interface IntakeDeps {
+  store: Store;
+  files: FileService;
+  blobs: Blobs;
+}
+
+/** The name a browser gave the file, without folders and what no name may hold. Forms write a quote as %22. */
+export const nameOfUpload = (filename: string) =>
+  basename(filename.replaceAll('%22', '"').replaceAll('\\', '/'))
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is taken out
+    .replace(/[\u0000-\u001f\u007f]/g, '')
+    .slice(-255) || 'unnamed';
+
+export const assertAdmitted = ({ category }: { category: string }) => {
+  if (category !== 'malware') return;
+  const message = 'malware is stored by POST /malware, which keeps it sealed';
+  throw invalid([{ path: '/category', code: 'MALWARE_CATEGORY', message }], 'MALWARE_CATEGORY');
+};
+
+/** Tags given and, where wanted, those of the name, as far as there is room. */
+export const tagsOf = ({ tags = '', tagsFromName: isWanted }: Partial<FileOrder>, name: string) => {
+  const given = parseTags(tags).tags;
+  return formatTags([...new Set([...given, ...(isWanted ? tagsFromName(name) : [])])].slice(0, 32));
+};
+
+/** Refuses content that is not what it should be. Small captures are analysed at once, so that a broken one is refused. */
+export const inspect = async (
+  { files, blobs }: IntakeDeps,
+  staged: Staged,
+  order: FileOrder,
+): Promise<ContentFacts> => {
+  const { category, name, source = 'upload', first_seen_at } = order;
+  if (order.expectSha256 && order.expectSha256 !== staged.sha256) {
+    const message = `the content has the SHA-256 ${staged.sha256}`;
+    throw invalid([{ path: '/expectSha256', code: 'HASH_MISMATCH', message }], 'HASH_MISMATCH');
+  }
+  const content = stagedContent(blobs, staged);
+  const sniffed = await sniff(content);
+  requireCategory(category as CategoryName, sniffed);
+  const isPrompt = isCapture(category) && staged.size <= promptBytes;
+  const capture = isPrompt ? await explained(() => files.captures.analyse(content)) : undefined;
+  return { ...sniffed, name, category, source, first_seen_at, tags: tagsOf(order, name), capture };
+};
+
+/** Refuses or answers the file that is there already, by what the client wants. */
+const findDuplicate = async (tx: Change, { sha256 }: Staged, { onDuplicate = 'reuse', category }: FileOrder) => {
+  const present = await filesWith(tx, sha256);
+  const [first] = present;
+  if (first === undefined) return { isKnown: false };
+  if (onDuplicate === 'error') throw conflict('DUPLICATE', `file ${first.id} has the same content`, { id: first.id });
+  const same = onDuplicate === 'reuse' ? present.find((file) => file.category === category) : undefined;
+  return { isKnown: true, id: same?.id };
+};
+
+const record = (deps: IntakeDeps, candidates: readonly Candidate[], order: FileOrder, caller: Caller) =>
+  deps.store.change(caller, async (tx) => {
+    const ids: number[] = [];
+    let duplicate = false;
+    for (const { staged, facts } of candidates) {
+      const { isKnown, id } = await findDuplicate(tx, staged, order);
+      duplicate ||= isKnown;
+      ids.push(id ?? (await deps.files.insert(tx, staged, facts)));
+    }
+    const data = ids[0] as number;
+    return order.unpack ? { data, duplicate, files: [...new Set(ids)] } : { data, duplicate };
+  });
+
+const candidatesOf = async (deps: IntakeDeps, staged: Staged, order: FileOrder, members: readonly Member[]) => {
+  if (!order.unpack) return [{ staged, facts: await inspect(deps, staged, order) }];
+  const candidates: Candidate[] = [];
+  for (const { staged: content, name } of members) {
+    const { expectSha256: _, ...own } = order;
+    const facts = await inspect(deps, content, { ...own, name });
+    candidates.push({ staged: content, facts: { ...facts, original_sha256: staged.sha256 } });
+  }
+  return candidates;
+};
+
+type Member = Awaited<ReturnType<typeof stageMembers>>[number];
+
+/** Takes a stream in, checks it, and keeps it or the members of the archive it is: all or nothing. */
+export const storeFile = async (
+  deps: IntakeDeps,
+  source: Readable,
+  { order, maxBytes, caller }: { order: FileOrder; maxBytes: number; caller: Caller },
+) => {
+  const { blobs, files } = deps;
+  const staged = await explained(() => blobs.stage(source, { maxBytes }));
+  let members: Member[] = [];
+  try {
+    if (order.unpack) {
+      if (order.expectSha256) await inspect(deps, staged, { ...order, category: 'other' });
+      members = await explained(() => stageMembers(blobs, staged, { ...order, maxBytes }));
+    }
+    const candidates = await candidatesOf(deps, staged, order, members);
+    const contents = candidates.map((candidate) => candidate.staged);
+    return await explained(() => files.keep(contents, () => record(deps, candidates, order, caller)));
+  } finally {
+    for (const content of [staged, ...members.map((member) => member.staged)]) await blobs.discard(content);
+  }
+};

@@ -1,0 +1,78 @@
+import type { api } from '@rushhour/contract';
+import { issuesOf } from '@rushhour/pools';
+import { assertAllFound, assertFresh, crudHandlers, one } from '../../crud.ts';
+import { conflict, notFound } from '../../errors.ts';
+import type { Handlers } from '../../handlers.ts';
+import { macs, macsById } from '../../store/assets/macs.ts';
+import { assertIdle, findNetworkDraft, macIdsOf } from '../../store/assets/networks.ts';
+import type { Change } from '../../store/engine/change.ts';
+import { assertUnused, referencesTo } from '../../store/engine/links.ts';
+import type { Store } from '../../store/store.ts';
+import type { SettingsStore } from '../../store/system/settings.ts';
+import { soundMac } from './sound-mac.ts';
+import { chosenVendor } from './vendor.ts';
+
+interface Deps {
+  store: Store;
+  settings: SettingsStore;
+}
+
+const noun = 'MAC record';
+
+export const macHandlers = ({ store, settings }: Deps): Handlers<typeof api.macs> => ({
+  ...crudHandlers(noun, macs, store),
+  all: async () => {
+    const limit = settings.current().limits.allListMax;
+    const { rows, total } = await macs.page(store.read, { key: 'id', order: 'asc', limit, offset: 0 });
+    return { cursor: { count: rows.length, currentPage: 1, totalPages: 1, totalRows: total }, data: rows };
+  },
+  get: async ({ params: { id } }) => {
+    const [mac, users] = await Promise.all([macs.find(store.read, id), referencesTo(store.read, 'mac', [id])]);
+    if (mac === undefined) throw notFound(noun, id);
+    return one({ ...mac, usedBy: users.map(({ kind, id, name }) => ({ kind, id, name })) });
+  },
+  create: ({ body }, caller) => {
+    const sound = soundMac({ kind: 'address', ...body });
+    const vendor = chosenVendor(body.vendor, sound.address);
+    return store.change(caller, async (tx) => ({
+      data: await macs.insert(tx, { description: '', tags: '', ...body, ...sound, vendor }),
+    }));
+  },
+  update: ({ body: { id, updatedAt, ...values } }, caller) =>
+    store.change(caller, async (tx) => {
+      const before = await macs.find(tx, id);
+      if (before === undefined) throw notFound(noun, id);
+      assertFresh(noun, before, updatedAt);
+      await assertIdle(tx, 'mac', id);
+      const kind = values.kind === undefined ? before.kind : (values.kind ?? 'address');
+      const keptCount = kind === before.kind ? before.count : undefined;
+      const count = values.count === undefined ? keptCount : values.count;
+      const sound = soundMac({ kind, address: values.address ?? before.address, count });
+      const given = values.vendor === undefined ? before.vendor : values.vendor;
+      const vendor = chosenVendor(given, sound.address, before.address);
+      await macs.update(tx, id, { ...values, ...sound, vendor });
+      const isMoved = sound.address !== before.address || sound.count !== before.count || kind !== before.kind;
+      if (isMoved) await assertNetworksStaySound(tx, id);
+    }),
+  removeMany: ({ body: { array } }, caller) =>
+    store.change(caller, async (tx) => {
+      await assertUnused(tx, 'mac', array);
+      assertAllFound(noun, array, await macs.remove(tx, array));
+      return { data: array };
+    }),
+});
+
+/** Another address may collide with what a network plans beside it. */
+const assertNetworksStaySound = async (tx: Change, macId: number) => {
+  const users = await referencesTo(tx, 'mac', [macId], 10_000);
+  for (const { kind, id, name } of users.filter((user) => user.kind === 'network')) {
+    const draft = await findNetworkDraft(tx, id);
+    if (draft === undefined) continue;
+    const lookup = await macsById(tx, [...macIdsOf(draft).values()]);
+    const [problem] = issuesOf(draft, lookup).filter(({ severity }) => severity === 'error');
+    if (problem !== undefined) {
+      const message = `network ${id} "${name}" could not use this record any more: ${problem.message}`;
+      throw conflict('NETWORK_UNSOUND', message, { references: [{ kind, id, name }], issue: problem });
+    }
+  }
+};

@@ -1,4 +1,0 @@
-import type { AllHandlers } from '../../handlers.ts';
-
-/** What other collections answer; the gateway asks them as any caller does. */
-export type Records = Omit<AllHandlers, 'aiAdmin' | 'aiGateway'>;

@@ -1,0 +1,102 @@
+import { api } from '@rushhour/contract';
+import type { Agents } from '../agents/gateway/agents.ts';
+import type { Approvals } from '../ai/approvals/approvals.ts';
+import type { Drafts } from '../ai/drafts/drafts.ts';
+import type { FileService } from '../assets/files/file-service.ts';
+import type { Bus } from '../bus/local.ts';
+import type { AllHandlers } from '../handlers.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import { authHandlers } from '../people/auth/handlers.ts';
+import { groupHandlers } from '../people/groups/handlers.ts';
+import { userHandlers } from '../people/users/handlers.ts';
+import type { TaskPlanner } from '../plan/core/create-planner.ts';
+import type { Runs } from '../runs/lifecycle/create-runs.ts';
+import type { Calendar } from '../runs/schedules/calendar.ts';
+import type { Vault } from '../security/malware/vault.ts';
+import type { Store } from '../store/store.ts';
+import type { SettingsStore } from '../store/system/settings.ts';
+import type { Health } from '../system/health.ts';
+import { metaHandlers } from '../system/meta/handlers.ts';
+import { notificationHandlers } from '../system/notifications/handlers.ts';
+import { projectHandlers } from '../system/projects/handlers.ts';
+import { settingHandlers } from '../system/settings/handlers.ts';
+import { createLoader, type Later } from './lazy-handlers.ts';
+
+/** Everything handlers may need; each factory names its share. */
+export interface Services {
+  store: Store;
+  settings: SettingsStore;
+  bus: Bus;
+  health: Health;
+  files: FileService;
+  agents: Agents;
+  planner: TaskPlanner;
+  calendar: Calendar;
+  metrics: Metrics;
+  runs: Runs;
+  approvals: Approvals;
+  drafts: Drafts;
+  vault: Vault;
+}
+
+/** One line for each collection of the contract. Only what every start needs is read at once. */
+export const createHandlers = (services: Services): { handlers: AllHandlers; loadAll(): Promise<void> } => {
+  const { later, loadAll } = createLoader();
+  const records = recordHandlers(services, later);
+  const handlers = {
+    ...records,
+    aiAdmin: later(api.aiAdmin, async () => (await import('../ai/keys/handlers.ts')).aiAdminHandlers(services)),
+    aiGateway: later(api.aiGateway, async () =>
+      (await import('../ai/gateway/handlers.ts')).aiGatewayHandlers({ ...services, records }),
+    ),
+  };
+  return { handlers, loadAll };
+};
+
+const recordHandlers = (services: Services, later: Later): Omit<AllHandlers, 'aiAdmin' | 'aiGateway'> => ({
+  agents: later(api.agents, async () => (await import('../agents/handlers.ts')).agentHandlers(services)),
+  applications: later(api.applications, async () =>
+    (await import('../assets/applications/handlers.ts')).applicationHandlers(services),
+  ),
+  auth: authHandlers(services),
+  certificates: later(api.certificates, async () =>
+    (await import('../assets/certificates/handlers.ts')).certificateHandlers(services),
+  ),
+  compromisedHost: later(api.compromisedHost, async () =>
+    (await import('../security/campaigns/handlers.ts')).compromisedHostHandlers(services),
+  ),
+  cve: later(api.cve, async () => {
+    const [{ cveHandlers }, { createTask }] = await Promise.all([
+      import('../security/signatures/handlers.ts'),
+      import('../tasks/records/write-task.ts'),
+    ]);
+    const { secrets } = services.store;
+    return cveHandlers({ ...services, createTask: (tx, draft) => createTask(tx, secrets, draft) });
+  }),
+  dictionaries: later(api.dictionaries, async () =>
+    (await import('../assets/dictionaries/handlers.ts')).dictionaryHandlers(services),
+  ),
+  files: later(api.files, async () =>
+    (await import('../assets/files/handlers.ts')).fileHandlers({ ...services, agentFiles: services.agents.files }),
+  ),
+  groups: groupHandlers(services),
+  macs: later(api.macs, async () => (await import('../assets/macs/handlers.ts')).macHandlers(services)),
+  malware: later(api.malware, async () => (await import('../security/malware/handlers.ts')).malwareHandlers(services)),
+  meta: metaHandlers(services),
+  networks: later(api.networks, async () => (await import('../assets/networks/handlers.ts')).networkHandlers(services)),
+  notifications: notificationHandlers(services),
+  projects: projectHandlers(services),
+  settings: settingHandlers(services),
+  tasks: later(api.tasks, async () => {
+    const [{ taskHandlers }, { createRecordRules }] = await Promise.all([
+      import('../tasks/handlers.ts'),
+      import('../tasks/transfer/collection-rules.ts'),
+    ]);
+    return taskHandlers({ ...services, rules: createRecordRules(services) });
+  }),
+  taskTemplates: later(api.taskTemplates, async () =>
+    (await import('../tasks/templates/handlers.ts')).taskTemplateHandlers(services),
+  ),
+  tunnels: later(api.tunnels, async () => (await import('../assets/tunnels/handlers.ts')).tunnelHandlers(services)),
+  users: userHandlers(services),
+});

@@ -1,0 +1,108 @@
+import type { RunReport, Summary } from '@rushhour/protocol';
+import type { RecordRow } from '../../store/runs/run-attempts.ts';
+import type { SampleRow } from '../../store/runs/samples.ts';
+import { isHistogram } from '../rollup/histogram-sum.ts';
+import { blockOf, type OpenRun, type Stream } from './open-run.ts';
+import { packSeconds } from './packing.ts';
+import type { Second } from './second.ts';
+import { storedPlain } from './squeeze.ts';
+
+export type SummariesReport = Extract<RunReport, { type: 'summaries' }>;
+
+const maxNameLength = 256;
+const maxNames = 50_000;
+const maxAheadMs = 60_000;
+
+const isSoundName = (name: string) => name.length <= maxNameLength && !name.includes('\0');
+
+/** Whether a summary can be kept: what is stored must be readable for ever. */
+export const isSound = ({ at, series }: Summary, now: number): boolean =>
+  at <= now + maxAheadMs &&
+  series.every(
+    ({ target, counters, gauges, histograms }) =>
+      isSoundName(target) &&
+      [counters, gauges, histograms].every((values) => Object.keys(values).every(isSoundName)) &&
+      Object.values(histograms).every((text) => isHistogram(Buffer.from(text, 'base64'))),
+  );
+
+/** What has come for one run and is not stored yet. */
+export class RunArrivals {
+  readonly run: OpenRun;
+  /** What orders told of single attempts. */
+  readonly records: RecordRow[] = [];
+  readonly #seconds = new Map<Stream, Map<number, Second>>();
+
+  constructor(run: OpenRun) {
+    this.run = run;
+  }
+
+  /** The orders something has come of, be it only what was known already. */
+  get streams(): IterableIterator<Stream> {
+    return this.#seconds.keys();
+  }
+
+  /** Says how many summaries were refused. What is known already is passed over. */
+  add(stream: Stream, summaries: readonly Summary[], now: number): number {
+    let fresh = this.#seconds.get(stream);
+    if (fresh === undefined) {
+      fresh = new Map();
+      this.#seconds.set(stream, fresh);
+    }
+    let refused = 0;
+    const { names } = this.run;
+    for (const summary of summaries) {
+      if (stream.ranges.has(summary.seq) || fresh.has(summary.seq)) continue;
+      if (!isSound(summary, now) || names.size >= maxNames) {
+        refused += 1;
+        continue;
+      }
+      if (summary.records !== undefined && summary.records.length > 0) {
+        const { agentId, order } = stream;
+        const of = { runID: this.run.facts.runId, agentID: agentId, orderIndex: order, seq: summary.seq };
+        this.records.push({ ...of, records: summary.records });
+      }
+      const second = names.secondOf(summary);
+      names.noteSaid(stream.side.group, second);
+      fresh.set(summary.seq, second);
+    }
+    return refused;
+  }
+
+  secondsOf(stream: Stream): Second[] {
+    return [...(this.#seconds.get(stream)?.values() ?? [])].sort((a, b) => a.seq - b.seq);
+  }
+
+  get rows(): SampleRow[] {
+    return [...this.streams].flatMap((stream) =>
+      piecesOf(this.secondsOf(stream)).map((piece) => rowOf(this.run, stream, piece)),
+    );
+  }
+}
+
+/** Seconds that follow one another within one block. */
+export const piecesOf = (seconds: readonly Second[]): Second[][] => {
+  const pieces: Second[][] = [];
+  for (const second of seconds) {
+    const piece = pieces.at(-1);
+    const last = piece?.at(-1);
+    if (piece && last && second.seq === last.seq + 1 && blockOf(second.seq) === blockOf(last.seq)) piece.push(second);
+    else pieces.push([second]);
+  }
+  return pieces;
+};
+
+const rowOf = ({ facts }: OpenRun, { agentId, order }: Stream, piece: readonly Second[]): SampleRow => ({
+  runID: facts.runId,
+  agentID: agentId,
+  orderIndex: order,
+  ...spanOf(piece),
+  isBlock: 0,
+  data: storedPlain(packSeconds(piece)),
+});
+
+/** First and last of consecutive seconds, as columns. */
+export const spanOf = (seconds: readonly Second[]) => {
+  const first = seconds[0] as Second;
+  const last = seconds.at(-1) as Second;
+  return { fromSeq: first.seq, toSeq: last.seq, fromAt: first.at, toAt: last.at };
+};

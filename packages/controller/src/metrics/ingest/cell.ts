@@ -1,0 +1,100 @@
+import type { Phase } from '@rushhour/protocol';
+import { mergedHistogram } from '../rollup/histogram-sum.ts';
+import { type Metric, type NameBook, noTarget } from './name-book.ts';
+import type { Second } from './second.ts';
+
+/** What all agents of one side did in one second, together, whatever their targets. */
+export interface Cell {
+  /** Of all orders together. */
+  spanMs: number;
+  /** How many orders it is made of. */
+  orders: number;
+  /** Steady only when it was for every order. */
+  phase: Phase;
+  readonly scalars: Map<number, number>;
+  /** Merged when they are asked for: to merge each as it comes would be to write the same one a thousand times. */
+  readonly pieces: Map<number, Uint8Array[]>;
+}
+
+const mostPieces = 256;
+
+/** Strain of generators is that of the worst; everything else adds up. */
+export const isWorstOf = ({ kind, name }: Metric) => kind === 'gauge' && name.startsWith('agent.');
+
+export const createCell = (phase: Phase): Cell => ({
+  spanMs: 0,
+  orders: 0,
+  phase,
+  scalars: new Map(),
+  pieces: new Map(),
+});
+
+/** The histograms of a cell, one for each metric. */
+export const histogramsOf = ({ pieces }: Cell): Map<number, Uint8Array> =>
+  new Map([...pieces].map(([number, list]) => [number, mergedPiece(list)]));
+
+const mergedPiece = (list: Uint8Array[]): Uint8Array => {
+  if (list.length > 1) list.splice(0, list.length, mergedHistogram(list));
+  return list[0] as Uint8Array;
+};
+
+/**
+ * `isMore`: the order has been in this second before, as with the short piece after its planned end.
+ * Then what it counted adds up, but how it stood was said already.
+ */
+export const addToCell = (cell: Cell, second: Second, names: NameBook, isMore: boolean): void => {
+  cell.spanMs += second.spanMs;
+  if (!isMore) cell.orders += 1;
+  if (second.phase !== 'steady') cell.phase = second.phase;
+  for (const { scalars, histograms } of second.parts) {
+    for (const [number, value] of scalars) {
+      const metric = names.metrics.get(number);
+      if (metric === undefined || (isMore && metric.kind === 'gauge')) continue;
+      const before = cell.scalars.get(number);
+      if (before === undefined) cell.scalars.set(number, value);
+      else cell.scalars.set(number, isWorstOf(metric) ? Math.max(before, value) : before + value);
+    }
+    for (const [number, bytes] of histograms) {
+      const list = cell.pieces.get(number);
+      if (list === undefined) cell.pieces.set(number, [bytes]);
+      else if (list.push(bytes) > mostPieces) mergedPiece(list);
+    }
+  }
+};
+
+/** Seconds of less than this are not whole. */
+const wholeMs = 800;
+
+/** A second that was not whole is no steady one: in it an order has ended, and its last words came after the traffic. */
+export const phaseOf = ({ phase, spanMs, orders }: Cell): Phase =>
+  phase === 'steady' && spanMs < wholeMs * orders ? 'windDown' : phase;
+
+/** Metric 0 of a merged second says how many orders it is made of. */
+const ordersMetric = 0;
+
+/** A cell in the form in which it is packed. */
+export const secondOfCell = (seq: number, at: number, cell: Cell): Second => ({
+  seq,
+  at,
+  spanMs: cell.spanMs,
+  phase: cell.phase,
+  parts: [
+    {
+      target: noTarget,
+      scalars: new Map([[ordersMetric, cell.orders], ...cell.scalars]),
+      histograms: histogramsOf(cell),
+    },
+  ],
+});
+
+/** The way back. */
+export const cellOfSecond = ({ spanMs, phase, parts: [part] }: Second): Cell => {
+  const scalars = new Map(part?.scalars);
+  const orders = scalars.get(ordersMetric) ?? 1;
+  scalars.delete(ordersMetric);
+  const pieces = new Map([...(part?.histograms ?? [])].map(([number, bytes]) => [number, [bytes]]));
+  return { spanMs, orders, phase, scalars, pieces };
+};
+
+/** Whether a metric must be read for `cellOfSecond` to work. */
+export const isNeededForCell = (metric: number) => metric === ordersMetric;

@@ -1,0 +1,213 @@
+import type { Logger } from 'pino';
+import type { AgentGateway } from '../../agents/gateway/gateway.ts';
+import type { InTurn } from '../../concurrency/mutex.ts';
+import { type Executor, StorageUnavailable } from '../../store/engine/database.ts';
+import { insertRunRecords } from '../../store/runs/run-attempts.ts';
+import { everyAgent, insertRunNames, insertSamples, removeSamplesIn } from '../../store/runs/samples.ts';
+import type { Store } from '../../store/store.ts';
+import { secondOf } from '../read/run-facts.ts';
+import { firstOfMinute, lastOfMinute, minuteOf } from '../rollup/merged-minutes.ts';
+import { RunArrivals, type SummariesReport } from './arrivals.ts';
+import { blockOf, type OpenRun } from './open-run.ts';
+import { type OpenRuns, readMergedMinute } from './open-runs.ts';
+
+/** Whether what an agent says about a run still counts: the run goes on, and the agent has its newest assignment. */
+export type IsCurrent = (runId: number, epoch: number, agentId: number) => boolean | Promise<boolean>;
+
+export interface IngestOptions {
+  store: Store;
+  gateway: AgentGateway;
+  log: Logger;
+  runs: OpenRuns;
+  inTurn: InTurn;
+  /** The newest assignment of the run is asked of the store when left out. */
+  isCurrent?: IsCurrent | undefined;
+  /** Called after new seconds of a run are on disk and in memory. */
+  onStored(run: OpenRun): void;
+}
+
+interface Report {
+  agentId: number;
+  report: SummariesReport;
+}
+
+const batchMs = 100;
+const retryMs = 1000;
+/** Reports that wait for the disk. What goes beyond is not kept: agents send again what was not acknowledged. */
+const maxWaiting = 100_000;
+
+/** What a run needs written, with the merged minutes that late seconds make necessary to open again. */
+interface Writing {
+  arrivals: RunArrivals;
+  reopened: Map<number, Awaited<ReturnType<typeof readMergedMinute>>>;
+}
+
+/**
+ * Takes in what agents measured. All that arrives within a moment is one transaction; only what is on disk is
+ * acknowledged, and only up to the first gap, so that an agent sends again what is missing.
+ */
+export class Ingest {
+  readonly #options: IngestOptions;
+  readonly #unsubscribe: () => void;
+  #waiting: Report[] = [];
+  #timer: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  constructor(options: IngestOptions) {
+    this.#options = options;
+    this.#unsubscribe = options.gateway.subscribe({
+      report: (agentId, report) => {
+        if (report.type !== 'summaries' || this.#waiting.length >= maxWaiting) return;
+        this.#waiting.push({ agentId, report });
+        this.#schedule(batchMs);
+      },
+    });
+  }
+
+  /** Everything that has arrived is on disk, unless the database cannot be reached. */
+  async flush(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const taken = this.#waiting;
+    this.#waiting = [];
+    try {
+      await this.#options.inTurn(async () => taken.length > 0 && this.#store(taken));
+    } catch (error) {
+      this.#options.log.error({ err: error, reports: taken.length }, 'measurements wait for the database');
+      this.#waiting = [...taken, ...this.#waiting].slice(0, maxWaiting);
+      this.#schedule(retryMs);
+    }
+    if (this.#waiting.length > 0) this.#schedule(batchMs / 2);
+  }
+
+  async close(): Promise<void> {
+    this.#unsubscribe();
+    this.#isClosed = true;
+    await this.flush();
+  }
+
+  #schedule(ms: number): void {
+    if (this.#timer === undefined && !this.#isClosed) this.#timer = setTimeout(() => void this.flush(), ms);
+  }
+
+  async #store(reports: readonly Report[]): Promise<void> {
+    const { store, gateway, onStored } = this.#options;
+    const writings = await Promise.all((await this.#sortOut(reports)).map((arrivals) => prepare(store, arrivals)));
+    for (const writing of await this.#writeAll(writings)) {
+      settle(writing);
+      acknowledge(gateway, writing.arrivals);
+      onStored(writing.arrivals.run);
+    }
+  }
+
+  async #sortOut(reports: readonly Report[]): Promise<RunArrivals[]> {
+    const { log, isCurrent = () => true } = this.#options;
+    const byRun = new Map<number, RunArrivals>();
+    for (const { agentId, report } of reports) {
+      const { runId, epoch, order, summaries } = report;
+      if (!(await isCurrent(runId, epoch, agentId))) continue;
+      const run = byRun.get(runId)?.run ?? (await this.#open(runId, epoch));
+      const stream = run?.facts.epoch === epoch ? run.streamOf(agentId, order) : undefined;
+      if (run === undefined || stream === undefined) {
+        log.warn({ runId, agentId, order }, 'measurements of an order that the run does not know');
+        continue;
+      }
+      const arrivals = byRun.get(runId) ?? new RunArrivals(run);
+      byRun.set(runId, arrivals);
+      const refused = arrivals.add(stream, summaries, Date.now());
+      if (refused > 0) log.warn({ runId, agentId, order, refused }, 'measurements that make no sense');
+    }
+    // In the same order at all times, so that transactions never wait for each other.
+    return [...byRun.values()].sort((a, b) => a.run.facts.runId - b.run.facts.runId);
+  }
+
+  /** A run that was assigned anew since it was opened is read again. */
+  async #open(runId: number, epoch: number): Promise<OpenRun | undefined> {
+    const { runs } = this.#options;
+    const run = await runs.open(runId);
+    if (run === undefined || run.facts.epoch === epoch) return run;
+    runs.forget(runId);
+    return runs.open(runId);
+  }
+
+  /** One transaction for all; if it fails for one of them, each has its own. */
+  async #writeAll(writings: readonly Writing[]): Promise<Writing[]> {
+    const { store, log, runs } = this.#options;
+    try {
+      await store.database.transaction(async (tx) => {
+        for (const writing of writings) await write(tx, writing);
+      });
+      return [...writings];
+    } catch (error) {
+      if (error instanceof StorageUnavailable) throw error;
+      const written: Writing[] = [];
+      if (writings.length > 1) {
+        for (const one of writings) written.push(...(await this.#writeAll([one])));
+        return written;
+      }
+      const runId = writings[0]?.arrivals.run.facts.runId ?? 0;
+      log.error({ err: error, runId }, 'measurements of a run were not written');
+      runs.forget(runId);
+      return written;
+    }
+  }
+}
+
+const write = async (tx: Executor, { arrivals, reopened }: Writing) => {
+  const { facts, names } = arrivals.run;
+  await insertRunNames(
+    tx,
+    names.fresh.map((fresh) => ({ runID: facts.runId, ...fresh })),
+  );
+  for (const minute of reopened.keys()) {
+    const span = { fromSeq: firstOfMinute(minute), toSeq: lastOfMinute(minute) };
+    for (const orderIndex of facts.sides.keys()) {
+      await removeSamplesIn(tx, { runID: facts.runId, agentID: everyAgent, orderIndex, ...span });
+    }
+  }
+  await insertSamples(tx, arrivals.rows);
+  await insertRunRecords(tx, arrivals.records);
+};
+
+/** Reads the merged minutes that late seconds belong to. */
+const prepare = async ({ read }: Store, arrivals: RunArrivals): Promise<Writing> => {
+  const { run } = arrivals;
+  const reopened: Writing['reopened'] = new Map();
+  for (const stream of arrivals.streams) {
+    for (const second of arrivals.secondsOf(stream)) {
+      if (!run.isRolled(second)) continue;
+      const minute = minuteOf(secondOf(run.facts, second));
+      if (!reopened.has(minute)) reopened.set(minute, await readMergedMinute(read, run, minute));
+    }
+  }
+  return { arrivals, reopened };
+};
+
+/** Makes memory follow what is on disk now. */
+const settle = ({ arrivals, reopened }: Writing) => {
+  const { run } = arrivals;
+  run.names.settle();
+  for (const [minute, cells] of reopened) {
+    run.rolled.delete(minute);
+    run.reopenings += 1;
+    for (const { group, second, cell } of cells) run.merged.put(group, second, cell);
+  }
+  const now = Date.now();
+  run.usedAt = now;
+  run.isOurs = true;
+  for (const stream of arrivals.streams) {
+    stream.arrivedAt = now;
+    for (const second of arrivals.secondsOf(stream)) {
+      stream.ranges.add(second.seq);
+      stream.loose.add(blockOf(second.seq));
+      run.take(stream, second);
+    }
+  }
+};
+
+const acknowledge = (gateway: AgentGateway, { run, streams }: RunArrivals) => {
+  for (const { agentId, order, ranges } of streams) {
+    const { runId, epoch } = run.facts;
+    gateway.send(agentId, { type: 'acknowledge', runId, epoch, order, seq: ranges.contiguous });
+  }
+};

@@ -1,0 +1,126 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Executor } from '../../store/engine/database.ts';
+import { everyAgent, runNamesOf, sampleKeys, samplesBetween, samplesIn } from '../../store/runs/samples.ts';
+import { readRunFacts, secondOf, slackSec, timeOf } from '../read/run-facts.ts';
+import { firstOfMinute, lastOfMinute, minuteOf } from '../rollup/merged-minutes.ts';
+import { cellOfSecond } from './cell.ts';
+import { NameBook } from './name-book.ts';
+import { blockOf, OpenRun } from './open-run.ts';
+import { unpackSeconds } from './packing.ts';
+import { packedOf } from './squeeze.ts';
+
+const forever = 8_640_000_000_000_000;
+/** How long what was read of a run holds while another controller may take in its seconds. */
+const foreignMs = 1000;
+
+/** Which sequence numbers and which merged minutes are stored. */
+const readKeys = async (read: Executor, runId: number) => {
+  const keys = await sampleKeys(read, runId);
+  const merged = keys.filter(({ agentID }) => agentID === everyAgent);
+  return {
+    own: keys.filter(({ agentID }) => agentID !== everyAgent),
+    rolled: {
+      minutes: new Set(merged.map(({ fromSeq }) => minuteOf(fromSeq))),
+      lastSecond: merged.reduce((last, { toSeq }) => Math.max(last, toSeq), 0),
+    },
+  };
+};
+
+/** Merges again, from what each agent sent, the minutes that are not stored merged. */
+const mergeLoose = async (read: Executor, run: OpenRun) => {
+  const { facts, rolled } = run;
+  let first = 0;
+  while (rolled.has(first)) first += 1;
+  const span = { runID: facts.runId, fromAt: timeOf(facts, firstOfMinute(first) - slackSec), toAt: forever };
+  for await (const rows of samplesBetween(read, span)) {
+    for (const { agentID, orderIndex, data } of rows) {
+      const stream = run.streamOf(agentID, orderIndex);
+      if (stream === undefined) continue;
+      for (const second of unpackSeconds(packedOf(data))) {
+        if (!run.isRolled(second)) run.take(stream, second);
+        stream.lastSecond = Math.max(stream.lastSecond, secondOf(facts, second));
+      }
+    }
+    await nextTurn();
+  }
+};
+
+/** Brings a run into memory as the store has it; undefined when it has not begun. */
+const loadRun = async (read: Executor, runId: number): Promise<OpenRun | undefined> => {
+  const facts = await readRunFacts(read, runId);
+  if (facts === undefined) return undefined;
+  const { own, rolled } = await readKeys(read, runId);
+  const run = new OpenRun(facts, new NameBook(await runNamesOf(read, runId)), rolled);
+  for (const { agentID, orderIndex, fromSeq, toSeq, isBlock } of own) {
+    const stream = run.streamOf(agentID, orderIndex);
+    stream?.ranges.add(fromSeq, toSeq);
+    if (isBlock === 0) stream?.loose.add(blockOf(fromSeq));
+  }
+  await mergeLoose(read, run);
+  return run;
+};
+
+/** Reads a merged minute back into memory, for seconds that come late. */
+export const readMergedMinute = async (read: Executor, { facts }: OpenRun, minute: number) => {
+  const rows = await Promise.all(
+    [...facts.sides.keys()].map((orderIndex) =>
+      samplesIn(read, {
+        runID: facts.runId,
+        agentID: everyAgent,
+        orderIndex,
+        fromSeq: firstOfMinute(minute),
+        toSeq: lastOfMinute(minute),
+      }),
+    ),
+  );
+  return rows.flat().flatMap(({ orderIndex, data }) =>
+    unpackSeconds(packedOf(data)).map((second) => ({
+      group: orderIndex,
+      second: second.seq,
+      cell: cellOfSecond(second),
+    })),
+  );
+};
+
+/** The runs that are in memory. Opening is lazy: after a restart a run is read back when it is first spoken of. */
+export const createOpenRuns = (read: Executor) => {
+  const opened = new Map<number, Promise<OpenRun | undefined>>();
+  const ready = new Map<number, OpenRun>();
+  const isShared = read.engine !== 'sqlite';
+  const forget = (runId: number) => {
+    opened.delete(runId);
+    ready.delete(runId);
+  };
+
+  const open = (runId: number): Promise<OpenRun | undefined> => {
+    const known = ready.get(runId);
+    const now = Date.now();
+    if (known !== undefined) known.usedAt = now;
+    if (known !== undefined && isShared && !known.isOurs && now - known.openedAt > foreignMs) forget(runId);
+    const opening = opened.get(runId);
+    if (opening !== undefined) return opening;
+    const loading = loadRun(read, runId).then(
+      (run) => {
+        // A run that has not begun may begin at any moment: nothing is remembered of it.
+        if (opened.get(runId) !== loading) return run;
+        if (run === undefined) opened.delete(runId);
+        else ready.set(runId, run);
+        return run;
+      },
+      (error) => {
+        if (opened.get(runId) === loading) opened.delete(runId);
+        throw error;
+      },
+    );
+    opened.set(runId, loading);
+    return loading;
+  };
+
+  return {
+    open,
+    all: (): OpenRun[] => [...ready.values()],
+    forget,
+  };
+};
+
+export type OpenRuns = ReturnType<typeof createOpenRuns>;

@@ -1,0 +1,46 @@
+import type { MetricSnapshot } from '@rushhour/contract';
+import type { Executor } from '../../store/engine/database.ts';
+import type { MetricPlan } from '../read/metric-plan.ts';
+import { timeOf } from '../read/run-facts.ts';
+import { metricValueOf, secondsOf } from '../rollup/aggregate.ts';
+import { HistogramSum } from '../rollup/histogram-sum.ts';
+import { type By, collectFrames, type Labels } from './collect.ts';
+import { type Frame, SteppedSpread } from './frame.ts';
+import type { OpenRun } from './open-run.ts';
+
+export interface SnapshotRequest {
+  readonly plans: readonly MetricPlan[];
+  readonly by: By;
+  readonly fromSec: number;
+  readonly toSec: number;
+}
+
+/** What each second showed, oldest first; seconds of which nothing is known are left out. */
+export const readSnapshots = async (
+  read: Executor,
+  run: OpenRun,
+  { plans, by, fromSec, toSec }: SnapshotRequest,
+): Promise<MetricSnapshot[]> => {
+  const found: { labels: Labels; frame: Frame<SteppedSpread> }[] = [];
+  const createSpread = () => new SteppedSpread((second) => second - fromSec);
+  await collectFrames(read, run, { plans, by, fromSec, toSec, createSpread }, (labels, frame) => {
+    found.push({ labels, frame });
+  });
+  const sum = new HistogramSum();
+  const metricsAt = (frame: Frame<SteppedSpread>, at: number) =>
+    plans.flatMap((plan, index) => {
+      const track = frame.trackOf(index);
+      const bytes = track.spread.steps[at];
+      sum.clear();
+      if (bytes !== undefined) sum.add(bytes);
+      return metricValueOf(plan, secondsOf(plan, track, [at, at + 1]), sum) ?? [];
+    });
+  return Array.from({ length: Math.max(0, toSec - fromSec + 1) }, (_, at) => ({
+    runId: run.facts.runId,
+    ts: new Date(timeOf(run.facts, fromSec + at)).toISOString(),
+    seq: fromSec + at,
+    values: found
+      .map(({ labels, frame }) => ({ labels, metrics: metricsAt(frame, at) }))
+      .filter(({ metrics }) => metrics.length > 0),
+  })).filter(({ values }) => values.length > 0);
+};

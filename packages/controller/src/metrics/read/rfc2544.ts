@@ -1,0 +1,58 @@
+import { type ConfigurationEntry, entriesOf, type Rfc2544Result } from '@rushhour/contract';
+import { Rfc2544Record } from '@rushhour/protocol';
+import { createGuard } from '../../schema-check.ts';
+import type { Executor } from '../../store/engine/database.ts';
+import { runAgentsOf } from '../../store/runs/run-agents.ts';
+import { runRecordsOf } from '../../store/runs/run-attempts.ts';
+
+const isRecord = createGuard<Rfc2544Record>(Rfc2544Record);
+
+type Row = { -readonly [Member in keyof Rfc2544Result]: Rfc2544Result[Member] };
+
+const put = (row: Row, record: Rfc2544Record): void => {
+  const { side: _, frameSize: __, ...told } = record;
+  if (told.kind === 'trial') {
+    const { kind: ___, ...trial } = told;
+    row.trials.push(trial);
+  } else if (told.kind === 'frameLoss') {
+    const { kind: ___, ...step } = told;
+    row.frameLoss.push(step);
+  } else {
+    const { kind, ...result } = told;
+    Object.assign(row, { [kind]: result });
+  }
+};
+
+/** What a sender told of its trials, gathered by size of frames in the order in which they were tried. */
+export const gatherRfc2544 = (configurationIndex: number, told: readonly unknown[]): Rfc2544Result[] => {
+  const rows = new Map<number, Row>();
+  for (const record of told.filter(isRecord)) {
+    const { frameSize } = record;
+    const row = rows.get(frameSize) ?? { configurationIndex, frameSize, frameLoss: [], trials: [] };
+    put(row, record);
+    rows.set(frameSize, row);
+  }
+  return [...rows.values()];
+};
+
+const hasTrials = (values: { readonly [member: string]: unknown }): boolean =>
+  (values['payload'] as { rfc2544?: unknown } | undefined)?.rfc2544 !== undefined;
+
+/** Undefined for runs that make no such trials; their records may be many, and are not looked at. */
+export const readRfc2544 = async (
+  read: Executor,
+  { id, definition }: { readonly id: number; readonly definition: { readonly configuration: readonly unknown[] } },
+): Promise<Rfc2544Result[] | undefined> => {
+  const entries = entriesOf(definition.configuration as ConfigurationEntry[]);
+  if (!entries.some(({ plugin, values }) => plugin?.name === 'stream' && hasTrials(values))) return undefined;
+  const agents = new Map((await runAgentsOf(read, id)).map((agent) => [agent.agentID, agent]));
+  const byOrder = Map.groupBy(await runRecordsOf(read, id), ({ agentID, orderIndex }) => `${agentID} ${orderIndex}`);
+  return [...byOrder.values()].flatMap((rows) => {
+    const [first] = rows;
+    const entry = first && agents.get(first.agentID)?.orders[first.orderIndex]?.entry;
+    return gatherRfc2544(
+      entry ?? 0,
+      rows.flatMap(({ records }) => records),
+    );
+  });
+};

@@ -1,0 +1,70 @@
+import type { MetricSeries } from '@rushhour/contract';
+import type { Executor } from '../../store/engine/database.ts';
+import { type By, collectFrames } from '../ingest/collect.ts';
+import { type Frame, SteppedSpread } from '../ingest/frame.ts';
+import type { OpenRun } from '../ingest/open-run.ts';
+import { type Aggregation, aggregateOf, secondsOf, usualAggregation } from '../rollup/aggregate.ts';
+import { HistogramSum } from '../rollup/histogram-sum.ts';
+import type { MetricPlan } from './metric-plan.ts';
+import { timeOf } from './run-facts.ts';
+
+export interface SeriesRequest {
+  readonly plans: readonly MetricPlan[];
+  readonly by: By;
+  /** Seconds since the common start, both included. */
+  readonly fromSec: number;
+  readonly toSec: number;
+  /** Seconds; made larger where there would be too many points. */
+  readonly step?: number | undefined;
+  readonly agg?: Aggregation | undefined;
+}
+
+const maxPoints = 2000;
+/** Of all lines together. */
+const maxValues = 500_000;
+
+const fitting: Readonly<Record<MetricPlan['kind'], ReadonlySet<Aggregation>>> = {
+  amount: new Set(['sum', 'rate', 'avg', 'min', 'max', 'count', 'last']),
+  rate: new Set(['rate', 'avg', 'min', 'max', 'last']),
+  level: new Set(['avg', 'min', 'max', 'last']),
+  spread: new Set(['sum', 'rate', 'avg', 'min', 'max', 'count', 'p50', 'p90', 'p95', 'p99', 'p999']),
+};
+
+/** What was asked for, where it has a meaning for the metric. */
+const aggregationFor = (plan: MetricPlan, agg: Aggregation | undefined) =>
+  agg !== undefined && fitting[plan.kind].has(agg) ? agg : usualAggregation(plan);
+
+const stepFor = ({ fromSec, toSec, step = 1, plans, by }: SeriesRequest, run: OpenRun) => {
+  const lines = plans.length * (by === 'agent' ? Math.max(1, run.facts.agents.size) : 1);
+  const points = Math.max(1, Math.min(maxPoints, Math.floor(maxValues / lines)));
+  return Math.max(step, Math.ceil((toSec - fromSec + 1) / points));
+};
+
+/** Points of time are ends of steps; a point is null where nothing was measured. */
+export const readSeries = async (read: Executor, run: OpenRun, request: SeriesRequest): Promise<MetricSeries> => {
+  const { plans, by, fromSec, toSec, agg } = request;
+  const step = stepFor(request, run);
+  const points = Math.max(0, Math.ceil((toSec - fromSec + 1) / step));
+  const series: MetricSeries['series'] = [];
+  const scratch = new HistogramSum();
+  const pointOf = (frame: Frame<SteppedSpread>, index: number, point: number) => {
+    const plan = plans[index] as MetricPlan;
+    const track = frame.trackOf(index);
+    const seconds = secondsOf(plan, track, [point * step, (point + 1) * step]);
+    const bytes = track.spread.steps[point];
+    const sum = bytes === undefined ? scratch.clear() : scratch.clear().add(bytes);
+    if (plan.kind === 'spread' && seconds.spanSec === 0) return null;
+    return aggregateOf(plan, seconds, sum, aggregationFor(plan, agg)) ?? null;
+  };
+  const createSpread = () => new SteppedSpread((second) => Math.floor((second - fromSec) / step));
+  await collectFrames(read, run, { plans, by, fromSec, toSec, createSpread }, (labels, frame) => {
+    for (const [index, plan] of plans.entries()) {
+      const values = Array.from({ length: points }, (_, point) => pointOf(frame, index, point));
+      if (values.some((value) => value !== null)) series.push({ metric: plan.name, labels, values });
+    }
+  });
+  const t = Array.from({ length: points }, (_, point) =>
+    timeOf(run.facts, Math.min(toSec, fromSec + (point + 1) * step - 1)),
+  );
+  return { step, t, series };
+};

@@ -1,0 +1,92 @@
+import type { MetricValue, RunSummary } from '@rushhour/contract';
+import type { Executor } from '../../store/engine/database.ts';
+import { collectFrames } from '../ingest/collect.ts';
+import { type Frame, TotalSpread } from '../ingest/frame.ts';
+import type { OpenRun } from '../ingest/open-run.ts';
+import { metricValueOf, secondsOf } from '../rollup/aggregate.ts';
+import { isAlwaysTold, isSaidBy, type MetricPlan, metricsOfRun, planMetric } from './metric-plan.ts';
+import type { Side } from './run-facts.ts';
+import { readPhases } from './scan.ts';
+
+const plansOf = ({ facts, names }: OpenRun, wanted: readonly string[] = metricsOfRun(names)): MetricPlan[] =>
+  wanted.flatMap((name) => planMetric(name, facts, names) ?? []);
+
+const valuesOf = (frame: Frame<TotalSpread>, isTold: (plan: MetricPlan) => boolean): MetricValue[] =>
+  frame.plans.flatMap((plan, index) => {
+    const track = frame.trackOf(index);
+    return isTold(plan) ? (metricValueOf(plan, secondsOf(plan, track), track.spread.sum) ?? []) : [];
+  });
+
+/** Of a part of a run only what it has ever spoken of. */
+const isToldBy =
+  (sides: readonly Side[], { names }: OpenRun) =>
+  (plan: MetricPlan) =>
+    isAlwaysTold(plan.name) || isSaidBy(plan, sides, names);
+
+/** Seconds of time the frame covers. */
+const lengthOf = (frame: Frame<TotalSpread>) =>
+  frame.plans.reduce((longest, plan, index) => Math.max(longest, secondsOf(plan, frame.trackOf(index)).spanSec), 0);
+
+/** What each side of each entry came to: over its steady part, or over all where it has none. */
+export const readSummary = async (read: Executor, run: OpenRun): Promise<RunSummary> => {
+  await readPhases(read, run);
+  const { facts, phases } = run;
+  const steady = new Set(
+    [...facts.sides.values()].filter((side) => phases.hasSteady([side])).map(({ group }) => group),
+  );
+  const summary: (RunSummary[number] & { group: number })[] = [];
+  const options = {
+    plans: plansOf(run),
+    by: 'side',
+    fromSec: 1,
+    toSec: run.newestSecond,
+    createSpread: () => new TotalSpread(),
+    placeOf: (side: Side, second: number) => (steady.has(side.group) ? phases.steadySecond(side, second) : second),
+  } as const;
+  await collectFrames(read, run, options, ({ group }, frame) => {
+    const side = facts.sides.get(Number(group)) as Side;
+    summary.push({
+      group: side.group,
+      configurationIndex: side.entry,
+      pluginID: side.pluginId,
+      plugin: side.plugin,
+      role: side.role,
+      window: steady.has(side.group) ? 'steady' : 'all',
+      seconds: lengthOf(frame),
+      metrics: valuesOf(frame, isToldBy([side], run)),
+    });
+  });
+  return summary.sort((a, b) => a.group - b.group).map(({ group: _, ...rest }) => rest);
+};
+
+export interface TotalsOf {
+  /** One agent; all of them when left out. */
+  readonly agentId?: number | undefined;
+  /** Names; everything there is when left out. Those that nobody knows are passed over. */
+  readonly metrics?: readonly string[] | undefined;
+}
+
+/** What a run, or one agent in it, came to, all sides together: over the steady part, or over all if there is none. */
+export const readTotals = async (
+  read: Executor,
+  run: OpenRun,
+  { agentId, metrics }: TotalsOf,
+): Promise<MetricValue[]> => {
+  await readPhases(read, run);
+  const { facts, phases } = run;
+  const sides = agentId === undefined ? [...facts.sides.values()] : (facts.agents.get(agentId)?.sides ?? []);
+  const isSteady = phases.hasSteady(sides);
+  const isTold = agentId === undefined ? () => true : isToldBy(sides, run);
+  const totals: MetricValue[] = [];
+  const options = {
+    plans: plansOf(run, metrics),
+    by: 'total',
+    fromSec: 1,
+    toSec: run.newestSecond,
+    createSpread: () => new TotalSpread(),
+    placeOf: (side: Side, second: number) => (isSteady ? phases.steadySecond(side, second) : second),
+    agentId,
+  } as const;
+  await collectFrames(read, run, options, (_, frame) => totals.push(...valuesOf(frame, isTold)));
+  return totals;
+};

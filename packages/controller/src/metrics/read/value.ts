@@ -1,0 +1,120 @@
+import type { Threshold } from '@rushhour/contract';
+import { createTurns, type InTurn } from '../../concurrency/mutex.ts';
+import type { Executor } from '../../store/engine/database.ts';
+import { runStatuses } from '../../store/runs/run-results.ts';
+import { Frame, TotalSpread } from '../ingest/frame.ts';
+import type { OpenRun } from '../ingest/open-run.ts';
+import { type Aggregation, aggregateOf, secondsOf } from '../rollup/aggregate.ts';
+import { type MetricPlan, planMetric, voiceOf } from './metric-plan.ts';
+import type { Side } from './run-facts.ts';
+import { type Measured, placedAt, readPhases, scanAgents, scanMerged } from './scan.ts';
+
+/** One number of a run: which metric, over which seconds, of which part of the traffic. */
+export interface ValueQuery {
+  readonly runId: number;
+  readonly metric: string;
+  readonly aggregation: Aggregation;
+  readonly scope: NonNullable<Threshold['scope']>;
+  readonly window: NonNullable<Threshold['window']>;
+}
+
+type Scope = Pick<ValueQuery, 'metric' | 'scope' | 'window'>;
+
+/** What is known of a query from minutes that will not change; only newer seconds are read at each asking. */
+interface Tally {
+  readonly inTurn: InTurn;
+  readonly frame: Frame<TotalSpread>;
+  /** What it was made from; when that changes it is made anew. */
+  readonly basis: string;
+  lastSecond: number;
+}
+
+const stoppingStatus = 6;
+const tallies = new WeakMap<OpenRun, Map<string, Tally>>();
+
+const isInScope =
+  ({ configurationIndex, pluginID }: ValueQuery['scope']) =>
+  ({ entry, pluginId }: Side) =>
+    (configurationIndex ?? entry) === entry && (pluginID ?? pluginId) === pluginId;
+
+const sidesIn = ({ facts }: OpenRun, scope: ValueQuery['scope']) =>
+  (scope.agentID === undefined ? [...facts.sides.values()] : (facts.agents.get(scope.agentID)?.sides ?? [])).filter(
+    isInScope(scope),
+  );
+
+const tallyOf = (run: OpenRun, plan: MetricPlan, { metric, scope, window }: Scope): Tally => {
+  const known = tallies.get(run) ?? new Map<string, Tally>();
+  tallies.set(run, known);
+  const key = JSON.stringify([metric, scope, window]);
+  const voice = voiceOf(plan, sidesIn(run, scope), run.names);
+  const basis = `${voice} ${plan.sources.size} ${run.reopenings}`;
+  const found = known.get(key);
+  if (found?.basis === basis) return found;
+  const frame = new Frame([{ plan, voice }], 1, () => new TotalSpread());
+  const made: Tally = { inTurn: createTurns(), frame, basis, lastSecond: 0 };
+  known.set(key, made);
+  return made;
+};
+
+/** Where a second counts, by side; undefined when it does not. The first second ends one second after the common start. */
+const windowOf = ({ phases }: OpenRun, { scope, window }: Scope) => {
+  const isWanted = isInScope(scope);
+  return (side: Side, second: number): number | undefined => {
+    if (!isWanted(side)) return undefined;
+    if (window === 'all') return second;
+    if (window === 'steady') return phases.steadySecond(side, second);
+    return second > window.fromSec && second <= window.toSec ? second : undefined;
+  };
+};
+
+const fill = async (
+  read: Executor,
+  run: OpenRun,
+  frame: Frame<TotalSpread>,
+  { query, span: [fromSec, toSec] }: { query: Scope; span: readonly [number, number] },
+) => {
+  if (fromSec > toSec) return;
+  const placeOf = windowOf(run, query);
+  const wants = (metric: number) => frame.plans.some(({ sources }) => sources.has(metric));
+  const visit = (measured: Measured) => {
+    const placed = placedAt(measured, placeOf(measured.side, measured.second));
+    if (placed !== undefined) frame.add(placed);
+  };
+  const { agentID } = query.scope;
+  if (agentID === undefined) await scanMerged(read, run, { fromSec, toSec, wants }, visit);
+  else await scanAgents(read, run, { fromSec, toSec, wants, agentId: agentID }, visit);
+};
+
+const frameOf = (read: Executor, run: OpenRun, plan: MetricPlan, query: Scope) => {
+  const tally = tallyOf(run, plan, query);
+  return tally.inTurn(async () => {
+    const settled = Math.max(run.lastOfRolled, tally.lastSecond);
+    await fill(read, run, tally.frame, { query, span: [tally.lastSecond + 1, Math.min(settled, run.newestSecond)] });
+    tally.lastSecond = settled;
+    if (settled >= run.newestSecond) return tally.frame;
+    const frame = Frame.copyOf(tally.frame);
+    await fill(read, run, frame, { query, span: [settled + 1, run.newestSecond] });
+    return frame;
+  });
+};
+
+/** A run without a steady part is judged by all of it, but only once nothing steady can come any more. */
+const windowFor = async (read: Executor, run: OpenRun, window: ValueQuery['window']) => {
+  if (window !== 'steady') return window;
+  await readPhases(read, run);
+  if (run.phases.hasSteady(run.facts.sides.values())) return window;
+  const { runId } = run.facts;
+  const status = (await runStatuses(read, [runId])).get(runId) ?? 0;
+  return status >= stoppingStatus ? 'all' : window;
+};
+
+/** Undefined when there is nothing to compute it from. */
+export const readValue = async (read: Executor, run: OpenRun, query: ValueQuery): Promise<number | undefined> => {
+  const plan = planMetric(query.metric, run.facts, run.names);
+  if (plan === undefined) return undefined;
+  const window = await windowFor(read, run, query.window);
+  const frame = await frameOf(read, run, plan, { ...query, window });
+  const track = frame.trackOf(0);
+  const value = aggregateOf(plan, secondsOf(plan, track), track.spread.sum, query.aggregation);
+  return value === undefined || Number.isNaN(value) ? undefined : value;
+};

@@ -1,0 +1,104 @@
+import type { MetricValue, Threshold } from '@rushhour/contract';
+import type { Track } from '../ingest/frame.ts';
+import type { MetricPlan } from '../read/metric-plan.ts';
+import type { HistogramSum } from './histogram-sum.ts';
+
+export type Aggregation = Threshold['aggregation'];
+
+const fractions = { p50: 0.5, p90: 0.9, p95: 0.95, p99: 0.99, p999: 0.999 } as const;
+type Percentile = keyof typeof fractions;
+const isPercentile = (aggregation: string): aggregation is Percentile => aggregation in fractions;
+
+/** What was counted or stood in each second that was seen, and how long all of them were together. */
+export interface Seconds {
+  /** In each second: amounts and rates as rates, levels as they stood. */
+  readonly values: readonly number[];
+  readonly sum: number;
+  readonly spanSec: number;
+}
+
+/** The part of a track from one place to another; silence of what is counted is 0. */
+export const secondsOf = (
+  { kind, scale }: MetricPlan,
+  { spans, values }: Pick<Track, 'spans' | 'values'>,
+  [from, to]: readonly [number, number] = [0, spans.length],
+): Seconds => {
+  const found: number[] = [];
+  let sum = 0;
+  let spanSec = 0;
+  for (let at = from; at < to; at += 1) {
+    const span = spans[at];
+    const value = kind === 'level' ? values[at] : (values[at] ?? 0);
+    if (span === undefined || value === undefined) continue;
+    found.push(kind === 'level' ? value : (value * scale) / span);
+    sum += value * scale;
+    spanSec += span;
+  }
+  return { values: found, sum, spanSec };
+};
+
+const spreadValue = (sum: HistogramSum, aggregation: Aggregation, spanSec: number): number | undefined => {
+  if (aggregation === 'count') return sum.count > 0 || spanSec > 0 ? sum.count : undefined;
+  if (aggregation === 'rate') return spanSec > 0 ? sum.count / spanSec : undefined;
+  if (sum.count === 0) return undefined;
+  if (isPercentile(aggregation)) return sum.quantile(fractions[aggregation]);
+  return aggregation === 'last' ? undefined : sum[aggregation];
+};
+
+const quantileOf = (values: readonly number[], fraction: number) =>
+  values.toSorted((a, b) => a - b)[Math.max(0, Math.ceil(fraction * values.length) - 1)];
+
+const averageOf = ({ kind }: MetricPlan, { values, sum, spanSec }: Seconds) =>
+  kind === 'level' ? values.reduce((total, value) => total + value, 0) / values.length : sum / spanSec;
+
+/** One number for many seconds; undefined when there is none. */
+const scalarValue = (plan: MetricPlan, seconds: Seconds, aggregation: Aggregation): number | undefined => {
+  const { values, sum } = seconds;
+  if (values.length === 0) return undefined;
+  if (isPercentile(aggregation)) return quantileOf(values, fractions[aggregation]);
+  switch (aggregation) {
+    case 'sum':
+    case 'count':
+      return plan.kind === 'amount' ? sum : averageOf(plan, seconds);
+    case 'rate':
+    case 'avg':
+      return averageOf(plan, seconds);
+    case 'min':
+      return values.reduce((least, value) => Math.min(least, value), Number.POSITIVE_INFINITY);
+    case 'max':
+      return values.reduce((most, value) => Math.max(most, value), Number.NEGATIVE_INFINITY);
+    case 'last':
+      return values.at(-1);
+  }
+};
+
+/** One number for what was seen of a metric, whatever its kind. */
+export const aggregateOf = (
+  plan: MetricPlan,
+  seconds: Seconds,
+  sum: HistogramSum,
+  aggregation: Aggregation,
+): number | undefined =>
+  plan.kind === 'spread' ? spreadValue(sum, aggregation, seconds.spanSec) : scalarValue(plan, seconds, aggregation);
+
+export const usualAggregation = ({ kind }: MetricPlan): Aggregation =>
+  (({ amount: 'rate', rate: 'avg', level: 'avg', spread: 'p99' }) as const)[kind];
+
+const reported: Readonly<Record<MetricPlan['kind'], readonly Aggregation[]>> = {
+  amount: ['sum', 'rate'],
+  rate: ['avg', 'min', 'max', 'last'],
+  level: ['avg', 'min', 'max', 'last'],
+  spread: ['count', 'min', 'max', 'avg', 'p50', 'p90', 'p95', 'p99', 'p999'],
+};
+
+/** Everything worth saying of a metric over some seconds; undefined when nothing was seen of it. */
+export const metricValueOf = (plan: MetricPlan, seconds: Seconds, sum: HistogramSum): MetricValue | undefined => {
+  const { name: metric, unit, type } = plan.description;
+  const isEmpty = plan.kind === 'spread' ? sum.count === 0 : seconds.values.length === 0;
+  if (isEmpty) return undefined;
+  const values = reported[plan.kind].map((aggregation) => [
+    aggregation,
+    aggregateOf(plan, seconds, sum, aggregation) ?? null,
+  ]);
+  return { metric, unit, type, ...Object.fromEntries(values) };
+};

@@ -1,0 +1,131 @@
+import type { api } from '@rushhour/contract';
+import type { Bus } from '../../bus/local.ts';
+import { invalid, tooMany, unauthenticated } from '../../errors.ts';
+import type { Handlers, Visitor } from '../../handlers.ts';
+import { findByEmail, users } from '../../store/people/users.ts';
+import type { Store } from '../../store/store.ts';
+import { notify } from '../../store/system/notifications.ts';
+import type { SettingsStore } from '../../store/system/settings.ts';
+import { extendedUserOf } from '../extended-user.ts';
+import { passwordIssues } from '../password-policy.ts';
+import { hashPassword, verifyPassword } from '../passwords.ts';
+import { endSessions, endSessionsOf, openSession, refreshSession, type Tokens } from '../sessions.ts';
+import { countFailure, forgetFailures, waitingTime } from '../throttle.ts';
+
+interface Deps {
+  store: Store;
+  settings: SettingsStore;
+  bus: Bus;
+}
+
+export const authHandlers = ({ store, settings, bus }: Deps): Handlers<typeof api.auth> => {
+  const sessionReply = async (userId: number, { accessExpiresAt, refreshExpiresAt }: Tokens) => {
+    const user = await users.find(store.read, userId);
+    if (user === undefined) throw wrongCredentials();
+    const extended = await extendedUserOf(store.read, user);
+    const { permissions, isRequiredToSetPassword } = extended;
+    return { data: { user: extended, permissions, isRequiredToSetPassword, accessExpiresAt, refreshExpiresAt } };
+  };
+
+  /** Counts a wrong password; the first one that makes the account wait is told to those who watch over users. */
+  const refuse = async (visitor: Visitor, email: string, userId: number | undefined) => {
+    const origin = { ...originOf(visitor), userId: userId ?? null };
+    await store.change(origin, async (tx) => {
+      tx.deny({ reason: 'wrong credentials' });
+      const isLocked = await countFailure(tx, email, visitor.address, settings.current().auth.lockout);
+      if (!isLocked || userId === undefined) return;
+      const message = `Too many failed sign-ins for ${email} from ${visitor.address}.`;
+      await notify(tx, bus, {
+        severity: 'warning',
+        kind: 'auth.locked',
+        message,
+        entity: { type: 'user', id: userId },
+        audience: { permission: 'users.read' },
+      });
+    });
+  };
+
+  const assertMayTry = async (visitor: Visitor, email: string) => {
+    const waitSec = await waitingTime(store.read, email, visitor.address);
+    if (waitSec > 0) throw tooMany('TOO_MANY_ATTEMPTS', `too many failed attempts: try again in ${waitSec} s`, waitSec);
+  };
+
+  return {
+    login: async ({ body: { email, password } }, visitor) => {
+      await assertMayTry(visitor, email);
+      const user = await findByEmail(store.read, email);
+      const isRight = await verifyPassword(password, user?.passwordHash);
+      if (user === undefined || !isRight || user.isActive !== 1) {
+        await refuse(visitor, email, user?.id);
+        throw wrongCredentials();
+      }
+      const tokens = await store.change({ ...originOf(visitor), userId: user.id }, async (tx) => {
+        await forgetFailures(tx, email);
+        await users.update(tx, user.id, { lastLogin: tx.now, updatedAt: undefined });
+        return openSession(tx, user.id, visitor.address, settings.current().auth);
+      });
+      visitor.setSession(tokens);
+      return sessionReply(user.id, tokens);
+    },
+
+    refresh: async (_, visitor) => {
+      const token = visitor.refreshToken;
+      if (token === undefined) throw unauthenticated('UNAUTHENTICATED', 'there is no refresh token');
+      const result = await store.change(originOf(visitor), async (tx) => {
+        const refreshed = await refreshSession(tx, token, settings.current().auth, store.secrets);
+        if (refreshed.outcome !== 'unknown') tx.touch('users', refreshed.userID);
+        if (refreshed.outcome !== 'reused') return refreshed;
+        await endSessions(tx, [refreshed.sessionID]);
+        tx.deny({ reason: 'a retired refresh token was used again; the session was ended' });
+        const message = 'A used refresh token was presented again. The session was ended; sign in anew.';
+        await notify(tx, bus, {
+          severity: 'warning',
+          kind: 'auth.tokenReuse',
+          message,
+          audience: { userID: refreshed.userID },
+        });
+        return refreshed;
+      });
+      if (result.outcome !== 'rotated') {
+        visitor.setSession(undefined);
+        throw unauthenticated('SESSION_ENDED', 'the session has ended: sign in again');
+      }
+      visitor.setSession(result.tokens);
+      return sessionReply(result.userID, result.tokens);
+    },
+
+    logout: async ({ body }, caller) => {
+      await store.change(caller, async (tx) => {
+        if (body?.everywhere) await endSessionsOf(tx, [caller.userId]);
+        else await endSessions(tx, [caller.sessionId]);
+      });
+      caller.setSession(undefined);
+    },
+
+    password: async ({ body: { currentPassword, newPassword } }, caller) => {
+      const user = await users.find(store.read, caller.userId);
+      if (user === undefined) throw wrongCredentials();
+      await assertMayTry(caller, user.email);
+      if (!(await verifyPassword(currentPassword, user.passwordHash))) {
+        await refuse(caller, user.email, user.id);
+        throw unauthenticated('WRONG_PASSWORD', 'the current password is wrong');
+      }
+      const issues = passwordIssues(newPassword, user, settings.current().auth.password);
+      if (newPassword === currentPassword) {
+        issues.push({ path: '/newPassword', code: 'UNCHANGED', message: 'must differ from the current password' });
+      }
+      if (issues.length > 0) throw invalid(issues, 'WEAK_PASSWORD');
+      const passwordHash = await hashPassword(newPassword);
+      await store.change(caller, async (tx) => {
+        await forgetFailures(tx, user.email);
+        await users.update(tx, user.id, { passwordHash, passwordLength: 0, isRequiredToSetPassword: false });
+        await endSessionsOf(tx, [user.id], caller.sessionId);
+      });
+    },
+  };
+};
+
+/** One text for an unknown address, a wrong password and a blocked account. */
+const wrongCredentials = () => unauthenticated('WRONG_CREDENTIALS', 'wrong e-mail address or password');
+
+const originOf = ({ address, requestId, operation }: Visitor) => ({ userId: null, address, requestId, operation });

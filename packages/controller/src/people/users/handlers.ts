@@ -1,0 +1,188 @@
+import type { api } from '@rushhour/contract';
+import type { Bus } from '../../bus/local.ts';
+import { assertAllFound, assertFresh, crudHandlers, cursorOf } from '../../crud.ts';
+import { conflict, forbidden, invalid, notFound } from '../../errors.ts';
+import type { Caller, Handlers } from '../../handlers.ts';
+import type { Change } from '../../store/engine/change.ts';
+import { countAdministrators, groups } from '../../store/people/groups.ts';
+import { normalEmail, type StoredUser, users } from '../../store/people/users.ts';
+import type { Store } from '../../store/store.ts';
+import { notify } from '../../store/system/notifications.ts';
+import { extendedUserOf, userOf } from '../extended-user.ts';
+import { hashPassword, temporaryPassword } from '../passwords.ts';
+import { isAdmin } from '../permissions.ts';
+import { endSessionsOf } from '../sessions.ts';
+
+const defaultLength = 16;
+
+export const userHandlers = ({ store, bus }: { store: Store; bus: Bus }): Handlers<typeof api.users> => {
+  const mustFind = async (tx: Change, id: number) => {
+    const user = await users.find(tx, id);
+    if (user === undefined) throw notFound('user', id);
+    return user;
+  };
+
+  /** Finds the users of a bulk request, all or none, and checks that the caller may act on each. */
+  const findAll = async (tx: Change, ids: readonly number[], caller: Caller) => {
+    const found = await users.findMany(tx, ids);
+    assertAllFound(
+      'user',
+      ids,
+      found.map(({ id }) => id),
+    );
+    for (const user of found) assertMayActOn(caller, user);
+    return found;
+  };
+
+  const removeMany = (ids: readonly number[], caller: Caller) =>
+    store.change(caller, async (tx) => {
+      await findAll(tx, ids, caller);
+      assertNotSelf(caller, ids, 'delete');
+      await users.remove(tx, ids);
+      await endSessionsOf(tx, ids);
+      await assertAdministratorLeft(tx);
+      return { data: [...ids] };
+    });
+
+  return {
+    ...crudHandlers('user', users, store),
+    list: async ({ query: { count, offset, search, groupID, isActive } }) => {
+      const filters = { groupID, isActive: isActive === undefined ? undefined : Number(isActive) };
+      const { rows, total } = await users.page(store.read, {
+        key: 'id',
+        order: 'asc',
+        limit: count,
+        offset,
+        search,
+        filters,
+      });
+      return { cursor: cursorOf(count, offset, total), data: rows.map(userOf) };
+    },
+    get: async ({ params }) => {
+      const user = await users.find(store.read, params.id);
+      if (user === undefined) throw notFound('user', params.id);
+      return userOf(user);
+    },
+    create: async ({ body }, caller) => {
+      const passwordLength = body.passwordLength || defaultLength;
+      const password = temporaryPassword(passwordLength);
+      const passwordHash = await hashPassword(password);
+      return store.change(caller, async (tx) => {
+        await assertMayAssign(tx, caller, body.groupID);
+        await users.insert(tx, {
+          ...newUser,
+          email: normalEmail(body.email),
+          realName: body.realName,
+          groupID: body.groupID,
+          isActive: body.isActive ?? true,
+          passwordLength,
+          passwordHash,
+        });
+        return { email: normalEmail(body.email), password };
+      });
+    },
+    update: ({ body: { id, updatedAt, passwordLength: _, ...values } }, caller) =>
+      store.change(caller, async (tx) => {
+        const user = await mustFind(tx, id);
+        assertFresh('user', user, updatedAt);
+        assertMayActOn(caller, user);
+        if (values.groupID && values.groupID !== user.groupID) await assertMayAssign(tx, caller, values.groupID);
+        if (values.isActive === false) assertNotSelf(caller, [id], 'block');
+        await users.update(tx, id, {
+          ...values,
+          email: values.email && normalEmail(values.email),
+          isActive: values.isActive ?? undefined,
+        });
+        if (values.isActive === false) await endSessionsOf(tx, [id]);
+        await assertAdministratorLeft(tx);
+      }),
+    removeMany: ({ body }, caller) => removeMany(body.array, caller),
+    remove: async ({ params }, caller) => {
+      await removeMany([params.id], caller);
+    },
+    block: ({ body }, caller) =>
+      store.change(caller, async (tx) => {
+        const found = await findAll(tx, body.array, caller);
+        assertNotSelf(caller, body.array, 'block');
+        for (const { id, email } of found) {
+          await users.update(tx, id, { isActive: false });
+          const message = `User ${email} was blocked.`;
+          await notify(tx, bus, {
+            severity: 'warning',
+            kind: 'user.blocked',
+            message,
+            entity: { type: 'user', id },
+            audience: { permission: 'users.read' },
+          });
+        }
+        await endSessionsOf(tx, body.array);
+        await assertAdministratorLeft(tx);
+      }),
+    unblock: ({ body }, caller) =>
+      store.change(caller, async (tx) => {
+        for (const { id } of await findAll(tx, body.array, caller)) await users.update(tx, id, { isActive: true });
+      }),
+    resetPassword: async ({ params }, caller) => {
+      if ((await users.find(store.read, params.id)) === undefined) throw notFound('user', params.id);
+      const password = temporaryPassword(defaultLength);
+      const passwordHash = await hashPassword(password);
+      return store.change(caller, async (tx) => {
+        const user = await mustFind(tx, params.id);
+        assertMayActOn(caller, user);
+        await users.update(tx, user.id, { passwordHash, passwordLength: defaultLength, isRequiredToSetPassword: true });
+        await endSessionsOf(tx, [user.id]);
+        return { email: user.email, password };
+      });
+    },
+    me: async (_, caller) => {
+      const user = await users.find(store.read, caller.userId);
+      if (user === undefined) throw notFound('user', caller.userId);
+      return { data: await extendedUserOf(store.read, user) };
+    },
+    updateMe: ({ body }, caller) =>
+      store.change(caller, async (tx) => {
+        const preferences = body.preferences && {
+          ...(await mustFind(tx, caller.userId)).preferences,
+          ...body.preferences,
+        };
+        await users.update(tx, caller.userId, { ...body, preferences });
+      }),
+  };
+};
+
+const newUser = { isRequiredToSetPassword: true, agreementAccepted: false, preferences: {} };
+
+const assertNotSelf = (caller: Caller, ids: readonly number[], verb: string) => {
+  if (ids.includes(caller.userId)) throw conflict('SELF', `you cannot ${verb} yourself`);
+};
+
+const assertAdministratorLeft = async (tx: Change) => {
+  if ((await countAdministrators(tx)) === 0) {
+    throw conflict('LAST_ADMINISTRATOR', 'this would leave nobody who can administer the installation');
+  }
+};
+
+/** Whoever puts a user into a group grants what the group holds. */
+const assertMayAssign = async (tx: Change, caller: Caller, groupId: number) => {
+  const group = await groups.find(tx, groupId);
+  if (group === undefined)
+    throw invalid([{ path: '/groupID', code: 'UNKNOWN_GROUP', message: `there is no group ${groupId}` }]);
+  assertHolds(
+    caller,
+    group.permissions.map(({ value }) => value),
+    'CANNOT_GRANT',
+    'you cannot grant more than you hold',
+  );
+};
+
+/** Nobody changes an account that may do more than they may: its password would be theirs. */
+const assertMayActOn = (caller: Caller, user: StoredUser) => {
+  const held = (JSON.parse(user.groupPermissions) as { value: number }[]).map(({ value }) => value);
+  assertHolds(caller, held, 'FORBIDDEN', `user ${user.id} may do more than you`);
+};
+
+const assertHolds = (caller: Caller, values: readonly number[], code: string, message: string) => {
+  if (isAdmin(caller.permissions)) return;
+  const missing = values.filter((value) => !caller.permissions.has(value));
+  if (missing.length > 0) throw forbidden(code, message, { permissions: missing });
+};

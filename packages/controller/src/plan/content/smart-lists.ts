@@ -1,0 +1,70 @@
+import { type ConfigurationEntry, type CveFilter, CveSmartFilter } from '@rushhour/contract';
+import { createSchemaCheck } from '../../schema-check.ts';
+import type { Executor } from '../../store/engine/database.ts';
+import { listAttackResults } from '../../store/security/attack-results.ts';
+import { matchingIds } from '../../store/security/cve-search.ts';
+
+/** Most signatures of one entry. */
+const most = 10_000;
+const mostResults = 100_000;
+const check = createSchemaCheck(CveSmartFilter, 'coercing');
+
+interface Params {
+  readonly signatureIds?: readonly number[];
+  readonly filter?: Record<string, unknown>;
+  readonly retest?: { readonly fromTaskId: number; readonly outcomes?: readonly string[] };
+  readonly allowIntrusive?: boolean;
+}
+
+type Holder = Pick<ConfigurationEntry, 'values'> & { readonly subplugins?: unknown };
+
+/**
+ * Lists that are described, not counted out, become what they mean at this moment: whoever stores the definition freezes
+ * them. A filter that cannot be read stays, and the plan refuses it.
+ */
+export const withSmartLists = async <Definition extends { readonly configuration: readonly unknown[] }>(
+  read: Executor,
+  definition: Definition,
+): Promise<Definition> => {
+  const configuration = await Promise.all(
+    (definition.configuration as Holder[]).map(async (entry) => {
+      const suite = entry.subplugins as { subplugins?: Holder[] } | undefined;
+      const children = suite?.subplugins && (await Promise.all(suite.subplugins.map((child) => resolved(read, child))));
+      return { ...(await resolved(read, entry)), ...(children && { subplugins: { ...suite, subplugins: children } }) };
+    }),
+  );
+  return { ...definition, configuration };
+};
+
+const resolved = async <T extends Holder>(read: Executor, holder: T): Promise<T> => {
+  const params = holder.values?.['cveReplayParams'] as Params | undefined;
+  if (params === undefined || (params.filter === undefined && params.retest === undefined)) return holder;
+  const { filter, retest, ...rest } = params;
+  const found = await idsOf(read, params);
+  if (found === undefined) return holder;
+  const signatureIds = [...new Set([...(params.signatureIds ?? []), ...found])].slice(0, most);
+  const resolvedFrom = JSON.stringify({ filter, retest });
+  return { ...holder, values: { ...holder.values, cveReplayParams: { ...rest, signatureIds, resolvedFrom } } };
+};
+
+/** Undefined when the filter cannot be read. Only what may be run is found: harmless signatures, unless all are allowed. */
+const idsOf = async (read: Executor, { filter, retest, allowIntrusive = false }: Params) => {
+  const ids = retest ? await retested(read, retest) : [];
+  if (filter === undefined) return ids;
+  const wished = structuredClone(filter);
+  if (check(wished).length > 0) return undefined;
+  const safe = allowIntrusive ? {} : { safety: ['benign' as const] };
+  return [...ids, ...(await matchingIds(read, { ...(wished as CveFilter), enabled: true, ...safe }, most))];
+};
+
+/** Signatures whose attempts ended so in the newest run of the task. */
+const retested = async (
+  read: Executor,
+  { fromTaskId, outcomes = ['passed', 'inconclusive'] }: NonNullable<Params['retest']>,
+) => {
+  const filters = { taskID: fromTaskId, kind: 'cve' };
+  const { rows } = await listAttackResults(read, { filters, limit: mostResults, offset: 0 });
+  const newest = rows.reduce((last, { runID }) => Math.max(last, runID), 0);
+  const wanted = rows.filter(({ runID, outcome }) => runID === newest && outcomes.includes(outcome));
+  return [...new Set(wanted.map(({ refID }) => refID))].filter((id) => id > 0);
+};

@@ -1,0 +1,49 @@
+import type { Estimate, ValidationIssue } from '@rushhour/contract';
+import type { Capture, NeededFile, Order } from '@rushhour/protocol';
+import type { PlannedAttempts } from '../content/attempts.ts';
+
+/** One order of an agent, and what the controller must know about it while it runs. */
+export interface PlannedOrder {
+  /** Index of the configuration entry it serves. */
+  readonly entry: number;
+  /** JSON pointer of the source or target in the task that it is for. */
+  readonly path: string;
+  /** Of the entry; within a suite, of the child. */
+  readonly pluginId: number;
+  readonly role: 'client' | 'server';
+  readonly engine: string;
+  /** Where it sends to or listens, for people: `10.0.0.1:80`, or `10.0.0.1:80 and 3 more`. */
+  readonly target: string;
+  /** Its part of the load of the entry, above 0 and at most 1: a new rate is divided by it as the first was. */
+  readonly share: number;
+  readonly order: Omit<Order, 'runId' | 'epoch'>;
+  /** Servers have nothing to pause: they count as able. */
+  readonly canPause: boolean;
+  readonly canChangeLoad: boolean;
+}
+
+/** What one agent does in a run. The place of an order in `orders` is how messages name it. */
+export interface AgentPlan {
+  readonly agentId: number;
+  readonly role: 'client' | 'server' | 'both';
+  readonly orders: readonly PlannedOrder[];
+  readonly files: readonly NeededFile[];
+  readonly capture?: Capture;
+  /** Of the networks it sends from: routers that must be there. */
+  readonly gateways: readonly string[];
+}
+
+export interface RunPlan {
+  readonly agents: readonly AgentPlan[];
+  /** Seconds of traffic from the common start; null when it ends by count or by hand. */
+  readonly plannedSec: number | null;
+  /** What the reader of the result must know, such as wishes that no socket can fulfil. */
+  readonly notes: readonly string[];
+  /** A plan with an issue of severity `error` must not be started. */
+  readonly issues: readonly ValidationIssue[];
+  readonly estimate: Estimate;
+  /** False when it cannot be told beforehand how much somebody sends, as without a rate: the estimate is too low. */
+  readonly isLoadKnown: boolean;
+  /** Of security tests: agents get them as files, and they are kept with the run. */
+  readonly attempts: readonly PlannedAttempts[];
+}

@@ -1,0 +1,143 @@
+import { findPlugin } from '@rushhour/contract';
+import type { NeededFile } from '@rushhour/protocol';
+import type { PlannedAttempts } from '../content/attempts.ts';
+import { claimsOf } from '../endpoints/claims.ts';
+import type { PlannedServer } from '../endpoints/servers.ts';
+import type { TargetGuard } from '../endpoints/target-guard.ts';
+import { labelOf } from '../endpoints/targets.ts';
+import type { AgentPlan, PlannedOrder } from './agent-plan.ts';
+import { captureOf } from './capture.ts';
+import { serverDuration } from './durations.ts';
+import type { PlannedClient } from './plan-entry.ts';
+import type { PlanInput } from './plan-input.ts';
+
+interface Sides {
+  readonly clients: readonly PlannedClient[];
+  readonly servers: readonly PlannedServer[];
+  readonly plannedSec: number | null;
+  readonly attempts: readonly PlannedAttempts[];
+}
+
+/** What each agent does, servers first. */
+export const agentPlans = (input: PlanInput, guard: TargetGuard, sides: Sides): AgentPlan[] => {
+  const byAgent = new Map<number, PlannedOrder[]>();
+  const add = (agentId: number, order: PlannedOrder) => byAgent.set(agentId, [...(byAgent.get(agentId) ?? []), order]);
+  for (const server of sides.servers) add(server.agent.id, serverOrder(server, sides));
+  for (const client of sides.clients) add(client.agent.id, clientOrder(client, input, guard));
+  const capture = captureOf(input.definition.dumps, input.dumpLimits, byAgent.size);
+  return [...byAgent].map(([agentId, orders]) => ({
+    agentId,
+    role: roleOf(orders),
+    orders,
+    files: filesOf(orders, input, sides.attempts),
+    ...(capture && { capture }),
+    gateways: gatewaysOf(
+      sides.clients.filter(({ agent }) => agent.id === agentId),
+      input,
+    ),
+  }));
+};
+
+const roleOf = (orders: readonly PlannedOrder[]): AgentPlan['role'] => {
+  const roles = new Set(orders.map(({ role }) => role));
+  return roles.size === 2 ? 'both' : (orders[0] as PlannedOrder).role;
+};
+
+const cpuCoresOf = (values: { readonly [member: string]: unknown }) => (values['cpuCores'] as number | undefined) ?? 1;
+
+const clientOrder = (client: PlannedClient, { allowedTargets }: PlanInput, guard: TargetGuard): PlannedOrder => {
+  const { leaf, path, engine, config, duration, targets, share, hasRate } = client;
+  const plugin = findPlugin(leaf.pluginId);
+  return {
+    entry: leaf.index,
+    path,
+    pluginId: leaf.pluginId,
+    role: 'client',
+    engine,
+    target: labelOf(targets),
+    share,
+    canPause: plugin?.canPause ?? false,
+    canChangeLoad: (plugin?.canChangeLoad ?? false) && hasRate,
+    order: {
+      engine,
+      config,
+      duration,
+      ...(leaf.startAfterSec > 0 && { startAfterSec: leaf.startAfterSec }),
+      allowedTargets: guard.listFor(
+        targets.map(({ host }) => host),
+        allowedTargets,
+      ),
+      cpuCores: cpuCoresOf(leaf.values),
+    },
+  };
+};
+
+const serverOrder = (server: PlannedServer, { clients, plannedSec }: Sides): PlannedOrder => {
+  const { leaf, path, agent, traffic, config, listens } = server;
+  const hosts = traffic.isEmulated === true ? [] : listens.map(({ host }) => host);
+  const claims = claimsOf(agent, hosts);
+  const { listen = (place) => place } = traffic;
+  // A task without clients lasts as long as its servers say.
+  const { mode, seconds, count = 1, rampUpSec, warmUpSec, rampDownSec } = leaf.values.duration;
+  const own = {
+    mode: mode === 'count' ? 'continuous' : mode,
+    seconds,
+    count,
+    rampUpSec,
+    warmUpSec,
+    rampDownSec,
+  } as const;
+  return {
+    entry: leaf.index,
+    path,
+    pluginId: leaf.pluginId,
+    role: 'server',
+    engine: traffic.engine,
+    target: labelOf(listens),
+    share: 1,
+    canPause: true,
+    canChangeLoad: false,
+    order: {
+      engine: traffic.engine,
+      config: { ...config, listen: listens.map(({ host, port }) => listen({ host, port })) },
+      duration: clients.length > 0 ? serverDuration([...server.clients], plannedSec) : own,
+      allowedTargets: [],
+      ...(claims.length > 0 && { claims }),
+      cpuCores: cpuCoresOf(leaf.values),
+    },
+  };
+};
+
+/** Asked by ARP or neighbour discovery; one whose MAC is given need not answer. */
+const gatewaysOf = (clients: readonly PlannedClient[], { networks }: PlanInput): string[] => {
+  const used = clients.flatMap(({ source }) => (source.network && networks.get(source.network.id)) ?? []);
+  const asked = used.filter(({ gatewayMacMode }) => !gatewayMacMode || gatewayMacMode === 'arp');
+  return [...new Set(asked.flatMap(({ gateway }) => gateway || []))];
+};
+
+const copiesIn = (samples: PlanInput['samples']) => [...samples.values()].flatMap(({ copies }) => [...copies.values()]);
+
+const scriptsIn = (recordings: PlanInput['recordings']) =>
+  [...recordings.values()].flatMap((one) => ('client' in one ? [one.client, one.server] : []));
+
+/** The files that configurations refer to, each once. */
+const filesOf = (
+  orders: readonly PlannedOrder[],
+  { files, samples, recordings }: PlanInput,
+  attempts: readonly PlannedAttempts[],
+): NeededFile[] => {
+  const named = new Set(orders.flatMap(({ order }) => hashesIn(order.config)));
+  const known = new Map(
+    [...files.values(), ...copiesIn(samples), ...scriptsIn(recordings), ...attempts].map(({ sha256, size }) => [
+      sha256,
+      size,
+    ]),
+  );
+  return [...named].map((sha256) => ({ sha256, size: known.get(sha256) ?? 0 }));
+};
+
+const hashesIn = (value: unknown): string[] => {
+  if (typeof value !== 'object' || value === null) return [];
+  if ('$file' in value && typeof value.$file === 'string') return [value.$file];
+  return Object.values(value).flatMap(hashesIn);
+};

@@ -1,0 +1,267 @@
+import { type ConfigurationEntry, findPlugin } from '@rushhour/contract';
+import { findAddress, readRange } from '@rushhour/pools';
+import { Order, type Sources } from '@rushhour/protocol';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createSchemaCheck } from '../../schema-check.ts';
+import { completeSignature, madeByUser } from '../../security/signatures/expressions/complete-signature.ts';
+import type { PlanApplication } from '../content/plan-applications.ts';
+import { planners } from '../plugins/index.ts';
+import { configProblems } from '../testing/engine-check.ts';
+import { agentOf, entryOf, inputOf, interfaceOf, networkOf } from '../testing/plan-fixture.ts';
+import { arbitraryOf } from '../testing/schema-arbitrary.ts';
+import type { RunPlan } from './agent-plan.ts';
+import { planRun } from './plan-run.ts';
+
+const agents = [1, 2, 3, 4].map((id) => agentOf(id, { interfaces: id === 1 ? [interfaceOf(7, '10.9.0.1/24')] : [] }));
+const networks = [
+  networkOf(1, '10.20.0.0/24'),
+  networkOf(2, '10.21.0.0/16', { excludes: ['10.21.0.64/26'], pattern: '10.21.*.1-50', ports: '2000-3000' }),
+  networkOf(3, 'fd00:20::/64'),
+  networkOf(4, '10.20.0.128/25'),
+];
+const ids = {
+  agent: [1, 2, 3, 4],
+  network: [1, 2, 3, 4],
+  interface: [7],
+  certificate: [1],
+  file: [1],
+  dictionary: [1],
+};
+const signature = {
+  ...completeSignature({ name: 's', requests: [{ idx: 0, kind: 'http', method: 'GET', path: '/' }] }, madeByUser),
+  ...{ id: 1, issuerID: null, issuer: null, createdAt: '', updatedAt: '' },
+};
+const copy = { plainSha256: 'cd'.repeat(32), sha256: 'ef'.repeat(32), size: 68, key: '', nonce: '', tag: '' };
+const sample = {
+  ...{ id: 1, name: 'test.com', mime: 'application/octet-stream', type: 'test-file', family: '', kind: 'eicar' },
+  ...{ isBuiltin: true, inert: true, container: [], depth: 1, encoding: 'none' },
+  copies: new Map((['none', 'gzip', 'deflate', 'br'] as const).map((compression) => [compression, copy])),
+};
+const recording = {
+  ...{ client: { sha256: '12'.repeat(32), size: 3 }, server: { sha256: '34'.repeat(32), size: 3 } },
+  summary: { origins: [{ host: 'a.test', port: 443, isTls: true }], entries: 1, requestBytes: 1, answerBytes: 1 },
+  ...{ warnings: [], issues: [] },
+};
+const application = {
+  ...{ id: 1, name: 'a', mode: 'stateful', clientIp: '', defaultSpeedMode: 'max', allowPerSessionSpeed: true },
+  ...{ followTimestamps: true, lockParameters: false, timingGapThresholdMs: 500, defaultTimeout: 1, defaultUsers: 2 },
+  ...{ baseBps: 1, basePps: 1, pcapFileId: 1, trimmedPcapFileId: null, parameters: [] },
+  sessions: [{ sessionIndex: 0, protocol: 'tcp', dstPort: 80, bytesC2S: 1, bytesS2C: 1, name: 's' }],
+  capture: { name: 'f', sha256: 'ab'.repeat(32), size: 3, isReady: true },
+} as unknown as PlanApplication;
+const records = {
+  agents,
+  networks,
+  certificates: new Map([[1, { name: 'c', certificate: 'PEM', privateKey: 'KEY' }]]),
+  files: new Map([[1, { name: 'f', sha256: 'ab'.repeat(32), size: 3, isReady: true }]]),
+  dictionaries: new Map([[1, { name: 'd', values: ['a.test', 'b.test'], isCut: false }]]),
+  signatures: new Map([[1, signature]]),
+  samples: new Map([[1, sample]]),
+  recordings: new Map([['/configuration/0', recording]]),
+  applications: { byId: new Map([[1, application]]), tables: new Map() },
+};
+
+const checkOrder = createSchemaCheck(Order);
+const ordersOf = ({ agents: plans }: RunPlan) =>
+  plans.flatMap(({ agentId, orders }) => orders.map((planned) => ({ agentId, ...planned })));
+
+const valuesOfPlugin = (id: number) => {
+  const plugin = findPlugin(id);
+  if (plugin === undefined) throw new Error(`no plugin ${id}`);
+  return arbitraryOf(plugin.schema, ids) as fc.Arbitrary<Record<string, unknown>>;
+};
+const anyValues = new Map([...planners.keys()].map((id) => [id, valuesOfPlugin(id)]));
+const entriesOf = (id: number, more: fc.Arbitrary<object>): fc.Arbitrary<ConfigurationEntry> =>
+  fc
+    .tuple(anyValues.get(id) as fc.Arbitrary<object>, more)
+    .map(([chosen, sound]) => entryOf(id, only(id, withinReach({ ...chosen, ...sound }))));
+const entriesWith = (more: fc.Arbitrary<object>) => fc.oneof(...[...planners.keys()].map((id) => entriesOf(id, more)));
+/** Few cases show as much as ten thousand, and signatures, samples and campaigns are those that are there. */
+const withinReach = (values: Record<string, unknown>) => {
+  const given = values as Record<string, Record<string, unknown>>;
+  const { fuzzingParams: fuzzing, cveReplayParams: replay, compromisedHostParams: host, harReplayParams: har } = given;
+  const { applicationParams: played, pcapReplayParams: frames, payload } = given;
+  return {
+    ...values,
+    ...(values['malwareFiles'] !== undefined && { malwareFiles: [1] }),
+    ...(frames && { pcapReplayParams: { ...frames, filter: {} } }),
+    ...(payload && 'tunnel' in payload && { payload: { ...payload, tunnel: undefined } }),
+    ...(har && { harReplayParams: { ...har, hostMap: [{ from: '*', to: 'server' }], users: 9 } }),
+    ...(played && {
+      applicationParams: { ...played, applications: [{ applicationId: 1, users: 9 }], portMode: 'mapped' },
+    }),
+    ...(host && { compromisedHostParams: { campaignIds: [1] } }),
+    ...(fuzzing && {
+      fuzzingParams: {
+        ...fuzzing,
+        baseline: {
+          ...(fuzzing['baseline'] as object),
+          kind: 'request',
+          request: { kind: 'http', method: 'GET', path: '/?id=1' },
+        },
+        maxCases: 20,
+      },
+    }),
+    ...(replay && { cveReplayParams: { ...replay, signatureIds: [1], filter: undefined, repeat: 1 } }),
+  };
+};
+/** What the plugin takes. */
+const only = (id: number, values: Record<string, unknown>) =>
+  Object.fromEntries(Object.entries(values).filter(([name]) => name in (findPlugin(id)?.schema.properties ?? {})));
+
+const agent = fc.constantFrom(1, 2, 3, 4).map((id) => ({ agent: { id } }));
+const network = fc.constantFrom(1, 2).map((id) => ({ network: { id } }));
+const ports = fc.constantFrom({}, { ports: '80' }, { ports: '8000-8003,9000' });
+const merged = (...parts: fc.Arbitrary<object>[]) => fc.tuple(...parts).map((all) => Object.assign({}, ...all));
+const soundSides = fc.record({
+  sources: fc.array(merged(agent, fc.oneof(fc.constant({}), network)), { minLength: 1, maxLength: 3 }),
+  targets: fc.array(
+    fc.oneof(
+      merged(agent, ports),
+      merged(agent, ports, fc.constant({ network: { id: 4 } })),
+      merged(
+        fc.constantFrom('10.20.3.4', '10.0.0.3').map((ip) => ({ ip })),
+        ports,
+      ),
+    ),
+    { minLength: 1, maxLength: 3 },
+  ),
+  duration: fc.constantFrom({}, { mode: 'count', count: 100 }, { mode: 'continuous' }, { seconds: 60, rampUpSec: 5 }),
+  ipLayer: fc.constantFrom({}, { srcMode: 'random' }),
+  isServer: fc.constantFrom(false, false, true),
+  clientPortRange: fc.constant('2000-60000'),
+  frameSize: fc.constantFrom(128, 1518),
+});
+const soundEntries = entriesWith(soundSides);
+const anyEntries = entriesWith(fc.constant({}));
+
+const isCovered = (host: string, allowed: readonly string[]): boolean => {
+  const address = findAddress(host);
+  return allowed.some((text) => {
+    const range = readRange(text);
+    if (address === undefined || 'code' in range || range.version !== address.version) return false;
+    return address.value >= range.first && address.value <= range.last;
+  });
+};
+
+describe('any plan', () => {
+  it('is made of whatever fits its plugin, with pointers to what is wrong', () => {
+    fc.assert(
+      fc.property(fc.array(anyEntries, { minLength: 1, maxLength: 2 }), (configuration) => {
+        for (const { path, code } of planRun(inputOf(configuration, records)).issues) {
+          expect(path).toMatch(code === 'TOO_MANY_ISSUES' ? /^$/ : /^\/configuration\/[01]\//);
+          expect(code).toMatch(/^[A-Z][A-Z0-9_]+$/);
+        }
+      }),
+      { numRuns: 100, endOnFailure: true },
+    );
+  });
+
+  it.each([...planners.keys()])('gives engines only what they take, and agents only orders: plugin %i', (id) => {
+    const planned = new Set<string>();
+    fc.assert(
+      fc.property(entriesOf(id, soundSides), (entry) => {
+        const plan = planRun(inputOf([entry], records));
+        if (plan.issues.some(({ severity }) => severity === 'error')) return;
+        for (const { order, role } of ordersOf(plan)) {
+          planned.add(role);
+          expect(configProblems(order)).toEqual([]);
+          expect(checkOrder({ runId: 1, epoch: 0, ...structuredClone(order) })).toEqual([]);
+        }
+      }),
+      { numRuns: 100, endOnFailure: true },
+    );
+    expect([...planned].sort()).toEqual(id === 6 ? ['server'] : ['client', 'server']);
+  });
+
+  it('sends only to what it allows, and allows only settings and agents', () => {
+    const allowedTargets = ['10.20.0.0/16', 'fd00::/8'];
+    let judged = 0;
+    fc.assert(
+      fc.property(soundEntries, (entry) => {
+        for (const { role, order } of ordersOf(planRun(inputOf([entry], { ...records, allowedTargets })))) {
+          if (role === 'server') continue;
+          const { targets } = order.config as { targets: { host: string }[] };
+          expect(targets.filter(({ host }) => !isCovered(host, order.allowedTargets ?? []))).toEqual([]);
+          const singles = (order.allowedTargets ?? []).filter((text) => !allowedTargets.includes(text));
+          for (const text of singles)
+            expect(text).toMatch(/^(10\.0\.0\.[1-4]\/32|10\.9\.0\.1\/32|127\.0\.0\.1\/32|::1\/128)$/);
+          judged += targets.length;
+        }
+      }),
+      { numRuns: 200, endOnFailure: true },
+    );
+    expect(judged).toBeGreaterThan(100);
+  });
+
+  it('divides rates and numbers so that they add up', () => {
+    const sources = fc.array(
+      fc.record({
+        agent: fc.record({ id: fc.constantFrom(1, 2, 3) }),
+        weight: fc.double({ min: 0.5, max: 100, noNaN: true }),
+      }),
+      { minLength: 1, maxLength: 12 },
+    );
+    const amount = fc.integer({ min: 200, max: 1_000_000 });
+    fc.assert(
+      fc.property(sources, amount, amount, (from, rate, total) => {
+        const load = { requestsPerSecond: rate, sessionsPerSecond: rate, totalSessions: total };
+        const duration = { mode: 'count', count: total };
+        const entry = entryOf(1, { sources: from, targets: [{ agent: { id: 4 } }], ...load, duration });
+        const clients = ordersOf(planRun(inputOf([entry], records))).filter(({ role }) => role === 'client');
+        const sum = (of: (order: (typeof clients)[number]) => number) => clients.reduce((all, one) => all + of(one), 0);
+        type Config = { load: { rate: number }; sessionsPerSecond: number; totalSessions: number };
+        expect(sum(({ order }) => (order.config as Config).load.rate)).toBe(rate);
+        expect(sum(({ order }) => (order.config as Config).sessionsPerSecond)).toBe(rate);
+        expect(sum(({ order }) => (order.config as Config).totalSessions)).toBe(total);
+        expect(sum(({ order }) => order.duration.count)).toBe(total);
+        expect(sum(({ share }) => share)).toBeCloseTo(1, 9);
+      }),
+      { endOnFailure: true },
+    );
+  });
+
+  it('gives no address of a network to two agents, and every one to some agent', () => {
+    const shape = fc.record({
+      prefix: fc.integer({ min: 22, max: 29 }),
+      excluded: fc.array(fc.integer({ min: 0, max: 255 }), { maxLength: 5 }),
+      users: fc.uniqueArray(fc.constantFrom(1, 2, 3, 4), { minLength: 1 }),
+    });
+    fc.assert(
+      fc.property(shape, ({ prefix, excluded, users }) => {
+        const size = 2 ** (32 - prefix);
+        const excludes = excluded.filter((host) => host < size).map((host) => `10.30.0.${host}`);
+        const network = networkOf(9, `10.30.0.0/${prefix}`, { excludes });
+        const sources = users.map((id) => ({ agent: { id }, network: { id: 9 } }));
+        const plan = planRun(
+          inputOf([entryOf(2, { sources, targets: [{ ip: '10.0.0.4' }] })], { ...records, networks: [network] }),
+        );
+        const seen = new Map<bigint, number>();
+        for (const { agentId, order, role } of ordersOf(plan)) {
+          if (role === 'server') continue;
+          const own = addressesOf((order.config as { sources: Sources }).sources);
+          expect(own.filter((value) => (seen.get(value) ?? agentId) !== agentId)).toEqual([]);
+          for (const value of own) seen.set(value, agentId);
+        }
+        const edges = new Set([`10.30.0.0`, ...excludes]);
+        const last = (10n << 24n) + (30n << 16n) + BigInt(size - 1);
+        const expected = size - new Set([...edges].map((text) => findAddress(text)?.value)).add(last).size;
+        expect(seen.size).toBe(expected);
+      }),
+    );
+  });
+});
+
+/** As an agent expands them. */
+const addressesOf = ({ addresses, networks: cidrs, ranges }: Sources): bigint[] => {
+  const wholes = [...addresses, ...ranges].flatMap((text) => valuesOf(text));
+  const hosts = cidrs.flatMap((cidr) => valuesOf(cidr).slice(1, -1));
+  return [...wholes, ...hosts];
+};
+
+const valuesOf = (text: string): bigint[] => {
+  const range = readRange(text);
+  if ('code' in range) throw new Error(range.message);
+  return Array.from({ length: Number(range.last - range.first) + 1 }, (_, i) => range.first + BigInt(i));
+};

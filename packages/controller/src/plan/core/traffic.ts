@@ -1,0 +1,54 @@
+import type { Rotation, Sources, Target } from '@rushhour/protocol';
+import type { Place } from '../endpoints/address-book.ts';
+import type { Figures } from './figures.ts';
+
+/** What one client of an entry gets of it. */
+export interface ClientPart {
+  readonly targets: Target[];
+  /** Which of the targets of the entry each of them belongs to. */
+  readonly places: readonly number[];
+  readonly sources: Sources;
+  readonly rotation: Rotation;
+  /** Which of those that take part it is. */
+  readonly turn: { readonly index: number; readonly count: number };
+  /** Its part of a rate of the whole entry; undefined stays so. */
+  rate(whole: number | undefined): number | undefined;
+  /** Its part of a number of things; 0 where there are fewer than clients. */
+  whole(whole: number): number;
+  /** What all clients before it get of that number. */
+  before(whole: number): number;
+  /** Its part of what is kept open at once: one at least, and no more than an engine can keep, which is told. */
+  atOnce(whole: number, most: number): number;
+}
+
+/** Most connections or flows that one engine keeps. */
+export const mostAtOnce = { tcp: 100_000, udp: 10_000 } as const;
+
+/** The configuration of an engine, and what it will do to the network. */
+export interface ClientDraft {
+  readonly config: object;
+  readonly figures: Figures;
+  readonly hasRate: boolean;
+}
+
+/** What a plugin makes of the values of an entry. */
+export interface Traffic {
+  readonly engine: string;
+  /** Of the sockets that listen. */
+  readonly transport: 'tcp' | 'udp' | 'icmp';
+  /** Where targets name none. */
+  readonly usualPorts: string;
+  /** Targets told elsewhere than in `targets`, where that is empty. */
+  readonly moreTargets?: readonly { place: Place; path: string }[];
+  /** Rates and numbers of the whole entry: a client whose part of one would be nothing takes no part. */
+  readonly rates?: readonly (number | undefined)[];
+  readonly totals?: readonly (number | undefined)[];
+  /** Undefined for a plugin that only answers. */
+  readonly client?: (part: ClientPart) => ClientDraft;
+  /** Addresses that no interface has are answered for by the engine, and must not become the machine's own. */
+  readonly isEmulated?: boolean;
+  /** The other side, without the places it listens on. */
+  server(): { readonly config: object; readonly figures?: Partial<Figures> };
+  /** How the engine is told where to listen. */
+  listen?(place: { host: string; port: number }): object;
+}

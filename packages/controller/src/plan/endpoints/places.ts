@@ -1,0 +1,131 @@
+import type { IpVersion } from '@rushhour/pools';
+import type { PlanAgent } from '../core/plan-input.ts';
+import type { PlanScope } from '../core/plan-scope.ts';
+import type { Place } from './address-book.ts';
+import { type AddressShare, mostAddresses, type SourceAddresses } from './address-share.ts';
+import {
+  firstAddress,
+  interfaceAddresses,
+  isLoopback,
+  isSameMachine,
+  loopbackOf,
+  ownAddresses,
+  versionOf,
+  wildcardOf,
+} from './machine-addresses.ts';
+
+/** Most addresses and ports an entry sends to, and most that one agent listens on: each is measured by itself. */
+export const mostEndpoints = 1024;
+
+/** The version of addresses the entry asks for. */
+export const wantedVersion = ({ leaf }: PlanScope): IpVersion | undefined =>
+  (leaf.values['ipLayer'] as { version?: IpVersion } | undefined)?.version;
+
+const tellMismatch = (scope: PlanScope, path: string, found: IpVersion): boolean => {
+  const wanted = wantedVersion(scope);
+  if (wanted === undefined || wanted === found) return false;
+  scope.issues.error(path, 'IP_VERSION_MISMATCH', `is IPv${found}, but the entry is to use IPv${wanted}`);
+  return true;
+};
+
+/** The share of the agent, or the whole where no agent has it; what is wrong is told. */
+const networkShare = (scope: PlanScope, place: Place, path: string): AddressShare | undefined => {
+  const { book, issues } = scope;
+  const { id } = place.network as { id: number };
+  const where = `${path}/network/id`;
+  if (book.network(id) === undefined) return issues.error(where, 'NETWORK_UNKNOWN', `there is no network ${id}`);
+  const problem = book.problemOf(id);
+  if (problem !== undefined) return issues.error(where, 'NETWORK_EMPTY', problem);
+  const share = place.agent ? book.share(id, place.agent.id) : book.whole(id);
+  if (share === undefined) return issues.error(where, 'NETWORK_EMPTY', 'has fewer addresses than agents that use it');
+  return tellMismatch(scope, where, share.version) ? undefined : share;
+};
+
+/** Addresses an agent sends from. Empty ones leave the choice to its machine. */
+export interface SourcePlace {
+  readonly addresses: SourceAddresses;
+  readonly count: number;
+  readonly version: IpVersion | undefined;
+  /** Where they are those of a network. */
+  readonly network?: { readonly id: number; readonly share: AddressShare };
+}
+
+const listed = (addresses: string[]): SourcePlace => ({
+  addresses: { addresses, networks: [], ranges: [] },
+  count: addresses.length,
+  version: addresses[0] === undefined ? undefined : versionOf(addresses[0]),
+});
+
+export const sourceAt = (scope: PlanScope, place: Place, agent: PlanAgent, path: string): SourcePlace | undefined => {
+  const { issues, book } = scope;
+  if (place.ip !== undefined) {
+    return tellMismatch(scope, `${path}/ip`, versionOf(place.ip)) ? undefined : listed([place.ip]);
+  }
+  if (place.network !== undefined) {
+    const share = networkShare(scope, place, path);
+    if (share === undefined) return undefined;
+    const { sources, count } = share.sources(book.network(place.network.id)?.subnet ?? '');
+    if (share.size > BigInt(count)) {
+      const most = count < mostAddresses ? `${count}, because they are scattered` : count;
+      issues.caveat(`${path}/network/id`, 'NETWORK_CUT', `agent ${agent.name} uses the first ${most} of its addresses`);
+    }
+    return { addresses: sources, count, version: share.version, network: { id: place.network.id, share } };
+  }
+  if (place.interfaceId === undefined) return listed([]);
+  const found = interfaceAddresses(agent, place.interfaceId, wantedVersion(scope) ?? 4);
+  if (found !== undefined && found.length > 0) return listed(found);
+  return tellInterface(scope, agent, { id: place.interfaceId, path, isKnown: found !== undefined });
+};
+
+const tellInterface = (
+  { issues }: PlanScope,
+  agent: PlanAgent,
+  { id, path, isKnown }: { id: number; path: string; isKnown: boolean },
+): undefined => {
+  const place = { path: `${path}/interfaceId`, agentId: agent.id };
+  if (isKnown) return issues.error(place, 'INTERFACE_EMPTY', `interface ${id} of agent ${agent.name} has no address`);
+  return issues.error(place, 'INTERFACE_UNKNOWN', `agent ${agent.name} has no interface ${id}`);
+};
+
+/** Where a client finds a target, and where the agent there listens: on all addresses when they are not its own. */
+export interface TargetPlace {
+  readonly hosts: readonly string[];
+  readonly binds: readonly string[];
+}
+
+const addressPlace = (address: string, server: PlanAgent | undefined): TargetPlace => {
+  const isOwn = server === undefined || isLoopback(address) || ownAddresses(server).has(address);
+  return { hosts: [address], binds: [isOwn ? address : wildcardOf(versionOf(address))] };
+};
+
+interface Ends {
+  readonly client: PlanAgent | undefined;
+  readonly server: PlanAgent | undefined;
+  /** Of the addresses the client sends from. */
+  readonly version: IpVersion | undefined;
+}
+
+/** Without a client the agent listens for whoever comes. */
+export const targetAt = (scope: PlanScope, place: Place, ends: Ends, path: string): TargetPlace | undefined => {
+  const { client, server } = ends;
+  if (place.ip !== undefined) {
+    return tellMismatch(scope, `${path}/ip`, versionOf(place.ip)) ? undefined : addressPlace(place.ip, server);
+  }
+  if (place.network !== undefined) {
+    const hosts = networkShare(scope, place, path)?.hosts(mostEndpoints + 1);
+    return hosts && { hosts, binds: hosts };
+  }
+  if (server === undefined) return scope.issues.error(path, 'NO_TARGET', 'names neither an agent nor an address');
+  const version = wantedVersion(scope) ?? ends.version ?? 4;
+  if (client !== undefined && isSameMachine(client, server)) return addressPlace(loopbackOf(version), server);
+  if (place.interfaceId !== undefined) {
+    const found = interfaceAddresses(server, place.interfaceId, version);
+    if (found?.[0] !== undefined) return addressPlace(found[0], server);
+    return tellInterface(scope, server, { id: place.interfaceId, path, isKnown: found !== undefined });
+  }
+  if (client === undefined) return { hosts: [], binds: [wildcardOf(version)] };
+  const address = firstAddress(server, version);
+  if (address !== undefined) return addressPlace(address, server);
+  const where = { path: `${path}/agent/id`, agentId: server.id };
+  return scope.issues.error(where, 'NO_ADDRESS', `agent ${server.name} has no IPv${version} address to send to`);
+};

@@ -1,0 +1,140 @@
+import type { Leaf } from '../core/leaf.ts';
+import type { ServerWish } from '../core/plan-entry.ts';
+import type { PlanAgent } from '../core/plan-input.ts';
+import type { PlanIssues } from '../core/plan-issues.ts';
+import type { Traffic } from '../core/traffic.ts';
+import { versionOf } from './machine-addresses.ts';
+import { type ListenPlace, labelOf } from './targets.ts';
+
+/** One order of an agent that answers. */
+export interface PlannedServer {
+  readonly leaf: Leaf;
+  readonly agent: PlanAgent;
+  readonly traffic: Traffic;
+  /** Without the places it listens on. */
+  readonly config: object;
+  readonly listens: ListenPlace[];
+  /** The entries whose clients it answers. */
+  readonly clients: ReadonlySet<Leaf>;
+  /** JSON pointer of the target that wants it. */
+  readonly path: string;
+}
+
+interface Listener {
+  readonly wish: ServerWish;
+  readonly config: object;
+  /** The same for servers that answer in the same way. */
+  readonly configKey: string;
+  readonly isExplicit: boolean;
+  readonly clients: Set<Leaf>;
+  readonly host: string;
+}
+
+/** What listens on one port, by address. */
+type Port = Map<string, Listener>;
+
+const wildcards = ['0.0.0.0', '::'];
+
+/** `::` takes IPv4 as well. */
+const covers = (a: string, b: string): boolean =>
+  a === b || a === '::' || (a === '0.0.0.0' && versionOf(b) === 4 && b !== '::');
+
+const isServerEntry = ({ leaf, traffic }: ServerWish): boolean =>
+  traffic.client === undefined || leaf.values['isServer'] === true;
+
+/** Machines, not agents, have ports: two agents on one machine may not listen on the same. */
+const portKey = ({ traffic, place }: ServerWish, agent: PlanAgent): string =>
+  [agent.machineId || `agent ${agent.id}`, traffic.transport, place.port].join(' ');
+
+/**
+ * Brings together what entries want to listen. Entries that only answer come first; a client entry whose target such an
+ * entry, or an equal server, listens for already needs none of its own.
+ */
+export const planServers = (
+  wishes: readonly ServerWish[],
+  agents: ReadonlyMap<number, PlanAgent>,
+  issues: PlanIssues,
+): PlannedServer[] => {
+  const ports = new Map<string, Port>();
+  const configs = new Map<Traffic, Pick<Listener, 'config' | 'configKey'>>();
+  const configOf = (traffic: Traffic) => {
+    const { config } = traffic.server();
+    return { config, configKey: JSON.stringify(config) };
+  };
+  const ordered = [...wishes.filter(isServerEntry), ...wishes.filter((wish) => !isServerEntry(wish))];
+  for (const wish of ordered) {
+    const made = configs.get(wish.traffic) ?? configOf(wish.traffic);
+    configs.set(wish.traffic, made);
+    const isExplicit = isServerEntry(wish);
+    const clients = new Set(isExplicit ? [] : [wish.leaf]);
+    const key = portKey(wish, agents.get(wish.place.agentId) as PlanAgent);
+    const port = ports.get(key) ?? new Map();
+    ports.set(key, port);
+    addListener(port, { wish, ...made, isExplicit, clients, host: wish.place.host }, issues);
+  }
+  return gather(
+    [...ports.values()].flatMap((port) => [...port.values()]),
+    agents,
+  );
+};
+
+/** Those that would take the same packets. */
+const meeting = (port: Port, host: string): Listener[] => {
+  if (wildcards.includes(host))
+    return [...port.values()].filter((other) => covers(host, other.host) || covers(other.host, host));
+  return [host, ...wildcards].flatMap((taken) => (covers(taken, host) ? (port.get(taken) ?? []) : []));
+};
+
+const addListener = (port: Port, listener: Listener, issues: PlanIssues): void => {
+  const others = meeting(port, listener.host);
+  const foe = others.find((other) => !canShare(other, listener));
+  if (foe !== undefined) {
+    tellConflict(foe, listener, issues);
+    return;
+  }
+  const [first = listener] = others;
+  const host = wildcards.includes(listener.host) ? listener.host : first.host;
+  for (const other of others) port.delete(other.host);
+  const clients = new Set([...others.flatMap((other) => [...other.clients]), ...listener.clients]);
+  port.set(host, { ...first, host, clients });
+};
+
+const canShare = (one: Listener, other: Listener): boolean => {
+  if (one.wish.place.agentId !== other.wish.place.agentId) return false;
+  if (one.wish.traffic.engine !== other.wish.traffic.engine) return false;
+  // What an entry that only answers says holds for the clients it answers, whatever they say themselves.
+  if (one.isExplicit && !other.isExplicit) return covers(one.host, other.host);
+  return one.configKey === other.configKey;
+};
+
+const tellConflict = (one: Listener, { wish }: Listener, issues: PlanIssues): void => {
+  const { host, port, agentId, path } = wish.place;
+  const place = labelOf([{ host, port }]);
+  const isSameAgent = one.wish.place.agentId === agentId;
+  const other = isSameAgent ? one.wish.place.path : `agent ${one.wish.place.agentId} on the same machine`;
+  const message = `${wish.traffic.transport} ${place} is taken by ${other}, which answers otherwise: give other ports`;
+  issues.error({ path, agentId }, 'ADDRESS_OVERLAP', message);
+};
+
+/** One order for all the places where one entry listens on one agent. */
+const gather = (listeners: readonly Listener[], agents: ReadonlyMap<number, PlanAgent>): PlannedServer[] => {
+  const servers = new Map<string, PlannedServer & { clients: Set<Leaf> }>();
+  for (const { wish, config, clients, host } of listeners) {
+    const { leaf, traffic, place } = wish;
+    const key = `${leaf.path} ${place.agentId}`;
+    const agent = agents.get(place.agentId) as PlanAgent;
+    const server = servers.get(key) ?? {
+      leaf,
+      agent,
+      traffic,
+      config,
+      listens: [],
+      clients: new Set(),
+      path: place.path,
+    };
+    servers.set(key, server);
+    server.listens.push({ ...place, host });
+    for (const client of clients) server.clients.add(client);
+  }
+  return [...servers.values()];
+};

@@ -1,0 +1,121 @@
+import { type CveSignature, type FoundReference, taskReferences } from '@rushhour/contract';
+import { knownCampaigns } from '../../security/campaigns/known-campaigns.ts';
+import { stepReferences } from '../../security/campaigns/step-references.ts';
+import { agents } from '../../store/agents/agents.ts';
+import { openKey } from '../../store/assets/certificates.ts';
+import { files } from '../../store/assets/files.ts';
+import { networks } from '../../store/assets/networks.ts';
+import type { Executor } from '../../store/engine/database.ts';
+import type { Secrets } from '../../store/engine/secrets.ts';
+import { allAgentAddresses, lightPolicies, sealedCertificates } from '../../store/runs/plan-records.ts';
+import { findSignatures } from '../../store/security/cve.ts';
+import type { SettingsStore } from '../../store/system/settings.ts';
+import { loadApplications, type PlanApplication, type PlanTables } from '../content/plan-applications.ts';
+import { captureWishes, type PlanCaptures } from '../content/plan-captures.ts';
+import { type PlanRecordings, recordingWishes } from '../content/plan-recordings.ts';
+import { type PlanSamples, sampleWish } from '../content/plan-samples.ts';
+import type {
+  PlanAgent,
+  PlanCertificate,
+  PlanDictionary,
+  PlanFile,
+  PlanInput,
+  PlanNetwork,
+  TaskDefinition,
+} from '../core/plan-input.ts';
+import { isReachable, plainAddress } from '../endpoints/machine-addresses.ts';
+
+/** Reads values of dictionaries, by id; those that are not there are left out. */
+export type PlanDictionaries = (read: Executor, ids: readonly number[]) => Promise<ReadonlyMap<number, PlanDictionary>>;
+
+export interface PlanServices {
+  readonly samples: PlanSamples;
+  readonly recordings: PlanRecordings;
+  readonly captures: PlanCaptures;
+  readonly secrets: Secrets;
+  readonly settings: Pick<SettingsStore, 'current'>;
+  readonly dictionaries: PlanDictionaries;
+  readonly tables: PlanTables;
+}
+
+/** Everything a plan of this definition is made from, in one statement for each kind of record. */
+export const loadPlanInput = async (
+  read: Executor,
+  { secrets, settings, dictionaries, tables, samples, recordings, captures }: PlanServices,
+  definition: TaskDefinition,
+): Promise<PlanInput> => {
+  const references = taskReferences(definition);
+  const named = idsByKind(references);
+  const idsOf = (kind: FoundReference['kind']) => [...(named.get(kind) ?? [])];
+  const signatures = await findSignatures(read, idsOf('signature'));
+  const applications = await loadApplications(read, references, tables);
+  const campaigns = await knownCampaigns(read, idsOf('campaign'));
+  const inSteps = campaigns.flatMap(({ steps }) => stepReferences(steps));
+  const idsInSteps = (kind: string) => inSteps.flatMap((found) => (found.kind === kind ? [found.id] : []));
+  const [agentsById, addresses, networksById, certificates, values, filesById] = await Promise.all([
+    readAgents(read, idsOf('agent')),
+    allAgentAddresses(read),
+    readNetworks(read, idsOf('network')),
+    readCertificates(read, secrets, idsOf('certificate')),
+    dictionaries(read, [...idsOf('dictionary'), ...signatures.flatMap(dictionariesOf), ...idsInSteps('dictionary')]),
+    readFiles(read, idsOf('file')),
+  ]);
+  const wish = sampleWish(definition.configuration, [...idsOf('file'), ...idsInSteps('file')]);
+  const { tasks, dumps } = settings.current();
+  return {
+    definition,
+    agents: agentsById,
+    agentAddresses: new Set(addresses.map(plainAddress).filter(isReachable)),
+    networks: networksById,
+    certificates,
+    dictionaries: values,
+    files: withCaptures(filesById, applications.byId.values()),
+    applications,
+    samples: wish === undefined ? new Map() : await samples(read, wish),
+    recordings: await recordings(recordingWishes(definition.configuration, filesById)),
+    captures: await captures(captureWishes(definition.configuration, filesById)),
+    signatures: byId(signatures, (signature) => signature),
+    campaigns: byId(campaigns, (campaign) => campaign),
+    allowedTargets: tasks.allowedTargets,
+    dumpLimits: dumps,
+  };
+};
+
+const withCaptures = (known: ReadonlyMap<number, PlanFile>, played: Iterable<PlanApplication>) =>
+  new Map([
+    ...known,
+    ...[...played].flatMap(({ capture, trimmedPcapFileId, pcapFileId }) =>
+      capture === undefined ? [] : [[trimmedPcapFileId ?? pcapFileId, capture] as const],
+    ),
+  ]);
+
+const dictionariesOf = ({ payloads }: CveSignature) => payloads.flatMap(({ dictionaryId }) => dictionaryId ?? []);
+
+const idsByKind = (references: readonly FoundReference[]) => {
+  const named = new Map<FoundReference['kind'], Set<number>>();
+  for (const { kind, id } of references) named.set(kind, (named.get(kind) ?? new Set()).add(id));
+  return named;
+};
+
+const byId = <Row extends { id: number }, Item>(rows: readonly Row[], itemOf: (row: Row) => Item) =>
+  new Map(rows.map((row) => [row.id, itemOf(row)]));
+
+const readAgents = async (read: Executor, ids: readonly number[]) =>
+  byId(await agents.findMany(read, ids), (row): PlanAgent => row);
+
+const readNetworks = async (read: Executor, ids: readonly number[]) => {
+  const [rows, policies] = await Promise.all([networks.findMany(read, ids), lightPolicies(read, ids)]);
+  return byId(rows, (row): PlanNetwork => ({ ...row, l2PolicyVersion: 0, ...policies.get(row.id) }));
+};
+
+const readCertificates = async (read: Executor, secrets: Secrets, ids: readonly number[]) =>
+  byId(
+    await sealedCertificates(read, ids),
+    (row): PlanCertificate => ({ name: row.name, certificate: row.public, privateKey: openKey(secrets, row) }),
+  );
+
+const readFiles = async (read: Executor, ids: readonly number[]) =>
+  byId(
+    await files.findMany(read, ids),
+    ({ name, sha256, size, state }): PlanFile => ({ name, sha256, size, isReady: state === 'ready' }),
+  );

@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest';
+import { configProblems } from '../../testing/engine-check.ts';
+import { agentOf, sidesOf } from '../../testing/plan-fixture.ts';
+
+const six = { agents: [1, 2].map((id) => agentOf(id, { addresses: [`fd00::${id}`] })) };
+
+describe('streams', () => {
+  it('are numbered frames of the ordered sizes at the ordered rate', () => {
+    const mix = [
+      { frameSize: 64, weight: 7 },
+      { frameSize: 1518, weight: 1 },
+    ];
+    const { client, server, plan, issues } = sidesOf(7, { packetsPerSecond: 800, payload: { mix }, maxStreams: 3 });
+    expect(issues).toEqual([]);
+    expect(client).toMatchObject({ load: { rate: 800 }, loadUnit: 'pps', sizes: { mix }, streams: 3 });
+    expect(server).toMatchObject({ listen: [{ host: '10.0.0.2', port: 15_009 }], protocol: 'udp' });
+    expect(plan.estimate.pps).toBe(800);
+    for (const config of [client, server]) expect(configProblems({ engine: 'stream', config })).toEqual([]);
+  });
+
+  it('carry tags, labels, tunnels and fields that change', () => {
+    const vlan = [{ id: 5, tpid: '0x88a8' }, { id: 6 }];
+    const tunnel = { type: 'vxlan', source: '10.0.0.1', destination: '10.0.0.2', network: 7 };
+    const modifiers = [{ field: 'sourcePort', mode: 'random', count: 9 }];
+    const payload = { mpls: [{ label: 3 }], tunnel, modifiers };
+    const { client, server } = sidesOf(7, { ppsUnlimited: true, frameSize: 256, ipLayer: { vlan, dscp: 46 }, payload });
+    expect(client).toMatchObject({
+      load: {},
+      headers: {
+        vlan: [
+          { id: 5, type: 0x88a8 },
+          { id: 6, type: 0x8100 },
+        ],
+        mpls: [{ label: 3, ttl: 64 }],
+        dscp: 46,
+        tunnel,
+      },
+      modifiers,
+    });
+    expect(server['protocol']).toBe('other');
+    expect(configProblems({ engine: 'stream', config: client })).toEqual([]);
+    const outside = { ...payload, tunnel: { ...tunnel, destination: '8.8.8.8' } };
+    expect(sidesOf(7, { ppsUnlimited: true, frameSize: 256, payload: outside }).issues).toEqual([
+      'payload/tunnel/destination TARGET_NOT_ALLOWED',
+    ]);
+  });
+
+  it('take their rate in frames, bits or percent of the line', () => {
+    expect(sidesOf(7, { payload: { rateBps: 8e6 } }).client).toMatchObject({ load: { rate: 8e6 }, loadUnit: 'bps' });
+    expect(sidesOf(7, { payload: { linePct: 50 } }).client).toMatchObject({ load: { rate: 50 }, loadUnit: 'linePct' });
+    expect(sidesOf(7, {}).issues).toEqual(['packetsPerSecond RATE_MISSING']);
+  });
+
+  it('need frames that hold their headers', () => {
+    const told = (values: object, wish = {}) => sidesOf(7, { packetsPerSecond: 1, ...values }, wish).issues;
+    expect(told({ frameSize: 64 })).toEqual([]);
+    expect(told({ frameSize: 80, ipLayer: { version: 6 } }, six)).toEqual(['frameSize FRAME_TOO_SMALL']);
+    expect(told({ payload: { sweep: { first: 64, last: 128 }, protocol: 'tcp' } })).toEqual([
+      'payload/sweep/first FRAME_TOO_SMALL',
+    ]);
+    expect(sidesOf(7, { packetsPerSecond: 1, ipLayer: { version: 6 } }, six).client['sizes']).toEqual({
+      mix: [{ frameSize: 84, weight: 1 }],
+    });
+  });
+});
+
+describe('ICMP', () => {
+  it('asks each target once in an interval, or at a rate', () => {
+    const { client, server, issues } = sidesOf(5, { icmpParams: { count: 3, intervalMs: 500, size: 10 } });
+    expect(issues).toEqual([]);
+    expect(client).toMatchObject({ load: { rate: 2 }, limit: 3, payloadBytes: 10, targets: [{ host: '10.0.0.2' }] });
+    for (const config of [client, server]) expect(configProblems({ engine: 'icmp', config })).toEqual([]);
+    expect(sidesOf(5, { packetsPerSecond: 70 }).client['load']).toEqual({ rate: 70 });
+  });
+
+  it('has a version of its own and knows echoes only', () => {
+    expect(sidesOf(5, { icmpParams: { version: 6 } }, six).client['targets']).toMatchObject([{ host: 'fd00::2' }]);
+    expect(sidesOf(5, { icmpParams: { type: 'redirect' } }).issues).toEqual(['icmpParams/type NOT_SUPPORTED']);
+  });
+});

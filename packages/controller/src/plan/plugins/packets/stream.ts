@@ -1,0 +1,140 @@
+import type { StreamValues } from '@rushhour/contract';
+import type { Rfc2544Plan, StreamClientConfig, StreamServerConfig } from '@rushhour/protocol';
+import { payloadAt } from '../../content/payloads.ts';
+import { type PlanScope, pointerIn } from '../../core/plan-scope.ts';
+import type { ClientDraft, ClientPart, Traffic } from '../../core/traffic.ts';
+import { wantedVersion } from '../../endpoints/places.ts';
+import { headersOf, leastFrameBytes } from './stream-headers.ts';
+import { tellManyTargets, trialsOf } from './stream-trials.ts';
+
+const mostFrameBytes = 16_000;
+const ringBytes = 67_108_864;
+/** A trial must not be lost for want of room here. */
+const trialRingBytes = 268_435_456;
+
+type Sizes = StreamClientConfig['sizes'];
+
+interface Wish {
+  readonly load: number | undefined;
+  readonly unit: StreamClientConfig['loadUnit'];
+}
+
+/** Frames and what counts them. */
+export const planStream = (scope: PlanScope): Traffic => {
+  const values = scope.leaf.values as unknown as StreamValues;
+  const trials = trialsOf(scope, values);
+  const sizes = sizesOf(scope, values);
+  const wish = wishOf(scope, values);
+  const fill = payloadAt(scope, { ...values.payload, size: mostFrameBytes }, 'payload').payload;
+  tellUnmeasured(scope, values);
+  tellTunnel(scope, values);
+  const isUdp = values.payload.protocol === 'udp' && values.payload.tunnel === undefined;
+  const server: Omit<StreamServerConfig, 'listen'> = {
+    role: 'server',
+    protocol: isUdp ? 'udp' : 'other',
+    ringBytes: trials === undefined ? ringBytes : trialRingBytes,
+    countsTrials: trials !== undefined,
+  };
+  return {
+    engine: 'stream',
+    transport: 'udp',
+    usualPorts: '15009',
+    rates: [wish.unit === 'linePct' ? undefined : wish.load],
+    client(part) {
+      if (trials !== undefined) tellManyTargets(scope, part);
+      return clientOf(values, { part, sizes, wish, fill, trials });
+    },
+    server: () => ({ config: server }),
+  };
+};
+
+const tellUnmeasured = (scope: PlanScope, { targets, isServer, ipLayer }: StreamValues): void => {
+  if (ipLayer.fragmentSize !== undefined) {
+    const message = 'frames are never cut into fragments';
+    scope.issues.caveat(pointerIn(scope, 'ipLayer', 'fragmentSize'), 'MEMBER_IGNORED', message);
+  }
+  if (isServer || targets.every(({ agent }) => agent !== undefined)) return;
+  const message = 'what arrives at a target without an agent is not counted';
+  scope.issues.info(pointerIn(scope, 'targets'), 'LOSS_UNMEASURED', message);
+};
+
+/** What is inside a tunnel is a target like any other; where the tunnel ends is one, too. */
+const tellTunnel = (scope: PlanScope, { payload: { tunnel } }: StreamValues): void => {
+  if (tunnel === undefined || scope.guard.allows(tunnel.destination)) return;
+  const message = `${tunnel.destination} is neither among the allowed targets nor an address of an agent`;
+  scope.issues.error(pointerIn(scope, 'payload', 'tunnel', 'destination'), 'TARGET_NOT_ALLOWED', message);
+};
+
+/** The load of the whole entry, or of each agent where it is a part of its line. */
+const wishOf = (scope: PlanScope, values: StreamValues): Wish => {
+  const { packetsPerSecond, ppsUnlimited, isServer, payload } = values;
+  if (ppsUnlimited) return { load: undefined, unit: 'pps' };
+  if (packetsPerSecond !== undefined) return { load: packetsPerSecond, unit: 'pps' };
+  if (payload.rateBps !== undefined) return { load: payload.rateBps, unit: 'bps' };
+  if (payload.linePct !== undefined) return { load: payload.linePct, unit: 'linePct' };
+  if (!isServer && payload.rfc2544 === undefined) {
+    const message = 'is required, or payload.rateBps, payload.linePct or ppsUnlimited';
+    scope.issues.error(pointerIn(scope, 'packetsPerSecond'), 'RATE_MISSING', message);
+  }
+  return { load: undefined, unit: 'pps' };
+};
+
+/** Every size must hold all headers and the signature. */
+const sizesOf = (scope: PlanScope, values: StreamValues): Sizes => {
+  const { frameSize, payload } = values;
+  const least = leastFrameBytes(values, wantedVersion(scope) ?? 4);
+  const refuse = (found: number, ...path: (string | number)[]) => {
+    if (found >= least) return;
+    const message = `is too small: headers and signature of these frames need ${least} bytes`;
+    scope.issues.error(pointerIn(scope, ...path), 'FRAME_TOO_SMALL', message);
+  };
+  if (payload.sweep !== undefined) {
+    refuse(payload.sweep.first, 'payload', 'sweep', 'first');
+    if (payload.sweep.last < payload.sweep.first) {
+      scope.issues.error(pointerIn(scope, 'payload', 'sweep', 'last'), 'RANGE_EMPTY', 'is below the first size');
+    }
+    return { mix: [{ frameSize: payload.sweep.first, weight: 1 }], sweep: payload.sweep };
+  }
+  for (const [index, one] of payload.mix.entries()) refuse(one.frameSize, 'payload', 'mix', index, 'frameSize');
+  if (payload.mix.length > 0) return { mix: payload.mix };
+  if (frameSize !== undefined) refuse(frameSize, 'frameSize');
+  return { mix: [{ frameSize: frameSize ?? Math.max(64, least), weight: 1 }] };
+};
+
+const meanBytesOf = ({ mix, sweep }: Sizes): number => {
+  if (sweep !== undefined) return (sweep.first + sweep.last) / 2;
+  const total = mix.reduce((sum, { weight }) => sum + weight, 0);
+  return mix.reduce((sum, { frameSize, weight }) => sum + (frameSize * weight) / total, 0);
+};
+
+interface Work {
+  readonly part: ClientPart;
+  readonly sizes: Sizes;
+  readonly wish: Wish;
+  readonly fill: object;
+  readonly trials: Rfc2544Plan | undefined;
+}
+
+const clientOf = (values: StreamValues, { part, sizes, wish, fill, trials }: Work): ClientDraft => {
+  const { load, unit } = wish;
+  const rate = unit === 'linePct' ? load : part.rate(load);
+  const config: Omit<StreamClientConfig, 'fill'> & { fill: object } = {
+    role: 'client',
+    targets: part.targets,
+    rotation: part.rotation,
+    sources: part.sources,
+    streams: part.atOnce(values.maxStreams, 1_000_000),
+    load: rate === undefined ? {} : { rate },
+    loadUnit: unit,
+    sizes,
+    headers: headersOf(values),
+    modifiers: values.payload.modifiers,
+    fill,
+    hasWrongChecksums: values.invalidChecksum,
+    ...(trials !== undefined && { rfc2544: trials }),
+  };
+  const bytes = meanBytesOf(sizes);
+  const txPps = rate === undefined || unit === 'linePct' ? 0 : unit === 'bps' ? rate / (8 * bytes) : rate;
+  const figures = { connections: 0, opens: 0, txPps, rxPps: 0, txBps: txPps * 8 * bytes, rxBps: 0 };
+  return { config, hasRate: rate !== undefined && unit === 'pps' && trials === undefined, figures };
+};

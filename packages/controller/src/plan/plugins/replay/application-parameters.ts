@@ -1,0 +1,157 @@
+import type { ApplicationParameter, ApplicationValues } from '@rushhour/contract';
+import {
+  createDraw,
+  type DictionaryDraft,
+  DraftError,
+  findDictionaryReference,
+  issuesOfParameter,
+} from '@rushhour/pools';
+import type { ApplicationPlay, ApplicationServerConfig, PlayedParameter } from '@rushhour/protocol';
+import type { PlanApplication } from '../../content/plan-applications.ts';
+import type { PlanScope } from '../../core/plan-scope.ts';
+
+type Played = ApplicationValues['applicationParams']['applications'][number];
+type PlayedTable = ApplicationServerConfig['dictionaries'][number];
+
+/** The dictionaries that agents need, by id. */
+export type TableBook = Map<number, PlayedTable>;
+
+interface Work {
+  readonly written: Played;
+  readonly application: PlanApplication;
+  /** JSON pointer of the application in the task. */
+  readonly path: string;
+  readonly users: number;
+  readonly sessions: ApplicationPlay['sessions'];
+  readonly tables: TableBook;
+}
+
+/** Parameters as the task wants them; undefined when something is wrong, which is told. */
+export const parametersOf = (scope: PlanScope, work: Work): PlayedParameter[] | undefined => {
+  const { application, written, path } = work;
+  const overrides = overridesOf(scope, work);
+  let isSound = overrides !== undefined;
+  const parameters = application.parameters.map((parameter) => {
+    const at = written.parameters.findIndex(({ name }) => name === parameter.name);
+    const place = at < 0 ? `${path}/applicationId` : `${path}/parameters/${at}`;
+    const changed = { ...parameter, ...overrides?.get(parameter.name) };
+    for (const { message, severity } of issuesOfParameter(changed)) {
+      if (severity !== 'error') continue;
+      scope.issues.error(place, 'VALUE_UNFIT', `parameter ${parameter.name}: ${message}`);
+      isSound = false;
+    }
+    if (changed.source === 'dictionary') isSound = takeTable(scope, changed, place, work) && isSound;
+    return playedParameter(changed);
+  });
+  if (!extractsArePlayed(scope, work)) isSound = false;
+  return isSound ? parameters : undefined;
+};
+
+type Override = Pick<ApplicationParameter, 'source' | 'defaultValue'>;
+
+const overridesOf = (scope: PlanScope, work: Work): ReadonlyMap<string, Override> | undefined => {
+  const { application, written, path } = work;
+  const { issues } = scope;
+  const overrides = new Map<string, Override>();
+  let isSound = true;
+  const refuse = (place: string, code: string, message: string) => {
+    issues.error(place, code, message);
+    isSound = false;
+  };
+  written.parameters.forEach(({ name, value, dictionaryId, column }, index) => {
+    const place = `${path}/parameters/${index}`;
+    if (application.lockParameters) refuse(place, 'PARAMETERS_LOCKED', `"${application.name}" keeps its own values`);
+    if (!application.parameters.some((parameter) => parameter.name === name)) {
+      refuse(`${place}/name`, 'PARAMETER_UNKNOWN', `"${application.name}" has no parameter ${name}`);
+    }
+    if (value !== undefined) overrides.set(name, { source: 'fixed', defaultValue: value });
+    else if (dictionaryId === undefined) {
+      refuse(`${place}/value`, 'VALUE_MISSING', `parameter ${name} has neither a value nor a dictionary`);
+    } else {
+      const first = column ?? firstColumn(scope, dictionaryId);
+      overrides.set(name, { source: 'dictionary', defaultValue: `dict/${dictionaryId}/${first}` });
+    }
+  });
+  return isSound ? overrides : undefined;
+};
+
+const firstColumn = (scope: PlanScope, id: number): string => {
+  const draft = scope.input.applications.tables.get(id)?.draft;
+  try {
+    return (draft && createDraw(draft, { seed: '' }).columns[0]) ?? 'value';
+  } catch (error) {
+    if (!(error instanceof DraftError) && !(error instanceof RangeError)) throw error;
+    return 'value';
+  }
+};
+
+/** Makes sure that there are rows for all, and puts the dictionary among those that agents need. */
+const takeTable = (scope: PlanScope, parameter: ApplicationParameter, path: string, work: Work): boolean => {
+  const { issues, input } = scope;
+  const reference = findDictionaryReference(parameter.defaultValue);
+  if (reference === undefined) return false;
+  const table = input.applications.tables.get(reference.dictionaryId);
+  const refuse = (code: string, message: string) => {
+    issues.error(path, code, `parameter ${parameter.name}: ${message}`);
+    return false;
+  };
+  if (table === undefined) return refuse('DICTIONARY_UNKNOWN', `there is no dictionary ${reference.dictionaryId}`);
+  if (table.draft === undefined) return refuse('DICTIONARY_UNREADABLE', table.problem ?? 'cannot be read');
+  try {
+    const draw = createDraw(table.draft, { seed: '', users: work.users });
+    if (!draw.columns.includes(reference.column)) {
+      return refuse('COLUMN_UNKNOWN', `"${table.name}" has no column ${reference.column}`);
+    }
+    if (draw.size === 0n) return refuse('DICTIONARY_EMPTY', `"${table.name}" has no rows`);
+    const last = { user: work.users - 1, iteration: Math.max(1, work.written.iterations) - 1 };
+    if (draw.value(last, reference.column) === undefined) {
+      const wanted = work.users * (last.iteration + 1);
+      return refuse('DICTIONARY_TOO_SHORT', `"${table.name}" has ${draw.size} rows; ${wanted} are drawn, each once`);
+    }
+  } catch (error) {
+    if (!(error instanceof DraftError) && !(error instanceof RangeError)) throw error;
+    return refuse('DICTIONARY_UNREADABLE', error.message);
+  }
+  work.tables.set(reference.dictionaryId, playedTable(reference.dictionaryId, table.draft));
+  return true;
+};
+
+const playedTable = (id: number, { type, selection, columns, rows, values, config }: DictionaryDraft): PlayedTable => ({
+  ...{ id, type, selection: selection ?? 'sequential' },
+  columns: [...(columns ?? [])],
+  rows: (rows ?? []).map((row) => [...row]),
+  values: [...(values ?? [])],
+  config: { ...(config ?? {}) },
+});
+
+const extractsArePlayed = (scope: PlanScope, { application, sessions, path }: Work): boolean => {
+  const played = new Set(sessions.map(({ sessionIndex }) => sessionIndex));
+  const lost = application.parameters.filter(
+    ({ source, extractSessionIdx, stepsMappings }) =>
+      source === 'extract' &&
+      !played.has(extractSessionIdx) &&
+      stepsMappings.some(({ sessionIdx }) => played.has(sessionIdx)),
+  );
+  for (const { name, extractSessionIdx } of lost) {
+    const message = `parameter ${name} takes its value from session ${extractSessionIdx}, which is not played`;
+    scope.issues.error(`${path}/sessions`, 'EXTRACT_NOT_PLAYED', message);
+  }
+  return lost.length === 0;
+};
+
+const playedParameter = (parameter: ApplicationParameter): PlayedParameter => {
+  const { id, name, type, source, prefix, defaultValue, min, max, start, step, allowedValues } = parameter;
+  const extract = {
+    sessionIdx: parameter.extractSessionIdx,
+    stepIdx: parameter.extractStepIdx,
+    offset: parameter.extractOffset,
+    length: parameter.extractLength,
+  };
+  return {
+    ...{ id, name, type, source, prefix, defaultValue, min, max, start, step, allowedValues },
+    ...(source === 'extract' && { extract }),
+    stepsMappings: parameter.stepsMappings.map(({ sessionIdx, stepIdx, offset, length }) => ({
+      ...{ sessionIdx, stepIdx, offset, length },
+    })),
+  };
+};

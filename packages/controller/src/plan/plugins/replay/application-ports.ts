@@ -1,0 +1,97 @@
+import { findPorts } from '@rushhour/pools';
+import type { ApplicationClientConfig, Target } from '@rushhour/protocol';
+import { type PlanScope, pointerIn } from '../../core/plan-scope.ts';
+import { placesOf } from '../../endpoints/address-book.ts';
+
+/** Where sessions recorded to a port go, and whose. */
+interface PortUse {
+  readonly recorded: number;
+  /** The user that comes there; undefined for all. */
+  readonly slot?: number;
+}
+
+export interface RecordedPorts {
+  /** Where targets name none. */
+  readonly usual: string;
+  listen(place: { host: string; port: number }): object;
+  places(targets: readonly Target[]): ApplicationClientConfig['targets'];
+}
+
+interface Wish {
+  /** Ports of servers in the captures, ascending. */
+  readonly recorded: readonly number[];
+  readonly mode: 'recorded' | 'mapped' | 'perSlot';
+  /** Of all applications. */
+  readonly users: number;
+}
+
+/** Which port stands for which recorded one. */
+export const portsOf = (scope: PlanScope, wish: Wish): RecordedPorts => {
+  const uses = usesOf(scope, wish);
+  return {
+    usual: wish.recorded.length === 0 ? '1' : wish.recorded.join(','),
+    listen: (place) => ({ ...place, ...uses.get(place.port) }),
+    places: (targets) => placesFor(targets, uses),
+  };
+};
+
+const usesOf = (scope: PlanScope, { recorded, mode, users }: Wish): ReadonlyMap<number, PortUse> => {
+  const uses = new Map<number, PortUse>(recorded.map((port) => [port, { recorded: port }]));
+  if (mode === 'recorded') {
+    tellFixed(scope, recorded);
+    return uses;
+  }
+  if (mode === 'mapped' && !placesOf(scope.leaf, 'targets').some(({ ports }) => ports !== undefined)) return uses;
+  uses.clear();
+  const slots = mode === 'perSlot' ? users : 1;
+  placesOf(scope.leaf, 'targets').forEach(({ ports: text }, index) => {
+    const path = pointerIn(scope, 'targets', index, 'ports');
+    const ports = findPorts(text ?? recorded.join(','));
+    if (ports === undefined) return;
+    if (ports.size < recorded.length * slots) {
+      const message = `${recorded.length * slots} ports are needed: ${slots} for each of ${recorded.join(', ')}`;
+      scope.issues.error(path, 'PORTS_TOO_FEW', message);
+      return;
+    }
+    for (let at = 0; at < recorded.length * slots; at++) {
+      const use = {
+        recorded: recorded[Math.floor(at / slots)] as number,
+        ...(mode === 'perSlot' && { slot: at % slots }),
+      };
+      const before = uses.get(ports.at(at)) ?? use;
+      uses.set(ports.at(at), before);
+      if (before.recorded === use.recorded && before.slot === use.slot) continue;
+      scope.issues.error(path, 'PORTS_UNCLEAR', `port ${ports.at(at)} stands for ${before.recorded} elsewhere`);
+    }
+  });
+  return uses;
+};
+
+const tellFixed = (scope: PlanScope, recorded: readonly number[]): void =>
+  placesOf(scope.leaf, 'targets').forEach(({ ports }, index) => {
+    if (ports === undefined || ports === recorded.join(',')) return;
+    const message = `sessions go to the recorded ports ${recorded.join(', ')}; say portMode mapped to choose others`;
+    scope.issues.error(pointerIn(scope, 'targets', index, 'ports'), 'PORTS_FIXED', message);
+  });
+
+/** Hosts, each with its ports in the order of their slots. */
+const placesFor = (
+  targets: readonly Target[],
+  uses: ReadonlyMap<number, PortUse>,
+): ApplicationClientConfig['targets'] => {
+  const places = new Map<string, { host: string; weight: number; ports: Map<number, number[]> }>();
+  for (const { host, port, weight } of targets) {
+    const place = places.get(host) ?? { host, weight: 0, ports: new Map() };
+    places.set(host, place);
+    place.weight += weight;
+    const use = uses.get(port);
+    if (use !== undefined) place.ports.set(use.recorded, [...(place.ports.get(use.recorded) ?? []), port]);
+  }
+  return [...places.values()].map(({ host, weight, ports }) => ({
+    ...{ host, weight },
+    ports: [...ports].map(([recorded, all]) => ({
+      recorded,
+      ports: all.toSorted((a, b) => (uses.get(a)?.slot ?? 0) - (uses.get(b)?.slot ?? 0)),
+    })),
+  }));
+};

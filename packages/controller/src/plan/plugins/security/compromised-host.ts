@@ -1,0 +1,260 @@
+import type { Campaign, CampaignStep, CompromisedHostValues } from '@rushhour/contract';
+import type { Attempt, Exchange } from '@rushhour/protocol';
+import { paramsOf, stepIssues } from '../../../security/campaigns/action-params.ts';
+import { estimateOf } from '../../../security/campaigns/estimate.ts';
+import { actions, type StepAct, type StepParams, type StepScene } from '../../../security/campaigns/step-exchanges.ts';
+import { type AttackService, type PlannedSealedFile, planAttack } from '../../content/attempts.ts';
+import { sealedFileOf } from '../../content/plan-samples.ts';
+import { type PlanScope, pointerIn } from '../../core/plan-scope.ts';
+import { randomOf } from '../../core/random.ts';
+import type { Traffic } from '../../core/traffic.ts';
+import { placesOf } from '../../endpoints/address-book.ts';
+
+type Params = CompromisedHostValues['compromisedHostParams'];
+type Draft = Omit<Attempt, 'id'>;
+
+/** A campaign as far as it is played: one of ours, or the one of the task. */
+interface Played {
+  readonly id: number;
+  readonly name: string;
+  readonly parameters: Campaign['parameters'];
+  readonly steps: readonly CampaignStep[];
+  readonly given: Readonly<Record<string, string>>;
+  readonly path: string;
+}
+
+const severities: Readonly<Record<string, Draft['severity']>> = {
+  exfiltration: 'high',
+  'command-and-control': 'high',
+  'lateral-movement': 'high',
+  'credential-access': 'high',
+};
+
+const playedOf = (scope: PlanScope, { campaignIds, campaign, parameters }: Params): Played[] => {
+  const place = (...parts: (string | number)[]) => pointerIn(scope, 'compromisedHostParams', ...parts);
+  const known = campaignIds.flatMap((id, index): Played[] => {
+    const found = scope.input.campaigns.get(id);
+    if (found === undefined) {
+      return scope.issues.error(place('campaignIds', index), 'CAMPAIGN_UNKNOWN', `there is no campaign ${id}`) ?? [];
+    }
+    const { name, parameters: own, steps } = found;
+    return [
+      { id, name, parameters: own, steps, given: parameters[String(id)] ?? {}, path: place('campaignIds', index) },
+    ];
+  });
+  if (campaign === undefined) return known;
+  const { name, parameters: own = [], steps } = campaign;
+  return [...known, { id: 0, name, parameters: own, steps, given: parameters['0'] ?? {}, path: place('campaign') }];
+};
+
+const serviceOf = ({ exchange, port, isTls = false }: StepAct): AttackService => {
+  const { protocol } = exchange;
+  const transport = protocol === 'icmp' ? 'icmp' : 'transport' in exchange ? exchange.transport : 'tcp';
+  return { service: `${protocol}-${transport}-${port}`, protocol, transport, isTls, port };
+};
+
+const mostSteps = 50_000;
+const mostBytes = 32 * 1024 * 1024;
+
+/** About as many bytes as the exchange takes in the file of attempts. */
+const sizeOf = (exchange: Exchange): number => {
+  const contents = JSON.stringify(exchange, (key, value) => (key === 'data' ? (value as string).length : value));
+  const lengths = contents.match(/"data":(\d+)/g) ?? [];
+  return contents.length + lengths.reduce((sum, text) => sum + Number(text.slice(7)), 0);
+};
+
+/** Whether all agents of the entry can send and hear echoes themselves. */
+const canEcho = ({ input, leaf }: PlanScope): boolean =>
+  [...placesOf(leaf, 'sources'), ...placesOf(leaf, 'targets')]
+    .flatMap(({ agent }) => (agent === undefined ? [] : (input.agents.get(agent.id) ?? [])))
+    .every(({ engines }) =>
+      engines.some(({ engine, available, way }) => engine === 'icmp' && available && way !== 'ping socket'),
+    );
+
+/** Everything that is made while campaigns are played. */
+class Stage {
+  readonly attempts: Draft[] = [];
+  readonly services = new Map<number, AttackService>();
+  readonly files = new Map<string, PlannedSealedFile>();
+  readonly #scope: PlanScope;
+  readonly #params: Params;
+  readonly #random = randomOf(19);
+  readonly #told = new Set<string>();
+  readonly #canEcho: boolean;
+  #waitMs = 0;
+  #bytes = 0;
+
+  constructor(scope: PlanScope, params: Params) {
+    this.#scope = scope;
+    this.#params = params;
+    this.#canEcho = canEcho(scope);
+  }
+
+  play(played: Played, host: number, round = 0): void {
+    const lastOf = new Map<number, number>();
+    for (const step of played.steps) {
+      const params = paramsOf(step, played, played.given);
+      if (step.action === 'wait') this.#waitMs += Number(params['ms']);
+      else if (step.action === 'icmp-beacon' && !this.#canEcho) {
+        this.#tellLeftOut(played, step, 'echoes need raw sockets on both sides');
+      } else {
+        for (let turn = 0; turn < step.repeat && !this.isFull; turn += 1) {
+          this.#act(played, { step, params, turn: round * step.repeat + turn, host, lastOf, round });
+        }
+      }
+    }
+  }
+
+  /** More than a run can hold: nothing more is made. */
+  get isFull(): boolean {
+    return this.attempts.length > mostSteps || this.#bytes > mostBytes;
+  }
+
+  #act(played: Played, { step, params, turn, host, lastOf, round }: Turn): void {
+    const name = `${played.name} ${host}`;
+    const { domain } = this.#params.c2;
+    const findSample = (...wish: Parameters<StepScene['findSample']>) => this.#sampleOf(...wish);
+    const findWords = (id: number) => this.#scope.input.dictionaries.get(id)?.values;
+    const act = actions[step.action as keyof typeof actions];
+    for (const one of act({
+      step,
+      params: params as unknown as StepParams,
+      turn,
+      name: `${name} ${step.idx}`,
+      domain,
+      findSample,
+      findWords,
+    })) {
+      const service = this.#serviceFor(one);
+      this.#bytes += sizeOf(one.exchange);
+      if (service === undefined) this.#tellLeftOut(played, step, `another protocol on port ${one.port}`);
+      else this.attempts.push(this.#attempt(played, one, { step, service, host, lastOf, round }));
+    }
+    lastOf.set(step.idx, this.attempts.length - 1);
+  }
+
+  #attempt(played: Played, one: StepAct, { step, service, host, lastOf, round }: Placed): Draft {
+    const { speedFactor, hosts, stopOnBlock } = this.#params;
+    const jitter = 1 + ((this.#random() * 2 - 1) * step.jitterPct) / 100;
+    const delayMs = Math.round(((step.delayMs + (one.delayMs ?? 0)) * jitter + this.#waitMs) / speedFactor);
+    this.#waitMs = 0;
+    const requires = step.requires.flatMap((idx) => lastOf.get(idx) ?? []);
+    const own = `${hosts > 1 ? `host ${host + 1}/` : ''}${round > 0 ? `round ${round + 1}/` : ''}`;
+    return {
+      kind: 'campaign',
+      refId: played.id,
+      refName: played.name,
+      variant: `${own}${step.idx + 1} ${step.name}`,
+      category: step.tactic,
+      expected: step.expect,
+      severity: severities[step.tactic] ?? 'medium',
+      techniques: step.technique === '' ? [] : [step.technique],
+      direction: one.direction ?? 'c2s',
+      service: service.service,
+      exchange: one.exchange as Exchange,
+      channel: `${host}/${played.id}/${step.idx}/${round}`,
+      onBlocked: stopOnBlock ? 'stop' : step.onBlocked,
+      ...(delayMs > 0 && { delayMs }),
+      ...(requires.length > 0 && { requires }),
+    };
+  }
+
+  /** A port carries one protocol; a second that wants it is left out. */
+  #serviceFor(one: StepAct): AttackService | undefined {
+    const wanted = serviceOf(one);
+    const known = this.services.get(wanted.port);
+    if (known === undefined) this.services.set(wanted.port, wanted);
+    const isSame = known === undefined || (known.service === wanted.service && known.isTls === wanted.isTls);
+    return isSame ? wanted : undefined;
+  }
+
+  #sampleOf(kind: string, container: string, fileID: number | undefined) {
+    const { samples } = this.#scope.input;
+    const wrapped = container === 'none' ? '' : container;
+    const sample =
+      fileID === undefined
+        ? [...samples.values()].find((one) => one.isBuiltin && one.kind === kind && one.container.join() === wrapped)
+        : samples.get(fileID);
+    const copy = sample?.copies.get('none');
+    if (copy === undefined) return undefined;
+    this.files.set(copy.plainSha256, sealedFileOf(copy));
+    return { file: copy.plainSha256 };
+  }
+
+  #tellLeftOut({ path }: Played, { idx, name }: CampaignStep, what: string): void {
+    if (this.#told.has(`${path} ${idx}`)) return;
+    this.#told.add(`${path} ${idx}`);
+    this.#scope.issues.caveat(path, 'STEP_LEFT_OUT', `step ${idx + 1} "${name}" is left out: ${what}`);
+  }
+}
+
+interface Turn {
+  readonly step: CampaignStep;
+  readonly params: Record<string, unknown>;
+  readonly turn: number;
+  readonly host: number;
+  readonly lastOf: Map<number, number>;
+  readonly round: number;
+}
+interface Placed extends Pick<Turn, 'step' | 'host' | 'lastOf' | 'round'> {
+  readonly service: AttackService;
+}
+
+const tellUnsound = (scope: PlanScope, played: Played): boolean => {
+  const issues = played.steps.flatMap((step) =>
+    stepIssues(step, played, `${played.path}/steps/${step.idx}`, played.given),
+  );
+  for (const { path, code, message } of issues) scope.issues.error(path, code, message);
+  return issues.length === 0;
+};
+
+const mostRounds = 10_000;
+
+/** How often campaigns can be played in the time of the run; the end of the run cuts the last of them. */
+const roundsOf = (scope: PlanScope, played: readonly Played[], attempts: number): number => {
+  const { mode, seconds } = scope.leaf.values.duration;
+  const { speedFactor, hosts } = (scope.leaf.values as unknown as CompromisedHostValues).compromisedHostParams;
+  if (mode !== 'time') {
+    const path = pointerIn(scope, 'compromisedHostParams', 'loop');
+    scope.issues.error(path, 'DURATION_MISSING', 'playing again and again needs a duration in seconds');
+    return 1;
+  }
+  const waitsMs = played.reduce((sum, { steps, parameters }) => sum + estimateOf(steps, parameters), 0) * hosts;
+  const roundSec = Math.max(waitsMs / 1000 / speedFactor, attempts / rateFor(hosts), 0.001);
+  return Math.min(mostRounds, Math.ceil(seconds / roundSec));
+};
+
+const rateFor = (hosts: number) => Math.max(20, hosts * 10);
+
+const mostHosts = 1000;
+
+/** Hosts that behave as if somebody else were in command, towards our own server agents alone. */
+export const planCompromisedHost = (scope: PlanScope): Traffic => {
+  const { compromisedHostParams: params } = scope.leaf.values as unknown as CompromisedHostValues;
+  const stage = new Stage(scope, params);
+  const place = (member: string) => pointerIn(scope, 'compromisedHostParams', member);
+  if (params.background !== undefined) {
+    scope.issues.caveat(place('background'), 'NOT_SUPPORTED', 'put ordinary traffic into an entry of its own');
+  }
+  const played = playedOf(scope, params).filter((one) => tellUnsound(scope, one));
+  const hosts = Math.min(params.hosts, mostHosts);
+  const playRound = (round: number) => {
+    for (let host = 0; host < hosts && !stage.isFull; host += 1) for (const one of played) stage.play(one, host, round);
+  };
+  playRound(0);
+  const rounds = params.loop ? roundsOf(scope, played, stage.attempts.length) : 1;
+  for (let round = 1; round < rounds && !stage.isFull; round += 1) playRound(round);
+  if (stage.isFull) {
+    const message = `more than ${mostSteps} steps or ${mostBytes} bytes: take fewer hosts, campaigns or repetitions`;
+    scope.issues.error(pointerIn(scope, 'compromisedHostParams'), 'TOO_MANY_ATTEMPTS', message);
+  }
+  return planAttack(scope, {
+    engine: 'compromised-host',
+    attempts: stage.attempts,
+    services: [...stage.services.values()],
+    files: [...stage.files.values()],
+    ratePerSecond: rateFor(hosts),
+    concurrency: 1,
+    detection: params.detection,
+  });
+};

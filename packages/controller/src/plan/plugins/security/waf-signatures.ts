@@ -1,0 +1,89 @@
+import type { CveSignature, WafValues } from '@rushhour/contract';
+import type { Attempt, HttpExchange } from '@rushhour/protocol';
+import { type PlaceOptions, signaturePlace } from '../../../security/content/waf/placeholders.ts';
+import { type RenderedAttempt, renderSignature } from '../../../security/signatures/expressions/render.ts';
+import { TemplateError } from '../../../security/signatures/expressions/template-error.ts';
+import { dictionaryValues } from '../../content/payloads.ts';
+import type { PlanScope } from '../../core/plan-scope.ts';
+import { exchangeOf, renderHost } from './cve-exchange.ts';
+import { findUsableSignature, signatureName } from './usable-signature.ts';
+
+type Module = WafValues['wafModules']['modules'][number];
+type Draft = Omit<Attempt, 'id'>;
+
+interface SignatureWish {
+  readonly module: Module;
+  /** JSON pointer of the module. */
+  readonly path: string;
+  readonly seed: number;
+  readonly most: { readonly attempts: number; readonly bytes: number };
+  /** What requests of the n-th attempt carry besides their own headers. */
+  optionsOf(turn: number): PlaceOptions;
+}
+
+const rendered = (scope: PlanScope, signature: CveSignature, seed: number, path: string): RenderedAttempt[] => {
+  try {
+    return renderSignature(signature, {
+      seed: `${seed}/${signature.id}`,
+      target: { host: renderHost, port: 80, isTls: false },
+      dictionary: (id) => dictionaryValues(scope, id, path) ?? [],
+    });
+  } catch (error) {
+    if (!(error instanceof TemplateError)) throw error;
+    return scope.issues.error(path, error.code, `signature ${signature.id}: ${error.message}`) ?? [];
+  }
+};
+
+/** With the headers of the module where the signature has none of that name. */
+const withHeaders = ({ steps, ...exchange }: HttpExchange, { headers }: PlaceOptions): HttpExchange => ({
+  ...exchange,
+  steps: steps.map(({ request, ...step }) => {
+    const own = new Set(request.headers.map(({ name }) => name.toLowerCase()));
+    const added = headers.filter(({ name }) => !own.has(name.toLowerCase()));
+    return { ...step, request: { ...request, headers: [...added, ...request.headers] } };
+  }),
+});
+
+const draftOf = (signature: CveSignature, category: string, variant: string, exchange: HttpExchange): Draft => {
+  const { id, severity, techniques, direction, expect } = signature;
+  return {
+    kind: expect.action === 'allow' ? 'benign' : 'waf',
+    refId: id,
+    refName: signatureName(signature),
+    variant,
+    category,
+    expected: expect.action,
+    severity,
+    techniques: techniques.slice(0, 16),
+    direction: direction === 's2c' ? 's2c' : 'c2s',
+    service: 'http',
+    exchange,
+  };
+};
+
+/** The signatures of a module as its attempts, as far as HTTP carries them and limits go. */
+export const signatureAttempts = (scope: PlanScope, wish: SignatureWish): Draft[] => {
+  const { module, path, seed, most, optionsOf } = wish;
+  const drafts: Draft[] = [];
+  let bytes = 0;
+  for (const [index, id] of module.signatureIds.entries()) {
+    const place = `${path}/signatureIds/${index}`;
+    const signature = findUsableSignature(scope, id, { path: place, allowIntrusive: false });
+    if (signature === undefined) continue;
+    const attempts = rendered(scope, signature, seed, place);
+    for (const [n, attempt] of attempts.entries()) {
+      const exchange = exchangeOf(attempt, 'canned');
+      if (exchange.protocol !== 'http') {
+        const message = `"${signature.name}" is no HTTP and is left out: cve-replay plays it`;
+        scope.issues.caveat(place, 'SIGNATURE_LEFT_OUT', message);
+        break;
+      }
+      if (drafts.length >= most.attempts || bytes > most.bytes) return drafts;
+      const variant = ['plain', signaturePlace, ...(attempts.length > 1 ? [`payload-${n + 1}`] : [])].join('/');
+      const draft = draftOf(signature, module.name, variant, withHeaders(exchange, optionsOf(drafts.length)));
+      bytes += JSON.stringify(draft).length;
+      drafts.push(draft);
+    }
+  }
+  return drafts;
+};

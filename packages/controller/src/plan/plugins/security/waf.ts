@@ -1,0 +1,247 @@
+import type { WafValues } from '@rushhour/contract';
+import type { Attempt, HttpAnswer } from '@rushhour/protocol';
+import { benignTexts } from '../../../security/content/waf/benign.ts';
+import { encoders } from '../../../security/content/waf/encoders.ts';
+import { payloadSets } from '../../../security/content/waf/payloads.ts';
+import { type PlaceOptions, places, requestOf } from '../../../security/content/waf/placeholders.ts';
+import { type AttackPlan, planAttack } from '../../content/attempts.ts';
+import { dictionaryValues } from '../../content/payloads.ts';
+import { type PlanScope, pointerIn } from '../../core/plan-scope.ts';
+import { randomOf, shuffled } from '../../core/random.ts';
+import type { Traffic } from '../../core/traffic.ts';
+import { signatureAttempts } from './waf-signatures.ts';
+
+type Modules = WafValues['wafModules'];
+type Module = Modules['modules'][number];
+type Draft = Omit<Attempt, 'id'>;
+
+const usualPort = { plain: 18_081, tls: 18_444 } as const;
+const answer: HttpAnswer = { mode: 'canned', status: 200, headers: [] };
+
+/** Attacks in many forms and harmless requests among them. */
+export const planWaf = (scope: PlanScope): Traffic => {
+  const values = scope.leaf.values as unknown as WafValues;
+  const { wafModules, tlsParams } = values;
+  const prepared = wafModules.modules.flatMap((module, index) => prepareModule(scope, wafModules, module, index) ?? []);
+  const isSound = fits(scope, wafModules, prepared);
+  const attacks = isSound ? prepared.flatMap((one) => attacksOf(wafModules, one)) : [];
+  const benign = isSound ? benignOf(scope, wafModules) : [];
+  const random = randomOf(wafModules.seed);
+  const isShuffled = wafModules.order === 'shuffle';
+  const attempts = isShuffled ? shuffled([...attacks, ...benign], random) : [...attacks, ...benign];
+  tellUnsupported(scope, wafModules);
+  const isTls = wafModules.http.tls;
+  const plan: AttackPlan = {
+    engine: 'waf',
+    attempts,
+    services: [
+      { service: 'http', protocol: 'http', transport: 'tcp', isTls, port: isTls ? usualPort.tls : usualPort.plain },
+    ],
+    tls: tlsParams,
+    keepAlive: wafModules.http.keepAlive,
+    followCookies: wafModules.http.followCookies,
+    ratePerSecond: wafModules.ratePerSecond,
+    concurrency: wafModules.concurrency,
+    timeoutMs: Math.min(values.httpParams.timeoutMs, wafModules.detection.control.timeoutMs),
+    addressRotation: rotationOf(wafModules.clientIpRotation),
+    detection: wafModules.detection,
+  };
+  return planAttack(scope, plan);
+};
+
+const rotationOf = (wished: string): NonNullable<AttackPlan['addressRotation']> =>
+  wished === 'perRequest' ? 'perAttempt' : (wished as 'none' | 'onShun');
+
+const tellUnsupported = (scope: PlanScope, { http, modules }: Modules): void => {
+  const tell = (message: string, ...parts: readonly (string | number)[]) =>
+    scope.issues.caveat(pointerIn(scope, 'wafModules', ...parts), 'NOT_SUPPORTED', message);
+  if (http.methods.length > 0) tell('the place of a payload decides the method', 'http', 'methods');
+  modules.forEach(({ placeholders }, index) => {
+    const unknown = placeholders.filter((place) => places[place] === undefined);
+    if (unknown.length > 0) {
+      tell(`${unknown.join(', ')} cannot be carried and is left out`, 'modules', index, 'placeholders');
+    }
+  });
+};
+
+const placeOptions = ({ http }: Modules, turn: number): PlaceOptions => {
+  const host = http.hosts[turn % Math.max(1, http.hosts.length)];
+  return {
+    basePath: http.basePath,
+    headers: [...(host === undefined ? [] : [{ name: 'Host', value: host }]), ...http.headers],
+    version: http.versions[turn % Math.max(1, http.versions.length)] ?? '1.1',
+  };
+};
+
+const payloadsOf = (scope: PlanScope, { name, dictionaryIds }: Module, index: number): readonly string[] => {
+  if (dictionaryIds.length === 0) return payloadSets[name]?.payloads ?? [];
+  return dictionaryIds.flatMap((id, i) => {
+    const path = pointerIn(scope, 'wafModules', 'modules', index, 'dictionaryIds', i);
+    return dictionaryValues(scope, id, path) ?? [];
+  });
+};
+
+interface Form {
+  readonly payload: number;
+  readonly encoder: string;
+  readonly place: string;
+  readonly padKb: number;
+}
+
+/** How many forms there are of so many payloads, and the n-th of them: they are never all made. */
+const formsOf = ({ encoders: wished, placeholders, padKb }: Module, payloads: number) => {
+  const usable = placeholders.filter((place) => places[place] !== undefined);
+  const pads = padKb.length === 0 ? [0] : padKb;
+  const count = payloads * wished.length * usable.length * pads.length;
+  const at = (n: number): Form => {
+    const [perPlace, perEncoder] = [pads.length, pads.length * usable.length];
+    return {
+      payload: Math.floor(n / (perEncoder * wished.length)),
+      encoder: wished[Math.floor(n / perEncoder) % wished.length] as string,
+      place: usable[Math.floor(n / perPlace) % usable.length] as string,
+      padKb: pads[n % perPlace] as number,
+    };
+  };
+  return { count, at };
+};
+
+const variantOf = ({ encoder, place, padKb }: Form): string =>
+  [encoder, place, ...(padKb > 0 ? [`${padKb}k`] : [])].join('/');
+
+interface Prepared {
+  readonly module: Module;
+  readonly index: number;
+  readonly payloads: readonly string[];
+  readonly forms: ReturnType<typeof formsOf>;
+  /** Whole requests of signatures, which come before the forms. */
+  readonly signatures: readonly Draft[];
+  /** Forms that are made. */
+  readonly wanted: number;
+}
+
+const prepareModule = (scope: PlanScope, wafModules: Modules, module: Module, index: number): Prepared | undefined => {
+  if (!module.enabled) return undefined;
+  const payloads = payloadsOf(scope, module, index);
+  const forms = formsOf(module, payloads.length);
+  const path = pointerIn(scope, 'wafModules', 'modules', index);
+  const signatures = signatureAttempts(scope, {
+    ...{ module, path, seed: wafModules.seed },
+    most: { attempts: Math.min(module.maxRequests, mostAttempts + 1), bytes: mostBytes },
+    optionsOf: (turn) => placeOptions(wafModules, turn),
+  });
+  const total = forms.count + signatures.length;
+  if (total === 0 && module.signatureIds.length === 0) {
+    scope.issues.error(path, 'NO_ATTEMPTS', `${module.name} has no payloads: name dictionaries or signatures`);
+  }
+  if (total > module.maxRequests) {
+    const message = `${total} requests would be made; ${module.maxRequests} of them, chosen by the seed, are`;
+    scope.issues.caveat(`${path}/maxRequests`, 'REQUESTS_CUT', message);
+  }
+  return { module, index, payloads, forms, signatures, wanted: module.maxRequests - signatures.length };
+};
+
+/** Most attempts and most bytes of all of them together. */
+const mostAttempts = 50_000;
+const mostBytes = 64 * 1024 * 1024;
+const plainBytes = 600;
+
+const bytesOf = (drafts: readonly Draft[]) => drafts.reduce((sum, draft) => sum + JSON.stringify(draft).length, 0);
+
+/** Whether a plan can hold it all, reckoned before any of it is made. */
+const fits = (scope: PlanScope, { http, benign }: Modules, prepared: readonly Prepared[]): boolean => {
+  const eachBytes = plainBytes + JSON.stringify(http.headers).length + http.basePath.length;
+  const sizes = prepared.map(({ module, payloads, forms, signatures, wanted }) => {
+    const longest = payloads.reduce((most, { length }) => Math.max(most, length), 0);
+    const count = Math.min(forms.count, wanted);
+    const bytes = count * (eachBytes + longest * 12 + Math.max(0, ...module.padKb) * 1400);
+    return { count: count + signatures.length, bytes: bytes + bytesOf(signatures) };
+  });
+  const harmless = benign.enabled ? benign.sample : 0;
+  const count = sizes.reduce((sum, size) => sum + size.count, harmless);
+  const bytes = sizes.reduce((sum, size) => sum + size.bytes, harmless * eachBytes);
+  if (count <= mostAttempts && bytes <= mostBytes) return true;
+  const message = `${count} requests of some ${bytes} bytes; ${mostAttempts} of ${mostBytes} bytes are the most`;
+  scope.issues.error(pointerIn(scope, 'wafModules', 'modules'), 'TOO_MANY_ATTEMPTS', message);
+  return false;
+};
+
+const attacksOf = (
+  wafModules: Modules,
+  { module, index, payloads, forms, signatures, wanted }: Prepared,
+): readonly Draft[] => [
+  ...signatures,
+  ...chosen(forms.count, wanted, randomOf(wafModules.seed + index)).flatMap((n, turn) => {
+    const form = forms.at(n);
+    return attackOf(wafModules, module, form, payloads[form.payload] ?? '', turn) ?? [];
+  }),
+];
+
+const attackOf = (
+  wafModules: Modules,
+  module: Module,
+  form: Form,
+  payload: string,
+  turn: number,
+): Draft | undefined => {
+  const set = payloadSets[module.name];
+  const encoded = (encoders[form.encoder] as (typeof encoders)[string])(payload);
+  // What goes before it is the same in every writing.
+  const value = { ...encoded, text: `${'a'.repeat(form.padKb * 1024)}${encoded.text}` };
+  const request = requestOf(form.place, value, placeOptions(wafModules, turn));
+  if (request === undefined) return undefined;
+  return {
+    kind: 'waf',
+    refId: module.dictionaryIds[0] ?? 0,
+    refName: `${module.name} ${form.payload + 1}`,
+    variant: variantOf(form),
+    category: module.name,
+    expected: 'block',
+    severity: set?.severity ?? 'medium',
+    techniques: [...(set?.techniques ?? [])],
+    direction: 'c2s',
+    service: 'http',
+    exchange: { protocol: 'http', steps: [{ request, answer }] },
+  };
+};
+
+/** So many different numbers below a count, in order where all are taken. */
+const chosen = (count: number, most: number, random: () => number): readonly number[] => {
+  if (count <= most) return Array.from({ length: count }, (_, n) => n);
+  const numbers = new Set<number>();
+  while (numbers.size < most) numbers.add(Math.floor(random() * count));
+  return [...numbers];
+};
+
+const benignOf = (scope: PlanScope, wafModules: Modules): Draft[] => {
+  const { enabled, sample, dictionaryIds, placeholders } = wafModules.benign;
+  if (!enabled) return [];
+  const own = dictionaryIds.flatMap((id, i) =>
+    (dictionaryValues(scope, id, pointerIn(scope, 'wafModules', 'benign', 'dictionaryIds', i)) ?? []).map((text) => ({
+      kind: 'dictionary',
+      text,
+    })),
+  );
+  const texts = dictionaryIds.length === 0 ? benignTexts : own;
+  const usable = placeholders.filter((place) => places[place] !== undefined);
+  const picked = chosen(texts.length * usable.length, sample, randomOf(wafModules.seed));
+  return picked.flatMap((n, turn) => {
+    const index = n % texts.length;
+    const place = usable[Math.floor(n / texts.length)] as string;
+    const { kind, text } = texts[index] as (typeof texts)[number];
+    const request = requestOf(place, { text, isUrlSafe: false }, placeOptions(wafModules, turn));
+    if (request === undefined) return [];
+    return {
+      kind: 'benign',
+      refId: dictionaryIds[0] ?? 0,
+      refName: `${kind} ${index + 1}`,
+      variant: `plain/${place}`,
+      category: kind,
+      expected: 'allow',
+      severity: 'info',
+      techniques: [],
+      direction: 'c2s',
+      service: 'http',
+      exchange: { protocol: 'http', steps: [{ request, answer }] },
+    };
+  });
+};

@@ -1,0 +1,89 @@
+import type { DnsValues } from '@rushhour/contract';
+import type { DnsClientConfig, DnsServerConfig, TlsClientSettings } from '@rushhour/protocol';
+import { dictionaryValues } from '../../content/payloads.ts';
+import { datagramFigures, tcpFigures } from '../../core/figures.ts';
+import { type PlanScope, pointerIn } from '../../core/plan-scope.ts';
+import type { ClientDraft, ClientPart, Traffic } from '../../core/traffic.ts';
+import { clientTls, serverTls } from '../../endpoints/tls-settings.ts';
+import { knownAnswers } from './dns-answers.ts';
+import { loadOf } from './load.ts';
+
+type Transport = DnsValues['dnsParams']['transport'];
+
+const usualPorts: Readonly<Record<Transport, string>> = { udp: '15353', tcp: '15353', dot: '15853', doh: '15443' };
+const messageBytes = { sentBytes: 45, receivedBytes: 100 };
+const plainTls: TlsClientSettings = { versions: ['1.2', '1.3'], alpn: [], verify: false, resumption: 'none' };
+
+/** Queries by UDP, TCP, TLS and HTTPS, and the answering side. */
+export const planDns = (scope: PlanScope): Traffic => {
+  const values = scope.leaf.values as unknown as DnsValues;
+  const { transport, server } = values.dnsParams;
+  const names = namesOf(scope, values);
+  const rate = values.rpsUnlimited ? undefined : values.requestsPerSecond;
+  return {
+    engine: 'dns',
+    transport: transport === 'udp' ? 'udp' : 'tcp',
+    usualPorts: usualPorts[transport],
+    ...(server !== undefined && {
+      moreTargets: [{ place: { ip: server, weight: 1 }, path: pointerIn(scope, 'dnsParams', 'server') }],
+    }),
+    rates: [rate],
+    client: (part) => clientOf(scope, { values, names, rate, part }),
+    server: () => ({ config: serverOf(scope, values, names) }),
+    listen: (place) => ({ ...place, transport }),
+  };
+};
+
+const namesOf = (scope: PlanScope, { dnsParams, isServer }: DnsValues): string[] => {
+  const { names, dictionaryId } = dnsParams;
+  if (dictionaryId !== undefined) {
+    const found = dictionaryValues(scope, dictionaryId, pointerIn(scope, 'dnsParams', 'dictionaryId')) ?? [];
+    return found.map((name) => name.trim()).filter((name) => name.length > 0 && name.length <= 253);
+  }
+  if (names.length === 0 && !isServer) {
+    scope.issues.error(pointerIn(scope, 'dnsParams', 'names'), 'REQUIRED', 'say names or dictionaryId');
+  }
+  return names;
+};
+
+interface ClientWork {
+  readonly values: DnsValues;
+  readonly names: string[];
+  readonly rate: number | undefined;
+  readonly part: ClientPart;
+}
+
+const clientOf = (scope: PlanScope, { values, names, rate, part }: ClientWork): ClientDraft => {
+  const { dnsParams, tlsParams } = values;
+  const { transport, types, randomPrefix, edns, recursion, timeoutMs, retries, sockets, concurrency, path } = dnsParams;
+  const load = loadOf(part, { ...values, rate });
+  const config: DnsClientConfig = {
+    role: 'client',
+    targets: part.targets,
+    rotation: part.rotation,
+    sources: part.sources,
+    tls: tlsParams ? clientTls(scope, tlsParams) : plainTls,
+    names,
+    ...(edns && { edns: { size: edns.size, dnssec: edns.do } }),
+    load,
+    ...{ transport, path, types, randomPrefix, recursion, timeoutMs, retries, sockets, concurrency },
+  };
+  const figures = transport === 'udp' ? datagramFigures : tcpFigures;
+  return {
+    config,
+    hasRate: load.rate !== undefined,
+    figures: { connections: sockets, opens: 0, ...figures({ rate: load.rate ?? 0, ...messageBytes }) },
+  };
+};
+
+const serverOf = (scope: PlanScope, values: DnsValues, names: readonly string[]): Omit<DnsServerConfig, 'listen'> => {
+  const { answers, delayMs, path } = values.dnsParams;
+  const plain = { versions: [...plainTls.versions], alpn: [], requestClientCertificate: false, tickets: true };
+  return {
+    role: 'server',
+    tls: values.tlsParams ? serverTls(scope, values.tlsParams) : plain,
+    answers: answers.length > 0 ? answers : knownAnswers(names, values.dnsParams),
+    delayMs,
+    path,
+  };
+};

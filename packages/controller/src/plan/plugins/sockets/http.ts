@@ -1,0 +1,147 @@
+import type { HttpValues } from '@rushhour/contract';
+import type { HttpClientConfig, HttpServerConfig } from '@rushhour/protocol';
+import { type MeasuredPayload, payloadAt } from '../../content/payloads.ts';
+import { type Figures, tcpFigures } from '../../core/figures.ts';
+import { type PlanScope, pointerIn } from '../../core/plan-scope.ts';
+import { type ClientDraft, type ClientPart, mostAtOnce, type Traffic } from '../../core/traffic.ts';
+import { clientTls, serverTls, type TlsParams } from '../../endpoints/tls-settings.ts';
+import { type HttpRequest, requestBytes, requestOf } from './http-request.ts';
+import { loadOf } from './load.ts';
+import { tuningOf } from './tuning.ts';
+
+const plainTls: TlsParams = {
+  versions: ['1.2', '1.3'],
+  alpn: [],
+  verify: false,
+  resumption: 'none',
+  closeNotify: true,
+};
+const answerHeadBytes = 120;
+
+type Answers = readonly { measured: MeasuredPayload; response: object; weight: number }[];
+
+/** HTTP/1.1 and HTTP/2, both sides. */
+export const planHttp = (scope: PlanScope): Traffic => {
+  const values = scope.leaf.values as unknown as HttpValues;
+  const { httpParams, requestsPerSecond, rpsUnlimited, sessionsPerSecond, totalSessions } = values;
+  const request = requestOf(httpParams);
+  const tls = values.tlsParams ?? (request.isHttps ? plainTls : undefined);
+  tellOddities(scope, values);
+  const answers = answersOf(scope, values);
+  return {
+    engine: 'http',
+    transport: 'tcp',
+    usualPorts: tls === undefined ? '18080' : '18443',
+    rates: [rpsUnlimited ? undefined : requestsPerSecond, sessionsPerSecond],
+    totals: [totalSessions],
+    client: (part) => clientOf(scope, { values, request, tls, answers, part }),
+    server: () => ({ config: serverOf(scope, { values, tls, answers }) }),
+  };
+};
+
+const tellOddities = (scope: PlanScope, { httpParams, requestsPerSecond, ...values }: HttpValues): void => {
+  const { issues } = scope;
+  if (httpParams.url !== undefined && !URL.canParse(httpParams.url)) {
+    issues.error(pointerIn(scope, 'httpParams', 'url'), 'URL_INVALID', 'is no address');
+  }
+  if (values.rpsUnlimited && requestsPerSecond !== undefined) {
+    issues.warning(pointerIn(scope, 'requestsPerSecond'), 'RATE_IGNORED', 'is ignored because of rpsUnlimited');
+  }
+  const hasRate = values.rpsUnlimited || requestsPerSecond !== undefined || values.sessionsPerSecond !== undefined;
+  if (!hasRate && !values.isServer) {
+    const message = 'no rate is given: each connection sends its next request once it has the answer';
+    issues.info(pointerIn(scope, 'requestsPerSecond'), 'LOAD_UNLIMITED', message);
+  }
+};
+
+interface ClientWork {
+  readonly values: HttpValues;
+  readonly request: HttpRequest;
+  readonly tls: TlsParams | undefined;
+  readonly answers: Answers;
+  readonly part: ClientPart;
+}
+
+const clientOf = (scope: PlanScope, work: ClientWork): ClientDraft => {
+  const { values, request, tls, part } = work;
+  const { httpParams: params, totalSessions } = values;
+  const body = params.body && payloadAt(scope, params.body, 'httpParams', 'body');
+  const sessionsPerSecond = part.rate(values.sessionsPerSecond);
+  const load = loadOf(part, { ...values, rate: values.rpsUnlimited ? undefined : values.requestsPerSecond });
+  const config: Omit<HttpClientConfig, 'body'> & { body?: object } = {
+    role: 'client',
+    targets: part.targets,
+    rotation: part.rotation,
+    sources: part.sources,
+    version: params.version,
+    ...(tls && { tls: clientTls(scope, tls, request.serverName) }),
+    method: params.method,
+    path: request.path,
+    ...(request.host !== undefined && { host: request.host }),
+    headers: request.headers,
+    ...(body && { body: body.payload }),
+    followRedirects: params.followRedirects,
+    expect: params.expect,
+    timeoutMs: params.timeoutMs,
+    connections: part.atOnce(params.connections, mostAtOnce.tcp),
+    pipelining: params.pipelining,
+    maxStreams: values.maxStreams,
+    load,
+    ...(sessionsPerSecond !== undefined && { sessionsPerSecond }),
+    ...(totalSessions !== undefined && { totalSessions: part.whole(totalSessions) }),
+    reopenSessionMs: values.reopenSessionTime,
+    requestIntervalMs: values.requestInterval,
+    keepAlive: values.keepAlive,
+    ...tuningOf(values),
+  };
+  const hasRate = load.rate !== undefined || sessionsPerSecond !== undefined;
+  const figures = figuresOf(work, config, body?.bytes ?? 0);
+  return { config, figures, hasRate };
+};
+
+const figuresOf = (
+  { request, answers, values }: ClientWork,
+  { connections, load, sessionsPerSecond = 0 }: Pick<HttpClientConfig, 'connections' | 'load' | 'sessionsPerSecond'>,
+  bodyBytes: number,
+): Figures => {
+  const weight = answers.reduce((sum, answer) => sum + answer.weight, 0);
+  const answerBytes = answers.reduce((sum, answer) => sum + (answer.measured.bytes * answer.weight) / weight, 0);
+  const { enabled, maxRequests } = values.keepAlive;
+  const opens = enabled ? (maxRequests > 0 ? (load.rate ?? 0) / maxRequests : sessionsPerSecond) : (load.rate ?? 0);
+  return {
+    connections,
+    opens,
+    ...tcpFigures({
+      rate: load.rate ?? sessionsPerSecond,
+      sentBytes: requestBytes(request, bodyBytes),
+      receivedBytes: answerHeadBytes + answerBytes,
+    }),
+  };
+};
+
+/** Answers as they are written, or the one that size and delay describe. */
+const answersOf = (scope: PlanScope, { httpParams: params }: HttpValues): Answers => {
+  if (params.responses.length === 0) {
+    const measured = {
+      payload: { type: 'zero' as const, size: params.responseSize, data: '' },
+      bytes: params.responseSize,
+    };
+    return [{ measured, weight: 1, response: { body: measured.payload, delayMs: params.delayMs } }];
+  }
+  return params.responses.map(({ body, chunked, ...response }, i) => {
+    const measured = payloadAt(scope, body, 'httpParams', 'responses', i, 'body');
+    return { measured, weight: response.weight, response: { ...response, body: measured.payload, isChunked: chunked } };
+  });
+};
+
+const serverOf = (
+  scope: PlanScope,
+  { values, tls, answers }: { values: HttpValues; tls: TlsParams | undefined; answers: Answers },
+): Omit<HttpServerConfig, 'listen' | 'responses'> & { responses: object[] } => ({
+  role: 'server',
+  version: values.httpParams.version,
+  ...(tls && { tls: serverTls(scope, tls) }),
+  responses: answers.map(({ response }) => response),
+  keepAlive: values.keepAlive,
+  ...tuningOf(values),
+});

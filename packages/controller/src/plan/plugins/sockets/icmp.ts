@@ -1,0 +1,64 @@
+import type { IcmpValues } from '@rushhour/contract';
+import type { IcmpClientConfig, IcmpServerConfig } from '@rushhour/protocol';
+import { type PlanScope, pointerIn } from '../../core/plan-scope.ts';
+import type { ClientDraft, ClientPart, Traffic } from '../../core/traffic.ts';
+
+/** Ethernet with checksum, IPv4 and ICMP. */
+const headerBytes = 18 + 20 + 8;
+
+/** Echoes; the agents that are asked answer by their kernel. */
+export const planIcmp = (scope: PlanScope): Traffic => {
+  const values = scope.leaf.values as unknown as IcmpValues;
+  const { type, version } = values.icmpParams;
+  if (type !== 'echo') {
+    const message = `no engine sends ICMP messages of type ${type}`;
+    scope.issues.error(pointerIn(scope, 'icmpParams', 'type'), 'NOT_SUPPORTED', message);
+  }
+  // Where addresses are chosen only the version of the IP layer is looked at.
+  values.ipLayer.version ??= version;
+  const server: Omit<IcmpServerConfig, 'listen'> = { role: 'server' };
+  return {
+    engine: 'icmp',
+    transport: 'icmp',
+    usualPorts: '1',
+    rates: [values.packetsPerSecond],
+    client: (part) => clientOf(scope, values, part),
+    server: () => ({ config: server }),
+  };
+};
+
+/** Of one agent: its part of the rate, or each target once in an interval. */
+const rateOf = ({ packetsPerSecond, icmpParams }: IcmpValues, part: ClientPart): number =>
+  part.rate(packetsPerSecond) ?? (part.targets.length * 1000) / icmpParams.intervalMs;
+
+const sourceOf = (scope: PlanScope, { sources }: ClientPart): string | undefined => {
+  if (sources.networks.length + sources.ranges.length > 0 || sources.addresses.length > 1) {
+    const message = 'echoes come from one address of the machine, not from a network';
+    scope.issues.caveat(pointerIn(scope, 'sources'), 'NOT_SUPPORTED', message);
+  }
+  return sources.addresses[0];
+};
+
+const clientOf = (scope: PlanScope, values: IcmpValues, part: ClientPart): ClientDraft => {
+  const { icmpParams, ipLayer } = values;
+  const rate = rateOf(values, part);
+  const sourceAddress = sourceOf(scope, part);
+  const config: IcmpClientConfig = {
+    role: 'client',
+    targets: part.targets,
+    rotation: part.rotation,
+    ...(sourceAddress !== undefined && { sourceAddress }),
+    load: { rate },
+    ...(icmpParams.count !== undefined && { limit: icmpParams.count * part.targets.length }),
+    payloadBytes: icmpParams.size,
+    timeoutMs: icmpParams.timeoutMs,
+    window: 64,
+    identifiers: icmpParams.idMode,
+    hasWrongChecksums: values.invalidChecksum,
+    ...(ipLayer.ttl !== undefined && { ttl: ipLayer.ttl }),
+    socket: 'auto',
+  };
+  const bps = rate * 8 * (headerBytes + icmpParams.size);
+  const figures = { connections: 0, opens: 0, txPps: rate, rxPps: rate, txBps: bps, rxBps: bps };
+  return { config, hasRate: values.packetsPerSecond !== undefined, figures };
+};

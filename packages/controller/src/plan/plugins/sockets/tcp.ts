@@ -1,0 +1,75 @@
+import type { TcpValues } from '@rushhour/contract';
+import type { TcpClientConfig, TcpServerConfig } from '@rushhour/protocol';
+import { type MeasuredPayload, payloadAt } from '../../content/payloads.ts';
+import { type Figures, tcpFigures } from '../../core/figures.ts';
+import type { PlanScope } from '../../core/plan-scope.ts';
+import { type ClientDraft, type ClientPart, mostAtOnce, type Traffic } from '../../core/traffic.ts';
+import { loadOf } from './load.ts';
+import { tuningOf } from './tuning.ts';
+
+type Unsized<Config> = Omit<Config, 'payload' | 'listen'> & { readonly payload: object };
+
+/** What the other side does for each mode of the client. */
+const serverModes = { connect: 'sink', send: 'sink', receive: 'source', echo: 'echo' } as const;
+
+/** TCP connections and bytes, both sides. */
+export const planTcp = (scope: PlanScope): Traffic => {
+  const values = scope.leaf.values as unknown as TcpValues;
+  const measured = payloadAt(scope, values.payload, 'payload');
+  const { mode, closeMode, noDelay } = values.tcpConfiguration;
+  const server: Unsized<TcpServerConfig> = {
+    role: 'server',
+    mode: serverModes[mode],
+    payload: measured.payload,
+    closeMode,
+    noDelay,
+    ...tuningOf(values),
+  };
+  return {
+    engine: 'tcp',
+    transport: 'tcp',
+    usualPorts: '15001',
+    rates: [values.sessionsPerSecond, values.tcpConfiguration.rateBps],
+    totals: [values.totalSessions],
+    client: (part) => clientOf(values, measured, part),
+    server: () => ({ config: server }),
+  };
+};
+
+const clientOf = (values: TcpValues, measured: MeasuredPayload, part: ClientPart): ClientDraft => {
+  const { connections, mode, holdMs, connectTimeoutMs, closeMode, noDelay, keepAliveSec } = values.tcpConfiguration;
+  const { totalSessions, ppsPerConnection } = values;
+  const load = loadOf(part, { ...values, rate: values.sessionsPerSecond });
+  const rateBps = mode === 'send' ? part.rate(values.tcpConfiguration.rateBps) : undefined;
+  const config: Unsized<TcpClientConfig> = {
+    role: 'client',
+    targets: part.targets,
+    rotation: part.rotation,
+    sources: part.sources,
+    connections: part.atOnce(connections, mostAtOnce.tcp),
+    load,
+    ...(totalSessions !== undefined && { totalSessions: part.whole(totalSessions) }),
+    reopenSessionMs: values.reopenSessionTime,
+    mode,
+    payload: measured.payload,
+    ...(ppsPerConnection !== undefined && { messagesPerSecond: ppsPerConnection }),
+    ...(rateBps !== undefined && { rateBps }),
+    ...{ holdMs, closeMode, noDelay, keepAliveSec, connectTimeoutMs },
+    ...tuningOf(values),
+  };
+  return { config, hasRate: load.rate !== undefined, figures: figuresOf(config, measured.bytes) };
+};
+
+const figuresOf = (
+  { mode, connections, load, messagesPerSecond = 0, rateBps }: Unsized<TcpClientConfig>,
+  bytes: number,
+): Figures => {
+  const messages = rateBps !== undefined && bytes > 0 ? rateBps / 8 / bytes : messagesPerSecond * connections;
+  const isSent = mode === 'send' || mode === 'echo';
+  const traffic = tcpFigures({
+    rate: isSent ? messages : 0,
+    sentBytes: bytes,
+    receivedBytes: mode === 'echo' ? bytes : 0,
+  });
+  return { connections, opens: load.rate ?? 0, ...traffic };
+};

@@ -1,0 +1,46 @@
+import type { TlsValues } from '@rushhour/contract';
+import type { TlsClientConfig } from '@rushhour/protocol';
+import { tcpFigures } from '../../core/figures.ts';
+import type { PlanScope } from '../../core/plan-scope.ts';
+import { type ClientDraft, type ClientPart, mostAtOnce, type Traffic } from '../../core/traffic.ts';
+import { clientTls, serverTls } from '../../endpoints/tls-settings.ts';
+import { loadOf } from './load.ts';
+
+/** Of a full handshake with one certificate, there and back. */
+const handshakeBytes = { sentBytes: 700, receivedBytes: 2500 };
+
+/** Handshakes, both sides. */
+export const planTls = (scope: PlanScope): Traffic => {
+  const values = scope.leaf.values as unknown as TlsValues;
+  return {
+    engine: 'tls',
+    transport: 'tcp',
+    usualPorts: '14433',
+    rates: [values.sessionsPerSecond],
+    totals: [values.totalSessions],
+    client: (part) => clientOf(scope, values, part),
+    server: () => ({ config: { role: 'server', tls: serverTls(scope, values.tlsParams) } }),
+  };
+};
+
+const clientOf = (scope: PlanScope, values: TlsValues, part: ClientPart): ClientDraft => {
+  const { tlsParams, totalSessions } = values;
+  const { closeNotify, timeoutMs } = tlsParams;
+  const connections = part.atOnce(tlsParams.connections, mostAtOnce.tcp);
+  const load = loadOf(part, { ...values, rate: values.sessionsPerSecond });
+  const config: TlsClientConfig = {
+    role: 'client',
+    targets: part.targets,
+    rotation: part.rotation,
+    sources: part.sources,
+    tls: clientTls(scope, tlsParams),
+    connections,
+    load,
+    ...(totalSessions !== undefined && { totalSessions: part.whole(totalSessions) }),
+    closeNotify,
+    timeoutMs,
+  };
+  const opens = load.rate ?? 0;
+  const figures = { connections, opens, ...tcpFigures({ rate: opens, ...handshakeBytes }) };
+  return { config, hasRate: load.rate !== undefined, figures };
+};

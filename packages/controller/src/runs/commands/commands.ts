@@ -1,0 +1,106 @@
+import { runStatus } from '@rushhour/contract';
+import type { RunCommand } from '@rushhour/protocol';
+import type { AgentPlan, RunPlan } from '../../plan/core/agent-plan.ts';
+import type { RunAgentRecord } from '../../store/runs/run-agents.ts';
+import type { RunRecord } from '../../store/runs/runs.ts';
+import { hasOpenClients, isDone, type RunView } from '../lifecycle/run-view.ts';
+
+/** A command that follows from the state of a run. The same key and version mean the same command: it is sent once. */
+export interface DueCommand {
+  readonly key: string;
+  /** Of commands that may change and change back. */
+  readonly version?: string;
+  readonly command: RunCommand;
+}
+
+/** What is the same for all agents of a run, found out once. */
+interface Situation {
+  readonly run: RunRecord;
+  readonly areClientsOpen: boolean;
+}
+
+const ofRun = ({ id, epoch }: RunRecord) => ({ runId: id, epoch });
+
+const prepare = (run: RunRecord, { orders, files, capture }: AgentPlan): DueCommand => ({
+  key: 'prepare',
+  command: {
+    type: 'prepare',
+    ...ofRun(run),
+    orders: orders.map(({ order }) => ({ ...order, ...ofRun(run) })),
+    files: [...files],
+    ...(capture && { capture }),
+  },
+});
+
+const loads = (run: RunRecord, { orders }: RunAgentRecord): DueCommand[] =>
+  orders.flatMap(({ load, outcome }, order) =>
+    load === null || outcome !== null
+      ? []
+      : [
+          {
+            key: `load ${order}`,
+            version: JSON.stringify(load),
+            command: { type: 'changeLoad', ...ofRun(run), order, change: load },
+          },
+        ],
+  );
+
+/** What is captured now, where that was changed. */
+const captures = (run: RunRecord): DueCommand[] =>
+  run.capture.wish === undefined
+    ? []
+    : [
+        {
+          key: 'capture',
+          version: String(run.capture.revision),
+          command: { type: 'capture', ...ofRun(run), capture: run.capture.wish },
+        },
+      ];
+
+/** Servers answer until the last client has ended, unless everything shall end at once. */
+const stop = ({ run, areClientsOpen }: Situation, agent: RunAgentRecord): DueCommand[] => {
+  const mode = run.stopMode === 'abort' ? 'abort' : 'graceful';
+  if (mode === 'abort' || !areClientsOpen) {
+    return [{ key: `stop ${mode}`, command: { type: 'stop', ...ofRun(run), mode } }];
+  }
+  const orders = agent.orders.flatMap(({ role, outcome }, index) =>
+    role === 'client' && outcome === null ? [index] : [],
+  );
+  return orders.length === 0 ? [] : [{ key: 'stop clients', command: { type: 'stop', ...ofRun(run), mode, orders } }];
+};
+
+const commandsFor = (situation: Situation, agent: RunAgentRecord, plan: AgentPlan | undefined): DueCommand[] => {
+  const { run } = situation;
+  switch (run.status) {
+    case runStatus.preparing:
+      return agent.state === 'preparing' && plan !== undefined ? [prepare(run, plan)] : [];
+    case runStatus.armed:
+      return [{ key: 'start', command: { type: 'start', ...ofRun(run), at: run.t0 ?? 0 } }];
+    case runStatus.running: {
+      const resume: DueCommand = { key: `resume ${run.pausedMs}`, command: { type: 'resume', ...ofRun(run) } };
+      const changes = [...loads(run, agent), ...captures(run)];
+      return run.pausedMs > 0 ? [resume, ...changes] : changes;
+    }
+    case runStatus.paused:
+      return [
+        { key: `pause ${run.pausedAt}`, command: { type: 'pause', ...ofRun(run) } },
+        ...loads(run, agent),
+        ...captures(run),
+      ];
+    case runStatus.stopping:
+      return stop(situation, agent);
+    default:
+      return [];
+  }
+};
+
+/** Everything that agents must have been told, given the state of the run. Commands are idempotent: none is too many. */
+export const commandsOf = (view: RunView, plan: RunPlan | undefined): (DueCommand & { agentId: number })[] => {
+  const situation = { run: view.run, areClientsOpen: hasOpenClients(view) };
+  const plans = new Map(plan?.agents.map((agent) => [agent.agentId, agent]));
+  return view.agents
+    .filter((agent) => !isDone(agent))
+    .flatMap((agent) =>
+      commandsFor(situation, agent, plans.get(agent.agentID)).map((due) => ({ ...due, agentId: agent.agentID })),
+    );
+};

@@ -1,0 +1,27 @@
+import { isGone, type RunView } from '../lifecycle/run-view.ts';
+
+export type Reaction = 'fail' | 'continue' | 'stop';
+
+const isInPlanes = ({ run: { definition } }: RunView, agentId: number) =>
+  [...definition.accessPlane, ...definition.controlPlane].some(
+    (entry) => (entry as { agent?: { id?: number } }).agent?.id === agentId,
+  );
+
+/** Somebody else still does what the agent did, in every entry it had a part in. */
+const isReplaceable = ({ agents }: RunView, agentId: number) => {
+  const others = agents.filter((agent) => agent.agentID !== agentId && !isGone(agent));
+  const lost = agents.find((agent) => agent.agentID === agentId);
+  return (lost?.orders ?? []).every(({ entry, role }) =>
+    others.some(({ orders }) => orders.some((order) => order.entry === entry && order.role === role)),
+  );
+};
+
+/**
+ * What becomes of a run that has lost an agent. `auto` goes on only when nothing is missing but a share of the load:
+ * not without the only server or client of an entry, nor without an agent of the access or control plane.
+ */
+export const reactionTo = (view: RunView, agentId: number): Reaction => {
+  const policy = view.run.agentLossPolicy;
+  if (policy === 'fail' || policy === 'continue' || policy === 'stop') return policy;
+  return isInPlanes(view, agentId) || !isReplaceable(view, agentId) ? 'fail' : 'continue';
+};

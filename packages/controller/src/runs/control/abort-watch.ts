@@ -1,0 +1,31 @@
+import { runStatus } from '@rushhour/contract';
+import type { Ledger } from '../lifecycle/ledger.ts';
+import type { RunView } from '../lifecycle/run-view.ts';
+import type { Steps } from '../lifecycle/steps.ts';
+import { breachesOf, type MetricReader } from '../verdict/thresholds.ts';
+
+/** Ends runs whose thresholds say that there is no use in going on. */
+export const createAbortWatch = (ledger: Ledger, steps: Steps, metrics: MetricReader) => async (view: RunView) => {
+  const { run } = view;
+  if (run.status !== runStatus.running || run.t0 === null) return;
+  if (!run.thresholds.some(({ abortOnFail }) => abortOnFail === true)) return;
+  const now = Date.now();
+  const breaches = await breachesOf(run.id, run.thresholds, metrics, {
+    elapsedSec: (now - run.t0 - run.pausedMs) / 1000,
+    now: new Date(now).toISOString(),
+  });
+  if (breaches.length === 0) return;
+  await ledger.edit(run.id, () => ({
+    events: breaches.map(({ index, actual }) => {
+      const { name = '', metric, aggregation, operator, value } = run.thresholds[index] ?? {};
+      return {
+        type: 'thresholdBreached',
+        severity: 'error' as const,
+        source: 'controller',
+        message: `${name}: ${aggregation} of ${metric} is ${actual}, must be ${operator} ${value}`,
+        data: { index, name, actual },
+      };
+    }),
+  }));
+  await steps.stop(view, { endStatus: runStatus.stopped, reason: 'threshold', error: '' });
+};

@@ -1,0 +1,65 @@
+import type { LoadChange } from '@rushhour/contract';
+import type { LoadChange as OrderLoad } from '@rushhour/protocol';
+import type { RunAgentRecord } from '../../store/runs/run-agents.ts';
+import { ordersOf, type RunView } from '../lifecycle/run-view.ts';
+
+const rates = ['requestsPerSecond', 'packetsPerSecond', 'sessionsPerSecond'] as const;
+const fixed = ['ppsPerConnection', 'initialTps'] as const;
+const suiteId = 21;
+
+export interface LoadOutcome {
+  readonly accepted: LoadChange[];
+  readonly rejected: { index: number; reason: string }[];
+  /** The agents of the run with their new loads. */
+  readonly agents: RunAgentRecord[];
+}
+
+interface Entry {
+  plugin?: { id?: number };
+  values?: Record<string, unknown>;
+}
+
+const refusalOf = (view: RunView, change: LoadChange): string | undefined => {
+  const entry = view.run.definition.configuration[change.index] as Entry | undefined;
+  if (entry === undefined) return 'there is no such entry';
+  const asked = rates.filter((rate) => change[rate] !== undefined);
+  const stuck = fixed.find((member) => change[member] !== undefined);
+  if (stuck) return `${stuck} cannot be changed while the task runs`;
+  if (asked.length === 0) return 'says no new load';
+  if (entry.plugin?.id === suiteId) return 'the load of a suite cannot be changed';
+  const orders = ordersOf(view).filter(({ order }) => order.entry === change.index && order.role === 'client');
+  if (orders.length === 0) return 'the entry makes no load';
+  if (!orders.every(({ order }) => order.canChangeLoad)) return 'the load of this plugin cannot be changed';
+  const unknown = asked.find((rate) => typeof entry.values?.[rate] !== 'number');
+  if (unknown) return `the entry has no ${unknown}`;
+  return orders.every(({ order }) => order.outcome !== null) ? 'the entry has ended' : undefined;
+};
+
+const shareOf = (change: LoadChange, share: number): OrderLoad =>
+  Object.fromEntries(
+    rates.flatMap((rate) => {
+      const total = change[rate];
+      return total === undefined ? [] : [[rate, total * share]];
+    }),
+  );
+
+/** Divides new rates of entries over the agents as the first ones were; says what cannot be done and why. */
+export const changeLoads = (view: RunView, changes: readonly LoadChange[]): LoadOutcome => {
+  const outcome: LoadOutcome = { accepted: [], rejected: [], agents: view.agents.map((agent) => ({ ...agent })) };
+  for (const change of changes) {
+    const reason = refusalOf(view, change);
+    if (reason !== undefined) {
+      outcome.rejected.push({ index: change.index, reason });
+      continue;
+    }
+    outcome.accepted.push(change);
+    for (const agent of outcome.agents) {
+      agent.orders = agent.orders.map((order) =>
+        order.entry === change.index && order.role === 'client'
+          ? { ...order, load: { ...order.load, ...shareOf(change, order.share) } }
+          : order,
+      );
+    }
+  }
+  return outcome;
+};

@@ -1,0 +1,54 @@
+import type { RunAgentRecord } from '../../store/runs/run-agents.ts';
+import type { NewRunEvent } from '../../store/runs/run-events.ts';
+import type { RunPatch } from '../../store/runs/runs.ts';
+import type { RunView } from './run-view.ts';
+
+/** What an event means for the run and its agents. */
+export interface Changes {
+  readonly agents?: readonly RunAgentRecord[];
+  readonly patch?: RunPatch;
+  readonly events?: readonly NewRunEvent[];
+  /** Agents that must be reset before they get new work. */
+  readonly toReset?: readonly number[];
+}
+
+export const isNothing = ({ agents, patch, events, toReset }: Changes) =>
+  !agents?.length && patch === undefined && !events?.length && !toReset?.length;
+
+/** A run on which several things happened: each is seen by the next, and all are written down together. */
+export class ChangingRun {
+  readonly #agents: Map<number, RunAgentRecord>;
+  readonly #changed = new Set<number>();
+  readonly #events: NewRunEvent[] = [];
+  readonly #toReset: number[] = [];
+  #patch: RunPatch = {};
+  #view: RunView;
+
+  constructor(view: RunView) {
+    this.#view = view;
+    this.#agents = new Map(view.agents.map((agent) => [agent.agentID, agent]));
+  }
+
+  take(decide: (view: RunView) => Changes): void {
+    const changes = decide(this.#view);
+    if (isNothing(changes)) return;
+    const { agents = [], patch = {}, events = [], toReset = [] } = changes;
+    for (const agent of agents) {
+      this.#agents.set(agent.agentID, agent);
+      this.#changed.add(agent.agentID);
+    }
+    this.#patch = { ...this.#patch, ...patch };
+    this.#events.push(...events);
+    this.#toReset.push(...toReset);
+    this.#view = { run: { ...this.#view.run, ...patch }, agents: [...this.#agents.values()] };
+  }
+
+  get changes(): Changes {
+    return {
+      agents: [...this.#changed].flatMap((id) => this.#agents.get(id) ?? []),
+      ...(Object.keys(this.#patch).length > 0 && { patch: this.#patch }),
+      events: this.#events,
+      toReset: this.#toReset,
+    };
+  }
+}

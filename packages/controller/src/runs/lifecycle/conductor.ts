@@ -1,0 +1,189 @@
+import { isActive, runStatus } from '@rushhour/contract';
+import type { Logger } from 'pino';
+import type { AgentGateway } from '../../agents/gateway/gateway.ts';
+import type { Bus } from '../../bus/local.ts';
+import { createMailbox } from '../../concurrency/keyed-queue.ts';
+import { createSingleFlight } from '../../concurrency/single-flight.ts';
+import { ApiError } from '../../errors.ts';
+import type { Blobs } from '../../store/blobs/blobs.ts';
+import { activeRuns, markRecovering } from '../../store/runs/runs.ts';
+import type { Store } from '../../store/store.ts';
+import type { SettingsStore } from '../../store/system/settings.ts';
+import { createAgentResets } from '../commands/agent-resets.ts';
+import { createAttendance } from '../commands/attendance.ts';
+import { createCourier } from '../commands/courier.ts';
+import { createAbortWatch } from '../control/abort-watch.ts';
+import type { Planner } from '../queue/planner.ts';
+import { createQueueKeeper } from '../queue/queue-keeper.ts';
+import { loseAgent } from '../verdict/report.ts';
+import type { RunMetrics } from '../verdict/run-metrics.ts';
+import { createBeginning } from './begin-run.ts';
+import type { Timing } from './deadlines.ts';
+import { createEnding } from './end-run.ts';
+import { createLateResults } from './late-results.ts';
+import { createLedger } from './ledger.ts';
+import { nextStep } from './next-step.ts';
+import { createRecovery } from './recovery.ts';
+import { Roster } from './roster.ts';
+import { type RunView, readView } from './run-view.ts';
+import { createSteps } from './steps.ts';
+
+export interface ConductorDeps {
+  store: Store;
+  /** Where files of alerts are read from. */
+  blobs: Pick<Blobs, 'read'>;
+  settings: Pick<SettingsStore, 'current'>;
+  bus: Bus;
+  gateway: AgentGateway;
+  planner: Planner;
+  metrics: RunMetrics;
+  log: Logger;
+  timing: Timing;
+}
+
+/** More steps in a row than any run takes: beyond it something is wrong, and the next look goes on. */
+const mostSteps = 10;
+
+/** Drives every run from the queue to its end. Only one conducts at a time. */
+export const createConductor = (deps: ConductorDeps) => {
+  const { store, settings, bus, gateway, metrics, log, timing } = deps;
+  const roster = new Roster();
+  const mailbox = createMailbox((error, runId) => {
+    // Somebody else was faster: the next look sees what is true now.
+    const isRace = error instanceof ApiError && error.code === 'ILLEGAL_TRANSITION';
+    if (!isRace) log.error({ err: error, runId }, 'a run could not be conducted');
+  });
+  const ledger = createLedger(deps);
+  const courier = createCourier(gateway);
+  const ending = createEnding({ ...deps, ledger, courier });
+  const steps = createSteps({ ...deps, ledger, ending });
+  const watchAborts = createAbortWatch(ledger, steps, metrics);
+  const late = createLateResults({ ledger, courier, metrics, lateMs: timing.lateMs });
+  const recover = createRecovery({ ledger, ending, roster, settings, isOnline: (id) => gateway.isOnline(id) });
+  const queue = createQueueKeeper({
+    ...deps,
+    begin: createBeginning({ ledger, settings }),
+    ending,
+    post: mailbox.post,
+  });
+  const resets = createAgentResets({
+    ...{ store, gateway, log, resetMs: timing.resetMs },
+    isAwaitedFrom: late.isAwaitedFrom,
+    onReset: () => void queueLook.ask(),
+  });
+
+  const giveUpMissing = async (view: RunView) => {
+    for (const agentId of roster.takeMissing(view.run.id, Date.now())) {
+      if (gateway.isOnline(agentId)) continue;
+      await ledger.edit(view.run.id, (now) => {
+        const agent = now.agents.find(({ agentID }) => agentID === agentId);
+        return agent && loseAgent(now, agent, 'it did not come back after a restart of the controller');
+      });
+    }
+  };
+
+  /** Whoever cannot say that all is there has not got it: a fault there must not keep a run from ending. */
+  const hasAllSamples = async (runId: number) => {
+    try {
+      return await metrics.samplesComplete(runId);
+    } catch (error) {
+      log.error({ err: error, runId }, 'nobody knows whether all samples of a run are there');
+      return false;
+    }
+  };
+
+  /** Takes the step that is due, if any. */
+  const step = async (view: RunView): Promise<boolean> => {
+    const isStopping = view.run.status === runStatus.stopping;
+    const areSamplesComplete = isStopping && (await hasAllSamples(view.run.id));
+    const due = nextStep(view, { now: Date.now(), areSamplesComplete });
+    if (due) await steps.perform(view, due, areSamplesComplete);
+    return due !== undefined;
+  };
+
+  const advance = async (runId: number) => {
+    for (let taken = 0; taken < mostSteps; taken += 1) {
+      const view = await readView(store.read, runId);
+      if (view === undefined || !isActive(view.run.status)) {
+        roster.forget(runId);
+        queue.forget(runId);
+        return;
+      }
+      roster.keep(view);
+      await giveUpMissing(view);
+      if (await step(view)) continue;
+      courier.deliver(view, queue.planOf(runId));
+      const health = roster.healthOf(view);
+      if (health !== view.run.health) await ledger.edit(runId, () => ({ patch: { health } }));
+      return;
+    }
+  };
+  const woken = new Set<number>();
+  /** Whoever is woken twice before its turn looks once. */
+  const wake = (runId: number): Promise<void> => {
+    if (woken.has(runId)) return mailbox.post(runId, async () => {});
+    woken.add(runId);
+    return mailbox.post(runId, () => {
+      woken.delete(runId);
+      return advance(runId);
+    });
+  };
+
+  const queueLook = createSingleFlight(queue.look, (error) => log.error({ err: error }, 'the queue cannot be seen'));
+  const round = createSingleFlight(
+    async () => {
+      for (const { id } of await activeRuns(store.read)) {
+        void mailbox.post(id, async () => {
+          const view = roster.find(id);
+          if (view) await watchAborts(view);
+        });
+        void wake(id);
+      }
+      await queueLook.ask();
+      await late.look();
+      await resets.look();
+    },
+    (error) => log.error({ err: error }, 'runs could not be looked at'),
+  );
+  const viewsUnderWay = async () => {
+    const views = await Promise.all((await activeRuns(store.read)).map(({ id }) => readView(store.read, id)));
+    return views.filter((view) => view !== undefined);
+  };
+  let endings: (() => void)[] = [];
+
+  return {
+    /** Takes up what was under way and goes on from there. */
+    start: async () => {
+      await store.database.transaction((tx) => markRecovering(tx));
+      for (const view of await viewsUnderWay()) await recover(view, Date.now());
+      // Known before the first agent comes back: one that has forgotten its runs does not name them.
+      for (const view of await viewsUnderWay()) roster.keep(view);
+      const attendance = createAttendance({
+        ...{ ledger, courier, roster, late, wake },
+        read: store.read,
+        post: mailbox.post,
+      });
+      for (const work of [queueLook, round]) work.open();
+      const timer = setInterval(() => {
+        if (!round.isBusy()) void round.ask();
+      }, timing.tickMs);
+      endings = [
+        gateway.subscribe(attendance),
+        bus.subscribe('run.changed', ({ runId }) => void wake(runId).then(queueLook.ask)),
+        () => clearInterval(timer),
+      ];
+      for (const runId of roster.runIds) void wake(runId);
+    },
+
+    stop: async () => {
+      for (const end of endings.splice(0)) end();
+      await round.close();
+      await queueLook.close();
+      await mailbox.idle();
+      await resets.idle();
+      roster.clear();
+    },
+  };
+};
+
+export type Conductor = ReturnType<typeof createConductor>;

@@ -1,0 +1,84 @@
+import { isTerminal, runStatus } from '@rushhour/contract';
+import type { Bus } from '../../bus/local.ts';
+import type { Origin } from '../../store/engine/change.ts';
+import { postgresLeadership, soleLeadership } from '../../store/runs/run-leadership.ts';
+import { sweepRuns } from '../../store/runs/run-removal.ts';
+import { activeRuns, runs as runTable } from '../../store/runs/runs.ts';
+import { createSteering, type RunState, type StopWish } from '../control/steering.ts';
+import { createEnqueue, type StartedRun } from '../queue/enqueue.ts';
+import { createStartCheck, type StartCheckDeps, type StartRequest } from '../queue/start-check.ts';
+import { type ConductorDeps, createConductor } from './conductor.ts';
+import { type Timing, usualTiming } from './deadlines.ts';
+import { startTerm } from './term.ts';
+
+export interface RunsOptions extends Omit<ConductorDeps, 'timing'>, StartCheckDeps {
+  settings: ConductorDeps['settings'];
+  /** Given when several controllers may share the database. */
+  databaseUrl?: string | undefined;
+  timing?: Partial<Timing>;
+}
+
+/** Runs as the rest of the controller sees them. */
+export const createRuns = (options: RunsOptions) => {
+  const { store, settings, bus, log, databaseUrl } = options;
+  const timing = { ...usualTiming, ...options.timing };
+  const deps = { ...options, timing };
+  const leadership = databaseUrl === undefined ? soleLeadership() : postgresLeadership(databaseUrl);
+  const term = startTerm({ conductor: createConductor(deps), leadership, electionMs: timing.electionMs, log });
+  const check = createStartCheck(deps);
+  const enqueue = createEnqueue(deps);
+  const steering = createSteering(deps);
+
+  return {
+    ...steering,
+    /** Throws what stands against a start. Slow: it is done before the change that `enqueue` needs. */
+    check,
+    enqueue,
+    /** Both in one, for those who have no change open. */
+    start: async (origin: Origin, request: StartRequest): Promise<StartedRun> => {
+      const checked = await check(request);
+      return store.change(origin, (tx) => enqueue(tx, checked));
+    },
+    stopTask: (origin: Origin, taskId: number, wish: StopWish): Promise<RunState> =>
+      store.change(origin, (tx) => steering.stop(tx, taskId, wish)),
+    /** From 1; undefined when the run does not wait. */
+    queuePositionOf: async (runId: number): Promise<number | undefined> => {
+      const waiting = (await activeRuns(store.read)).filter(({ status }) => status === runStatus.queued);
+      return waiting.findIndex(({ id }) => id === runId) + 1 || undefined;
+    },
+    /** False when the run has not ended in time. */
+    waitForEnd: (runId: number, timeoutMs: number) =>
+      until(bus, timeoutMs, async () => {
+        const run = await runTable.find(store.read, runId);
+        return run === undefined || isTerminal(run.status);
+      }),
+    /** Deletes what is older than the settings say. */
+    sweep: () => sweepRuns(store, settings.current().retention.runsDays),
+    /** Takes up what was under way. To be awaited before requests and agents are let in. */
+    recover: term.begin,
+    isConducting: leadership.isHeld,
+    close: term.end,
+  };
+};
+
+export type Runs = ReturnType<typeof createRuns>;
+
+const pollMs = 500;
+
+/** Waits until something holds; looks whenever a run has changed, and every now and then. */
+const until = async (bus: Bus, timeoutMs: number, holds: () => Promise<boolean>): Promise<boolean> => {
+  const giveUpAt = Date.now() + timeoutMs;
+  for (;;) {
+    const news = Promise.withResolvers<void>();
+    const leave = bus.subscribe('run.changed', () => news.resolve());
+    const timer = setTimeout(() => news.resolve(), Math.min(pollMs, Math.max(0, giveUpAt - Date.now())));
+    try {
+      if (await holds()) return true;
+      if (Date.now() >= giveUpAt) return false;
+      await news.promise;
+    } finally {
+      leave();
+      clearTimeout(timer);
+    }
+  }
+};

@@ -1,0 +1,65 @@
+import type { Settings } from '@rushhour/contract';
+import type { RunRecord } from '../../store/runs/runs.ts';
+
+/** Time spans that are no settings. Tests make them shorter. */
+export interface Timing {
+  /** Between two looks at every run. */
+  readonly tickMs: number;
+  /** Least time between the order to start and the common start. */
+  readonly leadMs: number;
+  /** After the common start, for the first traffic of every agent. */
+  readonly armedMs: number;
+  /** After the planned end, for agents to end by themselves. */
+  readonly marginMs: number;
+  /** Between two attempts to become the one who conducts. */
+  readonly electionMs: number;
+  /** For results that arrive after the end of a run. */
+  readonly lateMs: number;
+  /** Between two attempts to reset an agent. */
+  readonly resetMs: number;
+}
+
+export const usualTiming: Timing = {
+  tickMs: 1000,
+  leadMs: 1000,
+  armedMs: 10_000,
+  marginMs: 30_000,
+  electionMs: 3000,
+  lateMs: 60_000,
+  resetMs: 5000,
+};
+
+type TaskSettings = Settings['tasks'];
+
+const slowestBytesPerSec = 1024 * 1024;
+const isoOf = (ms: number) => new Date(ms).toISOString();
+
+/** A run that shall not begin before a time waits from then on. */
+export const queueDeadline = ({ queueTimeoutSec }: TaskSettings, now: number, notBefore: string | null) =>
+  isoOf(Math.max(now, notBefore === null ? 0 : Date.parse(notBefore)) + queueTimeoutSec * 1000);
+
+/** Files that have to be sent first make a preparation longer. */
+export const prepareDeadline = ({ prepareTimeoutSec }: TaskSettings, now: number, fileBytes: number) =>
+  isoOf(now + (prepareTimeoutSec + fileBytes / slowestBytesPerSec) * 1000);
+
+export const armedDeadline = (t0: number, { armedMs }: Timing) => isoOf(t0 + armedMs);
+
+/** The planned end moves by the length of pauses. Runs that end by count or by hand have none. */
+export const plannedEndMs = ({ t0, plannedSec, pausedMs }: Pick<RunRecord, 't0' | 'plannedSec' | 'pausedMs'>) =>
+  t0 === null || plannedSec === null ? null : t0 + plannedSec * 1000 + pausedMs;
+
+export const runningDeadline = (
+  run: Pick<RunRecord, 't0' | 'plannedSec' | 'pausedMs'>,
+  { marginMs }: Pick<Timing, 'marginMs'>,
+) => {
+  const end = plannedEndMs(run);
+  return end === null ? null : isoOf(end + marginMs);
+};
+
+export const pauseDeadline = ({ maxPauseSec }: TaskSettings, now: number) => isoOf(now + maxPauseSec * 1000);
+
+export const stopDeadline = ({ stopTimeoutSec }: TaskSettings, now: number) => isoOf(now + stopTimeoutSec * 1000);
+
+/** The common start: late enough for the slowest agent to hear of it. */
+export const commonStart = (now: number, roundTripsMs: readonly number[], { leadMs }: Timing) =>
+  Math.ceil(now + Math.max(leadMs, 3 * Math.max(0, ...roundTripsMs)));

@@ -1,0 +1,78 @@
+import type { HeldRun, RunReport } from '@rushhour/protocol';
+import type { Courier } from '../commands/courier.ts';
+import type { RunMetrics } from '../verdict/run-metrics.ts';
+import type { Ledger } from './ledger.ts';
+import type { RunView } from './run-view.ts';
+
+interface Deps {
+  ledger: Ledger;
+  courier: Courier;
+  metrics: RunMetrics;
+  lateMs: number;
+}
+
+interface Late {
+  runId: number;
+  epoch: number;
+  agentId: number;
+  until: number;
+}
+
+/** Agents that come back with results of a run that is over: the results are taken, then the agent may forget them. */
+export const createLateResults = ({ ledger, courier, metrics, lateMs }: Deps) => {
+  const pending = new Map<string, Late>();
+
+  const settle = async ({ runId, epoch, agentId }: Late) => {
+    const entries = await metrics.summaryOf(runId);
+    await ledger.edit(runId, ({ run }) => ({
+      patch: { summary: { ...run.summary, entries } },
+      events: [{ type: 'lateResults', agentID: agentId, source: 'agent', message: 'results arrived after the end' }],
+    }));
+    courier.forget(agentId, { runId, epoch });
+  };
+
+  return {
+    /** An agent still holds a run that is not under way. */
+    meet: async (agentId: number, held: HeldRun, view: RunView | undefined) => {
+      const agent = view?.agents.find(({ agentID }) => agentID === agentId);
+      const isOurs = view !== undefined && agent !== undefined && held.epoch === view.run.epoch;
+      if (!isOurs || held.state !== 'ended') {
+        courier.abandon(agentId, held, 'the run is over');
+        return;
+      }
+      await ledger.edit(held.runId, () => ({
+        agents: [
+          {
+            ...agent,
+            orders: agent.orders.map((order, i) => ({ ...order, outcome: held.orders[i]?.outcome ?? order.outcome })),
+          },
+        ],
+      }));
+      const { runId, epoch } = held;
+      pending.set(`${agentId} ${runId}`, { runId, epoch, agentId, until: Date.now() + lateMs });
+    },
+
+    /** Something is said about a run that is not under way; only what is awaited is welcome. */
+    report: (agentId: number, report: RunReport) => {
+      if (!pending.has(`${agentId} ${report.runId}`)) courier.abandon(agentId, report, 'the run is over');
+    },
+
+    /** A reset would destroy what has not arrived yet. */
+    isAwaitedFrom: (agentId: number) => [...pending.values()].some((late) => late.agentId === agentId),
+
+    look: async () => {
+      for (const [key, late] of pending) {
+        if (await metrics.samplesComplete(late.runId)) await settle(late);
+        else if (Date.now() < late.until) continue;
+        else courier.abandon(late.agentId, late, 'the results were waited for long enough');
+        pending.delete(key);
+      }
+    },
+
+    lose: (agentId: number) => {
+      for (const [key, late] of pending) if (late.agentId === agentId) pending.delete(key);
+    },
+  };
+};
+
+export type LateResults = ReturnType<typeof createLateResults>;

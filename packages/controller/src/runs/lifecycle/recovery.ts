@@ -1,0 +1,77 @@
+import type { Settings } from '@rushhour/contract';
+import { runStatus } from '@rushhour/contract';
+import { setRunAgents } from '../../store/runs/run-agents.ts';
+import type { RunPatch } from '../../store/runs/runs.ts';
+import { queueDeadline, stopDeadline } from './deadlines.ts';
+import type { Ending } from './end-run.ts';
+import type { Ledger } from './ledger.ts';
+import type { Roster } from './roster.ts';
+import { isDone, type RunView } from './run-view.ts';
+
+const mostAttempts = 2;
+
+export type Recovery =
+  | { readonly kind: 'wait' }
+  | { readonly kind: 'requeue' }
+  | { readonly kind: 'fail' }
+  | { readonly kind: 'reconnect' };
+
+/** What becomes of a run that was under way when the controller stopped. What has sent traffic is never repeated. */
+export const recoveryOf = ({ run }: RunView, now: number): Recovery => {
+  if (run.status === runStatus.queued) return { kind: 'wait' };
+  const isSending = run.status > runStatus.armed || (run.t0 !== null && run.t0 <= now);
+  if (isSending) return { kind: 'reconnect' };
+  return { kind: run.attempt < mostAttempts ? 'requeue' : 'fail' };
+};
+
+interface Deps {
+  ledger: Ledger;
+  ending: Ending;
+  roster: Roster;
+  settings: { current(): Settings };
+  isOnline(agentId: number): boolean;
+}
+
+/** Takes up the runs that were under way. Agents that hold what was given up are told when they come back. */
+export const createRecovery = ({ ledger, ending, roster, settings, isOnline }: Deps) => {
+  const requeue = ({ run }: RunView) => {
+    const patch: RunPatch = {
+      epoch: run.epoch + 1,
+      attempt: run.attempt + 1,
+      t0: null,
+      deadlineAt: queueDeadline(settings.current().tasks, Date.now(), run.notBefore),
+    };
+    const message = 'the controller was restarted before the common start';
+    return ledger.move(run.id, { trigger: 'requeue', source: 'controller', patch, message }, (tx) =>
+      setRunAgents(tx, run.id, []),
+    );
+  };
+
+  /** Agents go on by themselves; they are given time to come back, and the run to end. */
+  const reconnect = async ({ run, agents }: RunView) => {
+    const { tasks } = settings.current();
+    const until = Date.now() + tasks.recoveryGraceSec * 1000;
+    const missing = agents.filter((agent) => !isDone(agent) && !isOnline(agent.agentID));
+    roster.await(
+      run.id,
+      missing.map(({ agentID }) => agentID),
+      until,
+    );
+    const least = run.status === runStatus.stopping ? stopDeadline(tasks, until) : new Date(until).toISOString();
+    const isLater = run.deadlineAt === null || run.deadlineAt > least;
+    await ledger.edit(run.id, () => ({
+      patch: isLater ? {} : { deadlineAt: least },
+      events: [
+        { type: 'recovering', severity: 'warning', source: 'controller', message: 'the controller was restarted' },
+      ],
+    }));
+  };
+
+  return async (view: RunView, now: number) => {
+    const { kind } = recoveryOf(view, now);
+    if (kind === 'requeue') await requeue(view);
+    else if (kind === 'fail') {
+      await ending.fail(view, 'controllerRestart', 'the controller was restarted twice before the common start');
+    } else if (kind === 'reconnect') await reconnect(view);
+  };
+};

@@ -1,0 +1,145 @@
+import {
+  type ConfigurationEntry,
+  entriesOf,
+  hazardOf,
+  isActive,
+  type Permission,
+  type StartBody,
+} from '@rushhour/contract';
+import { conflict, forbidden, type Issue, invalid, notFound } from '../../errors.ts';
+import { allows } from '../../people/permissions.ts';
+import { withSmartLists } from '../../plan/content/smart-lists.ts';
+import type { RunPlan } from '../../plan/core/agent-plan.ts';
+import { agentsForRuns } from '../../store/runs/run-queue.ts';
+import { newestRunOf, type RunDefinition } from '../../store/runs/runs.ts';
+import type { Store } from '../../store/store.ts';
+import type { SettingsStore } from '../../store/system/settings.ts';
+import { openedSecrets, type StoredTask, tasks } from '../../store/tasks/tasks.ts';
+import { illegalMove } from '../lifecycle/ledger.ts';
+import { definitionOf, type PlainSecrets, withSecrets } from '../lifecycle/run-definition.ts';
+import { errorsOf, type Planner } from './planner.ts';
+import { isReservedFrom } from './queue.ts';
+
+export interface StartRequest {
+  readonly taskId: number;
+  /** Whose reservations count, and who hears of failures. */
+  readonly userId: number | null;
+  readonly permissions: ReadonlySet<number>;
+  readonly by: 'user' | 'ai' | 'schedule';
+  /** 9 goes first. */
+  readonly priority?: number;
+  readonly body: StartBody;
+  /** The run under way will be ended first. */
+  readonly isRestart?: boolean;
+}
+
+/** A start that nothing stands against; made in a moment, to be used at once. */
+export interface CheckedStart extends StartRequest {
+  readonly task: StoredTask;
+  readonly definition: RunDefinition;
+  readonly secrets: PlainSecrets;
+  readonly plan: RunPlan;
+}
+
+export interface StartCheckDeps {
+  store: Store;
+  settings: Pick<SettingsStore, 'current'>;
+  planner: Planner;
+  /** Everything that is wrong with a definition, as when it is written. */
+  checkDefinition(definition: RunDefinition): Promise<Issue[]>;
+  /** Everything that is wrong with thresholds, given the definition. */
+  checkThresholds(definition: RunDefinition, thresholds: NonNullable<StartBody['thresholds']>): Issue[];
+  /** Of the disk with the data, 0 to 100. */
+  diskUsedPct(): Promise<number>;
+}
+
+const hazardous = 2;
+const permissionOf: Readonly<Record<string, Permission>> = {
+  'cve-replay': 'cve.execute',
+  'malware-transfer': 'malware.execute',
+  'compromised-host': 'compromisedHost.execute',
+};
+
+const entriesIn = ({ configuration }: RunDefinition) => entriesOf(configuration as ConfigurationEntry[]);
+
+/** Signatures that may do harm are only run by those who may. */
+const isIntrusive = ({ values }: { readonly values: Readonly<Record<string, unknown>> }) =>
+  (values['cveReplayParams'] as { allowIntrusive?: boolean } | undefined)?.allowIntrusive === true;
+
+const permissionsFor = (definition: RunDefinition): Permission[] => {
+  const hazard = hazardOf({ ...definition, configuration: definition.configuration as ConfigurationEntry[] });
+  const special = entriesIn(definition).flatMap(({ plugin }) => permissionOf[plugin?.name ?? ''] ?? []);
+  const intrusive: Permission[] = entriesIn(definition).some(isIntrusive) ? ['cve.runIntrusive'] : [];
+  return [...(hazard >= hazardous ? (['tasks.executeHazardous'] as const) : []), ...special, ...intrusive];
+};
+
+/** Everything that may stand against a start, before anybody is disturbed by it. */
+export const createStartCheck = (deps: StartCheckDeps) => {
+  const { store, settings, planner } = deps;
+
+  const findStartable = async ({ taskId, isRestart = false }: StartRequest) => {
+    const task = await tasks.find(store.read, taskId);
+    if (task === undefined) throw notFound('task', taskId);
+    if (task.deletedAt !== null) throw conflict('TASK_DELETED', `task ${taskId} is deleted`, { id: taskId });
+    const before = await newestRunOf(store.read, taskId);
+    if (before && isActive(before.status) && !isRestart) throw illegalMove(before);
+    return task;
+  };
+
+  const assertAllowed = ({ permissions, body }: StartRequest, definition: RunDefinition) => {
+    const needed = permissionsFor(definition);
+    const permission = needed.find((candidate) => !allows(permissions, candidate));
+    if (permission) throw forbidden('FORBIDDEN', `this needs the permission ${permission}`, { permission });
+    if (needed.length > 0 && settings.current().tasks.hazardRequiresReason && !body.reason?.trim()) {
+      throw invalid([{ path: '/reason', code: 'REQUIRED', message: 'must say why a hazardous task is run' }]);
+    }
+  };
+
+  const planOf = async (definition: RunDefinition, { thresholds }: StartBody): Promise<RunPlan> => {
+    const issues = [
+      ...(await deps.checkDefinition(definition)),
+      ...(thresholds ? deps.checkThresholds(definition, thresholds) : []),
+    ];
+    if (issues.length > 0) throw invalid(issues, 'INVALID_DEFINITION');
+    const plan = await planner.plan(definition);
+    const errors = errorsOf(plan);
+    if (errors.length > 0)
+      throw invalid(
+        errors.map(({ severity: _, ...issue }) => issue),
+        'INVALID_DEFINITION',
+      );
+    return plan;
+  };
+
+  const assertUnreserved = async ({ agents }: RunPlan, { userId }: StartRequest) => {
+    const now = new Date().toISOString();
+    const known = await agentsForRuns(
+      store.read,
+      agents.map(({ agentId }) => agentId),
+    );
+    for (const agent of known.values()) {
+      if (!isReservedFrom(agent, userId, now)) continue;
+      const { id, name, ownerEmail: owner, reservedUntil: until } = agent;
+      throw conflict('AGENT_RESERVED', `agent ${name} is reserved by ${owner}`, { agentID: id, owner, until });
+    }
+  };
+
+  const assertRoom = async () => {
+    const { diskHighPct } = settings.current().retention;
+    const used = await deps.diskUsedPct();
+    if (used <= diskHighPct) return;
+    const message = `the disk is ${Math.round(used)} % full, new runs are refused above ${diskHighPct} %`;
+    throw conflict('DISK_FULL', message, { usedPct: Math.round(used) });
+  };
+
+  return async (request: StartRequest): Promise<CheckedStart> => {
+    const task = await findStartable(request);
+    const definition = await withSmartLists(store.read, definitionOf(task));
+    const secrets = openedSecrets(task, store.secrets);
+    assertAllowed(request, definition);
+    const plan = await planOf(withSecrets(definition, secrets), request.body);
+    await assertUnreserved(plan, request);
+    await assertRoom();
+    return { ...request, task, definition, secrets, plan };
+  };
+};

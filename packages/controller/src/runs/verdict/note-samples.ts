@@ -1,0 +1,21 @@
+import { type ConfigurationEntry, taskReferences } from '@rushhour/contract';
+import { sampleWish } from '../../plan/content/plan-samples.ts';
+import { knownCampaigns } from '../../security/campaigns/known-campaigns.ts';
+import { stepReferences } from '../../security/campaigns/step-references.ts';
+import type { Change } from '../../store/engine/change.ts';
+import { catalogue } from '../../store/security/malware.ts';
+import type { CheckedStart } from '../queue/start-check.ts';
+
+/** Says in the audit entry of a start which samples will travel between which agents. */
+export const noteSamples = async (tx: Change, { definition, plan }: CheckedStart) => {
+  const configuration = definition.configuration as ConfigurationEntry[];
+  const named = taskReferences({ configuration });
+  const campaignIds = named.flatMap(({ kind, id }) => (kind === 'campaign' ? [id] : []));
+  const inSteps = (await knownCampaigns(tx, campaignIds)).flatMap(({ steps }) => stepReferences(steps));
+  const fileIds = [...named, ...inSteps].flatMap(({ kind, id }) => (kind === 'file' ? [id] : []));
+  const wish = sampleWish(configuration, fileIds);
+  if (wish === undefined || wish.ids.length === 0) return;
+  const samples = await catalogue.findMany(tx, wish.ids);
+  for (const { id } of samples) tx.touch('malware', id);
+  tx.note({ samples: samples.map(({ sha256 }) => sha256), agents: plan.agents.map(({ agentId }) => agentId) });
+};

@@ -1,0 +1,150 @@
+import type { CveDraft, SigRequest } from '@rushhour/contract';
+import { isReservedHost } from '../expressions/foreign-hosts.ts';
+import { categoryOf } from './category.ts';
+import { withoutGoTemplates } from './go-template.ts';
+import {
+  clipped,
+  listOf,
+  literal,
+  type Members,
+  membersOf,
+  nameOf,
+  requireMembers,
+  tagsOf,
+  textOf,
+  textsOf,
+} from './members.ts';
+import { readRawRequest, versionOf } from './raw-request.ts';
+import { readYaml } from './read-yaml.ts';
+import { type ReadTemplate, Refusal, refusing, type TemplateFile, type TemplateOutcome } from './template.ts';
+
+const maxTests = 1000;
+
+/** Tests of web application firewalls in the form of the OWASP Core Rule Set, versions 2 and 3: one signature a test. */
+export const readFtw = ({ path, bytes }: TemplateFile): TemplateOutcome[] => {
+  let file: Members;
+  try {
+    file = requireMembers(readYaml(bytes), 'the file');
+    if (listOf(file['tests']).length > maxTests) throw new Refusal(`the file has more than ${maxTests} tests`);
+  } catch (error) {
+    if (error instanceof Refusal) return [{ templateId: path, refused: error.message }];
+    throw error;
+  }
+  return listOf(file['tests']).map((test, i) => {
+    const members = membersOf(test);
+    const ruleId = textOf(file['rule_id']);
+    const title =
+      textOf(members['test_title']) || [ruleId, numberIn(members) || String(i + 1)].filter(Boolean).join('-');
+    return refusing(title, () => signatureOf({ file, test: members, title, ruleId, path }));
+  });
+};
+
+const numberIn = (test: Members) => textOf(test['id']) || textOf(test['test_id']);
+
+interface Test {
+  readonly file: Members;
+  readonly test: Members;
+  readonly title: string;
+  readonly ruleId: string;
+  readonly path: string;
+}
+
+const signatureOf = ({ file, test, title, ruleId, path }: Test): ReadTemplate => {
+  const warnings: string[] = [];
+  const stages = stagesOf(file, test);
+  if (stages.length === 0) throw new Refusal('the test has no stages');
+  if (stages.length > 20) throw new Refusal('the test has more than 20 stages');
+  const meta = membersOf(file['meta']);
+  const description =
+    textOf(test['description']) ||
+    textOf(test['desc']) ||
+    textOf(test['test_description']) ||
+    textOf(meta['description']);
+  const folder = path.split('/').at(-2) ?? '';
+  const expectation = expectationOf(stages, ruleId);
+  const draft: CveDraft = {
+    name: nameOf(`${title} ${description}`, title),
+    description: clipped(description, 4096),
+    severity: 'unknown',
+    category: categoryOf(folder, ...textsOf(meta['tags']), textOf(meta['name']), description),
+    tags: tagsOf(['ftw', ...textsOf(meta['tags']), folder, ...(expectation.action === 'allow' ? ['benign'] : [])]),
+    requests: stages.map((stage, idx) =>
+      requestOf(membersOf(stage['input']), { idx, warnings, payload: payloadOf(test) }),
+    ),
+    expect: expectation,
+    licence: 'Apache-2.0',
+  };
+  return { templateId: title, source: 'ftw', sourceRef: clipped(title, 250), draft, warnings };
+};
+
+/** What is put where a template says `{{.Payload}}`. */
+const payloadOf = (test: Members) => (test['payload'] === undefined ? undefined : textOf(test['payload']));
+
+/** The stages of a test. One with a payload instead has a single one, made of its own template over that of the file. */
+const stagesOf = (file: Members, test: Members): Members[] => {
+  if (payloadOf(test) === undefined && test['template'] === undefined) {
+    return listOf(test['stages']).map((stage) => membersOf(membersOf(stage)['stage'] ?? stage));
+  }
+  if (listOf(test['stages']).length > 0) throw new Refusal('a test has either stages or a payload');
+  const input = { ...membersOf(file['template']), ...membersOf(test['template']) };
+  if (Object.keys(input).length === 0) throw new Refusal('there is no template for the payload');
+  return [{ input, output: test['output'] }];
+};
+
+/** A test that only says which rules must stay silent is a harmless request. */
+const expectationOf = (stages: readonly Members[], ruleId: string): NonNullable<CveDraft['expect']> => {
+  const ids = new Set<string>();
+  let isQuiet = false;
+  for (const { output } of stages) {
+    const { log, log_contains, no_log_contains, expect_error, status } = membersOf(output) as Record<string, unknown>;
+    for (const id of textsOf(membersOf(log)['expect_ids'])) ids.add(id);
+    for (const [, id = ''] of textOf(log_contains).matchAll(/id[\s"\\]+(\d+)/g)) ids.add(id);
+    if (textOf(membersOf(log)['match_regex']) !== '' || (log_contains && ids.size === 0)) ids.add(ruleId);
+    const isStopped = expect_error === true || textsOf(status).some((code) => code === '403' || code === '400');
+    if (isStopped && ids.size === 0) ids.add(ruleId);
+    if (no_log_contains || listOf(membersOf(log)['no_expect_ids']).length > 0) isQuiet = true;
+  }
+  const ruleIDs = [...ids].filter((id) => id !== '' && id.length <= 64).slice(0, 100);
+  return isQuiet && ruleIDs.length === 0 ? { action: 'allow' } : { action: 'block', ruleIDs };
+};
+
+interface Stage {
+  readonly idx: number;
+  readonly warnings: string[];
+  readonly payload: string | undefined;
+}
+
+const requestOf = (input: Members, { idx, warnings, payload }: Stage): SigRequest => {
+  const encoded = textOf(input['encoded_request']);
+  if (encoded !== '') return { ...readRawRequest(literal(bytesOf(encoded)), idx), idx };
+  const data = textOf(Array.isArray(input['data']) ? input['data'].join('\r\n') : input['data']);
+  const body = textOf(input['encoded_data']);
+  return {
+    idx,
+    kind: 'http',
+    method: literal(textOf(input['method']) || 'GET'),
+    path: withoutGoTemplates(textOf(input['uri']) || '/', payload),
+    version: versionOf((textOf(input['version']) || 'HTTP/1.1').replace(/^HTTP\//i, '')),
+    headers: headersOf(input['headers'], warnings, payload),
+    ...(data !== '' && { body: withoutGoTemplates(data, payload) }),
+    ...(body !== '' && { body, bodyEncoding: 'base64' as const }),
+  };
+};
+
+const bytesOf = (encoded: string) => Buffer.from(encoded, 'base64').toString('latin1');
+
+/** Headers are members, or a list of names with values. */
+const pairsOf = (headers: unknown): [string, string][] =>
+  Array.isArray(headers)
+    ? headers.map((header) => [textOf(membersOf(header)['name']), textOf(membersOf(header)['value'])])
+    : Object.entries(membersOf(headers)).map(([name, value]) => [name, textOf(value)]);
+
+const headersOf = (headers: unknown, warnings: string[], payload: string | undefined) =>
+  pairsOf(headers).flatMap(([name, value]) => {
+    if (/^content-length$/i.test(name)) return [];
+    if (/^host$/i.test(name) && !isReservedHost(value.trim())) {
+      warnings.push(`the host ${value.slice(0, 60)} is replaced by that of the server`);
+      return [];
+    }
+    return [{ name: literal(name), value: withoutGoTemplates(value, payload) }];
+  });

@@ -1,0 +1,94 @@
+import type { CveImportFields, CveImportLine } from '@rushhour/contract';
+import type { Bus } from '../../../../bus/local.ts';
+import type { Caller } from '../../../../handlers.ts';
+import { rememberImport } from '../../../../store/security/cve-imports.ts';
+import type { Store } from '../../../../store/store.ts';
+import { notify } from '../../../../store/system/notifications.ts';
+import { enrich } from '../../enrich.ts';
+import type { Enrichment } from '../template.ts';
+import type { ImportEntry } from './import-entries.ts';
+import type { Prepared } from './prepare-template.ts';
+import { storeTemplate } from './store-template.ts';
+
+export interface ImportDeps {
+  readonly store: Store;
+  readonly bus: Bus;
+}
+
+const batchSize = 250;
+const progressEvery = 500;
+
+/** Without the key of an idempotent request: that belongs to the last change, which knows the answer. */
+const bare = ({ userId, address, requestId, operation }: Caller) => ({ userId, address, requestId, operation });
+
+/** Tells the importer of every five hundred templates by a notification. */
+export const createProgress = ({ store, bus }: ImportDeps, caller: Caller) => {
+  let told = 0;
+  return {
+    isTold: () => told > 0,
+    tell: async (templates: number) => {
+      if (templates - told < progressEvery) return;
+      told = templates - (templates % progressEvery);
+      const message = `${told} templates read so far`;
+      const audience = { userID: caller.userId };
+      await store.change(bare(caller), (tx) =>
+        notify(tx, bus, { severity: 'info', kind: 'cve.import.progress', message, audience }),
+      );
+    },
+  };
+};
+
+/**
+ * Stores templates in batches, so that neither memory nor one transaction grows with the import. What is in is in, even
+ * if the rest fails: a repeated import finds it unchanged.
+ */
+export const storeEntries = async (
+  { store, bus }: ImportDeps,
+  entries: AsyncIterable<ImportEntry>,
+  { fields, caller, isTold }: { fields: CveImportFields; caller: Caller; isTold: boolean },
+) => {
+  const { format = 'auto', dryRun = false } = fields;
+  const lines: CveImportLine[] = [];
+  let batch: Prepared[] = [];
+  let facts: Enrichment[] = [];
+
+  const flush = async () => {
+    const [prepared, known] = [batch, facts];
+    [batch, facts] = [[], []];
+    if (prepared.length === 0 && known.length === 0) return;
+    await store.change(bare(caller), async (tx) => {
+      for (const item of prepared) lines.push(await storeTemplate(tx, item, fields));
+      lines.push(...(await enrich(tx, known, dryRun)));
+      tx.note({ format, dryRun, templates: prepared.length, sha256: prepared.map(({ sha256 }) => sha256) });
+    });
+  };
+
+  for await (const entry of entries) {
+    if ('ready' in entry) batch.push(entry.ready);
+    else if ('line' in entry) lines.push(entry.line);
+    else facts.push(...entry.facts);
+    if (batch.length >= batchSize || facts.length >= batchSize) await flush();
+  }
+  await flush();
+  return store.change(caller, async (tx) => {
+    const report = reportOf(lines);
+    const { created, updated, skipped } = report;
+    if (!dryRun) await rememberImport(tx);
+    tx.note({ format, dryRun, created, updated, skipped });
+    const message = `import finished: ${created} new, ${updated} updated, ${skipped} skipped`;
+    const audience = { userID: caller.userId };
+    if (isTold) await notify(tx, bus, { severity: 'info', kind: 'cve.import', message, audience });
+    return { data: report };
+  });
+};
+
+const reportOf = (report: CveImportLine[]) => {
+  const count = (...statuses: CveImportLine['status'][]) =>
+    report.filter(({ status }) => statuses.includes(status)).length;
+  return {
+    created: count('imported', 'disabled'),
+    updated: count('updated'),
+    skipped: count('unchanged', 'refused'),
+    report,
+  };
+};

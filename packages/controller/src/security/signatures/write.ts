@@ -1,0 +1,99 @@
+import type { CveDraft, CveSignature } from '@rushhour/contract';
+import { assertFresh } from '../../crud.ts';
+import { forbidden, type Issue, invalid, notFound } from '../../errors.ts';
+import type { Caller } from '../../handlers.ts';
+import type { Executor } from '../../store/engine/database.ts';
+import { referredRecords } from '../../store/engine/referred-records.ts';
+import {
+  findSignature,
+  insertSignature,
+  type NewSignature,
+  rawOf,
+  replaceSignature,
+} from '../../store/security/cve.ts';
+import type { Store } from '../../store/store.ts';
+import { signatureIssues } from './expressions/check-signature.ts';
+import { completeSignature, madeByUser } from './expressions/complete-signature.ts';
+import { dictionaryIds, linkSignature } from './link-signature.ts';
+import { chosenSafety } from './review.ts';
+
+const assertSound = async (read: Executor, signature: NewSignature) => {
+  const issues = [...signatureIssues(signature), ...(await dictionaryIssues(read, signature))];
+  if (issues.length > 0) throw invalid(issues);
+};
+
+const dictionaryIssues = async (read: Executor, signature: NewSignature): Promise<Issue[]> => {
+  const found = await referredRecords(read, 'dictionary', dictionaryIds(signature));
+  return signature.payloads.flatMap(({ dictionaryId }, i) =>
+    dictionaryId === undefined || found.has(dictionaryId)
+      ? []
+      : [{ path: `/payloads/${i}/dictionaryId`, code: 'DICTIONARY_UNKNOWN', message: 'is not there' }],
+  );
+};
+
+export const createSignature = async (store: Store, draft: CveDraft, caller: Caller) => {
+  const complete = completeSignature(draft, madeByUser);
+  const safety = chosenSafety(caller, complete.safety, draft.safety);
+  const signature = { ...complete, safety, enabled: draft.enabled ?? safety === 'benign' };
+  await assertSound(store.read, signature);
+  return store.change(caller, async (tx) => {
+    const id = await insertSignature(tx, signature, '');
+    await linkSignature(tx, id, signature);
+    return { data: id };
+  });
+};
+
+type Patch = { [K in keyof CveDraft]?: CveDraft[K] | null };
+
+const contentMembers = [
+  'requests',
+  'responses',
+  'variables',
+  'payloads',
+  'combine',
+  'maxAttempts',
+  'tags',
+  'cweIDs',
+] as const;
+
+/** What a signature becomes by a patch. Changed content is judged anew, as if it were new. */
+const patched = (before: CveSignature, patch: Patch, caller: Caller): NewSignature => {
+  const { source, sourceRef, sourceFileID, sourceSha256, warnings } = before;
+  const origin = { source, sourceRef, sourceFileID, sourceSha256, warnings };
+  const complete = completeSignature({ ...asDraft(before), ...patch } as CveDraft, origin);
+  const touchesContent = contentMembers.some((member) => patch[member] !== undefined);
+  const isChanged = touchesContent && complete.fingerprint !== before.fingerprint;
+  const safety = chosenSafety(caller, isChanged ? complete.safety : before.safety, patch.safety ?? undefined);
+  const enabled = patch.enabled ?? (isChanged && safety !== 'benign' ? false : before.enabled);
+  return { ...complete, safety, enabled };
+};
+
+const asDraft = (signature: CveSignature): CveDraft => signature as unknown as CveDraft;
+
+/** Built-in signatures can be switched on and off; whoever wants another one makes a copy. */
+const assertUntouched = (before: CveSignature, after: NewSignature) => {
+  if (after.fingerprint === before.fingerprint && after.safety === before.safety) return;
+  throw forbidden('BUILT_IN', `signature "${before.name}" is built in and stays as it is`, { id: before.id });
+};
+
+export const updateSignature = async (
+  store: Store,
+  { id, updatedAt, ...patch }: Patch & { id: number; updatedAt?: string },
+  caller: Caller,
+) => {
+  const before = await findSignature(store.read, id);
+  if (before === undefined) throw notFound('signature', id);
+  assertFresh('signature', before, updatedAt);
+  const signature = patched(before, patch, caller);
+  if (before.source === 'builtin') assertUntouched(before, signature);
+  await assertSound(store.read, signature);
+  await store.change(caller, async (tx) => {
+    const now = await findSignature(tx, id);
+    if (now === undefined) throw notFound('signature', id);
+    // What was checked was checked together with the rest of the signature.
+    assertFresh('signature', now, before.updatedAt);
+    await replaceSignature(tx, id, signature, await rawOf(tx, id));
+    await linkSignature(tx, id, signature);
+    if (signature.safety !== before.safety) tx.note({ safety: { from: before.safety, to: signature.safety } });
+  });
+};

@@ -1,0 +1,65 @@
+import type { AttackResult } from '@rushhour/contract';
+import type { Executor } from '../../store/engine/database.ts';
+import { attemptPoliciesOf } from '../../store/runs/run-attempts.ts';
+import type { RunRecord } from '../../store/runs/runs.ts';
+import { attackResultsOf, baselineOf } from '../../store/security/attack-results.ts';
+import { compareResults } from './compare-results.ts';
+import { type BlockPolicy, usualPolicy } from './evidence.ts';
+import { rates } from './rates.ts';
+
+const kinds: Readonly<Record<string, AttackResult['kind']>> = {
+  waf: 'waf',
+  'cve-replay': 'cve',
+  'malware-transfer': 'malware',
+  fuzzing: 'fuzz',
+  'compromised-host': 'campaign',
+};
+
+const names = ['blockRate', 'falsePositiveRate', 'score', 'coverage', 'newPassed'] as const;
+type Name = (typeof names)[number];
+
+const percent = (share: number | null): number | undefined => (share === null ? undefined : share * 100);
+
+/** Splits `waf.blockRate`; undefined for every metric that is not made of results of attempts. */
+const findName = (metric: string): { kind: AttackResult['kind']; name: Name } | undefined => {
+  const dot = metric.lastIndexOf('.');
+  const kind = kinds[metric.slice(0, dot)];
+  const name = names.find((candidate) => candidate === metric.slice(dot + 1));
+  return kind === undefined || name === undefined ? undefined : { kind, name };
+};
+
+/** What changed content counts as in a run. */
+export const modifiedIsIn = async (read: Executor, runId: number): Promise<BlockPolicy['modifiedIs']> => {
+  const [first] = await attemptPoliciesOf(read, runId);
+  return (first?.policy['modifiedIs'] as BlockPolicy['modifiedIs'] | undefined) ?? usualPolicy.modifiedIs;
+};
+
+/** Values for thresholds, of the results of a run that has ended. */
+export const createAttackValues = async (read: Executor, run: RunRecord) => {
+  const modifiedIs = await modifiedIsIn(read, run.id);
+  const results = await attackResultsOf(read, run.id);
+  const baseline = results.length === 0 ? undefined : await baselineOf(read, run);
+  const earlier = baseline === undefined ? [] : await attackResultsOf(read, baseline);
+  return {
+    isOurs: (metric: string) => results.length > 0 && findName(metric) !== undefined,
+    value: (metric: string): number | undefined => {
+      const found = findName(metric);
+      if (found === undefined) return undefined;
+      const own = results.filter(({ kind }) => kind === found.kind || kind === 'benign') as unknown as AttackResult[];
+      const { blockRate, falsePositiveRate, balancedScore, coverage } = rates(own, modifiedIs);
+      const before = earlier.filter(({ kind }) => kind === found.kind) as unknown as AttackResult[];
+      const values: Record<Name, () => number | undefined> = {
+        blockRate: () => percent(blockRate.value),
+        falsePositiveRate: () => percent(falsePositiveRate.value),
+        score: () => percent(balancedScore),
+        coverage: () => percent(coverage.value),
+        newPassed: () =>
+          compareResults(
+            before,
+            own.filter(({ kind }) => kind !== 'benign'),
+          ).newlyPassed.length,
+      };
+      return values[found.name]();
+    },
+  };
+};

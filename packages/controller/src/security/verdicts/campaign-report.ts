@@ -1,0 +1,62 @@
+import type { AttackResult, NavigatorLayer } from '@rushhour/contract';
+import { layerOf } from '../campaigns/navigator-layer.ts';
+import { rateOf } from './wilson.ts';
+
+type Result = Pick<
+  AttackResult,
+  'kind' | 'refName' | 'variant' | 'outcome' | 'mechanism' | 'techniques' | 'startedAt' | 'durationMs'
+> & { readonly category: string };
+
+export interface CampaignReport {
+  /** Steps in the order in which they were done. */
+  readonly timeline: readonly (Pick<Result, 'refName' | 'variant' | 'outcome' | 'mechanism' | 'techniques'> & {
+    readonly at: string;
+    readonly tactic: string;
+    readonly durationMs: number;
+  })[];
+  /** For the ATT&CK Navigator: the score is the percentage that was stopped. */
+  readonly layer: NavigatorLayer;
+}
+
+const mostSteps = 5000;
+const isStopped = ({ outcome }: Result) => outcome === 'blocked' || outcome === 'modified';
+
+const cellsOf = (steps: readonly Result[]) => {
+  const byCell = Map.groupBy(
+    steps.filter(({ techniques }) => techniques.length > 0),
+    ({ techniques, category }) => `${techniques[0]} ${category}`,
+  );
+  return [...byCell]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([cell, all]) => {
+      const [techniqueID = '', tactic = ''] = cell.split(' ');
+      const passed = all.filter(({ outcome }) => outcome === 'passed').length;
+      const stopped = all.filter(isStopped).length;
+      const { value } = rateOf(stopped, stopped + passed);
+      const comment = value === null ? 'not decided' : `${stopped} of ${stopped + passed} stopped`;
+      return { techniqueID, tactic, score: Math.round((value ?? 0) * 100), comment };
+    });
+};
+
+/** What a report says of campaigns; undefined when none was played. */
+export const campaignReport = (results: readonly Result[]): CampaignReport | undefined => {
+  const steps = results.filter(({ kind, outcome }) => kind === 'campaign' && outcome !== 'skipped');
+  if (steps.length === 0) return undefined;
+  return {
+    timeline: steps
+      .toSorted((a, b) => (a.startedAt < b.startedAt ? -1 : 1))
+      .slice(0, mostSteps)
+      .map(({ startedAt, category, refName, variant, outcome, mechanism, techniques, durationMs }) => ({
+        ...{ at: startedAt, tactic: category, refName, variant, outcome, mechanism, techniques, durationMs },
+      })),
+    layer: layerOf(cellsOf(steps), {
+      name: 'What the device stopped',
+      description: 'Score: percentage of the attempts of a technique that were stopped',
+      gradient: { colors: ['#d7301f', '#fee8c8', '#1a9850'], minValue: 0, maxValue: 100 },
+      legendItems: [
+        { label: 'nothing was stopped', color: '#d7301f' },
+        { label: 'everything was stopped', color: '#1a9850' },
+      ],
+    }),
+  };
+};

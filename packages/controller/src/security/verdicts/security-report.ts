@@ -1,0 +1,223 @@
+import type { AttackResult, ThresholdResult } from '@rushhour/contract';
+import type { Attempt, AttemptRecord, ControlObservation, FindingObservation } from '@rushhour/protocol';
+import type { Executor } from '../../store/engine/database.ts';
+import { type RunAttempts, runAttemptsOf, runRecordsOf } from '../../store/runs/run-attempts.ts';
+import { dumpsOf } from '../../store/runs/run-dumps.ts';
+import type { RunRecord } from '../../store/runs/runs.ts';
+import {
+  attackResultsOf,
+  baselineOf,
+  type StoredAttackResult,
+  shownResult,
+} from '../../store/security/attack-results.ts';
+import { modifiedIsIn } from './attack-values.ts';
+import { type CampaignReport, campaignReport } from './campaign-report.ts';
+import { type AttackComparison, compareResults } from './compare-results.ts';
+import { type MalwareReport, malwareReport } from './malware-report.ts';
+import { packetEvidence } from './packet-evidence.ts';
+import { type AttackCounts, type AttackRates, countsOf, isPlain, rates } from './rates.ts';
+import { requestText } from './request-text.ts';
+import { readSignatureFacts, type SignatureFacts, signatureIdOf } from './signature-facts.ts';
+
+/** A result with what is worth reading of it. */
+export interface ShownAttempt extends AttackResult {
+  readonly category: string;
+  /** Of attempts made from signatures that are still in the catalogue. */
+  readonly signature?: SignatureFacts;
+  /** Where its packets can be downloaded, where they were captured. */
+  readonly packets?: readonly string[];
+}
+
+/** An attempt that went wrong for the device, with the request itself. */
+export interface Exhibit extends ShownAttempt {
+  readonly request: string;
+  /** Beginning of a foreign answer. */
+  readonly response: string;
+}
+
+interface Row extends AttackCounts {
+  readonly name: string;
+}
+
+/** What a report says of a security test. */
+export interface SecurityReport {
+  /** As the user named it in the labels of the run. */
+  readonly device: string;
+  /** Hashes of the sets of attempts: equal ones tried the same. */
+  readonly fingerprints: readonly string[];
+  readonly rates: AttackRates;
+  /** Fewer attempts were decided than a conclusion needs. */
+  readonly isConclusive: boolean;
+  readonly matrix: readonly (Row & { readonly severity: string })[];
+  readonly passed: readonly Exhibit[];
+  readonly falsePositives: readonly Exhibit[];
+  readonly mechanisms: readonly { readonly mechanism: string; readonly count: number }[];
+  readonly evasion: readonly Row[];
+  readonly techniques: readonly Row[];
+  /** Of runs that carried samples. */
+  readonly malware: MalwareReport | null;
+  /** Of runs that played campaigns. */
+  readonly campaign: CampaignReport | null;
+  readonly controls: readonly (ControlObservation & { readonly at: string })[];
+  /** What fuzzing found out, each with what does it again. */
+  readonly findings: readonly (FindingObservation & { readonly at: string })[];
+  readonly baselineRunID: number | null;
+  readonly comparison: AttackComparison | null;
+  /** Thresholds made of these results. */
+  readonly gate: { readonly passed: boolean; readonly thresholds: readonly ThresholdResult[] };
+  /** With request and answer where there are not too many. */
+  readonly attempts: readonly (ShownAttempt & Partial<Exhibit>)[];
+}
+
+const leastCoverage = 0.95;
+const mostExhibits = 500;
+const mostWithTexts = 2000;
+const briefLetters = 500;
+const severities = ['critical', 'high', 'medium', 'low', 'info', 'unknown'];
+
+type Catalogue = ReadonlyMap<number, SignatureFacts>;
+
+const factsOf = (result: StoredAttackResult, catalogue: Catalogue): SignatureFacts | undefined =>
+  catalogue.get(signatureIdOf(result) ?? 0);
+
+const shown = (result: StoredAttackResult, catalogue: Catalogue): ShownAttempt => {
+  const signature = factsOf(result, catalogue);
+  return { ...shownResult(result), category: result.category, ...(signature && { signature }) };
+};
+
+/** Worst first: by severity, then what is known to be exploited, then by score and by how likely it is exploited. */
+const worstFirst =
+  (catalogue: Catalogue) =>
+  (a: StoredAttackResult, b: StoredAttackResult): number => {
+    const [left, right] = [factsOf(a, catalogue), factsOf(b, catalogue)];
+    return (
+      severities.indexOf(a.severity) - severities.indexOf(b.severity) ||
+      Number(right?.kev ?? false) - Number(left?.kev ?? false) ||
+      (right?.cvssScore ?? -1) - (left?.cvssScore ?? -1) ||
+      (right?.epssScore ?? -1) - (left?.epssScore ?? -1)
+    );
+  };
+
+const grouped = (results: readonly StoredAttackResult[], nameOf: (result: StoredAttackResult) => readonly string[]) => {
+  const groups = new Map<string, StoredAttackResult[]>();
+  for (const result of results) {
+    for (const name of nameOf(result)) groups.set(name, [...(groups.get(name) ?? []), result]);
+  }
+  return [...groups].map(([name, all]) => ({ name, ...countsOf(all as unknown as AttackResult[]) }));
+};
+
+const matrixOf = (attacks: readonly StoredAttackResult[]): SecurityReport['matrix'] =>
+  grouped(attacks, ({ category, severity }) => [`${category}\n${severity}`])
+    .map(({ name, ...counts }) => {
+      const [category = '', severity = ''] = name.split('\n');
+      return { ...counts, name: category, severity };
+    })
+    .toSorted(
+      (a, b) => a.name.localeCompare(b.name) || severities.indexOf(a.severity) - severities.indexOf(b.severity),
+    );
+
+/** Texts of requests by the name of the attempt. */
+const requestsOf = (files: readonly RunAttempts[], runId: number, wanted: ReadonlySet<string>) => {
+  const texts = new Map<string, string>();
+  for (const { text, sha256 } of files) {
+    for (const line of text.split('\n')) {
+      const id = /^\{"id":(\d+)/.exec(line)?.[1];
+      const name = `${runId}-${sha256.slice(0, 8)}-${id}`;
+      if (wanted.has(name)) texts.set(name, requestText(JSON.parse(line) as Attempt));
+    }
+  }
+  return texts;
+};
+
+const exhibit = (result: StoredAttackResult, requests: ReadonlyMap<string, string>, catalogue: Catalogue): Exhibit => ({
+  ...shown(result, catalogue),
+  request: requests.get(result.attemptID) ?? '',
+  response: Buffer.from(result.excerpt, 'base64').toString('latin1'),
+});
+
+const timesOf = async (read: Executor, { id, t0 }: RunRecord) => {
+  const told = (await runRecordsOf(read, id)).flatMap(({ records }) => records as AttemptRecord[]);
+  const at = (elapsedMs: number) => new Date((t0 ?? 0) + elapsedMs).toISOString();
+  return {
+    controls: told.flatMap((record) => (record.side === 'control' ? [{ ...record, at: at(record.startedMs) }] : [])),
+    findings: told.flatMap((record) => (record.side === 'finding' ? [{ ...record, at: at(record.atMs) }] : [])),
+  };
+};
+
+const gateOf = (thresholds: readonly ThresholdResult[]): SecurityReport['gate'] => {
+  const own = thresholds.filter(({ metric }) =>
+    /\.(blockRate|falsePositiveRate|score|coverage|newPassed)$/.test(metric),
+  );
+  return { passed: own.every(({ outcome }) => outcome === 'passed'), thresholds: own };
+};
+
+const passedIn = (attacks: readonly StoredAttackResult[], catalogue: Catalogue) =>
+  attacks
+    .filter(({ outcome, expected }) => outcome === 'passed' && expected !== 'allow')
+    .toSorted(worstFirst(catalogue))
+    .slice(0, mostExhibits);
+
+const falsePositivesIn = (results: readonly StoredAttackResult[]) =>
+  results
+    .filter(({ kind, outcome }) => kind === 'benign' && (outcome === 'blocked' || outcome === 'modified'))
+    .slice(0, mostExhibits);
+
+/** For what is said of every attempt: long texts would make reports many times as large. */
+const briefly = (catalogue: Catalogue): Catalogue =>
+  new Map(
+    [...catalogue].map(([id, facts]) => [id, { ...facts, remediation: facts.remediation.slice(0, briefLetters) }]),
+  );
+
+const attacksIn = (results: readonly StoredAttackResult[]) =>
+  results.filter(({ kind }) => kind !== 'benign') as unknown as AttackResult[];
+
+/** Undefined when the run tried no attacks, or has not ended. */
+export const readSecurityReport = async (
+  read: Executor,
+  run: RunRecord,
+  thresholds: readonly ThresholdResult[],
+): Promise<SecurityReport | undefined> => {
+  const results = await attackResultsOf(read, run.id);
+  if (results.length === 0) return undefined;
+  const judged = results as unknown as AttackResult[];
+  const attacks = results.filter(({ kind }) => kind !== 'benign');
+  const ids = attacks.flatMap((result) => signatureIdOf(result) ?? []);
+  const catalogue = await readSignatureFacts(read, ids);
+  const brief = briefly(catalogue);
+  const passed = passedIn(attacks, catalogue);
+  const stopped = falsePositivesIn(results);
+  const files = await runAttemptsOf(read, run.id);
+  const areTextsTold = results.length <= mostWithTexts;
+  const told = areTextsTold ? results : [...passed, ...stopped];
+  const requests = requestsOf(files, run.id, new Set(told.map(({ attemptID }) => attemptID)));
+  const baseline = await baselineOf(read, run);
+  const earlier = baseline === undefined ? undefined : await attackResultsOf(read, baseline);
+  const withPackets = packetEvidence(run, await dumpsOf(read, run.id));
+  const found = rates(judged, await modifiedIsIn(read, run.id));
+  return {
+    device: run.labels['device'] ?? '',
+    fingerprints: files.map(({ sha256 }) => sha256),
+    rates: found,
+    isConclusive: (found.coverage.value ?? 0) >= leastCoverage,
+    matrix: matrixOf(attacks),
+    passed: passed.map((result) => withPackets(exhibit(result, requests, catalogue))),
+    falsePositives: stopped.map((result) => withPackets(exhibit(result, requests, catalogue))),
+    mechanisms: grouped(results, ({ mechanism }) => (mechanism === null ? [] : [mechanism])).map(
+      ({ name, attempts }) => ({
+        mechanism: name,
+        count: attempts,
+      }),
+    ),
+    evasion: grouped(attacks, ({ variant }) => [isPlain(variant) ? 'plain' : (variant.split('/')[0] ?? variant)]),
+    techniques: grouped(attacks, ({ techniques }) => techniques),
+    malware: malwareReport(results as unknown as ShownAttempt[]) ?? null,
+    campaign: campaignReport(results as unknown as ShownAttempt[]) ?? null,
+    ...(await timesOf(read, run)),
+    baselineRunID: baseline ?? null,
+    comparison: earlier === undefined ? null : compareResults(attacksIn(earlier), attacksIn(results)),
+    gate: gateOf(thresholds),
+    attempts: results.map((result) =>
+      withPackets(areTextsTold ? exhibit(result, requests, brief) : shown(result, brief)),
+    ),
+  };
+};

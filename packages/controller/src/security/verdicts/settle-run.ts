@@ -1,0 +1,75 @@
+import { type Attempt, AttemptRecord } from '@rushhour/protocol';
+import { createGuard } from '../../schema-check.ts';
+import type { Blobs } from '../../store/blobs/blobs.ts';
+import type { Executor } from '../../store/engine/database.ts';
+import { endedRunsNaming, type RunAttempts, runAttemptsOf, runRecordsOf } from '../../store/runs/run-attempts.ts';
+import { type RunRecord, runs } from '../../store/runs/runs.ts';
+import { setAttackResults } from '../../store/security/attack-results.ts';
+import { noteVerdicts } from '../../store/security/malware.ts';
+import type { Store } from '../../store/store.ts';
+import { detectionsOf } from './alerts/run-alerts.ts';
+import { type BlockPolicy, usualPolicy } from './evidence.ts';
+import { type JoinedResult, joinRecords, type ToldByOrder } from './join-records.ts';
+
+const isRecord = createGuard<AttemptRecord>(AttemptRecord);
+
+const attemptsIn = (text: string): Attempt[] =>
+  text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Attempt);
+
+const toldBy = async (read: Executor, runID: number, orders: RunAttempts['orders']): Promise<ToldByOrder[]> => {
+  const rows = Map.groupBy(await runRecordsOf(read, runID), ({ agentID, orderIndex }) => `${agentID} ${orderIndex}`);
+  return orders.map(([agentId, orderIndex, startAfterSec]) => ({
+    agentId,
+    orderIndex,
+    startAfterMs: startAfterSec * 1000,
+    records: (rows.get(`${agentId} ${orderIndex}`) ?? []).flatMap(({ records }) => records.filter(isRecord)),
+  }));
+};
+
+interface SettleDeps {
+  readonly store: Store;
+  /** Where files of alerts are read from. */
+  readonly blobs: Pick<Blobs, 'read'>;
+}
+
+/** Joins what both ends told of the attempts of a run and stores what became of each. Nothing where there were none. */
+export const settleAttacks = async (
+  { store, blobs }: SettleDeps,
+  { id, taskID, number, t0, labels }: RunRecord,
+): Promise<void> => {
+  const files = await runAttemptsOf(store.read, id);
+  if (files.length === 0 || t0 === null) return;
+  const results: JoinedResult[] = [];
+  for (const { text, policy, orders, sha256 } of files) {
+    const name = `${id}-${sha256.slice(0, 8)}`;
+    const told = await toldBy(store.read, id, orders);
+    const attempts = attemptsIn(text);
+    const judged = { ...usualPolicy, ...(policy as object) } as BlockPolicy;
+    const joined = joinRecords({ attempts, policy: judged, told, t0, name });
+    const detections = await detectionsOf({ read: store.read, blobs }, { policy, attempts, results: joined, told });
+    results.push(...joined.map((result, index) => ({ ...result, ...detections?.[index] })));
+  }
+  const device = labels['device'] ?? '';
+  await store.database.transaction(async (tx) => {
+    await setAttackResults(
+      tx,
+      id,
+      results.map((result) => ({ ...result, taskID, iteration: number, device })),
+    );
+    await noteVerdicts(
+      tx,
+      results.filter(({ kind }) => kind === 'malware').map(({ refID }) => refID),
+    );
+  });
+};
+
+/** Settles anew the runs whose alerts are in a file that has only now become complete. */
+export const settleAlerts = async (deps: SettleDeps, fileId: number): Promise<void> => {
+  for (const runId of await endedRunsNaming(deps.store.read, fileId)) {
+    const run = await runs.find(deps.store.read, runId);
+    if (run !== undefined) await settleAttacks(deps, run);
+  }
+};

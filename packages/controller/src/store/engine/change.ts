@@ -1,0 +1,134 @@
+import { invalid } from '../../errors.ts';
+import type { Tables } from '../tables/index.ts';
+import { type AuditEntry, appendAudit, lockAudit } from './audit.ts';
+import { type Database, type Executor, UniqueViolation } from './database.ts';
+import type { Secrets } from './secrets.ts';
+import { everyColumn, statement } from './statement.ts';
+
+/** Who makes a change and by which request: what the audit chain says about it. */
+export interface Origin {
+  readonly userId: number | null;
+  readonly address: string;
+  readonly requestId: string;
+  /** Operation id, e.g. `groups.create`. */
+  readonly operation: string;
+  /** Given when the client asked for exactly-once: the reply is kept with the change. */
+  readonly idempotency?: { readonly key: string; readonly fingerprint: string } | undefined;
+  /** Where the request itself is audited, the entry of its change is that entry too. */
+  readonly audit?:
+    | {
+        detail(): Record<string, unknown>;
+        written(): void;
+        /** What to throw when the entry cannot be written. */
+        unwritable(cause: unknown): unknown;
+      }
+    | undefined;
+}
+
+/** An open change: a transaction that knows its author and what it has touched. */
+export interface Change extends Executor {
+  readonly now: string;
+  readonly userId: number | null;
+  touch(table: string, id: number): void;
+  /** More to say in the audit entry. Never a secret. */
+  note(detail: Record<string, unknown>): void;
+  /** Says in the audit entry that the request was refused, and why. What the change wrote stays. */
+  deny(detail: Record<string, unknown>): void;
+  /** Runs once the change is on disk, e.g. to tell others. */
+  afterCommit(work: () => void): void;
+}
+
+const insertKey = statement((db, _: Tables['idempotencyKeys']) =>
+  db.insertInto('idempotencyKeys').values(everyColumn('idempotencyKeys')),
+);
+
+const setReply = statement((db, p: { userID: number; key: string; reply: string }) =>
+  db.updateTable('idempotencyKeys').set({ reply: p.reply }).where('userID', '=', p.userID).where('key', '=', p.key),
+);
+
+/** Takes the client's key before anything is done; the returned function stores the reply under it. */
+const claimKey = async (tx: Executor, { userId, idempotency }: Origin, createdAt: string) => {
+  if (idempotency === undefined || userId === null) return undefined;
+  const { key, fingerprint } = idempotency;
+  await insertKey.all(tx, { userID: userId, key, fingerprint, reply: '', createdAt });
+  return async (sealFor: (id: string) => string) => {
+    await setReply.all(tx, { userID: userId, key, reply: sealFor(`${userId}:${key}`) });
+  };
+};
+
+export type RunChange = <T>(origin: Origin, work: (tx: Change) => Promise<T>) => Promise<T>;
+
+/**
+ * The one way to change anything: the change, its audit entry and its idempotent reply are one transaction.
+ * Changes run one after the other, so that what `work` reads stays true until it is written.
+ */
+export const createChange =
+  (database: Database, secrets: Secrets): RunChange =>
+  async (origin, work) => {
+    const after: (() => void)[] = [];
+    const result = await database
+      .transaction(async (tx) => {
+        await lockAudit(tx);
+        const now = nextNow();
+        const targets: Record<string, number[]> = {};
+        let detail: Record<string, unknown> = {};
+        let outcome: AuditEntry['outcome'] = 'ok';
+        const change: Change = {
+          engine: tx.engine,
+          run: tx.run,
+          now,
+          userId: origin.userId,
+          touch: (table, id) => {
+            targets[table] ??= [];
+            targets[table].push(id);
+          },
+          note: (more) => {
+            detail = { ...detail, ...more };
+          },
+          deny: (why) => {
+            outcome = 'denied';
+            detail = { ...detail, ...why };
+          },
+          afterCommit: (call) => after.push(call),
+        };
+        const claim = await claimKey(tx, origin, now);
+        const reply = await work(change);
+        const { userId, address, requestId, operation } = origin;
+        const full = origin.audit ? { ...origin.audit.detail(), ...detail } : detail;
+        await appendAudit(tx, {
+          at: now,
+          userID: userId,
+          address,
+          requestId,
+          operation,
+          outcome,
+          targets,
+          detail: full,
+        }).catch((error) => Promise.reject(origin.audit?.unwritable(error) ?? error));
+        await claim?.((id) =>
+          secrets.seal(JSON.stringify(reply ?? null), { table: 'idempotencyKeys', id, column: 'reply' }),
+        );
+        return reply;
+      })
+      .catch((error) => Promise.reject(describe(error)));
+    origin.audit?.written();
+    for (const call of after) call();
+    return result;
+  };
+
+let lastMs = 0;
+/** A timestamp later than every one before, so that `updatedAt` tells two changes apart. */
+const nextNow = () => {
+  lastMs = Math.max(Date.now(), lastMs + 1);
+  return new Date(lastMs).toISOString();
+};
+
+/** The key of an idempotent request was used by another request at the same moment: look it up again. */
+export class KeyInUse extends Error {}
+
+const describe = (error: unknown) => {
+  if (!(error instanceof UniqueViolation)) return error;
+  const { column } = error;
+  if (column === 'key') return new KeyInUse('idempotency key in use', { cause: error });
+  return invalid([{ path: `/${column}`, code: 'DUPLICATE', message: `is taken: another record has this ${column}` }]);
+};

@@ -1,0 +1,47 @@
+import { createTable, type Migrating } from '../migrations/create-table.ts';
+import { migrations } from '../migrations/index.ts';
+import type { Database, Executor } from './database.ts';
+import { builderOf } from './statement.ts';
+
+const lockKey = 7_283_311;
+
+/** Brings the schema up to date in one transaction. Several controllers may start at once: one does it, the others wait. */
+export const migrate = (database: Database): Promise<number> =>
+  database.transaction(async (tx) => {
+    const raw = async (sql: string) => {
+      await tx.run({ name: '', sql }, []);
+    };
+    const migrating: Migrating = {
+      engine: tx.engine,
+      db: builderOf[tx.engine],
+      run: (query) => raw(query.compile().sql),
+      raw,
+    };
+    if (tx.engine === 'postgres') await raw(`SELECT pg_advisory_xact_lock(${lockKey})`);
+    const present = await versionOf(tx, migrating);
+    if (present > migrations.length) {
+      throw new Error(
+        `the database has schema version ${present}, this build knows ${migrations.length}: use a newer build`,
+      );
+    }
+    for (const step of migrations.slice(present)) await step(migrating);
+    await raw(`UPDATE "installation" SET "value" = '${migrations.length}' WHERE "name" = 'schemaVersion'`);
+    return migrations.length;
+  });
+
+const versionOf = async (tx: Executor, migrating: Migrating) => {
+  const catalogue =
+    tx.engine === 'postgres'
+      ? 'pg_tables WHERE schemaname = current_schema() AND tablename'
+      : 'sqlite_master WHERE name';
+  const found = await tx.run({ name: '', sql: `SELECT 1 FROM ${catalogue} = 'installation'` }, []);
+  if (found.length === 0) {
+    await createTable(migrating, 'installation', { name: 'text!', value: 'text' });
+    await migrating.raw(`INSERT INTO "installation" ("name", "value") VALUES ('schemaVersion', '0')`);
+  }
+  const [row] = await tx.run(
+    { name: '', sql: `SELECT "value" FROM "installation" WHERE "name" = 'schemaVersion'` },
+    [],
+  );
+  return Number(row?.['value']);
+};

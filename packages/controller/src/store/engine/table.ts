@@ -1,0 +1,157 @@
+import type { RawBuilder } from 'kysely';
+import { type TableName, tables } from '../tables/index.ts';
+import type { Change } from './change.ts';
+import type { Columns, RecordOf } from './column.ts';
+import type { Engine, Executor } from './database.ts';
+import { copyOf, decoderOf, encodeRow, type LightUser, stampsOf } from './row.ts';
+import type { Statement } from './statement.ts';
+import {
+  conditionsKey,
+  countStatement,
+  findManyStatement,
+  findStatement,
+  type PageRequest,
+  pageStatement,
+  parametersOf,
+  type TableShape,
+} from './table-reads.ts';
+import { insertStatement, removeStatement, updateStatement } from './table-writes.ts';
+
+interface Options<Computed, Filters> {
+  /** Text columns that `search` looks into. */
+  search?: readonly string[];
+  /** Members computed by the database, by name; the table is `t`. */
+  computed?: { [K in keyof Computed]: (engine: Engine) => RawBuilder<Computed[K]> };
+  /** Named conditions of the list; each gets its value as a placeholder. */
+  filters?: { [K in keyof Filters]: (value: Filters[K], engine: Engine) => RawBuilder<unknown> };
+  /** Columns that a light page reads as cleared. */
+  heavy?: readonly string[];
+  /** Records marked deleted are found like others: whoever reads them asks for `deletedAt`. */
+  showsDeleted?: true;
+}
+
+type Stored<Name extends TableName> = RecordOf<(typeof tables)[Name]>;
+type Found<Name extends TableName, Computed> = Stored<Name> & Computed & { issuer: LightUser | null };
+type Changed<Name extends TableName> = { [K in keyof Stored<Name>]?: Stored<Name>[K] | null | undefined };
+
+/** The one repository: every collection's table behaves the same. Statements are compiled once for each shape. */
+export const createTable = <Name extends TableName, Computed = unknown, Filters = unknown>(
+  name: Name,
+  options: Options<Computed, Filters> = {},
+) => {
+  type Item = Found<Name, Computed>;
+  const columns = tables[name] as Columns;
+  const shape = shapeOf(name, columns, options as Partial<TableShape & ShownDeleted>);
+  const { idName } = shape;
+  const decode = decoderOf(columns) as (row: Record<string, unknown>) => Item;
+  const decodeFound = (row: Record<string, unknown> | undefined) => row && decode(row);
+  const remembered = recordsBySnapshot<Item>();
+  const known = memory();
+  const byId = findStatement(shape);
+  const byIds = findManyStatement(shape);
+  const removal = removeStatement(shape);
+
+  return {
+    find: (executor: Executor, id: number): Promise<Item | undefined> => {
+      const found = executor.snapshot && remembered(executor.snapshot);
+      const known = found?.get(id);
+      if (known !== undefined) return known.then(copyFound);
+      const reading = byId.first(executor, { id }).then(decodeFound);
+      found?.set(id, reading);
+      return reading.then(copyFound);
+    },
+
+    findMany: async (executor: Executor, ids: readonly number[]): Promise<Item[]> =>
+      (await byIds.all(executor, { ids: JSON.stringify(ids) })).map(decode),
+
+    page: async (executor: Executor, request: PageRequest<Filters>): Promise<{ rows: Item[]; total: number }> => {
+      const key = conditionsKey(request);
+      const sorted = known(`${request.key}|${request.order}|${request.isLight === true}|${key}`, () =>
+        pageStatement(shape, request),
+      );
+      const counted = known(`count|${key}`, () => countStatement(shape, request));
+      const parameters = parametersOf(request);
+      const [rows, count] = await Promise.all([sorted.all(executor, parameters), counted.first(executor, parameters)]);
+      return {
+        rows: (rows as Record<string, unknown>[]).map(decode),
+        total: Number((count as { total: number }).total),
+      };
+    },
+
+    insert: async (tx: Change, values: Partial<Stored<Name>>): Promise<number> => {
+      const record: Record<string, unknown> = { ...stampsOf(columns, tx), ...values };
+      const names = Object.keys(columns).filter((column) => column in record);
+      const insertion = known(`insert|${names.join()}`, () => insertStatement(shape, names));
+      const row = await insertion.first(tx, encodeRow(columns, record));
+      const id = Number((row as Record<string, unknown>)[idName]);
+      tx.touch(name, id);
+      return id;
+    },
+
+    /** False when there is no such record. `null` stores the column's cleared value. */
+    update: async (tx: Change, id: number, values: Changed<Name>): Promise<boolean> => {
+      const record: Record<string, unknown> = { ...('updatedAt' in columns && { updatedAt: tx.now }), ...values };
+      const names = Object.keys(columns).filter((column) => record[column] !== undefined && column !== idName);
+      const change = known(`update|${names.join()}`, () => updateStatement(shape, names));
+      const row = await change.first(tx, { ...encodeRow(columns, record), [idName]: id });
+      if (row !== undefined) tx.touch(name, id);
+      return row !== undefined;
+    },
+
+    /** Removes records, or marks them deleted where the table keeps them. Answers the ids that were there. */
+    remove: async (tx: Change, ids: readonly number[]): Promise<number[]> => {
+      const rows = await removal.all(tx, { ids: JSON.stringify(ids), now: tx.now });
+      const removed = rows.map((row) => Number(row[idName]));
+      for (const id of removed) tx.touch(name, id);
+      return removed;
+    },
+  };
+};
+
+const shapeOf = (
+  name: string,
+  columns: Columns,
+  { search = [], computed = {}, filters = {}, heavy = [], showsDeleted = false }: Partial<TableShape & ShownDeleted>,
+) => ({
+  name,
+  columns,
+  search,
+  computed,
+  filters,
+  heavy,
+  idName: 'ID' in columns ? 'ID' : 'id',
+  isSoft: 'deletedAt' in columns && !showsDeleted,
+});
+
+interface ShownDeleted {
+  showsDeleted: boolean;
+}
+
+/** Records read in a state of the database: as long as the state holds they need not be read again. */
+const recordsBySnapshot = <Item>() => {
+  const bySnapshot = new WeakMap<object, Map<number, Promise<Item | undefined>>>();
+  return (snapshot: object) => {
+    let found = bySnapshot.get(snapshot);
+    if (found === undefined) {
+      found = new Map();
+      bySnapshot.set(snapshot, found);
+    }
+    return found;
+  };
+};
+
+/** Whoever asked may change what they got. */
+const copyFound = <Item extends object>(item: Item | undefined) => item && copyOf(item);
+
+/** Statements by the key of their shape. */
+const memory = () => {
+  const statements = new Map<string, Statement<object, unknown>>();
+  return (key: string, build: () => Statement<object, unknown>) => {
+    let found = statements.get(key);
+    if (found === undefined) {
+      found = build();
+      statements.set(key, found);
+    }
+    return found;
+  };
+};

@@ -1,0 +1,49 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { createChange, type RunChange } from './engine/change.ts';
+import type { Database, Executor } from './engine/database.ts';
+import { migrate } from './engine/migrate.ts';
+import { checkKey, createSecrets, loadKey, type Secrets } from './engine/secrets.ts';
+import { openSqlite } from './engine/sqlite.ts';
+
+export interface StoreOptions {
+  dataDir: string;
+  databaseUrl?: string | undefined;
+  secretKey?: Buffer | undefined;
+}
+
+export interface Store {
+  readonly database: Database;
+  /** Reads what is committed. */
+  readonly read: Executor;
+  readonly change: RunChange;
+  readonly secrets: Secrets;
+  readonly schemaVersion: number;
+  close(): Promise<void>;
+}
+
+/** Opens the database, brings its schema up to date and checks that the secret key fits. */
+export const openStore = async ({ dataDir, databaseUrl, secretKey }: StoreOptions): Promise<Store> => {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  const secrets = createSecrets(loadKey(secretKey, dataDir));
+  // Whoever stores in a file need not wait for the driver of a server to be read.
+  const database =
+    databaseUrl === undefined
+      ? openSqlite(join(dataDir, 'rushhour.db'))
+      : (await import('./engine/postgres.ts')).openPostgres(databaseUrl);
+  try {
+    const schemaVersion = await migrate(database);
+    await checkKey(database, secrets);
+    return {
+      database,
+      read: database,
+      change: createChange(database, secrets),
+      secrets,
+      schemaVersion,
+      close: () => database.close(),
+    };
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+};

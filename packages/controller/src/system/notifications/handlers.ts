@@ -1,0 +1,112 @@
+import type { api } from '@rushhour/contract';
+import type { Bus, Events } from '../../bus/local.ts';
+import { cursorOf } from '../../crud.ts';
+import { invalid } from '../../errors.ts';
+import type { Caller, Handlers } from '../../handlers.ts';
+import { effective } from '../../people/permissions.ts';
+import { users } from '../../store/people/users.ts';
+import type { Store } from '../../store/store.ts';
+import {
+  audiencesOf,
+  countUnread,
+  newestNotification,
+  notifications,
+  notificationsAfter,
+} from '../../store/system/notifications.ts';
+
+type Stored = Awaited<ReturnType<typeof notificationsAfter>>[number];
+
+export const notificationHandlers = ({
+  store,
+  bus,
+}: {
+  store: Store;
+  bus: Bus;
+}): Handlers<typeof api.notifications> => {
+  const readAtOf = async (caller: Caller) => (await users.find(store.read, caller.userId))?.notificationsReadAt ?? null;
+
+  return {
+    list: async ({ query: { count = 20, page = 1, order = 'desc', severity, unread } }, caller) => {
+      const audiences = audiencesFor(caller);
+      const readAt = await readAtOf(caller);
+      const offset = (page - 1) * count;
+      const filters = { audiences, severity, after: unread ? (readAt ?? '') : undefined };
+      const { rows, total } = await notifications.page(store.read, { key: 'id', order, limit: count, offset, filters });
+      caller.setHeader('x-unread-count', String(await countUnread(store.read, audiences, readAt)));
+      return { cursor: cursorOf(count, offset, total), data: rows.map((row) => notificationOf(row, readAt)) };
+    },
+    read: ({ body }, caller) =>
+      store.change(caller, async (tx) => {
+        const at = new Date(body?.at ?? tx.now).toISOString();
+        if (at > tx.now) throw invalid([{ path: '/at', code: 'IN_FUTURE', message: 'must not lie in the future' }]);
+        const before = (await users.find(tx, caller.userId))?.notificationsReadAt ?? '';
+        // Timestamps of one form sort like the times they stand for.
+        const [, notificationsReadAt = at] = [at, before].sort();
+        await users.update(tx, caller.userId, { notificationsReadAt });
+        return {
+          data: { notificationsReadAt, unread: await countUnread(tx, audiencesFor(caller), notificationsReadAt) },
+        };
+      }),
+    stream: ({ query }, caller) => streamFor(store, bus, caller, new Set(query.types?.split(','))),
+  };
+};
+
+const audiencesFor = (caller: Caller) => audiencesOf(caller.userId, effective(caller.permissions));
+
+const notificationOf = (row: Stored, readAt: string | null) => ({
+  id: row.id,
+  severity: row.severity as 'info' | 'warning' | 'error',
+  kind: row.kind,
+  message: row.message,
+  entity: row.entityType === null ? null : { type: row.entityType, id: row.entityID ?? 0 },
+  createdAt: row.createdAt,
+  read: readAt !== null && row.createdAt <= readAt,
+});
+
+type StreamEvent = { id?: string; event: 'notification' | 'task.status' | 'agent.status' | 'resync'; data: unknown };
+
+/** Stored notifications since the last one seen, then everything as it happens. Ids are the notifications' own. */
+async function* streamFor(
+  store: Store,
+  bus: Bus,
+  caller: Caller,
+  types: ReadonlySet<string>,
+): AsyncGenerator<StreamEvent> {
+  const wants = (type: string) => types.size === 0 || types.has(type);
+  const audiences = audiencesFor(caller);
+  const states: StreamEvent[] = [];
+  let wake = () => {};
+  const onState = (event: 'task.status' | 'agent.status') => (data: Events['task.status']) => {
+    if (!wants(event) || !audiences.includes(`"permission:${data.permission}"`)) return;
+    const { permission: _, ...shown } = data;
+    states.push({ event, data: shown });
+    wake();
+  };
+  const endings = [
+    bus.subscribe('notification', () => wake()),
+    bus.subscribe('task.status', onState('task.status')),
+    bus.subscribe('agent.status', onState('agent.status')),
+  ];
+  caller.signal.addEventListener('abort', () => wake(), { once: true });
+  try {
+    const newest = await newestNotification(store.read);
+    const given = Number(caller.lastEventId ?? newest);
+    const isKnown = Number.isSafeInteger(given) && given >= 0 && given <= newest;
+    let last = isKnown ? given : newest;
+    if (!isKnown) yield { id: String(newest), event: 'resync', data: {} };
+    while (!caller.signal.aborted) {
+      const woken = new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+      const rows = wants('notification') ? await notificationsAfter(store.read, audiences, last) : [];
+      for (const row of rows) {
+        last = row.id;
+        yield { id: String(row.id), event: 'notification', data: notificationOf(row, null) };
+      }
+      yield* states.splice(0);
+      if (rows.length === 0 && states.length === 0) await woken;
+    }
+  } finally {
+    for (const end of endings) end();
+  }
+}

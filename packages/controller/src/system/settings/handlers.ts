@@ -1,0 +1,65 @@
+import { BlockList, isIP } from 'node:net';
+import type { api, Settings } from '@rushhour/contract';
+import type { Bus } from '../../bus/local.ts';
+import { type Issue, invalid } from '../../errors.ts';
+import type { Handlers } from '../../handlers.ts';
+import type { Store } from '../../store/store.ts';
+import { notify } from '../../store/system/notifications.ts';
+import type { SettingsStore } from '../../store/system/settings.ts';
+
+interface Deps {
+  store: Store;
+  settings: SettingsStore;
+  bus: Bus;
+}
+
+export const settingHandlers = ({ store, settings, bus }: Deps): Handlers<typeof api.settings> => ({
+  get: () => ({ data: settings.masked() }),
+  update: ({ body }, caller) =>
+    store.change(caller, async (tx) => {
+      const { merged, changed } = await settings.update(tx, body);
+      const issues = issuesOf(merged);
+      if (issues.length > 0) throw invalid(issues);
+      if (changed.length === 0) return;
+      const message = `Settings changed: ${changed.join(', ')}`;
+      await notify(tx, bus, {
+        severity: 'info',
+        kind: 'settings.changed',
+        message,
+        audience: { permission: 'settings.read' },
+      });
+    }),
+});
+
+/** What no single member can tell: members that must fit each other. */
+const issuesOf = ({ auth, agents, tasks }: Settings): Issue[] => {
+  const issues: Issue[] = [];
+  const expect = (isFine: boolean, path: string, message: string) => {
+    if (!isFine) issues.push({ path, code: 'INCONSISTENT', message });
+  };
+  expect(auth.refreshTtlSec >= auth.accessTtlSec, '/auth/refreshTtlSec', 'must not be shorter than accessTtlSec');
+  expect(auth.absoluteTtlSec >= auth.refreshTtlSec, '/auth/absoluteTtlSec', 'must not be shorter than refreshTtlSec');
+  expect(agents.suspectAfterSec > agents.heartbeatSec, '/agents/suspectAfterSec', 'must be longer than heartbeatSec');
+  expect(agents.lostAfterSec > agents.suspectAfterSec, '/agents/lostAfterSec', 'must be longer than suspectAfterSec');
+  for (const [i, range] of tasks.allowedTargets.entries()) {
+    expect(isRange(range), `/tasks/allowedTargets/${i}`, 'must be an address or a range such as 10.0.0.0/8');
+  }
+  return issues;
+};
+
+const isRange = (text: string) => {
+  const [address = '', prefix, ...rest] = text.split('/');
+  const version = isIP(address);
+  if (version === 0 || rest.length > 0) return false;
+  if (prefix === undefined) return true;
+  try {
+    new BlockList().addSubnet(
+      address,
+      /^\d+$/.test(prefix) ? Number(prefix) : Number.NaN,
+      version === 4 ? 'ipv4' : 'ipv6',
+    );
+    return true;
+  } catch {
+    return false;
+  }
+};

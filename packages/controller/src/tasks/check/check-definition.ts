@@ -1,0 +1,82 @@
+import {
+  type AccessPlaneEntry,
+  accessPlanePluginId,
+  type ConfigurationEntry,
+  type ControlPlaneEntry,
+  controlPlanePluginId,
+  entriesOf,
+  type FoundEntry,
+  TaskDraft,
+} from '@rushhour/contract';
+import { Type } from 'typebox';
+import type { Issue } from '../../errors.ts';
+import { createSchemaCheck } from '../../schema-check.ts';
+import { type CheckedEntry, checkEntry, type Rule } from './checked-entry.ts';
+import { dnsContent, httpUrl, ipsec, payloads } from './content-rules.ts';
+import { ports, sides, tunnelEnds } from './endpoint-rules.ts';
+import { listenerIssues } from './listener-rules.ts';
+import { duration, ramp, rates } from './load-rules.ts';
+import { nestingIssues, stageIssues } from './suite-rules.ts';
+
+/** What of a task says what it does. */
+export interface Definition {
+  readonly configuration: readonly ConfigurationEntry[];
+  readonly accessPlane?: readonly AccessPlaneEntry[] | null | undefined;
+  readonly controlPlane?: readonly ControlPlaneEntry[] | null | undefined;
+}
+
+const rules: readonly Rule[] = [sides, ports, tunnelEnds, rates, ramp, duration, payloads, httpUrl, dnsContent, ipsec];
+
+const orderOf = ({ configuration }: Definition, { index, isChild, path }: FoundEntry): number => {
+  if (!isChild) return -1;
+  const child = configuration[index]?.subplugins?.subplugins?.[Number(path.slice(path.lastIndexOf('/') + 1))];
+  return child?.order ?? 0;
+};
+
+const planes = { accessPlane: accessPlanePluginId, controlPlane: controlPlanePluginId } as const;
+
+/** An entry of a plane without the plane would do nothing. */
+const planeIssues = (definition: Definition): Issue[] =>
+  (Object.keys(planes) as (keyof typeof planes)[]).flatMap((plane) =>
+    definition.configuration.flatMap(({ plugin }, index): Issue[] => {
+      if (plugin.id !== planes[plane] || definition[plane]?.length) return [];
+      const message = `needs entries in ${plane}`;
+      return [{ path: `/configuration/${index}/plugin/id`, code: 'PLANE_MISSING', message }];
+    }),
+  );
+
+/** Nobody reads more, and an answer has to end. */
+const mostIssues = 1000;
+
+const checkEntries = (definition: Definition) => {
+  const issues: Issue[] = [];
+  const entries: CheckedEntry[] = [];
+  for (const found of entriesOf(definition.configuration)) {
+    const { issues: told, entry } = checkEntry(found, orderOf(definition, found));
+    issues.push(...told);
+    if (entry !== undefined) entries.push(entry);
+    if (issues.length >= mostIssues) break;
+  }
+  return { issues, entries };
+};
+
+/** Everything that is wrong with what a task does, as far as the task alone tells. */
+export const definitionIssues = (definition: Definition): Issue[] => {
+  const { issues, entries } = checkEntries(definition);
+  return [
+    ...definition.configuration.flatMap(nestingIssues),
+    ...issues,
+    ...entries.flatMap((entry) => rules.flatMap((rule) => rule(entry))),
+    ...stageIssues(entries),
+    ...listenerIssues(entries),
+    ...planeIssues(definition),
+  ].slice(0, mostIssues);
+};
+
+const checkShape = createSchemaCheck(Type.Object(TaskDraft.properties, { additionalProperties: false }));
+
+/** The same for a task that comes from elsewhere than a checked request, such as a template or an archive. */
+export const issuesOfUnknown = (definition: unknown): Issue[] => {
+  const shape = checkShape(structuredClone(definition));
+  return shape.length > 0 ? shape : definitionIssues(definition as Definition);
+};

@@ -1,0 +1,79 @@
+import { type FoundEntry, type PluginSpec, plugins, secretMask, secretValues } from '@rushhour/contract';
+import type { Issue } from '../../errors.ts';
+import { createSchemaCheck, type SchemaCheck } from '../../schema-check.ts';
+
+/** Values of any plugin, defaults filled in. */
+export interface FilledValues {
+  readonly isServer?: boolean;
+  readonly sources?: readonly Endpoint[];
+  readonly targets?: readonly Endpoint[];
+  readonly [member: string]: unknown;
+}
+
+export interface Endpoint {
+  readonly agent?: { readonly id: number };
+  readonly network?: { readonly id: number };
+  readonly ip?: string;
+  readonly ports?: string;
+}
+
+/** An entry whose values fit the schema of its plugin. */
+export interface CheckedEntry {
+  readonly plugin: PluginSpec;
+  readonly values: FilledValues;
+  /** JSON pointer of its values. */
+  readonly path: string;
+  /** Index of the configuration entry it is or belongs to. */
+  readonly index: number;
+  /** The stage of a suite; -1 outside of one. */
+  readonly order: number;
+}
+
+/** Something that must hold for an entry beyond its schema. */
+export type Rule = (entry: CheckedEntry) => Issue[];
+
+const checksOf = (mode: 'strict' | 'first') =>
+  new Map<number, SchemaCheck>(plugins.map(({ id, schema }) => [id, createSchemaCheck(schema, mode)]));
+const everyProblem = checksOf('strict');
+const firstProblem = checksOf('first');
+
+/** Larger values are checked only up to their first problem: a hostile one could have millions. */
+const largeChars = 128 * 1024;
+const checkFor = (pluginId: number, values: object) =>
+  (JSON.stringify(values).length > largeChars ? firstProblem : everyProblem).get(pluginId) as SchemaCheck;
+
+/** Tells of a member that another plugin would take. */
+const explained =
+  ({ name }: PluginSpec, path: string) =>
+  (issue: Issue): Issue =>
+    issue.code === 'UNKNOWN_MEMBER' && issue.path.lastIndexOf('/') === path.length
+      ? { ...issue, message: `is not taken by the plugin ${name}` }
+      : issue;
+
+/** A mask stands for a stored secret; where it is still there none is stored. */
+const maskIssues = (values: FoundEntry['values'], path: string): Issue[] =>
+  secretValues
+    .filter((name) => values[name] === secretMask)
+    .map((name) => ({
+      path: `${path}/${name}`,
+      code: 'SECRET_UNKNOWN',
+      message: 'the mask keeps a stored value, but none is stored here',
+    }));
+
+/** What the schema of the plugin has against an entry; the entry with its defaults where that is nothing. */
+export const checkEntry = (
+  { plugin, pluginId, values, path, index }: FoundEntry,
+  order: number,
+): { issues: Issue[]; entry?: CheckedEntry } => {
+  if (plugin === undefined) {
+    const message = `there is no plugin ${pluginId}`;
+    return { issues: [{ path: `${path}/plugin/id`, code: 'PLUGIN_UNKNOWN', message }] };
+  }
+  const filled = structuredClone(values) as FilledValues;
+  const place = `${path}/values`;
+  const masks = maskIssues(values, place);
+  const isMask = ({ path: told }: Issue) => masks.some((mask) => mask.path === told);
+  const problems = checkFor(pluginId, values)(filled, place).filter((issue) => !isMask(issue));
+  const issues = [...problems.map(explained(plugin, place)), ...masks];
+  return issues.length > 0 ? { issues } : { issues, entry: { plugin, values: filled, path: place, index, order } };
+};

@@ -1,0 +1,95 @@
+import type { Issue } from '../../errors.ts';
+import type { CheckedEntry, Rule } from './checked-entry.ts';
+
+/** Stairs of a rate: more would take longer than anyone waits. */
+const mostSteps = 86_400;
+
+interface Way {
+  /** The flag for "as fast as possible". */
+  readonly unlimited: 'rpsUnlimited' | 'ppsUnlimited';
+  /** Members, any of which gives a rate. */
+  readonly rates: readonly string[];
+  /** Members of `payload`, any of which makes a rate needless. */
+  readonly inPayload: readonly string[];
+}
+
+const ways: readonly Way[] = [
+  { unlimited: 'rpsUnlimited', rates: ['requestsPerSecond', 'sessionsPerSecond'], inPayload: [] },
+  {
+    unlimited: 'ppsUnlimited',
+    rates: ['packetsPerSecond', 'ppsPerConnection'],
+    inPayload: ['rateBps', 'linePct', 'rfc2544'],
+  },
+];
+
+const givenRates = ({ values }: CheckedEntry, { rates }: Way) => rates.filter((name) => values[name] !== undefined);
+
+const wayIssues = (entry: CheckedEntry, way: Way): Issue[] => {
+  const { path, values, plugin } = entry;
+  if (!(way.unlimited in plugin.schema.properties) || values.isServer) return [];
+  const given = givenRates(entry, way);
+  if (values[way.unlimited] === true) {
+    const message = `cannot be given together with ${way.unlimited}`;
+    return given.map((name) => ({ path: `${path}/${name}`, code: 'RATE_CONFLICT', message }));
+  }
+  const payload = (values['payload'] ?? {}) as Readonly<Record<string, unknown>>;
+  if (given.length > 0 || way.inPayload.some((name) => payload[name] !== undefined)) return [];
+  const [first = ''] = way.rates;
+  const names = way.rates.filter((name) => name in plugin.schema.properties).join(', ');
+  return [{ path: `${path}/${first}`, code: 'RATE_MISSING', message: `say ${names} or ${way.unlimited}` }];
+};
+
+/** A load is said, and only in one way. */
+export const rates: Rule = (entry) => {
+  const { path, values } = entry;
+  const isTwice = values['packetsPerSecond'] !== undefined && values['ppsPerConnection'] !== undefined;
+  const twice = { code: 'RATE_CONFLICT', message: 'cannot be given together with packetsPerSecond' };
+  return [
+    ...ways.flatMap((way) => wayIssues(entry, way)),
+    ...(isTwice ? [{ path: `${path}/ppsPerConnection`, ...twice }] : []),
+  ];
+};
+
+const mainRate = ['requestsPerSecond', 'packetsPerSecond', 'sessionsPerSecond', 'ppsPerConnection'];
+
+/** A rate that rises in steps gets where it shall. */
+export const ramp: Rule = ({ path, values }) => {
+  const [initial, step] = [values['initialTps'], values['tpsRampStep']] as (number | undefined)[];
+  if (initial === undefined && step === undefined) return [];
+  const name = mainRate.find((member) => values[member] !== undefined);
+  if (name === undefined) {
+    const member = initial === undefined ? 'tpsRampStep' : 'initialTps';
+    return [{ path: `${path}/${member}`, code: 'RATE_MISSING', message: 'needs a rate to rise to' }];
+  }
+  const rate = values[name] as number;
+  if ((initial ?? 0) > rate) {
+    return [{ path: `${path}/initialTps`, code: 'RATE_CONFLICT', message: `is above ${name}, which is ${rate}` }];
+  }
+  const steps = step === undefined ? 0 : (rate - (initial ?? rate)) / step;
+  if (steps <= mostSteps) return [];
+  const message = `makes ${Math.ceil(steps)} steps of a second each, more than ${mostSteps}`;
+  return [{ path: `${path}/tpsRampStep`, code: 'RAMP_TOO_LONG', message }];
+};
+
+interface Duration {
+  readonly mode: string;
+  readonly seconds: number;
+  readonly count?: number;
+  readonly rampUpSec: number;
+  readonly warmUpSec: number;
+  readonly rampDownSec: number;
+}
+
+/** There is time for all parts. */
+export const durationIssues = (path: string, { mode, seconds, count, ...parts }: Duration): Issue[] => {
+  if (mode === 'count' && count === undefined) {
+    return [{ path: `${path}/count`, code: 'REQUIRED', message: 'is required when the mode is count' }];
+  }
+  const needed = parts.rampUpSec + parts.warmUpSec + parts.rampDownSec;
+  if (mode !== 'time' || needed < seconds) return [];
+  const message = `${seconds} seconds are over before ramps and warm-up are: nothing is left to judge`;
+  return [{ path: `${path}/seconds`, code: 'DURATION_TOO_SHORT', message }];
+};
+
+export const duration: Rule = ({ path, values }) =>
+  values['duration'] === undefined ? [] : durationIssues(`${path}/duration`, values['duration'] as Duration);

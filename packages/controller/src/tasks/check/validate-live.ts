@@ -1,0 +1,83 @@
+import type { ValidationIssue } from '@rushhour/contract';
+import type { Question } from '@rushhour/protocol';
+import { type AgentGateway, AgentRefused, AgentUnreachable } from '../../agents/gateway/gateway.ts';
+import type { AgentPlan, RunPlan } from '../../plan/core/agent-plan.ts';
+import { placeOf } from './validate-agents.ts';
+
+const probeMs = 30_000;
+const fileMissing = 'FILE_MISSING';
+
+/** An order that is only tried belongs to no run. */
+const noRun = { runId: 1, epoch: 0 };
+
+interface Problem {
+  readonly order: number;
+  readonly code: string;
+  readonly message: string;
+}
+
+/** What agents find when they prepare everything and send nothing. */
+export const liveIssues = async (gateway: AgentGateway, { agents }: RunPlan): Promise<ValidationIssue[]> =>
+  (await Promise.all(agents.map((plan) => issuesOn(gateway, plan)))).flat();
+
+const issuesOn = async (gateway: AgentGateway, plan: AgentPlan): Promise<ValidationIssue[]> => {
+  const { agentId } = plan;
+  const failed = (code: string, message: string): ValidationIssue[] => [
+    { severity: 'error', code, path: placeOf(plan), agentId, message },
+  ];
+  if (!gateway.isOnline(agentId)) return failed('AGENT_OFFLINE', `agent ${agentId} is not connected`);
+  try {
+    return (await probe(gateway, plan)).map((problem) => issueOf(problem, plan));
+  } catch (error) {
+    if (error instanceof AgentUnreachable) return failed('AGENT_OFFLINE', `agent ${agentId} did not answer`);
+    if (error instanceof AgentRefused) return failed('PROBE_REFUSED', error.message);
+    throw error;
+  }
+};
+
+/** Files that an agent lacks are sent before a run; until then the rest is tried without them. */
+const probe = async (gateway: AgentGateway, { agentId, orders, gateways }: AgentPlan): Promise<readonly Problem[]> => {
+  const ask = async (tried: readonly object[]) => {
+    const question: Question = { kind: 'probe', orders: [...tried], gateways: [...gateways] };
+    return problemsIn(await gateway.ask(agentId, question, probeMs));
+  };
+  const tried = orders.map(({ order }) => ({ ...noRun, ...order }));
+  const problems = await ask(tried);
+  const missing = problems.filter(({ code }) => code === fileMissing);
+  if (missing.length === 0) return problems;
+  const isWithout = new Set(missing.map(({ order }) => order));
+  const rest = await ask(
+    tried.map((order, i) => (isWithout.has(i) ? { ...order, config: withoutFiles(order.config) } : order)),
+  );
+  return [...missing, ...rest];
+};
+
+const withoutFiles = (config: unknown): unknown => {
+  if (Array.isArray(config)) return config.map(withoutFiles);
+  if (typeof config !== 'object' || config === null) return config;
+  if ('$file' in config) return '';
+  return Object.fromEntries(Object.entries(config).map(([name, member]) => [name, withoutFiles(member)]));
+};
+
+const isProblem = (value: Partial<Problem> | null): value is Problem =>
+  typeof value?.order === 'number' && typeof value.code === 'string' && typeof value.message === 'string';
+
+const problemsIn = (answer: unknown): readonly Problem[] => {
+  const { problems } = (answer ?? {}) as { problems?: unknown };
+  return Array.isArray(problems) ? problems.filter(isProblem) : [];
+};
+
+const issueOf = ({ order, code, message }: Problem, plan: AgentPlan): ValidationIssue => {
+  const place = { path: plan.orders[order]?.path ?? placeOf(plan), agentId: plan.agentId };
+  if (code === fileMissing) {
+    const bytes = plan.files.reduce((sum, { size }) => sum + size, 0);
+    return {
+      severity: 'info',
+      code: 'FILE_NOT_ON_AGENT',
+      ...place,
+      message: `${bytes} bytes are sent to the agent first`,
+    };
+  }
+  // A router that is silent need not be in the way: targets may be nearer.
+  return { severity: code === 'GATEWAY_UNREACHABLE' ? 'warning' : 'error', code, ...place, message };
+};

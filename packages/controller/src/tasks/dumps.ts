@@ -1,0 +1,87 @@
+import { Readable } from 'node:stream';
+import type { api, RunDump } from '@rushhour/contract';
+import { filterCapture, PcapError } from '@rushhour/pcap';
+import { cursorOf } from '../crud.ts';
+import { ApiError, conflict, invalid, notFound } from '../errors.ts';
+import type { Handlers } from '../handlers.ts';
+import type { Blobs } from '../store/blobs/blobs.ts';
+import type { Executor } from '../store/engine/database.ts';
+import { dumpsOf, findDump, type RunDumpRecord } from '../store/runs/run-dumps.ts';
+import { runs } from '../store/runs/runs.ts';
+import type { Store } from '../store/store.ts';
+import { findTask } from '../store/tasks/tasks.ts';
+
+interface Deps {
+  store: Store;
+  files: { readonly blobs: Blobs };
+}
+
+const type = 'application/x-pcapng';
+/** Every packet of a filtered dump is looked into here. */
+const mostFilteredBytes = 512 * 1024 * 1024;
+
+const shown = (dump: RunDumpRecord): RunDump => {
+  const { id, agentID, interface: device, size, packets, drops, truncated, sha256, firstAt, lastAt, problem } = dump;
+  const ready = dump.state === 'ready';
+  return {
+    ...{ id, agentID, interface: device, direction: 'both', size, packets, drops, truncated, sha256 },
+    ...{ firstAt, lastAt, ready, problem },
+  };
+};
+
+const assertRun = async (read: Executor, { id, runId }: { id: number; runId: number }) => {
+  if ((await findTask(read, id)) === undefined) throw notFound('task', id);
+  const run = await runs.find(read, runId);
+  if (run?.taskID !== id) throw notFound('run', runId);
+};
+
+const readyDump = async (read: Executor, params: { id: number; runId: number; dumpId: number }) => {
+  await assertRun(read, params);
+  const dump = await findDump(read, params.dumpId);
+  if (dump?.runID !== params.runId) throw notFound('dump', params.dumpId);
+  if (dump.state === 'ready') return dump;
+  const why = dump.problem || 'it has not arrived from its agent yet';
+  throw conflict('NOT_READY', `dump ${dump.id} cannot be downloaded: ${why}`, { id: dump.id });
+};
+
+const filtered = (content: Readable, filter: string): Readable => {
+  try {
+    return Readable.from(filterCapture(content, filter), { objectMode: false });
+  } catch (error) {
+    content.destroy();
+    if (!(error instanceof PcapError)) throw error;
+    throw invalid([{ in: 'query', path: '/filter', code: error.code, message: error.message }]);
+  }
+};
+
+/** Packet dumps of runs: which there are, and their content. */
+export const dumpHandlers = ({ store, files }: Deps): Pick<Handlers<typeof api.tasks>, 'dumps' | 'dump'> => ({
+  dumps: async ({ params }) => {
+    await assertRun(store.read, params);
+    const data = (await dumpsOf(store.read, params.runId)).map(shown);
+    return { cursor: cursorOf(Math.max(1, data.length), 0, data.length), data };
+  },
+  dump: async ({ params, query: { filter = '' } }, caller) => {
+    const dump = await readyDump(store.read, params);
+    if (filter !== '' && dump.size > mostFilteredBytes) {
+      const message = `a dump of more than ${mostFilteredBytes} bytes is not filtered here: download it whole`;
+      throw new ApiError('tooLarge', 'FILTER_LIMIT', message);
+    }
+    const content = await files.blobs.read(dump.sha256);
+    const body = filter === '' ? content : filtered(content, filter);
+    // That somebody took it is in the audit before it leaves.
+    await store.change(caller, async (tx) => {
+      tx.touch('runs', params.runId);
+      tx.note({ dump: dump.id, sha256: dump.sha256, ...(filter !== '' && { filter }) });
+    });
+    const name = `run-${params.runId}-agent-${dump.agentID}-${dump.name}.pcapng`;
+    return {
+      ...{ type, body },
+      headers: {
+        'content-disposition': `attachment; filename="${name}"`,
+        'cache-control': 'no-store',
+        ...(filter === '' && { 'content-length': String(dump.size) }),
+      },
+    };
+  },
+});

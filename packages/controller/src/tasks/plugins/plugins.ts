@@ -1,0 +1,74 @@
+import { type api, findPlugin, metricsOf, type PluginSpec, plugins, toJsonSchema } from '@rushhour/contract';
+import type { EngineAbility } from '@rushhour/protocol';
+import { notFound } from '../../errors.ts';
+import type { Handlers } from '../../handlers.ts';
+import { createSchemaCheck } from '../../schema-check.ts';
+import { engineAbilities } from '../../store/engine/engine-abilities.ts';
+import type { Store } from '../../store/store.ts';
+import { uiSchemaOf } from './plugin-form.ts';
+
+/** The engines of each agent that counts. */
+type Abilities = readonly (readonly EngineAbility[])[];
+
+const reasonFor = ({ engines }: PluginSpec, abilities: Abilities): string => {
+  if (abilities.length === 0) return 'no agent is enrolled';
+  const told = abilities.flat().find(({ engine, reason }) => engines.includes(engine) && reason !== '');
+  return told?.reason ?? `no agent has the engine ${engines.join(' or ')}`;
+};
+
+const isRunnable = ({ engines }: PluginSpec, abilities: Abilities): boolean =>
+  // What the controller does alone needs no engine.
+  engines.length === 0 || abilities.flat().some(({ engine, available }) => available && engines.includes(engine));
+
+const rowOf = (plugin: PluginSpec, abilities: Abilities) => {
+  const { id, name, title, description, kind, hazard, version, canPause, canChangeLoad, engines, schema } = plugin;
+  const available = isRunnable(plugin, abilities);
+  return {
+    ...{ id, name, title, description, kind, hazard, version, canPause, canChangeLoad },
+    members: Object.keys(schema.properties),
+    engines: [...engines],
+    available,
+    reason: available ? '' : reasonFor(plugin, abilities),
+  };
+};
+
+const defaultsOf = ({ schema }: PluginSpec): Record<string, unknown> => {
+  const values: Record<string, unknown> = {};
+  createSchemaCheck(schema)(values);
+  return values;
+};
+
+const detailsOf = (plugin: PluginSpec) => ({
+  schema: toJsonSchema(plugin.schema),
+  uiSchema: uiSchemaOf(plugin),
+  defaults: defaultsOf(plugin),
+  examples: plugin.examples.map((example) => ({ ...example })),
+  metrics: metricsOf(plugin),
+  subplugins: { ...plugin.subplugins },
+  requires: [...plugin.requires],
+});
+
+type Handled = 'plugins' | 'plugin';
+
+export const pluginHandlers = ({ store }: { store: Store }): Pick<Handlers<typeof api.tasks>, Handled> => {
+  const abilitiesOf = async (agentID: number | undefined): Promise<Abilities> => {
+    const abilities = await engineAbilities(store.read, agentID);
+    if (abilities === undefined) throw notFound('agent', agentID as number);
+    return abilities;
+  };
+
+  return {
+    plugins: async ({ query: { kind, agentID } }) => {
+      const abilities = await abilitiesOf(agentID);
+      const chosen = plugins.filter((plugin) => kind === undefined || plugin.kind === kind);
+      const data = chosen.map((plugin) => rowOf(plugin, abilities));
+      const count = data.length;
+      return { cursor: { count, currentPage: 1, totalPages: 1, totalRows: count }, data };
+    },
+    plugin: async ({ params, query }) => {
+      const plugin = findPlugin(params.id);
+      if (plugin === undefined) throw notFound('plugin', params.id);
+      return { data: { ...rowOf(plugin, await abilitiesOf(query.agentID)), ...detailsOf(plugin) } };
+    },
+  };
+};

@@ -1,0 +1,38 @@
+import type { api, TaskDraft } from '@rushhour/contract';
+import { ApiError, type Issue, invalid, notFound } from '../../errors.ts';
+import type { Handlers } from '../../handlers.ts';
+import type { Store } from '../../store/store.ts';
+import { type StoredTemplate, taskTemplates } from '../../store/tasks/task-templates.ts';
+import { issuesOfUnknown } from '../check/check-definition.ts';
+import { fillTemplate, requestIssues } from '../templates/fill.ts';
+import { createTask } from './write-task.ts';
+
+export const fromTemplateHandlers = ({
+  store,
+}: {
+  store: Store;
+}): Pick<Handlers<typeof api.tasks>, 'fromTemplate'> => ({
+  fromTemplate: async ({ body }, caller) => {
+    const { templateID, comment, projectID = null, agentMap = {}, parameters = {} } = body;
+    const template = await taskTemplates.find(store.read, templateID);
+    if (template === undefined) throw notFound('task template', templateID);
+    const { task, issues } = fillTemplate(template, { agentMap, parameters });
+    if (issues.length > 0) throw invalid(issues);
+    const wrong = issuesOfUnknown(task);
+    if (wrong.length > 0) throw invalid(requestIssues(template, wrong));
+    const draft = { ...task, ...(comment !== undefined && { comment }), projectID } as TaskDraft;
+    return store.change(caller, (tx) =>
+      inRequest(template, async () => ({ data: await createTask(tx, store.secrets, draft) })),
+    );
+  },
+});
+
+/** Problems of the task are told as problems of what was filled in. */
+const inRequest = async <T>(template: StoredTemplate, work: () => Promise<T>): Promise<T> => {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.kind !== 'invalid') throw error;
+    throw invalid(requestIssues(template, error.data['issues'] as Issue[]), error.code);
+  }
+};

@@ -1,0 +1,104 @@
+import type { api } from '@rushhour/contract';
+import { isActive, runStatus } from '@rushhour/contract';
+import type { Bus } from '../../bus/local.ts';
+import { cursorOf, one, pageRequestOf } from '../../crud.ts';
+import { invalid, notFound } from '../../errors.ts';
+import type { Handlers } from '../../handlers.ts';
+import type { Store } from '../../store/store.ts';
+import { countTasks, findTask, tasks } from '../../store/tasks/tasks.ts';
+import { definitionIssues } from '../check/check-definition.ts';
+import { thresholdIssues } from '../thresholds.ts';
+import { cloneTask } from './clone-task.ts';
+import { eachTask, moveTask, type RunStopper, removeTask, restoreTask } from './removal.ts';
+import { readable } from './stored-task.ts';
+import { updateTask } from './update-task.ts';
+import { assertProject, assertSound, definitionOf, insertTask } from './write-task.ts';
+
+interface Deps {
+  store: Store;
+  bus: Bus;
+  runs: RunStopper;
+}
+
+type Handled =
+  | 'list'
+  | 'create'
+  | 'update'
+  | 'removeMany'
+  | 'get'
+  | 'restore'
+  | 'move'
+  | 'clone'
+  | 'counters'
+  | 'thresholds'
+  | 'setThresholds';
+
+export const taskRecordHandlers = ({ store, bus, runs }: Deps): Pick<Handlers<typeof api.tasks>, Handled> => {
+  const { secrets } = store;
+  const findReadable = async (id: number) => {
+    const task = await findTask(store.read, id);
+    if (task === undefined) throw notFound('task', id);
+    return task;
+  };
+
+  return {
+    list: async ({ query: { full = false, status, deleted = 'no', ...query } }) => {
+      const request = pageRequestOf(query, 'id');
+      const filters = { ...request.filters, deleted, status: status && `[${status}]` };
+      const { rows, total } = await tasks.page(store.read, { ...request, filters, isLight: !full });
+      return { cursor: cursorOf(request.limit, request.offset, total), data: rows.map(readable) };
+    },
+    get: async ({ params }) => one(readable(await findReadable(params.id))),
+    create: ({ body }, caller) => {
+      const { comment = '', projectID = null } = body;
+      const definition = definitionOf(body);
+      const issues = definitionIssues(definition);
+      return store.change(caller, async (tx) => {
+        await assertSound(tx, definition, issues);
+        await assertProject(tx, projectID);
+        return { data: await insertTask(tx, secrets, { ...definition, comment, projectID, thresholds: [] }) };
+      });
+    },
+    update: ({ body }, caller) => store.change(caller, (tx) => updateTask(tx, { secrets, bus }, body)),
+    removeMany: ({ body: { array, force = false } }, caller) =>
+      store.change(caller, (tx) => eachTask(array, (id) => removeTask(tx, id, runs, force))),
+    restore: ({ body: { array } }, caller) =>
+      store.change(caller, (tx) => eachTask(array, (id) => restoreTask(tx, id))),
+    move: ({ body: { array, projectID } }, caller) =>
+      store.change(caller, async (tx) => {
+        await assertProject(tx, projectID);
+        return eachTask(array, (id) => moveTask(tx, id, projectID));
+      }),
+    clone: ({ params, body = {} }, caller) =>
+      store.change(caller, async (tx) => ({ data: await cloneTask(tx, secrets, params.id, body) })),
+    counters: async ({ query }) => ({ data: summed(await countTasks(store.read, query)) }),
+    thresholds: async ({ params }) => ({ data: (await findReadable(params.id)).thresholds }),
+    setThresholds: ({ body: { id, thresholds } }, caller) =>
+      store.change(caller, async (tx) => {
+        const task = await findTask(tx, id);
+        if (task === undefined) throw notFound('task', id);
+        const issues = thresholdIssues(task, thresholds);
+        if (issues.length > 0) throw invalid(issues);
+        await tasks.update(tx, id, { thresholds });
+        return { data: thresholds };
+      }),
+  };
+};
+
+type Counted = Awaited<ReturnType<typeof countTasks>>;
+
+const summed = (groups: Counted) => {
+  const sum = (fits: (group: Counted[number]) => boolean) =>
+    groups.filter(fits).reduce((total, { count }) => total + Number(count), 0);
+  const by = (nameOf: (group: Counted[number]) => number) =>
+    Object.fromEntries(
+      [...new Set(groups.map(nameOf))].sort((a, b) => a - b).map((name) => [name, sum((g) => nameOf(g) === name)]),
+    );
+  return {
+    byStatus: by(({ status }) => status),
+    byVerdict: by(({ verdict }) => Number(verdict)),
+    active: sum(({ status }) => isActive(status)),
+    error: sum(({ status }) => status === runStatus.failed),
+    scheduled: sum(({ scheduled }) => scheduled === 1),
+  };
+};

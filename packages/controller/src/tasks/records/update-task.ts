@@ -1,0 +1,48 @@
+import { isDeepStrictEqual } from 'node:util';
+import { isActive, permissions, type TaskDraft } from '@rushhour/contract';
+import type { Bus } from '../../bus/local.ts';
+import { assertFresh } from '../../crud.ts';
+import { conflict, notFound } from '../../errors.ts';
+import type { Change } from '../../store/engine/change.ts';
+import { unmaskConfiguration } from '../../store/engine/configuration-secrets.ts';
+import type { Secrets } from '../../store/engine/secrets.ts';
+import { findTask, openedConfiguration, type StoredTask, tasks } from '../../store/tasks/tasks.ts';
+import { assertProject, assertSound, definitionOf, linkTask, sealedDefinition } from './write-task.ts';
+
+export type TaskPatch = { id: number; updatedAt?: string } & { [K in keyof TaskDraft]?: TaskDraft[K] | null };
+
+/** The definition with what was given instead; masks keep the secrets that stand in their places. */
+export const patchedDefinition = (task: StoredTask, given: Omit<TaskPatch, 'id'>, secrets: Secrets) => {
+  const before = definitionOf({ ...task, configuration: openedConfiguration(task, secrets) });
+  const configuration = given.configuration && unmaskConfiguration(given.configuration, before.configuration);
+  return { before, after: definitionOf({ ...given, configuration }, before) };
+};
+
+const created = 0;
+
+/** A task that ran and is now another has not run. */
+const statusAfterEdit = ({ status }: StoredTask) => (status === created ? {} : { status: created, error: '' });
+
+/** Changes a task; while it is active only what it is called and where it belongs. */
+export const updateTask = async (tx: Change, { secrets, bus }: { secrets: Secrets; bus: Bus }, patch: TaskPatch) => {
+  const { id, updatedAt, comment, projectID } = patch;
+  const task = await findTask(tx, id);
+  if (task === undefined) throw notFound('task', id);
+  assertFresh('task', task, updatedAt);
+  const { before, after } = patchedDefinition(task, patch, secrets);
+  const isEdited = !isDeepStrictEqual(before, after);
+  if (isEdited) {
+    if (isActive(task.status)) {
+      throw conflict('TASK_ACTIVE', `task ${id} is active: only comment and projectID can be changed`, { id });
+    }
+    await assertSound(tx, after);
+  }
+  if (projectID !== task.projectID) await assertProject(tx, projectID);
+  const edit = isEdited ? { ...sealedDefinition(id, after, secrets), ...statusAfterEdit(task) } : {};
+  await tasks.update(tx, id, { comment, projectID, ...edit });
+  await linkTask(tx, { ...after, id, comment: comment ?? (comment === null ? '' : task.comment) });
+  if (isEdited && task.status !== created) {
+    const permission = permissions['tasks.read'];
+    tx.afterCommit(() => bus.publish('task.status', { id, status: created, permission }));
+  }
+};

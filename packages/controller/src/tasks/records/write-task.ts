@@ -1,0 +1,84 @@
+import type { TaskDraft, Threshold } from '@rushhour/contract';
+import { conflict, type Issue, invalid, notFound } from '../../errors.ts';
+import type { Change } from '../../store/engine/change.ts';
+import { sealConfiguration } from '../../store/engine/configuration-secrets.ts';
+import { setLinks } from '../../store/engine/links.ts';
+import type { Secrets } from '../../store/engine/secrets.ts';
+import { projects } from '../../store/system/projects.ts';
+import { type StoredTask, taskNameOf, tasks } from '../../store/tasks/tasks.ts';
+import { definitionIssues } from '../check/check-definition.ts';
+import { referenceIssues } from '../check/reference-rules.ts';
+import { linksOf, storedConfiguration, storedDumps, storedPlane } from './stored-task.ts';
+
+/** A definition as it is stored, but with its secrets in clear. */
+export type Definition = Pick<StoredTask, 'accessPlane' | 'controlPlane' | 'configuration' | 'dumps'>;
+
+type Given = { [K in keyof Definition]?: TaskDraft[K] | null | undefined };
+
+/** What a client said, over what was there before. */
+export const definitionOf = (given: Given, before?: Definition): Definition => {
+  const { accessPlane = before?.accessPlane, controlPlane = before?.controlPlane } = given;
+  const { configuration = before?.configuration, dumps = before?.dumps } = given;
+  return {
+    accessPlane: storedPlane(accessPlane ?? []),
+    controlPlane: storedPlane(controlPlane ?? []),
+    configuration: storedConfiguration(configuration ?? []),
+    dumps: storedDumps(dumps),
+  };
+};
+
+/** Tasks go into projects that are there and in use. */
+export const assertProject = async (tx: Change, projectID: number | null | undefined) => {
+  if (projectID === null || projectID === undefined) return;
+  const project = await projects.find(tx, projectID);
+  if (project === undefined) throw notFound('project', projectID);
+  if (project.archivedAt !== null) {
+    throw conflict('PROJECT_ARCHIVED', `project "${project.name}" is archived`, { id: projectID });
+  }
+};
+
+export const linkTask = (tx: Change, task: Definition & { id: number; comment: string }) =>
+  setLinks(tx, { kind: 'task', id: task.id, name: taskNameOf(task) }, linksOf(task));
+
+/** A definition is stored only when nothing is wrong with it. */
+export const assertSound = async (
+  tx: Change,
+  definition: Definition,
+  told: readonly Issue[] = definitionIssues(definition),
+) => {
+  const issues = [...told, ...(await referenceIssues(tx, definition))];
+  if (issues.length > 0) throw invalid(issues);
+};
+
+/** The columns of a definition: secrets are sealed for the task they belong to. */
+export const sealedDefinition = (id: number, definition: Definition, secrets: Secrets) => ({
+  ...definition,
+  ...sealConfiguration(definition.configuration, secrets, { table: 'tasks', id }),
+});
+
+export interface NewTask extends TaskDraft {
+  readonly thresholds?: Threshold[];
+}
+
+/** Stores a task that has been found sound. */
+export const insertTask = async (
+  tx: Change,
+  secrets: Secrets,
+  task: Definition & { comment: string; projectID: number | null; thresholds: Threshold[] },
+): Promise<number> => {
+  const empty = { configuration: [], configurationSecrets: {}, status: 0, error: '', scheduleEnabled: false };
+  const id = await tasks.insert(tx, { ...task, ...empty });
+  const { configuration, configurationSecrets } = sealedDefinition(id, task, secrets);
+  await tasks.update(tx, id, { configuration, configurationSecrets });
+  await linkTask(tx, { ...task, id });
+  return id;
+};
+
+/** Checks a draft and stores it: the one way in which tasks come to be. 400 carries every problem, 404 and 409 its project. */
+export const createTask = async (tx: Change, secrets: Secrets, draft: NewTask): Promise<number> => {
+  const { comment = '', projectID = null, thresholds = [] } = draft;
+  const definition = definitionOf(draft);
+  await assertSound(tx, definition);
+  await assertProject(tx, projectID);
+  return insertTask(tx, secrets, { ...definition, comment, projectID, thresholds });
+};

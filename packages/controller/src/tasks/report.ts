@@ -1,0 +1,74 @@
+import type { api } from '@rushhour/contract';
+import { isTerminal } from '@rushhour/contract';
+import { conflict, invalid, notFound } from '../errors.ts';
+import type { Download, Handlers } from '../handlers.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import { csvReport } from '../metrics/report/csv-report.ts';
+import { htmlReport, type ReportSection, reportSections } from '../metrics/report/html-report.ts';
+import { junitReport } from '../metrics/report/junit-report.ts';
+import { NoBrowser, printPdf } from '../metrics/report/pdf-report.ts';
+import type { ReportData } from '../metrics/report/report-data.ts';
+import { runs as runTable } from '../store/runs/runs.ts';
+import type { Store } from '../store/store.ts';
+import { findTask } from '../store/tasks/tasks.ts';
+import { readReportData } from './results/report-data.ts';
+
+interface Deps {
+  store: Store;
+  metrics: Metrics;
+}
+
+type Format = 'html' | 'pdf' | 'csv' | 'json' | 'junit';
+
+const extensions: Record<Format, string> = { html: 'html', pdf: 'pdf', csv: 'csv', json: 'json', junit: 'xml' };
+
+/** The report of a run in every form. */
+export const reportHandlers = ({ store, metrics }: Deps): Pick<Handlers<typeof api.tasks>, 'report'> => ({
+  report: async ({ params: { id, runId }, query: { format = 'html', sections } }) => {
+    const wanted = sectionsOf(sections);
+    const task = await findTask(store.read, id);
+    if (task === undefined) throw notFound('task', id);
+    const run = await runTable.find(store.read, runId);
+    if (run === undefined || run.taskID !== id) throw notFound('run', runId);
+    if (!isTerminal(run.status) && format !== 'json') {
+      throw conflict('RUN_ACTIVE', `run ${runId} has not ended; only the JSON report is made of a run under way`);
+    }
+    const data = await readReportData({ read: store.read, metrics }, task.comment, run);
+    const answer = await writers[format](data, wanted);
+    const name = `rushhour-task-${id}-run-${run.number}.${extensions[format]}`;
+    const how = format === 'html' ? 'inline' : 'attachment';
+    return { ...answer, headers: { ...answer.headers, 'content-disposition': `${how}; filename="${name}"` } };
+  },
+});
+
+const sectionsOf = (text: string | undefined): readonly ReportSection[] => {
+  if (text === undefined) return reportSections;
+  const names = text.split(',');
+  const unknown = names.filter((name) => !(reportSections as readonly string[]).includes(name));
+  if (unknown.length > 0) {
+    const message = `knows no ${unknown.join(', ')}; there are ${reportSections.join(', ')}`;
+    throw invalid([{ path: '/sections', in: 'query', code: 'UNKNOWN_SECTION', message }]);
+  }
+  return names as ReportSection[];
+};
+
+const writers: Record<Format, (data: ReportData, sections: readonly ReportSection[]) => Download | Promise<Download>> =
+  {
+    html: (data, sections) => ({
+      type: 'text/html; charset=utf-8',
+      body: htmlReport(data, sections),
+      // It holds texts of users and agents: whatever they wrote, nothing in it may run.
+      headers: { 'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox allow-popups" },
+    }),
+    csv: (data) => ({ type: 'text/csv; charset=utf-8', body: csvReport(data) }),
+    json: (data) => ({ type: 'application/json; charset=utf-8', body: JSON.stringify(data) }),
+    junit: (data) => ({ type: 'application/xml; charset=utf-8', body: junitReport(data) }),
+    pdf: async (data, sections) => {
+      const body = await printPdf(htmlReport(data, sections)).catch((error) => {
+        if (!(error instanceof NoBrowser)) throw error;
+        const message = 'a PDF is printed by Chromium, and this machine has none: install chromium';
+        throw conflict('PDF_UNAVAILABLE', message, { missing: ['chromium'] });
+      });
+      return { type: 'application/pdf', body };
+    },
+  };

@@ -1,0 +1,51 @@
+import type { api } from '@rushhour/contract';
+import { notFound } from '../../errors.ts';
+import type { Handlers } from '../../handlers.ts';
+import { type Metrics, UnknownMetric } from '../../metrics/metrics.ts';
+import type { Executor } from '../../store/engine/database.ts';
+import { runs } from '../../store/runs/runs.ts';
+import { findTask } from '../../store/tasks/tasks.ts';
+import { compareMetrics, unknownOf, verdictOf } from './comparison.ts';
+import { configDiff } from './config-diff.ts';
+import { configSnapshotOf } from './run-detail.ts';
+import { readRuns } from './run-record.ts';
+
+export type RunComparison = Awaited<ReturnType<Handlers<typeof api.tasks>['compare']>>['data'];
+
+const findAnyRun = async (read: Executor, id: number) => {
+  const run = await runs.find(read, id);
+  if (run === undefined || (await findTask(read, run.taskID)) === undefined) throw notFound('run', id);
+  return run;
+};
+
+interface Wish {
+  base: number;
+  target: number;
+  /** Changes up to this count as none. */
+  tolerancePct: number;
+  wanted: readonly string[] | undefined;
+}
+
+/** What two runs, of any tasks, have in common and what not. Throws `UnknownMetric`. */
+export const compareRuns = async (
+  { read, metrics }: { read: Executor; metrics: Pick<Metrics, 'metricsOf' | 'totalsOf'> },
+  { base, target, tolerancePct, wanted }: Wish,
+): Promise<RunComparison> => {
+  const [from, to] = [await findAnyRun(read, base), await findAnyRun(read, target)];
+  // What one of them never counted is 0 there, if it could have been.
+  const names = [...new Set([...(await metrics.metricsOf(base)), ...(await metrics.metricsOf(target))])];
+  const before = await metrics.totalsOf(base, { metrics: names });
+  const after = await metrics.totalsOf(target, { metrics: names });
+  const unknown = unknownOf(wanted ?? [], before, after);
+  if (unknown.length > 0) throw new UnknownMetric(unknown, names.sort());
+  const compared = compareMetrics(before, after, { tolerancePct, wanted });
+  const [baseRun] = await readRuns(read, [from]);
+  const [targetRun] = await readRuns(read, [to]);
+  return {
+    base: baseRun as RunComparison['base'],
+    target: targetRun as RunComparison['target'],
+    configDiff: configDiff(configSnapshotOf(from), configSnapshotOf(to)),
+    metrics: compared,
+    verdict: verdictOf(compared),
+  };
+};

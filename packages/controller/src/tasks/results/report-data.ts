@@ -1,0 +1,63 @@
+import { type ConfigurationEntry, entriesOf, isTerminal, type MetricSeries } from '@rushhour/contract';
+import { type Metrics, type SeriesSelection, UnknownMetric } from '../../metrics/metrics.ts';
+import { chartOf, type ReportChart, type ReportData } from '../../metrics/report/report-data.ts';
+import { readSecurityReport } from '../../security/verdicts/security-report.ts';
+import type { Executor } from '../../store/engine/database.ts';
+import { runAgentsOf } from '../../store/runs/run-agents.ts';
+import { runEventsAfter } from '../../store/runs/run-results.ts';
+import { readRunAgent } from './run-agents.ts';
+import { readRunResult } from './run-detail.ts';
+import type { FoundRun } from './run-record.ts';
+import { eventOf } from './task-stream.ts';
+
+interface Deps {
+  read: Executor;
+  metrics: Metrics;
+}
+
+const nothing: MetricSeries = { step: 1, t: [], series: [] };
+
+/** A metric that the run does not have leaves its line out. */
+const seriesOf = (metrics: Metrics, runId: number, metric: string, agg?: SeriesSelection['agg']) =>
+  metrics.series(runId, { metrics: [metric], agg }).catch((error) => {
+    if (error instanceof UnknownMetric) return nothing;
+    throw error;
+  });
+
+const chartsOf = async ({ metrics }: Deps, { id, definition }: FoundRun): Promise<ReportChart[]> => {
+  const line = async (label: string, metric: string, agg?: SeriesSelection['agg']) =>
+    [label, await seriesOf(metrics, id, metric, agg)] as const;
+  const names = entriesOf(definition.configuration as ConfigurationEntry[]).flatMap(({ plugin }) => plugin?.name ?? []);
+  const latency = [...new Set(names)].map(async (name) =>
+    chartOf(`Latency, ${name}`, 'us', [
+      await line('p50', `${name}.latency`, 'p50'),
+      await line('p95', `${name}.latency`, 'p95'),
+      await line('p99', `${name}.latency`, 'p99'),
+      await line('max', `${name}.latency`, 'max'),
+    ]),
+  );
+  return [
+    chartOf('Load', '/s', [await line('reached', 'achievedLoad'), await line('wanted', 'targetLoad')]),
+    ...(await Promise.all(latency)),
+    chartOf('Throughput', 'bit/s', [await line('sent', 'txBps'), await line('received', 'rxBps')]),
+    chartOf('Errors', '/s', [await line('errors', 'errors')]),
+    chartOf('Processors of the agents', '%', [await line('CPU', 'agentCpuPct')]),
+  ];
+};
+
+/** Gathers what a report says from where it is kept. */
+export const readReportData = async (deps: Deps, comment: string, run: FoundRun): Promise<ReportData> => {
+  const { read, metrics } = deps;
+  const agents = await runAgentsOf(read, run.id);
+  const result = await readRunResult(deps, run, true);
+  return {
+    title: comment || `Task ${run.taskID}`,
+    generatedAt: new Date().toISOString(),
+    isPartial: !isTerminal(run.status),
+    run: result,
+    agents: await Promise.all(agents.map((agent) => readRunAgent({ read, metrics }, agent))),
+    events: (await runEventsAfter(read, run.id, 0)).map(eventOf),
+    charts: await chartsOf(deps, run),
+    security: (await readSecurityReport(read, run, result.thresholds)) ?? null,
+  };
+};

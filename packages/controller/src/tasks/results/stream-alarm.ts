@@ -1,0 +1,45 @@
+import type { Bus } from '../../bus/local.ts';
+import type { Metrics } from '../../metrics/metrics.ts';
+
+const tickMs = 1000;
+
+interface Sources {
+  bus: Bus;
+  metrics: Pick<Metrics, 'subscribe'>;
+}
+
+/** Wakes whoever follows a task when something about it may have changed, and every second. */
+export const createAlarm = ({ bus, metrics }: Sources, taskId: number, signal: AbortSignal) => {
+  let ring = () => {};
+  let leaveRun = () => {};
+  let followed = 0;
+  const leaves = [
+    bus.subscribe('task.status', ({ id }) => id === taskId && ring()),
+    bus.subscribe('run.changed', ({ runId }) => runId === followed && ring()),
+  ];
+  signal.addEventListener('abort', () => ring(), { once: true });
+  return {
+    /** The run whose seconds are awaited. */
+    follow: (runId: number) => {
+      if (runId === followed) return;
+      leaveRun();
+      followed = runId;
+      leaveRun = metrics.subscribe(runId, () => ring());
+    },
+    /** To be taken before one looks, so that nothing is missed between looking and waiting. */
+    next: () =>
+      new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, tickMs);
+        ring = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+        if (signal.aborted) ring();
+      }),
+    stop: () => {
+      ring();
+      leaveRun();
+      for (const leave of leaves) leave();
+    },
+  };
+};

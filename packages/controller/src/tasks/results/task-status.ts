@@ -1,0 +1,84 @@
+import type { api } from '@rushhour/contract';
+import { isActive, isTerminal, runStatus, statusNameOf } from '@rushhour/contract';
+import { notFound } from '../../errors.ts';
+import type { Handlers } from '../../handlers.ts';
+import type { Metrics } from '../../metrics/metrics.ts';
+import type { Runs } from '../../runs/lifecycle/create-runs.ts';
+import type { Executor } from '../../store/engine/database.ts';
+import { runAgentsOf } from '../../store/runs/run-agents.ts';
+import { newestRunOf, type RunRecord } from '../../store/runs/runs.ts';
+import { findTask } from '../../store/tasks/tasks.ts';
+
+export type TaskStatus = Awaited<ReturnType<Handlers<typeof api.tasks>['status']>>['data'];
+
+export interface StatusDeps {
+  read: Executor;
+  metrics: Pick<Metrics, 'progressOf'>;
+  runs: Pick<Runs, 'queuePositionOf'>;
+}
+
+/** Seconds of traffic so far, pauses aside. */
+export const elapsedSecOf = (
+  { t0, finishedAt, pausedAt, pausedMs, plannedSec }: Omit<RunRecord, 'id'>,
+  now: number,
+): number => {
+  if (t0 === null) return 0;
+  const end = Math.min(...[finishedAt, pausedAt].map((at) => (at === null ? now : Date.parse(at))), now);
+  const elapsed = Math.max(0, (end - t0 - pausedMs) / 1000);
+  return plannedSec === null ? elapsed : Math.min(elapsed, plannedSec);
+};
+
+const progressOf = (run: RunRecord, elapsedSec: number) => {
+  const { status, plannedSec } = run;
+  if (status === runStatus.finished) return 1;
+  return plannedSec ? Math.min(1, elapsedSec / plannedSec) : 0;
+};
+
+type Shown = Omit<TaskStatus, 'status' | 'statusName' | 'runId' | 'error'>;
+
+const idle: Shown = {
+  phase: '',
+  progress: 0,
+  elapsedSec: 0,
+  remainingSec: null,
+  paused: false,
+  health: 'ok',
+  agents: [],
+  stopReason: '',
+  verdict: 0,
+};
+
+const statusOfRun = async ({ read, metrics, runs }: StatusDeps, run: RunRecord): Promise<Shown> => {
+  const { id, status, plannedSec, health, stopReason, verdict } = run;
+  const elapsedSec = elapsedSecOf(run, Date.now());
+  const isMoving = status === runStatus.running || status === runStatus.paused || status === runStatus.stopping;
+  const position = status === runStatus.queued ? await runs.queuePositionOf(id) : undefined;
+  return {
+    phase: isMoving ? ((await metrics.progressOf(id)).phase ?? '') : '',
+    progress: progressOf(run, elapsedSec),
+    elapsedSec,
+    remainingSec: isTerminal(status) ? 0 : plannedSec === null ? null : Math.max(0, plannedSec - elapsedSec),
+    paused: status === runStatus.paused,
+    health,
+    ...(position !== undefined && { queuePosition: position }),
+    agents: (await runAgentsOf(read, id)).map(({ agentID, name, state }) => ({ id: agentID, name, state })),
+    stopReason,
+    verdict,
+  };
+};
+
+/** Where a task stands. Throws when there is no such task. */
+export const readTaskStatus = async (deps: StatusDeps, taskId: number): Promise<TaskStatus> => {
+  const task = await findTask(deps.read, taskId);
+  if (task === undefined) throw notFound('task', taskId);
+  const run = await newestRunOf(deps.read, taskId);
+  // A task that was changed since its last run shows nothing of it but its number.
+  const shown = run && (isActive(task.status) || isTerminal(task.status)) ? await statusOfRun(deps, run) : idle;
+  return {
+    status: task.status,
+    statusName: statusNameOf(task.status) ?? '',
+    ...shown,
+    runId: run?.id ?? null,
+    error: task.error,
+  };
+};

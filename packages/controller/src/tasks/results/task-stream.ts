@@ -1,0 +1,185 @@
+import type { RunEvent } from '@rushhour/contract';
+import { isTerminal } from '@rushhour/contract';
+import type { Bus } from '../../bus/local.ts';
+import type { SharedReads } from '../../concurrency/shared-reads.ts';
+import { type Metrics, type Selection, UnknownMetric } from '../../metrics/metrics.ts';
+import type { Runs } from '../../runs/lifecycle/create-runs.ts';
+import type { Executor } from '../../store/engine/database.ts';
+import type { RunEventRecord } from '../../store/runs/run-events.ts';
+import { newestRunEvent, newestRunLog, runEventsAfter, runLogsAfter } from '../../store/runs/run-results.ts';
+import { logLineOf } from './log-line.ts';
+import { createAlarm } from './stream-alarm.ts';
+import { cursorText, parseCursor, type StreamCursor } from './stream-cursor.ts';
+import { readTaskStatus, type TaskStatus } from './task-status.ts';
+
+export interface StreamDeps {
+  read: Executor;
+  bus: Bus;
+  metrics: Metrics;
+  runs: Pick<Runs, 'queuePositionOf'>;
+  /** Many who follow the same task share what is read for it. */
+  share: SharedReads;
+}
+
+export interface StreamWish {
+  taskId: number;
+  /** Empty: every type. */
+  types: ReadonlySet<string>;
+  selection: Selection;
+  /** Where the client left off. */
+  since: string | undefined;
+  signal: AbortSignal;
+}
+
+type EventName = 'status' | 'metrics' | 'event' | 'log' | 'threshold' | 'resync' | 'end';
+interface StreamEvent {
+  id?: string;
+  event: EventName;
+  data: unknown;
+}
+type Events = AsyncGenerator<StreamEvent, void>;
+
+/** Seconds that are sent again after a break; who missed more reads the series. */
+const mostMissed = 600;
+/** A client may know a second that is no longer thought settled: an agent has come back and catches up. */
+const slackSec = 60;
+const unread = { second: 0, event: 0, log: 0 };
+
+export const eventOf = ({ runID: _, severity, ...event }: RunEventRecord): RunEvent => ({
+  ...event,
+  severity: severity as RunEvent['severity'],
+});
+
+/** What of a status is worth telling: it changes every second, but only some changes are news. */
+const newsOf = ({ elapsedSec: _, remainingSec: __, progress: ___, ...rest }: TaskStatus) => JSON.stringify(rest);
+
+/** What a task does, as it happens. The stream ends with the run; without one it waits for the first. */
+export class TaskStream {
+  readonly #deps: StreamDeps;
+  readonly #wish: StreamWish;
+  #cursor: StreamCursor = { runId: 0, ...unread };
+  #told = '';
+  /** Whether the last look brought something: then there may be more. */
+  #hasMore = false;
+
+  constructor(deps: StreamDeps, wish: StreamWish) {
+    this.#deps = deps;
+    this.#wish = wish;
+  }
+
+  async *events(): Events {
+    const { taskId, signal } = this.#wish;
+    const alarm = createAlarm(this.#deps, taskId, signal);
+    try {
+      const { runId } = await this.#status();
+      if (!(await this.#begin(runId))) yield this.#tell('resync', { runId });
+      while (!signal.aborted) {
+        const news = alarm.next();
+        const status = await this.#status();
+        if (status.runId !== null && status.runId !== this.#cursor.runId) {
+          this.#cursor = { runId: status.runId, ...unread };
+        }
+        alarm.follow(this.#cursor.runId);
+        const isOver = isTerminal(status.status);
+        this.#hasMore = false;
+        yield* this.#news(status);
+        yield* this.#happenings();
+        yield* this.#seconds(isOver);
+        yield* this.#lines();
+        if (isOver && !this.#hasMore) return yield this.#tell('end', status);
+        if (!this.#hasMore) await news;
+      }
+    } finally {
+      alarm.stop();
+    }
+  }
+
+  /** False when the client must read everything anew: where it left off is not known, or too far back. */
+  async #begin(runId: number | null): Promise<boolean> {
+    const { read, metrics } = this.#deps;
+    const { since } = this.#wish;
+    if (runId === null) return since === undefined;
+    const now: StreamCursor = {
+      runId,
+      second: (await metrics.progressOf(runId)).second,
+      event: await newestRunEvent(read, runId),
+      log: await newestRunLog(read, runId),
+    };
+    this.#cursor = now;
+    if (since === undefined) return true;
+    const given = parseCursor(since);
+    const isKnown = given?.runId === runId && given.event <= now.event && given.second <= now.second + slackSec;
+    if (!isKnown) return false;
+    const isNear = now.second - given.second <= mostMissed;
+    this.#cursor = isNear ? given : { ...given, second: now.second };
+    return isNear;
+  }
+
+  #status(): Promise<TaskStatus> {
+    const { taskId } = this.#wish;
+    return this.#deps.share(`status ${taskId}`, () => readTaskStatus(this.#deps, taskId));
+  }
+
+  #wants(name: EventName): boolean {
+    return this.#wish.types.size === 0 || this.#wish.types.has(name);
+  }
+
+  #tell(event: EventName, data: unknown): StreamEvent {
+    return { id: cursorText(this.#cursor), event, data };
+  }
+
+  async *#news(status: TaskStatus): Events {
+    const news = newsOf(status);
+    if (news !== this.#told && this.#wants('status')) yield this.#tell('status', status);
+    this.#told = news;
+  }
+
+  async *#happenings(): Events {
+    const { read, share } = this.#deps;
+    const { runId, event: last } = this.#cursor;
+    const events = await share(`events ${runId} ${last}`, () => runEventsAfter(read, runId, last));
+    for (const event of events) {
+      this.#cursor = { ...this.#cursor, event: event.seq };
+      const name = event.type.startsWith('threshold') ? 'threshold' : 'event';
+      if (this.#wants(name)) yield this.#tell(name, eventOf(event));
+    }
+    this.#hasMore ||= events.length > 0;
+  }
+
+  async *#seconds(isOver: boolean): Events {
+    if (!this.#wants('metrics')) return;
+    const { metrics } = this.#deps;
+    const { runId, second } = this.#cursor;
+    const { second: settled, newest } = await metrics.progressOf(runId);
+    const toSec = isOver ? newest : settled;
+    const fromSec = Math.max(second + 1, toSec - mostMissed + 1);
+    if (fromSec > toSec) return;
+    for (const snapshot of await this.#snapshots(runId, fromSec, toSec)) {
+      this.#cursor = { ...this.#cursor, second: snapshot.seq };
+      yield this.#tell('metrics', snapshot);
+    }
+    this.#cursor = { ...this.#cursor, second: toSec };
+  }
+
+  async #snapshots(runId: number, fromSec: number, toSec: number) {
+    try {
+      return await this.#deps.metrics.snapshots(runId, { ...this.#wish.selection, fromSec, toSec });
+    } catch (error) {
+      // Another run of the task may have other plugins: what was asked for is not there, nothing more.
+      if (error instanceof UnknownMetric) return [];
+      throw error;
+    }
+  }
+
+  async *#lines(): Events {
+    if (!this.#wants('log')) return;
+    const { read, share } = this.#deps;
+    const { runId, log } = this.#cursor;
+    const lines = await share(`logs ${runId} ${log}`, () => runLogsAfter(read, runId, log));
+    for (const line of lines) {
+      this.#cursor = { ...this.#cursor, log: line.id };
+      yield this.#tell('log', logLineOf(line));
+    }
+    this.#hasMore ||= lines.length > 0;
+  }
+}

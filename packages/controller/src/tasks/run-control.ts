@@ -1,0 +1,131 @@
+import type { api, StartBody } from '@rushhour/contract';
+import { isActive } from '@rushhour/contract';
+import { ApiError, conflict, forbidden, notFound } from '../errors.ts';
+import type { Caller, Handlers } from '../handlers.ts';
+import { allows } from '../people/permissions.ts';
+import type { Runs } from '../runs/lifecycle/create-runs.ts';
+import type { Change, Origin } from '../store/engine/change.ts';
+import type { Executor } from '../store/engine/database.ts';
+import { newestRunOf } from '../store/runs/runs.ts';
+import type { Store } from '../store/store.ts';
+import type { SettingsStore } from '../store/system/settings.ts';
+import { findTask } from '../store/tasks/tasks.ts';
+
+interface Deps {
+  store: Store;
+  settings: SettingsStore;
+  runs: Runs;
+}
+
+type Action = 'start' | 'stop' | 'abort' | 'pause' | 'resume';
+
+/** One of several changes of a request: only the last one keeps its reply. */
+const withoutKey = ({ userId, address, requestId, operation }: Caller): Origin => ({
+  ...{ userId, address, requestId, operation },
+});
+
+const assertTask = async (executor: Executor, id: number) => {
+  if ((await findTask(executor, id)) === undefined) throw notFound('task', id);
+};
+
+export const runControlHandlers = ({
+  store,
+  settings,
+  runs,
+}: Deps): Pick<
+  Handlers<typeof api.tasks>,
+  'start' | 'stop' | 'pause' | 'resume' | 'restart' | 'actions' | 'changeLoad'
+> => {
+  /** Refusals for want of a permission are written down. */
+  const check = (caller: Caller, taskId: number, body: StartBody, isRestart = false) =>
+    runs
+      .check({ taskId, body, userId: caller.userId, permissions: caller.permissions, by: 'user', isRestart })
+      .catch(async (error) => {
+        if (error instanceof ApiError && error.kind === 'forbidden') {
+          await store.change(withoutKey(caller), async (tx) => tx.deny({ ...error.data, id: taskId }));
+        }
+        throw error;
+      });
+
+  const steer = async (tx: Change, taskId: number, action: Exclude<Action, 'start'>, note: string | undefined) => {
+    await assertTask(tx, taskId);
+    if (action === 'pause') return runs.pause(tx, taskId, note);
+    if (action === 'resume') return runs.resume(tx, taskId);
+    return runs.stop(tx, taskId, { mode: action === 'abort' ? 'abort' : 'graceful', reason: 'user', note });
+  };
+
+  /** Ends the run under way and waits until it has; answers the run there was. */
+  const endPresent = async (caller: Caller, taskId: number, mode: 'graceful' | 'abort' | undefined) => {
+    const present = await newestRunOf(store.read, taskId);
+    if (present === undefined || !isActive(present.status)) return present;
+    await store
+      .change(withoutKey(caller), (tx) => runs.stop(tx, taskId, { mode, reason: 'user', note: 'restart' }))
+      .catch((error) => {
+        // It has ended by itself in this moment.
+        if (!(error instanceof ApiError && error.code === 'ILLEGAL_TRANSITION')) throw error;
+      });
+    const patienceMs = (settings.current().tasks.stopTimeoutSec + 5) * 1000;
+    if (await runs.waitForEnd(present.id, patienceMs)) return present;
+    throw conflict('STILL_STOPPING', `run ${present.id} has not ended yet`, { runId: present.id });
+  };
+
+  const act = async (caller: Caller, id: number, action: Action, reason: string | undefined) => {
+    try {
+      if (action === 'start') {
+        const checked = await check(caller, id, { ...(reason !== undefined && { reason }) });
+        await store.change(withoutKey(caller), (tx) => runs.enqueue(tx, checked));
+      } else await store.change(withoutKey(caller), (tx) => steer(tx, id, action, reason));
+      return { id, ok: true };
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      return { id, ok: false, error: error.message, code: error.code };
+    }
+  };
+
+  return {
+    start: async ({ params, body = {} }, caller) => {
+      const checked = await check(caller, params.id, body);
+      return store.change(caller, async (tx) => ({ data: await runs.enqueue(tx, checked) }));
+    },
+    stop: ({ params, body = {} }, caller) =>
+      store.change(caller, async (tx) => ({
+        data: await steer(tx, params.id, body.mode === 'abort' ? 'abort' : 'stop', body.reason),
+      })),
+    pause: ({ params, body = {} }, caller) =>
+      store.change(caller, async (tx) => ({ data: await steer(tx, params.id, 'pause', body.reason) })),
+    resume: ({ params }, caller) =>
+      store.change(caller, async (tx) => ({ data: await steer(tx, params.id, 'resume', undefined) })),
+    restart: async ({ params, body = {} }, caller) => {
+      const before = await newestRunOf(store.read, params.id);
+      const { comment, labels, thresholds } = before ?? {};
+      // The new run is that of the old one in everything the start said about it.
+      const same = before && { comment, labels, thresholds, agentLossPolicy: before.agentLossPolicy };
+      const checked = await check(caller, params.id, (same ?? {}) as StartBody, true);
+      const previous = await endPresent(caller, params.id, body.mode);
+      return store.change(caller, async (tx) => {
+        const { runId } = await runs.enqueue(tx, checked);
+        return { data: { runId, previousRunId: previous?.id ?? null } };
+      });
+    },
+    actions: async ({ body: { array, action, reason } }, caller) => {
+      const data: Awaited<ReturnType<typeof act>>[] = [];
+      for (const id of array) data.push(await act(caller, id, action, reason));
+      return store.change(caller, async (tx) => {
+        tx.note({ action });
+        return { data };
+      });
+    },
+    changeLoad: async ({ body: { id, changes = [], dumps } }, caller) => {
+      const permission = 'tasks.dumps';
+      if (dumps !== undefined && !allows(caller.permissions, permission)) {
+        await store.change(withoutKey(caller), async (tx) => tx.deny({ permission, id }));
+        throw forbidden('FORBIDDEN', `this needs the permission ${permission}`, { permission });
+      }
+      return store.change(caller, async (tx) => {
+        await assertTask(tx, id);
+        if (dumps !== undefined) await runs.changeCapture(tx, id, dumps);
+        return { data: await runs.changeLoad(tx, id, changes) };
+      });
+    },
+  };
+};

@@ -1,0 +1,58 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Change } from '../../store/engine/change.ts';
+import type { Executor } from '../../store/engine/database.ts';
+import type { Store } from '../../store/store.ts';
+import { type StoredTemplate, taskTemplates } from '../../store/tasks/task-templates.ts';
+import { allBuiltin } from './builtin/all-builtin.ts';
+import type { BuiltinTemplate } from './builtin/builtin-template.ts';
+
+const origin = { userId: null, address: '', requestId: 'start', operation: 'taskTemplates.builtin' };
+const allTemplates = { key: 'id', order: 'asc', limit: 100_000, offset: 0 } as const;
+
+/** Makes the built-in templates that are missing, renews those that a release has changed and takes away the others. */
+export const ensureBuiltinTemplates = async (store: Store, builtins: readonly BuiltinTemplate[] = allBuiltin) => {
+  if (isDone(await difference(store.read, builtins))) return;
+  await store.change(origin, async (tx) => {
+    const { outdated, gone, takenNames } = await difference(tx, builtins);
+    if (gone.length > 0) await taskTemplates.remove(tx, gone);
+    for (const { id, builtin } of outdated) await write(tx, id, builtin, takenNames);
+  });
+};
+
+const write = async (tx: Change, id: number | undefined, builtin: BuiltinTemplate, takenNames: ReadonlySet<string>) => {
+  if (id !== undefined) {
+    const { name: _, ...content } = builtin;
+    await taskTemplates.update(tx, id, content);
+    return;
+  }
+  const name = takenNames.has(builtin.name) ? otherName(builtin) : builtin.name;
+  await taskTemplates.insert(tx, { ...builtin, name, builtIn: true });
+};
+
+/** What a built-in template is called where a user took its name before. */
+const otherName = ({ name }: BuiltinTemplate) => `${name} (built-in)`;
+
+const isDone = ({ outdated, gone }: Awaited<ReturnType<typeof difference>>) => outdated.length + gone.length === 0;
+
+const difference = async (executor: Executor, builtins: readonly BuiltinTemplate[]) => {
+  const { rows: present } = await taskTemplates.page(executor, { ...allTemplates, filters: { builtIn: 1 } });
+  const { rows: own } = await taskTemplates.page(executor, { ...allTemplates, isLight: true, filters: { builtIn: 0 } });
+  const storedOf = (builtin: BuiltinTemplate) =>
+    present.find(({ name }) => name === builtin.name || name === otherName(builtin));
+  return {
+    outdated: builtins
+      .map((builtin) => ({ builtin, stored: storedOf(builtin) }))
+      .filter(({ builtin, stored }) => stored === undefined || !isSame(stored, builtin))
+      .map(({ builtin, stored }) => ({ builtin, id: stored?.id })),
+    gone: present
+      .filter((stored) => !builtins.some((builtin) => storedOf(builtin)?.id === stored.id))
+      .map(({ id }) => id),
+    takenNames: new Set(own.map(({ name }) => name)),
+  };
+};
+
+const isSame = (stored: StoredTemplate, { description, tags, task, parameters, slots }: BuiltinTemplate) =>
+  isDeepStrictEqual(
+    [stored.description, stored.tags, stored.task, stored.parameters, stored.slots],
+    [description, tags, task, parameters, slots],
+  );

@@ -1,0 +1,109 @@
+import { type api, findPlugin, type TemplateDraft } from '@rushhour/contract';
+import { assertAllFound, assertFresh, crudHandlers, cursorOf, pageRequestOf } from '../../crud.ts';
+import { conflict, forbidden, type Issue, invalid, notFound } from '../../errors.ts';
+import type { Caller, Handlers } from '../../handlers.ts';
+import { allows } from '../../people/permissions.ts';
+import type { Change } from '../../store/engine/change.ts';
+import { dropLinks } from '../../store/engine/links.ts';
+import type { Store } from '../../store/store.ts';
+import type { SettingsStore } from '../../store/system/settings.ts';
+import { type StoredTemplate, taskTemplates } from '../../store/tasks/task-templates.ts';
+import { findTask } from '../../store/tasks/tasks.ts';
+import { definitionIn } from './definition.ts';
+import { templateOfTask } from './from-task.ts';
+import { assertSoundTemplate, linkTemplate } from './sound-template.ts';
+
+interface Deps {
+  store: Store;
+  settings: SettingsStore;
+}
+
+type NewTemplate = Omit<TemplateDraft, 'task'> & { task?: TemplateDraft['task']; sourceTaskID?: number };
+
+const noun = 'task template';
+
+export const taskTemplateHandlers = ({ store, settings }: Deps): Handlers<typeof api.taskTemplates> => {
+  /** What a new template is made of: what was said, or a task. */
+  const contentOf = async (body: NewTemplate, caller: Caller) => {
+    const { sourceTaskID, task, slots = [], parameters = [] } = body;
+    if (sourceTaskID === undefined) return { task: definitionIn(task ?? {}), slots, parameters };
+    assertAlone(body);
+    assertMayReadTasks(caller);
+    const source = await findTask(store.read, sourceTaskID);
+    if (source === undefined) throw notFound('task', sourceTaskID);
+    return templateOfTask(source, (id) => findPlugin(id)?.name);
+  };
+
+  return {
+    ...crudHandlers(noun, taskTemplates, store),
+    list: async ({ query: { tag, ...query } }) => {
+      const request = pageRequestOf(query, 'id');
+      const filters = { tag: tag === undefined ? undefined : JSON.stringify([tag]) };
+      const { rows, total } = await taskTemplates.page(store.read, { ...request, filters });
+      return { cursor: cursorOf(request.limit, request.offset, total), data: rows };
+    },
+    all: async () => {
+      const limit = settings.current().limits.allListMax;
+      const request = { key: 'id', order: 'asc', limit, offset: 0, isLight: true } as const;
+      const { rows, total } = await taskTemplates.page(store.read, request);
+      return { cursor: { count: rows.length, currentPage: 1, totalPages: 1, totalRows: total }, data: rows };
+    },
+    create: async ({ body }, caller) => {
+      const { name, description = '', tags = '' } = body;
+      const content = await contentOf(body, caller);
+      return store.change(caller, async (tx) => {
+        await assertSoundTemplate(tx, content);
+        const id = await taskTemplates.insert(tx, { name, description, tags, ...content, builtIn: false });
+        await linkTemplate(tx, { id, name, ...content });
+        return { data: id };
+      });
+    },
+    update: ({ body: { id, updatedAt, ...values } }, caller) =>
+      store.change(caller, async (tx) => {
+        const before = await taskTemplates.find(tx, id);
+        if (before === undefined) throw notFound(noun, id);
+        assertOwn([before]);
+        assertFresh(noun, before, updatedAt);
+        const { task, slots, parameters } = values;
+        const content = {
+          task: task ? definitionIn(task) : before.task,
+          slots: slots === undefined ? before.slots : (slots ?? []),
+          parameters: parameters === undefined ? before.parameters : (parameters ?? []),
+        };
+        await assertSoundTemplate(tx, content);
+        await taskTemplates.update(tx, id, { ...values, ...content });
+        await linkTemplate(tx, { id, name: values.name ?? before.name, ...content });
+      }),
+    removeMany: ({ body: { array } }, caller) =>
+      store.change(caller, async (tx) => {
+        assertOwn(await taskTemplates.findMany(tx, array));
+        return removed(tx, array);
+      }),
+  };
+};
+
+const removed = async (tx: Change, ids: number[]) => {
+  assertAllFound(noun, ids, await taskTemplates.remove(tx, ids));
+  await dropLinks(tx, 'template', ids);
+  return { data: ids };
+};
+
+const assertOwn = (found: readonly StoredTemplate[]) => {
+  const ids = found.filter(({ builtIn }) => builtIn).map(({ id }) => id);
+  if (ids.length > 0) throw conflict('BUILT_IN', 'built-in templates stay as they are: copy them instead', { ids });
+};
+
+/** A task tells everything itself. */
+const assertAlone = (body: NewTemplate) => {
+  const issues = (['task', 'slots', 'parameters'] as const)
+    .filter((member) => body[member] !== undefined)
+    .map((member): Issue => ({ path: `/${member}`, code: 'ONE_SOURCE', message: 'comes from sourceTaskID' }));
+  if (issues.length > 0) throw invalid(issues);
+};
+
+const assertMayReadTasks = ({ permissions }: Caller) => {
+  const permission = 'tasks.read';
+  if (!allows(permissions, permission)) {
+    throw forbidden('FORBIDDEN', `this needs the permission ${permission}`, { permission });
+  }
+};

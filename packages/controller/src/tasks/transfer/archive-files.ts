@@ -1,0 +1,27 @@
+import type { Readable } from 'node:stream';
+import type { ArchiveSource } from '../../assets/archives/archive-source.ts';
+import type { Blobs, Staged } from '../../store/blobs/blobs.ts';
+import type { Executor } from '../../store/engine/database.ts';
+import type { OpenFile } from './record-rules.ts';
+
+/** Stored files and contents, as far as imports need them. */
+export interface ArchiveFiles {
+  readonly blobs: Pick<Blobs, 'stage' | 'readStaged' | 'discard' | 'read' | 'size' | 'findPath' | 'remove' | 'exists'>;
+  find(executor: Executor, id: number): Promise<(OpenFile & { sha256: string; size: number }) | undefined>;
+  /** Makes staged contents durable and then runs `record`, a change; if that fails, nothing stays. */
+  keep<T>(staged: readonly Staged[], record: () => Promise<T>): Promise<T>;
+}
+
+/** A stored content as an archive to read: a file of this machine where there is one. */
+export const storedArchive = async ({ blobs }: ArchiveFiles, sha256: string): Promise<ArchiveSource> => {
+  const path = await blobs.findPath(sha256);
+  if (path !== undefined) return { path };
+  const size = await blobs.size(sha256);
+  if (size === undefined) throw new Error(`content ${sha256} is gone`);
+  return { stream: (await blobs.read(sha256)) as Readable, size };
+};
+
+export const stagedArchive = async ({ blobs }: ArchiveFiles, staged: Staged): Promise<ArchiveSource> => ({
+  stream: await blobs.readStaged(staged),
+  size: staged.size,
+});

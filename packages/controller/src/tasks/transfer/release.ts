@@ -1,0 +1,32 @@
+import type { Blobs } from '../../store/blobs/blobs.ts';
+import type { Store } from '../../store/store.ts';
+import {
+  expireTaskImports,
+  forgetTaskImports,
+  hasExpiredImports,
+  isContentKept,
+} from '../../store/tasks/task-imports.ts';
+
+interface Deps {
+  readonly store: Store;
+  readonly blobs: Pick<Blobs, 'remove'>;
+}
+
+const origin = { userId: null, address: '', requestId: 'housekeeping', operation: 'tasks.expireImports' };
+
+/** Removes contents that neither a file nor a waiting import has. A failure leaves them to the sweep of the next start. */
+export const createRelease =
+  ({ store, blobs }: Deps) =>
+  (sha256: string): Promise<boolean> =>
+    blobs.remove(sha256, (content) => isContentKept(store.read, content)).catch(() => false);
+
+/** Ends imports that were not carried out in time. */
+export const sweepTaskImports = async (deps: Deps) => {
+  const { store } = deps;
+  const now = new Date();
+  if (await hasExpiredImports(store.read, now.toISOString())) {
+    const contents = await store.change(origin, expireTaskImports);
+    await Promise.all(contents.map(createRelease(deps)));
+  }
+  await store.database.transaction((tx) => forgetTaskImports(tx, now));
+};
