@@ -1,5 +1,5 @@
+import type { Caller } from './caller.ts';
 import { conflict, notFound } from './errors.ts';
-import type { Caller } from './handlers.ts';
 import type { Change } from './store/engine/change.ts';
 import type { Executor } from './store/engine/database.ts';
 import type { PageRequest } from './store/engine/table-reads.ts';

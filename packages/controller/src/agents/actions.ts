@@ -4,7 +4,7 @@ import type { FileService } from '../assets/files/file-service.ts';
 import type { Bus } from '../bus/local.ts';
 import { assertAllFound } from '../crud.ts';
 import { conflict } from '../errors.ts';
-import type { Handlers } from '../handlers.ts';
+import type { Handlers } from '../handler.ts';
 import { activeTasksOn } from '../store/agents/agent-work.ts';
 import { type AgentRow, agents as table } from '../store/agents/agents.ts';
 import type { Executor } from '../store/engine/database.ts';

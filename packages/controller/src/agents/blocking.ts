@@ -1,6 +1,7 @@
 import type { api } from '@rushhour/contract';
 import { agentStatus } from '@rushhour/contract';
-import type { Caller, Handlers } from '../handlers.ts';
+import type { Caller } from '../caller.ts';
+import type { Handlers } from '../handler.ts';
 import { type AgentRow, agents as table } from '../store/agents/agents.ts';
 import type { Change } from '../store/engine/change.ts';
 import type { Store } from '../store/store.ts';

@@ -3,7 +3,7 @@ import type { FileService } from '../assets/files/file-service.ts';
 import type { Bus } from '../bus/local.ts';
 import { assertAllFound, assertFresh, cursorOf, one, pageRequestOf } from '../crud.ts';
 import { conflict, notFound } from '../errors.ts';
-import type { Handlers } from '../handlers.ts';
+import type { Handlers } from '../handler.ts';
 import { forgetFilesOf } from '../store/agents/agent-files.ts';
 import { activeTasksOn } from '../store/agents/agent-work.ts';
 import { agents as table } from '../store/agents/agents.ts';

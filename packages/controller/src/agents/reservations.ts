@@ -1,8 +1,9 @@
 import type { api, Settings } from '@rushhour/contract';
 import type { Bus } from '../bus/local.ts';
+import type { Caller } from '../caller.ts';
 import { assertAllFound } from '../crud.ts';
 import { conflict, forbidden, invalid } from '../errors.ts';
-import type { Caller, Handlers } from '../handlers.ts';
+import type { Handlers } from '../handler.ts';
 import { allows } from '../people/permissions.ts';
 import { type AgentRow, agents } from '../store/agents/agents.ts';
 import type { Change } from '../store/engine/change.ts';

@@ -1,7 +1,7 @@
 import type { api } from '@rushhour/contract';
 import { cursorOf } from '../crud.ts';
 import { invalid } from '../errors.ts';
-import type { Handlers } from '../handlers.ts';
+import type { Handlers } from '../handler.ts';
 import { healthBetween, latestHealth } from '../store/agents/agent-health.ts';
 import { agentLogs } from '../store/agents/agent-logs.ts';
 import type { AgentRow } from '../store/agents/agents.ts';

@@ -1,6 +1,7 @@
 import type { api } from '@rushhour/contract';
+import type { Caller } from '../caller.ts';
 import { assertAllFound, cursorOf, pageRequestOf } from '../crud.ts';
-import type { Caller, Handlers } from '../handlers.ts';
+import type { Handlers } from '../handler.ts';
 import { agentTokens } from '../store/agents/agent-tokens.ts';
 import type { Store } from '../store/store.ts';
 import { createEnrolmentToken } from './gateway/enrolment.ts';

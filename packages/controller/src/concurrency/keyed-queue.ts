@@ -1,21 +1,19 @@
-/** Work on the same thing is done in the order in which it came; work on different things does not wait. */
-export const createMailbox = (onError: (error: unknown, key: number) => void) => {
-  const last = new Map<number, Promise<void>>();
-  return {
-    post: (key: number, work: () => Promise<unknown>): Promise<void> => {
-      const before = last.get(key) ?? Promise.resolve();
-      const done = before.then(work).then(
-        () => {},
-        (error) => onError(error, key),
-      );
-      last.set(key, done);
-      void done.then(() => {
-        if (last.get(key) === done) last.delete(key);
-      });
-      return done;
-    },
-    idle: async () => {
-      while (last.size > 0) await Promise.all(last.values());
-    },
+/** Runs work with the same key in order, one piece at a time; work with different keys runs concurrently. */
+export const createKeyedQueue = <Key extends string | number>() => {
+  const last = new Map<Key, Promise<unknown>>();
+  const run = async <T>(key: Key, work: () => Promise<T>): Promise<T> => {
+    const result = (last.get(key) ?? Promise.resolve()).then(work, work);
+    const settled = result.catch(() => {});
+    last.set(key, settled);
+    try {
+      return await result;
+    } finally {
+      if (last.get(key) === settled) last.delete(key);
+    }
   };
+  /** Resolves when no work is queued or running. */
+  const idle = async () => {
+    while (last.size > 0) await Promise.all(last.values());
+  };
+  return { run, idle };
 };

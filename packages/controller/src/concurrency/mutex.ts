@@ -1,5 +1,5 @@
-/** Work that must not overlap is done in the order in which it was given. */
-export const createTurns = () => {
+/** Runs work one piece at a time, in the order of the calls. */
+export const createMutex = () => {
   let last: Promise<unknown> = Promise.resolve();
   return <T>(work: () => Promise<T>): Promise<T> => {
     const done = last.then(work);
@@ -8,4 +8,4 @@ export const createTurns = () => {
   };
 };
 
-export type InTurn = ReturnType<typeof createTurns>;
+export type Mutex = ReturnType<typeof createMutex>;

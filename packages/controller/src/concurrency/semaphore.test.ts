@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { createTurns } from './semaphore.ts';
+import { createSemaphore } from './semaphore.ts';
 
-test('no more than the given number run together, in order, and failures give their turn back', async () => {
-  const inTurn = createTurns(2);
+test('no more than the given number run together, in order, and a failure releases its permit', async () => {
+  const limited = createSemaphore(2);
   const started: number[] = [];
   let running = 0;
   let most = 0;
@@ -16,7 +16,7 @@ test('no more than the given number run together, in order, and failures give th
     return n;
   };
   const numbers = Array.from({ length: 20 }, (_, n) => n);
-  const results = await Promise.allSettled(numbers.map((n) => inTurn(work(n))));
+  const results = await Promise.allSettled(numbers.map((n) => limited(work(n))));
   expect(results.map(({ status }) => status)).toEqual(numbers.map((n) => (n % 3 === 0 ? 'rejected' : 'fulfilled')));
   expect(started).toEqual(numbers);
   expect(most).toBe(2);

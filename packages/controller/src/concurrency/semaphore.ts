@@ -1,6 +1,6 @@
-/** Runs at most `atOnce` pieces of work together; the others wait in line. */
-export const createTurns = (atOnce: number) => {
-  let free = atOnce;
+/** Runs at most `permits` pieces of work concurrently; further work waits in call order. */
+export const createSemaphore = (permits: number) => {
+  let free = permits;
   const waiting: (() => void)[] = [];
   return async <T>(work: () => Promise<T>): Promise<T> => {
     if (free > 0) free -= 1;
@@ -8,8 +8,8 @@ export const createTurns = (atOnce: number) => {
     try {
       return await work();
     } finally {
+      // A waiting caller inherits the permit, so a new caller cannot overtake it.
       const next = waiting.shift();
-      // The turn is handed on; nobody who comes now can take it.
       if (next) next();
       else free += 1;
     }

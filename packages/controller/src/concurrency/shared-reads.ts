@@ -1,15 +1,12 @@
-/**
- * Reads that many ask for at the same moment are done once. An answer holds until the turn of the event loop ends:
- * whoever is woken later reads anew.
- */
+/** Concurrent reads of one key share one result, which is dropped in the event-loop iteration after it arrives. */
 export const createSharedReads = () => {
-  const underWay = new Map<string, Promise<unknown>>();
+  const pending = new Map<string, Promise<unknown>>();
   return <T>(key: string, read: () => Promise<T>): Promise<T> => {
-    const known = underWay.get(key);
+    const known = pending.get(key);
     if (known !== undefined) return known as Promise<T>;
     const reading = read();
-    underWay.set(key, reading);
-    const forget = () => setImmediate(() => underWay.delete(key));
+    pending.set(key, reading);
+    const forget = () => setImmediate(() => pending.delete(key));
     reading.then(forget, forget);
     return reading;
   };

@@ -1,29 +1,29 @@
-/** Work that is done once at a time: whoever asks while it is under way gets another turn right after it. */
+/** Runs `work` one at a time. A request during a run starts one more run right after it. */
 export const createSingleFlight = (work: () => Promise<void>, onError: (error: unknown) => void) => {
-  let present: Promise<void> | undefined;
-  let isAskedAgain = false;
+  let current: Promise<void> | undefined;
+  let isRequestedAgain = false;
   let isClosed = false;
 
-  const ask = (): Promise<void> => {
-    isAskedAgain = present !== undefined;
-    present ??= work()
+  const request = (): Promise<void> => {
+    isRequestedAgain = current !== undefined;
+    current ??= work()
       .catch(onError)
       .finally(() => {
-        present = undefined;
-        if (isAskedAgain && !isClosed) void ask();
+        current = undefined;
+        if (isRequestedAgain && !isClosed) void request();
       });
-    return present;
+    return current;
   };
   return {
-    ask,
-    isBusy: () => present !== undefined,
+    request,
+    isBusy: () => current !== undefined,
     open: () => {
       isClosed = false;
     },
-    /** Resolves when nothing is under way any more. */
+    /** Resolves when no work is running. */
     close: async () => {
       isClosed = true;
-      await present;
+      await current;
     },
   };
 };

@@ -4,7 +4,7 @@ import type { Approvals } from '../ai/approvals/approvals.ts';
 import type { Drafts } from '../ai/drafts/drafts.ts';
 import type { FileService } from '../assets/files/file-service.ts';
 import type { Bus } from '../bus/local.ts';
-import type { AllHandlers } from '../handlers.ts';
+import type { AllHandlers } from '../handler.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { authHandlers } from '../people/auth/handlers.ts';
 import { groupHandlers } from '../people/groups/handlers.ts';
@@ -66,19 +66,24 @@ const recordHandlers = (services: Services, later: Later): Omit<AllHandlers, 'ai
     (await import('../security/campaigns/handlers.ts')).compromisedHostHandlers(services),
   ),
   cve: later(api.cve, async () => {
-    const [{ cveHandlers }, { createTask }] = await Promise.all([
+    const [{ cveHandlers }, { testSignature }] = await Promise.all([
       import('../security/signatures/handlers.ts'),
-      import('../tasks/records/write-task.ts'),
+      import('../tasks/test-signature.ts'),
     ]);
-    const { secrets } = services.store;
-    return cveHandlers({ ...services, createTask: (tx, draft) => createTask(tx, secrets, draft) });
+    return cveHandlers({ ...services, testSignature: (...test) => testSignature(services, ...test) });
   }),
   dictionaries: later(api.dictionaries, async () =>
     (await import('../assets/dictionaries/handlers.ts')).dictionaryHandlers(services),
   ),
-  files: later(api.files, async () =>
-    (await import('../assets/files/handlers.ts')).fileHandlers({ ...services, agentFiles: services.agents.files }),
-  ),
+  files: later(api.files, async () => {
+    const [{ fileHandlers }, { settleAlerts }] = await Promise.all([
+      import('../assets/files/handlers.ts'),
+      import('../security/verdicts/settle-run.ts'),
+    ]);
+    const { store, files, agents } = services;
+    const onComplete = (fileId: number) => settleAlerts({ store, blobs: files.blobs }, fileId);
+    return fileHandlers({ ...services, agentFiles: agents.files, onComplete });
+  }),
   groups: groupHandlers(services),
   macs: later(api.macs, async () => (await import('../assets/macs/handlers.ts')).macHandlers(services)),
   malware: later(api.malware, async () => (await import('../security/malware/handlers.ts')).malwareHandlers(services)),

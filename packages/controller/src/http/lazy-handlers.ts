@@ -1,5 +1,5 @@
 import type { Collection } from '@rushhour/contract';
-import type { Handlers } from '../handlers.ts';
+import type { Handlers } from '../handler.ts';
 
 type AnyHandlers = Record<string, (request: unknown, caller: unknown) => unknown>;
 

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { type Permission, permissionOf, type Route } from '@rushhour/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError, forbidden, unauthenticated } from '../errors.ts';
-import type { Download } from '../handlers.ts';
+import type { Download } from '../handler.ts';
 import { allows } from '../people/permissions.ts';
 import type { Store } from '../store/store.ts';
 import type { SettingsStore } from '../store/system/settings.ts';

@@ -1,7 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Caller, Tokens } from '../caller.ts';
 import { unauthenticated } from '../errors.ts';
-import type { Caller } from '../handlers.ts';
-import type { Tokens } from '../people/sessions.ts';
 import type { Executor } from '../store/engine/database.ts';
 import { cookieOf, cookiesFor, findSession, type SessionFacts } from './session.ts';
 

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import type { Tokens } from '../people/sessions.ts';
+import type { Tokens } from '../caller.ts';
 import { tokenHash } from '../people/sessions.ts';
 import type { Executor } from '../store/engine/database.ts';
 import { statement } from '../store/engine/statement.ts';

@@ -2,7 +2,7 @@ import type { MetricSeries, MetricSnapshot, MetricValue, RunSummary } from '@rus
 import type { Phase } from '@rushhour/protocol';
 import type { Logger } from 'pino';
 import type { AgentGateway } from '../agents/gateway/gateway.ts';
-import { createTurns } from '../concurrency/mutex.ts';
+import { createMutex } from '../concurrency/mutex.ts';
 import type { Executor } from '../store/engine/database.ts';
 import { runAgentsOf } from '../store/runs/run-agents.ts';
 import type { Store } from '../store/store.ts';
@@ -91,7 +91,7 @@ export class Metrics {
   constructor({ store, gateway, log, isCurrent }: MetricsOptions) {
     this.#read = store.read;
     this.#runs = createOpenRuns(store.read);
-    const parts = { store, log, runs: this.#runs, inTurn: createTurns() };
+    const parts = { store, log, runs: this.#runs, exclusively: createMutex() };
     this.#ingest = new Ingest({ ...parts, gateway, isCurrent, onStored: (run) => this.#tell(run) });
     this.#upkeep = startUpkeep({ ...parts, onClosed: (runId) => void this.#shared.delete(runId) });
   }

@@ -1,16 +1,10 @@
 import { hash, randomBytes } from 'node:crypto';
 import type { Settings } from '@rushhour/contract';
+import type { Tokens } from '../caller.ts';
 import type { Executor } from '../store/engine/database.ts';
 import { inList } from '../store/engine/expressions.ts';
 import type { Secrets } from '../store/engine/secrets.ts';
 import { statement } from '../store/engine/statement.ts';
-
-export interface Tokens {
-  accessToken: string;
-  refreshToken: string;
-  accessExpiresAt: string;
-  refreshExpiresAt: string;
-}
 
 type Lifetimes = Pick<Settings['auth'], 'accessTtlSec' | 'refreshTtlSec' | 'absoluteTtlSec'>;
 

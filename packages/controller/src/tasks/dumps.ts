@@ -3,7 +3,7 @@ import type { api, RunDump } from '@rushhour/contract';
 import { filterCapture, PcapError } from '@rushhour/pcap';
 import { cursorOf } from '../crud.ts';
 import { ApiError, conflict, invalid, notFound } from '../errors.ts';
-import type { Handlers } from '../handlers.ts';
+import type { Handlers } from '../handler.ts';
 import type { Blobs } from '../store/blobs/blobs.ts';
 import type { Executor } from '../store/engine/database.ts';
 import { dumpsOf, findDump, type RunDumpRecord } from '../store/runs/run-dumps.ts';

@@ -1,5 +1,5 @@
 import type { api } from '@rushhour/contract';
-import type { Handlers } from '../handlers.ts';
+import type { Handlers } from '../handler.ts';
 import { validateHandlers } from './check/validate.ts';
 import { dumpHandlers } from './dumps.ts';
 import { pluginHandlers } from './plugins/plugins.ts';

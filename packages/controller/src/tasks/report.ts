@@ -1,7 +1,7 @@
 import type { api } from '@rushhour/contract';
 import { isTerminal } from '@rushhour/contract';
 import { conflict, invalid, notFound } from '../errors.ts';
-import type { Download, Handlers } from '../handlers.ts';
+import type { Download, Handlers } from '../handler.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { csvReport } from '../metrics/report/csv-report.ts';
 import { htmlReport, type ReportSection, reportSections } from '../metrics/report/html-report.ts';

@@ -1,7 +1,8 @@
 import type { api, StartBody } from '@rushhour/contract';
 import { isActive } from '@rushhour/contract';
+import type { Caller } from '../caller.ts';
 import { ApiError, conflict, forbidden, notFound } from '../errors.ts';
-import type { Caller, Handlers } from '../handlers.ts';
+import type { Handlers } from '../handler.ts';
 import { allows } from '../people/permissions.ts';
 import type { Runs } from '../runs/lifecycle/create-runs.ts';
 import type { Change, Origin } from '../store/engine/change.ts';

@@ -3,7 +3,7 @@ import type { Bus } from '../bus/local.ts';
 import { createSharedReads } from '../concurrency/shared-reads.ts';
 import { cursorOf, one, pageRequestOf } from '../crud.ts';
 import { conflict, invalid, notFound } from '../errors.ts';
-import type { Handlers } from '../handlers.ts';
+import type { Handlers } from '../handler.ts';
 import { type Metrics, UnknownMetric } from '../metrics/metrics.ts';
 import type { Runs } from '../runs/lifecycle/create-runs.ts';
 import type { Executor } from '../store/engine/database.ts';

@@ -1,7 +1,8 @@
 import type { api, Schedule, ScheduleBody } from '@rushhour/contract';
+import type { Caller } from '../caller.ts';
 import { cursorOf } from '../crud.ts';
 import { conflict, type Issue, invalid, notFound } from '../errors.ts';
-import type { Caller, Handlers } from '../handlers.ts';
+import type { Handlers } from '../handler.ts';
 import type { Calendar } from '../runs/schedules/calendar.ts';
 import { nextOccurrence, timetableProblem } from '../runs/schedules/occurrences.ts';
 import {

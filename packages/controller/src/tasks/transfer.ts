@@ -1,5 +1,5 @@
 import type { api } from '@rushhour/contract';
-import type { Handlers } from '../handlers.ts';
+import type { Handlers } from '../handler.ts';
 import type { Store } from '../store/store.ts';
 import type { SettingsStore } from '../store/system/settings.ts';
 import type { ArchiveFiles } from './transfer/archive-files.ts';

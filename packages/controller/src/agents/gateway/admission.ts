@@ -2,7 +2,7 @@ import { agentStatus } from '@rushhour/contract';
 import { type Greeting, protocolVersion } from '@rushhour/protocol';
 import type { Logger } from 'pino';
 import type { Bus } from '../../bus/local.ts';
-import { createKeyedLock } from '../../concurrency/keyed-lock.ts';
+import { createKeyedQueue } from '../../concurrency/keyed-queue.ts';
 import {
   type AgentRow,
   agents,
@@ -37,7 +37,7 @@ const maxPingMs = 2000;
 
 /** Decides who may come in. */
 export const createAdmission = ({ store, settings, bus, batch, registry, log }: Deps) => {
-  const inTurn = createKeyedLock();
+  const admissions = createKeyedQueue<string>();
   const alarm = createCloneAlarm({ store, bus, log });
 
   const identify = async (greeting: Greeting, publicKey: string, address: string): Promise<AgentRow> => {
@@ -106,7 +106,7 @@ export const createAdmission = ({ store, settings, bus, batch, registry, log }: 
     /** Answers who it is, or throws a `Refusal`. Its arrival is on disk then. */
     admit: (greeting: Greeting, nonce: string, connection: Connection): Promise<Presence> => {
       const publicKey = provenKey(greeting, nonce);
-      return inTurn(greeting.uuid, () => letIn(greeting, publicKey, connection));
+      return admissions.run(greeting.uuid, () => letIn(greeting, publicKey, connection));
     },
   };
 };

@@ -1,8 +1,8 @@
+import type { AiKeyFacts } from '../../caller.ts';
 import { tooMany } from '../../errors.ts';
 import { type ApprovalUsage, approvalUsage, runsOfKey } from '../../store/ai/ai-approvals.ts';
 import type { Executor } from '../../store/engine/database.ts';
 import { activeRuns } from '../../store/runs/runs.ts';
-import type { AiKeyFacts } from '../gateway/ai-caller.ts';
 import type { Cost } from './approval-plan.ts';
 
 const minute = 60;

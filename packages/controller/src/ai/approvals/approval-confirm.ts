@@ -1,4 +1,5 @@
-import { createTurns } from '../../concurrency/turns-ai.ts';
+import type { AiCaller } from '../../caller.ts';
+import { createKeyedQueue } from '../../concurrency/keyed-queue.ts';
 import { one } from '../../crud.ts';
 import { ApiError } from '../../errors.ts';
 import {
@@ -9,7 +10,6 @@ import {
   findByToken,
 } from '../../store/ai/ai-approvals.ts';
 import type { Change } from '../../store/engine/change.ts';
-import type { AiCaller } from '../gateway/ai-caller.ts';
 import { assertOpen, modeFor } from '../keys/policy.ts';
 import { assertScope } from '../keys/scopes.ts';
 import { isWellFormed, tokenHash } from '../keys/token.ts';
@@ -185,11 +185,11 @@ export const createConfirm = ({ store, bus, rules, prepare, execute, subjectOf, 
     }
   };
 
-  const inTurn = createTurns();
+  const confirmations = createKeyedQueue<string>();
   return async (caller: AiCaller, { family, approvalToken, idempotencyKey }: Confirming) => {
     if (!isWellFormed(approvalToken)) throw unknownToken();
     const hash = tokenHash(approvalToken);
-    return inTurn(hash, () => attemptOften(caller, { hash, family, idempotencyKey }));
+    return confirmations.run(hash, () => attemptOften(caller, { hash, family, idempotencyKey }));
   };
 };
 

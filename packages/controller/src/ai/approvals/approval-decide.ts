@@ -1,7 +1,7 @@
 import type { Approval } from '@rushhour/contract';
 import type { Bus } from '../../bus/local.ts';
+import type { Caller } from '../../caller.ts';
 import { ApiError, conflict, forbidden, invalid, notFound } from '../../errors.ts';
-import type { Caller } from '../../handlers.ts';
 import { type ApprovalRecord, aiApprovals, approvalView } from '../../store/ai/ai-approvals.ts';
 import type { Change } from '../../store/engine/change.ts';
 import type { Store } from '../../store/store.ts';

@@ -1,10 +1,10 @@
 import type { LoadChange } from '@rushhour/contract';
 import { isActive } from '@rushhour/contract';
+import type { AiCaller } from '../../caller.ts';
 import { conflict } from '../../errors.ts';
 import type { Runs } from '../../runs/lifecycle/create-runs.ts';
 import type { Change } from '../../store/engine/change.ts';
 import { type StoredTask, tasks } from '../../store/tasks/tasks.ts';
-import type { AiCaller } from '../gateway/ai-caller.ts';
 import type { Prepared, Request } from './approval-plan.ts';
 import { assertStatuses, type TaskOperations, visibleTask } from './approval-tasks.ts';
 import { revisionOf } from './digest-subject.ts';

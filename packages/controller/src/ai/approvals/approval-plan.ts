@@ -1,4 +1,5 @@
 import type { ApprovalPlan, LoadChange, StartBody } from '@rushhour/contract';
+import type { AiCaller } from '../../caller.ts';
 import { ApiError, conflict } from '../../errors.ts';
 import type { RunPlan } from '../../plan/core/agent-plan.ts';
 import type { Runs } from '../../runs/lifecycle/create-runs.ts';
@@ -7,7 +8,6 @@ import type { CheckedStart } from '../../runs/queue/start-check.ts';
 import type { RunDefinition } from '../../store/runs/runs.ts';
 import type { Store } from '../../store/store.ts';
 import { openTask, type StoredTask } from '../../store/tasks/tasks.ts';
-import type { AiCaller } from '../gateway/ai-caller.ts';
 import { assertStatuses, shownConflicts, type TaskOperations, visibleTask } from './approval-tasks.ts';
 import { assertWithin, type Judgement, type RiskFacts, riskOf, type TaskAction, targetsOf } from './risk.ts';
 

@@ -1,5 +1,6 @@
 import type { Approval } from '@rushhour/contract';
 import type { Bus } from '../../bus/local.ts';
+import type { AiCaller } from '../../caller.ts';
 import { one } from '../../crud.ts';
 import { conflict } from '../../errors.ts';
 import {
@@ -12,7 +13,6 @@ import {
 import type { Change } from '../../store/engine/change.ts';
 import type { Store } from '../../store/store.ts';
 import { notify } from '../../store/system/notifications.ts';
-import type { AiCaller } from '../gateway/ai-caller.ts';
 import { type AiRules, assertOpen, decisionsFor, expiryOf, type Mode, modeFor } from '../keys/policy.ts';
 import { assertScope } from '../keys/scopes.ts';
 import { newNonce, tokenHash, tokenOf } from '../keys/token.ts';

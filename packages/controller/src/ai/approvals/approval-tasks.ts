@@ -1,11 +1,12 @@
 import type { TaskDraft } from '@rushhour/contract';
 import { activeStatuses } from '@rushhour/contract';
+import type { AiCaller } from '../../caller.ts';
 import { conflict, type Issue, notFound } from '../../errors.ts';
 import type { RunPlan } from '../../plan/core/agent-plan.ts';
 import type { Change } from '../../store/engine/change.ts';
 import type { Executor } from '../../store/engine/database.ts';
 import { findTask, type StoredTask, tasks } from '../../store/tasks/tasks.ts';
-import { type AiCaller, seesProject } from '../gateway/ai-caller.ts';
+import { seesProject } from '../keys/visibility.ts';
 import type { ReadDependencies } from './digest-subject.ts';
 import type { TaskAction } from './risk.ts';
 

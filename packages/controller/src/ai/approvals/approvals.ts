@@ -1,8 +1,8 @@
 import type { Approval, ApprovalState } from '@rushhour/contract';
 import type { Bus } from '../../bus/local.ts';
+import type { AiCaller, Caller } from '../../caller.ts';
 import { cursorOf, one, pageRequestOf } from '../../crud.ts';
 import { conflict, notFound } from '../../errors.ts';
-import type { Caller } from '../../handlers.ts';
 import type { TaskPlanner } from '../../plan/core/create-planner.ts';
 import type { Runs } from '../../runs/lifecycle/create-runs.ts';
 import {
@@ -15,7 +15,6 @@ import {
 import type { Change, Origin } from '../../store/engine/change.ts';
 import type { Store } from '../../store/store.ts';
 import { findTask } from '../../store/tasks/tasks.ts';
-import type { AiCaller } from '../gateway/ai-caller.ts';
 import type { AiRules } from '../keys/policy.ts';
 import { type ConfirmDeps, createConfirm } from './approval-confirm.ts';
 import { createDecide } from './approval-decide.ts';

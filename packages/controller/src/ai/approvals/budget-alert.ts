@@ -1,8 +1,8 @@
 import type { Bus } from '../../bus/local.ts';
+import type { AiKeyFacts } from '../../caller.ts';
 import { usageOfKey } from '../../store/ai/ai-keys.ts';
 import type { Store } from '../../store/store.ts';
 import { notify } from '../../store/system/notifications.ts';
-import type { AiKeyFacts } from '../gateway/ai-caller.ts';
 
 const share = 0.8;
 

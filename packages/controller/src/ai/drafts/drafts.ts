@@ -1,4 +1,5 @@
 import type { AiDraft, AiPolicy, TaskDraft } from '@rushhour/contract';
+import type { AiCaller } from '../../caller.ts';
 import { one } from '../../crud.ts';
 import { ApiError, conflict, forbidden, invalid, notFound, tooMany } from '../../errors.ts';
 import type { RunPlan } from '../../plan/core/agent-plan.ts';
@@ -11,9 +12,9 @@ import { openTask, type StoredTask } from '../../store/tasks/tasks.ts';
 import { shownConflicts, type TaskOperations, visibleTask } from '../approvals/approval-tasks.ts';
 import { digestOf } from '../approvals/digest.ts';
 import { riskOf, targetsOf } from '../approvals/risk.ts';
-import { type AiCaller, seesProject } from '../gateway/ai-caller.ts';
 import { createRedactor } from '../gateway/redact.ts';
 import { type AiRules, modeFor } from '../keys/policy.ts';
+import { seesProject } from '../keys/visibility.ts';
 import { hideSecrets, markedPointers, resolveSecrets } from './drafts-secrets.ts';
 import { applyPatch, mergePatch, PatchError, type PatchOperation } from './json-patch.ts';
 

@@ -1,10 +1,10 @@
 import type { AiOperation, Route } from '@rushhour/contract';
+import type { AiCaller, AuditFacts } from '../../caller.ts';
 import type { Origin } from '../../store/engine/change.ts';
 import { StorageUnavailable } from '../../store/engine/database.ts';
 import { digestOf } from '../approvals/digest.ts';
 import type { Authenticated } from '../keys/authenticate.ts';
 import type { Limits } from '../keys/limits.ts';
-import type { AiCaller, AuditFacts } from './ai-caller.ts';
 import { auditUnavailable } from './audit.ts';
 import type { Redactor } from './redact.ts';
 

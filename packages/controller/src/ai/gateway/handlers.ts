@@ -1,5 +1,5 @@
 import type { api } from '@rushhour/contract';
-import type { Handlers } from '../../handlers.ts';
+import type { Handlers } from '../../handler.ts';
 import { actionHandlers } from './operations/actions.ts';
 import { agentReadHandlers } from './operations/agents.ts';
 import { approvalHandlers } from './operations/approvals.ts';

@@ -1,6 +1,7 @@
 import type { Route } from '@rushhour/contract';
 import type { Logger } from 'pino';
 import type { Bus } from '../../bus/local.ts';
+import type { AiCaller } from '../../caller.ts';
 import { ApiError, forbidden, invalid, statusOf } from '../../errors.ts';
 import type { Store } from '../../store/store.ts';
 import type { SettingsStore } from '../../store/system/settings.ts';
@@ -10,7 +11,6 @@ import { type Authenticated, assertAddress, authenticate } from '../keys/authent
 import { createBadKeyThrottle, createLimits } from '../keys/limits.ts';
 import { assertOperation } from '../keys/scopes.ts';
 import { advised } from './advice.ts';
-import type { AiCaller } from './ai-caller.ts';
 import { createAiAudit } from './audit.ts';
 import { AiCall, type Visit } from './call.ts';
 import { capped } from './economy.ts';

@@ -1,12 +1,12 @@
 import { BlockList, isIPv6 } from 'node:net';
 import { AiConstraints, AiLimits, AiPolicy } from '@rushhour/contract';
 import type { TProperties } from 'typebox';
+import type { AiKeyFacts } from '../../caller.ts';
 import { forbidden, unauthenticated } from '../../errors.ts';
 import { findOwnedKey } from '../../store/ai/ai-keys.ts';
 import { decoderOf } from '../../store/engine/row.ts';
 import type { Store } from '../../store/store.ts';
 import { tables } from '../../store/tables/index.ts';
-import type { AiKeyFacts } from '../gateway/ai-caller.ts';
 import { fits, parseKey, prefixOf } from './keys.ts';
 import type { createBadKeyThrottle } from './limits.ts';
 import { coveredScopes } from './scopes.ts';

@@ -1,7 +1,7 @@
 import type { AiKey, api } from '@rushhour/contract';
 import { assertFresh, cursorOf, pageRequestOf } from '../../crud.ts';
 import { conflict, forbidden, notFound } from '../../errors.ts';
-import type { Handlers } from '../../handlers.ts';
+import type { Handlers } from '../../handler.ts';
 import { aiKeys, keyFilters, keyNamed, usageOfKey } from '../../store/ai/ai-keys.ts';
 import type { Change } from '../../store/engine/change.ts';
 import type { Store } from '../../store/store.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { AiKeyFacts } from '../gateway/ai-caller.ts';
+import type { AiKeyFacts } from '../../caller.ts';
 import { createBadKeyThrottle, createLimits } from './limits.ts';
 
 const key = { id: 1, limits: { requestsPerMin: 6, writesPerMin: 2, parallel: 2 } } as unknown as AiKeyFacts;

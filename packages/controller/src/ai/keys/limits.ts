@@ -1,5 +1,5 @@
+import type { AiKeyFacts } from '../../caller.ts';
 import { tooMany } from '../../errors.ts';
-import type { AiKeyFacts } from '../gateway/ai-caller.ts';
 
 const minuteMs = 60_000;
 const mostKeys = 10_000;

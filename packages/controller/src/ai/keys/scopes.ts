@@ -1,7 +1,7 @@
 import type { AiOperation, AiScope, Permission, ResourceKind } from '@rushhour/contract';
+import type { AiKeyFacts } from '../../caller.ts';
 import { forbidden } from '../../errors.ts';
 import { allows } from '../../people/permissions.ts';
-import type { AiKeyFacts } from '../gateway/ai-caller.ts';
 
 /** What the owner of a key must be allowed to do for the key to use a scope. */
 const needs: Record<AiScope, readonly Permission[]> = {

@@ -1,5 +1,5 @@
 import { aiScopes } from '@rushhour/contract';
-import type { AiCaller } from '../gateway/ai-caller.ts';
+import type { AiCaller } from '../../caller.ts';
 
 /** A call of a key with every right and no limit, made without HTTP. */
 export const aiCaller = (idempotencyKey?: string): AiCaller => ({

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
+import type { Caller } from '../../caller.ts';
 import { invalid, tooMany } from '../../errors.ts';
-import type { Caller, Download } from '../../handlers.ts';
+import type { Download } from '../../handler.ts';
 import type { Store } from '../../store/store.ts';
 import { writeZip } from '../archives/write-zip.ts';
 import { type ApplicationFiles, type CaptureFile, requireCapture } from './application-files.ts';

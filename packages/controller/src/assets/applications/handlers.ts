@@ -1,7 +1,8 @@
 import type { AnalyzeBody, api, NewApplication } from '@rushhour/contract';
+import type { Caller } from '../../caller.ts';
 import { assertAllFound, assertFresh, cursorOf, one, pageRequestOf } from '../../crud.ts';
 import { invalid } from '../../errors.ts';
-import type { Caller, Handlers } from '../../handlers.ts';
+import type { Handlers } from '../../handler.ts';
 import { type ApplicationRow, applications, removeMembers } from '../../store/assets/applications.ts';
 import type { Change } from '../../store/engine/change.ts';
 import { assertUnused, dropLinks, referencesTo } from '../../store/engine/links.ts';

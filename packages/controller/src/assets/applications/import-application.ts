@@ -1,6 +1,6 @@
 import type { ImportDocument } from '@rushhour/contract';
+import type { Caller } from '../../caller.ts';
 import { type Issue, invalid } from '../../errors.ts';
-import type { Caller } from '../../handlers.ts';
 import { applications, dictionariesNamed, findNamed } from '../../store/assets/applications.ts';
 import { filesWith } from '../../store/assets/files.ts';
 import type { Staged } from '../../store/blobs/blobs.ts';

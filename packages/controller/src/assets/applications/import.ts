@@ -1,8 +1,9 @@
 import { Readable } from 'node:stream';
 import { ImportDocument, type ImportFields } from '@rushhour/contract';
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import type { Caller } from '../../caller.ts';
 import { type Issue, invalid } from '../../errors.ts';
-import type { Caller, Upload } from '../../handlers.ts';
+import type { Upload } from '../../handler.ts';
 import type { Staged } from '../../store/blobs/blobs.ts';
 import { explained } from './capture-refusals.ts';
 import { type ImportDeps, importApplication } from './import-application.ts';

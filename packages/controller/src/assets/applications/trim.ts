@@ -1,8 +1,8 @@
 import { PassThrough } from 'node:stream';
 import type { TrimBody } from '@rushhour/contract';
+import type { Caller } from '../../caller.ts';
 import { assertFresh } from '../../crud.ts';
 import { conflict, invalid } from '../../errors.ts';
-import type { Caller } from '../../handlers.ts';
 import { applications } from '../../store/assets/applications.ts';
 import type { Staged } from '../../store/blobs/blobs.ts';
 import type { Store } from '../../store/store.ts';

@@ -1,8 +1,9 @@
 import type { api } from '@rushhour/contract';
-import { createTurns } from '../../concurrency/semaphore.ts';
+import type { Caller } from '../../caller.ts';
+import { createSemaphore } from '../../concurrency/semaphore.ts';
 import { assertAllFound, assertFresh, cursorOf, one, pageRequestOf } from '../../crud.ts';
 import { forbidden, invalid, notFound } from '../../errors.ts';
-import type { Caller, Handlers } from '../../handlers.ts';
+import type { Handlers } from '../../handler.ts';
 import { allows } from '../../people/permissions.ts';
 import {
   certificateContents,
@@ -32,7 +33,7 @@ interface Deps {
 export const certificateHandlers = ({ store, settings }: Deps): Handlers<typeof api.certificates> => {
   const { secrets } = store;
   // Making keys and opening files keeps threads busy that signing in needs, too.
-  const inTurn = createTurns(2);
+  const limited = createSemaphore(2);
   const open = (id: number) => openCertificate(store.read, secrets, id);
 
   /** The row of texts; the key is sealed for the id it belongs to. */
@@ -46,7 +47,7 @@ export const certificateHandlers = ({ store, settings }: Deps): Handlers<typeof 
   const changedContents = async (before: StoredCertificate, patch: ContentPatch) => {
     const stored = await open(before.id);
     if (stored === undefined || !changesContent(patch, stored.public)) return undefined;
-    const material = await inTurn(() => changedMaterial(patch, stored));
+    const material = await limited(() => changedMaterial(patch, stored));
     const issuerID = before.issuerCertificateID;
     const issuer = issuerID && (await certificateContents.find(store.read, issuerID));
     const isChild = issuer && isChildOf(material.public, issuer.public);
@@ -88,7 +89,7 @@ export const certificateHandlers = ({ store, settings }: Deps): Handlers<typeof 
       });
     },
     create: async ({ body }, caller) => {
-      const material = await inTurn(() => newMaterial(body, open));
+      const material = await limited(() => newMaterial(body, open));
       return store.change(caller, async (tx) => {
         await assertIssuer(tx, material.issuerCertificateID);
         const id = await certificates.insert(tx, { name: body.name, ...columnsOf(material) });

@@ -1,7 +1,7 @@
 import type { api, NewDictionary } from '@rushhour/contract';
 import { assertAllFound, assertFresh, cursorOf, one, pageRequestOf } from '../../crud.ts';
 import { forbidden, notFound } from '../../errors.ts';
-import type { Handlers } from '../../handlers.ts';
+import type { Handlers } from '../../handler.ts';
 import { dictionaries, readRows, removeRows, replaceRows } from '../../store/assets/dictionaries.ts';
 import type { Change } from '../../store/engine/change.ts';
 import type { Executor } from '../../store/engine/database.ts';

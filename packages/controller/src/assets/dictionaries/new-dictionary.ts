@@ -1,6 +1,6 @@
 import type { DictionaryUpload, NewDictionary } from '@rushhour/contract';
 import type { Issue } from '../../errors.ts';
-import type { Upload } from '../../handlers.ts';
+import type { Upload } from '../../handler.ts';
 import type { RowBlocks } from '../../store/assets/dictionaries.ts';
 import type { Executor } from '../../store/engine/database.ts';
 import { badDictionary } from './bad-dictionary.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Caller } from '../../handlers.ts';
+import type { Caller } from '../../caller.ts';
 import { type SignedIn, startTestController, type TestController } from '../../testing/controller.ts';
 import type { DictionaryFiles } from './dictionary-files.ts';
 import { dictionaryHandlers } from './handlers.ts';

@@ -1,5 +1,6 @@
+import type { Caller } from '../../caller.ts';
 import { ApiError } from '../../errors.ts';
-import type { Caller, Download } from '../../handlers.ts';
+import type { Download } from '../../handler.ts';
 import type { FileRow } from '../../store/assets/files.ts';
 import type { Blobs } from '../../store/blobs/blobs.ts';
 import { answerRange } from './upload/range.ts';

@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
 import type { api, FileUpload, NewFile } from '@rushhour/contract';
+import type { Caller } from '../../caller.ts';
 import { assertAllFound, assertFresh, cursorOf, one, pageRequestOf } from '../../crud.ts';
 import { ApiError, invalid, notFound } from '../../errors.ts';
-import type { Caller, Handlers } from '../../handlers.ts';
-import { settleAlerts } from '../../security/verdicts/settle-run.ts';
+import type { Handlers } from '../../handler.ts';
 import { type FileRow, files, filesMadeFrom } from '../../store/assets/files.ts';
 import type { Executor } from '../../store/engine/database.ts';
 import { referencesTo } from '../../store/engine/links.ts';
@@ -28,6 +28,8 @@ interface Deps {
   settings: SettingsStore;
   files: FileService;
   agentFiles: AgentFiles;
+  /** Called once all content of a resumable upload is stored. */
+  onComplete(fileId: number): Promise<void>;
 }
 
 /** Content in JSON. */
@@ -39,7 +41,13 @@ const mustFind = async (executor: Executor, id: number) => {
   return file;
 };
 
-export const fileHandlers = ({ store, settings, files: service, agentFiles }: Deps): Handlers<typeof api.files> => {
+export const fileHandlers = ({
+  store,
+  settings,
+  files: service,
+  agentFiles,
+  onComplete,
+}: Deps): Handlers<typeof api.files> => {
   const { blobs, captures } = service;
   const deps = { store, files: service, blobs };
   const limits = () => ({ ...defaultSizeLimits, maxFileBytes: settings.current().limits.uploadBytes });
@@ -104,7 +112,7 @@ export const fileHandlers = ({ store, settings, files: service, agentFiles }: De
     },
     content: async ({ params, chunk }, caller) => {
       const taken = await takeChunk(deps, params.id, chunk, caller);
-      if (taken.data.complete) await settleAlerts(deps, params.id);
+      if (taken.data.complete) await onComplete(params.id);
       return taken;
     },
     update: ({ body: { id, updatedAt, ...patch } }, caller) =>

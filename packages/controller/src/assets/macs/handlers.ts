@@ -2,7 +2,7 @@ import type { api } from '@rushhour/contract';
 import { issuesOf } from '@rushhour/pools';
 import { assertAllFound, assertFresh, crudHandlers, one } from '../../crud.ts';
 import { conflict, notFound } from '../../errors.ts';
-import type { Handlers } from '../../handlers.ts';
+import type { Handlers } from '../../handler.ts';
 import { macs, macsById } from '../../store/assets/macs.ts';
 import { assertIdle, findNetworkDraft, macIdsOf } from '../../store/assets/networks.ts';
 import type { Change } from '../../store/engine/change.ts';

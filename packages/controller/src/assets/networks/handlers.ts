@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { api } from '@rushhour/contract';
 import { assertAllFound, assertFresh, crudHandlers, cursorOf, pageRequestOf } from '../../crud.ts';
 import { conflict, notFound } from '../../errors.ts';
-import type { Handlers } from '../../handlers.ts';
+import type { Handlers } from '../../handler.ts';
 import {
   assertIdle,
   findNetworkDraft,

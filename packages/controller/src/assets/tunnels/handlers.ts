@@ -1,7 +1,7 @@
 import type { api, TunnelDraft } from '@rushhour/contract';
 import { assertAllFound, assertFresh, crudHandlers, cursorOf, one, pageRequestOf } from '../../crud.ts';
 import { invalid, notFound } from '../../errors.ts';
-import type { Handlers } from '../../handlers.ts';
+import type { Handlers } from '../../handler.ts';
 import { certificates } from '../../store/assets/certificates.ts';
 import { assertIdle, usagePage } from '../../store/assets/networks.ts';
 import { openParams, type StoredTunnel, sealParams, tunnels } from '../../store/assets/tunnels.ts';

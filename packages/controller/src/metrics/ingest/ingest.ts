@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { AgentGateway } from '../../agents/gateway/gateway.ts';
-import type { InTurn } from '../../concurrency/mutex.ts';
+import type { Mutex } from '../../concurrency/mutex.ts';
 import { type Executor, StorageUnavailable } from '../../store/engine/database.ts';
 import { insertRunRecords } from '../../store/runs/run-attempts.ts';
 import { everyAgent, insertRunNames, insertSamples, removeSamplesIn } from '../../store/runs/samples.ts';
@@ -19,7 +19,7 @@ export interface IngestOptions {
   gateway: AgentGateway;
   log: Logger;
   runs: OpenRuns;
-  inTurn: InTurn;
+  exclusively: Mutex;
   /** The newest assignment of the run is asked of the store when left out. */
   isCurrent?: IsCurrent | undefined;
   /** Called after new seconds of a run are on disk and in memory. */
@@ -71,7 +71,7 @@ export class Ingest {
     const taken = this.#waiting;
     this.#waiting = [];
     try {
-      await this.#options.inTurn(async () => taken.length > 0 && this.#store(taken));
+      await this.#options.exclusively(async () => taken.length > 0 && this.#store(taken));
     } catch (error) {
       this.#options.log.error({ err: error, reports: taken.length }, 'measurements wait for the database');
       this.#waiting = [...taken, ...this.#waiting].slice(0, maxWaiting);

@@ -1,5 +1,5 @@
 import type { Threshold } from '@rushhour/contract';
-import { createTurns, type InTurn } from '../../concurrency/mutex.ts';
+import { createMutex, type Mutex } from '../../concurrency/mutex.ts';
 import type { Executor } from '../../store/engine/database.ts';
 import { runStatuses } from '../../store/runs/run-results.ts';
 import { Frame, TotalSpread } from '../ingest/frame.ts';
@@ -22,7 +22,7 @@ type Scope = Pick<ValueQuery, 'metric' | 'scope' | 'window'>;
 
 /** What is known of a query from minutes that will not change; only newer seconds are read at each asking. */
 interface Tally {
-  readonly inTurn: InTurn;
+  readonly exclusively: Mutex;
   readonly frame: Frame<TotalSpread>;
   /** What it was made from; when that changes it is made anew. */
   readonly basis: string;
@@ -51,7 +51,7 @@ const tallyOf = (run: OpenRun, plan: MetricPlan, { metric, scope, window }: Scop
   const found = known.get(key);
   if (found?.basis === basis) return found;
   const frame = new Frame([{ plan, voice }], 1, () => new TotalSpread());
-  const made: Tally = { inTurn: createTurns(), frame, basis, lastSecond: 0 };
+  const made: Tally = { exclusively: createMutex(), frame, basis, lastSecond: 0 };
   known.set(key, made);
   return made;
 };
@@ -87,7 +87,7 @@ const fill = async (
 
 const frameOf = (read: Executor, run: OpenRun, plan: MetricPlan, query: Scope) => {
   const tally = tallyOf(run, plan, query);
-  return tally.inTurn(async () => {
+  return tally.exclusively(async () => {
     const settled = Math.max(run.lastOfRolled, tally.lastSecond);
     await fill(read, run, tally.frame, { query, span: [tally.lastSecond + 1, Math.min(settled, run.newestSecond)] });
     tally.lastSecond = settled;

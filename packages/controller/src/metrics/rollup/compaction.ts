@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { InTurn } from '../../concurrency/mutex.ts';
+import type { Mutex } from '../../concurrency/mutex.ts';
 import { insertSamples, removeSamplesIn, type SampleRow, samplesIn } from '../../store/runs/samples.ts';
 import type { Store } from '../../store/store.ts';
 import { piecesOf, spanOf } from '../ingest/arrivals.ts';
@@ -68,9 +68,9 @@ const replace = async (store: Store, blocks: readonly Block[]) => {
  * Makes one compressed row of the many small ones of a minute. A block is replaced within one transaction: after a
  * crash it is there in the one form or in the other. Others get their turn between a few blocks and the next.
  */
-export const compact = async (store: Store, run: OpenRun, { inTurn, ...when }: When & { inTurn: InTurn }) => {
+export const compact = async (store: Store, run: OpenRun, { exclusively, ...when }: When & { exclusively: Mutex }) => {
   const due = dueBlocks(run, when);
   for (let i = 0; i < due.length; i += blocksAtOnce) {
-    await inTurn(() => replace(store, due.slice(i, i + blocksAtOnce)));
+    await exclusively(() => replace(store, due.slice(i, i + blocksAtOnce)));
   }
 };

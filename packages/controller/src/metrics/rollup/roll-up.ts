@@ -1,4 +1,4 @@
-import type { InTurn } from '../../concurrency/mutex.ts';
+import type { Mutex } from '../../concurrency/mutex.ts';
 import { UniqueViolation } from '../../store/engine/database.ts';
 import { everyAgent, insertSamples, type SampleRow } from '../../store/runs/samples.ts';
 import type { Store } from '../../store/store.ts';
@@ -46,8 +46,8 @@ const store = async ({ database }: Store, run: OpenRun, minute: number) => {
 export const rollUp = async (
   to: Store,
   run: OpenRun,
-  { all, now, inTurn }: { all: boolean; now: number; inTurn: InTurn },
+  { all, now, exclusively }: { all: boolean; now: number; exclusively: Mutex },
 ) => {
   const isDue = (minute: number) => all || timeOf(run.facts, lastOfMinute(minute)) + lateMs < now;
-  for (const minute of run.merged.minutes.filter(isDue)) await inTurn(() => store(to, run, minute));
+  for (const minute of run.merged.minutes.filter(isDue)) await exclusively(() => store(to, run, minute));
 };

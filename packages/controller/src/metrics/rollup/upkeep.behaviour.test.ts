@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Histogram } from '@rushhour/protocol';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTurns } from '../../concurrency/mutex.ts';
+import { createMutex } from '../../concurrency/mutex.ts';
 import type { Database } from '../../store/engine/database.ts';
 import { everyAgent, sampleKeys } from '../../store/runs/samples.ts';
 import { openStore, type Store } from '../../store/store.ts';
@@ -36,9 +36,9 @@ afterAll(async () => {
 const createParts = () => {
   const gateway = createTestGateway();
   const runs = createOpenRuns(store.read);
-  const inTurn = createTurns();
-  const ingest = new Ingest({ store, gateway: gateway.gateway, log, runs, inTurn, onStored: () => {} });
-  return { gateway, runs, inTurn, ingest };
+  const exclusively = createMutex();
+  const ingest = new Ingest({ store, gateway: gateway.gateway, log, runs, exclusively, onStored: () => {} });
+  return { gateway, runs, exclusively, ingest };
 };
 
 const random = createRandom(3);
@@ -66,7 +66,7 @@ const ownRows = async (runId: number) =>
 
 describe('minutes', () => {
   it('are stored merged a while after they ended, and read from there', async () => {
-    const { gateway, runs, inTurn, ingest } = createParts();
+    const { gateway, runs, exclusively, ingest } = createParts();
     const { runId, t0 } = await storeRun(store, { t0: Date.now() - 200_000 });
     for (const [from, to] of [
       [1, 50],
@@ -78,7 +78,7 @@ describe('minutes', () => {
       const run = (await runs.open(runId)) as OpenRun;
       // Before and after a minute moves from memory to disk the answer is that of all seconds so far.
       expect(await p99(run)).toBe(p99Of(1, to));
-      await rollUp(store, run, { all: false, now: t0 + to * 1000, inTurn });
+      await rollUp(store, run, { all: false, now: t0 + to * 1000, exclusively });
       expect(await p99(run)).toBe(p99Of(1, to));
     }
     expect((await mergedRows(runId)).map(({ fromSeq, toSeq }) => [fromSeq, toSeq])).toEqual([
@@ -89,7 +89,7 @@ describe('minutes', () => {
   });
 
   it('are opened again by seconds that come late', async () => {
-    const { gateway, runs, inTurn, ingest } = createParts();
+    const { gateway, runs, exclusively, ingest } = createParts();
     const { runId, t0 } = await storeRun(store, {
       ...{ t0: Date.now() - 300_000, agents: { 1: [orderOf()], 2: [orderOf()] } },
     });
@@ -97,7 +97,7 @@ describe('minutes', () => {
     gateway.summaries(2, { runId }, secondsOf(1, 70, t0));
     await ingest.flush();
     const run = (await runs.open(runId)) as OpenRun;
-    await rollUp(store, run, { all: true, now: 0, inTurn });
+    await rollUp(store, run, { all: true, now: 0, exclusively });
     await p99(run);
     expect(await mergedRows(runId)).toHaveLength(3);
     gateway.summaries(2, { runId }, secondsOf(71, 100, t0));
@@ -110,7 +110,7 @@ describe('minutes', () => {
       });
     const expected = (180 * 181) / 2 + (100 * 101) / 2;
     expect(await sumOf()).toBe(expected);
-    await rollUp(store, run, { all: true, now: 0, inTurn });
+    await rollUp(store, run, { all: true, now: 0, exclusively });
     expect(await mergedRows(runId)).toHaveLength(3);
     expect(await sumOf()).toBe(expected);
     runs.forget(runId);
@@ -124,7 +124,7 @@ describe('minutes', () => {
   });
 
   it('become one compressed row an order, whole ones while the run goes on', async () => {
-    const { gateway, runs, inTurn, ingest } = createParts();
+    const { gateway, runs, exclusively, ingest } = createParts();
     const { runId, t0 } = await storeRun(store, { t0: Date.now() - 200_000 });
     for (let seq = 1; seq <= 130; seq += 1) {
       gateway.summaries(1, { runId }, [second(seq, t0)]);
@@ -132,20 +132,20 @@ describe('minutes', () => {
     }
     const run = (await runs.open(runId)) as OpenRun;
     expect(await ownRows(runId)).toHaveLength(130);
-    await compact(store, run, { all: false, now: Date.now(), inTurn });
+    await compact(store, run, { all: false, now: Date.now(), exclusively });
     expect((await ownRows(runId)).map(({ fromSeq, toSeq, isBlock }) => [fromSeq, toSeq, isBlock])).toEqual([
       [1, 60, 1],
       [61, 120, 1],
       ...Array.from({ length: 10 }, (_, i) => [121 + i, 121 + i, 0]),
     ]);
-    await compact(store, run, { all: true, now: Date.now(), inTurn });
+    await compact(store, run, { all: true, now: Date.now(), exclusively });
     expect(await ownRows(runId)).toHaveLength(3);
     expect(await p99(run)).toBe(p99Of(1, 130));
     await ingest.close();
   });
 
   it('are whole or untouched when the controller dies in between', async () => {
-    const { gateway, runs, inTurn, ingest } = createParts();
+    const { gateway, runs, exclusively, ingest } = createParts();
     const { runId, t0 } = await storeRun(store, { t0: Date.now() - 200_000 });
     for (let seq = 1; seq <= 60; seq += 1) {
       gateway.summaries(1, { runId }, [second(seq, t0)]);
@@ -160,8 +160,8 @@ describe('minutes', () => {
       });
     store.database.transaction = dying;
     try {
-      await expect(compact(store, run, { all: true, now: Date.now(), inTurn })).rejects.toThrow('dead');
-      await expect(rollUp(store, run, { all: true, now: Date.now(), inTurn })).rejects.toThrow('dead');
+      await expect(compact(store, run, { all: true, now: Date.now(), exclusively })).rejects.toThrow('dead');
+      await expect(rollUp(store, run, { all: true, now: Date.now(), exclusively })).rejects.toThrow('dead');
     } finally {
       store.database.transaction = transaction;
     }
@@ -199,8 +199,8 @@ describe('two controllers with one database', () => {
     expect([own.isOurs, foreign.isOurs]).toEqual([true, false]);
     expect(await p99(foreign)).toBe(p99Of(1, 30));
     // Both store the same minute: one of them comes too late, and that is no fault.
-    await rollUp(store, own, { all: true, now: 0, inTurn: one.inTurn });
-    await rollUp(store, foreign, { all: true, now: 0, inTurn: other.inTurn });
+    await rollUp(store, own, { all: true, now: 0, exclusively: one.exclusively });
+    await rollUp(store, foreign, { all: true, now: 0, exclusively: other.exclusively });
     expect(await mergedRows(runId)).toHaveLength(1);
     await one.ingest.close();
     await other.ingest.close();

@@ -1,6 +1,6 @@
 import { isActive } from '@rushhour/contract';
 import type { Logger } from 'pino';
-import type { InTurn } from '../../concurrency/mutex.ts';
+import type { Mutex } from '../../concurrency/mutex.ts';
 import { runStatuses } from '../../store/runs/run-results.ts';
 import { runsWithLooseSamples } from '../../store/runs/samples.ts';
 import type { Store } from '../../store/store.ts';
@@ -13,7 +13,7 @@ export interface UpkeepOptions {
   store: Store;
   log: Logger;
   runs: OpenRuns;
-  inTurn: InTurn;
+  exclusively: Mutex;
   /** Called for a run that leaves the memory. */
   onClosed(runId: number): void;
 }
@@ -24,16 +24,16 @@ const idleMs = 30_000;
 const isOver = (status: number | undefined) => status === undefined || !isActive(status);
 
 /** Looks after stored samples in the background: minutes are merged and compressed, ended runs leave the memory. */
-export const startUpkeep = ({ store, log, runs, inTurn, onClosed }: UpkeepOptions) => {
+export const startUpkeep = ({ store, log, runs, exclusively, onClosed }: UpkeepOptions) => {
   const tidy = async (run: OpenRun, all: boolean) => {
-    const when = { all, now: Date.now(), inTurn };
+    const when = { all, now: Date.now(), exclusively };
     await rollUp(store, run, when);
     await compact(store, run, when);
   };
 
   /** In turn: whoever writes has the run that is in memory, and not one that was put aside. */
   const close = (runId: number) =>
-    inTurn(async () => {
+    exclusively(async () => {
       runs.forget(runId);
       onClosed(runId);
     });

@@ -1,7 +1,8 @@
 import type { api } from '@rushhour/contract';
 import type { Bus } from '../../bus/local.ts';
+import type { Tokens, Visitor } from '../../caller.ts';
 import { invalid, tooMany, unauthenticated } from '../../errors.ts';
-import type { Handlers, Visitor } from '../../handlers.ts';
+import type { Handlers } from '../../handler.ts';
 import { findByEmail, users } from '../../store/people/users.ts';
 import type { Store } from '../../store/store.ts';
 import { notify } from '../../store/system/notifications.ts';
@@ -9,7 +10,7 @@ import type { SettingsStore } from '../../store/system/settings.ts';
 import { extendedUserOf } from '../extended-user.ts';
 import { passwordIssues } from '../password-policy.ts';
 import { hashPassword, verifyPassword } from '../passwords.ts';
-import { endSessions, endSessionsOf, openSession, refreshSession, type Tokens } from '../sessions.ts';
+import { endSessions, endSessionsOf, openSession, refreshSession } from '../sessions.ts';
 import { countFailure, forgetFailures, waitingTime } from '../throttle.ts';
 
 interface Deps {

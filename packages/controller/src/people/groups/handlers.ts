@@ -1,7 +1,8 @@
 import { type api, permissions } from '@rushhour/contract';
+import type { Caller } from '../../caller.ts';
 import { assertAllFound, assertFresh, crudHandlers, cursorOf } from '../../crud.ts';
 import { conflict, forbidden, invalid, notFound } from '../../errors.ts';
-import type { Caller, Handlers } from '../../handlers.ts';
+import type { Handlers } from '../../handler.ts';
 import type { Change } from '../../store/engine/change.ts';
 import type { Executor } from '../../store/engine/database.ts';
 import { countAdministrators, groups, membersOf } from '../../store/people/groups.ts';

@@ -1,8 +1,9 @@
 import type { api } from '@rushhour/contract';
 import type { Bus } from '../../bus/local.ts';
+import type { Caller } from '../../caller.ts';
 import { assertAllFound, assertFresh, crudHandlers, cursorOf } from '../../crud.ts';
 import { conflict, forbidden, invalid, notFound } from '../../errors.ts';
-import type { Caller, Handlers } from '../../handlers.ts';
+import type { Handlers } from '../../handler.ts';
 import type { Change } from '../../store/engine/change.ts';
 import { countAdministrators, groups } from '../../store/people/groups.ts';
 import { normalEmail, type StoredUser, users } from '../../store/people/users.ts';

@@ -2,7 +2,7 @@ import { isActive } from '@rushhour/contract';
 import type { DumpState } from '@rushhour/protocol';
 import type { Logger } from 'pino';
 import { AgentUnreachable } from '../../agents/gateway/gateway.ts';
-import { createMailbox } from '../../concurrency/keyed-queue.ts';
+import { createKeyedQueue } from '../../concurrency/keyed-queue.ts';
 import { StorageUnavailable } from '../../store/engine/database.ts';
 import { runAgentsOf } from '../../store/runs/run-agents.ts';
 import {
@@ -38,7 +38,9 @@ const timeOf = (ms: number | null) => (ms === null || Math.abs(ms) > lastTime ? 
 export const createDumpKeeper = (deps: Deps) => {
   const { store, blobs, gateway, settings, log, isUsed, retryMs = usualRetryMs } = deps;
   // What concerns an agent is done in the order in which it came; no two dumps are fetched from it at once.
-  const mailbox = createMailbox((error, agentId) => log.error({ err: error, agentId }, 'a dump could not be kept'));
+  const queue = createKeyedQueue<number>();
+  const post = (agentId: number, work: () => Promise<unknown>) =>
+    queue.run(agentId, work).catch((error) => log.error({ err: error, agentId }, 'could not store a capture'));
   const damaged = new Map<number, number>();
   const waiting = new Set<NodeJS.Timeout>();
   let isClosed = false;
@@ -50,7 +52,7 @@ export const createDumpKeeper = (deps: Deps) => {
     if (isClosed) return;
     const timer = setTimeout(() => {
       waiting.delete(timer);
-      void mailbox.post(agentId, () => fetch(agentId, id));
+      void post(agentId, () => fetch(agentId, id));
     }, retryMs).unref();
     waiting.add(timer);
   };
@@ -113,10 +115,10 @@ export const createDumpKeeper = (deps: Deps) => {
           hear(agentId, state).catch((error) => {
             if (!(error instanceof StorageUnavailable) || state.state === 'open') throw error;
             // Nobody says it again before the agent connects anew.
-            const timer = setTimeout(() => void mailbox.post(agentId, work), retryMs).unref();
+            const timer = setTimeout(() => void post(agentId, work), retryMs).unref();
             waiting.add(timer);
           });
-        void mailbox.post(agentId, work);
+        void post(agentId, work);
       }
     },
   });
@@ -142,7 +144,7 @@ export const createDumpKeeper = (deps: Deps) => {
       isClosed = true;
       unsubscribe();
       for (const timer of waiting) clearTimeout(timer);
-      await mailbox.idle();
+      await queue.idle();
     },
   };
 };

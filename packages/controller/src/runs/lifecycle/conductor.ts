@@ -2,7 +2,7 @@ import { isActive, runStatus } from '@rushhour/contract';
 import type { Logger } from 'pino';
 import type { AgentGateway } from '../../agents/gateway/gateway.ts';
 import type { Bus } from '../../bus/local.ts';
-import { createMailbox } from '../../concurrency/keyed-queue.ts';
+import { createKeyedQueue } from '../../concurrency/keyed-queue.ts';
 import { createSingleFlight } from '../../concurrency/single-flight.ts';
 import { ApiError } from '../../errors.ts';
 import type { Blobs } from '../../store/blobs/blobs.ts';
@@ -48,11 +48,16 @@ const mostSteps = 10;
 export const createConductor = (deps: ConductorDeps) => {
   const { store, settings, bus, gateway, metrics, log, timing } = deps;
   const roster = new Roster();
-  const mailbox = createMailbox((error, runId) => {
-    // Somebody else was faster: the next look sees what is true now.
-    const isRace = error instanceof ApiError && error.code === 'ILLEGAL_TRANSITION';
-    if (!isRace) log.error({ err: error, runId }, 'a run could not be conducted');
-  });
+  const work = createKeyedQueue<number>();
+  const post = async (runId: number, step: () => Promise<unknown>): Promise<void> => {
+    try {
+      await work.run(runId, step);
+    } catch (error) {
+      // Another controller changed the run first: the next look reads its new state.
+      const isRace = error instanceof ApiError && error.code === 'ILLEGAL_TRANSITION';
+      if (!isRace) log.error({ err: error, runId }, 'a run could not be conducted');
+    }
+  };
   const ledger = createLedger(deps);
   const courier = createCourier(gateway);
   const ending = createEnding({ ...deps, ledger, courier });
@@ -64,12 +69,12 @@ export const createConductor = (deps: ConductorDeps) => {
     ...deps,
     begin: createBeginning({ ledger, settings }),
     ending,
-    post: mailbox.post,
+    post,
   });
   const resets = createAgentResets({
     ...{ store, gateway, log, resetMs: timing.resetMs },
     isAwaitedFrom: late.isAwaitedFrom,
-    onReset: () => void queueLook.ask(),
+    onReset: () => void queueLook.request(),
   });
 
   const giveUpMissing = async (view: RunView) => {
@@ -121,9 +126,9 @@ export const createConductor = (deps: ConductorDeps) => {
   const woken = new Set<number>();
   /** Whoever is woken twice before its turn looks once. */
   const wake = (runId: number): Promise<void> => {
-    if (woken.has(runId)) return mailbox.post(runId, async () => {});
+    if (woken.has(runId)) return post(runId, async () => {});
     woken.add(runId);
-    return mailbox.post(runId, () => {
+    return post(runId, () => {
       woken.delete(runId);
       return advance(runId);
     });
@@ -133,13 +138,13 @@ export const createConductor = (deps: ConductorDeps) => {
   const round = createSingleFlight(
     async () => {
       for (const { id } of await activeRuns(store.read)) {
-        void mailbox.post(id, async () => {
+        void post(id, async () => {
           const view = roster.find(id);
           if (view) await watchAborts(view);
         });
         void wake(id);
       }
-      await queueLook.ask();
+      await queueLook.request();
       await late.look();
       await resets.look();
     },
@@ -161,15 +166,15 @@ export const createConductor = (deps: ConductorDeps) => {
       const attendance = createAttendance({
         ...{ ledger, courier, roster, late, wake },
         read: store.read,
-        post: mailbox.post,
+        post,
       });
-      for (const work of [queueLook, round]) work.open();
+      for (const flight of [queueLook, round]) flight.open();
       const timer = setInterval(() => {
-        if (!round.isBusy()) void round.ask();
+        if (!round.isBusy()) void round.request();
       }, timing.tickMs);
       endings = [
         gateway.subscribe(attendance),
-        bus.subscribe('run.changed', ({ runId }) => void wake(runId).then(queueLook.ask)),
+        bus.subscribe('run.changed', ({ runId }) => void wake(runId).then(queueLook.request)),
         () => clearInterval(timer),
       ];
       for (const runId of roster.runIds) void wake(runId);
@@ -179,7 +184,7 @@ export const createConductor = (deps: ConductorDeps) => {
       for (const end of endings.splice(0)) end();
       await round.close();
       await queueLook.close();
-      await mailbox.idle();
+      await work.idle();
       await resets.idle();
       roster.clear();
     },

@@ -1,6 +1,6 @@
 import type { api, Campaign, CampaignQuery } from '@rushhour/contract';
 import { cursorOf, pageRequestOf } from '../../crud.ts';
-import type { Handlers } from '../../handlers.ts';
+import type { Handlers } from '../../handler.ts';
 import type { Store } from '../../store/store.ts';
 import type { FullCampaign } from './campaigns.ts';
 import { everyCampaign } from './known-campaigns.ts';

@@ -1,8 +1,9 @@
-import type { api, CveFilter } from '@rushhour/contract';
+import type { api, CveFilter, CveSignature, CveTestBody, ReplyOf } from '@rushhour/contract';
 import type { Bus } from '../../bus/local.ts';
+import type { Caller } from '../../caller.ts';
 import { assertAllFound, cursorOf, one, pageRequestOf } from '../../crud.ts';
 import { forbidden, notFound } from '../../errors.ts';
-import type { Handlers } from '../../handlers.ts';
+import type { Handlers } from '../../handler.ts';
 import { assertUnused, dropLinks, referencesTo } from '../../store/engine/links.ts';
 import { cveSignatures, findSignature, rawOf, removeSignatures, withDetails } from '../../store/security/cve.ts';
 import { searchSignatures } from '../../store/security/cve-search.ts';
@@ -12,7 +13,6 @@ import { exportSignatures } from './export/export.ts';
 import { type CveFiles, importDocument, importUpload } from './import/store/import.ts';
 import { renderedSignature } from './render-signature.ts';
 import { cveResults } from './results.ts';
-import { type RunDeps, runSignature } from './run-signature.ts';
 import { cveStats } from './stats.ts';
 import { createSignature, updateSignature } from './write.ts';
 
@@ -21,13 +21,17 @@ interface Deps {
   settings: SettingsStore;
   bus: Bus;
   files: CveFiles;
-  runs: RunDeps['runs'];
-  createTask: RunDeps['createTask'];
+  /** Runs a task of one signature between two agents. */
+  testSignature(
+    signature: CveSignature,
+    body: CveTestBody,
+    caller: Caller,
+  ): Promise<ReplyOf<typeof api.cve.routes.test>>;
 }
 
 const sortColumn = (key: string) => (key === 'severity' ? 'severityRank' : key);
 
-export const cveHandlers = ({ store, settings, bus, files, runs, createTask }: Deps): Handlers<typeof api.cve> => ({
+export const cveHandlers = ({ store, settings, bus, files, testSignature }: Deps): Handlers<typeof api.cve> => ({
   list: async ({ query }) => {
     const { key, order, limit, offset, search, filters } = pageRequestOf(query, 'id');
     const filter = { ...filters, ...(search && { search }) } as CveFilter;
@@ -69,7 +73,7 @@ export const cveHandlers = ({ store, settings, bus, files, runs, createTask }: D
     const signature = await findSignature(store.read, id);
     if (signature === undefined) throw notFound('signature', id);
     if (body.mode === 'render') return { data: await renderedSignature(store.read, signature) };
-    return runSignature({ store, runs, createTask }, signature, body, caller);
+    return testSignature(signature, body, caller);
   },
   results: ({ params, query }) => cveResults(store.read, params.id, query),
 });

@@ -1,6 +1,6 @@
 import { type CveSignature, permissions } from '@rushhour/contract';
+import type { Caller } from '../../caller.ts';
 import { forbidden } from '../../errors.ts';
-import type { Caller } from '../../handlers.ts';
 import { allows } from '../../people/permissions.ts';
 import { isSafer } from './expressions/safety.ts';
 

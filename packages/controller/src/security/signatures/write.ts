@@ -1,7 +1,7 @@
 import type { CveDraft, CveSignature } from '@rushhour/contract';
+import type { Caller } from '../../caller.ts';
 import { assertFresh } from '../../crud.ts';
 import { forbidden, type Issue, invalid, notFound } from '../../errors.ts';
-import type { Caller } from '../../handlers.ts';
 import type { Executor } from '../../store/engine/database.ts';
 import { referredRecords } from '../../store/engine/referred-records.ts';
 import {

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
-import { createKeyedLock } from '../../concurrency/keyed-lock.ts';
+import { createKeyedQueue } from '../../concurrency/keyed-queue.ts';
 import { BlobError } from './blob-error.ts';
 import type { Blobs, ByteRange, IsOpenPart, IsReferenced, Staged, StageOptions, SweepReport } from './blobs.ts';
 import { Parts } from './parts.ts';
@@ -25,7 +25,7 @@ export class ShelvedBlobs implements Blobs {
   readonly #key: Uint8Array | undefined;
   readonly #staging: Staging;
   readonly #parts: Parts;
-  readonly #lock = createKeyedLock();
+  readonly #lock = createKeyedQueue<string>().run;
 
   constructor(options: StagingOptions, shelf: Shelf) {
     this.#shelf = shelf;

@@ -1,6 +1,6 @@
 import { type api, permissions } from '@rushhour/contract';
 import { ApiError, unauthenticated } from '../../errors.ts';
-import type { Handlers } from '../../handlers.ts';
+import type { Handlers } from '../../handler.ts';
 import type { Store } from '../../store/store.ts';
 import { build, commitOf } from '../build.ts';
 import type { Health } from '../health.ts';

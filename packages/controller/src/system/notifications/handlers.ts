@@ -1,8 +1,9 @@
 import type { api } from '@rushhour/contract';
 import type { Bus, Events } from '../../bus/local.ts';
+import type { Caller } from '../../caller.ts';
 import { cursorOf } from '../../crud.ts';
 import { invalid } from '../../errors.ts';
-import type { Caller, Handlers } from '../../handlers.ts';
+import type { Handlers } from '../../handler.ts';
 import { effective } from '../../people/permissions.ts';
 import { users } from '../../store/people/users.ts';
 import type { Store } from '../../store/store.ts';

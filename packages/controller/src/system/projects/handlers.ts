@@ -1,7 +1,8 @@
 import type { api } from '@rushhour/contract';
+import type { Caller } from '../../caller.ts';
 import { assertAllFound, assertFresh, crudHandlers, cursorOf, pageRequestOf } from '../../crud.ts';
 import { conflict, notFound } from '../../errors.ts';
-import type { Caller, Handlers } from '../../handlers.ts';
+import type { Handlers } from '../../handler.ts';
 import type { Change } from '../../store/engine/change.ts';
 import type { Store } from '../../store/store.ts';
 import { activeTasksOf, disableSchedulesOf, projects, releaseTasks } from '../../store/system/projects.ts';

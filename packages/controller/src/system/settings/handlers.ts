@@ -2,7 +2,7 @@ import { BlockList, isIP } from 'node:net';
 import type { api, Settings } from '@rushhour/contract';
 import type { Bus } from '../../bus/local.ts';
 import { type Issue, invalid } from '../../errors.ts';
-import type { Handlers } from '../../handlers.ts';
+import type { Handlers } from '../../handler.ts';
 import type { Store } from '../../store/store.ts';
 import { notify } from '../../store/system/notifications.ts';
 import type { SettingsStore } from '../../store/system/settings.ts';

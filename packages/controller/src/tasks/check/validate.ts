@@ -1,7 +1,7 @@
 import type { api, TaskDraft, ValidationIssue } from '@rushhour/contract';
 import type { AgentGateway } from '../../agents/gateway/gateway.ts';
 import { type Issue, notFound } from '../../errors.ts';
-import type { Handlers } from '../../handlers.ts';
+import type { Handlers } from '../../handler.ts';
 import type { RunPlan } from '../../plan/core/agent-plan.ts';
 import type { TaskPlanner } from '../../plan/core/create-planner.ts';
 import type { Calendar } from '../../runs/schedules/calendar.ts';

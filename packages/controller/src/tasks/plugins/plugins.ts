@@ -1,7 +1,7 @@
 import { type api, findPlugin, metricsOf, type PluginSpec, plugins, toJsonSchema } from '@rushhour/contract';
 import type { EngineAbility } from '@rushhour/protocol';
 import { notFound } from '../../errors.ts';
-import type { Handlers } from '../../handlers.ts';
+import type { Handlers } from '../../handler.ts';
 import { createSchemaCheck } from '../../schema-check.ts';
 import { engineAbilities } from '../../store/engine/engine-abilities.ts';
 import type { Store } from '../../store/store.ts';

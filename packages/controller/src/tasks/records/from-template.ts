@@ -1,6 +1,6 @@
 import type { api, TaskDraft } from '@rushhour/contract';
 import { ApiError, type Issue, invalid, notFound } from '../../errors.ts';
-import type { Handlers } from '../../handlers.ts';
+import type { Handlers } from '../../handler.ts';
 import type { Store } from '../../store/store.ts';
 import { type StoredTemplate, taskTemplates } from '../../store/tasks/task-templates.ts';
 import { issuesOfUnknown } from '../check/check-definition.ts';

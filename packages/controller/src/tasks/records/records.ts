@@ -3,7 +3,7 @@ import { isActive, runStatus } from '@rushhour/contract';
 import type { Bus } from '../../bus/local.ts';
 import { cursorOf, one, pageRequestOf } from '../../crud.ts';
 import { invalid, notFound } from '../../errors.ts';
-import type { Handlers } from '../../handlers.ts';
+import type { Handlers } from '../../handler.ts';
 import type { Store } from '../../store/store.ts';
 import { countTasks, findTask, tasks } from '../../store/tasks/tasks.ts';
 import { definitionIssues } from '../check/check-definition.ts';

@@ -1,6 +1,6 @@
 import type { api } from '@rushhour/contract';
 import { notFound } from '../../errors.ts';
-import type { Handlers } from '../../handlers.ts';
+import type { Handlers } from '../../handler.ts';
 import { type Metrics, UnknownMetric } from '../../metrics/metrics.ts';
 import type { Executor } from '../../store/engine/database.ts';
 import { runs } from '../../store/runs/runs.ts';

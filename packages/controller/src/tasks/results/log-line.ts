@@ -1,5 +1,5 @@
 import type { api } from '@rushhour/contract';
-import type { Handlers } from '../../handlers.ts';
+import type { Handlers } from '../../handler.ts';
 
 type LogLine = Awaited<ReturnType<Handlers<typeof api.tasks>['logs']>>['data'][number];
 

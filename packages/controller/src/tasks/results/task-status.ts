@@ -1,7 +1,7 @@
 import type { api } from '@rushhour/contract';
 import { isActive, isTerminal, runStatus, statusNameOf } from '@rushhour/contract';
 import { notFound } from '../../errors.ts';
-import type { Handlers } from '../../handlers.ts';
+import type { Handlers } from '../../handler.ts';
 import type { Metrics } from '../../metrics/metrics.ts';
 import type { Runs } from '../../runs/lifecycle/create-runs.ts';
 import type { Executor } from '../../store/engine/database.ts';

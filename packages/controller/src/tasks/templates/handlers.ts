@@ -1,7 +1,8 @@
 import { type api, findPlugin, type TemplateDraft } from '@rushhour/contract';
+import type { Caller } from '../../caller.ts';
 import { assertAllFound, assertFresh, crudHandlers, cursorOf, pageRequestOf } from '../../crud.ts';
 import { conflict, forbidden, type Issue, invalid, notFound } from '../../errors.ts';
-import type { Caller, Handlers } from '../../handlers.ts';
+import type { Handlers } from '../../handler.ts';
 import { allows } from '../../people/permissions.ts';
 import type { Change } from '../../store/engine/change.ts';
 import { dropLinks } from '../../store/engine/links.ts';

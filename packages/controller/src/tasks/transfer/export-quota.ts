@@ -3,8 +3,8 @@ import { tooMany } from '../../errors.ts';
 const maxAtOnce = 2;
 const retryAfterSec = 5;
 
-/** At most two exports of a user at once. `take` answers how to give the turn back. */
-export const createExportTurns = () => {
+/** At most two concurrent exports per user. `take` returns a function that releases the slot. */
+export const createExportQuota = () => {
   const running = new Map<number, number>();
   return {
     take: (userId: number): (() => void) => {

@@ -1,13 +1,14 @@
 import type { Readable } from 'node:stream';
 import type { ExportOptions, permissions, TaskExportPlan } from '@rushhour/contract';
 import { writeZip, type ZipEntryInput } from '../../assets/archives/write-zip.ts';
+import type { Caller } from '../../caller.ts';
 import { ApiError, conflict, forbidden, notFound } from '../../errors.ts';
-import type { Caller, Download } from '../../handlers.ts';
+import type { Download } from '../../handler.ts';
 import { allows } from '../../people/permissions.ts';
 import { openCertificate } from '../../store/assets/certificates.ts';
 import { openParams, tunnels } from '../../store/assets/tunnels.ts';
 import type { Store } from '../../store/store.ts';
-import { createExportTurns } from './export-quota.ts';
+import { createExportQuota } from './export-quota.ts';
 import { sha256Of } from './fingerprint.ts';
 import { keptRows } from './kinds/dictionaries.ts';
 import { openRows } from './kinds/dictionary-rows.ts';
@@ -45,7 +46,7 @@ export const planExport = async ({ store }: Deps, id: number, query: ExportOptio
 };
 
 export const createExport = ({ store, files }: Deps) => {
-  const turns = createExportTurns();
+  const quota = createExportQuota();
 
   const pack = async (source: SourceTask, query: ExportQuery, caller: Caller): Promise<Download> => {
     const gathered = await gatherTask(store.read, source.task);
@@ -80,7 +81,7 @@ export const createExport = ({ store, files }: Deps) => {
     await assertMayTakeSamples(store, query, caller);
     const source = await readSourceTask(store, id);
     if (source === undefined) throw notFound('task', id);
-    const giveBack = turns.take(caller.userId);
+    const giveBack = quota.take(caller.userId);
     try {
       const download = await pack(source, query, caller);
       (download.body as Readable).once('close', giveBack);

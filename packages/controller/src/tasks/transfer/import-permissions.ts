@@ -1,6 +1,6 @@
 import type { Permission } from '@rushhour/contract';
+import type { Caller } from '../../caller.ts';
 import { forbidden } from '../../errors.ts';
-import type { Caller } from '../../handlers.ts';
 import { allows } from '../../people/permissions.ts';
 import type { Store } from '../../store/store.ts';
 import type { NewKind } from './arrivals/all-arrivals.ts';

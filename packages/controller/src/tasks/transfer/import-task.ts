@@ -1,6 +1,6 @@
 import type { ImportBody, ImportResult } from '@rushhour/contract';
+import type { Caller } from '../../caller.ts';
 import { ApiError, notFound } from '../../errors.ts';
-import type { Caller } from '../../handlers.ts';
 import type { Staged } from '../../store/blobs/blobs.ts';
 import type { Store } from '../../store/store.ts';
 import { findTaskImport, removeTaskImport, type TaskImport } from '../../store/tasks/task-imports.ts';

@@ -1,5 +1,5 @@
+import type { Visitor } from '../../caller.ts';
 import { invalid } from '../../errors.ts';
-import type { Visitor } from '../../handlers.ts';
 
 const minBytes = 12;
 const maxBytes = 1024;

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { exportSchema, type ImportPlan, secretValues } from '@rushhour/contract';
+import type { Caller } from '../../caller.ts';
 import { ApiError, type Issue, invalid, notFound } from '../../errors.ts';
-import type { Caller, Upload } from '../../handlers.ts';
+import type { Upload } from '../../handler.ts';
 import type { Staged } from '../../store/blobs/blobs.ts';
 import type { Store } from '../../store/store.ts';
 import type { SettingsStore } from '../../store/system/settings.ts';

@@ -1,7 +1,7 @@
 import { type AiAction, api } from '@rushhour/contract';
 import { type TSchema, Type } from 'typebox';
 import { invalid } from '../../../errors.ts';
-import type { Handlers } from '../../../handlers.ts';
+import type { Handlers } from '../../../handler.ts';
 import { createSchemaCheck } from '../../../schema-check.ts';
 import type { Approvals } from '../../approvals/approvals.ts';
 

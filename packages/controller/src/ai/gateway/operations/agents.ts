@@ -4,12 +4,12 @@ import { capabilitiesOf } from '../../../agents/gateway/capabilities.ts';
 import { planeProtocols, pluginCatalogue } from '../../../agents/gateway/plugin-catalogue.ts';
 import { cursorOf, one, pageRequestOf } from '../../../crud.ts';
 import { notFound } from '../../../errors.ts';
-import type { Handlers } from '../../../handlers.ts';
+import type { Handlers } from '../../../handler.ts';
 import { latestHealth } from '../../../store/agents/agent-health.ts';
 import { activeTasksOn } from '../../../store/agents/agent-work.ts';
 import { type AgentRow, agents as table } from '../../../store/agents/agents.ts';
 import type { Store } from '../../../store/store.ts';
-import { seesAgent } from '../ai-caller.ts';
+import { seesAgent } from '../../keys/visibility.ts';
 import { nameIn } from './names.ts';
 
 const summaryOf = (agent: AgentRow, busyWith: readonly number[]) => ({

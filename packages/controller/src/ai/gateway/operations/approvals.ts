@@ -1,5 +1,5 @@
 import type { api } from '@rushhour/contract';
-import type { Handlers } from '../../../handlers.ts';
+import type { Handlers } from '../../../handler.ts';
 import type { Approvals } from '../../approvals/approvals.ts';
 
 interface Deps {

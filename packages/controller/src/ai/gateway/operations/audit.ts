@@ -1,6 +1,6 @@
 import type { api } from '@rushhour/contract';
 import { cursorOf } from '../../../crud.ts';
-import type { Handlers } from '../../../handlers.ts';
+import type { Handlers } from '../../../handler.ts';
 import { auditPage } from '../../../store/ai/ai-audit.ts';
 import type { Store } from '../../../store/store.ts';
 

@@ -1,8 +1,8 @@
 import { agentStatus, aiActions, api, type Route, runStatus, verdicts } from '@rushhour/contract';
+import type { AiKeyFacts } from '../../../caller.ts';
 import { fromStatus } from '../../approvals/approval-tasks.ts';
 import { type AiRules, modeFor } from '../../keys/policy.ts';
 import { isOpenTo } from '../../keys/scopes.ts';
-import type { AiKeyFacts } from '../ai-caller.ts';
 
 /** Every operation of the gateway, and whether the key may use it. */
 export const operationList = (key: AiKeyFacts) =>

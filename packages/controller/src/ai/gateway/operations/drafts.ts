@@ -1,6 +1,6 @@
 import type { api } from '@rushhour/contract';
 import { cursorOf, one, pageRequestOf } from '../../../crud.ts';
-import type { Handlers } from '../../../handlers.ts';
+import type { Handlers } from '../../../handler.ts';
 import { aiDrafts } from '../../../store/ai/ai-drafts.ts';
 import type { Store } from '../../../store/store.ts';
 import type { Drafts } from '../../drafts/drafts.ts';

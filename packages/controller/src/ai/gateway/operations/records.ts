@@ -1,4 +1,4 @@
-import type { AllHandlers } from '../../../handlers.ts';
+import type { AllHandlers } from '../../../handler.ts';
 
 /** What other collections answer; the gateway asks them as any caller does. */
 export type Records = Omit<AllHandlers, 'aiAdmin' | 'aiGateway'>;

@@ -9,14 +9,14 @@ import {
   type TunnelType,
   tunnelSecretsOf,
 } from '@rushhour/contract';
+import type { AiCaller, AiKeyFacts } from '../../../caller.ts';
 import { cursorOf, one } from '../../../crud.ts';
 import { forbidden, notFound } from '../../../errors.ts';
-import type { Handlers } from '../../../handlers.ts';
+import type { Handlers } from '../../../handler.ts';
 import { allows } from '../../../people/permissions.ts';
 import type { Store } from '../../../store/store.ts';
 import { digestOf } from '../../approvals/digest.ts';
 import { permissionOfKind } from '../../keys/scopes.ts';
-import type { AiCaller, AiKeyFacts } from '../ai-caller.ts';
 import { partAt } from '../economy.ts';
 import { createRedactor } from '../redact.ts';
 import { sanitizeForModel } from '../sanitize.ts';

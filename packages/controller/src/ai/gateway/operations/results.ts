@@ -1,12 +1,12 @@
 import type { api, RunResult } from '@rushhour/contract';
+import type { AiCaller } from '../../../caller.ts';
 import { cursorOf, one } from '../../../crud.ts';
 import { conflict, invalid } from '../../../errors.ts';
-import type { Handlers } from '../../../handlers.ts';
+import type { Handlers } from '../../../handler.ts';
 import { type Metrics, UnknownMetric } from '../../../metrics/metrics.ts';
 import { severeEvents } from '../../../store/ai/ai-state.ts';
 import { newestRunOf, type RunRecord } from '../../../store/runs/runs.ts';
 import type { Store } from '../../../store/store.ts';
-import type { AiCaller } from '../ai-caller.ts';
 import { sanitizeForModel } from '../sanitize.ts';
 import type { Records } from './records.ts';
 import { markdownOf, reportOf } from './report.ts';

@@ -1,8 +1,9 @@
 import type { api } from '@rushhour/contract';
 import { agentStatus } from '@rushhour/contract';
+import type { AiCaller } from '../../../caller.ts';
 import { one } from '../../../crud.ts';
 import { ApiError } from '../../../errors.ts';
-import type { Handlers } from '../../../handlers.ts';
+import type { Handlers } from '../../../handler.ts';
 import { agents } from '../../../store/agents/agents.ts';
 import { aiApprovals } from '../../../store/ai/ai-approvals.ts';
 import { usageOfKey } from '../../../store/ai/ai-keys.ts';
@@ -10,7 +11,6 @@ import { stateOfTasks } from '../../../store/ai/ai-state.ts';
 import type { Store } from '../../../store/store.ts';
 import type { SettingsStore } from '../../../store/system/settings.ts';
 import { digestOf } from '../../approvals/digest.ts';
-import type { AiCaller } from '../ai-caller.ts';
 import { sanitizeForModel } from '../sanitize.ts';
 import { actionList, enumList, operationList } from './capabilities.ts';
 import { findSchema, schemaNames } from './schemas.ts';

@@ -1,15 +1,15 @@
 import { type api, entriesOf, findPlugin, runStatus, taskReferences, verdicts } from '@rushhour/contract';
 import type { Bus } from '../../../bus/local.ts';
+import type { AiCaller } from '../../../caller.ts';
 import { cursorOf, one, pageRequestOf } from '../../../crud.ts';
 import { notFound } from '../../../errors.ts';
-import type { Handlers } from '../../../handlers.ts';
+import type { Handlers } from '../../../handler.ts';
 import type { Metrics } from '../../../metrics/metrics.ts';
 import type { Executor } from '../../../store/engine/database.ts';
 import { newestRunOf } from '../../../store/runs/runs.ts';
 import type { Store } from '../../../store/store.ts';
 import { findTask, openedSecrets, type StoredTask, tasks } from '../../../store/tasks/tasks.ts';
-import type { AiCaller } from '../ai-caller.ts';
-import { seesProject } from '../ai-caller.ts';
+import { seesProject } from '../../keys/visibility.ts';
 import { partAt } from '../economy.ts';
 import { createRedactor } from '../redact.ts';
 import { sanitizeForModel } from '../sanitize.ts';

@@ -1,6 +1,6 @@
 import type { api } from '@rushhour/contract';
 import { one } from '../../../crud.ts';
-import type { Handlers } from '../../../handlers.ts';
+import type { Handlers } from '../../../handler.ts';
 import { findTask } from '../../../store/tasks/tasks.ts';
 import type { Approvals } from '../../approvals/approvals.ts';
 import type { Drafts } from '../../drafts/drafts.ts';

@@ -1,8 +1,8 @@
 import { basename } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { FileUpload } from '@rushhour/contract';
+import type { Caller } from '../../../caller.ts';
 import { conflict, invalid } from '../../../errors.ts';
-import type { Caller } from '../../../handlers.ts';
 import { filesWith } from '../../../store/assets/files.ts';
 import type { Blobs, Staged } from '../../../store/blobs/blobs.ts';
 import type { Change } from '../../../store/engine/change.ts';

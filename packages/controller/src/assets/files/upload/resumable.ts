@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import type { FileUpload } from '@rushhour/contract';
+import type { Caller } from '../../../caller.ts';
 import { ApiError, conflict, invalid, notFound } from '../../../errors.ts';
-import type { Caller } from '../../../handlers.ts';
 import { type FileRow, files, filesWith } from '../../../store/assets/files.ts';
 import type { Staged } from '../../../store/blobs/blobs.ts';
 import { explained } from '../refusals.ts';

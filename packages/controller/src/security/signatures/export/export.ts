@@ -1,7 +1,7 @@
 import type { CveExportBody, CveSignature } from '@rushhour/contract';
 import { writeZip } from '../../../assets/archives/write-zip.ts';
 import { assertAllFound } from '../../../crud.ts';
-import type { Download } from '../../../handlers.ts';
+import type { Download } from '../../../handler.ts';
 import { findSignatures } from '../../../store/security/cve.ts';
 import type { Store } from '../../../store/store.ts';
 import { toFtw } from './export-ftw.ts';

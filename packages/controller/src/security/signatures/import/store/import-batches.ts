@@ -1,6 +1,6 @@
 import type { CveImportFields, CveImportLine } from '@rushhour/contract';
 import type { Bus } from '../../../../bus/local.ts';
-import type { Caller } from '../../../../handlers.ts';
+import type { Caller } from '../../../../caller.ts';
 import { rememberImport } from '../../../../store/security/cve-imports.ts';
 import type { Store } from '../../../../store/store.ts';
 import { notify } from '../../../../store/system/notifications.ts';

@@ -1,8 +1,9 @@
 import { Readable } from 'node:stream';
 import type { CveImportDocument, CveImportFields } from '@rushhour/contract';
 import { ArchiveError } from '../../../../assets/archives/archive-error.ts';
+import type { Caller } from '../../../../caller.ts';
 import { ApiError, invalid, unavailable } from '../../../../errors.ts';
-import type { Caller, Upload } from '../../../../handlers.ts';
+import type { Upload } from '../../../../handler.ts';
 import { BlobError } from '../../../../store/blobs/blob-error.ts';
 import type { Blobs } from '../../../../store/blobs/blobs.ts';
 import { knownCves } from '../../../../store/security/cve.ts';

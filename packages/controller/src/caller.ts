@@ -1,5 +1,37 @@
 import type { AiConstraints, AiLimits, AiPolicy, AiScope } from '@rushhour/contract';
-import type { Visitor } from '../../handlers.ts';
+import type { Origin } from './store/engine/change.ts';
+
+export interface Tokens {
+  accessToken: string;
+  refreshToken: string;
+  accessExpiresAt: string;
+  refreshExpiresAt: string;
+}
+
+/** One request, seen by a handler: where it comes from and what may be added to its answer. */
+export interface Visitor extends Origin {
+  /** The refresh token of the cookie, if any. */
+  readonly refreshToken: string | undefined;
+  readonly lastEventId: string | undefined;
+  /** Aborted when the client goes away or the controller stops. */
+  readonly signal: AbortSignal;
+  header(name: string): string | undefined;
+  setHeader(name: string, value: string): void;
+  /** Hands out session cookies, or takes them away. */
+  setSession(tokens: Tokens | undefined): void;
+  /** The signed-in user of a public route, where there is one. */
+  caller(): Promise<Caller | undefined>;
+}
+
+/** A signed-in user. Present on every route whose access is not `public`. */
+export interface Caller extends Visitor {
+  readonly userId: number;
+  readonly sessionId: number;
+  readonly isRequiredToSetPassword: boolean;
+  readonly agreementAccepted: boolean;
+  /** The integers of the group's permissions. */
+  readonly permissions: ReadonlySet<number>;
+}
 
 /** A value for every member, the ones without a limit included. */
 type Complete<T> = { readonly [K in keyof T]-?: Exclude<T[K], undefined> };
@@ -47,10 +79,3 @@ export interface AiCaller extends Visitor {
   /** Names what the audit shall say besides: risk, approval. */
   noteAudit(facts: AuditFacts): void;
 }
-
-/** May the key see something of this project? Without a bound it may see all. */
-export const seesProject = ({ constraints: { projectIDs } }: AiKeyFacts, projectID: number | null) =>
-  projectIDs === undefined || (projectID !== null && projectIDs.includes(projectID));
-
-export const seesAgent = ({ constraints: { agentIDs } }: AiKeyFacts, agentID: number) =>
-  agentIDs === undefined || agentIDs.includes(agentID);

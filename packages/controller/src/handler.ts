@@ -1,33 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { Api, Collection, ReplyOf, RequestOf, Route, UploadFieldsOf } from '@rushhour/contract';
-import type { AiCaller } from './ai/gateway/ai-caller.ts';
-import type { Tokens } from './people/sessions.ts';
-import type { Origin } from './store/engine/change.ts';
-
-/** One request, seen by a handler: where it comes from and what may be added to its answer. */
-export interface Visitor extends Origin {
-  /** The refresh token of the cookie, if any. */
-  readonly refreshToken: string | undefined;
-  readonly lastEventId: string | undefined;
-  /** Aborted when the client goes away or the controller stops. */
-  readonly signal: AbortSignal;
-  header(name: string): string | undefined;
-  setHeader(name: string, value: string): void;
-  /** Hands out session cookies, or takes them away. */
-  setSession(tokens: Tokens | undefined): void;
-  /** The signed-in user of a public route, where there is one. */
-  caller(): Promise<Caller | undefined>;
-}
-
-/** A signed-in user. Present on every route whose access is not `public`. */
-export interface Caller extends Visitor {
-  readonly userId: number;
-  readonly sessionId: number;
-  readonly isRequiredToSetPassword: boolean;
-  readonly agreementAccepted: boolean;
-  /** The integers of the group's permissions. */
-  readonly permissions: ReadonlySet<number>;
-}
+import type { AiCaller, Caller, Visitor } from './caller.ts';
 
 /** A file that arrives with a request. Read it to its end or throw; it is never kept in memory. */
 export interface Upload<Fields> {

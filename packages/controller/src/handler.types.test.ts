@@ -1,6 +1,6 @@
 import type { api } from '@rushhour/contract';
 import { expect, it } from 'vitest';
-import type { Handlers } from './handlers.ts';
+import type { Handlers } from './handler.ts';
 
 // Checked by the compiler: each line marked below must fail to compile, or the check itself fails.
 const version = {

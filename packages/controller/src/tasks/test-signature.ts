@@ -1,35 +1,34 @@
 import type { CveSignature, CveTestBody, TaskDraft } from '@rushhour/contract';
 import { isConnected } from '@rushhour/contract';
-import { conflict, forbidden, type Issue, invalid } from '../../errors.ts';
-import type { Caller } from '../../handlers.ts';
-import { allows } from '../../people/permissions.ts';
-import type { Runs } from '../../runs/lifecycle/create-runs.ts';
-import { busyAgents } from '../../store/agents/agent-work.ts';
-import { agents } from '../../store/agents/agents.ts';
-import type { Change, Origin } from '../../store/engine/change.ts';
-import { dropLinks } from '../../store/engine/links.ts';
-import { listAttackResults } from '../../store/security/attack-results.ts';
-import type { Store } from '../../store/store.ts';
-import { tasks } from '../../store/tasks/tasks.ts';
+import type { Caller } from '../caller.ts';
+import { conflict, forbidden, type Issue, invalid } from '../errors.ts';
+import { allows } from '../people/permissions.ts';
+import type { Runs } from '../runs/lifecycle/create-runs.ts';
+import { busyAgents } from '../store/agents/agent-work.ts';
+import { agents } from '../store/agents/agents.ts';
+import type { Origin } from '../store/engine/change.ts';
+import { dropLinks } from '../store/engine/links.ts';
+import { listAttackResults } from '../store/security/attack-results.ts';
+import type { Store } from '../store/store.ts';
+import { tasks } from '../store/tasks/tasks.ts';
+import { createTask } from './records/write-task.ts';
 
-export interface RunDeps {
+interface Deps {
   readonly store: Store;
   readonly runs: Pick<Runs, 'check' | 'enqueue' | 'waitForEnd'>;
-  /** Checks a draft and stores it. */
-  createTask(tx: Change, draft: OneShot): Promise<number>;
 }
 
-export type OneShot = Pick<TaskDraft, 'comment' | 'configuration'>;
+type OneShot = Pick<TaskDraft, 'comment' | 'configuration'>;
 
 const pluginId = 16;
 
-/** Tries one signature between two agents by a task of its own. */
-export const runSignature = async (deps: RunDeps, signature: CveSignature, body: CveTestBody, caller: Caller) => {
+/** Tests one signature between two agents with a task of its own. */
+export const testSignature = async (deps: Deps, signature: CveSignature, body: CveTestBody, caller: Caller) => {
   const { store, runs } = deps;
   assertIntrusive(signature, caller);
   await assertAgents(deps, body);
   const origin: Origin = { ...bare(caller) };
-  const taskId = await store.change(origin, (tx) => deps.createTask(tx, taskOf(signature, body)));
+  const taskId = await store.change(origin, (tx) => createTask(tx, store.secrets, taskOf(signature, body)));
   const request = { taskId, userId: caller.userId, permissions: caller.permissions, by: 'user', body: {} } as const;
   const checked = await runs.check(request).catch(async (error) => {
     await store.change(origin, async (tx) => {
@@ -60,7 +59,7 @@ const assertIntrusive = ({ safety, name }: CveSignature, { permissions }: Caller
   });
 };
 
-const assertAgents = async ({ store }: RunDeps, { clientAgentID, serverAgentID }: CveTestBody) => {
+const assertAgents = async ({ store }: Deps, { clientAgentID, serverAgentID }: CveTestBody) => {
   const named = { clientAgentID, serverAgentID };
   const found = await agents.findMany(
     store.read,
