@@ -46,7 +46,24 @@ export const packages: readonly Package[] = [
       ['chores.ts', 'run-service.ts', 'controller.ts', 'index.ts', 'main.ts', 'audit-verify.ts'],
     ],
   },
-  { name: 'agent', imports: ['protocol', 'pcap', 'pools'], rooms: [] },
+  {
+    name: 'agent',
+    imports: ['protocol', 'pcap', 'pools'],
+    rooms: [
+      ['version.ts', 'config.ts', 'log', 'files/durable-file.ts', 'process/parent-watch.ts'],
+      ['engine.ts', 'samples.ts'],
+      'machine',
+      'net',
+      'engines',
+      'captures',
+      'runs',
+      'files',
+      'upgrade',
+      'session',
+      ['agent.ts', 'probe', 'questions.ts'],
+      ['index.ts', 'main.ts', 'process'],
+    ],
+  },
 ];
 
 /** Libraries that only one room may import. */
