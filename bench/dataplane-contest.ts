@@ -64,7 +64,7 @@ export const untilListening = async (port: number): Promise<void> => {
 export const orderProgram = [
   process.execPath,
   ...engineFlags,
-  fileURLToPath(new URL('./dataplane-order.ts', import.meta.url)),
+  fileURLToPath(new URL('./dataplane-job.ts', import.meta.url)),
 ] as const;
 const orderArgument = (engine: string, config: object, length: number) =>
   JSON.stringify({ engine, config, seconds: length });

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import type { OrderWish, Totals } from './order.ts';
-import { inside, startOrderChild } from './order-child.ts';
+import type { OrderWish, Totals } from './job.ts';
+import { inside, startOrderChild } from './job-child.ts';
 import { execute, requireProgram } from './programs.ts';
 
 const ip = (...args: string[]) => execFileSync('ip', args, { stdio: ['ignore', 'pipe', 'pipe'] });
@@ -100,7 +100,7 @@ export const startOrderIn = (side: Side, wish: OrderWish, behind: readonly strin
 
 /** `behind`: programs that start it. An order that fails has no totals. */
 export const startOrderProcess = async (wish: OrderWish, behind: readonly string[] = []): Promise<OrderProcess> => {
-  const started = await startOrderChild('./order-process.ts', wish, behind);
+  const started = await startOrderChild('./job-process.ts', wish, behind);
   const totals = started.totals.then((all) => {
     if (all.outcome.error !== undefined) throw new Error(all.outcome.error);
     return all;

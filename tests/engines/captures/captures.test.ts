@@ -1,0 +1,190 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { RunDump } from '@rushhour/contract';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Cable, createCable, runScenario } from '../namespaces.ts';
+import { execute, requireProgram } from '../programs.ts';
+
+const scenario = fileURLToPath(new URL('scenario.ts', import.meta.url));
+
+interface StoredDump extends RunDump {
+  readonly file: string;
+  readonly bytes: number;
+  readonly actual: string;
+}
+
+interface Seen {
+  readonly farId: number;
+  readonly kernel: number;
+  readonly whole: StoredDump[];
+  readonly filteredFile: string;
+  readonly switched: { none: number; growing: RunDump[]; early: number; dumps: StoredDump[] };
+  readonly first: StoredDump[];
+  readonly newest: StoredDump[];
+  readonly unable: {
+    status: number;
+    validity: { valid: boolean; reasons: string[] };
+    events: { type: string; message: string }[];
+  };
+  readonly stream: { sent: number; dumps: StoredDump[] };
+  readonly killed: StoredDump[];
+  readonly removed: { keptAtFirst: boolean; isSwept: boolean };
+}
+
+let cable: Cable;
+let folder: string;
+let seen: Seen;
+
+beforeAll(async () => {
+  for (const program of ['tshark', 'setpriv']) requireProgram(program);
+  folder = mkdtempSync(join(tmpdir(), 'rushhour-dumps-'));
+  cable = createCable();
+  seen = (await runScenario(cable, scenario, folder)) as Seen;
+});
+afterAll(() => {
+  cable?.remove();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+interface SeenPacket {
+  readonly direction: number;
+  readonly kept: number;
+  readonly length: number;
+  readonly port: string;
+  readonly payload: Buffer;
+  /** What must not be there: conversations with the controller and ARP. */
+  readonly other: string;
+}
+
+const fields = ['frame.packet_flags_direction', 'frame.cap_len', 'frame.len', 'udp.dstport', 'data.data'];
+const others = ['tcp.port', 'arp.opcode'];
+const known = new Map<string, Promise<{ packets: SeenPacket[]; complaints: string[] }>>();
+
+const packetOf = (line: string): SeenPacket => {
+  const [direction, kept, length, port = '', data = '', ...rest] = line.split('\t');
+  const payload = Buffer.from(data, 'hex');
+  return {
+    ...{ direction: Number(direction), kept: Number(kept), length: Number(length), port, payload },
+    other: rest.join(''),
+  };
+};
+
+const readByTshark = async (file: string) => {
+  const wanted = [...fields, ...others].flatMap((field) => ['-e', field]);
+  const { stdout, stderr } = await execute('tshark', ['-n', '-r', file, '-T', 'fields', ...wanted], {
+    maxBuffer: 64 * 1024 * 1024,
+  });
+  const complaints = stderr.split('\n').filter((line) => line !== '' && !line.startsWith('Running as user'));
+  return { packets: stdout.split('\n').slice(0, -1).map(packetOf), complaints };
+};
+
+/** What tshark says of a file: its packets, and its complaints but for its word about root. Each file is read once. */
+const read = (file: string) => {
+  const reading = known.get(file) ?? readByTshark(file);
+  known.set(file, reading);
+  return reading;
+};
+/** The packets of the task itself. */
+const trafficIn = async (file: string) => (await read(file)).packets.filter(({ port }) => port === '15002');
+
+const allOf = ({ whole, switched, first, newest, stream, killed }: Seen) =>
+  [whole, switched.dumps, first, newest, stream.dumps, killed].flat();
+
+describe('packet dumps', () => {
+  it('are read by tshark without a word of complaint, hold the traffic and nothing else, and are what the list says', async () => {
+    for (const dump of allOf(seen)) {
+      const { packets, complaints } = await read(dump.file);
+      expect(complaints).toEqual([]);
+      expect(dump).toMatchObject({ ready: true, bytes: dump.size, actual: dump.sha256, drops: 0, problem: '' });
+      expect(packets).toHaveLength(dump.packets);
+      expect(packets.filter(({ other }) => other !== '')).toEqual([]);
+    }
+  });
+
+  it('hold every packet that the kernel counted, on both sides and with their directions', async () => {
+    expect(seen.kernel).toBeGreaterThan(500);
+    for (const { file, agentID } of seen.whole) {
+      const traffic = await trafficIn(file);
+      expect(traffic).toHaveLength(seen.kernel);
+      const way = agentID === seen.farId ? 1 : 2;
+      expect(traffic.every(({ direction }) => direction === way)).toBe(true);
+    }
+  });
+
+  it('keep no more of a packet than the task says, and its true length', async () => {
+    for (const { file } of seen.whole) {
+      const lengths = new Set((await trafficIn(file)).map(({ kept, length }) => `${kept} of ${length}`));
+      expect([...lengths]).toEqual(['90 of 196']);
+    }
+  });
+
+  it('are filtered on the way to the reader', async () => {
+    const { packets, complaints } = await read(seen.filteredFile);
+    expect(complaints).toEqual([]);
+    expect(packets).toHaveLength(seen.kernel);
+  });
+
+  it('begin and end while the task runs, and cannot be had before they are ready', () => {
+    const { none, growing, early, dumps } = seen.switched;
+    expect(none).toBe(0);
+    expect(growing.map(({ ready, sha256 }) => ({ ready, sha256 }))).toEqual(
+      growing.map(() => ({ ready: false, sha256: '' })),
+    );
+    expect(early).toBe(409);
+    expect(dumps).toHaveLength(4);
+    for (const agent of new Set(dumps.map(({ agentID }) => agentID))) {
+      const [before, after] = dumps.filter(({ agentID }) => agentID === agent);
+      expect(Date.parse(after?.firstAt ?? '') - Date.parse(before?.lastAt ?? '')).toBeGreaterThan(400);
+    }
+  });
+
+  it('never have more bytes than the settings allow, and say so', () => {
+    for (const dumps of [seen.first, seen.newest]) {
+      expect(dumps.every(({ truncated }) => truncated)).toBe(true);
+      expect(dumps.reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThanOrEqual(1_048_576);
+      expect(dumps.every(({ packets }) => packets > 250)).toBe(true);
+    }
+  });
+
+  it('hold the first packets or the newest, without a gap, as the task says', async () => {
+    // Packets are numbered from 0 in their 8th byte, by a double.
+    const numbersOf = async ({ file }: StoredDump) =>
+      (await trafficIn(file)).map(({ payload }) => payload.readDoubleBE(8));
+    const last = 2 * 1000 - 1;
+    for (const dump of seen.first) {
+      const numbers = await numbersOf(dump);
+      expect(numbers).toEqual(numbers.map((_, index) => index));
+    }
+    for (const dump of seen.newest) {
+      const numbers = await numbersOf(dump);
+      expect(numbers).toEqual(numbers.map((_, index) => last - numbers.length + 1 + index));
+    }
+  });
+
+  it('are missing where an agent may not capture, which is told, and the run goes on', () => {
+    const { status, validity, events } = seen.unable;
+    expect(status).toBe(7);
+    expect(validity).toMatchObject({ valid: true, reasons: [expect.stringContaining('cap_net_raw')] });
+    expect(events.find(({ type }) => type === 'captureFailed')?.message).toContain('cap_net_raw');
+  });
+
+  it('hold the frames that an engine puts on the wire itself, on both sides', async () => {
+    expect(seen.stream.sent).toBeGreaterThan(500);
+    for (const { file } of seen.stream.dumps) {
+      const frames = (await read(file)).packets.filter(({ port }) => port === '15009');
+      expect(frames).toHaveLength(seen.stream.sent);
+    }
+  });
+
+  it('survive the agent that is killed while it captures', async () => {
+    const dump = seen.killed.find(({ agentID }) => agentID === seen.farId);
+    expect(dump?.packets).toBeGreaterThan(100);
+    expect((await trafficIn(dump?.file ?? '')).length).toBeGreaterThan(100);
+  });
+
+  it('go with their run', () => {
+    expect(seen.removed).toMatchObject({ keptAtFirst: true, isSwept: true });
+  });
+});

@@ -1,0 +1,82 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, expect } from 'vitest';
+import { compileHar } from '../../../packages/controller/src/assets/har/compile-har.ts';
+import { paramsOf, type Wished } from '../../../packages/controller/src/assets/har/testing/har-fixture.ts';
+import { freePort } from '../../process/free-port.ts';
+import { runOrder, type Started, startServer, type Totals } from '../job.ts';
+
+/** What the tests have opened; undone after each. */
+export const undo: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const step of undo.splice(0).reverse()) await step();
+});
+
+/** The two files that agents get, in a folder that goes away after the test. */
+export const compiledFiles = (har: string, wished: Wished = {}) => {
+  const compiled = compileHar(har, paramsOf(wished));
+  const folder = mkdtempSync(join(tmpdir(), 'rushhour-har-'));
+  const [script, answers] = [join(folder, 'script.json'), join(folder, 'answers.json')];
+  writeFileSync(script, JSON.stringify(compiled.script));
+  writeFileSync(answers, JSON.stringify(compiled.answers));
+  undo.push(() => rmSync(folder, { recursive: true, force: true }));
+  return { compiled, script, answers };
+};
+
+/** The answering side of a recording. */
+export const serve = async (har: string, wish: Wished = {}) => {
+  const { compiled, script, answers } = compiledFiles(har, wish);
+  const port = await freePort();
+  const names = [...new Set(compiled.script.origins.map(({ host }) => host))];
+  const config = {
+    listen: [{ host: '127.0.0.1', port }],
+    names,
+    answers,
+    mode: wish.server?.mode ?? 'recorded',
+  };
+  const server: Started = await startServer('har-replay', config);
+  undo.push(() => server.stop());
+  return { port, script, server };
+};
+
+export interface Played {
+  readonly client: Totals;
+  readonly server: Totals;
+}
+
+/** Plays a recording between our two sides. */
+export const play = async (
+  har: string,
+  wish: Wished = {},
+  more: object = {},
+  duration: object = { mode: 'continuous' },
+): Promise<Played> => {
+  const { port, script, server } = await serve(har, wish);
+  const { connections = 'perHost', cookies = 'replay', cache = false } = wish;
+  const config = {
+    role: 'client',
+    targets: [{ host: '127.0.0.1', port, place: 0 }],
+    script,
+    marks: true,
+    connections,
+    cookies,
+    cache,
+    ...more,
+  };
+  const client = await runOrder({ engine: 'har-replay', config, duration });
+  expect(client.outcome).toMatchObject({ status: 'finished' });
+  return { client, server: await server.stop() };
+};
+
+/** How the two sides saw it. */
+export const counts = ({ client, server }: Played) => ({
+  requests: client.counter('har-replay.requests'),
+  ok: client.counter('har-replay.ok'),
+  ko: client.counter('har-replay.ko'),
+  missed: server.counter('har-replay.missed'),
+  similar: server.counter('har-replay.similar'),
+});
+export const allOk = (requests: number) => ({ requests, ok: requests, ko: 0, missed: 0, similar: 0 });
+/** Every answer exactly as recorded. */
+export const exact = { checks: { status: true, bodySize: true, bodySha256: true } };

@@ -1,0 +1,49 @@
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import type { Readable, Writable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import type { Outcome } from '@rushhour/agent';
+import type { Summary } from '@rushhour/protocol';
+import { type Totals, totalsOf } from './job.ts';
+
+interface OrderChild {
+  readonly child: ChildProcessByStdio<Writable, Readable, null>;
+  /** Its last word, whatever it is. */
+  readonly totals: Promise<Totals>;
+}
+
+/** Starts a script of this folder with an order, behind other programs; comes back after its first line or its end. */
+export const startOrderChild = async (
+  script: string,
+  order: object,
+  behind: readonly string[],
+): Promise<OrderChild> => {
+  const file = fileURLToPath(new URL(script, import.meta.url));
+  const [program = '', ...args] = [...behind, process.execPath, file, JSON.stringify(order)];
+  const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'inherit'] });
+  // One that has failed reads no more; its totals tell why.
+  child.stdin.on('error', () => {});
+  let text = '';
+  const { promise: heard, resolve } = Promise.withResolvers<void>();
+  child.stdout.on('data', (bytes) => {
+    text += bytes;
+    if (text.includes('\n')) resolve();
+  });
+  const totals = new Promise<Totals>((done, fail) => {
+    child.on('close', () => {
+      resolve();
+      try {
+        const answer = text.slice(text.indexOf('{'));
+        const { outcome, summaries } = JSON.parse(answer) as { outcome: Outcome; summaries: Summary[] };
+        done(totalsOf(outcome, summaries));
+      } catch (cause) {
+        fail(new Error(`the order printed no result: ${behind.join(' ')}`, { cause }));
+      }
+    });
+  });
+  totals.catch(() => {});
+  await heard;
+  return { child, totals };
+};
+
+/** Where a program is to run. */
+export const inside = ({ namespace }: { readonly namespace: string }): string[] => ['ip', 'netns', 'exec', namespace];

@@ -1,0 +1,170 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Rfc2544Record } from '@rushhour/protocol';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Cable, createCable, deviceCounter, runOrderIn, startOrderIn } from '../namespaces.ts';
+import type { Totals } from '../job.ts';
+import { takePriority } from '../priority.ts';
+
+takePriority();
+
+const port = 15_009;
+const usual = {
+  frameSizes: [1518],
+  tests: ['throughput', 'latency', 'frameLoss', 'backToBack'],
+  trialSec: 1,
+  settleSec: 0.2,
+  resolutionPct: 1,
+  acceptableLossPct: 0,
+  burstSec: 0.1,
+  burstRepeats: 1,
+};
+const receiver = () => ({
+  engine: 'stream',
+  config: { role: 'server', listen: [{ host: '10.99.0.2', port }], countsTrials: true, ringBytes: 268_435_456 },
+  duration: { mode: 'continuous' as const },
+});
+const sender = (plan: object = {}, config: object = {}) => ({
+  engine: 'stream',
+  config: { role: 'client', targets: [{ host: '10.99.0.2', port }], rfc2544: { ...usual, ...plan }, ...config },
+  duration: { seconds: 120 },
+});
+
+type Kind = Rfc2544Record['kind'];
+const recordsOf = <K extends Kind>({ summaries }: Totals, kind: K) =>
+  summaries
+    .flatMap(({ records = [] }) => records as Rfc2544Record[])
+    .filter((record): record is Extract<Rfc2544Record, { kind: K }> => record.kind === kind);
+
+/** Waits until the far end has received so many frames. */
+const arrivals = async (count: number) => {
+  while (deviceCounter(cable.right, 'rx_packets') < count) await sleep(50);
+};
+
+let cable: Cable;
+beforeEach(() => {
+  cable = createCable();
+});
+afterEach(() => cable.remove());
+
+describe('a path that carries less than is sent', () => {
+  const limitBps = 20e6;
+  // Enough for what a sender that was kept waiting sends in a heap.
+  const [burstBytes, queueBytes] = [12_000, 24_000];
+  let second: Cable;
+  beforeEach(() => {
+    second = createCable();
+    const middle = cable.right;
+    second.left.run('ip', 'link', 'set', second.left.device, 'netns', middle.namespace);
+    middle.run('ip', 'address', 'flush', 'dev', middle.device);
+    middle.run('ip', 'link', 'add', 'br0', 'type', 'bridge');
+    for (const device of [middle.device, second.left.device]) {
+      middle.run('ip', 'link', 'set', device, 'up');
+      middle.run('ip', 'link', 'set', device, 'master', 'br0');
+    }
+    middle.run('ip', 'link', 'set', 'br0', 'up');
+    const bucket = ['rate', `${limitBps}bit`, 'burst', String(burstBytes), 'limit', String(queueBytes)];
+    middle.run('tc', 'qdisc', 'add', 'dev', second.left.device, 'root', 'tbf', ...bucket);
+  });
+  afterEach(() => second.remove());
+
+  it('is measured within two percent, with its loss, its latency and its bursts', { retry: 1 }, async () => {
+    const server = await startOrderIn(second.right, receiver());
+    const sent = await runOrderIn(cable.left, sender({}, { load: { rate: 4000 } }));
+    await server.stop();
+    const trueFps = limitBps / (8 * 1514);
+    const [throughput] = recordsOf(sent, 'throughput');
+    expect(throughput).toMatchObject({ frameSize: 1518, limit: 'path' });
+    expect(Math.abs((throughput?.fps ?? 0) / trueFps - 1)).toBeLessThan(0.02);
+    expect(throughput?.bps).toBeCloseTo((throughput?.fps ?? 0) * 8 * 1518);
+    expect(throughput?.linePct).toBeCloseTo(((throughput?.fps ?? 0) * 8 * 1538) / 1e8, 3);
+    const [latency] = recordsOf(sent, 'latency');
+    expect(latency?.frames).toBeGreaterThan(trueFps * 0.9);
+    expect(latency?.minUs).toBeLessThanOrEqual(latency?.p50Us ?? 0);
+    expect(latency?.p99Us).toBeLessThanOrEqual(latency?.maxUs ?? 0);
+    // A frame waits no longer than a full queue takes to leave.
+    expect(latency?.p50Us).toBeLessThan(((burstBytes + queueBytes) * 8e6) / limitBps);
+    const losses = recordsOf(sent, 'frameLoss');
+    expect(losses.map(({ ratePct }) => ratePct)).toEqual([100, 90, 80, 70, 60, 50, 40, 30]);
+    for (const { offeredFps, lossPct, sent: left, received } of losses) {
+      expect(Math.abs(lossPct - Math.max(0, 1 - trueFps / offeredFps) * 100)).toBeLessThan(2);
+      expect(received).toBe(Math.round(left * (1 - lossPct / 100)));
+    }
+    const [burst] = recordsOf(sent, 'backToBack');
+    expect(burst).toMatchObject({ repeats: 1, isLongest: false });
+    expect(burst?.frames).toBeGreaterThanOrEqual(8);
+    expect(burst?.frames).toBeLessThan(60);
+    const trials = recordsOf(sent, 'trial');
+    expect(trials.map(({ number }) => number)).toEqual(trials.map((_, index) => index + 1));
+    const notes = [expect.stringContaining('frames by AF_XDP')];
+    expect(sent.outcome).toMatchObject({ status: 'finished', notes, saturatedSeconds: {} });
+  });
+});
+
+describe('a path without limit', () => {
+  it('is said to carry at least what the sender can offer', { retry: 2 }, async () => {
+    const server = await startOrderIn(cable.right, receiver());
+    const plan = { frameSizes: [64, 9018], tests: ['throughput', 'latency'] };
+    const sent = await runOrderIn(cable.left, sender(plan));
+    const received = await server.stop();
+    const [throughput] = recordsOf(sent, 'throughput');
+    expect(throughput).toMatchObject({ frameSize: 64, limit: 'generator' });
+    expect(throughput?.fps).toBeGreaterThan(20_000);
+    expect(throughput?.linePct).toBeLessThan(98);
+    expect(sent.outcome.notes.join()).toContain('the sender could not offer more than');
+    expect(sent.outcome.notes.join()).toContain('frames of 9018 bytes were left out: the MTU of l0 is 1500');
+    expect(received.counter('stream.received')).toBe(sent.counter('stream.sent'));
+  });
+
+  it('is tried up to the ordered rate, in VLANs and over IPv6 as well', { retry: 2 }, async () => {
+    for (const side of [cable.left, cable.right]) {
+      side.run('ip', 'address', 'add', `fd99::${side === cable.left ? 1 : 2}/64`, 'dev', side.device, 'nodad');
+    }
+    const listen = [{ host: 'fd99::2', port }];
+    const server = await startOrderIn(cable.right, {
+      ...receiver(),
+      config: { ...receiver().config, listen, protocol: 'other' },
+    });
+    const plan = { frameSizes: [128, 256], tests: ['throughput'], trialSec: 0.5 };
+    const headers = { vlan: [{ id: 7, type: 0x88a8 }, { id: 8 }] };
+    const sent = await runOrderIn(cable.left, sender(plan, { targets: listen, headers, load: { rate: 1000 } }));
+    await server.stop();
+    const found = recordsOf(sent, 'throughput').map(({ frameSize, fps, limit }) => [frameSize, fps, limit]);
+    expect(found).toEqual([
+      [128, 1000, 'ordered'],
+      [256, 1000, 'ordered'],
+    ]);
+  });
+});
+
+describe('a test that cannot go on', () => {
+  it('says that the receiver is silent', async () => {
+    await expect(runOrderIn(cable.left, sender({ tests: ['throughput'] }))).rejects.toThrow(
+      'the receiver did not say within 5 s what arrived',
+    );
+  });
+
+  it('ends when the link goes down, because such a trial says nothing', async () => {
+    const server = await startOrderIn(cable.right, receiver());
+    const before = deviceCounter(cable.right, 'rx_packets');
+    const client = await startOrderIn(cable.left, sender({ trialSec: 2 }, { load: { rate: 1000 } }));
+    await arrivals(before + 200);
+    cable.left.run('ip', 'link', 'set', cable.left.device, 'down');
+    await expect(client.totals).rejects.toThrow('the link went down during a trial');
+    await server.stop();
+  });
+
+  it('keeps what it found when it is stopped', async () => {
+    const server = await startOrderIn(cable.right, receiver());
+    const before = deviceCounter(cable.right, 'rx_packets');
+    const plan = { frameSizes: [64, 128], tests: ['throughput'] };
+    const client = await startOrderIn(cable.left, sender(plan, { load: { rate: 500 } }));
+    // The second trial has begun.
+    await arrivals(before + 600);
+    const sent = await client.stop();
+    await server.stop();
+    expect(sent.outcome.status).toBe('stopped');
+    expect(sent.outcome.notes).toContain('the run ended before all trials were made');
+    expect(recordsOf(sent, 'throughput').length).toBeLessThan(2);
+    expect(recordsOf(sent, 'throughput')[0]).toMatchObject({ frameSize: 64 });
+  });
+});

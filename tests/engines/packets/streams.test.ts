@@ -1,0 +1,265 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Cable, createCable, deviceCounter, runOrderIn, type Side, startOrderIn } from '../namespaces.ts';
+import { takePriority } from '../priority.ts';
+import { execute, stopProcess } from '../programs.ts';
+
+takePriority();
+
+let cable: Cable;
+beforeEach(() => {
+  cable = createCable();
+  // Nothing but what is tested: no neighbour discovery of IPv6 by the system itself.
+  for (const side of [cable.left, cable.right]) side.run('ip', 'link', 'set', side.device, 'addrgenmode', 'none');
+});
+afterEach(() => cable.remove());
+
+const port = 15_009;
+const receiver = (more: object = {}) => ({
+  engine: 'stream',
+  config: { role: 'server', listen: [{ host: '10.99.0.2', port }], ...more },
+  duration: { mode: 'continuous' as const },
+});
+const sender = (config: object = {}, seconds = 1) => ({
+  engine: 'stream',
+  config: { role: 'client', targets: [{ host: '10.99.0.2', port }], ...config },
+  duration: { seconds },
+});
+
+/** Both sides of one stream. */
+const exchange = async (config: object = {}, more: object = {}) => {
+  const server = await startOrderIn(cable.right, receiver(more));
+  const sent = await runOrderIn(cable.left, sender(config));
+  return { sent, received: await server.stop() };
+};
+
+describe('streams over a cable', () => {
+  it('arrive as often as they were sent and as the interfaces count', async () => {
+    const before = deviceCounter(cable.right, 'rx_packets');
+    const { sent, received } = await exchange({ streams: 5, load: { rate: 10_000 } });
+    expect(sent.outcome).toMatchObject({ status: 'finished', notes: [expect.stringContaining('frames by AF_XDP')] });
+    expect(sent.counter('stream.sent') + sent.counter('stream.dropped')).toBe(10_000);
+    expect(received.counter('stream.received')).toBe(sent.counter('stream.sent'));
+    expect(received.counter('stream.rxBytes')).toBe(sent.counter('stream.sent') * 60);
+    expect(received.counter('stream.lost') + received.counter('stream.sequenceErrors')).toBe(0);
+    expect(received.gauge('stream.streams')).toBe(5);
+    // Asking for the neighbour costs a frame or two more.
+    const arrived = deviceCounter(cable.right, 'rx_packets') - before;
+    expect(arrived - sent.counter('stream.sent')).toBeLessThan(10);
+    expect(arrived).toBeGreaterThanOrEqual(sent.counter('stream.sent'));
+    expect(received.histogram('stream.latency').quantile(0.5)).toBeLessThan(5000);
+  });
+
+  it('are read by tshark at the far end with their tags, frame for frame', async () => {
+    const capture = await startCapture(cable.right);
+    const vlan = [{ id: 7, type: 0x88a8 }, { id: 8 }];
+    const mix = [
+      { frameSize: 100, weight: 2 },
+      { frameSize: 1518, weight: 1 },
+    ];
+    const { sent, received } = await exchange({ headers: { vlan }, sizes: { mix }, streams: 3, load: { rate: 600 } });
+    const rows = await capture.read('udp', 'ieee8021ad.id', 'vlan.id', 'frame.len', 'udp.checksum.status');
+    expect(sent.outcome.status).toBe('finished');
+    expect(rows).toHaveLength(sent.counter('stream.sent'));
+    expect(received.counter('stream.received')).toBe(rows.length);
+    expect(new Set(rows)).toEqual(new Set(['7\t8\t96\t1', '7\t8\t1514\t1']));
+    const bytes = rows.reduce((sum, row) => sum + Number(row.split('\t')[2]), 0);
+    expect([sent.counter('stream.txBytes'), received.counter('stream.rxBytes')]).toEqual([bytes, bytes]);
+  });
+
+  it('may be jumbo where both ends are, and are refused where one is not', async () => {
+    const jumbo = { sizes: { mix: [{ frameSize: 9018, weight: 1 }] }, load: { rate: 500 } };
+    const server = await startOrderIn(cable.right, receiver());
+    await expect(runOrderIn(cable.left, sender(jumbo))).rejects.toThrow('9018 bytes do not fit l0, whose MTU is 1500');
+    for (const side of [cable.left, cable.right]) side.run('ip', 'link', 'set', side.device, 'mtu', '9000');
+    const sent = await runOrderIn(cable.left, sender(jumbo));
+    const received = await server.stop();
+    expect(sent.counter('stream.sent')).toBeGreaterThan(450);
+    expect(received.counter('stream.rxBytes')).toBe(sent.counter('stream.sent') * 9014);
+  });
+
+  it('go from and to addresses that no interface has, of either version', async () => {
+    const { left, right } = cable;
+    left.run('ip', 'address', 'add', 'fd99::1/64', 'dev', left.device, 'nodad');
+    const sources = { addresses: ['fd99::a', 'fd99::b'] };
+    const targets = [{ host: 'fd99::77', port }];
+    const server = await startOrderIn(right, receiver({ listen: targets, protocol: 'other' }));
+    const sizes = { mix: [{ frameSize: 90, weight: 1 }] };
+    const sent = await runOrderIn(left, sender({ targets, sources, sizes, streams: 2, load: { rate: 500 } }));
+    const received = await server.stop();
+    expect(sent.counter('stream.sent')).toBeGreaterThan(450);
+    expect(received.counter('stream.received')).toBe(sent.counter('stream.sent'));
+  });
+
+  it('that arrive where they are not meant for are misdirected', async () => {
+    const listen = [{ host: '10.99.0.3', port }];
+    cable.right.run('ip', 'address', 'add', '10.99.0.3/24', 'dev', cable.right.device);
+    const { sent, received } = await exchange({ load: { rate: 300 } }, { listen });
+    expect(received.counter('stream.misdirected')).toBe(sent.counter('stream.sent'));
+    expect(received.counter('stream.received')).toBe(0);
+  });
+
+  it('say who does not answer instead of sending into the void', async () => {
+    const targets = [{ host: '10.99.0.9', port }];
+    await expect(runOrderIn(cable.left, sender({ targets, load: { rate: 10 } }))).rejects.toThrow(
+      '10.99.0.9 does not answer who it is on l0',
+    );
+  });
+});
+
+describe('rates', () => {
+  it.each([10_000, 50_000])('of %d frames a second are kept without drift', { retry: 2 }, async (rate) => {
+    const sent = await runOrderIn(cable.left, sender({ nextHopMac: '02:00:00:00:00:99', load: { rate } }, 2));
+    expect(sent.counter('stream.sent') + sent.counter('stream.dropped')).toBe(rate * 2);
+    expect(sent.counter('stream.dropped')).toBeLessThan(rate * 0.01);
+  });
+
+  it('are taken in bits and in percent of the line', async () => {
+    const load = async (config: object) => {
+      const sent = await runOrderIn(cable.left, sender({ nextHopMac: '02:00:00:00:00:99', ...config }));
+      return sent.counter('stream.sent') + sent.counter('stream.dropped');
+    };
+    const sizes = { mix: [{ frameSize: 1000, weight: 1 }] };
+    expect(await load({ sizes, load: { rate: 8e6 }, loadUnit: 'bps' })).toBe(1000);
+    // The virtual cable says it carries 10 Gbit/s.
+    const expected = (1e10 * 0.001) / (8 * 1020);
+    expect(Math.abs((await load({ sizes, load: { rate: 0.1 }, loadUnit: 'linePct' })) - expected)).toBeLessThan(2);
+  });
+});
+
+describe('a cable that fails', () => {
+  it('loses what was due while it was down, is told, and carries the rest', async () => {
+    const server = await startOrderIn(cable.right, receiver());
+    const client = await startOrderIn(cable.left, sender({ load: { rate: 2000 } }, 3));
+    await sleep(800);
+    cable.right.run('ip', 'link', 'set', cable.right.device, 'down');
+    await sleep(500);
+    cable.right.run('ip', 'link', 'set', cable.right.device, 'up');
+    const sent = await client.totals;
+    const received = await server.stop();
+    expect(sent.outcome.status).toBe('finished');
+    expect(sent.outcome.notes.join()).toContain('the link of l0 was down');
+    const down = sent.counter('stream.errors.linkDown');
+    expect(down).toBeGreaterThan(400);
+    expect(sent.counter('stream.sent') + down + sent.counter('stream.dropped')).toBe(6000);
+    expect(received.counter('stream.received')).toBeGreaterThan(2000);
+    expect(received.counter('stream.received')).toBeLessThanOrEqual(sent.counter('stream.sent'));
+    // The far end finds the gap by its numbers; frames on their way when the link went down are in it, too.
+    expect(received.counter('stream.lost')).toBeGreaterThanOrEqual(down);
+  });
+
+  it('ends the run with a clear word when it is taken away', async () => {
+    const server = await startOrderIn(cable.right, receiver());
+    const client = await startOrderIn(cable.left, sender({ load: { rate: 1000 } }, 20));
+    await sleep(500);
+    cable.left.run('ip', 'link', 'delete', cable.left.device);
+    await expect(client.totals).rejects.toThrow('there is no interface l0 any more');
+    await expect(server.totals).rejects.toThrow('there is no interface r0 any more');
+  });
+});
+
+describe('something between the ends', () => {
+  let second: Cable;
+  beforeEach(() => {
+    second = createCable();
+    const middle = cable.right;
+    // The second cable begins where the first ends.
+    second.left.run('ip', 'link', 'set', second.left.device, 'netns', middle.namespace);
+    middle.run('ip', 'address', 'flush', 'dev', middle.device);
+    middle.run('ip', 'link', 'set', second.left.device, 'up');
+  });
+  afterEach(() => second.remove());
+
+  it.each([1, 10])('drops %d percent by a rule, and exactly those are missing', async (percent) => {
+    const middle = cable.right;
+    middle.run('ip', 'link', 'add', 'br0', 'type', 'bridge');
+    for (const device of [middle.device, second.left.device]) middle.run('ip', 'link', 'set', device, 'master', 'br0');
+    middle.run('ip', 'link', 'set', 'br0', 'up');
+    middle.run('nft', 'add table bridge t');
+    middle.run('nft', 'add chain bridge t c { type filter hook forward priority 0 ; }');
+    middle.run('nft', `add rule bridge t c udp dport ${port} numgen random mod 100 < ${percent} counter drop`);
+    const server = await startOrderIn(second.right, receiver());
+    const sent = await runOrderIn(cable.left, sender({ streams: 4, load: { rate: 5000 } }));
+    await sleep(100);
+    const received = await server.stop();
+    const dropped = Number(/counter packets (\d+)/.exec(middle.run('nft', 'list', 'ruleset'))?.[1]);
+    expect(dropped).toBeGreaterThan(5000 * (percent / 100) * 0.5);
+    expect(sent.counter('stream.sent') - received.counter('stream.received')).toBe(dropped);
+    expect(received.counter('stream.bufferDrops')).toBe(0);
+    // Only what is lost at the very end of a stream leaves no gap behind.
+    expect(dropped - received.counter('stream.lost')).toBeLessThan(10);
+    expect(received.counter('stream.lost')).toBeLessThanOrEqual(dropped);
+  });
+
+  it('doubles, swaps and delays frames, and all of that is measured', { retry: 2 }, async () => {
+    const holdMs = 30;
+    const script = fileURLToPath(new URL('forwarder.ts', import.meta.url));
+    const devices = [cable.right.device, second.left.device, String(holdMs)];
+    const args = ['netns', 'exec', cable.right.namespace, process.execPath, script, ...devices];
+    const child = spawn('ip', args, { stdio: ['pipe', 'pipe', 'inherit'] });
+    let said = '';
+    child.stdout.on('data', (bytes) => (said += bytes));
+    await once(child.stdout, 'data');
+    const server = await startOrderIn(second.right, receiver());
+    const config = sender({ load: { rate: 1000 } });
+    const sent = await runOrderIn(cable.left, { ...config, duration: { mode: 'count', count: 1000 } });
+    await sleep(holdMs + 200);
+    const received = await server.stop();
+    child.stdin.end();
+    await once(child, 'exit');
+    const counts = JSON.parse(said.slice(said.indexOf('{')));
+    expect(sent.counter('stream.sent')).toBe(1000);
+    expect(counts).toEqual({ forwarded: 1100, duplicated: 100, swapped: 50 });
+    expect(received.counter('stream.received')).toBe(1000);
+    expect(received.counter('stream.duplicates')).toBe(counts.duplicated);
+    expect(received.counter('stream.reordered')).toBe(counts.swapped);
+    expect(received.counter('stream.lost')).toBe(0);
+    const latencyMs = received.histogram('stream.latency').quantile(0.5) / 1000;
+    expect(latencyMs).toBeGreaterThan(holdMs);
+    expect(latencyMs).toBeLessThan(holdMs + 10);
+  });
+});
+
+interface Capture {
+  /** Ends the capture; the wanted fields of the frames that the filter names, a line each. */
+  read(filter: string, ...fields: string[]): Promise<string[]>;
+}
+
+/** Records what arrives at one end of the cable. */
+const startCapture = async (side: Side): Promise<Capture> => {
+  const folder = mkdtempSync(join(tmpdir(), 'rushhour-capture-'));
+  const file = join(folder, 'arrived.pcap');
+  const args = [
+    'netns',
+    'exec',
+    side.namespace,
+    'tcpdump',
+    '--immediate-mode',
+    '-i',
+    side.device,
+    '-Q',
+    'in',
+    '-U',
+    '-w',
+    file,
+  ];
+  const child: ChildProcess = spawn('ip', args, { stdio: ['ignore', 'ignore', 'pipe'] });
+  // It says so once it listens.
+  await once(child.stderr as NonNullable<typeof child.stderr>, 'data');
+  return {
+    async read(filter, ...fields) {
+      await sleep(200);
+      await stopProcess(child);
+      const wanted = ['-o', 'udp.check_checksum:TRUE', '-T', 'fields', ...fields.flatMap((field) => ['-e', field])];
+      const { stdout } = await execute('tshark', ['-n', '-r', file, '-Y', filter, ...wanted]);
+      rmSync(folder, { recursive: true });
+      return stdout.split('\n').filter((line) => line !== '');
+    },
+  };
+};

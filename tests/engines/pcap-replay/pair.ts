@@ -1,0 +1,58 @@
+import type { Duration } from '@rushhour/protocol';
+import type { Cable, Side } from '../namespaces.ts';
+import type { Totals } from '../job.ts';
+import { inside, startOrderChild } from '../job-child.ts';
+
+const duration: Duration = { mode: 'continuous', seconds: 20, count: 1, rampUpSec: 0, warmUpSec: 0, rampDownSec: 0 };
+const beginsAfterMs = 200;
+
+interface Prepared {
+  start(at: number): void;
+  end(): void;
+  readonly totals: Promise<Totals>;
+}
+
+/** Comes back once the order is prepared, or has failed, which its totals then tell. */
+const prepareIn = async (side: Side, config: object): Promise<Prepared> => {
+  const order = { runId: 1, epoch: 0, engine: 'pcap-replay', config, duration, cpuCores: 1 };
+  const { child, totals } = await startOrderChild('../prepared-job-process.ts', order, inside(side));
+  return { totals, start: (at) => child.stdin.write(`${at}\n`), end: () => child.stdin.end() };
+};
+
+export interface Played {
+  readonly client: Totals;
+  readonly server: Totals;
+  /** When both began, in milliseconds since 1970. */
+  readonly startedAt: number;
+}
+
+export interface PairWish {
+  /** What both sides are told of the capture. */
+  readonly played: object;
+  readonly hosts: readonly string[];
+  readonly client?: object;
+  readonly server?: object;
+  /** Runs while frames are under way. */
+  readonly meanwhile?: () => Promise<void>;
+}
+
+/** Plays a capture from the left end of a cable to the right one, both beginning together. */
+export const playOver = async (cable: Cable, wish: PairWish): Promise<Played> => {
+  const listen = wish.hosts.map((host) => ({ host, port: 8080 }));
+  const common = { ...wish.played, targets: listen };
+  const [server, client] = await Promise.all([
+    prepareIn(cable.right, { role: 'server', listen, parts: [common], ...wish.server }),
+    prepareIn(cable.left, { role: 'client', ...common, ...wish.client }),
+  ]);
+  const startedAt = Date.now() + beginsAfterMs;
+  for (const one of [server, client]) one.start(startedAt);
+  await wish.meanwhile?.();
+  const totals = await client.totals;
+  client.end();
+  server.end();
+  return { client: totals, server: await server.totals, startedAt };
+};
+
+/** What one side counted, by name without the engine's. */
+export const countsOf = (totals: Totals, ...names: string[]): Record<string, number> =>
+  Object.fromEntries(names.map((name) => [name, totals.counter(`pcap-replay.${name}`)]));

@@ -1,0 +1,115 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Cable, createCable, deviceCounter } from '../namespaces.ts';
+import { bulkPackets, imixPackets, mixedPackets, writeCapture } from './capture.ts';
+import { countsOf, type PairWish, playOver } from './pair.ts';
+import { takePriority } from '../priority.ts';
+
+takePriority();
+
+let cable: Cable;
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'rushhour-replay-'));
+  cable = createCable();
+  for (const side of [cable.left, cable.right]) side.run('ip', 'link', 'set', side.device, 'addrgenmode', 'none');
+});
+afterEach(() => {
+  cable.remove();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const captureOf = (name: string, packets: readonly Uint8Array[], gapMs = 1): string => {
+  const path = join(folder, name);
+  writeCapture(path, packets, { gapMs });
+  return path;
+};
+
+const play = (capture: string, more: object = {}, wish: Partial<PairWish> = {}) => {
+  const played = { capture, sources: { networks: ['10.99.1.0/24'] }, ...more };
+  return playOver(cable, { played, hosts: ['10.99.2.1'], ...wish });
+};
+
+describe('whatever way frames take', () => {
+  it.each(['xdp', 'af_xdp', 'af_packet'])('%s: what is sent arrives, as the interfaces count', async (path) => {
+    // Without it a virtual cable takes no frames of XDP.
+    for (const side of [cable.left, cable.right]) side.run('ethtool', '-K', side.device, 'gro', 'on');
+    const arrived = deviceCounter(cable.right, 'rx_packets');
+    const more = { speed: { mode: 'max' }, loops: 20, renewEvery: 3 };
+    const by = { client: { path }, server: { path } };
+    const { client, server } = await play(captureOf('mixed.pcap', mixedPackets()), more, by);
+    expect([client.outcome.error, server.outcome.error]).toEqual([undefined, undefined]);
+    expect(countsOf(client, 'sent', 'received', 'lost', 'failed', 'loops')).toEqual({
+      ...{ sent: 240, received: 160, lost: 0, failed: 0, loops: 20 },
+    });
+    expect(countsOf(server, 'sent', 'received', 'lost', 'failed')).toEqual({
+      ...{ sent: 160, received: 240, lost: 0, failed: 0 },
+    });
+    // Asking for the neighbour costs a frame or two more.
+    const others = deviceCounter(cable.right, 'rx_packets') - arrived - 240;
+    expect([others >= 0, others < 30]).toEqual([true, true]);
+  });
+
+  it('segments that the receiving card puts together are counted one by one', async () => {
+    for (const side of [cable.left, cable.right]) side.run('ethtool', '-K', side.device, 'gro', 'on');
+    const { client, server } = await play(captureOf('bulk.pcap', bulkPackets(400)), {
+      speed: { mode: 'max' },
+      loops: 3,
+    });
+    expect(client.counter('pcap-replay.sent')).toBe(1200);
+    expect(countsOf(server, 'received', 'lost', 'rxBytes')).toEqual({ received: 1200, lost: 0, rxBytes: 1200 * 1054 });
+  });
+
+  it('a rate is kept by all of them', { retry: 2 }, async () => {
+    for (const side of [cable.left, cable.right]) side.run('ethtool', '-K', side.device, 'gro', 'on');
+    const capture = captureOf('imix.pcap', imixPackets(300));
+    for (const path of ['xdp', 'af_xdp', 'af_packet']) {
+      const more = { speed: { mode: 'pps', value: 5000 }, loops: 10 };
+      const { client, server } = await play(capture, more, { client: { path } });
+      expect([path, client.counter('pcap-replay.sent'), server.counter('pcap-replay.received')]).toEqual([
+        path,
+        3000,
+        3000,
+      ]);
+      const [first] = client.summaries;
+      // 600 ms of frames: all of them are in the first second.
+      expect(first?.series.reduce((sum, { counters }) => sum + (counters['pcap-replay.sent'] ?? 0), 0)).toBe(3000);
+    }
+  });
+});
+
+describe('a cable that fails', () => {
+  it('loses what was due while it was down, is told, and carries the rest', async () => {
+    const capture = captureOf('imix.pcap', imixPackets(600));
+    const meanwhile = async () => {
+      await sleep(1200);
+      cable.left.run('ip', 'link', 'set', cable.left.device, 'down');
+      await sleep(300);
+      cable.left.run('ip', 'link', 'set', cable.left.device, 'up');
+    };
+    const more = { speed: { mode: 'pps', value: 1000 }, loops: 5 };
+    const { client, server } = await play(capture, more, { meanwhile, client: { nextHopMac: '02:00:00:00:00:99' } });
+    const { sent = 0, failed = 0 } = countsOf(client, 'sent', 'failed');
+    expect(client.outcome).toMatchObject({ status: 'finished' });
+    expect(client.outcome.notes.join()).toContain('was down');
+    expect([failed > 100, sent + failed]).toEqual([true, 3000]);
+    const { received = 0, lost = 0 } = countsOf(server, 'received', 'lost');
+    expect(received).toBeLessThanOrEqual(sent);
+    expect(received + lost).toBe(3000);
+  });
+
+  it('that is taken away ends the run on both sides with a clear word', async () => {
+    const capture = captureOf('imix.pcap', imixPackets(600));
+    const meanwhile = async () => {
+      await sleep(1000);
+      cable.left.run('ip', 'link', 'delete', cable.left.device);
+    };
+    const more = { speed: { mode: 'pps', value: 500 }, loops: 0 };
+    const { client, server } = await play(capture, more, { meanwhile });
+    expect(client.outcome).toMatchObject({ status: 'failed', error: 'there is no interface l0 any more' });
+    expect(server.outcome).toMatchObject({ status: 'failed', error: 'there is no interface r0 any more' });
+  });
+});

@@ -1,0 +1,108 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Summary } from '@rushhour/protocol';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Cable, createCable, deviceCounter, runOrderIn, startOrderIn } from '../namespaces.ts';
+import { takePriority } from '../priority.ts';
+
+takePriority();
+
+let cable: Cable;
+beforeEach(() => {
+  cable = createCable();
+});
+afterEach(() => cable.remove());
+
+const port = 5201;
+const server = (engine: string, config: object = {}) => ({
+  engine,
+  config: { role: 'server', listen: [{ host: '0.0.0.0', port }], ...config },
+  duration: { mode: 'continuous' as const },
+});
+const client = (config: object = {}) => ({ role: 'client', targets: [{ host: '10.99.0.2', port }], ...config });
+
+describe('numbers against the network', () => {
+  it.each([1, 5, 20])('counts loss of %d percent packet for packet', async (percent) => {
+    cable.right.run('nft', 'add table inet t');
+    cable.right.run('nft', 'add chain inet t c { type filter hook prerouting priority 0 ; }');
+    cable.right.run('nft', `add rule inet t c udp dport ${port} numgen random mod 100 < ${percent} counter drop`);
+    const receiver = await startOrderIn(cable.right, server('udp'));
+    const config = client({ flows: 3, load: { rate: 4000 } });
+    const sent = await runOrderIn(cable.left, { engine: 'udp', config, duration: { seconds: 2 } });
+    await sleep(200);
+    const received = await receiver.stop();
+    const dropped = Number(/counter packets (\d+)/.exec(cable.right.run('nft', 'list', 'ruleset'))?.[1]);
+    expect(sent.counter('udp.sent') + sent.counter('udp.dropped')).toBe(8000);
+    expect(received.counter('udp.bufferDrops')).toBe(0);
+    expect(sent.counter('udp.sent') - received.counter('udp.received')).toBe(dropped);
+    expect(dropped).toBeGreaterThan(sent.counter('udp.sent') * (percent / 100) * 0.5);
+    // Only what is lost at the very end of a flow leaves no gap behind.
+    expect(dropped - received.counter('udp.lost')).toBeLessThan(10);
+    expect(received.counter('udp.lost')).toBeLessThanOrEqual(dropped);
+    expect(received.counter('udp.duplicates')).toBe(0);
+  });
+
+  it('finds the limit of a token bucket within 2 percent', { retry: 2 }, async () => {
+    const limitBps = 50e6;
+    cable.left.run(
+      'tc',
+      'qdisc',
+      'add',
+      'dev',
+      cable.left.device,
+      'root',
+      'tbf',
+      'rate',
+      `${limitBps}bit`,
+      'burst',
+      '32kb',
+      'latency',
+      '50ms',
+    );
+    const sink = await startOrderIn(cable.right, server('tcp'));
+    const config = client({ mode: 'send', connections: 2, payload: { size: 65_536 } });
+    await runOrderIn(cable.left, { engine: 'tcp', config, duration: { seconds: 5 } });
+    const frames = Number(
+      /Sent (\d+) bytes/.exec(cable.left.run('tc', '-s', 'qdisc', 'show', 'dev', cable.left.device))?.[1],
+    );
+    const received = await sink.stop();
+    // The bucket counts whole frames; the engine counts what they carry.
+    const share = received.counter('tcp.rxBytes') / frames;
+    const bytesIn = (summary: Summary) => summary.series[0]?.counters['tcp.rxBytes'] ?? 0;
+    const steady = received.summaries.filter((summary) => bytesIn(summary) > 0).slice(1, -1);
+    const bits = steady.reduce((sum, summary) => sum + bytesIn(summary) * 8, 0);
+    const ms = steady.reduce((sum, { spanMs }) => sum + spanMs, 0);
+    const rateBps = ((bits / ms) * 1000) / share;
+    expect(share).toBeGreaterThan(0.9);
+    expect(Math.abs(rateBps / limitBps - 1)).toBeLessThan(0.02);
+  });
+
+  it('counts bytes as the interface does, within 1 percent', async () => {
+    const web = await startOrderIn(
+      cable.right,
+      server('http', { responses: [{ body: { type: 'random', size: 200_000 } }] }),
+    );
+    const before = deviceCounter(cable.left, 'rx_bytes');
+    const run = await runOrderIn(cable.left, {
+      engine: 'http',
+      config: client({ connections: 4 }),
+      duration: { mode: 'count', count: 500 },
+    });
+    const onWire = deviceCounter(cable.left, 'rx_bytes') - before;
+    await web.stop();
+    expect(run.counter('http.rxBytes')).toBeGreaterThan(100e6);
+    expect(Math.abs(onWire / run.counter('http.rxBytes') - 1)).toBeLessThan(0.01);
+  });
+
+  it('sees the round trip that ping sees', async () => {
+    const echo = await startOrderIn(cable.right, server('udp', { echoes: true }));
+    const config = client({ expectsEcho: true, load: { rate: 200 }, lingerMs: 100 });
+    const run = await runOrderIn(cable.left, { engine: 'udp', config, duration: { seconds: 1.5 } });
+    await echo.stop();
+    const ping = cable.left.run('ping', '-c', '50', '-i', '0.01', '-q', '10.99.0.2');
+    const pingMs = Number(/= ([\d.]+)\//.exec(ping)?.[1]);
+    expect(run.counter('udp.received')).toBe(300);
+    // The quickest of each: two event loops turn in ours, ping is answered by the kernel, and others use the processor.
+    expect(run.histogram('udp.rtt').min / 1000 - pingMs).toBeLessThan(0.5);
+    expect(run.histogram('udp.rtt').min / 1000).toBeGreaterThan(pingMs / 2);
+  });
+});
