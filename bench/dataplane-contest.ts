@@ -60,26 +60,26 @@ export const untilListening = async (port: number): Promise<void> => {
   throw new Error(`nothing listens on ${port}`);
 };
 
-/** What runs one order, started as the agent starts the process of a run. */
-export const orderProgram = [
+/** What runs one job, started as the agent starts the process of a run. */
+export const jobProgram = [
   process.execPath,
   ...engineFlags,
   fileURLToPath(new URL('./dataplane-job.ts', import.meta.url)),
 ] as const;
-const orderArgument = (engine: string, config: object, length: number) =>
+const jobArgument = (engine: string, config: object, length: number) =>
   JSON.stringify({ engine, config, seconds: length });
 
 /** One of our engines as generator; what it counted of a metric in a second. */
-export const generateOrder = async (engine: string, config: object, metric: string): Promise<number> => {
-  const argument = orderArgument(engine, { role: 'client', ...config }, seconds);
-  const text = await generate(...orderProgram, argument);
+export const generateJob = async (engine: string, config: object, metric: string): Promise<number> => {
+  const argument = jobArgument(engine, { role: 'client', ...config }, seconds);
+  const text = await generate(...jobProgram, argument);
   const counted = JSON.parse(text.trim().split('\n').at(-1) ?? '{}') as Record<string, number>;
   return counted[metric] ?? 0;
 };
 
 /** One of our engines as the answering side; resolves once it listens. */
-export const answerOrder = async (engine: string, config: object): Promise<ChildProcess> => {
-  const child = answer(...orderProgram, orderArgument(engine, { role: 'server', ...config }, 86_400));
+export const answerJob = async (engine: string, config: object): Promise<ChildProcess> => {
+  const child = answer(...jobProgram, jobArgument(engine, { role: 'server', ...config }, 86_400));
   await once(child.stdout as NodeJS.ReadableStream, 'data');
   return child;
 };

@@ -1,4 +1,4 @@
-/** Runs one order in a process of its own and prints what it counted in its steady seconds, in events a second. */
+/** Runs one job in a process of its own and prints what it counted in its steady seconds, in events a second. */
 import { describeHost, engines, RunningOrder } from '@rushhour/agent';
 import type { Order, Summary } from '@rushhour/protocol';
 import { warmUpSec } from './dataplane-contest.ts';
@@ -24,7 +24,7 @@ const onSummary = (summary: Summary) => {
   for (const { counters } of summary.series) for (const [name, value] of Object.entries(counters)) add(name, value);
 };
 
-const order: Order = {
+const job: Order = {
   runId: 1,
   epoch: 0,
   engine,
@@ -32,7 +32,7 @@ const order: Order = {
   duration: { mode: 'time', seconds: seconds + warmUpSec, count: 1, rampUpSec: 0, warmUpSec, rampDownSec: 0 },
   cpuCores: 1,
 };
-const { outcome } = new RunningOrder(order, {
+const { outcome } = new RunningOrder(job, {
   engines,
   host: describeHost(),
   barrier: async () => {

@@ -10,8 +10,8 @@ import {
   answer,
   type Contest,
   generate,
-  generateOrder,
-  orderProgram,
+  generateJob,
+  jobProgram,
   seconds,
   stop,
   warmUpSec,
@@ -40,9 +40,9 @@ export const createXdpCable = async (): Promise<Cable> => {
 };
 
 /** What our engine counted of a metric in a second, in a namespace. */
-const orderIn = async (side: Side, config: object, metric: string): Promise<number> => {
-  const order = JSON.stringify({ engine: 'stream', config, seconds });
-  const said = await generate(...inside(side, ...orderProgram, order));
+const jobIn = async (side: Side, config: object, metric: string): Promise<number> => {
+  const job = JSON.stringify({ engine: 'stream', config, seconds });
+  const said = await generate(...inside(side, ...jobProgram, job));
   const counted = JSON.parse(said.trim().split('\n').at(-1) ?? '{}') as Record<string, number>;
   return counted[metric] ?? 0;
 };
@@ -59,7 +59,7 @@ const changing = [
   { field: 'sourcePort', count: 30_000 },
 ];
 const smallFrames = ({ left }: Cable, framePath: string) =>
-  orderIn(left, clientOf({ framePath, modifiers: changing }), 'stream.sent');
+  jobIn(left, clientOf({ framePath, modifiers: changing }), 'stream.sent');
 
 /** The same headers with as many changing fields, and a number in place of our signature. */
 const trafgenFrames = `{
@@ -120,14 +120,14 @@ interface Received {
 /** Frames with sequence numbers as fast as they can be made, and what the far end counts of them. */
 const receive = async ({ left, right }: Cable): Promise<Received> => {
   const config = { role: 'server', listen: [{ host: '10.99.0.2', port }] };
-  const order = JSON.stringify({ engine: 'stream', config, seconds: 86_400 });
-  const server = answer(...inside(right, ...orderProgram, order));
+  const job = JSON.stringify({ engine: 'stream', config, seconds: 86_400 });
+  const server = answer(...inside(right, ...jobProgram, job));
   let said = '';
   server.stdout?.on('data', (bytes) => {
     said += bytes;
   });
   await once(server.stdout as NodeJS.ReadableStream, 'data');
-  const perSecond = await orderIn(left, clientOf({ framePath: 'xdp' }), 'stream.sent');
+  const perSecond = await jobIn(left, clientOf({ framePath: 'xdp' }), 'stream.sent');
   await sleep(200);
   server.stdin?.end();
   await once(server, 'exit');
@@ -158,7 +158,7 @@ const echo: Contest = {
       return (Number(received) * 1000) / Number(ms);
     };
     const ours = () =>
-      generateOrder('icmp', { targets: [{ host: '127.0.0.1', port: 1 }], window: 192 }, 'icmp.received');
+      generateJob('icmp', { targets: [{ host: '127.0.0.1', port: 1 }], window: 192 }, 'icmp.received');
     return { contenders: { ours, ping }, close: async () => {} };
   },
   goals: [{ of: 'ours', to: 'ping', goal: 1.3 }],
@@ -229,7 +229,7 @@ const punctuality = (rate: number, what: 'offPct' | 'p99Ns'): Contest => ({
     const measure = async (send: () => Promise<unknown>) => punctualityOf(await arrivalsAt(right, send), rate)[what];
     const options = [`--pps=${rate}`, '--preload-pcap', '--loop=100000000', `--duration=${seconds + warmUpSec}`];
     const tcpreplay = () => generate(...inside(left, 'tcpreplay', ...options, '-i', left.device, file));
-    const ours = () => orderIn(left, clientOf({ load: { rate } }), 'stream.sent');
+    const ours = () => jobIn(left, clientOf({ load: { rate } }), 'stream.sent');
     return {
       contenders: { ours: () => measure(ours), ...(what === 'p99Ns' && { tcpreplay: () => measure(tcpreplay) }) },
       async close() {

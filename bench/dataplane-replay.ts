@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CaptureWriter, ethernetFrame, udpPacket } from '@rushhour/pcap';
 import { createCable, type Side } from '../tests/engines/namespaces.ts';
-import { type Contest, generate, orderProgram, seconds } from './dataplane-contest.ts';
+import { type Contest, generate, jobProgram, seconds } from './dataplane-contest.ts';
 import { createXdpCable } from './dataplane-packets.ts';
 
 const packets = 1200;
@@ -36,8 +36,8 @@ const ours = async ({ namespace }: Side, file: string, path: string): Promise<nu
     ...{ role: 'client', path, capture: file, loops: 0, speed: { mode: 'max' }, nextHopMac: '02:00:00:00:00:99' },
     ...{ sources: { networks: ['10.99.1.0/24'] }, targets: [{ host: '10.99.0.2', port: 9 }] },
   };
-  const order = JSON.stringify({ engine: 'pcap-replay', config, seconds });
-  const said = await generate('ip', 'netns', 'exec', namespace, ...orderProgram, order);
+  const job = JSON.stringify({ engine: 'pcap-replay', config, seconds });
+  const said = await generate('ip', 'netns', 'exec', namespace, ...jobProgram, job);
   const counted = JSON.parse(said.trim().split('\n').at(-1) ?? '{}') as Record<string, number>;
   return counted['pcap-replay.sent'] ?? 0;
 };

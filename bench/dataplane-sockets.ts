@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { freePort } from '../tests/process/free-port.ts';
 import {
   answer,
-  answerOrder,
+  answerJob,
   type Contest,
   generate,
-  generateOrder,
+  generateJob,
   seconds,
   stop,
   untilListening,
@@ -31,7 +31,7 @@ const autocannon = async (port: number, connections: number): Promise<number> =>
 
 const startResponder = async () => {
   const port = await freePort();
-  const child = await answerOrder('http', {
+  const child = await answerJob('http', {
     listen: [{ host: '0.0.0.0', port }],
     dataPath: 'io_uring',
     ...smallAnswer,
@@ -44,7 +44,7 @@ const keepAlive: Contest = {
   async prepare() {
     const { port, close } = await startResponder();
     const ours = (dataPath: string) =>
-      generateOrder('http', { targets: localhost(port), connections: 50, dataPath }, 'http.ok');
+      generateJob('http', { targets: localhost(port), connections: 50, dataPath }, 'http.ok');
     return {
       contenders: {
         io_uring: () => ours('io_uring'),
@@ -74,7 +74,7 @@ const newConnections: Contest = {
     };
     return {
       contenders: {
-        '20000-addresses': () => generateOrder('http', config, 'http.ok'),
+        '20000-addresses': () => generateJob('http', config, 'http.ok'),
         wrk: () => wrk(port, 256, '-H', 'Connection: close'),
       },
       close,
@@ -128,7 +128,7 @@ const dns: Contest = {
     writeFileSync(queries, 'host1.example.com A\n');
     const port = await freePort();
     const answers = [{ name: 'host1.example.com', type: 'A', data: '192.0.2.1' }];
-    const server = await answerOrder('dns', { listen: [{ host: '127.0.0.1', port, transport: 'udp' }], answers });
+    const server = await answerJob('dns', { listen: [{ host: '127.0.0.1', port, transport: 'udp' }], answers });
     const config = { targets: localhost(port), names: ['host1.example.com'], sockets: 1, concurrency: 100 };
     const dnsperf = async () => {
       const options = ['-s', '127.0.0.1', '-p', String(port), '-d', queries, '-l', String(seconds), '-q', '100'];
@@ -136,7 +136,7 @@ const dns: Contest = {
       return Number(/Queries per second:\s+([\d.]+)/.exec(text)?.[1]);
     };
     return {
-      contenders: { ours: () => generateOrder('dns', config, 'dns.answers'), dnsperf },
+      contenders: { ours: () => generateJob('dns', config, 'dns.answers'), dnsperf },
       async close() {
         await stop(server);
         rmSync(folder, { recursive: true, force: true });
@@ -151,7 +151,7 @@ const bulk: Contest = {
   async prepare() {
     const port = await freePort();
     const iperfPort = await freePort();
-    const sink = await answerOrder('tcp', { listen: localhost(port) });
+    const sink = await answerJob('tcp', { listen: localhost(port) });
     const peer = answer('iperf3', '-s', '-B', '127.0.0.1', '-p', String(iperfPort));
     await untilListening(iperfPort);
     const iperf3 = async () => {
@@ -160,7 +160,7 @@ const bulk: Contest = {
     };
     const config = { targets: localhost(port), connections: 1, mode: 'send' };
     return {
-      contenders: { ours: () => generateOrder('tcp', config, 'tcp.txBytes'), iperf3 },
+      contenders: { ours: () => generateJob('tcp', config, 'tcp.txBytes'), iperf3 },
       async close() {
         await stop(sink);
         await stop(peer);

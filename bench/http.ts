@@ -26,7 +26,7 @@ const goals = { autocannon: 2, wrk: 0.3 };
 /** The generator itself, in its own process: prints requests a second after a second of warm-up. */
 const generate = async (port: number): Promise<void> => {
   let [responses, ms] = [0, 0];
-  const order = {
+  const job = {
     runId: 1,
     epoch: 0,
     engine: 'http',
@@ -34,7 +34,7 @@ const generate = async (port: number): Promise<void> => {
     duration: { mode: 'time' as const, seconds: seconds + 1, count: 1, rampUpSec: 0, warmUpSec: 1, rampDownSec: 0 },
     cpuCores: 1,
   };
-  await new RunningOrder(order, {
+  await new RunningOrder(job, {
     engines,
     host: describeHost(),
     barrier: async () => Date.now(),

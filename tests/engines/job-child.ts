@@ -5,20 +5,20 @@ import type { Outcome } from '@rushhour/agent';
 import type { Summary } from '@rushhour/protocol';
 import { type Totals, totalsOf } from './job.ts';
 
-interface OrderChild {
+interface JobChild {
   readonly child: ChildProcessByStdio<Writable, Readable, null>;
   /** Its last word, whatever it is. */
   readonly totals: Promise<Totals>;
 }
 
-/** Starts a script of this folder with an order, behind other programs; comes back after its first line or its end. */
-export const startOrderChild = async (
+/** Starts a script of this folder with a job, behind other programs; comes back after its first line or its end. */
+export const startJobChild = async (
   script: string,
-  order: object,
+  job: object,
   behind: readonly string[],
-): Promise<OrderChild> => {
+): Promise<JobChild> => {
   const file = fileURLToPath(new URL(script, import.meta.url));
-  const [program = '', ...args] = [...behind, process.execPath, file, JSON.stringify(order)];
+  const [program = '', ...args] = [...behind, process.execPath, file, JSON.stringify(job)];
   const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'inherit'] });
   // One that has failed reads no more; its totals tell why.
   child.stdin.on('error', () => {});
@@ -36,7 +36,7 @@ export const startOrderChild = async (
         const { outcome, summaries } = JSON.parse(answer) as { outcome: Outcome; summaries: Summary[] };
         done(totalsOf(outcome, summaries));
       } catch (cause) {
-        fail(new Error(`the order printed no result: ${behind.join(' ')}`, { cause }));
+        fail(new Error(`the job printed no result: ${behind.join(' ')}`, { cause }));
       }
     });
   });

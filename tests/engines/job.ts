@@ -1,7 +1,7 @@
 import { describeHost, engines, type Outcome, RunningOrder } from '@rushhour/agent';
 import { type Duration, Histogram, type Order, type Summary } from '@rushhour/protocol';
 
-export interface OrderWish {
+export interface JobOptions {
   readonly engine: string;
   readonly config: unknown;
   readonly duration?: Partial<Duration>;
@@ -47,11 +47,11 @@ export interface Started {
 
 const tenSeconds: Duration = { mode: 'time', seconds: 10, count: 1, rampUpSec: 0, warmUpSec: 0, rampDownSec: 0 };
 
-export const startOrder = (wish: OrderWish): Started => {
+export const startJob = (wish: JobOptions): Started => {
   const stop = new AbortController();
   const summaries: Summary[] = [];
   const { promise: started, resolve: hasStarted } = Promise.withResolvers<void>();
-  const order: Order = {
+  const job: Order = {
     runId: 1,
     epoch: 0,
     engine: wish.engine,
@@ -61,7 +61,7 @@ export const startOrder = (wish: OrderWish): Started => {
     ...(wish.allowedTargets && { allowedTargets: wish.allowedTargets }),
     ...(wish.claims && { claims: wish.claims }),
   };
-  const running = new RunningOrder(order, {
+  const running = new RunningOrder(job, {
     engines,
     host: describeHost(),
     barrier: async () => {
@@ -90,12 +90,12 @@ const failWith = (error: string | undefined): void => {
   if (error !== undefined) throw new Error(error);
 };
 
-/** Runs an order to its planned end. */
-export const runOrder = (wish: OrderWish): Promise<Totals> => startOrder(wish).totals;
+/** Runs a job to its planned end. */
+export const runJob = (wish: JobOptions): Promise<Totals> => startJob(wish).totals;
 
 /** Starts an answering side and comes back once it listens. */
 export const startServer = async (engine: string, config: object): Promise<Started> => {
-  const server = startOrder({ engine, config: { role: 'server', ...config }, duration: { mode: 'continuous' } });
+  const server = startJob({ engine, config: { role: 'server', ...config }, duration: { mode: 'continuous' } });
   await server.started;
   return server;
 };

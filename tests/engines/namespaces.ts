@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import type { OrderWish, Totals } from './job.ts';
-import { inside, startOrderChild } from './job-child.ts';
+import type { JobOptions, Totals } from './job.ts';
+import { inside, startJobChild } from './job-child.ts';
 import { execute, requireProgram } from './programs.ts';
 
 const ip = (...args: string[]) => execFileSync('ip', args, { stdio: ['ignore', 'pipe', 'pipe'] });
@@ -89,18 +89,18 @@ export const runScenario = async ({ left, right }: Cable, script: string, ...mor
   return JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
 };
 
-export interface OrderProcess {
+export interface JobProcess {
   readonly totals: Promise<Totals>;
   stop(): Promise<Totals>;
 }
 
-/** Starts an order inside a namespace, behind another program where one is given, and comes back once it is let go. */
-export const startOrderIn = (side: Side, wish: OrderWish, behind: readonly string[] = []): Promise<OrderProcess> =>
-  startOrderProcess(wish, [...inside(side), ...behind]);
+/** Starts a job inside a namespace, behind another program where one is given, and comes back once it is let go. */
+export const startJobIn = (side: Side, wish: JobOptions, behind: readonly string[] = []): Promise<JobProcess> =>
+  startJobProcess(wish, [...inside(side), ...behind]);
 
-/** `behind`: programs that start it. An order that fails has no totals. */
-export const startOrderProcess = async (wish: OrderWish, behind: readonly string[] = []): Promise<OrderProcess> => {
-  const started = await startOrderChild('./job-process.ts', wish, behind);
+/** `behind`: programs that start it. A job that fails has no totals. */
+export const startJobProcess = async (wish: JobOptions, behind: readonly string[] = []): Promise<JobProcess> => {
+  const started = await startJobChild('./job-process.ts', wish, behind);
   const totals = started.totals.then((all) => {
     if (all.outcome.error !== undefined) throw new Error(all.outcome.error);
     return all;
@@ -115,8 +115,8 @@ export const startOrderProcess = async (wish: OrderWish, behind: readonly string
   };
 };
 
-export const runOrderIn = async (side: Side, wish: OrderWish): Promise<Totals> =>
-  (await startOrderIn(side, wish)).totals;
+export const runJobIn = async (side: Side, wish: JobOptions): Promise<Totals> =>
+  (await startJobIn(side, wish)).totals;
 
 /** Bytes and packets an interface has sent or received. */
 export const deviceCounter = (side: Side, counter: 'tx_bytes' | 'rx_bytes' | 'tx_packets' | 'rx_packets'): number =>

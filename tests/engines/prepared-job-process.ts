@@ -1,16 +1,16 @@
-/** Runs one order in a process of its own, beginning at the time that a line of its input says. Ends when its input ends. */
+/** Runs one job in a process of its own, beginning at the time that a line of its input says. Ends when its input ends. */
 import { createInterface } from 'node:readline';
 import { describeHost, engines, RunningOrder } from '@rushhour/agent';
 import type { Order, Summary } from '@rushhour/protocol';
 
-const order = JSON.parse(process.argv[2] ?? '{}') as Order;
+const job = JSON.parse(process.argv[2] ?? '{}') as Order;
 const stop = new AbortController();
 const { promise: startsAt, resolve } = Promise.withResolvers<number>();
 createInterface({ input: process.stdin })
   .on('line', (line) => resolve(Number(line)))
   .on('close', () => stop.abort());
 const summaries: Summary[] = [];
-const running = new RunningOrder(order, {
+const running = new RunningOrder(job, {
   engines,
   host: describeHost(),
   barrier: () => {

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { beside, forget, type Recording, recordShop } from './capture.ts';
 import { startMeddler } from './proxies.ts';
 import { parameterOf, replay } from './replay.ts';
-import { runOrder, startOrder } from '../job.ts';
+import { runJob, startJob } from '../job.ts';
 
 let shop: Recording;
 beforeAll(async () => {
@@ -47,14 +47,14 @@ describe('a session fails, and is counted by its reason, when', () => {
   it('nobody listens', async () => {
     const { port, close } = await stranger(() => {});
     close();
-    const client = await runOrder(clientOf(port));
+    const client = await runJob(clientOf(port));
     expect(client.counter('application.ko')).toBe(2);
     expect(client.counter('application.errors.refused')).toBe(2);
   });
 
   it('nothing is answered in time', async () => {
     const silent = await stranger((socket) => socket.resume());
-    const client = await runOrder(clientOf(silent.port));
+    const client = await runJob(clientOf(silent.port));
     silent.close();
     expect(client.counter('application.errors.timeout')).toBe(2);
     expect(client.counter('application.mismatches')).toBe(0);
@@ -62,7 +62,7 @@ describe('a session fails, and is counted by its reason, when', () => {
 
   it('the connection is cut', async () => {
     const cutter = await stranger((socket) => socket.on('data', () => socket.resetAndDestroy()));
-    const client = await runOrder(clientOf(cutter.port));
+    const client = await runJob(clientOf(cutter.port));
     cutter.close();
     expect(client.counter('application.ko')).toBe(2);
     expect(client.counter('application.errors.reset')).toBe(2);
@@ -70,7 +70,7 @@ describe('a session fails, and is counted by its reason, when', () => {
 
   it('only a part of an answer comes', async () => {
     const stingy = await stranger((socket) => socket.on('data', () => socket.end('HTTP/1.1 200 OK\r\nServer: ')));
-    const client = await runOrder(clientOf(stingy.port));
+    const client = await runJob(clientOf(stingy.port));
     stingy.close();
     expect(client.counter('application.mismatch.0-1')).toBe(2);
     expect(client.outcome.notes.join()).toMatch(/ends after 25 of \d+ bytes/);
@@ -116,8 +116,8 @@ describe('what is changed', () => {
   });
 });
 
-describe('an order is refused when', () => {
-  const errorOf = async (more: object) => (await startOrder(clientOf(1, more)).totals).outcome.error;
+describe('a job is refused when', () => {
+  const errorOf = async (more: object) => (await startJob(clientOf(1, more)).totals).outcome.error;
 
   it('its capture cannot be read, or has no such session', async () => {
     expect(await errorOf({ capture: beside(shop, 'text.pcap', 'no capture at all, but text') })).toBeDefined();
@@ -129,7 +129,7 @@ describe('an order is refused when', () => {
     const parameters = [parameterOf({ source: 'dictionary', defaultValue: 'dict/7/value' })];
     const wish = clientOf(1, { parameters });
     const dictionaries = [{ id: 7, type: 'oracle', selection: 'sequential' }];
-    const { outcome } = await startOrder({ ...wish, config: { ...wish.config, dictionaries } }).totals;
+    const { outcome } = await startJob({ ...wish, config: { ...wish.config, dictionaries } }).totals;
     expect(outcome.status).toBe('failed');
   });
 });

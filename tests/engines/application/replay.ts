@@ -1,9 +1,9 @@
 import { freePort } from '../../process/free-port.ts';
 import type { Recording } from './capture.ts';
 import type { Middlebox } from './proxies.ts';
-import { type OrderWish, runOrder, startServer } from '../job.ts';
+import { type JobOptions, runJob, startServer } from '../job.ts';
 
-/** A parameter as orders hold it; fixed unless said. */
+/** A parameter as jobs hold it; fixed unless said. */
 export const parameterOf = (more: object) => ({
   ...{ id: 1, name: 'user', type: 'string', source: 'fixed', prefix: '', defaultValue: '', min: '', max: '' },
   ...{ start: '', step: '', allowedValues: [], stepsMappings: [] },
@@ -26,7 +26,7 @@ interface Wish {
   readonly hasSlots?: boolean;
   /** Further members of the client's configuration. */
   readonly more?: object;
-  readonly duration?: OrderWish['duration'];
+  readonly duration?: JobOptions['duration'];
   /** Where the client goes when it is not the server itself. */
   readonly through?: (serverPort: number) => Promise<Middlebox>;
 }
@@ -50,7 +50,7 @@ export const replay = async (wish: Wish) => {
   const server = await startServer('application', { ...common, listen });
   const proxy = await through?.(port);
   const reached = proxy?.port ?? port;
-  const client = await runOrder({
+  const client = await runJob({
     engine: 'application',
     config: {
       role: 'client',

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { afterEach } from 'vitest';
-import { type OrderWish, runOrder, startOrder } from '../job.ts';
+import { type JobOptions, runJob, startJob } from '../job.ts';
 
 /** Every way sockets can take; each must lead to the same results. */
 export const dataPaths = ['io_uring', 'epoll', 'node'] as const;
@@ -49,7 +49,7 @@ export const onRequests = (socket: Socket, answer: (count: number) => void): voi
 export const okAnswer = (body: string, headers = ''): string =>
   `HTTP/1.1 200 OK\r\nContent-Length: ${Buffer.byteLength(body)}\r\n${headers}\r\n${body}`;
 
-const httpOrder = (dataPath: Path, port: number, more: object, duration: OrderWish['duration']): OrderWish => ({
+const httpJob = (dataPath: Path, port: number, more: object, duration: JobOptions['duration']): JobOptions => ({
   engine: 'http',
   config: {
     role: 'client',
@@ -70,9 +70,9 @@ export interface HttpDrive {
 
 /** So many requests, or for so long. */
 export const drive = ({ dataPath, port, more = {} }: HttpDrive, amount: { count: number } | { seconds: number }) =>
-  runOrder(
-    httpOrder(dataPath, port, more, 'count' in amount ? { mode: 'count', ...amount } : { mode: 'time', ...amount }),
+  runJob(
+    httpJob(dataPath, port, more, 'count' in amount ? { mode: 'count', ...amount } : { mode: 'time', ...amount }),
   );
 
 export const startDrive = ({ dataPath, port, more = {} }: HttpDrive) =>
-  startOrder(httpOrder(dataPath, port, more, { mode: 'continuous' }));
+  startJob(httpJob(dataPath, port, more, { mode: 'continuous' }));

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { freePort } from '../../process/free-port.ts';
 import { closeServersAfterEach, dataPaths, drive, okAnswer, onRequests, serve, startDrive } from './data-paths.ts';
-import { startOrderProcess } from '../namespaces.ts';
+import { startJobProcess } from '../namespaces.ts';
 import { startServer } from '../job.ts';
 import { takePriority } from '../priority.ts';
 
@@ -181,7 +181,7 @@ describe.each(dataPaths)('http server by %s', (dataPath) => {
     const port = await freePort();
     const listen = [{ host: '127.0.0.1', port }];
     // In a process of its own: both ends must be at work at the same time.
-    const server = await startOrderProcess({
+    const server = await startJobProcess({
       engine: 'http',
       config: { role: 'server', listen, dataPath },
       duration: { mode: 'continuous' },

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { freePort } from '../../process/free-port.ts';
 import { closeServersAfterEach, dataPaths, serve } from './data-paths.ts';
-import { runOrder, startServer } from '../job.ts';
+import { runJob, startServer } from '../job.ts';
 import { takePriority } from '../priority.ts';
 import { execute } from '../programs.ts';
 
@@ -75,7 +75,7 @@ describe.each(dataPaths)('tcp by %s', (dataPath) => {
   it('gets every byte to the sink and back from the echo', async () => {
     const [sinkPort, echoPort] = [await freePort(), await freePort()];
     const sink = await startServer('tcp', { listen: target(sinkPort), dataPath });
-    const sent = await runOrder({
+    const sent = await runJob({
       engine: 'tcp',
       config: { role: 'client', targets: target(sinkPort), connections: 3, mode: 'send', dataPath },
       duration: { seconds: 0.4 },
@@ -96,7 +96,7 @@ describe.each(dataPaths)('tcp by %s', (dataPath) => {
     expect(back === text).toBe(true);
     const payload = { type: 'random', size: 100_000 };
     const config = { role: 'client', targets: target(echoPort), connections: 2, mode: 'echo', payload, dataPath };
-    const echoed = await runOrder({ engine: 'tcp', config, duration: { seconds: 0.4 } });
+    const echoed = await runJob({ engine: 'tcp', config, duration: { seconds: 0.4 } });
     await echo.stop();
     expect(echoed.histogram('tcp.echo').count).toBeGreaterThan(10);
     expect(echoed.counter('tcp.rxBytes') % 1).toBe(0);
@@ -114,13 +114,13 @@ describe.each(dataPaths)('tcp by %s', (dataPath) => {
         });
       });
       const config = { role: 'client', targets: target(port), connections: 5, totalSessions: 60, closeMode, dataPath };
-      const run = await runOrder({ engine: 'tcp', config, duration: { mode: 'continuous' } });
+      const run = await runJob({ engine: 'tcp', config, duration: { mode: 'continuous' } });
       expect(run.counter('tcp.established')).toBe(60);
       await expect.poll(() => accepted).toBe(60);
       await expect.poll(() => goodbyes).toBe(closeMode === 'fin' ? 60 : 0);
     }
     const refused = { role: 'client', targets: target(await freePort()), connections: 2, dataPath };
-    const run = await runOrder({ engine: 'tcp', config: refused, duration: { seconds: 0.3 } });
+    const run = await runJob({ engine: 'tcp', config: refused, duration: { seconds: 0.3 } });
     // What is under way when the time is over has not failed.
     expect(run.counter('tcp.errors.refused')).toBeGreaterThanOrEqual(run.counter('tcp.attempted') - 2);
     expect(run.counter('tcp.failed')).toBeGreaterThan(0);
@@ -146,7 +146,7 @@ describe.each(['epoll', 'node'] as const)('udp and dns by %s', (dataPath) => {
       expectsEcho: true,
       dataPath,
     };
-    const run = await runOrder({
+    const run = await runJob({
       engine: 'udp',
       config: { ...config, payloadBytes: 1200, lingerMs: 200 },
       duration: { seconds: 0.5 },
@@ -162,7 +162,7 @@ describe.each(['epoll', 'node'] as const)('udp and dns by %s', (dataPath) => {
 
   it('counts packets that nobody takes', async () => {
     const config = { role: 'client', targets: target(await freePort()), load: { rate: 200 }, dataPath };
-    const run = await runOrder({ engine: 'udp', config, duration: { seconds: 0.4 } });
+    const run = await runJob({ engine: 'udp', config, duration: { seconds: 0.4 } });
     expect(run.counter('udp.errors.refused')).toBeGreaterThan(0);
     expect(run.outcome.status).toBe('finished');
   });
@@ -175,7 +175,7 @@ describe.each(['epoll', 'node'] as const)('udp and dns by %s', (dataPath) => {
       const server = await startServer('dns', { listen, answers, delayMs, dataPath });
       const names = ['a.test', 'none.test'];
       const config = { role: 'client', targets: target(port), names, sockets: 7, concurrency: 50, dataPath };
-      const run = await runOrder({ engine: 'dns', config, duration: { mode: 'count', count: 900 } });
+      const run = await runJob({ engine: 'dns', config, duration: { mode: 'count', count: 900 } });
       const served = await server.stop();
       expect(run.counter('dns.rcode.NOERROR')).toBe(450);
       expect(run.counter('dns.rcode.NXDOMAIN')).toBe(450);
@@ -194,7 +194,7 @@ describe.each(['epoll', 'node'] as const)('udp and dns by %s', (dataPath) => {
     twice.bind(0, '127.0.0.1');
     await once(twice, 'listening');
     const config = { role: 'client', targets: target(twice.address().port), names: ['a.test'], sockets: 1, dataPath };
-    const run = await runOrder({
+    const run = await runJob({
       engine: 'dns',
       config: { ...config, concurrency: 1, load: { rate: 100 } },
       duration: { mode: 'count', count: 20 },

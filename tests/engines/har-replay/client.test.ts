@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { harOf, type Shown } from '../../../packages/controller/src/assets/har/testing/har-fixture.ts';
 import { freePort } from '../../process/free-port.ts';
 import { allOk, compiledFiles, counts, exact, play, serve, undo } from './recording.ts';
-import { runOrder } from '../job.ts';
+import { runJob } from '../job.ts';
 
 const shop: Shown[] = [
   { url: 'https://shop.test/', status: 302, answerHeaders: [['Location', '/home']] },
@@ -64,7 +64,7 @@ describe('a recording between two agents', () => {
     const against = async (shown: Shown) => {
       const { script } = compiledFiles(harOf(shown), exact);
       const config = { role: 'client', targets: [{ host: '127.0.0.1', port, place: 0 }], script };
-      const run = await runOrder({ engine: 'har-replay', config, duration: { mode: 'continuous' } });
+      const run = await runJob({ engine: 'har-replay', config, duration: { mode: 'continuous' } });
       return [run.counter('har-replay.ok'), run.counter('har-replay.ko'), run.counter('har-replay.koStatus.200')];
     };
     expect(await against({ url: 'http://a.test/x', text: 'abc' })).toEqual([1, 0, 0]);
@@ -125,7 +125,7 @@ describe('a recording between two agents', () => {
     const { port, server } = await serve(JSON.stringify(played), { redactSecrets: false });
     const { script } = compiledFiles(harOf(login, use), { correlate, redactSecrets: false });
     const config = { role: 'client', targets: [{ host: '127.0.0.1', port, place: 0 }], script };
-    const client = await runOrder({ engine: 'har-replay', config, duration: { mode: 'continuous' } });
+    const client = await runJob({ engine: 'har-replay', config, duration: { mode: 'continuous' } });
     expect(counts({ client, server: await server.stop() })).toEqual(allOk(2));
     expect(client.counter('har-replay.notFound')).toBe(0);
   });
@@ -154,7 +154,7 @@ describe('a recording between two agents', () => {
       undo.push(() => answering.close());
       const { script } = compiledFiles(site, { cookies, redactSecrets });
       const config = { role: 'client', targets: [{ host: '127.0.0.1', port, place: 0 }], script, cookies };
-      await runOrder({ engine: 'har-replay', config, duration: { mode: 'continuous' } });
+      await runJob({ engine: 'har-replay', config, duration: { mode: 'continuous' } });
       return lines.sort();
     };
     expect(await seen('jar', true)).toEqual(['a.test/ -', 'a.test/in id=two', 'b.a.test/ -']);
@@ -248,7 +248,7 @@ describe('the playing side', () => {
       const tls = { resumption, versions: [version] };
       const targets = [{ host: '127.0.0.1', port, place: 0 }];
       const config = { role: 'client', targets, script, tls, connections: 'perEntry', iterations: 2 };
-      const run = await runOrder({ engine: 'har-replay', config, duration: { mode: 'continuous' } });
+      const run = await runJob({ engine: 'har-replay', config, duration: { mode: 'continuous' } });
       expect(run.counter('har-replay.ok')).toBe(4);
       return seen;
     };
@@ -261,7 +261,7 @@ describe('the playing side', () => {
     const { port, script } = await serve(harOf({ url: 'http://a.test/', text: 'x' }));
     const config = { role: 'client', targets: [{ host: '127.0.0.1', port, place: 0 }], script, iterations: 2 };
     // More cores than users: one of them has nothing to do.
-    const run = await runOrder({ engine: 'har-replay', config, cpuCores: 2, duration: { mode: 'continuous' } });
+    const run = await runJob({ engine: 'har-replay', config, cpuCores: 2, duration: { mode: 'continuous' } });
     expect(run.counter('har-replay.iterations')).toBe(2);
   });
 
@@ -273,7 +273,7 @@ describe('the playing side', () => {
       script,
       iterations: 0,
     };
-    const run = await runOrder({ engine: 'har-replay', config, duration: { seconds: 1 } });
+    const run = await runJob({ engine: 'har-replay', config, duration: { seconds: 1 } });
     const refused = run.counter('har-replay.errors.refused');
     // One may be under way when the time is over.
     expect(run.counter('har-replay.requests') - refused).toBeLessThanOrEqual(1);
@@ -290,7 +290,7 @@ describe('the playing side', () => {
     const { script } = compiledFiles(both, exact);
     const targets = [a, b].map(({ port }, place) => ({ host: '127.0.0.1', port, place }));
     const playBy = (places: number[][]) =>
-      runOrder({
+      runJob({
         engine: 'har-replay',
         config: { role: 'client', targets, script, places, iterations: 5 },
         duration: { mode: 'continuous' },

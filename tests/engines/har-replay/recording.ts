@@ -5,7 +5,7 @@ import { afterEach, expect } from 'vitest';
 import { compileHar } from '../../../packages/controller/src/assets/har/compile-har.ts';
 import { paramsOf, type Wished } from '../../../packages/controller/src/assets/har/testing/har-fixture.ts';
 import { freePort } from '../../process/free-port.ts';
-import { runOrder, type Started, startServer, type Totals } from '../job.ts';
+import { runJob, type Started, startServer, type Totals } from '../job.ts';
 
 /** What the tests have opened; undone after each. */
 export const undo: (() => unknown)[] = [];
@@ -64,7 +64,7 @@ export const play = async (
     cache,
     ...more,
   };
-  const client = await runOrder({ engine: 'har-replay', config, duration });
+  const client = await runJob({ engine: 'har-replay', config, duration });
   expect(client.outcome).toMatchObject({ status: 'finished' });
   return { client, server: await server.stop() };
 };

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { freePort } from '../../process/free-port.ts';
-import { runOrder, startOrder } from '../job.ts';
+import { runJob, startJob } from '../job.ts';
 import { takePriority } from '../priority.ts';
 import { type Nginx, startNginx } from '../programs.ts';
 
@@ -33,7 +33,7 @@ afterAll(() => nginx.stop());
 
 describe('http client', () => {
   it('reports as many requests and bytes as nginx logs', async () => {
-    const run = await runOrder({ engine: 'http', config: client({ path: '/all' }), duration: { seconds: 1.2 } });
+    const run = await runJob({ engine: 'http', config: client({ path: '/all' }), duration: { seconds: 1.2 } });
     const lines = logged('/all');
     expect(run.outcome.status).toBe('finished');
     expect(run.counter('http.requests')).toBe(lines.length);
@@ -46,7 +46,7 @@ describe('http client', () => {
   });
 
   it('sends exactly as many requests as were ordered', async () => {
-    const run = await runOrder({
+    const run = await runJob({
       engine: 'http',
       config: client({ path: '/counted', pipelining: 8 }),
       duration: { mode: 'count', count: 1003 },
@@ -58,7 +58,7 @@ describe('http client', () => {
 
   it('opens a connection for each request without keep-alive', async () => {
     const config = client({ path: '/once', connections: 100, keepAlive: { enabled: false }, load: { rate: 200 } });
-    const run = await runOrder({ engine: 'http', config, duration: { seconds: 1 } });
+    const run = await runJob({ engine: 'http', config, duration: { seconds: 1 } });
     expect(run.counter('http.connections')).toBe(run.counter('http.requests'));
     expect(run.counter('http.requests') + run.counter('http.dropped')).toBe(200);
     expect(logged('/once')).toHaveLength(run.counter('http.requests'));
@@ -66,14 +66,14 @@ describe('http client', () => {
 
   it('lets each connection carry only so many requests', async () => {
     const config = client({ path: '/ten', keepAlive: { maxRequests: 10 }, totalSessions: 20 });
-    const run = await runOrder({ engine: 'http', config, duration: { mode: 'continuous' } });
+    const run = await runJob({ engine: 'http', config, duration: { mode: 'continuous' } });
     expect(run.counter('http.connections')).toBe(20);
     expect(run.counter('http.requests')).toBe(200);
     expect(logged('/ten')).toHaveLength(200);
   });
 
   it('goes on when the server ends the connection', async () => {
-    const run = await runOrder({
+    const run = await runJob({
       engine: 'http',
       config: client({ path: '/few' }),
       duration: { mode: 'count', count: 70 },
@@ -84,28 +84,28 @@ describe('http client', () => {
 
   it('opens sessions at the ordered rate', async () => {
     const config = client({ connections: 50, sessionsPerSecond: 100, keepAlive: { maxRequests: 2 } });
-    const run = await runOrder({ engine: 'http', config, duration: { seconds: 1 } });
+    const run = await runJob({ engine: 'http', config, duration: { seconds: 1 } });
     expect(Math.abs(run.counter('http.connections') - 100)).toBeLessThanOrEqual(2);
     expect(Math.abs(run.counter('http.requests') - 200)).toBeLessThanOrEqual(10);
   });
 
   it('judges answers by what was expected', async () => {
     const config = client({ path: '/missing' });
-    const plain = await runOrder({ engine: 'http', config, duration: { mode: 'count', count: 10 } });
+    const plain = await runJob({ engine: 'http', config, duration: { mode: 'count', count: 10 } });
     expect([plain.counter('http.ok'), plain.counter('http.ko'), plain.counter('http.status.404')]).toEqual([0, 10, 10]);
     const wanted = { ...config, expect: { status: [404], bodyContains: 'no' } };
     expect(
-      (await runOrder({ engine: 'http', config: wanted, duration: { mode: 'count', count: 5 } })).counter('http.ok'),
+      (await runJob({ engine: 'http', config: wanted, duration: { mode: 'count', count: 5 } })).counter('http.ok'),
     ).toBe(5);
     const missing = { ...config, expect: { status: [404], bodyContains: 'yes' } };
     expect(
-      (await runOrder({ engine: 'http', config: missing, duration: { mode: 'count', count: 5 } })).counter('http.ko'),
+      (await runJob({ engine: 'http', config: missing, duration: { mode: 'count', count: 5 } })).counter('http.ko'),
     ).toBe(5);
   });
 
   it('follows redirects on the same host', async () => {
     const config = client({ path: '/away', followRedirects: 3, connections: 1 });
-    const run = await runOrder({ engine: 'http', config, duration: { mode: 'count', count: 5 } });
+    const run = await runJob({ engine: 'http', config, duration: { mode: 'count', count: 5 } });
     expect(run.counter('http.status.302')).toBe(5);
     expect(run.counter('http.ok')).toBe(5);
     expect(logged('/arrived')).toHaveLength(5);
@@ -118,17 +118,17 @@ describe('http client', () => {
       headers: [{ name: 'X-Test', value: 'yes' }],
       body: { type: 'pattern', size: 5000, data: 'abc' },
     });
-    const run = await runOrder({ engine: 'http', config, duration: { mode: 'count', count: 20 } });
+    const run = await runJob({ engine: 'http', config, duration: { mode: 'count', count: 20 } });
     expect(run.counter('http.status.204')).toBe(20);
     expect(logged('/post?x=1').every((line) => line.startsWith('204 POST'))).toBe(true);
     const head = client({ method: 'HEAD', path: '/head' });
     expect(
-      (await runOrder({ engine: 'http', config: head, duration: { mode: 'count', count: 20 } })).counter('http.ok'),
+      (await runJob({ engine: 'http', config: head, duration: { mode: 'count', count: 20 } })).counter('http.ok'),
     ).toBe(20);
   });
 
   it('reads large bodies to the last byte', async () => {
-    const run = await runOrder({
+    const run = await runJob({
       engine: 'http',
       config: client({ path: '/big' }),
       duration: { mode: 'count', count: 8 },
@@ -142,7 +142,7 @@ describe('http client', () => {
 
   it('comes from the addresses that were ordered', async () => {
     const config = client({ path: '/from', connections: 100, sources: { networks: ['127.55.0.0/24'] } });
-    await runOrder({ engine: 'http', config, duration: { mode: 'count', count: 300 } });
+    await runJob({ engine: 'http', config, duration: { mode: 'count', count: 300 } });
     const addresses = new Set(logged('/from').map((line) => line.split(' ').at(-1)));
     expect(addresses.size).toBe(100);
     expect([...addresses].every((address) => address?.startsWith('127.55.0.'))).toBe(true);
@@ -152,13 +152,13 @@ describe('http client', () => {
   it.each([1000, 10_000])('holds a rate of %d requests a second to half a percent', { retry: 2 }, async (rate) => {
     const path = `/rate${rate}-${performance.now()}`;
     const config = client({ path, connections: 50, load: { rate } });
-    const run = await runOrder({ engine: 'http', config, duration: { seconds: 2 } });
+    const run = await runJob({ engine: 'http', config, duration: { seconds: 2 } });
     expect(Math.abs(logged(path).length / (rate * 2) - 1)).toBeLessThan(0.005);
     expect(run.counter('http.dropped')).toBeLessThan(rate * 0.01);
   });
 
   it('pauses, resumes and takes a new rate while it runs', async () => {
-    const run = startOrder({
+    const run = startJob({
       engine: 'http',
       config: client({ load: { rate: 100 }, path: '/live' }),
       duration: { seconds: 1.5 },
@@ -178,14 +178,14 @@ describe('http client', () => {
 
   it('lets time pass between answer and next request', async () => {
     const config = client({ path: '/think', connections: 2, requestIntervalMs: 100 });
-    await runOrder({ engine: 'http', config, duration: { seconds: 1.05 } });
+    await runJob({ engine: 'http', config, duration: { seconds: 1.05 } });
     expect(logged('/think').length).toBeGreaterThanOrEqual(14);
     expect(logged('/think').length).toBeLessThanOrEqual(22);
   });
 
   it('climbs to the rate and says in which phase it is', async () => {
     const config = client({ path: '/ramp', connections: 20, load: { rate: 200 } });
-    const run = await runOrder({
+    const run = await runJob({
       engine: 'http',
       config,
       duration: { seconds: 3, rampUpSec: 1, warmUpSec: 1, rampDownSec: 1 },
@@ -197,7 +197,7 @@ describe('http client', () => {
 
   it('refuses a target that was not allowed, without a packet', async () => {
     const refused = { engine: 'http', config: client({ path: '/forbidden' }), allowedTargets: ['192.0.2.0/24'] };
-    expect((await runOrder(refused)).outcome).toMatchObject({
+    expect((await runJob(refused)).outcome).toMatchObject({
       status: 'failed',
       error: 'target 127.0.0.1 is not allowed',
     });
@@ -207,7 +207,7 @@ describe('http client', () => {
   it('counts a refused connection and does not hang', async () => {
     const closed = await freePort();
     const config = { ...client(), targets: [{ host: '127.0.0.1', port: closed }] };
-    const run = await runOrder({ engine: 'http', config, duration: { seconds: 0.5 } });
+    const run = await runJob({ engine: 'http', config, duration: { seconds: 0.5 } });
     expect(run.outcome.status).toBe('finished');
     expect(run.counter('http.errors.refused')).toBeGreaterThan(0);
     expect(run.counter('http.errors.refused')).toBeLessThan(100);
@@ -215,7 +215,7 @@ describe('http client', () => {
 
   it('shares the load between cores and adds up what they count', async () => {
     const config = client({ path: '/cores', connections: 8, load: { rate: 1000 } });
-    const run = await runOrder({ engine: 'http', config, cpuCores: 2, duration: { seconds: 1 } });
+    const run = await runJob({ engine: 'http', config, cpuCores: 2, duration: { seconds: 1 } });
     expect(run.outcome).toMatchObject({ status: 'finished' });
     expect(run.counter('http.requests')).toBe(logged('/cores').length);
     expect(Math.abs(run.counter('http.requests') - 1000)).toBeLessThanOrEqual(50);

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { runOrder } from '../job.ts';
+import { runJob } from '../job.ts';
 import { takePriority } from '../priority.ts';
 
 takePriority();
@@ -23,7 +23,7 @@ afterEach(() => {
 });
 
 const drive = (port: number, more: object = {}, seconds = 0.6) =>
-  runOrder({
+  runJob({
     engine: 'http',
     config: { role: 'client', targets: [{ host: '127.0.0.1', port }], connections: 2, timeoutMs: 100, ...more },
     duration: { seconds },

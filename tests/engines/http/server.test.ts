@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freePort } from '../../process/free-port.ts';
-import { runOrder, type Started, startOrder, startServer } from '../job.ts';
+import { runJob, type Started, startJob, startServer } from '../job.ts';
 import { takePriority } from '../priority.ts';
 import { execute, requireProgram } from '../programs.ts';
 
@@ -45,7 +45,7 @@ describe('http server', () => {
       const { stdout } = await execute('wrk', ['-t1', '-c4', '-d2', '--latency', `http://127.0.0.1:${port}/`]);
       const wrkMs = Number(/50%\s+([\d.]+)ms/.exec(stdout)?.[1]);
       const config = { role: 'client', targets: [{ host: '127.0.0.1', port }], connections: 4 };
-      const run = await runOrder({ engine: 'http', config, duration: { seconds: 2 } });
+      const run = await runJob({ engine: 'http', config, duration: { seconds: 2 } });
       const latency = run.histogram('http.latency');
       expect(latency.min / 1000).toBeGreaterThan(19);
       expect(Math.abs(latency.quantile(0.5) / 1000 / wrkMs - 1)).toBeLessThan(0.15);
@@ -82,7 +82,7 @@ describe('http server', () => {
       },
       async (port, server) => {
         const config = { role: 'client', targets: [{ host: '127.0.0.1', port }], connections: 2 };
-        const run = await runOrder({ engine: 'http', config, duration: { mode: 'count', count: 40 } });
+        const run = await runJob({ engine: 'http', config, duration: { mode: 'count', count: 40 } });
         expect([run.counter('http.status.200'), run.counter('http.status.503')]).toEqual([30, 10]);
         expect(run.histogram('http.latency').max / 1000).toBeGreaterThanOrEqual(29);
         expect(run.histogram('http.latency').quantile(0.5) / 1000).toBeLessThan(20);
@@ -93,14 +93,14 @@ describe('http server', () => {
   it('answers pipelined requests in order although some are delayed', () =>
     withServer({ responses: [{ status: 201, delayMs: 20 }, { status: 202 }] }, async (port) => {
       const config = { role: 'client', targets: [{ host: '127.0.0.1', port }], connections: 1, pipelining: 10 };
-      const run = await runOrder({ engine: 'http', config, duration: { mode: 'count', count: 100 } });
+      const run = await runJob({ engine: 'http', config, duration: { mode: 'count', count: 100 } });
       expect([run.counter('http.status.201'), run.counter('http.status.202')]).toEqual([50, 50]);
     }));
 
   it('ends the connection after so many requests or without keep-alive', () =>
     withServer({ keepAlive: { maxRequests: 5 } }, async (port, server) => {
       const config = { role: 'client', targets: [{ host: '127.0.0.1', port }], connections: 1 };
-      const run = await runOrder({ engine: 'http', config, duration: { mode: 'count', count: 25 } });
+      const run = await runJob({ engine: 'http', config, duration: { mode: 'count', count: 25 } });
       expect(run.counter('http.ok')).toBe(25);
       expect((await server.stop()).counter('http.accepted')).toBeGreaterThanOrEqual(5);
     }));
@@ -109,7 +109,7 @@ describe('http server', () => {
     const port = await freePort();
     const server = await startServer('http', { listen: [{ host: '::1', port }] });
     const config = { role: 'client', targets: [{ host: '::1', port }], connections: 2 };
-    const run = await runOrder({ engine: 'http', config, duration: { mode: 'count', count: 20 } });
+    const run = await runJob({ engine: 'http', config, duration: { mode: 'count', count: 20 } });
     expect(run.counter('http.ok')).toBe(20);
     expect((await server.stop()).counter('http.served')).toBe(20);
   });
@@ -127,11 +127,11 @@ describe('http server', () => {
     withServer({ tls: {}, responses: [{ body: { type: 'text', data: 'secret' } }] }, async (port) => {
       expect(await curl('-k', `https://127.0.0.1:${port}/`)).toBe('secret');
       const config = { role: 'client', targets: [{ host: '127.0.0.1', port }], tls: {}, connections: 3 };
-      const run = await runOrder({ engine: 'http', config, duration: { mode: 'count', count: 300 } });
+      const run = await runJob({ engine: 'http', config, duration: { mode: 'count', count: 300 } });
       expect(run.counter('http.ok')).toBe(300);
       expect(run.histogram('http.tls').count).toBe(3);
       const verified = { ...config, tls: { verify: true }, timeoutMs: 300 };
-      const refused = await runOrder({ engine: 'http', config: verified, duration: { seconds: 0.4 } });
+      const refused = await runJob({ engine: 'http', config: verified, duration: { seconds: 0.4 } });
       expect(refused.counter('http.errors.tls')).toBeGreaterThan(0);
       expect(refused.counter('http.requests')).toBe(0);
     }));
@@ -147,7 +147,7 @@ describe('http server', () => {
     const tuning = { mss: 600, congestion: 'reno' };
     return withServer({ ...tls, tuning, responses: [{ body: { type: 'text', data: 'small' } }] }, async (port) => {
       const config = { role: 'client', targets: [{ host: '127.0.0.1', port }], ...tls, tuning, connections: 3 };
-      const run = await runOrder({ engine: 'http', config, duration: { mode: 'count', count: 30 } });
+      const run = await runJob({ engine: 'http', config, duration: { mode: 'count', count: 30 } });
       expect(run.counter('http.ok')).toBe(30);
       expect(run.outcome.notes).toEqual(notes);
     });
@@ -172,7 +172,7 @@ describe('http server', () => {
           expect: { bodyContains: 'two' },
         };
         const begin = performance.now();
-        const run = await runOrder({ engine: 'http', config, duration: { mode: 'count', count: 200 } });
+        const run = await runJob({ engine: 'http', config, duration: { mode: 'count', count: 200 } });
         expect(run.counter('http.ok')).toBe(200);
         expect(run.counter('http.connections')).toBe(2);
         // One after another 200 requests of 5 ms would take a second.
@@ -184,7 +184,7 @@ describe('http server', () => {
 
   it('lets several cores serve one port', async () => {
     const port = await freePort();
-    const server = startOrder({
+    const server = startJob({
       engine: 'http',
       config: { role: 'server', listen: [{ host: '127.0.0.1', port }] },
       duration: { mode: 'continuous' },
@@ -192,7 +192,7 @@ describe('http server', () => {
     });
     await server.started;
     const config = { role: 'client', targets: [{ host: '127.0.0.1', port }], connections: 20 };
-    const run = await runOrder({ engine: 'http', config, duration: { mode: 'count', count: 500 } });
+    const run = await runJob({ engine: 'http', config, duration: { mode: 'count', count: 500 } });
     expect(run.counter('http.ok')).toBe(500);
     expect((await server.stop()).counter('http.served')).toBe(500);
   });

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Cable, createCable, deviceCounter, runOrderIn, type Side, startOrderIn } from '../namespaces.ts';
+import { type Cable, createCable, deviceCounter, runJobIn, type Side, startJobIn } from '../namespaces.ts';
 import { requireProgram } from '../programs.ts';
 
 const port = 15_009;
@@ -38,11 +38,11 @@ describe('a receiver', () => {
   it.each([false, true])(
     'counts what is right among frames that lie about lengths and tags (trials: %s)',
     async (countsTrials) => {
-      const server = await startOrderIn(cable.right, receiver({ countsTrials }));
+      const server = await startJobIn(cable.right, receiver({ countsTrials }));
       throwGarbage(3000);
       const plan = { frameSizes: [128], tests: ['throughput'], trialSec: 1, settleSec: 0.1, resolutionPct: 1 };
       const rfc2544 = { ...plan, acceptableLossPct: 0, burstSec: 1, burstRepeats: 1 };
-      const sent = await runOrderIn(
+      const sent = await runJobIn(
         cable.left,
         sender(countsTrials ? { rfc2544 } : {}, 30 * Number(countsTrials) || 1),
       );
@@ -57,9 +57,9 @@ describe('a receiver', () => {
 
   it('finds frames behind four tags', async () => {
     const vlan = [{ id: 1, type: 0x88a8 }, { id: 2, type: 0x9100 }, { id: 3 }, { id: 4 }];
-    const server = await startOrderIn(cable.right, receiver());
+    const server = await startJobIn(cable.right, receiver());
     const sizes = { mix: [{ frameSize: 128, weight: 1 }] };
-    const sent = await runOrderIn(cable.left, sender({ headers: { vlan }, sizes }));
+    const sent = await runJobIn(cable.left, sender({ headers: { vlan }, sizes }));
     const received = await server.stop();
     expect(received.counter('stream.received')).toBe(sent.counter('stream.sent'));
     expect(received.counter('stream.rxBytes')).toBe(sent.counter('stream.txBytes'));
@@ -67,17 +67,17 @@ describe('a receiver', () => {
   });
 });
 
-describe('an order that cannot be carried out says why', () => {
+describe('a job that cannot be carried out says why', () => {
   it('when there is no such interface', async () => {
-    await expect(runOrderIn(cable.left, sender({ interface: 'nope0' }))).rejects.toThrow(/nope0/);
+    await expect(runJobIn(cable.left, sender({ interface: 'nope0' }))).rejects.toThrow(/nope0/);
   });
 
   it('when frames are longer than the interface takes, or shorter than their headers', async () => {
     const sized = (frameSize: number, more: object = {}) =>
       sender({ sizes: { mix: [{ frameSize, weight: 1 }] }, ...more });
-    await expect(runOrderIn(cable.left, sized(1519))).rejects.toThrow('1519 bytes do not fit l0, whose MTU is 1500');
+    await expect(runJobIn(cable.left, sized(1519))).rejects.toThrow('1519 bytes do not fit l0, whose MTU is 1500');
     const headers = { vlan: [{ id: 1 }, { id: 2 }] };
-    await expect(runOrderIn(cable.left, sized(64, { headers }))).rejects.toThrow('need frames of at least 72 bytes');
+    await expect(runJobIn(cable.left, sized(64, { headers }))).rejects.toThrow('need frames of at least 72 bytes');
   });
 
   it.each(['stream', 'icmp'])('when %s has no right to raw frames', async (engine) => {
@@ -85,18 +85,18 @@ describe('an order that cannot be carried out says why', () => {
     const weak = ['setpriv', '--bounding-set=-net_raw', '--inh-caps=-net_raw'];
     const { config } = sender();
     const client = engine === 'stream' ? config : { role: 'client', targets: [{ host: '10.99.0.2', port: 1 }] };
-    const order = await startOrderIn(cable.left, { engine, config: client, duration: { seconds: 1 } }, weak);
-    await expect(order.totals).rejects.toThrow(/cannot run here: .*cap_net_raw/);
+    const job = await startJobIn(cable.left, { engine, config: client, duration: { seconds: 1 } }, weak);
+    await expect(job.totals).rejects.toThrow(/cannot run here: .*cap_net_raw/);
   });
 });
 
 describe('an interface that fails under way', () => {
   it('gives back every address that was claimed', async () => {
     const listen = [{ host: '10.99.0.77', port }];
-    const order = { ...receiver({ listen }), claims: ['10.99.0.77'] };
-    const server = await startOrderIn(cable.right, order);
+    const job = { ...receiver({ listen }), claims: ['10.99.0.77'] };
+    const server = await startJobIn(cable.right, job);
     expect(ownRoutes(cable.right)).toContain('10.99.0.77');
-    const client = await startOrderIn(cable.left, sender({ targets: listen }, 30));
+    const client = await startJobIn(cable.left, sender({ targets: listen }, 30));
     await arrivals(cable.right, 100);
     cable.left.run('ip', 'link', 'delete', cable.left.device);
     await expect(client.totals).rejects.toThrow('there is no interface l0 any more');
@@ -106,12 +106,12 @@ describe('an interface that fails under way', () => {
 
   it('leaves echoes without an answer, and they are counted', async () => {
     const targets = [{ host: '10.99.0.2', port: 1 }];
-    const order = {
+    const job = {
       engine: 'icmp',
       config: { role: 'client', targets, load: { rate: 100 } },
       duration: { seconds: 3 },
     };
-    const client = await startOrderIn(cable.left, order);
+    const client = await startJobIn(cable.left, job);
     await arrivals(cable.right, 20);
     cable.left.run('ip', 'link', 'delete', cable.left.device);
     const totals = await client.totals;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Cable, createCable, runOrderIn, startOrderIn } from '../namespaces.ts';
+import { type Cable, createCable, runJobIn, startJobIn } from '../namespaces.ts';
 import { takePriority } from '../priority.ts';
 
 takePriority();
@@ -22,7 +22,7 @@ const echo = (hosts: string[], more: object = {}, duration: object = { seconds: 
   config: { role: 'client', targets: hosts.map((host) => ({ host, port: 1 })), timeoutMs: 500, ...more },
   duration,
 });
-const fromLeft = (...args: Parameters<typeof echo>) => runOrderIn(cable.left, echo(...args));
+const fromLeft = (...args: Parameters<typeof echo>) => runJobIn(cable.left, echo(...args));
 
 /** Runs with a rule in force and says how many packets it met. */
 const under = async <T>(rule: string, work: () => Promise<T>): Promise<{ result: T; met: number }> => {
@@ -37,7 +37,7 @@ const under = async <T>(rule: string, work: () => Promise<T>): Promise<{ result:
 
 describe('echoes', () => {
   it.each([['10.99.0.2'], ['fd99::2']])('of %s all come back, as the kernel there counts', async (host) => {
-    const server = await startOrderIn(cable.right, {
+    const server = await startJobIn(cable.right, {
       engine: 'icmp',
       config: { role: 'server', listen: [{ host, port: 1 }] },
       duration: { mode: 'continuous' },

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Cable, createCable, deviceCounter, runOrderIn, type Side, startOrderIn } from '../namespaces.ts';
+import { type Cable, createCable, deviceCounter, runJobIn, type Side, startJobIn } from '../namespaces.ts';
 import { execute, requireProgram, stopProcess } from '../programs.ts';
 
 const port = 15_009;
@@ -57,11 +57,11 @@ const startCapture = async (side: Side) => {
 
 describe.each(paths)('frames by %s', (framePath) => {
   it.each([{}, { load: { rate: 20_000 } }, { load: { rate: 500 } }])(
-    'arrive as often as they were sent, in order, with load %j',
+    'arrive as often as they were sent, in job, with load %j',
     async (load) => {
       const before = deviceCounter(cable.right, 'rx_packets');
-      const server = await startOrderIn(cable.right, receiver);
-      const sent = await runOrderIn(cable.left, sender({ framePath, streams: 3, ...load }));
+      const server = await startJobIn(cable.right, receiver);
+      const sent = await runJobIn(cable.left, sender({ framePath, streams: 3, ...load }));
       const received = await server.stop();
       const count = sent.counter('stream.sent');
       expect(sent.outcome).toMatchObject({ status: 'finished', notes: [] });
@@ -102,7 +102,7 @@ describe.each(paths)('frames by %s', (framePath) => {
       load: { rate: 3000 },
       nextHopMac: '02:00:00:00:00:99',
     };
-    const sent = await runOrderIn(cable.left, sender(config));
+    const sent = await runJobIn(cable.left, sender(config));
     const rows = await read(
       'frame.len',
       'vlan.id',
@@ -125,8 +125,8 @@ describe.each(paths)('frames by %s', (framePath) => {
   });
 
   it('are lost while the link is down, are counted as such, and go on afterwards', async () => {
-    const server = await startOrderIn(cable.right, receiver);
-    const client = await startOrderIn(cable.left, sender({ framePath, load: { rate: 4000 } }, 2));
+    const server = await startJobIn(cable.right, receiver);
+    const client = await startJobIn(cable.left, sender({ framePath, load: { rate: 4000 } }, 2));
     await sleep(600);
     cable.right.run('ip', 'link', 'set', cable.right.device, 'down');
     await sleep(400);
@@ -144,7 +144,7 @@ describe.each(paths)('frames by %s', (framePath) => {
 
   it('end with a clear word when the interface is taken away', async () => {
     const config = { framePath, nextHopMac: '02:00:00:00:00:99', load: { rate: 5000 } };
-    const client = await startOrderIn(cable.left, sender(config, 20));
+    const client = await startJobIn(cable.left, sender(config, 20));
     await sleep(500);
     cable.left.run('ip', 'link', 'delete', cable.left.device);
     await expect(client.totals).rejects.toThrow('there is no interface l0 any more');
@@ -155,17 +155,17 @@ describe('the fastest way', () => {
   const config = { nextHopMac: '02:00:00:00:00:99', load: { rate: 1000 } };
 
   it('is taken where the far end allows it, and nothing need be said', async () => {
-    const sent = await runOrderIn(cable.left, sender(config));
+    const sent = await runJobIn(cable.left, sender(config));
     expect(sent.outcome).toMatchObject({ status: 'finished', notes: [] });
   });
 
   it('is not there for a driver that takes no frames of XDP, and the next is named with the reason', async () => {
     cable.right.run('ethtool', '-K', cable.right.device, 'gro', 'off');
-    const sent = await runOrderIn(cable.left, sender(config));
+    const sent = await runJobIn(cable.left, sender(config));
     expect(sent.outcome.notes).toEqual([
       'frames by AF_XDP: no XDP live frames: the driver of l0 takes no frames of XDP (a veth does when its other end has GRO on)',
     ]);
-    await expect(runOrderIn(cable.left, sender({ ...config, framePath: 'xdp' }))).rejects.toThrow(
+    await expect(runJobIn(cable.left, sender({ ...config, framePath: 'xdp' }))).rejects.toThrow(
       'the driver of l0 takes no frames of XDP',
     );
   });
@@ -173,7 +173,7 @@ describe('the fastest way', () => {
   it('is not there for frames longer than a page', async () => {
     for (const side of [cable.left, cable.right]) side.run('ip', 'link', 'set', side.device, 'mtu', '9000');
     const sizes = { mix: [{ frameSize: 9018, weight: 1 }] };
-    const sent = await runOrderIn(cable.left, sender({ ...config, sizes }));
+    const sent = await runJobIn(cable.left, sender({ ...config, sizes }));
     expect(sent.outcome.notes.join()).toMatch(/^frames by packet socket: no XDP live frames: .* no AF_XDP: /);
     expect(sent.counter('stream.txBytes')).toBe(sent.counter('stream.sent') * 9014);
   });

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Rfc2544Record } from '@rushhour/protocol';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Cable, createCable, deviceCounter, runOrderIn, startOrderIn } from '../namespaces.ts';
+import { type Cable, createCable, deviceCounter, runJobIn, startJobIn } from '../namespaces.ts';
 import type { Totals } from '../job.ts';
 import { takePriority } from '../priority.ts';
 
@@ -68,8 +68,8 @@ describe('a path that carries less than is sent', () => {
   afterEach(() => second.remove());
 
   it('is measured within two percent, with its loss, its latency and its bursts', { retry: 1 }, async () => {
-    const server = await startOrderIn(second.right, receiver());
-    const sent = await runOrderIn(cable.left, sender({}, { load: { rate: 4000 } }));
+    const server = await startJobIn(second.right, receiver());
+    const sent = await runJobIn(cable.left, sender({}, { load: { rate: 4000 } }));
     await server.stop();
     const trueFps = limitBps / (8 * 1514);
     const [throughput] = recordsOf(sent, 'throughput');
@@ -102,9 +102,9 @@ describe('a path that carries less than is sent', () => {
 
 describe('a path without limit', () => {
   it('is said to carry at least what the sender can offer', { retry: 2 }, async () => {
-    const server = await startOrderIn(cable.right, receiver());
+    const server = await startJobIn(cable.right, receiver());
     const plan = { frameSizes: [64, 9018], tests: ['throughput', 'latency'] };
-    const sent = await runOrderIn(cable.left, sender(plan));
+    const sent = await runJobIn(cable.left, sender(plan));
     const received = await server.stop();
     const [throughput] = recordsOf(sent, 'throughput');
     expect(throughput).toMatchObject({ frameSize: 64, limit: 'generator' });
@@ -120,13 +120,13 @@ describe('a path without limit', () => {
       side.run('ip', 'address', 'add', `fd99::${side === cable.left ? 1 : 2}/64`, 'dev', side.device, 'nodad');
     }
     const listen = [{ host: 'fd99::2', port }];
-    const server = await startOrderIn(cable.right, {
+    const server = await startJobIn(cable.right, {
       ...receiver(),
       config: { ...receiver().config, listen, protocol: 'other' },
     });
     const plan = { frameSizes: [128, 256], tests: ['throughput'], trialSec: 0.5 };
     const headers = { vlan: [{ id: 7, type: 0x88a8 }, { id: 8 }] };
-    const sent = await runOrderIn(cable.left, sender(plan, { targets: listen, headers, load: { rate: 1000 } }));
+    const sent = await runJobIn(cable.left, sender(plan, { targets: listen, headers, load: { rate: 1000 } }));
     await server.stop();
     const found = recordsOf(sent, 'throughput').map(({ frameSize, fps, limit }) => [frameSize, fps, limit]);
     expect(found).toEqual([
@@ -138,15 +138,15 @@ describe('a path without limit', () => {
 
 describe('a test that cannot go on', () => {
   it('says that the receiver is silent', async () => {
-    await expect(runOrderIn(cable.left, sender({ tests: ['throughput'] }))).rejects.toThrow(
+    await expect(runJobIn(cable.left, sender({ tests: ['throughput'] }))).rejects.toThrow(
       'the receiver did not say within 5 s what arrived',
     );
   });
 
   it('ends when the link goes down, because such a trial says nothing', async () => {
-    const server = await startOrderIn(cable.right, receiver());
+    const server = await startJobIn(cable.right, receiver());
     const before = deviceCounter(cable.right, 'rx_packets');
-    const client = await startOrderIn(cable.left, sender({ trialSec: 2 }, { load: { rate: 1000 } }));
+    const client = await startJobIn(cable.left, sender({ trialSec: 2 }, { load: { rate: 1000 } }));
     await arrivals(before + 200);
     cable.left.run('ip', 'link', 'set', cable.left.device, 'down');
     await expect(client.totals).rejects.toThrow('the link went down during a trial');
@@ -154,10 +154,10 @@ describe('a test that cannot go on', () => {
   });
 
   it('keeps what it found when it is stopped', async () => {
-    const server = await startOrderIn(cable.right, receiver());
+    const server = await startJobIn(cable.right, receiver());
     const before = deviceCounter(cable.right, 'rx_packets');
     const plan = { frameSizes: [64, 128], tests: ['throughput'] };
-    const client = await startOrderIn(cable.left, sender(plan, { load: { rate: 500 } }));
+    const client = await startJobIn(cable.left, sender(plan, { load: { rate: 500 } }));
     // The second trial has begun.
     await arrivals(before + 600);
     const sent = await client.stop();

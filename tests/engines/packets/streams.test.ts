@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Cable, createCable, deviceCounter, runOrderIn, type Side, startOrderIn } from '../namespaces.ts';
+import { type Cable, createCable, deviceCounter, runJobIn, type Side, startJobIn } from '../namespaces.ts';
 import { takePriority } from '../priority.ts';
 import { execute, stopProcess } from '../programs.ts';
 
@@ -34,8 +34,8 @@ const sender = (config: object = {}, seconds = 1) => ({
 
 /** Both sides of one stream. */
 const exchange = async (config: object = {}, more: object = {}) => {
-  const server = await startOrderIn(cable.right, receiver(more));
-  const sent = await runOrderIn(cable.left, sender(config));
+  const server = await startJobIn(cable.right, receiver(more));
+  const sent = await runJobIn(cable.left, sender(config));
   return { sent, received: await server.stop() };
 };
 
@@ -75,10 +75,10 @@ describe('streams over a cable', () => {
 
   it('may be jumbo where both ends are, and are refused where one is not', async () => {
     const jumbo = { sizes: { mix: [{ frameSize: 9018, weight: 1 }] }, load: { rate: 500 } };
-    const server = await startOrderIn(cable.right, receiver());
-    await expect(runOrderIn(cable.left, sender(jumbo))).rejects.toThrow('9018 bytes do not fit l0, whose MTU is 1500');
+    const server = await startJobIn(cable.right, receiver());
+    await expect(runJobIn(cable.left, sender(jumbo))).rejects.toThrow('9018 bytes do not fit l0, whose MTU is 1500');
     for (const side of [cable.left, cable.right]) side.run('ip', 'link', 'set', side.device, 'mtu', '9000');
-    const sent = await runOrderIn(cable.left, sender(jumbo));
+    const sent = await runJobIn(cable.left, sender(jumbo));
     const received = await server.stop();
     expect(sent.counter('stream.sent')).toBeGreaterThan(450);
     expect(received.counter('stream.rxBytes')).toBe(sent.counter('stream.sent') * 9014);
@@ -89,9 +89,9 @@ describe('streams over a cable', () => {
     left.run('ip', 'address', 'add', 'fd99::1/64', 'dev', left.device, 'nodad');
     const sources = { addresses: ['fd99::a', 'fd99::b'] };
     const targets = [{ host: 'fd99::77', port }];
-    const server = await startOrderIn(right, receiver({ listen: targets, protocol: 'other' }));
+    const server = await startJobIn(right, receiver({ listen: targets, protocol: 'other' }));
     const sizes = { mix: [{ frameSize: 90, weight: 1 }] };
-    const sent = await runOrderIn(left, sender({ targets, sources, sizes, streams: 2, load: { rate: 500 } }));
+    const sent = await runJobIn(left, sender({ targets, sources, sizes, streams: 2, load: { rate: 500 } }));
     const received = await server.stop();
     expect(sent.counter('stream.sent')).toBeGreaterThan(450);
     expect(received.counter('stream.received')).toBe(sent.counter('stream.sent'));
@@ -107,7 +107,7 @@ describe('streams over a cable', () => {
 
   it('say who does not answer instead of sending into the void', async () => {
     const targets = [{ host: '10.99.0.9', port }];
-    await expect(runOrderIn(cable.left, sender({ targets, load: { rate: 10 } }))).rejects.toThrow(
+    await expect(runJobIn(cable.left, sender({ targets, load: { rate: 10 } }))).rejects.toThrow(
       '10.99.0.9 does not answer who it is on l0',
     );
   });
@@ -115,14 +115,14 @@ describe('streams over a cable', () => {
 
 describe('rates', () => {
   it.each([10_000, 50_000])('of %d frames a second are kept without drift', { retry: 2 }, async (rate) => {
-    const sent = await runOrderIn(cable.left, sender({ nextHopMac: '02:00:00:00:00:99', load: { rate } }, 2));
+    const sent = await runJobIn(cable.left, sender({ nextHopMac: '02:00:00:00:00:99', load: { rate } }, 2));
     expect(sent.counter('stream.sent') + sent.counter('stream.dropped')).toBe(rate * 2);
     expect(sent.counter('stream.dropped')).toBeLessThan(rate * 0.01);
   });
 
   it('are taken in bits and in percent of the line', async () => {
     const load = async (config: object) => {
-      const sent = await runOrderIn(cable.left, sender({ nextHopMac: '02:00:00:00:00:99', ...config }));
+      const sent = await runJobIn(cable.left, sender({ nextHopMac: '02:00:00:00:00:99', ...config }));
       return sent.counter('stream.sent') + sent.counter('stream.dropped');
     };
     const sizes = { mix: [{ frameSize: 1000, weight: 1 }] };
@@ -135,8 +135,8 @@ describe('rates', () => {
 
 describe('a cable that fails', () => {
   it('loses what was due while it was down, is told, and carries the rest', async () => {
-    const server = await startOrderIn(cable.right, receiver());
-    const client = await startOrderIn(cable.left, sender({ load: { rate: 2000 } }, 3));
+    const server = await startJobIn(cable.right, receiver());
+    const client = await startJobIn(cable.left, sender({ load: { rate: 2000 } }, 3));
     await sleep(800);
     cable.right.run('ip', 'link', 'set', cable.right.device, 'down');
     await sleep(500);
@@ -155,8 +155,8 @@ describe('a cable that fails', () => {
   });
 
   it('ends the run with a clear word when it is taken away', async () => {
-    const server = await startOrderIn(cable.right, receiver());
-    const client = await startOrderIn(cable.left, sender({ load: { rate: 1000 } }, 20));
+    const server = await startJobIn(cable.right, receiver());
+    const client = await startJobIn(cable.left, sender({ load: { rate: 1000 } }, 20));
     await sleep(500);
     cable.left.run('ip', 'link', 'delete', cable.left.device);
     await expect(client.totals).rejects.toThrow('there is no interface l0 any more');
@@ -184,8 +184,8 @@ describe('something between the ends', () => {
     middle.run('nft', 'add table bridge t');
     middle.run('nft', 'add chain bridge t c { type filter hook forward priority 0 ; }');
     middle.run('nft', `add rule bridge t c udp dport ${port} numgen random mod 100 < ${percent} counter drop`);
-    const server = await startOrderIn(second.right, receiver());
-    const sent = await runOrderIn(cable.left, sender({ streams: 4, load: { rate: 5000 } }));
+    const server = await startJobIn(second.right, receiver());
+    const sent = await runJobIn(cable.left, sender({ streams: 4, load: { rate: 5000 } }));
     await sleep(100);
     const received = await server.stop();
     const dropped = Number(/counter packets (\d+)/.exec(middle.run('nft', 'list', 'ruleset'))?.[1]);
@@ -206,9 +206,9 @@ describe('something between the ends', () => {
     let said = '';
     child.stdout.on('data', (bytes) => (said += bytes));
     await once(child.stdout, 'data');
-    const server = await startOrderIn(second.right, receiver());
+    const server = await startJobIn(second.right, receiver());
     const config = sender({ load: { rate: 1000 } });
-    const sent = await runOrderIn(cable.left, { ...config, duration: { mode: 'count', count: 1000 } });
+    const sent = await runJobIn(cable.left, { ...config, duration: { mode: 'count', count: 1000 } });
     await sleep(holdMs + 200);
     const received = await server.stop();
     child.stdin.end();

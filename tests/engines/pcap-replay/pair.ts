@@ -1,7 +1,7 @@
 import type { Duration } from '@rushhour/protocol';
 import type { Cable, Side } from '../namespaces.ts';
 import type { Totals } from '../job.ts';
-import { inside, startOrderChild } from '../job-child.ts';
+import { inside, startJobChild } from '../job-child.ts';
 
 const duration: Duration = { mode: 'continuous', seconds: 20, count: 1, rampUpSec: 0, warmUpSec: 0, rampDownSec: 0 };
 const beginsAfterMs = 200;
@@ -12,10 +12,10 @@ interface Prepared {
   readonly totals: Promise<Totals>;
 }
 
-/** Comes back once the order is prepared, or has failed, which its totals then tell. */
+/** Comes back once the job is prepared, or has failed, which its totals then tell. */
 const prepareIn = async (side: Side, config: object): Promise<Prepared> => {
-  const order = { runId: 1, epoch: 0, engine: 'pcap-replay', config, duration, cpuCores: 1 };
-  const { child, totals } = await startOrderChild('../prepared-job-process.ts', order, inside(side));
+  const job = { runId: 1, epoch: 0, engine: 'pcap-replay', config, duration, cpuCores: 1 };
+  const { child, totals } = await startJobChild('./prepared-job-process.ts', job, inside(side));
   return { totals, start: (at) => child.stdin.write(`${at}\n`), end: () => child.stdin.end() };
 };
 

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freePort } from '../../process/free-port.ts';
-import { runOrder, type Started, startServer } from '../job.ts';
+import { runJob, type Started, startServer } from '../job.ts';
 import { takePriority } from '../priority.ts';
 import { execute, requireProgram, stopProcess, waitForPort } from '../programs.ts';
 
@@ -90,7 +90,7 @@ describe('dns client', () => {
       types: ['A', 'MX'],
       sockets: 2,
     });
-    const run = await runOrder({ engine: 'dns', config, duration: { mode: 'count', count: 200 } });
+    const run = await runJob({ engine: 'dns', config, duration: { mode: 'count', count: 200 } });
     expect(run.outcome.status).toBe('finished');
     expect(run.counter('dns.queries')).toBe(200);
     expect(run.counter('dns.answers')).toBe(200);
@@ -117,7 +117,7 @@ describe('dns client', () => {
         edns: { size: 1232 },
         load: { rate: 500 },
       });
-      const run = await runOrder({ engine: 'dns', config, duration: { seconds: 1 } });
+      const run = await runJob({ engine: 'dns', config, duration: { seconds: 1 } });
       await new Promise((resolve) => setTimeout(resolve, 300));
       const asked = readFileSync(log, 'utf8')
         .split('\n')
@@ -134,7 +134,7 @@ describe('dns client', () => {
 
   it('counts truncated answers', async () => {
     const config = client(ports['udp'], { names: ['big.test'], types: ['TXT'] });
-    const run = await runOrder({ engine: 'dns', config, duration: { mode: 'count', count: 10 } });
+    const run = await runJob({ engine: 'dns', config, duration: { mode: 'count', count: 10 } });
     expect(run.counter('dns.truncated')).toBe(10);
   });
 
@@ -154,7 +154,7 @@ describe('dns client', () => {
       retries: 2,
       concurrency: 5,
     });
-    const run = await runOrder({ engine: 'dns', config, duration: { mode: 'count', count: 5 } });
+    const run = await runJob({ engine: 'dns', config, duration: { mode: 'count', count: 5 } });
     silent.close();
     expect(run.counter('dns.queries')).toBe(15);
     expect(run.counter('dns.retries')).toBe(10);
@@ -174,7 +174,7 @@ describe('dns client', () => {
       sockets: 1,
       timeoutMs: 500,
     });
-    const running = runOrder({ engine: 'dns', config, duration: { seconds: 2 } });
+    const running = runJob({ engine: 'dns', config, duration: { seconds: 2 } });
     await new Promise((resolve) => setTimeout(resolve, 700));
     await first.stop();
     const second = await startServer('dns', { listen, answers });

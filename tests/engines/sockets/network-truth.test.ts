@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Summary } from '@rushhour/protocol';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Cable, createCable, deviceCounter, runOrderIn, startOrderIn } from '../namespaces.ts';
+import { type Cable, createCable, deviceCounter, runJobIn, startJobIn } from '../namespaces.ts';
 import { takePriority } from '../priority.ts';
 
 takePriority();
@@ -25,9 +25,9 @@ describe('numbers against the network', () => {
     cable.right.run('nft', 'add table inet t');
     cable.right.run('nft', 'add chain inet t c { type filter hook prerouting priority 0 ; }');
     cable.right.run('nft', `add rule inet t c udp dport ${port} numgen random mod 100 < ${percent} counter drop`);
-    const receiver = await startOrderIn(cable.right, server('udp'));
+    const receiver = await startJobIn(cable.right, server('udp'));
     const config = client({ flows: 3, load: { rate: 4000 } });
-    const sent = await runOrderIn(cable.left, { engine: 'udp', config, duration: { seconds: 2 } });
+    const sent = await runJobIn(cable.left, { engine: 'udp', config, duration: { seconds: 2 } });
     await sleep(200);
     const received = await receiver.stop();
     const dropped = Number(/counter packets (\d+)/.exec(cable.right.run('nft', 'list', 'ruleset'))?.[1]);
@@ -58,9 +58,9 @@ describe('numbers against the network', () => {
       'latency',
       '50ms',
     );
-    const sink = await startOrderIn(cable.right, server('tcp'));
+    const sink = await startJobIn(cable.right, server('tcp'));
     const config = client({ mode: 'send', connections: 2, payload: { size: 65_536 } });
-    await runOrderIn(cable.left, { engine: 'tcp', config, duration: { seconds: 5 } });
+    await runJobIn(cable.left, { engine: 'tcp', config, duration: { seconds: 5 } });
     const frames = Number(
       /Sent (\d+) bytes/.exec(cable.left.run('tc', '-s', 'qdisc', 'show', 'dev', cable.left.device))?.[1],
     );
@@ -77,12 +77,12 @@ describe('numbers against the network', () => {
   });
 
   it('counts bytes as the interface does, within 1 percent', async () => {
-    const web = await startOrderIn(
+    const web = await startJobIn(
       cable.right,
       server('http', { responses: [{ body: { type: 'random', size: 200_000 } }] }),
     );
     const before = deviceCounter(cable.left, 'rx_bytes');
-    const run = await runOrderIn(cable.left, {
+    const run = await runJobIn(cable.left, {
       engine: 'http',
       config: client({ connections: 4 }),
       duration: { mode: 'count', count: 500 },
@@ -94,9 +94,9 @@ describe('numbers against the network', () => {
   });
 
   it('sees the round trip that ping sees', async () => {
-    const echo = await startOrderIn(cable.right, server('udp', { echoes: true }));
+    const echo = await startJobIn(cable.right, server('udp', { echoes: true }));
     const config = client({ expectsEcho: true, load: { rate: 200 }, lingerMs: 100 });
-    const run = await runOrderIn(cable.left, { engine: 'udp', config, duration: { seconds: 1.5 } });
+    const run = await runJobIn(cable.left, { engine: 'udp', config, duration: { seconds: 1.5 } });
     await echo.stop();
     const ping = cable.left.run('ping', '-c', '50', '-i', '0.01', '-q', '10.99.0.2');
     const pingMs = Number(/= ([\d.]+)\//.exec(ping)?.[1]);

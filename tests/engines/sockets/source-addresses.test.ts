@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { expect, it } from 'vitest';
-import { runOrder } from '../job.ts';
+import { runJob } from '../job.ts';
 
 it('comes from thousands of addresses that no interface has, and leaves none of them behind', async () => {
   const peers = new Set<string>();
@@ -19,7 +19,7 @@ it('comes from thousands of addresses that no interface has, and leaves none of 
     totalSessions: 4000,
     sources: { networks: ['10.214.0.0/18'] },
   };
-  const run = await runOrder({ engine: 'tcp', config, duration: { seconds: 30 } });
+  const run = await runJob({ engine: 'tcp', config, duration: { seconds: 30 } });
   server.close();
   expect(run.outcome).toMatchObject({ status: 'finished', notes: [] });
   expect(run.counter('tcp.established')).toBe(4000);

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { freePort } from '../../process/free-port.ts';
-import { runOrder, startServer } from '../job.ts';
+import { runJob, startServer } from '../job.ts';
 import { takePriority } from '../priority.ts';
 
 takePriority();
@@ -17,7 +17,7 @@ describe('tcp engine', () => {
   it('opens connections at a rate, and both sides count the same', async () => {
     const port = await freePort();
     const server = await startServer('tcp', { listen: listenOn(port) });
-    const run = await runOrder({
+    const run = await runJob({
       engine: 'tcp',
       config: client(port, { load: { rate: 300 } }),
       duration: { seconds: 1 },
@@ -35,7 +35,7 @@ describe('tcp engine', () => {
     const port = await freePort();
     const server = await startServer('tcp', { listen: listenOn(port) });
     const config = client(port, { connections: 500, holdMs: 60_000 });
-    const run = await runOrder({ engine: 'tcp', config, duration: { seconds: 1.5 } });
+    const run = await runJob({ engine: 'tcp', config, duration: { seconds: 1.5 } });
     expect(run.summaries[0]?.series.find(({ target }) => target !== '')?.gauges['tcp.active']).toBe(500);
     const served = await server.stop();
     expect(served.summaries[0]?.series[0]?.gauges['tcp.active']).toBe(500);
@@ -53,7 +53,7 @@ describe('tcp engine', () => {
     }).listen(0, '127.0.0.1');
     await once(peer, 'listening');
     const { port } = peer.address() as AddressInfo;
-    const run = await runOrder({ engine: 'tcp', config: client(port, { closeMode, totalSessions: 50 }), duration: {} });
+    const run = await runJob({ engine: 'tcp', config: client(port, { closeMode, totalSessions: 50 }), duration: {} });
     for (let waited = 0; ends.fin + ends.rst < 50 && waited < 100; waited++) await sleep(20);
     peer.close();
     expect(run.counter('tcp.established')).toBe(50);
@@ -65,7 +65,7 @@ describe('tcp engine', () => {
     const tuning = { mss: 600, window: 20_000, congestion: 'reno', synRetries: 3 };
     const server = await startServer('tcp', { listen: listenOn(port), dataPath, tuning });
     const config = client(port, { connections: 1, holdMs: 60_000, mode: 'echo', dataPath, tuning });
-    const running = runOrder({ engine: 'tcp', config, duration: { seconds: 1.5 } });
+    const running = runJob({ engine: 'tcp', config, duration: { seconds: 1.5 } });
     await sleep(1000);
     const { stdout } = await promisify(execFile)('ss', [
       '-tinH',
@@ -85,7 +85,7 @@ describe('tcp engine', () => {
 
   it('says before any traffic that a congestion control is not there', async () => {
     const config = client(1, { tuning: { congestion: 'of-nobody' } });
-    const { outcome } = await runOrder({ engine: 'tcp', config, duration: {} });
+    const { outcome } = await runJob({ engine: 'tcp', config, duration: {} });
     expect(outcome).toMatchObject({ status: 'failed', code: 'TCP_TUNING_REFUSED' });
     expect(outcome.error).toMatch(/of-nobody here \(ENOENT\): there are .*reno/);
   });
@@ -93,7 +93,7 @@ describe('tcp engine', () => {
   it('sends bytes and the sink counts every one of them', async () => {
     const port = await freePort();
     const server = await startServer('tcp', { listen: listenOn(port) });
-    const run = await runOrder({
+    const run = await runJob({
       engine: 'tcp',
       config: client(port, { mode: 'send', connections: 2 }),
       duration: { seconds: 0.7 },
@@ -112,7 +112,7 @@ describe('tcp engine', () => {
       connections: 4,
       payload: { type: 'random', size: 10_000 },
     });
-    await runOrder({ engine: 'tcp', config, duration: { seconds: 1 } });
+    await runJob({ engine: 'tcp', config, duration: { seconds: 1 } });
     expect((await server.stop()).counter('tcp.rxBytes') / 10e6).toBeCloseTo(1, 1);
   });
 
@@ -125,13 +125,13 @@ describe('tcp engine', () => {
       messagesPerSecond: 50,
       payload: { size: 100_000 },
     });
-    const run = await runOrder({ engine: 'tcp', config, duration: { seconds: 1 } });
+    const run = await runJob({ engine: 'tcp', config, duration: { seconds: 1 } });
     await echo.stop();
     expect(run.counter('tcp.messages') + run.counter('tcp.dropped')).toBeGreaterThanOrEqual(148);
     expect(run.counter('tcp.messages')).toBeLessThanOrEqual(150);
     expect(run.histogram('tcp.echo').count).toBe(run.counter('tcp.rxBytes') / 100_000);
     const source = await startServer('tcp', { listen: listenOn(sourcePort), mode: 'source' });
-    const reader = await runOrder({
+    const reader = await runJob({
       engine: 'tcp',
       config: client(sourcePort, { mode: 'receive', connections: 1 }),
       duration: { seconds: 0.3 },
@@ -142,7 +142,7 @@ describe('tcp engine', () => {
 
   it('counts what was refused', async () => {
     const config = client(await freePort(), { load: { rate: 50 } });
-    const run = await runOrder({ engine: 'tcp', config, duration: { seconds: 0.5 } });
+    const run = await runJob({ engine: 'tcp', config, duration: { seconds: 0.5 } });
     expect(run.counter('tcp.failed')).toBe(25);
     expect(run.counter('tcp.errors.refused')).toBe(25);
   });

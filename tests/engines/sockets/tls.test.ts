@@ -1,7 +1,7 @@
 import { createSelfSigned } from '@rushhour/agent';
 import { describe, expect, it } from 'vitest';
 import { freePort } from '../../process/free-port.ts';
-import { runOrder, startOrder, startServer } from '../job.ts';
+import { runJob, startJob, startServer } from '../job.ts';
 import { takePriority } from '../priority.ts';
 import { execute, requireProgram } from '../programs.ts';
 
@@ -12,7 +12,7 @@ const handshakes = async (server: object, client: object, count = 20) => {
   const port = await freePort();
   const answering = await startServer('tls', { listen: listenOn(port), tls: server });
   const config = { role: 'client', targets: listenOn(port), connections: 2, tls: client };
-  const run = await runOrder({ engine: 'tls', config, duration: { mode: 'count', count } });
+  const run = await runJob({ engine: 'tls', config, duration: { mode: 'count', count } });
   return { run, served: await answering.stop() };
 };
 
@@ -39,10 +39,10 @@ describe('tls engine', () => {
   it('resumes on one core what was begun on another', async () => {
     const port = await freePort();
     const config = { role: 'server', listen: listenOn(port) };
-    const server = startOrder({ engine: 'tls', config, cpuCores: 2, duration: { mode: 'continuous' } });
+    const server = startJob({ engine: 'tls', config, cpuCores: 2, duration: { mode: 'continuous' } });
     await server.started;
     const asking = { role: 'client', targets: listenOn(port), connections: 2, tls: { resumption: 'psk' } };
-    const run = await runOrder({ engine: 'tls', config: asking, duration: { mode: 'count', count: 40 } });
+    const run = await runJob({ engine: 'tls', config: asking, duration: { mode: 'count', count: 40 } });
     await server.stop();
     expect(run.counter('tls.resumed')).toBeGreaterThanOrEqual(36);
   });
@@ -84,7 +84,7 @@ describe('tls engine', () => {
     const port = await freePort();
     const server = await startServer('tls', { listen: listenOn(port) });
     const config = { role: 'client', targets: listenOn(port), connections: 50, tls: {}, load: { rate: 50 } };
-    const run = await runOrder({ engine: 'tls', config, duration: { seconds: 1 } });
+    const run = await runJob({ engine: 'tls', config, duration: { seconds: 1 } });
     await server.stop();
     expect(run.counter('tls.full') + run.counter('tls.dropped')).toBe(50);
     expect(run.counter('tls.full')).toBeGreaterThanOrEqual(48);

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { freePort } from '../../process/free-port.ts';
-import { runOrder, startServer } from '../job.ts';
+import { runJob, startServer } from '../job.ts';
 import { takePriority } from '../priority.ts';
 
 takePriority();
@@ -43,7 +43,7 @@ const through = async (treat: Treatment, rate: number, seconds: number) => {
   const port = await freePort();
   const server = await startServer('udp', { listen: listenOn(port) });
   const forwarder = await startForwarder(port, treat);
-  const sent = await runOrder({ engine: 'udp', config: client(forwarder, { load: { rate } }), duration: { seconds } });
+  const sent = await runJob({ engine: 'udp', config: client(forwarder, { load: { rate } }), duration: { seconds } });
   await sleep(150);
   return { sent, received: await server.stop() };
 };
@@ -127,7 +127,7 @@ describe('udp engine', () => {
       expectsEcho: true,
       lingerMs: 200,
     });
-    const run = await runOrder({ engine: 'udp', config, duration: { mode: 'count', count: 700 } });
+    const run = await runJob({ engine: 'udp', config, duration: { mode: 'count', count: 700 } });
     const served = await server.stop();
     expect(run.counter('udp.sent')).toBe(700);
     expect(run.counter('udp.received')).toBe(700);
@@ -139,7 +139,7 @@ describe('udp engine', () => {
     const port = await freePort();
     const server = await startServer('udp', { listen: listenOn(port) });
     const begin = performance.now();
-    const run = await runOrder({ engine: 'udp', config: client(port, { flows: 2 }), duration: { seconds: 0.5 } });
+    const run = await runJob({ engine: 'udp', config: client(port, { flows: 2 }), duration: { seconds: 0.5 } });
     expect(performance.now() - begin).toBeLessThan(3000);
     // What waits in the receiver's buffer is read first.
     await sleep(500);
@@ -151,7 +151,7 @@ describe('udp engine', () => {
 
   it('hears that nobody listens', async () => {
     const config = client(await freePort(), { load: { rate: 100 } });
-    const run = await runOrder({ engine: 'udp', config, duration: { seconds: 0.5 } });
+    const run = await runJob({ engine: 'udp', config, duration: { seconds: 0.5 } });
     expect(run.outcome.status).toBe('finished');
     expect(run.counter('udp.errors.refused')).toBeGreaterThan(0);
   });
@@ -195,7 +195,7 @@ describe('stateless server', () => {
     const port = await freePort();
     const server = await startServer('stateless-server', { listen: listenOn(port), protocol: 'tcp' });
     const config = client(port, { mode: 'echo', connections: 2, messagesPerSecond: 20, payload: { size: 100 } });
-    const run = await runOrder({ engine: 'tcp', config, duration: { seconds: 0.5 } });
+    const run = await runJob({ engine: 'tcp', config, duration: { seconds: 0.5 } });
     await server.stop();
     expect(run.histogram('tcp.echo').count).toBeGreaterThanOrEqual(18);
   });
