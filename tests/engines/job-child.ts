@@ -12,11 +12,7 @@ interface JobChild {
 }
 
 /** Starts a script of this folder with a job, behind other programs; comes back after its first line or its end. */
-export const startJobChild = async (
-  script: string,
-  job: object,
-  behind: readonly string[],
-): Promise<JobChild> => {
+export const startJobChild = async (script: string, job: object, behind: readonly string[]): Promise<JobChild> => {
   const file = fileURLToPath(new URL(script, import.meta.url));
   const [program = '', ...args] = [...behind, process.execPath, file, JSON.stringify(job)];
   const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'inherit'] });

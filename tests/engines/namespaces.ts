@@ -115,8 +115,7 @@ export const startJobProcess = async (wish: JobOptions, behind: readonly string[
   };
 };
 
-export const runJobIn = async (side: Side, wish: JobOptions): Promise<Totals> =>
-  (await startJobIn(side, wish)).totals;
+export const runJobIn = async (side: Side, wish: JobOptions): Promise<Totals> => (await startJobIn(side, wish)).totals;
 
 /** Bytes and packets an interface has sent or received. */
 export const deviceCounter = (side: Side, counter: 'tx_bytes' | 'rx_bytes' | 'tx_packets' | 'rx_packets'): number =>

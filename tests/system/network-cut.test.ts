@@ -1,14 +1,11 @@
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Cable, createCable, runScenario } from '../engines/namespaces.ts';
+import { expect, it } from 'vitest';
+import { runScenario } from '../engines/namespaces.ts';
+import { useCable } from '../engines/use-cable.ts';
 
 const scenario = fileURLToPath(new URL('network-cut-scenario.ts', import.meta.url));
 
-let cable: Cable;
-beforeAll(() => {
-  cable = createCable();
-});
-afterAll(() => cable?.remove());
+const cable = useCable('file');
 
 it('a short cut of the network degrades a run and loses no sample', async () => {
   const { end, holes, ok } = await runScenario(cable, scenario, cable.left.device, 'short');

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { dataPaths } from '../conformance/data-paths.ts';
 import { forget, type Recording, recordNames, recordShop, stepsOf } from './capture.ts';
 import { startHaproxy, startMeddler, startReverseProxy } from './proxies.ts';
 import { replay } from './replay.ts';
-import { dataPaths } from '../conformance/data-paths.ts';
 
 let shop: Recording;
 let names: Recording;

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runJob, startJob } from '../job.ts';
 import { beside, forget, type Recording, recordShop } from './capture.ts';
 import { startMeddler } from './proxies.ts';
 import { parameterOf, replay } from './replay.ts';
-import { runJob, startJob } from '../job.ts';
 
 let shop: Recording;
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { freePort } from '../../process/free-port.ts';
+import { type JobOptions, runJob, startServer } from '../job.ts';
 import type { Recording } from './capture.ts';
 import type { Middlebox } from './proxies.ts';
-import { type JobOptions, runJob, startServer } from '../job.ts';
 
 /** A parameter as jobs hold it; fixed unless said. */
 export const parameterOf = (more: object) => ({

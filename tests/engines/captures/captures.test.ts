@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { RunDump } from '@rushhour/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Cable, createCable, runScenario } from '../namespaces.ts';
+import { runScenario } from '../namespaces.ts';
 import { execute, requireProgram } from '../programs.ts';
+import { useCable } from '../use-cable.ts';
 
 const scenario = fileURLToPath(new URL('scenario.ts', import.meta.url));
 
@@ -33,20 +34,16 @@ interface Seen {
   readonly removed: { keptAtFirst: boolean; isSwept: boolean };
 }
 
-let cable: Cable;
+const cable = useCable('file');
 let folder: string;
 let seen: Seen;
 
 beforeAll(async () => {
   for (const program of ['tshark', 'setpriv']) requireProgram(program);
   folder = mkdtempSync(join(tmpdir(), 'rushhour-dumps-'));
-  cable = createCable();
   seen = (await runScenario(cable, scenario, folder)) as Seen;
 });
-afterAll(() => {
-  cable?.remove();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 interface SeenPacket {
   readonly direction: number;

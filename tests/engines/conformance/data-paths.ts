@@ -70,9 +70,7 @@ export interface HttpDrive {
 
 /** So many requests, or for so long. */
 export const drive = ({ dataPath, port, more = {} }: HttpDrive, amount: { count: number } | { seconds: number }) =>
-  runJob(
-    httpJob(dataPath, port, more, 'count' in amount ? { mode: 'count', ...amount } : { mode: 'time', ...amount }),
-  );
+  runJob(httpJob(dataPath, port, more, 'count' in amount ? { mode: 'count', ...amount } : { mode: 'time', ...amount }));
 
 export const startDrive = ({ dataPath, port, more = {} }: HttpDrive) =>
   startJob(httpJob(dataPath, port, more, { mode: 'continuous' }));

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { freePort } from '../../process/free-port.ts';
-import { closeServersAfterEach, dataPaths, drive, okAnswer, onRequests, serve, startDrive } from './data-paths.ts';
-import { startJobProcess } from '../namespaces.ts';
 import { startServer } from '../job.ts';
+import { startJobProcess } from '../namespaces.ts';
 import { takePriority } from '../priority.ts';
+import { closeServersAfterEach, dataPaths, drive, okAnswer, onRequests, serve, startDrive } from './data-paths.ts';
 
 takePriority();
 closeServersAfterEach();

@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { freePort } from '../../process/free-port.ts';
-import { closeServersAfterEach, dataPaths, serve } from './data-paths.ts';
 import { runJob, startServer } from '../job.ts';
 import { takePriority } from '../priority.ts';
 import { execute } from '../programs.ts';
+import { closeServersAfterEach, dataPaths, serve } from './data-paths.ts';
 
 takePriority();
 closeServersAfterEach();

@@ -4,8 +4,8 @@ import { createSelfSigned } from '@rushhour/agent';
 import { describe, expect, it } from 'vitest';
 import { harOf, type Shown } from '../../../packages/controller/src/assets/har/testing/har-fixture.ts';
 import { freePort } from '../../process/free-port.ts';
-import { allOk, compiledFiles, counts, exact, play, serve, undo } from './recording.ts';
 import { runJob } from '../job.ts';
+import { allOk, compiledFiles, counts, exact, play, serve, undo } from './recording.ts';
 
 const shop: Shown[] = [
   { url: 'https://shop.test/', status: 302, answerHeaders: [['Location', '/home']] },

@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest';
+
+
 import { harOf } from '../../../packages/controller/src/assets/har/testing/har-fixture.ts';
-import { allOk, counts, exact, play, serve } from './recording.ts';
+
+
 import { execute } from '../programs.ts';
+import { allOk, counts, exact, play, serve } from './recording.ts';
 
 describe('the answering side', () => {
   it('finds what is most like a request, and counts what it does not know', async () => {

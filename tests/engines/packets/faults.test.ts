@@ -1,26 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Cable, createCable, deviceCounter, runJobIn, type Side, startJobIn } from '../namespaces.ts';
+import { describe, expect, it } from 'vitest';
+import { deviceCounter, runJobIn, type Side, startJobIn } from '../namespaces.ts';
 import { requireProgram } from '../programs.ts';
+import { useCable } from '../use-cable.ts';
+import { port, receiver, sender as stream } from './stream-jobs.ts';
 
-const port = 15_009;
-let cable: Cable;
-beforeEach(() => {
-  cable = createCable();
-});
-afterEach(() => cable.remove());
+const cable = useCable('test');
 
-const receiver = (more: object = {}) => ({
-  engine: 'stream',
-  config: { role: 'server', listen: [{ host: '10.99.0.2', port }], ...more },
-  duration: { mode: 'continuous' as const },
-});
-const sender = (config: object = {}, seconds = 1) => ({
-  engine: 'stream',
-  config: { role: 'client', targets: [{ host: '10.99.0.2', port }], load: { rate: 500 }, ...config },
-  duration: { seconds },
-});
+const sender = (config: object = {}, seconds = 1) => stream({ load: { rate: 500 }, ...config }, seconds);
 
 const macOf = (side: Side) => side.run('cat', `/sys/class/net/${side.device}/address`).trim();
 const ownRoutes = (side: Side) => side.run('ip', 'route', 'show', 'table', 'local', 'proto', '213').trim();
@@ -42,10 +30,7 @@ describe('a receiver', () => {
       throwGarbage(3000);
       const plan = { frameSizes: [128], tests: ['throughput'], trialSec: 1, settleSec: 0.1, resolutionPct: 1 };
       const rfc2544 = { ...plan, acceptableLossPct: 0, burstSec: 1, burstRepeats: 1 };
-      const sent = await runJobIn(
-        cable.left,
-        sender(countsTrials ? { rfc2544 } : {}, 30 * Number(countsTrials) || 1),
-      );
+      const sent = await runJobIn(cable.left, sender(countsTrials ? { rfc2544 } : {}, 30 * Number(countsTrials) || 1));
       const received = await server.stop();
       expect(sent.outcome.status).toBe('finished');
       expect(sent.counter('stream.sent')).toBeGreaterThan(400);

@@ -1,13 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Cable, createCable, runJobIn, startJobIn } from '../namespaces.ts';
+import { describe, expect, it } from 'vitest';
+import { runJobIn, startJobIn } from '../namespaces.ts';
 import { takePriority } from '../priority.ts';
+import { useCable } from '../use-cable.ts';
 
 takePriority();
 
-let cable: Cable;
-beforeAll(() => {
-  cable = createCable();
-  const { left, right } = cable;
+const cable = useCable('file', ({ left, right }) => {
   left.run('ip', 'address', 'add', 'fd99::1/64', 'dev', left.device, 'nodad');
   right.run('ip', 'address', 'add', 'fd99::2/64', 'dev', right.device, 'nodad');
   // The kernel would refuse only once a second.
@@ -15,7 +13,6 @@ beforeAll(() => {
   right.run('nft', 'add table inet t');
   right.run('nft', 'add chain inet t c { type filter hook prerouting priority 0 ; }');
 });
-afterAll(() => cable?.remove());
 
 const echo = (hosts: string[], more: object = {}, duration: object = { seconds: 1 }) => ({
   engine: 'icmp',

@@ -4,32 +4,19 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Cable, createCable, deviceCounter, runJobIn, type Side, startJobIn } from '../namespaces.ts';
+import { describe, expect, it } from 'vitest';
+import { deviceCounter, runJobIn, type Side, startJobIn } from '../namespaces.ts';
 import { execute, requireProgram, stopProcess } from '../programs.ts';
+import { stopNeighbourDiscovery, useCable } from '../use-cable.ts';
+import { receiver, sender } from './stream-jobs.ts';
 
-const port = 15_009;
 const paths = ['xdp', 'af_xdp', 'af_packet'] as const;
 
-let cable: Cable;
-beforeEach(() => {
+const cable = useCable('test', ({ left, right, remove }) => {
   for (const program of ['ethtool', 'tcpdump', 'tshark']) requireProgram(program);
-  cable = createCable();
-  for (const side of [cable.left, cable.right]) side.run('ip', 'link', 'set', side.device, 'addrgenmode', 'none');
-  // Only then does the cable take frames that the kernel makes itself.
-  cable.right.run('ethtool', '-K', cable.right.device, 'gro', 'on');
-});
-afterEach(() => cable.remove());
-
-const receiver = {
-  engine: 'stream',
-  config: { role: 'server', listen: [{ host: '10.99.0.2', port }] },
-  duration: { mode: 'continuous' as const },
-};
-const sender = (config: object, seconds = 1) => ({
-  engine: 'stream',
-  config: { role: 'client', targets: [{ host: '10.99.0.2', port }], ...config },
-  duration: { seconds },
+  stopNeighbourDiscovery({ left, right, remove });
+  // Without it the veth driver refuses frames that the kernel generates.
+  right.run('ethtool', '-K', right.device, 'gro', 'on');
 });
 
 /** Records what arrives at one end of the cable, and hands it to tshark. */
@@ -57,10 +44,10 @@ const startCapture = async (side: Side) => {
 
 describe.each(paths)('frames by %s', (framePath) => {
   it.each([{}, { load: { rate: 20_000 } }, { load: { rate: 500 } }])(
-    'arrive as often as they were sent, in job, with load %j',
+    'arrive as often as they were sent, in order, with load %j',
     async (load) => {
       const before = deviceCounter(cable.right, 'rx_packets');
-      const server = await startJobIn(cable.right, receiver);
+      const server = await startJobIn(cable.right, receiver());
       const sent = await runJobIn(cable.left, sender({ framePath, streams: 3, ...load }));
       const received = await server.stop();
       const count = sent.counter('stream.sent');
@@ -125,7 +112,7 @@ describe.each(paths)('frames by %s', (framePath) => {
   });
 
   it('are lost while the link is down, are counted as such, and go on afterwards', async () => {
-    const server = await startJobIn(cable.right, receiver);
+    const server = await startJobIn(cable.right, receiver());
     const client = await startJobIn(cable.left, sender({ framePath, load: { rate: 4000 } }, 2));
     await sleep(600);
     cable.right.run('ip', 'link', 'set', cable.right.device, 'down');

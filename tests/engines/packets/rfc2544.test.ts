@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Rfc2544Record } from '@rushhour/protocol';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Cable, createCable, deviceCounter, runJobIn, startJobIn } from '../namespaces.ts';
 import type { Totals } from '../job.ts';
+import { type Cable, createCable, deviceCounter, runJobIn, startJobIn } from '../namespaces.ts';
 import { takePriority } from '../priority.ts';
+import { useCable } from '../use-cable.ts';
 
 takePriority();
 
@@ -40,11 +41,7 @@ const arrivals = async (count: number) => {
   while (deviceCounter(cable.right, 'rx_packets') < count) await sleep(50);
 };
 
-let cable: Cable;
-beforeEach(() => {
-  cable = createCable();
-});
-afterEach(() => cable.remove());
+const cable = useCable('test');
 
 describe('a path that carries less than is sent', () => {
   const limitBps = 20e6;

@@ -9,28 +9,12 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Cable, createCable, deviceCounter, runJobIn, type Side, startJobIn } from '../namespaces.ts';
 import { takePriority } from '../priority.ts';
 import { execute, stopProcess } from '../programs.ts';
+import { stopNeighbourDiscovery, useCable } from '../use-cable.ts';
+import { port, receiver, sender } from './stream-jobs.ts';
 
 takePriority();
 
-let cable: Cable;
-beforeEach(() => {
-  cable = createCable();
-  // Nothing but what is tested: no neighbour discovery of IPv6 by the system itself.
-  for (const side of [cable.left, cable.right]) side.run('ip', 'link', 'set', side.device, 'addrgenmode', 'none');
-});
-afterEach(() => cable.remove());
-
-const port = 15_009;
-const receiver = (more: object = {}) => ({
-  engine: 'stream',
-  config: { role: 'server', listen: [{ host: '10.99.0.2', port }], ...more },
-  duration: { mode: 'continuous' as const },
-});
-const sender = (config: object = {}, seconds = 1) => ({
-  engine: 'stream',
-  config: { role: 'client', targets: [{ host: '10.99.0.2', port }], ...config },
-  duration: { seconds },
-});
+const cable = useCable('test', stopNeighbourDiscovery);
 
 /** Both sides of one stream. */
 const exchange = async (config: object = {}, more: object = {}) => {

@@ -1,14 +1,11 @@
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Cable, createCable, runScenario } from '../namespaces.ts';
+import { expect, it } from 'vitest';
+import { runScenario } from '../namespaces.ts';
+import { useCable } from '../use-cable.ts';
 
 const scenario = fileURLToPath(new URL('scenario.ts', import.meta.url));
 
-let cable: Cable;
-beforeAll(() => {
-  cable = createCable();
-});
-afterAll(() => cable?.remove());
+const cable = useCable('file');
 
 it('tasks of streams, echoes and trials run between two agents, and both sides agree', async () => {
   const { stream, icmp, rfc2544, routes } = await runScenario(cable, scenario);

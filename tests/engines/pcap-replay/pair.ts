@@ -1,7 +1,7 @@
 import type { Duration } from '@rushhour/protocol';
-import type { Cable, Side } from '../namespaces.ts';
 import type { Totals } from '../job.ts';
 import { inside, startJobChild } from '../job-child.ts';
+import type { Cable, Side } from '../namespaces.ts';
 
 const duration: Duration = { mode: 'continuous', seconds: 20, count: 1, rampUpSec: 0, warmUpSec: 0, rampDownSec: 0 };
 const beginsAfterMs = 200;

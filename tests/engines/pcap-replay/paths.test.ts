@@ -3,24 +3,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Cable, createCable, deviceCounter } from '../namespaces.ts';
+import { deviceCounter } from '../namespaces.ts';
+import { takePriority } from '../priority.ts';
+import { stopNeighbourDiscovery, useCable } from '../use-cable.ts';
 import { bulkPackets, imixPackets, mixedPackets, writeCapture } from './capture.ts';
 import { countsOf, type PairWish, playOver } from './pair.ts';
-import { takePriority } from '../priority.ts';
 
 takePriority();
 
-let cable: Cable;
+const cable = useCable('test', stopNeighbourDiscovery);
 let folder: string;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'rushhour-replay-'));
-  cable = createCable();
-  for (const side of [cable.left, cable.right]) side.run('ip', 'link', 'set', side.device, 'addrgenmode', 'none');
 });
-afterEach(() => {
-  cable.remove();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const captureOf = (name: string, packets: readonly Uint8Array[], gapMs = 1): string => {
   const path = join(folder, name);

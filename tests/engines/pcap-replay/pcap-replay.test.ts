@@ -5,30 +5,25 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Cable, createCable, deviceCounter, type Side } from '../namespaces.ts';
-import { captureBytes, imixPackets, mixedPackets, writeCapture } from './capture.ts';
-import { countsOf, type PairWish, playOver } from './pair.ts';
+import { createCable, deviceCounter, type Side } from '../namespaces.ts';
 import { takePriority } from '../priority.ts';
 import { execute, stopProcess } from '../programs.ts';
+import { stopNeighbourDiscovery, useCable } from '../use-cable.ts';
+import { captureBytes, imixPackets, mixedPackets, writeCapture } from './capture.ts';
+import { countsOf, type PairWish, playOver } from './pair.ts';
 
 takePriority();
 
-let cable: Cable;
+const cable = useCable('file', stopNeighbourDiscovery);
 let folder: string;
 const fileOf = (name: string) => join(folder, name);
 
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'rushhour-replay-'));
-  cable = createCable();
-  // Nothing but what is tested: no neighbour discovery of IPv6 by the system itself.
-  for (const side of [cable.left, cable.right]) side.run('ip', 'link', 'set', side.device, 'addrgenmode', 'none');
   writeCapture(fileOf('mixed.pcap'), mixedPackets());
   writeCapture(fileOf('imix.pcap'), imixPackets(600), { gapMs: 0.5 });
 });
-afterAll(() => {
-  cable?.remove();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const servers = ['10.99.2.1'];
 const play = (capture: string, more: object = {}, wish: Partial<PairWish> = {}) =>

@@ -1,14 +1,11 @@
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Cable, createCable, runScenario } from '../namespaces.ts';
+import { expect, it } from 'vitest';
+import { runScenario } from '../namespaces.ts';
+import { useCable } from '../use-cable.ts';
 
 const scenario = fileURLToPath(new URL('scenario.ts', import.meta.url));
 
-let cable: Cable;
-beforeAll(() => {
-  cable = createCable();
-});
-afterAll(() => cable?.remove());
+const cable = useCable('file');
 
 it('captures that were uploaded are played between two agents, and both sides agree on every packet', async () => {
   const { original, fast, sessions, empty } = await runScenario(cable, scenario);

@@ -1,16 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Summary } from '@rushhour/protocol';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Cable, createCable, deviceCounter, runJobIn, startJobIn } from '../namespaces.ts';
+import { describe, expect, it } from 'vitest';
+import { deviceCounter, runJobIn, startJobIn } from '../namespaces.ts';
 import { takePriority } from '../priority.ts';
+import { useCable } from '../use-cable.ts';
 
 takePriority();
 
-let cable: Cable;
-beforeEach(() => {
-  cable = createCable();
-});
-afterEach(() => cable.remove());
+const cable = useCable('test');
 
 const port = 5201;
 const server = (engine: string, config: object = {}) => ({
