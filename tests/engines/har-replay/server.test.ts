@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-
 import { harOf } from '../../../packages/controller/src/assets/har/testing/har-fixture.ts';
-
 
 import { execute } from '../programs.ts';
 import { allOk, counts, exact, play, serve } from './recording.ts';
