@@ -157,8 +157,7 @@ const echo: Contest = {
       const [, received, ms] = /(\d+) received.*time (\d+)ms/.exec(said) ?? [];
       return (Number(received) * 1000) / Number(ms);
     };
-    const ours = () =>
-      generateJob('icmp', { targets: [{ host: '127.0.0.1', port: 1 }], window: 192 }, 'icmp.received');
+    const ours = () => generateJob('icmp', { targets: [{ host: '127.0.0.1', port: 1 }], window: 192 }, 'icmp.received');
     return { contenders: { ours, ping }, close: async () => {} };
   },
   goals: [{ of: 'ours', to: 'ping', goal: 1.3 }],
