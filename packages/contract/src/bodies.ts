@@ -1,5 +1,6 @@
 import { type Static, type TObject, type TSchema, Type } from 'typebox';
 import { Id, Timestamp } from './scalars.ts';
+import { optional, StrictObject } from './schema.ts';
 
 type Patch<Draft extends TObject> = { id: number; updatedAt?: string } & {
   [K in keyof Static<Draft>]?: Static<Draft>[K] | null;
@@ -17,7 +18,7 @@ const readOnlyOf = (item: TObject, draft: TObject) =>
  * may send back what it read. Read-only members are dropped before the handler sees the body.
  */
 export const createBody = <Draft extends TObject>(draft: Draft, item: TObject) =>
-  Type.Unsafe<Static<Draft>>(Type.Object({ ...draft.properties, ...readOnlyOf(item, draft) }, closed));
+  Type.Unsafe<Static<Draft>>(StrictObject({ ...draft.properties, ...readOnlyOf(item, draft) }));
 
 /** The body of an update: the id, any members of the draft (`null` clears an optional one), and the version check. */
 export const patchBody = <Draft extends TObject>(draft: Draft, item: TObject, idName = 'id') => {
@@ -27,18 +28,11 @@ export const patchBody = <Draft extends TObject>(draft: Draft, item: TObject, id
     Type.Optional(required.has(name) ? schema : Type.Union([schema, Type.Null()])),
   ]);
   return Type.Unsafe<Patch<Draft>>(
-    Type.Object(
-      {
-        ...readOnlyOf(item, draft),
-        ...Object.fromEntries(members),
-        [idName]: Id,
-        updatedAt: Type.Optional(
-          Type.Unsafe<string>({ ...Timestamp, description: 'The version you read; 409 when it has changed since' }),
-        ),
-      },
-      closed,
-    ),
+    StrictObject({
+      ...readOnlyOf(item, draft),
+      ...Object.fromEntries(members),
+      [idName]: Id,
+      updatedAt: optional.described(Timestamp, 'The version you read; 409 when it has changed since'),
+    }),
   );
 };
-
-const closed = { additionalProperties: false } as const;

@@ -4,6 +4,9 @@ import { IdParams, Ids, ManyIds, NewId, One, Page } from './envelopes.ts';
 import type { Permission } from './permissions.ts';
 import { route } from './route.ts';
 
+/** Tags whose permissions include `<tag>.read` and `<tag>.write`. */
+type CrudTag = { [P in Permission]: P extends `${infer Tag}.write` ? Tag : never }[Permission];
+
 interface CrudOptions<Item extends TObject, Draft extends TObject, Query extends TObject> {
   path: string;
   /** The record in the singular, for summaries. */
@@ -11,46 +14,39 @@ interface CrudOptions<Item extends TObject, Draft extends TObject, Query extends
   item: Item;
   draft: Draft;
   query: Query;
-  read: Permission;
-  write: Permission;
+  /** Prefix of the permissions `<tag>.read` and `<tag>.write`. */
+  permissions: CrudTag;
 }
 
 /** The five routes almost every collection has. A collection spreads them and replaces the ones that differ. */
 export const crudRoutes = <Item extends TObject, Draft extends TObject, Query extends TObject>(
   options: CrudOptions<Item, Draft, Query>,
 ) => {
-  const { path, noun, item, draft, query, read, write } = options;
+  const { path, noun, item, draft, query, permissions } = options;
+  const [read, write] = [`${permissions}.read`, `${permissions}.write`] as const;
   return {
-    list: route({ method: 'GET', path, summary: `List ${noun}s`, access: read, query, reply: Page(item) }),
-    create: route({
-      method: 'POST',
-      path,
+    list: route(`GET ${path}`, { summary: `List ${noun}s`, access: read, query, reply: Page(item) }),
+    create: route(`POST ${path}`, {
       summary: `Create a ${noun}`,
       access: write,
       body: createBody(draft, item),
       reply: NewId,
       errors: [409],
     }),
-    update: route({
-      method: 'PATCH',
-      path,
+    update: route(`PATCH ${path}`, {
       summary: `Update a ${noun}`,
       access: write,
       body: patchBody(draft, item),
       errors: [404, 409],
     }),
-    removeMany: route({
-      method: 'DELETE',
-      path,
+    removeMany: route(`DELETE ${path}`, {
       summary: `Delete ${noun}s, all or none`,
       access: write,
       body: ManyIds,
       reply: Ids,
       errors: [404, 409],
     }),
-    get: route({
-      method: 'GET',
-      path: `${path}/:id`,
+    get: route(`GET ${path}/:id`, {
       summary: `Get a ${noun}`,
       access: read,
       params: IdParams,
@@ -61,13 +57,10 @@ export const crudRoutes = <Item extends TObject, Draft extends TObject, Query ex
 };
 
 /** The unpaged list of light records. */
-export const allRoute = <Item extends TObject>(
-  options: Pick<CrudOptions<Item, TObject, TObject>, 'path' | 'noun' | 'item' | 'read'>,
-) =>
-  route({
-    method: 'GET',
-    path: `${options.path}/all`,
-    summary: `All ${options.noun}s, light`,
-    access: options.read,
-    reply: Page(options.item),
-  });
+export const allRoute = <Item extends TObject>({
+  path,
+  noun,
+  item,
+  permissions,
+}: Pick<CrudOptions<Item, TObject, TObject>, 'path' | 'noun' | 'item' | 'permissions'>) =>
+  route(`GET ${path}/all`, { summary: `All ${noun}s, light`, access: `${permissions}.read`, reply: Page(item) });

@@ -1,10 +1,13 @@
 import { type TProperties, type TSchema, Type } from 'typebox';
 import { Id } from './scalars.ts';
+import { Component, optional, StrictComponent } from './schema.ts';
 
-export const Cursor = Type.Object(
-  { count: Type.Integer(), currentPage: Type.Integer(), totalPages: Type.Number(), totalRows: Type.Number() },
-  { title: 'Cursor' },
-);
+export const Cursor = Component('Cursor', {
+  count: Type.Integer(),
+  currentPage: Type.Integer(),
+  totalPages: Type.Number(),
+  totalRows: Type.Number(),
+});
 
 export const Page = <T extends TSchema>(item: T) => Type.Object({ cursor: Cursor, data: Type.Array(item) });
 
@@ -15,25 +18,21 @@ export const Data = <T extends TSchema>(data: T) => Type.Object({ data });
 
 export const NewId = Data(Id);
 
-export const ManyIds = Type.Object(
-  { array: Type.Array(Id, { minItems: 1, maxItems: 1000, uniqueItems: true, description: 'Ids of the records' }) },
-  { title: 'ManyIDs', additionalProperties: false },
-);
+export const ManyIds = StrictComponent('ManyIDs', {
+  array: Type.Array(Id, { minItems: 1, maxItems: 1000, uniqueItems: true, description: 'Ids of the records' }),
+});
 
 export const Ids = Data(Type.Array(Id));
 
 /** What happened to each record of a bulk action. */
 export const BulkResult = Data(
   Type.Array(
-    Type.Object(
-      {
-        id: Id,
-        ok: Type.Boolean(),
-        error: Type.Optional(Type.String()),
-        code: Type.Optional(Type.String()),
-      },
-      { title: 'BulkItem' },
-    ),
+    Component('BulkItem', {
+      id: Id,
+      ok: Type.Boolean(),
+      error: Type.Optional(Type.String()),
+      code: Type.Optional(Type.String()),
+    }),
   ),
 );
 
@@ -50,35 +49,25 @@ export const ListQuery = <const Keys extends readonly [string, ...string[]], Fil
   filters: Filters,
 ) =>
   Type.Object({
-    count: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20, description: 'Rows on a page' })),
-    page: Type.Optional(Type.Integer({ minimum: 1, maximum: 1e9, default: 1, description: 'Page, from 1' })),
-    key: Type.Optional(OneOf(keys, { default: keys[0], description: 'Sort by' })),
-    order: Type.Optional(OneOf(['asc', 'desc'], { default: 'desc' })),
-    search: Type.Optional(Type.String({ maxLength: 200, description: 'Part of a text, upper and lower case alike' })),
+    count: optional.integer([1, 100], 'Rows on a page', 20),
+    page: optional.integer([1, 1e9], 'Page, from 1', 1),
+    key: optional.oneOf(keys, { default: keys[0], description: 'Sort by' }),
+    order: optional.oneOf(['asc', 'desc'], { default: 'desc' }),
+    search: optional.text(200, 'Part of a text, upper and lower case alike'),
     ...filters,
   });
 
-/** A string out of a fixed set. */
-export const OneOf = <const Values extends readonly string[]>(values: Values, options: object = {}) =>
-  Type.Unsafe<Values[number]>({ type: 'string', enum: [...values], ...options });
+export const Issue = Component('Issue', {
+  path: Type.String({ description: 'JSON pointer into the body, or into the part named by `in`' }),
+  in: optional.oneOf(['path', 'query', 'header']),
+  code: Type.String(),
+  message: Type.String(),
+});
 
-export const Issue = Type.Object(
-  {
-    path: Type.String({ description: 'JSON pointer into the body, or into the part named by `in`' }),
-    in: Type.Optional(OneOf(['path', 'query', 'header'])),
-    code: Type.String(),
-    message: Type.String(),
-  },
-  { title: 'Issue' },
-);
-
-export const ErrorBody = Type.Object(
-  {
-    data: Type.Object(
-      { code: Type.String(), requestId: Type.String(), issues: Type.Optional(Type.Array(Issue)) },
-      { additionalProperties: true },
-    ),
-    error: Type.String({ description: 'One plain sentence' }),
-  },
-  { title: 'Error' },
-);
+export const ErrorBody = Component('Error', {
+  data: Type.Object(
+    { code: Type.String(), requestId: Type.String(), issues: optional.array(Issue) },
+    { additionalProperties: true },
+  ),
+  error: Type.String({ description: 'One plain sentence' }),
+});

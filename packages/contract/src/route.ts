@@ -43,8 +43,14 @@ export interface Collection<Routes extends Record<string, Route> = Record<string
   readonly routes: Routes;
 }
 
-/** Keeps the literal type of a route while checking its shape. */
-export const route = <const R extends Route>(r: R): R => r;
+/** A route by method and path (`GET /tasks/:id`), with the literal types of its schemas. */
+export const route = <const Rest extends Omit<Route, 'method' | 'path'>>(
+  endpoint: `${Route['method']} ${string}`,
+  rest: Rest,
+): Rest & Pick<Route, 'method' | 'path'> => {
+  const [method, path] = endpoint.split(' ') as [Route['method'], string];
+  return { method, path, ...rest };
+};
 
 export const collection = <const Routes extends Record<string, Route>>(c: Collection<Routes>): Collection<Routes> => c;
 

@@ -1,9 +1,8 @@
 import { type Static, type TProperties, type TSchema, Type } from 'typebox';
-import { OneOf } from './envelopes.ts';
+import { OneOf, optional, StrictComponent, StrictObject } from './schema.ts';
 import { writeOnlySecret } from './secret.ts';
 
-const closed = { additionalProperties: false } as const;
-const section = <P extends TProperties>(members: P) => Type.Object(members, closed);
+const section = <P extends TProperties>(members: P) => StrictObject(members);
 const integer = (value: number, [minimum, maximum]: [number, number], description: string) =>
   Type.Integer({ default: value, minimum, maximum, description });
 
@@ -97,9 +96,7 @@ const Webhook = section({
     maxItems: 64,
     description: 'Kinds of notifications',
   }),
-  secret: Type.Optional(
-    Type.String({ maxLength: 256, ...writeOnlySecret, description: 'Signs the call; reads back masked' }),
-  ),
+  secret: optional.string({ maxLength: 256, ...writeOnlySecret, description: 'Signs the call; reads back masked' }),
 });
 
 const mail = section({
@@ -114,7 +111,7 @@ const mail = section({
 const FreezeWindow = section({
   from: Type.String({ format: 'date-time' }),
   to: Type.String({ format: 'date-time' }),
-  reason: Type.Optional(Type.String({ maxLength: 256 })),
+  reason: optional.text(256),
 });
 
 const ai = section({
@@ -141,22 +138,19 @@ const malware = section({
 });
 
 /** Everything an administrator can set. Defaults stand here and nowhere else. */
-export const Settings = Type.Object(
-  {
-    auth,
-    agents,
-    tasks,
-    limits,
-    retention,
-    dumps,
-    agreement,
-    webhooks: Type.Array(Webhook, { default: [], maxItems: 32 }),
-    mail,
-    ai,
-    malware,
-  },
-  { title: 'Settings', ...closed },
-);
+export const Settings = StrictComponent('Settings', {
+  auth,
+  agents,
+  tasks,
+  limits,
+  retention,
+  dumps,
+  agreement,
+  webhooks: Type.Array(Webhook, { default: [], maxItems: 32 }),
+  mail,
+  ai,
+  malware,
+});
 export type Settings = Static<typeof Settings>;
 
 type DeepPartial<T> = T extends readonly unknown[] ? T : T extends object ? { [K in keyof T]?: DeepPartial<T[K]> } : T;

@@ -1,17 +1,14 @@
 import { type Static, Type } from 'typebox';
-import { OneOf } from '../envelopes.ts';
 import { Timestamp } from '../scalars.ts';
+import { Component, Nullable, OneOf } from '../schema.ts';
 
-const MaybeNumber = (description: string) => Type.Unsafe<number | null>({ type: ['number', 'null'], description });
+const MaybeNumber = (description: string) => Nullable(Type.Number({ description }));
 
-const Limits = Type.Object(
-  {
-    maxPps: MaybeNumber('Packets a second; null: not known'),
-    maxBps: MaybeNumber('Bits a second; null: not limited'),
-    maxSessions: MaybeNumber('Sessions at once; null: not known'),
-  },
-  { title: 'CapabilityLimits' },
-);
+const Limits = Component('CapabilityLimits', {
+  maxPps: MaybeNumber('Packets a second; null: not known'),
+  maxBps: MaybeNumber('Bits a second; null: not limited'),
+  maxSessions: MaybeNumber('Sessions at once; null: not known'),
+});
 
 const ability = {
   name: Type.String(),
@@ -23,55 +20,51 @@ const ability = {
   reason: Type.String({ description: 'Why it is not available' }),
 };
 
-const PluginCapability = Type.Object({ id: Type.Integer(), ...ability }, { title: 'PluginCapability' });
+const PluginCapability = Component('PluginCapability', { id: Type.Integer(), ...ability });
 const PlaneCapability = Type.Object(
   { plane: OneOf(['access', 'control']), ...ability },
   { title: 'PlaneCapability', description: 'One protocol of a plane' },
 );
 
 /** What an agent can do, and what keeps it from the rest. */
-export const AgentCapabilities = Type.Object(
-  {
-    plugins: Type.Array(PluginCapability),
-    planes: Type.Array(PlaneCapability),
-    system: Type.Object({
-      caps: Type.Array(Type.String(), { description: 'Capabilities of its process, such as CAP_NET_RAW' }),
-      hugepages: Type.Integer(),
-      dpdk: Type.Boolean(),
-      rdmaDevices: Type.Array(Type.String()),
-    }),
-  },
-  { title: 'AgentCapabilities' },
-);
+export const AgentCapabilities = Component('AgentCapabilities', {
+  plugins: Type.Array(PluginCapability),
+  planes: Type.Array(PlaneCapability),
+  system: Type.Object({
+    caps: Type.Array(Type.String(), { description: 'Capabilities of its process, such as CAP_NET_RAW' }),
+    hugepages: Type.Integer(),
+    dpdk: Type.Boolean(),
+    rdmaDevices: Type.Array(Type.String()),
+  }),
+});
 export type AgentCapabilities = Static<typeof AgentCapabilities>;
 
 /** The health of an agent's machine: at a moment, or the average of a span. */
-export const AgentHealthPoint = Type.Object(
-  {
-    ts: Timestamp,
-    cpuPct: Type.Array(Type.Number(), { description: 'Of each core' }),
-    memoryUsedMb: Type.Number(),
-    load1: Type.Number(),
-    diskFreeMb: Type.Number(),
-    interfaces: Type.Array(
-      Type.Object({
-        name: Type.String(),
-        rxBps: Type.Number(),
-        txBps: Type.Number(),
-        rxPps: Type.Number(),
-        txPps: Type.Number(),
-        rxDrops: Type.Number({ description: 'Sum over the span, like `txDrops`' }),
-        txDrops: Type.Number(),
-      }),
-    ),
-  },
-  { title: 'AgentHealthPoint' },
-);
+export const AgentHealthPoint = Component('AgentHealthPoint', {
+  ts: Timestamp,
+  cpuPct: Type.Array(Type.Number(), { description: 'Of each core' }),
+  memoryUsedMb: Type.Number(),
+  load1: Type.Number(),
+  diskFreeMb: Type.Number(),
+  interfaces: Type.Array(
+    Type.Object({
+      name: Type.String(),
+      rxBps: Type.Number(),
+      txBps: Type.Number(),
+      rxPps: Type.Number(),
+      txPps: Type.Number(),
+      rxDrops: Type.Number({ description: 'Sum over the span, like `txDrops`' }),
+      txDrops: Type.Number(),
+    }),
+  ),
+});
 export type AgentHealthPoint = Static<typeof AgentHealthPoint>;
 
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const;
 
-export const AgentLogLine = Type.Object(
-  { ts: Timestamp, level: OneOf(logLevels), source: Type.String(), message: Type.String() },
-  { title: 'AgentLogLine' },
-);
+export const AgentLogLine = Component('AgentLogLine', {
+  ts: Timestamp,
+  level: OneOf(logLevels),
+  source: Type.String(),
+  message: Type.String(),
+});

@@ -1,7 +1,8 @@
 import { type Static, Type } from 'typebox';
-import { IdParams, ListQuery, OneOf } from '../envelopes.ts';
+import { IdParams, ListQuery } from '../envelopes.ts';
 import { route } from '../route.ts';
 import { Id, MaybeTimestamp, Timestamp } from '../scalars.ts';
+import { Component, Nullable, OneOf, optional } from '../schema.ts';
 import { AiBody, AiOne, AiPage, aiOperation, FreeObject, IdempotencyKey } from './ai-gateway-operation.ts';
 
 const prefix = '/ai/gateway';
@@ -10,93 +11,83 @@ const ApprovalToken = Type.String({
   pattern: '^rh_aat_[0-9A-Za-z]{33,73}$',
   description: 'As the request answered it, e.g. rh_aat_…',
 });
-const MaybeNumber = Type.Unsafe<number | null>({ type: ['number', 'null'] });
+const MaybeNumber = Nullable(Type.Number());
 
 export const approvalStates = ['pending', 'used', 'expired', 'revoked', 'rejected'] as const;
 export type ApprovalState = (typeof approvalStates)[number];
 export const aiActions = ['stop', 'pause', 'resume', 'restart', 'set-rate', 'delete'] as const;
 export type AiAction = (typeof aiActions)[number];
 
-export const ApprovalPlan = Type.Object(
-  {
-    summary: Type.String(),
-    agents: Type.Array(FreeObject),
-    targets: Type.Array(Type.String()),
-    estimatedBps: MaybeNumber,
-    estimatedPps: MaybeNumber,
-    estimatedDurationSec: MaybeNumber,
-    conflicts: Type.Array(FreeObject),
-    warnings: Type.Array(Type.String()),
-  },
-  { title: 'ApprovalPlan' },
-);
+export const ApprovalPlan = Component('ApprovalPlan', {
+  summary: Type.String(),
+  agents: Type.Array(FreeObject),
+  targets: Type.Array(Type.String()),
+  estimatedBps: MaybeNumber,
+  estimatedPps: MaybeNumber,
+  estimatedDurationSec: MaybeNumber,
+  conflicts: Type.Array(FreeObject),
+  warnings: Type.Array(Type.String()),
+});
 export type ApprovalPlan = Static<typeof ApprovalPlan>;
 
-export const Approval = Type.Object(
-  {
-    id: Id,
-    action: Type.String({ description: 'task.start, task.stop, …' }),
-    taskIds: Type.Array(Id),
-    params: FreeObject,
-    risk: OneOf(['R1', 'RS', 'R2', 'R3']),
-    policy: OneOf(['auto', 'same-key', 'human']),
-    state: OneOf(approvalStates),
-    stateReason: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
-    requiredDecisions: Type.Integer(),
-    decisions: Type.Array(
-      Type.Object({
-        userID: Id,
-        decision: OneOf(['approve', 'reject']),
-        comment: Type.String(),
-        at: Timestamp,
-      }),
-    ),
-    digest: Type.String(),
-    plan: ApprovalPlan,
-    reason: Type.String(),
-    keyId: Id,
-    createdAt: Timestamp,
-    expiresAt: Timestamp,
-    usedAt: MaybeTimestamp,
-    result: Type.Unsafe<Record<string, unknown> | null>({ type: ['object', 'null'], additionalProperties: true }),
-  },
-  { title: 'Approval' },
-);
+export const Approval = Component('Approval', {
+  id: Id,
+  action: Type.String({ description: 'task.start, task.stop, …' }),
+  taskIds: Type.Array(Id),
+  params: FreeObject,
+  risk: OneOf(['R1', 'RS', 'R2', 'R3']),
+  policy: OneOf(['auto', 'same-key', 'human']),
+  state: OneOf(approvalStates),
+  stateReason: Nullable(Type.String()),
+  requiredDecisions: Type.Integer(),
+  decisions: Type.Array(
+    Type.Object({
+      userID: Id,
+      decision: OneOf(['approve', 'reject']),
+      comment: Type.String(),
+      at: Timestamp,
+    }),
+  ),
+  digest: Type.String(),
+  plan: ApprovalPlan,
+  reason: Type.String(),
+  keyId: Id,
+  createdAt: Timestamp,
+  expiresAt: Timestamp,
+  usedAt: MaybeTimestamp,
+  result: Type.Unsafe<Record<string, unknown> | null>({ type: ['object', 'null'], additionalProperties: true }),
+});
 export type Approval = Static<typeof Approval>;
 
 const Requested = AiOne(
   Type.Object({
     approval: Approval,
-    approvalToken: Type.Optional(Type.String({ description: 'Send it to the confirm operation' })),
-    reviewUrl: Type.Optional(Type.String({ description: 'Where a person decides' })),
+    approvalToken: optional.string({ description: 'Send it to the confirm operation' }),
+    reviewUrl: optional.string({ description: 'Where a person decides' }),
     nextStep: Type.String(),
     task: Type.Optional(FreeObject),
-    results: Type.Optional(Type.Array(FreeObject)),
+    results: optional.array(FreeObject),
   }),
 );
 const Confirm = AiBody({ approvalToken: ApprovalToken, idempotencyKey: IdempotencyKey });
 
 /** Starting and steering: asked for first, confirmed then. */
 export const aiApprovalRoutes = {
-  start: route({
-    method: 'POST',
-    path: `${prefix}/tasks/start`,
+  start: route(`POST ${prefix}/tasks/start`, {
     summary: 'Ask to start a task',
     access: 'aiKey',
     ai: aiOperation('task_start_request', 'tasks:start', 'traffic', 'byPlan'),
     body: AiBody({
       taskId: Id,
-      expectedRevision: Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })),
+      expectedRevision: optional.integer([0, Number.MAX_SAFE_INTEGER]),
       reason: Reason,
-      durationSec: Type.Optional(Type.Integer({ minimum: 1, maximum: 31_536_000, description: 'End it then' })),
+      durationSec: optional.integer([1, 31_536_000], 'End it then'),
       idempotencyKey: IdempotencyKey,
     }),
     reply: Requested,
     errors: [404, 409],
   }),
-  confirmStart: route({
-    method: 'POST',
-    path: `${prefix}/tasks/start/confirm`,
+  confirmStart: route(`POST ${prefix}/tasks/start/confirm`, {
     summary: 'Start what was asked for',
     access: 'aiKey',
     ai: aiOperation('task_start_confirm', 'tasks:start', 'traffic', 'byPlan'),
@@ -104,9 +95,7 @@ export const aiApprovalRoutes = {
     reply: AiOne(Type.Object({ approval: Approval, task: FreeObject })),
     errors: [404, 409, 410],
   }),
-  act: route({
-    method: 'POST',
-    path: `${prefix}/tasks/actions`,
+  act: route(`POST ${prefix}/tasks/actions`, {
     summary: 'Ask to stop, pause, resume, restart, change the rate of or delete tasks',
     access: 'aiKey',
     ai: { ...aiOperation('task_action_request', 'tasks:control', 'traffic', 'byPlan'), orScope: 'tasks:delete' },
@@ -120,9 +109,7 @@ export const aiApprovalRoutes = {
     reply: Requested,
     errors: [404, 409],
   }),
-  confirmAct: route({
-    method: 'POST',
-    path: `${prefix}/tasks/actions/confirm`,
+  confirmAct: route(`POST ${prefix}/tasks/actions/confirm`, {
     summary: 'Do what was asked for',
     access: 'aiKey',
     ai: { ...aiOperation('task_action_confirm', 'tasks:control', 'traffic', 'byPlan'), orScope: 'tasks:delete' },
@@ -130,41 +117,33 @@ export const aiApprovalRoutes = {
     reply: AiOne(Type.Object({ approval: Approval, results: Type.Array(FreeObject) })),
     errors: [404, 409, 410],
   }),
-  approvals: route({
-    method: 'GET',
-    path: `${prefix}/approvals`,
+  approvals: route(`GET ${prefix}/approvals`, {
     summary: 'Approvals this key asked for',
     access: 'aiKey',
     ai: aiOperation('approvals_list', 'any', 'read'),
     query: Type.Object({
       ...Type.Omit(ListQuery(['id', 'createdAt', 'expiresAt'], {}), ['search']).properties,
-      state: Type.Optional(OneOf(approvalStates)),
+      state: optional.oneOf(approvalStates),
     }),
     reply: AiPage(Approval),
   }),
-  approval: route({
-    method: 'GET',
-    path: `${prefix}/approvals/:id`,
+  approval: route(`GET ${prefix}/approvals/:id`, {
     summary: 'Get an approval; waits for the decision when asked',
     access: 'aiKey',
     ai: aiOperation('approval_get', 'any', 'read'),
     params: IdParams,
     query: Type.Object({
-      wait: Type.Optional(
-        Type.Integer({ minimum: 0, maximum: 30, default: 0, description: 'Seconds to wait for news' }),
-      ),
+      wait: optional.integer([0, 30], 'Seconds to wait for news', 0),
     }),
     reply: AiOne(Approval),
     errors: [404],
   }),
-  cancelApproval: route({
-    method: 'POST',
-    path: `${prefix}/approvals/:id/cancel`,
+  cancelApproval: route(`POST ${prefix}/approvals/:id/cancel`, {
     summary: 'Withdraw a request',
     access: 'aiKey',
     ai: aiOperation('approval_cancel', 'any', 'adjust', 'R1'),
     params: IdParams,
-    body: AiBody({ reason: Type.Optional(Type.String({ maxLength: 500 })), idempotencyKey: IdempotencyKey }),
+    body: AiBody({ reason: optional.text(500), idempotencyKey: IdempotencyKey }),
     bodyOptional: true,
     reply: AiOne(Approval),
     errors: [404, 409],

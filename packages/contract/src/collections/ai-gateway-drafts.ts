@@ -1,7 +1,8 @@
 import { type Static, Type } from 'typebox';
-import { IdParams, ListQuery, OneOf } from '../envelopes.ts';
+import { IdParams, ListQuery } from '../envelopes.ts';
 import { route } from '../route.ts';
 import { Id, Timestamp } from '../scalars.ts';
+import { Component, OneOf, optional, StrictObject, strict } from '../schema.ts';
 import { AiBody, AiOne, AiPage, aiOperation, FreeObject, IdempotencyKey, path } from './ai-gateway-operation.ts';
 
 const prefix = '/ai/gateway';
@@ -11,51 +12,45 @@ const TaskText = Type.Unsafe<Record<string, unknown>>({
   description: 'A task; see the schema `task`',
 });
 
-export const AiProblem = Type.Object(
-  { path: Type.String(), code: Type.String(), message: Type.String(), hint: Type.Optional(Type.String()) },
-  { title: 'AIProblem' },
-);
+export const AiProblem = Component('AIProblem', {
+  path: Type.String(),
+  code: Type.String(),
+  message: Type.String(),
+  hint: Type.Optional(Type.String()),
+});
 
-export const AiDraft = Type.Object(
-  {
-    id: Id,
-    name: Type.String(),
-    revision: Type.Integer(),
-    task: Type.Unknown({ description: 'Redacted; the part asked for with `path`' }),
-    problems: Type.Array(AiProblem),
-    expiresAt: Timestamp,
-    createdAt: Timestamp,
-    updatedAt: Timestamp,
-    truncated: Type.Optional(Type.Boolean()),
-  },
-  { title: 'AIDraft' },
-);
+export const AiDraft = Component('AIDraft', {
+  id: Id,
+  name: Type.String(),
+  revision: Type.Integer(),
+  task: Type.Unknown({ description: 'Redacted; the part asked for with `path`' }),
+  problems: Type.Array(AiProblem),
+  expiresAt: Timestamp,
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+  truncated: optional.flag(),
+});
 export type AiDraft = Static<typeof AiDraft>;
 
-const JsonPatchOp = Type.Object(
-  {
-    op: OneOf(['add', 'remove', 'replace', 'move', 'copy', 'test']),
-    path: Type.String({ maxLength: 512 }),
-    from: Type.Optional(Type.String({ maxLength: 512 })),
-    value: Type.Optional(Type.Unknown()),
-  },
-  { additionalProperties: false },
-);
+const JsonPatchOp = StrictObject({
+  op: OneOf(['add', 'remove', 'replace', 'move', 'copy', 'test']),
+  path: Type.String({ maxLength: 512 }),
+  from: optional.text(512),
+  value: Type.Optional(Type.Unknown()),
+});
 
 /** Tasks in the making: no task is left behind by trying. */
 export const aiDraftRoutes = {
-  createDraft: route({
-    method: 'POST',
-    path: `${prefix}/drafts`,
+  createDraft: route(`POST ${prefix}/drafts`, {
     summary: 'Begin a draft from a task, a template, a draft or nothing',
     access: 'aiKey',
     ai: aiOperation('draft_create', 'drafts:write', 'add', 'R1'),
     body: AiBody({
-      name: Type.Optional(Type.String({ maxLength: 128 })),
+      name: optional.text(128),
       from: Type.Optional(
         Type.Object(
           { taskId: Type.Optional(Id), templateId: Type.Optional(Id), draftId: Type.Optional(Id) },
-          { additionalProperties: false, minProperties: 1, maxProperties: 1 },
+          { ...strict, minProperties: 1, maxProperties: 1 },
         ),
       ),
       task: Type.Optional(TaskText),
@@ -64,18 +59,14 @@ export const aiDraftRoutes = {
     reply: AiOne(AiDraft),
     errors: [404, 409],
   }),
-  drafts: route({
-    method: 'GET',
-    path: `${prefix}/drafts`,
+  drafts: route(`GET ${prefix}/drafts`, {
     summary: 'Drafts of this key',
     access: 'aiKey',
     ai: aiOperation('drafts_list', 'drafts:write', 'read'),
     query: Type.Object(Type.Omit(ListQuery(['id', 'name', 'updatedAt'], {}), ['search']).properties),
     reply: AiPage(Type.Omit(AiDraft, ['task', 'problems'])),
   }),
-  draft: route({
-    method: 'GET',
-    path: `${prefix}/drafts/:id`,
+  draft: route(`GET ${prefix}/drafts/:id`, {
     summary: 'Get a draft',
     access: 'aiKey',
     ai: aiOperation('draft_get', 'drafts:write', 'read'),
@@ -84,9 +75,7 @@ export const aiDraftRoutes = {
     reply: AiOne(AiDraft),
     errors: [404],
   }),
-  updateDraft: route({
-    method: 'PATCH',
-    path: `${prefix}/drafts/:id`,
+  updateDraft: route(`PATCH ${prefix}/drafts/:id`, {
     summary: 'Change a draft by a merge patch or by JSON Patch operations',
     access: 'aiKey',
     ai: aiOperation('draft_update', 'drafts:write', 'adjust', 'R1'),
@@ -94,15 +83,13 @@ export const aiDraftRoutes = {
     body: AiBody({
       revision: Revision,
       merge: Type.Optional(TaskText),
-      ops: Type.Optional(Type.Array(JsonPatchOp, { minItems: 1, maxItems: 200 })),
+      ops: optional.array(JsonPatchOp, { minItems: 1, maxItems: 200 }),
       idempotencyKey: IdempotencyKey,
     }),
     reply: AiOne(AiDraft),
     errors: [404, 409],
   }),
-  removeDraft: route({
-    method: 'DELETE',
-    path: `${prefix}/drafts/:id`,
+  removeDraft: route(`DELETE ${prefix}/drafts/:id`, {
     summary: 'Delete a draft',
     access: 'aiKey',
     ai: aiOperation('draft_delete', 'drafts:write', 'destroy', 'R1'),
@@ -110,9 +97,7 @@ export const aiDraftRoutes = {
     reply: AiOne(Type.Object({ deleted: Type.Boolean() })),
     errors: [404],
   }),
-  validateTask: route({
-    method: 'POST',
-    path: `${prefix}/tasks/validate`,
+  validateTask: route(`POST ${prefix}/tasks/validate`, {
     summary: 'Everything wrong with a task, what it would do, its risk and who would have to confirm',
     access: 'aiKey',
     ai: aiOperation('task_validate', 'drafts:write', 'read'),
@@ -127,14 +112,12 @@ export const aiDraftRoutes = {
         risk: Type.String(),
         policyForThisKey: Type.String(),
         digest: Type.String(),
-        truncated: Type.Optional(Type.Boolean()),
+        truncated: optional.flag(),
       }),
     ),
     errors: [404],
   }),
-  createTask: route({
-    method: 'POST',
-    path: `${prefix}/tasks`,
+  createTask: route(`POST ${prefix}/tasks`, {
     summary: 'Store a task; it is not started',
     access: 'aiKey',
     ai: aiOperation('task_create', 'tasks:create', 'add', 'R1'),

@@ -1,8 +1,7 @@
 import { type TProperties, type TSchema, Type } from 'typebox';
 import type { AiAnnotations, AiOperation } from '../ai-scopes.ts';
-import { Cursor, OneOf } from '../envelopes.ts';
-
-const closed = { additionalProperties: false } as const;
+import { Cursor } from '../envelopes.ts';
+import { optional, StrictObject } from '../schema.ts';
 
 const kinds = {
   read: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
@@ -21,7 +20,7 @@ export const aiOperation = (
   risk: AiOperation['risk'] = 'R0',
 ): AiOperation => ({ tool, scope, risk, annotations: kinds[kind] });
 
-const Truncated = Type.Optional(Type.Boolean({ description: 'Cut to the size an answer may have' }));
+const Truncated = optional.flag('Cut to the size an answer may have');
 
 /** One object for a model. `data.truncated` tells that members were cut. */
 export const AiOne = <T extends TSchema>(data: T) => Type.Object({ cursor: Cursor, data, truncated: Truncated });
@@ -32,21 +31,17 @@ export const AiPage = <T extends TSchema>(item: T) =>
 /** Members that depend on what is described: always an object. */
 export const FreeObject = Type.Record(Type.String(), Type.Unknown());
 
-export const AiBody = <P extends TProperties>(members: P) => Type.Object(members, closed);
+export const AiBody = <P extends TProperties>(members: P) => StrictObject(members);
 
 export const view = {
-  view: Type.Optional(OneOf(['summary', 'full'], { default: 'summary', description: 'full: everything there is' })),
+  view: optional.oneOf(['summary', 'full'], { default: 'summary', description: 'full: everything there is' }),
 };
 export const path = {
-  path: Type.Optional(
-    Type.String({ maxLength: 512, pattern: '^(/.*)?$', description: 'JSON pointer: answer only this part' }),
-  ),
+  path: optional.string({ maxLength: 512, pattern: '^(/.*)?$', description: 'JSON pointer: answer only this part' }),
 };
 
-export const IdempotencyKey = Type.Optional(
-  Type.String({
-    minLength: 1,
-    maxLength: 255,
-    description: 'The same key with the same request is carried out once; also as the header Idempotency-Key',
-  }),
-);
+export const IdempotencyKey = optional.string({
+  minLength: 1,
+  maxLength: 255,
+  description: 'The same key with the same request is carried out once; also as the header Idempotency-Key',
+});

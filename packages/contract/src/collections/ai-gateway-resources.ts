@@ -1,7 +1,8 @@
 import { Type } from 'typebox';
-import { IdParams, ListQuery, OneOf } from '../envelopes.ts';
+import { IdParams, ListQuery } from '../envelopes.ts';
 import { route } from '../route.ts';
 import { Id } from '../scalars.ts';
+import { OneOf, optional } from '../schema.ts';
 import { AiOne, AiPage, aiOperation, FreeObject, path, view } from './ai-gateway-operation.ts';
 
 const prefix = '/ai/gateway';
@@ -22,28 +23,24 @@ export const resourceKinds = [
 ] as const;
 export type ResourceKind = (typeof resourceKinds)[number];
 
-const q = { q: Type.Optional(Type.String({ maxLength: 200, description: 'Part of a name' })) };
+const q = { q: optional.text(200, 'Part of a name') };
 const paging = Type.Omit(ListQuery(['id', 'name', 'updatedAt'], {}), ['search']).properties;
 
 /** Agents, and the records that tasks are made of. */
 export const aiResourceRoutes = {
-  agents: route({
-    method: 'GET',
-    path: `${prefix}/agents`,
+  agents: route(`GET ${prefix}/agents`, {
     summary: 'List agents',
     access: 'aiKey',
     ai: aiOperation('agents_list', 'agents:read', 'read'),
     query: Type.Object({
       ...Type.Omit(ListQuery(['id', 'name', 'status', 'lastSeenAt'], {}), ['search']).properties,
       ...q,
-      status: Type.Optional(Type.Integer({ minimum: 0, maximum: 7, description: 'See capabilities' })),
-      free: Type.Optional(Type.Boolean({ description: 'Online, not reserved and without work' })),
+      status: optional.integer([0, 7], 'See capabilities'),
+      free: optional.flag('Online, not reserved and without work'),
     }),
     reply: AiPage(FreeObject),
   }),
-  agent: route({
-    method: 'GET',
-    path: `${prefix}/agents/:id`,
+  agent: route(`GET ${prefix}/agents/:id`, {
     summary: 'Get an agent with its interfaces, capabilities and health',
     access: 'aiKey',
     ai: aiOperation('agent_get', 'agents:read', 'read'),
@@ -52,9 +49,7 @@ export const aiResourceRoutes = {
     reply: AiOne(FreeObject),
     errors: [404],
   }),
-  resources: route({
-    method: 'GET',
-    path: `${prefix}/resources`,
+  resources: route(`GET ${prefix}/resources`, {
     summary: 'Search the records that tasks use',
     access: 'aiKey',
     ai: aiOperation('resources_search', 'resources:read', 'read'),
@@ -62,13 +57,11 @@ export const aiResourceRoutes = {
       ...paging,
       ...q,
       kind: OneOf(resourceKinds),
-      tags: Type.Optional(Type.String({ maxLength: 200, description: 'One tag' })),
+      tags: optional.text(200, 'One tag'),
     }),
     reply: AiPage(FreeObject),
   }),
-  resource: route({
-    method: 'GET',
-    path: `${prefix}/resources/:kind/:id`,
+  resource: route(`GET ${prefix}/resources/:kind/:id`, {
     summary: 'Get one record; of files the metadata and hashes',
     access: 'aiKey',
     ai: aiOperation('resource_get', 'resources:read', 'read'),

@@ -1,18 +1,16 @@
 import { Type } from 'typebox';
-import { OneOf } from '../envelopes.ts';
 import { route } from '../route.ts';
 import { Timestamp } from '../scalars.ts';
+import { Nullable, OneOf, optional } from '../schema.ts';
 import { AiOne, aiOperation, FreeObject } from './ai-gateway-operation.ts';
 import { AiConstraints, AiLimits, AiPolicy, Scopes } from './ai-key-fields.ts';
 
 const prefix = '/ai/gateway';
-const Remaining = Type.Record(Type.String(), Type.Unsafe<number | null>({ type: ['number', 'null'] }));
+const Remaining = Type.Record(Type.String(), Nullable(Type.Number()));
 
 /** Who the key is and what it can do. */
 export const aiSelfRoutes = {
-  whoami: route({
-    method: 'GET',
-    path: `${prefix}/whoami`,
+  whoami: route(`GET ${prefix}/whoami`, {
     summary: 'This key: its owner, rights, limits and what is left of them',
     access: 'aiKey',
     ai: aiOperation('whoami', 'any', 'read'),
@@ -34,33 +32,27 @@ export const aiSelfRoutes = {
       }),
     ),
   }),
-  capabilities: route({
-    method: 'GET',
-    path: `${prefix}/capabilities`,
+  capabilities: route(`GET ${prefix}/capabilities`, {
     summary: 'Operations, actions, enumerations and schema names, and which of them this key may use',
     access: 'aiKey',
     ai: aiOperation('capabilities', 'any', 'read'),
     query: Type.Object({
-      include: Type.Optional(
-        Type.Array(OneOf(['operations', 'actions', 'enums', 'schemas']), {
-          maxItems: 4,
-          description: 'Parts to answer; all unless said',
-        }),
-      ),
+      include: optional.array(OneOf(['operations', 'actions', 'enums', 'schemas']), {
+        maxItems: 4,
+        description: 'Parts to answer; all unless said',
+      }),
     }),
     reply: AiOne(
       Type.Object({
-        operations: Type.Optional(Type.Array(FreeObject)),
-        actions: Type.Optional(Type.Array(FreeObject)),
+        operations: optional.array(FreeObject),
+        actions: optional.array(FreeObject),
         enums: Type.Optional(FreeObject),
-        schemas: Type.Optional(Type.Array(Type.String())),
-        truncated: Type.Optional(Type.Boolean()),
+        schemas: optional.array(Type.String()),
+        truncated: optional.flag(),
       }),
     ),
   }),
-  schema: route({
-    method: 'GET',
-    path: `${prefix}/schemas/:name`,
+  schema: route(`GET ${prefix}/schemas/:name`, {
     summary: 'A JSON Schema with examples: task, task.values.httpParams, network, …',
     access: 'aiKey',
     ai: aiOperation('schema_get', 'any', 'read'),
@@ -73,14 +65,12 @@ export const aiSelfRoutes = {
           description: 'Members that read back redacted and that keys cannot set',
         }),
         examples: Type.Array(Type.Unknown()),
-        truncated: Type.Optional(Type.Boolean()),
+        truncated: optional.flag(),
       }),
     ),
     errors: [404],
   }),
-  overview: route({
-    method: 'GET',
-    path: `${prefix}/overview`,
+  overview: route(`GET ${prefix}/overview`, {
     summary: 'Agents, tasks, recent events, waiting approvals and warnings at a glance',
     access: 'aiKey',
     ai: aiOperation('overview', 'state:read', 'read'),
@@ -96,7 +86,7 @@ export const aiSelfRoutes = {
         events: Type.Array(FreeObject, { description: 'The last 10' }),
         pendingApprovals: Type.Integer(),
         warnings: Type.Array(Type.String()),
-        truncated: Type.Optional(Type.Boolean()),
+        truncated: optional.flag(),
       }),
     ),
   }),

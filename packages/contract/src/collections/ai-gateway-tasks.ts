@@ -1,39 +1,34 @@
 import { Type } from 'typebox';
-import { IdParams, ListQuery, OneOf } from '../envelopes.ts';
+import { IdParams, ListQuery } from '../envelopes.ts';
 import { route } from '../route.ts';
 import { Id, Timestamp } from '../scalars.ts';
+import { optional } from '../schema.ts';
 import { AiOne, AiPage, aiOperation, FreeObject, path, view } from './ai-gateway-operation.ts';
 
 const prefix = '/ai/gateway/tasks';
 const wait = {
-  wait: Type.Optional(
-    Type.Integer({ minimum: 0, maximum: 30, default: 0, description: 'Seconds to wait for news before answering' }),
-  ),
+  wait: optional.integer([0, 30], 'Seconds to wait for news before answering', 0),
 };
 const span = { from: Type.Optional(Timestamp), to: Type.Optional(Timestamp) };
 
 /** Tasks as a model reads them, their state and their results. */
 export const aiTaskRoutes = {
-  tasks: route({
-    method: 'GET',
-    path: prefix,
+  tasks: route(`GET ${prefix}`, {
     summary: 'List tasks',
     access: 'aiKey',
     ai: aiOperation('tasks_list', 'tasks:read', 'read'),
     query: Type.Object({
       ...Type.Omit(ListQuery(['id', 'status', 'createdAt', 'updatedAt', 'startedAt', 'finishedAt'], {}), ['search'])
         .properties,
-      q: Type.Optional(Type.String({ maxLength: 200, description: 'Part of the comment' })),
-      status: Type.Optional(Type.Integer({ minimum: 0, maximum: 9, description: 'See capabilities' })),
+      q: optional.text(200, 'Part of the comment'),
+      status: optional.integer([0, 9], 'See capabilities'),
       projectID: Type.Optional(Id),
       agentID: Type.Optional(Id),
       ...span,
     }),
     reply: AiPage(FreeObject),
   }),
-  task: route({
-    method: 'GET',
-    path: `${prefix}/:id`,
+  task: route(`GET ${prefix}/:id`, {
     summary: 'Get a task with revision, digest and dependencies',
     access: 'aiKey',
     ai: aiOperation('task_get', 'tasks:read', 'read'),
@@ -42,44 +37,34 @@ export const aiTaskRoutes = {
     reply: AiOne(Type.Unknown()),
     errors: [404],
   }),
-  taskStatus: route({
-    method: 'GET',
-    path: `${prefix}/:id/status`,
+  taskStatus: route(`GET ${prefix}/:id/status`, {
     summary: 'State, progress and live rates; waits for a change when asked',
     access: 'aiKey',
     ai: aiOperation('task_status', 'tasks:read', 'read'),
     params: IdParams,
     query: Type.Object({
       ...wait,
-      since: Type.Optional(
-        Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: 'The `revision` seen last' }),
-      ),
+      since: optional.integer([0, Number.MAX_SAFE_INTEGER], 'The `revision` seen last'),
     }),
     reply: AiOne(FreeObject),
     errors: [404],
   }),
-  taskResults: route({
-    method: 'GET',
-    path: `${prefix}/:id/results`,
+  taskResults: route(`GET ${prefix}/:id/results`, {
     summary: 'Summary and series of the last run, and how they differ from a baseline',
     access: 'aiKey',
     ai: aiOperation('task_results', 'results:read', 'read'),
     params: IdParams,
     query: Type.Object({
-      series: Type.Optional(
-        Type.Array(Type.String({ minLength: 1, maxLength: 128 }), { maxItems: 10, description: 'Metrics' }),
-      ),
+      series: optional.array(Type.String({ minLength: 1, maxLength: 128 }), { maxItems: 10, description: 'Metrics' }),
       ...span,
       maxPoints: Type.Optional(Type.Integer({ minimum: 10, maximum: 500, default: 100 })),
-      agg: Type.Optional(OneOf(['min', 'max', 'avg', 'p50', 'p90', 'p95', 'p99', 'p999', 'sum', 'rate', 'last'])),
-      baseline: Type.Optional(Type.Unsafe<number>({ ...Id, description: 'Another task, whose last run is compared' })),
+      agg: optional.oneOf(['min', 'max', 'avg', 'p50', 'p90', 'p95', 'p99', 'p999', 'sum', 'rate', 'last']),
+      baseline: optional.described(Id, 'Another task, whose last run is compared'),
     }),
     reply: AiOne(FreeObject),
     errors: [404],
   }),
-  taskEvents: route({
-    method: 'GET',
-    path: `${prefix}/:id/events`,
+  taskEvents: route(`GET ${prefix}/:id/events`, {
     summary: 'What happened in the last run',
     access: 'aiKey',
     ai: aiOperation('task_events', 'results:read', 'read'),
@@ -87,20 +72,18 @@ export const aiTaskRoutes = {
     query: Type.Object({
       ...Type.Pick(ListQuery(['at'], {}), ['count', 'page', 'order']).properties,
       since: Type.Optional(Timestamp),
-      level: Type.Optional(OneOf(['info', 'warning', 'error'], { description: 'And above' })),
+      level: optional.oneOf(['info', 'warning', 'error'], { description: 'And above' }),
     }),
     reply: AiPage(FreeObject),
     errors: [404],
   }),
-  taskReport: route({
-    method: 'GET',
-    path: `${prefix}/:id/report`,
+  taskReport: route(`GET ${prefix}/:id/report`, {
     summary: 'Verdict, key figures and anomalies of the last run, in short',
     access: 'aiKey',
     ai: aiOperation('task_report', 'results:read', 'read'),
     params: IdParams,
     query: Type.Object({
-      format: Type.Optional(OneOf(['json', 'markdown'], { default: 'json' })),
+      format: optional.oneOf(['json', 'markdown'], { default: 'json' }),
       maxChars: Type.Optional(Type.Integer({ minimum: 1000, maximum: 20_000, default: 6000 })),
     }),
     reply: AiOne(FreeObject),

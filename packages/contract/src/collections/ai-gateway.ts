@@ -1,7 +1,8 @@
 import { Type } from 'typebox';
-import { ListQuery, OneOf } from '../envelopes.ts';
+import { ListQuery } from '../envelopes.ts';
 import { collection, route } from '../route.ts';
 import { Timestamp } from '../scalars.ts';
+import { optional } from '../schema.ts';
 import { aiApprovalRoutes } from './ai-gateway-approvals.ts';
 import { aiDraftRoutes } from './ai-gateway-drafts.ts';
 import { AiPage, aiOperation, FreeObject } from './ai-gateway-operation.ts';
@@ -18,9 +19,7 @@ export const aiGateway = collection({
     ...aiTaskRoutes,
     ...aiDraftRoutes,
     ...aiApprovalRoutes,
-    audit: route({
-      method: 'GET',
-      path: '/ai/gateway/audit',
+    audit: route('GET /ai/gateway/audit', {
       summary: 'What this key has done',
       access: 'aiKey',
       ai: aiOperation('audit_list', 'audit:read', 'read'),
@@ -28,8 +27,8 @@ export const aiGateway = collection({
         ...Type.Pick(ListQuery(['seq'], {}), ['count', 'page', 'order']).properties,
         from: Type.Optional(Timestamp),
         to: Type.Optional(Timestamp),
-        operationId: Type.Optional(Type.String({ maxLength: 64 })),
-        outcome: Type.Optional(OneOf(['ok', 'denied', 'failed'])),
+        operationId: optional.text(64),
+        outcome: optional.oneOf(['ok', 'denied', 'failed']),
       }),
       reply: AiPage(FreeObject),
     }),

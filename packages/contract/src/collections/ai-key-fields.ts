@@ -1,87 +1,65 @@
 import { type Static, Type } from 'typebox';
 import { aiScopes } from '../ai-scopes.ts';
-import { OneOf } from '../envelopes.ts';
 import { Id, MaybeTimestamp, Timestamp } from '../scalars.ts';
+import { Component, Nullable, OneOf, optional, StrictComponent } from '../schema.ts';
 import { Issuer } from './users.ts';
 
-const closed = { additionalProperties: false } as const;
-const Ids = Type.Optional(Type.Array(Id, { maxItems: 1000, uniqueItems: true }));
+const Ids = optional.array(Id, { maxItems: 1000, uniqueItems: true });
 const MaybeLimit = (description: string) =>
-  Type.Optional(
-    Type.Unsafe<number | null>({
-      type: ['integer', 'null'],
-      minimum: 1,
-      maximum: Number.MAX_SAFE_INTEGER,
-      default: null,
-      description,
-    }),
-  );
+  Type.Optional(Nullable(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, default: null, description })));
 const limit = (value: number, maximum: number, description: string) =>
-  Type.Optional(Type.Integer({ minimum: 1, maximum, default: value, description }));
-const may = (description: string) => Type.Optional(Type.Boolean({ default: false, description }));
+  optional.integer([1, maximum], description, value);
+const may = (description: string) => optional.flag(description, false);
 
 export const Scopes = Type.Array(OneOf(aiScopes), { minItems: 1, maxItems: aiScopes.length, uniqueItems: true });
 
 /** Who must confirm what a key asks for. */
-export const AiPolicy = Type.Object(
-  {
-    R1: Type.Optional(OneOf(['auto', 'same-key', 'human'], { default: 'auto', description: 'Drafts, new tasks' })),
-    RS: Type.Optional(OneOf(['auto', 'same-key'], { default: 'auto', description: 'Stop and pause' })),
-    R2: Type.Optional(
-      OneOf(['auto', 'same-key', 'human'], {
-        default: 'same-key',
-        description: 'Traffic; auto only where the setting `ai.allowAutoR2` is on',
-      }),
-    ),
-    R3: Type.Optional(OneOf(['human'], { default: 'human', description: 'Hazards and deletion: always a person' })),
-    count: Type.Optional(Type.Integer({ minimum: 1, maximum: 3, default: 1, description: 'People who must approve' })),
-    preventSelfApproval: may('The owner of the key may not approve'),
-    decisionSec: Type.Optional(
-      Type.Integer({ minimum: 600, maximum: 604_800, default: 86_400, description: 'Time people have to decide' }),
-    ),
-    version: Type.Optional(Type.Integer({ minimum: 1, readOnly: true, description: 'Rises with every change' })),
-  },
-  { title: 'AIPolicy', ...closed },
-);
+export const AiPolicy = StrictComponent('AIPolicy', {
+  R1: optional.oneOf(['auto', 'same-key', 'human'], { default: 'auto', description: 'Drafts, new tasks' }),
+  RS: optional.oneOf(['auto', 'same-key'], { default: 'auto', description: 'Stop and pause' }),
+  R2: optional.oneOf(['auto', 'same-key', 'human'], {
+    default: 'same-key',
+    description: 'Traffic; auto only where the setting `ai.allowAutoR2` is on',
+  }),
+  R3: optional.oneOf(['human'], { default: 'human', description: 'Hazards and deletion: always a person' }),
+  count: optional.integer([1, 3], 'People who must approve', 1),
+  preventSelfApproval: may('The owner of the key may not approve'),
+  decisionSec: optional.integer([600, 604_800], 'Time people have to decide', 86_400),
+  version: Type.Optional(Type.Integer({ minimum: 1, readOnly: true, description: 'Rises with every change' })),
+});
 export type AiPolicy = Static<typeof AiPolicy>;
 
-export const AiConstraints = Type.Object(
-  {
-    projectIDs: Type.Optional(
-      Type.Array(Id, { maxItems: 1000, uniqueItems: true, description: 'Only these projects; all when left out' }),
-    ),
-    agentIDs: Ids,
-    targetCidrs: Type.Optional(
-      Type.Array(Type.String({ minLength: 2, maxLength: 64 }), {
-        maxItems: 256,
-        description: 'Traffic may go only there without a person’s approval',
-      }),
-    ),
-    maxConcurrentTasks: limit(2, 1000, 'Runs of this key at once'),
-    maxTaskDurationSec: limit(3600, 31_536_000, 'Longest run'),
-    maxPps: MaybeLimit('Packets a second of one run'),
-    maxBps: MaybeLimit('Bits a second of one run'),
-    allowMalware: may('Starts that use malware samples'),
-    allowCve: may('Starts that replay vulnerabilities'),
-    allowCompromisedHost: may('Starts that play a compromised host'),
-  },
-  { title: 'AIConstraints', ...closed },
-);
+export const AiConstraints = StrictComponent('AIConstraints', {
+  projectIDs: optional.array(Id, {
+    maxItems: 1000,
+    uniqueItems: true,
+    description: 'Only these projects; all when left out',
+  }),
+  agentIDs: Ids,
+  targetCidrs: optional.array(Type.String({ minLength: 2, maxLength: 64 }), {
+    maxItems: 256,
+    description: 'Traffic may go only there without a person’s approval',
+  }),
+  maxConcurrentTasks: limit(2, 1000, 'Runs of this key at once'),
+  maxTaskDurationSec: limit(3600, 31_536_000, 'Longest run'),
+  maxPps: MaybeLimit('Packets a second of one run'),
+  maxBps: MaybeLimit('Bits a second of one run'),
+  allowMalware: may('Starts that use malware samples'),
+  allowCve: may('Starts that replay vulnerabilities'),
+  allowCompromisedHost: may('Starts that play a compromised host'),
+});
 export type AiConstraints = Static<typeof AiConstraints>;
 
-export const AiLimits = Type.Object(
-  {
-    requestsPerMin: limit(60, 100_000, 'Twice as many in a burst'),
-    writesPerMin: limit(20, 100_000, 'Requests that are no reads'),
-    parallel: limit(4, 1000, 'Requests at once, long polls included'),
-    approvalsPerHour: limit(30, 100_000, 'Requests for approval'),
-    pendingApprovals: limit(5, 1000, 'Approvals waiting at once'),
-    startsPerDay: limit(50, 1_000_000, 'Runs'),
-    agentSecondsPerDay: limit(86_400, Number.MAX_SAFE_INTEGER, 'Seconds of agents'),
-    bytesPerDay: MaybeLimit('Generated bytes'),
-  },
-  { title: 'AILimits', ...closed },
-);
+export const AiLimits = StrictComponent('AILimits', {
+  requestsPerMin: limit(60, 100_000, 'Twice as many in a burst'),
+  writesPerMin: limit(20, 100_000, 'Requests that are no reads'),
+  parallel: limit(4, 1000, 'Requests at once, long polls included'),
+  approvalsPerHour: limit(30, 100_000, 'Requests for approval'),
+  pendingApprovals: limit(5, 1000, 'Approvals waiting at once'),
+  startsPerDay: limit(50, 1_000_000, 'Runs'),
+  agentSecondsPerDay: limit(86_400, Number.MAX_SAFE_INTEGER, 'Seconds of agents'),
+  bytesPerDay: MaybeLimit('Generated bytes'),
+});
 export type AiLimits = Static<typeof AiLimits>;
 
 const IpAllowlist = Type.Array(Type.String({ minLength: 2, maxLength: 64 }), {
@@ -97,37 +75,32 @@ export const AiKeyDraft = Type.Object({
   constraints: Type.Optional(AiConstraints),
   limits: Type.Optional(AiLimits),
   ipAllowlist: Type.Optional(IpAllowlist),
-  expiresAt: Type.Optional(
-    Type.Unsafe<string>({ ...Timestamp, description: 'At most 365 days ahead; 90 days unless said' }),
-  ),
+  expiresAt: optional.described(Timestamp, 'At most 365 days ahead; 90 days unless said'),
 });
 export type AiKeyDraft = Static<typeof AiKeyDraft>;
 
-export const AiKey = Type.Object(
-  {
-    id: Id,
-    name: Type.String(),
-    prefix: Type.String({ description: 'The part of the key that is no secret' }),
-    issuerID: Type.Unsafe<number | null>({ type: ['integer', 'null'], description: 'The owner' }),
-    issuer: Issuer,
-    isActive: Type.Boolean(),
-    scopes: Scopes,
-    policy: AiPolicy,
-    constraints: AiConstraints,
-    limits: AiLimits,
-    usage: Type.Record(Type.String(), Type.Number(), {
-      description: 'Requests of today (UTC), budgets of the last 24 hours',
-    }),
-    ipAllowlist: IpAllowlist,
-    expiresAt: Timestamp,
-    lastUsedAt: MaybeTimestamp,
-    lastUsedIp: Type.String(),
-    rotatedAt: MaybeTimestamp,
-    previousValidUntil: MaybeTimestamp,
-    revokedAt: MaybeTimestamp,
-    createdAt: Timestamp,
-    updatedAt: Timestamp,
-  },
-  { title: 'AIKey' },
-);
+export const AiKey = Component('AIKey', {
+  id: Id,
+  name: Type.String(),
+  prefix: Type.String({ description: 'The part of the key that is no secret' }),
+  issuerID: Nullable(Type.Integer({ description: 'The owner' })),
+  issuer: Issuer,
+  isActive: Type.Boolean(),
+  scopes: Scopes,
+  policy: AiPolicy,
+  constraints: AiConstraints,
+  limits: AiLimits,
+  usage: Type.Record(Type.String(), Type.Number(), {
+    description: 'Requests of today (UTC), budgets of the last 24 hours',
+  }),
+  ipAllowlist: IpAllowlist,
+  expiresAt: Timestamp,
+  lastUsedAt: MaybeTimestamp,
+  lastUsedIp: Type.String(),
+  rotatedAt: MaybeTimestamp,
+  previousValidUntil: MaybeTimestamp,
+  revokedAt: MaybeTimestamp,
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+});
 export type AiKey = Static<typeof AiKey>;

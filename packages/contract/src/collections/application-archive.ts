@@ -1,62 +1,55 @@
 import { type Static, Type } from 'typebox';
-import { Data, OneOf } from '../envelopes.ts';
+import { Data } from '../envelopes.ts';
 import { Id, Name } from '../scalars.ts';
+import { Component, OneOf, optional, StrictComponent, StrictObject } from '../schema.ts';
 import { applicationMembers } from './application-fields.ts';
 
-const closed = { additionalProperties: false } as const;
-
 /** An application as it travels: no ids of this controller but in references that the manifest explains. */
-export const PortableApplication = Type.Object({ name: Name, ...applicationMembers }, closed);
+export const PortableApplication = StrictObject({ name: Name, ...applicationMembers });
 export type PortableApplication = Static<typeof PortableApplication>;
 
 export const applicationSchema = 'rushhour.application/1';
 
-export const ApplicationManifest = Type.Object(
-  {
-    schema: Type.Literal(applicationSchema),
-    application: Type.Object({
+export const ApplicationManifest = Component('ApplicationManifest', {
+  schema: Type.Literal(applicationSchema),
+  application: Type.Object({
+    name: Type.String(),
+    fingerprint: Type.String({ description: 'SHA-256 of application.json with sorted members and no blanks' }),
+  }),
+  pcap: Type.Object(
+    {
+      path: Type.String({ description: 'Where the capture lies in the archive; empty when it is left out' }),
       name: Type.String(),
-      fingerprint: Type.String({ description: 'SHA-256 of application.json with sorted members and no blanks' }),
-    }),
-    pcap: Type.Object(
-      {
-        path: Type.String({ description: 'Where the capture lies in the archive; empty when it is left out' }),
-        name: Type.String(),
-        size: Type.Integer(),
-        md5: Type.String(),
-        sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),
-        original_sha256: Type.String(),
-      },
-      { description: 'The capture that is played' },
-    ),
-    dictionaries: Type.Array(Type.Object({ id: Type.Integer(), name: Type.String() }), {
-      maxItems: 500,
-      description: 'Names of the dictionaries that parameters refer to',
-    }),
-  },
-  { title: 'ApplicationManifest' },
-);
+      size: Type.Integer(),
+      md5: Type.String(),
+      sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),
+      original_sha256: Type.String(),
+    },
+    { description: 'The capture that is played' },
+  ),
+  dictionaries: Type.Array(Type.Object({ id: Type.Integer(), name: Type.String() }), {
+    maxItems: 500,
+    description: 'Names of the dictionaries that parameters refer to',
+  }),
+});
 export type ApplicationManifest = Static<typeof ApplicationManifest>;
 
 const treatment = {
-  dryRun: Type.Optional(Type.Boolean({ description: 'Only say what would happen' })),
-  onConflict: Type.Optional(
-    OneOf(['rename', 'skip', 'replace'], { description: 'When the name is taken; rename unless said' }),
-  ),
+  dryRun: optional.flag('Only say what would happen'),
+  onConflict: optional.oneOf(['rename', 'skip', 'replace'], {
+    description: 'When the name is taken; rename unless said',
+  }),
 };
 
-export const ImportFields = Type.Object(treatment, closed);
+export const ImportFields = StrictObject(treatment);
 export type ImportFields = Static<typeof ImportFields>;
 
-export const ImportDocument = Type.Object(
-  {
-    manifest: ApplicationManifest,
-    application: PortableApplication,
-    pcap: Type.Optional(Type.String({ description: 'The capture in base64, at most 10 MiB of it' })),
-    ...treatment,
-  },
-  { title: 'ApplicationDocument', ...closed },
-);
+export const ImportDocument = StrictComponent('ApplicationDocument', {
+  manifest: ApplicationManifest,
+  application: PortableApplication,
+  pcap: optional.string({ description: 'The capture in base64, at most 10 MiB of it' }),
+  ...treatment,
+});
 export type ImportDocument = Static<typeof ImportDocument>;
 
 export const ImportReport = Data(

@@ -1,12 +1,11 @@
 import { type TObject, Type } from 'typebox';
-import { OneOf } from '../envelopes.ts';
+import { OneOf, optional, StrictObject } from '../schema.ts';
 import type { CampaignStep } from './campaign-fields.ts';
 
-const params = (members: Parameters<typeof Type.Object>[0]) => Type.Object(members, { additionalProperties: false });
+const params = (members: Parameters<typeof Type.Object>[0]) => StrictObject(members);
 const whole = (value: number, [minimum, maximum]: readonly [number, number], description: string) =>
   Type.Integer({ default: value, minimum, maximum, description });
-const record = (description: string) =>
-  Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description }));
+const record = (description: string) => optional.integer([1, Number.MAX_SAFE_INTEGER], description);
 const domain = Type.String({
   default: 'c2.example.test',
   pattern: '^([a-z0-9]([a-z0-9-]*[a-z0-9])?\\.)*(test|example|invalid)$',

@@ -1,58 +1,53 @@
 import { type Static, Type } from 'typebox';
-import { OneOf } from '../envelopes.ts';
 import { MaybeTimestamp } from '../scalars.ts';
+import { Component, Nullable, OneOf } from '../schema.ts';
 
 const Texts = (description: string) => Type.Unsafe<readonly string[]>(Type.Array(Type.String(), { description }));
 
-const ChainLink = Type.Object(
-  {
-    subject: Type.String(),
-    issuer: Type.String(),
-    notBefore: MaybeTimestamp,
-    notAfter: MaybeTimestamp,
-    isCa: Type.Boolean(),
-    selfSigned: Type.Boolean(),
-    sha256: Type.String(),
-  },
-  { title: 'CertificateChainLink' },
-);
+const ChainLink = Component('CertificateChainLink', {
+  subject: Type.String(),
+  issuer: Type.String(),
+  notBefore: MaybeTimestamp,
+  notAfter: MaybeTimestamp,
+  isCa: Type.Boolean(),
+  selfSigned: Type.Boolean(),
+  sha256: Type.String(),
+});
 
-export const CertificateDetails = Type.Object(
-  {
-    kind: OneOf(['certificate', 'csr'], { description: 'What `public` holds: a certificate or a request for one' }),
-    subject: Type.String({ description: 'RFC 4514' }),
-    issuer: Type.String({ description: 'RFC 4514; empty for a request' }),
-    serialNumber: Type.String({ description: 'Lower-case hex; empty for a request' }),
-    signatureAlgorithm: Type.String(),
-    notBefore: MaybeTimestamp,
-    notAfter: MaybeTimestamp,
-    expiresInDays: Type.Unsafe<number | null>({
-      type: ['integer', 'null'],
+export const CertificateDetails = Component('CertificateDetails', {
+  kind: OneOf(['certificate', 'csr'], { description: 'What `public` holds: a certificate or a request for one' }),
+  subject: Type.String({ description: 'RFC 4514' }),
+  issuer: Type.String({ description: 'RFC 4514; empty for a request' }),
+  serialNumber: Type.String({ description: 'Lower-case hex; empty for a request' }),
+  signatureAlgorithm: Type.String(),
+  notBefore: MaybeTimestamp,
+  notAfter: MaybeTimestamp,
+  expiresInDays: Nullable(
+    Type.Integer({
       description:
         'Whole days from now on, rounded down: 0 is less than a day, negative is expired; null for a request',
     }),
-    selfSigned: Type.Boolean(),
-    fingerprints: Type.Object({ sha1: Type.String(), sha256: Type.String() }),
-    spkiSha256: Type.String({ description: 'Hash of the public key, the same for every certificate of one key' }),
-    keyType: Type.String({ description: 'Such as rsa2048, ecdsa-p256, ed25519' }),
-    keySize: Type.Integer({ description: 'Bits' }),
-    isCa: Type.Boolean(),
-    san: Texts('The first 100 alternative names, such as DNS:www.example.test'),
-    sanCount: Type.Integer({ description: 'All alternative names' }),
-    keyUsage: Texts('What the key may be used for'),
-    extendedKeyUsage: Texts('Names where known, else object identifiers'),
-    chain: Type.Unsafe<readonly Static<typeof ChainLink>[]>(
-      Type.Array(ChainLink, { description: 'The certificates after the first, issuers upwards' }),
-    ),
-    chainComplete: Type.Boolean({
-      description: 'Every certificate is signed by the next, up to one that signs itself',
-    }),
-    keyMatch: Type.Unsafe<boolean | null>({
-      type: ['boolean', 'null'],
-      description: 'The private key belongs to the public one; null where there is none',
-    }),
-    revoked: Type.Boolean({ description: 'A revocation list stored with the certificate names it' }),
-  },
-  { title: 'CertificateDetails' },
-);
+  ),
+  selfSigned: Type.Boolean(),
+  fingerprints: Type.Object({ sha1: Type.String(), sha256: Type.String() }),
+  spkiSha256: Type.String({ description: 'Hash of the public key, the same for every certificate of one key' }),
+  keyType: Type.String({ description: 'Such as rsa2048, ecdsa-p256, ed25519' }),
+  keySize: Type.Integer({ description: 'Bits' }),
+  isCa: Type.Boolean(),
+  san: Texts('The first 100 alternative names, such as DNS:www.example.test'),
+  sanCount: Type.Integer({ description: 'All alternative names' }),
+  keyUsage: Texts('What the key may be used for'),
+  extendedKeyUsage: Texts('Names where known, else object identifiers'),
+  chain: Type.Unsafe<readonly Static<typeof ChainLink>[]>(
+    Type.Array(ChainLink, { description: 'The certificates after the first, issuers upwards' }),
+  ),
+  chainComplete: Type.Boolean({
+    description: 'Every certificate is signed by the next, up to one that signs itself',
+  }),
+  keyMatch: Type.Unsafe<boolean | null>({
+    type: ['boolean', 'null'],
+    description: 'The private key belongs to the public one; null where there is none',
+  }),
+  revoked: Type.Boolean({ description: 'A revocation list stored with the certificate names it' }),
+});
 export type CertificateDetails = Static<typeof CertificateDetails>;

@@ -1,9 +1,10 @@
 import { type Static, Type } from 'typebox';
 import { createBody, patchBody } from '../bodies.ts';
 import { allRoute, crudRoutes } from '../crud.ts';
-import { IdParams, ListQuery, NewId, One, OneOf } from '../envelopes.ts';
+import { IdParams, ListQuery, NewId, One } from '../envelopes.ts';
 import { collection, route } from '../route.ts';
 import { Description, Id, Name, Tags, Timestamp } from '../scalars.ts';
+import { Component, Nullable, OneOf, optional, StrictObject } from '../schema.ts';
 import { protocolNames, protocolProfiles } from '../values/protocols/profiles.ts';
 import { Issuer } from './users.ts';
 
@@ -37,11 +38,9 @@ const DraftConfig = Type.Unsafe<Static<typeof Config>>({
 const members = {
   description: Type.Optional(Description),
   tags: Type.Optional(Tags),
-  selection: Type.Optional(
-    OneOf(selections, {
-      description: 'How rows are chosen; sequential unless said. The same seed draws the same rows',
-    }),
-  ),
+  selection: optional.oneOf(selections, {
+    description: 'How rows are chosen; sequential unless said. The same seed draws the same rows',
+  }),
 };
 
 const text = { type: 'string' };
@@ -54,9 +53,9 @@ const cells = <T>(items: object, description: string) =>
   Type.Unsafe<T>({ type: 'array', unevaluatedItems: items, description });
 
 const content = {
-  columns: Type.Optional(
-    Type.Array(Type.String({ minLength: 1, maxLength: 128 }), { description: 'Names of the columns, at most 100' }),
-  ),
+  columns: optional.array(Type.String({ minLength: 1, maxLength: 128 }), {
+    description: 'Names of the columns, at most 100',
+  }),
   rows: Type.Optional(
     cells<string[][]>(
       { type: 'array', unevaluatedItems: text },
@@ -65,10 +64,8 @@ const content = {
   ),
   values: Type.Optional(cells<string[]>(text, 'Values of a list, at most 100,000')),
   config: Type.Optional(DraftConfig),
-  rowsPartial: Type.Optional(
-    Type.Boolean({
-      description: 'True in records that show only part of their rows. Sent back with such a part it is refused',
-    }),
+  rowsPartial: optional.flag(
+    'True in records that show only part of their rows. Sent back with such a part it is refused',
   ),
 };
 
@@ -81,35 +78,24 @@ export const DictionaryDraft = Type.Object({ name: Name, type: Kind, ...members,
 
 /** How the lines of a file become rows. */
 const reading = {
-  delimiter: Type.Optional(
-    Type.String({
-      pattern: '^(.|tab|\\\\t)$',
-      description: 'One character, or `tab`; a comma unless the name of the file ends with .tsv',
-    }),
-  ),
-  quote: Type.Optional(
-    Type.String({ maxLength: 1, description: 'One character, or empty for none; the double quote unless said' }),
-  ),
-  header: Type.Optional(
-    Type.Boolean({ description: 'The first line names the columns; true unless said, false for a list' }),
-  ),
-  encoding: Type.Optional(OneOf(encodings, { description: 'utf-8 unless said' })),
-  skipEmpty: Type.Optional(Type.Boolean({ description: 'Leave empty lines out; true unless said' })),
+  delimiter: optional.string({
+    pattern: '^(.|tab|\\\\t)$',
+    description: 'One character, or `tab`; a comma unless the name of the file ends with .tsv',
+  }),
+  quote: optional.text(1, 'One character, or empty for none; the double quote unless said'),
+  header: optional.flag('The first line names the columns; true unless said, false for a list'),
+  encoding: optional.oneOf(encodings, { description: 'utf-8 unless said' }),
+  skipEmpty: optional.flag('Leave empty lines out; true unless said'),
 };
 
-const DictionaryUpload = Type.Object(
-  {
-    name: Name,
-    type: Type.Optional(
-      OneOf(['table', 'list'], {
-        description: 'A list takes every line as one value; the default for names with .txt',
-      }),
-    ),
-    ...members,
-    ...reading,
-  },
-  { additionalProperties: false },
-);
+const DictionaryUpload = StrictObject({
+  name: Name,
+  type: optional.oneOf(['table', 'list'], {
+    description: 'A list takes every line as one value; the default for names with .txt',
+  }),
+  ...members,
+  ...reading,
+});
 
 /** A new dictionary; with `fileID` the rows come from a file. */
 const NewDictionary = Type.Object({
@@ -117,56 +103,48 @@ const NewDictionary = Type.Object({
   type: Type.Optional(Kind),
   ...members,
   ...content,
-  fileID: Type.Optional(
-    Type.Unsafe<number>({
-      ...Id,
-      description: 'Type file (the default) reads the file whenever it is used; list and table copy its lines',
-    }),
+  fileID: optional.described(
+    Id,
+    'Type file (the default) reads the file whenever it is used; list and table copy its lines',
   ),
   ...reading,
 });
 export type NewDictionary = Static<typeof NewDictionary>;
 export type DictionaryUpload = Static<typeof DictionaryUpload>;
 
-export const Dictionary = Type.Object(
-  {
-    id: Id,
-    name: Type.String(),
-    description: Type.String(),
-    type: Type.String(),
-    tags: Type.String(),
-    selection: Type.String(),
-    columns: Type.Array(Type.String()),
-    rows: Type.Array(Type.Array(Type.String())),
-    values: Type.Array(Type.String()),
-    config: Config,
-    source: OneOf(['user', 'builtin'], { description: 'Built-in ones cannot be changed or deleted' }),
-    rowCount: Type.Integer({ description: 'Rows or values that are stored or in the file; 0 where they are computed' }),
-    rowsPartial: Type.Optional(Type.Boolean()),
-    sample: Type.Optional(
-      Type.Array(Type.Record(Type.String(), Type.String()), { description: 'Drawn rows, by column' }),
-    ),
-    issuerId: Type.Unsafe<number | null>({ type: ['integer', 'null'] }),
-    issuer: Issuer,
-    createdAt: Timestamp,
-    updatedAt: Timestamp,
-  },
-  { title: 'Dictionary' },
-);
+export const Dictionary = Component('Dictionary', {
+  id: Id,
+  name: Type.String(),
+  description: Type.String(),
+  type: Type.String(),
+  tags: Type.String(),
+  selection: Type.String(),
+  columns: Type.Array(Type.String()),
+  rows: Type.Array(Type.Array(Type.String())),
+  values: Type.Array(Type.String()),
+  config: Config,
+  source: OneOf(['user', 'builtin'], { description: 'Built-in ones cannot be changed or deleted' }),
+  rowCount: Type.Integer({ description: 'Rows or values that are stored or in the file; 0 where they are computed' }),
+  rowsPartial: optional.flag(),
+  sample: optional.array(Type.Record(Type.String(), Type.String()), { description: 'Drawn rows, by column' }),
+  issuerId: Nullable(Type.Integer()),
+  issuer: Issuer,
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+});
 export type Dictionary = Static<typeof Dictionary>;
 
-const shared = { path: '/dictionaries', noun: 'dictionary', item: Dictionary, read: 'dictionaries.read' } as const;
+const shared = { path: '/dictionaries', noun: 'dictionary', item: Dictionary, permissions: 'dictionaries' } as const;
 
 const crud = crudRoutes({
   ...shared,
   draft: DictionaryDraft,
   query: ListQuery(['id', 'name', 'type', 'createdAt', 'updatedAt'], {
     type: Type.Optional(Kind),
-    tag: Type.Optional(Type.String({ maxLength: 64, description: 'Has this tag' })),
-    selection: Type.Optional(OneOf(selections)),
-    column: Type.Optional(Type.String({ maxLength: 128, description: 'Has this column' })),
+    tag: optional.text(64, 'Has this tag'),
+    selection: optional.oneOf(selections),
+    column: optional.text(128, 'Has this column'),
   }),
-  write: 'dictionaries.write',
 });
 
 export const dictionaries = collection({
@@ -177,9 +155,7 @@ export const dictionaries = collection({
     list: { ...crud.list, summary: 'List dictionaries, without their rows' },
     removeMany: { ...crud.removeMany, summary: 'Delete dictionaries, all or none' },
     all: { ...allRoute(shared), summary: 'All dictionaries, without their rows' },
-    create: route({
-      method: 'POST',
-      path: '/dictionaries',
+    create: route('POST /dictionaries', {
       summary: 'Create a dictionary from JSON, from an uploaded CSV, TSV or text file, or from a stored file',
       access: 'dictionaries.write',
       body: createBody(NewDictionary, Dictionary),
@@ -188,35 +164,21 @@ export const dictionaries = collection({
       reply: NewId,
       errors: [409],
     }),
-    update: route({
-      method: 'PATCH',
-      path: '/dictionaries',
+    update: route('PATCH /dictionaries', {
       summary: 'Update a dictionary',
       access: 'dictionaries.write',
       body: patchBody(DictionaryDraft, Dictionary),
       bodyLimit,
       errors: [404, 409],
     }),
-    get: route({
-      method: 'GET',
-      path: '/dictionaries/:id',
+    get: route('GET /dictionaries/:id', {
       summary: 'Get a dictionary with a page of its rows, and rows drawn from it',
       access: 'dictionaries.read',
       params: IdParams,
       query: Type.Object({
-        rowsFrom: Type.Optional(
-          Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, default: 0, description: 'First row, from 0' }),
-        ),
-        rowsLimit: Type.Optional(
-          Type.Integer({ minimum: 0, maximum: 10_000, default: 10_000, description: 'Rows shown' }),
-        ),
-        sample: Type.Optional(
-          Type.Integer({
-            minimum: 1,
-            maximum: 1000,
-            description: 'Rows to draw by the rule of selection and its seed',
-          }),
-        ),
+        rowsFrom: optional.integer([0, Number.MAX_SAFE_INTEGER], 'First row, from 0', 0),
+        rowsLimit: optional.integer([0, 10_000], 'Rows shown', 10_000),
+        sample: optional.integer([1, 1000], 'Rows to draw by the rule of selection and its seed'),
       }),
       reply: One(Dictionary),
       errors: [404],

@@ -1,11 +1,11 @@
 import { Type } from 'typebox';
-import { OneOf } from '../envelopes.ts';
 import { MaybeTimestamp } from '../scalars.ts';
+import { Nullable, OneOf, optional } from '../schema.ts';
 
 const hasMore = Type.Boolean({ description: 'More rows follow' });
-const problem = Type.Optional(Type.String({ description: 'Why the rows end before the file does' }));
+const problem = optional.string({ description: 'Why the rows end before the file does' });
 const kind = (name: string) => OneOf([name]);
-const maybeSize = Type.Unsafe<number | null>({ type: ['integer', 'null'], description: 'What the archive claims' });
+const maybeSize = Nullable(Type.Integer({ description: 'What the archive claims' }));
 
 const Packets = Type.Object({
   kind: kind('pcap'),
@@ -69,15 +69,8 @@ const Dump = Type.Object({
 export const FilePreview = Type.Union([Packets, Entries, Table, Members, Lines, Dump]);
 
 export const PreviewQuery = Type.Object({
-  start: Type.Optional(
-    Type.Integer({ minimum: 0, maximum: 2 ** 40, default: 0, description: 'Rows, lines or members passed over' }),
-  ),
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50, description: 'Rows shown' })),
-  filter: Type.Optional(
-    Type.String({
-      maxLength: 200,
-      description: 'Captures only: `tcp`, `udp`, `host ADDRESS`, `port NUMBER`, joined by `and`',
-    }),
-  ),
+  start: optional.integer([0, 2 ** 40], 'Rows, lines or members passed over', 0),
+  limit: optional.integer([1, 200], 'Rows shown', 50),
+  filter: optional.text(200, 'Captures only: `tcp`, `udp`, `host ADDRESS`, `port NUMBER`, joined by `and`'),
   sheet: Type.Optional(Type.Integer({ minimum: 0, description: 'Has no effect: no content read here has sheets' })),
 });

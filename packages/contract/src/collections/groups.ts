@@ -3,28 +3,26 @@ import { crudRoutes } from '../crud.ts';
 import { IdParams, OffsetQuery } from '../envelopes.ts';
 import { collection, route } from '../route.ts';
 import { Id, MaybeTimestamp, Name, Timestamp } from '../scalars.ts';
+import { Component, Nullable, optional } from '../schema.ts';
 import { GroupPermission } from './group-permission.ts';
 import { Issuer, LightUser } from './users.ts';
 
 export const GroupDraft = Type.Object({
   name: Name,
-  permissions: Type.Optional(Type.Array(GroupPermission, { maxItems: 500, description: 'What members may do' })),
+  permissions: optional.array(GroupPermission, { maxItems: 500, description: 'What members may do' }),
 });
 
-export const Group = Type.Object(
-  {
-    id: Id,
-    name: Type.String(),
-    issuerID: Type.Unsafe<number | null>({ type: ['integer', 'null'] }),
-    issuer: Issuer,
-    permissions: Type.Array(GroupPermission),
-    users: Type.Array(LightUser),
-    createdAt: Timestamp,
-    updatedAt: Timestamp,
-    deletedAt: MaybeTimestamp,
-  },
-  { title: 'Group' },
-);
+export const Group = Component('Group', {
+  id: Id,
+  name: Type.String(),
+  issuerID: Nullable(Type.Integer()),
+  issuer: Issuer,
+  permissions: Type.Array(GroupPermission),
+  users: Type.Array(LightUser),
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+  deletedAt: MaybeTimestamp,
+});
 export type Group = Static<typeof Group>;
 
 export const groups = collection({
@@ -37,21 +35,16 @@ export const groups = collection({
       item: Group,
       draft: GroupDraft,
       query: OffsetQuery,
-      read: 'groups.read',
-      write: 'groups.write',
+      permissions: 'groups',
     }),
-    get: route({
-      method: 'GET',
-      path: '/groups/:id',
+    get: route('GET /groups/:id', {
       summary: 'Get a group',
       access: 'groups.read',
       params: IdParams,
       reply: Group,
       errors: [404],
     }),
-    remove: route({
-      method: 'DELETE',
-      path: '/groups/:id',
+    remove: route('DELETE /groups/:id', {
       summary: 'Delete a group',
       access: 'groups.write',
       params: IdParams,

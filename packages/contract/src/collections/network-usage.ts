@@ -3,32 +3,25 @@ import { IdParams, Page } from '../envelopes.ts';
 import type { Permission } from '../permissions.ts';
 import { route } from '../route.ts';
 import { Id } from '../scalars.ts';
+import { Component, Nullable, optional } from '../schema.ts';
 
 /** A record that uses another. */
-export const Reference = Type.Object({ kind: Type.String(), id: Id, name: Type.String() }, { title: 'Reference' });
+export const Reference = Component('Reference', { kind: Type.String(), id: Id, name: Type.String() });
 
 /** The same, and for a task what it is doing. */
-export const Usage = Type.Object(
-  {
-    ...Reference.properties,
-    status: Type.Unsafe<number | null>({
-      type: ['integer', 'null'],
-      description: 'Status of a task; null for other kinds',
-    }),
-  },
-  { title: 'Usage' },
-);
+export const Usage = Component('Usage', {
+  ...Reference.properties,
+  status: Nullable(Type.Integer({ description: 'Status of a task; null for other kinds' })),
+});
 
 const UsageQuery = Type.Object({
-  count: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20, description: 'Rows on a page' })),
-  page: Type.Optional(Type.Integer({ minimum: 1, maximum: 1e9, default: 1, description: 'Page, from 1' })),
+  count: optional.integer([1, 100], 'Rows on a page', 20),
+  page: optional.integer([1, 1e9], 'Page, from 1', 1),
 });
 
 /** Who uses a record. */
 export const usageRoute = (path: string, noun: string, access: Permission) =>
-  route({
-    method: 'GET',
-    path: `${path}/:id/usage`,
+  route(`GET ${path}/:id/usage`, {
     summary: `Tasks, templates and other records that use a ${noun}`,
     access,
     params: IdParams,

@@ -1,8 +1,9 @@
 import { type Static, type TObject, type TSchema, Type } from 'typebox';
 import { allRoute, crudRoutes } from '../crud.ts';
-import { Data, IdParams, Issue, ListQuery, OneOf } from '../envelopes.ts';
+import { Data, IdParams, Issue, ListQuery } from '../envelopes.ts';
 import { collection, route } from '../route.ts';
 import { Id, Name, Timestamp } from '../scalars.ts';
+import { Component, Nullable, OneOf, optional, strict } from '../schema.ts';
 import {
   AddressPage,
   MacPolicyPatch,
@@ -25,88 +26,74 @@ const gatewayMacModes = ['arp', 'static', 'mac'] as const;
 export const NetworkDraft = Type.Object({
   name: Name,
   type: Type.Optional(Type.Unsafe<number>({ ...NetworkType, default: 3 })),
-  ipVersion: Type.Optional(Type.Unsafe<string>({ ...IpVersion, description: 'Must agree with `subnet`' })),
+  ipVersion: optional.described(IpVersion, 'Must agree with `subnet`'),
   subnet: Type.String({ minLength: 1, maxLength: 64, description: 'CIDR such as 10.0.0.0/16 or 2001:db8::/64' }),
-  gateway: Type.Optional(Type.String({ maxLength: 64, description: 'In the subnet; in IPv6 it may be link-local' })),
-  gatewayMac: Type.Optional(Type.String({ maxLength: 32, description: 'Used by the mode `static`' })),
+  gateway: optional.text(64, 'In the subnet; in IPv6 it may be link-local'),
+  gatewayMac: optional.text(32, 'Used by the mode `static`'),
   gatewayMacId: Type.Optional(
-    Type.Unsafe<number | null>({
-      type: ['integer', 'null'],
-      minimum: 0,
-      maximum: Number.MAX_SAFE_INTEGER,
-      description: 'MAC record used by the mode `mac`; 0 and null: none',
-    }),
+    Nullable(
+      Type.Integer({
+        minimum: 0,
+        maximum: Number.MAX_SAFE_INTEGER,
+        description: 'MAC record used by the mode `mac`; 0 and null: none',
+      }),
+    ),
   ),
-  gatewayMacMode: Type.Optional(
-    OneOf([...gatewayMacModes, ''], {
-      description:
-        'Asked by ARP or neighbour discovery, `gatewayMac`, or `gatewayMacId`; without it what is given decides',
-    }),
-  ),
-  excludes: Type.Optional(
-    Type.Array(Type.String({ maxLength: 128 }), {
-      maxItems: 10_000,
-      description: 'Addresses no client may use: 10.0.0.5, 10.0.0.10-10.0.0.20 or 10.0.0.64/26',
-    }),
-  ),
-  pattern: Type.Optional(
-    Type.String({ maxLength: 1024, description: 'Selects addresses: 10.0.*.1-50, 10.0.1,3.0-254/2, 2001:db8::*:1' }),
-  ),
-  ports: Type.Optional(Type.String({ maxLength: 4096, description: 'Such as 80,8000-8100; all when empty' })),
-  spoofing: Type.Optional(Type.Boolean({ default: false, description: 'Sources need not belong to an interface' })),
+  gatewayMacMode: optional.oneOf([...gatewayMacModes, ''], {
+    description:
+      'Asked by ARP or neighbour discovery, `gatewayMac`, or `gatewayMacId`; without it what is given decides',
+  }),
+  excludes: optional.array(Type.String({ maxLength: 128 }), {
+    maxItems: 10_000,
+    description: 'Addresses no client may use: 10.0.0.5, 10.0.0.10-10.0.0.20 or 10.0.0.64/26',
+  }),
+  pattern: optional.text(1024, 'Selects addresses: 10.0.*.1-50, 10.0.1,3.0-254/2, 2001:db8::*:1'),
+  ports: optional.text(4096, 'Such as 80,8000-8100; all when empty'),
+  spoofing: optional.flag('Sources need not belong to an interface', false),
   ...policyMembers,
 });
 export type NetworkDraft = Static<typeof NetworkDraft>;
 
-export const Network = Type.Object(
-  {
-    id: Id,
-    name: Type.String(),
-    type: NetworkType,
-    ipVersion: Type.String(),
-    subnet: Type.String(),
-    gateway: Type.String(),
-    gatewayMac: Type.String(),
-    gatewayMacId: Type.Unsafe<number | null>({ type: ['integer', 'null'] }),
-    gatewayMacMode: OneOf(gatewayMacModes),
-    excludes: Type.Array(Type.String()),
-    pattern: Type.String(),
-    ports: Type.String(),
-    spoofing: Type.Boolean(),
-    issuerID: Type.Unsafe<number | null>({ type: ['integer', 'null'] }),
-    issuer: Issuer,
-    createdAt: Timestamp,
-    updatedAt: Timestamp,
-  },
-  { title: 'Network' },
-);
+export const Network = Component('Network', {
+  id: Id,
+  name: Type.String(),
+  type: NetworkType,
+  ipVersion: Type.String(),
+  subnet: Type.String(),
+  gateway: Type.String(),
+  gatewayMac: Type.String(),
+  gatewayMacId: Nullable(Type.Integer()),
+  gatewayMacMode: OneOf(gatewayMacModes),
+  excludes: Type.Array(Type.String()),
+  pattern: Type.String(),
+  ports: Type.String(),
+  spoofing: Type.Boolean(),
+  issuerID: Nullable(Type.Integer()),
+  issuer: Issuer,
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+});
 export type Network = Static<typeof Network>;
 
 type Loose<T> = { [K in keyof T]?: T[K] | null };
 /** A draft that is only looked at: everything but the subnet may be missing. */
 export type LooseNetwork = Loose<Omit<NetworkDraft, 'subnet'>> & { id?: number | null; subnet: string };
 
-const NetworkCheck = Type.Object(
-  {
-    valid: Type.Boolean({ description: 'No issue is an error' }),
-    issues: Type.Array(
-      Type.Object(
-        {
-          ...Issue.properties,
-          severity: OneOf(['error', 'warning'], { description: 'A warning leaves the network usable' }),
-          networkID: Type.Optional(Type.Unsafe<number>({ ...Id, description: 'The stored network it overlaps' })),
-        },
-        { title: 'NetworkIssue' },
-      ),
-    ),
-    size: Type.Number({ description: 'Addresses of the subnet' }),
-    usable: Type.Number({ description: 'Addresses that clients may use' }),
-  },
-  { title: 'NetworkCheck' },
-);
+const NetworkCheck = Component('NetworkCheck', {
+  valid: Type.Boolean({ description: 'No issue is an error' }),
+  issues: Type.Array(
+    Component('NetworkIssue', {
+      ...Issue.properties,
+      severity: OneOf(['error', 'warning'], { description: 'A warning leaves the network usable' }),
+      networkID: optional.described(Id, 'The stored network it overlaps'),
+    }),
+  ),
+  size: Type.Number({ description: 'Addresses of the subnet' }),
+  usable: Type.Number({ description: 'Addresses that clients may use' }),
+});
 
 const keys = ['id', 'name', 'type', 'ipVersion', 'subnet', 'createdAt', 'updatedAt'] as const;
-const names = { path: '/networks', noun: 'network', item: Network, read: 'networks.read' } as const;
+const names = { path: '/networks', noun: 'network', item: Network, permissions: 'networks' } as const;
 
 export const networks = collection({
   tag: 'networks',
@@ -116,39 +103,30 @@ export const networks = collection({
       ...names,
       draft: NetworkDraft,
       query: ListQuery(keys, { ipVersion: Type.Optional(IpVersion), type: Type.Optional(NetworkType) }),
-      write: 'networks.write',
     }),
     all: allRoute(names),
-    preview: route({
-      method: 'POST',
-      path: '/networks/mac-policy/preview',
+    preview: route('POST /networks/mac-policy/preview', {
       summary: 'Addresses and MACs of a draft, page by page',
       access: 'networks.read',
       query: PreviewQuery,
       body: looseBody(PreviewQuery),
       reply: PreviewPage,
     }),
-    macPolicy: route({
-      method: 'GET',
-      path: '/networks/:id/mac-policy',
+    macPolicy: route('GET /networks/:id/mac-policy', {
       summary: 'MAC policy and overrides of a network',
       access: 'networks.read',
       params: IdParams,
       reply: Data(StoredMacPolicy),
       errors: [404],
     }),
-    updateMacPolicy: route({
-      method: 'PATCH',
-      path: '/networks/mac-policy',
+    updateMacPolicy: route('PATCH /networks/mac-policy', {
       summary: 'Set the MAC policy and overrides of a network',
       access: 'networks.write',
       body: MacPolicyPatch,
       reply: Data(Type.Object({ l2PolicyVersion: Type.Integer() })),
       errors: [404, 409],
     }),
-    addresses: route({
-      method: 'GET',
-      path: '/networks/:id/addresses',
+    addresses: route('GET /networks/:id/addresses', {
       summary: 'Addresses of a network, their MACs and who holds them, page by page',
       access: 'networks.read',
       params: IdParams,
@@ -156,9 +134,7 @@ export const networks = collection({
       reply: AddressPage,
       errors: [404],
     }),
-    validate: route({
-      method: 'POST',
-      path: '/networks/validate',
+    validate: route('POST /networks/validate', {
       summary: 'Check a draft; overlaps with stored networks are warnings',
       access: 'networks.read',
       body: looseBody(Type.Object({})),
@@ -180,7 +156,7 @@ function looseBody<Extra extends TObject>(extra: Extra) {
       subnet: NetworkDraft.properties.subnet,
     },
     required: ['subnet'],
-    additionalProperties: false,
+    ...strict,
   });
 }
 

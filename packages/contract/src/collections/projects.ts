@@ -1,30 +1,28 @@
 import { type Static, type TObject, Type } from 'typebox';
 import { patchBody } from '../bodies.ts';
 import { crudRoutes } from '../crud.ts';
-import { BulkResult, IdParams, Ids, ListQuery, ManyIds, OneOf } from '../envelopes.ts';
+import { BulkResult, IdParams, Ids, ListQuery, ManyIds } from '../envelopes.ts';
 import { collection, route } from '../route.ts';
 import { Description, Id, MaybeTimestamp, Name, Timestamp } from '../scalars.ts';
+import { Component, Nullable, optional, StrictObject } from '../schema.ts';
 import { Issuer } from './users.ts';
 
 export const ProjectDraft = Type.Object({ name: Name, description: Type.Optional(Description) });
 
-export const Project = Type.Object(
-  {
-    ID: Id,
-    name: Type.String(),
-    description: Type.String(),
-    issuerID: Type.Unsafe<number | null>({ type: ['integer', 'null'] }),
-    issuer: Issuer,
-    taskCount: Type.Integer(),
-    activeTaskCount: Type.Integer({ description: 'Tasks queued, preparing, running, paused or stopping' }),
-    errorTaskCount: Type.Integer({ description: 'Tasks whose last run failed' }),
-    lastActivityAt: Timestamp,
-    archivedAt: MaybeTimestamp,
-    createdAt: Timestamp,
-    updatedAt: Timestamp,
-  },
-  { title: 'Project' },
-);
+export const Project = Component('Project', {
+  ID: Id,
+  name: Type.String(),
+  description: Type.String(),
+  issuerID: Nullable(Type.Integer()),
+  issuer: Issuer,
+  taskCount: Type.Integer(),
+  activeTaskCount: Type.Integer({ description: 'Tasks queued, preparing, running, paused or stopping' }),
+  errorTaskCount: Type.Integer({ description: 'Tasks whose last run failed' }),
+  lastActivityAt: Timestamp,
+  archivedAt: MaybeTimestamp,
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+});
 export type Project = Static<typeof Project>;
 
 const keys = ['ID', 'name', 'createdAt', 'updatedAt', 'lastActivityAt', 'taskCount'] as const;
@@ -38,51 +36,37 @@ export const projects = collection({
       noun: 'project',
       item: Project,
       draft: ProjectDraft,
-      query: ListQuery(keys, { archived: Type.Optional(OneOf(['no', 'only', 'all'], { default: 'no' })) }),
-      read: 'projects.read',
-      write: 'projects.write',
+      query: ListQuery(keys, { archived: optional.oneOf(['no', 'only', 'all'], { default: 'no' }) }),
+      permissions: 'projects',
     }),
-    update: route({
-      method: 'PATCH',
-      path: '/projects',
+    update: route('PATCH /projects', {
       summary: 'Update a project; its id is `ID`, and `id` is accepted too',
       access: 'projects.write',
       body: projectPatch(),
       errors: [404, 409],
     }),
-    removeMany: route({
-      method: 'DELETE',
-      path: '/projects',
+    removeMany: route('DELETE /projects', {
       summary: 'Delete projects; their tasks are detached or deleted',
       access: 'projects.write',
-      body: Type.Object(
-        { ...ManyIds.properties, tasks: Type.Optional(OneOf(['detach', 'delete'], { default: 'detach' })) },
-        { additionalProperties: false },
-      ),
+      body: StrictObject({ ...ManyIds.properties, tasks: optional.oneOf(['detach', 'delete'], { default: 'detach' }) }),
       reply: Ids,
       errors: [404, 409],
     }),
-    get: route({
-      method: 'GET',
-      path: '/projects/:id',
+    get: route('GET /projects/:id', {
       summary: 'Get a project with its task counters',
       access: 'projects.read',
       params: IdParams,
       reply: Project,
       errors: [404],
     }),
-    archive: route({
-      method: 'PATCH',
-      path: '/projects/archive',
+    archive: route('PATCH /projects/archive', {
       summary: 'Archive projects; schedules of their tasks stop',
       access: 'projects.write',
       body: ManyIds,
       reply: BulkResult,
       errors: [404, 409],
     }),
-    unarchive: route({
-      method: 'PATCH',
-      path: '/projects/unarchive',
+    unarchive: route('PATCH /projects/unarchive', {
       summary: 'Bring archived projects back',
       access: 'projects.write',
       body: ManyIds,

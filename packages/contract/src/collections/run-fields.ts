@@ -1,12 +1,12 @@
 import { type Static, Type } from 'typebox';
-import { OneOf } from '../envelopes.ts';
 import { Id, MaybeTimestamp, Timestamp } from '../scalars.ts';
+import { Component, Nullable, OneOf, optional } from '../schema.ts';
 import { Rfc2544Result } from './rfc2544-result.ts';
 import { Threshold } from './task-fields.ts';
 import { Issuer } from './users.ts';
 
-const MaybeNumber = Type.Unsafe<number | null>({ type: ['number', 'null'] });
-const MaybeId = Type.Unsafe<number | null>({ type: ['integer', 'null'] });
+const MaybeNumber = Nullable(Type.Number());
+const MaybeId = Nullable(Type.Integer());
 
 export const stopReasons = [
   '',
@@ -25,64 +25,58 @@ export const stopReasons = [
 ] as const;
 export type StopReason = (typeof stopReasons)[number];
 
-export const Validity = Type.Object(
-  { valid: Type.Boolean(), reasons: Type.Array(Type.String({ description: 'What a reader must know' })) },
-  { title: 'Validity' },
-);
+export const Validity = Component('Validity', {
+  valid: Type.Boolean(),
+  reasons: Type.Array(Type.String({ description: 'What a reader must know' })),
+});
 
-export const Run = Type.Object(
-  {
-    id: Id,
-    taskID: Id,
-    number: Type.Integer({ description: 'Counts the runs of the task from 1' }),
-    status: Type.Integer({ description: 'As in Task' }),
-    statusHistory: Type.Array(
-      Type.Object({ status: Type.Integer(), at: Timestamp, by: Type.String({ description: 'Who or what' }) }),
-    ),
-    stopReason: OneOf(stopReasons),
-    verdict: Type.Integer({ description: '0 none, 1 passed, 2 failed, 3 inconclusive' }),
-    validity: Validity,
-    health: OneOf(['ok', 'degraded', 'recovering']),
-    comment: Type.String(),
-    labels: Type.Record(Type.String(), Type.String()),
-    startedBy: Issuer,
-    queuedAt: Timestamp,
-    startedAt: MaybeTimestamp,
-    finishedAt: MaybeTimestamp,
-    durationSec: MaybeNumber,
-    agents: Type.Array(
-      Type.Object({ id: Id, name: Type.String(), role: Type.String(), state: Type.String(), error: Type.String() }),
-    ),
-    definitionHash: Type.String(),
-    pinned: Type.Boolean(),
-    expiresAt: MaybeTimestamp,
-    error: Type.String(),
-  },
-  { title: 'Run' },
-);
+export const Run = Component('Run', {
+  id: Id,
+  taskID: Id,
+  number: Type.Integer({ description: 'Counts the runs of the task from 1' }),
+  status: Type.Integer({ description: 'As in Task' }),
+  statusHistory: Type.Array(
+    Type.Object({ status: Type.Integer(), at: Timestamp, by: Type.String({ description: 'Who or what' }) }),
+  ),
+  stopReason: OneOf(stopReasons),
+  verdict: Type.Integer({ description: '0 none, 1 passed, 2 failed, 3 inconclusive' }),
+  validity: Validity,
+  health: OneOf(['ok', 'degraded', 'recovering']),
+  comment: Type.String(),
+  labels: Type.Record(Type.String(), Type.String()),
+  startedBy: Issuer,
+  queuedAt: Timestamp,
+  startedAt: MaybeTimestamp,
+  finishedAt: MaybeTimestamp,
+  durationSec: MaybeNumber,
+  agents: Type.Array(
+    Type.Object({ id: Id, name: Type.String(), role: Type.String(), state: Type.String(), error: Type.String() }),
+  ),
+  definitionHash: Type.String(),
+  pinned: Type.Boolean(),
+  expiresAt: MaybeTimestamp,
+  error: Type.String(),
+});
 export type Run = Static<typeof Run>;
 
 /** What a metric came to over a run: counters have sum and rate, histograms the rest. Durations are in microseconds. */
-export const MetricValue = Type.Object(
-  {
-    metric: Type.String(),
-    unit: Type.String(),
-    type: OneOf(['counter', 'gauge', 'histogram']),
-    sum: Type.Optional(MaybeNumber),
-    rate: Type.Optional(MaybeNumber),
-    count: Type.Optional(MaybeNumber),
-    min: Type.Optional(MaybeNumber),
-    max: Type.Optional(MaybeNumber),
-    avg: Type.Optional(MaybeNumber),
-    p50: Type.Optional(MaybeNumber),
-    p90: Type.Optional(MaybeNumber),
-    p95: Type.Optional(MaybeNumber),
-    p99: Type.Optional(MaybeNumber),
-    p999: Type.Optional(MaybeNumber),
-    last: Type.Optional(MaybeNumber),
-  },
-  { title: 'MetricValue' },
-);
+export const MetricValue = Component('MetricValue', {
+  metric: Type.String(),
+  unit: Type.String(),
+  type: OneOf(['counter', 'gauge', 'histogram']),
+  sum: Type.Optional(MaybeNumber),
+  rate: Type.Optional(MaybeNumber),
+  count: Type.Optional(MaybeNumber),
+  min: Type.Optional(MaybeNumber),
+  max: Type.Optional(MaybeNumber),
+  avg: Type.Optional(MaybeNumber),
+  p50: Type.Optional(MaybeNumber),
+  p90: Type.Optional(MaybeNumber),
+  p95: Type.Optional(MaybeNumber),
+  p99: Type.Optional(MaybeNumber),
+  p999: Type.Optional(MaybeNumber),
+  last: Type.Optional(MaybeNumber),
+});
 export type MetricValue = Static<typeof MetricValue>;
 
 export const RunSummary = Type.Array(
@@ -99,123 +93,97 @@ export const RunSummary = Type.Array(
 );
 export type RunSummary = Static<typeof RunSummary>;
 
-export const ThresholdResult = Type.Object(
-  {
-    ...Threshold.properties,
-    actual: MaybeNumber,
-    outcome: OneOf(['passed', 'failed', 'noData', 'pending']),
-    breachedAt: MaybeTimestamp,
-  },
-  { title: 'ThresholdResult' },
-);
+export const ThresholdResult = Component('ThresholdResult', {
+  ...Threshold.properties,
+  actual: MaybeNumber,
+  outcome: OneOf(['passed', 'failed', 'noData', 'pending']),
+  breachedAt: MaybeTimestamp,
+});
 export type ThresholdResult = Static<typeof ThresholdResult>;
 
-export const RunResult = Type.Object(
-  {
-    ...Run.properties,
-    configSnapshot: Type.Record(Type.String(), Type.Unknown(), { description: 'The task as it ran, secrets masked' }),
-    summary: RunSummary,
-    thresholds: Type.Array(ThresholdResult),
-    rfc2544: Type.Optional(
-      Type.Array(Rfc2544Result, { description: 'Of runs that made such trials, by size of frames' }),
-    ),
-  },
-  { title: 'RunResult' },
-);
+export const RunResult = Component('RunResult', {
+  ...Run.properties,
+  configSnapshot: Type.Record(Type.String(), Type.Unknown(), { description: 'The task as it ran, secrets masked' }),
+  summary: RunSummary,
+  thresholds: Type.Array(ThresholdResult),
+  rfc2544: optional.array(Rfc2544Result, { description: 'Of runs that made such trials, by size of frames' }),
+});
 export type RunResult = Static<typeof RunResult>;
 
-export const RunEvent = Type.Object(
-  {
-    seq: Type.Integer(),
-    ts: Timestamp,
-    type: Type.String({ description: 'Such as status, loadChanged, agentLost, thresholdBreached' }),
-    severity: OneOf(['info', 'warning', 'error']),
-    agentID: MaybeId,
-    source: Type.String(),
-    message: Type.String(),
-    data: Type.Record(Type.String(), Type.Unknown()),
-  },
-  { title: 'RunEvent' },
-);
+export const RunEvent = Component('RunEvent', {
+  seq: Type.Integer(),
+  ts: Timestamp,
+  type: Type.String({ description: 'Such as status, loadChanged, agentLost, thresholdBreached' }),
+  severity: OneOf(['info', 'warning', 'error']),
+  agentID: MaybeId,
+  source: Type.String(),
+  message: Type.String(),
+  data: Type.Record(Type.String(), Type.Unknown()),
+});
 export type RunEvent = Static<typeof RunEvent>;
 
-export const RunLogLine = Type.Object(
-  {
-    ts: Timestamp,
-    level: OneOf(['debug', 'info', 'warn', 'error']),
-    agentID: Id,
-    source: Type.String(),
-    message: Type.String(),
-  },
-  { title: 'RunLogLine' },
-);
+export const RunLogLine = Component('RunLogLine', {
+  ts: Timestamp,
+  level: OneOf(['debug', 'info', 'warn', 'error']),
+  agentID: Id,
+  source: Type.String(),
+  message: Type.String(),
+});
 
-export const RunAgent = Type.Object(
-  {
-    id: Id,
-    name: Type.String(),
-    role: Type.String(),
-    state: Type.String(),
-    engines: Type.Array(Type.String()),
-    engineVersion: Type.String(),
-    cpuMaxPct: MaybeNumber,
-    drops: MaybeNumber,
-    errors: Type.Number(),
-    notes: Type.Array(Type.String()),
-    saturatedSeconds: Type.Record(Type.String(), Type.Number()),
-    metrics: Type.Array(MetricValue),
-    error: Type.String(),
-  },
-  { title: 'RunAgent' },
-);
+export const RunAgent = Component('RunAgent', {
+  id: Id,
+  name: Type.String(),
+  role: Type.String(),
+  state: Type.String(),
+  engines: Type.Array(Type.String()),
+  engineVersion: Type.String(),
+  cpuMaxPct: MaybeNumber,
+  drops: MaybeNumber,
+  errors: Type.Number(),
+  notes: Type.Array(Type.String()),
+  saturatedSeconds: Type.Record(Type.String(), Type.Number()),
+  metrics: Type.Array(MetricValue),
+  error: Type.String(),
+});
 export type RunAgent = Static<typeof RunAgent>;
 
-export const RunDump = Type.Object(
-  {
-    id: Id,
-    agentID: Id,
-    interface: Type.String(),
-    direction: OneOf(['both', 'rx', 'tx']),
-    size: Type.Integer(),
-    packets: Type.Integer(),
-    drops: Type.Integer({ description: 'Packets that the machine of the agent had no room for' }),
-    truncated: Type.Boolean({ description: 'There was more than it holds' }),
-    sha256: Type.String({ description: 'Empty while it is captured' }),
-    firstAt: MaybeTimestamp,
-    lastAt: MaybeTimestamp,
-    ready: Type.Boolean({ description: 'It can be downloaded' }),
-    problem: Type.String({ description: 'Why it is not whole, or will never be ready; empty when all is well' }),
-  },
-  { title: 'RunDump' },
-);
+export const RunDump = Component('RunDump', {
+  id: Id,
+  agentID: Id,
+  interface: Type.String(),
+  direction: OneOf(['both', 'rx', 'tx']),
+  size: Type.Integer(),
+  packets: Type.Integer(),
+  drops: Type.Integer({ description: 'Packets that the machine of the agent had no room for' }),
+  truncated: Type.Boolean({ description: 'There was more than it holds' }),
+  sha256: Type.String({ description: 'Empty while it is captured' }),
+  firstAt: MaybeTimestamp,
+  lastAt: MaybeTimestamp,
+  ready: Type.Boolean({ description: 'It can be downloaded' }),
+  problem: Type.String({ description: 'Why it is not whole, or will never be ready; empty when all is well' }),
+});
 export type RunDump = Static<typeof RunDump>;
 
 /** Values of metrics at a moment. `labels` say which agent, plugin or target. */
-export const MetricSnapshot = Type.Object(
-  {
-    runId: Id,
-    ts: MaybeTimestamp,
-    seq: Type.Integer({ description: 'Second since the start of the run' }),
-    values: Type.Array(
-      Type.Object({ labels: Type.Record(Type.String(), Type.String()), metrics: Type.Array(MetricValue) }),
-    ),
-  },
-  { title: 'MetricSnapshot' },
-);
+export const MetricSnapshot = Component('MetricSnapshot', {
+  runId: Id,
+  ts: MaybeTimestamp,
+  seq: Type.Integer({ description: 'Second since the start of the run' }),
+  values: Type.Array(
+    Type.Object({ labels: Type.Record(Type.String(), Type.String()), metrics: Type.Array(MetricValue) }),
+  ),
+});
 export type MetricSnapshot = Static<typeof MetricSnapshot>;
 
-export const MetricSeries = Type.Object(
-  {
-    step: Type.Number({ description: 'Seconds between points' }),
-    t: Type.Array(Type.Number(), { description: 'Milliseconds since 1970, at most 2,000 points' }),
-    series: Type.Array(
-      Type.Object({
-        metric: Type.String(),
-        labels: Type.Record(Type.String(), Type.String()),
-        values: Type.Array(MaybeNumber),
-      }),
-    ),
-  },
-  { title: 'MetricSeries' },
-);
+export const MetricSeries = Component('MetricSeries', {
+  step: Type.Number({ description: 'Seconds between points' }),
+  t: Type.Array(Type.Number(), { description: 'Milliseconds since 1970, at most 2,000 points' }),
+  series: Type.Array(
+    Type.Object({
+      metric: Type.String(),
+      labels: Type.Record(Type.String(), Type.String()),
+      values: Type.Array(MaybeNumber),
+    }),
+  ),
+});
 export type MetricSeries = Static<typeof MetricSeries>;

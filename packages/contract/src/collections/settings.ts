@@ -7,16 +7,12 @@ export const settings = collection({
   tag: 'settings',
   title: 'Settings',
   routes: {
-    get: route({
-      method: 'GET',
-      path: '/settings',
+    get: route('GET /settings', {
       summary: 'All settings, secrets masked',
       access: 'settings.read',
       reply: Data(Settings),
     }),
-    update: route({
-      method: 'PATCH',
-      path: '/settings',
+    update: route('PATCH /settings', {
       summary: 'Change settings; what you leave out stays',
       access: 'settings.write',
       body: Type.Unsafe<SettingsPatch>(SettingsPatch),

@@ -1,70 +1,54 @@
 import { type Static, Type } from 'typebox';
-import { Data, IdParams, OneOf, Page } from '../envelopes.ts';
+import { Data, IdParams, Page } from '../envelopes.ts';
 import { route } from '../route.ts';
 import { Id, MaybeTimestamp, Timestamp } from '../scalars.ts';
+import { Component, Described, Nullable, OneOf, optional, StrictObject } from '../schema.ts';
 
-const closed = { additionalProperties: false } as const;
-const MaybeString = Type.Unsafe<string | null>({ type: ['string', 'null'] });
+const MaybeString = Nullable(Type.String());
 const Conflict = Type.Object({ taskID: Id, agentID: Id, at: Timestamp });
 
-export const Schedule = Type.Object(
-  {
-    taskID: Id,
-    comment: Type.String({ description: 'Of the task' }),
-    enabled: Type.Boolean(),
-    kind: OneOf(['once', 'cron']),
-    at: MaybeTimestamp,
-    cron: MaybeString,
-    timezone: Type.String(),
-    startsAt: MaybeTimestamp,
-    endsAt: MaybeTimestamp,
-    maxRuns: Type.Unsafe<number | null>({ type: ['integer', 'null'] }),
-    nextRunAt: MaybeTimestamp,
-    upcoming: Type.Array(Timestamp, { description: 'Occurrences between `from` and `to`, at most 100' }),
-    lastRunId: Type.Unsafe<number | null>({ type: ['integer', 'null'] }),
-    misfire: OneOf(['skip', 'runOnce']),
-    onConflict: OneOf(['queue', 'skip', 'fail']),
-    priority: Type.Integer(),
-    conflicts: Type.Array(Conflict),
-  },
-  { title: 'Schedule' },
-);
+export const Schedule = Component('Schedule', {
+  taskID: Id,
+  comment: Type.String({ description: 'Of the task' }),
+  enabled: Type.Boolean(),
+  kind: OneOf(['once', 'cron']),
+  at: MaybeTimestamp,
+  cron: MaybeString,
+  timezone: Type.String(),
+  startsAt: MaybeTimestamp,
+  endsAt: MaybeTimestamp,
+  maxRuns: Nullable(Type.Integer()),
+  nextRunAt: MaybeTimestamp,
+  upcoming: Type.Array(Timestamp, { description: 'Occurrences between `from` and `to`, at most 100' }),
+  lastRunId: Nullable(Type.Integer()),
+  misfire: OneOf(['skip', 'runOnce']),
+  onConflict: OneOf(['queue', 'skip', 'fail']),
+  priority: Type.Integer(),
+  conflicts: Type.Array(Conflict),
+});
 export type Schedule = Static<typeof Schedule>;
 
-export const ScheduleBody = Type.Object(
-  {
-    id: Type.Unsafe<number>({ ...Id, description: 'Of the task' }),
-    enabled: Type.Optional(Type.Boolean({ description: 'True for a new schedule' })),
-    at: Type.Optional(Type.Unsafe<string>({ ...Timestamp, description: 'Once, at this time' })),
-    cron: Type.Optional(Type.String({ minLength: 9, maxLength: 128, description: 'Five or six fields' })),
-    timezone: Type.Optional(
-      Type.String({ maxLength: 64, description: 'Such as Europe/Berlin; UTC for a new schedule' }),
-    ),
-    startsAt: Type.Optional(MaybeTimestamp),
-    endsAt: Type.Optional(MaybeTimestamp),
-    maxRuns: Type.Optional(Type.Unsafe<number | null>({ type: ['integer', 'null'], minimum: 1 })),
-    misfire: Type.Optional(
-      OneOf(['skip', 'runOnce'], {
-        description: 'What becomes of an occurrence nobody was there for; skip for a new schedule',
-      }),
-    ),
-    onConflict: Type.Optional(
-      OneOf(['queue', 'skip', 'fail'], {
-        description: 'When the task or an agent is busy then; queue for a new schedule',
-      }),
-    ),
-    priority: Type.Optional(
-      Type.Integer({ minimum: 0, maximum: 9, description: '9 goes first; 5 for a new schedule' }),
-    ),
-  },
-  closed,
-);
+export const ScheduleBody = StrictObject({
+  id: Described(Id, 'Of the task'),
+  enabled: optional.flag('True for a new schedule'),
+  at: optional.described(Timestamp, 'Once, at this time'),
+  cron: optional.string({ minLength: 9, maxLength: 128, description: 'Five or six fields' }),
+  timezone: optional.text(64, 'Such as Europe/Berlin; UTC for a new schedule'),
+  startsAt: Type.Optional(MaybeTimestamp),
+  endsAt: Type.Optional(MaybeTimestamp),
+  maxRuns: Type.Optional(Nullable(Type.Integer({ minimum: 1 }))),
+  misfire: optional.oneOf(['skip', 'runOnce'], {
+    description: 'What becomes of an occurrence nobody was there for; skip for a new schedule',
+  }),
+  onConflict: optional.oneOf(['queue', 'skip', 'fail'], {
+    description: 'When the task or an agent is busy then; queue for a new schedule',
+  }),
+  priority: optional.integer([0, 9], '9 goes first; 5 for a new schedule'),
+});
 export type ScheduleBody = Static<typeof ScheduleBody>;
 
 export const scheduleRoutes = {
-  schedules: route({
-    method: 'GET',
-    path: '/tasks/schedules',
+  schedules: route('GET /tasks/schedules', {
     summary: 'Schedules, what comes, and where they get into each other’s way',
     access: 'tasks.read',
     query: Type.Object({
@@ -72,22 +56,18 @@ export const scheduleRoutes = {
       page: Type.Optional(Type.Integer({ minimum: 1, maximum: 1e9, default: 1 })),
       taskID: Type.Optional(Id),
       from: Type.Optional(Timestamp),
-      to: Type.Optional(Type.Unsafe<string>({ ...Timestamp, description: 'At most 90 days after `from`' })),
+      to: optional.described(Timestamp, 'At most 90 days after `from`'),
     }),
     reply: Page(Schedule),
   }),
-  schedule: route({
-    method: 'PATCH',
-    path: '/tasks/schedule',
+  schedule: route('PATCH /tasks/schedule', {
     summary: 'Create or change the schedule of a task',
     access: 'tasks.execute',
     body: ScheduleBody,
     reply: Data(Type.Object({ nextRunAt: MaybeTimestamp, conflicts: Type.Array(Conflict) })),
     errors: [404, 409],
   }),
-  unschedule: route({
-    method: 'DELETE',
-    path: '/tasks/:id/schedule',
+  unschedule: route('DELETE /tasks/:id/schedule', {
     summary: 'Remove the schedule of a task',
     access: 'tasks.execute',
     params: IdParams,

@@ -1,36 +1,30 @@
 import { type Static, Type } from 'typebox';
 import { patchBody } from '../bodies.ts';
 import { allRoute, crudRoutes } from '../crud.ts';
-import { ListQuery, NewId, OneOf } from '../envelopes.ts';
-import { collection, route } from '../route.ts';
+import { ListQuery, NewId } from '../envelopes.ts';
+import { collection } from '../route.ts';
 import { Description, Id, Name, Tags, Timestamp } from '../scalars.ts';
+import { Component, Nullable, OneOf, optional, StrictObject } from '../schema.ts';
 import { Issuer } from './users.ts';
 
-const closed = { additionalProperties: false } as const;
-
-export const TemplateParameter = Type.Object(
-  {
-    name: Type.String({ pattern: '^[A-Za-z][A-Za-z0-9_]{0,63}$' }),
-    type: OneOf(['integer', 'number', 'string', 'boolean']),
-    default: Type.Optional(Type.Union([Type.Number(), Type.String({ maxLength: 4096 }), Type.Boolean()])),
-    min: Type.Optional(Type.Number()),
-    max: Type.Optional(Type.Number()),
-    description: Type.Optional(Description),
-  },
-  closed,
-);
+export const TemplateParameter = StrictObject({
+  name: Type.String({ pattern: '^[A-Za-z][A-Za-z0-9_]{0,63}$' }),
+  type: OneOf(['integer', 'number', 'string', 'boolean']),
+  default: Type.Optional(Type.Union([Type.Number(), Type.String({ maxLength: 4096 }), Type.Boolean()])),
+  min: Type.Optional(Type.Number()),
+  max: Type.Optional(Type.Number()),
+  description: Type.Optional(Description),
+});
 export type TemplateParameter = Static<typeof TemplateParameter>;
 
-export const TemplateSlot = Type.Object(
-  {
-    name: Type.String({ pattern: '^[A-Za-z][A-Za-z0-9_]{0,63}$' }),
-    role: OneOf(['client', 'server', 'any']),
-    requires: Type.Optional(
-      Type.Array(Type.String({ maxLength: 64 }), { maxItems: 32, description: 'Names of plugins the agent must run' }),
-    ),
-  },
-  closed,
-);
+export const TemplateSlot = StrictObject({
+  name: Type.String({ pattern: '^[A-Za-z][A-Za-z0-9_]{0,63}$' }),
+  role: OneOf(['client', 'server', 'any']),
+  requires: optional.array(Type.String({ maxLength: 64 }), {
+    maxItems: 32,
+    description: 'Names of plugins the agent must run',
+  }),
+});
 export type TemplateSlot = Static<typeof TemplateSlot>;
 
 export const TemplateDraft = Type.Object({
@@ -40,28 +34,25 @@ export const TemplateDraft = Type.Object({
   task: Type.Record(Type.String(), Type.Unknown(), {
     description: 'A task definition in which {"$slot":"name"} stands for an agent id and {"$param":"name"} for a value',
   }),
-  parameters: Type.Optional(Type.Array(TemplateParameter, { maxItems: 100 })),
-  slots: Type.Optional(Type.Array(TemplateSlot, { maxItems: 100 })),
+  parameters: optional.array(TemplateParameter, { maxItems: 100 }),
+  slots: optional.array(TemplateSlot, { maxItems: 100 }),
 });
 export type TemplateDraft = Static<typeof TemplateDraft>;
 
-export const TaskTemplate = Type.Object(
-  {
-    id: Id,
-    name: Type.String(),
-    description: Type.String(),
-    tags: Type.String(),
-    task: Type.Record(Type.String(), Type.Unknown()),
-    parameters: Type.Array(TemplateParameter),
-    slots: Type.Array(TemplateSlot),
-    builtIn: Type.Boolean(),
-    issuerID: Type.Unsafe<number | null>({ type: ['integer', 'null'] }),
-    issuer: Issuer,
-    createdAt: Timestamp,
-    updatedAt: Timestamp,
-  },
-  { title: 'TaskTemplate' },
-);
+export const TaskTemplate = Component('TaskTemplate', {
+  id: Id,
+  name: Type.String(),
+  description: Type.String(),
+  tags: Type.String(),
+  task: Type.Record(Type.String(), Type.Unknown()),
+  parameters: Type.Array(TemplateParameter),
+  slots: Type.Array(TemplateSlot),
+  builtIn: Type.Boolean(),
+  issuerID: Nullable(Type.Integer()),
+  issuer: Issuer,
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+});
 export type TaskTemplate = Static<typeof TaskTemplate>;
 
 const crud = crudRoutes({
@@ -70,10 +61,9 @@ const crud = crudRoutes({
   item: TaskTemplate,
   draft: TemplateDraft,
   query: ListQuery(['id', 'name', 'createdAt', 'updatedAt'], {
-    tag: Type.Optional(Type.String({ maxLength: 64 })),
+    tag: optional.text(64),
   }),
-  read: 'taskTemplates.read',
-  write: 'taskTemplates.write',
+  permissions: 'taskTemplates',
 });
 
 export const taskTemplates = collection({
@@ -81,15 +71,15 @@ export const taskTemplates = collection({
   title: 'Task templates',
   routes: {
     ...crud,
-    all: allRoute({ path: '/task-templates', noun: 'task template', item: TaskTemplate, read: 'taskTemplates.read' }),
-    create: route({
+    all: allRoute({ path: '/task-templates', noun: 'task template', item: TaskTemplate, permissions: 'taskTemplates' }),
+    create: {
       ...crud.create,
       summary: 'Create a template, or make one of a task with `sourceTaskID`',
       body: newTemplate(),
       reply: NewId,
       errors: [404, 409],
-    }),
-    update: route({ ...crud.update, body: patchBody(TemplateDraft, TaskTemplate) }),
+    },
+    update: { ...crud.update, body: patchBody(TemplateDraft, TaskTemplate) },
   },
 });
 

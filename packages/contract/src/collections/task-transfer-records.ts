@@ -1,6 +1,6 @@
 import { type Static, type TProperties, Type } from 'typebox';
-import { OneOf } from '../envelopes.ts';
 import { Id, Name, Tags, Timestamp } from '../scalars.ts';
+import { Described, Nullable, OneOf, StrictObject } from '../schema.ts';
 import { PortableApplication } from './application-archive.ts';
 import { CampaignDraft } from './campaign-fields.ts';
 import { CveDraft, safeties, signatureSources } from './cve-fields.ts';
@@ -10,8 +10,7 @@ import { MacDraft } from './macs.ts';
 import { NetworkDraft } from './networks.ts';
 import { TunnelDraft } from './tunnels.ts';
 
-const closed = { additionalProperties: false } as const;
-const MaybeId = Type.Unsafe<number | null>({ type: ['integer', 'null'], maximum: Number.MAX_SAFE_INTEGER });
+const MaybeId = Nullable(Type.Integer({ maximum: Number.MAX_SAFE_INTEGER }));
 const label = Type.String({ maxLength: 4096 });
 const count = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 
@@ -24,98 +23,81 @@ const without = <P extends TProperties, const K extends keyof P>(properties: P, 
 export const payloadPattern = '^payload/[0-9a-f]{64}$';
 
 /** An agent is named, never carried: whoever imports the task chooses one of their own. */
-export const PortableAgent = Type.Object(
-  {
-    uuid: Type.String({ maxLength: 128 }),
-    name: label,
-    hostname: label,
-    tags: label,
-    os: label,
-    arch: label,
-    cpuCores: count,
-    interfaces: Type.Array(Type.Object({ id: Id, name: label }, closed), {
-      maxItems: 10_000,
-      description: 'Those that the task names',
-    }),
-  },
-  closed,
-);
+export const PortableAgent = StrictObject({
+  uuid: Type.String({ maxLength: 128 }),
+  name: label,
+  hostname: label,
+  tags: label,
+  os: label,
+  arch: label,
+  cpuCores: count,
+  interfaces: Type.Array(StrictObject({ id: Id, name: label }), {
+    maxItems: 10_000,
+    description: 'Those that the task names',
+  }),
+});
 export type PortableAgent = Static<typeof PortableAgent>;
 
-export const PortableMac = Type.Object(MacDraft.properties, closed);
+export const PortableMac = StrictObject(MacDraft.properties);
 export type PortableMac = Static<typeof PortableMac>;
 
-export const PortableNetwork = Type.Object(without(NetworkDraft.properties, 'macPolicy', 'macOverrides'), closed);
+export const PortableNetwork = StrictObject(without(NetworkDraft.properties, 'macPolicy', 'macOverrides'));
 export type PortableNetwork = Static<typeof PortableNetwork>;
 
-export const PortableTunnel = Type.Object(
-  {
-    ...TunnelDraft.properties,
-    secretSet: Type.Boolean({ description: 'It has secrets, which are in `params` never' }),
-  },
-  closed,
-);
+export const PortableTunnel = StrictObject({
+  ...TunnelDraft.properties,
+  secretSet: Type.Boolean({ description: 'It has secrets, which are in `params` never' }),
+});
 export type PortableTunnel = Static<typeof PortableTunnel>;
 
-export const PortableCertificate = Type.Object(
-  { name: Name, public: Type.String({ minLength: 1, maxLength: 1_048_576 }), issuerCertificateID: MaybeId },
-  closed,
-);
+export const PortableCertificate = StrictObject({
+  name: Name,
+  public: Type.String({ minLength: 1, maxLength: 1_048_576 }),
+  issuerCertificateID: MaybeId,
+});
 export type PortableCertificate = Static<typeof PortableCertificate>;
 
-export const PortableFile = Type.Object(
-  {
-    name: Type.String({ minLength: 1, maxLength: 255, pattern: '^[^\\u0000-\\u001f\\u007f]*$' }),
-    category: OneOf(fileCategories),
-    mime: Type.String({ maxLength: 255 }),
-    size: count,
-    sha256: Sha256,
-    original_sha256: Type.String({ maxLength: 64 }),
-    tags: Tags,
-    first_seen_at: Timestamp,
-  },
-  closed,
-);
+export const PortableFile = StrictObject({
+  name: Type.String({ minLength: 1, maxLength: 255, pattern: '^[^\\u0000-\\u001f\\u007f]*$' }),
+  category: OneOf(fileCategories),
+  mime: Type.String({ maxLength: 255 }),
+  size: count,
+  sha256: Sha256,
+  original_sha256: Type.String({ maxLength: 64 }),
+  tags: Tags,
+  first_seen_at: Timestamp,
+});
 export type PortableFile = Static<typeof PortableFile>;
 
-export const PortableDictionary = Type.Object(
-  {
-    ...without(DictionaryDraft.properties, 'rows', 'values', 'rowsPartial', 'config'),
-    config: Type.Record(Type.String(), Type.Record(Type.String(), Type.Unknown()), { maxProperties: 200 }),
-    rowCount: count,
-    rowsPath: Type.String({
-      pattern: `^$|${payloadPattern}`,
-      description: 'Rows or values, a line of JSON each; empty where there are none',
-    }),
-    rowsBytes: count,
-  },
-  closed,
-);
+export const PortableDictionary = StrictObject({
+  ...without(DictionaryDraft.properties, 'rows', 'values', 'rowsPartial', 'config'),
+  config: Type.Record(Type.String(), Type.Record(Type.String(), Type.Unknown()), { maxProperties: 200 }),
+  rowCount: count,
+  rowsPath: Type.String({
+    pattern: `^$|${payloadPattern}`,
+    description: 'Rows or values, a line of JSON each; empty where there are none',
+  }),
+  rowsBytes: count,
+});
 export type PortableDictionary = Static<typeof PortableDictionary>;
 
-export const TravellingApplication = Type.Object(
-  {
-    ...PortableApplication.properties,
-    pcapFileId: Type.Unsafe<number>({ ...Id, description: 'The capture that is played' }),
-  },
-  closed,
-);
+export const TravellingApplication = StrictObject({
+  ...PortableApplication.properties,
+  pcapFileId: Described(Id, 'The capture that is played'),
+});
 export type TravellingApplication = Static<typeof TravellingApplication>;
 
 /** Safety and origin are what the source says; whoever takes the signature in judges it anew. */
-export const PortableSignature = Type.Object(
-  {
-    ...CveDraft.properties,
-    safety: OneOf(safeties),
-    enabled: Type.Boolean(),
-    source: OneOf(signatureSources),
-    sourceRef: Type.String({ maxLength: 4096 }),
-    sourceSha256: Type.String({ maxLength: 64 }),
-  },
-  closed,
-);
+export const PortableSignature = StrictObject({
+  ...CveDraft.properties,
+  safety: OneOf(safeties),
+  enabled: Type.Boolean(),
+  source: OneOf(signatureSources),
+  sourceRef: Type.String({ maxLength: 4096 }),
+  sourceSha256: Type.String({ maxLength: 64 }),
+});
 
-export const PortableCampaign = Type.Object(
-  { ...CampaignDraft.properties, version: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }) },
-  closed,
-);
+export const PortableCampaign = StrictObject({
+  ...CampaignDraft.properties,
+  version: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
+});

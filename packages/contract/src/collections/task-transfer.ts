@@ -1,6 +1,7 @@
 import { type Static, type TProperties, Type } from 'typebox';
-import { Data, OneOf } from '../envelopes.ts';
+import { Data } from '../envelopes.ts';
 import { Id, Timestamp } from '../scalars.ts';
+import { Component, Nullable, OneOf, optional, StrictObject, strict } from '../schema.ts';
 import { MacOverride } from './network-mac-policy.ts';
 import {
   PortableAgent,
@@ -35,63 +36,58 @@ const dependency = <Extra extends TProperties>(extra: Extra) =>
 export const exportSchema = 'rushhour.task/1';
 
 export const ExportOptions = Type.Object({
-  includeFilePayloads: Type.Optional(Type.Boolean({ default: true, description: 'Put the contents of files in' })),
-  includeMalwarePayloads: Type.Optional(
-    Type.Boolean({ default: false, description: 'Samples too; needs the permission malware.download' }),
-  ),
+  includeFilePayloads: optional.flag('Put the contents of files in', true),
+  includeMalwarePayloads: optional.flag('Samples too; needs the permission malware.download', false),
 });
 export type ExportOptions = Static<typeof ExportOptions>;
 
 /** What a task needs, before it is exported; `manifest.json` of the archive. */
-export const TaskExportPlan = Type.Object(
-  {
-    sourceTaskId: Type.Integer(),
-    schema: Type.String(),
-    format: Type.String(),
-    generatedAt: Type.String(),
-    options: Type.Object({ includeFilePayloads: Type.Boolean(), includeMalwarePayloads: Type.Boolean() }),
-    summary: Type.Object({
-      agents: count,
-      applications: count,
-      certificates: count,
-      compromisedHostCampaigns: count,
-      cveSignatures: count,
-      dictionaries: count,
-      files: count,
-      fileBytes: count,
-      macs: count,
-      networks: count,
-      payloadBytes: count,
-      tunnels: count,
+export const TaskExportPlan = Component('TaskExportPlan', {
+  sourceTaskId: Type.Integer(),
+  schema: Type.String(),
+  format: Type.String(),
+  generatedAt: Type.String(),
+  options: Type.Object({ includeFilePayloads: Type.Boolean(), includeMalwarePayloads: Type.Boolean() }),
+  summary: Type.Object({
+    agents: count,
+    applications: count,
+    certificates: count,
+    compromisedHostCampaigns: count,
+    cveSignatures: count,
+    dictionaries: count,
+    files: count,
+    fileBytes: count,
+    macs: count,
+    networks: count,
+    payloadBytes: count,
+    tunnels: count,
+  }),
+  warnings: Type.Array(Type.String({ maxLength: 4096 }), { maxItems: 100_000 }),
+  missing: Type.Array(Type.Object({ kind: Type.String(), reason: Type.String(), sourceId: Type.Integer() }), {
+    maxItems: 10_000,
+  }),
+  dependencies: Type.Object({
+    agents: dependency({ agent: PortableAgent }),
+    applications: dependency({ application: TravellingApplication }),
+    certificates: dependency({ certificate: PortableCertificate, hasPrivate: Type.Boolean() }),
+    compromisedHostCampaigns: dependency({ campaign: PortableCampaign }),
+    cveSignatures: dependency({ signature: PortableSignature }),
+    dictionaries: dependency({ dictionary: PortableDictionary }),
+    files: dependency({
+      file: PortableFile,
+      payloadIncluded: Type.Boolean(),
+      payloadPath: Type.String({ pattern: `^$|${payloadPattern}`, description: 'Empty when it is not included' }),
+      payloadSkipped: Type.String({ description: 'Why it is not included' }),
     }),
-    warnings: Type.Array(Type.String({ maxLength: 4096 }), { maxItems: 100_000 }),
-    missing: Type.Array(Type.Object({ kind: Type.String(), reason: Type.String(), sourceId: Type.Integer() }), {
-      maxItems: 10_000,
+    macs: dependency({ mac: PortableMac }),
+    networks: dependency({
+      network: PortableNetwork,
+      macPolicy: Type.Unsafe<Record<string, unknown>>({ ...Free, description: 'Empty when there is none' }),
+      macOverrides: Type.Array(MacOverride, { maxItems: 10_000 }),
     }),
-    dependencies: Type.Object({
-      agents: dependency({ agent: PortableAgent }),
-      applications: dependency({ application: TravellingApplication }),
-      certificates: dependency({ certificate: PortableCertificate, hasPrivate: Type.Boolean() }),
-      compromisedHostCampaigns: dependency({ campaign: PortableCampaign }),
-      cveSignatures: dependency({ signature: PortableSignature }),
-      dictionaries: dependency({ dictionary: PortableDictionary }),
-      files: dependency({
-        file: PortableFile,
-        payloadIncluded: Type.Boolean(),
-        payloadPath: Type.String({ pattern: `^$|${payloadPattern}`, description: 'Empty when it is not included' }),
-        payloadSkipped: Type.String({ description: 'Why it is not included' }),
-      }),
-      macs: dependency({ mac: PortableMac }),
-      networks: dependency({
-        network: PortableNetwork,
-        macPolicy: Type.Unsafe<Record<string, unknown>>({ ...Free, description: 'Empty when there is none' }),
-        macOverrides: Type.Array(MacOverride, { maxItems: 10_000 }),
-      }),
-      tunnels: dependency({ tunnel: PortableTunnel }),
-    }),
-  },
-  { title: 'TaskExportPlan' },
-);
+    tunnels: dependency({ tunnel: PortableTunnel }),
+  }),
+});
 export type TaskExportPlan = Static<typeof TaskExportPlan>;
 
 export const importKinds = [
@@ -108,61 +104,55 @@ export const importKinds = [
 ] as const;
 export type ImportKind = (typeof importKinds)[number];
 
-export const ImportPlan = Type.Object(
-  {
-    importId: Type.String(),
-    expiresAt: Timestamp,
-    schema: Type.String(),
-    task: Type.Unsafe<Record<string, unknown>>({
-      ...Free,
-      description: 'With the ids of the controller it comes from',
-    }),
-    items: Type.Array(
-      Type.Object({
-        kind: OneOf([...importKinds, 'tasks']),
-        sourceId: Type.Integer(),
-        name: Type.String(),
-        fingerprint: Type.String(),
-        action: OneOf(['reuse', 'create', 'map', 'missing'], {
-          description:
-            'reuse: an equal record is here; create: it will be made; map: you must name one; missing: the archive lacks it, so you must name one, too',
-        }),
-        targetId: Type.Optional(Type.Integer({ description: 'The record here that will be used' })),
-        candidates: Type.Array(Type.Object({ id: Type.Integer(), name: Type.String() }), {
-          description: 'Records here that may be meant',
-        }),
+export const ImportPlan = Component('TaskImportPlan', {
+  importId: Type.String(),
+  expiresAt: Timestamp,
+  schema: Type.String(),
+  task: Type.Unsafe<Record<string, unknown>>({
+    ...Free,
+    description: 'With the ids of the controller it comes from',
+  }),
+  items: Type.Array(
+    Type.Object({
+      kind: OneOf([...importKinds, 'tasks']),
+      sourceId: Type.Integer(),
+      name: Type.String(),
+      fingerprint: Type.String(),
+      action: OneOf(['reuse', 'create', 'map', 'missing'], {
+        description:
+          'reuse: an equal record is here; create: it will be made; map: you must name one; missing: the archive lacks it, so you must name one, too',
       }),
-    ),
-    warnings: Type.Array(Type.String()),
-    problems: Type.Array(Type.String(), { description: 'What stands in the way of the import until it is mapped' }),
-  },
-  { title: 'TaskImportPlan' },
-);
+      targetId: Type.Optional(Type.Integer({ description: 'The record here that will be used' })),
+      candidates: Type.Array(Type.Object({ id: Type.Integer(), name: Type.String() }), {
+        description: 'Records here that may be meant',
+      }),
+    }),
+  ),
+  warnings: Type.Array(Type.String()),
+  problems: Type.Array(Type.String(), { description: 'What stands in the way of the import until it is mapped' }),
+});
 export type ImportPlan = Static<typeof ImportPlan>;
 
 const mapped = Type.Optional(
   Type.Record(Type.String({ pattern: '^[1-9][0-9]{0,15}$' }), Id, { description: 'Id there → id here' }),
 );
 
-export const ImportBody = Type.Object(
-  {
-    importId: Type.String({ minLength: 1, maxLength: 64 }),
-    mapping: Type.Optional(
-      Type.Object(Object.fromEntries(importKinds.map((kind) => [kind, mapped])) as Record<ImportKind, typeof mapped>, {
-        additionalProperties: false,
-      }),
-    ),
-    comment: Type.Optional(Type.String({ maxLength: 4096, description: 'Instead of that of the task' })),
-    projectID: Type.Optional(Type.Unsafe<number | null>({ type: ['integer', 'null'] })),
-    secrets: Type.Optional(
-      Type.Record(Type.String({ maxLength: 1024 }), Type.String({ minLength: 1, maxLength: 65_536 }), {
-        description:
-          'Secrets of the task that the archive lacks, by JSON pointer into it: {"/configuration/0/values/ipsecPsk": "…"}',
-      }),
-    ),
-  },
-  { additionalProperties: false },
-);
+export const ImportBody = StrictObject({
+  importId: Type.String({ minLength: 1, maxLength: 64 }),
+  mapping: Type.Optional(
+    Type.Object(Object.fromEntries(importKinds.map((kind) => [kind, mapped])) as Record<ImportKind, typeof mapped>, {
+      ...strict,
+    }),
+  ),
+  comment: optional.text(4096, 'Instead of that of the task'),
+  projectID: Type.Optional(Nullable(Type.Integer())),
+  secrets: Type.Optional(
+    Type.Record(Type.String({ maxLength: 1024 }), Type.String({ minLength: 1, maxLength: 65_536 }), {
+      description:
+        'Secrets of the task that the archive lacks, by JSON pointer into it: {"/configuration/0/values/ipsecPsk": "…"}',
+    }),
+  ),
+});
 export type ImportBody = Static<typeof ImportBody>;
 
 export const ImportResult = Data(

@@ -1,14 +1,14 @@
-import { type TObject, type TProperties, Type } from 'typebox';
-import { OneOf } from '../envelopes.ts';
+import { Type } from 'typebox';
+import { optional, StrictObject } from '../schema.ts';
 import { isSecret, writeOnlySecret } from '../secret.ts';
 
 const integer = ([minimum, maximum]: [number, number], description: string, more: object = {}) =>
   Type.Optional(Type.Integer({ minimum, maximum, description, ...more }));
-const flag = (description: string, value = false) => Type.Optional(Type.Boolean({ default: value, description }));
+const flag = (description: string, value = false) => optional.flag(description, value);
 const text = (description: string, more: object = {}) =>
-  Type.Optional(Type.String({ minLength: 1, maxLength: 256, description, ...more }));
+  optional.string({ minLength: 1, maxLength: 256, description, ...more });
 const choice = <const Values extends readonly string[]>(values: Values, description: string) =>
-  Type.Optional(OneOf(values, { default: values[0], description }));
+  optional.oneOf(values, { default: values[0], description });
 
 /** Sealed when stored; reads back masked. */
 const secret = (description: string, more: object = {}) => text(description, { ...writeOnlySecret, ...more });
@@ -128,9 +128,10 @@ const wireguard = {
   presharedKey: secret('Additional symmetric key, base64', curveKey),
   ...port(51_820),
   keepalive: integer([0, 65_535], 'Seconds between keepalives; 0: none', { default: 0 }),
-  allowedIps: Type.Optional(
-    Type.Array(Type.String({ maxLength: 64 }), { maxItems: 1000, description: 'Inner ranges such as 10.0.0.0/8' }),
-  ),
+  allowedIps: optional.array(Type.String({ maxLength: 64 }), {
+    maxItems: 1000,
+    description: 'Inner ranges such as 10.0.0.0/8',
+  }),
   ...outerIp,
 };
 
@@ -143,19 +144,17 @@ const mpls = {
   ...ethernet,
 };
 
-const closed = (members: TProperties): TObject => Type.Object(members, { additionalProperties: false });
-
 /** What `params` of each type of tunnel may hold. */
 export const tunnelParams = {
-  ipsec: closed(ipsec),
-  gre: closed(gre),
-  ipip: closed(ipip),
-  vxlan: closed(vxlan),
-  geneve: closed(geneve),
-  l2tpv3: closed(l2tpv3),
-  gtpu: closed(gtpu),
-  wireguard: closed(wireguard),
-  mpls: closed(mpls),
+  ipsec: StrictObject(ipsec),
+  gre: StrictObject(gre),
+  ipip: StrictObject(ipip),
+  vxlan: StrictObject(vxlan),
+  geneve: StrictObject(geneve),
+  l2tpv3: StrictObject(l2tpv3),
+  gtpu: StrictObject(gtpu),
+  wireguard: StrictObject(wireguard),
+  mpls: StrictObject(mpls),
 };
 export type TunnelType = keyof typeof tunnelParams;
 

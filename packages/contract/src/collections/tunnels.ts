@@ -1,9 +1,10 @@
 import { type Static, type TObject, Type } from 'typebox';
 import { createBody } from '../bodies.ts';
 import { allRoute, crudRoutes } from '../crud.ts';
-import { Data, Issue, ListQuery, OneOf, Page } from '../envelopes.ts';
+import { Data, Issue, ListQuery, Page } from '../envelopes.ts';
 import { collection, route } from '../route.ts';
 import { Description, Id, Name, Tags, Timestamp } from '../scalars.ts';
+import { Component, Nullable, OneOf, optional } from '../schema.ts';
 import { usageRoute } from './network-usage.ts';
 import { type TunnelType, tunnelParams } from './tunnel-params.ts';
 import { Issuer } from './users.ts';
@@ -16,26 +17,14 @@ export const TunnelDraft = Type.Object({
   name: Name,
   type: Kind,
   description: Type.Optional(Description),
-  clientIp: Type.Optional(Type.String({ maxLength: 64, description: 'The client where `endpoints` leave it out' })),
-  serverIp: Type.Optional(Type.String({ maxLength: 64, description: 'The server where `endpoints` leave it out' })),
-  endpoints: Type.Optional(
-    Type.String({
-      maxLength: 16_384,
-      description:
-        'Groups `clients > servers` separated by ";". Both sides are comma lists of addresses, first-last and CIDRs; the n-th client meets the n-th server, the shorter side starting over: 10.0.0.1-10.0.0.50 > 10.9.0.1',
-    }),
+  clientIp: optional.text(64, 'The client where `endpoints` leave it out'),
+  serverIp: optional.text(64, 'The server where `endpoints` leave it out'),
+  endpoints: optional.text(
+    16_384,
+    'Groups `clients > servers` separated by ";". Both sides are comma lists of addresses, first-last and CIDRs; the n-th client meets the n-th server, the shorter side starting over: 10.0.0.1-10.0.0.50 > 10.9.0.1',
   ),
-  count: Type.Optional(
-    Type.Integer({
-      minimum: 0,
-      maximum: 2 ** 32,
-      default: 0,
-      description: 'Tunnels; 0: one for each pair of endpoints',
-    }),
-  ),
-  mtu: Type.Optional(
-    Type.Integer({ minimum: 68, maximum: 65_535, default: 1500, description: 'Largest outer packet in bytes' }),
-  ),
+  count: optional.integer([0, 2 ** 32], 'Tunnels; 0: one for each pair of endpoints', 0),
+  mtu: optional.integer([68, 65_535], 'Largest outer packet in bytes', 1500),
   params: Type.Optional(
     Type.Unsafe<Record<string, unknown>>({
       ...Params,
@@ -44,71 +33,55 @@ export const TunnelDraft = Type.Object({
     }),
   ),
   certificateID: Type.Optional(
-    Type.Unsafe<number | null>({
-      type: ['integer', 'null'],
-      minimum: 0,
-      maximum: Number.MAX_SAFE_INTEGER,
-      description: '0 and null: none',
-    }),
+    Nullable(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: '0 and null: none' })),
   ),
   tags: Type.Optional(Tags),
 });
 export type TunnelDraft = Static<typeof TunnelDraft>;
 
-export const Tunnel = Type.Object(
-  {
-    id: Id,
-    name: Type.String(),
-    type: Kind,
-    description: Type.String(),
-    clientIp: Type.String(),
-    serverIp: Type.String(),
-    endpoints: Type.String(),
-    count: Type.Integer(),
-    mtu: Type.Integer(),
-    params: Params,
-    certificateID: Type.Unsafe<number | null>({ type: ['integer', 'null'] }),
-    secretSet: Type.Boolean({ description: 'A secret of `params` is stored' }),
-    tags: Type.String(),
-    issuerID: Type.Unsafe<number | null>({ type: ['integer', 'null'] }),
-    issuer: Issuer,
-    createdAt: Timestamp,
-    updatedAt: Timestamp,
-  },
-  { title: 'Tunnel' },
-);
+export const Tunnel = Component('Tunnel', {
+  id: Id,
+  name: Type.String(),
+  type: Kind,
+  description: Type.String(),
+  clientIp: Type.String(),
+  serverIp: Type.String(),
+  endpoints: Type.String(),
+  count: Type.Integer(),
+  mtu: Type.Integer(),
+  params: Params,
+  certificateID: Nullable(Type.Integer()),
+  secretSet: Type.Boolean({ description: 'A secret of `params` is stored' }),
+  tags: Type.String(),
+  issuerID: Nullable(Type.Integer()),
+  issuer: Issuer,
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+});
 export type Tunnel = Static<typeof Tunnel>;
 
-export const TunnelTypeInfo = Type.Object(
-  {
-    type: Kind,
-    title: Type.String(),
-    schema: Type.Record(Type.String(), Type.Unknown(), { description: 'JSON Schema of `params`' }),
-    secrets: Type.Array(Type.String(), { description: 'Members of `params` that are write-only' }),
-    overheadBytes: Type.Integer({ description: 'What a full packet grows by over IPv4, without options' }),
-    overheadBytesIpv6: Type.Integer({ description: 'The same over IPv6' }),
-    engines: Type.Array(Type.String(), { description: 'Engines that build it; an agent says which it has' }),
-  },
-  { title: 'TunnelType' },
-);
+export const TunnelTypeInfo = Component('TunnelType', {
+  type: Kind,
+  title: Type.String(),
+  schema: Type.Record(Type.String(), Type.Unknown(), { description: 'JSON Schema of `params`' }),
+  secrets: Type.Array(Type.String(), { description: 'Members of `params` that are write-only' }),
+  overheadBytes: Type.Integer({ description: 'What a full packet grows by over IPv4, without options' }),
+  overheadBytesIpv6: Type.Integer({ description: 'The same over IPv6' }),
+  engines: Type.Array(Type.String(), { description: 'Engines that build it; an agent says which it has' }),
+});
 
-const TunnelCheck = Type.Object(
-  {
-    valid: Type.Boolean({ description: 'No issue is an error' }),
-    issues: Type.Array(
-      Type.Object({ ...Issue.properties, severity: OneOf(['error', 'warning']) }, { title: 'TunnelIssue' }),
-    ),
-    endpoints: Type.Array(Type.Object({ client: Type.String(), server: Type.String() }), {
-      description: 'The first 1000 pairs',
-    }),
-    count: Type.Number({ description: 'All tunnels' }),
-    innerMtu: Type.Integer({ description: 'Largest inner IP packet that is not fragmented' }),
-  },
-  { title: 'TunnelCheck' },
-);
+const TunnelCheck = Component('TunnelCheck', {
+  valid: Type.Boolean({ description: 'No issue is an error' }),
+  issues: Type.Array(Component('TunnelIssue', { ...Issue.properties, severity: OneOf(['error', 'warning']) })),
+  endpoints: Type.Array(Type.Object({ client: Type.String(), server: Type.String() }), {
+    description: 'The first 1000 pairs',
+  }),
+  count: Type.Number({ description: 'All tunnels' }),
+  innerMtu: Type.Integer({ description: 'Largest inner IP packet that is not fragmented' }),
+});
 
 const keys = ['id', 'name', 'type', 'count', 'mtu', 'createdAt', 'updatedAt'] as const;
-const names = { path: '/tunnels', noun: 'tunnel', item: Tunnel, read: 'tunnels.read' } as const;
+const names = { path: '/tunnels', noun: 'tunnel', item: Tunnel, permissions: 'tunnels' } as const;
 
 export const tunnels = collection({
   tag: 'tunnels',
@@ -118,19 +91,14 @@ export const tunnels = collection({
       ...names,
       draft: TunnelDraft,
       query: ListQuery(keys, { type: Type.Optional(Kind) }),
-      write: 'tunnels.write',
     }),
     all: allRoute(names),
-    types: route({
-      method: 'GET',
-      path: '/tunnels/types',
+    types: route('GET /tunnels/types', {
       summary: 'Types of tunnels and the JSON Schema of their parameters',
       access: 'tunnels.read',
       reply: Page(TunnelTypeInfo),
     }),
-    validate: route({
-      method: 'POST',
-      path: '/tunnels/validate',
+    validate: route('POST /tunnels/validate', {
       summary: 'Check a draft, expand its endpoints, compute the inner MTU',
       access: 'tunnels.read',
       body: checkBody(),

@@ -4,11 +4,12 @@ import { crudRoutes } from '../crud.ts';
 import { Data, IdParams, ManyIds, OffsetQuery } from '../envelopes.ts';
 import { collection, route } from '../route.ts';
 import { Email, Id, MaybeTimestamp, Timestamp } from '../scalars.ts';
+import { Component, optional } from '../schema.ts';
 import { secret } from '../secret.ts';
 import { GroupPermission } from './group-permission.ts';
 
 /** The few members of a user that other records show. */
-export const LightUser = Type.Object({ id: Id, email: Type.String(), realName: Type.String() }, { title: 'LightUser' });
+export const LightUser = Component('LightUser', { id: Id, email: Type.String(), realName: Type.String() });
 export type LightUser = Static<typeof LightUser>;
 
 /** Who made a record; null when nobody did. Written as a type list because its serializer is much faster than a union's. */
@@ -18,7 +19,7 @@ export const UserDraft = Type.Object({
   email: Email,
   realName: Type.String({ minLength: 1, maxLength: 128 }),
   groupID: Id,
-  isActive: Type.Optional(Type.Boolean({ description: 'false blocks the user and ends their sessions' })),
+  isActive: optional.flag('false blocks the user and ends their sessions'),
   passwordLength: Type.Optional(
     Type.Unsafe<number>({
       anyOf: [{ const: 0 }, { type: 'integer', minimum: 12, maximum: 64 }],
@@ -28,10 +29,7 @@ export const UserDraft = Type.Object({
 });
 export type UserDraft = Static<typeof UserDraft>;
 
-const LightGroup = Type.Object(
-  { id: Id, name: Type.String(), permissions: Type.Array(GroupPermission) },
-  { title: 'LightGroup' },
-);
+const LightGroup = Component('LightGroup', { id: Id, name: Type.String(), permissions: Type.Array(GroupPermission) });
 
 const userMembers = {
   id: Id,
@@ -48,26 +46,23 @@ const userMembers = {
   deletedAt: MaybeTimestamp,
 };
 
-export const User = Type.Object(userMembers, { title: 'User' });
+export const User = Component('User', userMembers);
 export type User = Static<typeof User>;
 
-export const ExtendedUser = Type.Object(
-  {
-    ...userMembers,
-    agreementAccepted: Type.Boolean(),
-    notificationsReadAt: MaybeTimestamp,
-    permissions: Type.Array(Type.Integer(), { description: 'Integers of the permissions the user holds' }),
-    unreadNotifications: Type.Integer(),
-    preferences: Type.Record(Type.String(), Type.Unknown(), { description: 'Settings of the web interface' }),
-  },
-  { title: 'ExtendedUser' },
-);
+export const ExtendedUser = Component('ExtendedUser', {
+  ...userMembers,
+  agreementAccepted: Type.Boolean(),
+  notificationsReadAt: MaybeTimestamp,
+  permissions: Type.Array(Type.Integer(), { description: 'Integers of the permissions the user holds' }),
+  unreadNotifications: Type.Integer(),
+  preferences: Type.Record(Type.String(), Type.Unknown(), { description: 'Settings of the web interface' }),
+});
 export type ExtendedUser = Static<typeof ExtendedUser>;
 
-export const NewCredentials = Type.Object(
-  { email: Type.String(), password: Type.String({ ...secret, description: 'Temporary; shown only now' }) },
-  { title: 'NewCredentials' },
-);
+export const NewCredentials = Component('NewCredentials', {
+  email: Type.String(),
+  password: Type.String({ ...secret, description: 'Temporary; shown only now' }),
+});
 
 const OwnDraft = Type.Object({
   realName: Type.Optional(UserDraft.properties.realName),
@@ -86,75 +81,58 @@ export const users = collection({
       draft: UserDraft,
       query: Type.Object({
         ...OffsetQuery.properties,
-        search: Type.Optional(Type.String({ maxLength: 200, description: 'Part of the e-mail address or name' })),
+        search: optional.text(200, 'Part of the e-mail address or name'),
         groupID: Type.Optional(Id),
-        isActive: Type.Optional(Type.Boolean()),
+        isActive: optional.flag(),
       }),
-      read: 'users.read',
-      write: 'users.write',
+      permissions: 'users',
     }),
-    create: route({
-      method: 'POST',
-      path: '/users',
+    create: route('POST /users', {
       summary: 'Create a user with a temporary password',
       access: 'users.write',
       body: createBody(UserDraft, User),
       reply: NewCredentials,
       errors: [409],
     }),
-    get: route({
-      method: 'GET',
-      path: '/users/:id',
+    get: route('GET /users/:id', {
       summary: 'Get a user',
       access: 'users.read',
       params: IdParams,
       reply: User,
       errors: [404],
     }),
-    remove: route({
-      method: 'DELETE',
-      path: '/users/:id',
+    remove: route('DELETE /users/:id', {
       summary: 'Delete a user',
       access: 'users.write',
       params: IdParams,
       errors: [404, 409],
     }),
-    block: route({
-      method: 'PATCH',
-      path: '/users/block',
+    block: route('PATCH /users/block', {
       summary: 'Block users and end their sessions',
       access: 'users.block',
       body: ManyIds,
       errors: [404, 409],
     }),
-    unblock: route({
-      method: 'PATCH',
-      path: '/users/unblock',
+    unblock: route('PATCH /users/unblock', {
       summary: 'Unblock users',
       access: 'users.block',
       body: ManyIds,
       errors: [404],
     }),
-    resetPassword: route({
-      method: 'PATCH',
-      path: '/users/password/:id',
+    resetPassword: route('PATCH /users/password/:id', {
       summary: 'Give a user a new temporary password',
       access: 'users.password',
       params: IdParams,
       reply: NewCredentials,
       errors: [404, 409],
     }),
-    me: route({
-      method: 'GET',
-      path: '/users/me',
+    me: route('GET /users/me', {
       summary: 'Your own extended record',
       access: 'session',
       reply: Data(ExtendedUser),
       beforePassword: true,
     }),
-    updateMe: route({
-      method: 'PATCH',
-      path: '/users/me',
+    updateMe: route('PATCH /users/me', {
       summary: 'Change your own name, accept the agreement, keep preferences of the web interface',
       access: 'session',
       body: createBody(OwnDraft, ExtendedUser),

@@ -1,4 +1,5 @@
 import { type Static, type TSchema, Type } from 'typebox';
+import { strict } from '../schema.ts';
 import { secret } from '../secret.ts';
 
 const names = <const Names extends readonly string[]>(list: Names) => list;
@@ -120,7 +121,7 @@ export const EntryValues = Type.Object(
   },
   {
     title: 'EntryValues',
-    additionalProperties: false,
+    ...strict,
     description: 'Which members a plugin takes, and what is in them, is told by GET /tasks/plugins/{id}',
   },
 );

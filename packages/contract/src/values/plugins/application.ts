@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { optional, strict } from '../../schema.ts';
 import { choice, flag, section, whole } from '../protocols/field.ts';
 import { item, listOf, maybeGroup, maybeNumber, maybeRate, maybeText, maybeWhole, valuesOf } from './member.ts';
 import { bytes, counter, errorsOf, family, gauge, generatorMetrics, latency, loadMetricsOf } from './metric.ts';
@@ -23,7 +24,7 @@ const maybeSpeed = maybeGroup('How fast; as the application says when left out',
 
 const parameter = item({
   name: Type.String({ minLength: 1, maxLength: 128, description: 'Parameter of the application' }),
-  value: Type.Optional(Type.String({ maxLength: 65_536, description: 'Its value' })),
+  value: optional.text(65_536, 'Its value'),
   dictionaryId: maybeIdOf('dictionary', 'Dictionary of values, instead of `value`'),
   column: maybeText('Column of the dictionary'),
 });
@@ -66,7 +67,7 @@ const schema = valuesOf({
         'perSlot',
       ]),
     },
-    { additionalProperties: false, description: 'Applications and how they are played' },
+    { ...strict, description: 'Applications and how they are played' },
   ),
 });
 

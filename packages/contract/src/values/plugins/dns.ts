@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { OneOf } from '../../envelopes.ts';
+import { OneOf } from '../../schema.ts';
 import { choice, flag, section, whole } from '../protocols/field.ts';
 import { requestLoad } from './load.ts';
 import { address, item, listOf, maybeGroup, milliseconds, valuesOf } from './member.ts';

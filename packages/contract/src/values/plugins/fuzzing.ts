@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { OneOf } from '../../envelopes.ts';
+import { OneOf, strict } from '../../schema.ts';
 import { choice, flag, section, subset, whole } from '../protocols/field.ts';
 import { attackMetrics } from './attack-metrics.ts';
 import { seed, words } from './block-policy.ts';
@@ -111,7 +111,7 @@ const schema = valuesOf({
       record: choice('Cases that are kept', ['failures', 'all']),
       minimise: flag('Make findings as small as possible', true),
     },
-    { additionalProperties: false, description: 'What is changed, how, and how much of it' },
+    { ...strict, description: 'What is changed, how, and how much of it' },
   ),
 });
 

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { OneOf } from '../../envelopes.ts';
+import { OneOf, strict } from '../../schema.ts';
 import { choice, flag, section, whole } from '../protocols/field.ts';
 import { headers } from './http-params.ts';
 import { item, listOf, maybeText, maybeWhole, milliseconds, valuesOf } from './member.ts';
@@ -106,7 +106,7 @@ const schema = valuesOf({
       iterations: whole('Times each user plays it', 1, [1, 1_000_000_000]),
       loop: flag('Until the end instead'),
     },
-    { additionalProperties: false, description: 'The recording and how it is played' },
+    { ...strict, description: 'The recording and how it is played' },
   ),
   sessionsPerSecond: maybeWhole('Users that begin in a second', [1, 1_000_000]),
 });

@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { optional } from '../../schema.ts';
 import { choice, section } from '../protocols/field.ts';
 import { ignored, item, listOf, maybeWhole } from './member.ts';
 
@@ -22,7 +23,7 @@ const header = {
   ttl: whole('Time to live or hop limit', [1, 255]),
   dscp: whole('Differentiated services code point', [0, 63]),
   ecn: whole('Explicit congestion notification bits', [0, 3]),
-  df: Type.Optional(Type.Boolean({ description: 'Forbids fragmentation' })),
+  df: optional.flag('Forbids fragmentation'),
   fragmentSize: whole('Cut packets into fragments of so many bytes', [8, 65_528]),
   flowLabel: whole('Flow label of IPv6', [0, 1_048_575]),
 };

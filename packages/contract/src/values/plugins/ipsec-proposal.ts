@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { optional } from '../../schema.ts';
 import { writeOnlySecret } from '../../secret.ts';
 import { choice, whole } from '../protocols/field.ts';
 import { bit, maybeText } from './member.ts';
@@ -6,15 +7,13 @@ import { maybePemOrId } from './reference.ts';
 
 const hexKey = '^(0x)?([0-9a-fA-F]{2}){8,64}$';
 const secret = (description: string, more: object = {}) =>
-  Type.Optional(
-    Type.String({
-      description: `${description}. Sealed when stored, reads back masked`,
-      minLength: 1,
-      maxLength: 1024,
-      ...writeOnlySecret,
-      ...more,
-    }),
-  );
+  optional.string({
+    description: `${description}. Sealed when stored, reads back masked`,
+    minLength: 1,
+    maxLength: 1024,
+    ...writeOnlySecret,
+    ...more,
+  });
 
 /** Ways and keys that the two sides of an IPsec tunnel agree on. */
 export const ipsecProposal = {

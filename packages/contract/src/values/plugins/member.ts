@@ -1,4 +1,5 @@
 import { type TProperties, type TSchema, Type } from 'typebox';
+import { optional, StrictObject, strict } from '../../schema.ts';
 import { addressPattern } from '../protocols/field.ts';
 
 const largest = Number.MAX_SAFE_INTEGER;
@@ -12,7 +13,7 @@ export const maybeNumber = (description: string, more: object = {}) =>
   Type.Optional(Type.Number({ description, ...more }));
 
 export const maybeText = (description: string, more: object = {}) =>
-  Type.Optional(Type.String({ description, minLength: 1, maxLength: 4096, ...more }));
+  optional.string({ description, minLength: 1, maxLength: 4096, ...more });
 
 /** Events in a second. */
 export const maybeRate = (description: string) => maybeWhole(description, [1, mostPerSecond]);
@@ -26,7 +27,7 @@ export const bit = (description: string, value: 0 | 1 = 0) =>
   Type.Integer({ description: `${description}; 1 for yes`, default: value, minimum: 0, maximum: 1 });
 
 export const address = (description: string) =>
-  Type.Optional(Type.String({ description, maxLength: 45, pattern: addressPattern }));
+  optional.string({ description, maxLength: 45, pattern: addressPattern });
 
 /** Ports and ranges, such as "80,8000-8100". */
 export const portsPattern = '^[0-9]{1,5}(-[0-9]{1,5})?(,[0-9]{1,5}(-[0-9]{1,5})?)*$';
@@ -36,9 +37,9 @@ export const listOf = <S extends TSchema>(description: string, item: S, maxItems
 
 /** An object that is there only when it is given. */
 export const maybeGroup = <P extends TProperties>(description: string, members: P) =>
-  Type.Optional(Type.Object(members, { description, additionalProperties: false }));
+  Type.Optional(Type.Object(members, { description, ...strict }));
 
-export const item = <P extends TProperties>(members: P) => Type.Object(members, { additionalProperties: false });
+export const item = <P extends TProperties>(members: P) => StrictObject(members);
 
 /** Accepted because the document has it, but nothing honours it yet: validation warns when it is given. */
 export const ignored = <S extends TSchema>(schema: S): S =>
@@ -52,4 +53,4 @@ export const ignored = <S extends TSchema>(schema: S): S =>
   ) as S;
 
 /** The schema of a plugin's `values`. */
-export const valuesOf = <P extends TProperties>(members: P) => Type.Object(members, { additionalProperties: false });
+export const valuesOf = <P extends TProperties>(members: P) => StrictObject(members);

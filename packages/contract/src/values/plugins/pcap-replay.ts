@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { strict } from '../../schema.ts';
 import { choice, flag, section, whole } from '../protocols/field.ts';
 import { application, speed } from './application.ts';
 import { address, maybeText, maybeWhole, milliseconds, valuesOf } from './member.ts';
@@ -42,7 +43,7 @@ const schema = valuesOf({
       }),
       maxGapMs: milliseconds('Longer pauses are cut to this', 1000),
     },
-    { additionalProperties: false, description: 'The capture and how it is played' },
+    { ...strict, description: 'The capture and how it is played' },
   ),
 });
 

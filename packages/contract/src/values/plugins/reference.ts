@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { fileCategories } from '../../collections/file-fields.ts';
 import { Id } from '../../scalars.ts';
+import { optional } from '../../schema.ts';
 
 /** What a member of a task can name by id. Signatures, campaigns and samples are security content. */
 export type ReferenceKind =
@@ -49,14 +50,12 @@ export const recordOf = (kind: ReferenceKind, description: string) =>
 
 /** A text that is PEM, or the id of a certificate in decimal digits. */
 export const maybePemOrId = (description: string) =>
-  Type.Optional(
-    Type.String({
-      description: `${description}: PEM, or the id of a stored certificate`,
-      maxLength: 65_536,
-      pattern: '^([1-9][0-9]{0,15}|\\s*-----BEGIN [\\s\\S]+)$',
-      ...markOf('certificate'),
-    }),
-  );
+  optional.string({
+    description: `${description}: PEM, or the id of a stored certificate`,
+    maxLength: 65_536,
+    pattern: '^([1-9][0-9]{0,15}|\\s*-----BEGIN [\\s\\S]+)$',
+    ...markOf('certificate'),
+  });
 
 /** An id whose kind is told by a member beside it. */
 export const idByMember = (member: string, marks: Readonly<Record<string, ReferenceMark>>, description: string) =>

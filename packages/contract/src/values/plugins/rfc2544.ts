@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { optional } from '../../schema.ts';
 import { subset, whole } from '../protocols/field.ts';
 import { maybeGroup } from './member.ts';
 
@@ -15,15 +16,13 @@ const seconds = (description: string, value: number, maximum: number) =>
 export const rfc2544 = maybeGroup(
   'Trials by RFC 2544 instead of a steady stream, from one source to one target with an agent. Rates given elsewhere are the highest that is tried; without any, frames are sent as fast as the line and the machine allow. The length of the run follows from the trials',
   {
-    frameSizes: Type.Optional(
-      Type.Array(Type.Integer({ minimum: 64, maximum: 16_000 }), {
-        description:
-          'Bytes of frames with their check sequence; 64, 128, 256, 512, 1024, 1280, 1518 and 9000 when left out. Those that the MTU does not allow are left out',
-        minItems: 1,
-        maxItems: 32,
-        uniqueItems: true,
-      }),
-    ),
+    frameSizes: optional.array(Type.Integer({ minimum: 64, maximum: 16_000 }), {
+      description:
+        'Bytes of frames with their check sequence; 64, 128, 256, 512, 1024, 1280, 1518 and 9000 when left out. Those that the MTU does not allow are left out',
+      minItems: 1,
+      maxItems: 32,
+      uniqueItems: true,
+    }),
     tests: subset('Which tests are made', rfc2544Tests, rfc2544Tests),
     trialSec: seconds('Length of a trial', 60, 3600),
     settleSec: Type.Number({

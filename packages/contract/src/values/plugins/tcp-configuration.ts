@@ -1,4 +1,5 @@
 import { type TProperties, Type } from 'typebox';
+import { optional } from '../../schema.ts';
 import { choice, flag, section, whole } from '../protocols/field.ts';
 import { ignored, maybeNumber, maybeText, maybeWhole, milliseconds } from './member.ts';
 
@@ -17,9 +18,9 @@ const tuning = {
 
 /** Linux has them for the whole machine only. */
 const machineOptions = {
-  sack: ignored(Type.Optional(Type.Boolean({ description: 'Selective acknowledgements' }))),
-  timestamps: ignored(Type.Optional(Type.Boolean({ description: 'Timestamps option' }))),
-  ecn: ignored(Type.Optional(Type.Boolean({ description: 'Explicit congestion notification' }))),
+  sack: ignored(optional.flag('Selective acknowledgements')),
+  timestamps: ignored(optional.flag('Timestamps option')),
+  ecn: ignored(optional.flag('Explicit congestion notification')),
 };
 
 const ignoredAll = <P extends TProperties>(members: P) =>

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { OneOf } from '../../envelopes.ts';
+import { OneOf, optional } from '../../schema.ts';
 import { choice, flag, section, subset } from '../protocols/field.ts';
 import { ignored, listOf, maybeGroup, maybeText } from './member.ts';
 import { maybeIdOf } from './reference.ts';
@@ -20,7 +20,7 @@ export const tlsMembers = {
     'ticket',
     'psk',
   ]),
-  earlyData: ignored(Type.Optional(Type.Boolean({ description: 'Send data with the first message of TLS 1.3' }))),
+  earlyData: ignored(optional.flag('Send data with the first message of TLS 1.3')),
   closeNotify: flag('Take leave by close_notify; else reset the connection', true),
 };
 

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { optional } from '../../schema.ts';
 import { choice, flag, section } from '../protocols/field.ts';
 import { packetLoad, rampMembers } from './load.ts';
 import { ignored, maybeRate, maybeWhole, valuesOf } from './member.ts';
@@ -20,7 +21,7 @@ const schema = valuesOf({
     'Bytes of the whole Ethernet frame, instead of `payload.size`; at least 90 for IPv6',
     [70, 9216],
   ),
-  invalidChecksum: ignored(Type.Optional(Type.Boolean({ description: 'Wrong UDP checksums' }))),
+  invalidChecksum: ignored(optional.flag('Wrong UDP checksums')),
   totalSessions: Type.Integer({
     default: 1,
     minimum: 1,

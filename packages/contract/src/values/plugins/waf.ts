@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { OneOf } from '../../envelopes.ts';
+import { OneOf, strict } from '../../schema.ts';
 import { choice, flag, section, subset, whole } from '../protocols/field.ts';
 import { attackMetrics } from './attack-metrics.ts';
 import { blockPolicy, clientIpRotation, seed, words } from './block-policy.ts';
@@ -108,7 +108,7 @@ const schema = valuesOf({
       clientIpRotation: clientIpRotation('perRequest'),
       detection: blockPolicy,
     },
-    { additionalProperties: false, description: 'Attacks, harmless requests, and what counts as stopped' },
+    { ...strict, description: 'Attacks, harmless requests, and what counts as stopped' },
   ),
 });
 

@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { optional } from '../../schema.ts';
 import {
   authentication,
   choice,
@@ -92,19 +93,15 @@ export const evpn = profile('Ethernet VPN (RFC 7432, RFC 8365); its routes trave
     service: choice('How VLANs map to instances', ['vlan-based', 'vlan-bundle', 'vlan-aware']),
     idStart: whole('First VNI or label', 10_001, [1, 16_777_215]),
     vlanStart: whole('First VLAN; 0 for untagged', 0, [0, 4094]),
-    routeDistinguisher: Type.Optional(
-      Type.String({
-        description: 'First route distinguisher; made from the router id when left out',
-        pattern: pairPattern,
-      }),
-    ),
+    routeDistinguisher: optional.string({
+      description: 'First route distinguisher; made from the router id when left out',
+      pattern: pairPattern,
+    }),
     routeTargets: list('Route targets; made from AS and id when empty', { pattern: pairPattern, value: [] }),
     routeTypes: subset('Routes that are announced', ['1', '2', '3', '4', '5'], ['2', '3']),
   }),
   segment: section('Ethernet segment of a site with several routers', {
-    identifier: Type.Optional(
-      Type.String({ description: 'ESI, ten bytes', pattern: '^[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){9}$' }),
-    ),
+    identifier: optional.string({ description: 'ESI, ten bytes', pattern: '^[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){9}$' }),
     redundancy: choice('Who forwards', ['all-active', 'single-active']),
     election: choice('How the designated forwarder is chosen', ['modulo', 'preference', 'highest-weight']),
     preference: whole('Preference in the election', 32_767, [0, 65_535]),

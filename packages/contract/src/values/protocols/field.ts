@@ -1,14 +1,14 @@
 import { type TProperties, Type } from 'typebox';
-import { OneOf } from '../../envelopes.ts';
+import { OneOf, optional, strict } from '../../schema.ts';
 import { secret } from '../../secret.ts';
 
 /** One object of a profile's `config`. It may be left out: its members have defaults or are optional. */
 export const section = <P extends TProperties>(description: string, members: P) =>
-  Type.Object(members, { description, additionalProperties: false, default: {} });
+  Type.Object(members, { description, ...strict, default: {} });
 
 /** The sections of a protocol, by name. */
 export const profile = <P extends TProperties>(description: string, sections: P) =>
-  Type.Object(sections, { description, additionalProperties: false });
+  Type.Object(sections, { description, ...strict });
 
 export const whole = (description: string, value: number, [minimum, maximum]: readonly [number, number]) =>
   Type.Integer({ description, default: value, minimum, maximum });
@@ -42,14 +42,14 @@ export const ipv6 = (description: string, value: string) =>
 
 /** An address of either version that may be left out. */
 export const maybeAddress = (description: string) =>
-  Type.Optional(Type.String({ description, maxLength: 45, pattern: `^(${octets}|${hextets})$` }));
+  optional.string({ description, maxLength: 45, pattern: `^(${octets}|${hextets})$` });
 
-export const maybeRouterId = (description: string) => Type.Optional(Type.String({ description, format: 'ipv4' }));
+export const maybeRouterId = (description: string) => optional.string({ description, format: 'ipv4' });
 
 export const mac = (description: string, value: string) =>
   Type.String({ description, default: value, pattern: macPattern });
 
-export const maybeMac = (description: string) => Type.Optional(Type.String({ description, pattern: macPattern }));
+export const maybeMac = (description: string) => optional.string({ description, pattern: macPattern });
 
 export const ipv4Prefix = (description: string, value: string) =>
   Type.String({ description, default: value, pattern: `^${octets}/(3[0-2]|[12]?[0-9])$` });

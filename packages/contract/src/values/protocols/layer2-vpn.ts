@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { optional } from '../../schema.ts';
 import {
   choice,
   flag,
@@ -24,12 +24,10 @@ const service = {
 };
 
 const discovery = {
-  routeDistinguisher: Type.Optional(
-    Type.String({
-      description: 'First route distinguisher; made from the router id when left out',
-      pattern: pairPattern,
-    }),
-  ),
+  routeDistinguisher: optional.string({
+    description: 'First route distinguisher; made from the router id when left out',
+    pattern: pairPattern,
+  }),
   routeTargets: list('Route targets', { pattern: pairPattern, value: [] }),
 };
 

@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { optional } from '../../schema.ts';
 import {
   authentication,
   choice,
@@ -88,7 +88,7 @@ export const mplsTp = profile('MPLS transport profile (RFC 5921)', {
     kind: choice('Protocol', ['bfd', 'y1731', 'none']),
     intervalMs: whole('Time between packets', 100, [3, 60_000]),
     multiplier: whole('Packets missed before the path is down', 3, [1, 255]),
-    group: Type.Optional(Type.String({ description: 'Maintenance entity group', maxLength: 48 })),
+    group: optional.string({ description: 'Maintenance entity group', maxLength: 48 }),
     lockInstruct: flag('Send lock instruct when a path is taken out of service', true),
   }),
   flaps: flaps('the working path'),

@@ -1,5 +1,5 @@
-import { Type } from 'typebox';
 import { Id } from '../../scalars.ts';
+import { optional } from '../../schema.ts';
 import { secret } from '../../secret.ts';
 import { choice, flag, maybeMac, numbered, profile, section, text, whole } from './field.ts';
 
@@ -9,12 +9,8 @@ export const dot1x = profile('Port authentication (IEEE 802.1X), supplicant and 
     identity: numbered('Identity', 'user{n}@rushhour.test'),
     outerIdentity: text('Identity shown outside the tunnel; empty shows the real one'),
     password: numbered('Password', 'test-{n}', secret),
-    certificateID: Type.Optional(
-      Type.Unsafe<number>({ ...Id, description: 'Certificate with its key, for method tls' }),
-    ),
-    caCertificateID: Type.Optional(
-      Type.Unsafe<number>({ ...Id, description: 'Authority that the server must be signed by; unset accepts any' }),
-    ),
+    certificateID: optional.described(Id, 'Certificate with its key, for method tls'),
+    caCertificateID: optional.described(Id, 'Authority that the server must be signed by; unset accepts any'),
     version: whole('Version of EAPOL', 2, [1, 3]),
     logoff: flag('Say goodbye at the end', true),
   }),

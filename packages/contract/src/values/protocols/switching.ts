@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { StrictObject } from '../../schema.ts';
 import { choice, flag, flaps, maybeAddress, maybeMac, numbered, profile, section, text, whole } from './field.ts';
 
 export const stp = profile('Spanning tree: STP, RSTP or MSTP (IEEE 802.1Q)', {
@@ -33,14 +34,11 @@ export const stp = profile('Spanning tree: STP, RSTP or MSTP (IEEE 802.1Q)', {
     region: text('Name of the region', 'rushhour', 32),
     revision: whole('Revision of its table', 0, [0, 65_535]),
     instances: Type.Array(
-      Type.Object(
-        {
-          id: Type.Integer({ minimum: 1, maximum: 4094 }),
-          vlans: Type.String({ pattern: '^[0-9]{1,4}(-[0-9]{1,4})?(,[0-9]{1,4}(-[0-9]{1,4})?)*$', maxLength: 1024 }),
-          priority: Type.Integer({ default: 32_768, minimum: 0, maximum: 61_440, multipleOf: 4096 }),
-        },
-        { additionalProperties: false },
-      ),
+      StrictObject({
+        id: Type.Integer({ minimum: 1, maximum: 4094 }),
+        vlans: Type.String({ pattern: '^[0-9]{1,4}(-[0-9]{1,4})?(,[0-9]{1,4}(-[0-9]{1,4})?)*$', maxLength: 1024 }),
+        priority: Type.Integer({ default: 32_768, minimum: 0, maximum: 61_440, multipleOf: 4096 }),
+      }),
       { description: 'Instances and the VLANs they carry, e.g. "10-19,30"', default: [], maxItems: 64 },
     ),
   }),
