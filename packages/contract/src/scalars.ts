@@ -1,15 +1,18 @@
 import { Type } from 'typebox';
+import { Nullable } from './schema.ts';
 
 /** Ids start at 1 and stay exact in JSON. */
 export const Id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
 
 export const Timestamp = Type.String({ format: 'date-time', description: 'RFC 3339, UTC, milliseconds' });
 
-/** A timestamp that is `null` until it happens. Written as a type list because its serializer is much faster than a union's. */
-export const MaybeTimestamp = Type.Unsafe<string | null>({
-  type: ['string', 'null'],
-  description: 'RFC 3339, UTC, milliseconds; null while unset',
-});
+/** A timestamp that is `null` until it happens. */
+export const NullableTimestamp = Nullable(
+  Type.String({ description: 'RFC 3339, UTC, milliseconds; null while unset' }),
+);
+
+export const NullableInteger = Nullable(Type.Integer());
+export const NullableNumber = Nullable(Type.Number());
 
 /** One line of text that a person gives a record. */
 export const Name = Type.String({ minLength: 1, maxLength: 128, pattern: '^\\S(.*\\S)?$', description: 'Unique name' });

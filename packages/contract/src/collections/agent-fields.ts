@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { Description, Id, MaybeTimestamp, Name, Tags, Timestamp } from '../scalars.ts';
+import { Description, Id, Name, NullableTimestamp, Tags, Timestamp } from '../scalars.ts';
 import { Component, Nullable, OneOf, optional } from '../schema.ts';
 import { Issuer, LightUser } from './users.ts';
 
@@ -70,12 +70,12 @@ export const Agent = Component('Agent', {
   }),
   activeTaskIDs: Type.Array(Id, { description: 'Tasks with a run under way that uses it' }),
   enrolledAt: Timestamp,
-  lastSeenAt: MaybeTimestamp,
+  lastSeenAt: NullableTimestamp,
   issuerID: Nullable(Type.Integer({ description: 'Who made the enrolment token' })),
   issuer: Issuer,
   createdAt: Timestamp,
   updatedAt: Timestamp,
-  deletedAt: MaybeTimestamp,
+  deletedAt: NullableTimestamp,
 });
 export type Agent = Static<typeof Agent>;
 

@@ -2,8 +2,8 @@ import { Type } from 'typebox';
 import { createBody, patchBody } from '../bodies.ts';
 import { Data, ListQuery, Page } from '../envelopes.ts';
 import { collection, route } from '../route.ts';
-import { Id, Timestamp } from '../scalars.ts';
-import { Nullable, OneOf, optional, StrictObject } from '../schema.ts';
+import { Id, NullableInteger, Timestamp } from '../scalars.ts';
+import { OneOf, optional, StrictObject } from '../schema.ts';
 import { secret } from '../secret.ts';
 import { Approval } from './ai-gateway-approvals.ts';
 import { FreeObject } from './ai-gateway-operation.ts';
@@ -72,7 +72,7 @@ export const aiAdmin = collection({
           Type.Object({
             entries: Type.Integer(),
             isIntact: Type.Boolean(),
-            brokenAt: Nullable(Type.Integer()),
+            brokenAt: NullableInteger,
             reason: Type.String(),
           }),
         ),

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { IdParams, ListQuery } from '../envelopes.ts';
 import { route } from '../route.ts';
-import { Id, MaybeTimestamp, Timestamp } from '../scalars.ts';
+import { Id, NullableNumber, NullableTimestamp, Timestamp } from '../scalars.ts';
 import { Component, Nullable, OneOf, optional } from '../schema.ts';
 import { AiBody, AiOne, AiPage, aiOperation, FreeObject, IdempotencyKey } from './ai-gateway-operation.ts';
 
@@ -11,7 +11,6 @@ const ApprovalToken = Type.String({
   pattern: '^rh_aat_[0-9A-Za-z]{33,73}$',
   description: 'As the request answered it, e.g. rh_aat_…',
 });
-const MaybeNumber = Nullable(Type.Number());
 
 export const approvalStates = ['pending', 'used', 'expired', 'revoked', 'rejected'] as const;
 export type ApprovalState = (typeof approvalStates)[number];
@@ -22,9 +21,9 @@ export const ApprovalPlan = Component('ApprovalPlan', {
   summary: Type.String(),
   agents: Type.Array(FreeObject),
   targets: Type.Array(Type.String()),
-  estimatedBps: MaybeNumber,
-  estimatedPps: MaybeNumber,
-  estimatedDurationSec: MaybeNumber,
+  estimatedBps: NullableNumber,
+  estimatedPps: NullableNumber,
+  estimatedDurationSec: NullableNumber,
   conflicts: Type.Array(FreeObject),
   warnings: Type.Array(Type.String()),
 });
@@ -54,7 +53,7 @@ export const Approval = Component('Approval', {
   keyId: Id,
   createdAt: Timestamp,
   expiresAt: Timestamp,
-  usedAt: MaybeTimestamp,
+  usedAt: NullableTimestamp,
   result: Type.Unsafe<Record<string, unknown> | null>({ type: ['object', 'null'], additionalProperties: true }),
 });
 export type Approval = Static<typeof Approval>;

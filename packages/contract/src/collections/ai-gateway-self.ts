@@ -1,12 +1,12 @@
 import { Type } from 'typebox';
 import { route } from '../route.ts';
-import { Timestamp } from '../scalars.ts';
-import { Nullable, OneOf, optional } from '../schema.ts';
+import { NullableNumber, Timestamp } from '../scalars.ts';
+import { OneOf, optional } from '../schema.ts';
 import { AiOne, aiOperation, FreeObject } from './ai-gateway-operation.ts';
 import { AiConstraints, AiLimits, AiPolicy, Scopes } from './ai-key-fields.ts';
 
 const prefix = '/ai/gateway';
-const Remaining = Type.Record(Type.String(), Nullable(Type.Number()));
+const Remaining = Type.Record(Type.String(), NullableNumber);
 
 /** Who the key is and what it can do. */
 export const aiSelfRoutes = {

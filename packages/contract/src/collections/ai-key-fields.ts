@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { aiScopes } from '../ai-scopes.ts';
-import { Id, MaybeTimestamp, Timestamp } from '../scalars.ts';
+import { Id, NullableTimestamp, Timestamp } from '../scalars.ts';
 import { Component, Nullable, OneOf, optional, StrictComponent } from '../schema.ts';
 import { Issuer } from './users.ts';
 
@@ -95,11 +95,11 @@ export const AiKey = Component('AIKey', {
   }),
   ipAllowlist: IpAllowlist,
   expiresAt: Timestamp,
-  lastUsedAt: MaybeTimestamp,
+  lastUsedAt: NullableTimestamp,
   lastUsedIp: Type.String(),
-  rotatedAt: MaybeTimestamp,
-  previousValidUntil: MaybeTimestamp,
-  revokedAt: MaybeTimestamp,
+  rotatedAt: NullableTimestamp,
+  previousValidUntil: NullableTimestamp,
+  revokedAt: NullableTimestamp,
   createdAt: Timestamp,
   updatedAt: Timestamp,
 });

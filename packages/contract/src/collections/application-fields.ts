@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { Description, Id, Name, Tags, Timestamp } from '../scalars.ts';
+import { Description, Id, Name, NullableInteger, Tags, Timestamp } from '../scalars.ts';
 import { Component, Nullable, OneOf, optional, StrictComponent } from '../schema.ts';
 import { Issuer } from './users.ts';
 
@@ -165,7 +165,7 @@ export const Application = Component('Application', {
   parameterCount: Type.Integer(),
   parameters: Type.Array(ApplicationParameter),
   sessions: Type.Array(ApplicationSession),
-  issuerId: Nullable(Type.Integer()),
+  issuerId: NullableInteger,
   issuer: Issuer,
   createdAt: Timestamp,
   updatedAt: Timestamp,

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { MaybeTimestamp } from '../scalars.ts';
+import { NullableTimestamp } from '../scalars.ts';
 import { Component, Nullable, OneOf } from '../schema.ts';
 
 const Texts = (description: string) => Type.Unsafe<readonly string[]>(Type.Array(Type.String(), { description }));
@@ -7,8 +7,8 @@ const Texts = (description: string) => Type.Unsafe<readonly string[]>(Type.Array
 const ChainLink = Component('CertificateChainLink', {
   subject: Type.String(),
   issuer: Type.String(),
-  notBefore: MaybeTimestamp,
-  notAfter: MaybeTimestamp,
+  notBefore: NullableTimestamp,
+  notAfter: NullableTimestamp,
   isCa: Type.Boolean(),
   selfSigned: Type.Boolean(),
   sha256: Type.String(),
@@ -20,8 +20,8 @@ export const CertificateDetails = Component('CertificateDetails', {
   issuer: Type.String({ description: 'RFC 4514; empty for a request' }),
   serialNumber: Type.String({ description: 'Lower-case hex; empty for a request' }),
   signatureAlgorithm: Type.String(),
-  notBefore: MaybeTimestamp,
-  notAfter: MaybeTimestamp,
+  notBefore: NullableTimestamp,
+  notAfter: NullableTimestamp,
   expiresInDays: Nullable(
     Type.Integer({
       description:

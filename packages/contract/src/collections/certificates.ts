@@ -3,16 +3,15 @@ import { createBody, patchBody } from '../bodies.ts';
 import { allRoute, crudRoutes } from '../crud.ts';
 import { IdParams, ListQuery, NewId, One } from '../envelopes.ts';
 import { collection, route } from '../route.ts';
-import { Id, Name, Timestamp } from '../scalars.ts';
+import { Id, Name, NullableInteger, Timestamp } from '../scalars.ts';
 import { Component, Described, Nullable, OneOf, optional, StrictObject } from '../schema.ts';
 import { secret, writeOnlySecret } from '../secret.ts';
 import { certificateDefects, type DefectName } from './certificate-defects.ts';
 import { CertificateDetails } from './certificate-details.ts';
-import { Issuer } from './users.ts';
+import { authored } from './users.ts';
 
 /** Chains and thousands of alternative names do not fit the usual bound of a body. */
 const bodyLimit = 4 * 1_048_576;
-const MaybeId = Nullable(Type.Integer());
 const Generate = StrictObject({
   kind: OneOf(['self-signed', 'ca', 'leaf', 'csr'], {
     description:
@@ -95,11 +94,11 @@ export const Certificate = Component('Certificate', {
   hasPrivate: Type.Boolean({ description: 'A private key is stored' }),
   details: Type.Optional(CertificateDetails),
   pem: optional.string({ description: 'With `format=pem`: `public`, and `private` where it was asked for' }),
-  issuerCertificateID: Described(MaybeId, 'The stored authority that signed it, which cannot be deleted before it'),
-  issuerID: MaybeId,
-  issuer: Issuer,
-  createdAt: Timestamp,
-  updatedAt: Timestamp,
+  issuerCertificateID: Described(
+    NullableInteger,
+    'The stored authority that signed it, which cannot be deleted before it',
+  ),
+  ...authored,
 });
 export type Certificate = Static<typeof Certificate>;
 

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { allRoute, crudRoutes } from '../crud.ts';
 import { Cursor, Data, IdParams, ListQuery, One, Page } from '../envelopes.ts';
 import { collection, route } from '../route.ts';
-import { Id, MaybeTimestamp } from '../scalars.ts';
+import { Id, NullableTimestamp } from '../scalars.ts';
 import { Component, optional } from '../schema.ts';
 import { AttackResult, AttackSummary, attackOutcomes } from './attack-result.ts';
 import {
@@ -39,7 +39,7 @@ const CveStats = Component('CveStats', {
   }),
   runs: AttackSummary,
   groups: Type.Array(Type.Object({ key: Type.String(), ...AttackSummary.properties })),
-  lastImportAt: MaybeTimestamp,
+  lastImportAt: NullableTimestamp,
 });
 export type CveStats = Static<typeof CveStats>;
 

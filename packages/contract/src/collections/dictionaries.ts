@@ -3,8 +3,8 @@ import { createBody, patchBody } from '../bodies.ts';
 import { allRoute, crudRoutes } from '../crud.ts';
 import { IdParams, ListQuery, NewId, One } from '../envelopes.ts';
 import { collection, route } from '../route.ts';
-import { Description, Id, Name, Tags, Timestamp } from '../scalars.ts';
-import { Component, Nullable, OneOf, optional, StrictObject } from '../schema.ts';
+import { Description, Id, Name, NullableInteger, Tags, Timestamp } from '../scalars.ts';
+import { Component, OneOf, optional, StrictObject } from '../schema.ts';
 import { protocolNames, protocolProfiles } from '../values/protocols/profiles.ts';
 import { Issuer } from './users.ts';
 
@@ -127,7 +127,7 @@ export const Dictionary = Component('Dictionary', {
   rowCount: Type.Integer({ description: 'Rows or values that are stored or in the file; 0 where they are computed' }),
   rowsPartial: optional.flag(),
   sample: optional.array(Type.Record(Type.String(), Type.String()), { description: 'Drawn rows, by column' }),
-  issuerId: Nullable(Type.Integer()),
+  issuerId: NullableInteger,
   issuer: Issuer,
   createdAt: Timestamp,
   updatedAt: Timestamp,

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { Id, Tags, Timestamp } from '../scalars.ts';
-import { Component, Nullable, OneOf, optional, StrictObject } from '../schema.ts';
-import { Issuer } from './users.ts';
+import { Component, OneOf, optional, StrictObject } from '../schema.ts';
+import { authored } from './users.ts';
 
 export const fileCategories = [
   'pcap',
@@ -93,10 +93,7 @@ export const File = Component('File', {
   syncReady: Type.Boolean({ description: 'Complete, hashed and analysed: tasks may use it' }),
   problem: optional.string({ description: 'Why the file will not become ready' }),
   first_seen_at: Timestamp,
-  issuerID: Nullable(Type.Integer()),
-  issuer: Issuer,
-  createdAt: Timestamp,
-  updatedAt: Timestamp,
+  ...authored,
   references: optional.array(Reference, { description: 'Records that use the file; on request' }),
   derived: optional.array(Id, { description: 'Files made from this one; on request' }),
   upload: Type.Optional(

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { MaybeTimestamp } from '../scalars.ts';
+import { NullableTimestamp } from '../scalars.ts';
 import { Component, OneOf, optional } from '../schema.ts';
 
 const count = (description?: string) => Type.Integer(description === undefined ? {} : { description });
@@ -53,7 +53,7 @@ export const PcapInfo = Component('PcapInfo', {
   packets: count(),
   wireBytes: count(),
   capturedBytes: count(),
-  firstPacketAt: MaybeTimestamp,
+  firstPacketAt: NullableTimestamp,
   durationMs: Type.Number(),
   snapLen: count('0: no limit'),
   cutFile: Type.Boolean(),

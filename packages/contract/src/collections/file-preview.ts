@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { MaybeTimestamp } from '../scalars.ts';
+import { NullableTimestamp } from '../scalars.ts';
 import { Nullable, OneOf, optional } from '../schema.ts';
 
 const hasMore = Type.Boolean({ description: 'More rows follow' });
@@ -51,7 +51,7 @@ const Table = Type.Object({
 const Members = Type.Object({
   kind: kind('archive'),
   members: Type.Array(
-    Type.Object({ name: Type.String(), size: maybeSize, isEncrypted: Type.Boolean(), modifiedAt: MaybeTimestamp }),
+    Type.Object({ name: Type.String(), size: maybeSize, isEncrypted: Type.Boolean(), modifiedAt: NullableTimestamp }),
   ),
   hasMore,
   problem,

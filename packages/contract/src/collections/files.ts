@@ -3,8 +3,8 @@ import { createBody } from '../bodies.ts';
 import { allRoute, crudRoutes } from '../crud.ts';
 import { Data, IdParams, Ids, ListQuery, ManyIds, Page } from '../envelopes.ts';
 import { collection, route } from '../route.ts';
-import { Id, MaybeTimestamp } from '../scalars.ts';
-import { Component, Nullable, OneOf, optional, StrictObject } from '../schema.ts';
+import { Id, NullableInteger, NullableTimestamp } from '../scalars.ts';
+import { Component, OneOf, optional, StrictObject } from '../schema.ts';
 import { Category, File, FileDraft, FileUpload, fileCategories, NewFile, Sha256, Source } from './file-fields.ts';
 import { PcapInfo, PcapQuery } from './file-pcap.ts';
 import { FilePreview, PreviewQuery } from './file-preview.ts';
@@ -49,7 +49,7 @@ const SyncState = Component('FileSyncState', {
   state: OneOf(['pending', 'syncing', 'synced', 'stale', 'failed', 'absent']),
   bytes,
   sha256: Type.String(),
-  updatedAt: MaybeTimestamp,
+  updatedAt: NullableTimestamp,
   error: Type.String(),
 });
 
@@ -155,7 +155,7 @@ export const files = collection({
           Type.Object({
             ref: Type.String(),
             exists: Type.Boolean(),
-            id: Nullable(Type.Integer()),
+            id: NullableInteger,
             sameCategory: Type.Boolean(),
           }),
         ),

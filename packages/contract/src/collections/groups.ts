@@ -2,8 +2,8 @@ import { type Static, Type } from 'typebox';
 import { crudRoutes } from '../crud.ts';
 import { IdParams, OffsetQuery } from '../envelopes.ts';
 import { collection, route } from '../route.ts';
-import { Id, MaybeTimestamp, Name, Timestamp } from '../scalars.ts';
-import { Component, Nullable, optional } from '../schema.ts';
+import { Id, Name, NullableInteger, NullableTimestamp, Timestamp } from '../scalars.ts';
+import { Component, optional } from '../schema.ts';
 import { GroupPermission } from './group-permission.ts';
 import { Issuer, LightUser } from './users.ts';
 
@@ -15,13 +15,13 @@ export const GroupDraft = Type.Object({
 export const Group = Component('Group', {
   id: Id,
   name: Type.String(),
-  issuerID: Nullable(Type.Integer()),
+  issuerID: NullableInteger,
   issuer: Issuer,
   permissions: Type.Array(GroupPermission),
   users: Type.Array(LightUser),
   createdAt: Timestamp,
   updatedAt: Timestamp,
-  deletedAt: MaybeTimestamp,
+  deletedAt: NullableTimestamp,
 });
 export type Group = Static<typeof Group>;
 

@@ -2,8 +2,8 @@ import { type Static, Type } from 'typebox';
 import { allRoute, crudRoutes } from '../crud.ts';
 import { ListQuery } from '../envelopes.ts';
 import { collection } from '../route.ts';
-import { Description, Id, Name, Tags, Timestamp } from '../scalars.ts';
-import { Component, Nullable, OneOf, optional } from '../schema.ts';
+import { Description, Id, Name, NullableInteger, Tags, Timestamp } from '../scalars.ts';
+import { Component, OneOf, optional } from '../schema.ts';
 import { Reference } from './network-usage.ts';
 import { Issuer } from './users.ts';
 
@@ -39,7 +39,7 @@ export const Mac = Component('Mac', {
   vendor: Type.String(),
   description: Type.String(),
   tags: Type.String(),
-  issuerID: Nullable(Type.Integer()),
+  issuerID: NullableInteger,
   issuer: Issuer,
   usedBy: optional.array(Reference, {
     description: 'Networks and others that use it, at most 100; only in the single record',

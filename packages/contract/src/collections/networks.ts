@@ -2,7 +2,7 @@ import { type Static, type TObject, type TSchema, Type } from 'typebox';
 import { allRoute, crudRoutes } from '../crud.ts';
 import { Data, IdParams, Issue, ListQuery } from '../envelopes.ts';
 import { collection, route } from '../route.ts';
-import { Id, Name, Timestamp } from '../scalars.ts';
+import { Id, Name, NullableInteger } from '../scalars.ts';
 import { Component, Nullable, OneOf, optional, strict } from '../schema.ts';
 import {
   AddressPage,
@@ -13,7 +13,7 @@ import {
   StoredMacPolicy,
 } from './network-mac-policy.ts';
 import { usageRoute } from './network-usage.ts';
-import { Issuer } from './users.ts';
+import { authored } from './users.ts';
 
 const NetworkType = Type.Unsafe<number>({
   type: 'integer',
@@ -62,16 +62,13 @@ export const Network = Component('Network', {
   subnet: Type.String(),
   gateway: Type.String(),
   gatewayMac: Type.String(),
-  gatewayMacId: Nullable(Type.Integer()),
+  gatewayMacId: NullableInteger,
   gatewayMacMode: OneOf(gatewayMacModes),
   excludes: Type.Array(Type.String()),
   pattern: Type.String(),
   ports: Type.String(),
   spoofing: Type.Boolean(),
-  issuerID: Nullable(Type.Integer()),
-  issuer: Issuer,
-  createdAt: Timestamp,
-  updatedAt: Timestamp,
+  ...authored,
 });
 export type Network = Static<typeof Network>;
 

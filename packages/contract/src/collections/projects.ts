@@ -3,8 +3,8 @@ import { patchBody } from '../bodies.ts';
 import { crudRoutes } from '../crud.ts';
 import { BulkResult, IdParams, Ids, ListQuery, ManyIds } from '../envelopes.ts';
 import { collection, route } from '../route.ts';
-import { Description, Id, MaybeTimestamp, Name, Timestamp } from '../scalars.ts';
-import { Component, Nullable, optional, StrictObject } from '../schema.ts';
+import { Description, Id, Name, NullableInteger, NullableTimestamp, Timestamp } from '../scalars.ts';
+import { Component, optional, StrictObject } from '../schema.ts';
 import { Issuer } from './users.ts';
 
 export const ProjectDraft = Type.Object({ name: Name, description: Type.Optional(Description) });
@@ -13,13 +13,13 @@ export const Project = Component('Project', {
   ID: Id,
   name: Type.String(),
   description: Type.String(),
-  issuerID: Nullable(Type.Integer()),
+  issuerID: NullableInteger,
   issuer: Issuer,
   taskCount: Type.Integer(),
   activeTaskCount: Type.Integer({ description: 'Tasks queued, preparing, running, paused or stopping' }),
   errorTaskCount: Type.Integer({ description: 'Tasks whose last run failed' }),
   lastActivityAt: Timestamp,
-  archivedAt: MaybeTimestamp,
+  archivedAt: NullableTimestamp,
   createdAt: Timestamp,
   updatedAt: Timestamp,
 });

@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox';
-import { Component, Nullable, OneOf } from '../schema.ts';
+import { NullableNumber } from '../scalars.ts';
+import { Component, OneOf } from '../schema.ts';
 import { rfc2544Tests } from '../values/plugins/rfc2544.ts';
 
-const MaybeNumber = Nullable(Type.Number());
 const fps = (description: string) => Type.Number({ description: `${description}, frames a second` });
 const microseconds = Type.Number({ description: 'Microseconds' });
 const sentAndReceived = {
@@ -20,7 +20,7 @@ export const Rfc2544Result = Component('Rfc2544Result', {
     Type.Object({
       fps: fps('The highest rate found without more loss than accepted; 0 when there was none'),
       bps: Type.Number({ description: 'Bits a second of frames with their check sequence' }),
-      linePct: MaybeNumber,
+      linePct: NullableNumber,
       trials: Type.Integer(),
       limit: OneOf(['path', 'line', 'ordered', 'generator', 'receiver'], {
         description:

@@ -1,12 +1,9 @@
 import { type Static, Type } from 'typebox';
-import { Id, MaybeTimestamp, Timestamp } from '../scalars.ts';
-import { Component, Nullable, OneOf, optional } from '../schema.ts';
+import { Id, NullableInteger, NullableNumber, NullableTimestamp, Timestamp } from '../scalars.ts';
+import { Component, OneOf, optional } from '../schema.ts';
 import { Rfc2544Result } from './rfc2544-result.ts';
 import { Threshold } from './task-fields.ts';
 import { Issuer } from './users.ts';
-
-const MaybeNumber = Nullable(Type.Number());
-const MaybeId = Nullable(Type.Integer());
 
 export const stopReasons = [
   '',
@@ -46,15 +43,15 @@ export const Run = Component('Run', {
   labels: Type.Record(Type.String(), Type.String()),
   startedBy: Issuer,
   queuedAt: Timestamp,
-  startedAt: MaybeTimestamp,
-  finishedAt: MaybeTimestamp,
-  durationSec: MaybeNumber,
+  startedAt: NullableTimestamp,
+  finishedAt: NullableTimestamp,
+  durationSec: NullableNumber,
   agents: Type.Array(
     Type.Object({ id: Id, name: Type.String(), role: Type.String(), state: Type.String(), error: Type.String() }),
   ),
   definitionHash: Type.String(),
   pinned: Type.Boolean(),
-  expiresAt: MaybeTimestamp,
+  expiresAt: NullableTimestamp,
   error: Type.String(),
 });
 export type Run = Static<typeof Run>;
@@ -64,18 +61,18 @@ export const MetricValue = Component('MetricValue', {
   metric: Type.String(),
   unit: Type.String(),
   type: OneOf(['counter', 'gauge', 'histogram']),
-  sum: Type.Optional(MaybeNumber),
-  rate: Type.Optional(MaybeNumber),
-  count: Type.Optional(MaybeNumber),
-  min: Type.Optional(MaybeNumber),
-  max: Type.Optional(MaybeNumber),
-  avg: Type.Optional(MaybeNumber),
-  p50: Type.Optional(MaybeNumber),
-  p90: Type.Optional(MaybeNumber),
-  p95: Type.Optional(MaybeNumber),
-  p99: Type.Optional(MaybeNumber),
-  p999: Type.Optional(MaybeNumber),
-  last: Type.Optional(MaybeNumber),
+  sum: Type.Optional(NullableNumber),
+  rate: Type.Optional(NullableNumber),
+  count: Type.Optional(NullableNumber),
+  min: Type.Optional(NullableNumber),
+  max: Type.Optional(NullableNumber),
+  avg: Type.Optional(NullableNumber),
+  p50: Type.Optional(NullableNumber),
+  p90: Type.Optional(NullableNumber),
+  p95: Type.Optional(NullableNumber),
+  p99: Type.Optional(NullableNumber),
+  p999: Type.Optional(NullableNumber),
+  last: Type.Optional(NullableNumber),
 });
 export type MetricValue = Static<typeof MetricValue>;
 
@@ -95,9 +92,9 @@ export type RunSummary = Static<typeof RunSummary>;
 
 export const ThresholdResult = Component('ThresholdResult', {
   ...Threshold.properties,
-  actual: MaybeNumber,
+  actual: NullableNumber,
   outcome: OneOf(['passed', 'failed', 'noData', 'pending']),
-  breachedAt: MaybeTimestamp,
+  breachedAt: NullableTimestamp,
 });
 export type ThresholdResult = Static<typeof ThresholdResult>;
 
@@ -115,7 +112,7 @@ export const RunEvent = Component('RunEvent', {
   ts: Timestamp,
   type: Type.String({ description: 'Such as status, loadChanged, agentLost, thresholdBreached' }),
   severity: OneOf(['info', 'warning', 'error']),
-  agentID: MaybeId,
+  agentID: NullableInteger,
   source: Type.String(),
   message: Type.String(),
   data: Type.Record(Type.String(), Type.Unknown()),
@@ -137,8 +134,8 @@ export const RunAgent = Component('RunAgent', {
   state: Type.String(),
   engines: Type.Array(Type.String()),
   engineVersion: Type.String(),
-  cpuMaxPct: MaybeNumber,
-  drops: MaybeNumber,
+  cpuMaxPct: NullableNumber,
+  drops: NullableNumber,
   errors: Type.Number(),
   notes: Type.Array(Type.String()),
   saturatedSeconds: Type.Record(Type.String(), Type.Number()),
@@ -157,8 +154,8 @@ export const RunDump = Component('RunDump', {
   drops: Type.Integer({ description: 'Packets that the machine of the agent had no room for' }),
   truncated: Type.Boolean({ description: 'There was more than it holds' }),
   sha256: Type.String({ description: 'Empty while it is captured' }),
-  firstAt: MaybeTimestamp,
-  lastAt: MaybeTimestamp,
+  firstAt: NullableTimestamp,
+  lastAt: NullableTimestamp,
   ready: Type.Boolean({ description: 'It can be downloaded' }),
   problem: Type.String({ description: 'Why it is not whole, or will never be ready; empty when all is well' }),
 });
@@ -167,7 +164,7 @@ export type RunDump = Static<typeof RunDump>;
 /** Values of metrics at a moment. `labels` say which agent, plugin or target. */
 export const MetricSnapshot = Component('MetricSnapshot', {
   runId: Id,
-  ts: MaybeTimestamp,
+  ts: NullableTimestamp,
   seq: Type.Integer({ description: 'Second since the start of the run' }),
   values: Type.Array(
     Type.Object({ labels: Type.Record(Type.String(), Type.String()), metrics: Type.Array(MetricValue) }),
@@ -182,7 +179,7 @@ export const MetricSeries = Component('MetricSeries', {
     Type.Object({
       metric: Type.String(),
       labels: Type.Record(Type.String(), Type.String()),
-      values: Type.Array(MaybeNumber),
+      values: Type.Array(NullableNumber),
     }),
   ),
 });

@@ -1,12 +1,11 @@
 import { type Static, Type } from 'typebox';
-import { Id, MaybeTimestamp, Timestamp } from '../scalars.ts';
-import { Component, Nullable, OneOf, optional, StrictComponent, StrictObject, strict } from '../schema.ts';
+import { Id, NullableInteger, NullableTimestamp, Timestamp } from '../scalars.ts';
+import { Component, OneOf, optional, StrictComponent, StrictObject, strict } from '../schema.ts';
 import { EntryValues } from '../values/entry-values.ts';
 import { accessProfiles, controlProfiles } from '../values/protocols/profiles.ts';
 import { Project } from './projects.ts';
 import { Issuer } from './users.ts';
 
-const MaybeId = Nullable(Type.Integer());
 const Dictionaries = optional.array(Id, { maxItems: 1000 });
 const AgentRef = Type.Object({ id: Id }, { additionalProperties: true, description: 'An agent, by id' });
 
@@ -114,7 +113,7 @@ export type Threshold = Static<typeof Threshold>;
 /** What a client writes. */
 export const TaskDraft = Type.Object({
   comment: optional.text(4096, 'What the task is for'),
-  projectID: Type.Optional(MaybeId),
+  projectID: Type.Optional(NullableInteger),
   accessPlane: optional.array(AccessPlaneEntry, { maxItems: 1000 }),
   controlPlane: optional.array(ControlPlaneEntry, { maxItems: 1000 }),
   configuration: Type.Array(ConfigurationEntry, { minItems: 1, maxItems: 1000 }),
@@ -130,21 +129,21 @@ export const Task = Component('Task', {
       '0 created, 1 queued, 2 preparing, 3 armed, 4 running, 5 paused, 6 stopping, 7 finished, 8 stopped, 9 failed',
   }),
   error: Type.String({ description: 'Why the last run failed' }),
-  projectID: MaybeId,
+  projectID: NullableInteger,
   project: Type.Union([Type.Pick(Project, ['ID', 'name', 'archivedAt']), Type.Null()]),
-  issuerID: MaybeId,
+  issuerID: NullableInteger,
   issuer: Issuer,
   accessPlane: Type.Array(AccessPlaneEntry),
   controlPlane: Type.Array(ControlPlaneEntry),
   configuration: Type.Array(ConfigurationEntry, { description: 'Empty in lists unless `full`, like the planes' }),
   dumps: Dumps,
-  lastRunId: MaybeId,
+  lastRunId: NullableInteger,
   verdict: Type.Integer({ description: 'Of the last run: 0 none, 1 passed, 2 failed, 3 inconclusive' }),
   scheduleEnabled: Type.Boolean(),
   createdAt: Timestamp,
   updatedAt: Timestamp,
-  startedAt: MaybeTimestamp,
-  finishedAt: MaybeTimestamp,
-  deletedAt: MaybeTimestamp,
+  startedAt: NullableTimestamp,
+  finishedAt: NullableTimestamp,
+  deletedAt: NullableTimestamp,
 });
 export type Task = Static<typeof Task>;

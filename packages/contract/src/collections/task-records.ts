@@ -3,12 +3,11 @@ import { createBody } from '../bodies.ts';
 import { crudRoutes } from '../crud.ts';
 import { BulkResult, Data, IdParams, ListQuery, ManyIds, NewId, Page } from '../envelopes.ts';
 import { route } from '../route.ts';
-import { Id, Timestamp } from '../scalars.ts';
+import { Id, NullableInteger, NullableNumber, Timestamp } from '../scalars.ts';
 import { Component, Nullable, OneOf, optional, StrictObject } from '../schema.ts';
 import { Task, TaskDraft, Threshold } from './task-fields.ts';
 import { Plugin, PluginDetails, pluginKinds } from './task-plugins.ts';
 
-const MaybeId = Nullable(Type.Integer());
 const taskBodyLimit = 4 * 1024 * 1024;
 
 const keys = ['id', 'comment', 'status', 'createdAt', 'startedAt', 'finishedAt', 'updatedAt', 'projectID'] as const;
@@ -44,7 +43,7 @@ export const Estimate = Type.Object({
   connections: Type.Number(),
   pps: Type.Number(),
   bps: Type.Number(),
-  durationSec: Nullable(Type.Number()),
+  durationSec: NullableNumber,
   dumpBytes: Type.Number(),
   attempts: Type.Integer({ description: 'Attacks and harmless requests of security tests' }),
 });
@@ -94,7 +93,7 @@ export const taskRecordRoutes = {
   move: route('PATCH /tasks/move', {
     summary: 'Move tasks to a project, or out of any',
     access: 'tasks.write',
-    body: StrictObject({ ...ManyIds.properties, projectID: MaybeId }),
+    body: StrictObject({ ...ManyIds.properties, projectID: NullableInteger }),
     reply: BulkResult,
     errors: [404, 409],
   }),
@@ -104,7 +103,7 @@ export const taskRecordRoutes = {
     params: IdParams,
     body: StrictObject({
       comment: optional.text(4096),
-      projectID: Type.Optional(MaybeId),
+      projectID: Type.Optional(NullableInteger),
       overrides: Type.Optional(overrides),
     }),
     bodyOptional: true,
@@ -118,7 +117,7 @@ export const taskRecordRoutes = {
     body: StrictObject({
       templateID: Id,
       comment: optional.text(4096),
-      projectID: Type.Optional(MaybeId),
+      projectID: Type.Optional(NullableInteger),
       agentMap: Type.Optional(Type.Record(Type.String({ maxLength: 64 }), Id, { description: 'Slot → agent' })),
       parameters: Type.Optional(
         Type.Record(Type.String({ maxLength: 64 }), Type.Union([Type.Number(), Type.String(), Type.Boolean()])),

@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox';
 import { BulkResult, Data, IdParams, ManyIds } from '../envelopes.ts';
 import { route } from '../route.ts';
-import { Id, Timestamp } from '../scalars.ts';
-import { Nullable, OneOf, optional, StrictObject } from '../schema.ts';
+import { Id, NullableInteger, Timestamp } from '../scalars.ts';
+import { OneOf, optional, StrictObject } from '../schema.ts';
 import { Dumps, Threshold } from './task-fields.ts';
 
 const Reason = optional.text(1024);
@@ -77,7 +77,7 @@ export const runControlRoutes = {
     params: IdParams,
     body: StrictObject({ mode: StopMode }),
     bodyOptional: true,
-    reply: Data(Type.Object({ runId: Id, previousRunId: Nullable(Type.Integer()) })),
+    reply: Data(Type.Object({ runId: Id, previousRunId: NullableInteger })),
     errors: [404, 409],
   }),
   actions: route('POST /tasks/actions', {

@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
 import { BulkResult, Data, IdParams, ListQuery, ManyIds, One, Page } from '../envelopes.ts';
 import { route } from '../route.ts';
-import { Id, Timestamp } from '../scalars.ts';
-import { Component, Nullable, OneOf, optional } from '../schema.ts';
+import { Id, NullableInteger, NullableNumber, Timestamp } from '../scalars.ts';
+import { Component, OneOf, optional } from '../schema.ts';
 import { MetricSeries, MetricSnapshot, Run, RunAgent, RunDump, RunEvent, RunLogLine, RunResult } from './run-fields.ts';
 
 const RunParams = Type.Object({ id: Id, runId: Id });
@@ -33,11 +33,11 @@ export const runResultRoutes = {
       Component('TaskStatus', {
         status: Type.Integer(),
         statusName: Type.String(),
-        runId: Nullable(Type.Integer()),
+        runId: NullableInteger,
         phase: OneOf(['', 'warmUp', 'rampUp', 'steady', 'rampDown', 'windDown']),
         progress: Type.Number({ minimum: 0, maximum: 1 }),
         elapsedSec: Type.Number(),
-        remainingSec: Nullable(Type.Number()),
+        remainingSec: NullableNumber,
         paused: Type.Boolean(),
         health: Type.String(),
         queuePosition: Type.Optional(Type.Integer()),
@@ -197,10 +197,10 @@ export const runResultRoutes = {
           Type.Object({
             metric: Type.String(),
             unit: Type.String(),
-            base: Nullable(Type.Number()),
-            target: Nullable(Type.Number()),
-            delta: Nullable(Type.Number()),
-            deltaPct: Nullable(Type.Number()),
+            base: NullableNumber,
+            target: NullableNumber,
+            delta: NullableNumber,
+            deltaPct: NullableNumber,
             better: OneOf(['higher', 'lower', 'none']),
             significant: Type.Boolean({ description: 'Beyond the tolerance' }),
           }),

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { Data, IdParams, Page } from '../envelopes.ts';
 import { route } from '../route.ts';
-import { Id, MaybeTimestamp, Timestamp } from '../scalars.ts';
+import { Id, NullableInteger, NullableTimestamp, Timestamp } from '../scalars.ts';
 import { Component, Described, Nullable, OneOf, optional, StrictObject } from '../schema.ts';
 
 const MaybeString = Nullable(Type.String());
@@ -12,15 +12,15 @@ export const Schedule = Component('Schedule', {
   comment: Type.String({ description: 'Of the task' }),
   enabled: Type.Boolean(),
   kind: OneOf(['once', 'cron']),
-  at: MaybeTimestamp,
+  at: NullableTimestamp,
   cron: MaybeString,
   timezone: Type.String(),
-  startsAt: MaybeTimestamp,
-  endsAt: MaybeTimestamp,
-  maxRuns: Nullable(Type.Integer()),
-  nextRunAt: MaybeTimestamp,
+  startsAt: NullableTimestamp,
+  endsAt: NullableTimestamp,
+  maxRuns: NullableInteger,
+  nextRunAt: NullableTimestamp,
   upcoming: Type.Array(Timestamp, { description: 'Occurrences between `from` and `to`, at most 100' }),
-  lastRunId: Nullable(Type.Integer()),
+  lastRunId: NullableInteger,
   misfire: OneOf(['skip', 'runOnce']),
   onConflict: OneOf(['queue', 'skip', 'fail']),
   priority: Type.Integer(),
@@ -34,8 +34,8 @@ export const ScheduleBody = StrictObject({
   at: optional.described(Timestamp, 'Once, at this time'),
   cron: optional.string({ minLength: 9, maxLength: 128, description: 'Five or six fields' }),
   timezone: optional.text(64, 'Such as Europe/Berlin; UTC for a new schedule'),
-  startsAt: Type.Optional(MaybeTimestamp),
-  endsAt: Type.Optional(MaybeTimestamp),
+  startsAt: Type.Optional(NullableTimestamp),
+  endsAt: Type.Optional(NullableTimestamp),
   maxRuns: Type.Optional(Nullable(Type.Integer({ minimum: 1 }))),
   misfire: optional.oneOf(['skip', 'runOnce'], {
     description: 'What becomes of an occurrence nobody was there for; skip for a new schedule',
@@ -64,7 +64,7 @@ export const scheduleRoutes = {
     summary: 'Create or change the schedule of a task',
     access: 'tasks.execute',
     body: ScheduleBody,
-    reply: Data(Type.Object({ nextRunAt: MaybeTimestamp, conflicts: Type.Array(Conflict) })),
+    reply: Data(Type.Object({ nextRunAt: NullableTimestamp, conflicts: Type.Array(Conflict) })),
     errors: [404, 409],
   }),
   unschedule: route('DELETE /tasks/:id/schedule', {

@@ -3,9 +3,9 @@ import { patchBody } from '../bodies.ts';
 import { allRoute, crudRoutes } from '../crud.ts';
 import { ListQuery, NewId } from '../envelopes.ts';
 import { collection } from '../route.ts';
-import { Description, Id, Name, Tags, Timestamp } from '../scalars.ts';
-import { Component, Nullable, OneOf, optional, StrictObject } from '../schema.ts';
-import { Issuer } from './users.ts';
+import { Description, Id, Name, Tags } from '../scalars.ts';
+import { Component, OneOf, optional, StrictObject } from '../schema.ts';
+import { authored } from './users.ts';
 
 export const TemplateParameter = StrictObject({
   name: Type.String({ pattern: '^[A-Za-z][A-Za-z0-9_]{0,63}$' }),
@@ -48,10 +48,7 @@ export const TaskTemplate = Component('TaskTemplate', {
   parameters: Type.Array(TemplateParameter),
   slots: Type.Array(TemplateSlot),
   builtIn: Type.Boolean(),
-  issuerID: Nullable(Type.Integer()),
-  issuer: Issuer,
-  createdAt: Timestamp,
-  updatedAt: Timestamp,
+  ...authored,
 });
 export type TaskTemplate = Static<typeof TaskTemplate>;
 

@@ -1,7 +1,7 @@
 import { type Static, type TProperties, Type } from 'typebox';
 import { Data } from '../envelopes.ts';
-import { Id, Timestamp } from '../scalars.ts';
-import { Component, Nullable, OneOf, optional, StrictObject, strict } from '../schema.ts';
+import { Id, NullableInteger, Timestamp } from '../scalars.ts';
+import { Component, OneOf, optional, StrictObject, strict } from '../schema.ts';
 import { MacOverride } from './network-mac-policy.ts';
 import {
   PortableAgent,
@@ -145,7 +145,7 @@ export const ImportBody = StrictObject({
     }),
   ),
   comment: optional.text(4096, 'Instead of that of the task'),
-  projectID: Type.Optional(Nullable(Type.Integer())),
+  projectID: Type.Optional(NullableInteger),
   secrets: Type.Optional(
     Type.Record(Type.String({ maxLength: 1024 }), Type.String({ minLength: 1, maxLength: 65_536 }), {
       description:

@@ -3,11 +3,11 @@ import { createBody } from '../bodies.ts';
 import { allRoute, crudRoutes } from '../crud.ts';
 import { Data, Issue, ListQuery, Page } from '../envelopes.ts';
 import { collection, route } from '../route.ts';
-import { Description, Id, Name, Tags, Timestamp } from '../scalars.ts';
+import { Description, Id, Name, NullableInteger, Tags } from '../scalars.ts';
 import { Component, Nullable, OneOf, optional } from '../schema.ts';
 import { usageRoute } from './network-usage.ts';
 import { type TunnelType, tunnelParams } from './tunnel-params.ts';
-import { Issuer } from './users.ts';
+import { authored } from './users.ts';
 
 const types = Object.keys(tunnelParams) as TunnelType[];
 const Kind = OneOf(types, { description: 'See `GET /tunnels/types`' });
@@ -50,13 +50,10 @@ export const Tunnel = Component('Tunnel', {
   count: Type.Integer(),
   mtu: Type.Integer(),
   params: Params,
-  certificateID: Nullable(Type.Integer()),
+  certificateID: NullableInteger,
   secretSet: Type.Boolean({ description: 'A secret of `params` is stored' }),
   tags: Type.String(),
-  issuerID: Nullable(Type.Integer()),
-  issuer: Issuer,
-  createdAt: Timestamp,
-  updatedAt: Timestamp,
+  ...authored,
 });
 export type Tunnel = Static<typeof Tunnel>;
 

@@ -3,7 +3,7 @@ import { createBody } from '../bodies.ts';
 import { crudRoutes } from '../crud.ts';
 import { Data, IdParams, ManyIds, OffsetQuery } from '../envelopes.ts';
 import { collection, route } from '../route.ts';
-import { Email, Id, MaybeTimestamp, Timestamp } from '../scalars.ts';
+import { Email, Id, NullableInteger, NullableTimestamp, Timestamp } from '../scalars.ts';
 import { Component, optional } from '../schema.ts';
 import { secret } from '../secret.ts';
 import { GroupPermission } from './group-permission.ts';
@@ -14,6 +14,9 @@ export type LightUser = Static<typeof LightUser>;
 
 /** Who made a record; null when nobody did. Written as a type list because its serializer is much faster than a union's. */
 export const Issuer = Type.Unsafe<LightUser | null>({ ...LightUser, type: ['object', 'null'], title: 'Issuer' });
+
+/** Members of every record that tell who made it and when it changed. */
+export const authored = { issuerID: NullableInteger, issuer: Issuer, createdAt: Timestamp, updatedAt: Timestamp };
 
 export const UserDraft = Type.Object({
   email: Email,
@@ -40,10 +43,10 @@ const userMembers = {
   isActive: Type.Boolean(),
   isRequiredToSetPassword: Type.Boolean(),
   passwordLength: Type.Integer(),
-  lastLogin: MaybeTimestamp,
+  lastLogin: NullableTimestamp,
   createdAt: Timestamp,
   updatedAt: Timestamp,
-  deletedAt: MaybeTimestamp,
+  deletedAt: NullableTimestamp,
 };
 
 export const User = Component('User', userMembers);
@@ -52,7 +55,7 @@ export type User = Static<typeof User>;
 export const ExtendedUser = Component('ExtendedUser', {
   ...userMembers,
   agreementAccepted: Type.Boolean(),
-  notificationsReadAt: MaybeTimestamp,
+  notificationsReadAt: NullableTimestamp,
   permissions: Type.Array(Type.Integer(), { description: 'Integers of the permissions the user holds' }),
   unreadNotifications: Type.Integer(),
   preferences: Type.Record(Type.String(), Type.Unknown(), { description: 'Settings of the web interface' }),
