@@ -1,4 +1,4 @@
-/** What a key of the AI gateway may be allowed to do. There is no scope that holds all others. */
+/** Scopes of AI gateway keys. No scope includes another. */
 export const aiScopes = [
   'state:read',
   'agents:read',
@@ -14,11 +14,11 @@ export const aiScopes = [
 ] as const;
 export type AiScope = (typeof aiScopes)[number];
 
-/** R0 reads, R1 adds, RS makes traffic stop, R2 makes traffic, R3 is hazardous. */
+/** R0 reads, R1 creates records, RS stops traffic, R2 starts traffic, R3 is hazardous. */
 export const aiRisks = ['R0', 'R1', 'RS', 'R2', 'R3'] as const;
 export type AiRisk = (typeof aiRisks)[number];
 
-/** What MCP clients are told about a tool. */
+/** Tool annotations of MCP. */
 export interface AiAnnotations {
   readonly readOnlyHint: boolean;
   readonly destructiveHint: boolean;
@@ -29,9 +29,9 @@ export interface AiAnnotations {
 /** An operation that AI keys may call: over REST, and over MCP as a tool. */
 export interface AiOperation {
   readonly scope: AiScope | 'any';
-  /** Another scope that opens the operation for a part of what it does. */
+  /** An alternative scope that allows part of the operation. */
   readonly orScope?: AiScope;
-  /** `byPlan`: told by what the operation would do, see `POST /ai/gateway/tasks/validate`. */
+  /** `byPlan`: the risk depends on the plan of the task, see `POST /ai/gateway/tasks/validate`. */
   readonly risk: AiRisk | 'byPlan';
   /** Name of the MCP tool. */
   readonly tool: string;

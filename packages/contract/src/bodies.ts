@@ -14,13 +14,13 @@ const readOnlyOf = (item: TObject, draft: TObject) =>
   );
 
 /**
- * The body of a create: the draft, and beside it every read-only member of the record, so that a client
- * may send back what it read. Read-only members are dropped before the handler sees the body.
+ * Body of a create: the draft, plus every read-only member of the record, so that a client can send a record
+ * back as it read it. Read-only members are dropped before the handler runs.
  */
 export const createBody = <Draft extends TObject>(draft: Draft, item: TObject) =>
   Type.Unsafe<Static<Draft>>(StrictObject({ ...draft.properties, ...readOnlyOf(item, draft) }));
 
-/** The body of an update: the id, any members of the draft (`null` clears an optional one), and the version check. */
+/** Body of an update: the id, any members of the draft (`null` clears an optional one), and the version check. */
 export const patchBody = <Draft extends TObject>(draft: Draft, item: TObject, idName = 'id') => {
   const required = new Set(draft.required ?? []);
   const members = Object.entries(draft.properties as Record<string, TSchema>).map(([name, schema]) => [

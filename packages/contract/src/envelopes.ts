@@ -24,7 +24,7 @@ export const ManyIds = StrictComponent('ManyIDs', {
 
 export const Ids = Data(Type.Array(Id));
 
-/** What happened to each record of a bulk action. */
+/** Outcome of a bulk action for each record. */
 export const BulkResult = Data(
   Type.Array(
     Component('BulkItem', {

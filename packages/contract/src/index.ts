@@ -1,7 +1,8 @@
 export { type AiAnnotations, type AiOperation, type AiRisk, type AiScope, aiRisks, aiScopes } from './ai-scopes.ts';
-export type { AgentCapabilities, AgentHealthPoint } from './collections/agent-details.ts';
-export type { Agent } from './collections/agent-fields.ts';
-export type { NewAgentToken } from './collections/agent-tokens.ts';
+export type { Agent } from './collections/agents/agent.ts';
+export type { AgentCapabilities, AgentHealthPoint } from './collections/agents/agent-details.ts';
+export type { NewAgentToken } from './collections/agents/agent-tokens.ts';
+export { AiConstraints, type AiKey, type AiKeyDraft, AiLimits, AiPolicy } from './collections/ai-admin/ai-key.ts';
 export {
   type AiAction,
   type Approval,
@@ -9,27 +10,29 @@ export {
   type ApprovalState,
   aiActions,
   approvalStates,
-} from './collections/ai-gateway-approvals.ts';
-export type { AiDraft } from './collections/ai-gateway-drafts.ts';
-export { type ResourceKind, resourceKinds } from './collections/ai-gateway-resources.ts';
-export { AiConstraints, type AiKey, type AiKeyDraft, AiLimits, AiPolicy } from './collections/ai-key-fields.ts';
-export type { Analysis, AnalyzeBody, AnalyzeOptions, Find, Suggestion } from './collections/application-analysis.ts';
-export {
-  type ApplicationManifest,
-  applicationSchema,
-  ImportDocument,
-  type ImportFields,
-  type PortableApplication,
-} from './collections/application-archive.ts';
+} from './collections/ai-gateway/approvals.ts';
+export type { AiDraft } from './collections/ai-gateway/drafts.ts';
+export { type ResourceKind, resourceKinds } from './collections/ai-gateway/resources.ts';
+export type { Analysis, AnalyzeBody, AnalyzeOptions, Find, Suggestion } from './collections/applications/analysis.ts';
 export type {
   Application,
   ApplicationDraft,
   ApplicationParameter,
   ApplicationSession,
   ParameterDraft,
-} from './collections/application-fields.ts';
-export type { NewApplication, TrimBody } from './collections/applications.ts';
+} from './collections/applications/application.ts';
+export {
+  type ApplicationManifest,
+  applicationSchema,
+  ImportDocument,
+  type ImportFields,
+  type PortableApplication,
+} from './collections/applications/archive.ts';
+export type { NewApplication, TrimBody } from './collections/applications/routes.ts';
 export type { AttackResult, AttackSummary } from './collections/attack-result.ts';
+export type { CertificateDetails } from './collections/certificates/certificate-details.ts';
+export { certificateDefects, type DefectName } from './collections/certificates/certificate-details.ts';
+export type { Certificate, NewCertificate } from './collections/certificates/routes.ts';
 export {
   type Campaign,
   CampaignDraft,
@@ -37,13 +40,9 @@ export {
   campaignActions,
   campaignProtocols,
   campaignTactics,
-} from './collections/campaign-fields.ts';
-export { campaignParams } from './collections/campaign-params.ts';
-export { certificateDefects, type DefectName } from './collections/certificate-defects.ts';
-export type { CertificateDetails } from './collections/certificate-details.ts';
-export type { Certificate, NewCertificate } from './collections/certificates.ts';
-export type { CampaignQuery, NavigatorLayer } from './collections/compromised-host.ts';
-export type { CveStats } from './collections/cve.ts';
+} from './collections/compromised-host/campaign.ts';
+export { campaignParams } from './collections/compromised-host/campaign-params.ts';
+export type { CampaignQuery, NavigatorLayer } from './collections/compromised-host/routes.ts';
 export type {
   CveExportBody,
   CveFormat,
@@ -51,32 +50,40 @@ export type {
   CveImportFields,
   CveImportLine,
   CveTestBody,
-} from './collections/cve-exchange.ts';
-export { CveDraft, type CveSignature, type CveSummary, safeties, severities } from './collections/cve-fields.ts';
-export type { SigPayload, SigRequest, SigResponse } from './collections/cve-messages.ts';
-export { type CveFilter, CveSmartFilter, type CveStatsQuery } from './collections/cve-query.ts';
+} from './collections/cve/exchange.ts';
+export type { SigPayload, SigRequest, SigResponse } from './collections/cve/messages.ts';
+export { type CveFilter, CveSmartFilter, type CveStatsQuery } from './collections/cve/query.ts';
+export type { CveStats } from './collections/cve/routes.ts';
+export { CveDraft, type CveSignature, type CveSummary, safeties, severities } from './collections/cve/signature.ts';
 export {
   type Dictionary,
   DictionaryDraft,
   type DictionaryUpload,
   type NewDictionary,
 } from './collections/dictionaries.ts';
-export { type File, type FileUpload, fileCategories, type NewFile } from './collections/file-fields.ts';
-export type { PcapInfo, PcapQuery } from './collections/file-pcap.ts';
+export { type File, type FileUpload, fileCategories, type NewFile } from './collections/files/file.ts';
+export type { PcapInfo, PcapQuery } from './collections/files/pcap-info.ts';
 export { type Group, GroupDraft } from './collections/groups.ts';
 export * as api from './collections/index.ts';
-export type { MalwareUpload, NewMalware } from './collections/malware-fields.ts';
-export { malwarePlatforms, malwareTypes } from './collections/malware-fields.ts';
-export { type GenerateBody, inertContainers } from './collections/malware-generate.ts';
-export type { ImportMalwareBody, ImportMalwareOptions, ImportMalwareReport } from './collections/malware-import.ts';
-export { type MacOverride, MacPolicy } from './collections/network-mac-policy.ts';
+export type {
+  ImportMalwareBody,
+  ImportMalwareOptions,
+  ImportMalwareReport,
+} from './collections/malware/generate-import.ts';
+export { type GenerateBody, inertContainers } from './collections/malware/generate-import.ts';
+export type { MalwareUpload, NewMalware } from './collections/malware/sample.ts';
+export { malwarePlatforms, malwareTypes } from './collections/malware/sample.ts';
+export { type MacOverride, MacPolicy } from './collections/networks/mac-policy.ts';
 export type { Notification } from './collections/notifications.ts';
 export { type Project, ProjectDraft } from './collections/projects.ts';
-export type { Rfc2544Result } from './collections/rfc2544-result.ts';
+export type { TaskTemplate, TemplateDraft, TemplateParameter, TemplateSlot } from './collections/task-templates.ts';
+export type { MetricDescription, Plugin, PluginDetails } from './collections/tasks/plugins.ts';
+export type { Estimate, ValidationIssue } from './collections/tasks/records.ts';
 export type {
   MetricSeries,
   MetricSnapshot,
   MetricValue,
+  Rfc2544Result,
   Run,
   RunAgent,
   RunDump,
@@ -85,7 +92,9 @@ export type {
   RunSummary,
   StopReason,
   ThresholdResult,
-} from './collections/run-fields.ts';
+} from './collections/tasks/run.ts';
+export type { LoadChange, StartBody } from './collections/tasks/run-control.ts';
+export type { Schedule, ScheduleBody } from './collections/tasks/schedules.ts';
 export {
   type AccessPlaneEntry,
   type ConfigurationEntry,
@@ -94,12 +103,7 @@ export {
   type Task,
   TaskDraft,
   Threshold,
-} from './collections/task-fields.ts';
-export type { MetricDescription, Plugin, PluginDetails } from './collections/task-plugins.ts';
-export type { Estimate, ValidationIssue } from './collections/task-records.ts';
-export type { LoadChange, StartBody } from './collections/task-run-control.ts';
-export type { Schedule, ScheduleBody } from './collections/task-schedules.ts';
-export type { TaskTemplate, TemplateDraft, TemplateParameter, TemplateSlot } from './collections/task-templates.ts';
+} from './collections/tasks/task.ts';
 export {
   type ExportOptions,
   exportSchema,
@@ -109,14 +113,14 @@ export {
   type ImportResult,
   importKinds,
   TaskExportPlan,
-} from './collections/task-transfer.ts';
-export { PortableSignature } from './collections/task-transfer-records.ts';
-export { type TunnelType, tunnelParams, tunnelSecretsOf } from './collections/tunnel-params.ts';
-export type { TunnelDraft } from './collections/tunnels.ts';
+} from './collections/tasks/transfer.ts';
+export { PortableSignature } from './collections/tasks/transfer-records.ts';
+export type { TunnelDraft } from './collections/tunnels/routes.ts';
+export { type TunnelType, tunnelParams, tunnelSecretsOf } from './collections/tunnels/tunnel-params.ts';
 export type { ExtendedUser, LightUser, User, UserDraft } from './collections/users.ts';
 export { ErrorBody } from './envelopes.ts';
 export { toOpenApi } from './openapi.ts';
-export { firstGroups, type Permission, permissions } from './permissions.ts';
+export { initialGroups, type Permission, permissions } from './permissions.ts';
 export * from './route.ts';
 export { isSecret, membersIn } from './secret.ts';
 export { defaultSettings, Settings, SettingsPatch, secretMask } from './settings.ts';
@@ -136,17 +140,7 @@ export {
   verdicts,
 } from './status.ts';
 export { type EntryValues, secretValues } from './values/entry-values.ts';
-export type { ApplicationValues } from './values/plugins/application.ts';
-export { commonMetrics } from './values/plugins/common-metrics.ts';
-export type { CompromisedHostValues } from './values/plugins/compromised-host.ts';
-export type { CveReplayValues } from './values/plugins/cve-replay.ts';
-export type { DnsValues } from './values/plugins/dns.ts';
-export { type DurationValues, duration as entryDuration } from './values/plugins/duration.ts';
-export { entriesOf, type FoundEntry } from './values/plugins/entries.ts';
-export type { FuzzingValues } from './values/plugins/fuzzing.ts';
-export type { HarReplayValues } from './values/plugins/har-replay.ts';
-export type { HttpValues } from './values/plugins/http.ts';
-export type { IcmpValues } from './values/plugins/icmp.ts';
+export { entriesOf, type FoundEntry, hazardOf } from './values/plugins/entries.ts';
 export {
   accessPlanePluginId,
   controlPlanePluginId,
@@ -155,22 +149,30 @@ export {
   suitePluginId,
 } from './values/plugins/index.ts';
 export { toJsonSchema } from './values/plugins/json-schema.ts';
-export type { MalwareTransferValues } from './values/plugins/malware-transfer.ts';
-export type { PayloadValues } from './values/plugins/payload.ts';
-export type { PcapReplayValues } from './values/plugins/pcap-replay.ts';
+export type { PayloadValues } from './values/plugins/members/payload.ts';
+export type { ReferenceKind } from './values/plugins/members/reference.ts';
+export type { FoundReference } from './values/plugins/members/references.ts';
+export { type DurationValues, duration as entryDuration } from './values/plugins/members/values.ts';
+export { commonMetrics, findMetric, metricsOf } from './values/plugins/metrics.ts';
 export type { PluginSpec } from './values/plugins/plugin.ts';
-export { findMetric, metricsOf } from './values/plugins/plugin-metrics.ts';
-export type { ReferenceKind } from './values/plugins/reference.ts';
-export type { FoundReference } from './values/plugins/references.ts';
-export { standardFrameSizes } from './values/plugins/rfc2544.ts';
-export type { StatelessServerValues } from './values/plugins/stateless-server.ts';
-export type { StreamValues } from './values/plugins/stream.ts';
-export { hazardOf } from './values/plugins/task-hazard.ts';
+export type { CompromisedHostValues } from './values/plugins/security/compromised-host.ts';
+export type { CveReplayValues } from './values/plugins/security/cve-replay.ts';
+export type { FuzzingValues } from './values/plugins/security/fuzzing.ts';
+export type { MalwareTransferValues } from './values/plugins/security/malware-transfer.ts';
+export type { WafValues } from './values/plugins/security/waf.ts';
 export { taskReferences } from './values/plugins/task-references.ts';
-export type { TcpValues } from './values/plugins/tcp.ts';
-export type { TlsValues } from './values/plugins/tls.ts';
-export type { UdpValues } from './values/plugins/udp.ts';
-export type { WafValues } from './values/plugins/waf.ts';
+export type { ApplicationValues } from './values/plugins/traffic/application.ts';
+export type { DnsValues } from './values/plugins/traffic/dns.ts';
+export type { HarReplayValues } from './values/plugins/traffic/har-replay.ts';
+export type { HttpValues } from './values/plugins/traffic/http.ts';
+export type { IcmpValues } from './values/plugins/traffic/icmp.ts';
+export type { PcapReplayValues } from './values/plugins/traffic/pcap-replay.ts';
+export { standardFrameSizes } from './values/plugins/traffic/rfc2544.ts';
+export type { StatelessServerValues } from './values/plugins/traffic/stateless-server.ts';
+export type { StreamValues } from './values/plugins/traffic/stream.ts';
+export type { TcpValues } from './values/plugins/traffic/tcp.ts';
+export type { TlsValues } from './values/plugins/traffic/tls.ts';
+export type { UdpValues } from './values/plugins/traffic/udp.ts';
 export {
   accessProfiles,
   controlProfiles,

@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
 import { api, toOpenApi } from './index.ts';
 
-it('the API changes only on purpose: the document equals the one that is checked in', async () => {
+it('the OpenAPI document equals the snapshot in openapi.json', async () => {
   const document = `${JSON.stringify(toOpenApi(api, 'test'), null, 1)}\n`;
   await expect(document).toMatchFileSnapshot('../openapi.json');
 });
 
-it('the irregular names of the document are kept to the letter', () => {
+it('irregular member names are kept exactly', () => {
   const { schemas } = toOpenApi(api, 'test').components as { schemas: Record<string, { properties: object }> };
   const membersOf = (name: string) => Object.keys(schemas[name]?.properties ?? {});
   expect(membersOf('Project')).toEqual(

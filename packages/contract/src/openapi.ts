@@ -5,7 +5,7 @@ import { type Collection, permissionOf, type Route, statusesOf } from './route.t
 
 type Json = Record<string, unknown>;
 
-const meaning: Record<number, string> = {
+const statusDescriptions: Record<number, string> = {
   400: 'Invalid request; data.issues names every problem',
   401: 'No valid session',
   403: 'Not allowed; data.permission names what is missing',
@@ -97,39 +97,45 @@ const requestBodyOf = (route: Route, components: Json): Json => {
 };
 
 const responseOf = (route: Route, status: number, components: Json): Json => {
-  if (status !== 200) return { description: meaning[status] ?? 'Error', content: jsonContent(ErrorBody, components) };
+  if (status !== 200)
+    return { description: statusDescriptions[status] ?? 'Error', content: jsonContent(ErrorBody, components) };
   if (route.events)
-    return { description: 'Events', content: { 'text/event-stream': { schema: lift(route.events, components) } } };
+    return {
+      description: 'Events',
+      content: { 'text/event-stream': { schema: toReferences(route.events, components) } },
+    };
   if (route.download)
     return { description: 'The file', content: Object.fromEntries(route.download.map((type) => [type, {}])) };
   return { description: 'OK', ...(route.reply && { content: jsonContent(route.reply, components) }) };
 };
 
 const jsonContent = (schema: TSchema, components: Json) => ({
-  'application/json': { schema: lift(schema, components) },
+  'application/json': { schema: toReferences(schema, components) },
 });
 
-const parametersOf = (place: 'path' | 'query', schema: TSchema | undefined): Json[] => {
+const parametersOf = (location: 'path' | 'query', schema: TSchema | undefined): Json[] => {
   const { properties = {}, required = [] } = (schema ?? {}) as {
     properties?: Record<string, TSchema>;
     required?: string[];
   };
   return Object.entries(properties).map(([name, property]) => ({
     name,
-    in: place,
-    required: place === 'path' || required.includes(name),
+    in: location,
+    required: location === 'path' || required.includes(name),
     schema: property,
     ...('description' in property && { description: property.description }),
   }));
 };
 
 /** Replaces every titled schema by a reference to a component of that name. */
-const lift = (schema: unknown, components: Json): unknown => {
-  if (Array.isArray(schema)) return schema.map((part) => lift(part, components));
+const toReferences = (schema: unknown, components: Json): unknown => {
+  if (Array.isArray(schema)) return schema.map((part) => toReferences(part, components));
   if (typeof schema !== 'object' || schema === null) return schema;
-  const lifted = Object.fromEntries(Object.entries(schema).map(([key, part]) => [key, lift(part, components)]));
+  const replaced = Object.fromEntries(
+    Object.entries(schema).map(([key, part]) => [key, toReferences(part, components)]),
+  );
   const { title } = schema as { title?: unknown };
-  if (typeof title !== 'string') return lifted;
-  components[title] = lifted;
+  if (typeof title !== 'string') return replaced;
+  components[title] = replaced;
   return { $ref: `#/components/schemas/${title}` };
 };

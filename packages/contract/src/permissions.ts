@@ -68,7 +68,7 @@ const reads = Object.entries(permissions)
 const operators = [...reads, 32, 33, 42, 43, 45, 46, 47, 52, 62, 82, 92, 94, 102, 112, 192, 202];
 
 /** The groups a new installation starts with. */
-export const firstGroups: readonly { name: string; permissions: readonly number[] }[] = [
+export const initialGroups: readonly { name: string; permissions: readonly number[] }[] = [
   { name: 'Administrators', permissions: [permissions['system.admin']] },
   { name: 'Operators', permissions: operators },
   { name: 'Security testers', permissions: [...operators, 44, 122, 123, 132, 133, 183] },

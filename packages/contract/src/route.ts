@@ -10,14 +10,14 @@ export interface Route {
   readonly path: string;
   readonly summary: string;
   readonly access: Access;
-  /** Given exactly where access is `aiKey`. */
+  /** Present if and only if access is `aiKey`. */
   readonly ai?: AiOperation;
   readonly params?: TSchema;
   readonly query?: TSchema;
   /** Schema of the JSON body. `bodyOptional` lets a client leave it out. */
   readonly body?: TSchema;
   readonly bodyOptional?: true;
-  /** Upper bound of the JSON body in bytes where it differs from the setting `limits.bodyBytes`. */
+  /** Maximum JSON body in bytes, if not the setting `limits.bodyBytes`. */
   readonly bodyLimit?: number;
   /** Text parts of a `multipart/form-data` body with one `file` part, accepted instead of the JSON body. */
   readonly upload?: TSchema;
@@ -29,11 +29,11 @@ export interface Route {
   readonly download?: readonly string[];
   /** Schema of one event when the reply is `text/event-stream`. */
   readonly events?: TSchema;
-  /** Works for a user who must still set a password or accept the agreement. */
+  /** Allowed before the user has set a password and accepted the agreement. */
   readonly beforePassword?: true;
-  /** Works for a user who must still accept the agreement. */
+  /** Allowed before the user has accepted the agreement. */
   readonly beforeAgreement?: true;
-  /** Statuses beyond those every route can answer (see `statusesOf`). */
+  /** Statuses besides those common to all routes (see `statusesOf`). */
   readonly errors?: readonly number[];
 }
 

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { Nullable } from './schema.ts';
 
-/** Ids start at 1 and stay exact in JSON. */
+/** Ids start at 1 and are safe integers, so JSON carries them exactly. */
 export const Id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
 
 export const Timestamp = Type.String({ format: 'date-time', description: 'RFC 3339, UTC, milliseconds' });
@@ -14,7 +14,7 @@ export const NullableTimestamp = Nullable(
 export const NullableInteger = Nullable(Type.Integer());
 export const NullableNumber = Nullable(Type.Number());
 
-/** One line of text that a person gives a record. */
+/** The name a user gives to a record: one line. */
 export const Name = Type.String({ minLength: 1, maxLength: 128, pattern: '^\\S(.*\\S)?$', description: 'Unique name' });
 
 export const Description = Type.String({ maxLength: 4096 });

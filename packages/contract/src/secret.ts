@@ -1,14 +1,14 @@
 type Json = Record<string, unknown>;
 
-/** Marks a member whose value is a secret: models, audit, logs and notifications never see it. */
+/** Marks a secret: never shown to AI models, nor in the audit log, logs and notifications. */
 export const secret = { 'x-secret': true } as const;
 
-/** A secret that also its owner cannot read back: sealed where it is stored. */
+/** A secret that not even its owner can read back: stored encrypted. */
 export const writeOnlySecret = { ...secret, writeOnly: true } as const;
 
 const isHolder = (value: unknown): value is Json => typeof value === 'object' && value !== null;
 
-/** What cannot be read back counts, whether it is marked or not. */
+/** Write-only members count as secrets even without the mark. */
 export const isSecret = (schema: unknown): boolean =>
   isHolder(schema) &&
   (schema['x-secret'] === true ||
@@ -22,14 +22,14 @@ export interface FoundMember {
   readonly schema: Json;
 }
 
-/** Every member that a schema describes, however deep. */
+/** Every member of a schema, at any depth. */
 export function* membersIn(schema: unknown, pointer = ''): Generator<FoundMember> {
   if (!isHolder(schema)) return;
   const { properties, items, anyOf, allOf, patternProperties, additionalProperties } = schema as Record<string, never>;
   for (const [name, member] of Object.entries<Json>(properties ?? {})) {
-    const place = `${pointer}/${name}`;
-    yield { pointer: place, name, schema: member };
-    yield* membersIn(member, place);
+    const memberPointer = `${pointer}/${name}`;
+    yield { pointer: memberPointer, name, schema: member };
+    yield* membersIn(member, memberPointer);
   }
   for (const inner of [...(anyOf ?? []), ...(allOf ?? [])]) yield* membersIn(inner, pointer);
   for (const inner of [items, additionalProperties, ...Object.values(patternProperties ?? {})]) {

@@ -137,7 +137,7 @@ const malware = section({
   maxBytes: integer(268_435_456, [1024, 1_073_741_824], 'Largest sample'),
 });
 
-/** Everything an administrator can set. Defaults stand here and nowhere else. */
+/** All settings of the controller, with their defaults. */
 export const Settings = StrictComponent('Settings', {
   auth,
   agents,
@@ -163,7 +163,7 @@ const partialOf = (schema: TSchema): TSchema => {
   return { ...rest, properties: Object.fromEntries(members), required: [], title: undefined } as unknown as TSchema;
 };
 
-/** The same tree with every member optional and no defaults: what a change may carry. */
+/** The body of a change: the same tree, every member optional, without defaults. */
 export const SettingsPatch = partialOf(Settings);
 
 const defaultOf = (schema: TSchema): unknown =>

@@ -48,7 +48,7 @@ const ServerSide = Component('AttackServerSide', {
   end: OneOf(['reset', 'fin', 'timeout', 'none']),
 });
 
-/** What became of one attempt, as both agents saw it. */
+/** Outcome of one attempt, as seen by both agents. */
 export const AttackResult = Component('AttackResult', {
   id: Id,
   taskID: Id,

@@ -13,7 +13,7 @@ const protocolTypes = protocolNames.map((name) => `protocol.${name}` as const);
 const selections = ['sequential', 'random', 'shuffle', 'weighted', 'unique', 'pinned'] as const;
 const encodings = ['utf-8', 'utf-16le', 'iso-8859-1', 'windows-1252'] as const;
 
-/** Rows of 100,000 lines do not fit the usual bound of a body. */
+/** 100,000 rows exceed the default body limit. */
 const bodyLimit = 16 * 1_048_576;
 
 const Config = Type.Unsafe<Record<string, Record<string, unknown>>>({
@@ -27,7 +27,7 @@ const Config = Type.Unsafe<Record<string, Record<string, unknown>>>({
     'For `protocol.<name>` the sections of that protocol.',
 });
 
-/** The same with the schema of each protocol, for the reader of the API document. */
+/** The same with the schema of each protocol, for the OpenAPI document. */
 const DraftConfig = Type.Unsafe<Static<typeof Config>>({
   ...Config,
   'x-profiles': Object.fromEntries(
@@ -46,8 +46,8 @@ const members = {
 const text = { type: 'string' };
 
 /**
- * An array whose items are checked by the handler: a validator that collects every problem would hold millions of them
- * for one hostile body of this size. `unevaluatedItems` tells readers of the document what `items` would.
+ * An array whose items are validated by the handler: a validator that collects all errors would hold millions of them
+ * for one hostile body of this size. `unevaluatedItems` documents the items without validating them.
  */
 const cells = <T>(items: object, description: string) =>
   Type.Unsafe<T>({ type: 'array', unevaluatedItems: items, description });
@@ -76,7 +76,7 @@ const Kind = OneOf([...valueTypes, ...protocolTypes], {
 
 export const DictionaryDraft = Type.Object({ name: Name, type: Kind, ...members, ...content });
 
-/** How the lines of a file become rows. */
+/** How to parse lines of a file into rows. */
 const reading = {
   delimiter: optional.string({
     pattern: '^(.|tab|\\\\t)$',
@@ -97,7 +97,7 @@ const DictionaryUpload = StrictObject({
   ...reading,
 });
 
-/** A new dictionary; with `fileID` the rows come from a file. */
+/** A new dictionary; with `fileID` its rows come from that file. */
 const NewDictionary = Type.Object({
   name: Name,
   type: Type.Optional(Kind),

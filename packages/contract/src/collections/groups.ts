@@ -4,8 +4,7 @@ import { IdParams, OffsetQuery } from '../envelopes.ts';
 import { collection, route } from '../route.ts';
 import { Id, Name, NullableInteger, NullableTimestamp, Timestamp } from '../scalars.ts';
 import { Component, optional } from '../schema.ts';
-import { GroupPermission } from './group-permission.ts';
-import { Issuer, LightUser } from './users.ts';
+import { GroupPermission, Issuer, LightUser } from './users.ts';
 
 export const GroupDraft = Type.Object({
   name: Name,

@@ -4,7 +4,7 @@ import { ListQuery } from '../envelopes.ts';
 import { collection } from '../route.ts';
 import { Description, Id, Name, NullableInteger, Tags, Timestamp } from '../scalars.ts';
 import { Component, OneOf, optional } from '../schema.ts';
-import { Reference } from './network-usage.ts';
+import { Reference } from './usage.ts';
 import { Issuer } from './users.ts';
 
 const kinds = ['address', 'range', 'oui'] as const;

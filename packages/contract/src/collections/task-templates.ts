@@ -80,7 +80,7 @@ export const taskTemplates = collection({
   },
 });
 
-/** `task` may be left out when a task is named; its agents become slots. */
+/** `task` is optional with `sourceTaskID`; agents of that task become slots. */
 function newTemplate() {
   const body = crud.create.body as unknown as { properties: object };
   return Type.Unsafe<Omit<TemplateDraft, 'task'> & { task?: TemplateDraft['task']; sourceTaskID?: number }>({

@@ -4,18 +4,21 @@ import { crudRoutes } from '../crud.ts';
 import { Data, IdParams, ManyIds, OffsetQuery } from '../envelopes.ts';
 import { collection, route } from '../route.ts';
 import { Email, Id, NullableInteger, NullableTimestamp, Timestamp } from '../scalars.ts';
-import { Component, optional } from '../schema.ts';
+import { Component, optional, StrictComponent } from '../schema.ts';
 import { secret } from '../secret.ts';
-import { GroupPermission } from './group-permission.ts';
 
-/** The few members of a user that other records show. */
+export const GroupPermission = StrictComponent('GroupPermission', {
+  value: Type.Integer({ minimum: 1, maximum: 100_000, description: 'An integer of the permissions map' }),
+});
+
+/** The members of a user that other records show. */
 export const LightUser = Component('LightUser', { id: Id, email: Type.String(), realName: Type.String() });
 export type LightUser = Static<typeof LightUser>;
 
-/** Who made a record; null when nobody did. Written as a type list because its serializer is much faster than a union's. */
+/** The user who created a record; null for built-in records. A type list, see `Nullable`. */
 export const Issuer = Type.Unsafe<LightUser | null>({ ...LightUser, type: ['object', 'null'], title: 'Issuer' });
 
-/** Members of every record that tell who made it and when it changed. */
+/** Author and times of a record. */
 export const authored = { issuerID: NullableInteger, issuer: Issuer, createdAt: Timestamp, updatedAt: Timestamp };
 
 export const UserDraft = Type.Object({

@@ -4,7 +4,7 @@ import { secret } from '../secret.ts';
 
 const names = <const Names extends readonly string[]>(list: Names) => list;
 
-// The document's members of `values`, by declared type. What a plugin takes of them is in its own schema (`plugins/`).
+// All members of `values` by declared type. The schema of each plugin (`plugins/`) says which of them it takes.
 const objects = names([
   'applicationParams',
   'compromisedHostParams',

@@ -1,4 +1,4 @@
-import { firstGroups } from '@rushhour/contract';
+import { initialGroups } from '@rushhour/contract';
 import { groups } from '../store/people/groups.ts';
 import { countUsers, normalEmail, users } from '../store/people/users.ts';
 import type { Store } from '../store/store.ts';
@@ -16,7 +16,7 @@ export const prepareFirstStart = async (store: Store, given: { email: string; pa
     // Another controller may have been faster.
     if ((await countUsers(tx)) > 0) return false;
     const ids: number[] = [];
-    for (const { name, permissions } of firstGroups) {
+    for (const { name, permissions } of initialGroups) {
       ids.push(await groups.insert(tx, { name, permissions: permissions.map((value) => ({ value })) }));
     }
     await users.insert(tx, {

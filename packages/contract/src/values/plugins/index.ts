@@ -1,28 +1,27 @@
-import { application } from './application.ts';
-import { compromisedHost } from './compromised-host.ts';
-import { convergence } from './convergence.ts';
-import { cveReplay } from './cve-replay.ts';
-import { dns } from './dns.ts';
-import { fuzzing } from './fuzzing.ts';
-import { harReplay } from './har-replay.ts';
-import { http } from './http.ts';
-import { icmp } from './icmp.ts';
-import { ipsecLoad } from './ipsec-load.ts';
-import { ipsecTunnel } from './ipsec-tunnel.ts';
-import { malwareTransfer } from './malware-transfer.ts';
-import { pcapReplay } from './pcap-replay.ts';
-import { accessPlane, controlPlane } from './planes.ts';
 import type { PluginSpec } from './plugin.ts';
-import { rocev2 } from './rocev2.ts';
-import { statelessServer } from './stateless-server.ts';
-import { stream } from './stream.ts';
-import { suite } from './suite.ts';
-import { tcp } from './tcp.ts';
-import { tls } from './tls.ts';
-import { udp } from './udp.ts';
-import { waf } from './waf.ts';
+import { compromisedHost } from './security/compromised-host.ts';
+import { cveReplay } from './security/cve-replay.ts';
+import { fuzzing } from './security/fuzzing.ts';
+import { malwareTransfer } from './security/malware-transfer.ts';
+import { waf } from './security/waf.ts';
+import { accessPlane, controlPlane, suite } from './suite-and-planes.ts';
+import { application } from './traffic/application.ts';
+import { convergence } from './traffic/convergence.ts';
+import { dns } from './traffic/dns.ts';
+import { harReplay } from './traffic/har-replay.ts';
+import { http } from './traffic/http.ts';
+import { icmp } from './traffic/icmp.ts';
+import { ipsecLoad } from './traffic/ipsec-load.ts';
+import { ipsecTunnel } from './traffic/ipsec-tunnel.ts';
+import { pcapReplay } from './traffic/pcap-replay.ts';
+import { rocev2 } from './traffic/rocev2.ts';
+import { statelessServer } from './traffic/stateless-server.ts';
+import { stream } from './traffic/stream.ts';
+import { tcp } from './traffic/tcp.ts';
+import { tls } from './traffic/tls.ts';
+import { udp } from './traffic/udp.ts';
 
-/** Everything a task can be made of, by id. A new plugin is a file and a line. */
+/** All plugins. To add one, write its file and list it here. */
 export const plugins: readonly PluginSpec[] = [
   http,
   tcp,
@@ -53,7 +52,7 @@ const byId = new Map(plugins.map((plugin) => [plugin.id, plugin]));
 
 export const findPlugin = (id: number): PluginSpec | undefined => byId.get(id);
 
-/** The ids that stand for themselves in the rules of a task. */
+/** Plugins with rules of their own. */
 export const suitePluginId = suite.id;
 export const accessPlanePluginId = accessPlane.id;
 export const controlPlanePluginId = controlPlane.id;

@@ -1,7 +1,7 @@
 import type { TObject } from 'typebox';
-import type { MetricDescription, pluginKinds } from '../../collections/task-plugins.ts';
+import type { MetricDescription, pluginKinds } from '../../collections/tasks/plugins.ts';
 
-/** One thing a task can be made of: what the user says about it and what it reports. */
+/** A kind of task entry: its parameters and its metrics. */
 export interface PluginSpec {
   readonly id: number;
   readonly name: string;
@@ -13,23 +13,23 @@ export interface PluginSpec {
   readonly version: string;
   readonly canPause: boolean;
   readonly canChangeLoad: boolean;
-  /** Engines of the agents, any of which can run it; none when the controller does it alone. */
+  /** Agent engines that can run it; empty if only the controller is involved. */
   readonly engines: readonly string[];
-  /** Of `values`. Members with a default are there once the schema has been applied, so its static type has them all. */
+  /** Schema of `values`. Its static type has all members with a default: they are present after defaults are applied. */
   readonly schema: TObject;
   readonly examples: readonly Readonly<Record<string, unknown>>[];
-  /** What its engines report; `commonMetrics` come on top for every plugin. */
+  /** Metrics of its engines, without `commonMetrics`. */
   readonly metrics: readonly MetricDescription[];
   readonly subplugins: { readonly allowed: boolean; readonly rule: string };
-  /** What must be there beside an agent, in words. */
+  /** Requirements besides an agent, as sentences. */
   readonly requires: readonly string[];
 }
 
-type Usual = 'version' | 'canPause' | 'canChangeLoad' | 'subplugins' | 'requires';
+type Defaulted = 'version' | 'canPause' | 'canChangeLoad' | 'subplugins' | 'requires';
 
-/** A plugin with what is usual filled in: one that can neither be paused nor hold others. */
+/** Fills in the defaults: the plugin cannot be paused and holds no other plugins. */
 export const definePlugin = <Schema extends TObject>(
-  spec: Omit<PluginSpec, Usual | 'schema'> & Partial<Pick<PluginSpec, Usual>> & { readonly schema: Schema },
+  spec: Omit<PluginSpec, Defaulted | 'schema'> & Partial<Pick<PluginSpec, Defaulted>> & { readonly schema: Schema },
 ): PluginSpec & { readonly schema: Schema } => ({
   version: '1.0',
   canPause: false,

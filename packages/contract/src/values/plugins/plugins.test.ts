@@ -1,23 +1,23 @@
 import { Ajv } from 'ajv';
 import { expect, it } from 'vitest';
 import { EntryValues } from '../entry-values.ts';
+import { hazardOf } from './entries.ts';
 import { findPlugin, plugins } from './index.ts';
 import { toJsonSchema } from './json-schema.ts';
-import { findMetric, metricsOf } from './plugin-metrics.ts';
-import { referencesIn } from './references.ts';
-import { hazardOf } from './task-hazard.ts';
+import { referencesIn } from './members/references.ts';
+import { findMetric, metricsOf } from './metrics.ts';
 import { taskReferences } from './task-references.ts';
 
 const ajv = new Ajv({ allErrors: true, strict: false, useDefaults: true });
 const http = findPlugin(1);
 if (http === undefined) throw new Error('there is no plugin 1');
 
-it('the catalogue holds the plugins of the interface, each once', () => {
+it('the catalogue has every plugin of the API exactly once', () => {
   expect(plugins.map(({ id }) => id)).toEqual([...Array.from({ length: 21 }, (_, i) => i + 1), 101, 102]);
   expect(new Set(plugins.map(({ name }) => name)).size).toBe(plugins.length);
 });
 
-it('each of the 94 members of values is taken by some plugin, by its declared type', () => {
+it('some plugin takes each of the 94 members of values with its declared type', () => {
   const members = Object.entries(EntryValues.properties as Record<string, { type?: string }>);
   const taken = new Map<string, Set<string | undefined>>();
   for (const { schema } of plugins) {
@@ -43,7 +43,7 @@ it.each(plugins)('the examples of $name fit its schema and the declared types of
   }
 });
 
-it('a schema applied to what was said gives every default, also inside', () => {
+it('applying a schema fills in every default, nested ones included', () => {
   const values: Record<string, unknown> = { requestsPerSecond: 5, httpParams: { path: '/x' } };
   expect(ajv.compile(http.schema)(values)).toBe(true);
   expect(values).toMatchObject({
@@ -57,7 +57,7 @@ it('a schema applied to what was said gives every default, also inside', () => {
   expect(values).not.toHaveProperty('tlsParams');
 });
 
-it('the published schema asks for nothing that has a default', () => {
+it('the published schema requires no member that has a default', () => {
   const published = toJsonSchema(http.schema);
   expect(published).toMatchObject({ $schema: 'https://json-schema.org/draft/2020-12/schema', type: 'object' });
   expect(published).not.toHaveProperty('required');
@@ -67,14 +67,14 @@ it('the published schema asks for nothing that has a default', () => {
   });
 });
 
-it('every description of a metric has a name of its own', () => {
+it('metric names are unique', () => {
   for (const plugin of plugins) {
     const names = metricsOf(plugin).map(({ name }) => name);
     expect(new Set(names).size).toBe(names.length);
   }
 });
 
-it('metrics are found by name, members of a family too', () => {
+it('findMetric finds metrics by name, members of a family included', () => {
   expect(findMetric(http, 'http.latency')?.type).toBe('histogram');
   expect(findMetric(http, 'http.status.200')?.name).toBe('http.status.*');
   expect(findMetric(http, 'txBps')?.unit).toBe('bit/s');
@@ -82,7 +82,7 @@ it('metrics are found by name, members of a family too', () => {
   expect(findMetric(http, 'tcp.attempted')).toBeUndefined();
 });
 
-it('ids are found wherever a schema marks them', () => {
+it('referencesIn finds every id that a schema marks', () => {
   const values = {
     sources: [{ agent: { id: 3, name: 'x' }, network: { id: 8 }, interfaceId: 5 }],
     httpParams: { body: { type: 'file', fileId: 4 } },
@@ -107,7 +107,7 @@ it('ids are found wherever a schema marks them', () => {
   ).toMatchObject([{ kind: 'certificate', id: 12, path: '/ipsecCert' }]);
 });
 
-it('a task names records in its entries, inside suites and in its planes', () => {
+it('taskReferences covers entries, suites and planes', () => {
   const found = taskReferences({
     configuration: [
       {
@@ -130,7 +130,7 @@ it('a task names records in its entries, inside suites and in its planes', () =>
   ]);
 });
 
-it('a task is as hazardous as its worst part', () => {
+it('the hazard of a task is the highest of its parts', () => {
   const entry = (id: number) => ({ plugin: { id } });
   expect(hazardOf({ configuration: [entry(1)] })).toBe(0);
   expect(hazardOf({ configuration: [entry(1), entry(7)] })).toBe(2);

@@ -1,7 +1,7 @@
-import type { AccessPlaneEntry, ConfigurationEntry, ControlPlaneEntry } from '../../collections/task-fields.ts';
+import type { AccessPlaneEntry, ConfigurationEntry, ControlPlaneEntry } from '../../collections/tasks/task.ts';
 import { accessProfiles, controlProfiles } from '../protocols/profiles.ts';
 import { entriesOf } from './entries.ts';
-import { type FoundReference, referencesIn } from './references.ts';
+import { type FoundReference, referencesIn } from './members/references.ts';
 
 interface TaskParts {
   readonly configuration?: readonly ConfigurationEntry[] | null | undefined;
@@ -13,10 +13,10 @@ type PlaneEntry = AccessPlaneEntry | ControlPlaneEntry;
 
 const planeReferences = (entry: PlaneEntry, path: string, protocols: readonly string[]): FoundReference[] => {
   const beside = entry as Readonly<Record<string, unknown>>;
-  const found = (kind: 'agent' | 'interface' | 'dictionary', id: number, place: string): FoundReference => ({
+  const found = (kind: 'agent' | 'interface' | 'dictionary', id: number, pointer: string): FoundReference => ({
     kind,
     id,
-    path: `${path}/${place}`,
+    path: `${path}/${pointer}`,
     beside,
   });
   const interfaces = (entry.interfaces ?? []).flatMap((given, i) =>
@@ -36,7 +36,7 @@ const planeReferences = (entry: PlaneEntry, path: string, protocols: readonly st
 const accessProtocols = Object.keys(accessProfiles);
 const controlProtocols = Object.keys(controlProfiles);
 
-/** Every record that a task names, with the place where it does. */
+/** Every record a task refers to, with the JSON pointer of the reference. */
 export const taskReferences = ({ configuration, accessPlane, controlPlane }: TaskParts): FoundReference[] => [
   ...entriesOf(configuration ?? []).flatMap(({ plugin, values, path }) =>
     plugin === undefined ? [] : referencesIn(plugin.schema, values, `${path}/values`),

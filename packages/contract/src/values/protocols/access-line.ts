@@ -1,5 +1,77 @@
 import { Type } from 'typebox';
-import { choice, flag, flaps, ipv4, maybeMac, numbered, profile, section, text, whole } from './field.ts';
+import { Id } from '../../scalars.ts';
+import { optional } from '../../schema.ts';
+import { secret } from '../../secret.ts';
+import {
+  choice,
+  flag,
+  flaps,
+  ipv4,
+  ipv4Prefix,
+  ipv6Prefix,
+  numbered,
+  optionalAddress,
+  optionalMac,
+  profile,
+  secretText,
+  section,
+  subset,
+  text,
+  whole,
+} from './field.ts';
+
+/** Control plane `access`: the gateway that subscribers of the access plane come through. */
+export const access = profile('Broadband network gateway: what the emulated router offers to subscribers', {
+  gateway: section('Sessions that are accepted', {
+    protocols: subset('Protocols', ['pppoe', 'ipoe', 'l2tp'], ['pppoe', 'ipoe']),
+    maxSessions: whole('Sessions at once', 32_000, [1, 1_000_000]),
+    setupPerSec: whole('Sessions accepted a second; 0 for no limit', 0, [0, 100_000]),
+    unnumberedFrom: optionalAddress('Address shown to subscribers; the interface when left out'),
+  }),
+  pools: section('Addresses that are handed out', {
+    ipv4: ipv4Prefix('IPv4 network', '100.64.0.0/16'),
+    ipv6: ipv6Prefix('IPv6 network of single addresses', '2001:db8:2000::/48'),
+    delegated: ipv6Prefix('IPv6 network that prefixes are delegated from', '2001:db8:4000::/36'),
+    delegatedLength: whole('Length of a delegated prefix', 56, [8, 64]),
+    leaseSec: whole('Life of a lease', 3600, [30, 604_800]),
+    announce: choice('How routes to subscribers are announced', ['aggregate', 'each', 'none']),
+  }),
+  authentication: section('Who is let in', {
+    kind: choice('Everyone, a fixed password, or whoever RADIUS lets in', ['accept', 'password', 'radius']),
+    password: secretText('The fixed password'),
+    radiusAddress: ipv4('RADIUS server', '192.0.2.10'),
+    radiusPort: whole('Port of the RADIUS server', 1812, [1, 65_535]),
+    radiusSecret: secretText('Secret shared with it'),
+    accounting: flag('Send accounting'),
+    interimSec: whole('Time between interim records; 0 for none', 600, [0, 86_400]),
+  }),
+});
+
+export const dot1x = profile('Port authentication (IEEE 802.1X), supplicant and authenticator', {
+  supplicant: section('Who asks to be let in', {
+    method: choice('EAP method', ['peap-mschapv2', 'md5', 'ttls-pap', 'ttls-mschapv2', 'tls']),
+    identity: numbered('Identity', 'user{n}@rushhour.test'),
+    outerIdentity: text('Identity shown outside the tunnel; empty shows the real one'),
+    password: numbered('Password', 'test-{n}', secret),
+    certificateID: optional.described(Id, 'Certificate with its key, for method tls'),
+    caCertificateID: optional.described(Id, 'Authority that the server must be signed by; unset accepts any'),
+    version: whole('Version of EAPOL', 2, [1, 3]),
+    logoff: flag('Say goodbye at the end', true),
+  }),
+  timers: section('Patience', {
+    startPeriodSec: whole('Time between start messages', 30, [1, 65_535]),
+    maxStart: whole('Start messages before going on without authentication', 3, [1, 100]),
+    authPeriodSec: whole('Wait for the authenticator', 30, [1, 65_535]),
+    heldPeriodSec: whole('Wait after a refusal', 60, [0, 65_535]),
+    reauthSec: whole('Authenticate again after; 0 for never', 0, [0, 604_800]),
+  }),
+  authenticator: section('What the server side does', {
+    decision: choice('Accept everyone, check the password, or refuse everyone', ['check', 'accept', 'reject']),
+    groupAddress: optionalMac('Destination of EAPOL frames; the standard group address when left out'),
+    vlan: whole('VLAN handed out; 0 for none', 0, [0, 4094]),
+    rejectPct: whole('Share of attempts refused whatever they say', 0, [0, 100]),
+  }),
+});
 
 /** The wire between a subscriber and the network: identity, VLANs, speed. */
 export const accessLine = profile('Access line of a subscriber, as a DSLAM or OLT describes it', {
@@ -30,7 +102,7 @@ export const accessLine = profile('Access line of a subscriber, as a DSLAM or OL
 export const links = profile('Physical or virtual links of an access network', {
   link: section('Properties of the link', {
     mtu: whole('Largest packet', 1500, [68, 9216]),
-    sourceMac: maybeMac('First MAC address; the address of the interface when left out'),
+    sourceMac: optionalMac('First MAC address; the address of the interface when left out'),
     macStep: whole('Distance between the addresses of two sessions', 1, [1, 65_536]),
     txBurst: whole('Packets sent at once', 64, [1, 4096]),
     txIntervalUs: whole('Time between two bursts', 1000, [10, 1_000_000]),
@@ -48,7 +120,7 @@ export const lag = profile('Link aggregation (IEEE 802.1AX)', {
     mode: choice('Who speaks first; static speaks no LACP', ['active', 'passive', 'static']),
     timeout: choice('short sends every second, long every 30', ['short', 'long']),
     systemPriority: whole('Priority of the system', 32_768, [0, 65_535]),
-    systemId: maybeMac('System id; made from the interface when left out'),
+    systemId: optionalMac('System id; made from the interface when left out'),
     portPriority: whole('Priority of each port', 32_768, [0, 65_535]),
     key: whole('Operational key', 1, [1, 65_535]),
   }),

@@ -22,7 +22,7 @@ export const choice = <const Values extends readonly [string, ...string[]]>(desc
 export const text = (description: string, value = '', maxLength = 255) =>
   Type.String({ description, default: value, maxLength });
 
-/** A text that models, audit and logs never see. */
+/** A text hidden from AI models, the audit log and logs. */
 export const secretText = (description: string) => Type.String({ description, default: '', maxLength: 80, ...secret });
 
 /** A text in which `{n}` stands for the number of the session, the router or the link, from 1 on. */
@@ -41,15 +41,15 @@ export const ipv6 = (description: string, value: string) =>
   Type.String({ description, format: 'ipv6', default: value });
 
 /** An address of either version that may be left out. */
-export const maybeAddress = (description: string) =>
+export const optionalAddress = (description: string) =>
   optional.string({ description, maxLength: 45, pattern: `^(${octets}|${hextets})$` });
 
-export const maybeRouterId = (description: string) => optional.string({ description, format: 'ipv4' });
+export const optionalRouterId = (description: string) => optional.string({ description, format: 'ipv4' });
 
 export const mac = (description: string, value: string) =>
   Type.String({ description, default: value, pattern: macPattern });
 
-export const maybeMac = (description: string) => optional.string({ description, pattern: macPattern });
+export const optionalMac = (description: string) => optional.string({ description, pattern: macPattern });
 
 export const ipv4Prefix = (description: string, value: string) =>
   Type.String({ description, default: value, pattern: `^${octets}/(3[0-2]|[12]?[0-9])$` });
@@ -83,7 +83,7 @@ export const ipv6Pattern = `^${hextets}$`;
 /** `65000:1`, `192.0.2.1:7`: route distinguishers, route targets and communities. */
 export const pairPattern = `^([0-9]{1,10}|${octets}):[0-9]{1,10}$`;
 
-/** Times a protocol breaks off and comes back by itself, to see what the network does about it. */
+/** Deliberate flaps: the protocol goes down and comes back, to observe how the network reacts. */
 export const flaps = (what: string) =>
   section(`Interruptions of ${what} on purpose`, {
     intervalSec: whole('Time between interruptions; 0 for none', 0, [0, 86_400]),
@@ -91,7 +91,7 @@ export const flaps = (what: string) =>
     count: whole('How many; 0 for no end', 0, [0, 1_000_000]),
   });
 
-/** A key that both sides know. */
+/** Authentication by a shared key. */
 export const authentication = <const Kinds extends readonly [string, ...string[]]>(kinds: Kinds) =>
   section('How neighbours prove who they are', {
     kind: choice('Algorithm', kinds),

@@ -7,8 +7,8 @@ import {
   ipv4Prefix,
   ipv6Prefix,
   list,
-  maybeRouterId,
   numbered,
+  optionalRouterId,
   profile,
   section,
   subset,
@@ -41,7 +41,7 @@ export const isis = profile('IS-IS (ISO 10589, RFC 5305, RFC 5308)', {
       default: '0100.0000.0001',
       pattern: '^[0-9A-Fa-f]{4}\\.[0-9A-Fa-f]{4}\\.[0-9A-Fa-f]{4}$',
     }),
-    routerId: maybeRouterId('First router id; the address of the interface when left out'),
+    routerId: optionalRouterId('First router id; the address of the interface when left out'),
     hostName: numbered('Host name', 'rushhour-{n}'),
     protocols: subset('Network protocols', ['ipv4', 'ipv6'], ['ipv4', 'ipv6']),
     multiTopology: flag('A topology of its own for IPv6 (RFC 5120)'),
@@ -68,7 +68,7 @@ export const isis = profile('IS-IS (ISO 10589, RFC 5305, RFC 5308)', {
 export const ospf = profile('OSPF, version 2 (RFC 2328) or 3 (RFC 5340)', {
   instance: section('The emulated router', {
     version: whole('Version', 2, [2, 3]),
-    routerId: maybeRouterId('First router id; the address of the interface when left out'),
+    routerId: optionalRouterId('First router id; the address of the interface when left out'),
     area: Type.String({ description: 'Area', format: 'ipv4', default: '0.0.0.0' }),
     areaKind: choice('Kind of area', ['normal', 'stub', 'totally-stub', 'nssa']),
     instanceId: whole('Instance id of version 3', 0, [0, 255]),

@@ -6,8 +6,8 @@ import {
   ipv4Pattern,
   list,
   mac,
-  maybeAddress,
-  maybeRouterId,
+  optionalAddress,
+  optionalRouterId,
   pairPattern,
   profile,
   section,
@@ -39,7 +39,7 @@ const hosts = section('Hosts behind the emulated router', {
 
 export const pseudowire = profile('Pseudowires signalled by LDP with FEC 128 (RFC 8077)', {
   wire: section('The wires', {
-    peerAddress: maybeRouterId('Other end; the neighbour when left out'),
+    peerAddress: optionalRouterId('Other end; the neighbour when left out'),
     idStart: whole('First pseudowire id', 1, [1, 4_294_967_295]),
     groupId: whole('Group id', 0, [0, 4_294_967_295]),
     kind: choice('What they carry', ['ethernet', 'ethernet-vlan', 'ppp', 'hdlc', 'atm-cell', 'frame-relay', 'ip']),
@@ -97,7 +97,7 @@ export const fec129 = profile('Pseudowires signalled with the generalized FEC 12
     sourceStart: whole('First own identifier', 1, [1, 4_294_967_295]),
     targetStart: whole('First identifier of the other end', 1, [1, 4_294_967_295]),
     globalId: whole('Global id of type 2, usually the AS number', 0, [0, 4_294_967_295]),
-    prefix: maybeAddress('Prefix of type 2; the LSR id when left out'),
+    prefix: optionalAddress('Prefix of type 2; the LSR id when left out'),
     ...service,
   }),
   discovery: section('Finding the other ends by BGP', { enabled: flag('Use BGP'), ...discovery }),

@@ -8,8 +8,8 @@ import {
   ipv4Pattern,
   ipv4Prefix,
   list,
-  maybeAddress,
-  maybeRouterId,
+  optionalAddress,
+  optionalRouterId,
   profile,
   section,
   whole,
@@ -20,8 +20,8 @@ export const label = (description: string, value: number) => whole(description, 
 
 export const ldp = profile('Label Distribution Protocol (RFC 5036)', {
   session: section('The neighbour', {
-    lsrId: maybeRouterId('First LSR id; the address of the interface when left out'),
-    transportAddress: maybeAddress('Address of the TCP session; the LSR id when left out'),
+    lsrId: optionalRouterId('First LSR id; the address of the interface when left out'),
+    transportAddress: optionalAddress('Address of the TCP session; the LSR id when left out'),
     helloSec: whole('Time between link hellos', 5, [1, 21_845]),
     helloHoldSec: whole('Life of a link neighbour', 15, [1, 65_534]),
     keepaliveSec: whole('Time between keepalives', 60, [1, 21_845]),

@@ -7,7 +7,7 @@ import {
   ipv6,
   ipv6Pattern,
   list,
-  maybeAddress,
+  optionalAddress,
   profile,
   section,
   whole,
@@ -90,12 +90,12 @@ export const pim = profile('Protocol Independent Multicast (RFC 7761)', {
   }),
   rendezvous: section('Rendezvous point of sparse and bidirectional mode', {
     kind: choice('How it is found', ['static', 'bootstrap', 'none']),
-    address: maybeAddress('Its address; unset takes the neighbour'),
+    address: optionalAddress('Its address; unset takes the neighbour'),
     bootstrapPriority: whole('Priority as bootstrap candidate', 0, [0, 255]),
   }),
   joins: section('Trees that are joined', {
     joinPruneSec: whole('Time between join and prune messages', 60, [1, 65_535]),
-    groupStart: maybeAddress('First group; 239.0.0.1 or ff3e::8000:1 when left out'),
+    groupStart: optionalAddress('First group; 239.0.0.1 or ff3e::8000:1 when left out'),
     groupCount: whole('Groups; 0 for none', 0, [0, 1_000_000]),
     sources: list('Sources; without any the shared tree is joined', { pattern: addressPattern, value: [] }),
   }),

@@ -1,10 +1,10 @@
-import { authentication, choice, flag, flaps, ipv4, maybeAddress, profile, section, whole } from './field.ts';
+import { authentication, choice, flag, flaps, ipv4, optionalAddress, profile, section, whole } from './field.ts';
 
 export const bfd = profile('Bidirectional forwarding detection (RFC 5880)', {
   session: section('The session', {
     kind: choice('What is watched', ['single-hop', 'multi-hop', 'micro', 'seamless']),
-    localAddress: maybeAddress('Own address; the address of the interface when left out'),
-    peerAddress: maybeAddress('Address of the other end; the gateway of the network when left out'),
+    localAddress: optionalAddress('Own address; the address of the interface when left out'),
+    peerAddress: optionalAddress('Address of the other end; the gateway of the network when left out'),
     txMs: whole('Wished time between own packets', 300, [3, 60_000]),
     rxMs: whole('Shortest time between packets that can be received', 300, [3, 60_000]),
     multiplier: whole('Packets missed before the session is down', 3, [1, 255]),

@@ -1,5 +1,5 @@
 import { secret } from '../../secret.ts';
-import { choice, flag, ipv4, maybeAddress, numbered, profile, secretText, section, text, whole } from './field.ts';
+import { choice, flag, ipv4, numbered, optionalAddress, profile, secretText, section, text, whole } from './field.ts';
 
 export const ppp = profile('Point-to-Point Protocol: LCP, authentication, IPCP and IP6CP', {
   lcp: section('Link control (RFC 1661)', {
@@ -20,7 +20,7 @@ export const ppp = profile('Point-to-Point Protocol: LCP, authentication, IPCP a
   }),
   ipcp: section('IPv4 (RFC 1332)', {
     enabled: flag('Negotiate IPv4', true),
-    address: maybeAddress('Address asked for; unset asks the peer'),
+    address: optionalAddress('Address asked for; unset asks the peer'),
     requestDns: flag('Ask for two name servers (RFC 1877)', true),
   }),
   ip6cp: section('IPv6 (RFC 5072)', {
@@ -63,8 +63,8 @@ export const pppoe = profile('PPP over Ethernet (RFC 2516)', {
 export const l2tp = profile('Layer Two Tunneling Protocol, version 2 (RFC 2661)', {
   tunnel: section('Control connection', {
     hostName: numbered('Own host name', 'rushhour-{n}'),
-    localAddress: maybeAddress('Own address; the address of the interface when left out'),
-    peerAddress: maybeAddress('Address of the other end; unset waits to be called'),
+    localAddress: optionalAddress('Own address; the address of the interface when left out'),
+    peerAddress: optionalAddress('Address of the other end; unset waits to be called'),
     secret: secretText('Shared secret; empty for none'),
     helloSec: whole('Time between hellos; 0 for none', 60, [0, 3600]),
     receiveWindow: whole('Unacknowledged control messages accepted', 16, [1, 65_535]),

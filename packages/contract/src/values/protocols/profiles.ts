@@ -1,5 +1,5 @@
 import type { Static } from 'typebox';
-import { accessLine, lag, links, sessions } from './access-line.ts';
+import { access, accessLine, dot1x, lag, links, sessions } from './access-line.ts';
 import { dhcp, dhcpv6, ipoe } from './address-assignment.ts';
 import { bgp, evpn } from './bgp.ts';
 import { isis, ospf, rip } from './interior-routing.ts';
@@ -8,8 +8,6 @@ import { ldp, mldp, mplsTp } from './mpls.ts';
 import { igmp, igmpQuerier, mld, mldQuerier, pim } from './multicast.ts';
 import { bfd, linkOam, mplsOam } from './oam.ts';
 import { l2tp, ppp, pppoe } from './point-to-point.ts';
-import { dot1x } from './port-authentication.ts';
-import { access } from './subscriber-access.ts';
 import { openflow, stp } from './switching.ts';
 import { gptp } from './timing.ts';
 
@@ -57,7 +55,7 @@ export const controlProfiles = {
   vpws,
 };
 
-/** What the `config` of a dictionary of type `protocol.<name>` holds, with every default filled in. */
+/** Schema of `config` of a dictionary of type `protocol.<name>`, all defaults applied. */
 export const protocolProfiles = { ...accessProfiles, ...controlProfiles };
 export type ProtocolName = keyof typeof protocolProfiles;
 export type ProtocolConfig<Name extends ProtocolName = ProtocolName> = Static<(typeof protocolProfiles)[Name]>;

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { StrictObject } from '../../schema.ts';
-import { choice, flag, flaps, maybeAddress, maybeMac, numbered, profile, section, text, whole } from './field.ts';
+import { choice, flag, flaps, numbered, optionalAddress, optionalMac, profile, section, text, whole } from './field.ts';
 
 export const stp = profile('Spanning tree: STP, RSTP or MSTP (IEEE 802.1Q)', {
   bridge: section('The emulated bridge', {
@@ -12,7 +12,7 @@ export const stp = profile('Spanning tree: STP, RSTP or MSTP (IEEE 802.1Q)', {
       maximum: 61_440,
       multipleOf: 4096,
     }),
-    address: maybeMac('Bridge address; the address of the interface when left out'),
+    address: optionalMac('Bridge address; the address of the interface when left out'),
     helloSec: whole('Time between BPDUs', 2, [1, 10]),
     maxAgeSec: whole('Life of what a BPDU says', 20, [6, 40]),
     forwardDelaySec: whole('Time in listening and learning', 15, [4, 30]),
@@ -50,7 +50,7 @@ export const stp = profile('Spanning tree: STP, RSTP or MSTP (IEEE 802.1Q)', {
 
 export const openflow = profile('OpenFlow switches that connect to a controller under test', {
   channel: section('Connection to the controller', {
-    controllerAddress: maybeAddress('Address of the controller; unset waits for it'),
+    controllerAddress: optionalAddress('Address of the controller; unset waits for it'),
     port: whole('TCP port', 6653, [1, 65_535]),
     version: choice('Newest version offered', ['1.3', '1.0', '1.4', '1.5']),
     tls: flag('Use TLS'),

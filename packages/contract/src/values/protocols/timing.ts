@@ -1,4 +1,4 @@
-import { choice, flag, maybeMac, profile, section, whole } from './field.ts';
+import { choice, flag, optionalMac, profile, section, whole } from './field.ts';
 
 const interval = (description: string, value: number) => whole(`${description}, as a power of two`, value, [-7, 10]);
 
@@ -11,7 +11,7 @@ export const gptp = profile('Generalized precision time protocol (IEEE 802.1AS)'
     clockClass: whole('Class of the clock', 248, [0, 255]),
     accuracy: whole('Accuracy as IEEE 1588 lists it; 254 is unknown', 254, [0, 255]),
     variance: whole('Offset scaled log variance', 17_258, [0, 65_535]),
-    identity: maybeMac('Address the clock identity is made from; the interface when left out'),
+    identity: optionalMac('Address the clock identity is made from; the interface when left out'),
   }),
   port: section('Messages and their pace', {
     announceLog: interval('Seconds between announces', 0),

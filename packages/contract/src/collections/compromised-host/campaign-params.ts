@@ -1,0 +1,108 @@
+import { type TObject, Type } from 'typebox';
+import { OneOf, optional, StrictObject } from '../../schema.ts';
+import type { CampaignStep } from './campaign.ts';
+
+const params = (members: Parameters<typeof Type.Object>[0]) => StrictObject(members);
+const whole = (value: number, [minimum, maximum]: readonly [number, number], description: string) =>
+  Type.Integer({ default: value, minimum, maximum, description });
+const record = (description: string) => optional.integer([1, Number.MAX_SAFE_INTEGER], description);
+const domain = Type.String({
+  default: 'c2.example.test',
+  pattern: '^([a-z0-9]([a-z0-9-]*[a-z0-9])?\\.)*(test|example|invalid)$',
+  maxLength: 120,
+  description: 'In a reserved domain',
+});
+const qtype = OneOf(['A', 'AAAA', 'TXT', 'MX', 'CNAME'], { default: 'A' });
+const bytes = whole(1024, [1, 8_388_608], 'Bytes in all');
+const intervalMs = whole(0, [0, 3_600_000], 'Between one time and the next');
+const pattern = OneOf(['random', 'text', 'credit-card-like'], {
+  default: 'random',
+  description: 'What the data is like',
+});
+const ports = Type.String({
+  default: '80',
+  pattern: '^[0-9]{1,5}(-[0-9]{1,5})?(,[0-9]{1,5}(-[0-9]{1,5})?)*$',
+  maxLength: 255,
+});
+
+const lookup = params({
+  count: whole(1, [1, 1000], 'Names asked for'),
+  domain,
+  labelLength: whole(12, [1, 60], 'Letters of the made up part'),
+  seed: whole(1, [0, 2 ** 31], 'Same seed, same names'),
+  qtype,
+});
+const inNames = params({
+  bytes: whole(1024, [1, 65_536], 'Bytes in all'),
+  chunk: whole(30, [1, 100], 'Bytes in a name'),
+  encoding: OneOf(['base32', 'hex'], { default: 'base32' }),
+  domain,
+});
+const beacon = params({
+  intervalMs,
+  uriPattern: Type.String({ default: '/', pattern: '^/[!-~]*$', maxLength: 512, description: '{{n}} is the count' }),
+  userAgent: Type.String({ default: 'Mozilla/5.0', maxLength: 255, pattern: '^[ -~]*$' }),
+  method: OneOf(['GET', 'POST', 'PUT'], { default: 'GET' }),
+  bodyBytes: whole(0, [0, 1_048_576], 'Bytes of the body'),
+  headers: Type.Array(
+    params({
+      name: Type.String({ pattern: '^[A-Za-z0-9-]{1,64}$' }),
+      value: Type.String({ pattern: '^[ -~]*$', maxLength: 1024 }),
+    }),
+    {
+      default: [],
+      maxItems: 32,
+    },
+  ),
+  sni: domain,
+});
+const plainBeacon = params({ intervalMs, bytes: whole(64, [1, 1400], 'Bytes of a message') });
+const leak = params({ bytes, chunkBytes: whole(65_536, [64, 1_048_576], 'Bytes in one go'), pattern });
+
+/** Parameters of each action. */
+export const campaignParams: Readonly<Record<CampaignStep['action'], TObject>> = {
+  'dns-query': lookup,
+  'dga-lookup': lookup,
+  'dns-tunnel': inNames,
+  'dns-exfil': inNames,
+  'http-beacon': beacon,
+  'https-beacon': beacon,
+  'tcp-beacon': plainBeacon,
+  'icmp-beacon': plainBeacon,
+  'nonstandard-port': params({
+    protocol: OneOf(['http', 'tcp'], { default: 'http' }),
+    port: whole(8088, [1, 65_535], 'Where it should not be'),
+  }),
+  'doh-query': params({ count: whole(1, [1, 1000], 'Names asked for'), domain }),
+  'file-download': params({
+    sampleKind: OneOf(['eicar', 'gtube', 'entropy'], { default: 'eicar', description: 'An inert test file' }),
+    container: OneOf(['none', 'zip', 'tar.gz'], { default: 'none' }),
+    fileID: record('A sample that is released, instead of a test file'),
+  }),
+  'http-exfil': leak,
+  'smtp-exfil': leak,
+  'ftp-exfil': leak,
+  'chunked-exfil': params({
+    bytes,
+    chunkBytes: whole(1024, [64, 65_536], 'Bytes in one go'),
+    spacingMs: whole(100, [0, 60_000], 'Between one part and the next'),
+  }),
+  'port-scan': params({ ports, rate: whole(10, [1, 1000], 'Ports a second') }),
+  'service-probe': params({ ports }),
+  'host-sweep': params({ count: whole(4, [1, 256], 'Addresses of the servers') }),
+  'login-spray': params({
+    protocol: OneOf(['ftp', 'pop3', 'imap', 'smtp'], { default: 'ftp' }),
+    attempts: whole(10, [1, 1000], 'Accounts that are tried; the server always refuses'),
+    dictionaryId: record('Accounts, or account:password; made up ones unless said'),
+  }),
+  'smb-probe': params({
+    shares: Type.Array(Type.String({ pattern: '^[A-Za-z0-9$_-]{1,64}$' }), {
+      default: ['IPC$'],
+      minItems: 1,
+      maxItems: 32,
+    }),
+  }),
+  'encoded-channel': params({ encoding: OneOf(['base64', 'hex', 'base32'], { default: 'base64' }) }),
+  'proxy-connect': params({ viaServerAgent: Type.Boolean({ default: true }) }),
+  wait: params({ ms: whole(1000, [0, 3_600_000], 'How long') }),
+};

@@ -1,0 +1,109 @@
+import { type Static, Type } from 'typebox';
+import { BulkResult, Data, IdParams, ManyIds } from '../../envelopes.ts';
+import { route } from '../../route.ts';
+import { Id, NullableInteger, Timestamp } from '../../scalars.ts';
+import { OneOf, optional, StrictObject } from '../../schema.ts';
+import { Dumps, Threshold } from './task.ts';
+
+const Reason = optional.text(1024);
+const StopMode = optional.oneOf(['graceful', 'abort'], {
+  default: 'graceful',
+  description: 'graceful: ramp down and collect; abort: close everything at once',
+});
+const RunState = Data(Type.Object({ runId: Id, status: Type.Integer() }));
+
+export const StartBody = StrictObject({
+  comment: optional.text(4096),
+  at: optional.described(Timestamp, 'Not before this time'),
+  thresholds: optional.array(Threshold, { maxItems: 200, description: 'For this run instead of the task’s' }),
+  labels: Type.Optional(Type.Record(Type.String({ maxLength: 64 }), Type.String({ maxLength: 256 }))),
+  agentLossPolicy: optional.oneOf(['auto', 'fail', 'continue', 'stop']),
+  reason: optional.text(1024, 'Why; asked for by hazardous runs'),
+});
+export type StartBody = Static<typeof StartBody>;
+
+const positive = optional.integer([1, 1e9]);
+export const LoadChange = StrictObject({
+  index: Type.Integer({ minimum: 0, description: 'Place in `configuration`' }),
+  requestsPerSecond: positive,
+  packetsPerSecond: positive,
+  sessionsPerSecond: positive,
+  ppsPerConnection: positive,
+  initialTps: positive,
+});
+export type LoadChange = Static<typeof LoadChange>;
+
+/** Routes to start, stop and control runs. */
+export const runControlRoutes = {
+  start: route('POST /tasks/:id/start', {
+    summary: 'Start a new run',
+    access: 'tasks.execute',
+    params: IdParams,
+    body: StartBody,
+    bodyOptional: true,
+    reply: Data(
+      Type.Object({ runId: Id, status: Type.Integer(), queuePosition: Type.Optional(Type.Integer({ minimum: 1 })) }),
+    ),
+    errors: [404, 409],
+  }),
+  stop: route('POST /tasks/:id/stop', {
+    summary: 'End the run',
+    access: 'tasks.execute',
+    params: IdParams,
+    body: StrictObject({ mode: StopMode, reason: Reason }),
+    bodyOptional: true,
+    reply: RunState,
+    errors: [404, 409],
+  }),
+  pause: route('POST /tasks/:id/pause', {
+    summary: 'Stop sending, keep sessions and counters',
+    access: 'tasks.execute',
+    params: IdParams,
+    body: StrictObject({ reason: Reason }),
+    bodyOptional: true,
+    reply: RunState,
+    errors: [404, 409],
+  }),
+  resume: route('POST /tasks/:id/resume', {
+    summary: 'Go on after a pause',
+    access: 'tasks.execute',
+    params: IdParams,
+    reply: RunState,
+    errors: [404, 409],
+  }),
+  restart: route('POST /tasks/:id/restart', {
+    summary: 'Stop, then start the same definition as a new run',
+    access: 'tasks.execute',
+    params: IdParams,
+    body: StrictObject({ mode: StopMode }),
+    bodyOptional: true,
+    reply: Data(Type.Object({ runId: Id, previousRunId: NullableInteger })),
+    errors: [404, 409],
+  }),
+  actions: route('POST /tasks/actions', {
+    summary: 'Start, stop, abort, pause or resume several tasks',
+    access: 'tasks.execute',
+    body: StrictObject({
+      ...ManyIds.properties,
+      action: OneOf(['start', 'stop', 'abort', 'pause', 'resume']),
+      reason: Reason,
+    }),
+    reply: BulkResult,
+  }),
+  changeLoad: route('PATCH /tasks/load', {
+    summary: 'Change the load or the capture while the task runs',
+    access: 'tasks.execute',
+    body: StrictObject({
+      id: Id,
+      changes: optional.array(LoadChange, { maxItems: 1000 }),
+      dumps: Type.Optional(Dumps),
+    }),
+    reply: Data(
+      Type.Object({
+        applied: Type.Array(Type.Integer({ description: 'Index' })),
+        rejected: Type.Array(Type.Object({ index: Type.Integer(), reason: Type.String() })),
+      }),
+    ),
+    errors: [404, 409],
+  }),
+};

@@ -1,0 +1,57 @@
+import { type TProperties, Type } from 'typebox';
+import { optional } from '../../../schema.ts';
+import { choice, flag, section, whole } from '../../protocols/field.ts';
+import { ignored, milliseconds, optionalInteger, optionalNumber, optionalText } from './values.ts';
+
+const socketOptions = {
+  noDelay: flag('Send small segments at once', true),
+  closeMode: choice('Leave by FIN, or by RST', ['fin', 'rst']),
+  keepAliveSec: whole('Time between keep-alive probes; 0 for none', 0, [0, 86_400]),
+};
+
+const tuning = {
+  mss: optionalInteger('Largest segment', [88, 32_767]),
+  window: optionalInteger('Largest receive window in bytes', [2304, 1_073_741_824]),
+  congestion: optionalText('Congestion control, such as cubic or bbr', { maxLength: 15 }),
+  synRetries: optionalInteger('Times a SYN is repeated', [1, 127]),
+};
+
+/** Linux sets these for the whole machine only. */
+const machineOptions = {
+  sack: ignored(optional.flag('Selective acknowledgements')),
+  timestamps: ignored(optional.flag('Timestamps option')),
+  ecn: ignored(optional.flag('Explicit congestion notification')),
+};
+
+const ignoredAll = <P extends TProperties>(members: P) =>
+  Object.fromEntries(Object.entries(members).map(([name, schema]) => [name, ignored(Type.Optional(schema))])) as {
+    [K in keyof P]: ReturnType<typeof Type.Optional<P[K]>>;
+  };
+
+/** For plugins whose engines open their own sockets. */
+export const tcpTuning = section('TCP below', { ...ignoredAll(socketOptions), ...tuning, ...machineOptions });
+
+/** For plugins that use the TCP settings of the kernel. */
+export const tcpOptions = section('TCP below', {
+  ...ignoredAll(socketOptions),
+  ...ignoredAll(tuning),
+  ...machineOptions,
+});
+
+/** For the TCP plugin. */
+export const tcpConfiguration = section('TCP connections', {
+  mode: choice(
+    'connect: open, hold, close; send: push the payload over and over; receive: read what the server sends; echo: send the payload and wait until it comes back',
+    ['connect', 'send', 'receive', 'echo'],
+  ),
+  connections: whole('Most connections at once, of all agents together', 50, [1, 10_000_000]),
+  holdMs: milliseconds('Life of a connection; 0: mode connect closes at once, the others stay open', 0),
+  rateBps: optionalNumber('Most bits of payload a second, all connections together, in mode send', {
+    exclusiveMinimum: 0,
+    maximum: 1e12,
+  }),
+  connectTimeoutMs: whole('Longest wait for a connection', 10_000, [1, 3_600_000]),
+  ...socketOptions,
+  ...tuning,
+  ...machineOptions,
+});

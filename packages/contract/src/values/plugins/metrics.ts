@@ -1,0 +1,84 @@
+import type { MetricDescription } from '../../collections/tasks/plugins.ts';
+import type { PluginSpec } from './plugin.ts';
+
+type Better = MetricDescription['better'];
+const metricOf =
+  (type: MetricDescription['type']) =>
+  (name: string, description: string, { unit = '', better = 'none' as Better, labels = [] as string[] } = {}) => ({
+    name,
+    unit,
+    type,
+    labels,
+    better,
+    description,
+  });
+
+/** Number of events. */
+export const counter = metricOf('counter');
+/** A value sampled at the end of each second. */
+export const gauge = metricOf('gauge');
+/** Distribution of durations in microseconds. */
+export const latency = (name: string, description: string): MetricDescription =>
+  metricOf('histogram')(name, description, { unit: 'µs', better: 'lower' });
+
+/** Counters that differ in the last part of the name: `http.status.*` covers `http.status.200` and so on. */
+export const family = (name: string, label: string, description: string, better: Better = 'none'): MetricDescription =>
+  counter(`${name}.*`, description, { labels: [label], better });
+
+export const bytes = (name: string, description: string): MetricDescription =>
+  counter(name, description, { unit: 'B' });
+
+/** Failures of an engine by class. */
+export const errorsOf = (engine: string): MetricDescription =>
+  family(
+    `${engine}.errors`,
+    'kind',
+    'Failures by class: refused, reset, timeout, unreachable, tls, local, other and those of the protocol',
+    'lower',
+  );
+
+/** Metrics of every client with an open-loop load. */
+export const loadMetricsOf = (engine: string): MetricDescription[] => [
+  gauge(`${engine}.targetLoad`, 'The rate that is wanted', { unit: '1/s' }),
+  counter(`${engine}.dropped`, 'Events that were due and could not be begun', { better: 'lower' }),
+];
+
+/** Metrics of the traffic generator itself, the same on every agent. */
+export const generatorMetrics: readonly MetricDescription[] = [
+  gauge('agent.cpuPct', 'Processor time of the generator; 100 is one core', { unit: '%', better: 'lower' }),
+  gauge('agent.loopLagMs', 'Longest time the generator was away', { unit: 'ms', better: 'lower' }),
+  gauge('agent.scheduleLagMs', 'How late events began, 99th percentile', { unit: 'ms', better: 'lower' }),
+  latency('agent.scheduleLag', 'How late events began'),
+  counter('agent.socketErrors', 'Failures of the agent’s own sockets: no ports, no descriptors, no buffers', {
+    better: 'lower',
+  }),
+];
+
+/** Metrics derived from those of the engines, with the same meaning for every plugin. */
+export const commonMetrics: readonly MetricDescription[] = [
+  counter('txPackets', 'Requests, messages or packets sent'),
+  counter('rxPackets', 'Answers, messages or packets received'),
+  bytes('txBytes', 'Bytes sent'),
+  bytes('rxBytes', 'Bytes received'),
+  gauge('txPps', 'Sent in a second', { unit: '1/s', better: 'higher' }),
+  gauge('rxPps', 'Received in a second', { unit: '1/s', better: 'higher' }),
+  gauge('txBps', 'Bits sent in a second', { unit: 'bit/s', better: 'higher' }),
+  gauge('rxBps', 'Bits received in a second', { unit: 'bit/s', better: 'higher' }),
+  counter('errors', 'Failures of every class', { better: 'lower', labels: ['kind'] }),
+  gauge('agentCpuPct', 'Processor time of the generators; 100 is one core', { unit: '%', better: 'lower' }),
+  counter('agentDrops', 'Events that generators could not begin in time', { better: 'lower' }),
+  gauge('scheduleLagMs', 'How late events began', { unit: 'ms', better: 'lower' }),
+  gauge('targetLoad', 'The rate that was wanted', { unit: '1/s' }),
+  gauge('achievedLoad', 'The rate that was reached', { unit: '1/s', better: 'higher' }),
+];
+
+/** All metrics of a plugin. */
+export const metricsOf = (plugin: PluginSpec): MetricDescription[] => [...plugin.metrics, ...commonMetrics];
+
+const fits = (pattern: string, name: string) =>
+  pattern === name ||
+  (pattern.endsWith('.*') && name.startsWith(pattern.slice(0, -1)) && name.length > pattern.length - 1);
+
+/** Finds a metric by name; `http.status.200` matches the family `http.status.*`. */
+export const findMetric = (plugin: PluginSpec, name: string): MetricDescription | undefined =>
+  metricsOf(plugin).find((metric) => fits(metric.name, name));

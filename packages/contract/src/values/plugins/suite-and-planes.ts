@@ -1,0 +1,77 @@
+import { duration, valuesOf } from './members/values.ts';
+import { counter, family, gauge, latency } from './metrics.ts';
+import { definePlugin } from './plugin.ts';
+
+export const suite = definePlugin({
+  id: 21,
+  name: 'suite',
+  title: 'Suite',
+  description:
+    'Several plugins as stages of one run. Its `subplugins.subplugins` are entries with `startAfterSec` and `order`: those of the same order begin together, each its `startAfterSec` later; the next order begins when all before have had their time. `subplugins.duration` limits the whole. It is as hazardous as its worst child.',
+  kind: 'traffic',
+  hazard: 0,
+  canPause: true,
+  canChangeLoad: true,
+  engines: [],
+  schema: valuesOf({}),
+  examples: [{}],
+  metrics: [],
+  subplugins: {
+    allowed: true,
+    rule: 'One to 100 entries of any plugin but suites and planes. Only the last order may hold entries that end by count or by hand.',
+  },
+});
+
+const schema = valuesOf({ duration });
+
+export const accessPlane = definePlugin({
+  id: 101,
+  name: 'plane.access',
+  title: 'Access plane',
+  description:
+    'Subscribers and their protocols as the task’s `accessPlane` describes them with dictionaries of type `protocol.<name>`. A task with `accessPlane` runs it by itself; an entry of this plugin only says how long.',
+  kind: 'access-plane',
+  hazard: 1,
+  engines: ['plane.access'],
+  schema,
+  examples: [{ duration: { mode: 'time', seconds: 60 } }],
+  metrics: [
+    gauge('access.sessions', 'Sessions wanted'),
+    gauge('access.established', 'Sessions established', { better: 'higher' }),
+    counter('access.flapped', 'Sessions that broke off', { better: 'lower' }),
+    gauge('access.setupRate', 'Sessions established in a second', { unit: '1/s', better: 'higher' }),
+    latency('access.setup', 'Time until a session is established'),
+    family('access.tx', 'protocol', 'Messages sent by protocol'),
+    family('access.rx', 'protocol', 'Messages received by protocol'),
+    family('access.timeouts', 'protocol', 'Messages without an answer by protocol', 'lower'),
+    latency('access.join', 'Delay of joining a multicast group'),
+    latency('access.leave', 'Delay of leaving a multicast group'),
+    gauge('access.lacpUp', 'Links whose aggregation is up', { better: 'higher' }),
+  ],
+  requires: ['An agent with a program for subscriber access and a free interface'],
+});
+
+export const controlPlane = definePlugin({
+  id: 102,
+  name: 'plane.control',
+  title: 'Control plane',
+  description:
+    'Routers and their protocols as the task’s `controlPlane` describes them with dictionaries of type `protocol.<name>`. A task with `controlPlane` runs it by itself; an entry of this plugin only says how long.',
+  kind: 'control-plane',
+  hazard: 1,
+  engines: ['plane.control'],
+  schema,
+  examples: [{ duration: { mode: 'time', seconds: 60 } }],
+  metrics: [
+    gauge('control.sessionsUp', 'Sessions with neighbours', { better: 'higher' }),
+    counter('control.flaps', 'Sessions that broke off', { better: 'lower' }),
+    counter('control.prefixesSent', 'Prefixes announced'),
+    counter('control.prefixesReceived', 'Prefixes learned'),
+    gauge('control.lsdbSize', 'Entries of the link-state database'),
+    latency('control.adjacency', 'Time until neighbours agree'),
+    latency('control.bfdDetect', 'Time until a failure is noticed'),
+    family('control.tx', 'protocol', 'Messages sent by protocol'),
+    family('control.rx', 'protocol', 'Messages received by protocol'),
+  ],
+  requires: ['An agent with a routing program and a free interface'],
+});

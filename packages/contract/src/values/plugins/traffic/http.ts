@@ -1,0 +1,78 @@
+import type { Static } from 'typebox';
+import { whole } from '../../protocols/field.ts';
+import { httpParams, keepAlive } from '../members/http-params.ts';
+import { tcpTuning } from '../members/tcp-configuration.ts';
+import { tlsParams } from '../members/tls-params.ts';
+import { socketMembers } from '../members/traffic-members.ts';
+import { milliseconds, requestLoad, sessionLoad, valuesOf } from '../members/values.ts';
+import { bytes, counter, errorsOf, family, gauge, generatorMetrics, latency, loadMetricsOf } from '../metrics.ts';
+import { definePlugin } from '../plugin.ts';
+
+const schema = valuesOf({
+  ...socketMembers,
+  httpParams,
+  keepAlive,
+  tlsParams,
+  tcpConfiguration: tcpTuning,
+  ...requestLoad,
+  ...sessionLoad,
+  requestInterval: milliseconds('Milliseconds between an answer and the next request of a connection', 0),
+  maxStreams: whole('Requests under way on one HTTP/2 connection', 1, [1, 10_000]),
+});
+export type HttpValues = Static<typeof schema>;
+
+const agent = (id: number) => ({ agent: { id } });
+
+export const http = definePlugin({
+  id: 1,
+  name: 'http',
+  title: 'HTTP',
+  description:
+    'HTTP/1.1 and HTTP/2, in the clear or by TLS, both sides. With `requestsPerSecond` requests begin at set times and latency counts from those times; with `rpsUnlimited` each connection goes as fast as answers come.',
+  kind: 'traffic',
+  hazard: 0,
+  canPause: true,
+  canChangeLoad: true,
+  engines: ['http'],
+  schema,
+  examples: [
+    {
+      sources: [agent(1)],
+      targets: [agent(2)],
+      httpParams: { method: 'GET', path: '/' },
+      requestsPerSecond: 1000,
+      duration: { mode: 'time', seconds: 10 },
+    },
+    {
+      sources: [agent(1)],
+      targets: [{ ...agent(2), ports: '8443' }],
+      tlsParams: { versions: ['1.3'] },
+      httpParams: { version: '2', connections: 20, responseSize: 16_384 },
+      maxStreams: 10,
+      rpsUnlimited: true,
+      duration: { mode: 'time', seconds: 60, rampUpSec: 5, warmUpSec: 5 },
+    },
+  ],
+  metrics: [
+    counter('http.requests', 'Requests sent', { better: 'higher' }),
+    counter('http.responses', 'Answers received', { better: 'higher' }),
+    counter('http.ok', 'Answers as expected', { better: 'higher' }),
+    counter('http.ko', 'Answers that were not as expected', { better: 'lower' }),
+    family('http.status', 'status', 'Answers by status'),
+    errorsOf('http'),
+    counter('http.unanswered', 'Requests whose answer had not come at the end', { better: 'lower' }),
+    bytes('http.txBytes', 'Bytes sent above TCP'),
+    bytes('http.rxBytes', 'Bytes received above TCP'),
+    counter('http.connections', 'Connections established by the client'),
+    gauge('http.concurrent', 'Connections open'),
+    latency('http.latency', 'From the time a request was due to the end of its answer'),
+    latency('http.service', 'From the time a request was written to the end of its answer'),
+    latency('http.ttfb', 'From the time a request was written to the first byte of its answer'),
+    latency('http.connect', 'Opening of TCP connections'),
+    latency('http.tls', 'TLS handshakes'),
+    counter('http.served', 'Requests answered by the server', { better: 'higher' }),
+    counter('http.accepted', 'Connections taken by the server'),
+    ...loadMetricsOf('http'),
+    ...generatorMetrics,
+  ],
+});
