@@ -8,11 +8,11 @@ export function sumOf(bytes: Uint8Array, start: number, end: number): number {
   return at < end ? sum + (u8(bytes, at) << 8) : sum;
 }
 
-/** Internet checksum of a sum (RFC 1071). */
+/** Internet checksum (RFC 1071) of a sum below 2⁴⁸. Only sums over more than 128 KiB exceed 32 bits. */
 export function checksumOf(sum: number): number {
-  let folded = sum;
-  while (folded > 0xffff) folded = (folded & 0xffff) + Math.floor(folded / 65536);
-  return ~folded & 0xffff;
+  const word = sum > 0xffff_ffff ? (sum & 0xffff) + Math.floor(sum / 65536) : sum;
+  const folded = (word & 0xffff) + (word >>> 16);
+  return ~(folded + (folded >>> 16)) & 0xffff;
 }
 
 /** Sum of the pseudo header that TCP, UDP and ICMPv6 include. */

@@ -54,7 +54,18 @@ export {
   type PreviewRow,
   previewPage,
 } from './preview.ts';
-export { bitsOf, integerBelow, type Key, keyOf, type Seed, subkeyOf, unitOf, wordOf } from './random.ts';
+export {
+  bitsOf,
+  integerBelow,
+  type Key,
+  keyOf,
+  type Seed,
+  seededRandom,
+  shuffled,
+  subkeyOf,
+  unitOf,
+  wordOf,
+} from './random.ts';
 export { createRotation, type Rotation, type RotationMode, rotationModes } from './rotation.ts';
 export { type Share, shareOf } from './share.ts';
 export {

@@ -1,5 +1,5 @@
+import { checksumOf } from '@rushhour/pcap/checksum';
 import type { Chooser } from '../../net/load/rotation.ts';
-import { checksumOf } from '../../net/packet/frame/checksum.ts';
 import { type FieldPlace, FrameTemplate, swap16 } from '../../net/packet/frame/frame-template.ts';
 import type { Layer } from '../../net/packet/frame/layer.ts';
 import { signatureBytes } from '../../net/packet/frame/signature.ts';

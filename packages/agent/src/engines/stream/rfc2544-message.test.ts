@@ -1,6 +1,6 @@
+import { checksumOf, sumOf } from '@rushhour/pcap/checksum';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { checksumOf, sumOf } from '../../net/packet/frame/checksum.ts';
 import { ethernetLayer, vlanLayer } from '../../net/packet/frame/link-layers.ts';
 import { ipLayer, plainIp } from '../../net/packet/frame/network-layers.ts';
 import { udpLayer } from '../../net/packet/frame/transport-layers.ts';

@@ -1,4 +1,4 @@
-import { checksumOf, sumOf } from '../../net/packet/frame/checksum.ts';
+import { checksumOf, sumOf } from '@rushhour/pcap/checksum';
 import { FrameTemplate } from '../../net/packet/frame/frame-template.ts';
 import { type Layer, lengthOf } from '../../net/packet/frame/layer.ts';
 import { signatureBytes } from '../../net/packet/frame/signature.ts';

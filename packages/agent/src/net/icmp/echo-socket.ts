@@ -1,7 +1,7 @@
+import { checksumOf, sumOf } from '@rushhour/pcap/checksum';
 import { epollPoller } from '../epoll/epoll-poller.ts';
 import { readSocketAddress, socketAddressBytes, writeSocketAddress } from '../kernel/socket-address.ts';
 import { turnLoop } from '../loop/kernel-event-loop.ts';
-import { checksumOf, sumOf } from '../packet/frame/checksum.ts';
 import { type IcmpEvents, IcmpPort } from './icmp-port.ts';
 import { icmpType, openIcmpSocket } from './icmp-socket.ts';
 import { type IcmpNews, icmpHeaderBytes, readMessage } from './message.ts';

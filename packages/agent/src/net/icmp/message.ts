@@ -1,4 +1,4 @@
-import { checksumOf, sumOf } from '../packet/frame/checksum.ts';
+import { checksumOf, sumOf } from '@rushhour/pcap/checksum';
 import { type IcmpWay, icmpType } from './icmp-socket.ts';
 
 export const icmpHeaderBytes = 8;

@@ -1,4 +1,4 @@
-import { sumOf } from './checksum.ts';
+import { sumOf } from '@rushhour/pcap/checksum';
 import { type Layer, lengthOf, type PlacedLayer, writeLayers } from './layer.ts';
 import { signatureBytes, writeSender } from './signature.ts';
 import { type TransportSum, transportSumOf } from './transport-layers.ts';

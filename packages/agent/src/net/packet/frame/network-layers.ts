@@ -1,5 +1,5 @@
+import { checksumOf, sumOf } from '@rushhour/pcap/checksum';
 import { addressToNumber, numberToAddress } from '../../addresses/address-range.ts';
-import { checksumOf, sumOf } from './checksum.ts';
 import type { Layer } from './layer.ts';
 
 /** 4 or 16 bytes of an address. */

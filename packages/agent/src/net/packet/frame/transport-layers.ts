@@ -1,4 +1,4 @@
-import { checksumOf, sumOf } from './checksum.ts';
+import { checksumOf, sumOf } from '@rushhour/pcap/checksum';
 import type { Layer, PlacedLayer } from './layer.ts';
 
 export interface Ports {

@@ -1,4 +1,5 @@
 import type { Campaign, CampaignStep, CompromisedHostValues } from '@rushhour/contract';
+import { seededRandom } from '@rushhour/pools';
 import type { Attempt, Exchange } from '@rushhour/protocol';
 import { paramsOf, stepIssues } from '../../../security/campaigns/action-params.ts';
 import { estimateOf } from '../../../security/campaigns/estimate.ts';
@@ -6,7 +7,6 @@ import { actions, type StepAct, type StepParams, type StepScene } from '../../..
 import { type AttackService, type PlannedSealedFile, planAttack } from '../../content/attempts.ts';
 import { sealedFileOf } from '../../content/plan-samples.ts';
 import { type PlanScope, pointerIn } from '../../core/plan-scope.ts';
-import { randomOf } from '../../core/random.ts';
 import type { Traffic } from '../../core/traffic.ts';
 import { placesOf } from '../../endpoints/address-book.ts';
 
@@ -78,7 +78,7 @@ class Stage {
   readonly files = new Map<string, PlannedSealedFile>();
   readonly #scope: PlanScope;
   readonly #params: Params;
-  readonly #random = randomOf(19);
+  readonly #random = seededRandom(19);
   readonly #told = new Set<string>();
   readonly #canEcho: boolean;
   #waitMs = 0;

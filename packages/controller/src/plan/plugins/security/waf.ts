@@ -1,4 +1,5 @@
 import type { WafValues } from '@rushhour/contract';
+import { seededRandom, shuffled } from '@rushhour/pools';
 import type { Attempt, HttpAnswer } from '@rushhour/protocol';
 import { benignTexts } from '../../../security/content/waf/benign.ts';
 import { encoders } from '../../../security/content/waf/encoders.ts';
@@ -7,7 +8,6 @@ import { type PlaceOptions, places, requestOf } from '../../../security/content/
 import { type AttackPlan, planAttack } from '../../content/attempts.ts';
 import { dictionaryValues } from '../../content/payloads.ts';
 import { type PlanScope, pointerIn } from '../../core/plan-scope.ts';
-import { randomOf, shuffled } from '../../core/random.ts';
 import type { Traffic } from '../../core/traffic.ts';
 import { signatureAttempts } from './waf-signatures.ts';
 
@@ -26,7 +26,7 @@ export const planWaf = (scope: PlanScope): Traffic => {
   const isSound = fits(scope, wafModules, prepared);
   const attacks = isSound ? prepared.flatMap((one) => attacksOf(wafModules, one)) : [];
   const benign = isSound ? benignOf(scope, wafModules) : [];
-  const random = randomOf(wafModules.seed);
+  const random = seededRandom(wafModules.seed);
   const isShuffled = wafModules.order === 'shuffle';
   const attempts = isShuffled ? shuffled([...attacks, ...benign], random) : [...attacks, ...benign];
   tellUnsupported(scope, wafModules);
@@ -170,7 +170,7 @@ const attacksOf = (
   { module, index, payloads, forms, signatures, wanted }: Prepared,
 ): readonly Draft[] => [
   ...signatures,
-  ...chosen(forms.count, wanted, randomOf(wafModules.seed + index)).flatMap((n, turn) => {
+  ...chosen(forms.count, wanted, seededRandom(wafModules.seed + index)).flatMap((n, turn) => {
     const form = forms.at(n);
     return attackOf(wafModules, module, form, payloads[form.payload] ?? '', turn) ?? [];
   }),
@@ -223,7 +223,7 @@ const benignOf = (scope: PlanScope, wafModules: Modules): Draft[] => {
   );
   const texts = dictionaryIds.length === 0 ? benignTexts : own;
   const usable = placeholders.filter((place) => places[place] !== undefined);
-  const picked = chosen(texts.length * usable.length, sample, randomOf(wafModules.seed));
+  const picked = chosen(texts.length * usable.length, sample, seededRandom(wafModules.seed));
   return picked.flatMap((n, turn) => {
     const index = n % texts.length;
     const place = usable[Math.floor(n / texts.length)] as string;
