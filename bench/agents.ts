@@ -1,6 +1,6 @@
 /**
- * A thousand agents on one controller: they stay, their heartbeats are answered at once, and after the controller was
- * killed and started again they are all back soon. Agents are real clients of the channel in processes of their own.
+ * A thousand agents on one controller: they stay connected, heartbeats are answered quickly, and all reconnect soon after
+ * the controller is killed and restarted. Agents are real protocol clients in separate processes.
  */
 import { type ChildProcess, execFileSync, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -24,7 +24,7 @@ const settleSec = 5;
 const admin = { email: 'bench@example.test', password: 'nine-Long-Bridges-hum' };
 const goals = { heartbeatMs: 50, backSec: 30 };
 
-/** Node raises its own limit as far as it may; beyond that only the administrator can. */
+/** Node raises its soft limit to the hard limit; only the administrator can raise that. */
 const assertOpenFiles = () => {
   const limit = Number(/Max open files\s+(\d+)/.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]);
   if (limit < agents + 100) throw new Error(`${limit} open files are too few for ${agents} connections: ulimit -n`);
@@ -44,7 +44,7 @@ const memoryMb = (pid: number | undefined) =>
 ensureDebianPackages();
 assertOpenFiles();
 takePriority();
-// The controller has one core, the agents the other: what is measured is how soon the controller answers.
+// The controller has one core, the agents the other, so that the controller's latency is measured.
 const [controllerCore, agentCore] = cpus().length > 1 ? [0, 1] : [0, 0];
 execFileSync('taskset', ['-a', '-c', '-p', String(agentCore), String(process.pid)], { stdio: 'ignore' });
 

@@ -14,18 +14,18 @@ ensureDebianPackages();
 
 const admin = { email: 'bench@example.test', password: 'nine-Long-Bridges-hum' };
 const rounds = 5;
-// Many short runs in turn: whatever else the machine does, each server gets some undisturbed ones.
+// Many short alternating runs: each server gets some that other work does not disturb.
 const loadRounds = 15;
 const secondsPerRun = 1;
 const warmUpRequests = 50_000;
 const connections = 50;
 
-// The server has one core, the load the other: neither disturbs the other, and both servers get the same.
+// The server has one core, the load generator the other; both servers get the same.
 const serverCore = 0;
 const loadCore = 1;
 execFileSync('taskset', ['-a', '-c', '-p', String(loadCore), String(process.pid)], { stdio: 'ignore' });
 
-/** A bare Fastify route that answers a constant of the same size, in a process of its own. */
+/** A bare Fastify route that returns a constant of the same size, in its own process. */
 const spawnBare = (bytes: number) =>
   new Promise<{ url: string; stop(): void }>((resolve) => {
     const file = fileURLToPath(new URL('bare-fastify.ts', import.meta.url));
@@ -34,11 +34,11 @@ const spawnBare = (bytes: number) =>
     child.once('message', (url) => resolve({ url: String(url), stop: () => void child.kill() }));
   });
 
-/** wrk needs the least of its own core, so that the server is what is measured. */
+/** wrk uses the least CPU of the candidates, so that the server is the bottleneck. */
 const requestsPerSecond = async (url: string, headers: Record<string, string> = {}) => {
   const given = Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`]);
   const { stdout } = await run('wrk', ['-t1', `-c${connections}`, `-d${secondsPerRun}s`, ...given, url]);
-  if (stdout.includes('Non-2xx')) throw new Error(`answers of ${url} were no 2xx:\n${stdout}`);
+  if (stdout.includes('Non-2xx')) throw new Error(`answers of ${url} were not 2xx:\n${stdout}`);
   return Number(/Requests\/sec:\s+([\d.]+)/.exec(stdout)?.[1]);
 };
 

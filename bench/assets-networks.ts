@@ -1,6 +1,6 @@
 import { createPreview, type MacLookup, type NetworkDraft, previewPage } from '../packages/pools/src/index.ts';
 
-/** One measured figure; it holds when `value` is on the `better` side of `goal`. */
+/** One measurement; it passes when `value` is on the `better` side of `goal`. */
 export interface Measurement {
   readonly name: string;
   readonly value: number;
@@ -16,7 +16,7 @@ const small: NetworkDraft = {
   macPolicy: { mode: 'random', seed: 7 },
 };
 
-/** A /64 with 1,000 excludes and 1,000 overrides spread over its whole width. */
+/** A /64 with 1,000 excludes and 1,000 overrides spread over its range. */
 function largeNetwork(): NetworkDraft {
   const hextet = (i: number): string => ((i * 65) % 65_521).toString(16);
   return {

@@ -1,6 +1,6 @@
 /**
- * How fast a capture of 100 MB is analysed, against tshark's list of its TCP conversations. Work is compared with work:
- * our process is already running, as the controller is, and the time tshark needs for an empty capture is taken off.
+ * Analysis of a 100 MB capture against tshark's list of TCP conversations. Start-up is excluded on both sides: our process
+ * is already running, as the controller is, and tshark's time for an empty capture is subtracted.
  * The best of three interleaved rounds counts for each.
  */
 import { type ChildProcess, execFile, fork } from 'node:child_process';
@@ -102,7 +102,7 @@ async function makeCapture(file: string): Promise<void> {
   await new Promise((resolve) => output.end(writer.take(), () => resolve(undefined)));
 }
 
-/** What the child process does for every file it is told: answers how many TCP sessions the capture holds. */
+/** The child process: returns the number of TCP sessions for every file it receives. */
 function serveAnalyses(): void {
   process.on('message', async (file: string) => {
     const analysis = await analyzeCapture(createReadStream(file, { highWaterMark: 1_048_576 }));
@@ -130,7 +130,7 @@ async function ourSessions(child: ChildProcess, file: string): Promise<number> {
   return Number(count);
 }
 
-/** Best times of tshark, of its mere start, and of ours; both must see the same sessions, or nothing was compared. */
+/** Best times of tshark, of its start alone, and of ours; both must find the same sessions. */
 async function bestTimes(child: ChildProcess, file: string, empty: string): Promise<[number, number, number]> {
   const best: [number, number, number] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
   for (let round = 0; round < ROUNDS; round++) {

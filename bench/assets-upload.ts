@@ -1,7 +1,6 @@
 /**
- * Upload of 1 GiB with all digests, to a running controller or (argument `storage`) to the storage alone, against what
- * the machine itself can do with the same bytes in the same run: the slower of `cat | tee` onto the same disk and
- * sha3-384 alone.
+ * Upload of 1 GiB with all digests, to a running controller or (argument `storage`) to the storage alone, against the
+ * slower of `cat | tee` onto the same disk and sha3-384 alone, measured in the same run.
  */
 import { execFileSync } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
@@ -28,7 +27,7 @@ interface Measurement {
   better: 'higher' | 'lower';
 }
 
-/** What takes the content in, and how much memory its process holds. */
+/** A receiver of uploads, and the memory of its process. */
 export interface UploadTarget {
   upload(content: Readable, size: number): Promise<void>;
   rssBytes(): number;
@@ -60,7 +59,7 @@ interface Form {
   readonly size: number;
 }
 
-/** Sends a form as a browser would, in a stream, and answers the id of the file. */
+/** Streams a form as a browser does, and returns the id of the file. */
 const postForm = async ({ url, cookie, content, size }: Form): Promise<number> => {
   const field = `--${boundary}\r\nContent-Disposition: form-data; name="category"\r\n\r\nother\r\n`;
   const head = `${field}--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="bench"\r\n\r\n`;
@@ -104,7 +103,7 @@ export const createHttpTarget = async (folder: string): Promise<UploadTarget> =>
   };
 };
 
-/** Made by another process, so that this one's memory stays what it was. */
+/** Written by another process, so that it does not change the memory of this one. */
 const writeSource = (path: string, mib: number) =>
   execFileSync('sh', ['-c', 'head -c "$0" /dev/urandom > "$1"', String(mib * mebibyte), path]);
 
@@ -121,7 +120,7 @@ const hashAlone = () => {
   return hash.digest('hex');
 };
 
-/** Watches how high memory rises above where it stands now. */
+/** Watches the peak of memory above its current value. */
 const watchMemory = (target: UploadTarget) => {
   const before = target.rssBytes();
   let peak = before;
@@ -138,7 +137,7 @@ const watchMemory = (target: UploadTarget) => {
 
 const median = (values: number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 
-/** Seconds the slower of the upload's two necessary parts takes by itself. */
+/** Seconds of the slower of the two necessary parts of an upload. */
 const floorSec = async (source: string, copy: string) => {
   const teeSec = await secondsOf(() => execFileSync('sh', ['-c', 'cat "$0" | tee "$1" > /dev/null', source, copy]));
   await rm(copy);

@@ -1,4 +1,4 @@
-/** What the collections of assets promise about speed and memory, each against another program or a bound. */
+/** Speed and memory of the asset collections, each against another program or a limit. */
 import { measureNetworks } from './assets-networks.ts';
 import { measurePcap } from './assets-pcap.ts';
 import { createHttpTarget, measureUpload } from './assets-upload.ts';

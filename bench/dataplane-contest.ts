@@ -10,17 +10,17 @@ import type { Row } from './report.ts';
 const execute = promisify(execFile);
 const rounds = Number(process.env['RUSHHOUR_BENCH_ROUNDS'] ?? 5);
 export const seconds = Number(process.env['RUSHHOUR_BENCH_SECONDS'] ?? 3);
-/** V8 goes on compiling for some seconds, on the core that also makes the traffic. */
+/** V8 compiles for some seconds, on the core that generates the traffic. */
 export const warmUpSec = 4;
 const [generatorCore, serverCore] = ['0', '1'];
 
-/** Generators that do the same work one after another, in rounds; the best of each counts. */
+/** Generators that do the same work in alternating rounds; the best round of each counts. */
 export interface Contest {
   readonly name: string;
-  /** Which of two amounts is the better one; the higher, unless said. */
+  /** Which of two amounts is better; the higher by default. */
   readonly better?: 'lower';
   prepare(): Promise<{
-    /** Each answers how much it did in a second, or what else is compared. */
+    /** Each returns its rate per second, or another amount to compare. */
     readonly contenders: Readonly<Record<string, () => Promise<number>>>;
     close(): Promise<void>;
   }>;
@@ -36,7 +36,7 @@ export interface Contest {
 export const generate = async (program: string, ...args: string[]): Promise<string> =>
   (await execute('taskset', ['-c', generatorCore, program, ...args], { maxBuffer: 1e8 })).stdout;
 
-/** A program on the core of those who answer. */
+/** A program on the core of the servers. */
 export const answer = (program: string, ...args: string[]): ChildProcess =>
   spawn('taskset', ['-c', serverCore, program, ...args], { stdio: ['pipe', 'pipe', 'inherit'] });
 
@@ -60,7 +60,7 @@ export const untilListening = async (port: number): Promise<void> => {
   throw new Error(`nothing listens on ${port}`);
 };
 
-/** What runs one job, started as the agent starts the process of a run. */
+/** The program that runs one job, started like the run process of an agent. */
 export const jobProgram = [
   process.execPath,
   ...engineFlags,
@@ -69,7 +69,7 @@ export const jobProgram = [
 const jobArgument = (engine: string, config: object, length: number) =>
   JSON.stringify({ engine, config, seconds: length });
 
-/** One of our engines as generator; what it counted of a metric in a second. */
+/** Runs one of our engines as generator; returns a metric per second. */
 export const generateJob = async (engine: string, config: object, metric: string): Promise<number> => {
   const argument = jobArgument(engine, { role: 'client', ...config }, seconds);
   const text = await generate(...jobProgram, argument);
@@ -77,14 +77,14 @@ export const generateJob = async (engine: string, config: object, metric: string
   return counted[metric] ?? 0;
 };
 
-/** One of our engines as the answering side; resolves once it listens. */
+/** Starts one of our engines as server; resolves once it listens. */
 export const answerJob = async (engine: string, config: object): Promise<ChildProcess> => {
   const child = answer(...jobProgram, jobArgument(engine, { role: 'server', ...config }, 86_400));
   await once(child.stdout as NodeJS.ReadableStream, 'data');
   return child;
 };
 
-/** Runs a contest and answers its rows. */
+/** Runs a contest and returns its rows. */
 export const hold = async ({ name, better, prepare, goals }: Contest): Promise<Row[]> => {
   const best: Record<string, number> = {};
   const choose = better === 'lower' ? Math.min : Math.max;

@@ -1,6 +1,6 @@
 /**
- * Puts an XDP program that passes everything on to an interface, until its input ends: then a virtual cable takes
- * frames of XDP from its other end. Argument: the interface.
+ * Attaches an XDP program that passes every frame to an interface, until stdin ends: a veth then accepts XDP frames from
+ * its other end. Argument: the interface.
  */
 import { requireDevice } from '../packages/agent/src/net/packet/device.ts';
 import { attachProgramTo, loadProgram } from '../packages/agent/src/net/xdp/bpf.ts';

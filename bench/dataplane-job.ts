@@ -1,4 +1,4 @@
-/** Runs one job in a process of its own and prints what it counted in its steady seconds, in events a second. */
+/** Runs one job in its own process and prints its counters of the steady seconds, in events per second. */
 import { describeHost, engines, RunningOrder } from '@rushhour/agent';
 import type { Order, Summary } from '@rushhour/protocol';
 import { warmUpSec } from './dataplane-contest.ts';

@@ -19,11 +19,11 @@ import {
 
 const scriptOf = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 const inside = ({ namespace }: Side, ...args: string[]) => ['ip', 'netns', 'exec', namespace, ...args] as const;
-/** Nobody has it: what arrives is looked at and dropped. */
+/** An address of no host: arriving frames are inspected and dropped. */
 const nobody = '02:00:00:00:00:99';
 const port = 15_009;
 
-/** A cable whose far end sees frames in a program of XDP: only then does the near end take such frames. */
+/** A cable with an XDP program at its far end: only then does the near end accept XDP frames. */
 export const createXdpCable = async (): Promise<Cable> => {
   const cable = createCable();
   const child = answer(
@@ -39,11 +39,11 @@ export const createXdpCable = async (): Promise<Cable> => {
   };
 };
 
-/** What our engine counted of a metric in a second, in a namespace. */
+/** Runs our engine in a namespace; returns a metric per second. */
 const jobIn = async (side: Side, config: object, metric: string): Promise<number> => {
   const job = JSON.stringify({ engine: 'stream', config, seconds });
-  const said = await generate(...inside(side, ...jobProgram, job));
-  const counted = JSON.parse(said.trim().split('\n').at(-1) ?? '{}') as Record<string, number>;
+  const stdout = await generate(...inside(side, ...jobProgram, job));
+  const counted = JSON.parse(stdout.trim().split('\n').at(-1) ?? '{}') as Record<string, number>;
   return counted[metric] ?? 0;
 };
 
@@ -61,7 +61,7 @@ const changing = [
 const smallFrames = ({ left }: Cable, framePath: string) =>
   jobIn(left, clientOf({ framePath, modifiers: changing }), 'stream.sent');
 
-/** The same headers with as many changing fields, and a number in place of our signature. */
+/** The same headers with as many changing fields, and a counter instead of our signature. */
 const trafgenFrames = `{
   eth(da=${nobody}, sa=02:00:00:00:00:01)
   ipv4(id=drnd(), ttl=64, sa=10.99.0.1, da=10.99.0.2)
@@ -70,10 +70,10 @@ const trafgenFrames = `{
 }
 `;
 
-/** Frames a second that arrive of trafgen, which is the surest way to count them. */
+/** Frames per second of trafgen, counted at the receiver. */
 const trafgen = async ({ left, right }: Cable, file: string): Promise<number> => {
   const args = ['trafgen', '--in', file, '--out', left.device, '--cpus', '1'];
-  // It ends with its children only when all of them are told.
+  // Its children end only when all of them get the signal.
   const running = generate(...inside(left, 'timeout', '--signal=INT', '--kill-after=1', `${seconds + 2}`, ...args));
   const ended = running.catch(() => {});
   await sleep(700);
@@ -113,25 +113,25 @@ const frames: Contest = {
 
 interface Received {
   readonly perSecond: number;
-  /** Missing numbers, and frames that the ring had no room for. */
+  /** Missing sequence numbers, and frames dropped by a full ring. */
   readonly missed: number;
 }
 
-/** Frames with sequence numbers as fast as they can be made, and what the far end counts of them. */
+/** Frames with sequence numbers at top speed, and the count at the far end. */
 const receive = async ({ left, right }: Cable): Promise<Received> => {
   const config = { role: 'server', listen: [{ host: '10.99.0.2', port }] };
   const job = JSON.stringify({ engine: 'stream', config, seconds: 86_400 });
   const server = answer(...inside(right, ...jobProgram, job));
-  let said = '';
+  let stdout = '';
   server.stdout?.on('data', (bytes) => {
-    said += bytes;
+    stdout += bytes;
   });
   await once(server.stdout as NodeJS.ReadableStream, 'data');
   const perSecond = await jobIn(left, clientOf({ framePath: 'xdp' }), 'stream.sent');
   await sleep(200);
   server.stdin?.end();
   await once(server, 'exit');
-  const counted = JSON.parse(said.trim().split('\n').at(-1) ?? '{}') as Record<string, number>;
+  const counted = JSON.parse(stdout.trim().split('\n').at(-1) ?? '{}') as Record<string, number>;
   return { perSecond, missed: (counted['stream.lost'] ?? 0) + (counted['stream.bufferDrops'] ?? 0) };
 };
 
@@ -153,8 +153,8 @@ const echo: Contest = {
   name: 'icmp-echo',
   async prepare() {
     const ping = async () => {
-      const said = await generate('ping', '-f', '-q', '-w', String(seconds), '127.0.0.1');
-      const [, received, ms] = /(\d+) received.*time (\d+)ms/.exec(said) ?? [];
+      const stdout = await generate('ping', '-f', '-q', '-w', String(seconds), '127.0.0.1');
+      const [, received, ms] = /(\d+) received.*time (\d+)ms/.exec(stdout) ?? [];
       return (Number(received) * 1000) / Number(ms);
     };
     const ours = () => generateJob('icmp', { targets: [{ host: '127.0.0.1', port: 1 }], window: 192 }, 'icmp.received');
@@ -163,7 +163,7 @@ const echo: Contest = {
   goals: [{ of: 'ours', to: 'ping', goal: 1.3 }],
 };
 
-/** When frames arrived, in nanoseconds, by the kernel at the far end. */
+/** Arrival times in nanoseconds, by the kernel at the far end. */
 const arrivalsAt = async ({ namespace, device }: Side, send: () => Promise<unknown>): Promise<number[]> => {
   const folder = mkdtempSync(join(tmpdir(), 'rushhour-bench-'));
   const file = join(folder, 'arrived.pcap');
@@ -185,7 +185,7 @@ const arrivalsAt = async ({ namespace, device }: Side, send: () => Promise<unkno
   }
 };
 
-/** The distance of frames in the long run: the slope of the line that fits all arrivals best. */
+/** The mean distance of frames: the slope of a linear fit over all arrivals. */
 const meanDistance = (times: readonly number[]): number => {
   const middle = (times.length - 1) / 2;
   let [sum, squares] = [0, 0];
@@ -196,7 +196,7 @@ const meanDistance = (times: readonly number[]): number => {
   return sum / squares;
 };
 
-/** Of the steady part: how far the rate is off in percent, and the 99th percentile of errors of the distances. */
+/** Of the steady part: the rate error in percent, and the 99th percentile of distance errors. */
 const punctualityOf = (times: readonly number[], rate: number): { offPct: number; p99Ns: number } => {
   const steady = times.slice(Math.floor(times.length / 4));
   const errors = steady.slice(1).map((time, index) => Math.abs(time - (steady[index] ?? 0) - 1e9 / rate));
@@ -215,7 +215,7 @@ const smallCapture = (): Uint8Array => {
   return writer.take();
 };
 
-/** How well a rate is kept; `what` says which of two figures is compared. */
+/** The accuracy of a rate; `what` selects the compared value. */
 const punctuality = (rate: number, what: 'offPct' | 'p99Ns'): Contest => ({
   name: `rate-${rate}-${what}`,
   better: 'lower',
@@ -240,7 +240,7 @@ const punctuality = (rate: number, what: 'offPct' | 'p99Ns'): Contest => ({
   goals: [what === 'offPct' ? { of: 'ours', to: 1, goal: 0.01 } : { of: 'ours', to: 'tcpreplay', goal: 1 }],
 });
 
-/** Frames beside trafgen, echoes beside ping, rates beside tcpreplay, and what the far end can take in. */
+/** Frames against trafgen, echoes against ping, rates against tcpreplay, and the receive rate. */
 export const packetContests: readonly Contest[] = [
   frames,
   reception,

@@ -7,7 +7,7 @@ import { type Contest, generate, jobProgram, seconds } from './dataplane-contest
 import { createXdpCable } from './dataplane-packets.ts';
 
 const packets = 1200;
-/** Payloads of the packets of 64, 594 and 1518 bytes that make up an Internet mix, 7 to 4 to 1. */
+/** Payload sizes of an IMIX: packets of 64, 594 and 1518 bytes, 7 to 4 to 1. */
 const payloads = [18, 548, 18, 18, 548, 18, 1472, 18, 548, 18, 548, 18];
 
 /** Packets of many flows from clients to one server. */
@@ -21,24 +21,24 @@ const imixCapture = (): Uint8Array => {
   return writer.take();
 };
 
-/** Frames a second that tcpreplay says it has sent. */
+/** Frames per second as tcpreplay reports them. */
 const tcpreplay = async ({ namespace, device }: Side, file: string): Promise<number> => {
   const args = ['--topspeed', '--preload-pcap', '--loop=100000000', `--duration=${seconds}`, '-i', device, file];
-  const said = await generate('ip', 'netns', 'exec', namespace, 'tcpreplay', ...args);
-  const [, sent, length] = /Actual: (\d+) packets .* sent in ([\d.]+) seconds/.exec(said) ?? [];
-  if (sent === undefined) throw new Error(`tcpreplay says nothing that is understood: ${said}`);
+  const stdout = await generate('ip', 'netns', 'exec', namespace, 'tcpreplay', ...args);
+  const [, sent, length] = /Actual: (\d+) packets .* sent in ([\d.]+) seconds/.exec(stdout) ?? [];
+  if (sent === undefined) throw new Error(`cannot parse the output of tcpreplay: ${stdout}`);
   return Number(sent) / Number(length);
 };
 
-/** The same capture by our engine: every address, MAC and checksum new, all counters on. */
+/** The same capture with our engine: every address, MAC and checksum rewritten, all counters on. */
 const ours = async ({ namespace }: Side, file: string, path: string): Promise<number> => {
   const config = {
     ...{ role: 'client', path, capture: file, loops: 0, speed: { mode: 'max' }, nextHopMac: '02:00:00:00:00:99' },
     ...{ sources: { networks: ['10.99.1.0/24'] }, targets: [{ host: '10.99.0.2', port: 9 }] },
   };
   const job = JSON.stringify({ engine: 'pcap-replay', config, seconds });
-  const said = await generate('ip', 'netns', 'exec', namespace, ...jobProgram, job);
-  const counted = JSON.parse(said.trim().split('\n').at(-1) ?? '{}') as Record<string, number>;
+  const stdout = await generate('ip', 'netns', 'exec', namespace, ...jobProgram, job);
+  const counted = JSON.parse(stdout.trim().split('\n').at(-1) ?? '{}') as Record<string, number>;
   return counted['pcap-replay.sent'] ?? 0;
 };
 
@@ -68,5 +68,5 @@ const contest: Contest = {
   ],
 };
 
-/** Captures beside tcpreplay. */
+/** Captures against tcpreplay. */
 export const replayContests: readonly Contest[] = [contest];

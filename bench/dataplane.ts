@@ -1,6 +1,6 @@
 /**
- * Our engines beside the tools people know, each with one core for the generator and one for whoever answers.
- * Arguments: names of contests, or parts of them; all when there are none.
+ * Our engines against well-known tools, each with one core for the generator and one for the server.
+ * Arguments: names of contests or parts of them; all by default.
  */
 import { ensureDebianPackages } from '../scripts/debian-packages.ts';
 import { type Contest, hold } from './dataplane-contest.ts';

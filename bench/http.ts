@@ -1,5 +1,5 @@
 /**
- * Requests a second of our http engine on plain Node sockets beside autocannon and wrk.
+ * Requests per second of our http engine on plain Node sockets against autocannon and wrk.
  * The generator runs on one core; nginx with one worker answers on another. 50 connections, no pipelining.
  */
 import { execFile, spawn } from 'node:child_process';
@@ -23,7 +23,7 @@ const rounds = 3;
 const [generatorCore, serverCore] = ['0', '1'];
 const goals = { autocannon: 2, wrk: 0.3 };
 
-/** The generator itself, in its own process: prints requests a second after a second of warm-up. */
+/** The generator, in its own process: prints requests per second after a second of warm-up. */
 const generate = async (port: number): Promise<void> => {
   let [responses, ms] = [0, 0];
   const job = {

@@ -1,4 +1,4 @@
-/** What taking in and keeping measurements costs. */
+/** The cost of ingesting and storing samples. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,14 +17,14 @@ const cpuMs = () => {
   return (user + system) / 1000;
 };
 
-/** Time on the wall and of the processor. */
+/** Wall time and CPU time. */
 const timed = async (work: () => Promise<unknown>) => {
   const [startedAt, cpu] = [performance.now(), cpuMs()];
   await work();
   return { wallMs: performance.now() - startedAt, cpuMs: cpuMs() - cpu };
 };
 
-/** A thousand agents with a summary a second each: what it takes to take them in, to keep them and to read them. */
+/** A thousand agents with a summary per second each: the cost of ingesting, storing and reading them. */
 const measure = async (dataDir: string): Promise<Row[]> => {
   const store = await openStore({ dataDir, databaseUrl: process.env['DATABASE_URL'] });
   const { gateway, summaries } = createTestGateway();

@@ -6,7 +6,7 @@ export interface Row {
   better?: 'higher' | 'lower';
 }
 
-/** Prints one line for each row and answers whether all of them reach their goals. */
+/** Prints one line for each row and returns whether all of them reach their goals. */
 export const report = (rows: readonly Row[]): boolean => {
   let isFine = true;
   for (const { name, value, goal, better = 'higher' } of rows) {

@@ -1,4 +1,4 @@
-/** What the catalogue of signatures promises: search among 50,000 of them, and the import of 5,000 templates. */
+/** The catalogue of signatures: search among 50,000 of them, and the import of 5,000 templates. */
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -27,7 +27,7 @@ const words = ['portal', 'gateway', 'router', 'printer', 'shop', 'wiki', 'camera
 const tags = ['rce', 'sqli', 'xss', 'lfi', 'ssrf', 'panel', 'exposure', 'wordpress', 'apache', 'oast'];
 const categories = ['rce', 'sqli', 'xss', 'lfi', 'ssrf'] as const;
 
-/** Numbers 7919 and the like are primes: what one member is says nothing about the next. */
+/** Primes such as 7919 make the members independent of each other. */
 const signatureOf = (n: number) => {
   const year = 1999 + ((n * 31) % 27);
   return completeSignature(

@@ -15,7 +15,7 @@ const newestOf = (path: string): number =>
     ? Math.max(0, ...readdirSync(path).map((name) => newestOf(join(path, name))))
     : statSync(path).mtimeMs;
 
-/** True when what was built is as new as everything it was built from. */
+/** True when the build is newer than all of its sources. */
 const isFresh = () => {
   const page = join(web, 'dist/index.html');
   return existsSync(page) && statSync(page).mtimeMs >= Math.max(...sources.map(newestOf));
@@ -25,7 +25,7 @@ const isFresh = () => {
 export const ensureWeb = async () => {
   if (isFresh()) return;
   console.log('Building the web interface; this is done once …');
-  // Tests are no reason to hand out what React needs for development.
+  // Always a production build, also when NODE_ENV is `test`.
   const { code } = await run('vite', ['build', 'packages/web', '--logLevel', 'warn'], { NODE_ENV: 'production' });
   if (code !== 0) throw new Error('the web interface could not be built');
 };

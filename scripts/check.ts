@@ -3,7 +3,7 @@ import { run } from './run.ts';
 interface Gate {
   name: string;
   command: [string, ...string[]];
-  /** Finds in the output how much was checked: a gate that checked nothing has failed. */
+  /** Reads the number of checked items from the output: a gate that checked none has failed. */
   counted(output: string): number;
 }
 
@@ -41,7 +41,7 @@ const gates: Gate[] = [
   },
 ];
 
-/** Runs every gate and answers how many passed and failed. */
+/** Runs every gate and returns how many passed and failed. */
 export const check = async () => {
   const results = { passed: 0, failed: 0 };
   for (const {

@@ -2,8 +2,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from './run.ts';
 
-// `npm run lock`: names in the lock file the optional packages of every platform, also those that the registry at hand
-// does not carry. `npm ci` insists on them being named, and installs only those of the machine it runs on.
+// `npm run lock`: adds the optional packages of every platform to the lock file, including those that the configured
+// registry lacks. `npm ci` requires all of them in the file and installs only those of its own platform.
 
 interface Entry {
   version?: string;
@@ -36,4 +36,4 @@ const missing = Object.values(lock.packages).flatMap(({ optionalDependencies = {
 for (const { name, entry } of missing) lock.packages[`node_modules/${name}`] = entry;
 lock.packages = Object.fromEntries(Object.entries(lock.packages).sort(([a], [b]) => (a < b ? -1 : 1)));
 writeFileSync(file, `${JSON.stringify(lock, null, 2)}\n`);
-console.log(`${missing.length} packages of other platforms named`);
+console.log(`${missing.length} packages of other platforms added`);

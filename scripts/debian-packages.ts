@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 
-/** Programs that tests drive or compare with, and the Debian package of each. */
+/** Programs that tests run or compare with, and the Debian package of each. */
 export const packages: Record<string, string> = {
   openssl: 'openssl',
   unzip: 'unzip',
@@ -39,7 +39,7 @@ export const packages: Record<string, string> = {
 const isThere = (program: string) =>
   spawnSync('sh', ['-c', `command -v "$1" || test -e "$1" || test -x "/usr/sbin/$1"`, 'sh', program]).status === 0;
 
-/** Installs what is missing when we may; otherwise says in one sentence what to install. */
+/** Installs missing packages as root; otherwise throws an error that names them. */
 export const ensureDebianPackages = () => {
   const missing = [
     ...new Set(

@@ -1,7 +1,7 @@
 import type { Client } from '@rushhour/client';
 import { smallCapture } from '../packages/controller/src/assets/files/testing/captures.ts';
 
-/** Records of every kind, as a small lab has them: for screenshots and for tests that walk all pages. */
+/** Records of every kind, as in a small lab: for screenshots and for tests that visit all pages. */
 export const fillWithDemoData = async (client: Client) => {
   const { data: project } = await client.projects.create({ body: { name: 'Edge firewall 4.2' } });
   await client.projects.create({ body: { name: 'Branch VPN gateway' } });

@@ -8,8 +8,8 @@ import { type Client, cookieJar, createClient } from '@rushhour/client';
 import type { MetricValue } from '@rushhour/contract';
 import { root } from './run.ts';
 
-// `npm run demo`: the main job from beginning to end, on a controller of its own with two local agents.
-// With RUSHHOUR_URL, RUSHHOUR_EMAIL and RUSHHOUR_PASSWORD it uses a controller that is running already.
+// `npm run demo`: a complete test on a temporary controller with two local agents.
+// With RUSHHOUR_URL, RUSHHOUR_EMAIL and RUSHHOUR_PASSWORD it uses a running controller.
 
 const template = 'HTTP requests per second';
 const print = (line: string) => void process.stdout.write(`${line}\n`);
@@ -48,7 +48,7 @@ async function demonstrate(client: Client) {
   await conclude(client, id, started.runId);
 }
 
-/** The two agents that come up with the controller. */
+/** The two agents that start with the controller. */
 async function agentsOf(client: Client) {
   for (let tries = 0; tries < 100; tries += 1) {
     const { data } = await client.agents.list({ query: { status: '1', key: 'name', order: 'asc' } });
@@ -59,7 +59,7 @@ async function agentsOf(client: Client) {
   throw new Error('two agents must be online');
 }
 
-/** One line that is written over each second. */
+/** One line, overwritten every second. */
 async function watch(client: Client, id: number) {
   for await (const { event, data } of await client.tasks.stream({
     params: { id },
@@ -108,7 +108,7 @@ function textOf({ type, unit, sum, rate, last, avg, p50, p99, max }: MetricValue
   return `p50 ${show(p50)}  p99 ${show(p99)}  max ${show(max)}`;
 }
 
-/** A controller in a folder of its own, gone when the demonstration is over. */
+/** A controller in a temporary folder, removed at the end. */
 async function startOwn() {
   const dataDir = mkdtempSync(join(tmpdir(), 'rushhour-demo-'));
   const account = { email: 'demo@rushhour.local', password: randomBytes(15).toString('base64url') };

@@ -1,9 +1,9 @@
 import { operations, runCampaign, startTarget } from '../tests/fuzz/campaign.ts';
 
-// `npm run fuzz [requests] [seed]`: a million requests over all operations, or as many as you say.
+// `npm run fuzz [requests] [seed]`: a million requests over all operations by default.
 const total = Number(process.argv[2] ?? 1_000_000);
 const seed = Number(process.argv[3] ?? Math.floor(Math.random() * 2 ** 31));
-// Operations that hash a password take a thousand times as long as the others; they get a fixed share.
+// Operations that hash a password take a thousand times as long; they get a fixed share.
 const slow = new Set(['auth.login', 'auth.password', 'users.create', 'users.resetPassword']);
 const slowTotal = 2000;
 const rounds = Math.max(1, Math.ceil(total / operations.length / 500));

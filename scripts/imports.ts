@@ -112,5 +112,5 @@ if (import.meta.main) {
   for (const problem of problems) console.error(problem);
   const count = files.reduce((sum, { imports }) => sum + imports.length, 0);
   console.log(`Checked ${count} imports in ${files.length} files: ${problems.length} problems`);
-  process.exit(problems.length === 0 ? 0 : 1);
+  process.exitCode = problems.length === 0 ? 0 : 1;
 }

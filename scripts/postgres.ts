@@ -6,7 +6,7 @@ import { join } from 'node:path';
 
 const root = '/usr/lib/postgresql';
 
-/** The folder of PostgreSQL's programs, or a sentence that says why there is none. */
+/** The folder of PostgreSQL's programs; throws when it is not installed. */
 const findPrograms = () => {
   const versions = existsSync(root) ? readdirSync(root).sort((a, b) => Number(b) - Number(a)) : [];
   const found = versions.map((version) => join(root, version, 'bin')).find((bin) => existsSync(join(bin, 'initdb')));
@@ -25,14 +25,14 @@ const freePort = () =>
     });
   });
 
-/** PostgreSQL refuses to run as root; Debian's package brings a user for it. */
+/** PostgreSQL refuses to run as root; Debian's package creates a user for it. */
 const owner = () => {
   if (process.getuid?.() !== 0) return {};
   const id = (flag: string) => Number(execFileSync('id', [flag, 'postgres']).toString());
   return { uid: id('-u'), gid: id('-g') };
 };
 
-/** A throw-away cluster on loopback. `durable` keeps fsync on, for tests that kill processes. */
+/** A temporary cluster on loopback. `durable` keeps fsync on, for tests that kill processes. */
 export const startPostgres = async ({ isDurable = false } = {}) => {
   const bin = findPrograms();
   const dir = mkdtempSync(join(tmpdir(), 'rushhour-postgres-'));

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 export const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** Runs a program of the workspace, shows its output, and answers its exit code and what it printed. */
+/** Runs a program of the workspace, prints its output, and returns exit code and output. */
 export const run = (
   command: string,
   args: readonly string[],

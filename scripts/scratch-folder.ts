@@ -11,10 +11,10 @@ const roomInMemory = (): number => {
   return Math.min(bavail * bsize, process.availableMemory());
 };
 
-/** For the files of the tests: in memory where there is room, so that a slow disk does not decide what passes. */
+/** A folder for the files of tests: in memory if there is room, so that a slow disk causes no failures. */
 export const createScratchFolder = (): string => {
   const folder = mkdtempSync(join(roomInMemory() >= neededBytes ? inMemory : tmpdir(), 'rushhour-tests-'));
-  // PostgreSQL runs as a user of its own.
+  // PostgreSQL runs as another user.
   chmodSync(folder, 0o755);
   return folder;
 };

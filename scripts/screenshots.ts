@@ -9,7 +9,7 @@ import { fillWithDemoData } from './demo-data.ts';
 import { root } from './run.ts';
 
 // `npm run screenshots`: the main pages with demonstration data and real traffic, light, dark and on a phone.
-// Names behind it limit what is made: `npm run screenshots -- overview run-live`.
+// Names as arguments select pages: `npm run screenshots -- overview run-live`.
 
 const folder = join(root, 'docs/screenshots');
 const looks = {
@@ -23,7 +23,7 @@ const wanted = process.argv.slice(2);
 interface Shot {
   readonly name: string;
   readonly path: string;
-  /** What must be on the page before the picture is taken. */
+  /** Resolves when the page is ready for the picture. */
   readonly ready: (page: Page) => Promise<unknown>;
 }
 
@@ -44,7 +44,7 @@ try {
 
 type Ends = { client: number; server: number };
 
-/** Two runs that ended, one of them not as wished, one that goes on, and two schedules. */
+/** A passed run, a failed run, an active run, and two schedules. */
 async function makeRuns(client: Client, projectID: number, agentMap: Ends) {
   const templates = (await client.taskTemplates.all()).data;
   const make = async (template: string, comment: string, parameters: Record<string, number>) => {
@@ -73,14 +73,14 @@ async function makeRuns(client: Client, projectID: number, agentMap: Ends) {
   await client.tasks.schedule({ body: { id: passed, cron: '0 2 * * 1-5' } });
   await client.tasks.start({ params: { id: live } });
   await untilStatus(client, live, [4]);
-  // Long enough for a chart that shows something.
+  // Long enough for a meaningful chart.
   await new Promise((resolve) => setTimeout(resolve, 25_000));
   return { passed, failed, live };
 }
 
-type Places = Awaited<ReturnType<typeof fillWithDemoData>> & Awaited<ReturnType<typeof makeRuns>>;
+type DemoIds = Awaited<ReturnType<typeof fillWithDemoData>> & Awaited<ReturnType<typeof makeRuns>>;
 
-function shotsOf({ passed, live, application, certificates, networks }: Places): Shot[] {
+function shotsOf({ passed, live, application, certificates, networks }: DemoIds): Shot[] {
   const shown = (text: string) => (page: Page) => page.getByText(text).filter({ visible: true }).first().waitFor();
   return [
     { name: 'overview', path: '/', ready: shown('left') },

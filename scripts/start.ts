@@ -1,5 +1,5 @@
 import { ensureWeb } from './build-web.ts';
 
-// `npm start`: the web interface is built when it must be, then the controller runs in this process.
+// `npm start`: builds the web interface if needed, then runs the controller in this process.
 await ensureWeb();
 await import('../packages/controller/src/main.ts');

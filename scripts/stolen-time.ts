@@ -3,15 +3,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const intervalMs = 5000;
 
-/** Ticks of all processors since the machine began: in all, and those in which the host ran somebody else instead. */
+/** Ticks of all processors since boot: all, and stolen ones, in which the hypervisor ran other guests. */
 const ticks = () => {
   const [line = ''] = readFileSync('/proc/stat', 'utf8').split('\n', 1);
-  // cpu user nice system idle iowait irq softirq steal …; what guests of this machine used is in `user` already.
+  // cpu user nice system idle iowait irq softirq steal …; guest time is already in `user`.
   const each = line.trim().split(/\s+/).slice(1, 9).map(Number);
   return { all: each.reduce((sum, one) => sum + one, 0), stolen: each[7] ?? 0 };
 };
 
-/** Answers how many percent of the processors the host of a virtual machine has kept for others since now. */
+/** Starts measuring stolen time; the returned function gives it in percent of all processors. */
 const stolenSince = (): (() => number) => {
   const before = ticks();
   return () => {
@@ -20,7 +20,7 @@ const stolenSince = (): (() => number) => {
   };
 };
 
-/** Watches what the host keeps for others, in all and in the worst five seconds, until it is asked. */
+/** Watches stolen time until the returned function is called: the mean, and the worst five seconds. */
 export const watchStolenTime = (): (() => { meanPct: number; worstPct: number }) => {
   const inAll = stolenSince();
   let worstPct = 0;
@@ -35,9 +35,9 @@ export const watchStolenTime = (): (() => { meanPct: number; worstPct: number })
   };
 };
 
-/** Waits until the processors are ours again, but not for ever. */
-export const untilQuiet = async (atMostMs: number): Promise<void> => {
-  const deadline = Date.now() + atMostMs;
+/** Waits until little time is stolen, or until the time-out. */
+export const waitForProcessors = async (timeoutMs: number): Promise<void> => {
+  const deadline = Date.now() + timeoutMs;
   while (Date.now() < deadline) {
     const stolen = stolenSince();
     await sleep(intervalMs);

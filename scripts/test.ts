@@ -4,10 +4,10 @@ import { check } from './check.ts';
 import { ensureDebianPackages } from './debian-packages.ts';
 import { run } from './run.ts';
 import { createScratchFolder } from './scratch-folder.ts';
-import { untilQuiet, watchStolenTime } from './stolen-time.ts';
+import { waitForProcessors, watchStolenTime } from './stolen-time.ts';
 import { countsOf, failedFilesOf, readReport, runAgain } from './vitest-report.ts';
 
-// `npm test`: installs what the tests need, then lint, types, import rules, dead code and every test, on both databases.
+// `npm test`: installs the programs that tests need, then runs all gates of check.ts and every test, on both databases.
 ensureDebianPackages();
 const gates = await check();
 
@@ -25,14 +25,14 @@ const stolenTime = watchStolenTime();
 let { code, report } = await runTests(...process.argv.slice(2));
 const { meanPct, worstPct } = stolenTime();
 const [mean, worst] = [meanPct, worstPct].map((percent) => `${percent.toFixed(1)} %`);
-console.log(`the host kept ${mean} of the processors for others, ${worst} in the worst five seconds`);
+console.log(`stolen processor time: ${mean}, ${worst} in the worst five seconds`);
 
-// What fails on a machine that stood still for a while is judged when it runs again; on any other it has failed.
-const unclear = worstPct > 25 ? failedFilesOf(report) : [];
-if (unclear.length > 0) {
-  console.log(`run again, once they are ours: ${unclear.join(' ')}`);
-  await untilQuiet(5 * 60_000);
-  const second = await runTests(...unclear);
+// Failures on a machine that lost its processors for a while are repeated; on any other machine they count.
+const repeated = worstPct > 25 ? failedFilesOf(report) : [];
+if (repeated.length > 0) {
+  console.log(`too much stolen time, repeating when the processors are available: ${repeated.join(' ')}`);
+  await waitForProcessors(5 * 60_000);
+  const second = await runTests(...repeated);
   code = second.code;
   report = runAgain(report, second.report);
 }

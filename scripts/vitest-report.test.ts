@@ -20,7 +20,7 @@ it('tests are counted, and files that failed before their tests', () => {
   expect(failedFilesOf(first)).toEqual(['b', 'broken']);
 });
 
-it('files that were run again count as they came out then, all others as before', () => {
+it('repeated files count with their second result, all others with their first', () => {
   const second = { testResults: [file('b', 'passed', 'passed'), file('b', 'failed', 'failed', 'passed')] };
   expect(countsOf(runAgain(first, second))).toEqual({ passed: 4, failed: 2 });
   const third = {

@@ -6,7 +6,7 @@ interface FileResult {
   readonly assertionResults: readonly { readonly status: string }[];
 }
 
-/** What Vitest's JSON reporter wrote. A behaviour test is in it once for each database. */
+/** The output of Vitest's JSON reporter. It contains a behaviour test once for each database. */
 export interface VitestReport {
   readonly testResults: readonly FileResult[];
 }
@@ -23,7 +23,7 @@ export const failedFilesOf = ({ testResults }: VitestReport): string[] => [
   ...new Set(testResults.filter(({ status }) => status === 'failed').map(({ name }) => name)),
 ];
 
-/** Files that were run again count as they came out then. */
+/** Replaces the results of repeated files by their second results. */
 export const runAgain = (first: VitestReport, second: VitestReport): VitestReport => {
   const again = new Set(second.testResults.map(({ name }) => name));
   return { testResults: [...first.testResults.filter(({ name }) => !again.has(name)), ...second.testResults] };

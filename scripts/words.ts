@@ -59,5 +59,5 @@ if (import.meta.main) {
   const problems = files.flatMap(({ path, text }) => findRetiredWords(path, text));
   for (const problem of problems) console.error(problem);
   console.log(`Checked ${files.length} files: ${problems.length} retired words`);
-  process.exit(problems.length === 0 ? 0 : 1);
+  process.exitCode = problems.length === 0 ? 0 : 1;
 }

@@ -29,10 +29,10 @@ describe.each(['sqlite', 'postgres'] as const)('with canaries in every secret me
   let planted: Planted;
   let taskIds: number[];
   const dataDir = mkdtempSync(join(tmpdir(), 'rushhour-canaries-'));
-  /** Approval tokens: known to their key, and to nothing that is stored. */
+  /** Approval tokens, which are known to their AI key and never stored. */
   const tokens: string[] = [];
-  /** Everything the gateway and MCP have said. */
-  const said: string[] = [];
+  /** All answers of the gateway and MCP. */
+  const answers: string[] = [];
 
   beforeAll(async () => {
     cluster = engine === 'postgres' ? await startPostgres() : undefined;
@@ -62,7 +62,7 @@ describe.each(['sqlite', 'postgres'] as const)('with canaries in every secret me
       ...(body && { body: JSON.stringify(body) }),
     });
     const text = await response.text();
-    said.push(text);
+    answers.push(text);
     return { status: response.status, ...JSON.parse(text) };
   };
   const tool = async (name: string, given: object) => {
@@ -74,7 +74,7 @@ describe.each(['sqlite', 'postgres'] as const)('with canaries in every secret me
       },
       body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: given } }),
     });
-    said.push(await response.text());
+    answers.push(await response.text());
   };
 
   it('the canaries are in all of them', () => {
@@ -82,7 +82,7 @@ describe.each(['sqlite', 'postgres'] as const)('with canaries in every secret me
     for (const canaries of planted.values()) for (const canary of canaries) expect(canary.length).toBeGreaterThan(11);
   });
 
-  it('records of every kind are read without them', async () => {
+  it('records of every kind are returned without them', async () => {
     let read = 0;
     for (const kind of resourceKinds) {
       const { data } = await rest('GET', `/resources?kind=${kind}&count=100`);
@@ -95,10 +95,10 @@ describe.each(['sqlite', 'postgres'] as const)('with canaries in every secret me
       }
     }
     expect(read).toBeGreaterThan(15);
-    expect(said.filter((text) => text.includes('__redacted__:hmac:')).length).toBeGreaterThan(10);
+    expect(answers.filter((text) => text.includes('__redacted__:hmac:')).length).toBeGreaterThan(10);
   });
 
-  it('tasks, drafts, approvals and refusals do without them', async () => {
+  it('tasks, drafts, approvals and refusals are returned without them', async () => {
     const [given = ''] = planted.get('tasks/ipsecPsk') ?? [];
     for (const id of taskIds) {
       for (const path of [`?view=full`, '?path=/configuration/0/values', '/status', '/results', '/events', '/report'])
@@ -117,8 +117,8 @@ describe.each(['sqlite', 'postgres'] as const)('with canaries in every secret me
         await rest('PATCH', `/drafts/${draft.id}`, { revision: draft.revision, ops });
       await rest('POST', '/tasks', { draftId: draft.id, revision: draft.revision });
       await rest('POST', '/tasks/start', { taskId: id, reason: 'hunts for canaries' });
-      const wish = { action: 'delete', taskIds: [id], reason: 'hunts for canaries' };
-      tokens.push((await rest('POST', '/tasks/actions', wish)).data.approvalToken);
+      const body = { action: 'delete', taskIds: [id], reason: 'hunts for canaries' };
+      tokens.push((await rest('POST', '/tasks/actions', body)).data.approvalToken);
       await tool('task_action_confirm', { approvalToken: tokens.at(-1) });
     }
     const entry = { plugin: { id: 12 }, values: { ipsecPsk: given } };
@@ -141,22 +141,22 @@ describe.each(['sqlite', 'postgres'] as const)('with canaries in every secret me
     expect(logs).toMatch(/"level":\d+/);
     const dump = dumpOf(cluster?.url, dataDir);
     expect(dump).toContain('profile ospf');
-    const places = {
-      ...{ answers: said.join('\n'), logs, audit: JSON.stringify(audit) },
+    const texts = {
+      ...{ answers: answers.join('\n'), logs, audit: JSON.stringify(audit) },
       ...{ notifications: JSON.stringify(notifications), dump },
     };
     const hits: string[] = [];
     for (const [member, canaries] of planted) {
-      // What neighbours of a test network tell each other is no secret of the house: it is stored as it is.
+      // Secrets of an emulated network are no secrets of the installation: they are stored in clear.
       const isLab = member.startsWith('profile.');
-      for (const [place, text] of Object.entries(places)) {
-        if (isLab && place === 'dump') continue;
-        if (canaries.some((canary) => text.includes(canary))) hits.push(`${member} in ${place}`);
+      for (const [source, text] of Object.entries(texts)) {
+        if (isLab && source === 'dump') continue;
+        if (canaries.some((canary) => text.includes(canary))) hits.push(`${member} in ${source}`);
       }
     }
     for (const token of tokens) {
-      for (const place of ['logs', 'audit', 'notifications', 'dump'] as const)
-        if (places[place].includes(token)) hits.push(`approval token in ${place}`);
+      for (const source of ['logs', 'audit', 'notifications', 'dump'] as const)
+        if (texts[source].includes(token)) hits.push(`approval token in ${source}`);
     }
     expect(hits).toEqual([]);
   });

@@ -24,7 +24,7 @@ export const secretMembers = (): Set<string> => {
 };
 
 let count = 0;
-/** A text that is found nowhere else and that the schema takes. */
+/** A unique text that the schema accepts. */
 const canaryFor = ({ pattern = '' }: { pattern?: string } = {}) => {
   count += 1;
   if (pattern.includes('0-9a-f')) return `c0ffee${count.toString(16).padStart(2, '0')}`.repeat(2);
@@ -32,11 +32,11 @@ const canaryFor = ({ pattern = '' }: { pattern?: string } = {}) => {
   return `CANARY-${count}-of-a-secret`;
 };
 
-/** Canaries by the member they were planted in. */
+/** Canaries by the member that holds them. */
 export type Planted = Map<string, string[]>;
 
-const put = (planted: Planted, place: string, canary: string) => {
-  planted.set(place, [...(planted.get(place) ?? []), canary]);
+const put = (planted: Planted, member: string, canary: string) => {
+  planted.set(member, [...(planted.get(member) ?? []), canary]);
   return canary;
 };
 
@@ -149,7 +149,7 @@ const plantServices = async (client: Client, planted: Planted) => {
     .catch(() => undefined);
 };
 
-/** Puts a secret of its own into every secret member there is. There must be an agent. */
+/** Puts a different secret into every secret member. Needs an agent. */
 export const plantCanaries = async (client: Client, url: string) => {
   const planted: Planted = new Map();
   await plantTunnels(client, planted);

@@ -7,16 +7,16 @@ import { type Totals, totalsOf } from './job.ts';
 
 interface JobChild {
   readonly child: ChildProcessByStdio<Writable, Readable, null>;
-  /** Its last word, whatever it is. */
+  /** Its result; rejects when it printed none. */
   readonly totals: Promise<Totals>;
 }
 
-/** Starts a script of this folder with a job, behind other programs; comes back after its first line or its end. */
+/** Runs a script of this folder with a job, started by the programs in `behind`; resolves at its first line or its end. */
 export const startJobChild = async (script: string, job: object, behind: readonly string[]): Promise<JobChild> => {
   const file = fileURLToPath(new URL(script, import.meta.url));
   const [program = '', ...args] = [...behind, process.execPath, file, JSON.stringify(job)];
   const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'inherit'] });
-  // One that has failed reads no more; its totals tell why.
+  // A failed child no longer reads; its totals hold the reason.
   child.stdin.on('error', () => {});
   let text = '';
   const { promise: heard, resolve } = Promise.withResolvers<void>();
@@ -41,5 +41,5 @@ export const startJobChild = async (script: string, job: object, behind: readonl
   return { child, totals };
 };
 
-/** Where a program is to run. */
+/** The command that runs a program in a namespace. */
 export const inside = ({ namespace }: { readonly namespace: string }): string[] => ['ip', 'netns', 'exec', namespace];

@@ -1,4 +1,4 @@
-/** Runs one job in a process of its own, so that it can live in another network namespace. Ends when its input ends. */
+/** Runs one job in its own process, so that it can be in another network namespace. Stops when stdin ends. */
 import { type JobOptions, startJob } from './job.ts';
 
 const job = startJob(JSON.parse(process.argv[2] ?? '{}') as JobOptions);

@@ -10,7 +10,7 @@ export interface JobOptions {
   readonly claims?: string[];
 }
 
-/** What a run reported, all seconds and targets together. */
+/** The results of a job over all seconds and targets. */
 export interface Totals {
   readonly outcome: Outcome;
   readonly summaries: readonly Summary[];
@@ -39,7 +39,7 @@ export const totalsOf = (outcome: Outcome, summaries: readonly Summary[]): Total
 
 export interface Started {
   readonly running: RunningOrder;
-  /** Resolves when the engine is prepared and has been let go. */
+  /** Resolves when the engine is prepared and started. */
   readonly started: Promise<void>;
   readonly totals: Promise<Totals>;
   stop(): Promise<Totals>;
@@ -47,19 +47,19 @@ export interface Started {
 
 const tenSeconds: Duration = { mode: 'time', seconds: 10, count: 1, rampUpSec: 0, warmUpSec: 0, rampDownSec: 0 };
 
-export const startJob = (wish: JobOptions): Started => {
+export const startJob = (options: JobOptions): Started => {
   const stop = new AbortController();
   const summaries: Summary[] = [];
   const { promise: started, resolve: hasStarted } = Promise.withResolvers<void>();
   const job: Order = {
     runId: 1,
     epoch: 0,
-    engine: wish.engine,
-    config: wish.config,
-    duration: { ...tenSeconds, ...wish.duration },
-    cpuCores: wish.cpuCores ?? 1,
-    ...(wish.allowedTargets && { allowedTargets: wish.allowedTargets }),
-    ...(wish.claims && { claims: wish.claims }),
+    engine: options.engine,
+    config: options.config,
+    duration: { ...tenSeconds, ...options.duration },
+    cpuCores: options.cpuCores ?? 1,
+    ...(options.allowedTargets && { allowedTargets: options.allowedTargets }),
+    ...(options.claims && { claims: options.claims }),
   };
   const running = new RunningOrder(job, {
     engines,
@@ -72,12 +72,12 @@ export const startJob = (wish: JobOptions): Started => {
     onSummary: (summary) => summaries.push(summary),
   });
   const totals = running.outcome.then((outcome) => totalsOf(outcome, summaries));
-  const letGo = Promise.race([started, running.outcome.then(({ error }) => failWith(error))]);
-  // Not everyone waits for the start; the failure is in the outcome too.
-  letGo.catch(() => {});
+  const startedOrFailed = Promise.race([started, running.outcome.then(({ error }) => failWith(error))]);
+  // Callers may ignore the start; the outcome has the failure, too.
+  startedOrFailed.catch(() => {});
   return {
     running,
-    started: letGo,
+    started: startedOrFailed,
     totals,
     stop() {
       stop.abort();
@@ -91,9 +91,9 @@ const failWith = (error: string | undefined): void => {
 };
 
 /** Runs a job to its planned end. */
-export const runJob = (wish: JobOptions): Promise<Totals> => startJob(wish).totals;
+export const runJob = (options: JobOptions): Promise<Totals> => startJob(options).totals;
 
-/** Starts an answering side and comes back once it listens. */
+/** Starts a server and resolves once it listens. */
 export const startServer = async (engine: string, config: object): Promise<Started> => {
   const server = startJob({ engine, config: { role: 'server', ...config }, duration: { mode: 'continuous' } });
   await server.started;

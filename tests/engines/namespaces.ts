@@ -10,7 +10,7 @@ export interface Side {
   readonly namespace: string;
   readonly device: string;
   readonly address: string;
-  /** Runs a program inside and gives back what it printed. */
+  /** Runs a program in the namespace and returns its stdout. */
   run(program: string, ...args: string[]): string;
 }
 
@@ -22,7 +22,7 @@ export interface Cable {
 
 let count = 0;
 
-/** The system takes a while to say of a link that it is up, and lists no addresses before. */
+/** The kernel reports a link as up with a delay, and lists no addresses before. */
 const untilUp = (side: Side): void => {
   const deadline = Date.now() + 60_000;
   while (side.run('cat', `/sys/class/net/${side.device}/operstate`).trim() !== 'up') {
@@ -30,7 +30,7 @@ const untilUp = (side: Side): void => {
   }
 };
 
-/** Two network namespaces joined by a virtual cable. Remove it in the end, whatever happened. */
+/** Two network namespaces joined by a veth pair. Always remove it at the end. */
 export const createCable = (): Cable => {
   for (const program of ['ip', 'nft', 'tc']) requireProgram(program);
   const id = `rh${process.pid}x${count++}`;
@@ -50,7 +50,7 @@ export const createCable = (): Cable => {
       try {
         ip('netns', 'del', namespace);
       } catch {
-        // It was never made.
+        // It was never created.
       }
     }
   };
@@ -82,7 +82,7 @@ export const createCable = (): Cable => {
   return { left, right, remove };
 };
 
-/** Runs a script in the left namespace to its end: the controller and one agent are there. Answers what it printed last. */
+/** Runs a script in the left namespace, with the controller and one agent; returns its last line as JSON. */
 export const runScenario = async ({ left, right }: Cable, script: string, ...more: string[]) => {
   const [program = '', ...args] = [...inside(left), process.execPath, script, left.address, right.namespace, ...more];
   const { stdout } = await execute(program, args, { timeout: 280_000, maxBuffer: 16 * 1024 * 1024 });
@@ -94,13 +94,13 @@ export interface JobProcess {
   stop(): Promise<Totals>;
 }
 
-/** Starts a job inside a namespace, behind another program where one is given, and comes back once it is let go. */
-export const startJobIn = (side: Side, wish: JobOptions, behind: readonly string[] = []): Promise<JobProcess> =>
-  startJobProcess(wish, [...inside(side), ...behind]);
+/** Starts a job in a namespace, wrapped by the programs in `behind`; resolves once it is started. */
+export const startJobIn = (side: Side, options: JobOptions, behind: readonly string[] = []): Promise<JobProcess> =>
+  startJobProcess(options, [...inside(side), ...behind]);
 
-/** `behind`: programs that start it. A job that fails has no totals. */
-export const startJobProcess = async (wish: JobOptions, behind: readonly string[] = []): Promise<JobProcess> => {
-  const started = await startJobChild('./job-process.ts', wish, behind);
+/** Starts a job in its own process. The totals reject when the job fails. */
+export const startJobProcess = async (options: JobOptions, behind: readonly string[] = []): Promise<JobProcess> => {
+  const started = await startJobChild('./job-process.ts', options, behind);
   const totals = started.totals.then((all) => {
     if (all.outcome.error !== undefined) throw new Error(all.outcome.error);
     return all;
@@ -115,7 +115,8 @@ export const startJobProcess = async (wish: JobOptions, behind: readonly string[
   };
 };
 
-export const runJobIn = async (side: Side, wish: JobOptions): Promise<Totals> => (await startJobIn(side, wish)).totals;
+export const runJobIn = async (side: Side, options: JobOptions): Promise<Totals> =>
+  (await startJobIn(side, options)).totals;
 
 /** Bytes and packets an interface has sent or received. */
 export const deviceCounter = (side: Side, counter: 'tx_bytes' | 'rx_bytes' | 'tx_packets' | 'rx_packets'): number =>

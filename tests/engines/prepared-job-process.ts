@@ -1,4 +1,4 @@
-/** Runs one job in a process of its own, beginning at the time that a line of its input says. Ends when its input ends. */
+/** Runs one job in its own process, starting at the time given by a line on stdin. Stops when stdin ends. */
 import { createInterface } from 'node:readline';
 import { describeHost, engines, RunningOrder } from '@rushhour/agent';
 import type { Order, Summary } from '@rushhour/protocol';

@@ -2,18 +2,18 @@ import { writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { afterAll, beforeEach } from 'vitest';
 
-// Where the kernel groups processes by session, priority holds within the group only; this lifts the group itself.
+// With autogroup, a nice value acts within its session's group only; this raises the group itself.
 const liftGroup = (nice: number): void => {
   try {
     writeFileSync('/proc/self/autogroup', String(nice));
   } catch {
-    // Only root may, and not every kernel groups.
+    // Needs root and a kernel with autogroup.
   }
 };
 
 /**
- * Puts the tests of this file, and what they start, before other work on the machine. What is measured is the engines,
- * not how many others share the processor. Where that is not permitted the tests run as they are.
+ * Raises the priority of this file's tests and their children, so that they measure the engines and not the load of the
+ * machine. Without permission the tests run at normal priority.
  */
 export const takePriority = (): void => {
   try {
@@ -21,7 +21,7 @@ export const takePriority = (): void => {
   } catch {
     return;
   }
-  // Again before each: a file that ends beside this one sets the group back.
+  // Before each test: another file that ends meanwhile resets the group.
   beforeEach(() => liftGroup(-15));
   afterAll(() => liftGroup(0));
 };

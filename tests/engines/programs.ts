@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 
 export const execute = promisify(execFile);
 
-/** Fails at once and says what is missing: a truth test without its witness proves nothing. */
+/** Throws when a program is missing: without its reference program a test proves nothing. */
 export const requireProgram = (name: string): void => {
   if (spawnSync('which', [name]).status !== 0) throw new Error(`these tests need the program ${name}`);
 };
@@ -37,7 +37,7 @@ export interface Nginx {
 
 const temporaryPaths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
 
-/** nginx with one worker; `server` is the inside of its server block. */
+/** nginx with one worker; `server` is the body of its server block. */
 export const startNginx = async (port: number, server: string): Promise<Nginx> => {
   requireProgram('nginx');
   const folder = mkdtempSync(join(tmpdir(), 'rushhour-nginx-'));

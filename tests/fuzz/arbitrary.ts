@@ -27,7 +27,7 @@ const text = fc.oneof(
   fc.constantFrom('x', 'ÄÖÜ', "'; --", '%_\\', '<b>'),
 );
 
-/** Values that a schema accepts, small ids first, so that requests meet records. */
+/** Values that a schema accepts; small ids, so that requests hit existing records. */
 export const valid = (schema: Schema): fc.Arbitrary<unknown> => {
   if (schema.const !== undefined) return fc.constant(schema.const);
   if (schema.enum) return fc.constantFrom(...schema.enum);
@@ -118,7 +118,7 @@ export const violated = (schema: Schema): fc.Arbitrary<unknown> =>
 
 const deep = (depth: number, open: string, close: string) => open.repeat(depth) + close.repeat(depth);
 
-/** Bytes that are no acceptable JSON, or JSON that nobody expects. */
+/** Invalid JSON, or JSON of an unexpected shape. */
 export const garbage: fc.Arbitrary<Buffer> = fc.oneof(
   fc.json({ maxDepth: 3 }).map((json) => Buffer.from(json)),
   fc.uint8Array({ maxLength: 64 }).map((bytes) => Buffer.from(bytes)),
@@ -153,7 +153,7 @@ export const garbage: fc.Arbitrary<Buffer> = fc.oneof(
   fc.constant(Buffer.from('7b226e616d65223a22ff22 7d'.replaceAll(' ', ''), 'hex')),
 );
 
-/** Things that stand where an id should. */
+/** Values in the position of an id. */
 export const oddId = fc.oneof(
   fc.constantFrom(
     '0',

@@ -25,7 +25,7 @@ export interface Finding {
 
 const origin = { userId: 1, address: '127.0.0.1', requestId: 'fuzz', operation: 'fuzz' };
 
-/** A controller of its own that is brought back to its senses whenever a request has turned it against us. */
+/** A controller for the harness, repaired after every request that locks the harness out. */
 export const startTarget = async (databaseUrl?: string) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'rushhour-fuzz-'));
   const admin = { email: 'fuzz@example.test', password: 'seven-Odd-Pebbles-roll' };
@@ -39,7 +39,7 @@ export const startTarget = async (databaseUrl?: string) => {
   });
   const client = createRawClient('127.0.0.1', Number(new URL(controller.url).port));
 
-  /** Undoes whatever locks the harness out, and answers the header that lets it in: a session, or an AI key. */
+  /** Restores access after a lock-out and returns the header for it: a session or an AI key. */
   const revive = async ({ access }: Pick<Route, 'access'>) => {
     const { accessToken, refreshToken, aiKey } = await controller.store.change(origin, async (tx) => {
       await controller.settings.update(tx, {
@@ -74,7 +74,7 @@ export const startTarget = async (databaseUrl?: string) => {
 
 export type Target = Awaited<ReturnType<typeof startTarget>>;
 
-/** Sends requests of every kind to one operation and reports what broke a promise, with the seed to repeat it. */
+/** Sends requests of every kind to one operation and returns violations, with the seed that reproduces them. */
 export const runCampaign = async (
   target: Target,
   { id, route }: { id: string; route: Route },

@@ -11,7 +11,7 @@ const answer = (status: number, body: unknown, type = 'application/json') => ({
 const fine = { method: 'GET', expectsRefusal: false };
 const envelope = { data: { code: 'X', requestId: '1' }, error: 'a sentence' };
 
-it('passes what keeps the promises', () => {
+it('accepts answers that satisfy the rules', () => {
   expect(judge(answer(404, envelope), fine)).toBeUndefined();
   expect(judge(answer(200, { other: 1 }), { ...fine, method: 'DELETE' })).toBeUndefined();
 });

@@ -8,13 +8,13 @@ const ajv = new Ajv({ strict: false });
 (addFormats as unknown as (ajv: Ajv) => void)(ajv);
 const isError = ajv.compile(ErrorBody);
 
-/** Statuses any request may get before its operation is even known. */
+/** Statuses any request may get before its operation is known. */
 const always = new Set([400, 401, 403, 404, 405, 408, 411, 413, 415, 417, 429, 431]);
 
 const leak =
   /\bat .+\.(ts|js|cjs):\d+|node_modules|\bSQLITE|\bselect .+ from |\binsert into |kysely|relation ".+" does not exist|syntax error at or near/i;
 
-/** Checks what must hold for every answer whatsoever. Returns the first thing that does not. */
+/** Checks the rules for every answer. Returns the first violation. */
 export const createJudge = (route: Route) => {
   const documented = new Set([...statusesOf(route), 206, 304]);
   const isReply = route.reply && ajv.compile(route.reply);
@@ -27,7 +27,7 @@ export const createJudge = (route: Route) => {
     const isOurs = method === route.method;
     if (isOurs && !documented.has(status) && !always.has(status)) return `answered ${status}, which is not documented`;
     if (expectsRefusal && status < 400) return `accepted a request that its schema refuses (${status})`;
-    if (leak.test(body) && status >= 400) return `tells too much: ${body.slice(0, 300)}`;
+    if (leak.test(body) && status >= 400) return `leaks internals: ${body.slice(0, 300)}`;
     if (status >= 400) return refusalProblem(headers, body);
     if (!isOurs) return undefined;
     if (headers.get('content-type')?.startsWith('text/event-stream') || status === 304 || route.download)
@@ -39,7 +39,7 @@ export const createJudge = (route: Route) => {
   };
 };
 
-/** The interface document wants 500 for a task that is not there when its export is planned; HEAD has no body. */
+/** The interface document requires 500 for the export plan of a missing task; HEAD has no body. */
 const isAsked = ({ path }: Route, method: string, body: string) =>
   path.endsWith('/export/plan') && (method === 'HEAD' || body.includes('"code":"TASK_NOT_FOUND"'));
 

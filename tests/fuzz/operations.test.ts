@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => target.close());
 
-describe(`every operation keeps its promises (FUZZ_SEED=${seed})`, () => {
+describe(`every operation satisfies the rules (FUZZ_SEED=${seed})`, () => {
   it.each(operations)('$id', async (operation) => {
     const { findings, statuses } = await runCampaign(target, operation, perOperation, seed);
     expect(findings.slice(0, 5)).toEqual([]);

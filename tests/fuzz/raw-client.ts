@@ -14,7 +14,7 @@ interface Waiting {
 
 const timeoutMs = 60_000;
 
-/** Speaks HTTP/1.1 by hand over one kept connection, so that a request may be any bytes at all. */
+/** Writes HTTP/1.1 itself on one kept connection, so that a request may be any bytes. */
 export const createRawClient = (host: string, port: number) => {
   let socket: Socket | undefined;
   let waiting: Waiting | undefined;

@@ -8,7 +8,7 @@ export interface Attempt {
   target: string;
   headers: string[];
   body: Buffer | undefined;
-  /** The schema of the operation refuses this for certain. */
+  /** The schema of the operation always refuses this. */
   expectsRefusal: boolean;
 }
 
@@ -117,7 +117,7 @@ const searchOf = (query: Record<string, unknown>) => {
 const targetOf = (path: string, params: Record<string, unknown>, query: Record<string, unknown>) =>
   `/v1${path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(String(params[name] ?? 1)))}${searchOf(query)}`;
 
-/** The bytes of a request. A header of the attempt replaces ours of the same name. */
+/** The bytes of a request. Headers of the attempt replace default headers of the same name. */
 export const bytesOf = ({ method, target, headers, body }: Attempt, credential: string): Buffer => {
   const own = headers.map((line) => line.split(':')[0]?.toLowerCase());
   const lines = [

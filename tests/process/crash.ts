@@ -11,12 +11,12 @@ const admin = { email: 'crash@example.test', password: 'five-Grey-Otters-swim' }
 const writers = 8;
 
 interface Acknowledged {
-  /** Projects whose creation was answered, with the last description that was answered. */
+  /** Acknowledged projects, with their last acknowledged description. */
   projects: Map<number, string>;
   deleted: Set<number>;
 }
 
-/** Writes until the controller dies, and remembers only what was acknowledged. */
+/** Writes until the controller dies, and records only acknowledged writes. */
 const write = async (client: Client, round: number, writer: number, known: Acknowledged) => {
   try {
     for (let n = 0; ; n += 1) {
@@ -24,7 +24,7 @@ const write = async (client: Client, round: number, writer: number, known: Ackno
       const { data: id } = await client.projects.create({ body: { name: `${round}/${writer}/${n}`, description } });
       known.projects.set(id, description);
       if (n % 3 === 1) {
-        // Until the answer is there nobody knows which text is stored.
+        // Until the answer arrives, either text may be stored.
         known.projects.delete(id);
         await client.projects.update({ body: { ID: id, description: `${description} changed` } });
         known.projects.set(id, `${description} changed`);
@@ -46,7 +46,7 @@ const signIn = async (url: string) => {
   return client;
 };
 
-/** Counts acknowledged writes that are not there, or are there in another form. */
+/** Counts acknowledged writes that are missing or differ. */
 const countLost = async (client: Client, known: Acknowledged) => {
   const stored = new Map<number, string>();
   for (let page = 1; ; page += 1) {
@@ -59,7 +59,7 @@ const countLost = async (client: Client, known: Acknowledged) => {
   return lost.length + undead.length;
 };
 
-/** Kills the controller in the middle of concurrent writes, again and again, and proves that nothing acknowledged is lost. */
+/** Kills the controller repeatedly during concurrent writes and checks that no acknowledged write is lost. */
 export const runCrashes = async (rounds: number, databaseUrl?: string) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'rushhour-crash-'));
   const env = {

@@ -7,7 +7,7 @@ const listens = (where: { host: string; port: number } | { path: string }) =>
     server.listen(where, () => resolve(server));
   });
 
-/** A port that nobody listens on, below those that the system gives to outgoing connections. */
+/** A free port below the ephemeral range. */
 export const freePort = async (): Promise<number> => {
   for (;;) {
     const port = 20_000 + Math.floor(Math.random() * 8000);
@@ -19,8 +19,8 @@ export const freePort = async (): Promise<number> => {
 };
 
 /**
- * Waits until no other test uses the ports that servers of a task have when none are said. Gives them back by the
- * function it returns, or when the process ends.
+ * Reserves the default ports of task servers; waits while another test has them. The returned function, or the end of
+ * the process, releases them.
  */
 export const holdUsualPorts = async (): Promise<() => void> => {
   for (;;) {

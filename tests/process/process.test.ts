@@ -15,7 +15,7 @@ beforeEach(() => {
   dataDir = mkdtempSync(join(tmpdir(), 'rushhour-process-'));
 });
 afterEach(async () => {
-  // What a failed test has left running, also what was still starting then.
+  // Processes that a failed test left running, including those still starting.
   for (const one of await Promise.allSettled(started.splice(0))) {
     if (one.status === 'fulfilled') await one.value.kill('SIGKILL');
   }
@@ -30,7 +30,7 @@ const start = (env: Record<string, string> = {}) => {
 };
 
 describe('the first start', () => {
-  it('prints credentials once, and they open a session that must set a password', async () => {
+  it('prints credentials once; their session must set a password', async () => {
     const first = await start();
     const [, email = '', password = ''] = /e-mail\s+(\S+)\s+password\s+(\S+)/.exec(first.output()) ?? [];
     const client = createClient(first.url, cookieJar());
@@ -41,7 +41,7 @@ describe('the first start', () => {
     expect(await second.kill('SIGINT')).toBe(0);
   });
 
-  it('keeps the key and the database to the owner', async () => {
+  it('makes the key and the database readable by the owner only', async () => {
     const controller = await start();
     await controller.kill('SIGTERM');
     expect(statSync(join(dataDir, 'secret.key')).mode & 0o777).toBe(0o600);
@@ -81,7 +81,7 @@ describe('the first start', () => {
 });
 
 describe('two controllers on one database', () => {
-  it('tell each other what changes: settings are in force and notifications arrive on both', async () => {
+  it('notify each other of changes: settings and notifications reach both', async () => {
     const cluster = await startPostgres();
     const admin = { email: 'two@example.test', password: 'six-Warm-Stones-lie' };
     const env = {
@@ -117,7 +117,7 @@ describe('a signal', () => {
     socket.write(
       'POST /v1/auth/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 31\r\n\r\n{"email":"a"',
     );
-    // A process that ends at once resets its connections.
+    // A process that exits immediately resets its connections.
     socket.on('error', () => {});
     const answer = new Promise<string>((resolve) => socket.once('data', (chunk) => resolve(chunk.toString())));
     return { answer, finish: () => socket.write(',"password":"abcd"}') };
@@ -134,7 +134,7 @@ describe('a signal', () => {
     expect(await controller.ended).toBe(0);
   });
 
-  it('ends the process at once when it comes twice', async () => {
+  it('ends the process immediately when sent twice', async () => {
     const controller = await start();
     slowRequest(controller.url);
     await sleep(200);
@@ -145,7 +145,7 @@ describe('a signal', () => {
 });
 
 describe('probes', () => {
-  it('tell liveness, readiness and metrics', async () => {
+  it('report liveness, readiness and metrics', async () => {
     const controller = await start();
     expect((await fetch(`${controller.url}/livez`)).status).toBe(200);
     expect(await (await fetch(`${controller.url}/readyz`)).json()).toMatchObject({ status: 'ok' });
@@ -157,7 +157,7 @@ describe('probes', () => {
 });
 
 describe('SIGKILL in the middle of writes', () => {
-  it('loses nothing that was acknowledged, and the audit chain holds', async () => {
+  it('loses no acknowledged write, and the audit chain is intact', async () => {
     const { acknowledged, lost, audit } = await runCrashes(3);
     expect(acknowledged).toBeGreaterThan(10);
     expect(lost).toBe(0);
@@ -165,7 +165,7 @@ describe('SIGKILL in the middle of writes', () => {
   });
 });
 
-it('HTTPS serves with a certificate of its own and marks its cookies Secure', async () => {
+it('HTTPS uses the configured certificate and marks cookies Secure', async () => {
   const [key, cert] = [join(dataDir, 'key.pem'), join(dataDir, 'cert.pem')];
   await new Promise((resolve, reject) => {
     const args = [

@@ -14,7 +14,7 @@ export interface Spawned {
   kill(signal: NodeJS.Signals): Promise<number | string>;
 }
 
-/** Starts the controller as a process of its own, as a user would, and waits until it says that it is ready. */
+/** Starts the controller in its own process, as a user does, and waits for its ready line. */
 export const spawnController = async (
   env: Record<string, string>,
   { core }: { core?: number } = {},

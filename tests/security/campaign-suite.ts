@@ -6,9 +6,9 @@ const step = (idx: number, more: object) => ({
   ...{ onBlocked: 'continue', expect: 'block', remediation: '', params: {} },
   ...more,
 });
-/** Everything on ports of its own, so that a rule can tell one way out from another. */
+/** Each channel on its own ports, so that a rule can match one channel. */
 const campaign = {
-  name: 'Several ways out',
+  name: 'Several channels',
   steps: [
     step(0, {
       name: 'names',
@@ -90,25 +90,25 @@ const play = (lab: Lab) =>
     },
   });
 
-/** A campaign between the two agents, the device a router; `labOf` is asked when a test runs. */
+/** Tests of a campaign between two agents through a router; `labOf` is called when a test runs. */
 export const campaignThroughRouter = (labOf: () => Lab) => {
-  it('gets everything out when nobody minds', async () => {
+  it('exfiltrates everything without rules', async () => {
     const { attempts, security } = await play(labOf());
     expect(tally(attempts)).toEqual({ passed: attempts.length });
     expect(attempts.length).toBe(4 + 2 + 2 + 2 + 1 + 1 + 1 + 4 + 2);
     expect(security.campaign?.layer.techniques.map(({ score }) => score)).toEqual(Array(7).fill(0));
   });
 
-  it('shows which channels rules of nftables close, how, and what depends on them', async () => {
+  it('reports which channels nftables rules block, how, and what depends on them', async () => {
     const lab = labOf();
     const rule = (...words: string[]) =>
       lab.inDevice('nft', 'add', 'rule', 'inet', 'guard', 'forward', words.join(' '));
     lab.inDevice('nft', 'add', 'table', 'inet', 'guard');
     lab.inDevice('nft', 'add', 'chain', 'inet', 'guard', 'forward', '{ type filter hook forward priority 0; }');
-    // Requests that begin with POST are reset; packets of plain TCP that are as long as a message are dropped.
+    // POST requests are reset; plain TCP packets as long as a message are dropped.
     rule('tcp dport 8081 @ih,0,32 0x504f5354 reject with tcp reset');
     rule('tcp dport 4444 ip length > 110 drop');
-    // Echoes that carry more than anybody needs are dropped; those that prove the path are short.
+    // Long ICMP echoes are dropped; the short ones that check the path pass.
     rule('icmp type echo-request ip length > 120 drop');
     const { attempts, security } = await play(labOf());
     expect(outcomesOf(attempts)).toEqual({

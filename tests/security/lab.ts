@@ -8,19 +8,19 @@ import { type AgentProcess, type System, startSystem, until, untilStatus } from 
 
 const ip = (...args: string[]) => execFileSync('ip', args, { stdio: ['ignore', 'pipe', 'pipe'] });
 
-/** Where the device under test is, seen from both sides. */
+/** The addresses of the device under test on both sides. */
 export const addresses = { client: '10.97.1.1', device: '10.97.1.2', deviceInside: '10.97.2.1', server: '10.97.2.2' };
 
-/** A client agent, a device and a server agent, each in a network namespace of its own; both agents reach the controller beside it. */
+/** A client agent, a device and a server agent, each in its own network namespace; the agents reach the controller out of band. */
 export interface Lab {
   readonly system: System;
   readonly client: AgentProcess;
   readonly server: AgentProcess;
-  /** Runs a program to its end in the namespace of the device. */
+  /** Runs a program in the namespace of the device and waits for its end. */
   inDevice(program: string, ...args: string[]): string;
-  /** Starts a program there that stays; it is ended with the device. */
+  /** Starts a daemon there; it ends with the device. */
   startInDevice(program: string, ...args: string[]): () => Promise<void>;
-  /** A file for programs of the device; answers its path. */
+  /** Writes a file for programs of the device; returns its path. */
   file(name: string, text: string): string;
   readonly folder: string;
   close(): Promise<void>;
@@ -32,8 +32,8 @@ interface Link {
 }
 
 const cable = ({ from, to }: Link) => {
-  const place = (namespace: string | undefined) => (namespace === undefined ? [] : ['netns', namespace]);
-  ip('link', 'add', from[1], ...place(from[0]), 'type', 'veth', 'peer', 'name', to[1], ...place(to[0]));
+  const netnsOf = (namespace: string | undefined) => (namespace === undefined ? [] : ['netns', namespace]);
+  ip('link', 'add', from[1], ...netnsOf(from[0]), 'type', 'veth', 'peer', 'name', to[1], ...netnsOf(to[0]));
   for (const [namespace, device, address] of [from, to]) {
     const inside = namespace === undefined ? [] : ['-n', namespace];
     ip(...inside, 'addr', 'add', `${address}/24`, 'dev', device);
@@ -44,7 +44,7 @@ const cable = ({ from, to }: Link) => {
 export const createLab = async (): Promise<Lab> => {
   for (const program of ['ip', 'nft', 'nginx', 'haproxy']) requireProgram(program);
   const id = `rs${process.pid % 100_000}`;
-  // Several labs may be open at once, and all of them meet at the controller.
+  // Several labs may exist at once, and all of them share the controller.
   const manage = [0, 1].map((end) => `10.98.${(process.pid % 120) * 2 + end}`) as [string, string];
   const [client, device, server] = ['c', 'd', 's'].map((end) => `${id}${end}`) as [string, string, string];
   const folder = mkdtempSync(join(tmpdir(), 'rushhour-lab-'));
@@ -56,7 +56,7 @@ export const createLab = async (): Promise<Lab> => {
       try {
         ip('netns', 'del', namespace);
       } catch {
-        // It was never made.
+        // It was never created.
       }
     }
     rmSync(folder, { recursive: true, force: true });
@@ -120,29 +120,29 @@ export const createLab = async (): Promise<Lab> => {
   };
 };
 
-/** Waits until something in the device listens on the port. */
+/** Waits until a program in the device listens on the port. */
 export const untilListening = (lab: Lab, port: number) =>
   until(`port ${port} of the device`, async () => lab.inDevice('ss', '-ltnH', `sport = :${port}`).trim() !== '');
 
-/** What became of one attempt. */
+/** The result of one attempt. */
 type AttackRow = SecurityReport['attempts'][number];
 
 interface Attacked {
   readonly values: object;
-  /** Where the client sends to: the device itself, or the server through it. */
+  /** The target of the client: the device itself, or the server behind it. */
   readonly to: string;
   readonly port: number;
   readonly thresholds?: readonly object[];
   readonly plugin?: number;
-  /** A task that is there already is run again. */
+  /** An existing task, to run it again. */
   readonly task?: number;
-  /** More of the order to start. */
+  /** Further members of the start request. */
   readonly start?: object;
-  /** What happens while it runs. */
+  /** Runs during the test. */
   readonly during?: () => Promise<void>;
 }
 
-/** Runs a security test between the two agents and answers what became of each attempt. */
+/** Runs a security test between the two agents and returns the result of each attempt. */
 export const attack = async (
   lab: Lab,
   { values, to, port, thresholds = [], plugin = 15, start = {}, during, task: again }: Attacked,
@@ -171,13 +171,13 @@ export const attack = async (
   return { id, runId: result.id, result, security, attempts: security.attempts, rates: security.rates };
 };
 
-/** A report as it is downloaded. */
+/** A downloaded report. */
 export const reportOf = async (lab: Lab, id: number, runId: number, format: 'json' | 'csv' | 'junit' | 'html') => {
   const answer = await lab.system.client.tasks.report({ params: { id, runId }, query: { format } });
   return answer.text();
 };
 
-/** How often each outcome and mechanism was. */
+/** Counts by outcome and mechanism. */
 export const tally = (attempts: readonly AttackRow[]): Record<string, number> => {
   const counts: Record<string, number> = {};
   for (const { kind, outcome, mechanism } of attempts) {

@@ -7,7 +7,7 @@ interface Region {
   readonly end: number;
 }
 
-/** Where a process may write: all it has made itself lies there. */
+/** The writable memory regions of a process. */
 const writableOf = (pid: number): Region[] =>
   readFileSync(`/proc/${pid}/maps`, 'utf8')
     .split('\n')
@@ -18,7 +18,7 @@ const writableOf = (pid: number): Region[] =>
         : [{ start: Number.parseInt(start, 16), end: Number.parseInt(end, 16) }];
     });
 
-/** How often bytes are in the memory of a process. */
+/** Counts occurrences of bytes in the memory of a process. */
 export const countInMemory = (pid: number, wanted: Buffer): number => {
   const memory = openSync(`/proc/${pid}/mem`, 'r');
   const piece = Buffer.alloc(pieceBytes + wanted.length);
@@ -39,7 +39,7 @@ const readAt = (memory: number, piece: Buffer, at: number, length: number): numb
   try {
     return readSync(memory, piece, 0, length, at);
   } catch {
-    // Given back since it was listed.
+    // Unmapped since it was listed.
     return 0;
   }
 };
@@ -51,7 +51,7 @@ const countIn = (piece: Buffer, length: number, wanted: Buffer): number => {
   return count;
 };
 
-/** The processes that a process has started. */
+/** The children of a process. */
 export const childrenOf = (pid: number): number[] =>
   readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))

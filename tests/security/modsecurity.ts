@@ -1,7 +1,7 @@
 import { createSelfSigned } from '../../packages/agent/src/net/tls/self-signed.ts';
 import { type Lab, untilListening } from './lab.ts';
 
-/** Speaks TLS and HTTP/2 to clients, and TLS and HTTP/1.1 to the server. */
+/** TLS with HTTP/2 to clients, TLS with HTTP/1.1 to the server. */
 const secureLines = (lab: Lab, port: number) => {
   const { certificate, privateKey } = createSelfSigned(['device.test']);
   return `listen ${port} ssl http2;
@@ -9,15 +9,15 @@ const secureLines = (lab: Lab, port: number) => {
         ssl_certificate_key ${lab.file('device.key', privateKey)};`;
 };
 
-interface Wish {
+interface ModSecurityOptions {
   readonly engine: 'On' | 'DetectionOnly' | 'Off';
   readonly port: number;
   readonly upstream: string;
   readonly isSecure?: boolean;
 }
 
-/** A web application firewall nobody here wrote: nginx with ModSecurity and the OWASP Core Rule Set. */
-export const startModSecurity = async (lab: Lab, { engine, port, upstream, isSecure = false }: Wish) => {
+/** An independent web application firewall: nginx with ModSecurity and the OWASP Core Rule Set. */
+export const startModSecurity = async (lab: Lab, { engine, port, upstream, isSecure = false }: ModSecurityOptions) => {
   const name = `modsecurity-${engine}`;
   const rules = lab.file(
     `${name}.conf`,

@@ -16,7 +16,7 @@ const pidOf = ({ process: { pid } }: AgentProcess) => pid as number;
 const sample = eicarBytes();
 
 describe('samples on agents', () => {
-  it('are opened only in the process of the run, and are gone with it', async () => {
+  it('are decrypted only in the process of the run, and disappear with it', async () => {
     const { client } = system;
     const [outside, inside] = agents as [AgentProcess, AgentProcess];
     const { data } = await client.malware.generate({ body: { kind: 'eicar', container: ['none'] } });

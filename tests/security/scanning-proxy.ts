@@ -7,20 +7,20 @@ import { addresses, type Lab, untilListening } from './lab.ts';
 
 export const proxyPort = 8088;
 
-/** Where Debian puts the modules of c-icap depends on the machine. */
+/** The module folder of c-icap, which depends on the architecture in Debian. */
 const modulesFolder = () => {
   for (const folder of readdirSync('/usr/lib')) {
-    const place = join('/usr/lib', folder, 'c_icap');
+    const path = join('/usr/lib', folder, 'c_icap');
     try {
-      if (readdirSync(place).includes('virus_scan.so')) return place;
+      if (readdirSync(path).includes('virus_scan.so')) return path;
     } catch {
-      // Not there.
+      // No such folder.
     }
   }
   throw new Error('c-icap has no module virus_scan: install libc-icap-mod-virus-scan');
 };
 
-/** The scanner knows one signature, which is written here: the standard test file. Nothing is downloaded. */
+/** The scanner has one signature, written here: the standard test file. Nothing is downloaded. */
 const startScanner = async (lab: Lab, folder: string) => {
   const database = join(folder, 'signatures');
   mkdirSync(database);
@@ -97,12 +97,12 @@ const startSquid = async (lab: Lab, folder: string) => {
   await untilListening(lab, proxyPort);
 };
 
-/** A web gateway nobody here wrote: squid asks c-icap, c-icap asks the scanner of ClamAV, for requests and answers. */
+/** An independent web gateway: squid passes requests and answers to c-icap, which passes them to ClamAV. */
 export const startScanningProxy = async (lab: Lab) => {
   for (const program of ['squid', 'c-icap', 'clamd']) requireProgram(program);
   const folder = join(lab.folder, 'scan');
   mkdirSync(folder);
-  // Squid gives up its rights once it has read its settings.
+  // Squid drops its privileges after reading its configuration.
   chmodSync(lab.folder, 0o755);
   chmodSync(folder, 0o777);
   const scanner = await startScanner(lab, folder);

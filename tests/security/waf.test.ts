@@ -40,7 +40,7 @@ const fewer = {
     benign: { enabled: true, sample: 100, placeholders: ['url-param'] },
   },
 };
-/** A few attacks in the address and in the body of requests. */
+/** A few attacks in the URL and in the body of requests. */
 const few = (more: object = {}) => ({
   wafModules: {
     modules: [{ name: 'xss', placeholders: ['url-param', 'form'], maxRequests: 12 }],
@@ -58,7 +58,7 @@ const gate = [
 ];
 
 describe('nginx with ModSecurity and the Core Rule Set between our two agents', () => {
-  it('blocks most attacks and few harmless requests when it blocks', async () => {
+  it('blocks most attacks and few harmless requests in blocking mode', async () => {
     const stop = await startModSecurity(lab, { engine: 'On', port, upstream });
     const run = await attack(lab, { values, to: addresses.device, port, thresholds: gate });
     await stop();
@@ -76,7 +76,7 @@ describe('nginx with ModSecurity and the Core Rule Set between our two agents', 
     expect(await reportOf(lab, run.id, run.runId, 'html')).toContain('Attacks that got through');
   });
 
-  it('blocks nothing when it only detects, which fails the gate, and nothing when it is not there', async () => {
+  it('blocks nothing in detection mode, which fails the gate, and nothing when absent', async () => {
     const detecting = await startModSecurity(lab, { engine: 'DetectionOnly', port, upstream });
     const watched = await attack(lab, { values: fewer, to: addresses.device, port, thresholds: gate });
     await detecting();
@@ -90,7 +90,7 @@ describe('nginx with ModSecurity and the Core Rule Set between our two agents', 
       expect(new Set(attempts.map(({ outcome }) => outcome))).toEqual(new Set(['passed']));
   });
 
-  it('is tried by HTTP/2, which it speaks to clients alone', async () => {
+  it('is tested over HTTP/2, which it supports only towards clients', async () => {
     const stop = await startModSecurity(lab, { engine: 'On', port, upstream, isSecure: true });
     const values = few({ http: { versions: ['2'], tls: true, hosts: ['app.test'] } });
     const { attempts, rates } = await attack(lab, { values, to: addresses.device, port });
@@ -101,7 +101,7 @@ describe('nginx with ModSecurity and the Core Rule Set between our two agents', 
     expect(attempts[0]?.request).toMatch(/HTTP\/2/);
   });
 
-  it('is compared with its earlier run', async () => {
+  it('is compared with its previous run', async () => {
     const stop = await startModSecurity(lab, { engine: 'On', port, upstream });
     const first = await attack(lab, { values: few(), to: addresses.device, port });
     await stop();
@@ -115,22 +115,22 @@ describe('nginx with ModSecurity and the Core Rule Set between our two agents', 
   });
 });
 
-describe('other devices on the way', () => {
-  /** Data of POST requests, whatever else is in the packet: TCP with timestamps has a header of 32 bytes. */
+describe('other devices on the path', () => {
+  /** Payload of POST requests: a TCP header with timestamps has 32 bytes. */
   const treatPosts = (verdict: string) => {
     lab.inDevice('nft', 'add table ip guard');
     lab.inDevice('nft', 'add chain ip guard forward { type filter hook forward priority 0 ; }');
     lab.inDevice('nft', `add rule ip guard forward tcp dport ${port} @th,256,32 0x504f5354 ${verdict}`);
   };
-  /** Everything that became of attacks in addresses and of those in bodies. */
+  /** The results of attacks in URLs and of those in bodies. */
   const byMethod = (attempts: Parameters<typeof tally>[0]) => {
-    const of = (place: string) =>
-      Object.keys(tally(attempts.filter(({ kind, variant }) => kind === 'waf' && variant.endsWith(place))));
+    const of = (position: string) =>
+      Object.keys(tally(attempts.filter(({ kind, variant }) => kind === 'waf' && variant.endsWith(position))));
     return { GET: of('url-param'), POST: of('form') };
   };
   const openAgain = () => lab.inDevice('nft', 'delete table ip guard');
 
-  it('nftables that drops is told from nftables that resets', async () => {
+  it('dropping and resetting nftables rules are distinguished', async () => {
     treatPosts('drop');
     const dropped = await attack(lab, { values: few(), to: addresses.server, port });
     openAgain();
@@ -141,7 +141,7 @@ describe('other devices on the way', () => {
     expect(byMethod(reset.attempts)).toEqual({ GET: ['passed'], POST: ['blocked tcp-reset'] });
   });
 
-  it('HAProxy that denies, replaces answers and strips bytes is seen doing so', async () => {
+  it('denied requests, replaced answers and stripped bytes of HAProxy are detected', async () => {
     const config = lab.file(
       'haproxy.cfg',
       `
@@ -186,7 +186,7 @@ describe('other devices on the way', () => {
     expect(security.rates.falsePositiveRate.value).toBe(0);
   });
 
-  it('a device that is dead, or dies on the way, has blocked nothing', async () => {
+  it('a device that is down, or fails during the run, has blocked nothing', async () => {
     const dead = await attack(lab, { values: few(), to: addresses.device, port });
     expect(new Set(dead.attempts.map(({ outcome }) => outcome))).toEqual(new Set(['inconclusive']));
     expect(dead.attempts[0]?.reason).toContain('path_not_proven');

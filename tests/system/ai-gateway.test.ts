@@ -43,7 +43,7 @@ const call = async (method: string, path: string, body?: object): Promise<Loose>
   return { status: response.status, ...((await response.json()) as object) };
 };
 
-/** A person opens the review page and agrees to what is shown there. */
+/** A user opens the review page and approves the request. */
 const approve = async (id: number) => {
   const { data } = await system.client.aiAdmin.activity({ query: { kind: 'approval', state: 'pending' } });
   const shown = (data as { id: number; digest: string }[]).find((one) => one.id === id);
@@ -59,7 +59,7 @@ describe.each([
   ['2025', 'legacy'],
   ['current', 'auto'],
 ] as const)('a model with an MCP client of the %s era', (_, mode) => {
-  it('goes from a draft to the report of a real run, and only a person lets it', async () => {
+  it('goes from a draft to the report of a real run, approved by a user', async () => {
     const { client, use } = await connect(mode);
     const { tools } = await client.listTools();
     expect(tools).toHaveLength(29);
@@ -101,7 +101,7 @@ describe.each([
   });
 });
 
-/** Follows the task as a model does: the next answer comes when there is news. */
+/** Follows the task as a model does, by long polling. */
 const untilEnded = async (use: (name: string, given: object) => Promise<Loose>, id: number) => {
   let since = 0;
   for (let round = 0; round < 60; round += 1) {
@@ -112,7 +112,7 @@ const untilEnded = async (use: (name: string, given: object) => Promise<Loose>, 
   throw new Error(`task ${id} did not end`);
 };
 
-describe('a run that a key steers', () => {
+describe('a run controlled by an AI key', () => {
   let id: number;
   const act = async (action: string, params: object = {}) =>
     call('POST', '/tasks/actions', { action, taskIds: [id], params, reason: `wants to ${action}` });
@@ -126,14 +126,14 @@ describe('a run that a key steers', () => {
     const path = asked.data.approval.action === 'task.start' ? '/tasks/start/confirm' : '/tasks/actions/confirm';
     return call('POST', path, { approvalToken: asked.data.approvalToken });
   };
-  const rateOver = (least: number, most: number) =>
-    until(`a rate between ${least} and ${most}`, async () => {
+  const rateOver = (minRate: number, maxRate: number) =>
+    until(`a rate between ${minRate} and ${maxRate}`, async () => {
       const { data } = await call('GET', `/tasks/${id}/status`);
       const { rate = 0 } = data.rates.find(({ metric }: { metric: string }) => metric === 'http.requests') ?? {};
-      return rate >= least && rate <= most;
+      return rate >= minRate && rate <= maxRate;
     });
 
-  it('starts after an approval, and stands still and stops without one', async () => {
+  it('starts after an approval, and pauses and stops without one', async () => {
     ({ data: id } = await system.client.tasks.create({ body: taskOf(50, 60) as never }));
     const asked = await call('POST', '/tasks/start', { taskId: id, reason: 'to be steered' });
     expect((await confirmed(asked)).status).toBe(200);
@@ -148,7 +148,7 @@ describe('a run that a key steers', () => {
     await statusIs([4]);
   });
 
-  it('is slower at once and faster after an approval', async () => {
+  it('slows down immediately and speeds up after an approval', async () => {
     const slower = await act('set-rate', { changes: [{ index: 0, requestsPerSecond: 10 }] });
     expect(slower.data.approval).toMatchObject({ state: 'used', risk: 'RS' });
     await rateOver(5, 15);
@@ -158,7 +158,7 @@ describe('a run that a key steers', () => {
     await rateOver(150, 250);
   });
 
-  it('stops at once, and its results can be read', async () => {
+  it('stops immediately, and its results can be read', async () => {
     expect((await act('stop')).data.approval).toMatchObject({ state: 'used', action: 'task.stop' });
     await statusIs([7, 8, 9]);
     const results = await call('GET', `/tasks/${id}/results?series=http.requests&maxPoints=10`);

@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => system?.close());
 
-/** Starts a run and waits until traffic flows. */
+/** Starts a run and waits for traffic. */
 const runningTask = async (seconds = 8, values: object = {}) => {
   const { data: id } = await system.client.tasks.create({
     body: httpTask(near, far, { duration: { mode: 'time', seconds }, ...values }) as never,
@@ -76,7 +76,7 @@ describe('a run with faults', () => {
     expect(end).toMatchObject({ status: 9, stopReason: 'agentLost' });
   });
 
-  it('goes on with one client less when it shall, and is then inconclusive', async () => {
+  it('continues with one client less if configured, and is then inconclusive', async () => {
     const third = await system.addAgent('third');
     const task = httpTask(near, far, {
       sources: [{ agent: { id: near.id } }, { agent: { id: third.id } }],
@@ -91,7 +91,7 @@ describe('a run with faults', () => {
     expect(end).toMatchObject({ status: 7, verdict: 3 });
   });
 
-  it('survives the death of the controller without a hole in its series', async () => {
+  it('survives a killed controller without a gap in its series', async () => {
     const run = await runningTask(20);
     await system.killController('SIGKILL');
     await sleep(3000);
@@ -136,7 +136,7 @@ describe('a run with faults', () => {
     expect(await untilStatus(system.client, id, [7, 8, 9])).toMatchObject({ status: 7 });
   });
 
-  it('starts exactly once when two ask at the same moment', async () => {
+  it('starts exactly once when two requests come at the same time', async () => {
     const { data: id } = await system.client.tasks.create({
       body: httpTask(near, far, { duration: { mode: 'time', seconds: 2 } }) as never,
     });
@@ -151,7 +151,7 @@ describe('a run with faults', () => {
     expect((await system.client.tasks.runs({ params: { id } })).data).toHaveLength(1);
   });
 
-  it('is stopped by deleting its task, and only with force', async () => {
+  it('is stopped when its task is deleted, which needs force', async () => {
     const run = await runningTask(300);
     const gentle = await system.client.tasks.removeMany({ body: { array: [run.id] } }).catch((error) => error);
     expect(JSON.stringify(gentle.data ?? gentle)).toContain('TASK_ACTIVE');

@@ -7,14 +7,14 @@ const scenario = fileURLToPath(new URL('network-cut-scenario.ts', import.meta.ur
 
 const cable = useCable('file');
 
-it('a short cut of the network degrades a run and loses no sample', async () => {
+it('a short network outage degrades a run and loses no sample', async () => {
   const { end, holes, ok } = await runScenario(cable, scenario, cable.left.device, 'short');
   expect(end).toMatchObject({ status: 7, stopReason: 'duration' });
   expect(holes).toBe(0);
   expect(ok).toBeGreaterThan(1000);
 });
 
-it('a long cut makes the run fail by the loss of its only server, and the agent comes back', async () => {
+it('a long outage fails the run, which loses its only server, and the agent reconnects', async () => {
   const { end } = await runScenario(cable, scenario, cable.left.device, 'long');
   expect(end).toMatchObject({ status: 9, stopReason: 'agentLost' });
 });

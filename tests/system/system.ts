@@ -9,7 +9,7 @@ import { freePort } from '../process/free-port.ts';
 import { type Spawned, spawnController } from '../process/spawn-controller.ts';
 
 const agentProgram = fileURLToPath(new URL('../../packages/agent/src/main.ts', import.meta.url));
-/** Only what hangs takes longer, however busy the machine is. */
+/** Longer than any step takes on a busy machine: it only ends a hang. */
 const patienceMs = 180_000;
 const admin = { email: 'admin@example.test', password: 'quiet-Harbour-27-lamps' };
 
@@ -17,38 +17,38 @@ export interface AgentProcess {
   readonly name: string;
   readonly id: number;
   readonly dataDir: string;
-  /** Where it answers in the tasks of `httpTask`. */
+  /** The port its server uses in the tasks of `httpTask`. */
   readonly port: number;
   process: ChildProcess;
   output(): string;
-  /** Ends it by a signal and waits until it is gone. */
+  /** Sends a signal and waits for the exit. */
   kill(signal: NodeJS.Signals): Promise<void>;
   /** Starts it again on the same data. */
   startAgain(): void;
 }
 
-interface AgentPlace {
+interface AgentOptions {
   /** Network namespace it runs in. */
   readonly namespace?: string;
-  /** How the controller is reached from there; as the controller says itself unless given. */
+  /** The URL of the controller from there; its own URL by default. */
   readonly url?: string;
   readonly dataDir?: string;
-  /** The program and its arguments that start it, such as one that takes rights away. */
+  /** A wrapper program with arguments, such as one that drops capabilities. */
   readonly through?: readonly string[];
 }
 
-/** A real controller and real agents, each a process of its own. */
+/** A real controller and real agents, each in its own process. */
 export interface System {
   readonly url: string;
   readonly client: Client;
   readonly dataDir: string;
-  addAgent(name: string, place?: AgentPlace): Promise<AgentProcess>;
+  addAgent(name: string, options?: AgentOptions): Promise<AgentProcess>;
   killController(signal: NodeJS.Signals): Promise<void>;
   restartController(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Polls until `check` gives something, or fails with the last thing seen. */
+/** Polls until `check` returns a value, or fails with the last error. */
 export const until = async <T>(what: string, check: () => Promise<T | undefined | false>): Promise<T> => {
   const deadline = Date.now() + patienceMs;
   let problem: unknown;
@@ -59,7 +59,7 @@ export const until = async <T>(what: string, check: () => Promise<T | undefined 
     } catch (error) {
       problem = error;
     }
-    if (Date.now() > deadline) throw new Error(`waited ${patienceMs} ms in vain for ${what}`, { cause: problem });
+    if (Date.now() > deadline) throw new Error(`waited ${patienceMs} ms for ${what}`, { cause: problem });
     await sleep(100);
   }
 };
@@ -79,10 +79,10 @@ export const startSystem = async (settings: object = {}, env: Record<string, str
   if (Object.keys(settings).length > 0) await client.settings.update({ body: settings });
   const agents: AgentProcess[] = [];
 
-  const addAgent: System['addAgent'] = async (name, place = {}) => {
+  const addAgent: System['addAgent'] = async (name, options = {}) => {
     const { data: token } = await client.agents.createToken({ body: { name, ttlSec: 600, maxUses: 1 } });
     const port = await freePort();
-    const agent = startAgent({ name, url: place.url ?? url, token: token.token, place, port });
+    const agent = startAgent({ name, url: options.url ?? url, token: token.token, options, port });
     agents.push(agent);
     const found = await until(`agent ${name} to be online`, async () => {
       const { data } = await client.agents.list({ query: { search: name } });
@@ -116,18 +116,18 @@ interface AgentStart {
   name: string;
   url: string;
   token: string;
-  place: AgentPlace;
+  options: AgentOptions;
   port: number;
 }
 
-const startAgent = ({ name, url, token, place, port }: AgentStart): AgentProcess => {
-  const dataDir = place.dataDir ?? mkdtempSync(join(tmpdir(), `rushhour-agent-${name}-`));
+const startAgent = ({ name, url, token, options, port }: AgentStart): AgentProcess => {
+  const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), `rushhour-agent-${name}-`));
   const args = [agentProgram, '--controller', url, '--token', token, '--name', name, '--data-dir', dataDir];
-  const wrapped = place.namespace === undefined ? [] : ['ip', 'netns', 'exec', place.namespace];
-  const [program = '', ...rest] = [...wrapped, ...(place.through ?? []), process.execPath, ...args];
+  const wrapped = options.namespace === undefined ? [] : ['ip', 'netns', 'exec', options.namespace];
+  const [program = '', ...rest] = [...wrapped, ...(options.through ?? []), process.execPath, ...args];
   let output = '';
   const begin = () => {
-    // Most of a start is spent on compiling: what was compiled is shared by the agents of all tests.
+    // Most of the start-up time is compilation: agents of all tests share a compile cache.
     const cache = join(tmpdir(), 'rushhour-agent-compile-cache');
     const child = spawn(program, rest, { env: { PATH: process.env['PATH'] ?? '', NODE_COMPILE_CACHE: cache } });
     child.stdout.on('data', (chunk) => (output += chunk));
@@ -155,7 +155,7 @@ const startAgent = ({ name, url, token, place, port }: AgentStart): AgentProcess
   return agent;
 };
 
-/** A task that asks for `/` over HTTP from one agent to the other. */
+/** A task that requests `/` over HTTP from one agent to the other. */
 export const httpTask = (client: AgentProcess, server: AgentProcess, values: object = {}) => ({
   comment: 'requests per second',
   configuration: [
@@ -173,14 +173,14 @@ export const httpTask = (client: AgentProcess, server: AgentProcess, values: obj
   ],
 });
 
-/** Waits until the task is in one of the statuses. */
+/** Waits until the task has one of the statuses. */
 export const untilStatus = (client: Client, id: number, statuses: readonly number[]) =>
   until(`task ${id} to have status ${statuses.join(' or ')}`, async () => {
     const { data } = await client.tasks.status({ params: { id } });
     return statuses.includes(data.status) ? data : undefined;
   });
 
-/** Creates, starts and waits for the end. */
+/** Creates and starts a task and waits for its end. */
 export const runToEnd = async (client: Client, task: object) => {
   const { data: id } = await client.tasks.create({ body: task as never });
   const { data } = await client.tasks.start({ params: { id } });

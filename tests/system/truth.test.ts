@@ -23,7 +23,7 @@ afterAll(async () => {
 const outside = { targets: [{ ip: '127.0.0.1', ports: String(port) }] };
 
 describe('what a run reports', () => {
-  it('is what nginx has logged, request for request, in the result, the series and every report', async () => {
+  it('matches the log of nginx request for request, in the result, the series and every report', async () => {
     const values = { ...outside, httpParams: { path: '/counted' }, duration: { mode: 'time', seconds: 4 } };
     const { id, result } = await runToEnd(system.client, httpTask(near, far, { ...values, requestsPerSecond: 500 }));
     expect(result).toMatchObject({ status: 7, stopReason: 'duration', error: '' });
@@ -46,7 +46,7 @@ describe('what a run reports', () => {
     }
   });
 
-  it('holds the rate that was set', async () => {
+  it('holds the configured rate', async () => {
     const values = { requestsPerSecond: 1000, duration: { mode: 'time', seconds: 6 } };
     const { result } = await runToEnd(system.client, httpTask(near, far, values));
     const sent = metricOf(result, 'client', 'http.requests')?.['sum'] ?? 0;
@@ -54,7 +54,7 @@ describe('what a run reports', () => {
     expect(metricOf(result, 'server', 'http.served')?.['sum']).toBe(sent);
   });
 
-  it('arrives second by second on the stream, and goes on where it broke off', async () => {
+  it('arrives every second on the event stream, and resumes after a disconnect', async () => {
     const { data: id } = await system.client.tasks.create({
       body: httpTask(near, far, { duration: { mode: 'time', seconds: 8 } }) as never,
     });
@@ -78,7 +78,7 @@ describe('what a run reports', () => {
     expect(seconds).toEqual(Array.from({ length: seconds.length }, (_, i) => (seconds[0] ?? 0) + i));
   });
 
-  it('follows a change of load while it runs, and says so in its events', async () => {
+  it('follows a change of load while it runs, with an event', async () => {
     const { data: id } = await system.client.tasks.create({
       body: httpTask(near, far, { requestsPerSecond: 100, duration: { mode: 'time', seconds: 10 } }) as never,
     });
@@ -106,7 +106,7 @@ describe('what a run reports', () => {
     expect(events.data.length).toBeGreaterThan(0);
   });
 
-  it('stands still in a pause and goes on after it', async () => {
+  it('stops during a pause and resumes after it', async () => {
     const { data: id } = await system.client.tasks.create({
       body: httpTask(near, far, { duration: { mode: 'time', seconds: 6 } }) as never,
     });
@@ -123,7 +123,7 @@ describe('what a run reports', () => {
     expect(sent).toBeLessThan(1300);
   });
 
-  it('is judged by thresholds, and a breach stops a run that shall stop', async () => {
+  it('is evaluated by thresholds, and a breach stops the run if configured', async () => {
     const { data: id } = await system.client.tasks.create({
       body: httpTask(near, far, { duration: { mode: 'time', seconds: 30 } }) as never,
     });
@@ -150,7 +150,7 @@ describe('what a run reports', () => {
 });
 
 describe('a task that must not run', () => {
-  it('is refused by the controller when its target is foreign', async () => {
+  it('is refused by the controller when its target is not allowed', async () => {
     const task = httpTask(near, far, { targets: [{ ip: '198.51.100.7', ports: '80' }] });
     const problem = await system.client.tasks
       .create({ body: task as never })
@@ -160,7 +160,7 @@ describe('a task that must not run', () => {
     expect(JSON.stringify(problem.data.issues)).toContain('TARGET_NOT_ALLOWED');
   });
 
-  it('is stored but refused at its start with the reason when no agent has its plugin', async () => {
+  it('is stored, but its start is refused with the reason when no agent has the plugin', async () => {
     const { data: catalogue } = await system.client.tasks.plugins();
     const plugin = catalogue.find(({ available, name }) => !available && name === 'rocev2');
     expect(plugin?.reason).not.toBe('');

@@ -30,7 +30,7 @@ describe('a recorded application', () => {
     expect(client.histogram('application.exchange').count).toBe(45);
   });
 
-  it.each(dataPaths)('is played alike by way of %s', async (dataPath) => {
+  it.each(dataPaths)('is played the same way over %s', async (dataPath) => {
     const { client, server, notes } = await replay({
       recording: shop,
       play: { sessions: [{ sessionIndex: 0 }, { sessionIndex: 1 }], users: 2 },
@@ -77,7 +77,7 @@ describe('through a proxy', () => {
     expect(client.counter('application.ko') + server.counter('application.mismatches')).toBe(0);
   });
 
-  it('messages pass nginx with the same meaning, each by a connection of its own', async () => {
+  it('messages pass nginx with the same meaning, each on its own connection', async () => {
     const { client, server, notes } = await replay({
       recording: shop,
       play: both,
@@ -90,13 +90,13 @@ describe('through a proxy', () => {
     expect(client.counter('application.ko') + server.counter('application.mismatches')).toBe(0);
   });
 
-  it('bytes that a proxy writes anew are told when they are to be the same', async () => {
+  it('reports bytes that a proxy rewrites when they must be identical', async () => {
     const { client, server } = await replay({ recording: shop, through: startReverseProxy, share: { iterations: 1 } });
     expect(client.counter('application.ko')).toBe(1);
     expect(server.counter('application.mismatches')).toBeGreaterThan(0);
   });
 
-  it('one byte that is changed on the way back is found at its place', async () => {
+  it('finds the offset of one byte changed in a response', async () => {
     const [, answer = ''] = await stepsOf(shop.file, 0);
     const at = answer.indexOf('front page');
     const { client, notes } = await replay({
@@ -109,7 +109,7 @@ describe('through a proxy', () => {
     expect(notes.join()).toContain(`differs at byte ${at}: 0x46 instead of 0x66`);
   });
 
-  it('one byte that is changed on the way there is found at its place', async () => {
+  it('finds the offset of one byte changed in a request', async () => {
     const [question = ''] = await stepsOf(shop.file, 1);
     const at = question.indexOf('anna');
     const { server, notes } = await replay({
@@ -122,7 +122,7 @@ describe('through a proxy', () => {
     expect(notes.join()).toContain(`differs at byte ${at}: 0x41 instead of 0x61`);
   });
 
-  it('a changed field and a changed body are told in words of HTTP', async () => {
+  it('reports a changed header field and a changed body as HTTP differences', async () => {
     const { client, notes } = await replay({
       recording: shop,
       shared: { match: 'http' },

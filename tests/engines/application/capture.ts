@@ -15,7 +15,7 @@ export interface Recording {
   readonly port: number;
 }
 
-/** What tcpdump sees on loopback at a port while something happens, in a file. */
+/** Captures the traffic of a loopback port with tcpdump while `work` runs; returns the file. */
 export const record = async (port: number, happen: () => Promise<unknown>): Promise<Recording> => {
   requireProgram('tcpdump');
   const folder = mkdtempSync(join(tmpdir(), 'rushhour-record-'));
@@ -23,9 +23,9 @@ export const record = async (port: number, happen: () => Promise<unknown>): Prom
   const dump = spawn('tcpdump', ['-i', 'lo', '-U', '-B', '65536', '-s', '0', '-w', file, `port ${port}`], {
     stdio: ['ignore', 'ignore', 'pipe'],
   });
-  let said = '';
-  dump.stderr.on('data', (text) => (said += text));
-  while (!said.includes('listening on')) await Promise.race([once(dump.stderr, 'data'), sleep(100)]);
+  let stderr = '';
+  dump.stderr.on('data', (text) => (stderr += text));
+  while (!stderr.includes('listening on')) await Promise.race([once(dump.stderr, 'data'), sleep(100)]);
   await happen();
   const whole = await untilMarked(file, port);
   await stopProcess(dump);
@@ -36,7 +36,7 @@ export const record = async (port: number, happen: () => Promise<unknown>): Prom
 const marker = Buffer.from('end of the recording');
 const [fileHeadBytes, recordHeadBytes] = [24, 16];
 
-/** tcpdump writes later than packets pass: a last packet tells that all before it are there. It is cut off again. */
+/** tcpdump writes with a delay: a marker packet shows that everything before it is in the file. The marker is removed. */
 const untilMarked = async (file: string, port: number): Promise<Buffer> => {
   const socket = createSocket('udp4');
   try {
@@ -55,7 +55,7 @@ const untilMarked = async (file: string, port: number): Promise<Buffer> => {
   }
 };
 
-/** A shop behind nginx, visited by curl: two requests on one connection, a form on another. */
+/** curl against a shop on nginx: two requests on one connection, a form on another. */
 export const recordShop = async (): Promise<Recording> => {
   requireProgram('curl');
   const port = await freePort();
@@ -76,7 +76,7 @@ export const recordShop = async (): Promise<Recording> => {
   }
 };
 
-/** Questions of dig to dnsmasq, which listens below the ports of clients: that is how the two are told apart. */
+/** dig queries to dnsmasq. Its port is below the ephemeral range, which identifies the server side. */
 export const recordNames = async (): Promise<Recording> => {
   for (const program of ['dnsmasq', 'dig']) requireProgram(program);
   const port = await freePort();
@@ -104,7 +104,7 @@ export const recordNames = async (): Promise<Recording> => {
   }
 };
 
-/** Steps of a session, as text of one character a byte. */
+/** Steps of a session as text, one character per byte. */
 export const stepsOf = async (file: string, session: number): Promise<string[]> => {
   const analysis = await analyzeCapture(readFileSync(file), { keepPayload: true });
   return analysis.steps(session, { encoding: 'text' }).map(({ data }) => data);
@@ -112,7 +112,7 @@ export const stepsOf = async (file: string, session: number): Promise<string[]> 
 
 export const forget = ({ folder }: Recording): void => rmSync(folder, { recursive: true, force: true });
 
-/** A file beside the capture. */
+/** A file next to the capture. */
 export const beside = ({ folder }: Recording, name: string, content: string): string => {
   const path = join(folder, name);
   writeFileSync(path, content);

@@ -28,7 +28,7 @@ const clientOf = (port: number, more: object = {}, share: object = {}) => ({
     shares: [{ firstUser: 0, users: 1, iterations: 2, load: {}, ...share }],
   },
 });
-/** Something that is no agent of ours. */
+/** A peer that is not one of our agents. */
 const stranger = async (onSocket: (socket: Socket) => void) => {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
@@ -44,7 +44,7 @@ const stranger = async (onSocket: (socket: Socket) => void) => {
 };
 
 describe('a session fails, and is counted by its reason, when', () => {
-  it('nobody listens', async () => {
+  it('the port is closed', async () => {
     const { port, close } = await stranger(() => {});
     close();
     const client = await runJob(clientOf(port));
@@ -77,7 +77,7 @@ describe('a session fails, and is counted by its reason, when', () => {
   });
 });
 
-describe('what is changed', () => {
+describe('a changed answer', () => {
   const meddled = (shared: object, share = {}) =>
     replay({
       recording: shop,
@@ -86,26 +86,26 @@ describe('what is changed', () => {
       through: (port) => startMeddler(port, (text) => text.replace('front page', 'Front page')),
     });
 
-  it('ends the session where that is ordered', async () => {
+  it('ends the session when the job says so', async () => {
     const { client } = await meddled({ onMismatch: 'stopSession' });
     expect(client.counter('application.mismatches')).toBe(3);
     expect(client.counter('application.exchanges')).toBe(0);
     expect(client.counter('application.errors.mismatch')).toBe(3);
   });
 
-  it('ends the run where that is ordered, and says why', async () => {
+  it('ends the run when the job says so, with the reason', async () => {
     const { client } = await meddled({ onMismatch: 'stopTask' });
     expect(client.outcome).toMatchObject({ status: 'failed', code: 'MISMATCH' });
     expect(client.outcome.error).toContain('instead of 0x66');
   });
 
-  it.each(['length', 'any'])('is no matter when only %s counts', async (match) => {
+  it.each(['length', 'any'])('is ignored when matching by %s', async (match) => {
     const { client, notes } = await meddled({ match });
     expect(notes).toEqual([]);
     expect(client.counter('application.ok')).toBe(3);
   });
 
-  it('in length is told where it begins', async () => {
+  it('of another length is reported with its offset', async () => {
     const { client, notes } = await replay({
       recording: shop,
       shared: { onMismatch: 'stopSession' },
@@ -125,11 +125,11 @@ describe('a job is refused when', () => {
     expect(await errorOf({ sessions: [{ sessionIndex: 99 }] })).toContain('there is no session 99');
   });
 
-  it('its dictionary is unsound', async () => {
+  it('its dictionary is invalid', async () => {
     const parameters = [parameterOf({ source: 'dictionary', defaultValue: 'dict/7/value' })];
-    const wish = clientOf(1, { parameters });
+    const options = clientOf(1, { parameters });
     const dictionaries = [{ id: 7, type: 'oracle', selection: 'sequential' }];
-    const { outcome } = await startJob({ ...wish, config: { ...wish.config, dictionaries } }).totals;
+    const { outcome } = await startJob({ ...options, config: { ...options.config, dictionaries } }).totals;
     expect(outcome.status).toBe('failed');
   });
 });

@@ -42,14 +42,14 @@ backend out
   };
 };
 
-/** nginx as it comes: requests travel on by HTTP/1.0, each on a connection of its own. */
+/** nginx with its defaults: it forwards by HTTP/1.0, each request on its own connection. */
 export const startReverseProxy = async (serverPort: number): Promise<Middlebox> => {
   const port = await freePort();
   const nginx = await startNginx(port, `location / { proxy_pass http://127.0.0.1:${serverPort}; }`);
   return { port, stop: () => nginx.stop() };
 };
 
-/** Passes bytes on as `meddle` leaves them; text has one character a byte. */
+/** A TCP proxy that forwards what `meddle` returns; text has one character per byte. */
 export const startMeddler = async (
   serverPort: number,
   meddle: (text: string, from: string) => string,

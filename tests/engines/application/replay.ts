@@ -3,7 +3,7 @@ import { type JobOptions, runJob, startServer } from '../job.ts';
 import type { Recording } from './capture.ts';
 import type { Middlebox } from './proxies.ts';
 
-/** A parameter as jobs hold it; fixed unless said. */
+/** A parameter of a job; a fixed value by default. */
 export const parameterOf = (more: object) => ({
   ...{ id: 1, name: 'user', type: 'string', source: 'fixed', prefix: '', defaultValue: '', min: '', max: '' },
   ...{ start: '', step: '', allowedValues: [], stepsMappings: [] },
@@ -17,17 +17,17 @@ const playOf = ({ file }: Recording, more: object = {}) => ({
   ...more,
 });
 
-interface Wish {
+interface ReplayOptions {
   readonly recording: Recording;
   readonly play?: object;
   readonly shared?: object;
   readonly share?: object;
-  /** Each user has a port of its own. */
+  /** Each user has its own port. */
   readonly hasSlots?: boolean;
   /** Further members of the client's configuration. */
   readonly more?: object;
   readonly duration?: JobOptions['duration'];
-  /** Where the client goes when it is not the server itself. */
+  /** The port the client connects to, if not the server's. */
   readonly through?: (serverPort: number) => Promise<Middlebox>;
 }
 
@@ -38,12 +38,12 @@ const slotsOf = async (count: number): Promise<number[]> => {
 };
 
 /** Plays a recording between a client and a server in this process. */
-export const replay = async (wish: Wish) => {
-  const { recording, play = {}, shared = {}, share = {}, more = {}, duration = { seconds: 20 }, through } = wish;
+export const replay = async (options: ReplayOptions) => {
+  const { recording, play = {}, shared = {}, share = {}, more = {}, duration = { seconds: 20 }, through } = options;
   const port = await freePort();
   const { users } = { users: 1, ...play };
   const common = { applications: [playOf(recording, play)], ...shared };
-  const slots = await slotsOf(wish.hasSlots === true ? users : 0);
+  const slots = await slotsOf(options.hasSlots === true ? users : 0);
   const recorded = recording.port;
   const own = slots.map((slotPort, slot) => ({ host: '127.0.0.1', port: slotPort, recorded, slot }));
   const listen = own.length > 0 ? own : [{ host: '127.0.0.1', port, recorded }];

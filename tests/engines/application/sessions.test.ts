@@ -8,7 +8,7 @@ import { replay } from './replay.ts';
 const thinkMs = 700;
 const bulkBytes = 3_000_000;
 
-/** A service that greets, takes lines, and says something long when asked. */
+/** A service that greets, accepts lines, and sends a long answer on request. */
 const serve = (socket: Socket): void => {
   socket.write('220 ready\r\n');
   socket.on('data', (line) => {
@@ -26,7 +26,7 @@ const heard = async (socket: Socket, bytes: number): Promise<void> => {
   }
 };
 
-/** Three visits: two begin alike and differ later, the second thinks for a while; the third takes something long. */
+/** Three sessions: two start alike and differ later, the second with a pause; the third receives a long answer. */
 const visit = async (port: number): Promise<void> => {
   const talk = async (lines: readonly (readonly [string, number])[], pauseMs = 0) => {
     const socket = connect(port, '127.0.0.1');
@@ -69,7 +69,7 @@ afterAll(() => {
 const sessions = (...indexes: number[]) => indexes.map((sessionIndex) => ({ sessionIndex }));
 
 describe('sessions in which the server speaks first', () => {
-  it('are told apart once they say something different', async () => {
+  it('are matched once their bytes differ', async () => {
     const { client, server, notes } = await replay({
       recording,
       play: { sessions: sessions(0, 1), users: 6 },
@@ -102,11 +102,11 @@ describe('pauses', () => {
     return performance.now() - began;
   };
 
-  it('are kept as they were recorded, or so many times as fast, unless they are short, and nobody loses patience', async () => {
+  it('are replayed as recorded or faster by a factor, short ones are skipped, and no timeout fires', async () => {
     const fast = () => lasted({ mode: 'original', multiplier: 7 }, 500);
     expect(await lasted({ mode: 'original' }, 500)).toBeGreaterThanOrEqual(2 * thinkMs);
     expect(await fast()).toBeGreaterThanOrEqual((2 * thinkMs) / 7);
-    // A busy machine holds some of them up, not all.
+    // A busy machine delays some of them, not all.
     await expect.poll(fast).toBeLessThan(1.5 * thinkMs);
     await expect.poll(() => lasted({ mode: 'original' }, 5000)).toBeLessThan(1.5 * thinkMs);
   });

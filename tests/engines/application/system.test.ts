@@ -26,15 +26,17 @@ afterAll(async () => {
   for (const recording of [shop, names]) if (recording) forget(recording);
 });
 
-/** Users of a dictionary log in. */
+/** Users from a dictionary log in. */
 const loginParameters = async () => {
   const rows = ['anna', 'bartholomew', 'cy', 'dorothea'];
   const { data: dictionaryId } = await system.client.dictionaries.create({
     body: { name: 'users', type: 'table', columns: ['login'], rows: rows.map((name) => [name]) },
   });
   const [question = ''] = await stepsOf(shop.file, 1);
-  const place = { sessionIdx: 1, stepIdx: 0, side: 'client', offset: question.indexOf('anna'), length: 4 };
-  return [{ name: 'login', source: 'dictionary', defaultValue: `dict/${dictionaryId}/login`, stepsMappings: [place] }];
+  const mapping = { sessionIdx: 1, stepIdx: 0, side: 'client', offset: question.indexOf('anna'), length: 4 };
+  return [
+    { name: 'login', source: 'dictionary', defaultValue: `dict/${dictionaryId}/login`, stepsMappings: [mapping] },
+  ];
 };
 
 const applicationOf = async ({ file }: Recording, name: string, parameters: object[] = []): Promise<number> => {
@@ -61,7 +63,7 @@ const played = (applicationId: number, more: object = {}) => ({
   ...more,
 });
 
-/** Of all entries and seconds, by target where that is wished. */
+/** Sums over all entries and seconds, by target on request. */
 const sumsOf = async (id: number, runId: number, metric: string): Promise<Record<string, number>> => {
   const query = { metrics: metric, agg: 'sum', by: 'target' } as const;
   const { data } = await system.client.tasks.series({ params: { id, runId }, query });
@@ -86,15 +88,15 @@ describe('a task that plays applications', () => {
     const params = { applications: [played(shopId), played(namesId)] };
     const { id, result } = await runToEnd(system.client, { comment: 'play', configuration: [entryOf(params)] });
     expect(result).toMatchObject({ status: 7 });
-    const place = `127.0.0.1:${Math.min(shop.port, names.port)}`;
+    const target = `127.0.0.1:${Math.min(shop.port, names.port)}`;
     for (const metric of ['application.ko', 'application.mismatches']) {
       expect(await sumsOf(id, result.id, metric)).toEqual({});
     }
-    expect(await sumsOf(id, result.id, 'application.ok')).toEqual({ [place]: 30 });
-    expect(await sumsOf(id, result.id, 'application.exchanges')).toEqual({ [place]: 40 });
+    expect(await sumsOf(id, result.id, 'application.ok')).toEqual({ [target]: 30 });
+    expect(await sumsOf(id, result.id, 'application.exchanges')).toEqual({ [target]: 40 });
   });
 
-  it('goes through HAProxy and nginx, and what a device changes is told with its place', async () => {
+  it('passes HAProxy and nginx, and reports the offset of what a device changes', async () => {
     const [exact, http] = [await freePort(), await freePort()];
     const devices = [
       await startHaproxy('tcp', exact),
@@ -121,8 +123,8 @@ describe('a task that plays applications', () => {
     expect(await sumsOf(id, result.id, 'application.mismatches')).toEqual({ all: 10 });
     const [, answer = ''] = await stepsOf(shop.file, 0);
     const { data: agents } = await system.client.tasks.runAgents({ params: { id, runId: result.id }, query: {} });
-    const told = `differs at byte ${answer.indexOf('front page')}: 0x46 instead of 0x66`;
-    expect(agents.flatMap(({ notes }) => notes).join()).toContain(told);
+    const note = `differs at byte ${answer.indexOf('front page')}: 0x46 instead of 0x66`;
+    expect(agents.flatMap(({ notes }) => notes).join()).toContain(note);
   });
 
   it('is refused when values are missing', async () => {

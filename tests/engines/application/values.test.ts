@@ -13,7 +13,7 @@ afterAll(() => {
   if (shop) forget(shop);
 });
 
-/** Where a text stands in a step. */
+/** The position of a text in a step. */
 const at = (sessionIdx: number, stepIdx: number, text: string) => ({
   ...{ sessionIdx, stepIdx, length: text.length },
   offset: steps[sessionIdx]?.[stepIdx]?.indexOf(text) ?? -1,
@@ -25,13 +25,13 @@ const listOf = (selection: object, values: string[]) => ({
   config: { $selection: selection },
 });
 
-/** Plays, and gives back what passed. */
-const overheard = async (wish: Omit<Parameters<typeof replay>[0], 'recording' | 'through'>) => {
+/** Replays, and returns the traffic. */
+const overheard = async (options: Omit<Parameters<typeof replay>[0], 'recording' | 'through'>) => {
   const texts: string[] = [];
   const addresses = new Set<string>();
   const played = await replay({
     recording: shop,
-    ...wish,
+    ...options,
     through: (port) =>
       startMeddler(port, (text, from) => {
         texts.push(text);
@@ -45,7 +45,7 @@ const overheard = async (wish: Omit<Parameters<typeof replay>[0], 'recording' | 
 const values = (texts: string[], pattern: RegExp) => texts.flatMap((text) => pattern.exec(text)?.[1] ?? []).sort();
 
 describe('values of parameters', () => {
-  it('come from a dictionary, one for each user and iteration, and bodies keep their length right', async () => {
+  it('come from a dictionary, one per user and iteration, and Content-Length follows', async () => {
     const login = parameterOf({
       source: 'dictionary',
       defaultValue: 'dict/7/value',
@@ -66,7 +66,7 @@ describe('values of parameters', () => {
     }
   });
 
-  it('are taken from what came before, also in another session', async () => {
+  it('are extracted from earlier answers, also of another session', async () => {
     const session = parameterOf({
       ...{ id: 1, name: 'session', source: 'random', type: 'hex' },
       stepsMappings: [at(0, 3, '0001')],
@@ -85,7 +85,7 @@ describe('values of parameters', () => {
     expect(values(texts, /password=(\w+)/)).toEqual(given);
   });
 
-  it('that the server says first are those of the user whose port it is', async () => {
+  it('that the server sends first belong to the user of the port', async () => {
     const session = parameterOf({ source: 'random', stepsMappings: [at(0, 3, '0001')] });
     const play = { ...both, users: 3, parameters: [session] };
     const { client, notes } = await replay({ recording: shop, play, share: { iterations: 4 }, hasSlots: true });
@@ -93,7 +93,7 @@ describe('values of parameters', () => {
     expect(client.counter('application.ok')).toBe(24);
   });
 
-  it('may differ only later in a session: who it is is found out then', async () => {
+  it('may differ late in a session, which then identifies the user', async () => {
     const page = parameterOf({ source: 'counter', prefix: 'page', stepsMappings: [at(0, 2, 'basket')] });
     const { client, texts, notes } = await overheard({
       play: { users: 5, parameters: [page] },
@@ -104,14 +104,14 @@ describe('values of parameters', () => {
     expect(new Set(values(texts, /GET \/(page\d+) /)).size).toBe(15);
   });
 
-  it('of one end are taken over by the other', async () => {
-    const place = (name: string, value: string, text: string) =>
+  it('of one side are adopted by the other', async () => {
+    const valueAt = (name: string, value: string, text: string) =>
       parameterOf({ id: value.length, name, source: 'system', defaultValue: value, stepsMappings: [at(1, 0, text)] });
     const { client, texts, notes } = await overheard({
       play: {
         sessions: [{ sessionIndex: 1 }],
         users: 2,
-        parameters: [place('when', 'nowIso', 'anna'), place('from', 'clientIp', 'secret')],
+        parameters: [valueAt('when', 'nowIso', 'anna'), valueAt('from', 'clientIp', 'secret')],
       },
       share: { iterations: 2 },
     });
@@ -120,7 +120,7 @@ describe('values of parameters', () => {
     expect(texts[0]).toMatch(/user=20\d\d-\d\d-\d\dT[\d:.]+Z&password=127\.0\.0\.1/);
   });
 
-  it('that do not fit end the round that draws them, and no other', async () => {
+  it('that do not fit end only the iteration that draws them', async () => {
     const number = parameterOf({
       ...{ type: 'u8', source: 'dictionary', defaultValue: 'dict/7/value' },
       stepsMappings: [at(1, 0, 'anna')],
@@ -135,7 +135,7 @@ describe('values of parameters', () => {
     expect(client.counter('application.errors.value')).toBe(1);
   });
 
-  it('end with their dictionary: users have nothing more to play, which is told', async () => {
+  it('end with their dictionary, which is reported', async () => {
     const login = parameterOf({
       source: 'dictionary',
       defaultValue: 'dict/7/value',
@@ -151,7 +151,7 @@ describe('values of parameters', () => {
     expect(notes.join()).toContain('2 users ended because a dictionary had no more rows');
   });
 
-  it('are known by requests when a proxy may take connections apart', async () => {
+  it('are recognised by requests when a proxy splits connections', async () => {
     const login = parameterOf({ source: 'counter', prefix: 'u', stepsMappings: [at(1, 0, 'anna')] });
     const { client, texts, notes } = await overheard({
       play: { ...both, users: 3, parameters: [login] },
@@ -165,7 +165,7 @@ describe('values of parameters', () => {
 });
 
 describe('users', () => {
-  it('come from the ordered addresses, all sessions of a round from one', async () => {
+  it('use the configured addresses, one per iteration', async () => {
     const { client, addresses } = await overheard({
       play: { ...both, users: 2 },
       share: { iterations: 3 },
@@ -175,7 +175,7 @@ describe('users', () => {
     expect([...addresses].sort()).toEqual(['127.0.0.5', '127.0.0.6']);
   });
 
-  it('begin sessions at the ordered rate', async () => {
+  it('start sessions at the configured rate', async () => {
     const { client } = await overheard({
       play: { ...both, users: 5 },
       share: { iterations: 0, load: { rate: 20 } },
@@ -186,7 +186,7 @@ describe('users', () => {
     expect(client.gauge('application.targetLoad')).toBe(20);
   });
 
-  it('keep to a rate of bits a second where that is ordered', async () => {
+  it('keep to a bit rate', async () => {
     const began = performance.now();
     const { client } = await overheard({
       play: { ...both, speed: { mode: 'bps', value: 16_000 } },

@@ -51,7 +51,7 @@ interface SeenPacket {
   readonly length: number;
   readonly port: string;
   readonly payload: Buffer;
-  /** What must not be there: conversations with the controller and ARP. */
+  /** Packets that must not be captured: connections to the controller, ARP. */
   readonly other: string;
 }
 
@@ -77,7 +77,7 @@ const readByTshark = async (file: string) => {
   return { packets: stdout.split('\n').slice(0, -1).map(packetOf), complaints };
 };
 
-/** What tshark says of a file: its packets, and its complaints but for its word about root. Each file is read once. */
+/** Packets and warnings of tshark for a file, without its warning about root. Each file is read once. */
 const read = (file: string) => {
   const reading = known.get(file) ?? readByTshark(file);
   known.set(file, reading);
@@ -89,8 +89,8 @@ const trafficIn = async (file: string) => (await read(file)).packets.filter(({ p
 const allOf = ({ whole, switched, first, newest, stream, killed }: Seen) =>
   [whole, switched.dumps, first, newest, stream.dumps, killed].flat();
 
-describe('packet dumps', () => {
-  it('are read by tshark without a word of complaint, hold the traffic and nothing else, and are what the list says', async () => {
+describe('packet captures', () => {
+  it('are read by tshark without warnings, hold only the traffic, and match the list', async () => {
     for (const dump of allOf(seen)) {
       const { packets, complaints } = await read(dump.file);
       expect(complaints).toEqual([]);
@@ -100,30 +100,30 @@ describe('packet dumps', () => {
     }
   });
 
-  it('hold every packet that the kernel counted, on both sides and with their directions', async () => {
+  it('hold every packet the kernel counted, on both sides, with its direction', async () => {
     expect(seen.kernel).toBeGreaterThan(500);
     for (const { file, agentID } of seen.whole) {
       const traffic = await trafficIn(file);
       expect(traffic).toHaveLength(seen.kernel);
-      const way = agentID === seen.farId ? 1 : 2;
-      expect(traffic.every(({ direction }) => direction === way)).toBe(true);
+      const expected = agentID === seen.farId ? 1 : 2;
+      expect(traffic.every(({ direction }) => direction === expected)).toBe(true);
     }
   });
 
-  it('keep no more of a packet than the task says, and its true length', async () => {
+  it('truncate packets to the snap length of the task and keep the original length', async () => {
     for (const { file } of seen.whole) {
       const lengths = new Set((await trafficIn(file)).map(({ kept, length }) => `${kept} of ${length}`));
       expect([...lengths]).toEqual(['90 of 196']);
     }
   });
 
-  it('are filtered on the way to the reader', async () => {
+  it('are filtered on download', async () => {
     const { packets, complaints } = await read(seen.filteredFile);
     expect(complaints).toEqual([]);
     expect(packets).toHaveLength(seen.kernel);
   });
 
-  it('begin and end while the task runs, and cannot be had before they are ready', () => {
+  it('start and end while the task runs, and cannot be downloaded before they are complete', () => {
     const { none, growing, early, dumps } = seen.switched;
     expect(none).toBe(0);
     expect(growing.map(({ ready, sha256 }) => ({ ready, sha256 }))).toEqual(
@@ -137,7 +137,7 @@ describe('packet dumps', () => {
     }
   });
 
-  it('never have more bytes than the settings allow, and say so', () => {
+  it('never exceed the size limit of the settings, and report that it was reached', () => {
     for (const dumps of [seen.first, seen.newest]) {
       expect(dumps.every(({ truncated }) => truncated)).toBe(true);
       expect(dumps.reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThanOrEqual(1_048_576);
@@ -145,8 +145,8 @@ describe('packet dumps', () => {
     }
   });
 
-  it('hold the first packets or the newest, without a gap, as the task says', async () => {
-    // Packets are numbered from 0 in their 8th byte, by a double.
+  it('hold the first or the newest packets, without a gap', async () => {
+    // A double in byte 8 numbers the packets from 0.
     const numbersOf = async ({ file }: StoredDump) =>
       (await trafficIn(file)).map(({ payload }) => payload.readDoubleBE(8));
     const last = 2 * 1000 - 1;
@@ -160,14 +160,14 @@ describe('packet dumps', () => {
     }
   });
 
-  it('are missing where an agent may not capture, which is told, and the run goes on', () => {
+  it('are missing when an agent lacks the capability; that is reported and the run goes on', () => {
     const { status, validity, events } = seen.unable;
     expect(status).toBe(7);
     expect(validity).toMatchObject({ valid: true, reasons: [expect.stringContaining('cap_net_raw')] });
     expect(events.find(({ type }) => type === 'captureFailed')?.message).toContain('cap_net_raw');
   });
 
-  it('hold the frames that an engine puts on the wire itself, on both sides', async () => {
+  it('hold the raw frames of an engine, on both sides', async () => {
     expect(seen.stream.sent).toBeGreaterThan(500);
     for (const { file } of seen.stream.dumps) {
       const frames = (await read(file)).packets.filter(({ port }) => port === '15009');
@@ -175,13 +175,13 @@ describe('packet dumps', () => {
     }
   });
 
-  it('survive the agent that is killed while it captures', async () => {
+  it('survive an agent that is killed during the capture', async () => {
     const dump = seen.killed.find(({ agentID }) => agentID === seen.farId);
     expect(dump?.packets).toBeGreaterThan(100);
     expect((await trafficIn(dump?.file ?? '')).length).toBeGreaterThan(100);
   });
 
-  it('go with their run', () => {
+  it('are deleted with their run', () => {
     expect(seen.removed).toMatchObject({ keptAtFirst: true, isSwept: true });
   });
 });

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { metricOf, startSystem, until, untilStatus } from '../../system/system.ts';
 
 // Runs inside the left namespace: the controller and the sender are here, the receiver is at the other end of the cable.
-// Dumps are left in the folder that is given; what the API said of them is printed.
+// Leaves the captures in the given folder and prints what the API returned for them.
 const [, , address = '', otherNamespace = '', folder = ''] = process.argv;
 const port = 15002;
 
@@ -17,7 +17,7 @@ const url = system.url.replace('0.0.0.0', address);
 const counted = (namespace: string, ...args: string[]) =>
   execFileSync('ip', ['netns', 'exec', namespace, 'nft', ...args], { encoding: 'utf8' });
 
-/** What the kernel of the other side counts of the traffic itself. */
+/** Packets of the traffic as the kernel of the other side counts them. */
 const kernelCount = () => {
   const text = counted(otherNamespace, 'list', 'chain', 'inet', 'seen', 'in');
   return Number(/packets (\d+)/.exec(text)?.[1]);
@@ -31,11 +31,11 @@ const start = async (task: object) => {
 
 const listed = async (params: { id: number; runId: number }) => (await client.tasks.dumps({ params })).data;
 
-/** Waits until all dumps of a run are here, and stores them. */
-const collect = async (label: string, params: { id: number; runId: number }, least: number) => {
+/** Waits until all captures of a run are complete, and downloads them. */
+const collect = async (label: string, params: { id: number; runId: number }, minCount: number) => {
   const dumps = await until(`the dumps of ${label}`, async () => {
     const found = await listed(params);
-    return found.length >= least && found.every(({ ready }) => ready) && found;
+    return found.length >= minCount && found.every(({ ready }) => ready) && found;
   });
   const kept = [];
   for (const dump of dumps) {

@@ -3,14 +3,14 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { afterEach } from 'vitest';
 import { type JobOptions, runJob, startJob } from '../job.ts';
 
-/** Every way sockets can take; each must lead to the same results. */
+/** All socket implementations; each must give the same results. */
 export const dataPaths = ['io_uring', 'epoll', 'node'] as const;
 export type Path = (typeof dataPaths)[number];
 
 const servers = new Set<Server>();
 const sockets = new Set<Socket>();
 
-/** A server of the test's own, closed after it. */
+/** A server for one test, closed after it. */
 export const serve = async (onSocket: (socket: Socket) => void, host = '127.0.0.1'): Promise<number> => {
   const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
     sockets.add(socket);
@@ -32,7 +32,7 @@ export const closeServersAfterEach = (): void => {
   });
 };
 
-/** Calls for each request without a body that comes over a socket. */
+/** Calls `answer` for each request without a body. */
 export const onRequests = (socket: Socket, answer: (count: number) => void): void => {
   let text = '';
   let count = 0;
@@ -68,7 +68,7 @@ export interface HttpDrive {
   readonly more?: object;
 }
 
-/** So many requests, or for so long. */
+/** Runs for a number of requests or seconds. */
 export const drive = ({ dataPath, port, more = {} }: HttpDrive, amount: { count: number } | { seconds: number }) =>
   runJob(httpJob(dataPath, port, more, 'count' in amount ? { mode: 'count', ...amount } : { mode: 'time', ...amount }));
 

@@ -9,8 +9,8 @@ import { closeServersAfterEach, dataPaths, drive, okAnswer, onRequests, serve, s
 takePriority();
 closeServersAfterEach();
 
-describe.each(dataPaths)('http client by %s', (dataPath) => {
-  it('tells refused, reset, cut off, silent and senseless apart', async () => {
+describe.each(dataPaths)('http client over %s', (dataPath) => {
+  it('distinguishes refused, reset, truncated, silent and invalid', async () => {
     const [amount, more] = [{ seconds: 0.4 }, { connections: 2, timeoutMs: 100 }];
     const refused = await drive({ dataPath, port: await freePort(), more }, amount);
     expect(refused.counter('http.errors.refused')).toBeGreaterThan(0);
@@ -31,7 +31,7 @@ describe.each(dataPaths)('http client by %s', (dataPath) => {
     }
   });
 
-  it('reads answers that come byte by byte', async () => {
+  it('reads answers that arrive byte by byte', async () => {
     const port = await serve((socket) =>
       onRequests(socket, async () => {
         for (const character of okAnswer('needle')) {
@@ -45,7 +45,7 @@ describe.each(dataPaths)('http client by %s', (dataPath) => {
     expect(run.histogram('http.latency').count).toBe(20);
   });
 
-  it('reads huge answers to the last byte', async () => {
+  it('reads huge answers completely', async () => {
     const answer = Buffer.from(okAnswer('x'.repeat(5_000_000)));
     const port = await serve((socket) => onRequests(socket, () => socket.write(answer)));
     const run = await drive({ dataPath, port }, { count: 8 });
@@ -82,14 +82,14 @@ describe.each(dataPaths)('http client by %s', (dataPath) => {
     expect([wrong, received]).toEqual([0, 9_000_000]);
   });
 
-  it('keeps many requests under way on a connection', async () => {
+  it('keeps many requests in flight on a connection', async () => {
     const port = await serve((socket) => onRequests(socket, () => socket.write(okAnswer('p'))));
     const run = await drive({ dataPath, port, more: { pipelining: 64 } }, { count: 3000 });
     expect(run.counter('http.ok')).toBe(3000);
     expect(run.counter('http.connections')).toBe(4);
   });
 
-  it('goes on when the server closes kept connections, announced or not', async () => {
+  it('continues when the server closes kept connections, announced or not', async () => {
     for (const header of ['Connection: close\r\n', '']) {
       const port = await serve((socket) =>
         onRequests(socket, (count) => {
@@ -104,7 +104,7 @@ describe.each(dataPaths)('http client by %s', (dataPath) => {
     }
   });
 
-  it('comes from thousands of addresses', async () => {
+  it('uses thousands of source addresses', async () => {
     const seen = new Set<string>();
     const port = await serve((socket) => {
       seen.add(socket.remoteAddress ?? '');
@@ -119,7 +119,7 @@ describe.each(dataPaths)('http client by %s', (dataPath) => {
     expect([...seen].every((address) => address.startsWith('10.214.'))).toBe(true);
   });
 
-  it('pauses, goes on, takes another rate and stops, and the server counts the same', async () => {
+  it('pauses, resumes, changes rate and stops, and the server counts the same', async () => {
     let served = 0;
     const port = await serve((socket) =>
       onRequests(socket, () => {
@@ -148,9 +148,9 @@ describe.each(dataPaths)('http client by %s', (dataPath) => {
   });
 });
 
-describe('http by every way on either side', () => {
+describe('http over every data path on either side', () => {
   it.each(dataPaths.flatMap((client) => dataPaths.map((server) => [client, server] as const)))(
-    'counts the same with a client by %s and a server by %s',
+    'counts the same with a client over %s and a server over %s',
     async (client, server) => {
       const port = await freePort();
       const responses = [{ body: { type: 'pattern', size: 40_000, data: 'ab' } }, { status: 404 }, { isChunked: true }];
@@ -176,11 +176,11 @@ describe('http by every way on either side', () => {
   );
 });
 
-describe.each(dataPaths)('http server by %s', (dataPath) => {
-  it('answers whole while others leave and their numbers are given to those who come', async () => {
+describe.each(dataPaths)('http server over %s', (dataPath) => {
+  it('sends complete answers while descriptors of closed connections are reused', async () => {
     const port = await freePort();
     const listen = [{ host: '127.0.0.1', port }];
-    // In a process of its own: both ends must be at work at the same time.
+    // In its own process: both ends must run at the same time.
     const server = await startJobProcess({
       engine: 'http',
       config: { role: 'server', listen, dataPath },

@@ -31,13 +31,13 @@ const talk = async (port: number, text: string, endsAtOnce = false): Promise<{ h
   return { heard, isReset };
 };
 
-describe.each(dataPaths)('http server by %s', (dataPath) => {
+describe.each(dataPaths)('http server over %s', (dataPath) => {
   const started = async (more: object) => {
     const port = await freePort();
     return { port, server: await startServer('http', { listen: [{ host: '127.0.0.1', port }], dataPath, ...more }) };
   };
 
-  it('answers a client that has already said goodbye, and pipelined requests in order', async () => {
+  it('answers a half-closed client, and pipelined requests in order', async () => {
     const { port, server } = await started({
       responses: [{ body: { type: 'text', data: 'one' } }, { body: { type: 'text', data: 'two' } }],
     });
@@ -51,7 +51,7 @@ describe.each(dataPaths)('http server by %s', (dataPath) => {
     expect(totals.gauge('http.concurrent')).toBe(0);
   });
 
-  it('sends large answers whole to curl, slowly read', async () => {
+  it('sends large answers completely to a curl that reads slowly', async () => {
     const { port, server } = await started({ responses: [{ body: { type: 'zero', size: 12_000_000 } }] });
     const url = `http://127.0.0.1:${port}/`;
     const { stdout } = await execute('sh', ['-c', `curl -s --limit-rate 30M ${url} | wc -c`]);
@@ -59,7 +59,7 @@ describe.each(dataPaths)('http server by %s', (dataPath) => {
     await server.stop();
   });
 
-  it('ends connections that are idle, and those of clients that have had enough', async () => {
+  it('closes idle connections, and those of clients that ask for it', async () => {
     const { port, server } = await started({ keepAlive: { idleMs: 100, maxRequests: 2 } });
     const request = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
     expect((await talk(port, request)).heard).toContain('keep-alive');
@@ -71,8 +71,8 @@ describe.each(dataPaths)('http server by %s', (dataPath) => {
   });
 });
 
-describe.each(dataPaths)('tcp by %s', (dataPath) => {
-  it('gets every byte to the sink and back from the echo', async () => {
+describe.each(dataPaths)('tcp over %s', (dataPath) => {
+  it('delivers every byte to the sink and back from the echo', async () => {
     const [sinkPort, echoPort] = [await freePort(), await freePort()];
     const sink = await startServer('tcp', { listen: target(sinkPort), dataPath });
     const sent = await runJob({
@@ -102,14 +102,14 @@ describe.each(dataPaths)('tcp by %s', (dataPath) => {
     expect(echoed.counter('tcp.rxBytes') % 1).toBe(0);
   });
 
-  it('says goodbye or resets as ordered, and counts connections as the server does', async () => {
+  it('closes by FIN or RST as configured, and counts connections as the server does', async () => {
     for (const closeMode of ['fin', 'rst']) {
-      let [accepted, goodbyes] = [0, 0];
+      let [accepted, fins] = [0, 0];
       const port = await serve((socket) => {
         accepted++;
         socket.resume();
         socket.on('end', () => {
-          goodbyes++;
+          fins++;
           socket.end();
         });
       });
@@ -117,16 +117,16 @@ describe.each(dataPaths)('tcp by %s', (dataPath) => {
       const run = await runJob({ engine: 'tcp', config, duration: { mode: 'continuous' } });
       expect(run.counter('tcp.established')).toBe(60);
       await expect.poll(() => accepted).toBe(60);
-      await expect.poll(() => goodbyes).toBe(closeMode === 'fin' ? 60 : 0);
+      await expect.poll(() => fins).toBe(closeMode === 'fin' ? 60 : 0);
     }
     const refused = { role: 'client', targets: target(await freePort()), connections: 2, dataPath };
     const run = await runJob({ engine: 'tcp', config: refused, duration: { seconds: 0.3 } });
-    // What is under way when the time is over has not failed.
+    // A connection in flight at the end has not failed.
     expect(run.counter('tcp.errors.refused')).toBeGreaterThanOrEqual(run.counter('tcp.attempted') - 2);
     expect(run.counter('tcp.failed')).toBeGreaterThan(0);
   });
 
-  it('resets clients that say goodbye, when it is told to', async () => {
+  it('resets half-closed clients when configured', async () => {
     const port = await freePort();
     const server = await startServer('tcp', { listen: target(port), closeMode: 'rst', dataPath });
     expect((await talk(port, 'hello', true)).isReset).toBe(true);
@@ -134,8 +134,8 @@ describe.each(dataPaths)('tcp by %s', (dataPath) => {
   });
 });
 
-describe.each(['epoll', 'node'] as const)('udp and dns by %s', (dataPath) => {
-  it('loses nothing at a rate the machine can carry, one way and back', async () => {
+describe.each(['epoll', 'node'] as const)('udp and dns over %s', (dataPath) => {
+  it('loses nothing at a sustainable rate, one way and round trip', async () => {
     const port = await freePort();
     const server = await startServer('udp', { listen: target(port), echoes: true, dataPath });
     const config = {
@@ -160,14 +160,14 @@ describe.each(['epoll', 'node'] as const)('udp and dns by %s', (dataPath) => {
     expect(run.histogram('udp.rtt').count).toBe(1500);
   });
 
-  it('counts packets that nobody takes', async () => {
+  it('counts packets to a closed port', async () => {
     const config = { role: 'client', targets: target(await freePort()), load: { rate: 200 }, dataPath };
     const run = await runJob({ engine: 'udp', config, duration: { seconds: 0.4 } });
     expect(run.counter('udp.errors.refused')).toBeGreaterThan(0);
     expect(run.outcome.status).toBe('finished');
   });
 
-  it('asks and answers as often as ordered, delayed or not, from many sockets', async () => {
+  it('sends and answers the configured number of queries, delayed or not, from many sockets', async () => {
     for (const delayMs of [0, 20]) {
       const port = await freePort();
       const listen = [{ host: '127.0.0.1', port, transport: 'udp' }];
@@ -184,7 +184,7 @@ describe.each(['epoll', 'node'] as const)('udp and dns by %s', (dataPath) => {
     }
   });
 
-  it('heeds no answer that comes too late or twice', async () => {
+  it('ignores late and duplicate answers', async () => {
     const twice = createSocket('udp4');
     twice.on('message', (message, from) => {
       message.writeUInt16BE(0x8180, 2);

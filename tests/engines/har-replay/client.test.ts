@@ -42,8 +42,8 @@ describe('a recording between two agents', () => {
     ['HTTP/2 over TLS', { httpVersion: '2' }],
     ['HTTP/1.1 in the clear', { httpVersion: '1.1', tls: 'off' }],
     ['HTTP/2 in the clear, with prior knowledge', { httpVersion: '2', tls: 'off' }],
-  ] as const)('is answered as recorded by %s', async (_, wish) => {
-    const played = await play(harOf(...shop), { ...wish, ...exact }, { users: 3, iterations: 2 });
+  ] as const)('is answered as recorded over %s', async (_, options) => {
+    const played = await play(harOf(...shop), { ...options, ...exact }, { users: 3, iterations: 2 });
     expect(counts(played)).toEqual(allOk(shop.length * 6));
     expect(played.client.counter('har-replay.pages')).toBe(6);
     expect(played.client.counter('har-replay.iterations')).toBe(6);
@@ -59,7 +59,7 @@ describe('a recording between two agents', () => {
     expect(client.counter('har-replay.txBytes')).toBeGreaterThan(500);
   });
 
-  it('notices an answer of another status, size or content', async () => {
+  it('detects an answer of another status, size or content', async () => {
     const { port } = await serve(harOf({ url: 'http://a.test/x', text: 'abc' }));
     const against = async (shown: Shown) => {
       const { script } = compiledFiles(harOf(shown), exact);
@@ -112,7 +112,7 @@ describe('a recording between two agents', () => {
         to: [{ entryIdx: 1, part: 'url' as const, match: '7' }],
       },
     ];
-    // The server answers a login otherwise than it was recorded: only values that are carried lead to an exact answer.
+    // The server answers a login differently from the recording: only a carried value leads to an exact answer.
     const other = (text: string) =>
       text
         .replaceAll('t-123', 'other')
@@ -130,7 +130,7 @@ describe('a recording between two agents', () => {
     expect(client.counter('har-replay.notFound')).toBe(0);
   });
 
-  it('keeps to what was set by cookies', async () => {
+  it('sends the cookies that were set', async () => {
     const site = harOf(
       {
         url: 'http://a.test/',
@@ -183,7 +183,7 @@ describe('a recording between two agents', () => {
     expect(await opened('perHost', { maxPerHost: 3 })).toBe(3);
   });
 
-  it('waits as long as was recorded between pages and for answers', async () => {
+  it('keeps the recorded pauses between pages and before answers', async () => {
     const site = harOf(
       { url: 'http://a.test/1', ms: 60, text: 'x' },
       { url: 'http://a.test/2', page: 'page_2', atMs: 1560, ms: 40, text: 'y' },
@@ -202,7 +202,7 @@ describe('a recording between two agents', () => {
     expect(performance.now() - began).toBeLessThan(5000);
   });
 
-  it('does not ask again for what may be kept', async () => {
+  it('does not request cacheable content again', async () => {
     const site = harOf(
       { url: 'http://a.test/', text: 'page' },
       { url: 'http://a.test/a.css', atMs: 5, text: 'css', answerHeaders: [['Cache-Control', 'public, max-age=600']] },
@@ -211,7 +211,7 @@ describe('a recording between two agents', () => {
     expect([client.counter('har-replay.requests'), client.counter('har-replay.cached')]).toEqual([4, 2]);
   });
 
-  it('tells equal requests apart', async () => {
+  it('distinguishes equal requests', async () => {
     const site = harOf(
       { url: 'http://a.test/poll', status: 202, text: 'wait' },
       { url: 'http://a.test/poll', atMs: 1000, status: 202, text: 'still' },
@@ -220,7 +220,7 @@ describe('a recording between two agents', () => {
     expect(counts(await play(site, { timing: 'none', ...exact }, { users: 7, iterations: 3 }))).toEqual(allOk(63));
   });
 
-  it('plays until it is stopped, at a rate of users, or so many times', async () => {
+  it('replays until stopped, at a rate of users, or a number of times', async () => {
     const site = harOf({ url: 'http://a.test/', text: 'x' });
     const looped = await play(site, {}, { users: 2, iterations: 0 }, { seconds: 1 });
     expect(looped.client.counter('har-replay.ok')).toBeGreaterThan(5);
@@ -233,8 +233,8 @@ describe('a recording between two agents', () => {
   });
 });
 
-describe('the playing side', () => {
-  it('resumes TLS sessions where that is wanted', async () => {
+describe('the client side', () => {
+  it('resumes TLS sessions on request', async () => {
     const site = harOf({ url: 'https://a.test/1', text: 'x' }, { url: 'https://a.test/2', atMs: 900, text: 'y' });
     const resumed = async (resumption: string, version: string) => {
       const port = await freePort();
@@ -257,15 +257,15 @@ describe('the playing side', () => {
     expect(await resumed('ticket', '1.2')).toEqual([false, true, true, true]);
   });
 
-  it('shares its users among cores', async () => {
+  it('distributes its users over cores', async () => {
     const { port, script } = await serve(harOf({ url: 'http://a.test/', text: 'x' }));
     const config = { role: 'client', targets: [{ host: '127.0.0.1', port, place: 0 }], script, iterations: 2 };
-    // More cores than users: one of them has nothing to do.
+    // More cores than users: one is idle.
     const run = await runJob({ engine: 'har-replay', config, cpuCores: 2, duration: { mode: 'continuous' } });
     expect(run.counter('har-replay.iterations')).toBe(2);
   });
 
-  it('says what failed where nobody answers, and does not spin', async () => {
+  it('reports the failure when no server answers, and does not spin', async () => {
     const { script } = compiledFiles(harOf({ url: 'https://a.test/', text: 'x' }));
     const config = {
       role: 'client',
@@ -275,13 +275,13 @@ describe('the playing side', () => {
     };
     const run = await runJob({ engine: 'har-replay', config, duration: { seconds: 1 } });
     const refused = run.counter('har-replay.errors.refused');
-    // One may be under way when the time is over.
+    // One may be in flight at the end.
     expect(run.counter('har-replay.requests') - refused).toBeLessThanOrEqual(1);
     expect(refused).toBeGreaterThan(2);
     expect(refused).toBeLessThan(20);
   });
 
-  it('sends hosts where they are mapped to', async () => {
+  it('sends each host to its mapped target', async () => {
     const [a, b] = [
       await serve(harOf({ url: 'http://a.test/', text: 'A' })),
       await serve(harOf({ url: 'http://b.test/', text: 'B' })),

@@ -7,15 +7,15 @@ import { paramsOf, type Wished } from '../../../packages/controller/src/assets/h
 import { freePort } from '../../process/free-port.ts';
 import { runJob, type Started, startServer, type Totals } from '../job.ts';
 
-/** What the tests have opened; undone after each. */
+/** Clean-up of what a test has opened, run after it. */
 export const undo: (() => unknown)[] = [];
 afterEach(async () => {
   for (const step of undo.splice(0).reverse()) await step();
 });
 
-/** The two files that agents get, in a folder that goes away after the test. */
-export const compiledFiles = (har: string, wished: Wished = {}) => {
-  const compiled = compileHar(har, paramsOf(wished));
+/** The two files of the agents, in a folder that is removed after the test. */
+export const compiledFiles = (har: string, options: Wished = {}) => {
+  const compiled = compileHar(har, paramsOf(options));
   const folder = mkdtempSync(join(tmpdir(), 'rushhour-har-'));
   const [script, answers] = [join(folder, 'script.json'), join(folder, 'answers.json')];
   writeFileSync(script, JSON.stringify(compiled.script));
@@ -24,16 +24,16 @@ export const compiledFiles = (har: string, wished: Wished = {}) => {
   return { compiled, script, answers };
 };
 
-/** The answering side of a recording. */
-export const serve = async (har: string, wish: Wished = {}) => {
-  const { compiled, script, answers } = compiledFiles(har, wish);
+/** Starts the server side of a recording. */
+export const serve = async (har: string, options: Wished = {}) => {
+  const { compiled, script, answers } = compiledFiles(har, options);
   const port = await freePort();
   const names = [...new Set(compiled.script.origins.map(({ host }) => host))];
   const config = {
     listen: [{ host: '127.0.0.1', port }],
     names,
     answers,
-    mode: wish.server?.mode ?? 'recorded',
+    mode: options.server?.mode ?? 'recorded',
   };
   const server: Started = await startServer('har-replay', config);
   undo.push(() => server.stop());
@@ -45,15 +45,15 @@ export interface Played {
   readonly server: Totals;
 }
 
-/** Plays a recording between our two sides. */
+/** Replays a recording between a client and a server. */
 export const play = async (
   har: string,
-  wish: Wished = {},
+  options: Wished = {},
   more: object = {},
   duration: object = { mode: 'continuous' },
 ): Promise<Played> => {
-  const { port, script, server } = await serve(har, wish);
-  const { connections = 'perHost', cookies = 'replay', cache = false } = wish;
+  const { port, script, server } = await serve(har, options);
+  const { connections = 'perHost', cookies = 'replay', cache = false } = options;
   const config = {
     role: 'client',
     targets: [{ host: '127.0.0.1', port, place: 0 }],
@@ -69,7 +69,7 @@ export const play = async (
   return { client, server: await server.stop() };
 };
 
-/** How the two sides saw it. */
+/** Counters of both sides. */
 export const counts = ({ client, server }: Played) => ({
   requests: client.counter('har-replay.requests'),
   ok: client.counter('har-replay.ok'),
@@ -78,5 +78,5 @@ export const counts = ({ client, server }: Played) => ({
   similar: server.counter('har-replay.similar'),
 });
 export const allOk = (requests: number) => ({ requests, ok: requests, ko: 0, missed: 0, similar: 0 });
-/** Every answer exactly as recorded. */
+/** Every answer is exactly as recorded. */
 export const exact = { checks: { status: true, bodySize: true, bodySha256: true } };

@@ -5,8 +5,8 @@ import { harOf } from '../../../packages/controller/src/assets/har/testing/har-f
 import { execute } from '../programs.ts';
 import { allOk, counts, exact, play, serve } from './recording.ts';
 
-describe('the answering side', () => {
-  it('finds what is most like a request, and counts what it does not know', async () => {
+describe('the server side', () => {
+  it('finds the recorded request most like the given one, and counts unknown requests', async () => {
     const { port, server } = await serve(
       harOf(
         { url: 'http://a.test/s?q=1&t=5', text: 'one' },
@@ -25,7 +25,7 @@ describe('the answering side', () => {
     expect(['served', 'similar', 'missed'].map((name) => totals.counter(`har-replay.${name}`))).toEqual([5, 2, 1]);
   });
 
-  it('shows a certificate that fits every recorded name, to HTTP/1.1 and HTTP/2 alike', async () => {
+  it('presents a certificate valid for every recorded name, over HTTP/1.1 and HTTP/2', async () => {
     const { port } = await serve(harOf({ url: 'https://a.test/', text: 'A' }, { url: 'https://b.test/', text: 'B' }));
     const fetched = async (name: string, version: string) =>
       (
@@ -48,7 +48,7 @@ describe('the answering side', () => {
     expect(stdout).toMatch(/DNS:a\.test, DNS:b\.test/);
   });
 
-  it('has bodies of the recorded size where the recording has none, however large', async () => {
+  it('generates bodies of the recorded size when the recording has none', async () => {
     const site = harOf(
       { url: 'http://a.test/film', size: 30_000_000 },
       { url: 'http://a.test/x', atMs: 5, text: 'abc' },
@@ -61,7 +61,7 @@ describe('the answering side', () => {
     expect(empty.client.counter('har-replay.rxBytes')).toBeLessThan(2000);
   });
 
-  it('answers with the request itself where that is wanted', async () => {
+  it('echoes the request on demand', async () => {
     const { port } = await serve(
       harOf({
         url: 'http://a.test/e',

@@ -45,7 +45,7 @@ describe('http client', () => {
     expect(lines.length).toBeGreaterThan(1000);
   });
 
-  it('sends exactly as many requests as were ordered', async () => {
+  it('sends exactly the configured number of requests', async () => {
     const run = await runJob({
       engine: 'http',
       config: client({ path: '/counted', pipelining: 8 }),
@@ -64,7 +64,7 @@ describe('http client', () => {
     expect(logged('/once')).toHaveLength(run.counter('http.requests'));
   });
 
-  it('lets each connection carry only so many requests', async () => {
+  it('limits the requests per connection', async () => {
     const config = client({ path: '/ten', keepAlive: { maxRequests: 10 }, totalSessions: 20 });
     const run = await runJob({ engine: 'http', config, duration: { mode: 'continuous' } });
     expect(run.counter('http.connections')).toBe(20);
@@ -72,7 +72,7 @@ describe('http client', () => {
     expect(logged('/ten')).toHaveLength(200);
   });
 
-  it('goes on when the server ends the connection', async () => {
+  it('continues when the server closes the connection', async () => {
     const run = await runJob({
       engine: 'http',
       config: client({ path: '/few' }),
@@ -82,14 +82,14 @@ describe('http client', () => {
     expect(run.counter('http.connections')).toBeGreaterThanOrEqual(10);
   });
 
-  it('opens sessions at the ordered rate', async () => {
+  it('opens sessions at the configured rate', async () => {
     const config = client({ connections: 50, sessionsPerSecond: 100, keepAlive: { maxRequests: 2 } });
     const run = await runJob({ engine: 'http', config, duration: { seconds: 1 } });
     expect(Math.abs(run.counter('http.connections') - 100)).toBeLessThanOrEqual(2);
     expect(Math.abs(run.counter('http.requests') - 200)).toBeLessThanOrEqual(10);
   });
 
-  it('judges answers by what was expected', async () => {
+  it('checks answers against the expectation', async () => {
     const config = client({ path: '/missing' });
     const plain = await runJob({ engine: 'http', config, duration: { mode: 'count', count: 10 } });
     expect([plain.counter('http.ok'), plain.counter('http.ko'), plain.counter('http.status.404')]).toEqual([0, 10, 10]);
@@ -127,7 +127,7 @@ describe('http client', () => {
     ).toBe(20);
   });
 
-  it('reads large bodies to the last byte', async () => {
+  it('reads large bodies completely', async () => {
     const run = await runJob({
       engine: 'http',
       config: client({ path: '/big' }),
@@ -140,7 +140,7 @@ describe('http client', () => {
     expect(headBytes).toBeLessThan(8 * 400);
   });
 
-  it('comes from the addresses that were ordered', async () => {
+  it('uses the configured source addresses', async () => {
     const config = client({ path: '/from', connections: 100, sources: { networks: ['127.55.0.0/24'] } });
     await runJob({ engine: 'http', config, duration: { mode: 'count', count: 300 } });
     const addresses = new Set(logged('/from').map((line) => line.split(' ').at(-1)));
@@ -148,7 +148,7 @@ describe('http client', () => {
     expect([...addresses].every((address) => address?.startsWith('127.55.0.'))).toBe(true);
   });
 
-  // Other work on the machine may take the processor away for a while; the generator must manage in one of three.
+  // Other work may take the processor away for a while; one of three tries must hold.
   it.each([1000, 10_000])('holds a rate of %d requests a second to half a percent', { retry: 2 }, async (rate) => {
     const path = `/rate${rate}-${performance.now()}`;
     const config = client({ path, connections: 50, load: { rate } });
@@ -157,7 +157,7 @@ describe('http client', () => {
     expect(run.counter('http.dropped')).toBeLessThan(rate * 0.01);
   });
 
-  it('pauses, resumes and takes a new rate while it runs', async () => {
+  it('pauses, resumes and changes rate while it runs', async () => {
     const run = startJob({
       engine: 'http',
       config: client({ load: { rate: 100 }, path: '/live' }),
@@ -176,14 +176,14 @@ describe('http client', () => {
     expect(logged('/live').length).toBeGreaterThan(before + 700);
   });
 
-  it('lets time pass between answer and next request', async () => {
+  it('waits between an answer and the next request', async () => {
     const config = client({ path: '/think', connections: 2, requestIntervalMs: 100 });
     await runJob({ engine: 'http', config, duration: { seconds: 1.05 } });
     expect(logged('/think').length).toBeGreaterThanOrEqual(14);
     expect(logged('/think').length).toBeLessThanOrEqual(22);
   });
 
-  it('climbs to the rate and says in which phase it is', async () => {
+  it('ramps up to the rate and reports its phase', async () => {
     const config = client({ path: '/ramp', connections: 20, load: { rate: 200 } });
     const run = await runJob({
       engine: 'http',
@@ -191,11 +191,11 @@ describe('http client', () => {
       duration: { seconds: 3, rampUpSec: 1, warmUpSec: 1, rampDownSec: 1 },
     });
     expect(run.summaries.slice(0, 3).map(({ phase }) => phase)).toEqual(['rampUp', 'warmUp', 'rampDown']);
-    // Half the rate while it rises, all of it, half while it falls.
+    // Half the rate during ramp-up, the full rate, half during ramp-down.
     expect(logged('/ramp').length).toBe(100 + 200 + 100);
   });
 
-  it('refuses a target that was not allowed, without a packet', async () => {
+  it('refuses a target that is not allowed, without sending a packet', async () => {
     const refused = { engine: 'http', config: client({ path: '/forbidden' }), allowedTargets: ['192.0.2.0/24'] };
     expect((await runJob(refused)).outcome).toMatchObject({
       status: 'failed',
@@ -213,7 +213,7 @@ describe('http client', () => {
     expect(run.counter('http.errors.refused')).toBeLessThan(100);
   });
 
-  it('shares the load between cores and adds up what they count', async () => {
+  it('distributes the load over cores and sums their counters', async () => {
     const config = client({ path: '/cores', connections: 8, load: { rate: 1000 } });
     const run = await runJob({ engine: 'http', config, cpuCores: 2, duration: { seconds: 1 } });
     expect(run.outcome).toMatchObject({ status: 'finished' });

@@ -37,7 +37,7 @@ describe('http client against a broken server', () => {
     expect(run.counter('http.responses')).toBe(0);
   });
 
-  it('counts a reset, an early end and garbage each by its name', async () => {
+  it('counts a reset, an early end and garbage separately', async () => {
     const reset = await drive(await serve((socket) => socket.resetAndDestroy()));
     expect(reset.counter('http.errors.reset')).toBe(reset.counter('http.requests'));
     const cut = await drive(await serve((socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc')));
@@ -47,7 +47,7 @@ describe('http client against a broken server', () => {
     expect(garbage.counter('http.errors.protocol')).toBe(garbage.counter('http.requests'));
   });
 
-  it('takes an answer that ends with the connection as whole', async () => {
+  it('accepts an answer that ends with the connection', async () => {
     const run = await drive(await serve((socket) => socket.end('HTTP/1.1 200 OK\r\n\r\nhello')), {
       expect: { bodyContains: 'hello' },
     });
@@ -61,7 +61,7 @@ describe('http client against a broken server', () => {
     });
     const run = await drive(port, { connections: 1, timeoutMs: 5000, load: { rate: 100 } }, 1);
     expect(run.histogram('http.service').quantile(0.5) / 1000).toBeCloseTo(51, -1);
-    // 100 are due each second and 20 can be sent: the last one sent was due 0.8 s before.
+    // 100 are due per second and 20 can be sent: the last one sent was due 0.8 s earlier.
     expect(run.histogram('http.latency').max / 1000).toBeGreaterThan(600);
     expect(run.counter('http.requests') + run.counter('http.dropped')).toBe(100);
   });

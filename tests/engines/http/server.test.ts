@@ -34,13 +34,13 @@ describe('http server', () => {
       const counted = Number(/(\d+) requests in/.exec(stdout)?.[1]);
       const totals = await server.stop();
       expect(stdout).not.toMatch(/Socket errors|Non-2xx/);
-      // wrk ends while up to one request of each connection is under way.
+      // wrk ends with up to one request in flight per connection.
       expect(totals.counter('http.served')).toBeGreaterThanOrEqual(counted);
       expect(totals.counter('http.served')).toBeLessThanOrEqual(counted + 20);
       expect(counted).toBeGreaterThan(2000);
     }));
 
-  it('is found as slow by wrk as by our own client', { retry: 2 }, () =>
+  it('has the same latency for wrk and for our client', { retry: 2 }, () =>
     withServer({ responses: [{ delayMs: 20 }] }, async (port) => {
       const { stdout } = await execute('wrk', ['-t1', '-c4', '-d2', '--latency', `http://127.0.0.1:${port}/`]);
       const wrkMs = Number(/50%\s+([\d.]+)ms/.exec(stdout)?.[1]);
@@ -97,7 +97,7 @@ describe('http server', () => {
       expect([run.counter('http.status.201'), run.counter('http.status.202')]).toEqual([50, 50]);
     }));
 
-  it('ends the connection after so many requests or without keep-alive', () =>
+  it('closes the connection after a number of requests or without keep-alive', () =>
     withServer({ keepAlive: { maxRequests: 5 } }, async (port, server) => {
       const config = { role: 'client', targets: [{ host: '127.0.0.1', port }], connections: 1 };
       const run = await runJob({ engine: 'http', config, duration: { mode: 'count', count: 25 } });
@@ -105,7 +105,7 @@ describe('http server', () => {
       expect((await server.stop()).counter('http.accepted')).toBeGreaterThanOrEqual(5);
     }));
 
-  it('serves and asks over IPv6', async () => {
+  it('serves and requests over IPv6', async () => {
     const port = await freePort();
     const server = await startServer('http', { listen: [{ host: '::1', port }] });
     const config = { role: 'client', targets: [{ host: '::1', port }], connections: 2 };
@@ -114,7 +114,7 @@ describe('http server', () => {
     expect((await server.stop()).counter('http.served')).toBe(20);
   });
 
-  it('refuses what is no request', () =>
+  it('refuses invalid requests', () =>
     withServer({}, async (port) => {
       const answer = await execute('bash', [
         '-c',
@@ -139,7 +139,7 @@ describe('http server', () => {
   it.each([
     ['tunes its sockets', {}, []],
     [
-      'says over TLS that sockets are not tuned',
+      'reports that sockets are not tuned with TLS',
       { tls: {} },
       [expect.stringContaining('mss, congestion had no effect')],
     ],
@@ -175,7 +175,7 @@ describe('http server', () => {
         const run = await runJob({ engine: 'http', config, duration: { mode: 'count', count: 200 } });
         expect(run.counter('http.ok')).toBe(200);
         expect(run.counter('http.connections')).toBe(2);
-        // One after another 200 requests of 5 ms would take a second.
+        // In sequence, 200 requests of 5 ms would take a second.
         expect(performance.now() - begin).toBeLessThan(900);
         expect((await server.stop()).counter('http.served')).toBe(201);
       },

@@ -16,7 +16,7 @@ const arrivals = async (side: Side, count: number) => {
   while (deviceCounter(side, 'rx_packets') < count) await sleep(50);
 };
 
-/** Sends frames that lie about themselves. */
+/** Sends frames with false length fields and tags. */
 const throwGarbage = (count: number) => {
   const script = fileURLToPath(new URL('garbage.ts', import.meta.url));
   cable.left.run(process.execPath, script, cable.left.device, macOf(cable.right), String(count));
@@ -24,7 +24,7 @@ const throwGarbage = (count: number) => {
 
 describe('a receiver', () => {
   it.each([false, true])(
-    'counts what is right among frames that lie about lengths and tags (trials: %s)',
+    'counts valid frames among frames with false lengths and tags (trials: %s)',
     async (countsTrials) => {
       const server = await startJobIn(cable.right, receiver({ countsTrials }));
       throwGarbage(3000);
@@ -35,7 +35,7 @@ describe('a receiver', () => {
       expect(sent.outcome.status).toBe('finished');
       expect(sent.counter('stream.sent')).toBeGreaterThan(400);
       expect(received.outcome).toMatchObject({ status: 'stopped', notes: [] });
-      // Some of the garbage is addressed to nobody in particular and passes for frames of unknown senders.
+      // Some garbage frames have no valid address and count as frames of unknown senders.
       expect(received.counter('stream.received')).toBeGreaterThanOrEqual(sent.counter('stream.sent'));
     },
   );
@@ -52,12 +52,12 @@ describe('a receiver', () => {
   });
 });
 
-describe('a job that cannot be carried out says why', () => {
+describe('a job that cannot run gives the reason', () => {
   it('when there is no such interface', async () => {
     await expect(runJobIn(cable.left, sender({ interface: 'nope0' }))).rejects.toThrow(/nope0/);
   });
 
-  it('when frames are longer than the interface takes, or shorter than their headers', async () => {
+  it('when frames exceed the MTU or are shorter than their headers', async () => {
     const sized = (frameSize: number, more: object = {}) =>
       sender({ sizes: { mix: [{ frameSize, weight: 1 }] }, ...more });
     await expect(runJobIn(cable.left, sized(1519))).rejects.toThrow('1519 bytes do not fit l0, whose MTU is 1500');
@@ -65,7 +65,7 @@ describe('a job that cannot be carried out says why', () => {
     await expect(runJobIn(cable.left, sized(64, { headers }))).rejects.toThrow('need frames of at least 72 bytes');
   });
 
-  it.each(['stream', 'icmp'])('when %s has no right to raw frames', async (engine) => {
+  it.each(['stream', 'icmp'])('when %s lacks CAP_NET_RAW', async (engine) => {
     requireProgram('setpriv');
     const weak = ['setpriv', '--bounding-set=-net_raw', '--inh-caps=-net_raw'];
     const { config } = sender();
@@ -75,8 +75,8 @@ describe('a job that cannot be carried out says why', () => {
   });
 });
 
-describe('an interface that fails under way', () => {
-  it('gives back every address that was claimed', async () => {
+describe('an interface that fails during a run', () => {
+  it('releases every claimed address', async () => {
     const listen = [{ host: '10.99.0.77', port }];
     const job = { ...receiver({ listen }), claims: ['10.99.0.77'] };
     const server = await startJobIn(cable.right, job);
@@ -89,7 +89,7 @@ describe('an interface that fails under way', () => {
     expect(ownRoutes(cable.right)).toBe('');
   });
 
-  it('leaves echoes without an answer, and they are counted', async () => {
+  it('leaves echoes unanswered, which are counted', async () => {
     const targets = [{ host: '10.99.0.2', port: 1 }];
     const job = {
       engine: 'icmp',

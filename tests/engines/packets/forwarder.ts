@@ -1,7 +1,7 @@
 /**
- * Joins two interfaces by hand, so that what happens to frames on the way is known to the frame. Frames of streams from
- * the first to the second are held for a while; every tenth goes twice, every twentieth after its successor.
- * Arguments: both interfaces, milliseconds to hold. Ends when its input ends and prints what it did.
+ * Forwards between two interfaces with known impairments: stream frames from the first to the second are delayed, every
+ * tenth is duplicated, every twentieth is reordered behind its successor.
+ * Arguments: both interfaces, delay in milliseconds. Ends with stdin and prints its counters.
  */
 import { epollPoller } from '../../../packages/agent/src/net/epoll/epoll-poller.ts';
 import { turnLoop } from '../../../packages/agent/src/net/loop/kernel-event-loop.ts';

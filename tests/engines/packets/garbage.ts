@@ -1,6 +1,6 @@
 /**
- * Throws frames at a receiver that no sender of ours would make: headers that lie about lengths, deep stacks of tags,
- * frames cut short, all of them marked as ours. Arguments: the interface, the MAC of the other end, how many.
+ * Sends malformed frames with our signature: false lengths, deep tag stacks, truncated frames.
+ * Arguments: the interface, the MAC of the other end, the number of frames.
  */
 import { requireDevice } from '../../../packages/agent/src/net/packet/device.ts';
 import { parseMac } from '../../../packages/agent/src/net/packet/frame/link-layers.ts';
@@ -12,7 +12,7 @@ const [, , name = '', mac = '', count = '0'] = process.argv;
 const device = requireDevice(name);
 const socket = openSender(device);
 
-// Always the same frames: what goes wrong once goes wrong again.
+// A fixed seed: failures are reproducible.
 let state = 2544;
 const chance = (below: number): number => {
   state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
@@ -34,7 +34,7 @@ for (let index = 0; index < Number(count); index++) {
   if (end >= 14) {
     frame.writeUIntBE(signatureMark, end, 3);
     if (chance(2) === 0) frame.writeUIntBE(trialStream, end + 5, 3);
-    // Where a question would begin.
+    // The offset at which a query would begin.
     if (chance(2) === 0 && end - 81 >= 14) frame[end - 81] = 1 + chance(3);
   }
   sendFrame(socket, frame);

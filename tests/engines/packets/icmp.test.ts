@@ -8,7 +8,7 @@ takePriority();
 const cable = useCable('file', ({ left, right }) => {
   left.run('ip', 'address', 'add', 'fd99::1/64', 'dev', left.device, 'nodad');
   right.run('ip', 'address', 'add', 'fd99::2/64', 'dev', right.device, 'nodad');
-  // The kernel would refuse only once a second.
+  // By default the kernel sends one error per second.
   right.run('sysctl', '-qw', 'net.ipv4.icmp_ratelimit=0', 'net.ipv6.icmp.ratelimit=0');
   right.run('nft', 'add table inet t');
   right.run('nft', 'add chain inet t c { type filter hook prerouting priority 0 ; }');
@@ -21,7 +21,7 @@ const echo = (hosts: string[], more: object = {}, duration: object = { seconds: 
 });
 const fromLeft = (...args: Parameters<typeof echo>) => runJobIn(cable.left, echo(...args));
 
-/** Runs with a rule in force and says how many packets it met. */
+/** Runs with an nft rule installed and returns the number of packets it matched. */
 const under = async <T>(rule: string, work: () => Promise<T>): Promise<{ result: T; met: number }> => {
   cable.right.run('nft', `add rule inet t c ${rule}`);
   try {
@@ -33,7 +33,7 @@ const under = async <T>(rule: string, work: () => Promise<T>): Promise<{ result:
 };
 
 describe('echoes', () => {
-  it.each([['10.99.0.2'], ['fd99::2']])('of %s all come back, as the kernel there counts', async (host) => {
+  it.each([['10.99.0.2'], ['fd99::2']])('to %s are all answered, as the remote kernel counts', async (host) => {
     const server = await startJobIn(cable.right, {
       engine: 'icmp',
       config: { role: 'server', listen: [{ host, port: 1 }] },
@@ -49,7 +49,7 @@ describe('echoes', () => {
     expect(answered.counter('icmp.answered')).toBe(asked.counter('icmp.sent'));
   });
 
-  it('are missed exactly as often as a rule drops them', async () => {
+  it('are lost exactly as often as a rule drops them', async () => {
     const { result, met } = await under('icmp type echo-request numgen random mod 10 < 3 counter drop', () =>
       fromLeft(['10.99.0.2'], { load: { rate: 1000 } }),
     );
@@ -62,7 +62,7 @@ describe('echoes', () => {
     ['10.99.0.2', 'icmp type echo-request counter reject with icmp type admin-prohibited', '13'],
     ['10.99.0.2', 'icmp type echo-request counter reject with icmp type net-unreachable', '0'],
     ['fd99::2', 'icmpv6 type echo-request counter reject with icmpv6 type no-route', '0'],
-  ])('that %s refuses are told by code', async (host, rule, code) => {
+  ])('that %s refuses are counted by code', async (host, rule, code) => {
     const { result } = await under(rule, () => fromLeft([host], { load: { rate: 20 }, limit: 5 }, { seconds: 3 }));
     expect(result.counter(`icmp.unreachable.${code}`)).toBe(5);
     expect(result.counter('icmp.lost')).toBe(5);
@@ -76,7 +76,7 @@ describe('echoes', () => {
     ]);
   });
 
-  it('go by the ping socket where it is asked for, and as fast as answers come without a rate', async () => {
+  it('use the ping socket on request, and without a rate follow the answers', async () => {
     const group = cable.left.run('id', '-g').trim();
     cable.left.run('sysctl', '-qw', `net.ipv4.ping_group_range=${group} ${group}`);
     const ping = await fromLeft(['10.99.0.2'], { socket: 'ping', load: { rate: 500 } });

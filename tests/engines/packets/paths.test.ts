@@ -19,11 +19,11 @@ const cable = useCable('test', ({ left, right, remove }) => {
   right.run('ethtool', '-K', right.device, 'gro', 'on');
 });
 
-/** Records what arrives at one end of the cable, and hands it to tshark. */
+/** Captures what arrives at one end of the cable, for tshark. */
 const startCapture = async (side: Side) => {
   const folder = mkdtempSync(join(tmpdir(), 'rushhour-paths-'));
   const file = join(folder, 'arrived.pcap');
-  // Room for all frames, so that the witness misses none on a busy machine.
+  // A buffer for all frames, so that tcpdump drops none on a busy machine.
   const room = ['-s', '2000', '-B', '65536'];
   const options = ['--immediate-mode', ...room, '-i', side.device, '-Q', 'in', '-U', '-w', file, 'udp', 'or', 'vlan'];
   const args = ['netns', 'exec', side.namespace, 'tcpdump', ...options];
@@ -42,9 +42,9 @@ const startCapture = async (side: Side) => {
   };
 };
 
-describe.each(paths)('frames by %s', (framePath) => {
+describe.each(paths)('frames over %s', (framePath) => {
   it.each([{}, { load: { rate: 20_000 } }, { load: { rate: 500 } }])(
-    'arrive as often as they were sent, in order, with load %j',
+    'all arrive, in order, with load %j',
     async (load) => {
       const before = deviceCounter(cable.right, 'rx_packets');
       const server = await startJobIn(cable.right, receiver());
@@ -60,17 +60,17 @@ describe.each(paths)('frames by %s', (framePath) => {
       );
       if (received.counter('stream.bufferDrops') === 0) {
         expect(received.counter('stream.lost') + received.counter('stream.sequenceErrors')).toBe(0);
-        // What was on the way is known from the times that frames bear: of one machine, never before they left.
+        // Latency comes from the timestamps in the frames: on one machine it is never negative.
         expect(received.histogram('stream.latency').quantile(0.5)).toBeLessThan(20_000);
       }
-      // Asking for the neighbour costs a frame or two more.
+      // ARP adds a frame or two.
       const arrived = deviceCounter(cable.right, 'rx_packets') - before;
       expect(arrived - count).toBeGreaterThanOrEqual(0);
       expect(arrived - count).toBeLessThan(10);
     },
   );
 
-  it('are read by tshark with every field as ordered and checksums that are right', async () => {
+  it('have every configured field and valid checksums in tshark', async () => {
     const read = await startCapture(cable.right);
     const config = {
       framePath,
@@ -111,7 +111,7 @@ describe.each(paths)('frames by %s', (framePath) => {
     expect(new Set(lengths)).toEqual(new Set(['97', '1496']));
   });
 
-  it('are lost while the link is down, are counted as such, and go on afterwards', async () => {
+  it('are counted as lost while the link is down, and continue afterwards', async () => {
     const server = await startJobIn(cable.right, receiver());
     const client = await startJobIn(cable.left, sender({ framePath, load: { rate: 4000 } }, 2));
     await sleep(600);
@@ -129,7 +129,7 @@ describe.each(paths)('frames by %s', (framePath) => {
     expect(sent.outcome.notes.join()).toContain('the link of l0 was down');
   });
 
-  it('end with a clear word when the interface is taken away', async () => {
+  it('end with a clear message when the interface is removed', async () => {
     const config = { framePath, nextHopMac: '02:00:00:00:00:99', load: { rate: 5000 } };
     const client = await startJobIn(cable.left, sender(config, 20));
     await sleep(500);
@@ -138,15 +138,15 @@ describe.each(paths)('frames by %s', (framePath) => {
   });
 });
 
-describe('the fastest way', () => {
+describe('the fastest frame path', () => {
   const config = { nextHopMac: '02:00:00:00:00:99', load: { rate: 1000 } };
 
-  it('is taken where the far end allows it, and nothing need be said', async () => {
+  it('is chosen when the far end supports it, without a note', async () => {
     const sent = await runJobIn(cable.left, sender(config));
     expect(sent.outcome).toMatchObject({ status: 'finished', notes: [] });
   });
 
-  it('is not there for a driver that takes no frames of XDP, and the next is named with the reason', async () => {
+  it('is unavailable for a driver without XDP transmit, and the note names the fallback and the reason', async () => {
     cable.right.run('ethtool', '-K', cable.right.device, 'gro', 'off');
     const sent = await runJobIn(cable.left, sender(config));
     expect(sent.outcome.notes).toEqual([
@@ -157,7 +157,7 @@ describe('the fastest way', () => {
     );
   });
 
-  it('is not there for frames longer than a page', async () => {
+  it('is unavailable for frames longer than a page', async () => {
     for (const side of [cable.left, cable.right]) side.run('ip', 'link', 'set', side.device, 'mtu', '9000');
     const sizes = { mix: [{ frameSize: 9018, weight: 1 }] };
     const sent = await runJobIn(cable.left, sender({ ...config, sizes }));

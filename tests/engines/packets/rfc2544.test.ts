@@ -9,7 +9,7 @@ import { useCable } from '../use-cable.ts';
 takePriority();
 
 const port = 15_009;
-const usual = {
+const defaults = {
   frameSizes: [1518],
   tests: ['throughput', 'latency', 'frameLoss', 'backToBack'],
   trialSec: 1,
@@ -26,7 +26,7 @@ const receiver = () => ({
 });
 const sender = (plan: object = {}, config: object = {}) => ({
   engine: 'stream',
-  config: { role: 'client', targets: [{ host: '10.99.0.2', port }], rfc2544: { ...usual, ...plan }, ...config },
+  config: { role: 'client', targets: [{ host: '10.99.0.2', port }], rfc2544: { ...defaults, ...plan }, ...config },
   duration: { seconds: 120 },
 });
 
@@ -36,16 +36,16 @@ const recordsOf = <K extends Kind>({ summaries }: Totals, kind: K) =>
     .flatMap(({ records = [] }) => records as Rfc2544Record[])
     .filter((record): record is Extract<Rfc2544Record, { kind: K }> => record.kind === kind);
 
-/** Waits until the far end has received so many frames. */
+/** Waits until the far end has received this many frames. */
 const arrivals = async (count: number) => {
   while (deviceCounter(cable.right, 'rx_packets') < count) await sleep(50);
 };
 
 const cable = useCable('test');
 
-describe('a path that carries less than is sent', () => {
+describe('a path slower than the sender', () => {
   const limitBps = 20e6;
-  // Enough for what a sender that was kept waiting sends in a heap.
+  // Enough for the burst of a sender that was delayed.
   const [burstBytes, queueBytes] = [12_000, 24_000];
   let second: Cable;
   beforeEach(() => {
@@ -78,7 +78,7 @@ describe('a path that carries less than is sent', () => {
     expect(latency?.frames).toBeGreaterThan(trueFps * 0.9);
     expect(latency?.minUs).toBeLessThanOrEqual(latency?.p50Us ?? 0);
     expect(latency?.p99Us).toBeLessThanOrEqual(latency?.maxUs ?? 0);
-    // A frame waits no longer than a full queue takes to leave.
+    // A frame waits no longer than a full queue takes to drain.
     expect(latency?.p50Us).toBeLessThan(((burstBytes + queueBytes) * 8e6) / limitBps);
     const losses = recordsOf(sent, 'frameLoss');
     expect(losses.map(({ ratePct }) => ratePct)).toEqual([100, 90, 80, 70, 60, 50, 40, 30]);
@@ -98,7 +98,7 @@ describe('a path that carries less than is sent', () => {
 });
 
 describe('a path without limit', () => {
-  it('is said to carry at least what the sender can offer', { retry: 2 }, async () => {
+  it('is reported to carry at least what the sender can offer', { retry: 2 }, async () => {
     const server = await startJobIn(cable.right, receiver());
     const plan = { frameSizes: [64, 9018], tests: ['throughput', 'latency'] };
     const sent = await runJobIn(cable.left, sender(plan));
@@ -112,7 +112,7 @@ describe('a path without limit', () => {
     expect(received.counter('stream.received')).toBe(sent.counter('stream.sent'));
   });
 
-  it('is tried up to the ordered rate, in VLANs and over IPv6 as well', { retry: 2 }, async () => {
+  it('is tested up to the configured rate, also in VLANs and over IPv6', { retry: 2 }, async () => {
     for (const side of [cable.left, cable.right]) {
       side.run('ip', 'address', 'add', `fd99::${side === cable.left ? 1 : 2}/64`, 'dev', side.device, 'nodad');
     }
@@ -133,14 +133,14 @@ describe('a path without limit', () => {
   });
 });
 
-describe('a test that cannot go on', () => {
-  it('says that the receiver is silent', async () => {
+describe('a test that cannot continue', () => {
+  it('reports that the receiver is silent', async () => {
     await expect(runJobIn(cable.left, sender({ tests: ['throughput'] }))).rejects.toThrow(
       'the receiver did not say within 5 s what arrived',
     );
   });
 
-  it('ends when the link goes down, because such a trial says nothing', async () => {
+  it('ends when the link goes down, because the trial is void', async () => {
     const server = await startJobIn(cable.right, receiver());
     const before = deviceCounter(cable.right, 'rx_packets');
     const client = await startJobIn(cable.left, sender({ trialSec: 2 }, { load: { rate: 1000 } }));
@@ -150,12 +150,12 @@ describe('a test that cannot go on', () => {
     await server.stop();
   });
 
-  it('keeps what it found when it is stopped', async () => {
+  it('keeps its results when it is stopped', async () => {
     const server = await startJobIn(cable.right, receiver());
     const before = deviceCounter(cable.right, 'rx_packets');
     const plan = { frameSizes: [64, 128], tests: ['throughput'] };
     const client = await startJobIn(cable.left, sender(plan, { load: { rate: 500 } }));
-    // The second trial has begun.
+    // The second trial has started.
     await arrivals(before + 600);
     const sent = await client.stop();
     await server.stop();

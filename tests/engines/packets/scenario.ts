@@ -8,7 +8,7 @@ const [, , address = '', otherNamespace = ''] = process.argv;
 const ownRoutes = () =>
   execFileSync('ip', ['-n', otherNamespace, 'route', 'show', 'table', 'local', 'proto', '213'], { encoding: 'utf8' });
 
-/** Ends an agent and the processes of its runs at once: nobody can tidy up. */
+/** Kills an agent and its run processes, so that none can clean up. */
 const killWithRuns = async (agent: AgentProcess) => {
   const { pid } = agent.process;
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ');

@@ -24,7 +24,7 @@ const exchange = async (config: object = {}, more: object = {}) => {
 };
 
 describe('streams over a cable', () => {
-  it('arrive as often as they were sent and as the interfaces count', async () => {
+  it('all arrive, as the interfaces count', async () => {
     const before = deviceCounter(cable.right, 'rx_packets');
     const { sent, received } = await exchange({ streams: 5, load: { rate: 10_000 } });
     expect(sent.outcome).toMatchObject({ status: 'finished', notes: [expect.stringContaining('frames by AF_XDP')] });
@@ -33,14 +33,14 @@ describe('streams over a cable', () => {
     expect(received.counter('stream.rxBytes')).toBe(sent.counter('stream.sent') * 60);
     expect(received.counter('stream.lost') + received.counter('stream.sequenceErrors')).toBe(0);
     expect(received.gauge('stream.streams')).toBe(5);
-    // Asking for the neighbour costs a frame or two more.
+    // ARP adds a frame or two.
     const arrived = deviceCounter(cable.right, 'rx_packets') - before;
     expect(arrived - sent.counter('stream.sent')).toBeLessThan(10);
     expect(arrived).toBeGreaterThanOrEqual(sent.counter('stream.sent'));
     expect(received.histogram('stream.latency').quantile(0.5)).toBeLessThan(5000);
   });
 
-  it('are read by tshark at the far end with their tags, frame for frame', async () => {
+  it('have their tags in tshark at the far end, frame by frame', async () => {
     const capture = await startCapture(cable.right);
     const vlan = [{ id: 7, type: 0x88a8 }, { id: 8 }];
     const mix = [
@@ -57,7 +57,7 @@ describe('streams over a cable', () => {
     expect([sent.counter('stream.txBytes'), received.counter('stream.rxBytes')]).toEqual([bytes, bytes]);
   });
 
-  it('may be jumbo where both ends are, and are refused where one is not', async () => {
+  it('may be jumbo frames if both ends support them, and are refused otherwise', async () => {
     const jumbo = { sizes: { mix: [{ frameSize: 9018, weight: 1 }] }, load: { rate: 500 } };
     const server = await startJobIn(cable.right, receiver());
     await expect(runJobIn(cable.left, sender(jumbo))).rejects.toThrow('9018 bytes do not fit l0, whose MTU is 1500');
@@ -68,7 +68,7 @@ describe('streams over a cable', () => {
     expect(received.counter('stream.rxBytes')).toBe(sent.counter('stream.sent') * 9014);
   });
 
-  it('go from and to addresses that no interface has, of either version', async () => {
+  it('use addresses that no interface has, IPv4 and IPv6', async () => {
     const { left, right } = cable;
     left.run('ip', 'address', 'add', 'fd99::1/64', 'dev', left.device, 'nodad');
     const sources = { addresses: ['fd99::a', 'fd99::b'] };
@@ -81,7 +81,7 @@ describe('streams over a cable', () => {
     expect(received.counter('stream.received')).toBe(sent.counter('stream.sent'));
   });
 
-  it('that arrive where they are not meant for are misdirected', async () => {
+  it('that arrive at the wrong receiver are counted as misdirected', async () => {
     const listen = [{ host: '10.99.0.3', port }];
     cable.right.run('ip', 'address', 'add', '10.99.0.3/24', 'dev', cable.right.device);
     const { sent, received } = await exchange({ load: { rate: 300 } }, { listen });
@@ -89,7 +89,7 @@ describe('streams over a cable', () => {
     expect(received.counter('stream.received')).toBe(0);
   });
 
-  it('say who does not answer instead of sending into the void', async () => {
+  it('name the address that does not answer ARP instead of sending', async () => {
     const targets = [{ host: '10.99.0.9', port }];
     await expect(runJobIn(cable.left, sender({ targets, load: { rate: 10 } }))).rejects.toThrow(
       '10.99.0.9 does not answer who it is on l0',
@@ -98,27 +98,27 @@ describe('streams over a cable', () => {
 });
 
 describe('rates', () => {
-  it.each([10_000, 50_000])('of %d frames a second are kept without drift', { retry: 2 }, async (rate) => {
+  it.each([10_000, 50_000])('of %d frames per second are kept without drift', { retry: 2 }, async (rate) => {
     const sent = await runJobIn(cable.left, sender({ nextHopMac: '02:00:00:00:00:99', load: { rate } }, 2));
     expect(sent.counter('stream.sent') + sent.counter('stream.dropped')).toBe(rate * 2);
     expect(sent.counter('stream.dropped')).toBeLessThan(rate * 0.01);
   });
 
-  it('are taken in bits and in percent of the line', async () => {
+  it('are accepted in bits and in percent of line rate', async () => {
     const load = async (config: object) => {
       const sent = await runJobIn(cable.left, sender({ nextHopMac: '02:00:00:00:00:99', ...config }));
       return sent.counter('stream.sent') + sent.counter('stream.dropped');
     };
     const sizes = { mix: [{ frameSize: 1000, weight: 1 }] };
     expect(await load({ sizes, load: { rate: 8e6 }, loadUnit: 'bps' })).toBe(1000);
-    // The virtual cable says it carries 10 Gbit/s.
+    // A veth reports a speed of 10 Gbit/s.
     const expected = (1e10 * 0.001) / (8 * 1020);
     expect(Math.abs((await load({ sizes, load: { rate: 0.1 }, loadUnit: 'linePct' })) - expected)).toBeLessThan(2);
   });
 });
 
 describe('a cable that fails', () => {
-  it('loses what was due while it was down, is told, and carries the rest', async () => {
+  it('loses the frames due while it was down, reports them, and carries the rest', async () => {
     const server = await startJobIn(cable.right, receiver());
     const client = await startJobIn(cable.left, sender({ load: { rate: 2000 } }, 3));
     await sleep(800);
@@ -134,11 +134,11 @@ describe('a cable that fails', () => {
     expect(sent.counter('stream.sent') + down + sent.counter('stream.dropped')).toBe(6000);
     expect(received.counter('stream.received')).toBeGreaterThan(2000);
     expect(received.counter('stream.received')).toBeLessThanOrEqual(sent.counter('stream.sent'));
-    // The far end finds the gap by its numbers; frames on their way when the link went down are in it, too.
+    // The far end finds the gap by sequence numbers; it includes frames in flight when the link went down.
     expect(received.counter('stream.lost')).toBeGreaterThanOrEqual(down);
   });
 
-  it('ends the run with a clear word when it is taken away', async () => {
+  it('ends the run with a clear message when it is removed', async () => {
     const server = await startJobIn(cable.right, receiver());
     const client = await startJobIn(cable.left, sender({ load: { rate: 1000 } }, 20));
     await sleep(500);
@@ -160,7 +160,7 @@ describe('something between the ends', () => {
   });
   afterEach(() => second.remove());
 
-  it.each([1, 10])('drops %d percent by a rule, and exactly those are missing', async (percent) => {
+  it.each([1, 10])('drops %d percent by a rule, and exactly those are counted as lost', async (percent) => {
     const middle = cable.right;
     middle.run('ip', 'link', 'add', 'br0', 'type', 'bridge');
     for (const device of [middle.device, second.left.device]) middle.run('ip', 'link', 'set', device, 'master', 'br0');
@@ -176,19 +176,19 @@ describe('something between the ends', () => {
     expect(dropped).toBeGreaterThan(5000 * (percent / 100) * 0.5);
     expect(sent.counter('stream.sent') - received.counter('stream.received')).toBe(dropped);
     expect(received.counter('stream.bufferDrops')).toBe(0);
-    // Only what is lost at the very end of a stream leaves no gap behind.
+    // Only loss at the very end of a stream leaves no gap.
     expect(dropped - received.counter('stream.lost')).toBeLessThan(10);
     expect(received.counter('stream.lost')).toBeLessThanOrEqual(dropped);
   });
 
-  it('doubles, swaps and delays frames, and all of that is measured', { retry: 2 }, async () => {
+  it('duplicates, reorders and delays frames, and all of it is measured', { retry: 2 }, async () => {
     const holdMs = 30;
     const script = fileURLToPath(new URL('forwarder.ts', import.meta.url));
     const devices = [cable.right.device, second.left.device, String(holdMs)];
     const args = ['netns', 'exec', cable.right.namespace, process.execPath, script, ...devices];
     const child = spawn('ip', args, { stdio: ['pipe', 'pipe', 'inherit'] });
-    let said = '';
-    child.stdout.on('data', (bytes) => (said += bytes));
+    let stdout = '';
+    child.stdout.on('data', (bytes) => (stdout += bytes));
     await once(child.stdout, 'data');
     const server = await startJobIn(second.right, receiver());
     const config = sender({ load: { rate: 1000 } });
@@ -197,7 +197,7 @@ describe('something between the ends', () => {
     const received = await server.stop();
     child.stdin.end();
     await once(child, 'exit');
-    const counts = JSON.parse(said.slice(said.indexOf('{')));
+    const counts = JSON.parse(stdout.slice(stdout.indexOf('{')));
     expect(sent.counter('stream.sent')).toBe(1000);
     expect(counts).toEqual({ forwarded: 1100, duplicated: 100, swapped: 50 });
     expect(received.counter('stream.received')).toBe(1000);
@@ -211,11 +211,11 @@ describe('something between the ends', () => {
 });
 
 interface Capture {
-  /** Ends the capture; the wanted fields of the frames that the filter names, a line each. */
+  /** Ends the capture; returns fields of the frames that match the filter, a line each. */
   read(filter: string, ...fields: string[]): Promise<string[]>;
 }
 
-/** Records what arrives at one end of the cable. */
+/** Captures what arrives at one end of the cable. */
 const startCapture = async (side: Side): Promise<Capture> => {
   const folder = mkdtempSync(join(tmpdir(), 'rushhour-capture-'));
   const file = join(folder, 'arrived.pcap');
@@ -234,7 +234,7 @@ const startCapture = async (side: Side): Promise<Capture> => {
     file,
   ];
   const child: ChildProcess = spawn('ip', args, { stdio: ['ignore', 'ignore', 'pipe'] });
-  // It says so once it listens.
+  // tcpdump prints a line once it listens.
   await once(child.stderr as NonNullable<typeof child.stderr>, 'data');
   return {
     async read(filter, ...fields) {

@@ -17,7 +17,7 @@ it('tasks of streams, echoes and trials run between two agents, and both sides a
   expect(rfc2544).toMatchObject({ status: 7, validity: { valid: true } });
   expect(rfc2544.rows.map((row: { frameSize: number }) => row.frameSize)).toEqual([64, 1518]);
   for (const { throughput, latency, frameLoss, trials } of rfc2544.rows) {
-    // On a busy machine a trial may end before its last frames have left.
+    // On a busy machine a trial may end before its last frames are sent.
     expect(throughput).toMatchObject({ limit: throughput.fps >= 980 ? 'ordered' : 'generator', trials: 1 });
     expect(throughput.fps).toBeGreaterThan(700);
     expect(latency.p99Us).toBeGreaterThan(0);
@@ -28,7 +28,7 @@ it('tasks of streams, echoes and trials run between two agents, and both sides a
   expect(rfc2544.csv.split('\r\n')).toHaveLength(1 + 2 * 4 + 1);
   expect(rfc2544.junit).toContain('RFC 2544: frames of 1518 bytes come through');
   expect(rfc2544.progress.join()).toMatch(/latency of 1518 bytes, trial 6: \d+ frames\/s/);
-  // An agent that was killed cannot give back what it claimed; its successor does.
+  // A killed agent cannot release its addresses; its successor does.
   expect(routes.before).toContain('10.99.0.77');
   expect(routes).toMatchObject({ left: routes.before, after: '' });
 });

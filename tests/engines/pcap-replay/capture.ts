@@ -21,7 +21,7 @@ const conversation = (client: string, server: string, clientPort: number): Uint8
   ];
 };
 
-/** A datagram in three pieces. */
+/** A datagram in three fragments. */
 const fragments = (src: string, dst: string): Uint8Array[] => {
   const ends = { src, dst, srcPort: 5000, dstPort: 53 };
   const whole = udpDatagram(new Uint8Array(3000).fill(7), ends);
@@ -48,7 +48,7 @@ export const mixedPackets = (): Uint8Array[] => [
   unreachable('198.51.100.1', '192.0.2.10'),
 ];
 
-/** Segments that follow one another without a pause, which receiving cards put together. */
+/** Back-to-back segments, which a NIC with GRO merges. */
 export const bulkPackets = (count: number): Uint8Array[] =>
   Array.from({ length: count }, (_, index) =>
     tcpPacket(new Uint8Array(1000).fill(index), {
@@ -57,7 +57,7 @@ export const bulkPackets = (count: number): Uint8Array[] =>
     }),
   );
 
-/** Packets of the client alone, of the sizes of an Internet mix. */
+/** Packets of the client only, in IMIX sizes. */
 export const imixPackets = (count: number): Uint8Array[] => {
   const sizes = [22, 22, 22, 22, 22, 22, 22, 548, 548, 548, 548, 1472];
   return Array.from({ length: count }, (_, index) =>

@@ -12,7 +12,7 @@ interface Prepared {
   readonly totals: Promise<Totals>;
 }
 
-/** Comes back once the job is prepared, or has failed, which its totals then tell. */
+/** Resolves once the job is prepared or has failed; its totals hold the failure. */
 const prepareIn = async (side: Side, config: object): Promise<Prepared> => {
   const job = { runId: 1, epoch: 0, engine: 'pcap-replay', config, duration, cpuCores: 1 };
   const { child, totals } = await startJobChild('./prepared-job-process.ts', job, inside(side));
@@ -22,37 +22,37 @@ const prepareIn = async (side: Side, config: object): Promise<Prepared> => {
 export interface Played {
   readonly client: Totals;
   readonly server: Totals;
-  /** When both began, in milliseconds since 1970. */
+  /** The common start time in milliseconds since 1970. */
   readonly startedAt: number;
 }
 
-export interface PairWish {
-  /** What both sides are told of the capture. */
+export interface PairOptions {
+  /** Configuration of the capture for both sides. */
   readonly played: object;
   readonly hosts: readonly string[];
   readonly client?: object;
   readonly server?: object;
-  /** Runs while frames are under way. */
+  /** Runs while frames are sent. */
   readonly meanwhile?: () => Promise<void>;
 }
 
-/** Plays a capture from the left end of a cable to the right one, both beginning together. */
-export const playOver = async (cable: Cable, wish: PairWish): Promise<Played> => {
-  const listen = wish.hosts.map((host) => ({ host, port: 8080 }));
-  const common = { ...wish.played, targets: listen };
+/** Replays a capture from the left end of a cable to the right one; both start together. */
+export const playOver = async (cable: Cable, options: PairOptions): Promise<Played> => {
+  const listen = options.hosts.map((host) => ({ host, port: 8080 }));
+  const common = { ...options.played, targets: listen };
   const [server, client] = await Promise.all([
-    prepareIn(cable.right, { role: 'server', listen, parts: [common], ...wish.server }),
-    prepareIn(cable.left, { role: 'client', ...common, ...wish.client }),
+    prepareIn(cable.right, { role: 'server', listen, parts: [common], ...options.server }),
+    prepareIn(cable.left, { role: 'client', ...common, ...options.client }),
   ]);
   const startedAt = Date.now() + beginsAfterMs;
   for (const one of [server, client]) one.start(startedAt);
-  await wish.meanwhile?.();
+  await options.meanwhile?.();
   const totals = await client.totals;
   client.end();
   server.end();
   return { client: totals, server: await server.totals, startedAt };
 };
 
-/** What one side counted, by name without the engine's. */
+/** Counters of one side, without the engine prefix. */
 export const countsOf = (totals: Totals, ...names: string[]): Record<string, number> =>
   Object.fromEntries(names.map((name) => [name, totals.counter(`pcap-replay.${name}`)]));

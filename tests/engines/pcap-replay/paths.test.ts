@@ -7,7 +7,7 @@ import { deviceCounter } from '../namespaces.ts';
 import { takePriority } from '../priority.ts';
 import { stopNeighbourDiscovery, useCable } from '../use-cable.ts';
 import { bulkPackets, imixPackets, mixedPackets, writeCapture } from './capture.ts';
-import { countsOf, type PairWish, playOver } from './pair.ts';
+import { countsOf, type PairOptions, playOver } from './pair.ts';
 
 takePriority();
 
@@ -24,14 +24,14 @@ const captureOf = (name: string, packets: readonly Uint8Array[], gapMs = 1): str
   return path;
 };
 
-const play = (capture: string, more: object = {}, wish: Partial<PairWish> = {}) => {
+const play = (capture: string, more: object = {}, options: Partial<PairOptions> = {}) => {
   const played = { capture, sources: { networks: ['10.99.1.0/24'] }, ...more };
-  return playOver(cable, { played, hosts: ['10.99.2.1'], ...wish });
+  return playOver(cable, { played, hosts: ['10.99.2.1'], ...options });
 };
 
-describe('whatever way frames take', () => {
-  it.each(['xdp', 'af_xdp', 'af_packet'])('%s: what is sent arrives, as the interfaces count', async (path) => {
-    // Without it a virtual cable takes no frames of XDP.
+describe('every frame path', () => {
+  it.each(['xdp', 'af_xdp', 'af_packet'])('%s: all frames arrive, as the interfaces count', async (path) => {
+    // Without it a veth accepts no XDP frames.
     for (const side of [cable.left, cable.right]) side.run('ethtool', '-K', side.device, 'gro', 'on');
     const arrived = deviceCounter(cable.right, 'rx_packets');
     const more = { speed: { mode: 'max' }, loops: 20, renewEvery: 3 };
@@ -44,12 +44,12 @@ describe('whatever way frames take', () => {
     expect(countsOf(server, 'sent', 'received', 'lost', 'failed')).toEqual({
       ...{ sent: 160, received: 240, lost: 0, failed: 0 },
     });
-    // Asking for the neighbour costs a frame or two more.
+    // ARP adds a frame or two.
     const others = deviceCounter(cable.right, 'rx_packets') - arrived - 240;
     expect([others >= 0, others < 30]).toEqual([true, true]);
   });
 
-  it('segments that the receiving card puts together are counted one by one', async () => {
+  it('segments merged by GRO are counted one by one', async () => {
     for (const side of [cable.left, cable.right]) side.run('ethtool', '-K', side.device, 'gro', 'on');
     const { client, server } = await play(captureOf('bulk.pcap', bulkPackets(400)), {
       speed: { mode: 'max' },
@@ -71,14 +71,14 @@ describe('whatever way frames take', () => {
         3000,
       ]);
       const [first] = client.summaries;
-      // 600 ms of frames: all of them are in the first second.
+      // 600 ms of frames, all in the first second.
       expect(first?.series.reduce((sum, { counters }) => sum + (counters['pcap-replay.sent'] ?? 0), 0)).toBe(3000);
     }
   });
 });
 
 describe('a cable that fails', () => {
-  it('loses what was due while it was down, is told, and carries the rest', async () => {
+  it('loses the frames due while it was down, reports them, and carries the rest', async () => {
     const capture = captureOf('imix.pcap', imixPackets(600));
     const meanwhile = async () => {
       await sleep(1200);
@@ -97,7 +97,7 @@ describe('a cable that fails', () => {
     expect(received + lost).toBe(3000);
   });
 
-  it('that is taken away ends the run on both sides with a clear word', async () => {
+  it('that is removed ends the run on both sides with a clear message', async () => {
     const capture = captureOf('imix.pcap', imixPackets(600));
     const meanwhile = async () => {
       await sleep(1000);

@@ -10,7 +10,7 @@ import { takePriority } from '../priority.ts';
 import { execute, stopProcess } from '../programs.ts';
 import { stopNeighbourDiscovery, useCable } from '../use-cable.ts';
 import { captureBytes, imixPackets, mixedPackets, writeCapture } from './capture.ts';
-import { countsOf, type PairWish, playOver } from './pair.ts';
+import { countsOf, type PairOptions, playOver } from './pair.ts';
 
 takePriority();
 
@@ -26,14 +26,14 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const servers = ['10.99.2.1'];
-const play = (capture: string, more: object = {}, wish: Partial<PairWish> = {}) =>
+const play = (capture: string, more: object = {}, options: Partial<PairOptions> = {}) =>
   playOver(cable, {
     played: { capture: fileOf(capture), sources: { networks: ['10.99.1.0/24'] }, ...more },
     hosts: servers,
-    ...wish,
+    ...options,
   });
 
-/** What arrives at one end, read by tshark. */
+/** Captures what arrives at one end, for tshark. */
 const startCapture = async ({ namespace, device }: Side, name: string) => {
   const file = fileOf(name);
   const args = ['--immediate-mode', '-i', device, '-Q', 'in', '-U', '-s', '2000', '-B', '16384', '-w', file, 'not arp'];
@@ -67,7 +67,7 @@ const unchanged = [
   ...['udp.length', 'icmp.type', 'icmp.code', 'data.data', 'frame.len'],
 ];
 
-describe('a capture that is played over a cable', () => {
+describe('a capture replayed over a cable', () => {
   it('arrives at both ends as it was recorded, field by field, with the addresses of the networks', async () => {
     const tapes = [await startCapture(cable.right, 'right.pcap'), await startCapture(cable.left, 'left.pcap')];
     const { client, server } = await play('mixed.pcap');
@@ -94,17 +94,17 @@ describe('a capture that is played over a cable', () => {
       '10.99.2.1\t10.99.1.1',
       '10.99.2.1\t10.99.1.2',
     ]);
-    // 1 is good, 2 was not reckoned: fragments have no checksum of their own.
+    // 1 is valid, 2 is unchecked: fragments have no checksum of their own.
     const sums = ['ip.checksum.status', 'tcp.checksum.status', 'udp.checksum.status', 'icmp.checksum.status'];
     const states = (await Promise.all([right, left].map((file) => rowsOf(file, 'ip', ...sums)))).flat();
     expect(states.filter((row) => row.split('\t').includes('0'))).toEqual([]);
-    // What an error quotes has the new addresses, too, and a header that is right.
+    // The packet quoted by an ICMP error has the new addresses, too, and a valid header.
     const quoted = ['-T', 'fields', '-e', 'ip.src', '-e', 'ip.dst', '-e', 'ip.checksum.status'];
     const { stdout } = await execute('tshark', ['-n', '-r', left, '-Y', 'icmp', ...checks, ...quoted]);
     expect(stdout.trim()).toBe('10.99.2.1,10.99.1.1\t10.99.1.1,10.99.2.1\t1,1');
   });
 
-  it('can have other tags, lifetimes and classes, and whole datagrams are put together from its fragments', async () => {
+  it('can get other tags, TTLs and traffic classes, and fragments are reassembled', async () => {
     const tape = await startCapture(cable.right, 'tagged.pcap');
     const rewrite = { vlan: 42, ttl: 17, dscp: 46 };
     const { client, server } = await play('mixed.pcap', { rewrite }, { server: { nextHopMac: '02:00:00:00:00:01' } });
@@ -119,7 +119,7 @@ describe('a capture that is played over a cable', () => {
     expect(stdout.trim()).toBe('1\t3008');
   });
 
-  it('is counted as the interfaces count it, at top speed and with new addresses each time', async () => {
+  it('matches the interface counters at top speed, with new addresses in each iteration', async () => {
     const [rx, tx] = [deviceCounter(cable.right, 'rx_packets'), deviceCounter(cable.left, 'tx_packets')];
     const tape = await startCapture(cable.right, 'renewed.pcap');
     const more = { speed: { mode: 'max' }, loops: 3, renewEvery: 1, sources: { ranges: ['10.99.1.1-10.99.4.250'] } };
@@ -128,7 +128,7 @@ describe('a capture that is played over a cable', () => {
     expect(countsOf(client, 'sent', 'loops', 'failed')).toEqual({ sent: 1800, loops: 3, failed: 0 });
     expect(countsOf(server, 'received', 'lost')).toEqual({ received: 1800, lost: 0 });
     expect(server.counter('pcap-replay.rxBytes')).toBe(client.counter('pcap-replay.txBytes'));
-    // Asking for the neighbour costs a frame or two more.
+    // ARP adds a frame or two.
     expect(deviceCounter(cable.right, 'rx_packets') - rx - 1800).toBeLessThan(30);
     expect(deviceCounter(cable.left, 'tx_packets') - tx - 1800).toBeLessThan(30);
     const rows = await rowsOf(file, 'udp', 'ip.src', 'ip.checksum.status', 'udp.checksum.status');
@@ -138,7 +138,7 @@ describe('a capture that is played over a cable', () => {
     expect([sources[0], sources[600], sources[1200]]).toEqual(['10.99.1.1', '10.99.1.201', '10.99.2.145']);
   });
 
-  it('keeps the times of the recording, or those of a rate, on both sides of one clock', { retry: 2 }, async () => {
+  it('keeps the recorded times, or those of a rate, on both sides', { retry: 2 }, async () => {
     const tapes = [await startCapture(cable.right, 'times-r.pcap'), await startCapture(cable.left, 'times-l.pcap')];
     const { client, startedAt } = await play('mixed.pcap', { speed: { mode: 'original', multiplier: 0.5 } });
     const files = await Promise.all(tapes.map((tape) => tape.stop()));
@@ -146,13 +146,13 @@ describe('a capture that is played over a cable', () => {
     const times = (await Promise.all(files.map((file) => rowsOf(file, 'ip', 'frame.time_epoch')))).flat();
     const arrivedMs = times.map((time) => Number(time) * 1000 - startedAt).sort((a, b) => a - b);
     expect(arrivedMs).toHaveLength(20);
-    // One packet each 10 ms, the client's and the server's in turn as they were recorded; a busy machine delays single ones.
+    // One packet every 10 ms, client and server alternately as recorded; a busy machine delays single ones.
     const lateMs = arrivedMs.map((arrived, index) => arrived - index * 10);
     expect(Math.min(...lateMs)).toBeGreaterThan(-2);
     expect(medianOf(lateMs)).toBeLessThan(8);
   });
 
-  it('is sent at a rate of frames or bits, both directions together', { retry: 2 }, async () => {
+  it('is sent at a frame or bit rate, both directions together', { retry: 2 }, async () => {
     const halfMs = async (speed: object) => {
       const tape = await startCapture(cable.right, 'rate.pcap');
       const { client } = await play('imix.pcap', { speed });
@@ -166,7 +166,7 @@ describe('a capture that is played over a cable', () => {
     expect(Math.abs((await halfMs({ mode: 'bps', value: 4e6 })) - (bits / 4e6) * 1000)).toBeLessThan(2);
   });
 
-  it('can keep its addresses where they are allowed, and is refused where they are not', async () => {
+  it('can keep its addresses if they are allowed, and is refused otherwise', async () => {
     const kept = { rewrite: { hasNewAddresses: false, hasNewMacs: false } };
     const refused = await play('mixed.pcap', kept);
     expect(refused.client.outcome).toMatchObject({ status: 'failed', code: 'TARGET_NOT_ALLOWED' });
@@ -187,10 +187,10 @@ describe('a capture that is played over a cable', () => {
   });
 });
 
-describe('captures that are not as they should be', () => {
+describe('damaged captures', () => {
   const outcomeOf = async (name: string, more: object = {}) => (await play(name, more)).client.outcome;
 
-  it('say clearly why nothing can be played', async () => {
+  it('are refused with a clear reason', async () => {
     writeFileSync(fileOf('empty.pcap'), '');
     writeFileSync(fileOf('text.pcap'), 'this is no capture, whatever its name is');
     writeFileSync(fileOf('headed.pcap'), captureBytes([]));
@@ -212,7 +212,7 @@ describe('captures that are not as they should be', () => {
     ]);
   });
 
-  it('are played as far as they go when they are cut, and what is missing of packets is counted', async () => {
+  it('are replayed up to the cut, and truncated packets are counted', async () => {
     const whole = captureBytes(mixedPackets());
     writeFileSync(fileOf('cut.pcap'), whole.subarray(0, whole.length - 20));
     const cut = await play('cut.pcap');
@@ -226,7 +226,7 @@ describe('captures that are not as they should be', () => {
 });
 
 describe('something between the ends', () => {
-  it('drops by a rule, and exactly those frames are missing, in both directions', async () => {
+  it('drops by a rule, and exactly those frames are lost, in both directions', async () => {
     const [first, second] = [createCable(), createCable()];
     try {
       const middle = first.right;

@@ -7,7 +7,7 @@ const scenario = fileURLToPath(new URL('scenario.ts', import.meta.url));
 
 const cable = useCable('file');
 
-it('captures that were uploaded are played between two agents, and both sides agree on every packet', async () => {
+it('uploaded captures are replayed between two agents, and both sides agree on every packet', async () => {
   const { original, fast, sessions, empty } = await runScenario(cable, scenario);
   const played = (loops: number) => ({
     client: { sent: 12 * loops, received: 8 * loops, lost: 0, failed: 0, loops },

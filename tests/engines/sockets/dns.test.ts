@@ -46,7 +46,7 @@ const client = (port: number | undefined, more: object) => ({
   ...more,
 });
 
-describe('dns server asked by dig', () => {
+describe('dns server queried by dig', () => {
   it.each([
     [['example.test', 'A'], '192.0.2.7'],
     [['EXAMPLE.test', 'AAAA'], '2001:db8::7'],
@@ -61,21 +61,21 @@ describe('dns server asked by dig', () => {
     expect((await dig('+short', ...question)).trim()).toBe(answer);
   });
 
-  it('answers over TCP, TLS and HTTPS alike', async () => {
+  it('answers the same over TCP, TLS and HTTPS', async () => {
     expect((await dig('+short', '+tcp', 'example.test')).trim()).toBe('192.0.2.7');
     expect((await dig('+short', '+tls', '-p', String(ports['dot']), 'example.test')).trim()).toBe('192.0.2.7');
     expect((await dig('+short', '+https', '-p', String(ports['doh']), 'example.test')).trim()).toBe('192.0.2.7');
     expect((await dig('+short', '+https-get', '-p', String(ports['doh']), 'example.test')).trim()).toBe('192.0.2.7');
   });
 
-  it('says what does not exist and what there is none of', async () => {
+  it('answers NXDOMAIN and empty answers', async () => {
     expect(await dig('nothing.test')).toContain('status: NXDOMAIN');
     const none = await dig('www.example.test', 'SRV');
     expect(none).toContain('status: NOERROR');
     expect(await dig('+opcode=status', 'example.test')).toContain('status: NOTIMP');
   });
 
-  it('cuts what is too large for UDP, and dig asks again over TCP', async () => {
+  it('truncates answers too large for UDP, and dig retries over TCP', async () => {
     expect(await dig('+ignore', '+noedns', 'big.test', 'TXT')).toMatch(/flags: [a-z ]*\btc\b/);
     expect(await dig('+short', 'big.test', 'TXT')).toContain('x'.repeat(255));
     expect(await dig('+ignore', '+bufsize=4096', 'big.test', 'TXT')).not.toMatch(/flags: [a-z ]*\btc\b/);
@@ -100,7 +100,7 @@ describe('dns client', () => {
     if (transport !== 'udp') expect(run.counter('dns.connections')).toBe(2);
   });
 
-  it('asks dnsmasq as often as dnsmasq says it was asked', async () => {
+  it('sends as many queries as dnsmasq counts', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'rushhour-dnsmasq-'));
     const port = await freePort();
     const log = join(folder, 'log');
@@ -138,10 +138,10 @@ describe('dns client', () => {
     expect(run.counter('dns.truncated')).toBe(10);
   });
 
-  it('asks again, then gives up, when nothing comes back; and heeds no wrong answer', async () => {
+  it('retries, then gives up, without an answer; and ignores wrong answers', async () => {
     const silent = createSocket('udp4');
     silent.on('message', (message, from) => {
-      // The right id, an answer, but to another question.
+      // The right id, but an answer to another question.
       message.writeUInt16BE(0x8000, 2);
       message.write('zz', 13);
       silent.send(message, from.port, from.address);
@@ -163,7 +163,7 @@ describe('dns client', () => {
     expect(run.counter('dns.answers')).toBe(0);
   });
 
-  it('goes on over a new connection when the server closes the old', async () => {
+  it('continues on a new connection when the server closes the old one', async () => {
     const port = await freePort();
     const listen = [{ host: '127.0.0.1', port, transport: 'tcp' }];
     const first = await startServer('dns', { listen, answers });

@@ -32,7 +32,7 @@ describe('numbers against the network', () => {
     expect(received.counter('udp.bufferDrops')).toBe(0);
     expect(sent.counter('udp.sent') - received.counter('udp.received')).toBe(dropped);
     expect(dropped).toBeGreaterThan(sent.counter('udp.sent') * (percent / 100) * 0.5);
-    // Only what is lost at the very end of a flow leaves no gap behind.
+    // Only loss at the very end of a flow leaves no gap.
     expect(dropped - received.counter('udp.lost')).toBeLessThan(10);
     expect(received.counter('udp.lost')).toBeLessThanOrEqual(dropped);
     expect(received.counter('udp.duplicates')).toBe(0);
@@ -62,7 +62,7 @@ describe('numbers against the network', () => {
       /Sent (\d+) bytes/.exec(cable.left.run('tc', '-s', 'qdisc', 'show', 'dev', cable.left.device))?.[1],
     );
     const received = await sink.stop();
-    // The bucket counts whole frames; the engine counts what they carry.
+    // The bucket counts whole frames, the engine their payload.
     const share = received.counter('tcp.rxBytes') / frames;
     const bytesIn = (summary: Summary) => summary.series[0]?.counters['tcp.rxBytes'] ?? 0;
     const steady = received.summaries.filter((summary) => bytesIn(summary) > 0).slice(1, -1);
@@ -90,7 +90,7 @@ describe('numbers against the network', () => {
     expect(Math.abs(onWire / run.counter('http.rxBytes') - 1)).toBeLessThan(0.01);
   });
 
-  it('sees the round trip that ping sees', async () => {
+  it('measures the round trip that ping measures', async () => {
     const echo = await startJobIn(cable.right, server('udp', { echoes: true }));
     const config = client({ expectsEcho: true, load: { rate: 200 }, lingerMs: 100 });
     const run = await runJobIn(cable.left, { engine: 'udp', config, duration: { seconds: 1.5 } });
@@ -98,7 +98,7 @@ describe('numbers against the network', () => {
     const ping = cable.left.run('ping', '-c', '50', '-i', '0.01', '-q', '10.99.0.2');
     const pingMs = Number(/= ([\d.]+)\//.exec(ping)?.[1]);
     expect(run.counter('udp.received')).toBe(300);
-    // The quickest of each: two event loops turn in ours, ping is answered by the kernel, and others use the processor.
+    // The minimum of each: ours passes two event loops, ping is answered by the kernel, and other work uses the processor.
     expect(run.histogram('udp.rtt').min / 1000 - pingMs).toBeLessThan(0.5);
     expect(run.histogram('udp.rtt').min / 1000).toBeGreaterThan(pingMs / 2);
   });

@@ -4,7 +4,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { expect, it } from 'vitest';
 import { runJob } from '../job.ts';
 
-it('comes from thousands of addresses that no interface has, and leaves none of them behind', async () => {
+it('uses thousands of addresses that no interface has, and leaves none of them configured', async () => {
   const peers = new Set<string>();
   const server = createServer((socket) => {
     peers.add(socket.remoteAddress ?? '');

@@ -31,7 +31,7 @@ describe('tcp engine', () => {
     expect(run.gauge('tcp.active')).toBe(0);
   });
 
-  it('holds as many connections at once as were ordered', async () => {
+  it('holds the configured number of concurrent connections', async () => {
     const port = await freePort();
     const server = await startServer('tcp', { listen: listenOn(port) });
     const config = client(port, { connections: 500, holdMs: 60_000 });
@@ -41,7 +41,7 @@ describe('tcp engine', () => {
     expect(served.summaries[0]?.series[0]?.gauges['tcp.active']).toBe(500);
   });
 
-  it.each(['fin', 'rst'] as const)('ends connections by %s', async (closeMode) => {
+  it.each(['fin', 'rst'] as const)('closes connections by %s', async (closeMode) => {
     const ends = { fin: 0, rst: 0 };
     const peer = createServer({ allowHalfOpen: true }, (socket) => {
       socket.on('end', () => {
@@ -60,7 +60,7 @@ describe('tcp engine', () => {
     expect(ends).toEqual(closeMode === 'fin' ? { fin: 50, rst: 0 } : { fin: 0, rst: 50 });
   });
 
-  it.each(['io_uring', 'epoll'] as const)('tunes the sockets of both sides, by %s', async (dataPath) => {
+  it.each(['io_uring', 'epoll'] as const)('tunes the sockets of both sides over %s', async (dataPath) => {
     const port = await freePort();
     const tuning = { mss: 600, window: 20_000, congestion: 'reno', synRetries: 3 };
     const server = await startServer('tcp', { listen: listenOn(port), dataPath, tuning });
@@ -76,21 +76,21 @@ describe('tcp engine', () => {
     await running;
     await server.stop();
     expect(stdout.match(/\breno\b/g)).toHaveLength(2);
-    const figures = (name: string) =>
+    const valuesOf = (name: string) =>
       [...stdout.matchAll(new RegExp(`\\b${name}:(\\d+)`, 'g'))].map(([, n]) => Number(n));
-    // Timestamps take their part of a segment.
-    expect(figures('advmss').map((bytes) => bytes > 580 && bytes <= 600)).toEqual([true, true]);
-    expect(figures('snd_wnd').map((bytes) => bytes > 0 && bytes <= 20_000)).toEqual([true, true]);
+    // Timestamps take 12 bytes of a segment.
+    expect(valuesOf('advmss').map((bytes) => bytes > 580 && bytes <= 600)).toEqual([true, true]);
+    expect(valuesOf('snd_wnd').map((bytes) => bytes > 0 && bytes <= 20_000)).toEqual([true, true]);
   });
 
-  it('says before any traffic that a congestion control is not there', async () => {
+  it('reports an unavailable congestion control before any traffic', async () => {
     const config = client(1, { tuning: { congestion: 'of-nobody' } });
     const { outcome } = await runJob({ engine: 'tcp', config, duration: {} });
     expect(outcome).toMatchObject({ status: 'failed', code: 'TCP_TUNING_REFUSED' });
     expect(outcome.error).toMatch(/of-nobody here \(ENOENT\): there are .*reno/);
   });
 
-  it('sends bytes and the sink counts every one of them', async () => {
+  it('sends bytes, and the sink counts all of them', async () => {
     const port = await freePort();
     const server = await startServer('tcp', { listen: listenOn(port) });
     const run = await runJob({
@@ -103,7 +103,7 @@ describe('tcp engine', () => {
     expect(run.counter('tcp.txBytes')).toBeGreaterThan(5e6);
   });
 
-  it('holds a rate of bits', async () => {
+  it('holds a bit rate', async () => {
     const port = await freePort();
     const server = await startServer('tcp', { listen: listenOn(port) });
     const config = client(port, {
@@ -116,7 +116,7 @@ describe('tcp engine', () => {
     expect((await server.stop()).counter('tcp.rxBytes') / 10e6).toBeCloseTo(1, 1);
   });
 
-  it('measures messages that come back, and reads what a source sends', async () => {
+  it('measures echoed messages, and reads from a source', async () => {
     const [echoPort, sourcePort] = [await freePort(), await freePort()];
     const echo = await startServer('tcp', { listen: listenOn(echoPort), mode: 'echo' });
     const config = client(echoPort, {
@@ -140,7 +140,7 @@ describe('tcp engine', () => {
     expect((await source.stop()).counter('tcp.txBytes')).toBeGreaterThanOrEqual(reader.counter('tcp.rxBytes'));
   });
 
-  it('counts what was refused', async () => {
+  it('counts refused connections', async () => {
     const config = client(await freePort(), { load: { rate: 50 } });
     const run = await runJob({ engine: 'tcp', config, duration: { seconds: 0.5 } });
     expect(run.counter('tcp.failed')).toBe(25);

@@ -17,7 +17,7 @@ const handshakes = async (server: object, client: object, count = 20) => {
 };
 
 describe('tls engine', () => {
-  it.each(['1.2', '1.3'])('shakes hands in full by version %s', async (version) => {
+  it.each(['1.2', '1.3'])('performs full handshakes with version %s', async (version) => {
     const { run, served } = await handshakes({}, { versions: [version] });
     expect(run.counter('tls.full')).toBe(20);
     expect(run.counter('tls.resumed')).toBe(0);
@@ -36,7 +36,7 @@ describe('tls engine', () => {
     expect(served.counter('tls.acceptedResumed')).toBe(run.counter('tls.resumed'));
   });
 
-  it('resumes on one core what was begun on another', async () => {
+  it('resumes on one core a session of another', async () => {
     const port = await freePort();
     const config = { role: 'server', listen: listenOn(port) };
     const server = startJob({ engine: 'tls', config, cpuCores: 2, duration: { mode: 'continuous' } });
@@ -56,7 +56,7 @@ describe('tls engine', () => {
     expect(run.counter('tls.full')).toBe(6);
   });
 
-  it('presents a client certificate, and is turned away without one', async () => {
+  it('presents a client certificate, and is refused without one', async () => {
     const identity = createSelfSigned(['client.example']);
     const server = { requestClientCertificate: true, ca: identity.certificate, versions: ['1.2'] };
     const good = await handshakes(server, identity);
@@ -66,7 +66,7 @@ describe('tls engine', () => {
     expect(bad.served.counter('tls.acceptedFull')).toBe(0);
   });
 
-  it('fails by name when nothing fits', async () => {
+  it('reports the alert when nothing fits', async () => {
     const versions = await handshakes({ versions: ['1.2'] }, { versions: ['1.3'] }, 4);
     expect(versions.run.counter('tls.failed')).toBe(4);
     expect(versions.run.counter('tls.errors.alert.protocolVersion')).toBe(4);
@@ -74,7 +74,7 @@ describe('tls engine', () => {
     expect(certificate.run.counter('tls.errors.tls')).toBe(4);
   });
 
-  it('verifies a certificate it was told to trust', async () => {
+  it('verifies a certificate of a configured CA', async () => {
     const identity = createSelfSigned(['localhost', '127.0.0.1']);
     const { run } = await handshakes(identity, { verify: true, ca: identity.certificate, sni: 'localhost' }, 4);
     expect(run.counter('tls.full')).toBe(4);

@@ -18,7 +18,7 @@ afterEach(() => {
 
 type Treatment = (index: number, forward: (delayMs: number) => void) => void;
 
-/** Passes packets on to a server and does to them what the test says. */
+/** A UDP proxy that applies the impairments of a test. */
 const startForwarder = async (to: number, treat: Treatment): Promise<number> => {
   const socket = createSocket('udp4');
   forwarders.push(socket);
@@ -49,7 +49,7 @@ const through = async (treat: Treatment, rate: number, seconds: number) => {
 };
 
 describe('udp engine', () => {
-  it('counts what was sent and received on a clean path', async () => {
+  it('counts sent and received packets on a clean path', async () => {
     const { sent, received } = await through((_, forward) => forward(0), 500, 1);
     expect(sent.counter('udp.sent')).toBe(500);
     expect(received.counter('udp.received')).toBe(500);
@@ -61,7 +61,7 @@ describe('udp engine', () => {
   it('measures an added delay of 20 ms to the millisecond', { retry: 2 }, async () => {
     const { received } = await through((_, forward) => forward(20), 100, 1.5);
     const latency = received.histogram('udp.latency');
-    // The quickest packet met no other work on the machine; none is quicker than the delay.
+    // The fastest packet met no other work; none is faster than the delay.
     expect(Math.abs(latency.min / 1000 - 20)).toBeLessThan(1);
     expect(latency.count).toBe(150);
   });
@@ -77,7 +77,7 @@ describe('udp engine', () => {
     );
     expect(duplicated.received.counter('udp.duplicates')).toBe(50);
     expect(duplicated.received.counter('udp.received')).toBe(500);
-    // Every twentieth packet is held back until the one after it has passed.
+    // Every twentieth packet is held until its successor has passed.
     let held: ((delayMs: number) => void) | undefined;
     const swapped = await through(
       (index, forward) => {
@@ -96,7 +96,7 @@ describe('udp engine', () => {
     expect(swapped.received.counter('udp.received')).toBe(500);
   });
 
-  it('measures how long packets did not come through', async () => {
+  it('measures the duration of an outage', async () => {
     const { received } = await through(
       (index, forward) => {
         if (index < 200 || index >= 320) forward(0);
@@ -105,11 +105,11 @@ describe('udp engine', () => {
       1,
     );
     expect(received.counter('udp.lost')).toBe(120);
-    // Packets are 2.5 ms apart, or a little more where the processor was busy elsewhere.
+    // Packets are 2.5 ms apart, or a little more on a busy processor.
     expect(Math.abs(received.counter('udp.packetLossDurationMs') - 300)).toBeLessThan(60);
   });
 
-  it('sees jitter where there is some', async () => {
+  it('measures jitter', async () => {
     const still = await through((_, forward) => forward(0), 200, 1);
     const shaky = await through((index, forward) => forward(index % 2 === 0 ? 0 : 10), 40, 2);
     // Transit alternates by 10 ms, so the estimate settles near 10 ms.
@@ -141,15 +141,15 @@ describe('udp engine', () => {
     const begin = performance.now();
     const run = await runJob({ engine: 'udp', config: client(port, { flows: 2 }), duration: { seconds: 0.5 } });
     expect(performance.now() - begin).toBeLessThan(3000);
-    // What waits in the receiver's buffer is read first.
+    // The receiver reads its buffer first.
     await sleep(500);
     const served = await server.stop();
     expect(run.counter('udp.sent')).toBeGreaterThan(1000);
-    // What the receiver could not take is named as such and not blamed on the network.
+    // Receiver drops are counted as such, not as network loss.
     expect(served.counter('udp.received') + served.counter('udp.bufferDrops')).toBe(run.counter('udp.sent'));
   });
 
-  it('hears that nobody listens', async () => {
+  it('reports a closed port', async () => {
     const config = client(await freePort(), { load: { rate: 100 } });
     const run = await runJob({ engine: 'udp', config, duration: { seconds: 0.5 } });
     expect(run.outcome.status).toBe('finished');
@@ -183,7 +183,7 @@ describe('stateless server', () => {
     expect(chargen.answers.every((answer) => ' !"#$%'.startsWith(answer.slice(0, 6)))).toBe(true);
   });
 
-  it('drops what exceeds the rate', async () => {
+  it('drops packets above the rate', async () => {
     const { answers, served } = await ask({ mode: 'echo', maxRate: 5 }, Array(20).fill('x'));
     expect(answers.length).toBeGreaterThanOrEqual(5);
     expect(answers.length).toBeLessThanOrEqual(10);
@@ -191,7 +191,7 @@ describe('stateless server', () => {
     expect(served.gauge('stateless-server.peers')).toBe(1);
   });
 
-  it('echoes by TCP to the tcp engine', async () => {
+  it('echoes TCP to the tcp engine', async () => {
     const port = await freePort();
     const server = await startServer('stateless-server', { listen: listenOn(port), protocol: 'tcp' });
     const config = client(port, { mode: 'echo', connections: 2, messagesPerSecond: 20, payload: { size: 100 } });
