@@ -9,7 +9,7 @@ import { openSession } from '../../packages/controller/src/people/sessions.ts';
 import { aiKeys } from '../../packages/controller/src/store/ai/ai-keys.ts';
 import { users } from '../../packages/controller/src/store/people/users.ts';
 import { createJudge } from './judge.ts';
-import { createRawClient } from './raw-client.ts';
+import { RawClient } from './raw-client.ts';
 import { type Attempt, attempts, bytesOf } from './request.ts';
 
 export const operations = Object.entries(api as Record<string, Collection>).flatMap(([name, { routes }]) =>
@@ -37,7 +37,7 @@ export const startTarget = async (databaseUrl?: string) => {
     admin,
     ...(databaseUrl && { databaseUrl }),
   });
-  const client = createRawClient('127.0.0.1', Number(new URL(controller.url).port));
+  const client = new RawClient('127.0.0.1', Number(new URL(controller.url).port));
 
   /** Restores access after a lock-out and returns the header for it: a session or an AI key. */
   const revive = async ({ access }: Pick<Route, 'access'>) => {

@@ -15,63 +15,71 @@ interface Waiting {
 const timeoutMs = 60_000;
 
 /** Writes HTTP/1.1 itself on one kept connection, so that a request may be any bytes. */
-export const createRawClient = (host: string, port: number) => {
-  let socket: Socket | undefined;
-  let waiting: Waiting | undefined;
-  let received: Buffer = Buffer.alloc(0);
+export class RawClient {
+  readonly #host: string;
+  readonly #port: number;
+  #socket: Socket | undefined;
+  #waiting: Waiting | undefined;
+  #received: Buffer = Buffer.alloc(0);
 
-  const settle = (answer: RawAnswer | Error) => {
-    const { resolve, reject } = waiting ?? {};
-    waiting = undefined;
+  constructor(host: string, port: number) {
+    this.#host = host;
+    this.#port = port;
+  }
+
+  send(request: Buffer, isHead = false): Promise<RawAnswer> {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        this.close();
+        this.#settle(new Error('no answer in time'));
+      }, timeoutMs);
+      const done =
+        <T>(call: (value: T) => void) =>
+        (value: T) => {
+          clearTimeout(timer);
+          call(value);
+        };
+      this.#waiting = { resolve: done(resolve), reject: done(reject), isHead };
+      this.#socket ??= this.#open();
+      this.#socket.write(request);
+    });
+  }
+
+  close(): void {
+    this.#socket?.destroy();
+    this.#socket = undefined;
+    this.#received = Buffer.alloc(0);
+  }
+
+  #settle(answer: RawAnswer | Error) {
+    const { resolve, reject } = this.#waiting ?? {};
+    this.#waiting = undefined;
     if (answer instanceof Error) reject?.(answer);
     else resolve?.(answer);
-  };
-  const drop = () => {
-    socket?.destroy();
-    socket = undefined;
-    received = Buffer.alloc(0);
-  };
-  const onData = (chunk: Buffer) => {
-    received = received.length === 0 ? chunk : Buffer.concat([received, chunk]);
-    const answer = parse(received, waiting?.isHead ?? false);
-    if (answer === undefined) return;
-    received = received.subarray(answer.length);
-    const isOver = answer.headers.get('connection') === 'close' || answer.isStream || received.length > 0;
-    if (isOver) drop();
-    settle(answer);
-  };
-  const open = () => {
-    const opened = connect(port, host);
-    opened.setNoDelay(true).on('data', onData);
+  }
+
+  #open() {
+    const opened = connect(this.#port, this.#host);
+    opened.setNoDelay(true).on('data', (chunk: Buffer) => this.#take(chunk));
     const fail = (error: Error) => {
-      if (opened !== socket) return;
-      drop();
-      settle(error);
+      if (opened !== this.#socket) return;
+      this.close();
+      this.#settle(error);
     };
     opened.on('error', fail).on('close', () => fail(new Error('closed without an answer')));
     return opened;
-  };
+  }
 
-  return {
-    send: (request: Buffer, isHead = false): Promise<RawAnswer> =>
-      new Promise((resolve, reject) => {
-        const timer = setTimeout(() => {
-          drop();
-          settle(new Error('no answer in time'));
-        }, timeoutMs);
-        const done =
-          <T>(call: (value: T) => void) =>
-          (value: T) => {
-            clearTimeout(timer);
-            call(value);
-          };
-        waiting = { resolve: done(resolve), reject: done(reject), isHead };
-        socket ??= open();
-        socket.write(request);
-      }),
-    close: drop,
-  };
-};
+  #take(chunk: Buffer) {
+    this.#received = this.#received.length === 0 ? chunk : Buffer.concat([this.#received, chunk]);
+    const answer = parse(this.#received, this.#waiting?.isHead ?? false);
+    if (answer === undefined) return;
+    this.#received = this.#received.subarray(answer.length);
+    const isOver = answer.headers.get('connection') === 'close' || answer.isStream || this.#received.length > 0;
+    if (isOver) this.close();
+    this.#settle(answer);
+  }
+}
 
 const parse = (bytes: Buffer, isHead: boolean) => {
   const end = bytes.indexOf('\r\n\r\n');

@@ -15,96 +15,101 @@ export interface Attempt {
 const json = (value: unknown) => Buffer.from(JSON.stringify(value) ?? '');
 const jsonType = 'Content-Type: application/json';
 
-/** Requests of every kind for one operation. */
-export const attempts = (route: Route): fc.Arbitrary<Attempt> => {
-  const params = valid((route.params ?? { type: 'object' }) as never) as fc.Arbitrary<Record<string, unknown>>;
-  const query = valid((route.query ?? { type: 'object' }) as never) as fc.Arbitrary<Record<string, unknown>>;
-  const body = route.body ? valid(route.body as never).map(json) : fc.constant(undefined);
-  const fine = fc.record({ params, query, body }).map(
-    ({ params, query, body }): Attempt => ({
+type Attempts = fc.Arbitrary<Attempt>;
+type Weighted = { weight: number; arbitrary: Attempts };
+
+const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND', 'BREW'];
+const suffixes = [
+  '?',
+  '?count=10&count=20',
+  '?a[b]=c',
+  '?%00',
+  '?count=%ff',
+  '?__proto__=1',
+  '?offset=-1&count=1e9',
+  '/',
+  '//',
+  '/..',
+  '?search=%00',
+  `?search=${'z'.repeat(3000)}`,
+];
+
+const pathOf = ({ target }: Attempt) => target.split('?')[0];
+
+/** Requests that the schemas of an operation accept. */
+const validAttempts = (route: Route): Attempts =>
+  fc
+    .record({
+      params: valid((route.params ?? { type: 'object' }) as never) as fc.Arbitrary<Record<string, unknown>>,
+      query: valid((route.query ?? { type: 'object' }) as never) as fc.Arbitrary<Record<string, unknown>>,
+      body: route.body ? valid(route.body as never).map(json) : fc.constant(undefined),
+    })
+    .map(({ params, query, body }) => ({
       kind: 'valid',
       method: route.method,
       target: targetOf(route.path, params, query),
       headers: body ? [jsonType] : [],
       body,
       expectsRefusal: false,
+    }));
+
+/** Valid requests with another header, method, path or query string. */
+const oddAttempts = (route: Route, fine: Attempts): Weighted[] => {
+  const change = <T>(values: fc.Arbitrary<T>, apply: (attempt: Attempt, value: T) => Partial<Attempt>): Attempts =>
+    fc.tuple(fine, values).map(([attempt, value]) => ({ ...attempt, kind: 'path', ...apply(attempt, value) }));
+  const headers = change(oddHeader, (attempt, header) => ({ kind: 'headers', headers: [...attempt.headers, header] }));
+  const method = change(fc.constantFrom(...methods), (_, value) => ({ method: value }));
+  const suffix = change(fc.constantFrom(...suffixes), (attempt, value) => ({ target: pathOf(attempt) + value }));
+  const id = change(oddId, (_, value) => ({ target: `/v1${route.path.replace(/:\w+/g, value)}` }));
+  return [
+    { weight: 3, arbitrary: headers },
+    { weight: 1, arbitrary: method },
+    { weight: 2, arbitrary: suffix },
+    ...(route.params ? [{ weight: 3, arbitrary: id }] : []),
+  ];
+};
+
+/** Requests with a body that the schema refuses, or that is no JSON. */
+const bodyAttempts = ({ body }: Route, fine: Attempts): Weighted[] => {
+  if (!body) return [];
+  const refusal = fc
+    .tuple(fine, violated(body as never))
+    .map(([attempt, bad]): Attempt => ({ ...attempt, kind: 'violation', body: json(bad) }));
+  const unknown = fine.map(
+    (attempt): Attempt => ({ ...attempt, kind: 'violation', body: json({ noSuchMember: 1 }), expectsRefusal: true }),
+  );
+  const trash = fc
+    .tuple(fine, garbage)
+    .map(([attempt, bytes]): Attempt => ({ ...attempt, kind: 'garbage', body: bytes }));
+  return [
+    { weight: 5, arbitrary: refusal },
+    { weight: 1, arbitrary: unknown },
+    { weight: 5, arbitrary: trash },
+  ];
+};
+
+/** Requests with a query that the schema refuses. */
+const queryAttempts = ({ query }: Route, fine: Attempts): Weighted[] => {
+  if (!query) return [];
+  const refusal = fc.tuple(fine, violated(query as never)).map(
+    ([attempt, bad]): Attempt => ({
+      ...attempt,
+      kind: 'violation',
+      target: pathOf(attempt) + searchOf((bad ?? {}) as Record<string, unknown>),
     }),
   );
+  return [{ weight: 4, arbitrary: refusal }];
+};
 
-  const odd: { arbitrary: fc.Arbitrary<Attempt>; weight: number }[] = [
-    {
-      weight: 3,
-      arbitrary: fc
-        .tuple(fine, oddHeader)
-        .map(([attempt, header]): Attempt => ({ ...attempt, kind: 'headers', headers: [...attempt.headers, header] })),
-    },
-    {
-      weight: 1,
-      arbitrary: fc
-        .tuple(
-          fine,
-          fc.constantFrom('GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND', 'BREW'),
-        )
-        .map(([attempt, method]): Attempt => ({ ...attempt, kind: 'path', method })),
-    },
-    {
-      weight: 2,
-      arbitrary: fc
-        .tuple(
-          fine,
-          fc.constantFrom(
-            '?',
-            '?count=10&count=20',
-            '?a[b]=c',
-            '?%00',
-            '?count=%ff',
-            '?__proto__=1',
-            '?offset=-1&count=1e9',
-            '/',
-            '//',
-            '/..',
-            '?search=%00',
-            `?search=${'z'.repeat(3000)}`,
-          ),
-        )
-        .map(
-          ([attempt, suffix]): Attempt => ({ ...attempt, kind: 'path', target: attempt.target.split('?')[0] + suffix }),
-        ),
-    },
-  ];
-  if (route.params) {
-    odd.push({
-      weight: 3,
-      arbitrary: fc
-        .tuple(fine, oddId)
-        .map(
-          ([attempt, id]): Attempt => ({ ...attempt, kind: 'path', target: `/v1${route.path.replace(/:\w+/g, id)}` }),
-        ),
-    });
-  }
-  if (route.body) {
-    const refusal = fc
-      .tuple(fine, violated(route.body as never))
-      .map(([attempt, bad]): Attempt => ({ ...attempt, kind: 'violation', body: json(bad) }));
-    const unknown = fine.map(
-      (attempt): Attempt => ({ ...attempt, kind: 'violation', body: json({ noSuchMember: 1 }), expectsRefusal: true }),
-    );
-    const trash = fc
-      .tuple(fine, garbage)
-      .map(([attempt, bytes]): Attempt => ({ ...attempt, kind: 'garbage', body: bytes }));
-    odd.push({ weight: 5, arbitrary: refusal }, { weight: 1, arbitrary: unknown }, { weight: 5, arbitrary: trash });
-  }
-  if (route.query) {
-    const refusal = fc.tuple(fine, violated(route.query as never)).map(
-      ([attempt, bad]): Attempt => ({
-        ...attempt,
-        kind: 'violation',
-        target: attempt.target.split('?')[0] + searchOf((bad ?? {}) as Record<string, unknown>),
-      }),
-    );
-    odd.push({ weight: 4, arbitrary: refusal });
-  }
-  return fc.oneof({ weight: 8, arbitrary: fine }, ...odd);
+/** Requests of every kind for one operation. */
+export const attempts = (route: Route): Attempts => {
+  const fine = validAttempts(route);
+  return fc.oneof(
+    { weight: 8, arbitrary: fine },
+    ...oddAttempts(route, fine),
+    ...bodyAttempts(route, fine),
+    ...queryAttempts(route, fine),
+  );
 };
 
 const searchOf = (query: Record<string, unknown>) => {

@@ -41,72 +41,99 @@ const cable = ({ from, to }: Link) => {
   }
 };
 
-export const createLab = async (): Promise<Lab> => {
-  for (const program of ['ip', 'nft', 'nginx', 'haproxy']) requireProgram(program);
+interface LabNetwork {
+  readonly namespaces: Record<'client' | 'device' | 'server', string>;
+  /** Addresses of the controller, as the client and the server reach it. */
+  readonly controllers: readonly [client: string, server: string];
+  remove(): void;
+}
+
+const connectNamespaces = ({ client, device, server }: LabNetwork['namespaces']) => {
+  for (const namespace of [client, device, server]) {
+    ip('netns', 'add', namespace);
+    ip('-n', namespace, 'link', 'set', 'lo', 'up');
+  }
+  cable({ from: [client, 'out', addresses.client], to: [device, 'outer', addresses.device] });
+  cable({ from: [server, 'in', addresses.server], to: [device, 'inner', addresses.deviceInside] });
+  ip('-n', client, 'route', 'add', '10.97.2.0/24', 'via', addresses.device);
+  ip('-n', server, 'route', 'add', '10.97.1.0/24', 'via', addresses.deviceInside);
+  ip('netns', 'exec', device, 'sysctl', '-qw', 'net.ipv4.ip_forward=1');
+};
+
+const createNetwork = (): LabNetwork => {
   const id = `rs${process.pid % 100_000}`;
-  // Several labs may exist at once, and all of them share the controller.
-  const manage = [0, 1].map((end) => `10.98.${(process.pid % 120) * 2 + end}`) as [string, string];
-  const [client, device, server] = ['c', 'd', 's'].map((end) => `${id}${end}`) as [string, string, string];
-  const folder = mkdtempSync(join(tmpdir(), 'rushhour-lab-'));
-  const stops: (() => Promise<void>)[] = [];
-  const inDevice: Lab['inDevice'] = (program, ...args) =>
-    execFileSync('ip', ['netns', 'exec', device, program, ...args], { encoding: 'utf8', timeout: 120_000 });
+  // Several labs may exist at once, and all of them share the controller's namespace.
+  const [first, second] = [0, 1].map((end) => `10.98.${(process.pid % 120) * 2 + end}`);
+  const namespaces = { client: `${id}c`, device: `${id}d`, server: `${id}s` };
   const remove = () => {
-    for (const namespace of [client, device, server]) {
+    for (const namespace of Object.values(namespaces)) {
       try {
         ip('netns', 'del', namespace);
       } catch {
         // It was never created.
       }
     }
-    rmSync(folder, { recursive: true, force: true });
   };
   try {
-    for (const namespace of [client, device, server]) {
-      ip('netns', 'add', namespace);
-      ip('-n', namespace, 'link', 'set', 'lo', 'up');
-    }
-    cable({ from: [client, 'out', addresses.client], to: [device, 'outer', addresses.device] });
-    cable({ from: [server, 'in', addresses.server], to: [device, 'inner', addresses.deviceInside] });
-    cable({ from: [undefined, `${id}m1`, `${manage[0]}.1`], to: [client, 'manage', `${manage[0]}.2`] });
-    cable({ from: [undefined, `${id}m2`, `${manage[1]}.1`], to: [server, 'manage', `${manage[1]}.2`] });
-    ip('-n', client, 'route', 'add', '10.97.2.0/24', 'via', addresses.device);
-    ip('-n', server, 'route', 'add', '10.97.1.0/24', 'via', addresses.deviceInside);
-    inDevice('sysctl', '-qw', 'net.ipv4.ip_forward=1');
+    connectNamespaces(namespaces);
+    cable({ from: [undefined, `${id}m1`, `${first}.1`], to: [namespaces.client, 'manage', `${first}.2`] });
+    cable({ from: [undefined, `${id}m2`, `${second}.1`], to: [namespaces.server, 'manage', `${second}.2`] });
   } catch (error) {
     remove();
     throw error;
   }
-  const system = await startSystem({}, { RUSHHOUR_HOST: '0.0.0.0' }).catch((error) => {
-    remove();
-    throw error;
-  });
+  return { namespaces, controllers: [`${first}.1`, `${second}.1`], remove };
+};
+
+/** A controller with the two agents of the lab. */
+const startAgents = async ({ namespaces, controllers }: LabNetwork) => {
+  const system = await startSystem({}, { RUSHHOUR_HOST: '0.0.0.0' });
   const at = (address: string) => system.url.replace('0.0.0.0', address);
-  const agents = await Promise.all([
-    system.addAgent('outside', { namespace: client, url: at(`${manage[0]}.1`) }),
-    system.addAgent('inside', { namespace: server, url: at(`${manage[1]}.1`) }),
-  ]).catch(async (error) => {
+  try {
+    const [client, server] = await Promise.all([
+      system.addAgent('outside', { namespace: namespaces.client, url: at(controllers[0]) }),
+      system.addAgent('inside', { namespace: namespaces.server, url: at(controllers[1]) }),
+    ]);
+    return { system, client, server };
+  } catch (error) {
     await system.close();
+    throw error;
+  }
+};
+
+const startIn = (namespace: string, program: string, args: readonly string[]) => {
+  const child = spawn('ip', ['netns', 'exec', namespace, program, ...args], { stdio: ['ignore', 'ignore', 'inherit'] });
+  const gone = new Promise<void>((resolve) => void child.once('exit', () => resolve()));
+  return async () => {
+    child.kill('SIGTERM');
+    await gone;
+  };
+};
+
+export const createLab = async (): Promise<Lab> => {
+  for (const program of ['ip', 'nft', 'nginx', 'haproxy']) requireProgram(program);
+  const network = createNetwork();
+  const { device } = network.namespaces;
+  const folder = mkdtempSync(join(tmpdir(), 'rushhour-lab-'));
+  const remove = () => {
+    network.remove();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  const stops: (() => Promise<void>)[] = [];
+  const agents = await startAgents(network).catch((error) => {
     remove();
     throw error;
   });
-  const startInDevice: Lab['startInDevice'] = (program, ...args) => {
-    const child = spawn('ip', ['netns', 'exec', device, program, ...args], { stdio: ['ignore', 'ignore', 'inherit'] });
-    const gone = new Promise<void>((resolve) => void child.once('exit', () => resolve()));
-    const stop = async () => {
-      child.kill('SIGTERM');
-      await gone;
-    };
-    stops.push(stop);
-    return stop;
-  };
   return {
-    system,
-    client: agents[0],
-    server: agents[1],
-    inDevice,
-    startInDevice,
+    ...agents,
     folder,
+    inDevice: (program, ...args) =>
+      execFileSync('ip', ['netns', 'exec', device, program, ...args], { encoding: 'utf8', timeout: 120_000 }),
+    startInDevice: (program, ...args) => {
+      const stop = startIn(device, program, args);
+      stops.push(stop);
+      return stop;
+    },
     file: (name, text) => {
       const path = join(folder, name);
       writeFileSync(path, text);
@@ -114,7 +141,7 @@ export const createLab = async (): Promise<Lab> => {
     },
     close: async () => {
       for (const stop of stops) await stop();
-      await system.close();
+      await agents.system.close();
       remove();
     },
   };
