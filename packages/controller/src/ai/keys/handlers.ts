@@ -1,15 +1,102 @@
-import type { AiKey, api } from '@rushhour/contract';
+import { isIP } from 'node:net';
+import type { AiKey, AiKeyDraft, AiScope, api } from '@rushhour/contract';
 import { assertFresh, cursorOf, pageRequestOf } from '../../crud.ts';
-import { conflict, forbidden, notFound } from '../../errors.ts';
+import { conflict, forbidden, type Issue, invalid, notFound } from '../../errors.ts';
 import type { Handlers } from '../../handler.ts';
+import { aiApprovals, approvalView } from '../../store/ai/ai-approvals.ts';
+import { auditPage } from '../../store/ai/ai-audit.ts';
 import { aiKeys, keyFilters, keyNamed, usageOfKey } from '../../store/ai/ai-keys.ts';
+import { verifyAudit } from '../../store/engine/audit.ts';
 import type { Change } from '../../store/engine/change.ts';
 import type { Store } from '../../store/store.ts';
 import type { SettingsStore } from '../../store/system/settings.ts';
 import { isFreshlySignedIn } from '../approvals/reauthentication.ts';
-import { type ActivityDeps, readActivity } from './activity.ts';
-import { assertMayGive, assertSoundKey, expiryFor } from './key-rules.ts';
 import { newKey, prefixOf } from './keys.ts';
+import { type AiRules, policyIssues } from './policy.ts';
+import { coveredScopes } from './scopes.ts';
+
+const dayMs = 86_400_000;
+const longestDays = 365;
+
+const isRange = (text: string) => {
+  const [address = '', length, ...more] = text.split('/');
+  const bits = isIP(address) === 4 ? 32 : 128;
+  const isLength = length === undefined || (/^\d{1,3}$/.test(length) && Number(length) <= bits);
+  return isIP(address) !== 0 && isLength && more.length === 0;
+};
+
+const rangeIssues = (ranges: readonly string[] | undefined, path: string): Issue[] =>
+  (ranges ?? []).flatMap((range, index) =>
+    isRange(range)
+      ? []
+      : [{ path: `${path}/${index}`, code: 'CIDR', message: 'must be an address or a range such as 10.0.0.0/8' }],
+  );
+
+const expiryIssues = (expiresAt: string | undefined, nowMs: number): Issue[] => {
+  if (expiresAt === undefined) return [];
+  const days = (Date.parse(expiresAt) - nowMs) / dayMs;
+  if (days > 0 && days <= longestDays) return [];
+  return [{ path: '/expiresAt', code: 'RANGE', message: `must be within the next ${longestDays} days` }];
+};
+
+type Given = { [K in keyof AiKeyDraft]?: AiKeyDraft[K] | null | undefined };
+
+/** Refuses what no key may have, all problems at once. */
+const assertSoundKey = (given: Given, rules: AiRules, nowMs: number) => {
+  const issues = [
+    ...expiryIssues(given.expiresAt ?? undefined, nowMs),
+    ...rangeIssues(given.ipAllowlist ?? undefined, '/ipAllowlist'),
+    ...rangeIssues(given.constraints?.targetCidrs, '/constraints/targetCidrs'),
+    ...policyIssues(given.policy ?? {}, rules),
+  ];
+  if (issues.length > 0) throw invalid(issues);
+};
+
+/** Nobody hands out what they may not do themselves. */
+const assertMayGive = (scopes: readonly AiScope[], held: ReadonlySet<number>) => {
+  const covered = new Set(coveredScopes(scopes, held));
+  const beyond = scopes.filter((scope) => !covered.has(scope));
+  if (beyond.length === 0) return;
+  throw forbidden('SCOPE_BEYOND_RIGHTS', `your own permissions do not cover ${beyond.join(', ')}`, { scopes: beyond });
+};
+
+const expiryFor = (expiresAt: string | undefined, ttlDays: number, nowMs: number) =>
+  new Date(expiresAt === undefined ? nowMs + ttlDays * dayMs : Date.parse(expiresAt)).toISOString();
+
+interface ActivityDeps {
+  store: Store;
+}
+
+type Activity = Handlers<typeof api.aiAdmin>['activity'];
+type Query = Parameters<Activity>[0]['query'];
+
+const iso = (time: string | undefined) => (time === undefined ? undefined : new Date(time).toISOString());
+
+const chainOf = async (store: Store) => {
+  const { entries, broken } = await verifyAudit(store.read);
+  return { entries, isIntact: broken === undefined, brokenAt: broken?.id ?? null, reason: broken?.reason ?? '' };
+};
+
+/** What keys asked for and did, newest first. */
+const readActivity = ({ store }: ActivityDeps): Activity => {
+  const approvalsOf = async (query: Query, limit: number, offset: number) => {
+    const { keyId: keyID, state, risk, from, to, order = 'desc' } = query;
+    const filters = { keyID, state, risk, from: iso(from), to: iso(to) };
+    const { rows, total } = await aiApprovals.page(store.read, { key: 'id', order, limit, offset, filters });
+    return { total, data: rows.map(approvalView) as Record<string, unknown>[] };
+  };
+  const auditOf = (query: Query, limit: number, offset: number) => {
+    const { keyId, state, risk, from, to, order = 'desc' } = query;
+    return auditPage(store.read, order, { keyId, outcome: state, risk, from: iso(from), to: iso(to), limit, offset });
+  };
+  return async ({ query }) => {
+    const { kind, count = 20, page = 1, verify = false } = query;
+    const offset = (page - 1) * count;
+    const { total, data } = await (kind === 'approval' ? approvalsOf : auditOf)(query, count, offset);
+    const cursor = cursorOf(count, offset, total);
+    return verify ? { cursor, data, chain: await chainOf(store) } : { cursor, data };
+  };
+};
 
 interface Deps extends ActivityDeps {
   store: Store;

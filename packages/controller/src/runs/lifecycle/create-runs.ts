@@ -1,15 +1,66 @@
 import { isTerminal, runStatus } from '@rushhour/contract';
+import type { Logger } from 'pino';
 import type { Bus } from '../../bus/local.ts';
 import type { Origin } from '../../store/engine/change.ts';
-import { postgresLeadership, soleLeadership } from '../../store/runs/run-leadership.ts';
+import { type Leadership, postgresLeadership, soleLeadership } from '../../store/runs/run-leadership.ts';
 import { sweepRuns } from '../../store/runs/run-removal.ts';
 import { activeRuns, runs as runTable } from '../../store/runs/runs.ts';
 import { createSteering, type RunState, type StopWish } from '../control/steering.ts';
 import { createEnqueue, type StartedRun } from '../queue/enqueue.ts';
 import { createStartCheck, type StartCheckDeps, type StartRequest } from '../queue/start-check.ts';
-import { type ConductorDeps, createConductor } from './conductor.ts';
+import { type Conductor, type ConductorDeps, createConductor } from './conductor.ts';
 import { type Timing, usualTiming } from './deadlines.ts';
-import { startTerm } from './term.ts';
+
+interface Deps {
+  conductor: Conductor;
+  leadership: Leadership;
+  electionMs: number;
+  log: Logger;
+}
+
+/** Conducts as long as it is our turn, and keeps trying while it is not. */
+const startTerm = ({ conductor, leadership, electionMs, log }: Deps) => {
+  let timer: NodeJS.Timeout | undefined;
+  let isOver = false;
+  /** Terms follow one another; none begins before the last one has ended. */
+  let turn: Promise<void> = Promise.resolve();
+
+  const tryLater = () => {
+    if (!isOver) timer = setTimeout(() => void attempt(), electionMs);
+  };
+  const stand = async () => {
+    if (isOver) return;
+    if (await leadership.acquire()) await conductor.start();
+    else tryLater();
+  };
+  const attempt = () => {
+    turn = turn.then(stand).catch((error) => {
+      log.error({ err: error }, 'runs could not be taken up');
+      tryLater();
+    });
+    return turn;
+  };
+  leadership.onLost(() => {
+    log.warn('another controller may conduct runs from now on');
+    turn = turn.then(() => conductor.stop());
+    tryLater();
+  });
+
+  return {
+    /** Throws what keeps the runs from being taken up. */
+    begin: async () => {
+      turn = turn.then(stand);
+      await turn;
+    },
+    end: async () => {
+      isOver = true;
+      clearTimeout(timer);
+      await turn.catch(() => {});
+      await conductor.stop();
+      await leadership.close();
+    },
+  };
+};
 
 export interface RunsOptions extends Omit<ConductorDeps, 'timing'>, StartCheckDeps {
   settings: ConductorDeps['settings'];

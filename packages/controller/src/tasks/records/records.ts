@@ -1,18 +1,47 @@
-import type { api } from '@rushhour/contract';
-import { isActive, runStatus } from '@rushhour/contract';
+import { type api, isActive, runStatus, type TaskDraft } from '@rushhour/contract';
 import type { Bus } from '../../bus/local.ts';
 import { cursorOf, one, pageRequestOf } from '../../crud.ts';
-import { invalid, notFound } from '../../errors.ts';
+import { type Issue, invalid, notFound } from '../../errors.ts';
 import type { Handlers } from '../../handler.ts';
+import type { Change } from '../../store/engine/change.ts';
+import type { Secrets } from '../../store/engine/secrets.ts';
 import type { Store } from '../../store/store.ts';
 import { countTasks, findTask, tasks } from '../../store/tasks/tasks.ts';
 import { definitionIssues } from '../check/check-definition.ts';
+import { referenceIssues } from '../check/reference-rules.ts';
 import { thresholdIssues } from '../thresholds.ts';
-import { cloneTask } from './clone-task.ts';
 import { eachTask, moveTask, type RunStopper, removeTask, restoreTask } from './removal.ts';
 import { readable } from './stored-task.ts';
-import { updateTask } from './update-task.ts';
+import { patchedDefinition, updateTask } from './update-task.ts';
 import { assertProject, assertSound, definitionOf, insertTask } from './write-task.ts';
+
+interface CloneWish {
+  readonly comment?: string;
+  readonly projectID?: number | null;
+  readonly overrides?: Partial<Omit<TaskDraft, 'projectID'>>;
+}
+
+/** Problems of what was given point into the request; those of what was copied say whose they are. */
+const requestIssue =
+  (id: number, overrides: object) =>
+  (issue: Issue): Issue => {
+    const member = issue.path.split('/')[1] ?? '';
+    if (Object.hasOwn(overrides, member)) return { ...issue, path: `/overrides${issue.path}` };
+    return { ...issue, message: `${issue.message} (of task ${id})` };
+  };
+
+/** Copies what a task does and must hold, not what became of it. */
+const cloneTask = async (tx: Change, secrets: Secrets, id: number, wish: CloneWish): Promise<number> => {
+  const task = await findTask(tx, id);
+  if (task === undefined) throw notFound('task', id);
+  const { overrides = {}, projectID = task.projectID } = wish;
+  const { after } = patchedDefinition(task, overrides, secrets);
+  const issues = [...definitionIssues(after), ...(await referenceIssues(tx, after))];
+  if (issues.length > 0) throw invalid(issues.map(requestIssue(id, overrides)));
+  await assertProject(tx, projectID);
+  const comment = wish.comment ?? overrides.comment ?? task.comment;
+  return insertTask(tx, secrets, { ...after, comment, projectID, thresholds: task.thresholds });
+};
 
 interface Deps {
   store: Store;

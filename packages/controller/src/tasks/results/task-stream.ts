@@ -1,5 +1,4 @@
-import type { RunEvent } from '@rushhour/contract';
-import { isTerminal } from '@rushhour/contract';
+import { isTerminal, type RunEvent } from '@rushhour/contract';
 import type { Bus } from '../../bus/local.ts';
 import type { SharedReads } from '../../concurrency/shared-reads.ts';
 import { type Metrics, type Selection, UnknownMetric } from '../../metrics/metrics.ts';
@@ -9,8 +8,28 @@ import type { RunEventRecord } from '../../store/runs/run-events.ts';
 import { newestRunEvent, newestRunLog, runEventsAfter, runLogsAfter } from '../../store/runs/run-results.ts';
 import { logLineOf } from './log-line.ts';
 import { createAlarm } from './stream-alarm.ts';
-import { cursorText, parseCursor, type StreamCursor } from './stream-cursor.ts';
 import { readTaskStatus, type TaskStatus } from './task-status.ts';
+
+/** How far a client has followed a run. All of it is in the store, so it holds across restarts of the controller. */
+interface StreamCursor {
+  readonly runId: number;
+  /** Second since the common start. */
+  readonly second: number;
+  /** Sequence number of the last event. */
+  readonly event: number;
+  /** Id of the last log line. */
+  readonly log: number;
+}
+
+/** As the id of an event: `<run>-<second>-<event>-<log>`. */
+const cursorText = ({ runId, second, event, log }: StreamCursor) => [runId, second, event, log].join('-');
+
+/** Undefined for what is no id of ours. */
+const parseCursor = (text: string): StreamCursor | undefined => {
+  if (!/^\d{1,15}(-\d{1,15}){3}$/.test(text)) return undefined;
+  const [runId = 0, second = 0, event = 0, log = 0] = text.split('-').map(Number);
+  return { runId, second, event, log };
+};
 
 export interface StreamDeps {
   read: Executor;

@@ -1,18 +1,59 @@
-import { type api, findPlugin, type TemplateDraft } from '@rushhour/contract';
+import { type api, findPlugin, type TaskTemplate, type TemplateDraft, taskReferences } from '@rushhour/contract';
 import type { Caller } from '../../caller.ts';
 import { assertAllFound, assertFresh, crudHandlers, cursorOf, pageRequestOf } from '../../crud.ts';
 import { conflict, forbidden, type Issue, invalid, notFound } from '../../errors.ts';
 import type { Handlers } from '../../handler.ts';
 import { allows } from '../../people/permissions.ts';
 import type { Change } from '../../store/engine/change.ts';
-import { dropLinks } from '../../store/engine/links.ts';
+import { dropLinks, type Kind, setLinks } from '../../store/engine/links.ts';
 import type { Store } from '../../store/store.ts';
 import type { SettingsStore } from '../../store/system/settings.ts';
 import { type StoredTemplate, taskTemplates } from '../../store/tasks/task-templates.ts';
 import { findTask } from '../../store/tasks/tasks.ts';
-import { definitionIn } from './definition.ts';
+import { issuesOfUnknown } from '../check/check-definition.ts';
+import { referenceIssues } from '../check/reference-rules.ts';
+import { issuesOfTemplate, trialOf } from './check-template.ts';
 import { templateOfTask } from './from-task.ts';
-import { assertSoundTemplate, linkTemplate } from './sound-template.ts';
+
+type Content = Pick<TaskTemplate, 'task' | 'slots' | 'parameters'>;
+
+const maxChars = 1_048_576;
+
+/** A template is stored only when a task can be made of it and everything but its agents is there. */
+const assertSoundTemplate = async (tx: Change, content: Content) => {
+  if (JSON.stringify(content).length > maxChars) {
+    const message = `is longer than ${maxChars} characters`;
+    throw invalid([{ path: '/task', code: 'TEMPLATE_TOO_LARGE', message }], 'TEMPLATE_TOO_LARGE');
+  }
+  const issues = issuesOfTemplate(content, issuesOfUnknown);
+  if (issues.length > 0) throw invalid(issues);
+  const { task, isOpen } = trialOf(content);
+  const named = await referenceIssues(tx, task as never, { withoutAgents: true });
+  const unknown = named.filter((issue) => !isOpen(issue));
+  if (unknown.length > 0) throw invalid(unknown.map((issue) => ({ ...issue, path: `/task${issue.path}` })));
+};
+
+const linked: readonly string[] = ['network', 'tunnel', 'certificate', 'file', 'dictionary', 'application'];
+
+/** Says which records a template names, so that they are not deleted under it. */
+const linkTemplate = (tx: Change, { id, name, task }: Content & { id: number; name: string }) => {
+  const used = taskReferences(task as never)
+    .filter(({ kind, id }) => linked.includes(kind) && typeof id === 'number')
+    .map(({ kind, id }) => ({ kind: kind as Kind, id }));
+  return setLinks(tx, { kind: 'template', id, name }, used);
+};
+
+type Definition = TaskTemplate['task'];
+
+/** What a task record has besides its definition; a client may send back what it read. */
+const dropped = new Set([
+  ...['id', 'status', 'error', 'projectID', 'project', 'issuerID', 'issuer', 'lastRunId', 'verdict'],
+  ...['scheduleEnabled', 'createdAt', 'updatedAt', 'startedAt', 'finishedAt', 'deletedAt'],
+]);
+
+/** The definition in a task as it was given. Members that no task has stay, and are refused. */
+const definitionIn = (task: Definition): Definition =>
+  Object.fromEntries(Object.entries(task).filter(([name]) => !dropped.has(name)));
 
 interface Deps {
   store: Store;

@@ -2,20 +2,75 @@ import type { Readable } from 'node:stream';
 import type { ExportOptions, permissions, TaskExportPlan } from '@rushhour/contract';
 import { writeZip, type ZipEntryInput } from '../../assets/archives/write-zip.ts';
 import type { Caller } from '../../caller.ts';
-import { ApiError, conflict, forbidden, notFound } from '../../errors.ts';
+import { ApiError, conflict, forbidden, notFound, tooMany } from '../../errors.ts';
 import type { Download } from '../../handler.ts';
 import { allows } from '../../people/permissions.ts';
 import { openCertificate } from '../../store/assets/certificates.ts';
 import { openParams, tunnels } from '../../store/assets/tunnels.ts';
 import type { Store } from '../../store/store.ts';
-import { createExportQuota } from './export-quota.ts';
+import { findTask, openedConfiguration } from '../../store/tasks/tasks.ts';
 import { sha256Of } from './fingerprint.ts';
+import { valueAt, withValues } from './json-pointer.ts';
 import { keptRows } from './kinds/dictionaries.ts';
 import { openRows } from './kinds/dictionary-rows.ts';
 import { requirePassphrase } from './passphrase.ts';
 import { gatherTask, planOf } from './plan.ts';
+import type { PortableTask } from './portable-task.ts';
 import { type PlainSecrets, sealSecrets } from './sealed-secrets.ts';
-import { readSourceTask, type SourceTask } from './source-task.ts';
+
+/** A stored task as it leaves. */
+interface SourceTask {
+  readonly id: number;
+  /** Without its secrets. */
+  readonly task: PortableTask;
+  readonly secretCount: number;
+  /** In clear, by the JSON pointer into the task where they belong. */
+  openSecrets(): Record<string, string>;
+}
+
+const readSourceTask = async (store: Store, id: number): Promise<SourceTask | undefined> => {
+  const stored = await findTask(store.read, id);
+  if (stored === undefined) return undefined;
+  const { comment, accessPlane, controlPlane, configuration, dumps, thresholds } = stored;
+  const whole = { comment, accessPlane, controlPlane, configuration, dumps, thresholds };
+  const paths = Object.keys(stored.configurationSecrets);
+  return {
+    id,
+    task: withValues(
+      whole,
+      paths.map((path) => [path, undefined] as const),
+    ),
+    secretCount: paths.length,
+    openSecrets: () => {
+      const opened = { configuration: openedConfiguration(stored, store.secrets) };
+      return Object.fromEntries(paths.map((path) => [path, String(valueAt(opened, path))]));
+    },
+  };
+};
+
+const maxAtOnce = 2;
+const retryAfterSec = 5;
+
+/** At most two concurrent exports per user. `take` returns a function that releases the slot. */
+const createExportQuota = () => {
+  const running = new Map<number, number>();
+  return {
+    take: (userId: number): (() => void) => {
+      const count = running.get(userId) ?? 0;
+      if (count >= maxAtOnce)
+        throw tooMany('TOO_MANY_EXPORTS', `more than ${maxAtOnce} exports at once`, retryAfterSec);
+      running.set(userId, count + 1);
+      let isHeld = true;
+      return () => {
+        if (!isHeld) return;
+        isHeld = false;
+        const left = (running.get(userId) ?? 1) - 1;
+        if (left === 0) running.delete(userId);
+        else running.set(userId, left);
+      };
+    },
+  };
+};
 
 /** The contents of stored files, as far as an export needs them. */
 export interface ExportFiles {

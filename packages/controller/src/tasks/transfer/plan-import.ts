@@ -1,5 +1,8 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
+import type { Readable } from 'node:stream';
 import { exportSchema, type ImportPlan, secretValues } from '@rushhour/contract';
+import { ArchiveError } from '../../assets/archives/archive-error.ts';
+import type { ArchiveSource } from '../../assets/archives/archive-source.ts';
 import type { Caller } from '../../caller.ts';
 import { ApiError, type Issue, invalid, notFound } from '../../errors.ts';
 import type { Upload } from '../../handler.ts';
@@ -9,14 +12,37 @@ import type { SettingsStore } from '../../store/system/settings.ts';
 import { insertTaskImport } from '../../store/tasks/task-imports.ts';
 import { issuesOfUnknown } from '../check/check-definition.ts';
 import { type ArchiveFiles, stagedArchive, storedArchive } from './archive-files.ts';
-import type { CheckedArchive } from './check-archive.ts';
+import { type CheckedArchive, checkArchive } from './check-archive.ts';
 import { importItems, problemsOf } from './import-items.ts';
 import { lackingPermissions } from './import-permissions.ts';
 import { openedSecrets } from './opened-secrets.ts';
 import { findPassphrase } from './passphrase.ts';
-import { readArchive } from './read-archive.ts';
 import type { RecordRules } from './record-rules.ts';
 import { explained } from './refusals.ts';
+import { walkArchive } from './walk-archive.ts';
+
+/** Reads an archive to its last byte and refuses one that is not what it says. */
+const readArchive = async (source: ArchiveSource, maxBytes: number): Promise<CheckedArchive> => {
+  const sizes = new Map<string, number>();
+  const texts = await walkArchive(source, maxBytes, async (path, open) => {
+    sizes.set(path, await verified(path, open()));
+  });
+  return checkArchive(texts, sizes);
+};
+
+/** Contents are named by their hash; answers the length. */
+const verified = async (path: string, stream: Readable): Promise<number> => {
+  const hash = createHash('sha256');
+  let size = 0;
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    hash.update(chunk);
+    size += chunk.length;
+  }
+  if (path !== `payload/${hash.digest('hex')}`) {
+    throw new ArchiveError('BAD_CHECKSUM', path, 'the content is not the one it is named after');
+  }
+  return size;
+};
 
 const lifeMs = 3_600_000;
 const maxWarnings = 1000;
