@@ -11,7 +11,7 @@ import { planDictionaries } from './plan/load/load-dictionary-values.ts';
 import { planSamples } from './plan/load/load-samples.ts';
 import type { Recordings } from './plan/load/recordings.ts';
 import type { TaskCopies } from './plan/load/sample-copies.ts';
-import { createDumpKeeper } from './runs/captures/dump-keeper.ts';
+import { createCaptureKeeper } from './runs/captures/capture-keeper.ts';
 import { createRuns } from './runs/lifecycle/create-runs.ts';
 import { createCalendar } from './runs/schedules/calendar.ts';
 import { startScheduler } from './runs/schedules/scheduler.ts';
@@ -72,7 +72,7 @@ export const createRunService = ({
     databaseUrl: config.databaseUrl,
   });
   const { blobs, isUsed } = files;
-  const dumps = createDumpKeeper({ store, settings, log, gateway, blobs, isUsed });
+  const dumps = createCaptureKeeper({ store, settings, log, gateway, blobs, isUsed });
   const scheduler = startScheduler({ store, bus, log, runs });
   return {
     planner,

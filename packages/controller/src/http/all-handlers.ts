@@ -95,7 +95,7 @@ const recordHandlers = (services: Services, later: Later): Omit<AllHandlers, 'ai
   tasks: later(api.tasks, async () => {
     const [{ taskHandlers }, { createRecordRules }] = await Promise.all([
       import('../tasks/handlers.ts'),
-      import('../tasks/transfer/collection-rules.ts'),
+      import('../tasks/transfer/import/collection-rules.ts'),
     ]);
     return taskHandlers({ ...services, rules: createRecordRules(services) });
   }),

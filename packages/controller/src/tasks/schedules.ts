@@ -4,7 +4,7 @@ import { cursorOf } from '../crud.ts';
 import { conflict, type Issue, invalid, notFound } from '../errors.ts';
 import type { Handlers } from '../handler.ts';
 import type { Calendar } from '../runs/schedules/calendar.ts';
-import { nextOccurrence, timetableProblem } from '../runs/schedules/occurrences.ts';
+import { nextOccurrence, scheduleTimingProblem } from '../runs/schedules/occurrences.ts';
 import {
   dropSchedule,
   putSchedule,
@@ -122,7 +122,7 @@ const issuesOf = (wanted: StoredSchedule, { at }: ScheduleBody): Issue[] => {
   const add = (path: string, code: string, message: string) => issues.push({ path, code, message });
   if ((wanted.at === null) === (wanted.cron === null)) add('/cron', 'KIND', 'give either `at` or `cron`');
   if (at !== undefined && Date.parse(at) <= Date.now()) add('/at', 'PAST', 'has passed');
-  const problem = timetableProblem(wanted);
+  const problem = scheduleTimingProblem(wanted);
   if (problem) add(`/${problem.member}`, problem.member === 'cron' ? 'BAD_CRON' : 'BAD_TIMEZONE', problem.message);
   if (wanted.startsAt !== null && wanted.endsAt !== null && wanted.endsAt <= wanted.startsAt) {
     add('/endsAt', 'SPAN', 'must be after `startsAt`');

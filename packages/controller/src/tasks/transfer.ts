@@ -3,10 +3,10 @@ import type { Handlers } from '../handler.ts';
 import type { Store } from '../store/store.ts';
 import type { SettingsStore } from '../store/system/settings.ts';
 import type { ArchiveFiles } from './transfer/archive-files.ts';
-import { createExport, planExport } from './transfer/export.ts';
-import { importTask } from './transfer/import-task.ts';
-import { createImportPlanner } from './transfer/plan-import.ts';
-import type { RecordRules } from './transfer/record-rules.ts';
+import { createExport, planExport } from './transfer/export/export.ts';
+import { importTask } from './transfer/import/import-task.ts';
+import { createImportPlanner } from './transfer/import/plan-import.ts';
+import type { RecordRules } from './transfer/import/record-rules.ts';
 import { createRelease } from './transfer/release.ts';
 
 interface Deps {

@@ -113,7 +113,7 @@ export const createConfirm = ({ store, bus, rules, prepare, execute, subjectOf, 
   };
 
   /** Everything from here on sees the same state of the store, and nobody changes it meanwhile. */
-  const settle = async (tx: Change, caller: AiCaller, wish: Wish, settled: Settled): Promise<Outcome> => {
+  const settle = async (tx: Change, caller: AiCaller, wish: LoadRequest, settled: Settled): Promise<Outcome> => {
     const record = await findByToken(tx, wish.hash);
     const { family, idempotencyKey } = wish;
     const standing = standingOf(record, { keyId: caller.key.id, family, idempotencyKey, nowMs: Date.parse(tx.now) });
@@ -161,7 +161,7 @@ export const createConfirm = ({ store, bus, rules, prepare, execute, subjectOf, 
     throw refusalOf(standing as 'used', record);
   };
 
-  const attempt = async (caller: AiCaller, wish: Wish) => {
+  const attempt = async (caller: AiCaller, wish: LoadRequest) => {
     const seen = await findByToken(store.read, wish.hash);
     const { family, idempotencyKey } = wish;
     const standing = standingOf(seen, { keyId: caller.key.id, family, idempotencyKey, nowMs: Date.now() });
@@ -175,7 +175,7 @@ export const createConfirm = ({ store, bus, rules, prepare, execute, subjectOf, 
     return outcome.reply;
   };
 
-  const attemptOften = async (caller: AiCaller, wish: Wish) => {
+  const attemptOften = async (caller: AiCaller, wish: LoadRequest) => {
     for (let count = 1; ; count += 1) {
       try {
         return await attempt(caller, wish);
@@ -193,7 +193,7 @@ export const createConfirm = ({ store, bus, rules, prepare, execute, subjectOf, 
   };
 };
 
-interface Wish {
+interface LoadRequest {
   readonly hash: string;
   readonly family: string;
   readonly idempotencyKey: string | undefined;

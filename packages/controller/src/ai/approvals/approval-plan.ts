@@ -9,7 +9,7 @@ import type { RunDefinition } from '../../store/runs/runs.ts';
 import type { Store } from '../../store/store.ts';
 import { openTask, type StoredTask } from '../../store/tasks/tasks.ts';
 import { assertStatuses, shownConflicts, type TaskOperations, visibleTask } from './approval-tasks.ts';
-import { assertWithin, type Judgement, type RiskFacts, riskOf, type TaskAction, targetsOf } from './risk.ts';
+import { assertWithin, type RiskFacts, riskOf, type TaskAction, targetsOf, type VerdictResult } from './risk.ts';
 
 export interface Request {
   readonly action: TaskAction;
@@ -27,7 +27,7 @@ export interface Cost {
 
 /** A request that was looked at from all sides; made in a moment, to be used at once. */
 export interface Prepared {
-  readonly judgement: Judgement;
+  readonly judgement: VerdictResult;
   readonly plan: ApprovalPlan;
   readonly cost: Cost;
   readonly starts: ReadonlyMap<number, CheckedStart>;
@@ -111,7 +111,7 @@ const shownTargets = 20;
 const planOf = (
   action: TaskAction,
   looked: readonly Looked[],
-  { reasons }: Judgement,
+  { reasons }: VerdictResult,
   conflicts: ApprovalPlan['conflicts'],
 ): ApprovalPlan => {
   const plans = looked.flatMap(({ plan }) => plan ?? []);
@@ -196,4 +196,4 @@ export const createPrepare = ({ store, runs, planner, operations }: Deps) => {
   };
 };
 
-export type Prepare = ReturnType<typeof createPrepare>;
+export type RecordImporter = ReturnType<typeof createPrepare>;

@@ -18,7 +18,7 @@ import { assertScope } from '../keys/scopes.ts';
 import { newNonce, tokenHash, tokenOf } from '../keys/token.ts';
 import { assertAffordable, assertMayAsk } from './approval-budget.ts';
 import type { Execute } from './approval-execute.ts';
-import type { Prepare, Prepared, Request } from './approval-plan.ts';
+import type { Prepared, RecordImporter, Request } from './approval-plan.ts';
 import { keyMismatch, reviewUrlOf } from './approval-refusal.ts';
 import { visibleTask } from './approval-tasks.ts';
 import { digestOf } from './digest.ts';
@@ -33,7 +33,7 @@ export interface RequestDeps {
   readonly store: Store;
   readonly bus: Bus;
   readonly rules: () => AiRules;
-  readonly prepare: Prepare;
+  readonly prepare: RecordImporter;
   readonly execute: Execute;
   readonly subjectOf: ReturnType<typeof createSubjects>;
 }

@@ -56,7 +56,7 @@ export const secretHash = ({ derive }: Pick<Store['secrets'], 'derive'>, value: 
   `hmac:${derive('digest', value).toString('hex')}`;
 
 /** What a task means, without what became of it and what it is called. */
-const essenceOf = (task: StoredTask, secrets: Store['secrets']) => {
+const identityOf = (task: StoredTask, secrets: Store['secrets']) => {
   const { projectID, accessPlane, controlPlane, dumps, thresholds } = task;
   const hashes = Object.entries(openedSecrets(task, secrets)).map(
     ([pointer, value]) => [pointer, secretHash(secrets, value)] as const,
@@ -77,7 +77,7 @@ const readTask = async ({ store, dependenciesOf }: Deps, executor: Executor, id:
   const { fingerprints, agentIds } = await dependenciesOf(executor, task);
   const { agents: _, ...others } = fingerprints;
   return {
-    task: { id, definition: essenceOf(task, store.secrets), state: stateOf(action, task.status) },
+    task: { id, definition: identityOf(task, store.secrets), state: stateOf(action, task.status) },
     fingerprints: others,
     agentIds,
   };

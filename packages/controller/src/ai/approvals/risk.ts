@@ -24,7 +24,7 @@ export interface RiskFacts {
   readonly loadFactor?: number | undefined;
 }
 
-export interface Judgement {
+export interface VerdictResult {
   readonly risk: Risk;
   /** Why it is hazardous, for people. */
   readonly reasons: readonly string[];
@@ -93,18 +93,18 @@ const hazardReasons = ({ definition, isSpoofing }: RiskFacts): string[] => {
   ];
 };
 
-const trafficRisk = (facts: RiskFacts, constraints: AiConstraints): Judgement => {
+const trafficRisk = (facts: RiskFacts, constraints: AiConstraints): VerdictResult => {
   const reasons = [...hazardReasons(facts), ...loadReasons(facts, constraints), ...targetReasons(facts, constraints)];
   return { risk: reasons.length > 0 ? 'R3' : 'R2', reasons };
 };
 
 const rankOf: Record<Risk, number> = { R0: 0, RS: 1, R1: 2, R2: 3, R3: 4 };
-const worst = (judgements: readonly Judgement[]): Judgement => ({
+const worst = (judgements: readonly VerdictResult[]): VerdictResult => ({
   risk: judgements.map(({ risk }) => risk).reduce((a, b) => (rankOf[b] > rankOf[a] ? b : a)),
   reasons: [...new Set(judgements.flatMap(({ reasons }) => reasons))],
 });
 
-const judgeOne = (action: TaskAction, facts: RiskFacts, constraints: AiConstraints): Judgement => {
+const judgeOne = (action: TaskAction, facts: RiskFacts, constraints: AiConstraints): VerdictResult => {
   if (action === 'delete') return { risk: 'R3', reasons: ['deletes the task'] };
   if (action === 'stop' || action === 'pause') return { risk: 'RS', reasons: [] };
   if (action === 'set-rate' && facts.loadFactor !== undefined && facts.loadFactor <= 1)
@@ -113,7 +113,7 @@ const judgeOne = (action: TaskAction, facts: RiskFacts, constraints: AiConstrain
 };
 
 /** The class of what is asked for, from what it would really do. What cannot be judged is hazardous. */
-export const riskOf = (action: TaskAction, tasks: readonly RiskFacts[], constraints: AiConstraints): Judgement => {
+export const riskOf = (action: TaskAction, tasks: readonly RiskFacts[], constraints: AiConstraints): VerdictResult => {
   try {
     return worst(tasks.map((facts) => judgeOne(action, facts, constraints)));
   } catch {

@@ -1,7 +1,7 @@
 import { localBus } from '../../bus/local.ts';
 import { createPlanner } from '../../plan/core/create-planner.ts';
-import { createSteering } from '../../runs/control/steering.ts';
-import { usualTiming } from '../../runs/lifecycle/deadlines.ts';
+import { createRunControl } from '../../runs/control/run-control.ts';
+import { defaultTiming } from '../../runs/lifecycle/deadlines.ts';
 import { createEnqueue } from '../../runs/queue/enqueue.ts';
 import { createStartCheck } from '../../runs/queue/start-check.ts';
 import { openStore } from '../../store/store.ts';
@@ -31,9 +31,9 @@ export const openApprovals = async (place: Parameters<typeof openStore>[0], onSt
     checkThresholds: (definition: object, thresholds: object) =>
       thresholdIssues(definition as never, thresholds as never),
     diskUsedPct: async () => 1,
-    timing: usualTiming,
+    timing: defaultTiming,
   };
-  const runs = { check: createStartCheck(deps), enqueue: createEnqueue(deps), ...createSteering(deps) };
+  const runs = { check: createStartCheck(deps), enqueue: createEnqueue(deps), ...createRunControl(deps) };
   const { approvals } = createApprovalService({ store, settings, bus, planner, runs: runs as never, onStep });
   return { store, approvals };
 };

@@ -1,11 +1,11 @@
 import { runStatus } from '@rushhour/contract';
-import type { Ledger } from '../lifecycle/ledger.ts';
 import type { RunView } from '../lifecycle/run-view.ts';
+import type { RunWriter } from '../lifecycle/run-writer.ts';
 import type { Steps } from '../lifecycle/steps.ts';
 import { breachesOf, type MetricReader } from '../verdict/thresholds.ts';
 
 /** Ends runs whose thresholds say that there is no use in going on. */
-export const createAbortWatch = (ledger: Ledger, steps: Steps, metrics: MetricReader) => async (view: RunView) => {
+export const createAbortWatch = (writer: RunWriter, steps: Steps, metrics: MetricReader) => async (view: RunView) => {
   const { run } = view;
   if (run.status !== runStatus.running || run.t0 === null) return;
   if (!run.thresholds.some(({ abortOnFail }) => abortOnFail === true)) return;
@@ -15,7 +15,7 @@ export const createAbortWatch = (ledger: Ledger, steps: Steps, metrics: MetricRe
     now: new Date(now).toISOString(),
   });
   if (breaches.length === 0) return;
-  await ledger.edit(run.id, () => ({
+  await writer.edit(run.id, () => ({
     events: breaches.map(({ index, actual }) => {
       const { name = '', metric, aggregation, operator, value } = run.thresholds[index] ?? {};
       return {

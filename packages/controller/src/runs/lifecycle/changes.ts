@@ -12,7 +12,7 @@ export interface Changes {
   readonly toReset?: readonly number[];
 }
 
-export const isNothing = ({ agents, patch, events, toReset }: Changes) =>
+export const isEmptyChange = ({ agents, patch, events, toReset }: Changes) =>
   !agents?.length && patch === undefined && !events?.length && !toReset?.length;
 
 /** A run on which several things happened: each is seen by the next, and all are written down together. */
@@ -31,7 +31,7 @@ export class ChangingRun {
 
   take(decide: (view: RunView) => Changes): void {
     const changes = decide(this.#view);
-    if (isNothing(changes)) return;
+    if (isEmptyChange(changes)) return;
     const { agents = [], patch = {}, events = [], toReset = [] } = changes;
     for (const agent of agents) {
       this.#agents.set(agent.agentID, agent);

@@ -6,26 +6,26 @@ import { createKeyedQueue } from '../../concurrency/keyed-queue.ts';
 import { createSingleFlight } from '../../concurrency/single-flight.ts';
 import { ApiError } from '../../errors.ts';
 import type { Blobs } from '../../store/blobs/blobs.ts';
-import { activeRuns, markRecovering } from '../../store/runs/runs.ts';
+import { markRecovering, activeRuns as readActiveRuns } from '../../store/runs/runs.ts';
 import type { Store } from '../../store/store.ts';
 import type { SettingsStore } from '../../store/system/settings.ts';
+import { createAgentEventHandler } from '../commands/agent-event-handler.ts';
 import { createAgentResets } from '../commands/agent-resets.ts';
-import { createAttendance } from '../commands/attendance.ts';
-import { createCourier } from '../commands/courier.ts';
+import { createCommandSender } from '../commands/command-sender.ts';
 import { createAbortWatch } from '../control/abort-watch.ts';
 import type { Planner } from '../queue/planner.ts';
-import { createQueueKeeper } from '../queue/queue-keeper.ts';
-import { loseAgent } from '../verdict/report.ts';
+import { createQueueScheduler } from '../queue/queue-scheduler.ts';
+import { noteLostAgent } from '../verdict/apply-report.ts';
 import type { RunMetrics } from '../verdict/run-metrics.ts';
-import { createBeginning } from './begin-run.ts';
+import { ActiveRunCache } from './active-run-cache.ts';
 import type { Timing } from './deadlines.ts';
-import { createEnding } from './end-run.ts';
 import { createLateResults } from './late-results.ts';
-import { createLedger } from './ledger.ts';
 import { nextStep } from './next-step.ts';
 import { createRecovery } from './recovery.ts';
-import { Roster } from './roster.ts';
+import { createRunEnding } from './run-ending.ts';
 import { type RunView, readView } from './run-view.ts';
+import { createRunWriter } from './run-writer.ts';
+import { createRunStart } from './start-run.ts';
 import { createSteps } from './steps.ts';
 
 export interface ConductorDeps {
@@ -42,12 +42,12 @@ export interface ConductorDeps {
 }
 
 /** More steps in a row than any run takes: beyond it something is wrong, and the next look goes on. */
-const mostSteps = 10;
+const maxSteps = 10;
 
 /** Drives every run from the queue to its end. Only one conducts at a time. */
 export const createConductor = (deps: ConductorDeps) => {
   const { store, settings, bus, gateway, metrics, log, timing } = deps;
-  const roster = new Roster();
+  const activeRuns = new ActiveRunCache();
   const work = createKeyedQueue<number>();
   const post = async (runId: number, step: () => Promise<unknown>): Promise<void> => {
     try {
@@ -58,16 +58,16 @@ export const createConductor = (deps: ConductorDeps) => {
       if (!isRace) log.error({ err: error, runId }, 'a run could not be conducted');
     }
   };
-  const ledger = createLedger(deps);
-  const courier = createCourier(gateway);
-  const ending = createEnding({ ...deps, ledger, courier });
-  const steps = createSteps({ ...deps, ledger, ending });
-  const watchAborts = createAbortWatch(ledger, steps, metrics);
-  const late = createLateResults({ ledger, courier, metrics, lateMs: timing.lateMs });
-  const recover = createRecovery({ ledger, ending, roster, settings, isOnline: (id) => gateway.isOnline(id) });
-  const queue = createQueueKeeper({
+  const writer = createRunWriter(deps);
+  const commands = createCommandSender(gateway);
+  const ending = createRunEnding({ ...deps, writer, commands });
+  const steps = createSteps({ ...deps, writer, ending });
+  const watchAborts = createAbortWatch(writer, steps, metrics);
+  const late = createLateResults({ writer, commands, metrics, lateMs: timing.lateMs });
+  const recover = createRecovery({ writer, ending, activeRuns, settings, isOnline: (id) => gateway.isOnline(id) });
+  const queue = createQueueScheduler({
     ...deps,
-    begin: createBeginning({ ledger, settings }),
+    begin: createRunStart({ writer, settings }),
     ending,
     post,
   });
@@ -78,11 +78,11 @@ export const createConductor = (deps: ConductorDeps) => {
   });
 
   const giveUpMissing = async (view: RunView) => {
-    for (const agentId of roster.takeMissing(view.run.id, Date.now())) {
+    for (const agentId of activeRuns.takeMissing(view.run.id, Date.now())) {
       if (gateway.isOnline(agentId)) continue;
-      await ledger.edit(view.run.id, (now) => {
+      await writer.edit(view.run.id, (now) => {
         const agent = now.agents.find(({ agentID }) => agentID === agentId);
-        return agent && loseAgent(now, agent, 'it did not come back after a restart of the controller');
+        return agent && noteLostAgent(now, agent, 'it did not come back after a restart of the controller');
       });
     }
   };
@@ -107,19 +107,19 @@ export const createConductor = (deps: ConductorDeps) => {
   };
 
   const advance = async (runId: number) => {
-    for (let taken = 0; taken < mostSteps; taken += 1) {
+    for (let taken = 0; taken < maxSteps; taken += 1) {
       const view = await readView(store.read, runId);
       if (view === undefined || !isActive(view.run.status)) {
-        roster.forget(runId);
+        activeRuns.forget(runId);
         queue.forget(runId);
         return;
       }
-      roster.keep(view);
+      activeRuns.keep(view);
       await giveUpMissing(view);
       if (await step(view)) continue;
-      courier.deliver(view, queue.planOf(runId));
-      const health = roster.healthOf(view);
-      if (health !== view.run.health) await ledger.edit(runId, () => ({ patch: { health } }));
+      commands.deliver(view, queue.planOf(runId));
+      const health = activeRuns.healthOf(view);
+      if (health !== view.run.health) await writer.edit(runId, () => ({ patch: { health } }));
       return;
     }
   };
@@ -137,9 +137,9 @@ export const createConductor = (deps: ConductorDeps) => {
   const queueLook = createSingleFlight(queue.look, (error) => log.error({ err: error }, 'the queue cannot be seen'));
   const round = createSingleFlight(
     async () => {
-      for (const { id } of await activeRuns(store.read)) {
+      for (const { id } of await readActiveRuns(store.read)) {
         void post(id, async () => {
-          const view = roster.find(id);
+          const view = activeRuns.find(id);
           if (view) await watchAborts(view);
         });
         void wake(id);
@@ -151,7 +151,7 @@ export const createConductor = (deps: ConductorDeps) => {
     (error) => log.error({ err: error }, 'runs could not be looked at'),
   );
   const viewsUnderWay = async () => {
-    const views = await Promise.all((await activeRuns(store.read)).map(({ id }) => readView(store.read, id)));
+    const views = await Promise.all((await readActiveRuns(store.read)).map(({ id }) => readView(store.read, id)));
     return views.filter((view) => view !== undefined);
   };
   let endings: (() => void)[] = [];
@@ -162,9 +162,9 @@ export const createConductor = (deps: ConductorDeps) => {
       await store.database.transaction((tx) => markRecovering(tx));
       for (const view of await viewsUnderWay()) await recover(view, Date.now());
       // Known before the first agent comes back: one that has forgotten its runs does not name them.
-      for (const view of await viewsUnderWay()) roster.keep(view);
-      const attendance = createAttendance({
-        ...{ ledger, courier, roster, late, wake },
+      for (const view of await viewsUnderWay()) activeRuns.keep(view);
+      const agentEvents = createAgentEventHandler({
+        ...{ writer, commands, activeRuns, late, wake },
         read: store.read,
         post,
       });
@@ -173,11 +173,11 @@ export const createConductor = (deps: ConductorDeps) => {
         if (!round.isBusy()) void round.request();
       }, timing.tickMs);
       endings = [
-        gateway.subscribe(attendance),
+        gateway.subscribe(agentEvents),
         bus.subscribe('run.changed', ({ runId }) => void wake(runId).then(queueLook.request)),
         () => clearInterval(timer),
       ];
-      for (const runId of roster.runIds) void wake(runId);
+      for (const runId of activeRuns.runIds) void wake(runId);
     },
 
     stop: async () => {
@@ -186,7 +186,7 @@ export const createConductor = (deps: ConductorDeps) => {
       await queueLook.close();
       await work.idle();
       await resets.idle();
-      roster.clear();
+      activeRuns.clear();
     },
   };
 };

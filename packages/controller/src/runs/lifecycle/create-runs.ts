@@ -5,11 +5,11 @@ import type { Origin } from '../../store/engine/change.ts';
 import { type Leadership, postgresLeadership, soleLeadership } from '../../store/runs/run-leadership.ts';
 import { sweepRuns } from '../../store/runs/run-removal.ts';
 import { activeRuns, runs as runTable } from '../../store/runs/runs.ts';
-import { createSteering, type RunState, type StopWish } from '../control/steering.ts';
+import { createRunControl, type RunState, type StopRequest } from '../control/run-control.ts';
 import { createEnqueue, type StartedRun } from '../queue/enqueue.ts';
 import { createStartCheck, type StartCheckDeps, type StartRequest } from '../queue/start-check.ts';
 import { type Conductor, type ConductorDeps, createConductor } from './conductor.ts';
-import { type Timing, usualTiming } from './deadlines.ts';
+import { defaultTiming, type Timing } from './deadlines.ts';
 
 interface Deps {
   conductor: Conductor;
@@ -19,7 +19,7 @@ interface Deps {
 }
 
 /** Conducts as long as it is our turn, and keeps trying while it is not. */
-const startTerm = ({ conductor, leadership, electionMs, log }: Deps) => {
+const startLeaderElection = ({ conductor, leadership, electionMs, log }: Deps) => {
   let timer: NodeJS.Timeout | undefined;
   let isOver = false;
   /** Terms follow one another; none begins before the last one has ended. */
@@ -72,13 +72,18 @@ export interface RunsOptions extends Omit<ConductorDeps, 'timing'>, StartCheckDe
 /** Runs as the rest of the controller sees them. */
 export const createRuns = (options: RunsOptions) => {
   const { store, settings, bus, log, databaseUrl } = options;
-  const timing = { ...usualTiming, ...options.timing };
+  const timing = { ...defaultTiming, ...options.timing };
   const deps = { ...options, timing };
   const leadership = databaseUrl === undefined ? soleLeadership() : postgresLeadership(databaseUrl);
-  const term = startTerm({ conductor: createConductor(deps), leadership, electionMs: timing.electionMs, log });
+  const term = startLeaderElection({
+    conductor: createConductor(deps),
+    leadership,
+    electionMs: timing.electionMs,
+    log,
+  });
   const check = createStartCheck(deps);
   const enqueue = createEnqueue(deps);
-  const steering = createSteering(deps);
+  const steering = createRunControl(deps);
 
   return {
     ...steering,
@@ -90,7 +95,7 @@ export const createRuns = (options: RunsOptions) => {
       const checked = await check(request);
       return store.change(origin, (tx) => enqueue(tx, checked));
     },
-    stopTask: (origin: Origin, taskId: number, wish: StopWish): Promise<RunState> =>
+    stopTask: (origin: Origin, taskId: number, wish: StopRequest): Promise<RunState> =>
       store.change(origin, (tx) => steering.stop(tx, taskId, wish)),
     /** From 1; undefined when the run does not wait. */
     queuePositionOf: async (runId: number): Promise<number | undefined> => {

@@ -1,6 +1,6 @@
 import { defaultSettings } from '@rushhour/contract';
 import { describe, expect, it } from 'vitest';
-import { commonStart, prepareDeadline, queueDeadline, runningDeadline, usualTiming } from './deadlines.ts';
+import { commonStart, defaultTiming, prepareDeadline, queueDeadline, runningDeadline } from './deadlines.ts';
 
 const { tasks } = defaultSettings;
 const at = (text: string) => Date.parse(`2026-01-01T${text}Z`);
@@ -17,13 +17,13 @@ describe('a deadline', () => {
   });
   it('of a run moves with its pauses, and is none when it ends by hand', () => {
     const run = { t0: at('10:00:00'), plannedSec: 60, pausedMs: 5000 };
-    expect(runningDeadline(run, usualTiming)).toBe('2026-01-01T10:01:35.000Z');
-    expect(runningDeadline({ ...run, plannedSec: null }, usualTiming)).toBeNull();
+    expect(runningDeadline(run, defaultTiming)).toBe('2026-01-01T10:01:35.000Z');
+    expect(runningDeadline({ ...run, plannedSec: null }, defaultTiming)).toBeNull();
   });
 });
 
 it('the common start leaves time for the slowest agent to hear of it', () => {
-  expect(commonStart(1000, [1, 20], usualTiming)).toBe(2000);
-  expect(commonStart(1000, [1, 700.5], usualTiming)).toBe(3102);
-  expect(commonStart(1000, [], usualTiming)).toBe(2000);
+  expect(commonStart(1000, [1, 20], defaultTiming)).toBe(2000);
+  expect(commonStart(1000, [1, 700.5], defaultTiming)).toBe(3102);
+  expect(commonStart(1000, [], defaultTiming)).toBe(2000);
 });

@@ -19,7 +19,7 @@ export interface Timing {
   readonly resetMs: number;
 }
 
-export const usualTiming: Timing = {
+export const defaultTiming: Timing = {
   tickMs: 1000,
   leadMs: 1000,
   armedMs: 10_000,
@@ -31,7 +31,7 @@ export const usualTiming: Timing = {
 
 type TaskSettings = Settings['tasks'];
 
-const slowestBytesPerSec = 1024 * 1024;
+const minBytesPerSec = 1024 * 1024;
 const isoOf = (ms: number) => new Date(ms).toISOString();
 
 /** A run that shall not begin before a time waits from then on. */
@@ -40,7 +40,7 @@ export const queueDeadline = ({ queueTimeoutSec }: TaskSettings, now: number, no
 
 /** Files that have to be sent first make a preparation longer. */
 export const prepareDeadline = ({ prepareTimeoutSec }: TaskSettings, now: number, fileBytes: number) =>
-  isoOf(now + (prepareTimeoutSec + fileBytes / slowestBytesPerSec) * 1000);
+  isoOf(now + (prepareTimeoutSec + fileBytes / minBytesPerSec) * 1000);
 
 export const armedDeadline = (t0: number, { armedMs }: Timing) => isoOf(t0 + armedMs);
 

@@ -1,12 +1,12 @@
 import type { HeldRun, RunReport } from '@rushhour/protocol';
-import type { Courier } from '../commands/courier.ts';
+import type { CommandSender } from '../commands/command-sender.ts';
 import type { RunMetrics } from '../verdict/run-metrics.ts';
-import type { Ledger } from './ledger.ts';
 import type { RunView } from './run-view.ts';
+import type { RunWriter } from './run-writer.ts';
 
 interface Deps {
-  ledger: Ledger;
-  courier: Courier;
+  writer: RunWriter;
+  commands: CommandSender;
   metrics: RunMetrics;
   lateMs: number;
 }
@@ -19,16 +19,16 @@ interface Late {
 }
 
 /** Agents that come back with results of a run that is over: the results are taken, then the agent may forget them. */
-export const createLateResults = ({ ledger, courier, metrics, lateMs }: Deps) => {
+export const createLateResults = ({ writer, commands, metrics, lateMs }: Deps) => {
   const pending = new Map<string, Late>();
 
   const settle = async ({ runId, epoch, agentId }: Late) => {
     const entries = await metrics.summaryOf(runId);
-    await ledger.edit(runId, ({ run }) => ({
+    await writer.edit(runId, ({ run }) => ({
       patch: { summary: { ...run.summary, entries } },
       events: [{ type: 'lateResults', agentID: agentId, source: 'agent', message: 'results arrived after the end' }],
     }));
-    courier.forget(agentId, { runId, epoch });
+    commands.forget(agentId, { runId, epoch });
   };
 
   return {
@@ -37,10 +37,10 @@ export const createLateResults = ({ ledger, courier, metrics, lateMs }: Deps) =>
       const agent = view?.agents.find(({ agentID }) => agentID === agentId);
       const isOurs = view !== undefined && agent !== undefined && held.epoch === view.run.epoch;
       if (!isOurs || held.state !== 'ended') {
-        courier.abandon(agentId, held, 'the run is over');
+        commands.abandon(agentId, held, 'the run is over');
         return;
       }
-      await ledger.edit(held.runId, () => ({
+      await writer.edit(held.runId, () => ({
         agents: [
           {
             ...agent,
@@ -54,7 +54,7 @@ export const createLateResults = ({ ledger, courier, metrics, lateMs }: Deps) =>
 
     /** Something is said about a run that is not under way; only what is awaited is welcome. */
     report: (agentId: number, report: RunReport) => {
-      if (!pending.has(`${agentId} ${report.runId}`)) courier.abandon(agentId, report, 'the run is over');
+      if (!pending.has(`${agentId} ${report.runId}`)) commands.abandon(agentId, report, 'the run is over');
     },
 
     /** A reset would destroy what has not arrived yet. */
@@ -64,7 +64,7 @@ export const createLateResults = ({ ledger, courier, metrics, lateMs }: Deps) =>
       for (const [key, late] of pending) {
         if (await metrics.samplesComplete(late.runId)) await settle(late);
         else if (Date.now() < late.until) continue;
-        else courier.abandon(late.agentId, late, 'the results were waited for long enough');
+        else commands.abandon(late.agentId, late, 'the results were waited for long enough');
         pending.delete(key);
       }
     },

@@ -13,21 +13,22 @@ export type Step =
   /** `problems` say what a reader of the result must know. */
   | { readonly kind: 'end'; readonly problems: readonly string[] };
 
-export interface Moment {
+export interface DecisionContext {
   /** Milliseconds since 1970. */
   readonly now: number;
   /** Every summary up to the last of each order is stored. */
   readonly areSamplesComplete: boolean;
 }
 
-type Decide = (view: RunView, moment: Moment) => Step | undefined;
+type Decide = (view: RunView, moment: DecisionContext) => Step | undefined;
 
-const mostNames = 5;
+const maxNames = 5;
 const namesOf = (agents: readonly RunAgentRecord[]) => {
-  const names = agents.slice(0, mostNames).map(({ name }) => name);
-  return `${names.join(', ')}${agents.length > mostNames ? ` and ${agents.length - mostNames} more` : ''}`;
+  const names = agents.slice(0, maxNames).map(({ name }) => name);
+  return `${names.join(', ')}${agents.length > maxNames ? ` and ${agents.length - maxNames} more` : ''}`;
 };
-const isLate = ({ run }: RunView, { now }: Moment) => run.deadlineAt !== null && Date.parse(run.deadlineAt) <= now;
+const isLate = ({ run }: RunView, { now }: DecisionContext) =>
+  run.deadlineAt !== null && Date.parse(run.deadlineAt) <= now;
 
 const whyGone = (agent: RunAgentRecord) => {
   const failed = agent.orders.find(({ outcome }) => outcome?.status === 'failed')?.outcome;

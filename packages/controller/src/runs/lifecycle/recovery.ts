@@ -2,13 +2,13 @@ import type { Settings } from '@rushhour/contract';
 import { runStatus } from '@rushhour/contract';
 import { setRunAgents } from '../../store/runs/run-agents.ts';
 import type { RunPatch } from '../../store/runs/runs.ts';
+import type { ActiveRunCache } from './active-run-cache.ts';
 import { queueDeadline, stopDeadline } from './deadlines.ts';
-import type { Ending } from './end-run.ts';
-import type { Ledger } from './ledger.ts';
-import type { Roster } from './roster.ts';
+import type { RunEnding } from './run-ending.ts';
 import { isDone, type RunView } from './run-view.ts';
+import type { RunWriter } from './run-writer.ts';
 
-const mostAttempts = 2;
+const maxAttempts = 2;
 
 export type Recovery =
   | { readonly kind: 'wait' }
@@ -21,19 +21,19 @@ export const recoveryOf = ({ run }: RunView, now: number): Recovery => {
   if (run.status === runStatus.queued) return { kind: 'wait' };
   const isSending = run.status > runStatus.armed || (run.t0 !== null && run.t0 <= now);
   if (isSending) return { kind: 'reconnect' };
-  return { kind: run.attempt < mostAttempts ? 'requeue' : 'fail' };
+  return { kind: run.attempt < maxAttempts ? 'requeue' : 'fail' };
 };
 
 interface Deps {
-  ledger: Ledger;
-  ending: Ending;
-  roster: Roster;
+  writer: RunWriter;
+  ending: RunEnding;
+  activeRuns: ActiveRunCache;
   settings: { current(): Settings };
   isOnline(agentId: number): boolean;
 }
 
 /** Takes up the runs that were under way. Agents that hold what was given up are told when they come back. */
-export const createRecovery = ({ ledger, ending, roster, settings, isOnline }: Deps) => {
+export const createRecovery = ({ writer, ending, activeRuns, settings, isOnline }: Deps) => {
   const requeue = ({ run }: RunView) => {
     const patch: RunPatch = {
       epoch: run.epoch + 1,
@@ -42,7 +42,7 @@ export const createRecovery = ({ ledger, ending, roster, settings, isOnline }: D
       deadlineAt: queueDeadline(settings.current().tasks, Date.now(), run.notBefore),
     };
     const message = 'the controller was restarted before the common start';
-    return ledger.move(run.id, { trigger: 'requeue', source: 'controller', patch, message }, (tx) =>
+    return writer.move(run.id, { trigger: 'requeue', source: 'controller', patch, message }, (tx) =>
       setRunAgents(tx, run.id, []),
     );
   };
@@ -52,14 +52,14 @@ export const createRecovery = ({ ledger, ending, roster, settings, isOnline }: D
     const { tasks } = settings.current();
     const until = Date.now() + tasks.recoveryGraceSec * 1000;
     const missing = agents.filter((agent) => !isDone(agent) && !isOnline(agent.agentID));
-    roster.await(
+    activeRuns.await(
       run.id,
       missing.map(({ agentID }) => agentID),
       until,
     );
     const least = run.status === runStatus.stopping ? stopDeadline(tasks, until) : new Date(until).toISOString();
     const isLater = run.deadlineAt === null || run.deadlineAt > least;
-    await ledger.edit(run.id, () => ({
+    await writer.edit(run.id, () => ({
       patch: isLater ? {} : { deadlineAt: least },
       events: [
         { type: 'recovering', severity: 'warning', source: 'controller', message: 'the controller was restarted' },

@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { createRunLab, eventually, type RunLab } from '../testing/run-lab.ts';
 import type { Script } from '../testing/scripted-agent.ts';
-import { createWorld, eventually, type World } from '../testing/world.ts';
 
-let world: World;
+let world: RunLab;
 beforeAll(async () => {
-  world = await createWorld();
+  world = await createRunLab();
 });
 afterEach(() => world.reset());
 afterAll(() => world.close());

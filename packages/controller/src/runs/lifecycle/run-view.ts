@@ -29,13 +29,13 @@ export const hasBegun = ({ state }: RunAgentRecord) =>
 export const isGone = ({ state, orders }: RunAgentRecord) =>
   state === 'lost' || state === 'failed' || orders.some(({ outcome }) => outcome?.status === 'failed');
 
-interface PlacedOrder {
+interface LocatedJob {
   agent: RunAgentRecord;
   order: RunOrder;
   index: number;
 }
 
-export const ordersOf = ({ agents }: RunView): PlacedOrder[] =>
+export const ordersOf = ({ agents }: RunView): LocatedJob[] =>
   agents.flatMap((agent) => agent.orders.map((order, index) => ({ agent, order, index })));
 
 /** The orders that decide how long a run lasts: its clients, or all where there are none. */
@@ -45,7 +45,7 @@ const leadingOrders = (view: RunView) => {
   return clients.length > 0 ? clients : all;
 };
 
-const isOpen = ({ agent, order }: PlacedOrder) => order.outcome === null && !isDone(agent);
+const isOpen = ({ agent, order }: LocatedJob) => order.outcome === null && !isDone(agent);
 
 export const hasOpenClients = (view: RunView) =>
   ordersOf(view).some((placed) => placed.order.role === 'client' && isOpen(placed));

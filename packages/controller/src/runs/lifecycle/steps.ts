@@ -2,28 +2,28 @@ import type { AgentGateway } from '../../agents/gateway/gateway.ts';
 import { putRunAgents } from '../../store/runs/run-agents.ts';
 import type { SettingsStore } from '../../store/system/settings.ts';
 import { armedDeadline, commonStart, runningDeadline, stopDeadline, type Timing } from './deadlines.ts';
-import type { Ending } from './end-run.ts';
-import type { Ledger } from './ledger.ts';
 import type { Step } from './next-step.ts';
+import type { RunEnding } from './run-ending.ts';
 import type { RunView } from './run-view.ts';
+import type { RunWriter } from './run-writer.ts';
 
 interface Deps {
   gateway: Pick<AgentGateway, 'roundTripMs'>;
   settings: Pick<SettingsStore, 'current'>;
-  ledger: Ledger;
-  ending: Ending;
+  writer: RunWriter;
+  ending: RunEnding;
   timing: Timing;
 }
 
 type Stop = Pick<Extract<Step, { kind: 'stop' }>, 'endStatus' | 'reason' | 'error'>;
 
 /** Carries out what was decided. Each is one transaction; agents hear of it afterwards. */
-export const createSteps = ({ gateway, settings, ledger, ending, timing }: Deps) => {
+export const createSteps = ({ gateway, settings, writer, ending, timing }: Deps) => {
   const arm = ({ run, agents }: RunView) => {
     const roundTrips = agents.map(({ agentID }) => gateway.roundTripMs(agentID) ?? 0);
     const t0 = commonStart(Date.now(), roundTrips, timing);
     const patch = { t0, deadlineAt: armedDeadline(t0, timing) };
-    return ledger.move(run.id, { trigger: 'arm', source: 'controller', patch }, (tx) =>
+    return writer.move(run.id, { trigger: 'arm', source: 'controller', patch }, (tx) =>
       putRunAgents(
         tx,
         agents.map((agent) => ({ ...agent, state: 'armed' })),
@@ -34,7 +34,7 @@ export const createSteps = ({ gateway, settings, ledger, ending, timing }: Deps)
   const run = ({ run }: RunView) => {
     const startedAt = new Date(run.t0 ?? Date.now()).toISOString();
     const patch = { startedAt, deadlineAt: runningDeadline(run, timing) };
-    return ledger.move(run.id, { trigger: 'run', source: 'controller', patch });
+    return writer.move(run.id, { trigger: 'run', source: 'controller', patch });
   };
 
   const stop = ({ run }: RunView, { endStatus, reason, error }: Stop) => {
@@ -42,7 +42,7 @@ export const createSteps = ({ gateway, settings, ledger, ending, timing }: Deps)
     const patch = { endStatus, stopReason: reason, error, stopMode: 'graceful', deadlineAt };
     const move = { trigger: 'stop', source: 'controller', patch, message: error || reason } as const;
     // That a run has reached its planned end is no act of anybody.
-    return reason === 'duration' ? ledger.move(run.id, move) : ledger.moveAudited('runs.stop', run.id, move);
+    return reason === 'duration' ? writer.move(run.id, move) : writer.moveAudited('runs.stop', run.id, move);
   };
 
   return {

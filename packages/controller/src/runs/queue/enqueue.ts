@@ -8,8 +8,8 @@ import type { Store } from '../../store/store.ts';
 import type { SettingsStore } from '../../store/system/settings.ts';
 import { tasks } from '../../store/tasks/tasks.ts';
 import { queueDeadline } from '../lifecycle/deadlines.ts';
-import { illegalMove, recordStatus } from '../lifecycle/ledger.ts';
 import { definitionHash, sealSecrets } from '../lifecycle/run-definition.ts';
+import { illegalMove, recordStatus } from '../lifecycle/run-writer.ts';
 import { noteSamples } from '../verdict/note-samples.ts';
 import type { CheckedStart } from './start-check.ts';
 
@@ -25,13 +25,13 @@ export interface StartedRun {
   queuePosition?: number;
 }
 
-const usualPriority = 5;
+const defaultPriority = 5;
 
 export const sourceOf = (by: 'user' | 'ai' | 'schedule', userId: number | null) =>
   by === 'user' ? `user:${userId}` : by;
 
 const newRun = (start: CheckedStart, tx: Change, settings: ReturnType<SettingsStore['current']>) => {
-  const { task, body, by, userId, priority = usualPriority } = start;
+  const { task, body, by, userId, priority = defaultPriority } = start;
   const notBefore = body.at === undefined ? null : new Date(body.at).toISOString();
   return {
     taskID: task.id,

@@ -1,12 +1,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { agents } from '../../store/agents/agents.ts';
 import { lockRun } from '../../store/runs/runs.ts';
+import { createRunLab, eventually, type RunLab } from '../testing/run-lab.ts';
 import type { Script } from '../testing/scripted-agent.ts';
-import { createWorld, eventually, type World } from '../testing/world.ts';
 
-let world: World;
+let world: RunLab;
 beforeAll(async () => {
-  world = await createWorld();
+  world = await createRunLab();
 });
 afterEach(() => world.reset());
 afterAll(() => world.close());

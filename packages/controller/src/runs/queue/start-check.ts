@@ -15,8 +15,8 @@ import { newestRunOf, type RunDefinition } from '../../store/runs/runs.ts';
 import type { Store } from '../../store/store.ts';
 import type { SettingsStore } from '../../store/system/settings.ts';
 import { openedSecrets, type StoredTask, tasks } from '../../store/tasks/tasks.ts';
-import { illegalMove } from '../lifecycle/ledger.ts';
 import { definitionOf, type PlainSecrets, withSecrets } from '../lifecycle/run-definition.ts';
+import { illegalMove } from '../lifecycle/run-writer.ts';
 import { errorsOf, type Planner } from './planner.ts';
 import { isReservedFrom } from './queue.ts';
 

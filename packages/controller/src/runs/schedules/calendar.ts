@@ -4,10 +4,10 @@ import type { Store } from '../../store/store.ts';
 import { openTask } from '../../store/tasks/tasks.ts';
 import { definitionOf } from '../lifecycle/run-definition.ts';
 import type { Planner } from '../queue/planner.ts';
-import { type Conflict, conflictsOf, type Occupation, unknownMs } from './conflicts.ts';
+import { type AgentBooking, type Conflict, conflictsOf, unknownMs } from './conflicts.ts';
 import { occurrencesBetween } from './occurrences.ts';
 
-const mostOccurrences = 100;
+const maxOccurrences = 100;
 
 interface Deps {
   store: Store;
@@ -38,11 +38,11 @@ export const createCalendar = ({ store, planner }: Deps) => {
   const occupationOf = async (schedule: StoredSchedule, agentIds: readonly number[], { fromMs, toMs }: Span) => ({
     taskId: schedule.taskID,
     agentIds,
-    starts: occurrencesBetween(schedule, fromMs, toMs, mostOccurrences),
+    starts: occurrencesBetween(schedule, fromMs, toMs, maxOccurrences),
     lengthMs: await lengthOf(store.read, schedule.taskID),
   });
 
-  const occupations = async (schedules: readonly ScheduleOfTask[], span: Span): Promise<Occupation[]> => {
+  const occupations = async (schedules: readonly ScheduleOfTask[], span: Span): Promise<AgentBooking[]> => {
     const agents = await agentsOfTasks(
       store.read,
       schedules.map(({ taskID }) => taskID),
@@ -55,16 +55,16 @@ export const createCalendar = ({ store, planner }: Deps) => {
     read: async (span: Span, taskId?: number) => {
       const schedules = await schedulesOf(store.read);
       const all = await occupations(schedules, span);
-      const isEnabled = (_: Occupation, i: number) => schedules[i]?.enabled === true;
+      const isEnabled = (_: AgentBooking, i: number) => schedules[i]?.enabled === true;
       return schedules.flatMap((schedule, i) => {
-        const own = all[i] as Occupation;
+        const own = all[i] as AgentBooking;
         if (taskId !== undefined && taskId !== schedule.taskID) return [];
         const conflicts: Conflict[] = schedule.enabled ? conflictsOf(own, all.filter(isEnabled)) : [];
         return [{ schedule, upcoming: own.starts.map((at) => new Date(at).toISOString()), conflicts }];
       });
     },
     /** What enabled schedules will occupy in the span. */
-    occupied: async (span: Span): Promise<Occupation[]> =>
+    occupied: async (span: Span): Promise<AgentBooking[]> =>
       occupations(
         (await schedulesOf(store.read)).filter(({ enabled }) => enabled),
         span,

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { conflictsOf, type Occupation } from './conflicts.ts';
+import { type AgentBooking, conflictsOf } from './conflicts.ts';
 
 const minute = 60_000;
-const task = (taskId: number, agentIds: number[], starts: number[], lengthMs = minute): Occupation => ({
+const task = (taskId: number, agentIds: number[], starts: number[], lengthMs = minute): AgentBooking => ({
   taskId,
   agentIds,
   starts,

@@ -1,5 +1,5 @@
 /** What occupies agents for a time; a run without a planned end is reckoned with `unknownMs`. */
-export interface Occupation {
+export interface AgentBooking {
   readonly taskId: number;
   readonly agentIds: readonly number[];
   /** Starts, milliseconds since 1970. */
@@ -17,10 +17,10 @@ export interface Conflict {
 export const unknownMs = 3_600_000;
 /** Between two runs agents need a moment. */
 const betweenMs = 10_000;
-const mostConflicts = 100;
+const maxConflicts = 100;
 
 /** Where others use the same agents at the same time; `at` is when the later of the two begins. */
-export const conflictsOf = (own: Occupation, others: readonly Occupation[]): Conflict[] => {
+export const conflictsOf = (own: AgentBooking, others: readonly AgentBooking[]): Conflict[] => {
   const found: Conflict[] = [];
   for (const other of others) {
     const shared = other.taskId === own.taskId ? [] : own.agentIds.filter((id) => other.agentIds.includes(id));
@@ -28,7 +28,7 @@ export const conflictsOf = (own: Occupation, others: readonly Occupation[]): Con
     for (const at of overlapsOf(own, other)) {
       for (const agentID of shared) {
         found.push({ taskID: other.taskId, agentID, at: new Date(at).toISOString() });
-        if (found.length === mostConflicts) return found;
+        if (found.length === maxConflicts) return found;
       }
     }
   }
@@ -36,7 +36,7 @@ export const conflictsOf = (own: Occupation, others: readonly Occupation[]): Con
 };
 
 /** Both lists are in order, so one walk along them is enough. */
-const overlapsOf = (a: Occupation, b: Occupation): number[] => {
+const overlapsOf = (a: AgentBooking, b: AgentBooking): number[] => {
   const found: number[] = [];
   let first = 0;
   for (const start of a.starts) {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { nextOccurrence, occurrencesBetween, type Timetable, timetableProblem } from './occurrences.ts';
+import { nextOccurrence, occurrencesBetween, type ScheduleTiming, scheduleTimingProblem } from './occurrences.ts';
 
-const daily: Timetable = { at: null, cron: '30 2 * * *', timezone: 'Europe/Berlin', startsAt: null, endsAt: null };
+const daily: ScheduleTiming = { at: null, cron: '30 2 * * *', timezone: 'Europe/Berlin', startsAt: null, endsAt: null };
 const time = (text: string) => Date.parse(text);
 const texts = (times: readonly number[]) => times.map((at) => new Date(at).toISOString());
 
@@ -42,5 +42,5 @@ it.each([
   ['0 0 31 2 *', 'UTC', 'cron'],
   ['0 0 * * *', 'Mars/Olympus', 'timezone'],
 ])('%s in %s is refused', (cron, timezone, member) => {
-  expect(timetableProblem({ cron, timezone })?.member).toBe(member);
+  expect(scheduleTimingProblem({ cron, timezone })?.member).toBe(member);
 });

@@ -1,7 +1,7 @@
 import { Cron } from 'croner';
 
 /** When a schedule comes due: once at `at`, or again and again by `cron`. Times are RFC 3339. */
-export interface Timetable {
+export interface ScheduleTiming {
   readonly at: string | null;
   readonly cron: string | null;
   readonly timezone: string;
@@ -10,7 +10,7 @@ export interface Timetable {
 }
 
 /** Says what is wrong with a cron expression or a time zone; nothing when they are fine. */
-export const timetableProblem = ({ cron, timezone }: Pick<Timetable, 'cron' | 'timezone'>) => {
+export const scheduleTimingProblem = ({ cron, timezone }: Pick<ScheduleTiming, 'cron' | 'timezone'>) => {
   try {
     Intl.DateTimeFormat('en', { timeZone: timezone });
   } catch {
@@ -26,7 +26,7 @@ export const timetableProblem = ({ cron, timezone }: Pick<Timetable, 'cron' | 't
 };
 
 /** The first occurrence after a time (milliseconds since 1970), or null when there is none any more. */
-export const nextOccurrence = (timetable: Timetable, afterMs: number): number | null => {
+export const nextOccurrence = (timetable: ScheduleTiming, afterMs: number): number | null => {
   const { at, cron, timezone, startsAt, endsAt } = timetable;
   const from = Math.max(afterMs, startsAt === null ? 0 : Date.parse(startsAt) - 1);
   const next = cron === null ? onceAfter(at, from) : cronAfter(cron, timezone, from);
@@ -43,7 +43,7 @@ const cronAfter = (cron: string, timezone: string, afterMs: number): number | nu
   new Cron(cron, { timezone, paused: true }).nextRun(new Date(afterMs))?.getTime() ?? null;
 
 /** Occurrences from a time on up to another, oldest first, at most so many. */
-export const occurrencesBetween = (timetable: Timetable, fromMs: number, toMs: number, most: number): number[] => {
+export const occurrencesBetween = (timetable: ScheduleTiming, fromMs: number, toMs: number, most: number): number[] => {
   const found: number[] = [];
   let next = nextOccurrence(timetable, fromMs - 1);
   while (next !== null && next <= toMs && found.length < most) {

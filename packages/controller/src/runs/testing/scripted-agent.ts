@@ -27,7 +27,7 @@ interface PartialRun {
   timer?: NodeJS.Timeout;
 }
 
-type Prepare = Extract<RunCommand, { type: 'prepare' }>;
+type RecordImporter = Extract<RunCommand, { type: 'prepare' }>;
 
 /** An agent that speaks the protocol and makes no traffic. Its seconds last `secondMs`. */
 export class ScriptedAgent {
@@ -106,7 +106,7 @@ export class ScriptedAgent {
     else this.#unsent.push(report);
   }
 
-  #prepare({ runId, epoch, orders }: Prepare): void {
+  #prepare({ runId, epoch, orders }: RecordImporter): void {
     const known = this.#runs.get(runId);
     if (known?.epoch === epoch) return;
     this.drop(runId);

@@ -2,8 +2,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isActive } from '@rushhour/contract';
 import { StorageUnavailable } from '../../store/engine/database.ts';
 import { type Changes, ChangingRun } from '../lifecycle/changes.ts';
-import type { Ledger } from '../lifecycle/ledger.ts';
 import type { RunView } from '../lifecycle/run-view.ts';
+import type { RunWriter } from '../lifecycle/run-writer.ts';
 
 interface Note {
   /** What it means for a run under way. */
@@ -13,7 +13,7 @@ interface Note {
 }
 
 interface Deps {
-  ledger: Ledger;
+  writer: RunWriter;
   /** Does work on a run when it is its turn. */
   post(runId: number, work: () => Promise<unknown>): Promise<void>;
   /** Looks at the run again, when it is its turn. */
@@ -26,11 +26,11 @@ const retryMs = 1000;
  * What is heard about runs, written down in the order in which it came. What comes in while a run is busy is settled
  * together: a thousand agents say the same thing at once.
  */
-export const createRunNotes = ({ ledger, post, wake }: Deps) => {
+export const createRunNotes = ({ writer, post, wake }: Deps) => {
   const open = new Map<number, Note[]>();
 
   const settle = (runId: number, notes: readonly Note[]) =>
-    ledger
+    writer
       .edit(runId, (view) => {
         if (!isActive(view.run.status)) {
           for (const { onOver } of notes) onOver?.();

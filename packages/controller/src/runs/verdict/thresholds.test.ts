@@ -3,7 +3,7 @@ import { verdicts } from '@rushhour/contract';
 import { describe, expect, it } from 'vitest';
 import { agentOf, outcomeOf, viewOf } from '../testing/views.ts';
 import { breachesOf, evaluate, holds, type MetricQuery } from './thresholds.ts';
-import { judge } from './verdict.ts';
+import { decideVerdict } from './verdict.ts';
 
 const threshold = (members: Partial<Threshold> = {}): Threshold => ({
   ...{ name: 'fast', metric: 'http.latency', aggregation: 'p99', operator: '<', value: 100 },
@@ -71,7 +71,7 @@ describe('a verdict', () => {
     value: number | undefined,
     view = viewOf({}, agentOf(1, 'ended')),
     problems: string[] = [],
-  ) => judge(view, await results(list, value), problems);
+  ) => decideVerdict(view, await results(list, value), problems);
   const saturated = (seconds: number, lastSeq = 100) =>
     viewOf(
       {},

@@ -2,7 +2,7 @@ import { findPlugin, type ThresholdResult, verdicts } from '@rushhour/contract';
 import type { RunValidity } from '../../store/runs/runs.ts';
 import { ordersOf, type RunView } from '../lifecycle/run-view.ts';
 
-const mostSaturatedShare = 0.05;
+const maxSaturatedShare = 0.05;
 /** Of a short run a single second, such as its first, is more than its share and yet says nothing. */
 const freeSeconds = 1;
 
@@ -16,7 +16,7 @@ export const saturationOf = (view: RunView): string[] =>
     const [worst] = Object.entries(outcome?.saturatedSeconds ?? {}).sort(([, a], [, b]) => b - a);
     if (outcome === null || worst === undefined || !isTimed(order)) return [];
     const [reason, seconds] = worst;
-    if (seconds <= Math.max(freeSeconds, mostSaturatedShare * outcome.lastSeq)) return [];
+    if (seconds <= Math.max(freeSeconds, maxSaturatedShare * outcome.lastSeq)) return [];
     return [`${agent.name} was itself the limit of ${engine} in ${seconds} of ${outcome.lastSeq} seconds (${reason})`];
   });
 
@@ -26,13 +26,17 @@ const isDoubtful = ({ outcome, onNoData = 'fail' }: ThresholdResult) =>
 const isBroken = ({ outcome, onNoData = 'fail', severity = 'fail' }: ThresholdResult) =>
   severity === 'fail' && (outcome === 'failed' || (outcome === 'noData' && onNoData === 'fail'));
 
-export interface Judgement {
+export interface VerdictResult {
   readonly verdict: number;
   readonly validity: RunValidity;
 }
 
 /** What a run showed, and whether to believe it. */
-export const judge = (view: RunView, results: readonly ThresholdResult[], problems: readonly string[]): Judgement => {
+export const decideVerdict = (
+  view: RunView,
+  results: readonly ThresholdResult[],
+  problems: readonly string[],
+): VerdictResult => {
   const saturation = saturationOf(view);
   const doubts = results.filter(isDoubtful).map(({ name }) => `nothing was measured for threshold "${name}"`);
   const { valid, reasons } = view.run.validity;

@@ -1,12 +1,12 @@
 import type { Threshold } from '@rushhour/contract';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { tasks } from '../../store/tasks/tasks.ts';
+import { createRunLab, type RunLab } from '../testing/run-lab.ts';
 import type { Script } from '../testing/scripted-agent.ts';
-import { createWorld, type World } from '../testing/world.ts';
 
-let world: World;
+let world: RunLab;
 beforeAll(async () => {
-  world = await createWorld();
+  world = await createRunLab();
 });
 afterEach(() => world.reset());
 afterAll(() => world.close());

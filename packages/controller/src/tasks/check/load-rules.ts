@@ -2,7 +2,7 @@ import type { Issue } from '../../errors.ts';
 import type { CheckedEntry, Rule } from './checked-entry.ts';
 
 /** Stairs of a rate: more would take longer than anyone waits. */
-const mostSteps = 86_400;
+const maxSteps = 86_400;
 
 interface Way {
   /** The flag for "as fast as possible". */
@@ -66,8 +66,8 @@ export const ramp: Rule = ({ path, values }) => {
     return [{ path: `${path}/initialTps`, code: 'RATE_CONFLICT', message: `is above ${name}, which is ${rate}` }];
   }
   const steps = step === undefined ? 0 : (rate - (initial ?? rate)) / step;
-  if (steps <= mostSteps) return [];
-  const message = `makes ${Math.ceil(steps)} steps of a second each, more than ${mostSteps}`;
+  if (steps <= maxSteps) return [];
+  const message = `makes ${Math.ceil(steps)} steps of a second each, more than ${maxSteps}`;
   return [{ path: `${path}/tpsRampStep`, code: 'RAMP_TOO_LONG', message }];
 };
 

@@ -133,7 +133,7 @@ const judgeCampaign = (reference: FoundReference, { campaign: stored }: Known): 
     ? []
     : issue(reference, 'CAMPAIGN_UNKNOWN', `there is no campaign ${reference.id}`);
 
-const judge = (reference: FoundReference, known: Known): Issue[] => {
+const decideVerdict = (reference: FoundReference, known: Known): Issue[] => {
   const { kind, id } = reference;
   if (kind === 'interface') return judgeInterface(reference, known);
   if (kind === 'campaign') return judgeCampaign(reference, known);
@@ -164,6 +164,6 @@ export const referenceIssues = async (
   );
   const references = [...named, ...(await throughCampaigns(executor, named))];
   const known = await readKnown(executor, references);
-  const issues = references.flatMap((reference) => judge(reference, known));
+  const issues = references.flatMap((reference) => decideVerdict(reference, known));
   return [...issues, ...(await sampleIssues(executor, references, known.file))];
 };

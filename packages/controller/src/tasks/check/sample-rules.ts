@@ -14,7 +14,7 @@ interface Interlocks {
 const isReleased = ({ state, quarantine, releaseEndsAt }: Sample, now: string) =>
   state === 'ready' && quarantine === 'released' && (releaseEndsAt === null || releaseEndsAt > now);
 
-const judge = ({ path }: FoundReference, sample: Sample, { allowNonInert, now }: Interlocks): Issue[] => {
+const decideVerdict = ({ path }: FoundReference, sample: Sample, { allowNonInert, now }: Interlocks): Issue[] => {
   const { name, inert } = sample;
   if (!isReleased(sample, now)) {
     return [{ path, code: 'SAMPLE_QUARANTINED', message: `sample "${name}" is in quarantine` }];
@@ -38,5 +38,5 @@ export const sampleIssues = async (
   if (named.length === 0) return [];
   const { allowNonInert } = (await readSettings(executor)).malware;
   const interlocks = { allowNonInert, now: new Date().toISOString() };
-  return named.flatMap(({ reference, record }) => judge(reference, record, interlocks));
+  return named.flatMap(({ reference, record }) => decideVerdict(reference, record, interlocks));
 };

@@ -47,7 +47,7 @@ const findAnyRun = async (read: Executor, id: number) => {
   return run;
 };
 
-interface Wish {
+interface LoadRequest {
   base: number;
   target: number;
   /** Changes up to this count as none. */
@@ -58,7 +58,7 @@ interface Wish {
 /** What two runs, of any tasks, have in common and what not. Throws `UnknownMetric`. */
 export const compareRuns = async (
   { read, metrics }: { read: Executor; metrics: Pick<Metrics, 'metricsOf' | 'totalsOf'> },
-  { base, target, tolerancePct, wanted }: Wish,
+  { base, target, tolerancePct, wanted }: LoadRequest,
 ): Promise<RunComparison> => {
   const [from, to] = [await findAnyRun(read, base), await findAnyRun(read, target)];
   // What one of them never counted is 0 there, if it could have been.

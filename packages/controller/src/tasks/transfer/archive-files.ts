@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import type { ArchiveSource } from '../../assets/archives/archive-source.ts';
 import type { Blobs, Staged } from '../../store/blobs/blobs.ts';
 import type { Executor } from '../../store/engine/database.ts';
-import type { OpenFile } from './record-rules.ts';
+import type { OpenFile } from './import/record-rules.ts';
 
 /** Stored files and contents, as far as imports need them. */
 export interface ArchiveFiles {

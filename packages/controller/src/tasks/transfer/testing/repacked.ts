@@ -3,8 +3,8 @@ import { buffer } from 'node:stream/consumers';
 import type { TaskExportPlan } from '@rushhour/contract';
 import { openArchive } from '../../../assets/archives/open-archive.ts';
 import { writeZip } from '../../../assets/archives/write-zip.ts';
-import { type ArchiveRecord, recordsOf } from '../archive-records.ts';
-import { fingerprintOfParts, missingMark } from '../gather.ts';
+import { fingerprintOfParts, missingMark } from '../export/gather.ts';
+import { type ArchiveRecord, recordsOf } from '../import/archive-records.ts';
 
 export type Members = Map<string, Buffer>;
 

@@ -1,0 +1,201 @@
+import { Readable } from 'node:stream';
+import { isActive } from '@rushhour/contract';
+import { type DumpState, dumpPieceBytes } from '@rushhour/protocol';
+import type { Logger } from 'pino';
+import { type AgentGateway, AgentUnreachable } from '../../agents/gateway/gateway.ts';
+import { createKeyedQueue } from '../../concurrency/keyed-queue.ts';
+import type { Blobs } from '../../store/blobs/blobs.ts';
+import { StorageUnavailable } from '../../store/engine/database.ts';
+import { runAgentsOf } from '../../store/runs/run-agents.ts';
+import {
+  doomDumps,
+  doomedDumps,
+  dumpPart,
+  findDump,
+  putDump,
+  type RunDumpRecord,
+  removeDoomed,
+  runsWithOldDumps,
+  settleDump,
+} from '../../store/runs/run-dumps.ts';
+import { runs } from '../../store/runs/runs.ts';
+import type { Store } from '../../store/store.ts';
+import type { SettingsStore } from '../../store/system/settings.ts';
+
+interface CollectDeps {
+  store: Store;
+  blobs: Blobs;
+  gateway: AgentGateway;
+}
+
+/** The bytes an agent sent are not those it announced. */
+class CaptureDamaged extends Error {}
+
+const pieceMs = 30_000;
+
+const readPiece = async ({ gateway }: CollectDeps, dump: RunDumpRecord, offset: number): Promise<Buffer> => {
+  const { runID: runId, epoch, name, size } = dump;
+  const length = Math.min(dumpPieceBytes, size - offset);
+  const answer = await gateway.ask(dump.agentID, { kind: 'readDump', runId, epoch, name, offset, length }, pieceMs);
+  const { base64 } = (answer ?? {}) as { base64?: unknown };
+  const bytes = Buffer.from(typeof base64 === 'string' ? base64 : '', 'base64');
+  if (bytes.length === 0 || bytes.length > length) throw new CaptureDamaged('the agent has not what it announced');
+  return bytes;
+};
+
+/** Brings a closed dump from its agent into storage, from where an earlier attempt left off. False when nobody wants it. */
+const collectCapture = async (deps: CollectDeps, dump: RunDumpRecord): Promise<boolean> => {
+  const { store, blobs } = deps;
+  const part = dumpPart(dump.id);
+  let offset = await blobs.partSize(part);
+  if (offset === undefined || offset > dump.size) {
+    await blobs.openPart(part);
+    offset = 0;
+  }
+  while (offset < dump.size) {
+    const piece = await readPiece(deps, dump, offset);
+    offset = await blobs.append(part, offset, Readable.from([piece]), { maxBytes: dumpPieceBytes });
+  }
+  const staged = await blobs.finishPart(part);
+  if (staged.sha256 !== dump.sha256) {
+    await blobs.discard(staged);
+    await blobs.removePart(part);
+    throw new CaptureDamaged('what arrived is not what the agent captured');
+  }
+  let isWanted = false;
+  await blobs.commit(staged, async () => {
+    isWanted = await store.database.transaction((tx) => settleDump(tx, { ...dump, state: 'ready' }));
+  });
+  return isWanted;
+};
+
+interface Deps extends CollectDeps {
+  settings: Pick<SettingsStore, 'current'>;
+  log: Logger;
+  /** Whether somebody else has this content. */
+  isUsed(sha256: string): Promise<boolean>;
+  retryMs?: number;
+}
+
+const dayMs = 86_400_000;
+const maxDamagedFetches = 3;
+const defaultRetryMs = 5000;
+const lastTime = 8_640_000_000_000_000;
+const timeOf = (ms: number | null) => (ms === null || Math.abs(ms) > lastTime ? null : new Date(ms).toISOString());
+
+/** Dumps on the controller: hears of them, brings them here once their run is over, deletes them in time. */
+export const createCaptureKeeper = (deps: Deps) => {
+  const { store, blobs, gateway, settings, log, isUsed, retryMs = defaultRetryMs } = deps;
+  // What concerns an agent is done in the order in which it came; no two dumps are fetched from it at once.
+  const queue = createKeyedQueue<number>();
+  const post = (agentId: number, work: () => Promise<unknown>) =>
+    queue.run(agentId, work).catch((error) => log.error({ err: error, agentId }, 'could not store a capture'));
+  const damaged = new Map<number, number>();
+  const waiting = new Set<NodeJS.Timeout>();
+  let isClosed = false;
+
+  const forget = (agentId: number, { runId, epoch, name }: Pick<DumpState, 'runId' | 'epoch' | 'name'>) =>
+    gateway.send(agentId, { type: 'forgetDump', runId, epoch, name });
+
+  const later = (agentId: number, id: number) => {
+    if (isClosed) return;
+    const timer = setTimeout(() => {
+      waiting.delete(timer);
+      void post(agentId, () => fetch(agentId, id));
+    }, retryMs).unref();
+    waiting.add(timer);
+  };
+
+  const giveUp = async (agentId: number, dump: RunDumpRecord, problem: string) => {
+    await store.database.transaction((tx) => settleDump(tx, { id: dump.id, state: 'lost', problem }));
+    await blobs.removePart(dumpPart(dump.id));
+    forget(agentId, { ...dump, runId: dump.runID });
+  };
+
+  const fail = async (agentId: number, dump: RunDumpRecord, error: unknown) => {
+    // An agent that comes back says again what it has.
+    if (error instanceof AgentUnreachable || isClosed) return;
+    const count = (damaged.get(dump.id) ?? 0) + 1;
+    damaged.set(dump.id, count);
+    if (error instanceof CaptureDamaged && count >= maxDamagedFetches) return giveUp(agentId, dump, error.message);
+    log.warn({ err: error, agentId, dump: dump.id }, 'a dump did not arrive');
+    later(agentId, dump.id);
+  };
+
+  const fetch = async (agentId: number, id: number) => {
+    const dump = await findDump(store.read, id);
+    if (isClosed || dump?.state !== 'closed' || !gateway.isOnline(agentId)) return;
+    const run = await runs.find(store.read, dump.runID);
+    // The way to the controller may be that of the traffic: nothing large goes there before the run is over.
+    if (run !== undefined && isActive(run.status)) return later(agentId, id);
+    try {
+      await collectCapture(deps, dump);
+      damaged.delete(id);
+      forget(agentId, { ...dump, runId: dump.runID });
+    } catch (error) {
+      await fail(agentId, dump, error);
+    }
+  };
+
+  const isOurs = async (agentId: number, { runId, epoch }: DumpState) => {
+    const run = await runs.find(store.read, runId);
+    if (run?.epoch !== epoch) return false;
+    return (await runAgentsOf(store.read, runId)).some(({ agentID }) => agentID === agentId);
+  };
+
+  const hear = async (agentId: number, state: DumpState) => {
+    if (!(await isOurs(agentId, state))) return void forget(agentId, state);
+    const { runId, firstAt, lastAt, ...told } = state;
+    const times = { firstAt: timeOf(firstAt), lastAt: timeOf(lastAt) };
+    const dump = await store.database.transaction((tx) =>
+      putDump(tx, { ...told, ...times, runID: runId, agentID: agentId }),
+    );
+    if (dump.state === 'ready' || dump.state === 'doomed') return void forget(agentId, state);
+    if (dump.state !== 'closed') return;
+    const { maxBytesPerRun } = settings.current().dumps;
+    if (dump.size > maxBytesPerRun) return giveUp(agentId, dump, `it has more than ${maxBytesPerRun} bytes`);
+    await fetch(agentId, dump.id);
+  };
+
+  const unsubscribe = gateway.subscribe({
+    dumps: (agentId, states) => {
+      for (const state of states) {
+        const work = () =>
+          hear(agentId, state).catch((error) => {
+            if (!(error instanceof StorageUnavailable) || state.state === 'open') throw error;
+            // Nobody says it again before the agent connects anew.
+            const timer = setTimeout(() => void post(agentId, work), retryMs).unref();
+            waiting.add(timer);
+          });
+        void post(agentId, work);
+      }
+    },
+  });
+
+  return {
+    /** Deletes dumps whose time is up or whose run is gone. */
+    sweep: async () => {
+      const before = new Date(Date.now() - settings.current().retention.dumpsDays * dayMs).toISOString();
+      const late = await runsWithOldDumps(store.read, before);
+      if (late.length > 0) await store.database.transaction((tx) => doomDumps(tx, late));
+      for (;;) {
+        const found = await doomedDumps(store.read);
+        for (const { id, sha256 } of found) {
+          await store.database.transaction((tx) => removeDoomed(tx, id));
+          await blobs.removePart(dumpPart(id));
+          // A crash in between leaves content without a row, which the next start sweeps.
+          if (sha256 !== '') await blobs.remove(sha256, isUsed);
+        }
+        if (found.length === 0) return;
+      }
+    },
+    close: async () => {
+      isClosed = true;
+      unsubscribe();
+      for (const timer of waiting) clearTimeout(timer);
+      await queue.idle();
+    },
+  };
+};
+
+export type CaptureKeeper = ReturnType<typeof createCaptureKeeper>;

@@ -1,0 +1,126 @@
+import { runStatus } from '@rushhour/contract';
+import type { HeldRun, RunReport } from '@rushhour/protocol';
+import type { AgentListener, Arrival } from '../../agents/gateway/gateway.ts';
+import type { Executor } from '../../store/engine/database.ts';
+import type { NewRunEvent } from '../../store/runs/run-events.ts';
+import type { ActiveRunCache } from '../lifecycle/active-run-cache.ts';
+import type { Changes } from '../lifecycle/changes.ts';
+import type { LateResults } from '../lifecycle/late-results.ts';
+import { reconcileReturningAgent } from '../lifecycle/returning-agent.ts';
+import { isDone, type RunView, readView } from '../lifecycle/run-view.ts';
+import type { RunWriter } from '../lifecycle/run-writer.ts';
+import { applyReport, noteLostAgent, withReason } from '../verdict/apply-report.ts';
+import { createRunNotes } from '../verdict/run-notes.ts';
+import type { CommandSender } from './command-sender.ts';
+
+interface Deps {
+  read: Executor;
+  writer: RunWriter;
+  commands: CommandSender;
+  activeRuns: ActiveRunCache;
+  late: LateResults;
+  post(runId: number, work: () => Promise<unknown>): Promise<void>;
+  /** Looks at the run again, when it is its turn. */
+  wake(runId: number): void;
+}
+
+const agentIn = ({ agents }: RunView, agentId: number) => agents.find(({ agentID }) => agentID === agentId);
+
+const said = (type: string, severity: 'info' | 'warning', agentID: number, message: string): NewRunEvent => ({
+  ...{ type, severity, agentID, message },
+  source: 'controller',
+});
+
+/** What follows for a run from an agent that is there again. */
+const arrivalAt = (view: RunView, agentId: number, bootId: string, held: HeldRun | undefined): Changes => {
+  const before = agentIn(view, agentId);
+  if (before === undefined) return {};
+  const { agent, lostBecause, wasDeadMan } = reconcileReturningAgent(view.run, before, { bootId, held });
+  if (lostBecause !== undefined) return noteLostAgent(view, agent, lostBecause);
+  const message = `${agent.name} is back`;
+  return {
+    agents: [agent],
+    events: [said('agentBack', 'info', agentId, message)],
+    ...(wasDeadMan && {
+      patch: { validity: withReason(view.run.validity, `${agent.name} ended by itself: the controller was silent`) },
+    }),
+  };
+};
+
+/** Listens to agents on behalf of their runs. */
+export const createAgentEventHandler = ({
+  read,
+  writer,
+  commands,
+  activeRuns,
+  late,
+  post,
+  wake,
+}: Deps): AgentListener => {
+  const notes = createRunNotes({ writer, post, wake });
+  const meet = (runId: number, agentId: number, { bootId, runs }: Arrival) => {
+    const held = runs.find((candidate) => candidate.runId === runId);
+    const meetLate = () => {
+      if (held) void post(runId, async () => late.meet(agentId, held, await readView(read, runId)));
+    };
+    const view = activeRuns.find(runId);
+    if (view === undefined || agentIn(view, agentId) === undefined) {
+      meetLate();
+      return;
+    }
+    const isPresent = held?.epoch === view.run.epoch;
+    if (held && !isPresent) commands.abandon(agentId, held, 'the run was given away');
+    activeRuns.hasReturned(runId, agentId);
+    const decide = (now: RunView) => arrivalAt(now, agentId, bootId, isPresent ? held : undefined);
+    notes.add(runId, { decide, onOver: meetLate });
+  };
+  const tellRuns = (agentId: number, event: (name: string) => NewRunEvent) => {
+    for (const runId of activeRuns.runsOf(agentId)) {
+      const decide = (view: RunView) => {
+        const agent = agentIn(view, agentId);
+        return agent === undefined || isDone(agent) ? {} : { events: [event(agent.name)] };
+      };
+      notes.add(runId, { decide });
+    }
+  };
+  const hear = (agentId: number, report: RunReport) => {
+    const view = activeRuns.find(report.runId);
+    if (view === undefined) return void post(report.runId, async () => late.report(agentId, report));
+    if (report.epoch !== view.run.epoch || agentIn(view, agentId) === undefined) {
+      return void commands.abandon(agentId, report, 'the run was given away');
+    }
+    // Samples are the business of others; here they only show that traffic has begun.
+    if (report.type === 'summaries' && view.run.status !== runStatus.armed) return;
+    const decide = (now: RunView) => (now.run.epoch === report.epoch ? applyReport(now, agentId, report) : {});
+    notes.add(report.runId, { decide });
+  };
+
+  return {
+    connected: (agentId, arrival) => {
+      commands.forgetSession(agentId);
+      activeRuns.suspects.delete(agentId);
+      const concerned = new Set([...activeRuns.runsOf(agentId), ...arrival.runs.map(({ runId }) => runId)]);
+      for (const runId of concerned) meet(runId, agentId, arrival);
+    },
+    suspect: (agentId) => {
+      activeRuns.suspects.add(agentId);
+      tellRuns(agentId, (name) => said('agentSuspect', 'warning', agentId, `${name} is silent`));
+    },
+    back: (agentId) => {
+      activeRuns.suspects.delete(agentId);
+      tellRuns(agentId, (name) => said('agentBack', 'info', agentId, `${name} is heard again`));
+    },
+    lost: (agentId, reason) => {
+      activeRuns.suspects.delete(agentId);
+      late.lose(agentId);
+      for (const runId of activeRuns.runsOf(agentId)) {
+        const decide = (view: RunView) => {
+          const agent = agentIn(view, agentId);
+          return agent === undefined || isDone(agent) ? {} : noteLostAgent(view, agent, reason);
+        };
+        notes.add(runId, { decide });
+      }
+    },
+    report: hear,
+  };
+};

@@ -1,0 +1,53 @@
+import type { AgentGateway } from '../../agents/gateway/gateway.ts';
+import type { RunPlan } from '../../plan/core/agent-plan.ts';
+import type { RunView } from '../lifecycle/run-view.ts';
+import { commandsOf } from './commands.ts';
+
+/** Brings agents what follows from the state of their runs, once in each session. */
+export const createCommandSender = (gateway: AgentGateway) => {
+  /** By agent, what it was last told under each key. */
+  const sent = new Map<number, Map<string, string>>();
+
+  const sentTo = (agentId: number) => {
+    const known = sent.get(agentId) ?? new Map<string, string>();
+    sent.set(agentId, known);
+    return known;
+  };
+  const forgetRun = (agentId: number, runId: number) => {
+    const known = sentTo(agentId);
+    for (const place of known.keys()) if (place.startsWith(`${runId} `)) known.delete(place);
+  };
+
+  return {
+    /** The state must be committed: what leaves here cannot be called back. */
+    deliver: (view: RunView, plan: RunPlan | undefined) => {
+      for (const { agentId, key, version = '', command } of commandsOf(view, plan)) {
+        const known = sentTo(agentId);
+        const place = `${command.runId} ${command.epoch} ${key}`;
+        if (known.get(place) !== version && gateway.send(agentId, command)) known.set(place, version);
+      }
+    },
+
+    /** What was sent may have got lost with the connection: it is sent again in the new one. */
+    forgetSession: (agentId: number) => void sent.delete(agentId),
+
+    /** The run is over: those who have told everything may forget it, the others must end at once. */
+    dismiss: ({ run, agents }: RunView, areSamplesComplete: boolean) => {
+      const of = { runId: run.id, epoch: run.epoch };
+      const reason = `the run has ended: ${run.stopReason || run.error}`;
+      for (const { agentID, state } of agents) {
+        const hasToldAll = state === 'ended' && areSamplesComplete;
+        gateway.send(agentID, hasToldAll ? { type: 'forget', ...of } : { type: 'abandon', ...of, reason });
+        forgetRun(agentID, run.id);
+      }
+    },
+
+    forget: (agentId: number, { runId, epoch }: { runId: number; epoch: number }) =>
+      gateway.send(agentId, { type: 'forget', runId, epoch }),
+
+    abandon: (agentId: number, { runId, epoch }: { runId: number; epoch: number }, reason: string) =>
+      gateway.send(agentId, { type: 'abandon', runId, epoch, reason }),
+  };
+};
+
+export type CommandSender = ReturnType<typeof createCommandSender>;

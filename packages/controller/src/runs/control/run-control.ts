@@ -1,0 +1,154 @@
+import { findPlugin, isActive, type LoadChange, runStatus, type StopReason, type Task } from '@rushhour/contract';
+import type { Bus } from '../../bus/local.ts';
+import { conflict } from '../../errors.ts';
+import { captureOf } from '../../plan/core/capture.ts';
+import type { Change } from '../../store/engine/change.ts';
+import { putRunAgents, runAgentsOf } from '../../store/runs/run-agents.ts';
+import { appendEvent } from '../../store/runs/run-events.ts';
+import { lockRun, newestRunOf, patchRun, type RunPatch, type RunRecord } from '../../store/runs/runs.ts';
+import type { SettingsStore } from '../../store/system/settings.ts';
+import { pauseDeadline, runningDeadline, stopDeadline, type Timing } from '../lifecycle/deadlines.ts';
+import { ordersOf } from '../lifecycle/run-view.ts';
+import { announce, illegalMove, moveRun } from '../lifecycle/run-writer.ts';
+import { allowedFrom } from '../lifecycle/task-state.ts';
+import { changeLoads } from './load-change.ts';
+
+interface Deps {
+  bus: Bus;
+  settings: Pick<SettingsStore, 'current'>;
+  timing: Timing;
+}
+
+export interface StopRequest {
+  readonly mode?: 'graceful' | 'abort' | undefined;
+  readonly reason: Extract<StopReason, 'user' | 'ai' | 'schedule' | 'deleted'>;
+  /** Why, in the words of whoever asked. */
+  readonly note?: string | undefined;
+}
+
+export interface RunState {
+  runId: number;
+  status: number;
+}
+
+const stateOf = ({ id, status }: RunRecord): RunState => ({ runId: id, status });
+const sourceIn = (tx: Change) => (tx.userId === null ? 'controller' : `user:${tx.userId}`);
+
+/** What the pause that ends now adds to the length of the run. */
+const afterPause = ({ pausedAt, pausedMs }: RunRecord, now: string): RunPatch =>
+  pausedAt === null ? {} : { pausedAt: null, pausedMs: pausedMs + Math.max(1, Date.parse(now) - Date.parse(pausedAt)) };
+
+/** What people do to the run of a task. Only the store is changed here; the conductor tells the agents. */
+export const createRunControl = ({ bus, settings, timing }: Deps) => {
+  /** The run under way, kept from others until the change is done. */
+  const activeRun = async (tx: Change, taskId: number): Promise<RunRecord> => {
+    const newest = await newestRunOf(tx, taskId);
+    const run = newest && (await lockRun(tx, newest.id));
+    if (run === undefined)
+      throw conflict('ILLEGAL_TRANSITION', 'the task has no run', { from: 0, allowed: allowedFrom(0) });
+    if (!isActive(run.status)) throw illegalMove(run);
+    tx.touch('tasks', taskId);
+    tx.touch('runs', run.id);
+    return run;
+  };
+
+  const escalate = async (tx: Change, run: RunRecord): Promise<RunRecord> => {
+    const deadlineAt = stopDeadline(settings.current().tasks, Date.parse(tx.now));
+    const patch = { stopMode: 'abort', deadlineAt };
+    const patched = (await patchRun(tx, { id: run.id, from: [runStatus.stopping], patch })) as RunRecord;
+    await appendEvent(tx, run.id, { type: 'abort', source: sourceIn(tx), message: 'stopping at once' });
+    announce(tx, bus, patched);
+    return patched;
+  };
+
+  return {
+    /** Ends the run of a task, whatever its state; a second time changes nothing. */
+    stop: async (
+      tx: Change,
+      taskId: number,
+      { mode = 'graceful', reason, note = '' }: StopRequest,
+    ): Promise<RunState> => {
+      const run = await activeRun(tx, taskId);
+      if (note) tx.note({ reason: note });
+      if (run.status === runStatus.stopping) {
+        return stateOf(mode === 'abort' && run.stopMode !== 'abort' ? await escalate(tx, run) : run);
+      }
+      const now = Date.parse(tx.now);
+      const source = reason === 'ai' || reason === 'schedule' ? reason : sourceIn(tx);
+      const move = { source, message: note };
+      if (run.status === runStatus.queued) {
+        const patch = { stopReason: reason, finishedAt: tx.now, deadlineAt: null, health: 'ok' };
+        return stateOf(await moveRun(tx, bus, run.id, { ...move, trigger: 'withdraw', patch }));
+      }
+      const patch = {
+        ...afterPause(run, tx.now),
+        endStatus: runStatus.stopped,
+        stopReason: reason,
+        stopMode: mode,
+        deadlineAt: stopDeadline(settings.current().tasks, now),
+      };
+      return stateOf(await moveRun(tx, bus, run.id, { ...move, trigger: 'stop', patch }));
+    },
+
+    pause: async (tx: Change, taskId: number, note = ''): Promise<RunState> => {
+      const run = await activeRun(tx, taskId);
+      if (run.status !== runStatus.running) throw illegalMove(run);
+      const orders = ordersOf({ run, agents: await runAgentsOf(tx, run.id) });
+      const stuck = new Set(orders.filter(({ order }) => !order.canPause).map(({ order }) => order.pluginId));
+      if (stuck.size > 0) {
+        const plugins = [...stuck].map((id) => ({ id, name: findPlugin(id)?.name ?? '' }));
+        throw conflict('CANNOT_PAUSE', `${plugins.map(({ name }) => name).join(', ')} cannot pause`, { plugins });
+      }
+      const patch = { pausedAt: tx.now, deadlineAt: pauseDeadline(settings.current().tasks, Date.parse(tx.now)) };
+      const move = { trigger: 'pause', source: sourceIn(tx), patch, message: note } as const;
+      return stateOf(await moveRun(tx, bus, run.id, move));
+    },
+
+    resume: async (tx: Change, taskId: number): Promise<RunState> => {
+      const run = await activeRun(tx, taskId);
+      if (run.status !== runStatus.paused) throw illegalMove(run);
+      const after = afterPause(run, tx.now);
+      const patch = { ...after, deadlineAt: runningDeadline({ ...run, ...after }, timing) };
+      return stateOf(await moveRun(tx, bus, run.id, { trigger: 'resume', source: sourceIn(tx), patch }));
+    },
+
+    changeLoad: async (tx: Change, taskId: number, changes: readonly LoadChange[]) => {
+      const run = await activeRun(tx, taskId);
+      if (run.status !== runStatus.running && run.status !== runStatus.paused) throw illegalMove(run);
+      const { accepted, rejected, agents } = changeLoads({ run, agents: await runAgentsOf(tx, run.id) }, changes);
+      const applied = [...new Set(accepted.map(({ index }) => index))];
+      if (applied.length > 0) {
+        await putRunAgents(tx, agents);
+        await appendEvent(tx, run.id, {
+          type: 'loadChanged',
+          source: sourceIn(tx),
+          message: `new load for ${applied.map((index) => `entry ${index}`).join(', ')}`,
+          data: { changes: accepted },
+        });
+        announce(tx, bus, run);
+      }
+      return { applied, rejected };
+    },
+
+    /** Captures otherwise from now on, or begins or ceases to. Members that are left out stay as they were. */
+    changeCapture: async (tx: Change, taskId: number, dumps: Task['dumps']) => {
+      const run = await activeRun(tx, taskId);
+      if (run.status !== runStatus.running && run.status !== runStatus.paused) throw illegalMove(run);
+      const before = run.capture.dumps ?? run.definition.dumps;
+      const after = { ...before, ...dumps };
+      const agents = await runAgentsOf(tx, run.id);
+      const [was, is] = [before, after].map((wish) => captureOf(wish, settings.current().dumps, agents.length) ?? null);
+      if (JSON.stringify(was) === JSON.stringify(is)) return;
+      const patch = { capture: { dumps: after, wish: is ?? null, revision: (run.capture.revision ?? 0) + 1 } };
+      const patched = (await patchRun(tx, { id: run.id, from: [run.status], patch })) as RunRecord;
+      await appendEvent(tx, run.id, {
+        type: 'captureChanged',
+        source: sourceIn(tx),
+        message: is ? `packets are captured, up to ${is.savelen} bytes of each` : 'packets are not captured any more',
+        data: { dumps: after },
+      });
+      tx.note({ dumps: after });
+      announce(tx, bus, patched);
+    },
+  };
+};

@@ -1,0 +1,49 @@
+import { runStatus } from '@rushhour/contract';
+import type { HeldRun } from '@rushhour/protocol';
+import type { RunAgentRecord } from '../../store/runs/run-agents.ts';
+import type { RunOrder, RunRecord } from '../../store/runs/runs.ts';
+import type { AgentState } from './run-view.ts';
+
+/** An agent is there again: what its part of the run is now, and why it counts as lost if it does. */
+export interface ReturnAction {
+  readonly agent: RunAgentRecord;
+  readonly lostBecause?: string;
+  /** It ended its traffic because the controller was silent. */
+  readonly wasDeadMan?: boolean;
+}
+
+const withOutcomes = (orders: readonly RunOrder[], held: HeldRun | undefined): RunOrder[] =>
+  orders.map((order, index) => ({ ...order, outcome: held?.orders[index]?.outcome ?? order.outcome }));
+
+const stateOf = (held: HeldRun, before: string): string => {
+  // It may have missed the start; that is sent again.
+  if (held.state === 'prepared' && before === 'armed') return before;
+  return held.state satisfies AgentState;
+};
+
+/** Says what follows from the arrival of an agent for a run under way. */
+export const reconcileReturningAgent = (
+  run: RunRecord,
+  before: RunAgentRecord,
+  { bootId, held }: { bootId: string; held: HeldRun | undefined },
+): ReturnAction => {
+  const isStopping = run.status === runStatus.stopping;
+  const agent = { ...before, orders: withOutcomes(before.orders, held) };
+  const isWhole = held?.state === 'ended' && agent.orders.every(({ outcome }) => outcome !== null);
+  if (before.state === 'ended' || before.state === 'failed') return { agent };
+  if (isStopping && isWhole) {
+    return { agent: { ...agent, state: 'ended' }, ...(held?.endedByDeadMan && { wasDeadMan: true }) };
+  }
+  if (bootId !== before.bootId) return { agent, lostBecause: 'the agent was restarted' };
+  if (held === undefined) return reconcileUnawareAgent(run, agent);
+  if (held.endedByDeadMan) return { agent, lostBecause: 'the agent ended by itself: the controller was silent' };
+  return { agent: { ...agent, state: stateOf(held, before.state), error: '' } };
+};
+
+/** The agent does not know the run: what was sent to it got lost, or it has thrown it away. */
+const reconcileUnawareAgent = (run: RunRecord, agent: RunAgentRecord): ReturnAction => {
+  if (run.status === runStatus.preparing) return { agent: { ...agent, state: 'preparing' } };
+  const hasStarted = agent.state !== 'preparing' && agent.state !== 'prepared';
+  if (run.status === runStatus.stopping && !hasStarted) return { agent: { ...agent, state: 'ended' } };
+  return { agent, lostBecause: 'the agent no longer knows the run' };
+};

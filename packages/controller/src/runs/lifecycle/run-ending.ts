@@ -1,0 +1,127 @@
+import type { StopReason, Threshold, ThresholdResult } from '@rushhour/contract';
+import { type EndStatus, runStatus, verdicts } from '@rushhour/contract';
+import type { Logger } from 'pino';
+import type { Bus } from '../../bus/local.ts';
+import { createAttackValues } from '../../security/verdicts/attack-values.ts';
+import { settleAttacks } from '../../security/verdicts/settle-run.ts';
+import type { Blobs } from '../../store/blobs/blobs.ts';
+import type { Change } from '../../store/engine/change.ts';
+import { runEventsOf } from '../../store/runs/run-events.ts';
+import type { RunPatch, RunRecord } from '../../store/runs/runs.ts';
+import type { Store } from '../../store/store.ts';
+import { notify } from '../../store/system/notifications.ts';
+import type { SettingsStore } from '../../store/system/settings.ts';
+import type { CommandSender } from '../commands/command-sender.ts';
+import type { RunMetrics } from '../verdict/run-metrics.ts';
+import { type Breach, evaluate, type MetricReader } from '../verdict/thresholds.ts';
+import { decideVerdict } from '../verdict/verdict.ts';
+import type { RunView } from './run-view.ts';
+import type { RunWriter } from './run-writer.ts';
+import { endingOf } from './task-state.ts';
+
+interface Deps {
+  store: Store;
+  blobs: Pick<Blobs, 'read'>;
+  bus: Bus;
+  settings: Pick<SettingsStore, 'current'>;
+  metrics: RunMetrics;
+  writer: RunWriter;
+  commands: CommandSender;
+  log: Logger;
+}
+
+const dayMs = 86_400_000;
+
+const hasSent = ({ t0 }: RunRecord) => t0 !== null && t0 <= Date.now();
+
+const untested = (thresholds: readonly Threshold[]) =>
+  thresholds.map(
+    (threshold): ThresholdResult => ({ ...threshold, actual: null, outcome: 'pending', breachedAt: null }),
+  );
+
+/** Whoever started a run hears of it when it went wrong. */
+const notifyStarter = async (
+  tx: Change,
+  bus: Bus,
+  { id, number, taskID, status, verdict, error, startedBy }: RunRecord,
+) => {
+  const hasFailed = status === runStatus.failed;
+  if (!hasFailed && verdict !== verdicts.failed) return;
+  await notify(tx, bus, {
+    severity: hasFailed ? 'error' : 'warning',
+    kind: hasFailed ? 'run.failed' : 'run.verdictFailed',
+    message: `Run ${number} of task ${taskID} ${hasFailed ? `failed: ${error}` : 'did not hold its thresholds'}`,
+    entity: { type: 'run', id },
+    audience: startedBy === null ? { permission: 'tasks.execute' } : { userID: startedBy },
+  });
+};
+
+/** The ends of runs: those that never sent anything, and those that have results. */
+export const createRunEnding = ({ store, blobs, bus, settings, metrics, writer, commands, log }: Deps) => {
+  const finalOf = (run: RunRecord): RunPatch => {
+    const now = Date.now();
+    return {
+      finishedAt: new Date(now).toISOString(),
+      expiresAt: new Date(now + settings.current().retention.runsDays * dayMs).toISOString(),
+      deadlineAt: null,
+      health: run.health === 'recovering' ? 'ok' : run.health,
+    };
+  };
+  const breachesOf = async (runId: number): Promise<Breach[]> =>
+    (await runEventsOf(store.read, runId, 'thresholdBreached')).map(({ data, ts }) => ({
+      index: Number(data['index']),
+      actual: Number(data['actual']),
+      at: ts,
+    }));
+  /** A result that cannot be computed is no reason for a run never to end. */
+  const measure = async ({ run }: RunView, problems: string[]) => {
+    if (!hasSent(run)) return { entries: [], thresholds: untested(run.thresholds) };
+    try {
+      await settleAttacks({ store, blobs }, run);
+      const attacks = await createAttackValues(store.read, run);
+      const reader: MetricReader = {
+        value: (query) => (attacks.isOurs(query.metric) ? attacks.value(query.metric) : metrics.value(query)),
+      };
+      const options = { breaches: await breachesOf(run.id), now: new Date().toISOString() };
+      const thresholds = await evaluate(run.id, run.thresholds, reader, options);
+      return { entries: await metrics.summaryOf(run.id), thresholds };
+    } catch (error) {
+      log.error({ err: error, runId: run.id }, 'the results of a run could not be computed');
+      problems.push('the results could not be computed');
+      return { entries: [], thresholds: untested(run.thresholds) };
+    }
+  };
+
+  return {
+    /** Ends a run that could not start. */
+    fail: async (view: RunView, reason: StopReason, error: string) => {
+      const { run } = view;
+      const patch: RunPatch = {
+        ...finalOf(run),
+        stopReason: reason,
+        error,
+        validity: { valid: false, reasons: [...run.validity.reasons, error] },
+        summary: { entries: [], thresholds: untested(run.thresholds) },
+      };
+      const move = { trigger: 'fail', source: 'controller', patch, message: error } as const;
+      const failed = await writer.moveAudited('runs.end', run.id, move, (tx, ended) => notifyStarter(tx, bus, ended));
+      commands.dismiss({ run: failed, agents: view.agents }, false);
+    },
+
+    /** Ends a run whose results are there, or are no longer waited for. */
+    finish: async (view: RunView, problems: readonly string[], areSamplesComplete: boolean) => {
+      const { run } = view;
+      const faults = [...problems, ...(run.endStatus === runStatus.failed ? [run.error] : [])];
+      const summary = await measure(view, faults);
+      const tested = summary.thresholds.filter(({ outcome }) => outcome !== 'pending');
+      const { verdict, validity } = decideVerdict(view, tested, faults);
+      const patch: RunPatch = { ...finalOf(run), verdict: hasSent(run) ? verdict : verdicts.none, validity, summary };
+      const trigger = endingOf[(run.endStatus ?? runStatus.failed) as EndStatus];
+      const move = { trigger, source: 'controller', patch, message: run.error } as const;
+      const ended = await writer.moveAudited('runs.end', run.id, move, (tx, last) => notifyStarter(tx, bus, last));
+      commands.dismiss({ run: ended, agents: view.agents }, areSamplesComplete);
+    },
+  };
+};
+
+export type RunEnding = ReturnType<typeof createRunEnding>;

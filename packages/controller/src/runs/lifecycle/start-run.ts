@@ -1,0 +1,77 @@
+import type { PlannedAttempts } from '../../plan/content/attempts.ts';
+import type { PlannedOrder, RunPlan } from '../../plan/core/agent-plan.ts';
+import { setRunAgents } from '../../store/runs/run-agents.ts';
+import { type RunAttempts, setRunAttempts } from '../../store/runs/run-attempts.ts';
+import { appendEvent } from '../../store/runs/run-events.ts';
+import { type AgentForRun, agentsForRuns } from '../../store/runs/run-queue.ts';
+import type { RunOrder } from '../../store/runs/runs.ts';
+import type { SettingsStore } from '../../store/system/settings.ts';
+import { prepareDeadline } from './deadlines.ts';
+import type { RunWriter } from './run-writer.ts';
+
+const orderOf = ({ order, entry, pluginId, role, engine, target, share, canPause, canChangeLoad }: PlannedOrder) =>
+  ({
+    ...{ entry, pluginId, role, engine, target, share, canPause, canChangeLoad },
+    startAfterSec: order.startAfterSec ?? 0,
+    load: null,
+    outcome: null,
+  }) satisfies RunOrder;
+
+/** With the orders that use them, so that what was told can be joined again. */
+const storedAttempts =
+  ({ agents }: RunPlan) =>
+  ({ sha256, text, policy }: PlannedAttempts): RunAttempts => ({
+    ...{ sha256, text, policy },
+    orders: agents.flatMap(({ agentId, orders }) =>
+      orders.flatMap(({ order }, index): RunAttempts['orders'] => {
+        const { attempts } = order.config as { attempts?: { $file?: string } };
+        return attempts?.$file === sha256 ? [[agentId, index, order.startAfterSec ?? 0]] : [];
+      }),
+    ),
+  });
+
+interface Deps {
+  writer: RunWriter;
+  settings: Pick<SettingsStore, 'current'>;
+}
+
+/** What the run waits for is no longer as it was when the queue was looked at. */
+export class AgentsNotAvailable extends Error {}
+
+/**
+ * Takes a run out of the queue: its agents are its own from now on, and are told to prepare once this is on disk.
+ * `areFree` judges the agents as they are then.
+ */
+export const createRunStart =
+  ({ writer, settings }: Deps) =>
+  (runId: number, plan: RunPlan, areFree: (agents: ReadonlyMap<number, AgentForRun>) => boolean) => {
+    const fileBytes = plan.agents.flatMap(({ files }) => files).reduce((sum, { size }) => sum + size, 0);
+    const rowsOf = (agents: ReadonlyMap<number, AgentForRun>) =>
+      plan.agents.map(({ agentId, role, orders }) => ({
+        agentID: agentId,
+        name: agents.get(agentId)?.name ?? '',
+        role,
+        state: 'preparing',
+        bootId: agents.get(agentId)?.bootId ?? '',
+        orders: orders.map(orderOf),
+        error: '',
+      }));
+    const patch = {
+      deadlineAt: prepareDeadline(settings.current().tasks, Date.now(), fileBytes),
+      plannedSec: plan.plannedSec === null ? null : Math.ceil(plan.plannedSec),
+      health: 'ok',
+      validity: { valid: true, reasons: [...plan.notes] },
+    };
+    return writer.move(runId, { trigger: 'begin', source: 'controller', patch }, async (tx) => {
+      const agents = await agentsForRuns(
+        tx,
+        plan.agents.map(({ agentId }) => agentId),
+      );
+      if (!areFree(agents)) throw new AgentsNotAvailable();
+      await setRunAgents(tx, runId, rowsOf(agents));
+      await setRunAttempts(tx, runId, plan.attempts.map(storedAttempts(plan)));
+      for (const message of plan.notes) await appendEvent(tx, runId, { type: 'note', source: 'controller', message });
+    });
+  };
+
+export type StartRun = ReturnType<typeof createRunStart>;

@@ -1,0 +1,110 @@
+import { runStatus } from '@rushhour/contract';
+import type { AgentGateway } from '../../agents/gateway/gateway.ts';
+import type { RunPlan } from '../../plan/core/agent-plan.ts';
+import { StorageUnavailable } from '../../store/engine/database.ts';
+import { type AgentForRun, agentsForRuns } from '../../store/runs/run-queue.ts';
+import { type ActiveRun, activeRuns, runs } from '../../store/runs/runs.ts';
+import type { Store } from '../../store/store.ts';
+import type { SettingsStore } from '../../store/system/settings.ts';
+import { openDefinition } from '../lifecycle/run-definition.ts';
+import type { RunEnding } from '../lifecycle/run-ending.ts';
+import { readView } from '../lifecycle/run-view.ts';
+import { AgentsNotAvailable, type StartRun } from '../lifecycle/start-run.ts';
+import { errorsOf, type Planner } from './planner.ts';
+import { movesOf, type QueueMove, type WaitingRun } from './queue.ts';
+
+interface Deps {
+  store: Store;
+  gateway: AgentGateway;
+  settings: Pick<SettingsStore, 'current'>;
+  planner: Planner;
+  begin: StartRun;
+  ending: RunEnding;
+  /** Does work on a run when it is its turn. */
+  post(runId: number, work: () => Promise<unknown>): Promise<void>;
+}
+
+interface MadePlan {
+  plan: RunPlan;
+  at: number;
+}
+
+/** A plan older than this is made anew before it is carried out: agents and records may have changed. */
+const freshMs = 5000;
+
+/** Looks after the runs that wait: begins those whose agents are there and free, gives up those that cannot begin. */
+export const createQueueScheduler = ({ store, gateway, settings, planner, begin, ending, post }: Deps) => {
+  const plans = new Map<number, MadePlan>();
+
+  /** Undefined when the run cannot be planned any more; it has failed then. */
+  const planFor = async (runId: number, youngest = 0): Promise<RunPlan | undefined> => {
+    const known = plans.get(runId);
+    if (known !== undefined && known.at >= youngest) return known.plan;
+    const run = await runs.find(store.read, runId);
+    if (run?.status !== runStatus.queued) return undefined;
+    const plan = await planner.plan({ ...openDefinition(run, store.secrets), taskId: run.taskID }).catch((error) => {
+      if (error instanceof StorageUnavailable) throw error;
+      return `it cannot be planned: ${(error as Error).message}`;
+    });
+    const [first, ...rest] = typeof plan === 'string' ? [{ message: plan }] : errorsOf(plan);
+    if (first !== undefined || typeof plan === 'string') {
+      const more = rest.length > 0 ? ` (and ${rest.length} more)` : '';
+      await ending.fail({ run, agents: [] }, '', `${first?.message}${more}`);
+      return undefined;
+    }
+    plans.set(runId, { plan, at: Date.now() });
+    return plan;
+  };
+
+  const waitingOf = async (active: readonly ActiveRun[], now: string): Promise<WaitingRun[]> => {
+    const waiting: WaitingRun[] = [];
+    for (const run of active) {
+      if (run.status !== runStatus.queued || (run.notBefore ?? '') > now) continue;
+      const plan = await planFor(run.id);
+      if (plan) waiting.push({ ...run, agentIds: plan.agents.map(({ agentId }) => agentId) });
+    }
+    return waiting;
+  };
+
+  const isOnline = (agentId: number) => gateway.isOnline(agentId);
+
+  const carryOut = async (move: QueueMove, waiting: readonly WaitingRun[]) => {
+    if (move.kind === 'fail') {
+      const view = await readView(store.read, move.runId);
+      if (view) await ending.fail(view, move.reason, move.error);
+      return;
+    }
+    const plan = await planFor(move.runId, Date.now() - freshMs);
+    const run = waiting.find(({ id }) => id === move.runId);
+    if (plan === undefined || run === undefined) return;
+    const alone = [{ ...run, agentIds: plan.agents.map(({ agentId }) => agentId) }];
+    const areFree = (agents: ReadonlyMap<number, AgentForRun>) => {
+      const [only] = movesOf(alone, { now: new Date().toISOString(), agents, isOnline, freeSlots: 1 });
+      return only?.kind === 'begin';
+    };
+    await begin(move.runId, plan, areFree).catch((error) => {
+      // It goes on waiting.
+      if (!(error instanceof AgentsNotAvailable)) throw error;
+    });
+  };
+
+  return {
+    look: async () => {
+      const now = new Date().toISOString();
+      const active = await activeRuns(store.read);
+      const waiting = await waitingOf(active, now);
+      if (waiting.length === 0) return;
+      const moves = movesOf(waiting, {
+        now,
+        agents: await agentsForRuns(store.read, [...new Set(waiting.flatMap(({ agentIds }) => agentIds))]),
+        isOnline,
+        freeSlots:
+          settings.current().tasks.maxConcurrent - active.filter(({ status }) => status > runStatus.queued).length,
+      });
+      for (const move of moves) await post(move.runId, () => carryOut(move, waiting));
+    },
+    /** The plan a run under way was begun with. */
+    planOf: (runId: number) => plans.get(runId)?.plan,
+    forget: (runId: number) => void plans.delete(runId),
+  };
+};

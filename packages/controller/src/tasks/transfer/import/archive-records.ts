@@ -1,0 +1,70 @@
+import { importKinds, type TaskExportPlan } from '@rushhour/contract';
+import type { Issue } from '../../../errors.ts';
+import { fingerprintOfParts, missingMark } from '../export/gather.ts';
+import type { Parts, RecordLookup } from '../export/record-exporter.ts';
+import { exporterOf } from '../export/record-exporters.ts';
+import { keyOf, type RecordKind, type Reference } from '../reference.ts';
+
+/** A record of an archive. */
+export interface ArchiveRecord {
+  readonly kind: RecordKind;
+  readonly sourceId: number;
+  readonly name: string;
+  readonly fingerprint: string;
+  readonly parts: Parts;
+  readonly references: readonly Reference[];
+  /** JSON pointer to it, with the manifest first. */
+  readonly path: string;
+}
+
+export interface ArchiveRecords extends RecordLookup {
+  readonly all: readonly ArchiveRecord[];
+  record(reference: { kind: string; id: number }): ArchiveRecord | undefined;
+}
+
+/** The records of a manifest that fits its schema. */
+export const recordsOf = (plan: TaskExportPlan): ArchiveRecords => {
+  const all = importKinds.flatMap((kind) =>
+    plan.dependencies[kind].map((item, index): ArchiveRecord => {
+      const { sourceId, fingerprint, ...parts } = item;
+      const travelling = exporterOf(kind);
+      const path = `/manifest/dependencies/${kind}/${index}`;
+      const references = travelling.references(parts);
+      return { kind, sourceId, fingerprint, parts: parts as Parts, path, references, name: travelling.nameOf(parts) };
+    }),
+  );
+  const byKey = new Map(all.map((record) => [keyOf({ kind: record.kind, id: record.sourceId }), record]));
+  const record = (reference: { kind: string; id: number }) => byKey.get(keyOf(reference));
+  return { all, record, find: (kind, id) => record({ kind, id })?.parts as never };
+};
+
+const maxDepth = 32;
+
+/** Records that are there twice, need themselves, or are not what their fingerprints say. */
+export const recordIssues = (records: ArchiveRecords): Issue[] => {
+  const issues: Issue[] = [];
+  const computed = new Map<ArchiveRecord, string>();
+  const fingerprint = (record: ArchiveRecord, above: readonly ArchiveRecord[]): string => {
+    const known = computed.get(record);
+    if (known !== undefined) return known;
+    if (above.includes(record) || above.length > maxDepth) {
+      issues.push({ path: record.path, code: 'CIRCULAR', message: 'needs itself, or too many others in turn' });
+      return missingMark;
+    }
+    const markOf = (reference: Reference) => {
+      const needed = records.record(reference);
+      return needed === undefined ? missingMark : fingerprint(needed, [...above, record]);
+    };
+    const found = fingerprintOfParts(record.kind, record.parts, record.references, markOf);
+    computed.set(record, found);
+    return found;
+  };
+  for (const record of records.all) {
+    if (records.record({ kind: record.kind, id: record.sourceId }) !== record) {
+      issues.push({ path: `${record.path}/sourceId`, code: 'DUPLICATE', message: 'another record has it' });
+    } else if (fingerprint(record, []) !== record.fingerprint) {
+      issues.push({ path: `${record.path}/fingerprint`, code: 'HASH_MISMATCH', message: 'is that of another content' });
+    }
+  }
+  return issues;
+};

@@ -1,0 +1,26 @@
+import { ApiError, type Issue, invalid } from '../../../errors.ts';
+
+/** Runs a check of a part; its problems are told as those of the place where the part stands. */
+export const at = async <T>(place: string, work: () => T | Promise<T>): Promise<T> => {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.kind !== 'invalid') throw error;
+    const issues = error.data['issues'] as Issue[];
+    throw invalid(
+      issues.map((issue) => ({ ...issue, path: place + issue.path })),
+      error.code,
+    );
+  }
+};
+
+/** Runs a check whose problems are told together with those of others; undefined when it finds some. */
+export const collecting = async <T>(issues: Issue[], work: () => Promise<T>): Promise<T | undefined> => {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.kind !== 'invalid') throw error;
+    issues.push(...(error.data['issues'] as Issue[]));
+    return undefined;
+  }
+};

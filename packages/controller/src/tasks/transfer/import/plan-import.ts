@@ -1,0 +1,164 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { Readable } from 'node:stream';
+import { exportSchema, type ImportPlan, secretValues } from '@rushhour/contract';
+import { ArchiveError } from '../../../assets/archives/archive-error.ts';
+import type { ArchiveSource } from '../../../assets/archives/archive-source.ts';
+import type { Caller } from '../../../caller.ts';
+import { ApiError, type Issue, invalid, notFound } from '../../../errors.ts';
+import type { Upload } from '../../../handler.ts';
+import type { Staged } from '../../../store/blobs/blobs.ts';
+import type { Store } from '../../../store/store.ts';
+import type { SettingsStore } from '../../../store/system/settings.ts';
+import { insertTaskImport } from '../../../store/tasks/task-imports.ts';
+import { issuesOfUnknown } from '../../check/check-definition.ts';
+import { type ArchiveFiles, stagedArchive, storedArchive } from '../archive-files.ts';
+import { findPassphrase } from '../export/passphrase.ts';
+import { explained } from '../refusals.ts';
+import { type CheckedArchive, checkArchive } from './check-archive.ts';
+import { importItems, problemsOf } from './import-items.ts';
+import { lackingPermissions } from './import-permissions.ts';
+import { openedSecrets } from './opened-secrets.ts';
+import type { RecordRules } from './record-rules.ts';
+import { walkArchive } from './walk-archive.ts';
+
+/** Reads an archive to its last byte and refuses one that is not what it says. */
+const readArchive = async (source: ArchiveSource, maxBytes: number): Promise<CheckedArchive> => {
+  const sizes = new Map<string, number>();
+  const texts = await walkArchive(source, maxBytes, async (path, open) => {
+    sizes.set(path, await verified(path, open()));
+  });
+  return checkArchive(texts, sizes);
+};
+
+/** Contents are named by their hash; answers the length. */
+const verified = async (path: string, stream: Readable): Promise<number> => {
+  const hash = createHash('sha256');
+  let size = 0;
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    hash.update(chunk);
+    size += chunk.length;
+  }
+  if (path !== `payload/${hash.digest('hex')}`) {
+    throw new ArchiveError('BAD_CHECKSUM', path, 'the content is not the one it is named after');
+  }
+  return size;
+};
+
+const lifeMs = 3_600_000;
+const maxWarnings = 1000;
+
+interface Deps {
+  readonly store: Store;
+  readonly settings: SettingsStore;
+  readonly files: ArchiveFiles;
+  readonly rules: Pick<RecordRules, 'signature'>;
+}
+
+/** Takes an archive in, looks at all of it, and keeps it for an hour together with what would become of it. */
+export const createImportPlanner = ({ store, settings, files, rules }: Deps) => {
+  const maxBytes = () => settings.current().limits.uploadBytes;
+
+  const planOf = async (archive: CheckedArchive, caller: Caller): Promise<ImportPlan> => {
+    assertSoundTask(archive);
+    const passphrase = findPassphrase(caller);
+    if (passphrase && archive.sealed) await openedSecrets(archive, passphrase);
+    const items = await importItems(store.read, archive);
+    return {
+      importId: randomBytes(16).toString('hex'),
+      expiresAt: new Date(Date.now() + lifeMs).toISOString(),
+      schema: exportSchema,
+      task: archive.task as unknown as ImportPlan['task'],
+      items,
+      warnings: [
+        ...archive.plan.warnings.slice(0, maxWarnings),
+        ...secretWarnings(archive),
+        ...safetyWarnings(archive, items, rules),
+      ],
+      problems: [...problemsOf(items), ...secretProblems(archive), ...permissionProblems(items, caller)],
+    };
+  };
+
+  const keep = async (sha256: string, plan: ImportPlan, caller: Caller) => {
+    const { importId: id, expiresAt } = plan;
+    return store.change(caller, async (tx) => {
+      await insertTaskImport(tx, { id, issuerID: caller.userId, sha256, plan, expiresAt, createdAt: tx.now });
+      tx.note({ importId: id, sha256 });
+      return { data: plan };
+    });
+  };
+
+  return {
+    fromUpload: async ({ stream }: Pick<Upload<unknown>, 'stream'>, caller: Caller) => {
+      const staged: Staged = await explained('/file', () => files.blobs.stage(stream, { maxBytes: maxBytes() }));
+      try {
+        const archive = await explained('/file', async () =>
+          readArchive(await stagedArchive(files, staged), maxBytes()),
+        );
+        const plan = await planOf(archive, caller);
+        return await explained('/file', () => files.keep([staged], () => keep(staged.sha256, plan, caller)));
+      } finally {
+        await files.blobs.discard(staged);
+      }
+    },
+    fromFile: async (fileId: number, caller: Caller) => {
+      const file = await files.find(store.read, fileId);
+      if (file === undefined) throw notFound('file', fileId);
+      const { sha256 } = file;
+      const archive = await explained('/fileId', async () =>
+        readArchive(await storedArchive(files, sha256), Math.max(maxBytes(), file.size)),
+      );
+      return keep(sha256, await planOf(archive, caller), caller);
+    },
+  };
+};
+
+const isAbsentSecret = ({ path, code }: Issue) =>
+  code === 'REQUIRED' && secretValues.some((name) => path.endsWith(`/${name}`));
+
+const issuesOfTask = ({ task: { thresholds: _, ...definition } }: CheckedArchive) => issuesOfUnknown(definition);
+
+/** A task that could not be stored here is refused at once; secrets it left behind can still be said. */
+const assertSoundTask = (archive: CheckedArchive) => {
+  const issues = issuesOfTask(archive).filter((issue) => !isAbsentSecret(issue));
+  if (issues.length > 0) throw invalid(issues.map((issue) => ({ ...issue, path: `/task${issue.path}` })));
+};
+
+const secretWarnings = ({ sealed }: CheckedArchive) =>
+  sealed ? ['the archive holds secrets: give their passphrase in X-Export-Passphrase when you import it'] : [];
+
+/** Signatures that will be made and that nobody may play before somebody has looked at them. */
+const safetyWarnings = (
+  { records }: CheckedArchive,
+  items: ImportPlan['items'],
+  rules: Pick<RecordRules, 'signature'>,
+) =>
+  items.flatMap(({ kind, sourceId, name, action }) => {
+    const found = kind === 'cveSignatures' && action === 'create' ? records.find(kind, sourceId) : undefined;
+    const safety = found && safetyIn(rules, found.signature);
+    return safety === undefined || safety === 'benign'
+      ? []
+      : [`signature ${sourceId} "${name}" is ${safety} and arrives disabled`];
+  });
+
+/** Undefined of one that will be refused. */
+const safetyIn = (rules: Pick<RecordRules, 'signature'>, signature: Parameters<RecordRules['signature']>[0]) => {
+  try {
+    return rules.signature(signature).safety;
+  } catch (error) {
+    if (error instanceof ApiError) return undefined;
+    throw error;
+  }
+};
+
+const secretProblems = (archive: CheckedArchive) =>
+  archive.sealed
+    ? []
+    : issuesOfTask(archive)
+        .filter(isAbsentSecret)
+        .map(({ path }) => `the secret at ${path} is not in the archive: say it in \`secrets\``);
+
+const permissionProblems = (items: ImportPlan['items'], caller: Caller) =>
+  lackingPermissions(
+    items.filter(({ action }) => action === 'create').map(({ kind }) => kind),
+    caller,
+  ).map((permission) => `making what the archive brings needs the permission ${permission}`);

@@ -1,0 +1,82 @@
+import { type ImportBody, secretValues, type TaskDraft } from '@rushhour/contract';
+import { type Issue, invalid } from '../../../errors.ts';
+import { agents } from '../../../store/agents/agents.ts';
+import type { Change } from '../../../store/engine/change.ts';
+import type { Executor } from '../../../store/engine/database.ts';
+import type { Secrets } from '../../../store/engine/secrets.ts';
+import { createTask, definitionOf } from '../../records/write-task.ts';
+import { thresholdIssues } from '../../thresholds.ts';
+import { needsOf, type PortableTask, type TaskNeeds, withCampaignParameters } from '../export/portable-task.ts';
+import { valueAt, withValues } from '../json-pointer.ts';
+import { type Reference, withReferences } from '../reference.ts';
+import { at } from './at-place.ts';
+import type { CheckedArchive } from './check-archive.ts';
+
+interface Settling {
+  readonly archive: CheckedArchive;
+  readonly body: ImportBody;
+  /** Those of the archive in clear. */
+  readonly secrets: Readonly<Record<string, string>>;
+  idOf(reference: Pick<Reference, 'kind' | 'id'>): number;
+}
+
+/** Stores the task with the ids of this controller. */
+export const settleTask = async (tx: Change, secrets: Secrets, { archive, body, secrets: opened, idOf }: Settling) => {
+  const { task } = archive;
+  const needs = needsOf(task);
+  const { values, warnings } = await interfacesHere(tx, archive, needs, idOf);
+  // Taking interfaces out moves only other interfaces: no list holds them together with records.
+  const moved = withReferences(withValues(task, values), needs.references, idOf);
+  const settled = withCampaignParameters(moved, needs.campaigns, idOf);
+  const whole = withSecrets(settled, { ...opened, ...body.secrets });
+  const { comment = whole.comment, projectID = null } = body;
+  const id = await at('/task', async () => {
+    const issues = thresholdIssues(definitionOf(whole as TaskDraft), whole.thresholds);
+    if (issues.length > 0) throw invalid(issues);
+    return createTask(tx, secrets, { ...(whole as TaskDraft), thresholds: whole.thresholds, comment, projectID });
+  });
+  return { id, warnings };
+};
+
+type Value = readonly [path: string, value: unknown];
+
+/** Interfaces are found again by their names; those that the chosen agent lacks are left out. */
+const interfacesHere = async (
+  executor: Executor,
+  { records }: CheckedArchive,
+  needs: TaskNeeds,
+  idOf: Settling['idOf'],
+) => {
+  const values: Value[] = [];
+  const warnings: string[] = [];
+  for (const { path, id, agentId } of needs.interfaces) {
+    const name = records.find('agents', agentId)?.agent.interfaces.find((one) => one.id === id)?.name;
+    const agent = agentId === 0 ? undefined : await agents.find(executor, idOf({ kind: 'agents', id: agentId }));
+    const here = agent?.interfaces.find((one) => one.name === name);
+    values.push([path, here?.id]);
+    if (here === undefined)
+      warnings.push(`agent "${agent?.name}" has no interface "${name ?? id}": ${path} is left out`);
+  }
+  return { values, warnings };
+};
+
+/** Puts secrets where they belong, and nothing else anywhere. */
+const withSecrets = (task: PortableTask, secrets: Readonly<Record<string, string>>): PortableTask => {
+  const copy = structuredClone(task);
+  const issues: Issue[] = [];
+  for (const [path, secret] of Object.entries(secrets)) {
+    const cut = path.lastIndexOf('/');
+    const name = path.slice(cut + 1);
+    const holder = valueAt(copy, path.slice(0, Math.max(cut, 0))) as Record<string, unknown> | undefined;
+    const isPlace = /^\/configuration\/\d+\/(subplugins\/subplugins\/\d+\/)?values\/\w+$/.test(path);
+    if (isPlace && holder !== undefined && secretValues.some((known) => known === name)) holder[name] = secret;
+    else
+      issues.push({
+        path: `/secrets/${path.replaceAll('~', '~0').replaceAll('/', '~1')}`,
+        code: 'UNKNOWN_SECRET',
+        message: 'is no place of a secret',
+      });
+  }
+  if (issues.length > 0) throw invalid(issues);
+  return copy;
+};

@@ -1,0 +1,89 @@
+import type { Readable } from 'node:stream';
+import { ArchiveError } from '../../../assets/archives/archive-error.ts';
+import type { ArchiveSource } from '../../../assets/archives/archive-source.ts';
+import { openArchive } from '../../../assets/archives/open-archive.ts';
+
+const maxMembers = 20_000;
+const maxTextBytes = 64 * 1_048_576;
+const maxDepth = 64;
+
+/** The texts of an archive, parsed. */
+export interface ArchiveTexts {
+  readonly manifest: unknown;
+  readonly task: unknown;
+  /** `secrets.json`, where there is one. */
+  readonly secrets: unknown;
+  /** What the secrets were sealed together with. */
+  readonly bound: string;
+  /** Length of the longest text. */
+  readonly longest: number;
+}
+
+const textNames = ['manifest.json', 'task.json', 'secrets.json'] as const;
+type TextName = (typeof textNames)[number];
+
+/** Reads an archive once. `onPayload` gets every content in turn and may leave it unread. */
+export const walkArchive = async (
+  source: ArchiveSource,
+  maxBytes: number,
+  onPayload: (path: string, open: () => Readable) => Promise<void>,
+): Promise<ArchiveTexts> => {
+  const archive = await openArchive(source, { limits: { maxMembers, maxBytes } });
+  const texts: Partial<Record<TextName, string>> = {};
+  try {
+    for await (const { name, open } of archive.members()) {
+      const text = textNames.find((known) => known === name);
+      if (text !== undefined) texts[text] = await textOf(name, open());
+      else if (/^payload\/[0-9a-f]{64}$/.test(name)) await onPayload(name, open);
+      else throw new ArchiveError('BAD_ARCHIVE', name, 'an exported task holds no such file');
+    }
+  } finally {
+    await archive.close();
+  }
+  return parsed(texts);
+};
+
+const parsed = (texts: Partial<Record<TextName, string>>): ArchiveTexts => {
+  const { 'manifest.json': manifest, 'task.json': task, 'secrets.json': secrets } = texts;
+  if (manifest === undefined) throw new ArchiveError('BAD_ARCHIVE', 'manifest.json', 'is missing');
+  if (task === undefined) throw new ArchiveError('BAD_ARCHIVE', 'task.json', 'is missing');
+  return {
+    manifest: jsonOf('manifest.json', manifest),
+    task: jsonOf('task.json', task),
+    secrets: secrets === undefined ? undefined : jsonOf('secrets.json', secrets),
+    bound: manifest + task,
+    longest: Math.max(...Object.values(texts).map(({ length }) => length)),
+  };
+};
+
+const textOf = async (name: string, stream: Readable): Promise<string> => {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length > maxTextBytes) throw new ArchiveError('TOO_LARGE', name, `is longer than ${maxTextBytes} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+};
+
+const jsonOf = (name: string, text: string): unknown => {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    throw new ArchiveError('BAD_ARCHIVE', name, 'is not JSON', { cause });
+  }
+  assertPlain(name, value, 0);
+  return value;
+};
+
+/** Names that mean something to the language itself, and depths that exhaust it, have no business here. */
+const assertPlain = (name: string, value: unknown, depth: number): void => {
+  if (typeof value !== 'object' || value === null) return;
+  if (depth === maxDepth) throw new ArchiveError('BAD_ARCHIVE', name, `is nested more than ${maxDepth} deep`);
+  for (const [member, part] of Object.entries(value)) {
+    if (member === '__proto__') throw new ArchiveError('BAD_ARCHIVE', name, 'has a member __proto__');
+    assertPlain(name, part, depth + 1);
+  }
+};
