@@ -139,7 +139,7 @@ describe('dumps on their way to the controller', () => {
     const runId = await ended();
     tell(stateOf(runId, { size: 4_000_001 }));
     await becomes(runId, 'lost');
-    expect(forgotten()).toBe(1);
+    await soon(() => expect(forgotten()).toBe(1));
     tell(stateOf(999_999), stateOf(runId, { epoch: 3 }));
     await soon(() => expect(forgotten()).toBe(3));
     expect(agent.offsets).toEqual([]);
