@@ -28,7 +28,7 @@ export const packages: readonly Package[] = [
     imports: ['contract', 'protocol', 'pcap', 'pools'],
     rooms: [
       'concurrency',
-      ['errors.ts', 'schema-check.ts'],
+      ['errors.ts', 'canonical-json.ts', 'schema-check.ts'],
       'bus',
       'store',
       ['caller.ts', 'handler.ts', 'config.ts', 'crud.ts'],

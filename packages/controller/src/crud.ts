@@ -1,5 +1,5 @@
 import type { Caller } from './caller.ts';
-import { conflict, notFound } from './errors.ts';
+import { conflict, notFound, orNotFound } from './errors.ts';
 import type { Change } from './store/engine/change.ts';
 import type { Executor } from './store/engine/database.ts';
 import type { PageRequest } from './store/engine/table-reads.ts';
@@ -75,8 +75,7 @@ export const crudHandlers = <Item extends { updatedAt: string }>(
   update: ({ body }: { body: { id: number; updatedAt?: string } }, caller: Caller) =>
     store.change(caller, async (tx) => {
       const { id, updatedAt, ...values } = body;
-      const record = await table.find(tx, id);
-      if (record === undefined) throw notFound(what, id);
+      const record = await orNotFound(table.find(tx, id), what, id);
       assertFresh(what, record, updatedAt);
       await table.update(tx, id, values);
     }),
@@ -86,8 +85,7 @@ export const crudHandlers = <Item extends { updatedAt: string }>(
       return { data: body.array };
     }),
   get: async ({ params }: { params: { id: number } }) => {
-    const item = await table.find(store.read, params.id);
-    if (item === undefined) throw notFound(what, params.id);
+    const item = await orNotFound(table.find(store.read, params.id), what, params.id);
     return one(item);
   },
 });

@@ -54,6 +54,13 @@ export const invalid = (issues: readonly Issue[], code = 'INVALID_REQUEST') => {
 export const notFound = (what: string, id: number) =>
   new ApiError('notFound', 'NOT_FOUND', `${what} ${id} not found`, { id });
 
+/** The record that `reading` finds; throws `NOT_FOUND` when there is none. */
+export const orNotFound = async <T>(reading: Promise<T | undefined>, what: string, id: number): Promise<T> => {
+  const found = await reading;
+  if (found === undefined) throw notFound(what, id);
+  return found;
+};
+
 export const conflict = (code: string, message: string, data: Record<string, unknown> = {}) =>
   new ApiError('conflict', code, message, data);
 

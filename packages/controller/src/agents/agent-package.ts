@@ -1,7 +1,7 @@
 import { json } from 'node:stream/consumers';
 import { ArchiveError } from '../assets/archives/archive-error.ts';
 import { openArchive } from '../assets/archives/open-archive.ts';
-import { invalid, notFound } from '../errors.ts';
+import { invalid, orNotFound } from '../errors.ts';
 import { type FileRow, files as fileTable } from '../store/assets/files.ts';
 import type { Blobs } from '../store/blobs/blobs.ts';
 import type { Store } from '../store/store.ts';
@@ -49,8 +49,7 @@ const findByVersion = async ({ store }: Deps, version: string) => {
 };
 
 const findById = async ({ store }: Deps, id: number) => {
-  const file = await fileTable.find(store.read, id);
-  if (file === undefined) throw notFound('file', id);
+  const file = await orNotFound(fileTable.find(store.read, id), 'file', id);
   if (!isUsable(file)) throw refuse('/params/fileId', 'NOT_READY', 'is not a file that can be used');
   return file;
 };

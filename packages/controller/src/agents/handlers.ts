@@ -2,7 +2,7 @@ import type { api } from '@rushhour/contract';
 import type { FileService } from '../assets/files/file-service.ts';
 import type { Bus } from '../bus/local.ts';
 import { assertAllFound, assertFresh, cursorOf, one, pageRequestOf } from '../crud.ts';
-import { conflict, notFound } from '../errors.ts';
+import { conflict, orNotFound } from '../errors.ts';
 import type { Handlers } from '../handler.ts';
 import { forgetFilesOf } from '../store/agents/agent-files.ts';
 import { activeTasksOn } from '../store/agents/agent-work.ts';
@@ -31,8 +31,7 @@ interface Deps {
 type Query = Parameters<Handlers<typeof api.agents>['list']>[0]['query'];
 
 const mustFind = async (executor: Executor, id: number) => {
-  const agent = await table.find(executor, id);
-  if (agent === undefined) throw notFound('agent', id);
+  const agent = await orNotFound(table.find(executor, id), 'agent', id);
   return agent;
 };
 

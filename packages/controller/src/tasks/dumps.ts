@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { api, RunDump } from '@rushhour/contract';
 import { filterCapture, PcapError } from '@rushhour/pcap';
 import { cursorOf } from '../crud.ts';
-import { ApiError, conflict, invalid, notFound } from '../errors.ts';
+import { ApiError, conflict, invalid, notFound, orNotFound } from '../errors.ts';
 import type { Handlers } from '../handler.ts';
 import type { Blobs } from '../store/blobs/blobs.ts';
 import type { Executor } from '../store/engine/database.ts';
@@ -30,7 +30,7 @@ const shown = (dump: RunDumpRecord): RunDump => {
 };
 
 const assertRun = async (read: Executor, { id, runId }: { id: number; runId: number }) => {
-  if ((await findTask(read, id)) === undefined) throw notFound('task', id);
+  await orNotFound(findTask(read, id), 'task', id);
   const run = await runs.find(read, runId);
   if (run?.taskID !== id) throw notFound('run', runId);
 };

@@ -1,6 +1,6 @@
 import type { api } from '@rushhour/contract';
 import { isTerminal } from '@rushhour/contract';
-import { conflict, invalid, notFound } from '../errors.ts';
+import { conflict, invalid, notFound, orNotFound } from '../errors.ts';
 import type { Download, Handlers } from '../handler.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { csvReport } from '../metrics/report/csv-report.ts';
@@ -26,8 +26,7 @@ const extensions: Record<Format, string> = { html: 'html', pdf: 'pdf', csv: 'csv
 export const reportHandlers = ({ store, metrics }: Deps): Pick<Handlers<typeof api.tasks>, 'report'> => ({
   report: async ({ params: { id, runId }, query: { format = 'html', sections } }) => {
     const wanted = sectionsOf(sections);
-    const task = await findTask(store.read, id);
-    if (task === undefined) throw notFound('task', id);
+    const task = await orNotFound(findTask(store.read, id), 'task', id);
     const run = await runTable.find(store.read, runId);
     if (run === undefined || run.taskID !== id) throw notFound('run', runId);
     if (!isTerminal(run.status) && format !== 'json') {

@@ -1,7 +1,7 @@
 import type { api, StartBody } from '@rushhour/contract';
 import { isActive } from '@rushhour/contract';
 import type { Caller } from '../caller.ts';
-import { ApiError, conflict, forbidden, notFound } from '../errors.ts';
+import { ApiError, conflict, forbidden, orNotFound } from '../errors.ts';
 import type { Handlers } from '../handler.ts';
 import { allows } from '../people/permissions.ts';
 import type { Runs } from '../runs/lifecycle/create-runs.ts';
@@ -26,7 +26,7 @@ const withoutKey = ({ userId, address, requestId, operation }: Caller): Origin =
 });
 
 const assertTask = async (executor: Executor, id: number) => {
-  if ((await findTask(executor, id)) === undefined) throw notFound('task', id);
+  await orNotFound(findTask(executor, id), 'task', id);
 };
 
 export const runControlHandlers = ({

@@ -2,7 +2,7 @@ import type { api } from '@rushhour/contract';
 import type { Bus } from '../bus/local.ts';
 import { createSharedReads } from '../concurrency/shared-reads.ts';
 import { cursorOf, one, pageRequestOf } from '../crud.ts';
-import { conflict, invalid, notFound } from '../errors.ts';
+import { conflict, invalid, notFound, orNotFound } from '../errors.ts';
 import type { Handlers } from '../handler.ts';
 import { type Metrics, UnknownMetric } from '../metrics/metrics.ts';
 import type { Runs } from '../runs/lifecycle/create-runs.ts';
@@ -51,7 +51,7 @@ const isoOf = (time: string | undefined, otherwise: string) =>
 const listOf = (text: string | undefined) => text?.split(',');
 
 const assertTask = async (read: Executor, id: number) => {
-  if ((await findTask(read, id)) === undefined) throw notFound('task', id);
+  await orNotFound(findTask(read, id), 'task', id);
 };
 
 /** A run of this very task. */

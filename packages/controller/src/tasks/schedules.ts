@@ -1,7 +1,7 @@
 import type { api, Schedule, ScheduleBody } from '@rushhour/contract';
 import type { Caller } from '../caller.ts';
 import { cursorOf } from '../crud.ts';
-import { conflict, type Issue, invalid, notFound } from '../errors.ts';
+import { conflict, type Issue, invalid, notFound, orNotFound } from '../errors.ts';
 import type { Handlers } from '../handler.ts';
 import type { Calendar } from '../runs/schedules/calendar.ts';
 import { nextOccurrence, scheduleTimingProblem } from '../runs/schedules/occurrences.ts';
@@ -56,7 +56,7 @@ export const scheduleHandlers = ({ store, calendar }: Deps): Pick<Handlers<typeo
     return { data: { nextRunAt: isEnabled ? wanted.nextRunAt : null, conflicts: [...conflicts] } };
   },
   unschedule: async ({ params: { id } }, caller) => {
-    if ((await findTask(store.read, id)) === undefined) throw notFound('task', id);
+    await orNotFound(findTask(store.read, id), 'task', id);
     await store.change(caller, async (tx) => {
       if (!(await dropSchedule(tx, id))) throw notFound('schedule of task', id);
       tx.touch('tasks', id);
@@ -75,8 +75,7 @@ const spanOf = (from: string | undefined, to: string | undefined) => {
 };
 
 const assertSchedulable = async (store: Store, id: number) => {
-  const task = await findTask(store.read, id);
-  if (task === undefined) throw notFound('task', id);
+  const task = await orNotFound(findTask(store.read, id), 'task', id);
   const project = task.projectID === null ? undefined : await projects.find(store.read, task.projectID);
   if (project?.archivedAt)
     throw conflict('PROJECT_ARCHIVED', `project “${project.name}” is archived`, { id: project.ID });

@@ -1,7 +1,7 @@
 import type { Approval } from '@rushhour/contract';
 import type { Bus } from '../../bus/local.ts';
 import type { Caller } from '../../caller.ts';
-import { ApiError, conflict, forbidden, invalid, notFound } from '../../errors.ts';
+import { ApiError, conflict, forbidden, invalid, orNotFound } from '../../errors.ts';
 import { type ApprovalRecord, aiApprovals, approvalView } from '../../store/ai/ai-approvals.ts';
 import type { Change } from '../../store/engine/change.ts';
 import type { Store } from '../../store/store.ts';
@@ -90,8 +90,7 @@ export const createDecide = ({ store, bus, subjectOf, isFresh }: Deps) => {
   };
 
   const decideOne = async (tx: Change, id: number, decision: Decision, userId: number) => {
-    const record = await aiApprovals.find(tx, id);
-    if (record === undefined) throw notFound('approval', id);
+    const record = await orNotFound(aiApprovals.find(tx, id), 'approval', id);
     assertPending(record, Date.parse(tx.now));
     const outcome =
       decision.decision === 'approve'

@@ -1,20 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { canonicalJson, changedPointers, digestOf } from './digest.ts';
-
-it('writes what RFC 8785 gives as its example', () => {
-  const value = {
-    numbers: [333333333.3333333, 1e30, 4.5, 2e-3, 0.000000000000000000000000001],
-    string: '\u20ac$\u000f\u000aA\'\u0042\u0022\u005c\\"/',
-    literals: [null, true, false],
-  };
-  expect(canonicalJson(value)).toBe(
-    '{"literals":[null,true,false],"numbers":[333333333.3333333,1e+30,4.5,0.002,1e-27],"string":"€$\\u000f\\nA\'B\\"\\\\\\\\\\"/"}',
-  );
-  expect(canonicalJson({ '\u20ac': 1, '\r': 2, '\ufb33': 3, '1': 4, '\u{1f600}': 5, '\u0080': 6, '\u00f6': 7 })).toBe(
-    '{"\\r":2,"1":4,"\u0080":6,"ö":7,"€":1,"\u{1f600}":5,"\ufb33":3}',
-  );
-});
+import { changedPointers, digestOf } from './digest.ts';
 
 it('gives equal values equal digests, whatever the order of their members', () => {
   const shuffled = (value: unknown): unknown => {
@@ -30,7 +16,6 @@ it('gives equal values equal digests, whatever the order of their members', () =
     fc.property(fc.jsonValue(), (value) => {
       const plain = JSON.parse(JSON.stringify(value));
       expect(digestOf(shuffled(plain))).toBe(digestOf(plain));
-      expect(JSON.parse(canonicalJson(plain))).toEqual(plain);
       expect(changedPointers(plain, shuffled(plain))).toEqual([]);
     }),
   );

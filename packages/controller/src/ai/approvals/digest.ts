@@ -1,16 +1,7 @@
-import { hash } from 'node:crypto';
-
-/** JSON as RFC 8785 writes it: members sorted by code units, numbers and strings as ECMAScript does, no blanks. */
-export const canonicalJson = (value: unknown): string => {
-  if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item ?? null)).join()}]`;
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  const members = Object.entries(value).filter(([, member]) => member !== undefined);
-  const sorted = members.sort(([left], [right]) => (left < right ? -1 : 1));
-  return `{${sorted.map(([name, member]) => `${JSON.stringify(name)}:${canonicalJson(member)}`).join()}}`;
-};
+import { canonicalJson, fingerprintOf } from '../../canonical-json.ts';
 
 /** The same for values that mean the same, however they are written down. */
-export const digestOf = (value: unknown): string => `sha256:${hash('sha256', canonicalJson(value), 'hex')}`;
+export const digestOf = (value: unknown): string => `sha256:${fingerprintOf(value)}`;
 
 const isHolder = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
 

@@ -1,7 +1,7 @@
 import type { AiDraft, AiPolicy, TaskDraft } from '@rushhour/contract';
 import type { AiCaller } from '../../caller.ts';
 import { one } from '../../crud.ts';
-import { ApiError, conflict, forbidden, invalid, notFound, tooMany } from '../../errors.ts';
+import { ApiError, conflict, forbidden, invalid, orNotFound, tooMany } from '../../errors.ts';
 import type { RunPlan } from '../../plan/core/agent-plan.ts';
 import type { TaskPlanner } from '../../plan/core/create-planner.ts';
 import { aiDrafts, countDrafts, type DraftRecord, findDraft } from '../../store/ai/ai-drafts.ts';
@@ -59,8 +59,7 @@ export const createDrafts = ({ store, planner, operations, rules }: DraftDeps) =
   const clearOf = (draft: DraftRecord): Task => resolveSecrets(redactor, draft.task, openedOf(draft)).task as Task;
 
   const mustFind = async (executor: Executor, { key }: AiCaller, id: number) => {
-    const draft = await findDraft(executor, key.id, id);
-    if (draft === undefined) throw notFound('draft', id);
+    const draft = await orNotFound(findDraft(executor, key.id, id), 'draft', id);
     return draft;
   };
 
@@ -100,8 +99,11 @@ export const createDrafts = ({ store, planner, operations, rules }: DraftDeps) =
   const sourceOf = async (caller: AiCaller, { taskId, templateId, draftId }: DraftSource): Promise<Task> => {
     if (taskId !== undefined) return opened(caller, taskId);
     if (draftId !== undefined) return clearOf(await mustFind(store.read, caller, draftId));
-    const task = await operations.fromTemplate(store.read, templateId ?? 0);
-    if (task === undefined) throw notFound('task template', templateId ?? 0);
+    const task = await orNotFound(
+      operations.fromTemplate(store.read, templateId ?? 0),
+      'task template',
+      templateId ?? 0,
+    );
     return task;
   };
 

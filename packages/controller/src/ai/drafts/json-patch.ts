@@ -1,4 +1,4 @@
-import { canonicalJson } from '../approvals/digest.ts';
+import { canonicalJson } from '../../canonical-json.ts';
 
 type Json = unknown;
 type Holder = Record<string, Json>;

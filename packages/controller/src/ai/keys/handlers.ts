@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import type { AiKey, AiKeyDraft, AiScope, api } from '@rushhour/contract';
 import { assertFresh, cursorOf, pageRequestOf } from '../../crud.ts';
-import { conflict, forbidden, type Issue, invalid, notFound } from '../../errors.ts';
+import { conflict, forbidden, type Issue, invalid, orNotFound } from '../../errors.ts';
 import type { Handlers } from '../../handler.ts';
 import { aiApprovals, approvalView } from '../../store/ai/ai-approvals.ts';
 import { auditPage } from '../../store/ai/ai-audit.ts';
@@ -118,8 +118,7 @@ export const aiAdminHandlers = (deps: Deps): Handlers<typeof api.aiAdmin> => {
     return { ...members, policy, prefix: prefixOf(publicId), usage: await usageOfKey(store.read, key.id) };
   };
   const mustFind = async (tx: Store['read'], id: number) => {
-    const key = await aiKeys.find(tx, id);
-    if (key === undefined) throw notFound('AI key', id);
+    const key = await orNotFound(aiKeys.find(tx, id), 'AI key', id);
     return key;
   };
 

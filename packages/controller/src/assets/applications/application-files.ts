@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { invalid, notFound } from '../../errors.ts';
+import { invalid, orNotFound } from '../../errors.ts';
 import type { FileRow } from '../../store/assets/files.ts';
 import type { Blobs, Digests, Staged } from '../../store/blobs/blobs.ts';
 import type { Change } from '../../store/engine/change.ts';
@@ -40,8 +40,7 @@ export const captureFacts = (facts: Pick<NewCapture, 'name' | 'source' | 'origin
 
 /** The capture with this id, or the refusal that fits. */
 export const requireCapture = async (files: ApplicationFiles, executor: Executor, id: number) => {
-  const file = await files.find(executor, id);
-  if (file === undefined) throw notFound('file', id);
+  const file = await orNotFound(files.find(executor, id), 'file', id);
   if (file.kind !== 'pcap') {
     const message = `file ${id} is not a capture`;
     throw invalid([{ path: '/pcapFileId', code: 'NOT_A_PCAP', message }], 'NOT_A_PCAP');

@@ -1,11 +1,12 @@
 import type { Readable } from 'node:stream';
 import type { Caller } from '../../caller.ts';
+import { fingerprintOf } from '../../canonical-json.ts';
 import { invalid, tooMany } from '../../errors.ts';
 import type { Download } from '../../handler.ts';
 import type { Store } from '../../store/store.ts';
 import { writeZip } from '../archives/write-zip.ts';
 import { type ApplicationFiles, type CaptureFile, requireCapture } from './application-files.ts';
-import { fingerprintOf, manifestOf, portableOf } from './portable.ts';
+import { manifestOf, portableOf } from './portable.ts';
 import { findApplication, playedFileId } from './stored-application.ts';
 
 const maxInlineBytes = 10 * 1_048_576;

@@ -2,12 +2,12 @@ import { Readable } from 'node:stream';
 import { ImportDocument, type ImportFields } from '@rushhour/contract';
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import type { Caller } from '../../caller.ts';
+import { fingerprintOf } from '../../canonical-json.ts';
 import { type Issue, invalid } from '../../errors.ts';
 import type { Upload } from '../../handler.ts';
 import type { Staged } from '../../store/blobs/blobs.ts';
 import { explained } from './capture-refusals.ts';
 import { type ImportDeps, importApplication } from './import-application.ts';
-import { fingerprintOf } from './portable.ts';
 import { readArchive } from './read-archive.ts';
 
 const maxInlineBytes = 10 * 1_048_576;

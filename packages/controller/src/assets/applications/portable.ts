@@ -1,21 +1,10 @@
-import { createHash } from 'node:crypto';
 import { type ApplicationManifest, applicationSchema, type PortableApplication } from '@rushhour/contract';
+import { fingerprintOf } from '../../canonical-json.ts';
 import { dictionaryNames } from '../../store/assets/applications.ts';
 import type { FileRow } from '../../store/assets/files.ts';
 import type { Executor } from '../../store/engine/database.ts';
 import { dictionariesOf } from './parameter.ts';
 import { type FullApplication, plainMembers, withoutOwner } from './stored-application.ts';
-
-/** JSON with sorted members and no blanks: equal values have equal texts. */
-const canonical = (value: unknown): string => {
-  if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  const members = Object.entries(value).filter(([, member]) => member !== undefined);
-  const sorted = members.sort(([left], [right]) => (left < right ? -1 : 1));
-  return `{${sorted.map(([name, member]) => `${JSON.stringify(name)}:${canonical(member)}`).join()}}`;
-};
-
-export const fingerprintOf = (value: unknown) => createHash('sha256').update(canonical(value)).digest('hex');
 
 export const portableOf = (application: FullApplication): PortableApplication =>
   ({

@@ -1,5 +1,5 @@
 import type { ApplicationParameter, NewApplication } from '@rushhour/contract';
-import { invalid, notFound } from '../../errors.ts';
+import { invalid, orNotFound } from '../../errors.ts';
 import {
   type ApplicationRow,
   applications,
@@ -15,8 +15,7 @@ import { dictionaryIssues } from './dictionary-issues.ts';
 import { dictionariesOf, type Parameter } from './parameter.ts';
 
 export const findApplication = async (executor: Executor, id: number) => {
-  const found = await applications.find(executor, id);
-  if (found === undefined) throw notFound('application', id);
+  const found = await orNotFound(applications.find(executor, id), 'application', id);
   return { ...found, ...(await readMembers(executor, id)) };
 };
 export type FullApplication = Awaited<ReturnType<typeof findApplication>>;

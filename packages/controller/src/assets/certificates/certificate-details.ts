@@ -1,4 +1,4 @@
-import { createHash, type KeyObject, type X509Certificate } from 'node:crypto';
+import { hash, type KeyObject, type X509Certificate } from 'node:crypto';
 import { AsnConvert } from '@peculiar/asn1-schema';
 import { Certificate, type TBSCertificate } from '@peculiar/asn1-x509';
 import { parseSchema } from './asn1.ts';
@@ -57,7 +57,7 @@ function factsOf(leaf: X509Certificate) {
     notAfter: isoOf(leaf.validToDate),
     selfSigned: isSelfSigned(leaf),
     fingerprints: { sha1: hexOf(leaf.fingerprint), sha256: hexOf(leaf.fingerprint256) },
-    spkiSha256: createHash('sha256').update(spki).digest('hex'),
+    spkiSha256: hash('sha256', spki, 'hex'),
   };
 }
 

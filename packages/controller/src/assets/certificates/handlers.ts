@@ -2,7 +2,7 @@ import type { api } from '@rushhour/contract';
 import type { Caller } from '../../caller.ts';
 import { createSemaphore } from '../../concurrency/semaphore.ts';
 import { assertAllFound, assertFresh, cursorOf, one, pageRequestOf } from '../../crud.ts';
-import { forbidden, invalid, notFound } from '../../errors.ts';
+import { forbidden, invalid, orNotFound } from '../../errors.ts';
 import type { Handlers } from '../../handler.ts';
 import { allows } from '../../people/permissions.ts';
 import {
@@ -123,15 +123,13 @@ export const certificateHandlers = ({ store, settings }: Deps): Handlers<typeof 
 };
 
 const findIn = async (executor: Executor, id: number) => {
-  const found = await certificates.find(executor, id);
-  if (found === undefined) throw notFound('certificate', id);
+  const found = await orNotFound(certificates.find(executor, id), 'certificate', id);
   return found;
 };
 
 const findWhole = async (executor: Executor, id: number) => {
   const certificate = await findIn(executor, id);
-  const contents = await certificateContents.find(executor, id);
-  if (contents === undefined) throw notFound('certificate', id);
+  const contents = await orNotFound(certificateContents.find(executor, id), 'certificate', id);
   return { certificate, contents };
 };
 

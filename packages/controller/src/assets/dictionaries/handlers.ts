@@ -1,6 +1,6 @@
 import type { api, NewDictionary } from '@rushhour/contract';
 import { assertAllFound, assertFresh, cursorOf, one, pageRequestOf } from '../../crud.ts';
-import { forbidden, notFound } from '../../errors.ts';
+import { forbidden, orNotFound } from '../../errors.ts';
 import type { Handlers } from '../../handler.ts';
 import { dictionaries, readRows, removeRows, replaceRows } from '../../store/assets/dictionaries.ts';
 import type { Change } from '../../store/engine/change.ts';
@@ -25,8 +25,7 @@ export const dictionaryHandlers = ({ store, settings, files }: Deps): Handlers<t
   const access = { files, read: store.read };
 
   const findIn = async (executor: Executor, id: number) => {
-    const found = await dictionaries.find(executor, id);
-    if (found === undefined) throw notFound('dictionary', id);
+    const found = await orNotFound(dictionaries.find(executor, id), 'dictionary', id);
     return found;
   };
 

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { api, FileUpload, NewFile } from '@rushhour/contract';
 import type { Caller } from '../../caller.ts';
 import { assertAllFound, assertFresh, cursorOf, one, pageRequestOf } from '../../crud.ts';
-import { ApiError, invalid, notFound } from '../../errors.ts';
+import { ApiError, invalid, orNotFound } from '../../errors.ts';
 import type { Handlers } from '../../handler.ts';
 import { type FileRow, files, filesMadeFrom } from '../../store/assets/files.ts';
 import type { Executor } from '../../store/engine/database.ts';
@@ -36,8 +36,7 @@ interface Deps {
 const maxInlineBytes = 10 * 1_048_576;
 
 const mustFind = async (executor: Executor, id: number) => {
-  const file = await files.find(executor, id);
-  if (file === undefined) throw notFound('file', id);
+  const file = await orNotFound(files.find(executor, id), 'file', id);
   return file;
 };
 

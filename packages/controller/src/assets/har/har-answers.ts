@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { HarAnswer, HarEntry } from '@rushhour/protocol';
 import { headerOf, withoutHeaders } from './har-headers.ts';
 import type { RecordedEntry } from './har-recording.ts';
@@ -6,7 +6,7 @@ import { maskedHeader } from './har-redaction.ts';
 import type { CompiledRequest } from './har-request.ts';
 import type { HarParams } from './har-selection.ts';
 
-const sha256Of = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
+const sha256Of = (bytes: Uint8Array): string => hash('sha256', bytes, 'hex');
 
 const encodings = ['gzip', 'x-gzip', 'deflate', 'br', 'zstd'];
 const ofEncoding = new Set(['content-encoding']);

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { HarHeader } from '@rushhour/protocol';
 import { isMarked } from './har-marks.ts';
 
@@ -7,7 +7,7 @@ const addressHeaders = new Set(['referer', 'location', 'content-location']);
 const secretParameters =
   /token|secret|passw|^(pwd|pass|auth|authorization|api[-_]?key|apikey|key|jwt|sid|session([-_]?id)?|sig|signature|x-amz-(signature|credential)|code|assertion|samlresponse)$/i;
 
-const hexOf = (value: string): string => createHash('sha256').update(`har ${value}`).digest('hex');
+const hexOf = (value: string): string => hash('sha256', `har ${value}`, 'hex');
 
 /** Another text of the same length: the same for the same secret, so that what belongs together still does. */
 const masked = (value: string): string => {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { type CompiledHar, compileHar } from './compile-har.ts';
 import type { HarParams } from './har-selection.ts';
 import { HarError } from './har-warnings.ts';
@@ -17,7 +17,7 @@ export type HarResult =
 
 const fileOf = (content: object): HarFile => {
   const bytes = new TextEncoder().encode(JSON.stringify(content));
-  return { bytes, sha256: createHash('sha256').update(bytes).digest('hex') };
+  return { bytes, sha256: hash('sha256', bytes, 'hex') };
 };
 
 /** Reads a recording and makes the files of both sides. */

@@ -1,7 +1,7 @@
 import type { api } from '@rushhour/contract';
 import { issuesOf } from '@rushhour/pools';
 import { assertAllFound, assertFresh, crudHandlers, one } from '../../crud.ts';
-import { conflict, notFound } from '../../errors.ts';
+import { conflict, notFound, orNotFound } from '../../errors.ts';
 import type { Handlers } from '../../handler.ts';
 import { macs, macsById } from '../../store/assets/macs.ts';
 import { assertIdle, findNetworkDraft, macIdsOf } from '../../store/assets/networks.ts';
@@ -40,8 +40,7 @@ export const macHandlers = ({ store, settings }: Deps): Handlers<typeof api.macs
   },
   update: ({ body: { id, updatedAt, ...values } }, caller) =>
     store.change(caller, async (tx) => {
-      const before = await macs.find(tx, id);
-      if (before === undefined) throw notFound(noun, id);
+      const before = await orNotFound(macs.find(tx, id), noun, id);
       assertFresh(noun, before, updatedAt);
       await assertIdle(tx, 'mac', id);
       const kind = values.kind === undefined ? before.kind : (values.kind ?? 'address');

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { api } from '@rushhour/contract';
 import { assertAllFound, assertFresh, crudHandlers, cursorOf, pageRequestOf } from '../../crud.ts';
-import { conflict, notFound } from '../../errors.ts';
+import { conflict, orNotFound } from '../../errors.ts';
 import type { Handlers } from '../../handler.ts';
 import {
   assertIdle,
@@ -115,8 +115,7 @@ export const networkHandlers = ({ store, settings }: Deps): Handlers<typeof api.
 });
 
 const mustFind = async (executor: Executor, id: number) => {
-  const found = await findNetworkDraft(executor, id);
-  if (found === undefined) throw notFound('network', id);
+  const found = await orNotFound(findNetworkDraft(executor, id), 'network', id);
   return found;
 };
 

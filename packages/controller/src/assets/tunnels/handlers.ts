@@ -1,6 +1,6 @@
 import type { api, TunnelDraft } from '@rushhour/contract';
 import { assertAllFound, assertFresh, crudHandlers, cursorOf, one, pageRequestOf } from '../../crud.ts';
-import { invalid, notFound } from '../../errors.ts';
+import { invalid, orNotFound } from '../../errors.ts';
 import type { Handlers } from '../../handler.ts';
 import { certificates } from '../../store/assets/certificates.ts';
 import { assertIdle, usagePage } from '../../store/assets/networks.ts';
@@ -36,8 +36,7 @@ export const tunnelHandlers = ({ store, settings }: Deps): Handlers<typeof api.t
       return { cursor: { count: data.length, currentPage: 1, totalPages: 1, totalRows: total }, data };
     },
     get: async ({ params }) => {
-      const tunnel = await tunnels.find(store.read, params.id);
-      if (tunnel === undefined) throw notFound('tunnel', params.id);
+      const tunnel = await orNotFound(tunnels.find(store.read, params.id), 'tunnel', params.id);
       return one(readable(tunnel));
     },
     create: ({ body: { params: given = {}, ...members } }, caller) => {
@@ -54,8 +53,7 @@ export const tunnelHandlers = ({ store, settings }: Deps): Handlers<typeof api.t
     },
     update: ({ body: { id, updatedAt, params: given, ...values } }, caller) =>
       store.change(caller, async (tx) => {
-        const before = await tunnels.find(tx, id);
-        if (before === undefined) throw notFound('tunnel', id);
+        const before = await orNotFound(tunnels.find(tx, id), 'tunnel', id);
         assertFresh('tunnel', before, updatedAt);
         await assertIdle(tx, 'tunnel', id);
         const type = values.type ?? before.type;
@@ -88,7 +86,7 @@ export const tunnelHandlers = ({ store, settings }: Deps): Handlers<typeof api.t
       return { data: { ...checked, valid: checked.valid && errors.length === 0, issues: [...issues, ...errors] } };
     },
     usage: async ({ params, query: { count = 20, page = 1 } }) => {
-      if ((await tunnels.find(store.read, params.id)) === undefined) throw notFound('tunnel', params.id);
+      await orNotFound(tunnels.find(store.read, params.id), 'tunnel', params.id);
       const offset = (page - 1) * count;
       const used = { kind: 'tunnel', id: params.id } as const;
       const { rows, total } = await usagePage(store.read, used, { limit: count, offset });

@@ -1,7 +1,7 @@
 import { type api, permissions } from '@rushhour/contract';
 import type { Caller } from '../../caller.ts';
 import { assertAllFound, assertFresh, crudHandlers, cursorOf } from '../../crud.ts';
-import { conflict, forbidden, invalid, notFound } from '../../errors.ts';
+import { conflict, forbidden, invalid, orNotFound } from '../../errors.ts';
 import type { Handlers } from '../../handler.ts';
 import type { Change } from '../../store/engine/change.ts';
 import type { Executor } from '../../store/engine/database.ts';
@@ -49,8 +49,7 @@ export const groupHandlers = ({ store }: { store: Store }): Handlers<typeof api.
     },
     update: ({ body: { id, updatedAt, ...values } }, caller) =>
       store.change(caller, async (tx) => {
-        const group = await groups.find(tx, id);
-        if (group === undefined) throw notFound('group', id);
+        const group = await orNotFound(groups.find(tx, id), 'group', id);
         assertFresh('group', group, updatedAt);
         const grants = values.permissions === undefined ? undefined : distinct(values.permissions ?? []);
         if (grants) assertMayGrant(caller, grants, group.permissions);
@@ -59,8 +58,7 @@ export const groupHandlers = ({ store }: { store: Store }): Handlers<typeof api.
       }),
     removeMany: ({ body }, caller) => removeMany(body.array, caller),
     get: async ({ params }) => {
-      const group = await groups.find(store.read, params.id);
-      if (group === undefined) throw notFound('group', params.id);
+      const group = await orNotFound(groups.find(store.read, params.id), 'group', params.id);
       const [shown] = await withMembers(store.read, [group]);
       return shown as NonNullable<typeof shown>;
     },

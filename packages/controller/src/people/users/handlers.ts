@@ -2,7 +2,7 @@ import type { api } from '@rushhour/contract';
 import type { Bus } from '../../bus/local.ts';
 import type { Caller } from '../../caller.ts';
 import { assertAllFound, assertFresh, crudHandlers, cursorOf } from '../../crud.ts';
-import { conflict, forbidden, invalid, notFound } from '../../errors.ts';
+import { conflict, forbidden, invalid, orNotFound } from '../../errors.ts';
 import type { Handlers } from '../../handler.ts';
 import type { Change } from '../../store/engine/change.ts';
 import { countAdministrators, groups } from '../../store/people/groups.ts';
@@ -18,8 +18,7 @@ const defaultLength = 16;
 
 export const userHandlers = ({ store, bus }: { store: Store; bus: Bus }): Handlers<typeof api.users> => {
   const mustFind = async (tx: Change, id: number) => {
-    const user = await users.find(tx, id);
-    if (user === undefined) throw notFound('user', id);
+    const user = await orNotFound(users.find(tx, id), 'user', id);
     return user;
   };
 
@@ -60,8 +59,7 @@ export const userHandlers = ({ store, bus }: { store: Store; bus: Bus }): Handle
       return { cursor: cursorOf(count, offset, total), data: rows.map(userOf) };
     },
     get: async ({ params }) => {
-      const user = await users.find(store.read, params.id);
-      if (user === undefined) throw notFound('user', params.id);
+      const user = await orNotFound(users.find(store.read, params.id), 'user', params.id);
       return userOf(user);
     },
     create: async ({ body }, caller) => {
@@ -124,7 +122,7 @@ export const userHandlers = ({ store, bus }: { store: Store; bus: Bus }): Handle
         for (const { id } of await findAll(tx, body.array, caller)) await users.update(tx, id, { isActive: true });
       }),
     resetPassword: async ({ params }, caller) => {
-      if ((await users.find(store.read, params.id)) === undefined) throw notFound('user', params.id);
+      await orNotFound(users.find(store.read, params.id), 'user', params.id);
       const password = temporaryPassword(defaultLength);
       const passwordHash = await hashPassword(password);
       return store.change(caller, async (tx) => {
@@ -136,8 +134,7 @@ export const userHandlers = ({ store, bus }: { store: Store; bus: Bus }): Handle
       });
     },
     me: async (_, caller) => {
-      const user = await users.find(store.read, caller.userId);
-      if (user === undefined) throw notFound('user', caller.userId);
+      const user = await orNotFound(users.find(store.read, caller.userId), 'user', caller.userId);
       return { data: await extendedUserOf(store.read, user) };
     },
     updateMe: ({ body }, caller) =>

@@ -1,4 +1,4 @@
-import { createCipheriv, createHash } from 'node:crypto';
+import { createCipheriv, hash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import type { Vault } from '../../security/malware/vault.ts';
@@ -22,7 +22,7 @@ const packers: Record<Compression, (bytes: Buffer) => Buffer> = {
   br: (bytes) => brotliCompressSync(bytes),
 };
 
-const sha256Of = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
+const sha256Of = (bytes: Buffer) => hash('sha256', bytes, 'hex');
 
 /**
  * Samples as agents of one task get them: AES-256-GCM over all of it, with a key that no other task has. They are made

@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { fingerprintOf } from '../../canonical-json.ts';
 import type { Secrets } from '../../store/engine/secrets.ts';
 import type { RunDefinition, RunRecord } from '../../store/runs/runs.ts';
 import type { StoredTask } from '../../store/tasks/tasks.ts';
@@ -54,16 +54,5 @@ export const openDefinition = ({ id, definition, definitionSecrets }: RunRecord,
     ),
   );
 
-const canonical = (value: unknown): unknown => {
-  if (Array.isArray(value)) return value.map(canonical);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value)
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([key, member]) => [key, canonical(member)]),
-  );
-};
-
 /** The same for runs that did the same, however it was written down. Comments do not count. */
-export const definitionHash = ({ comment: _, ...definition }: RunDefinition) =>
-  hash('sha256', JSON.stringify(canonical(definition)), 'hex');
+export const definitionHash = ({ comment: _, ...definition }: RunDefinition) => fingerprintOf(definition);

@@ -6,7 +6,7 @@ import {
   type Permission,
   type StartBody,
 } from '@rushhour/contract';
-import { conflict, forbidden, type Issue, invalid, notFound } from '../../errors.ts';
+import { conflict, forbidden, type Issue, invalid, orNotFound } from '../../errors.ts';
 import { allows } from '../../people/permissions.ts';
 import { withSmartLists } from '../../plan/content/smart-lists.ts';
 import type { RunPlan } from '../../plan/core/agent-plan.ts';
@@ -78,8 +78,7 @@ export const createStartCheck = (deps: StartCheckDeps) => {
   const { store, settings, planner } = deps;
 
   const findStartable = async ({ taskId, isRestart = false }: StartRequest) => {
-    const task = await tasks.find(store.read, taskId);
-    if (task === undefined) throw notFound('task', taskId);
+    const task = await orNotFound(tasks.find(store.read, taskId), 'task', taskId);
     if (task.deletedAt !== null) throw conflict('TASK_DELETED', `task ${taskId} is deleted`, { id: taskId });
     const before = await newestRunOf(store.read, taskId);
     if (before && isActive(before.status) && !isRestart) throw illegalMove(before);

@@ -2,7 +2,7 @@ import type { api, CveFilter, CveSignature, CveTestBody, ReplyOf } from '@rushho
 import type { Bus } from '../../bus/local.ts';
 import type { Caller } from '../../caller.ts';
 import { assertAllFound, cursorOf, one, pageRequestOf } from '../../crud.ts';
-import { forbidden, notFound } from '../../errors.ts';
+import { forbidden, orNotFound } from '../../errors.ts';
 import type { Handlers } from '../../handler.ts';
 import { assertUnused, dropLinks, referencesTo } from '../../store/engine/links.ts';
 import { cveSignatures, findSignature, rawOf, removeSignatures, withDetails } from '../../store/security/cve.ts';
@@ -45,8 +45,7 @@ export const cveHandlers = ({ store, settings, bus, files, testSignature }: Deps
     return { cursor, data: await withDetails(store.read, rows) };
   },
   get: async ({ params: { id }, query: { include = '' } }) => {
-    const signature = await findSignature(store.read, id);
-    if (signature === undefined) throw notFound('signature', id);
+    const signature = await orNotFound(findSignature(store.read, id), 'signature', id);
     const parts = include.split(',');
     const usedBy = parts.includes('references') ? await referencesTo(store.read, 'signature', [id]) : undefined;
     const raw = parts.includes('raw') ? await rawOf(store.read, id) : undefined;
@@ -70,8 +69,7 @@ export const cveHandlers = ({ store, settings, bus, files, testSignature }: Deps
   export: ({ body }) => exportSignatures(store, body),
   stats: ({ query }) => cveStats(store, query),
   test: async ({ params: { id }, body }, caller) => {
-    const signature = await findSignature(store.read, id);
-    if (signature === undefined) throw notFound('signature', id);
+    const signature = await orNotFound(findSignature(store.read, id), 'signature', id);
     if (body.mode === 'render') return { data: await renderedSignature(store.read, signature) };
     return testSignature(signature, body, caller);
   },

@@ -1,6 +1,6 @@
 import type { api, CveStatsQuery, ReplyOf, RequestOf } from '@rushhour/contract';
 import { cursorOf, pageRequestOf } from '../../crud.ts';
-import { notFound } from '../../errors.ts';
+import { orNotFound } from '../../errors.ts';
 import type { Executor } from '../../store/engine/database.ts';
 import { type AttackCount, countAttackResults } from '../../store/security/attack-counts.ts';
 import { listAttackResults, shownResult } from '../../store/security/attack-results.ts';
@@ -16,7 +16,7 @@ export const cveResults = async (
   refID: number,
   query: ResultQuery,
 ): Promise<ReplyOf<typeof api.cve.routes.results>> => {
-  if ((await cveSignatures.find(read, refID)) === undefined) throw notFound('signature', refID);
+  await orNotFound(cveSignatures.find(read, refID), 'signature', refID);
   const { filters, ...page } = pageRequestOf(query, 'id');
   const { device, taskID, variant, outcome } = filters;
   const which = { signatureID: refID, device, taskID };

@@ -1,7 +1,7 @@
 import type { CveDraft, CveSignature } from '@rushhour/contract';
 import type { Caller } from '../../caller.ts';
 import { assertFresh } from '../../crud.ts';
-import { forbidden, type Issue, invalid, notFound } from '../../errors.ts';
+import { forbidden, type Issue, invalid, orNotFound } from '../../errors.ts';
 import type { Executor } from '../../store/engine/database.ts';
 import { referredRecords } from '../../store/engine/referred-records.ts';
 import {
@@ -81,15 +81,13 @@ export const updateSignature = async (
   { id, updatedAt, ...patch }: Patch & { id: number; updatedAt?: string },
   caller: Caller,
 ) => {
-  const before = await findSignature(store.read, id);
-  if (before === undefined) throw notFound('signature', id);
+  const before = await orNotFound(findSignature(store.read, id), 'signature', id);
   assertFresh('signature', before, updatedAt);
   const signature = patched(before, patch, caller);
   if (before.source === 'builtin') assertUntouched(before, signature);
   await assertSound(store.read, signature);
   await store.change(caller, async (tx) => {
-    const now = await findSignature(tx, id);
-    if (now === undefined) throw notFound('signature', id);
+    const now = await orNotFound(findSignature(tx, id), 'signature', id);
     // What was checked was checked together with the rest of the signature.
     assertFresh('signature', now, before.updatedAt);
     await replaceSignature(tx, id, signature, await rawOf(tx, id));

@@ -1,7 +1,7 @@
 import type { api } from '@rushhour/contract';
 import type { Caller } from '../../caller.ts';
 import { assertAllFound, assertFresh, crudHandlers, cursorOf, pageRequestOf } from '../../crud.ts';
-import { conflict, notFound } from '../../errors.ts';
+import { conflict, orNotFound } from '../../errors.ts';
 import type { Handlers } from '../../handler.ts';
 import type { Change } from '../../store/engine/change.ts';
 import type { Store } from '../../store/store.ts';
@@ -34,8 +34,7 @@ export const projectHandlers = ({ store }: { store: Store }): Handlers<typeof ap
       store.change(caller, async (tx) => ({ data: await projects.insert(tx, { description: '', ...body }) })),
     update: ({ body: { ID, id = ID, updatedAt, ...values } }, caller) =>
       store.change(caller, async (tx) => {
-        const project = await projects.find(tx, id as number);
-        if (project === undefined) throw notFound('project', id as number);
+        const project = await orNotFound(projects.find(tx, id as number), 'project', id as number);
         assertFresh('project', project, updatedAt);
         await projects.update(tx, project.ID, values);
       }),
@@ -46,8 +45,7 @@ export const projectHandlers = ({ store }: { store: Store }): Handlers<typeof ap
         assertAllFound('project', array, await projects.remove(tx, array));
         return { data: array };
       }),
-    get: ({ params }) =>
-      projects.find(store.read, params.id).then((project) => project ?? Promise.reject(notFound('project', params.id))),
+    get: ({ params }) => orNotFound(projects.find(store.read, params.id), 'project', params.id),
     archive: ({ body }, caller) => setArchived(body.array, caller, (tx) => tx.now),
     unarchive: ({ body }, caller) => setArchived(body.array, caller, () => null),
   };

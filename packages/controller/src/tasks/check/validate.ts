@@ -1,6 +1,6 @@
 import type { api, TaskDraft, ValidationIssue } from '@rushhour/contract';
 import type { AgentGateway } from '../../agents/gateway/gateway.ts';
-import { type Issue, notFound } from '../../errors.ts';
+import { type Issue, orNotFound } from '../../errors.ts';
 import type { Handlers } from '../../handler.ts';
 import type { RunPlan } from '../../plan/core/agent-plan.ts';
 import type { TaskPlanner } from '../../plan/core/create-planner.ts';
@@ -45,8 +45,7 @@ export const validateHandlers = ({
 
 const definitionIn = async (store: Store, body: Body): Promise<{ taskId: number | null; definition: Definition }> => {
   if ('configuration' in body) return { taskId: null, definition: definitionOf(body) };
-  const task = await openTask(store.read, store.secrets, body.id);
-  if (task === undefined) throw notFound('task', body.id);
+  const task = await orNotFound(openTask(store.read, store.secrets, body.id), 'task', body.id);
   return { taskId: task.id, definition: task };
 };
 

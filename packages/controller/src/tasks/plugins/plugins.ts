@@ -1,7 +1,7 @@
 import { type api, findPlugin, metricsOf, type PluginSpec, plugins, toJsonSchema } from '@rushhour/contract';
 import type { EngineAbility } from '@rushhour/protocol';
 import type { TSchema } from 'typebox';
-import { notFound } from '../../errors.ts';
+import { notFound, orNotFound } from '../../errors.ts';
 import type { Handlers } from '../../handler.ts';
 import { createSchemaCheck } from '../../schema-check.ts';
 import { engineAbilities } from '../../store/engine/engine-abilities.ts';
@@ -96,8 +96,7 @@ type Handled = 'plugins' | 'plugin';
 
 export const pluginHandlers = ({ store }: { store: Store }): Pick<Handlers<typeof api.tasks>, Handled> => {
   const abilitiesOf = async (agentID: number | undefined): Promise<Abilities> => {
-    const abilities = await engineAbilities(store.read, agentID);
-    if (abilities === undefined) throw notFound('agent', agentID as number);
+    const abilities = await orNotFound(engineAbilities(store.read, agentID), 'agent', agentID as number);
     return abilities;
   };
 

@@ -1,5 +1,5 @@
 import type { api, TaskDraft } from '@rushhour/contract';
-import { ApiError, type Issue, invalid, notFound } from '../../errors.ts';
+import { ApiError, type Issue, invalid, orNotFound } from '../../errors.ts';
 import type { Handlers } from '../../handler.ts';
 import type { Store } from '../../store/store.ts';
 import { type StoredTemplate, taskTemplates } from '../../store/tasks/task-templates.ts';
@@ -14,8 +14,7 @@ export const fromTemplateHandlers = ({
 }): Pick<Handlers<typeof api.tasks>, 'fromTemplate'> => ({
   fromTemplate: async ({ body }, caller) => {
     const { templateID, comment, projectID = null, agentMap = {}, parameters = {} } = body;
-    const template = await taskTemplates.find(store.read, templateID);
-    if (template === undefined) throw notFound('task template', templateID);
+    const template = await orNotFound(taskTemplates.find(store.read, templateID), 'task template', templateID);
     const { task, issues } = fillTemplate(template, { agentMap, parameters });
     if (issues.length > 0) throw invalid(issues);
     const wrong = issuesOfUnknown(task);

@@ -1,7 +1,7 @@
 import { type api, isActive, runStatus, type TaskDraft } from '@rushhour/contract';
 import type { Bus } from '../../bus/local.ts';
 import { cursorOf, one, pageRequestOf } from '../../crud.ts';
-import { type Issue, invalid, notFound } from '../../errors.ts';
+import { type Issue, invalid, orNotFound } from '../../errors.ts';
 import type { Handlers } from '../../handler.ts';
 import type { Change } from '../../store/engine/change.ts';
 import type { Secrets } from '../../store/engine/secrets.ts';
@@ -32,8 +32,7 @@ const requestIssue =
 
 /** Copies what a task does and must hold, not what became of it. */
 const cloneTask = async (tx: Change, secrets: Secrets, id: number, wish: CloneWish): Promise<number> => {
-  const task = await findTask(tx, id);
-  if (task === undefined) throw notFound('task', id);
+  const task = await orNotFound(findTask(tx, id), 'task', id);
   const { overrides = {}, projectID = task.projectID } = wish;
   const { after } = patchedDefinition(task, overrides, secrets);
   const issues = [...definitionIssues(after), ...(await referenceIssues(tx, after))];
@@ -65,8 +64,7 @@ type Handled =
 export const taskRecordHandlers = ({ store, bus, runs }: Deps): Pick<Handlers<typeof api.tasks>, Handled> => {
   const { secrets } = store;
   const findReadable = async (id: number) => {
-    const task = await findTask(store.read, id);
-    if (task === undefined) throw notFound('task', id);
+    const task = await orNotFound(findTask(store.read, id), 'task', id);
     return task;
   };
 
@@ -104,8 +102,7 @@ export const taskRecordHandlers = ({ store, bus, runs }: Deps): Pick<Handlers<ty
     thresholds: async ({ params }) => ({ data: (await findReadable(params.id)).thresholds }),
     setThresholds: ({ body: { id, thresholds } }, caller) =>
       store.change(caller, async (tx) => {
-        const task = await findTask(tx, id);
-        if (task === undefined) throw notFound('task', id);
+        const task = await orNotFound(findTask(tx, id), 'task', id);
         const issues = thresholdIssues(task, thresholds);
         if (issues.length > 0) throw invalid(issues);
         await tasks.update(tx, id, { thresholds });

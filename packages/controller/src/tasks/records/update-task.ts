@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { isActive, permissions, type TaskDraft } from '@rushhour/contract';
 import type { Bus } from '../../bus/local.ts';
 import { assertFresh } from '../../crud.ts';
-import { conflict, notFound } from '../../errors.ts';
+import { conflict, orNotFound } from '../../errors.ts';
 import type { Change } from '../../store/engine/change.ts';
 import { unmaskConfiguration } from '../../store/engine/configuration-secrets.ts';
 import type { Secrets } from '../../store/engine/secrets.ts';
@@ -26,8 +26,7 @@ const statusAfterEdit = ({ status }: StoredTask) => (status === created ? {} : {
 /** Changes a task; while it is active only what it is called and where it belongs. */
 export const updateTask = async (tx: Change, { secrets, bus }: { secrets: Secrets; bus: Bus }, patch: TaskPatch) => {
   const { id, updatedAt, comment, projectID } = patch;
-  const task = await findTask(tx, id);
-  if (task === undefined) throw notFound('task', id);
+  const task = await orNotFound(findTask(tx, id), 'task', id);
   assertFresh('task', task, updatedAt);
   const { before, after } = patchedDefinition(task, patch, secrets);
   const isEdited = !isDeepStrictEqual(before, after);

@@ -1,5 +1,5 @@
 import type { TaskDraft, Threshold } from '@rushhour/contract';
-import { conflict, type Issue, invalid, notFound } from '../../errors.ts';
+import { conflict, type Issue, invalid, orNotFound } from '../../errors.ts';
 import type { Change } from '../../store/engine/change.ts';
 import { sealConfiguration } from '../../store/engine/configuration-secrets.ts';
 import { setLinks } from '../../store/engine/links.ts';
@@ -30,8 +30,7 @@ export const definitionOf = (given: Given, before?: Definition): Definition => {
 /** Tasks go into projects that are there and in use. */
 export const assertProject = async (tx: Change, projectID: number | null | undefined) => {
   if (projectID === null || projectID === undefined) return;
-  const project = await projects.find(tx, projectID);
-  if (project === undefined) throw notFound('project', projectID);
+  const project = await orNotFound(projects.find(tx, projectID), 'project', projectID);
   if (project.archivedAt !== null) {
     throw conflict('PROJECT_ARCHIVED', `project "${project.name}" is archived`, { id: projectID });
   }

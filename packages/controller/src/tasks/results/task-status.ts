@@ -1,6 +1,6 @@
 import type { api } from '@rushhour/contract';
 import { isActive, isTerminal, runStatus, statusNameOf } from '@rushhour/contract';
-import { notFound } from '../../errors.ts';
+import { orNotFound } from '../../errors.ts';
 import type { Handlers } from '../../handler.ts';
 import type { Metrics } from '../../metrics/metrics.ts';
 import type { Runs } from '../../runs/lifecycle/create-runs.ts';
@@ -69,8 +69,7 @@ const statusOfRun = async ({ read, metrics, runs }: StatusDeps, run: RunRecord):
 
 /** Where a task stands. Throws when there is no such task. */
 export const readTaskStatus = async (deps: StatusDeps, taskId: number): Promise<TaskStatus> => {
-  const task = await findTask(deps.read, taskId);
-  if (task === undefined) throw notFound('task', taskId);
+  const task = await orNotFound(findTask(deps.read, taskId), 'task', taskId);
   const run = await newestRunOf(deps.read, taskId);
   // A task that was changed since its last run shows nothing of it but its number.
   const shown = run && (isActive(task.status) || isTerminal(task.status)) ? await statusOfRun(deps, run) : idle;

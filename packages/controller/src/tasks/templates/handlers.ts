@@ -1,7 +1,7 @@
 import { type api, findPlugin, type TaskTemplate, type TemplateDraft, taskReferences } from '@rushhour/contract';
 import type { Caller } from '../../caller.ts';
 import { assertAllFound, assertFresh, crudHandlers, cursorOf, pageRequestOf } from '../../crud.ts';
-import { conflict, forbidden, type Issue, invalid, notFound } from '../../errors.ts';
+import { conflict, forbidden, type Issue, invalid, orNotFound } from '../../errors.ts';
 import type { Handlers } from '../../handler.ts';
 import { allows } from '../../people/permissions.ts';
 import type { Change } from '../../store/engine/change.ts';
@@ -71,8 +71,7 @@ export const taskTemplateHandlers = ({ store, settings }: Deps): Handlers<typeof
     if (sourceTaskID === undefined) return { task: definitionIn(task ?? {}), slots, parameters };
     assertAlone(body);
     assertMayReadTasks(caller);
-    const source = await findTask(store.read, sourceTaskID);
-    if (source === undefined) throw notFound('task', sourceTaskID);
+    const source = await orNotFound(findTask(store.read, sourceTaskID), 'task', sourceTaskID);
     return templateOfTask(source, (id) => findPlugin(id)?.name);
   };
 
@@ -102,8 +101,7 @@ export const taskTemplateHandlers = ({ store, settings }: Deps): Handlers<typeof
     },
     update: ({ body: { id, updatedAt, ...values } }, caller) =>
       store.change(caller, async (tx) => {
-        const before = await taskTemplates.find(tx, id);
-        if (before === undefined) throw notFound(noun, id);
+        const before = await orNotFound(taskTemplates.find(tx, id), noun, id);
         assertOwn([before]);
         assertFresh(noun, before, updatedAt);
         const { task, slots, parameters } = values;

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { StepTemplate } from '@rushhour/pcap';
 import { encodeParameter, type ParameterContext, parameterValue } from '@rushhour/pools';
 import type { Parameter } from '../parameter.ts';
@@ -129,4 +129,4 @@ export class Renderer {
   }
 }
 
-const sha256Of = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
+const sha256Of = (bytes: Uint8Array) => hash('sha256', bytes, 'hex');

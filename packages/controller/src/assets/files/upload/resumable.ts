@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import type { FileUpload } from '@rushhour/contract';
 import type { Caller } from '../../../caller.ts';
-import { ApiError, conflict, invalid, notFound } from '../../../errors.ts';
+import { ApiError, conflict, invalid, notFound, orNotFound } from '../../../errors.ts';
 import { type FileRow, files, filesWith } from '../../../store/assets/files.ts';
 import type { Staged } from '../../../store/blobs/blobs.ts';
 import { explained } from '../refusals.ts';
@@ -48,8 +48,7 @@ export const uploadOf = async ({ blobs }: IntakeDeps, { upload, size, expiresAt 
   upload && { received: (await blobs.partSize(upload.part)) ?? 0, total: size, expiresAt: expiresAt ?? '' };
 
 const openFile = async ({ store }: IntakeDeps, id: number) => {
-  const file = await files.find(store.read, id);
-  if (file === undefined) throw notFound('file', id);
+  const file = await orNotFound(files.find(store.read, id), 'file', id);
   const { upload, expiresAt } = file;
   if (upload === null) throw conflict('ALREADY_COMPLETE', `file ${id} is complete`, { id });
   if ((expiresAt ?? '') <= new Date().toISOString()) {

@@ -1,15 +1,15 @@
+import { hash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import type { ExportOptions, permissions, TaskExportPlan } from '@rushhour/contract';
 import { writeZip, type ZipEntryInput } from '../../../assets/archives/write-zip.ts';
 import type { Caller } from '../../../caller.ts';
-import { ApiError, conflict, forbidden, notFound, tooMany } from '../../../errors.ts';
+import { ApiError, conflict, forbidden, orNotFound, tooMany } from '../../../errors.ts';
 import type { Download } from '../../../handler.ts';
 import { allows } from '../../../people/permissions.ts';
 import { openCertificate } from '../../../store/assets/certificates.ts';
 import { openParams, tunnels } from '../../../store/assets/tunnels.ts';
 import type { Store } from '../../../store/store.ts';
 import { findTask, openedConfiguration } from '../../../store/tasks/tasks.ts';
-import { sha256Of } from '../fingerprint.ts';
 import { valueAt, withValues } from '../json-pointer.ts';
 import { type PlainSecrets, sealSecrets } from '../sealed-secrets.ts';
 import { keptRows } from './dictionary-exporter.ts';
@@ -125,7 +125,7 @@ export const createExport = ({ store, files }: Deps) => {
       type: 'application/zip',
       body: writeZip(entries),
       headers: {
-        etag: `"${sha256Of(Object.values(texts).join('\0'))}"`,
+        etag: `"${hash('sha256', Object.values(texts).join('\0'), 'hex')}"`,
         'content-disposition': `attachment; filename="task-${source.id}.zip"`,
       },
     };
@@ -134,8 +134,7 @@ export const createExport = ({ store, files }: Deps) => {
   /** The archive as a stream; its contents are read as it is sent. */
   return async (id: number, query: ExportQuery, caller: Caller): Promise<Download> => {
     await assertMayTakeSamples(store, query, caller);
-    const source = await readSourceTask(store, id);
-    if (source === undefined) throw notFound('task', id);
+    const source = await orNotFound(readSourceTask(store, id), 'task', id);
     const giveBack = quota.take(caller.userId);
     try {
       const download = await pack(source, query, caller);

@@ -1,5 +1,5 @@
+import { fingerprintOf } from '../../../canonical-json.ts';
 import type { Executor } from '../../../store/engine/database.ts';
-import { fingerprintOf } from '../fingerprint.ts';
 import { keyOf, type RecordKind, type Reference, withReferences } from '../reference.ts';
 import { isNotExportable, type Parts } from './record-exporter.ts';
 import { exporterOf, isRecordKind } from './record-exporters.ts';

@@ -4,7 +4,7 @@ import { exportSchema, type ImportPlan, secretValues } from '@rushhour/contract'
 import { ArchiveError } from '../../../assets/archives/archive-error.ts';
 import type { ArchiveSource } from '../../../assets/archives/archive-source.ts';
 import type { Caller } from '../../../caller.ts';
-import { ApiError, type Issue, invalid, notFound } from '../../../errors.ts';
+import { ApiError, type Issue, invalid, orNotFound } from '../../../errors.ts';
 import type { Upload } from '../../../handler.ts';
 import type { Staged } from '../../../store/blobs/blobs.ts';
 import type { Store } from '../../../store/store.ts';
@@ -101,8 +101,7 @@ export const createImportPlanner = ({ store, settings, files, rules }: Deps) => 
       }
     },
     fromFile: async (fileId: number, caller: Caller) => {
-      const file = await files.find(store.read, fileId);
-      if (file === undefined) throw notFound('file', fileId);
+      const file = await orNotFound(files.find(store.read, fileId), 'file', fileId);
       const { sha256 } = file;
       const archive = await explained('/fileId', async () =>
         readArchive(await storedArchive(files, sha256), Math.max(maxBytes(), file.size)),
