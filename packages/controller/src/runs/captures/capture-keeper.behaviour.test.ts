@@ -23,11 +23,11 @@ const settings = { dumps: { maxBytesPerRun: 4_000_000 }, retention: { dumpsDays:
 let store: Store;
 let keeper: CaptureKeeper;
 
-/** An agent that has one dump and answers for it, as long as it is there. */
+/** An agent that holds one capture and serves it while it is online. */
 const agent = {
   content: Buffer.alloc(0),
   isOnline: true,
-  /** How many pieces it still gives before it is gone. */
+  /** Number of chunks it serves before it disconnects. */
   pieces: Number.POSITIVE_INFINITY,
   offsets: [] as number[],
   sent: [] as ToAgent[],

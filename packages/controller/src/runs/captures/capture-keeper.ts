@@ -28,7 +28,7 @@ interface CollectDeps {
   gateway: AgentGateway;
 }
 
-/** The bytes an agent sent are not those it announced. */
+/** The bytes sent by an agent differ from those it announced. */
 class CaptureDamaged extends Error {}
 
 const pieceMs = 30_000;
@@ -43,7 +43,7 @@ const readPiece = async ({ gateway }: CollectDeps, dump: RunDumpRecord, offset: 
   return bytes;
 };
 
-/** Brings a closed dump from its agent into storage, from where an earlier attempt left off. False when nobody wants it. */
+/** Fetches a closed capture from its agent, resuming an earlier attempt. False when it is no longer wanted. */
 const collectCapture = async (deps: CollectDeps, dump: RunDumpRecord): Promise<boolean> => {
   const { store, blobs } = deps;
   const part = dumpPart(dump.id);
@@ -72,7 +72,7 @@ const collectCapture = async (deps: CollectDeps, dump: RunDumpRecord): Promise<b
 interface Deps extends CollectDeps {
   settings: Pick<SettingsStore, 'current'>;
   log: Logger;
-  /** Whether somebody else has this content. */
+  /** True when another record uses this content. */
   isUsed(sha256: string): Promise<boolean>;
   retryMs?: number;
 }
@@ -83,10 +83,10 @@ const defaultRetryMs = 5000;
 const lastTime = 8_640_000_000_000_000;
 const timeOf = (ms: number | null) => (ms === null || Math.abs(ms) > lastTime ? null : new Date(ms).toISOString());
 
-/** Dumps on the controller: hears of them, brings them here once their run is over, deletes them in time. */
+/** Captures on the controller: records them, fetches them once their run has ended, deletes them when they expire. */
 export const createCaptureKeeper = (deps: Deps) => {
   const { store, blobs, gateway, settings, log, isUsed, retryMs = defaultRetryMs } = deps;
-  // What concerns an agent is done in the order in which it came; no two dumps are fetched from it at once.
+  // Work per agent runs in order; an agent sends one capture at a time.
   const queue = createKeyedQueue<number>();
   const post = (agentId: number, work: () => Promise<unknown>) =>
     queue.run(agentId, work).catch((error) => log.error({ err: error, agentId }, 'could not store a capture'));
@@ -113,12 +113,12 @@ export const createCaptureKeeper = (deps: Deps) => {
   };
 
   const fail = async (agentId: number, dump: RunDumpRecord, error: unknown) => {
-    // An agent that comes back says again what it has.
+    // An agent that reconnects announces its captures again.
     if (error instanceof AgentUnreachable || isClosed) return;
     const count = (damaged.get(dump.id) ?? 0) + 1;
     damaged.set(dump.id, count);
     if (error instanceof CaptureDamaged && count >= maxDamagedFetches) return giveUp(agentId, dump, error.message);
-    log.warn({ err: error, agentId, dump: dump.id }, 'a dump did not arrive');
+    log.warn({ err: error, agentId, dump: dump.id }, 'could not fetch a capture');
     later(agentId, dump.id);
   };
 
@@ -126,7 +126,7 @@ export const createCaptureKeeper = (deps: Deps) => {
     const dump = await findDump(store.read, id);
     if (isClosed || dump?.state !== 'closed' || !gateway.isOnline(agentId)) return;
     const run = await runs.find(store.read, dump.runID);
-    // The way to the controller may be that of the traffic: nothing large goes there before the run is over.
+    // The path to the controller may be the path under test: nothing large uses it before the run has ended.
     if (run !== undefined && isActive(run.status)) return later(agentId, id);
     try {
       await collectCapture(deps, dump);
@@ -163,7 +163,7 @@ export const createCaptureKeeper = (deps: Deps) => {
         const work = () =>
           hear(agentId, state).catch((error) => {
             if (!(error instanceof StorageUnavailable) || state.state === 'open') throw error;
-            // Nobody says it again before the agent connects anew.
+            // The agent does not repeat this before it reconnects.
             const timer = setTimeout(() => void post(agentId, work), retryMs).unref();
             waiting.add(timer);
           });
@@ -173,7 +173,7 @@ export const createCaptureKeeper = (deps: Deps) => {
   });
 
   return {
-    /** Deletes dumps whose time is up or whose run is gone. */
+    /** Deletes captures that expired or whose run was deleted. */
     sweep: async () => {
       const before = new Date(Date.now() - settings.current().retention.dumpsDays * dayMs).toISOString();
       const late = await runsWithOldDumps(store.read, before);
@@ -183,7 +183,7 @@ export const createCaptureKeeper = (deps: Deps) => {
         for (const { id, sha256 } of found) {
           await store.database.transaction((tx) => removeDoomed(tx, id));
           await blobs.removePart(dumpPart(id));
-          // A crash in between leaves content without a row, which the next start sweeps.
+          // A crash in between leaves content without a row; the next start deletes it.
           if (sha256 !== '') await blobs.remove(sha256, isUsed);
         }
         if (found.length === 0) return;

@@ -20,7 +20,7 @@ interface Deps {
   activeRuns: ActiveRunCache;
   late: LateResults;
   post(runId: number, work: () => Promise<unknown>): Promise<void>;
-  /** Looks at the run again, when it is its turn. */
+  /** Queues another look at the run. */
   wake(runId: number): void;
 }
 
@@ -31,7 +31,7 @@ const said = (type: string, severity: 'info' | 'warning', agentID: number, messa
   source: 'controller',
 });
 
-/** What follows for a run from an agent that is there again. */
+/** Applies the return of an agent to a run. */
 const arrivalAt = (view: RunView, agentId: number, bootId: string, held: HeldRun | undefined): Changes => {
   const before = agentIn(view, agentId);
   if (before === undefined) return {};
@@ -47,7 +47,7 @@ const arrivalAt = (view: RunView, agentId: number, bootId: string, held: HeldRun
   };
 };
 
-/** Listens to agents on behalf of their runs. */
+/** Handles agent events for runs. */
 export const createAgentEventHandler = ({
   read,
   writer,
@@ -89,7 +89,7 @@ export const createAgentEventHandler = ({
     if (report.epoch !== view.run.epoch || agentIn(view, agentId) === undefined) {
       return void commands.abandon(agentId, report, 'the run was given away');
     }
-    // Samples are the business of others; here they only show that traffic has begun.
+    // Samples are ingested elsewhere; here they only show that traffic has started.
     if (report.type === 'summaries' && view.run.status !== runStatus.armed) return;
     const decide = (now: RunView) => (now.run.epoch === report.epoch ? applyReport(now, agentId, report) : {});
     notes.add(report.runId, { decide });

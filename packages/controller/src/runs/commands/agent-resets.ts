@@ -6,7 +6,7 @@ import type { Store } from '../../store/store.ts';
 interface Deps {
   store: Store;
   gateway: AgentGateway;
-  /** A reset must wait for it. */
+  /** A reset has to wait. */
   isAwaitedFrom(agentId: number): boolean;
   onReset(): void;
   resetMs: number;
@@ -15,7 +15,7 @@ interface Deps {
 
 const answerMs = 15_000;
 
-/** Agents that a run was lost on get new work only once they have said that nothing is left of the old. */
+/** Agents that lost a run get new work only after they confirm a reset. */
 export const createAgentResets = ({ store, gateway, isAwaitedFrom, onReset, resetMs, log }: Deps) => {
   const underWay = new Map<number, Promise<void>>();
   const notBefore = new Map<number, number>();
@@ -27,7 +27,7 @@ export const createAgentResets = ({ store, gateway, isAwaitedFrom, onReset, rese
       notBefore.delete(agentId);
       onReset();
     } catch (error) {
-      log.warn({ err: error, agentId }, 'an agent could not be reset');
+      log.warn({ err: error, agentId }, 'could not reset an agent');
       notBefore.set(agentId, Date.now() + resetMs);
     }
     underWay.delete(agentId);

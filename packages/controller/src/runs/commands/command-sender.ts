@@ -3,9 +3,9 @@ import type { RunPlan } from '../../plan/core/agent-plan.ts';
 import type { RunView } from '../lifecycle/run-view.ts';
 import { commandsOf } from './commands.ts';
 
-/** Brings agents what follows from the state of their runs, once in each session. */
+/** Sends agents the commands that follow from the state of their runs, once per session. */
 export const createCommandSender = (gateway: AgentGateway) => {
-  /** By agent, what it was last told under each key. */
+  /** By agent: the last version sent of each key. */
   const sent = new Map<number, Map<string, string>>();
 
   const sentTo = (agentId: number) => {
@@ -19,7 +19,7 @@ export const createCommandSender = (gateway: AgentGateway) => {
   };
 
   return {
-    /** The state must be committed: what leaves here cannot be called back. */
+    /** Call it after the commit: sent commands cannot be recalled. */
     deliver: (view: RunView, plan: RunPlan | undefined) => {
       for (const { agentId, key, version = '', command } of commandsOf(view, plan)) {
         const known = sentTo(agentId);
@@ -28,10 +28,10 @@ export const createCommandSender = (gateway: AgentGateway) => {
       }
     },
 
-    /** What was sent may have got lost with the connection: it is sent again in the new one. */
+    /** Commands may have been lost with the connection: they are sent again in the new session. */
     forgetSession: (agentId: number) => void sent.delete(agentId),
 
-    /** The run is over: those who have told everything may forget it, the others must end at once. */
+    /** The run has ended: agents that reported everything may discard it, the others must abort. */
     dismiss: ({ run, agents }: RunView, areSamplesComplete: boolean) => {
       const of = { runId: run.id, epoch: run.epoch };
       const reason = `the run has ended: ${run.stopReason || run.error}`;

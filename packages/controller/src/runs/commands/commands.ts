@@ -5,15 +5,15 @@ import type { RunAgentRecord } from '../../store/runs/run-agents.ts';
 import type { RunRecord } from '../../store/runs/runs.ts';
 import { hasOpenClients, isDone, type RunView } from '../lifecycle/run-view.ts';
 
-/** A command that follows from the state of a run. The same key and version mean the same command: it is sent once. */
+/** A command that follows from the state of a run. The same key and version is the same command and is sent once. */
 export interface DueCommand {
   readonly key: string;
-  /** Of commands that may change and change back. */
+  /** For commands that may change and change back. */
   readonly version?: string;
   readonly command: RunCommand;
 }
 
-/** What is the same for all agents of a run, found out once. */
+/** Shared by all agents of a run, computed once. */
 interface Situation {
   readonly run: RunRecord;
   readonly areClientsOpen: boolean;
@@ -45,7 +45,7 @@ const loads = (run: RunRecord, { orders }: RunAgentRecord): DueCommand[] =>
         ],
   );
 
-/** What is captured now, where that was changed. */
+/** The current capture, if it was changed. */
 const captures = (run: RunRecord): DueCommand[] =>
   run.capture.wish === undefined
     ? []
@@ -57,7 +57,7 @@ const captures = (run: RunRecord): DueCommand[] =>
         },
       ];
 
-/** Servers answer until the last client has ended, unless everything shall end at once. */
+/** Servers run until the last client has ended, except on abort. */
 const stop = ({ run, areClientsOpen }: Situation, agent: RunAgentRecord): DueCommand[] => {
   const mode = run.stopMode === 'abort' ? 'abort' : 'graceful';
   if (mode === 'abort' || !areClientsOpen) {
@@ -94,7 +94,7 @@ const commandsFor = (situation: Situation, agent: RunAgentRecord, plan: AgentPla
   }
 };
 
-/** Everything that agents must have been told, given the state of the run. Commands are idempotent: none is too many. */
+/** All commands that follow from the state of the run. Commands are idempotent. */
 export const commandsOf = (view: RunView, plan: RunPlan | undefined): (DueCommand & { agentId: number })[] => {
   const situation = { run: view.run, areClientsOpen: hasOpenClients(view) };
   const plans = new Map(plan?.agents.map((agent) => [agent.agentId, agent]));

@@ -7,7 +7,7 @@ const isInPlanes = ({ run: { definition } }: RunView, agentId: number) =>
     (entry) => (entry as { agent?: { id?: number } }).agent?.id === agentId,
   );
 
-/** Somebody else still does what the agent did, in every entry it had a part in. */
+/** Every entry of the agent is still served by another agent. */
 const isReplaceable = ({ agents }: RunView, agentId: number) => {
   const others = agents.filter((agent) => agent.agentID !== agentId && !isGone(agent));
   const lost = agents.find((agent) => agent.agentID === agentId);
@@ -17,7 +17,7 @@ const isReplaceable = ({ agents }: RunView, agentId: number) => {
 };
 
 /**
- * What becomes of a run that has lost an agent. `auto` goes on only when nothing is missing but a share of the load:
+ * Decides about a run that has lost an agent. `auto` continues only if nothing but a share of the load is missing:
  * not without the only server or client of an entry, nor without an agent of the access or control plane.
  */
 export const reactionTo = (view: RunView, agentId: number): Reaction => {

@@ -4,7 +4,7 @@ import type { RunWriter } from '../lifecycle/run-writer.ts';
 import type { Steps } from '../lifecycle/steps.ts';
 import { breachesOf, type MetricReader } from '../verdict/thresholds.ts';
 
-/** Ends runs whose thresholds say that there is no use in going on. */
+/** Stops runs whose thresholds ask for an abort. */
 export const createAbortWatch = (writer: RunWriter, steps: Steps, metrics: MetricReader) => async (view: RunView) => {
   const { run } = view;
   if (run.status !== runStatus.running || run.t0 === null) return;

@@ -43,7 +43,7 @@ const shareOf = (change: LoadChange, share: number): OrderLoad =>
     }),
   );
 
-/** Divides new rates of entries over the agents as the first ones were; says what cannot be done and why. */
+/** Divides new rates over the agents like the first ones; reports what cannot be applied and why. */
 export const changeLoads = (view: RunView, changes: readonly LoadChange[]): LoadOutcome => {
   const outcome: LoadOutcome = { accepted: [], rejected: [], agents: view.agents.map((agent) => ({ ...agent })) };
   for (const change of changes) {

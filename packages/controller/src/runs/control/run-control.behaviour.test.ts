@@ -32,7 +32,7 @@ describe('starting', () => {
   it('twice at once makes one run; the other is told which', async () => {
     const { client, server, taskId: busy } = await pair(endless);
     await world.reach(await world.start(busy), 4);
-    // Its agents are busy: it stays queued, however long the others take to ask.
+    // Its agents are busy, so it stays queued however long the other requests take.
     const taskId = await world.addTask({ sources: [client], targets: [server] });
     const outcomes = await Promise.allSettled([world.start(taskId), world.start(taskId), world.start(taskId)]);
     const [started] = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []));

@@ -22,7 +22,7 @@ interface Deps {
 export interface StopRequest {
   readonly mode?: 'graceful' | 'abort' | undefined;
   readonly reason: Extract<StopReason, 'user' | 'ai' | 'schedule' | 'deleted'>;
-  /** Why, in the words of whoever asked. */
+  /** Reason given by the requester. */
   readonly note?: string | undefined;
 }
 
@@ -34,13 +34,13 @@ export interface RunState {
 const stateOf = ({ id, status }: RunRecord): RunState => ({ runId: id, status });
 const sourceIn = (tx: Change) => (tx.userId === null ? 'controller' : `user:${tx.userId}`);
 
-/** What the pause that ends now adds to the length of the run. */
+/** Time that the ending pause adds to the run. */
 const afterPause = ({ pausedAt, pausedMs }: RunRecord, now: string): RunPatch =>
   pausedAt === null ? {} : { pausedAt: null, pausedMs: pausedMs + Math.max(1, Date.parse(now) - Date.parse(pausedAt)) };
 
-/** What people do to the run of a task. Only the store is changed here; the conductor tells the agents. */
+/** User actions on the run of a task. Only the store changes here; the conductor sends commands to the agents. */
 export const createRunControl = ({ bus, settings, timing }: Deps) => {
-  /** The run under way, kept from others until the change is done. */
+  /** The active run, locked until the change is committed. */
   const activeRun = async (tx: Change, taskId: number): Promise<RunRecord> => {
     const newest = await newestRunOf(tx, taskId);
     const run = newest && (await lockRun(tx, newest.id));
@@ -62,7 +62,7 @@ export const createRunControl = ({ bus, settings, timing }: Deps) => {
   };
 
   return {
-    /** Ends the run of a task, whatever its state; a second time changes nothing. */
+    /** Stops the run of a task in any state; idempotent. */
     stop: async (
       tx: Change,
       taskId: number,
@@ -130,7 +130,7 @@ export const createRunControl = ({ bus, settings, timing }: Deps) => {
       return { applied, rejected };
     },
 
-    /** Captures otherwise from now on, or begins or ceases to. Members that are left out stay as they were. */
+    /** Changes, starts or stops the packet capture. Omitted members keep their values. */
     changeCapture: async (tx: Change, taskId: number, dumps: Task['dumps']) => {
       const run = await activeRun(tx, taskId);
       if (run.status !== runStatus.running && run.status !== runStatus.paused) throw illegalMove(run);
@@ -144,7 +144,7 @@ export const createRunControl = ({ bus, settings, timing }: Deps) => {
       await appendEvent(tx, run.id, {
         type: 'captureChanged',
         source: sourceIn(tx),
-        message: is ? `packets are captured, up to ${is.savelen} bytes of each` : 'packets are not captured any more',
+        message: is ? `packet capture started, up to ${is.savelen} bytes per packet` : 'packet capture stopped',
         data: { dumps: after },
       });
       tx.note({ dumps: after });

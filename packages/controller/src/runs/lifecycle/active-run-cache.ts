@@ -1,12 +1,12 @@
 import { runStatus } from '@rushhour/contract';
 import { isDone, isGone, type RunView } from './run-view.ts';
 
-/** The runs under way as they were last seen, and what is known of their agents beyond the store. */
+/** The active runs as last read, and the health of their agents, which is not stored. */
 export class ActiveRunCache {
   readonly #views = new Map<number, RunView>();
   /** Agents whose heartbeat is late. */
   readonly suspects = new Set<number>();
-  /** By run: agents that have not come back since the controller was started. */
+  /** By run: agents that have not reconnected since the controller started. */
   readonly #awaited = new Map<number, { agents: Set<number>; until: number }>();
 
   get runIds(): number[] {
@@ -32,7 +32,7 @@ export class ActiveRunCache {
     this.suspects.clear();
   }
 
-  /** Runs that have begun and still expect something of the agent. */
+  /** Started runs that still expect something of the agent. */
   runsOf(agentId: number): number[] {
     return [...this.#views.values()]
       .filter(({ run, agents }) => {
@@ -52,7 +52,7 @@ export class ActiveRunCache {
     if (awaited?.agents.size === 0) this.#awaited.delete(runId);
   }
 
-  /** Agents that were waited for in vain; they are not waited for any longer. */
+  /** Agents that did not return in time; they are no longer awaited. */
   takeMissing(runId: number, now: number): number[] {
     const awaited = this.#awaited.get(runId);
     if (awaited === undefined || now < awaited.until) return [];

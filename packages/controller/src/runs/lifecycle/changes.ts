@@ -3,19 +3,19 @@ import type { NewRunEvent } from '../../store/runs/run-events.ts';
 import type { RunPatch } from '../../store/runs/runs.ts';
 import type { RunView } from './run-view.ts';
 
-/** What an event means for the run and its agents. */
+/** Changes to the run and its agents that follow from an event. */
 export interface Changes {
   readonly agents?: readonly RunAgentRecord[];
   readonly patch?: RunPatch;
   readonly events?: readonly NewRunEvent[];
-  /** Agents that must be reset before they get new work. */
+  /** Agents to be reset before they get new work. */
   readonly toReset?: readonly number[];
 }
 
 export const isEmptyChange = ({ agents, patch, events, toReset }: Changes) =>
   !agents?.length && patch === undefined && !events?.length && !toReset?.length;
 
-/** A run on which several things happened: each is seen by the next, and all are written down together. */
+/** Collects the changes of several events on one run; each sees the previous ones, and all are stored together. */
 export class ChangingRun {
   readonly #agents: Map<number, RunAgentRecord>;
   readonly #changed = new Set<number>();

@@ -30,7 +30,7 @@ import { createSteps } from './steps.ts';
 
 export interface ConductorDeps {
   store: Store;
-  /** Where files of alerts are read from. */
+  /** Storage of alert files. */
   blobs: Pick<Blobs, 'read'>;
   settings: Pick<SettingsStore, 'current'>;
   bus: Bus;
@@ -41,10 +41,10 @@ export interface ConductorDeps {
   timing: Timing;
 }
 
-/** More steps in a row than any run takes: beyond it something is wrong, and the next look goes on. */
+/** More steps in a row than any run takes. Beyond it something is wrong; the next check continues. */
 const maxSteps = 10;
 
-/** Drives every run from the queue to its end. Only one conducts at a time. */
+/** Drives every run from the queue to its end. Only the leader runs it. */
 export const createConductor = (deps: ConductorDeps) => {
   const { store, settings, bus, gateway, metrics, log, timing } = deps;
   const activeRuns = new ActiveRunCache();
@@ -55,7 +55,7 @@ export const createConductor = (deps: ConductorDeps) => {
     } catch (error) {
       // Another controller changed the run first: the next look reads its new state.
       const isRace = error instanceof ApiError && error.code === 'ILLEGAL_TRANSITION';
-      if (!isRace) log.error({ err: error, runId }, 'a run could not be conducted');
+      if (!isRace) log.error({ err: error, runId }, 'could not advance a run');
     }
   };
   const writer = createRunWriter(deps);
@@ -87,17 +87,17 @@ export const createConductor = (deps: ConductorDeps) => {
     }
   };
 
-  /** Whoever cannot say that all is there has not got it: a fault there must not keep a run from ending. */
+  /** Without an answer the samples count as incomplete: a fault there must not keep a run from ending. */
   const hasAllSamples = async (runId: number) => {
     try {
       return await metrics.samplesComplete(runId);
     } catch (error) {
-      log.error({ err: error, runId }, 'nobody knows whether all samples of a run are there');
+      log.error({ err: error, runId }, 'could not determine whether all samples of a run are stored');
       return false;
     }
   };
 
-  /** Takes the step that is due, if any. */
+  /** Takes the next step, if one is due. */
   const step = async (view: RunView): Promise<boolean> => {
     const isStopping = view.run.status === runStatus.stopping;
     const areSamplesComplete = isStopping && (await hasAllSamples(view.run.id));
@@ -124,7 +124,7 @@ export const createConductor = (deps: ConductorDeps) => {
     }
   };
   const woken = new Set<number>();
-  /** Whoever is woken twice before its turn looks once. */
+  /** Several wake-ups before the check cause one check. */
   const wake = (runId: number): Promise<void> => {
     if (woken.has(runId)) return post(runId, async () => {});
     woken.add(runId);
@@ -134,7 +134,7 @@ export const createConductor = (deps: ConductorDeps) => {
     });
   };
 
-  const queueLook = createSingleFlight(queue.look, (error) => log.error({ err: error }, 'the queue cannot be seen'));
+  const queueLook = createSingleFlight(queue.look, (error) => log.error({ err: error }, 'could not read the queue'));
   const round = createSingleFlight(
     async () => {
       for (const { id } of await readActiveRuns(store.read)) {
@@ -148,7 +148,7 @@ export const createConductor = (deps: ConductorDeps) => {
       await late.look();
       await resets.look();
     },
-    (error) => log.error({ err: error }, 'runs could not be looked at'),
+    (error) => log.error({ err: error }, 'could not check the active runs'),
   );
   const viewsUnderWay = async () => {
     const views = await Promise.all((await readActiveRuns(store.read)).map(({ id }) => readView(store.read, id)));
@@ -157,11 +157,11 @@ export const createConductor = (deps: ConductorDeps) => {
   let endings: (() => void)[] = [];
 
   return {
-    /** Takes up what was under way and goes on from there. */
+    /** Resumes the active runs. */
     start: async () => {
       await store.database.transaction((tx) => markRecovering(tx));
       for (const view of await viewsUnderWay()) await recover(view, Date.now());
-      // Known before the first agent comes back: one that has forgotten its runs does not name them.
+      // Loaded before the first agent reconnects: an agent that lost its runs does not name them.
       for (const view of await viewsUnderWay()) activeRuns.keep(view);
       const agentEvents = createAgentEventHandler({
         ...{ writer, commands, activeRuns, late, wake },

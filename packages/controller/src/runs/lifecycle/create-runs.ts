@@ -18,11 +18,11 @@ interface Deps {
   log: Logger;
 }
 
-/** Conducts as long as it is our turn, and keeps trying while it is not. */
+/** Runs the conductor while this controller is the leader, and keeps trying while it is not. */
 const startLeaderElection = ({ conductor, leadership, electionMs, log }: Deps) => {
   let timer: NodeJS.Timeout | undefined;
   let isOver = false;
-  /** Terms follow one another; none begins before the last one has ended. */
+  /** Terms never overlap. */
   let turn: Promise<void> = Promise.resolve();
 
   const tryLater = () => {
@@ -35,19 +35,19 @@ const startLeaderElection = ({ conductor, leadership, electionMs, log }: Deps) =
   };
   const attempt = () => {
     turn = turn.then(stand).catch((error) => {
-      log.error({ err: error }, 'runs could not be taken up');
+      log.error({ err: error }, 'could not resume the active runs');
       tryLater();
     });
     return turn;
   };
   leadership.onLost(() => {
-    log.warn('another controller may conduct runs from now on');
+    log.warn('lost the leadership: another controller may conduct runs');
     turn = turn.then(() => conductor.stop());
     tryLater();
   });
 
   return {
-    /** Throws what keeps the runs from being taken up. */
+    /** Throws when the runs cannot be resumed. */
     begin: async () => {
       turn = turn.then(stand);
       await turn;
@@ -64,12 +64,12 @@ const startLeaderElection = ({ conductor, leadership, electionMs, log }: Deps) =
 
 export interface RunsOptions extends Omit<ConductorDeps, 'timing'>, StartCheckDeps {
   settings: ConductorDeps['settings'];
-  /** Given when several controllers may share the database. */
+  /** Set when several controllers may share the database. */
   databaseUrl?: string | undefined;
   timing?: Partial<Timing>;
 }
 
-/** Runs as the rest of the controller sees them. */
+/** The interface of runs for the rest of the controller. */
 export const createRuns = (options: RunsOptions) => {
   const { store, settings, bus, log, databaseUrl } = options;
   const timing = { ...defaultTiming, ...options.timing };
@@ -87,30 +87,30 @@ export const createRuns = (options: RunsOptions) => {
 
   return {
     ...steering,
-    /** Throws what stands against a start. Slow: it is done before the change that `enqueue` needs. */
+    /** Throws when a start is not possible. Slow, so it runs before the transaction that `enqueue` needs. */
     check,
     enqueue,
-    /** Both in one, for those who have no change open. */
+    /** Check and enqueue, for callers without an open transaction. */
     start: async (origin: Origin, request: StartRequest): Promise<StartedRun> => {
       const checked = await check(request);
       return store.change(origin, (tx) => enqueue(tx, checked));
     },
     stopTask: (origin: Origin, taskId: number, wish: StopRequest): Promise<RunState> =>
       store.change(origin, (tx) => steering.stop(tx, taskId, wish)),
-    /** From 1; undefined when the run does not wait. */
+    /** From 1; undefined when the run is not queued. */
     queuePositionOf: async (runId: number): Promise<number | undefined> => {
       const waiting = (await activeRuns(store.read)).filter(({ status }) => status === runStatus.queued);
       return waiting.findIndex(({ id }) => id === runId) + 1 || undefined;
     },
-    /** False when the run has not ended in time. */
+    /** False on a time-out. */
     waitForEnd: (runId: number, timeoutMs: number) =>
       until(bus, timeoutMs, async () => {
         const run = await runTable.find(store.read, runId);
         return run === undefined || isTerminal(run.status);
       }),
-    /** Deletes what is older than the settings say. */
+    /** Deletes runs past their retention. */
     sweep: () => sweepRuns(store, settings.current().retention.runsDays),
-    /** Takes up what was under way. To be awaited before requests and agents are let in. */
+    /** Resumes active runs. Await it before requests and agents are accepted. */
     recover: term.begin,
     isConducting: leadership.isHeld,
     close: term.end,
@@ -121,7 +121,7 @@ export type Runs = ReturnType<typeof createRuns>;
 
 const pollMs = 500;
 
-/** Waits until something holds; looks whenever a run has changed, and every now and then. */
+/** Waits until a condition holds; checks it after every change of a run and periodically. */
 const until = async (bus: Bus, timeoutMs: number, holds: () => Promise<boolean>): Promise<boolean> => {
   const giveUpAt = Date.now() + timeoutMs;
   for (;;) {

@@ -1,21 +1,21 @@
 import type { Settings } from '@rushhour/contract';
 import type { RunRecord } from '../../store/runs/runs.ts';
 
-/** Time spans that are no settings. Tests make them shorter. */
+/** Intervals that are not settings. Tests shorten them. */
 export interface Timing {
-  /** Between two looks at every run. */
+  /** Interval between two checks of every run. */
   readonly tickMs: number;
-  /** Least time between the order to start and the common start. */
+  /** Minimum time between the start command and the common start. */
   readonly leadMs: number;
-  /** After the common start, for the first traffic of every agent. */
+  /** Time after the common start for the first traffic of every agent. */
   readonly armedMs: number;
-  /** After the planned end, for agents to end by themselves. */
+  /** Time after the planned end for agents to finish by themselves. */
   readonly marginMs: number;
-  /** Between two attempts to become the one who conducts. */
+  /** Interval between two attempts to become the leader. */
   readonly electionMs: number;
-  /** For results that arrive after the end of a run. */
+  /** Time for results that arrive after the end of a run. */
   readonly lateMs: number;
-  /** Between two attempts to reset an agent. */
+  /** Interval between two attempts to reset an agent. */
   readonly resetMs: number;
 }
 
@@ -34,11 +34,11 @@ type TaskSettings = Settings['tasks'];
 const minBytesPerSec = 1024 * 1024;
 const isoOf = (ms: number) => new Date(ms).toISOString();
 
-/** A run that shall not begin before a time waits from then on. */
+/** The wait of a run with a start time begins at that time. */
 export const queueDeadline = ({ queueTimeoutSec }: TaskSettings, now: number, notBefore: string | null) =>
   isoOf(Math.max(now, notBefore === null ? 0 : Date.parse(notBefore)) + queueTimeoutSec * 1000);
 
-/** Files that have to be sent first make a preparation longer. */
+/** Files to be transferred extend the preparation. */
 export const prepareDeadline = ({ prepareTimeoutSec }: TaskSettings, now: number, fileBytes: number) =>
   isoOf(now + (prepareTimeoutSec + fileBytes / minBytesPerSec) * 1000);
 
@@ -60,6 +60,6 @@ export const pauseDeadline = ({ maxPauseSec }: TaskSettings, now: number) => iso
 
 export const stopDeadline = ({ stopTimeoutSec }: TaskSettings, now: number) => isoOf(now + stopTimeoutSec * 1000);
 
-/** The common start: late enough for the slowest agent to hear of it. */
+/** The common start: late enough for the command to reach the slowest agent. */
 export const commonStart = (now: number, roundTripsMs: readonly number[], { leadMs }: Timing) =>
   Math.ceil(now + Math.max(leadMs, 3 * Math.max(0, ...roundTripsMs)));

@@ -18,7 +18,7 @@ interface Late {
   until: number;
 }
 
-/** Agents that come back with results of a run that is over: the results are taken, then the agent may forget them. */
+/** Late results: agents that return with results of an ended run hand them in, then discard them. */
 export const createLateResults = ({ writer, commands, metrics, lateMs }: Deps) => {
   const pending = new Map<string, Late>();
 
@@ -32,7 +32,7 @@ export const createLateResults = ({ writer, commands, metrics, lateMs }: Deps) =
   };
 
   return {
-    /** An agent still holds a run that is not under way. */
+    /** An agent still holds a run that has ended. */
     meet: async (agentId: number, held: HeldRun, view: RunView | undefined) => {
       const agent = view?.agents.find(({ agentID }) => agentID === agentId);
       const isOurs = view !== undefined && agent !== undefined && held.epoch === view.run.epoch;
@@ -52,12 +52,12 @@ export const createLateResults = ({ writer, commands, metrics, lateMs }: Deps) =
       pending.set(`${agentId} ${runId}`, { runId, epoch, agentId, until: Date.now() + lateMs });
     },
 
-    /** Something is said about a run that is not under way; only what is awaited is welcome. */
+    /** Handles a report about an ended run; only expected results are accepted. */
     report: (agentId: number, report: RunReport) => {
       if (!pending.has(`${agentId} ${report.runId}`)) commands.abandon(agentId, report, 'the run is over');
     },
 
-    /** A reset would destroy what has not arrived yet. */
+    /** A reset would destroy results that have not arrived yet. */
     isAwaitedFrom: (agentId: number) => [...pending.values()].some((late) => late.agentId === agentId),
 
     look: async () => {

@@ -4,19 +4,19 @@ import type { RunAgentRecord } from '../../store/runs/run-agents.ts';
 import { reactionTo } from '../commands/loss-policy.ts';
 import { areAllClientsGone, hasBegun, haveClientsEnded, isDone, isGone, type RunView } from './run-view.ts';
 
-/** What is to be done with a run now. */
+/** The next action on a run. */
 export type Step =
   | { readonly kind: 'arm' }
   | { readonly kind: 'run' }
   | { readonly kind: 'stop'; readonly endStatus: EndStatus; readonly reason: StopReason; readonly error: string }
   | { readonly kind: 'fail'; readonly reason: StopReason; readonly error: string }
-  /** `problems` say what a reader of the result must know. */
+  /** `problems` qualify the result. */
   | { readonly kind: 'end'; readonly problems: readonly string[] };
 
 export interface DecisionContext {
   /** Milliseconds since 1970. */
   readonly now: number;
-  /** Every summary up to the last of each order is stored. */
+  /** True when every summary of each job is stored. */
   readonly areSamplesComplete: boolean;
 }
 
@@ -61,7 +61,7 @@ const armed: Decide = (view, moment) => {
   return { kind: 'fail', reason: 'engineError', error: `no traffic at the common start: ${namesOf(silent)}` };
 };
 
-/** What the agents that are gone mean for a run under way. An engine that broke is a fault even where loss is not. */
+/** Effect of lost agents on an active run. A failed engine is a fault even where a lost agent is tolerated. */
 const afterLosses = (view: RunView): Step | undefined => {
   const gone = view.agents.filter(isGone);
   for (const agent of gone) {
@@ -104,5 +104,5 @@ const deciders: Partial<Record<number, Decide>> = {
   [runStatus.stopping]: stopping,
 };
 
-/** The one place where it is decided how a run goes on. Waiting runs are begun by the queue. */
+/** Decides how a run continues. Queued runs are started by the queue scheduler. */
 export const nextStep: Decide = (view, moment) => deciders[view.run.status]?.(view, moment);

@@ -17,7 +17,7 @@ const pair = async (client: Script = {}, server: Script = {}) => {
 const heardBy = (id: number) => world.net.agentOf(id).heard.map(({ type }) => type);
 const started = (id: number) => heardBy(id).filter((type) => type === 'start').length;
 
-/** The controller is gone and comes back; agents notice both. */
+/** The controller stops and restarts; agents see both. */
 const outage = async (agentIds: readonly number[], lengthMs = 100) => {
   await world.crash();
   for (const id of agentIds) world.net.disconnect(id);

@@ -16,7 +16,7 @@ export type Recovery =
   | { readonly kind: 'fail' }
   | { readonly kind: 'reconnect' };
 
-/** What becomes of a run that was under way when the controller stopped. What has sent traffic is never repeated. */
+/** Decides about a run that was active when the controller stopped. A run that sent traffic is never repeated. */
 export const recoveryOf = ({ run }: RunView, now: number): Recovery => {
   if (run.status === runStatus.queued) return { kind: 'wait' };
   const isSending = run.status > runStatus.armed || (run.t0 !== null && run.t0 <= now);
@@ -32,7 +32,7 @@ interface Deps {
   isOnline(agentId: number): boolean;
 }
 
-/** Takes up the runs that were under way. Agents that hold what was given up are told when they come back. */
+/** Resumes the active runs. Agents that hold abandoned runs get the command when they reconnect. */
 export const createRecovery = ({ writer, ending, activeRuns, settings, isOnline }: Deps) => {
   const requeue = ({ run }: RunView) => {
     const patch: RunPatch = {
@@ -47,7 +47,7 @@ export const createRecovery = ({ writer, ending, activeRuns, settings, isOnline 
     );
   };
 
-  /** Agents go on by themselves; they are given time to come back, and the run to end. */
+  /** Agents continue on their own; they get time to reconnect, and the run to end. */
   const reconnect = async ({ run, agents }: RunView) => {
     const { tasks } = settings.current();
     const until = Date.now() + tasks.recoveryGraceSec * 1000;

@@ -4,11 +4,11 @@ import type { RunAgentRecord } from '../../store/runs/run-agents.ts';
 import type { RunOrder, RunRecord } from '../../store/runs/runs.ts';
 import type { AgentState } from './run-view.ts';
 
-/** An agent is there again: what its part of the run is now, and why it counts as lost if it does. */
+/** The new state of a returning agent in the run, and the reason if it counts as lost. */
 export interface ReturnAction {
   readonly agent: RunAgentRecord;
   readonly lostBecause?: string;
-  /** It ended its traffic because the controller was silent. */
+  /** The agent stopped because the controller was unreachable. */
   readonly wasDeadMan?: boolean;
 }
 
@@ -16,12 +16,12 @@ const withOutcomes = (orders: readonly RunOrder[], held: HeldRun | undefined): R
   orders.map((order, index) => ({ ...order, outcome: held?.orders[index]?.outcome ?? order.outcome }));
 
 const stateOf = (held: HeldRun, before: string): string => {
-  // It may have missed the start; that is sent again.
+  // The agent may have missed the start command; it is sent again.
   if (held.state === 'prepared' && before === 'armed') return before;
   return held.state satisfies AgentState;
 };
 
-/** Says what follows from the arrival of an agent for a run under way. */
+/** Decides what a returning agent means for an active run. */
 export const reconcileReturningAgent = (
   run: RunRecord,
   before: RunAgentRecord,
@@ -40,7 +40,7 @@ export const reconcileReturningAgent = (
   return { agent: { ...agent, state: stateOf(held, before.state), error: '' } };
 };
 
-/** The agent does not know the run: what was sent to it got lost, or it has thrown it away. */
+/** The agent does not know the run: the commands were lost, or it discarded the run. */
 const reconcileUnawareAgent = (run: RunRecord, agent: RunAgentRecord): ReturnAction => {
   if (run.status === runStatus.preparing) return { agent: { ...agent, state: 'preparing' } };
   const hasStarted = agent.state !== 'preparing' && agent.state !== 'prepared';

@@ -6,7 +6,7 @@ import type { StoredTask } from '../../store/tasks/tasks.ts';
 /** Secrets in clear, by JSON pointer into the definition. */
 export type PlainSecrets = Readonly<Record<string, string>>;
 
-/** What a task does; masks stand where its secrets belong. */
+/** The definition of a task, with masks instead of its secrets. */
 export const definitionOf = ({
   comment,
   accessPlane,
@@ -17,7 +17,7 @@ export const definitionOf = ({
   ...{ comment, accessPlane, controlPlane, configuration, dumps },
 });
 
-/** Secrets of a run are sealed for it alone: the task may get others. */
+/** Secrets of a run are sealed separately: those of the task may change. */
 const placeOf = (runId: number, pointer: string) => ({
   table: 'runs',
   id: runId,
@@ -36,7 +36,7 @@ const putAt = (root: unknown, pointer: string, value: string) => {
   if (last !== undefined && typeof holder === 'object' && holder !== null) Object.assign(holder, { [last]: value });
 };
 
-/** A definition with its secrets where they belong. Plans are made from it; it is never stored or shown. */
+/** A definition with its secrets in clear. Plans are made from it; it is never stored or shown. */
 export const withSecrets = (definition: RunDefinition, plain: PlainSecrets): RunDefinition => {
   const copy = structuredClone(definition);
   for (const [pointer, value] of Object.entries(plain)) putAt(copy, pointer, value);
@@ -54,5 +54,5 @@ export const openDefinition = ({ id, definition, definitionSecrets }: RunRecord,
     ),
   );
 
-/** The same for runs that did the same, however it was written down. Comments do not count. */
+/** Equal for runs with the same behaviour, however it was written. Comments are ignored. */
 export const definitionHash = ({ comment: _, ...definition }: RunDefinition) => fingerprintOf(definition);

@@ -39,7 +39,7 @@ const untested = (thresholds: readonly Threshold[]) =>
     (threshold): ThresholdResult => ({ ...threshold, actual: null, outcome: 'pending', breachedAt: null }),
   );
 
-/** Whoever started a run hears of it when it went wrong. */
+/** Notifies the user who started a run when it failed. */
 const notifyStarter = async (
   tx: Change,
   bus: Bus,
@@ -50,13 +50,13 @@ const notifyStarter = async (
   await notify(tx, bus, {
     severity: hasFailed ? 'error' : 'warning',
     kind: hasFailed ? 'run.failed' : 'run.verdictFailed',
-    message: `Run ${number} of task ${taskID} ${hasFailed ? `failed: ${error}` : 'did not hold its thresholds'}`,
+    message: `Run ${number} of task ${taskID} ${hasFailed ? `failed: ${error}` : 'failed its thresholds'}`,
     entity: { type: 'run', id },
     audience: startedBy === null ? { permission: 'tasks.execute' } : { userID: startedBy },
   });
 };
 
-/** The ends of runs: those that never sent anything, and those that have results. */
+/** Ends runs: those that never sent traffic, and those with results. */
 export const createRunEnding = ({ store, blobs, bus, settings, metrics, writer, commands, log }: Deps) => {
   const finalOf = (run: RunRecord): RunPatch => {
     const now = Date.now();
@@ -73,7 +73,7 @@ export const createRunEnding = ({ store, blobs, bus, settings, metrics, writer, 
       actual: Number(data['actual']),
       at: ts,
     }));
-  /** A result that cannot be computed is no reason for a run never to end. */
+  /** A run ends even when its results cannot be computed. */
   const measure = async ({ run }: RunView, problems: string[]) => {
     if (!hasSent(run)) return { entries: [], thresholds: untested(run.thresholds) };
     try {
@@ -86,7 +86,7 @@ export const createRunEnding = ({ store, blobs, bus, settings, metrics, writer, 
       const thresholds = await evaluate(run.id, run.thresholds, reader, options);
       return { entries: await metrics.summaryOf(run.id), thresholds };
     } catch (error) {
-      log.error({ err: error, runId: run.id }, 'the results of a run could not be computed');
+      log.error({ err: error, runId: run.id }, 'could not compute the results of a run');
       problems.push('the results could not be computed');
       return { entries: [], thresholds: untested(run.thresholds) };
     }
@@ -108,7 +108,7 @@ export const createRunEnding = ({ store, blobs, bus, settings, metrics, writer, 
       commands.dismiss({ run: failed, agents: view.agents }, false);
     },
 
-    /** Ends a run whose results are there, or are no longer waited for. */
+    /** Ends a run whose results are complete or no longer awaited. */
     finish: async (view: RunView, problems: readonly string[], areSamplesComplete: boolean) => {
       const { run } = view;
       const faults = [...problems, ...(run.endStatus === runStatus.failed ? [run.error] : [])];

@@ -2,7 +2,7 @@ import type { Executor } from '../../store/engine/database.ts';
 import { type RunAgentRecord, runAgentsOf } from '../../store/runs/run-agents.ts';
 import { type RunOrder, type RunRecord, runs } from '../../store/runs/runs.ts';
 
-/** A run and its agents as they stand in the store: all that decisions are made from. */
+/** A run and its agents as stored: the only input of decisions. */
 export interface RunView {
   readonly run: RunRecord;
   readonly agents: readonly RunAgentRecord[];
@@ -13,7 +13,7 @@ export const readView = async (read: Executor, runId: number): Promise<RunView |
   return run && { run, agents: await runAgentsOf(read, runId) };
 };
 
-/** The states of an agent in a run, in the order of a quiet life. */
+/** The states of an agent in a run, in their usual order. */
 export type AgentState = 'preparing' | 'prepared' | 'armed' | 'running' | 'paused' | 'ended' | 'failed' | 'lost';
 
 const isOver: Partial<Record<string, true>> = { ended: true, failed: true, lost: true };
@@ -21,11 +21,11 @@ const isOver: Partial<Record<string, true>> = { ended: true, failed: true, lost:
 /** Nothing more is expected of the agent. */
 export const isDone = ({ state }: RunAgentRecord) => isOver[state] === true;
 
-/** The agent has shown traffic since the common start, or never will. */
+/** The agent has sent traffic since the common start, or never will. */
 export const hasBegun = ({ state }: RunAgentRecord) =>
   state === 'running' || state === 'paused' || isOver[state] === true;
 
-/** The agent takes no part any more and should. */
+/** The agent left the run although it was needed. */
 export const isGone = ({ state, orders }: RunAgentRecord) =>
   state === 'lost' || state === 'failed' || orders.some(({ outcome }) => outcome?.status === 'failed');
 
@@ -38,7 +38,7 @@ interface LocatedJob {
 export const ordersOf = ({ agents }: RunView): LocatedJob[] =>
   agents.flatMap((agent) => agent.orders.map((order, index) => ({ agent, order, index })));
 
-/** The orders that decide how long a run lasts: its clients, or all where there are none. */
+/** The jobs that determine the length of a run: its clients, or all jobs without clients. */
 const leadingOrders = (view: RunView) => {
   const all = ordersOf(view);
   const clients = all.filter(({ order }) => order.role === 'client');
@@ -55,5 +55,5 @@ export const haveClientsEnded = (view: RunView) => {
   return orders.length > 0 && !orders.some(isOpen);
 };
 
-/** Not one of the agents that make the load is left. */
+/** No agent that generates load is left. */
 export const areAllClientsGone = (view: RunView) => leadingOrders(view).every(({ agent }) => isGone(agent));

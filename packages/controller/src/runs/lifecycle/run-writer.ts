@@ -16,7 +16,7 @@ export interface Move {
   /** Who or what: `user:<id>`, `schedule`, `ai`, `controller`. */
   readonly source: string;
   readonly patch?: RunPatch;
-  /** Why, for people. */
+  /** Reason shown to users. */
   readonly message?: string;
 }
 
@@ -27,14 +27,14 @@ export const illegalMove = (run: Pick<RunRecord, 'id' | 'status'>) =>
     runId: run.id,
   });
 
-/** Tells everybody about a run that has changed, once it is on disk. */
+/** Publishes a changed run after the commit. */
 export const announce = (tx: Writing, bus: Bus, { id, taskID, status }: RunRecord) =>
   tx.afterCommit(() => {
     bus.publish('task.status', { id: taskID, status, permission: permissions['tasks.read'] });
     bus.publish('run.changed', { runId: id });
   });
 
-/** Writes down the status that a run has got, for its history and its task. */
+/** Records the new status of a run in its history and its task. */
 export const recordStatus = async (
   tx: Writing,
   bus: Bus,
@@ -53,7 +53,7 @@ export const recordStatus = async (
   announce(tx, bus, run);
 };
 
-/** Moves a run along the table of states: one guarded statement, an event and the task, all or nothing. */
+/** Moves a run along the transition table: one guarded statement, an event and the task, atomically. */
 export const moveRun = async (tx: Writing, bus: Bus, runId: number, move: Move): Promise<RunRecord> => {
   const { from, to } = transitionOf(move.trigger);
   const moved = await patchRun(tx, { id: runId, from, patch: { ...move.patch, status: to } });
@@ -67,9 +67,9 @@ export const moveRun = async (tx: Writing, bus: Bus, runId: number, move: Move):
 
 const systemOrigin = (operation: string): Origin => ({ userId: null, address: '', requestId: '', operation });
 
-/** The only one who writes runs on behalf of the conductor. */
+/** Writes runs on behalf of the conductor; nothing else does. */
 export const createRunWriter = ({ store, bus }: { store: Store; bus: Bus }) => {
-  /** A transaction without an audit entry: what agents report is nobody's act. */
+  /** A transaction without an audit entry: an agent's report is no user action. */
   const quietly = async <T>(work: (tx: Writing) => Promise<T>): Promise<T> => {
     const after: (() => void)[] = [];
     const result = await store.database.transaction((tx) =>
@@ -107,7 +107,7 @@ export const createRunWriter = ({ store, bus }: { store: Store; bus: Bus }) => {
         return run;
       }),
 
-    /** Changes what belongs to a run without moving it. `decide` sees it as it is, and nobody changes it meanwhile. */
+    /** Changes a run's data without a transition. `decide` sees the current row, locked until the commit. */
     edit: (runId: number, decide: (view: RunView) => Changes | undefined): Promise<boolean> =>
       quietly(async (tx) => {
         const run = await lockRun(tx, runId);

@@ -17,7 +17,7 @@ const orderOf = ({ order, entry, pluginId, role, engine, target, share, canPause
     outcome: null,
   }) satisfies RunOrder;
 
-/** With the orders that use them, so that what was told can be joined again. */
+/** With the jobs that use them, so that reports can be joined again. */
 const storedAttempts =
   ({ agents }: RunPlan) =>
   ({ sha256, text, policy }: PlannedAttempts): RunAttempts => ({
@@ -35,12 +35,12 @@ interface Deps {
   settings: Pick<SettingsStore, 'current'>;
 }
 
-/** What the run waits for is no longer as it was when the queue was looked at. */
+/** The agents changed after the queue was checked. */
 export class AgentsNotAvailable extends Error {}
 
 /**
- * Takes a run out of the queue: its agents are its own from now on, and are told to prepare once this is on disk.
- * `areFree` judges the agents as they are then.
+ * Takes a run out of the queue and assigns its agents; the prepare commands follow the commit.
+ * `areFree` checks the agents inside the transaction.
  */
 export const createRunStart =
   ({ writer, settings }: Deps) =>

@@ -17,7 +17,7 @@ interface Deps {
 
 type Stop = Pick<Extract<Step, { kind: 'stop' }>, 'endStatus' | 'reason' | 'error'>;
 
-/** Carries out what was decided. Each is one transaction; agents hear of it afterwards. */
+/** Executes decisions. Each is one transaction; commands go to the agents afterwards. */
 export const createSteps = ({ gateway, settings, writer, ending, timing }: Deps) => {
   const arm = ({ run, agents }: RunView) => {
     const roundTrips = agents.map(({ agentID }) => gateway.roundTripMs(agentID) ?? 0);
@@ -41,7 +41,7 @@ export const createSteps = ({ gateway, settings, writer, ending, timing }: Deps)
     const deadlineAt = stopDeadline(settings.current().tasks, Date.now());
     const patch = { endStatus, stopReason: reason, error, stopMode: 'graceful', deadlineAt };
     const move = { trigger: 'stop', source: 'controller', patch, message: error || reason } as const;
-    // That a run has reached its planned end is no act of anybody.
+    // Reaching the planned end is no user action.
     return reason === 'duration' ? writer.move(run.id, move) : writer.moveAudited('runs.stop', run.id, move);
   };
 

@@ -5,7 +5,7 @@ import { allowedFrom, mayMove, type Trigger, transitionOf, transitions } from '.
 
 const statuses = Object.values(runStatus);
 
-// Rows: from; columns: to 0..9. Written by hand, so that a change of the table is noticed here.
+// Rows: from; columns: to 0..9. Written by hand, so that a change of the table fails here.
 const table = [
   '.1........',
   '..2.....89',
@@ -41,7 +41,7 @@ describe('the table of states', () => {
 
 const triggers = transitions.map(({ trigger }) => trigger);
 
-/** What the store does: a trigger that does not fit the state changes nothing. */
+/** Like the store: a trigger that does not fit the state changes nothing. */
 const apply = (status: Status, trigger: Trigger): Status => {
   const { from, to } = transitionOf(trigger);
   return from.includes(status) ? to : status;

@@ -6,7 +6,7 @@ interface Transition {
   readonly trigger: string;
 }
 
-/** Every change of status there is. What is not here does not happen. */
+/** All allowed changes of status. */
 export const transitions = [
   { trigger: 'start', from: [0, 7, 8, 9], to: 1 },
   { trigger: 'edit', from: [7, 8, 9], to: 0 },
@@ -36,5 +36,5 @@ export const mayMove = (from: number, to: number) =>
 /** The statuses that may follow, in order. */
 export const allowedFrom = (from: number): Status[] => Object.values(runStatus).filter((to) => mayMove(from, to));
 
-/** How a run that is stopping ends. */
+/** The final status of a stopping run. */
 export const endingOf: Record<EndStatus, Trigger> = { 7: 'finish', 8: 'endEarly', 9: 'break' };

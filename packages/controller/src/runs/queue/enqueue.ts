@@ -71,7 +71,7 @@ const newRun = (start: CheckedStart, tx: Change, settings: ReturnType<SettingsSt
   } satisfies Omit<RunRecord, 'id' | 'number' | 'createdAt' | 'updatedAt'>;
 };
 
-/** Puts a checked start into the queue. Two at once are impossible: changes are serial, and the database forbids it. */
+/** Enqueues a checked start. Two at once are impossible: changes are serial and the database enforces it. */
 export const createEnqueue = ({ store, settings, bus }: Deps) => {
   const insert = async (tx: Change, start: CheckedStart): Promise<RunRecord> => {
     const before = await newestRunOf(tx, start.taskId);

@@ -20,7 +20,7 @@ interface Deps {
   planner: Planner;
   begin: StartRun;
   ending: RunEnding;
-  /** Does work on a run when it is its turn. */
+  /** Queues work on a run. */
   post(runId: number, work: () => Promise<unknown>): Promise<void>;
 }
 
@@ -29,14 +29,14 @@ interface MadePlan {
   at: number;
 }
 
-/** A plan older than this is made anew before it is carried out: agents and records may have changed. */
+/** An older plan is made again before the run starts: agents and records may have changed. */
 const freshMs = 5000;
 
-/** Looks after the runs that wait: begins those whose agents are there and free, gives up those that cannot begin. */
+/** Schedules the queue: starts runs whose agents are online and free, fails runs that cannot start. */
 export const createQueueScheduler = ({ store, gateway, settings, planner, begin, ending, post }: Deps) => {
   const plans = new Map<number, MadePlan>();
 
-  /** Undefined when the run cannot be planned any more; it has failed then. */
+  /** Undefined when the run can no longer be planned; it has then failed. */
   const planFor = async (runId: number, youngest = 0): Promise<RunPlan | undefined> => {
     const known = plans.get(runId);
     if (known !== undefined && known.at >= youngest) return known.plan;
@@ -83,7 +83,7 @@ export const createQueueScheduler = ({ store, gateway, settings, planner, begin,
       return only?.kind === 'begin';
     };
     await begin(move.runId, plan, areFree).catch((error) => {
-      // It goes on waiting.
+      // The run stays queued.
       if (!(error instanceof AgentsNotAvailable)) throw error;
     });
   };
@@ -103,7 +103,7 @@ export const createQueueScheduler = ({ store, gateway, settings, planner, begin,
       });
       for (const move of moves) await post(move.runId, () => carryOut(move, waiting));
     },
-    /** The plan a run under way was begun with. */
+    /** The plan that the active run was started with. */
     planOf: (runId: number) => plans.get(runId)?.plan,
     forget: (runId: number) => void plans.delete(runId),
   };

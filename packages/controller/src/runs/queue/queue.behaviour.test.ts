@@ -89,7 +89,7 @@ describe('a run waits', () => {
       await lockRun(tx, runId);
       await agents.update(tx, id, { reservedBy: 9, reservedUntil: new Date(Date.now() + 60_000).toISOString() });
       world.net.connect(id);
-      // The queue sees the agent as it was before, and then has to wait for the run.
+      // The queue reads the agent's old state and then waits for the run.
       await settled();
     });
     await settled();

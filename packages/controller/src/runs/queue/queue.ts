@@ -1,6 +1,6 @@
 import type { AgentForRun } from '../../store/runs/run-queue.ts';
 
-/** A run that waits, with the agents it needs. */
+/** A queued run and the agents it needs. */
 export interface WaitingRun {
   readonly id: number;
   readonly startedBy: number | null;
@@ -14,7 +14,7 @@ export interface QueueFacts {
   readonly now: string;
   readonly agents: ReadonlyMap<number, AgentForRun>;
   isOnline(agentId: number): boolean;
-  /** Runs that may begin besides those under way. */
+  /** Number of further runs that may start. */
   readonly freeSlots: number;
 }
 
@@ -40,8 +40,8 @@ const missingOf = (run: WaitingRun, { agents }: QueueFacts) => {
 };
 
 /**
- * What can be done about the runs that wait, given in the order of priority and age. A run may overtake another that
- * waits, but never by taking a place on an agent that the other waits for: nobody is starved.
+ * Decides about the queued runs, given in order of priority and age. A run may overtake another queued
+ * run, but never by taking an agent that the other waits for: no run starves.
  */
 export const movesOf = (waiting: readonly WaitingRun[], facts: QueueFacts): QueueMove[] => {
   const moves: QueueMove[] = [];

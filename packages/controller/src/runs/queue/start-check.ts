@@ -22,18 +22,18 @@ import { isReservedFrom } from './queue.ts';
 
 export interface StartRequest {
   readonly taskId: number;
-  /** Whose reservations count, and who hears of failures. */
+  /** Its reservations apply, and it is notified of failures. */
   readonly userId: number | null;
   readonly permissions: ReadonlySet<number>;
   readonly by: 'user' | 'ai' | 'schedule';
   /** 9 goes first. */
   readonly priority?: number;
   readonly body: StartBody;
-  /** The run under way will be ended first. */
+  /** The active run is stopped first. */
   readonly isRestart?: boolean;
 }
 
-/** A start that nothing stands against; made in a moment, to be used at once. */
+/** A start that passed every check; to be enqueued at once. */
 export interface CheckedStart extends StartRequest {
   readonly task: StoredTask;
   readonly definition: RunDefinition;
@@ -45,11 +45,11 @@ export interface StartCheckDeps {
   store: Store;
   settings: Pick<SettingsStore, 'current'>;
   planner: Planner;
-  /** Everything that is wrong with a definition, as when it is written. */
+  /** All issues of a definition, as reported when it is saved. */
   checkDefinition(definition: RunDefinition): Promise<Issue[]>;
-  /** Everything that is wrong with thresholds, given the definition. */
+  /** All issues of the thresholds for the definition. */
   checkThresholds(definition: RunDefinition, thresholds: NonNullable<StartBody['thresholds']>): Issue[];
-  /** Of the disk with the data, 0 to 100. */
+  /** Used space of the data disk in percent. */
   diskUsedPct(): Promise<number>;
 }
 
@@ -62,7 +62,7 @@ const permissionOf: Readonly<Record<string, Permission>> = {
 
 const entriesIn = ({ configuration }: RunDefinition) => entriesOf(configuration as ConfigurationEntry[]);
 
-/** Signatures that may do harm are only run by those who may. */
+/** Intrusive signatures need their own permission. */
 const isIntrusive = ({ values }: { readonly values: Readonly<Record<string, unknown>> }) =>
   (values['cveReplayParams'] as { allowIntrusive?: boolean } | undefined)?.allowIntrusive === true;
 
@@ -73,7 +73,7 @@ const permissionsFor = (definition: RunDefinition): Permission[] => {
   return [...(hazard >= hazardous ? (['tasks.executeHazardous'] as const) : []), ...special, ...intrusive];
 };
 
-/** Everything that may stand against a start, before anybody is disturbed by it. */
+/** Checks everything that may prevent a start, without side effects. */
 export const createStartCheck = (deps: StartCheckDeps) => {
   const { store, settings, planner } = deps;
 
@@ -90,7 +90,9 @@ export const createStartCheck = (deps: StartCheckDeps) => {
     const permission = needed.find((candidate) => !allows(permissions, candidate));
     if (permission) throw forbidden('FORBIDDEN', `this needs the permission ${permission}`, { permission });
     if (needed.length > 0 && settings.current().tasks.hazardRequiresReason && !body.reason?.trim()) {
-      throw invalid([{ path: '/reason', code: 'REQUIRED', message: 'must say why a hazardous task is run' }]);
+      throw invalid([
+        { path: '/reason', code: 'REQUIRED', message: 'must give the reason for running a hazardous task' },
+      ]);
     }
   };
 

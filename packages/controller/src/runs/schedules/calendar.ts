@@ -19,9 +19,9 @@ export interface Span {
   readonly toMs: number;
 }
 
-/** What is coming, and where schedules get into each other's way. */
+/** Upcoming occurrences and the conflicts between schedules. */
 export const createCalendar = ({ store, planner }: Deps) => {
-  /** How long a run of the task takes; kept until the task changes. */
+  /** Length of a run of the task, cached until the task changes. */
   const lengths = new Map<number, { updatedAt: string; lengthMs: number }>();
 
   const lengthOf = async (read: Executor, taskId: number): Promise<number> => {
@@ -51,7 +51,7 @@ export const createCalendar = ({ store, planner }: Deps) => {
   };
 
   return {
-    /** Each schedule with what comes in the span and its conflicts with the others that are enabled. */
+    /** Each schedule with its occurrences in the span and its conflicts with other enabled schedules. */
     read: async (span: Span, taskId?: number) => {
       const schedules = await schedulesOf(store.read);
       const all = await occupations(schedules, span);
@@ -63,7 +63,7 @@ export const createCalendar = ({ store, planner }: Deps) => {
         return [{ schedule, upcoming: own.starts.map((at) => new Date(at).toISOString()), conflicts }];
       });
     },
-    /** What enabled schedules will occupy in the span. */
+    /** Agent bookings of enabled schedules in the span. */
     occupied: async (span: Span): Promise<AgentBooking[]> =>
       occupations(
         (await schedulesOf(store.read)).filter(({ enabled }) => enabled),

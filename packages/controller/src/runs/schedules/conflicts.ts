@@ -1,4 +1,4 @@
-/** What occupies agents for a time; a run without a planned end is reckoned with `unknownMs`. */
+/** A period in which agents are in use; a run without a planned end counts as `unknownMs`. */
 export interface AgentBooking {
   readonly taskId: number;
   readonly agentIds: readonly number[];
@@ -13,13 +13,13 @@ export interface Conflict {
   readonly at: string;
 }
 
-/** How long a run takes that ends by count or by hand, as far as anybody can know. */
+/** Assumed length of a run that ends by count or by hand. */
 export const unknownMs = 3_600_000;
-/** Between two runs agents need a moment. */
+/** Gap that agents need between two runs. */
 const betweenMs = 10_000;
 const maxConflicts = 100;
 
-/** Where others use the same agents at the same time; `at` is when the later of the two begins. */
+/** Overlapping use of the same agents; `at` is the start of the later one. */
 export const conflictsOf = (own: AgentBooking, others: readonly AgentBooking[]): Conflict[] => {
   const found: Conflict[] = [];
   for (const other of others) {
@@ -35,7 +35,7 @@ export const conflictsOf = (own: AgentBooking, others: readonly AgentBooking[]):
   return found;
 };
 
-/** Both lists are in order, so one walk along them is enough. */
+/** Both lists are sorted, so one pass is enough. */
 const overlapsOf = (a: AgentBooking, b: AgentBooking): number[] => {
   const found: number[] = [];
   let first = 0;

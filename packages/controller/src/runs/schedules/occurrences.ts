@@ -1,6 +1,6 @@
 import { Cron } from 'croner';
 
-/** When a schedule comes due: once at `at`, or again and again by `cron`. Times are RFC 3339. */
+/** When a schedule is due: once at `at`, or repeatedly by `cron`. Times are RFC 3339. */
 export interface ScheduleTiming {
   readonly at: string | null;
   readonly cron: string | null;
@@ -9,23 +9,23 @@ export interface ScheduleTiming {
   readonly endsAt: string | null;
 }
 
-/** Says what is wrong with a cron expression or a time zone; nothing when they are fine. */
+/** The problem of a cron expression or time zone; undefined when both are valid. */
 export const scheduleTimingProblem = ({ cron, timezone }: Pick<ScheduleTiming, 'cron' | 'timezone'>) => {
   try {
     Intl.DateTimeFormat('en', { timeZone: timezone });
   } catch {
-    return { member: 'timezone', message: `knows no time zone ${timezone}` } as const;
+    return { member: 'timezone', message: `is not a known time zone: ${timezone}` } as const;
   }
   if (cron === null) return undefined;
   try {
     if (new Cron(cron, { timezone, paused: true }).nextRun() !== null) return undefined;
-    return { member: 'cron', message: 'never comes due' } as const;
+    return { member: 'cron', message: 'never matches a date' } as const;
   } catch (error) {
     return { member: 'cron', message: (error as Error).message.replace(/^\w*Cron\w*: /, '') } as const;
   }
 };
 
-/** The first occurrence after a time (milliseconds since 1970), or null when there is none any more. */
+/** The first occurrence after a time (milliseconds since 1970), or null when none is left. */
 export const nextOccurrence = (timetable: ScheduleTiming, afterMs: number): number | null => {
   const { at, cron, timezone, startsAt, endsAt } = timetable;
   const from = Math.max(afterMs, startsAt === null ? 0 : Date.parse(startsAt) - 1);
@@ -42,7 +42,7 @@ const onceAfter = (at: string | null, afterMs: number): number | null => {
 const cronAfter = (cron: string, timezone: string, afterMs: number): number | null =>
   new Cron(cron, { timezone, paused: true }).nextRun(new Date(afterMs))?.getTime() ?? null;
 
-/** Occurrences from a time on up to another, oldest first, at most so many. */
+/** Occurrences between two times, oldest first, up to a limit. */
 export const occurrencesBetween = (timetable: ScheduleTiming, fromMs: number, toMs: number, most: number): number[] => {
   const found: number[] = [];
   let next = nextOccurrence(timetable, fromMs - 1);

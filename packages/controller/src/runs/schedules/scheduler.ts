@@ -18,9 +18,9 @@ interface Deps {
   bus: Bus;
   log: Logger;
   runs: Pick<Runs, 'check' | 'enqueue' | 'isConducting'>;
-  /** An occurrence so late was missed: nobody was there to start it. */
+  /** An occurrence later than this counts as missed. */
   lateMs?: number;
-  /** Missed ones are made up for within this time, where the schedule says so. */
+  /** Missed occurrences start within this time if the schedule asks for it. */
   misfireMs?: number;
 }
 
@@ -33,7 +33,7 @@ const originOf = ({ taskID, issuerID }: ScheduleOfTask): Origin => ({
   operation: 'schedules.run',
 });
 
-/** Starts what comes due. Whoever takes an occurrence moves the schedule on in the same transaction: none runs twice. */
+/** Starts due occurrences. The transaction that takes an occurrence also advances the schedule, so none runs twice. */
 export const startScheduler = ({ store, bus, log, runs, lateMs = 60_000, misfireMs = 3_600_000 }: Deps) => {
   let working = Promise.resolve();
 
@@ -51,7 +51,7 @@ export const startScheduler = ({ store, bus, log, runs, lateMs = 60_000, misfire
     };
   };
 
-  /** Lets an occurrence pass, and says so. */
+  /** Skips an occurrence and records it. */
   const skip = (schedule: ScheduleOfTask, kind: 'missed' | 'skipped' | 'failed', why: string) =>
     store.change(originOf(schedule), async (tx: Change) => {
       if (!(await takeOccurrence(tx, taken(schedule, null, tx.now)))) return;
@@ -78,7 +78,7 @@ export const startScheduler = ({ store, bus, log, runs, lateMs = 60_000, misfire
     const checked = await runs.check({ taskId, userId: issuer.id, permissions, by: 'schedule', priority, body });
     await store.change(originOf(schedule), async (tx) => {
       const { runId } = await runs.enqueue(tx, checked);
-      // Somebody else was faster: what was enqueued here goes away with this change.
+      // Another controller took the occurrence first: rolling back also removes the run enqueued here.
       if (!(await takeOccurrence(tx, taken(schedule, runId, tx.now)))) throw new Taken();
     });
   };
@@ -103,13 +103,13 @@ export const startScheduler = ({ store, bus, log, runs, lateMs = 60_000, misfire
     if (!runs.isConducting()) return;
     for (const schedule of await dueSchedules(store.read, new Date().toISOString())) {
       await occurrence(schedule).catch((error) =>
-        log.error({ err: error, taskId: schedule.taskID }, 'a scheduled run could not be started'),
+        log.error({ err: error, taskId: schedule.taskID }, 'could not start a scheduled run'),
       );
     }
   };
 
   const timer = setInterval(() => {
-    working = working.then(tick).catch((error) => log.error({ err: error }, 'schedules could not be read'));
+    working = working.then(tick).catch((error) => log.error({ err: error }, 'could not read the schedules'));
   }, tickMs);
   timer.unref();
   return {
@@ -122,7 +122,7 @@ export const startScheduler = ({ store, bus, log, runs, lateMs = 60_000, misfire
 
 class Taken extends Error {}
 
-/** What stands in the way now; with `queue` only a run of the task itself does, because a task runs once at a time. */
+/** What prevents a start now. With `queue` only an active run of the same task does: a task runs once at a time. */
 const conflictOf = async (store: Store, { taskID, onConflict }: ScheduleOfTask): Promise<string | undefined> => {
   const newest = await newestRunOf(store.read, taskID);
   if (newest !== undefined && isActive(newest.status)) return `run ${newest.number} of the task has not ended`;

@@ -8,7 +8,7 @@ import type { RunView } from '../lifecycle/run-view.ts';
 
 type ReportOf<Type extends RunReport['type']> = Extract<RunReport, { type: Type }>;
 
-/** Agents all of whose orders begin later than this need not show traffic at the common start. */
+/** Agents whose jobs all start later than this need not send traffic at the common start. */
 const lateStartSec = 5;
 
 export const withReason = ({ reasons }: RunValidity, reason: string): RunValidity => ({
@@ -20,7 +20,7 @@ const changed = (agent: RunAgentRecord, members: Partial<RunAgentRecord>): Chang
   agents: [{ ...agent, ...members }],
 });
 
-/** The run goes on although one of its agents does not: its result must not be believed. */
+/** The run continues without one of its agents: its result is not valid. */
 const doubtOf = ({ run, agents }: RunView, agent: RunAgentRecord, reason: string) => {
   const isWeighed =
     run.status === runStatus.armed || run.status === runStatus.running || run.status === runStatus.paused;
@@ -29,7 +29,7 @@ const doubtOf = ({ run, agents }: RunView, agent: RunAgentRecord, reason: string
   return isKept || run.status === runStatus.stopping ? { patch: { validity: withReason(run.validity, reason) } } : {};
 };
 
-/** An agent is lost to a run; before the end of the run it is not given new work. */
+/** Marks an agent as lost; it gets no new work before the run ends. */
 export const noteLostAgent = (view: RunView, before: RunAgentRecord, reason: string): Changes => {
   if (before.state === 'lost') return changed(before, {});
   const agent = { ...before, state: 'lost', error: reason };
@@ -82,7 +82,7 @@ const stateAfter: Record<string, { from: string; to: string }> = {
 
 const lastTime = 8_640_000_000_000_000;
 
-/** Clocks of agents may be wrong; a time that is none is now. */
+/** Agent clocks may be wrong; an unparsable time becomes the current time. */
 const timeOf = (at: number) => (Math.abs(at) <= lastTime ? { ts: new Date(at).toISOString() } : {});
 
 const takeEvent = (agent: RunAgentRecord, event: ReportOf<'event'>): Changes => {
@@ -103,7 +103,7 @@ const takeEvent = (agent: RunAgentRecord, event: ReportOf<'event'>): Changes => 
   };
 };
 
-/** What a report of an agent means for the run. Repeated ones mean nothing. */
+/** Applies an agent's report to the run. Repeated reports change nothing. */
 export const applyReport = (view: RunView, agentId: number, report: RunReport): Changes => {
   const agent = view.agents.find(({ agentID }) => agentID === agentId);
   if (agent === undefined) return {};

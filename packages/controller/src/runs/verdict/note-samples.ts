@@ -6,7 +6,7 @@ import type { Change } from '../../store/engine/change.ts';
 import { catalogue } from '../../store/security/malware.ts';
 import type { CheckedStart } from '../queue/start-check.ts';
 
-/** Says in the audit entry of a start which samples will travel between which agents. */
+/** Adds to the audit entry of a start which samples are sent between which agents. */
 export const noteSamples = async (tx: Change, { definition, plan }: CheckedStart) => {
   const configuration = definition.configuration as ConfigurationEntry[];
   const named = taskReferences({ configuration });

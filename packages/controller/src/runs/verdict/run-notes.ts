@@ -6,25 +6,25 @@ import type { RunView } from '../lifecycle/run-view.ts';
 import type { RunWriter } from '../lifecycle/run-writer.ts';
 
 interface Note {
-  /** What it means for a run under way. */
+  /** Effect on an active run. */
   decide(view: RunView): Changes;
-  /** The run has ended meanwhile. */
+  /** Called when the run has already ended. */
   onOver?(): void;
 }
 
 interface Deps {
   writer: RunWriter;
-  /** Does work on a run when it is its turn. */
+  /** Queues work on a run. */
   post(runId: number, work: () => Promise<unknown>): Promise<void>;
-  /** Looks at the run again, when it is its turn. */
+  /** Queues another look at the run. */
   wake(runId: number): unknown;
 }
 
 const retryMs = 1000;
 
 /**
- * What is heard about runs, written down in the order in which it came. What comes in while a run is busy is settled
- * together: a thousand agents say the same thing at once.
+ * Events of runs, stored in order of arrival. Events that arrive while a run is busy are stored
+ * together: a thousand agents report the same state at once.
  */
 export const createRunNotes = ({ writer, post, wake }: Deps) => {
   const open = new Map<number, Note[]>();
@@ -41,7 +41,7 @@ export const createRunNotes = ({ writer, post, wake }: Deps) => {
         return run.changes;
       })
       .catch((error) => {
-        // Nobody says it again: what could not be written down now must be later.
+        // Agents do not repeat it: what could not be stored now is retried.
         if (error instanceof StorageUnavailable) {
           setTimeout(() => notes.forEach((note) => void add(runId, note)), retryMs).unref();
         }
@@ -57,7 +57,7 @@ export const createRunNotes = ({ writer, post, wake }: Deps) => {
     const notes = [note];
     open.set(runId, notes);
     const work = async () => {
-      // A transaction may take no turn of the event loop at all: without this one, nobody else would be heard meanwhile.
+      // A transaction may never yield to the event loop: without this, no other event would be handled meanwhile.
       await nextTurn();
       open.delete(runId);
       return settle(runId, notes);

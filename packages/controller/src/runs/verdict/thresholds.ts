@@ -8,9 +8,9 @@ export interface MetricQuery {
   readonly window: NonNullable<Threshold['window']>;
 }
 
-/** What the metrics of a run came to so far. */
+/** Current values of the run's metrics. */
 export interface MetricReader {
-  /** Undefined when there is nothing to compute it from. */
+  /** Undefined without data. */
   value(query: MetricQuery): number | undefined | Promise<number | undefined>;
 }
 
@@ -33,15 +33,15 @@ const queryOf = (runId: number, threshold: Threshold): MetricQuery => ({
   window: threshold.window ?? 'steady',
 });
 
-/** A threshold that did not hold while the run went on. */
+/** A threshold that failed during the run. */
 export interface Breach {
-  /** Place in the list of thresholds. */
+  /** Index in the list of thresholds. */
   readonly index: number;
   readonly actual: number;
   readonly at: string;
 }
 
-/** Compares each threshold with what was measured. One that was breached stays failed, whatever came later. */
+/** Evaluates each threshold. One that failed during the run stays failed. */
 export const evaluate = (
   runId: number,
   thresholds: readonly Threshold[],
@@ -59,7 +59,7 @@ export const evaluate = (
     }),
   );
 
-/** Thresholds that end the run because they do not hold, `elapsedSec` after the common start. */
+/** Failed thresholds that abort the run, `elapsedSec` after the common start. */
 export const breachesOf = async (
   runId: number,
   thresholds: readonly Threshold[],

@@ -3,13 +3,13 @@ import type { RunValidity } from '../../store/runs/runs.ts';
 import { ordersOf, type RunView } from '../lifecycle/run-view.ts';
 
 const maxSaturatedShare = 0.05;
-/** Of a short run a single second, such as its first, is more than its share and yet says nothing. */
+/** In a short run one saturated second exceeds the share and still proves nothing. */
 const freeSeconds = 1;
 
-/** What a device did to an attempt does not depend on how soon after another it came; what was missed lowers coverage. */
+/** The verdict on an attempt does not depend on pacing; attempts that were not sent lower the coverage. */
 const isTimed = ({ pluginId }: { pluginId: number }) => findPlugin(pluginId)?.kind !== 'security';
 
-/** Orders whose generator was the limit for more than a twentieth of the time: what they show is itself. */
+/** Jobs whose generator was saturated for more than 5 % of the time: their results describe the generator. */
 export const saturationOf = (view: RunView): string[] =>
   ordersOf(view).flatMap(({ agent, order }) => {
     const { outcome, engine } = order;
@@ -31,7 +31,7 @@ export interface VerdictResult {
   readonly validity: RunValidity;
 }
 
-/** What a run showed, and whether to believe it. */
+/** The verdict of a run and its validity. */
 export const decideVerdict = (
   view: RunView,
   results: readonly ThresholdResult[],
@@ -46,7 +46,7 @@ export const decideVerdict = (
 };
 
 const verdictOf = (results: readonly ThresholdResult[], isValid: boolean, isSaturated: boolean) => {
-  // A generator at its limit measures itself: not even a failed threshold says anything about the target.
+  // A saturated generator measures itself: even a failed threshold says nothing about the target.
   if (isSaturated) return verdicts.inconclusive;
   if (results.some(isBroken)) return verdicts.failed;
   if (!isValid) return verdicts.inconclusive;
