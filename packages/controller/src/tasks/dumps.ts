@@ -17,7 +17,7 @@ interface Deps {
 }
 
 const type = 'application/x-pcapng';
-/** Every packet of a filtered dump is looked into here. */
+/** Upper limit for captures that are filtered here packet by packet. */
 const mostFilteredBytes = 512 * 1024 * 1024;
 
 const shown = (dump: RunDumpRecord): RunDump => {
@@ -54,7 +54,7 @@ const filtered = (content: Readable, filter: string): Readable => {
   }
 };
 
-/** Packet dumps of runs: which there are, and their content. */
+/** Packet captures of runs: list and content. */
 export const dumpHandlers = ({ store, files }: Deps): Pick<Handlers<typeof api.tasks>, 'dumps' | 'dump'> => ({
   dumps: async ({ params }) => {
     await assertRun(store.read, params);
@@ -69,7 +69,7 @@ export const dumpHandlers = ({ store, files }: Deps): Pick<Handlers<typeof api.t
     }
     const content = await files.blobs.read(dump.sha256);
     const body = filter === '' ? content : filtered(content, filter);
-    // That somebody took it is in the audit before it leaves.
+    // The download is audited before the content is sent.
     await store.change(caller, async (tx) => {
       tx.touch('runs', params.runId);
       tx.note({ dump: dump.id, sha256: dump.sha256, ...(filter !== '' && { filter }) });

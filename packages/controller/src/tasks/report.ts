@@ -30,7 +30,7 @@ export const reportHandlers = ({ store, metrics }: Deps): Pick<Handlers<typeof a
     const run = await runTable.find(store.read, runId);
     if (run === undefined || run.taskID !== id) throw notFound('run', runId);
     if (!isTerminal(run.status) && format !== 'json') {
-      throw conflict('RUN_ACTIVE', `run ${runId} has not ended; only the JSON report is made of a run under way`);
+      throw conflict('RUN_ACTIVE', `run ${runId} is active: only the JSON report is available before it ends`);
     }
     const data = await readReportData({ read: store.read, metrics }, task.comment, run);
     const answer = await writers[format](data, wanted);
@@ -56,7 +56,7 @@ const writers: Record<Format, (data: ReportData, sections: readonly ReportSectio
     html: (data, sections) => ({
       type: 'text/html; charset=utf-8',
       body: htmlReport(data, sections),
-      // It holds texts of users and agents: whatever they wrote, nothing in it may run.
+      // The report contains texts of users and agents; none of them may execute.
       headers: { 'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox allow-popups" },
     }),
     csv: (data) => ({ type: 'text/csv; charset=utf-8', body: csvReport(data) }),

@@ -20,7 +20,7 @@ interface Deps {
 
 type Action = 'start' | 'stop' | 'abort' | 'pause' | 'resume';
 
-/** One of several changes of a request: only the last one keeps its reply. */
+/** One of several transactions of a request: only the last one stores its reply. */
 const withoutKey = ({ userId, address, requestId, operation }: Caller): Origin => ({
   ...{ userId, address, requestId, operation },
 });
@@ -37,7 +37,7 @@ export const runControlHandlers = ({
   Handlers<typeof api.tasks>,
   'start' | 'stop' | 'pause' | 'resume' | 'restart' | 'actions' | 'changeLoad'
 > => {
-  /** Refusals for want of a permission are written down. */
+  /** Refusals for a missing permission are audited. */
   const check = (caller: Caller, taskId: number, body: StartBody, isRestart = false) =>
     runs
       .check({ taskId, body, userId: caller.userId, permissions: caller.permissions, by: 'user', isRestart })
@@ -55,14 +55,14 @@ export const runControlHandlers = ({
     return runs.stop(tx, taskId, { mode: action === 'abort' ? 'abort' : 'graceful', reason: 'user', note });
   };
 
-  /** Ends the run under way and waits until it has; answers the run there was. */
+  /** Stops the active run, waits for its end and returns it. */
   const endPresent = async (caller: Caller, taskId: number, mode: 'graceful' | 'abort' | undefined) => {
     const present = await newestRunOf(store.read, taskId);
     if (present === undefined || !isActive(present.status)) return present;
     await store
       .change(withoutKey(caller), (tx) => runs.stop(tx, taskId, { mode, reason: 'user', note: 'restart' }))
       .catch((error) => {
-        // It has ended by itself in this moment.
+        // The run ended on its own in the meantime.
         if (!(error instanceof ApiError && error.code === 'ILLEGAL_TRANSITION')) throw error;
       });
     const patienceMs = (settings.current().tasks.stopTimeoutSec + 5) * 1000;
@@ -99,7 +99,7 @@ export const runControlHandlers = ({
     restart: async ({ params, body = {} }, caller) => {
       const before = await newestRunOf(store.read, params.id);
       const { comment, labels, thresholds } = before ?? {};
-      // The new run is that of the old one in everything the start said about it.
+      // The new run takes all start options of the old one.
       const same = before && { comment, labels, thresholds, agentLossPolicy: before.agentLossPolicy };
       const checked = await check(caller, params.id, (same ?? {}) as StartBody, true);
       const previous = await endPresent(caller, params.id, body.mode);

@@ -54,7 +54,7 @@ const assertTask = async (read: Executor, id: number) => {
   await orNotFound(findTask(read, id), 'task', id);
 };
 
-/** A run of this very task. */
+/** A run of this task. */
 const findRun = async (read: Executor, { id, runId }: { id: number; runId: number }) => {
   await assertTask(read, id);
   const run = await runTable.find(read, runId);
@@ -62,14 +62,14 @@ const findRun = async (read: Executor, { id, runId }: { id: number; runId: numbe
   return run;
 };
 
-/** The run that is meant when none is named: the newest. */
+/** The default run: the newest. */
 const chosenRun = async (read: Executor, id: number, runId: number | undefined) => {
   if (runId !== undefined) return (await findRun(read, { id, runId })).id;
   await assertTask(read, id);
   return (await newestRunOf(read, id))?.id;
 };
 
-/** Names that nobody knows are the fault of the request. */
+/** Unknown names are a client error. */
 const withKnownMetrics = async <T>(work: () => Promise<T>): Promise<T> => {
   try {
     return await work();
@@ -84,7 +84,7 @@ const withKnownMetrics = async <T>(work: () => Promise<T>): Promise<T> => {
   }
 };
 
-/** Watching runs and reading what they showed. */
+/** Watches runs and reads their results. */
 export const runResultHandlers = (deps: Deps): ResultHandlers => ({
   ...watching(deps),
   ...history(deps),
@@ -103,7 +103,7 @@ const watching = ({ store, bus, metrics, runs }: Deps): Pick<ResultHandlers, 'st
     }),
     metrics: async ({ params: { id }, query: { metrics: names, by } }) => {
       const runId = await chosenRun(read, id, undefined);
-      if (runId === undefined) throw conflict('NEVER_RUN', `task ${id} was never run`);
+      if (runId === undefined) throw conflict('NEVER_RUN', `task ${id} has not been run`);
       const found = await withKnownMetrics(() => metrics.latest(runId, { metrics: listOf(names), by }));
       return { data: found ?? { runId, ts: null, seq: 0, values: [] } };
     },

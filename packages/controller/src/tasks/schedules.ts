@@ -27,7 +27,7 @@ const usualDays = 7;
 
 type Handled = 'schedules' | 'schedule' | 'unschedule';
 
-/** When tasks start by themselves. */
+/** The schedules of tasks. */
 export const scheduleHandlers = ({ store, calendar }: Deps): Pick<Handlers<typeof api.tasks>, Handled> => ({
   schedules: async ({ query: { count = 20, page = 1, taskID, from, to } }) => {
     const found = await calendar.read(spanOf(from, to), taskID);
@@ -86,7 +86,7 @@ const given = (time: string | null | undefined, before: string | null | undefine
   return time === null ? null : new Date(time).toISOString();
 };
 
-/** What the schedule becomes: what the body leaves out stays. Throws with all that is wrong. */
+/** The updated schedule: omitted members stay. Throws with all issues. */
 const mergedOf = (body: ScheduleBody, present: ScheduleOfTask | undefined, { userId }: Caller): StoredSchedule => {
   const changesKind = body.at !== undefined || body.cron !== undefined;
   const at = changesKind ? given(body.at, null) : (present?.at ?? null);

@@ -77,7 +77,7 @@ const assertAgents = async ({ store }: Deps, { clientAgentID, serverAgentID }: C
   }
   if (issues.length > 0) throw invalid(issues);
   const busy = [...(await busyAgents(store.read))].find((id) => id === clientAgentID || id === serverAgentID);
-  if (busy !== undefined) throw conflict('AGENT_BUSY', `agent ${busy} is at work`, { agentID: busy });
+  if (busy !== undefined) throw conflict('AGENT_BUSY', `agent ${busy} is busy`, { agentID: busy });
 };
 
 const taskOf = (signature: CveSignature, body: CveTestBody): OneShot => {
@@ -104,7 +104,7 @@ const taskOf = (signature: CveSignature, body: CveTestBody): OneShot => {
 
 const worst = ['passed', 'inconclusive', 'error', 'modified', 'blocked', 'skipped'];
 
-/** What became of the attempts, the worst of it; undefined while nothing is known. */
+/** The worst outcome of the attempts; undefined without results. */
 const outcomeOf = async ({ read }: Store, runID: number, refID: number) => {
   const { rows } = await listAttackResults(read, { filters: { runID, refID }, limit: 2000, offset: 0 });
   return worst.find((outcome) => rows.some((row) => row.outcome === outcome));

@@ -73,7 +73,7 @@ const ownIssues = ({ name, window }: Threshold, path: string, before: readonly T
     : []),
 ];
 
-/** What is wrong with thresholds of a task: metrics that its plugins do not report, parts that it does not have. */
+/** Issues of a task's thresholds: metrics that its plugins do not report, parts that it does not have. */
 export const thresholdIssues = (
   definition: Definition,
   thresholds: readonly Threshold[],

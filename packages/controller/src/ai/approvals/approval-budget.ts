@@ -8,7 +8,7 @@ import type { Cost } from './approval-plan.ts';
 const minute = 60;
 const hour = 3600;
 
-/** Refuses more requests for approval than a key may make. Stopping is never held up. */
+/** Limits the approval requests of a key. Stopping is never limited. */
 export const assertMayAsk = ({ limits }: AiKeyFacts, usage: ApprovalUsage, isWaiting: boolean) => {
   if (usage.askedLastHour >= limits.approvalsPerHour) {
     throw tooMany('APPROVAL_QUOTA', `more than ${limits.approvalsPerHour} requests for approval in an hour`, hour / 4);
@@ -23,7 +23,7 @@ const assertBudget = (what: string, used: number, more: number, most: number | n
   throw tooMany('BUDGET_EXCEEDED', `this key has used ${used} of ${most} ${what} of the last 24 hours`, hour);
 };
 
-/** Refuses starts beyond the budgets of the last day, and more runs at once than the key may have. */
+/** Refuses starts beyond the key's daily budgets and its limit of concurrent runs. */
 export const assertAffordable = async (
   tx: Executor & { readonly now: string },
   key: AiKeyFacts,
@@ -37,7 +37,7 @@ export const assertAffordable = async (
   assertBudget('agent-seconds', usage.agentSeconds, cost.agentSeconds, agentSecondsPerDay);
   assertBudget('bytes', usage.bytes, cost.generatedBytes, bytesPerDay);
   const own = await runsOfKey(tx, key.id);
-  // A run that is started again makes room for itself.
+  // A restarted run frees its own slot.
   const active = (await activeRuns(tx)).filter(({ id, taskID }) => own.has(id) && !taskIds.includes(taskID)).length;
   const { maxConcurrentTasks } = key.constraints;
   if (active + cost.starts > maxConcurrentTasks) {

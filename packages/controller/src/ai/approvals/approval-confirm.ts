@@ -28,16 +28,16 @@ export interface Confirming {
   readonly idempotencyKey?: string | undefined;
 }
 
-/** The steps of a confirmation, for tests that stop the process at one of them. */
+/** The steps of a confirmation, for crash tests. */
 export const confirmSteps = ['prepared', 'found', 'unchanged', 'executed', 'used', 'committed'] as const;
 export type ConfirmStep = (typeof confirmSteps)[number];
 
 export interface ConfirmDeps extends RequestDeps {
-  /** Called at every step. Only tests have a use for it. */
+  /** Called at every step; used by tests. */
   readonly onStep?: ((step: ConfirmStep) => void) | undefined;
 }
 
-/** What the record looked like before the change is not what it looks like in it: look again. */
+/** The record changed before the transaction: read it again. */
 class LookAgain extends Error {}
 
 type Outcome = { readonly refusal: ApiError } | { readonly reply: ReturnType<typeof replyOf> };
@@ -59,8 +59,8 @@ const isOutrun = (error: unknown) =>
   error instanceof LookAgain || (error instanceof ApiError && error.code === 'STALE_OBJECT');
 
 /**
- * Carries out what was asked for, exactly once. The token is used, the run is queued, the audit entry and the answer
- * are written in one transaction, and transactions run one after the other: whatever races or crashes, the token is
+ * Executes the requested action exactly once. The token's use, the queued run, the audit entry and the answer
+ * are one transaction, and transactions are serial: under any race or crash, the token is
  * used if and only if the run exists.
  */
 export const createConfirm = ({ store, bus, rules, prepare, execute, subjectOf, onStep = () => {} }: ConfirmDeps) => {
@@ -77,7 +77,7 @@ export const createConfirm = ({ store, bus, rules, prepare, execute, subjectOf, 
     tx.afterCommit(() => bus.publish('approval.changed', { id: record.id }));
   };
 
-  /** What has changed since it was asked for; nothing when the digest is the same. */
+  /** What changed since the request; empty when the digest is equal. */
   const changesOf = async (tx: Change, { key }: AiCaller, record: ApprovalRecord, settled: Settled) => {
     const risk = settled && 'prepared' in settled ? settled.prepared.judgement.risk : (record.risk as 'R2');
     const policy = { class: risk, mode: modeFor(risk, key.policy, rules()), version: key.policy.version };
@@ -100,7 +100,7 @@ export const createConfirm = ({ store, bus, rules, prepare, execute, subjectOf, 
     return { reply: replyOf((await aiApprovals.find(tx, record.id)) as ApprovalRecord) };
   };
 
-  /** Whoever knows the token may be told how it stands, and nothing while the gateway is closed. */
+  /** The state of an approval for the holder of its token; nothing while the gateway is disabled. */
   const admit = (caller: AiCaller, record: ApprovalRecord, nowMs: number) => {
     assertScope(caller.key, scopeOf(actionOf(record)));
     caller.noteAudit({ risk: record.risk, approvalId: record.id });
@@ -112,7 +112,7 @@ export const createConfirm = ({ store, bus, rules, prepare, execute, subjectOf, 
     return replyOf(record);
   };
 
-  /** Everything from here on sees the same state of the store, and nobody changes it meanwhile. */
+  /** From here on everything sees one state of the store, locked until the commit. */
   const settle = async (tx: Change, caller: AiCaller, wish: LoadRequest, settled: Settled): Promise<Outcome> => {
     const record = await findByToken(tx, wish.hash);
     const { family, idempotencyKey } = wish;
@@ -153,7 +153,7 @@ export const createConfirm = ({ store, bus, rules, prepare, execute, subjectOf, 
     return use(tx, caller, record, { prepared: settled.prepared, idempotencyKey });
   };
 
-  /** What is over stays as it is: no transaction is needed to say so. Undefined when it is not over. */
+  /** The answer for a final approval, which needs no transaction. Undefined for others. */
   const answerOfOver = (caller: AiCaller, record: ApprovalRecord | undefined, standing: Standing) => {
     if (record === undefined || record.state === 'pending' || standing === 'unknown') return undefined;
     admit(caller, record, Date.now());
@@ -204,7 +204,7 @@ interface Work {
   readonly idempotencyKey: string | undefined;
 }
 
-/** A refusal that leaves a trace: what was written about the approval stays. */
+/** A refusal whose changes to the approval are committed. */
 const refuse = (tx: Change, refusal: ApiError): Outcome => {
   tx.deny({ code: refusal.code });
   return { refusal };

@@ -22,7 +22,7 @@ interface Deps {
   readonly store: Store;
   readonly bus: Bus;
   readonly subjectOf: ReturnType<typeof createSubjects>;
-  /** Has this person given their password a short time ago? */
+  /** Has this user entered their password recently? */
   isFresh(caller: Caller): Promise<boolean>;
 }
 
@@ -40,16 +40,16 @@ const assertMayApprove = (record: ApprovalRecord, userId: number) => {
   const { id, preventSelfApproval, ownerID, decisions, policy } = record;
   if (policy !== 'human') throw conflict('APPROVAL_NOT_NEEDED', `approval ${id} needs no decision`, { id });
   if (preventSelfApproval && ownerID === userId) {
-    throw forbidden('SELF_APPROVAL', `approval ${id} was asked for by a key of yours: somebody else must decide`, {
+    throw forbidden('SELF_APPROVAL', `approval ${id} was requested by one of your keys: another user must decide`, {
       id,
     });
   }
   if (decisions.some(({ userID }) => userID === userId)) {
-    throw conflict('ALREADY_DECIDED', `you have decided about approval ${id} already`, { id });
+    throw conflict('ALREADY_DECIDED', `you have already decided about approval ${id}`, { id });
   }
 };
 
-/** What people decide about requests of keys. Approving unlocks the token; the key still has to confirm. */
+/** User decisions on key requests. An approval unlocks the token; the key still has to confirm. */
 export const createDecide = ({ store, bus, subjectOf, isFresh }: Deps) => {
   const isUnchanged = async (tx: Change, record: ApprovalRecord) => {
     const { subject, taskIds, keyID: keyId } = record;
@@ -67,7 +67,10 @@ export const createDecide = ({ store, bus, subjectOf, isFresh }: Deps) => {
     assertMayApprove(record, userId);
     const { id } = record;
     if (digests[id] !== record.digest) {
-      throw conflict('DIGEST_MISMATCH', `approval ${id} is not what you were shown`, { id, digest: record.digest });
+      throw conflict('DIGEST_MISMATCH', `approval ${id} differs from what you were shown`, {
+        id,
+        digest: record.digest,
+      });
     }
     if (!(await isUnchanged(tx, record))) return 'changed' as const;
     const decisions = [...record.decisions, { userID: userId, decision: 'approve' as const, comment, at: tx.now }];
@@ -105,12 +108,12 @@ export const createDecide = ({ store, bus, subjectOf, isFresh }: Deps) => {
     if (decision !== 'approve') return;
     const asked = await aiApprovals.findMany(store.read, array);
     if (asked.every(({ risk }) => risk !== 'R3') || (await isFresh(caller))) return;
-    throw forbidden('REAUTHENTICATION_REQUIRED', 'sign in again: hazardous requests need a fresh password');
+    throw forbidden('REAUTHENTICATION_REQUIRED', 'sign in again: hazardous requests need a recent sign-in');
   };
 
   return async ({ body: decision }: { body: Decision }, caller: Caller) => {
     if (decision.decision === 'approve' && decision.digests === undefined) {
-      throw invalid([{ path: '/digests', code: 'REQUIRED', message: 'must say the digests you were shown' }]);
+      throw invalid([{ path: '/digests', code: 'REQUIRED', message: 'must contain the digests you were shown' }]);
     }
     await assertFresh(caller, decision);
     const { decided, changed } = await store.change(caller, async (tx) => {

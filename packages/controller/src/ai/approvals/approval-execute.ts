@@ -18,7 +18,7 @@ export interface Executed {
   /** `{task}` of a start, `{results}` of actions. */
   readonly result: Record<string, unknown>;
   readonly runIDs: readonly number[];
-  /** Tasks whose present run must end before they start again. */
+  /** Tasks whose current run must end before the restart. */
   readonly restarting: readonly number[];
 }
 
@@ -27,7 +27,7 @@ interface Done {
   readonly isRestarting?: boolean;
 }
 
-/** Carries out what was asked for inside the change that uses up the approval: both happen, or neither. */
+/** Executes the action inside the transaction that consumes the approval: both happen, or neither. */
 export const createExecute = ({ runs, operations }: Deps) => {
   const enqueue = async (tx: Change, prepared: Prepared, id: number): Promise<Done> => {
     const start = prepared.starts.get(id);

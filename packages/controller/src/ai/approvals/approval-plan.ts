@@ -18,14 +18,14 @@ export interface Request {
   readonly reason: string;
 }
 
-/** What counts against the budgets of a key. */
+/** The usage counted against a key's budgets. */
 export interface Cost {
   readonly starts: number;
   readonly agentSeconds: number;
   readonly generatedBytes: number;
 }
 
-/** A request that was looked at from all sides; made in a moment, to be used at once. */
+/** A fully checked request; to be used at once. */
 export interface Prepared {
   readonly judgement: VerdictResult;
   readonly plan: ApprovalPlan;
@@ -47,7 +47,7 @@ interface Looked {
   readonly start: CheckedStart | undefined;
 }
 
-/** Every entry ends then, if it did not end before. */
+/** Every entry ends at this time at the latest. */
 export const limitedTo = (definition: RunDefinition, seconds: number): RunDefinition => {
   const limit = (given: unknown) => {
     const duration = (given ?? {}) as { mode?: string; seconds?: number };
@@ -77,7 +77,7 @@ const notStartable = (taskId: number) => (error: unknown) => {
 
 const rates = ['requestsPerSecond', 'packetsPerSecond', 'sessionsPerSecond'] as const;
 
-/** New load over the one the task was written with, of the entry that grows most. */
+/** Ratio of the new to the defined load, of the entry that grows most. */
 const loadFactorOf = ({ configuration }: StoredTask, changes: readonly LoadChange[]): number =>
   Math.max(
     0,
@@ -137,7 +137,7 @@ const planOf = (
   };
 };
 
-/** Looks at what is asked for before anything is changed: slow, and never inside a transaction. */
+/** Checks a request before anything changes: slow, never inside a transaction. */
 export const createPrepare = ({ store, runs, planner, operations }: Deps) => {
   const checkedStart = async (caller: AiCaller, task: StoredTask, { action, params, reason }: Request) => {
     const { userId, permissions } = caller;
@@ -149,7 +149,7 @@ export const createPrepare = ({ store, runs, planner, operations }: Deps) => {
     return { ...checked, definition, plan: await planner.plan(withSecrets(definition, checked.secrets)) };
   };
 
-  /** A task that cannot be planned is judged without a plan. */
+  /** A task that cannot be planned is assessed without a plan. */
   const planTask = async (task: StoredTask) => {
     const opened = await openTask(store.read, store.secrets, task.id);
     return opened && planner.plan(opened as unknown as RunDefinition).catch(() => undefined);

@@ -39,11 +39,11 @@ const undecided = ({ id, requiredDecisions }: ApprovalRecord) =>
     hint: `ask a person to open reviewUrl, poll approval_get of ${id}, then confirm again`,
   });
 
-/** What a confirmation is told that gets no further than this. */
+/** The refusal of a confirmation that stops here. */
 export const refusalOf = (standing: Exclude<Standing, 'ready' | 'replay'>, record: ApprovalRecord | undefined) => {
   if (standing === 'unknown' || record === undefined) return unknownToken();
   if (standing === 'used')
-    return conflict('TOKEN_ALREADY_USED', 'the approval token was used already', stateOf(record));
+    return conflict('TOKEN_ALREADY_USED', 'the approval token has already been used', stateOf(record));
   if (standing === 'notPending') {
     return conflict('TOKEN_NOT_PENDING', `the approval was ${record.state}`, stateOf(record));
   }
@@ -52,7 +52,7 @@ export const refusalOf = (standing: Exclude<Standing, 'ready' | 'replay'>, recor
 };
 
 export const taskChanged = (record: ApprovalRecord, changed: readonly string[]) =>
-  conflict('TASK_CHANGED', 'the task was changed after it was asked for', {
+  conflict('TASK_CHANGED', 'the task was changed after the request', {
     approvalId: record.id,
     changed,
     retryable: false,

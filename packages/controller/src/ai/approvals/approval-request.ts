@@ -40,7 +40,7 @@ export interface RequestDeps {
 
 export const familyOf = (action: string) => (action === 'start' ? 'start' : 'actions');
 
-/** A change of its own: its answer is kept with the approval, not under the key of the request. */
+/** A separate transaction: its answer is stored with the approval, not under the idempotency key of the request. */
 export const originOf = ({ userId, address, requestId, operation, audit }: AiCaller) => ({
   ...{ userId, address, requestId, operation, audit },
 });
@@ -56,7 +56,7 @@ const nextStepOf = ({ id, family, state }: ApprovalRecord, mode: Mode) => {
     : `Call ${tool} with approvalToken before it expires.`;
 };
 
-/** Asks for something: judged, written down, and done at once where the policy lets it. */
+/** Requests an action: assessed, recorded, and executed at once if the policy allows it. */
 export const createRequest = ({ store, bus, rules, prepare, execute, subjectOf }: RequestDeps) => {
   const answerOf = (record: ApprovalRecord) => {
     const isPending = record.state === 'pending';
@@ -70,7 +70,7 @@ export const createRequest = ({ store, bus, rules, prepare, execute, subjectOf }
     });
   };
 
-  /** The answer of the same request before; another request under the same key is refused. */
+  /** The stored answer of the same request; a different request under the same key is refused. */
   const replay = async (executor: Store['read'], caller: AiCaller, asking: Asking) => {
     const { idempotencyKey, action } = asking;
     if (idempotencyKey === undefined) return undefined;

@@ -18,9 +18,9 @@ const originOf = ({ ownerID }: ApprovalRecord): Origin => ({
   ...{ userId: ownerID, address: '', requestId: '', operation: 'aiGateway.restart' },
 });
 
-/** Starts tasks again whose runs were ended for it. What is still to be done stands in the store and outlives a crash. */
+/** Restarts tasks whose runs were stopped for it. Pending restarts are stored and survive a crash. */
 export const createRestarts = ({ store, runs }: Deps) => {
-  /** In the change that starts the task, so that it starts once. */
+  /** In the transaction that starts the task, so that it starts once. */
   const settle = async (tx: Change, id: number, taskId: number, note: Record<string, unknown>, runId?: number) => {
     const record = await aiApprovals.find(tx, id);
     if (!record?.restarting.includes(taskId)) return;
@@ -52,7 +52,7 @@ export const createRestarts = ({ store, runs }: Deps) => {
       await startAgain(record, taskId);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      // Somebody was faster, or it cannot be started any more: either way there is nothing left to do.
+      // It was started elsewhere or can no longer be started: nothing is left to do.
       if (error.code === 'STALE_OBJECT') return;
       await store.change(originOf(record), (tx) => settle(tx, record.id, taskId, { code: error.code, taskId }));
     }

@@ -19,7 +19,7 @@ interface Parts {
   onStep?: ConfirmDeps['onStep'];
 }
 
-/** Joins approvals and drafts with the tasks they are about. None of them knows the others. */
+/** Connects approvals and drafts with tasks. None of them imports the others. */
 export const createApprovalService = ({ settings, ...parts }: Parts) => {
   const calendar = createCalendar(parts);
   const shared = {

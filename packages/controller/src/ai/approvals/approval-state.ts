@@ -1,7 +1,7 @@
 import type { ApprovalState } from '@rushhour/contract';
 import type { ApprovalRecord } from '../../store/ai/ai-approvals.ts';
 
-/** What may happen to an approval. Everything but `pending` is final. */
+/** The transitions of an approval. Every state but `pending` is final. */
 export const approvalMoves = {
   use: { from: 'pending', to: 'used' },
   reject: { from: 'pending', to: 'rejected' },
@@ -35,7 +35,7 @@ export interface Confirmation {
   readonly nowMs: number;
 }
 
-/** How far a confirmation gets before the task itself is looked at. */
+/** The checks of a confirmation before the task itself. */
 export type Standing = 'unknown' | 'replay' | 'used' | 'notPending' | 'expired' | 'keyMismatch' | 'undecided' | 'ready';
 
 type Facts = Pick<
@@ -51,7 +51,7 @@ type Facts = Pick<
   | 'decisions'
 >;
 
-/** The first thing that stands against a confirmation, in the order in which callers are told. */
+/** The first obstacle to a confirmation, in the order in which it is reported. */
 export const standingOf = (record: Facts | undefined, confirmation: Confirmation): Standing => {
   const { keyId, family, idempotencyKey, nowMs } = confirmation;
   if (record === undefined || record.keyID !== keyId || record.family !== family) return 'unknown';

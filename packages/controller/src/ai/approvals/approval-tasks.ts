@@ -14,25 +14,25 @@ export interface AgentConflict {
   readonly taskID: number;
   readonly agentID: number;
   readonly from: string;
-  /** Null when nobody knows. */
+  /** Null when unknown. */
   readonly to: string | null;
 }
 
-/** What the gateway needs of tasks; their collection knows how it is done. */
+/** The task operations that the gateway needs. */
 export interface TaskOperations {
   readonly dependenciesOf: ReadDependencies;
-  /** Everything wrong with a task of unknown shape. */
+  /** All issues of a task of unknown shape. */
   check(executor: Executor, task: unknown): Promise<Issue[]>;
   create(tx: Change, draft: TaskDraft): Promise<number>;
   /** The task of a template with its defaults; what has none is left out. */
   fromTemplate(executor: Executor, id: number): Promise<Record<string, unknown> | undefined>;
-  /** Other tasks that want the same agents while this one would run. */
+  /** Other tasks that need the same agents during this run. */
   conflictsOf(plan: RunPlan, taskId: number | null): Promise<AgentConflict[]>;
-  /** Marks an idle task deleted; answers why it cannot. */
+  /** Marks an idle task as deleted, or returns why it cannot. */
   remove(tx: Change, id: number): Promise<{ code?: string; error?: string } | undefined>;
 }
 
-/** In which states of a task an action makes sense. */
+/** The task states in which an action is possible. */
 export const fromStatus: Readonly<Record<TaskAction, readonly number[]>> = {
   start: [0, 7, 8, 9],
   stop: activeStatuses,
@@ -43,14 +43,14 @@ export const fromStatus: Readonly<Record<TaskAction, readonly number[]>> = {
   delete: [0, 7, 8, 9],
 };
 
-/** Tasks of other projects are not there for a key. */
+/** Tasks of other projects are hidden from a key. */
 export const visibleTask = async (executor: Executor, { key }: AiCaller, id: number): Promise<StoredTask> => {
   const task = await findTask(executor, id);
   if (task === undefined || !seesProject(key, task.projectID)) throw notFound('task', id);
   return task;
 };
 
-/** What a key may know of conflicts: those with tasks of other projects have no task. */
+/** Conflicts as visible to a key: those with tasks of other projects do not name the task. */
 export const shownConflicts = async (executor: Executor, { key }: AiCaller, conflicts: readonly AgentConflict[]) => {
   const found = await tasks.findMany(executor, [...new Set(conflicts.map(({ taskID }) => taskID))]);
   const visible = new Set(found.filter(({ projectID }) => seesProject(key, projectID)).map(({ id }) => id));

@@ -33,11 +33,11 @@ interface Wait {
   readonly signal: AbortSignal;
 }
 
-/** Is there something to do for the key, or nothing left to wait for? */
+/** Can the key act now, or is there nothing left to wait for? */
 const isDecided = ({ state, policy, requiredDecisions, decisions }: Approval) =>
   state !== 'pending' || policy !== 'human' || approvalsIn({ decisions }) >= requiredDecisions;
 
-/** Reads, and again whenever something may have changed, until people have decided more or time is up. */
+/** Reads after every possible change until there is a new decision or the time is up. */
 const awaitApproval = async (
   bus: Bus,
   { id, waitMs, signal }: Wait,
@@ -75,20 +75,20 @@ export interface ApprovalDeps {
   readonly planner: TaskPlanner;
   readonly operations: TaskOperations;
   readonly rules: () => AiRules;
-  /** Has this person given their password a short time ago? */
+  /** Has this user entered their password recently? */
   isFresh(caller: Caller): Promise<boolean>;
   readonly onStep?: ConfirmDeps['onStep'];
 }
 
 const sweepOrigin: Origin = { userId: null, address: '', requestId: '', operation: 'aiGateway.sweep' };
 
-/** An approval that is over looks so, also before it is marked. */
+/** An expired approval is shown as such even before it is marked. */
 const viewAt = (record: ApprovalRecord, nowMs: number): Approval => {
   const view = approvalView(record);
   return record.state === 'pending' && isExpired(record, nowMs) ? { ...view, state: 'expired' } : view;
 };
 
-/** Requests of AI keys: asked for, decided, confirmed, and what else may become of them. */
+/** Approval requests of AI keys and their life cycle. */
 export const createApprovals = (deps: ApprovalDeps) => {
   const { store, bus, operations, rules } = deps;
   const subjectOf = createSubjects({ store, dependenciesOf: operations.dependenciesOf });
@@ -105,7 +105,7 @@ export const createApprovals = (deps: ApprovalDeps) => {
     tx.afterCommit(() => bus.publish('approval.changed', { id }));
   };
 
-  /** Why an approval that waits has nothing left to wait for. */
+  /** Why a pending approval can no longer succeed. */
   const endOf = async (tx: Change, record: ApprovalRecord): Promise<RevocationReason | 'expired' | undefined> => {
     if (isExpired(record, Date.parse(tx.now))) return 'expired';
     if (!rules().enabled) return 'gateway_disabled';
@@ -147,12 +147,12 @@ export const createApprovals = (deps: ApprovalDeps) => {
         return one(approvalView((await aiApprovals.find(tx, id)) as ApprovalRecord));
       }),
 
-    /** Ends everything a key waits for, in the change that disables or revokes it. */
+    /** Ends all pending approvals of a key in the transaction that disables or revokes it. */
     revokeOfKey: async (tx: Change, keyId: number, reason: RevocationReason = 'key_disabled') => {
       for (const { id, keyID } of await pendingApprovals(tx)) if (keyID === keyId) await end(tx, id, 'revoked', reason);
     },
 
-    /** Marks what is over, revokes what can never be used, forgets what is old. */
+    /** Expires approvals, revokes unusable ones and deletes old ones. */
     sweep: async () => {
       await forgetApprovals(store.database);
       const waiting = await pendingApprovals(store.read);

@@ -6,7 +6,7 @@ import { notify } from '../../store/system/notifications.ts';
 
 const share = 0.8;
 
-/** Tells the owner of a key once a day when most of a budget is spent. */
+/** Notifies the owner of a key once a day when most of a budget is spent. */
 export const createBudgetAlert = (store: Store, bus: Bus) => {
   let told = new Set<string>();
   let today = '';

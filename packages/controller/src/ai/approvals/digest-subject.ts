@@ -7,9 +7,9 @@ import { valueAt } from '../drafts/json-patch.ts';
 import { changedPointers, digestOf } from './digest.ts';
 import type { TaskAction } from './risk.ts';
 
-/** What a task needs besides itself. */
+/** The dependencies of a task. */
 export interface TaskDependencies {
-  /** By kind and id. Of secrets in them only keyed hashes count. */
+  /** By kind and id. Secrets are represented by keyed hashes. */
   readonly fingerprints: Readonly<Record<string, Readonly<Record<string, string>>>>;
   readonly agentIds: readonly number[];
   /** Sources need not belong to an interface. */
@@ -23,7 +23,7 @@ interface Deps {
   readonly dependenciesOf: ReadDependencies;
 }
 
-/** What is asked for, as far as it stands in the digest. */
+/** The part of a request that is in the digest. */
 export interface Asked {
   readonly action: TaskAction;
   readonly params: Readonly<Record<string, unknown>>;
@@ -35,7 +35,7 @@ export interface Asked {
 const idle = [0, 7, 8, 9];
 const stateNames = ['', 'starting', 'starting', 'starting', 'running', 'paused', 'stopping'];
 
-/** Whoever stops a task means whatever it does at the moment. */
+/** A stop applies to the current run of the task. */
 const stateOf = (action: TaskAction, status: number) => {
   if (idle.includes(status)) return 'idle';
   return action === 'stop' ? 'active' : (stateNames[status] ?? 'unknown');
@@ -51,11 +51,11 @@ const withSecrets = (configuration: StoredTask['configuration'], hashes: Readonl
   return copy.configuration;
 };
 
-/** A keyed hash of a secret: tells whether it has changed and nothing else. */
+/** A keyed hash of a secret: it reveals only whether the secret changed. */
 export const secretHash = ({ derive }: Pick<Store['secrets'], 'derive'>, value: string) =>
   `hmac:${derive('digest', value).toString('hex')}`;
 
-/** What a task means, without what became of it and what it is called. */
+/** A task without its results and names. */
 const identityOf = (task: StoredTask, secrets: Store['secrets']) => {
   const { projectID, accessPlane, controlPlane, dumps, thresholds } = task;
   const hashes = Object.entries(openedSecrets(task, secrets)).map(
@@ -85,7 +85,7 @@ const readTask = async ({ store, dependenciesOf }: Deps, executor: Executor, id:
 
 export type Subject = Record<string, unknown>;
 
-/** Everything a decision about tasks rests on. Equal digests mean that nothing of it has changed. */
+/** Everything a decision about tasks depends on. Equal digests mean that nothing has changed. */
 export const createSubjects =
   (deps: Deps) =>
   async (executor: Executor, asked: Asked): Promise<Subject> => {
@@ -105,7 +105,7 @@ export const createSubjects =
     };
   };
 
-/** The digest of a task and what it needs, for readers; approvals add what is asked for. */
+/** The digest of a task and its dependencies; approvals add the requested action. */
 export const createTaskDigest = (deps: Deps) => {
   const subjectOf = createSubjects(deps);
   return async (executor: Executor, id: number): Promise<string> => {
@@ -121,7 +121,7 @@ export const createTaskDigest = (deps: Deps) => {
   };
 };
 
-/** Where two subjects differ: pointers into the task where there is one, else `/tasks/<id>/…`. */
+/** The differences of two subjects: pointers into the task if there is one, else `/tasks/<id>/…`. */
 export const changesBetween = (before: Subject, after: Subject): string[] => {
   const { taskIds = [] } = before as { taskIds?: number[] };
   const own = taskIds.length === 1 ? `/tasks/${taskIds[0]}` : undefined;
@@ -132,5 +132,5 @@ export const changesBetween = (before: Subject, after: Subject): string[] => {
   return changedPointers(before, after).map(shown);
 };
 
-/** Rises with every write of the task. */
+/** Incremented by every write of the task. */
 export const revisionOf = ({ updatedAt }: Pick<StoredTask, 'updatedAt'>) => Date.parse(updatedAt);

@@ -1,6 +1,6 @@
 import { canonicalJson, fingerprintOf } from '../../canonical-json.ts';
 
-/** The same for values that mean the same, however they are written down. */
+/** Equal for equal values, however they are written. */
 export const digestOf = (value: unknown): string => `sha256:${fingerprintOf(value)}`;
 
 const isHolder = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;

@@ -13,20 +13,20 @@ export interface RiskyDefinition {
   readonly controlPlane?: readonly unknown[] | undefined;
 }
 
-/** What one task would do. */
+/** The effect of one task. */
 export interface RiskFacts {
   readonly definition: RiskyDefinition;
   /** Undefined when no plan could be made. */
   readonly plan: Pick<RunPlan, 'agents' | 'estimate' | 'isLoadKnown'> | undefined;
   /** Sources need not belong to an interface. */
   readonly isSpoofing: boolean;
-  /** New load over the present one; 1 unless the rate is changed. */
+  /** Ratio of the new to the current load; 1 unless the rate changes. */
   readonly loadFactor?: number | undefined;
 }
 
 export interface VerdictResult {
   readonly risk: Risk;
-  /** Why it is hazardous, for people. */
+  /** Why it is hazardous, for users. */
   readonly reasons: readonly string[];
 }
 
@@ -44,7 +44,7 @@ const specialsIn = (definition: RiskyDefinition) => {
   return Object.entries(special).flatMap(([name, one]) => (names.has(name) ? [one] : []));
 };
 
-/** Where clients send to. Undefined where an order does not say it in the usual way. */
+/** The target of clients. Undefined if a job gives it in another form. */
 export const targetsOf = ({ agents }: Pick<RunPlan, 'agents'>): string[] | undefined => {
   const hosts = new Set<string>();
   for (const { order } of agents.flatMap(({ orders }) => orders).filter(({ role }) => role === 'client')) {
@@ -112,7 +112,7 @@ const judgeOne = (action: TaskAction, facts: RiskFacts, constraints: AiConstrain
   return trafficRisk(facts, constraints);
 };
 
-/** The class of what is asked for, from what it would really do. What cannot be judged is hazardous. */
+/** The risk class of a request, from its real effect. What cannot be assessed is hazardous. */
 export const riskOf = (action: TaskAction, tasks: readonly RiskFacts[], constraints: AiConstraints): VerdictResult => {
   try {
     return worst(tasks.map((facts) => judgeOne(action, facts, constraints)));
@@ -124,7 +124,7 @@ export const riskOf = (action: TaskAction, tasks: readonly RiskFacts[], constrai
 const refuse = (constraint: string, message: string) =>
   forbidden('AI_CONSTRAINT', `this key may not ${message}`, { constraint });
 
-/** Refuses what no approval can allow this key. */
+/** Refuses what this key can never do, approved or not. */
 export const assertWithin = (
   { definition, plan }: RiskFacts,
   constraints: AiConstraints,

@@ -22,7 +22,7 @@ import { secretHash, type TaskDependencies } from './digest-subject.ts';
 
 type Gathered = Awaited<ReturnType<typeof gatherTask>>;
 
-/** Secrets do not travel, so the fingerprints of an export leave them out; here they count. */
+/** Secrets are not exported, so fingerprints of exports ignore them; here they count. */
 const secretIn = async (executor: Executor, { secrets }: Store, kind: string, id: number) => {
   if (kind === 'certificates') return (await openCertificate(executor, secrets, id))?.private ?? '';
   if (kind !== 'tunnels') return '';
@@ -30,7 +30,7 @@ const secretIn = async (executor: Executor, { secrets }: Store, kind: string, id
   return tunnel === undefined || tunnel.secrets === '' ? '' : JSON.stringify(openParams(tunnel, secrets));
 };
 
-/** What a signature sends, and whether it may be played. A fingerprint holds its name as well, and not the latter. */
+/** The content and state of a signature. A fingerprint includes the name but not the state. */
 const markOf = ({ kind, fingerprint, parts }: Gathered['records'][number]) => {
   if (kind !== 'cveSignatures') return fingerprint;
   const { signature } = parts as PartsOf<'cveSignatures'>;
@@ -73,7 +73,7 @@ const isSpoofing = (task: StoredTask, { records }: Gathered) => {
 };
 
 const dependenciesOf = async (executor: Executor, store: Store, stored: StoredTask): Promise<TaskDependencies> => {
-  // What a filter finds now is what a start would freeze.
+  // A start would freeze the current result of the filter.
   const task = await withSmartLists(executor, stored);
   const gathered = await gatherTask(executor, task as Parameters<typeof gatherTask>[1]);
   const agentIds = taskReferences(task).flatMap(({ kind, id }) => (kind === 'agent' ? [id] : []));
@@ -90,12 +90,12 @@ interface Deps {
   readonly calendar: Calendar;
 }
 
-/** What tasks know, for the AI gateway. */
+/** Task operations for the AI gateway. */
 export const createTaskOperations = ({ store, runs, calendar }: Deps): TaskOperations => ({
   dependenciesOf: (executor, task) => dependenciesOf(executor, store, task),
   check: async (executor, task) => {
     const issues = issuesOfUnknown(task);
-    // What has not the shape of a task cannot be asked what it refers to.
+    // Only a well-formed task has references.
     return issues.length > 0 ? issues : referenceIssues(executor, task as never);
   },
   create: (tx, draft) => createTask(tx, store.secrets, draft),

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Issue } from '../../errors.ts';
 import { isMark, type Redactor } from '../gateway/redact.ts';
 
-/** Stands in a draft for a secret that the controller shall make up. */
+/** Marks a secret in a draft that the controller generates. */
 export const generateWish = '__generate__';
 const generatedBytes = 16;
 
@@ -10,7 +10,7 @@ type Visit = (value: string, pointer: string) => unknown;
 
 const escaped = (name: string) => name.replaceAll('~', '~0').replaceAll('/', '~1');
 
-/** A copy in which every text is what `visit` says. */
+/** A copy with every text replaced by `visit`. */
 const mapTexts = (value: unknown, visit: Visit, pointer = ''): unknown => {
   if (typeof value === 'string') return visit(value, pointer);
   if (Array.isArray(value)) return value.map((item, i) => mapTexts(item, visit, `${pointer}/${i}`));
@@ -21,13 +21,13 @@ const mapTexts = (value: unknown, visit: Visit, pointer = ''): unknown => {
 };
 
 export interface Hidden {
-  /** With marks in the place of secrets. */
+  /** With marks instead of secrets. */
   readonly task: Record<string, unknown>;
   /** In clear, by JSON pointer. */
   readonly secrets: Record<string, string>;
 }
 
-/** Takes the secrets out of a task. What a secret is only the redactor says. */
+/** Extracts the secrets of a task. The redactor defines what is secret. */
 export const hideSecrets = (redactor: Redactor, task: unknown): Hidden => {
   const marks = new Map<string, string>();
   mapTexts(redactor.redact(task), (value, pointer) => {
@@ -43,7 +43,7 @@ export const hideSecrets = (redactor: Redactor, task: unknown): Hidden => {
   return { task: shown as Record<string, unknown>, secrets };
 };
 
-/** Where secrets stand in what a key reads. */
+/** Positions of secrets in what a key reads. */
 export const markedPointers = (task: unknown): string[] => {
   const found: string[] = [];
   mapTexts(task, (value, pointer) => {
@@ -53,8 +53,8 @@ export const markedPointers = (task: unknown): string[] => {
 };
 
 /**
- * The task that a key means: marks become the secrets they stand for, wishes become new secrets.
- * Keys cannot bring secrets of their own, nor move the ones that are there.
+ * The task a key refers to: marks become the secrets they represent, requests for secrets become new secrets.
+ * Keys can neither bring secrets nor move existing ones.
  */
 export const resolveSecrets = (
   redactor: Redactor,

@@ -45,7 +45,7 @@ const definitionOf = (task: StoredTask): Task => {
 
 const placeOf = (id: number, pointer: string) => ({ table: 'aiDrafts', id, column: `taskSecrets${pointer}` });
 
-/** Tasks in the making: kept apart from tasks, so that trying leaves nothing behind. */
+/** Drafts of tasks, stored apart from tasks so that experiments leave nothing behind. */
 export const createDrafts = ({ store, planner, operations, rules }: DraftDeps) => {
   const { secrets } = store;
   const redactor = createRedactor(secrets);
@@ -84,7 +84,7 @@ export const createDrafts = ({ store, planner, operations, rules }: DraftDeps) =
     await aiDrafts.update(tx, id, { ...more, task: hidden.task, taskSecrets: Object.fromEntries(sealed), expiresAt });
   };
 
-  /** What a key sent, without anything it must not send. */
+  /** The input of a key, refused if it contains forbidden members. */
   const sound = (given: Task, stored: Readonly<Record<string, string>> = {}): Task => {
     const { task, issues } = resolveSecrets(redactor, given, stored);
     if (issues.length > 0) throw invalid(issues, issues[0]?.code);
@@ -128,7 +128,7 @@ export const createDrafts = ({ store, planner, operations, rules }: DraftDeps) =
     throw conflict('DRAFT_CHANGED', `draft ${id} has revision ${revision}`, { id, revision, hint: 'read it again' });
   };
 
-  /** The task a request means, secrets in clear. */
+  /** The task a request refers to, with secrets in clear. */
   const taskIn = async (caller: AiCaller, { draftId, taskId, task }: Meant): Promise<Task> => {
     if ([draftId, taskId, task].filter((one) => one !== undefined).length !== 1) {
       throw invalid([{ path: '', code: 'ONE_OF', message: 'needs exactly one of draftId, taskId and task' }]);
@@ -221,8 +221,7 @@ export const createDrafts = ({ store, planner, operations, rules }: DraftDeps) =
       answer: (tx: Change, id: number) => Promise<T>,
     ) => {
       const mode = modeFor('R1', caller.key.policy as AiPolicy, rules());
-      if (mode !== 'auto')
-        throw forbidden('AI_CONSTRAINT', `the policy of this key (${mode}) lets it make drafts only`);
+      if (mode !== 'auto') throw forbidden('AI_CONSTRAINT', `the policy of this key (${mode}) only allows drafts`);
       if (meant.draftId !== undefined) assertRevision(await mustFind(store.read, caller, meant.draftId), revision);
       const task = (await taskIn(caller, meant)) as unknown as TaskDraft;
       const issues = await operations.check(store.read, task);

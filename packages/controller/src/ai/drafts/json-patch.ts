@@ -3,7 +3,7 @@ import { canonicalJson } from '../../canonical-json.ts';
 type Json = unknown;
 type Holder = Record<string, Json>;
 
-/** Why a patch cannot be applied, and which of its parts is to blame. */
+/** Why a patch cannot be applied, and which operation caused it. */
 export class PatchError extends Error {
   readonly code: string;
   /** JSON pointer into the patch. */
@@ -20,7 +20,7 @@ const isObject = (value: Json): value is Holder => typeof value === 'object' && 
 
 const unsafe = new Set(['__proto__', 'constructor', 'prototype']);
 
-/** RFC 7396: members replace, objects merge, `null` takes away. */
+/** RFC 7396: members replace, objects merge, `null` removes. */
 export const mergePatch = (target: Json, patch: Json): Json => {
   if (!isObject(patch)) return patch;
   const merged: Holder = isObject(target) ? { ...target } : {};
@@ -82,7 +82,7 @@ const editObject = (holder: Holder, step: string, edit: Edit): boolean => {
   return true;
 };
 
-/** The document after an edit; undefined where there is no such place. */
+/** The document after an edit; undefined if the position does not exist. */
 const edited = (document: Json, pointer: string, edit: Edit): { root: Json } | undefined => {
   const steps = stepsOf(pointer);
   const last = steps.pop();
@@ -102,7 +102,7 @@ const applyOne = (document: Json, operation: PatchOperation, at: string, secretP
   if (!isPointer(path) || !isPointer(from)) throw new PatchError('POINTER_INVALID', at, 'is no JSON pointer');
   const isCopying = op === 'move' || op === 'copy';
   if (isCopying || op === 'test') {
-    // Moving a mark or comparing with it would be a way to learn about the secret behind it.
+    // Moving or comparing a mark would reveal information about its secret.
     const looked = isCopying ? [from, path] : [path];
     if (looked.some((place) => secretPointers.some((secret) => touches(place, secret)))) {
       throw new PatchError('SECRET_NOT_ALLOWED', at, `${op} must not touch a secret`);
@@ -144,7 +144,7 @@ const weightOf = (value: Json, depth = 0): number => {
   return weight;
 };
 
-/** RFC 6902 on a copy, all or nothing. `secretsOf` says where secrets stand in what the patch has made so far. */
+/** RFC 6902 on a copy, atomically. `secretsOf` finds the secrets in the intermediate document. */
 export const applyPatch = (
   document: Json,
   operations: readonly PatchOperation[],
@@ -155,7 +155,7 @@ export const applyPatch = (
     const { op } = operation;
     const looks = op === 'move' || op === 'copy' || op === 'test';
     const next = applyOne(state, operation, at, looks ? secretsOf(state) : []);
-    // A few copies of the whole into itself would fill the memory.
+    // A few copies of the document into itself would exhaust memory.
     if (looks && weightOf(next) > mostValues) throw new PatchError('TOO_LARGE', at, 'makes the document too large');
     return next;
   }, structuredClone(document));

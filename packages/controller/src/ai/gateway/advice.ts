@@ -15,7 +15,7 @@ const hints: Record<string, string> = {
     'Budgets count the last 24 hours: whoami tells what is left. Do not retry before older runs are a day old.',
   APPROVAL_QUOTA: 'Wait, or cancel approvals that are not needed: approvals_list, approval_cancel.',
   IDEMPOTENCY_KEY_MISMATCH: 'Use a new idempotency key for another request.',
-  AUDIT_UNAVAILABLE: 'Nothing is done that cannot be written down. Retry later.',
+  AUDIT_UNAVAILABLE: 'Nothing is executed that cannot be audited. Retry later.',
 };
 const retryableKinds: ReadonlySet<string> = new Set(['tooMany', 'unavailable', 'timeout']);
 

@@ -5,13 +5,13 @@ import { type AuditEntry, appendAudit, lockAudit } from '../../store/engine/audi
 import type { Store } from '../../store/store.ts';
 
 const batchMs = 500;
-/** Beyond this calls are refused until the database takes entries again. */
+/** Above this, calls are refused until the database accepts entries again. */
 const mostWaiting = 10_000;
 
-/** Nothing is done that cannot be written down. */
+/** Nothing is executed that cannot be audited. */
 export const auditUnavailable = () => unavailable('AUDIT_UNAVAILABLE', 'the audit cannot be written');
 
-/** One entry for each call: what changes something is entered with the change, reads a little later and together. */
+/** One entry per call: writes are audited in their transaction, reads in batches a little later. */
 export const createAiAudit = (store: Store, log: Pick<Logger, 'error'>) => {
   let waiting: AuditEntry[] = [];
   let uses = new Map<string, KeyUse>();
@@ -36,7 +36,7 @@ export const createAiAudit = (store: Store, log: Pick<Logger, 'error'>) => {
       isBroken = true;
       waiting = [...entries, ...waiting];
       for (const use of used.values()) addUse(use);
-      log.error({ err: error }, 'the audit of AI calls cannot be written');
+      log.error({ err: error }, 'could not write the audit of AI calls');
       throw auditUnavailable();
     }
   };
@@ -67,12 +67,12 @@ export const createAiAudit = (store: Store, log: Pick<Logger, 'error'>) => {
   };
 
   return {
-    /** Entered within a second. */
+    /** Stored within a second. */
     enter: (entry: AuditEntry) => {
       waiting.push(entry);
       schedule();
     },
-    /** Entered when the promise resolves; otherwise the call must not be answered. */
+    /** Resolves when the entry is stored; otherwise the call must not be answered. */
     enterNow: (entry: AuditEntry) => {
       waiting.push(entry);
       return flush();
@@ -81,7 +81,7 @@ export const createAiAudit = (store: Store, log: Pick<Logger, 'error'>) => {
       addUse(use);
       schedule();
     },
-    /** Nothing may be changed that cannot be written down; reads are kept in mind for a while. */
+    /** Writes need a stored audit entry; entries of reads are buffered. */
     assertWritable: async (isRead: boolean) => {
       if (isBroken && !isRead) await flush();
       if (waiting.length >= mostWaiting) throw auditUnavailable();

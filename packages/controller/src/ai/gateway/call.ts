@@ -8,7 +8,7 @@ import type { Limits } from '../keys/limits.ts';
 import { auditUnavailable } from './audit.ts';
 import type { Redactor } from './redact.ts';
 
-/** What a transport knows of a request. */
+/** A request as seen by its transport. */
 export interface Visit {
   readonly operation: string;
   readonly requestId: string;
@@ -21,7 +21,7 @@ export interface Visit {
 }
 
 const mostArgBytes = 4096;
-/** Whoever reads the audit must not be able to confirm. */
+/** Readers of the audit must not be able to confirm. */
 const handedIn: ReadonlySet<string> = new Set(['approvalToken']);
 
 /** One call of a key, from its admission to its entry in the audit. */
@@ -90,7 +90,7 @@ export class AiCall implements AiCaller {
     this.#arguments = parts;
   }
 
-  /** For changes: their entry in the audit is the entry of the call. */
+  /** For writes: the audit entry of the transaction is the entry of the call. */
   readonly audit = {
     detail: () => this.#detail({ decision: 'allow', httpStatus: 200 }),
     written: () => {

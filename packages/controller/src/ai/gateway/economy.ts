@@ -13,7 +13,7 @@ type Members = Record<string, unknown>;
 const isMembers = (value: unknown): value is Members =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Shortens the largest part of a value again and again, until it fits. */
+/** Shortens the largest part of a value repeatedly until it fits. */
 const shrink = (data: unknown, most: number): unknown => {
   if (typeof data === 'string') return data.slice(0, most / 4);
   if (Array.isArray(data)) return data.slice(0, Math.floor(data.length / 2));
@@ -26,7 +26,7 @@ const shrink = (data: unknown, most: number): unknown => {
   return { ...data, [largest.name]: sizeOf(shorter) < largest.bytes ? shorter : null };
 };
 
-/** An answer of at most so many bytes; says so where it had to be cut. */
+/** An answer limited in bytes; it says where it was cut. */
 export const capped = <T>(reply: T, most = mostBytes): T => {
   if (!isMembers(reply) || !('data' in reply) || sizeOf(reply) <= most) return reply;
   let cut: Envelope = reply as unknown as Envelope;

@@ -34,7 +34,7 @@ export interface Parts {
 export type AiHandler = (request: object, caller: AiCaller) => unknown;
 
 /**
- * The way of every call of an AI key, over REST and MCP alike: authenticate, scope, constraints, limits, idempotency,
+ * The pipeline of every AI key call, over REST and MCP: authenticate, scope, constraints, limits, idempotency,
  * validate, run, redact, audit.
  */
 export const createPipeline = ({ store, settings, bus, log, once }: Deps) => {
@@ -52,18 +52,18 @@ export const createPipeline = ({ store, settings, bus, log, once }: Deps) => {
   };
 
   const assertOpen = ({ key }: Authenticated, address: string) => {
-    if (!settings.current().ai.enabled) throw forbidden('AI_GATEWAY_DISABLED', 'the AI gateway is switched off');
+    if (!settings.current().ai.enabled) throw forbidden('AI_GATEWAY_DISABLED', 'the AI gateway is disabled');
     assertAddress(key, address);
   };
 
-  /** Lets a connection in that may make several calls. */
+  /** Admits a connection for several calls. */
   const enter = async (visit: Visit) => {
     const who = await identify(visit);
     assertOpen(who, visit.address);
     return who;
   };
 
-  /** Lets a call in, or says why not. */
+  /** Admits a call or refuses it with a reason. */
   const admit = async (visit: Visit, route: Route): Promise<AiCall> => {
     const who = await identify(visit);
     const call = new AiCall(visit, route, who, { limits, redactor });
@@ -90,7 +90,7 @@ export const createPipeline = ({ store, settings, bus, log, once }: Deps) => {
     return once(store, call, key, withoutKey(parts), work);
   };
 
-  /** Carries a call out and answers what may leave. */
+  /** Executes a call and returns the redacted answer. */
   const run = async (call: AiCall, readParts: () => Parts, handler: AiHandler): Promise<unknown> => {
     let leave: (() => void) | undefined;
     try {
@@ -110,7 +110,7 @@ export const createPipeline = ({ store, settings, bus, log, once }: Deps) => {
     }
   };
 
-  /** Enters the call in the audit, unless a change it made has done so, and counts it. */
+  /** Audits the call, unless its own transaction has done so, and counts it. */
   const settle = async (call: AiCall, error: unknown) => {
     const status = error === undefined ? 200 : error instanceof ApiError ? statusOf[error.kind] : 500;
     countUse(call, status);
@@ -140,7 +140,7 @@ export type Pipeline = ReturnType<typeof createPipeline>;
 
 const mostKeyLength = 255;
 
-/** The key under which a client wants its request done once: of the header, or of the body. */
+/** The client's idempotency key, from the header or the body. */
 const idempotencyKeyOf = (call: AiCall, { body }: Parts): string | undefined => {
   const header = call.header('idempotency-key')?.replace(/^"(.*)"$/, '$1');
   const member = (body as { idempotencyKey?: string } | undefined)?.idempotencyKey;

@@ -13,7 +13,7 @@ import type { Secrets } from '../../store/engine/secrets.ts';
 const prefix = '__redacted__:hmac:';
 const markPattern = /^__redacted__:hmac:[0-9a-f]{12}$/;
 
-/** Is it what stands for a secret in answers of the gateway? */
+/** Is it the mark of a secret in answers of the gateway? */
 export const isMark = (value: unknown): value is string => typeof value === 'string' && markPattern.test(value);
 
 /** All that the contract describes. */
@@ -29,7 +29,7 @@ function* described() {
   }
 }
 
-/** Where no schema says what it is, its name must. */
+/** Without a schema the name decides. */
 const usualNames = ['privateKey', 'passwordHash', 'clientSecret', 'joinToken', 'accessToken', 'refreshToken', 'apiKey'];
 
 const markedNames = () => {
@@ -45,8 +45,8 @@ const markedNames = () => {
 let secretNames: ReadonlySet<string> | undefined;
 
 /**
- * Members whose text is secret wherever they stand. A name that is harmless elsewhere, as `key`, is none. Gathered when
- * first asked for: a start need not wait for it.
+ * Members whose text is always secret. A name that is harmless elsewhere, such as `key`, is not included. Collected on
+ * first use, so that the start does not wait for it.
  */
 export const isSecretName = (name: string): boolean => {
   secretNames ??= new Set([...markedNames(), ...usualNames]);
@@ -65,7 +65,7 @@ const isMembers = (value: unknown): value is Members =>
 const isKeptSecret = (name: string, more: ReadonlySet<string>) =>
   isSecretName(name) || more.has(name) || secretHeaders.test(name);
 
-/** Of what `value` is the value: of a header by name, or of what a JSON Patch points to. */
+/** What `value` belongs to: a header by name, or the target of a JSON Patch. */
 const subjectOf = ({ name, op, path }: Members) => {
   if (typeof op === 'string' && typeof path === 'string') return path.slice(path.lastIndexOf('/') + 1);
   return typeof name === 'string' && secretHeaders.test(name) ? name : '';
@@ -76,9 +76,9 @@ const isSecretMember = (holder: Members, name: string, more: ReadonlySet<string>
 
 const nothing: ReadonlySet<string> = new Set();
 
-/** The one place where secrets leave what models, audit and logs get to see. */
+/** The only redactor for everything that models, audit and logs see. */
 export const createRedactor = (secrets: Pick<Secrets, 'derive'>) => {
-  /** Tells whether two secrets are equal, and nothing else. `pointer` is relative to the record. */
+  /** Reveals only whether two secrets are equal. `pointer` is relative to the record. */
   const markOf = (pointer: string, value: string): string =>
     prefix + secrets.derive('redaction', `${pointer}\0${value}`).toString('hex').slice(0, 12);
 
@@ -98,9 +98,9 @@ export const createRedactor = (secrets: Pick<Secrets, 'derive'>) => {
 
   return {
     markOf,
-    /** A copy without secrets. `more` names further members that are secret in this record. */
+    /** A copy without secrets. `more` names further secret members of this record. */
     redact: <T>(value: T, more: ReadonlySet<string> = nothing): T => walk(value, '', more) as T,
-    /** A copy of a record whose secrets, by JSON pointer in clear, stand sealed elsewhere. */
+    /** A copy of a record without its secrets, which are sealed elsewhere by JSON pointer. */
     redactSealed: <T>(record: T, opened: Readonly<Record<string, string>>): T => {
       const copy = structuredClone(record);
       for (const [pointer, value] of Object.entries(opened)) setAt(copy, pointer, markOf(pointer, value));

@@ -5,12 +5,12 @@ const ansi = /\u001B(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001B]*(?:\u0007|\u001B\\)
 const unseen =
   /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u00AD\u180E\u200B\u200C\u200E\u200F\u202A-\u202E\u2060-\u2064\u2066-\u2069\uFEFF\u{E0001}\u{E0020}-\u{E007F}]/gu;
 // biome-ignore-end lint/suspicious/noControlCharactersInRegex: they are what is taken out
-/** A variation selector that follows nothing it could vary. */
+/** A variation selector without a base character. */
 const loneSelector = /(?<![\p{L}\p{N}\p{S}\p{Extended_Pictographic}#*])[\uFE00-\uFE0F\u{E0100}-\u{E01EF}]/gu;
 
 const mostCharacters = 2000;
 
-/** Text of strangers, fit for a model: nothing hidden in it, and not much of it. */
+/** Untrusted text for a model: without hidden characters, and short. */
 export const sanitizeForModel = (text: string, most = mostCharacters): string => {
   const plain = text.replace(ansi, '').replace(unseen, '').replace(loneSelector, '');
   if (plain.length <= most) return plain.isWellFormed() ? plain : plain.toWellFormed();

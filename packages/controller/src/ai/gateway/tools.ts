@@ -48,11 +48,11 @@ const textOf = (value: unknown): unknown => {
   return typeof value === 'object' && value !== null ? value : String(value);
 };
 
-/** As it would have come in a URL, so that the same is accepted. */
+/** Encoded as in a URL, so that the same values are accepted. */
 const asText = (given: Record<string, unknown>) =>
   Object.fromEntries(Object.entries(given).map(([name, value]) => [name, textOf(value)]));
 
-/** The arguments of a tool, as the parts of a request. What is in no schema ends in the body, or in the query. */
+/** The arguments of a tool as parts of a request. Unknown arguments go to the body, or to the query. */
 export const partsOfArguments = ({ params, query, body }: Route, given: Record<string, unknown>): Required<Parts> => {
   const inParams = propertiesOf(params);
   const inQuery = propertiesOf(query);

@@ -18,7 +18,7 @@ const decodeKey = decoderOf(tables.aiKeys) as (row: Record<string, unknown>) => 
   [K in keyof typeof tables.aiKeys]: NonNullable<(typeof tables.aiKeys)[K]['value']>;
 };
 
-/** Where a client says which key it has. */
+/** Where a client sends its key. */
 export interface KeyHeaders {
   header(name: string): string | undefined;
 }
@@ -44,7 +44,7 @@ const defaultsOf = (schema: object) =>
   );
 const usual = { policy: defaultsOf(AiPolicy), constraints: defaultsOf(AiConstraints), limits: defaultsOf(AiLimits) };
 
-/** What holds for a key, defaults filled in. */
+/** The settings of a key with defaults. */
 export const keyFacts = (
   record: KeyRecord,
   owner: { id: number; realName: string; permissions: ReadonlySet<number> },
@@ -81,7 +81,7 @@ export interface Authenticated {
   permissions: ReadonlySet<number>;
 }
 
-/** Finds the key behind a request as it is now: whatever was taken from it or its owner is gone at once. */
+/** Finds the current key of a request: revoked rights of the key or its owner take effect at once. */
 export const authenticate = async (
   store: Store,
   throttle: ReturnType<typeof createBadKeyThrottle>,
@@ -115,7 +115,7 @@ const blockListOf = (ranges: readonly string[]) => {
   return list;
 };
 
-/** Refuses calls from where the key may not be used. */
+/** Refuses calls from addresses outside the key's allow-list. */
 export const assertAddress = ({ ipAllowlist }: AiKeyFacts, address: string) => {
   if (ipAllowlist.length === 0) return;
   const plain = address.replace(/^::ffff:(?=\d+\.)/, '');

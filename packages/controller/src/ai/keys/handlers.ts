@@ -41,7 +41,7 @@ const expiryIssues = (expiresAt: string | undefined, nowMs: number): Issue[] => 
 
 type Given = { [K in keyof AiKeyDraft]?: AiKeyDraft[K] | null | undefined };
 
-/** Refuses what no key may have, all problems at once. */
+/** Refuses invalid key settings, with all issues. */
 const assertSoundKey = (given: Given, rules: AiRules, nowMs: number) => {
   const issues = [
     ...expiryIssues(given.expiresAt ?? undefined, nowMs),
@@ -52,7 +52,7 @@ const assertSoundKey = (given: Given, rules: AiRules, nowMs: number) => {
   if (issues.length > 0) throw invalid(issues);
 };
 
-/** Nobody hands out what they may not do themselves. */
+/** A user can only grant scopes covered by their own permissions. */
 const assertMayGive = (scopes: readonly AiScope[], held: ReadonlySet<number>) => {
   const covered = new Set(coveredScopes(scopes, held));
   const beyond = scopes.filter((scope) => !covered.has(scope));
@@ -77,7 +77,7 @@ const chainOf = async (store: Store) => {
   return { entries, isIntact: broken === undefined, brokenAt: broken?.id ?? null, reason: broken?.reason ?? '' };
 };
 
-/** What keys asked for and did, newest first. */
+/** Activity of keys, newest first. */
 const readActivity = ({ store }: ActivityDeps): Activity => {
   const approvalsOf = async (query: Query, limit: number, offset: number) => {
     const { keyId: keyID, state, risk, from, to, order = 'desc' } = query;
@@ -103,7 +103,7 @@ interface Deps extends ActivityDeps {
   settings: SettingsStore;
   approvals: {
     decide: Handlers<typeof api.aiAdmin>['decide'];
-    /** Ends everything a key waits for. */
+    /** Ends all pending approvals of a key. */
     revokeOfKey(tx: Change, keyId: number): Promise<void>;
   };
 }
@@ -138,7 +138,7 @@ export const aiAdminHandlers = (deps: Deps): Handlers<typeof api.aiAdmin> => {
     createKey: async ({ body }, caller) => {
       const now = Date.now();
       if (!(await isFreshlySignedIn(store.read, caller.sessionId, now)))
-        throw forbidden('REAUTHENTICATION_REQUIRED', 'sign in again: making a key needs a fresh password');
+        throw forbidden('REAUTHENTICATION_REQUIRED', 'sign in again: creating a key needs a recent sign-in');
       assertMayGive(body.scopes, caller.permissions);
       const { ai } = settings.current();
       assertSoundKey(body, ai, now);
@@ -166,7 +166,7 @@ export const aiAdminHandlers = (deps: Deps): Handlers<typeof api.aiAdmin> => {
       return store.change(caller, async (tx) => {
         const key = await mustFind(tx, id);
         assertFresh('AI key', key, updatedAt);
-        if (key.revokedAt !== null) throw conflict('KEY_REVOKED', `AI key ${id} is revoked for ever`, { id });
+        if (key.revokedAt !== null) throw conflict('KEY_REVOKED', `AI key ${id} is permanently revoked`, { id });
         await assertNameFree(tx, values.name ?? undefined, id);
         const next = rotate ? newKey(key.publicId) : undefined;
         await aiKeys.update(tx, id, {

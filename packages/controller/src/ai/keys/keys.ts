@@ -4,14 +4,14 @@ import { base62Of, checksumOf } from './token.ts';
 const shape = /^rh_ai_([0-9A-Za-z]{8})_([0-9A-Za-z]{43})[0-9A-Za-z]{6}$/;
 const checkLength = 6;
 
-/** A new secret under a public id: the text its holder gets, and what is stored of it. */
+/** A new secret with a public id: the text for its holder, and the stored hash. */
 export const newKey = (publicId: string = base62Of(randomBytes(6), 8)) => {
   const secret = base62Of(randomBytes(32), 43);
   const body = `rh_ai_${publicId}_${secret}`;
   return { publicId, text: body + checksumOf(body), secretHash: secretHash(secret) };
 };
 
-/** The parts of a key, or nothing where it was mistyped or made up: told without a look into the database. */
+/** The parts of a key, or undefined if it is malformed; needs no database lookup. */
 export const parseKey = (text: string): { publicId: string; secret: string } | undefined => {
   const [, publicId, secret] = shape.exec(text) ?? [];
   if (publicId === undefined || secret === undefined) return undefined;
@@ -25,6 +25,6 @@ const secretHash = (secret: string) => hash('sha256', secret, 'hex');
 
 const nobody = secretHash('');
 
-/** Takes the same time whether the key exists or not. */
+/** Takes constant time whether or not the key exists. */
 export const fits = (secret: string, stored: string | undefined): boolean =>
   timingSafeEqual(Buffer.from(secretHash(secret)), Buffer.from(stored ?? nobody)) && stored !== undefined;

@@ -4,7 +4,7 @@ import { tooMany } from '../../errors.ts';
 const minuteMs = 60_000;
 const mostKeys = 10_000;
 
-/** Fills evenly; may be drawn from as long as something is in it. */
+/** A token bucket. */
 interface Bucket {
   tokens: number;
   filledMs: number;
@@ -24,7 +24,7 @@ interface Meters {
   running: number;
 }
 
-/** How often and how many at once a key may call, by its own limits. Bursts of twice the limit are fine. */
+/** Rate and concurrency limits of a key. Bursts of twice the limit are allowed. */
 export const createLimits = (now: () => number = Date.now) => {
   const byKey = new Map<number, Meters>();
   const metersOf = ({ id, limits }: AiKeyFacts) => {
@@ -50,13 +50,13 @@ export const createLimits = (now: () => number = Date.now) => {
   };
 
   return {
-    /** Counts a call, or refuses it with the time to wait. */
+    /** Counts a call, or refuses it with a retry time. */
     take: (key: AiKeyFacts, isWrite: boolean) => {
       const { requests, writes } = metersOf(key);
       draw(requests, key.limits.requestsPerMin, 'requests');
       if (isWrite) draw(writes, key.limits.writesPerMin, 'writes');
     },
-    /** Counts a call that runs; the answer ends it. */
+    /** Counts a running call; the returned function ends it. */
     enter: (key: AiKeyFacts) => {
       const meters = metersOf(key);
       const { parallel } = key.limits;
@@ -91,7 +91,7 @@ export type Limits = ReturnType<typeof createLimits>;
 
 const mostBad = 20;
 
-/** Addresses that try keys that are none have to wait, before anything is looked up for them. */
+/** Addresses that send invalid keys are throttled before any lookup. */
 export const createBadKeyThrottle = (now: () => number = Date.now) => {
   const byAddress = new Map<string, { startMs: number; count: number; blockedUntilMs: number }>();
   return {

@@ -4,14 +4,14 @@ import { forbidden, type Issue } from '../../errors.ts';
 export type Risk = 'R0' | 'R1' | 'RS' | 'R2' | 'R3';
 export type Mode = 'auto' | 'same-key' | 'human';
 
-/** A time in which keys may make no traffic and delete nothing. */
+/** A period in which keys may neither send traffic nor delete anything. */
 export interface FreezeWindow {
   readonly from: string;
   readonly to: string;
   readonly reason?: string | undefined;
 }
 
-/** What the settings say about all keys. */
+/** Settings that apply to all keys. */
 export interface AiRules {
   readonly enabled: boolean;
   readonly allowAutoR2?: boolean | undefined;
@@ -31,14 +31,14 @@ const isAllowed = (risk: keyof typeof usual, mode: Mode | undefined, rules: AiRu
   choices[risk].includes(mode) &&
   (risk !== 'R2' || mode !== 'auto' || rules.allowAutoR2 === true);
 
-/** Who must confirm. A choice that is not allowed (any more) counts as if it had not been made. */
+/** Who must confirm. A policy that is no longer allowed is ignored. */
 export const modeFor = (risk: Risk, policy: AiPolicy, rules: AiRules): Mode => {
   if (risk === 'R0') return 'auto';
   const wish = policy[risk] as Mode | undefined;
   return isAllowed(risk, wish, rules) ? wish : usual[risk];
 };
 
-/** Choices of a key that are not to be had. */
+/** Policies that a key cannot have. */
 export const policyIssues = (policy: AiPolicy, rules: AiRules): Issue[] =>
   (Object.keys(usual) as (keyof typeof usual)[])
     .filter((risk) => policy[risk] !== undefined && !isAllowed(risk, policy[risk], rules))
@@ -48,7 +48,7 @@ export const policyIssues = (policy: AiPolicy, rules: AiRules): Issue[] =>
       message: `${policy[risk]} is not allowed for ${risk}`,
     }));
 
-/** People who must approve. */
+/** Number of users who must approve. */
 export const decisionsFor = (mode: Mode, { count = 1 }: AiPolicy) => (mode === 'human' ? count : 0);
 
 /** Stopping is never forbidden. */
@@ -56,7 +56,7 @@ const isHeldBack = (risk: Risk) => risk === 'R2' || risk === 'R3';
 
 /** Freeze windows and the switch beat every policy. */
 export const assertOpen = (risk: Risk, { enabled, freeze = [] }: AiRules, nowMs: number) => {
-  if (!enabled) throw forbidden('AI_GATEWAY_DISABLED', 'the AI gateway is switched off');
+  if (!enabled) throw forbidden('AI_GATEWAY_DISABLED', 'the AI gateway is disabled');
   if (!isHeldBack(risk)) return;
   const window = freeze.find(({ from, to }) => Date.parse(from) <= nowMs && nowMs < Date.parse(to));
   if (window === undefined) return;
@@ -70,7 +70,7 @@ const confirmMs = 600_000;
 const decisionMs = 86_400_000;
 const mostDecisionMs = 7 * decisionMs;
 
-/** When a new approval expires, or one that people have just unlocked. */
+/** Expiry of a new or newly approved request. */
 export const expiryOf = (mode: Mode, { decisionSec }: AiPolicy, nowMs: number, isUnlocked = false): string => {
   const wished = decisionSec === undefined ? decisionMs : Math.min(decisionSec * 1000, mostDecisionMs);
   return new Date(nowMs + (mode === 'human' && !isUnlocked ? wished : confirmMs)).toISOString();

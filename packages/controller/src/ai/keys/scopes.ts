@@ -3,7 +3,7 @@ import type { AiKeyFacts } from '../../caller.ts';
 import { forbidden } from '../../errors.ts';
 import { allows } from '../../people/permissions.ts';
 
-/** What the owner of a key must be allowed to do for the key to use a scope. */
+/** The permissions the owner needs for a key to use a scope. */
 const needs: Record<AiScope, readonly Permission[]> = {
   'state:read': ['agents.read', 'tasks.read'],
   'agents:read': ['agents.read'],
@@ -18,7 +18,7 @@ const needs: Record<AiScope, readonly Permission[]> = {
   'audit:read': [],
 };
 
-/** Of resources each kind has a permission of its own. */
+/** Each kind of resource has its own permission. */
 export const permissionOfKind: Record<ResourceKind, Permission> = {
   network: 'networks.read',
   application: 'applications.read',
@@ -45,7 +45,7 @@ export const assertScope = ({ effectiveScopes }: AiKeyFacts, scope: AiScope) => 
 export const isOpenTo = ({ effectiveScopes }: AiKeyFacts, { scope, orScope }: AiOperation) =>
   scope === 'any' || effectiveScopes.has(scope) || (orScope !== undefined && effectiveScopes.has(orScope));
 
-/** Refuses what neither of the operation's scopes opens. */
+/** Refuses calls without one of the operation's scopes. */
 export const assertOperation = (key: AiKeyFacts, { scope, orScope }: AiOperation) => {
   if (scope === 'any' || (orScope !== undefined && key.effectiveScopes.has(orScope))) return;
   assertScope(key, scope);

@@ -18,7 +18,7 @@ export const base62Of = (bytes: Uint8Array, length: number): string => {
   return text;
 };
 
-/** Tells a mistyped token from a real one without a look into the database. */
+/** Detects mistyped tokens without a database lookup. */
 export const checksumOf = (text: string): string => {
   const bytes = Buffer.alloc(4);
   bytes.writeUInt32BE(crc32(text));
@@ -27,7 +27,7 @@ export const checksumOf = (text: string): string => {
 
 export const newNonce = () => randomBytes(16).toString('hex');
 
-/** The token of an approval. It is never stored: whoever has the installation's key can derive it again. */
+/** The token of an approval. It is never stored: it is derived from the installation's key. */
 export const tokenOf = (secrets: Pick<Secrets, 'derive'>, approvalId: number, nonce: string): string => {
   const body = prefix + base62Of(secrets.derive('aat-v1', `${approvalId}\0${nonce}`), secretLength);
   return body + checksumOf(body);
@@ -38,5 +38,5 @@ const shape = new RegExp(`^${prefix}[0-9A-Za-z]{${secretLength + checkLength}}$`
 export const isWellFormed = (token: string): boolean =>
   shape.test(token) && checksumOf(token.slice(0, -checkLength)) === token.slice(-checkLength);
 
-/** What the database knows of a token. */
+/** The stored state of a token. */
 export const tokenHash = (token: string): string => hash('sha256', token, 'hex');

@@ -1,6 +1,6 @@
 import type { AiKeyFacts } from '../../caller.ts';
 
-/** May the key see something of this project? Without a bound it may see all. */
+/** Is this project visible to the key? A key without constraints sees all projects. */
 export const seesProject = ({ constraints: { projectIDs } }: AiKeyFacts, projectID: number | null) =>
   projectIDs === undefined || (projectID !== null && projectIDs.includes(projectID));
 

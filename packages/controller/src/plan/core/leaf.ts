@@ -94,7 +94,7 @@ const stagesOf = (suite: ConfigurationEntry, children: readonly Leaf[], issues: 
 const endOf = (leaf: Leaf, isLast: boolean, issues: PlanIssues): number => {
   const length = lengthOf(leaf.values);
   if (length === undefined && !isLast) {
-    const message = 'what follows cannot begin: only entries of the last order may end by count or by hand';
+    const message = 'the next entries cannot start: only the last entries may end by count or by hand';
     issues.error(`${leaf.path}/values/duration/mode`, 'STAGE_UNBOUNDED', message);
   }
   return leaf.startAfterSec + (length ?? 0);

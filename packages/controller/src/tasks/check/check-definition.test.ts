@@ -39,7 +39,7 @@ describe('values', () => {
       '1/values/requestsPerSecond MINIMUM',
     ]);
     const [unknown] = definitionIssues({ configuration: [http({ packetsPerSecond: 5 })] });
-    expect(unknown?.message).toBe('is not taken by the plugin http');
+    expect(unknown?.message).toBe('is not a member of the plugin http');
   });
 
   it('beyond a thousand million a second are refused', () => {

@@ -18,7 +18,7 @@ import { listenerIssues } from './listener-rules.ts';
 import { duration, ramp, rates } from './load-rules.ts';
 import { nestingIssues, stageIssues } from './suite-rules.ts';
 
-/** What of a task says what it does. */
+/** The definition of a task. */
 export interface Definition {
   readonly configuration: readonly ConfigurationEntry[];
   readonly accessPlane?: readonly AccessPlaneEntry[] | null | undefined;
@@ -35,7 +35,7 @@ const orderOf = ({ configuration }: Definition, { index, isChild, path }: FoundE
 
 const planes = { accessPlane: accessPlanePluginId, controlPlane: controlPlanePluginId } as const;
 
-/** An entry of a plane without the plane would do nothing. */
+/** A plane entry needs its plane. */
 const planeIssues = (definition: Definition): Issue[] =>
   (Object.keys(planes) as (keyof typeof planes)[]).flatMap((plane) =>
     definition.configuration.flatMap(({ plugin }, index): Issue[] => {
@@ -45,7 +45,7 @@ const planeIssues = (definition: Definition): Issue[] =>
     }),
   );
 
-/** Nobody reads more, and an answer has to end. */
+/** Limits the length of an answer. */
 const mostIssues = 1000;
 
 const checkEntries = (definition: Definition) => {
@@ -60,7 +60,7 @@ const checkEntries = (definition: Definition) => {
   return { issues, entries };
 };
 
-/** Everything that is wrong with what a task does, as far as the task alone tells. */
+/** All issues of a task that can be found in the task alone. */
 export const definitionIssues = (definition: Definition): Issue[] => {
   const { issues, entries } = checkEntries(definition);
   return [
@@ -75,7 +75,7 @@ export const definitionIssues = (definition: Definition): Issue[] => {
 
 const checkShape = createSchemaCheck(Type.Object(TaskDraft.properties, { additionalProperties: false }));
 
-/** The same for a task that comes from elsewhere than a checked request, such as a template or an archive. */
+/** The same for a task from a template or an archive, which no request validation has seen. */
 export const issuesOfUnknown = (definition: unknown): Issue[] => {
   const shape = checkShape(structuredClone(definition));
   return shape.length > 0 ? shape : definitionIssues(definition as Definition);

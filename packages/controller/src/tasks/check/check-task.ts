@@ -3,7 +3,7 @@ import type { Executor } from '../../store/engine/database.ts';
 import { type Definition, definitionIssues } from './check-definition.ts';
 import { referenceIssues } from './reference-rules.ts';
 
-/** Everything that is wrong with what a task does, with JSON pointers into the task; nothing when it may be stored. */
+/** All issues of a task, with JSON pointers into it; none when it may be stored. */
 export const checkTask = async (
   executor: Executor,
   definition: Definition,

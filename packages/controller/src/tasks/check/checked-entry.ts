@@ -23,13 +23,13 @@ export interface CheckedEntry {
   readonly values: FilledValues;
   /** JSON pointer of its values. */
   readonly path: string;
-  /** Index of the configuration entry it is or belongs to. */
+  /** Index of its configuration entry. */
   readonly index: number;
   /** The stage of a suite; -1 outside of one. */
   readonly order: number;
 }
 
-/** Something that must hold for an entry beyond its schema. */
+/** A rule for an entry beyond its schema. */
 export type Rule = (entry: CheckedEntry) => Issue[];
 
 const checksOf = (mode: 'strict' | 'first') =>
@@ -37,20 +37,20 @@ const checksOf = (mode: 'strict' | 'first') =>
 const everyProblem = checksOf('strict');
 const firstProblem = checksOf('first');
 
-/** Larger values are checked only up to their first problem: a hostile one could have millions. */
+/** Larger values are checked up to their first problem: a hostile one could have millions. */
 const largeChars = 128 * 1024;
 const checkFor = (pluginId: number, values: object) =>
   (JSON.stringify(values).length > largeChars ? firstProblem : everyProblem).get(pluginId) as SchemaCheck;
 
-/** Tells of a member that another plugin would take. */
+/** Reports a member that belongs to another plugin. */
 const explained =
   ({ name }: PluginSpec, path: string) =>
   (issue: Issue): Issue =>
     issue.code === 'UNKNOWN_MEMBER' && issue.path.lastIndexOf('/') === path.length
-      ? { ...issue, message: `is not taken by the plugin ${name}` }
+      ? { ...issue, message: `is not a member of the plugin ${name}` }
       : issue;
 
-/** A mask stands for a stored secret; where it is still there none is stored. */
+/** A mask keeps a stored secret; a remaining mask has no stored secret. */
 const maskIssues = (values: FoundEntry['values'], path: string): Issue[] =>
   secretValues
     .filter((name) => values[name] === secretMask)
@@ -60,7 +60,7 @@ const maskIssues = (values: FoundEntry['values'], path: string): Issue[] =>
       message: 'the mask keeps a stored value, but none is stored here',
     }));
 
-/** What the schema of the plugin has against an entry; the entry with its defaults where that is nothing. */
+/** The schema issues of an entry, or the entry with its defaults. */
 export const checkEntry = (
   { plugin, pluginId, values, path, index }: FoundEntry,
   order: number,

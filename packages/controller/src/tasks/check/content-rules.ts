@@ -29,7 +29,7 @@ interface HttpContent {
   readonly url?: string;
 }
 
-/** What a payload is made of is there. */
+/** The payload has its content. */
 export const payloads: Rule = ({ path, values }) => {
   const http = values['httpParams'] as HttpContent | undefined;
   const stateless = values['statelessServerParams'] as { reply?: Payload } | undefined;
@@ -55,7 +55,7 @@ interface DnsContent {
 
 const versionOf: Readonly<Record<string, number>> = { A: 4, AAAA: 6 };
 
-/** There is something to ask for, and addresses among the answers are some. */
+/** There are names to query, and addresses in answers are valid. */
 export const dnsContent: Rule = ({ path, values }) => {
   const dns = values['dnsParams'] as DnsContent | undefined;
   if (dns === undefined) return [];
@@ -68,7 +68,7 @@ export const dnsContent: Rule = ({ path, values }) => {
     return [{ path: `${place}/answers/${i}/data`, code: 'ADDRESS_INVALID', message }];
   });
   return [
-    ...(isNameless ? [{ path: `${place}/names`, code: 'REQUIRED', message: 'say names or dictionaryId' }] : []),
+    ...(isNameless ? [{ path: `${place}/names`, code: 'REQUIRED', message: 'needs names or dictionaryId' }] : []),
     ...wrong,
   ];
 };
@@ -81,7 +81,7 @@ const keysFor: Readonly<Record<string, readonly string[]>> = {
 
 const ranges = ['ipsecTsSrc', 'ipsecTsDst', 'ipsecInnerSrc', 'ipsecInnerDst'];
 
-/** Keys fit the way of authentication; ranges go upwards. */
+/** Keys match the authentication method; ranges are ascending. */
 export const ipsec: Rule = ({ path, values }) => {
   const method = values['ipsecAuthMethod'] as string | undefined;
   if (method === undefined) return [];

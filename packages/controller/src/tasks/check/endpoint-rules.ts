@@ -11,7 +11,7 @@ const serverIssues = ({ path, values: { targets = [] } }: CheckedEntry): Issue[]
   );
 };
 
-/** Members that name whom to send to in another way. */
+/** Members that give the target in another form. */
 const namesPeers = ({ dnsParams, ipsecPeerBase, ipsecLoadPeerBaseIp, ipsecLoadRole }: CheckedEntry['values']) =>
   (dnsParams as { server?: string } | undefined)?.server !== undefined ||
   ipsecPeerBase !== undefined ||
@@ -56,7 +56,7 @@ export const ports: Rule = ({ path, values }) => [
   ),
 ];
 
-/** Ends of tunnels that an entry names itself. */
+/** Tunnel endpoints given by an entry. */
 export const tunnelEnds: Rule = ({ path, values }) => {
   const endpoints = values['tunnelEndpoints'] as string | undefined;
   if (endpoints === undefined) return [];

@@ -9,11 +9,11 @@ interface Listener {
   readonly agentId: number;
   readonly transport: string;
   readonly address: string | undefined;
-  /** Ranges of ports, or the name of those that the plugin takes by itself. */
+  /** Port ranges, or the name of the plugin's default ports. */
   readonly ports: string | readonly (readonly [number, number])[];
 }
 
-/** Beyond so many on one agent only the plan of a run compares them all. */
+/** Above this number on one agent, only the plan of a run compares them all. */
 const mostCompared = 500;
 
 const transportOf = ({ plugin, values }: CheckedEntry): string => {
@@ -30,7 +30,7 @@ const transportOf = ({ plugin, values }: CheckedEntry): string => {
   }
 };
 
-/** Each plugin listens somewhere else by itself, and with TLS or another transport elsewhere again. */
+/** Default ports differ by plugin, and by TLS and transport. */
 const usualPorts = ({ plugin, values }: CheckedEntry) => {
   const { transport } = (values['dnsParams'] ?? {}) as { transport?: string };
   return `usual of ${plugin.name} ${transport ?? (values['tlsParams'] ? 'tls' : '')}`;
@@ -67,7 +67,7 @@ const sharePort = (one: Listener['ports'], other: Listener['ports']): boolean =>
   return one.some(([first, last]) => other.some(([from, to]) => first <= to && from <= last));
 };
 
-/** Stages of one suite follow one another: what listens in one is gone in the next. */
+/** Stages of a suite run one after another: a listener of one stage is gone in the next. */
 const meetInTime = (one: Listener, other: Listener) => one.index !== other.index || one.order === other.order;
 
 const overlap = (one: Listener, other: Listener): boolean =>

@@ -1,7 +1,7 @@
 import type { Issue } from '../../errors.ts';
 import type { CheckedEntry, Rule } from './checked-entry.ts';
 
-/** Stairs of a rate: more would take longer than anyone waits. */
+/** Limit of the steps of a rate. */
 const maxSteps = 86_400;
 
 interface Way {
@@ -9,7 +9,7 @@ interface Way {
   readonly unlimited: 'rpsUnlimited' | 'ppsUnlimited';
   /** Members, any of which gives a rate. */
   readonly rates: readonly string[];
-  /** Members of `payload`, any of which makes a rate needless. */
+  /** Members of `payload`, any of which replaces a rate. */
   readonly inPayload: readonly string[];
 }
 
@@ -36,10 +36,10 @@ const wayIssues = (entry: CheckedEntry, way: Way): Issue[] => {
   if (given.length > 0 || way.inPayload.some((name) => payload[name] !== undefined)) return [];
   const [first = ''] = way.rates;
   const names = way.rates.filter((name) => name in plugin.schema.properties).join(', ');
-  return [{ path: `${path}/${first}`, code: 'RATE_MISSING', message: `say ${names} or ${way.unlimited}` }];
+  return [{ path: `${path}/${first}`, code: 'RATE_MISSING', message: `needs ${names} or ${way.unlimited}` }];
 };
 
-/** A load is said, and only in one way. */
+/** Exactly one kind of load is given. */
 export const rates: Rule = (entry) => {
   const { path, values } = entry;
   const isTwice = values['packetsPerSecond'] !== undefined && values['ppsPerConnection'] !== undefined;
@@ -52,7 +52,7 @@ export const rates: Rule = (entry) => {
 
 const mainRate = ['requestsPerSecond', 'packetsPerSecond', 'sessionsPerSecond', 'ppsPerConnection'];
 
-/** A rate that rises in steps gets where it shall. */
+/** A rate that rises in steps reaches its target. */
 export const ramp: Rule = ({ path, values }) => {
   const [initial, step] = [values['initialTps'], values['tpsRampStep']] as (number | undefined)[];
   if (initial === undefined && step === undefined) return [];
@@ -80,7 +80,7 @@ interface Duration {
   readonly rampDownSec: number;
 }
 
-/** There is time for all parts. */
+/** The duration covers all parts. */
 export const durationIssues = (path: string, { mode, seconds, count, ...parts }: Duration): Issue[] => {
   if (mode === 'count' && count === undefined) {
     return [{ path: `${path}/count`, code: 'REQUIRED', message: 'is required when the mode is count' }];

@@ -14,7 +14,7 @@ import {
 import type { Definition } from './check-definition.ts';
 import { sampleIssues } from './sample-rules.ts';
 
-/** Everything a definition names that is there. */
+/** Every existing record named by a definition. */
 type Known = { [K in ReferredKind]: Map<number, ReferredRecords[K]> };
 type Judge<Kind extends ReferredKind> = (reference: FoundReference, record: ReferredRecords[Kind]) => Issue[];
 
@@ -52,7 +52,7 @@ const judgeNetwork: Judge<'network'> = (reference, { name, type }) => {
   return issue(reference, 'NETWORK_ROLE', `network "${name}" is only for ${side}`);
 };
 
-/** Whoever shows a certificate needs its key; an authority does not. */
+/** A presented certificate needs its private key; an authority does not. */
 const judgeCertificate: Judge<'certificate'> = (reference, { name, hasPrivate }) => {
   const needsKey = !/\/(caCertificateID|ipsecCa)$/.test(reference.path);
   if (hasPrivate === 1 || !needsKey) return [];
@@ -65,9 +65,9 @@ const judgeFile: Judge<'file'> = (reference, { name, category, state }) => {
     const wanted = categories.join(', ');
     return issue(reference, 'FILE_CATEGORY', `file "${name}" is of category ${category}; it must be ${wanted}`);
   }
-  // Samples have rules of their own.
+  // Samples have their own rules.
   if (category === 'malware') return [];
-  // Alerts are written while the test runs: their file is completed afterwards.
+  // Alerts are written during the test: their file is completed afterwards.
   if (/\/alerts\/fileID$/.test(reference.path)) return [];
   return state === 'ready' ? [] : issue(reference, 'FILE_NOT_READY', `file "${name}" is not ready`);
 };
@@ -93,7 +93,7 @@ const judgeApplication: Judge<'application'> = (reference, { name, lockParameter
   const locked: Issue = {
     path: `${place}/parameters`,
     code: 'PARAMETERS_LOCKED',
-    message: `application "${name}" does not let tasks set its parameters`,
+    message: `application "${name}" does not allow tasks to set its parameters`,
   };
   const fixed = sessions.flatMap(({ speed }, i) =>
     speed === undefined || allowPerSessionSpeed === 1
@@ -102,7 +102,7 @@ const judgeApplication: Judge<'application'> = (reference, { name, lockParameter
           {
             path: `${place}/sessions/${i}/speed`,
             code: 'SPEED_FIXED',
-            message: `application "${name}" does not let sessions have speeds of their own`,
+            message: `application "${name}" does not allow a speed per session`,
           },
         ],
   );
@@ -127,7 +127,7 @@ const judgeInterface = (reference: FoundReference, { agent: agents }: Known): Is
   return issue(reference, 'INTERFACE_UNKNOWN', `agent "${found.name}" has no interface ${reference.id}`);
 };
 
-/** Campaigns are shipped with the controller, or came with a task. */
+/** Campaigns ship with the controller or come with an imported task. */
 const judgeCampaign = (reference: FoundReference, { campaign: stored }: Known): Issue[] =>
   findCampaign(reference.id) || stored.has(reference.id)
     ? []
@@ -143,7 +143,7 @@ const decideVerdict = (reference: FoundReference, known: Known): Issue[] => {
   return (judges[kind] as Judge<typeof kind> | undefined)?.(reference, record) ?? [];
 };
 
-/** What campaigns of the task name in turn; told where the task names the campaign. */
+/** References made by the task's campaigns, reported where the task names the campaign. */
 const throughCampaigns = async (executor: Executor, references: readonly FoundReference[]) => {
   const places = new Map(references.filter(({ kind }) => kind === 'campaign').map(({ id, path }) => [id, path]));
   if (places.size === 0) return [];
@@ -153,7 +153,7 @@ const throughCampaigns = async (executor: Executor, references: readonly FoundRe
   );
 };
 
-/** Names of records that are not there or do not fit. `withoutAgents` leaves agents and interfaces out. */
+/** References to records that do not exist or do not fit. `withoutAgents` skips agents and interfaces. */
 export const referenceIssues = async (
   executor: Executor,
   definition: Definition,

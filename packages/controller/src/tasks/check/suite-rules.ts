@@ -48,7 +48,7 @@ export const nestingIssues = ({ plugin, subplugins = {} }: ConfigurationEntry, i
   ];
 };
 
-/** What must be over before something else begins must have an end. */
+/** An entry followed by another needs an end. */
 export const stageIssues = (entries: readonly CheckedEntry[]): Issue[] => {
   const last = new Map<number, number>();
   for (const { index, order } of entries) last.set(index, Math.max(order, last.get(index) ?? order));
@@ -58,6 +58,6 @@ export const stageIssues = (entries: readonly CheckedEntry[]): Issue[] => {
     .map(({ path }) => ({
       path: `${path}/duration/mode`,
       code: 'STAGE_UNBOUNDED',
-      message: 'what follows cannot begin: only entries of the last order may end by count or by hand',
+      message: 'the next entries cannot start: only the last entries may end by count or by hand',
     }));
 };

@@ -7,12 +7,12 @@ import { type AgentForRun, agentsForRuns } from '../../store/runs/run-queue.ts';
 
 const mostClockOffsetMs = 50;
 
-/** Of the first thing that the agent is to do. */
+/** Of the agent's first job. */
 export const placeOf = ({ orders }: AgentPlan): string => orders[0]?.path ?? '';
 
 type Judge = (agent: AgentForRun) => Omit<ValidationIssue, 'path' | 'agentId'>[];
 
-/** Who else has an agent, and whose clock is off. A run would wait for most of it, so only `isLive` makes it an error. */
+/** Other users of an agent, and clock offsets. A run would wait for most of it, so it is an error only with `isLive`. */
 export const agentIssues = async (
   read: Executor,
   { agents: plans }: RunPlan,
@@ -43,7 +43,7 @@ const judgeOf =
     ];
   };
 
-/** How far a clock is off is known up to half a round trip. */
+/** A clock offset is known to within half a round trip. */
 const clockIssues = (agent: AgentRow | undefined) => {
   if (agent === undefined) return [];
   const { name, clockOffsetMs, roundTripMs } = agent;

@@ -13,7 +13,7 @@ interface AgentConflict {
 
 const most = 100;
 
-/** Other tasks that use the same agents while this one would run if it began now. */
+/** Other tasks that use the same agents during a run started now. */
 export const conflictsWith = async (
   { read, calendar }: { read: Executor; calendar: Calendar },
   { agents, plannedSec }: RunPlan,
@@ -36,7 +36,7 @@ export const conflictsWith = async (
 
 const isoOf = (ms: number) => new Date(ms).toISOString();
 
-/** A run that has not begun, or has no planned end, ends nobody knows when. */
+/** A run that has not started or has no planned end has no known end time. */
 const conflictOf = ({ taskID, agentID, startedAt, queuedAt, t0, plannedSec, pausedMs }: ActiveWork): AgentConflict => ({
   taskID,
   agentID,

@@ -7,7 +7,7 @@ import { placeOf } from './validate-agents.ts';
 const probeMs = 30_000;
 const fileMissing = 'FILE_MISSING';
 
-/** An order that is only tried belongs to no run. */
+/** A job of a dry run belongs to no run. */
 const noRun = { runId: 1, epoch: 0 };
 
 interface Problem {
@@ -16,7 +16,7 @@ interface Problem {
   readonly message: string;
 }
 
-/** What agents find when they prepare everything and send nothing. */
+/** The agents' findings from a dry run that sends nothing. */
 export const liveIssues = async (gateway: AgentGateway, { agents }: RunPlan): Promise<ValidationIssue[]> =>
   (await Promise.all(agents.map((plan) => issuesOn(gateway, plan)))).flat();
 
@@ -35,7 +35,7 @@ const issuesOn = async (gateway: AgentGateway, plan: AgentPlan): Promise<Validat
   }
 };
 
-/** Files that an agent lacks are sent before a run; until then the rest is tried without them. */
+/** Missing files are sent before a run; the dry run works without them. */
 const probe = async (gateway: AgentGateway, { agentId, orders, gateways }: AgentPlan): Promise<readonly Problem[]> => {
   const ask = async (tried: readonly object[]) => {
     const question: Question = { kind: 'probe', orders: [...tried], gateways: [...gateways] };
@@ -75,9 +75,9 @@ const issueOf = ({ order, code, message }: Problem, plan: AgentPlan): Validation
       severity: 'info',
       code: 'FILE_NOT_ON_AGENT',
       ...place,
-      message: `${bytes} bytes are sent to the agent first`,
+      message: `${bytes} bytes have to be sent to the agent first`,
     };
   }
-  // A router that is silent need not be in the way: targets may be nearer.
+  // An unresponsive gateway may not matter: targets can be on the same network.
   return { severity: code === 'GATEWAY_UNREACHABLE' ? 'warning' : 'error', code, ...place, message };
 };

@@ -175,7 +175,12 @@ describe('validation with the agents', () => {
     expect(found).toMatchObject({
       valid: true,
       issues: [
-        { severity: 'info', code: 'FILE_NOT_ON_AGENT', agentId: left, message: '5 bytes are sent to the agent first' },
+        {
+          severity: 'info',
+          code: 'FILE_NOT_ON_AGENT',
+          agentId: left,
+          message: '5 bytes have to be sent to the agent first',
+        },
       ],
     });
   });

@@ -22,7 +22,7 @@ interface Deps {
 
 type Body = { id: number } | TaskDraft;
 
-/** Says everything that is wrong with a task, or would be if it were started now. */
+/** All issues of a task, and those of starting it now. */
 export const validateHandlers = ({
   store,
   planner,
@@ -49,7 +49,7 @@ const definitionIn = async (store: Store, body: Body): Promise<{ taskId: number 
   return { taskId: task.id, definition: task };
 };
 
-/** What the task itself says wrong is told once, not again by what follows from it. */
+/** Issues of the task itself are reported once, not again by their consequences. */
 const merged = (checked: readonly Issue[], planned: RunPlan['issues']): ValidationIssue[] => {
   const places = new Set(checked.map(({ path }) => path));
   const own = checked.map(({ path, code, message }) => ({ severity: 'error' as const, code, path, message }));

@@ -9,7 +9,7 @@ import type { Store } from '../../store/store.ts';
 
 type Form = Record<string, unknown>;
 
-/** What people fill in first. */
+/** The members users fill in first. */
 const first = ['isServer', 'sources', 'targets', 'duration'];
 const last = ['*'];
 
@@ -45,13 +45,13 @@ const formOf = (schema: TSchema): Form => {
   };
 };
 
-/** How a form for the values of a plugin is drawn: the order of its members, and which of them are records or secrets. */
+/** Form hints for the values of a plugin: the order of members, and which of them are records or secrets. */
 const uiSchemaOf = ({ schema }: PluginSpec): Form => {
   const order = first.filter((name) => name in schema.properties);
   return { 'ui:order': [...order, ...last], ...formOf(schema) };
 };
 
-/** The engines of each agent that counts. */
+/** The engines of each relevant agent. */
 type Abilities = readonly (readonly EngineAbility[])[];
 
 const reasonFor = ({ engines }: PluginSpec, abilities: Abilities): string => {
@@ -61,7 +61,7 @@ const reasonFor = ({ engines }: PluginSpec, abilities: Abilities): string => {
 };
 
 const isRunnable = ({ engines }: PluginSpec, abilities: Abilities): boolean =>
-  // What the controller does alone needs no engine.
+  // Work of the controller itself needs no engine.
   engines.length === 0 || abilities.flat().some(({ engine, available }) => available && engines.includes(engine));
 
 const rowOf = (plugin: PluginSpec, abilities: Abilities) => {

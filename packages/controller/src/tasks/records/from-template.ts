@@ -26,7 +26,7 @@ export const fromTemplateHandlers = ({
   },
 });
 
-/** Problems of the task are told as problems of what was filled in. */
+/** Issues of the task are reported at the filled-in values. */
 const inRequest = async <T>(template: StoredTemplate, work: () => Promise<T>): Promise<T> => {
   try {
     return await work();

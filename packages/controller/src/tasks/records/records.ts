@@ -21,7 +21,7 @@ interface CloneWish {
   readonly overrides?: Partial<Omit<TaskDraft, 'projectID'>>;
 }
 
-/** Problems of what was given point into the request; those of what was copied say whose they are. */
+/** Issues of given values point into the request; issues of copied values name their source. */
 const requestIssue =
   (id: number, overrides: object) =>
   (issue: Issue): Issue => {
@@ -30,7 +30,7 @@ const requestIssue =
     return { ...issue, message: `${issue.message} (of task ${id})` };
   };
 
-/** Copies what a task does and must hold, not what became of it. */
+/** Copies the definition and thresholds of a task, not its results. */
 const cloneTask = async (tx: Change, secrets: Secrets, id: number, wish: CloneWish): Promise<number> => {
   const task = await orNotFound(findTask(tx, id), 'task', id);
   const { overrides = {}, projectID = task.projectID } = wish;

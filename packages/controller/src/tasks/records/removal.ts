@@ -5,7 +5,7 @@ import { releaseUsed } from '../../store/engine/links.ts';
 import { findTask, markTask, tasks } from '../../store/tasks/tasks.ts';
 import { linkTask } from './write-task.ts';
 
-/** Whoever ends runs, within the same transaction. */
+/** Stops runs within the same transaction. */
 export interface RunStopper {
   stop(tx: Change, taskId: number, wish: { reason: 'deleted' }): Promise<unknown>;
 }
@@ -24,7 +24,7 @@ const refused = (id: number, { code, message }: { code: string; message: string 
   error: message,
 });
 
-/** One of many: what cannot be done to it leaves the others alone. */
+/** One of many: a failure does not affect the others. */
 export const eachTask = async (
   ids: readonly number[],
   work: (id: number) => Promise<ItemResult | undefined>,
@@ -34,7 +34,7 @@ export const eachTask = async (
   return { data };
 };
 
-/** Marks a task deleted; an active one only with `force`, which ends its run. */
+/** Marks a task as deleted; an active one only with `force`, which stops its run. */
 export const removeTask = async (tx: Change, id: number, runs: RunStopper, force: boolean) => {
   const task = await findTask(tx, id);
   if (task === undefined) return refused(id, notFound('task', id));

@@ -16,7 +16,7 @@ type Members = Record<string, unknown>;
 const isMembers = (value: unknown): value is Members =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** What of a value is stored: where a schema takes an object with more than it names, only what it names. */
+/** The stored part of a value: only members named by the schema. */
 const kept = (schema: TSchema, value: unknown): unknown => {
   const { properties, items, additionalProperties } = schema as {
     properties?: Record<string, TSchema>;
@@ -52,7 +52,7 @@ export const storedConfiguration = (configuration: readonly ConfigurationEntry[]
     };
   });
 
-/** Of an agent only its id. */
+/** Of an agent, only its id. */
 export const storedPlane = <Entry extends AccessPlaneEntry | ControlPlaneEntry>(entries: readonly Entry[]): Entry[] =>
   entries.map((entry) => ({ ...entry, agent: { id: entry.agent.id } }));
 
@@ -69,7 +69,7 @@ const guardedKinds: readonly string[] = [
 
 type Linked = Pick<StoredTask, 'configuration' | 'accessPlane' | 'controlPlane'>;
 
-/** What a task uses; agents and plugins for the list. */
+/** The records used by a task; agents and plugins are indexed for lists. */
 export const linksOf = (task: Linked): { kind: Kind; id: number }[] => {
   const plugins = entriesOf(task.configuration).map(({ pluginId }) => ({ kind: 'plugin' as const, id: pluginId }));
   const records = taskReferences(task)
@@ -78,7 +78,7 @@ export const linksOf = (task: Linked): { kind: Kind; id: number }[] => {
   return [...plugins, ...records];
 };
 
-/** What is captured, every member said. */
+/** The capture options with all members. */
 export const storedDumps = (dumps: Task['dumps'] | null | undefined) => ({
   enabled: false,
   captureArp: false,
@@ -86,7 +86,7 @@ export const storedDumps = (dumps: Task['dumps'] | null | undefined) => ({
   ...dumps,
 });
 
-/** A task as anyone may read it: its configuration carries masks already. */
+/** A task as any reader may see it: its configuration is already masked. */
 export const readable = (task: StoredTask): Task => {
   const { projectID, projectName, projectArchivedAt, lastRunID } = task;
   const { configurationSecrets: _, thresholds: __, ...members } = task;

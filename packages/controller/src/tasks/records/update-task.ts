@@ -11,7 +11,7 @@ import { assertProject, assertSound, definitionOf, linkTask, sealedDefinition } 
 
 export type TaskPatch = { id: number; updatedAt?: string } & { [K in keyof TaskDraft]?: TaskDraft[K] | null };
 
-/** The definition with what was given instead; masks keep the secrets that stand in their places. */
+/** The definition with the given changes; masks keep the stored secrets. */
 export const patchedDefinition = (task: StoredTask, given: Omit<TaskPatch, 'id'>, secrets: Secrets) => {
   const before = definitionOf({ ...task, configuration: openedConfiguration(task, secrets) });
   const configuration = given.configuration && unmaskConfiguration(given.configuration, before.configuration);
@@ -20,10 +20,10 @@ export const patchedDefinition = (task: StoredTask, given: Omit<TaskPatch, 'id'>
 
 const created = 0;
 
-/** A task that ran and is now another has not run. */
+/** A task changed after its last run counts as not run. */
 const statusAfterEdit = ({ status }: StoredTask) => (status === created ? {} : { status: created, error: '' });
 
-/** Changes a task; while it is active only what it is called and where it belongs. */
+/** Changes a task; an active task accepts only its comment and project. */
 export const updateTask = async (tx: Change, { secrets, bus }: { secrets: Secrets; bus: Bus }, patch: TaskPatch) => {
   const { id, updatedAt, comment, projectID } = patch;
   const task = await orNotFound(findTask(tx, id), 'task', id);

@@ -10,12 +10,12 @@ import { definitionIssues } from '../check/check-definition.ts';
 import { referenceIssues } from '../check/reference-rules.ts';
 import { linksOf, storedConfiguration, storedDumps, storedPlane } from './stored-task.ts';
 
-/** A definition as it is stored, but with its secrets in clear. */
+/** A stored definition with its secrets in clear. */
 export type Definition = Pick<StoredTask, 'accessPlane' | 'controlPlane' | 'configuration' | 'dumps'>;
 
 type Given = { [K in keyof Definition]?: TaskDraft[K] | null | undefined };
 
-/** What a client said, over what was there before. */
+/** The client's values merged over the stored ones. */
 export const definitionOf = (given: Given, before?: Definition): Definition => {
   const { accessPlane = before?.accessPlane, controlPlane = before?.controlPlane } = given;
   const { configuration = before?.configuration, dumps = before?.dumps } = given;
@@ -27,7 +27,7 @@ export const definitionOf = (given: Given, before?: Definition): Definition => {
   };
 };
 
-/** Tasks go into projects that are there and in use. */
+/** A task needs an existing project that is not archived. */
 export const assertProject = async (tx: Change, projectID: number | null | undefined) => {
   if (projectID === null || projectID === undefined) return;
   const project = await orNotFound(projects.find(tx, projectID), 'project', projectID);
@@ -39,7 +39,7 @@ export const assertProject = async (tx: Change, projectID: number | null | undef
 export const linkTask = (tx: Change, task: Definition & { id: number; comment: string }) =>
   setLinks(tx, { kind: 'task', id: task.id, name: taskNameOf(task) }, linksOf(task));
 
-/** A definition is stored only when nothing is wrong with it. */
+/** Only a definition without issues is stored. */
 export const assertSound = async (
   tx: Change,
   definition: Definition,
@@ -59,7 +59,7 @@ export interface NewTask extends TaskDraft {
   readonly thresholds?: Threshold[];
 }
 
-/** Stores a task that has been found sound. */
+/** Stores a valid task. */
 export const insertTask = async (
   tx: Change,
   secrets: Secrets,
@@ -73,7 +73,7 @@ export const insertTask = async (
   return id;
 };
 
-/** Checks a draft and stores it: the one way in which tasks come to be. 400 carries every problem, 404 and 409 its project. */
+/** Validates and stores a draft; every new task passes here. 400 lists every problem, 404 and 409 concern its project. */
 export const createTask = async (tx: Change, secrets: Secrets, draft: NewTask): Promise<number> => {
   const { comment = '', projectID = null, thresholds = [] } = draft;
   const definition = definitionOf(draft);

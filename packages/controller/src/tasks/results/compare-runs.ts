@@ -23,7 +23,7 @@ const isBranch = (value: unknown): value is Record<string, unknown> | unknown[] 
 
 const escaped = (key: string) => key.replaceAll('~', '~0').replaceAll('/', '~1');
 
-/** Where two JSON values differ, deepest places first named. What one of them lacks is null there. */
+/** The differences of two JSON values at the deepest pointers. A missing value is null. */
 export const configDiff = (base: unknown, target: unknown): Difference[] => {
   const found: Difference[] = [];
   const compare = (path: string, a: unknown, b: unknown) => {
@@ -50,18 +50,18 @@ const findAnyRun = async (read: Executor, id: number) => {
 interface LoadRequest {
   base: number;
   target: number;
-  /** Changes up to this count as none. */
+  /** Smaller changes are ignored. */
   tolerancePct: number;
   wanted: readonly string[] | undefined;
 }
 
-/** What two runs, of any tasks, have in common and what not. Throws `UnknownMetric`. */
+/** Compares two runs of any tasks. Throws `UnknownMetric`. */
 export const compareRuns = async (
   { read, metrics }: { read: Executor; metrics: Pick<Metrics, 'metricsOf' | 'totalsOf'> },
   { base, target, tolerancePct, wanted }: LoadRequest,
 ): Promise<RunComparison> => {
   const [from, to] = [await findAnyRun(read, base), await findAnyRun(read, target)];
-  // What one of them never counted is 0 there, if it could have been.
+  // A counter missing in one run is 0 there if the run could have counted it.
   const names = [...new Set([...(await metrics.metricsOf(base)), ...(await metrics.metricsOf(target))])];
   const before = await metrics.totalsOf(base, { metrics: names });
   const after = await metrics.totalsOf(target, { metrics: names });

@@ -16,7 +16,7 @@ export interface ComparedMetric {
 
 export type ComparisonVerdict = 'better' | 'worse' | 'same' | 'mixed' | 'incomparable';
 
-/** What is compared of a metric of each type; the first is what its bare name means. */
+/** The compared statistics of each metric type; the first is the default. */
 const statistics = {
   counter: ['rate'],
   gauge: ['avg'],
@@ -37,14 +37,14 @@ interface Asked {
   readonly statistic: Statistic;
 }
 
-/** Everything both runs tell, percentiles apart. */
+/** All metrics of both runs except percentiles. */
 const usual = (all: readonly MetricValue[]): Asked[] =>
   all.filter(isMainMetric).flatMap(({ metric, type }): Asked[] => {
     const labelOf = (statistic: Statistic) => (type === 'histogram' ? `${metric}.${statistic}` : metric);
     return statistics[type].map((statistic) => ({ label: labelOf(statistic), metric, statistic }));
   });
 
-/** `http.latency` is its usual statistic, `http.latency.p95` the one it says. Undefined when no run has it. */
+/** `http.latency` selects the default statistic, `http.latency.p95` a named one. Undefined if no run has it. */
 const findAsked = (label: string, all: readonly MetricValue[]): Asked | undefined => {
   const named = all.find(({ metric }) => metric === label);
   if (named !== undefined) return { label, metric: label, statistic: statistics[named.type][0] };
@@ -59,7 +59,7 @@ const allOf = (base: readonly MetricValue[], target: readonly MetricValue[]) => 
   ...target.filter(({ metric }) => !base.some((value) => value.metric === metric)),
 ];
 
-/** Those of the names that neither run has anything for. */
+/** The names without data in either run. */
 export const unknownOf = (wanted: readonly string[], base: readonly MetricValue[], target: readonly MetricValue[]) =>
   wanted.filter((label) => findAsked(label, allOf(base, target)) === undefined);
 
@@ -72,7 +72,7 @@ const compared = (
   const [from, to] = [a, b].map((value) => value?.[statistic] ?? null) as [number | null, number | null];
   const delta = from === null || to === null ? null : to - from;
   const deltaPct = delta === null || from === null || from === 0 ? null : (delta / Math.abs(from)) * 100;
-  // From nothing to something has no percentage, but it is a change.
+  // A change from 0 has no percentage.
   const isBeyond = deltaPct === null ? delta !== null && delta !== 0 : Math.abs(deltaPct) > tolerancePct;
   const unit = (a ?? b)?.unit ?? '';
   return {
@@ -82,7 +82,7 @@ const compared = (
   };
 };
 
-/** Compares what two runs came to. `wanted` names metrics; all that matter when left out. */
+/** Compares the results of two runs. `wanted` names metrics; all relevant ones by default. */
 export const compareMetrics = (
   base: readonly MetricValue[],
   target: readonly MetricValue[],
@@ -93,7 +93,7 @@ export const compareMetrics = (
   return asked.map((one) => compared(one, [base, target], tolerancePct));
 };
 
-/** How the generators fared says nothing about what was tested. */
+/** Metrics of the generators say nothing about the device under test. */
 const generatorMetrics: ReadonlySet<string> = new Set(['agentCpuPct', 'agentDrops', 'scheduleLagMs']);
 
 export const verdictOf = (metrics: readonly ComparedMetric[]): ComparisonVerdict => {

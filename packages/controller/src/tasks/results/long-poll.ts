@@ -3,13 +3,13 @@ import type { TaskStatus } from './task-status.ts';
 
 interface Wait {
   taskId: number;
-  /** The status the client knows; the present one when left out. */
+  /** The status known to the client; the current one by default. */
   since: number | undefined;
   waitMs: number;
   signal: AbortSignal;
 }
 
-/** Reads the status, and again whenever it may have changed, until it differs from the known one or time is up. */
+/** Reads the status after every possible change until it differs from the known one or the time is up. */
 export const awaitStatus = async (
   bus: Bus,
   { taskId, since, waitMs, signal }: Wait,

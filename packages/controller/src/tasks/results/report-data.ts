@@ -17,7 +17,7 @@ interface Deps {
 
 const nothing: MetricSeries = { step: 1, t: [], series: [] };
 
-/** A metric that the run does not have leaves its line out. */
+/** A metric that the run lacks is omitted. */
 const seriesOf = (metrics: Metrics, runId: number, metric: string, agg?: SeriesSelection['agg']) =>
   metrics.series(runId, { metrics: [metric], agg }).catch((error) => {
     if (error instanceof UnknownMetric) return nothing;
@@ -45,7 +45,7 @@ const chartsOf = async ({ metrics }: Deps, { id, definition }: FoundRun): Promis
   ];
 };
 
-/** Gathers what a report says from where it is kept. */
+/** Collects the data of a report. */
 export const readReportData = async (deps: Deps, comment: string, run: FoundRun): Promise<ReportData> => {
   const { read, metrics } = deps;
   const agents = await runAgentsOf(read, run.id);

@@ -27,7 +27,7 @@ const versionOf = async (read: Executor, agentId: number, engines: readonly stri
   return [...new Set(versions)].join(', ');
 };
 
-/** What one agent contributed to a run. */
+/** The contribution of one agent to a run. */
 export const readRunAgent = async (
   { read, metrics }: { read: Executor; metrics: Pick<Metrics, 'totalsOf'> },
   { runID, agentID, name, role, state, orders, error }: RunAgentRecord,

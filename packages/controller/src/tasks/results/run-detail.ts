@@ -17,7 +17,7 @@ type Measured = Pick<Metrics, 'summaryOf' | 'value'>;
 
 const secretNames = new Set(['ipsecPsk', 'ipsecKey', 'ipsecCipherKey']);
 
-/** A copy in which no secret can be read, whatever was stored. */
+/** A copy with every secret masked. */
 const masked = (value: unknown, name = ''): unknown => {
   if (Array.isArray(value)) return value.map((part) => masked(part));
   if (typeof value === 'object' && value !== null) {
@@ -30,7 +30,7 @@ const masked = (value: unknown, name = ''): unknown => {
 export const configSnapshotOf = ({ definition }: Pick<FoundRun, 'definition'>) =>
   masked(definition) as Record<string, unknown>;
 
-/** What the run came to: as it was written down at its end, or as it stands. */
+/** The results of the run: stored at its end, or current. */
 export const readRunSummary = async (
   metrics: Measured,
   { id, status, summary }: Pick<FoundRun, 'id' | 'status' | 'summary'>,
@@ -53,7 +53,7 @@ const standing = async (
   return { ...threshold, actual, outcome: 'pending', breachedAt: null };
 };
 
-/** Thresholds with what was measured: judged at the end of the run, pending until then. */
+/** Thresholds with measured values: evaluated at the end of the run, pending until then. */
 export const readThresholds = async (
   read: Executor,
   metrics: Measured,
@@ -70,7 +70,7 @@ export const readThresholds = async (
   );
 };
 
-/** A run with everything it showed. */
+/** A run with all its results. */
 export const readRunResult = async (
   deps: { read: Executor; metrics: Measured },
   run: FoundRun,

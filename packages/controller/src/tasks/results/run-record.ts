@@ -11,7 +11,7 @@ const starterOf = ({ startedBy, starterEmail, starterName }: FoundRun): Run['sta
     ? null
     : { id: startedBy, email: starterEmail, realName: starterName ?? '' };
 
-/** Runs as clients see them, with their agents and the history of their status. */
+/** Runs in their public form, with their agents and status history. */
 export const readRuns = async (read: Executor, found: readonly FoundRun[]): Promise<Run[]> => {
   const ids = found.map(({ id }) => id);
   const [agents, history] = await Promise.all([agentsOfRuns(read, ids), statusEventsOf(read, ids)]);

@@ -13,11 +13,11 @@ interface Removal {
 
 const refusalOf = (run: Awaited<ReturnType<typeof runs.find>>, id: number): ApiError | undefined => {
   if (run === undefined) return notFound('run', id);
-  if (isActive(run.status)) return conflict('RUN_ACTIVE', `run ${id} is under way: stop it first`);
+  if (isActive(run.status)) return conflict('RUN_ACTIVE', `run ${id} is active: stop it first`);
   return run.pinned ? conflict('RUN_PINNED', `run ${id} is pinned`) : undefined;
 };
 
-/** Deletes those runs of a task that may be deleted; says of each what became of it. */
+/** Deletes the deletable runs of a task and reports the outcome of each. */
 export const removeRunsOf = async (tx: Change, taskId: number, ids: readonly number[]): Promise<Removal[]> => {
   const found = (await runs.findMany(tx, ids)).filter(({ taskID }) => taskID === taskId);
   const results = ids.map((id): Removal => {

@@ -8,7 +8,7 @@ interface Sources {
   metrics: Pick<Metrics, 'subscribe'>;
 }
 
-/** Wakes whoever follows a task when something about it may have changed, and every second. */
+/** Wakes the followers of a task after possible changes and every second. */
 export const createAlarm = ({ bus, metrics }: Sources, taskId: number, signal: AbortSignal) => {
   let ring = () => {};
   let leaveRun = () => {};
@@ -19,14 +19,14 @@ export const createAlarm = ({ bus, metrics }: Sources, taskId: number, signal: A
   ];
   signal.addEventListener('abort', () => ring(), { once: true });
   return {
-    /** The run whose seconds are awaited. */
+    /** The run that is followed. */
     follow: (runId: number) => {
       if (runId === followed) return;
       leaveRun();
       followed = runId;
       leaveRun = metrics.subscribe(runId, () => ring());
     },
-    /** To be taken before one looks, so that nothing is missed between looking and waiting. */
+    /** Take it before reading, so that no change is missed between reading and waiting. */
     next: () =>
       new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, tickMs);

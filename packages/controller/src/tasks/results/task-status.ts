@@ -17,7 +17,7 @@ export interface StatusDeps {
   runs: Pick<Runs, 'queuePositionOf'>;
 }
 
-/** Seconds of traffic so far, pauses aside. */
+/** Seconds of traffic so far, without pauses. */
 export const elapsedSecOf = (
   { t0, finishedAt, pausedAt, pausedMs, plannedSec }: Omit<RunRecord, 'id'>,
   now: number,
@@ -67,11 +67,11 @@ const statusOfRun = async ({ read, metrics, runs }: StatusDeps, run: RunRecord):
   };
 };
 
-/** Where a task stands. Throws when there is no such task. */
+/** The status of a task. Throws for an unknown task. */
 export const readTaskStatus = async (deps: StatusDeps, taskId: number): Promise<TaskStatus> => {
   const task = await orNotFound(findTask(deps.read, taskId), 'task', taskId);
   const run = await newestRunOf(deps.read, taskId);
-  // A task that was changed since its last run shows nothing of it but its number.
+  // A task changed since its last run shows only the number of that run.
   const shown = run && (isActive(task.status) || isTerminal(task.status)) ? await statusOfRun(deps, run) : idle;
   return {
     status: task.status,

@@ -10,7 +10,7 @@ import { logLineOf } from './log-line.ts';
 import { createAlarm } from './stream-alarm.ts';
 import { readTaskStatus, type TaskStatus } from './task-status.ts';
 
-/** How far a client has followed a run. All of it is in the store, so it holds across restarts of the controller. */
+/** A client's position in a run. It refers to stored data only, so it survives restarts of the controller. */
 interface StreamCursor {
   readonly runId: number;
   /** Second since the common start. */
@@ -24,7 +24,7 @@ interface StreamCursor {
 /** As the id of an event: `<run>-<second>-<event>-<log>`. */
 const cursorText = ({ runId, second, event, log }: StreamCursor) => [runId, second, event, log].join('-');
 
-/** Undefined for what is no id of ours. */
+/** Undefined for a foreign id. */
 const parseCursor = (text: string): StreamCursor | undefined => {
   if (!/^\d{1,15}(-\d{1,15}){3}$/.test(text)) return undefined;
   const [runId = 0, second = 0, event = 0, log = 0] = text.split('-').map(Number);
@@ -36,7 +36,7 @@ export interface StreamDeps {
   bus: Bus;
   metrics: Metrics;
   runs: Pick<Runs, 'queuePositionOf'>;
-  /** Many who follow the same task share what is read for it. */
+  /** Clients that follow the same task share its reads. */
   share: SharedReads;
 }
 
@@ -45,7 +45,7 @@ export interface StreamWish {
   /** Empty: every type. */
   types: ReadonlySet<string>;
   selection: Selection;
-  /** Where the client left off. */
+  /** The client's position. */
   since: string | undefined;
   signal: AbortSignal;
 }
@@ -58,9 +58,9 @@ interface StreamEvent {
 }
 type Events = AsyncGenerator<StreamEvent, void>;
 
-/** Seconds that are sent again after a break; who missed more reads the series. */
+/** Seconds that are sent again after a break; a client that missed more reads the series. */
 const mostMissed = 600;
-/** A client may know a second that is no longer thought settled: an agent has come back and catches up. */
+/** A client may have received a second that is no longer final: a returning agent delivers late samples. */
 const slackSec = 60;
 const unread = { second: 0, event: 0, log: 0 };
 
@@ -69,16 +69,16 @@ export const eventOf = ({ runID: _, severity, ...event }: RunEventRecord): RunEv
   severity: severity as RunEvent['severity'],
 });
 
-/** What of a status is worth telling: it changes every second, but only some changes are news. */
+/** The parts of a status whose change is reported: others change every second. */
 const newsOf = ({ elapsedSec: _, remainingSec: __, progress: ___, ...rest }: TaskStatus) => JSON.stringify(rest);
 
-/** What a task does, as it happens. The stream ends with the run; without one it waits for the first. */
+/** Live events of a task. The stream ends with the run; without a run it waits for the first. */
 export class TaskStream {
   readonly #deps: StreamDeps;
   readonly #wish: StreamWish;
   #cursor: StreamCursor = { runId: 0, ...unread };
   #told = '';
-  /** Whether the last look brought something: then there may be more. */
+  /** True if the last read returned data: there may be more. */
   #hasMore = false;
 
   constructor(deps: StreamDeps, wish: StreamWish) {
@@ -113,7 +113,7 @@ export class TaskStream {
     }
   }
 
-  /** False when the client must read everything anew: where it left off is not known, or too far back. */
+  /** False when the client must read everything again: its position is unknown or too old. */
   async #begin(runId: number | null): Promise<boolean> {
     const { read, metrics } = this.#deps;
     const { since } = this.#wish;
@@ -184,7 +184,7 @@ export class TaskStream {
     try {
       return await this.#deps.metrics.snapshots(runId, { ...this.#wish.selection, fromSec, toSec });
     } catch (error) {
-      // Another run of the task may have other plugins: what was asked for is not there, nothing more.
+      // Another run of the task may have other plugins: the requested metric is simply absent.
       if (error instanceof UnknownMetric) return [];
       throw error;
     }

@@ -6,10 +6,10 @@ import { secretsIn } from './secrets-in.ts';
 
 type Template = Pick<TaskTemplate, 'task' | 'slots' | 'parameters'>;
 
-/** Everything that is wrong with the definition of a task, as far as it can be seen without the database. */
+/** All issues of a task definition that can be found without the database. */
 export type TaskCheck = (definition: Record<string, unknown>) => Issue[];
 
-/** Everything that is wrong with a template; `issuesOfTask` looks at the task it would become. */
+/** All issues of a template; `issuesOfTask` checks the resulting task. */
 export const issuesOfTemplate = (template: Template, issuesOfTask: TaskCheck): Issue[] => {
   const { markers, issues } = findMarkers(template.task);
   return [
@@ -30,7 +30,7 @@ const noSecrets = {
   message: 'a template holds no secrets: put a parameter without default here',
 };
 
-/** Agents come from slots and from nothing else, and slots stand for nothing else. */
+/** Agents come only from slots, and slots stand only for agents. */
 const misplaced = ({ path, kind }: Marker): Issue[] => {
   const isAgent = path.endsWith('/agent/id');
   if (kind === 'slot' && !isAgent)
@@ -45,7 +45,7 @@ const words = {
   param: { list: '/parameters', what: 'parameter', code: 'PARAMETER' },
 };
 
-/** Used ones must be declared, declared ones used, and each once. */
+/** Parameters are declared once and used, and used ones are declared. */
 const declarationIssues = (
   declared: readonly { name: string }[],
   markers: readonly Marker[],
@@ -65,7 +65,7 @@ const declarationIssues = (
       if (names.indexOf(name) < index)
         return [{ path, code: 'DUPLICATE_NAME', message: `two have the name "${name}"` }];
       if (used.some((marker) => marker.name === name)) return [];
-      return [{ path, code: `${code}_UNUSED`, message: 'stands nowhere in the task' }];
+      return [{ path, code: `${code}_UNUSED`, message: 'is not used in the task' }];
     }),
   ];
 };
@@ -83,7 +83,7 @@ const issuesOfParameter = (parameter: TemplateParameter, index: number): Issue[]
   return usual === undefined ? [] : issuesOfValue(parameter, usual, `${path}/default`);
 };
 
-/** The task with every default in its place. Where there is none only its user can say more: such places are open. */
+/** The task with all defaults. Markers without a default stay open. */
 export const trialOf = ({ task, parameters }: Template) => {
   const byName = new Map(parameters.map((parameter) => [parameter.name, parameter]));
   const trial = withMarkersFilled(task, ({ kind, name }) => {

@@ -9,7 +9,7 @@ import type { BuiltinTemplate } from './builtin/builtin-template.ts';
 const origin = { userId: null, address: '', requestId: 'start', operation: 'taskTemplates.builtin' };
 const allTemplates = { key: 'id', order: 'asc', limit: 100_000, offset: 0 } as const;
 
-/** Makes the built-in templates that are missing, renews those that a release has changed and takes away the others. */
+/** Creates missing built-in templates, updates changed ones and removes obsolete ones. */
 export const ensureBuiltinTemplates = async (store: Store, builtins: readonly BuiltinTemplate[] = allBuiltin) => {
   if (isDone(await difference(store.read, builtins))) return;
   await store.change(origin, async (tx) => {
@@ -29,7 +29,7 @@ const write = async (tx: Change, id: number | undefined, builtin: BuiltinTemplat
   await taskTemplates.insert(tx, { ...builtin, name, builtIn: true });
 };
 
-/** What a built-in template is called where a user took its name before. */
+/** The name of a built-in template if a user's template already has its name. */
 const otherName = ({ name }: BuiltinTemplate) => `${name} (built-in)`;
 
 const isDone = ({ outdated, gone }: Awaited<ReturnType<typeof difference>>) => outdated.length + gone.length === 0;

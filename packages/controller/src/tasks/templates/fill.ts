@@ -5,13 +5,13 @@ import { issuesOfValue, type ParameterValue } from './parameter-value.ts';
 
 type Template = Pick<TaskTemplate, 'task' | 'slots' | 'parameters'>;
 
-/** What the user of a template says. */
+/** The input of a template's user. */
 export interface Filling {
   readonly agentMap: Readonly<Record<string, number>>;
   readonly parameters: Readonly<Record<string, ParameterValue>>;
 }
 
-/** The task that a template becomes, or everything that is wrong or missing in what was said. */
+/** The task made from a template, or all issues of the given values. */
 export const fillTemplate = (template: Template, { agentMap, parameters }: Filling) => {
   const issues = [...issuesOfAgents(template, agentMap), ...issuesOfParameters(template, parameters)];
   const defaults = Object.fromEntries(template.parameters.map(({ name, default: usual }) => [name, usual]));
@@ -49,7 +49,7 @@ const issuesOfParameters = (template: Template, given: Filling['parameters']): I
 
 const memberOf = ({ kind, name }: Marker) => `/${kind === 'slot' ? 'agentMap' : 'parameters'}/${name}`;
 
-/** Problems of the filled task as problems of the request: at what the user said, or at the template itself. */
+/** Issues of the filled task as issues of the request: at the user's value or at the template. */
 export const requestIssues = ({ task }: Template, issues: readonly Issue[]): Issue[] => {
   const { markers } = findMarkers(task);
   return issues.map((issue) => {

@@ -4,7 +4,7 @@ import { secretsIn } from './secrets-in.ts';
 type Json = Record<string, unknown>;
 type Made = Pick<TaskTemplate, 'task' | 'slots' | 'parameters'>;
 
-/** What a task is, without what became of it. */
+/** A task without its results. */
 export interface SourceTask {
   readonly comment: string;
   readonly accessPlane: readonly unknown[];
@@ -13,7 +13,7 @@ export interface SourceTask {
   readonly dumps: unknown;
 }
 
-/** A template of a task: its agents become slots, its secrets become parameters that must be filled in. */
+/** A template from a task: its agents become slots, its secrets become required parameters. */
 export const templateOfTask = (source: SourceTask, pluginNameOf: (id: number) => string | undefined): Made => {
   const { comment, accessPlane, controlPlane, configuration, dumps } = source;
   const task = structuredClone({ comment, accessPlane, controlPlane, configuration, dumps }) as Json;
@@ -42,7 +42,7 @@ const takeEntry = (entry: Json, slots: Slots, pluginNameOf: (id: number) => stri
 type Role = 'client' | 'server';
 type Slots = ReturnType<typeof createSlots>;
 
-/** Gives each agent a name by the role in which it is met first: client1, server1, client2 … */
+/** Names each agent by its first role: client1, server1, client2 … */
 const createSlots = () => {
   const byAgent = new Map<number, { name: string; role: TemplateSlot['role']; requires: Set<string> }>();
   const counts = { client: 0, server: 0 };
@@ -51,7 +51,7 @@ const createSlots = () => {
     return { name: `${role}${counts[role]}`, role: role as TemplateSlot['role'], requires: new Set<string>() };
   };
   return {
-    /** Puts the slot in the place of `holder.agent.id`. What is known of the interfaces goes with the agent. */
+    /** Replaces `holder.agent.id` by a slot and removes the agent's interfaces. */
     take: (holder: Json, role: Role, plugin?: string) => {
       const agent = holder['agent'];
       if (!isObject(agent) || typeof agent['id'] !== 'number') return;
@@ -68,7 +68,7 @@ const createSlots = () => {
   };
 };
 
-/** Secrets cannot be read back, so whoever uses the template says them anew. */
+/** Secrets cannot be read back, so the user of the template supplies them. */
 const takeSecrets = (task: Json): TemplateParameter[] =>
   secretsIn(task).map(({ name, holder }, index) => {
     const parameter = `${name}${index + 1}`;

@@ -19,7 +19,7 @@ type Content = Pick<TaskTemplate, 'task' | 'slots' | 'parameters'>;
 
 const maxChars = 1_048_576;
 
-/** A template is stored only when a task can be made of it and everything but its agents is there. */
+/** A template is stored only if a task can be made from it and all its records except agents exist. */
 const assertSoundTemplate = async (tx: Change, content: Content) => {
   if (JSON.stringify(content).length > maxChars) {
     const message = `is longer than ${maxChars} characters`;
@@ -35,7 +35,7 @@ const assertSoundTemplate = async (tx: Change, content: Content) => {
 
 const linked: readonly string[] = ['network', 'tunnel', 'certificate', 'file', 'dictionary', 'application'];
 
-/** Says which records a template names, so that they are not deleted under it. */
+/** The records that a template uses, so that they cannot be deleted. */
 const linkTemplate = (tx: Change, { id, name, task }: Content & { id: number; name: string }) => {
   const used = taskReferences(task as never)
     .filter(({ kind, id }) => linked.includes(kind) && typeof id === 'number')
@@ -45,13 +45,13 @@ const linkTemplate = (tx: Change, { id, name, task }: Content & { id: number; na
 
 type Definition = TaskTemplate['task'];
 
-/** What a task record has besides its definition; a client may send back what it read. */
+/** Members of a task besides its definition; a client may send back what it read. */
 const dropped = new Set([
   ...['id', 'status', 'error', 'projectID', 'project', 'issuerID', 'issuer', 'lastRunId', 'verdict'],
   ...['scheduleEnabled', 'createdAt', 'updatedAt', 'startedAt', 'finishedAt', 'deletedAt'],
 ]);
 
-/** The definition in a task as it was given. Members that no task has stay, and are refused. */
+/** The definition in a given task. Unknown members stay and are refused. */
 const definitionIn = (task: Definition): Definition =>
   Object.fromEntries(Object.entries(task).filter(([name]) => !dropped.has(name)));
 
@@ -65,7 +65,7 @@ type NewTemplate = Omit<TemplateDraft, 'task'> & { task?: TemplateDraft['task'];
 const noun = 'task template';
 
 export const taskTemplateHandlers = ({ store, settings }: Deps): Handlers<typeof api.taskTemplates> => {
-  /** What a new template is made of: what was said, or a task. */
+  /** The source of a new template: the request or a task. */
   const contentOf = async (body: NewTemplate, caller: Caller) => {
     const { sourceTaskID, task, slots = [], parameters = [] } = body;
     if (sourceTaskID === undefined) return { task: definitionIn(task ?? {}), slots, parameters };
@@ -130,10 +130,10 @@ const removed = async (tx: Change, ids: number[]) => {
 
 const assertOwn = (found: readonly StoredTemplate[]) => {
   const ids = found.filter(({ builtIn }) => builtIn).map(({ id }) => id);
-  if (ids.length > 0) throw conflict('BUILT_IN', 'built-in templates stay as they are: copy them instead', { ids });
+  if (ids.length > 0) throw conflict('BUILT_IN', 'built-in templates cannot be changed: copy them instead', { ids });
 };
 
-/** A task tells everything itself. */
+/** A task contains everything itself. */
 const assertAlone = (body: NewTemplate) => {
   const issues = (['task', 'slots', 'parameters'] as const)
     .filter((member) => body[member] !== undefined)

@@ -1,6 +1,6 @@
 import type { Issue } from '../../errors.ts';
 
-/** A place in a template that is filled in later: an agent's id, or a value. */
+/** A placeholder in a template: an agent's id or a value. */
 export interface Marker {
   /** JSON pointer into the task. */
   readonly path: string;
@@ -17,7 +17,7 @@ const step = (path: string, name: string) => `${path}/${name.replaceAll('~', '~0
 const markOf = (value: Record<string, unknown>) =>
   (['$slot', '$param'] as const).find((mark) => Object.hasOwn(value, mark));
 
-/** The marker that stands at this place; `undefined` where an ordinary value does, an issue where it is malformed. */
+/** The marker at this position; `undefined` for an ordinary value, an issue for a malformed marker. */
 const readMarker = (value: Record<string, unknown>, path: string): Marker | Issue | undefined => {
   const mark = markOf(value);
   if (mark === undefined) return undefined;
@@ -28,7 +28,7 @@ const readMarker = (value: Record<string, unknown>, path: string): Marker | Issu
   return { path, code: 'BAD_MARKER', message: `must be {"${mark}":"name"} and nothing else` };
 };
 
-/** Every place to fill in, and those that only look like one. */
+/** Every marker, malformed ones included. */
 export const findMarkers = (task: unknown): { markers: Marker[]; issues: Issue[] } => {
   const markers: Marker[] = [];
   const issues: Issue[] = [];
@@ -43,7 +43,7 @@ export const findMarkers = (task: unknown): { markers: Marker[]; issues: Issue[]
   return { markers, issues };
 };
 
-/** The task with a value in the place of every marker; those for which there is none stay. */
+/** The task with every marker replaced by its value; markers without a value stay. */
 export const withMarkersFilled = <T>(task: T, replace: (marker: Marker) => unknown): T => {
   const fill = (value: unknown, path: string): unknown => {
     if (!isObject(value)) return value;

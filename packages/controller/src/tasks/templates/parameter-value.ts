@@ -12,7 +12,7 @@ const fits: Record<TemplateParameter['type'], (value: ParameterValue) => boolean
 
 export const isNumeric = ({ type }: Pick<TemplateParameter, 'type'>) => type === 'integer' || type === 'number';
 
-/** What is wrong with a value of this parameter. */
+/** The issue of a value of this parameter. */
 export const issuesOfValue = (parameter: TemplateParameter, value: ParameterValue, path: string): Issue[] => {
   const { type, min, max } = parameter;
   if (!fits[type](value))
@@ -23,7 +23,7 @@ export const issuesOfValue = (parameter: TemplateParameter, value: ParameterValu
   return [];
 };
 
-/** A value that the parameter takes, for trying out a template whose user has not said anything yet. */
+/** An accepted value of the parameter, for validating a template before its user fills it in. */
 export const sampleOf = ({ type, default: usual, min, max }: TemplateParameter): ParameterValue => {
   if (usual !== undefined) return usual;
   if (type === 'string') return 'x';

@@ -6,11 +6,11 @@ export interface SecretPlace {
   /** JSON pointer. */
   readonly path: string;
   readonly name: string;
-  /** The object in which it stands. */
+  /** The object that contains it. */
   readonly holder: Record<string, unknown>;
 }
 
-/** Secrets of a task that stand in it as texts, the mask among them. */
+/** Texts in a task that are secrets, masks included. */
 export const secretsIn = (task: unknown): SecretPlace[] => {
   const found: SecretPlace[] = [];
   const walk = (value: unknown, path: string) => {

@@ -4,15 +4,15 @@ import type { Blobs, Staged } from '../../store/blobs/blobs.ts';
 import type { Executor } from '../../store/engine/database.ts';
 import type { OpenFile } from './import/record-rules.ts';
 
-/** Stored files and contents, as far as imports need them. */
+/** The part of file storage that imports need. */
 export interface ArchiveFiles {
   readonly blobs: Pick<Blobs, 'stage' | 'readStaged' | 'discard' | 'read' | 'size' | 'findPath' | 'remove' | 'exists'>;
   find(executor: Executor, id: number): Promise<(OpenFile & { sha256: string; size: number }) | undefined>;
-  /** Makes staged contents durable and then runs `record`, a change; if that fails, nothing stays. */
+  /** Makes staged content durable and then runs the transaction `record`; on failure nothing remains. */
   keep<T>(staged: readonly Staged[], record: () => Promise<T>): Promise<T>;
 }
 
-/** A stored content as an archive to read: a file of this machine where there is one. */
+/** Stored content opened as an archive, as a local file where one exists. */
 export const storedArchive = async ({ blobs }: ArchiveFiles, sha256: string): Promise<ArchiveSource> => {
   const path = await blobs.findPath(sha256);
   if (path !== undefined) return { path };

@@ -9,10 +9,10 @@ const stepsOf = (path: string) => path.split('/').slice(1).map(unescaped);
 const memberOf = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null && Object.hasOwn(value, name) ? (value as Holder)[name] : undefined;
 
-/** What stands at a JSON pointer; undefined where nothing does. */
+/** The value at a JSON pointer; undefined if absent. */
 export const valueAt = (document: unknown, path: string): unknown => stepsOf(path).reduce(memberOf, document);
 
-/** Changes `document` in place. A value of undefined takes the member away; answers the list it leaves a hole in. */
+/** Changes `document` in place. Undefined removes the member; returns the list in which it leaves a hole. */
 const setAt = (document: unknown, path: string, value: unknown): unknown[] | undefined => {
   const steps = stepsOf(path);
   const name = steps.pop() as string;
@@ -23,7 +23,7 @@ const setAt = (document: unknown, path: string, value: unknown): unknown[] | und
   return value === undefined && Array.isArray(holder) ? holder : undefined;
 };
 
-/** A copy of the document with other values at these pointers; undefined takes a member or an item away. */
+/** A copy of the document with new values at these pointers; undefined removes a member or item. */
 export const withValues = <T>(document: T, values: Iterable<readonly [path: string, value: unknown]>): T => {
   const copy = structuredClone(document);
   const holed = new Set<unknown[]>();
@@ -31,7 +31,7 @@ export const withValues = <T>(document: T, values: Iterable<readonly [path: stri
     const list = setAt(copy, path, value);
     if (list !== undefined) holed.add(list);
   }
-  // Only now: until here the pointers count the items as they were.
+  // Done last: until here the pointers use the original indices.
   for (const list of holed) list.splice(0, list.length, ...list.filter(() => true));
   return copy;
 };

@@ -13,7 +13,7 @@ const explain = (error: unknown, path: string): unknown => {
   return error;
 };
 
-/** Runs work on archives and storage; what the caller can act on becomes an answer, told at `path`. */
+/** Runs work on archives and storage; problems the caller can act on become issues at `path`. */
 export const explained = async <T>(path: string, work: () => Promise<T>): Promise<T> => {
   try {
     return await work();

@@ -14,13 +14,13 @@ interface Deps {
 
 const origin = { userId: null, address: '', requestId: 'housekeeping', operation: 'tasks.expireImports' };
 
-/** Removes contents that neither a file nor a waiting import has. A failure leaves them to the sweep of the next start. */
+/** Removes content used by neither a file nor a pending import. The next start repeats a failed removal. */
 export const createRelease =
   ({ store, blobs }: Deps) =>
   (sha256: string): Promise<boolean> =>
     blobs.remove(sha256, (content) => isContentKept(store.read, content)).catch(() => false);
 
-/** Ends imports that were not carried out in time. */
+/** Expires imports that were not executed in time. */
 export const sweepTaskImports = async (deps: Deps) => {
   const { store } = deps;
   const now = new Date();

@@ -34,7 +34,7 @@ export const SealedSecrets = Type.Object(
 );
 export type SealedSecrets = Static<typeof SealedSecrets>;
 
-/** What an archive leaves out unless it is asked for. */
+/** Default export options. */
 export const PlainSecrets = Type.Object(
   {
     task: Type.Record(Type.String(), Type.String(), { description: 'By JSON pointer into task.json' }),
@@ -45,7 +45,7 @@ export const PlainSecrets = Type.Object(
 );
 export type PlainSecrets = Static<typeof PlainSecrets>;
 
-/** Sealed together with `bound`, the texts they belong to: they open with no others. */
+/** Sealed together with `bound`, the texts they belong to: they cannot be opened with others. */
 export const sealSecrets = async (secrets: PlainSecrets, passphrase: Buffer, bound: string): Promise<SealedSecrets> => {
   const [salt, iv] = [randomBytes(16), randomBytes(12)];
   const key = await derive(passphrase, salt, 32, { ...cost, maxmem });
@@ -61,7 +61,7 @@ export const sealSecrets = async (secrets: PlainSecrets, passphrase: Buffer, bou
   };
 };
 
-/** Undefined when the passphrase is another, or the archive is not the one they were sealed for. */
+/** Undefined with a wrong passphrase or another archive. */
 export const openSecrets = async (
   sealed: SealedSecrets,
   passphrase: Buffer,

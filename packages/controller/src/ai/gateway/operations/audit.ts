@@ -6,7 +6,7 @@ import type { Store } from '../../../store/store.ts';
 
 const iso = (time: string | undefined) => (time === undefined ? undefined : new Date(time).toISOString());
 
-/** What the key itself has done, and nothing of others. */
+/** The key's own activity only. */
 export const auditHandlers = ({ store }: { store: Store }): Pick<Handlers<typeof api.aiGateway>, 'audit'> => ({
   audit: async ({ query }, { key }) => {
     const { count = 20, page = 1, order = 'desc', from, to, operationId, outcome } = query;

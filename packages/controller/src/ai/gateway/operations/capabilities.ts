@@ -22,7 +22,7 @@ const riskOf = (action: string) => {
   return action === 'stop' || action === 'pause' ? ('RS' as const) : ('R2' as const);
 };
 
-/** What can be asked for, at least at this risk: what a task contains may raise it. */
+/** The actions with their minimum risk; the content of a task may raise it. */
 export const actionList = (key: AiKeyFacts, rules: AiRules) =>
   (['start', ...aiActions] as const).map((action) => {
     const risk = riskOf(action);

@@ -1,4 +1,4 @@
 import type { AllHandlers } from '../../../handler.ts';
 
-/** What other collections answer; the gateway asks them as any caller does. */
+/** Handlers of other collections; the gateway calls them like any caller. */
 export type Records = Omit<AllHandlers, 'aiAdmin' | 'aiGateway'>;

@@ -13,7 +13,7 @@ const figureOf = ({ metric, unit, sum, rate, avg, p95, p99, last }: MetricValue)
   ),
 });
 
-/** Counters that never moved tell nothing; what the traffic itself shows comes before what its machines do. */
+/** Counters that stayed 0 are omitted; traffic metrics come before machine metrics. */
 const telling = (metrics: readonly MetricValue[]) => {
   const moved = metrics.filter(({ type, sum }) => type !== 'counter' || Boolean(sum));
   const isOfTraffic = ({ metric }: MetricValue) => metric.includes('.');
@@ -49,7 +49,7 @@ const reportWith = (taskId: number, result: RunResult, most: number) => ({
 });
 type Report = ReturnType<typeof reportWith>;
 
-/** What of a run a reader must know: as many figures as fit. */
+/** The essential results of a run: as many metrics as fit. */
 export const reportOf = (taskId: number, result: RunResult, maxChars: number): Report => {
   let most = mostFigures;
   let report = reportWith(taskId, result, most);
@@ -80,7 +80,7 @@ const linesOf = (report: Report): string[] => [
   ...(report.anomalies.length === 0 ? [] : ['## Anomalies', ...report.anomalies.map((a) => `- ${JSON.stringify(a)}`)]),
 ];
 
-/** Whole lines, as many as fit. */
+/** As many whole lines as fit. */
 export const markdownOf = (report: Report, maxChars: number) => {
   const lines = linesOf(report);
   let length = 0;

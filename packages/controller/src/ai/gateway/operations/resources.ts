@@ -32,7 +32,7 @@ interface Envelope<T> {
   cursor: { count: number; currentPage: number; totalPages: number; totalRows: number };
   data: T;
 }
-/** The part that all collections have in common. */
+/** The members common to all collections. */
 interface Source {
   list(request: { query: object }, caller: unknown): Promise<Envelope<Item[]>>;
   /** In the envelope, or by itself. */
@@ -54,9 +54,9 @@ const collectionOf: Record<ResourceKind, string> = {
   campaign: 'compromisedHost',
 };
 const tagged: ReadonlySet<ResourceKind> = new Set(['file', 'application', 'dictionary', 'template']);
-/** Members that are long, or nobody's business. */
+/** Members that are long or confidential. */
 const left: readonly string[] = ['issuer', 'rows', 'values', 'parameters', 'sessions', 'task', 'users', 'content'];
-/** The gateway tells nothing of users. */
+/** The gateway reveals nothing about users. */
 const people: ReadonlySet<string> = new Set(['issuer', 'issuerID', 'issuerId', 'issuerEmail', 'issuerName']);
 const emptyPage = { cursor: { count: 0, currentPage: 1, totalPages: 0, totalRows: 0 }, data: [] };
 
@@ -104,7 +104,7 @@ const secretsOf = (kind: ResourceKind, item: Item): ReadonlySet<string> => {
   return new Set(members.filter(({ schema }) => isSecret(schema)).map(({ name }) => name));
 };
 
-/** The few projects a key is bound to. */
+/** The projects a key is restricted to. */
 const ownProjects = async (
   source: Source,
   caller: AiCaller,
@@ -122,7 +122,7 @@ const ownProjects = async (
 
 const isSummed = (name: string, view: string | undefined) => view !== 'full' && left.includes(name);
 
-/** Everything a task can be made of, behind two operations. */
+/** All resources a task can use, behind two operations. */
 export const resourceHandlers = ({
   store,
   records,

@@ -20,7 +20,7 @@ interface Deps {
 
 const severities = ['info', 'warning', 'error'] as const;
 
-/** Metrics that the run does not have are the fault of the request. */
+/** Metrics that the run lacks are a client error. */
 const withKnownMetrics = async <T>(work: () => Promise<T>): Promise<T> => {
   try {
     return await work();
@@ -35,14 +35,14 @@ const withKnownMetrics = async <T>(work: () => Promise<T>): Promise<T> => {
 
 const isoMs = (time: string | undefined) => (time === undefined ? undefined : Date.parse(time));
 
-/** Seconds between points, so that there are not too many. */
+/** Seconds between points, to limit their number. */
 const stepFor = ({ t0, finishedAt }: RunRecord, from: number | undefined, to: number | undefined, points: number) => {
   const end = to ?? (finishedAt === null ? Date.now() : Date.parse(finishedAt));
   const begin = from ?? t0 ?? end;
   return Math.max(1, Math.ceil((end - begin) / 1000 / points));
 };
 
-/** What runs came to. */
+/** Results of runs. */
 export const resultHandlers = ({
   store: { read },
   metrics,

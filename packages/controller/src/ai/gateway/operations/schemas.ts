@@ -38,7 +38,7 @@ export const schemaNames = () => [
   ...[...valueSchemas()].filter(([, { schema }]) => 'properties' in schema).map(([name]) => memberPrefix + name),
 ];
 
-/** The values of an entry are told apart by plugin: not repeated here. */
+/** The values of an entry depend on the plugin and are not repeated here. */
 const withoutValues = (schema: unknown): unknown => {
   if (Array.isArray(schema)) return schema.map(withoutValues);
   if (typeof schema !== 'object' || schema === null) return schema;
@@ -47,7 +47,7 @@ const withoutValues = (schema: unknown): unknown => {
   return Object.fromEntries(Object.entries(schema).map(([name, part]) => [name, withoutValues(part)]));
 };
 
-/** Members the gateway shows only as marks, and that keys cannot set. */
+/** Members shown as marks only; keys cannot set them. */
 const secretPointers = (schema: unknown, pointer = ''): string[] => {
   if (typeof schema !== 'object' || schema === null) return [];
   const { properties = {}, items } = schema as { properties?: Json; items?: unknown };

@@ -38,7 +38,7 @@ const warningsFor = (
   ];
 };
 
-/** Who the key is, what it can do and how things stand. */
+/** The key's identity, abilities and state. */
 export const selfHandlers = ({
   store: { read },
   settings,

@@ -18,7 +18,7 @@ import type { Records } from './records.ts';
 
 const pollMs = 500;
 
-/** Reads until there is something new, the time is over or the client has gone; answers what was read last. */
+/** Reads until there is news, the time is up or the client disconnects; returns the last result. */
 const untilNews = async <T>(
   bus: Bus,
   { waitMs, signal }: { waitMs: number; signal: AbortSignal },
@@ -49,7 +49,7 @@ interface Deps {
   approvals: { digestOfTask(executor: Executor, id: number): Promise<string> };
 }
 
-/** A task that is there for this key. */
+/** A task visible to this key. */
 export const mustSee = async (read: Executor, { key }: AiCaller, id: number): Promise<StoredTask> => {
   const task = await findTask(read, id);
   if (task === undefined || !seesProject(key, task.projectID)) throw notFound('task', id);

@@ -10,7 +10,7 @@ export interface BuiltinTemplate {
   readonly slots: TemplateSlot[];
 }
 
-/** A whole number with the bounds in which it makes sense. */
+/** An integer with its sensible bounds. */
 export const whole = (
   name: string,
   usual: number,
@@ -18,10 +18,10 @@ export const whole = (
   description: string,
 ): TemplateParameter => ({ name, type: 'integer', default: usual, min, max, description });
 
-/** What stands for a parameter in the task. */
+/** The marker of a parameter in the task. */
 export const param = (name: string) => ({ $param: name });
 
-/** One agent that sends and one that answers, both able to run the plugin. */
+/** A client agent and a server agent, both able to run the plugin. */
 export const twoAgents = (plugin: string): TemplateSlot[] => [
   { name: 'client', role: 'client', requires: [plugin] },
   { name: 'server', role: 'server', requires: [plugin] },
@@ -30,7 +30,7 @@ export const twoAgents = (plugin: string): TemplateSlot[] => [
 const agent = (slot: string) => ({ agent: { id: { $slot: slot } } });
 export const ends = { sources: [agent('client')], targets: [agent('server')] };
 
-/** How long it takes: judged after a warm-up. */
+/** Duration after a warm-up. */
 export const lasting = {
   values: { duration: { mode: 'time', seconds: param('seconds'), warmUpSec: param('warmUpSec') } },
   parameters: [

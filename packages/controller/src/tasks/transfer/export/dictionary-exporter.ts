@@ -18,7 +18,7 @@ const byShape = statement((db, p: { type: string; selection: string; rowCount: n
     .orderBy('id'),
 );
 
-/** Rows that are kept with the dictionary; those of a file stay in the file. */
+/** Rows stored with the dictionary; rows of a file stay in the file. */
 export const keptRows = ({ type, rowCount }: { type: string; rowCount: number }) =>
   type === 'list' || type === 'table' ? rowCount : 0;
 

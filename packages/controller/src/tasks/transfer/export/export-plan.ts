@@ -12,18 +12,22 @@ type Options = Required<ExportOptions>;
 interface Source {
   readonly id: number;
   readonly task: PortableTask;
-  /** Secrets of the task itself, which stand in it no more. */
+  /** Secrets removed from the task itself. */
   readonly secretCount: number;
 }
 
-/** Everything that a task needs, read from the database. */
+/** Reads every record that a task needs. */
 export const gatherTask = async (executor: Executor, task: PortableTask) => {
   const needs = needsOf(task);
   const signatures = needs.references.flatMap(({ kind, id }) => (kind === 'cveSignatures' ? [id] : []));
   const gatherer = createGatherer(executor, await readSignatures(executor, signatures));
   for (const reference of needs.references) await gatherer.find(reference);
   const found = await gatherer.all();
-  const foreign = needs.tasks.map(({ id }) => ({ kind: 'tasks', sourceId: id, reason: 'other tasks do not travel' }));
+  const foreign = needs.tasks.map(({ id }) => ({
+    kind: 'tasks',
+    sourceId: id,
+    reason: 'other tasks are not exported',
+  }));
   return {
     needs,
     records: found.filter((one): one is Gathered => !isMissing(one)),
@@ -32,7 +36,7 @@ export const gatherTask = async (executor: Executor, task: PortableTask) => {
 };
 export type GatheredTask = Awaited<ReturnType<typeof gatherTask>>;
 
-/** The plan of an export; `isSealed` says that secrets go along, sealed. */
+/** The plan of an export; `isSealed` includes sealed secrets. */
 export const planOf = (source: Source, gathered: GatheredTask, options: Options, isSealed = false): TaskExportPlan => {
   const dependencies = dependenciesOf(gathered, options);
   return {
@@ -94,7 +98,7 @@ const payloadOf = ({ file }: PartsOf<'files'>, { includeFilePayloads, includeMal
   return { payloadIncluded: true, payloadPath: `payload/${file.sha256}`, payloadSkipped: '' };
 };
 
-/** Contents of the archive by their place in it; equal contents lie there once. */
+/** Content of the archive by path; equal content is stored once. */
 export const payloadsOf = ({ files, dictionaries }: Dependencies): Map<string, number> => {
   const sizes = new Map<string, number>();
   for (const { file, payloadPath } of files) if (payloadPath !== '') sizes.set(payloadPath, file.size);
@@ -120,7 +124,7 @@ const contentWarnings = ({ files }: Dependencies) =>
     .filter(({ payloadIncluded }) => !payloadIncluded)
     .map(({ sourceId, file, payloadSkipped }) => `file ${sourceId} "${file.name}" has no content: ${payloadSkipped}`);
 
-/** What a filter finds is a matter of the controller that plays the task. */
+/** The controller that runs the task evaluates the filter. */
 const filterWarnings = ({ configuration }: PortableTask) =>
   entriesOf(configuration).flatMap(({ values, path }) => {
     const { filter } = (values['cveReplayParams'] ?? {}) as { filter?: unknown };

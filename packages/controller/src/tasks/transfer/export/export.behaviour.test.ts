@@ -176,8 +176,8 @@ describe('an export plan', () => {
     await lab.client.networks.removeMany({ body: { array: [network] } });
     await removeAgent(lab.controller.store, gone);
     const missing = [
-      { kind: 'agents', sourceId: gone, reason: 'there is no such record' },
-      { kind: 'networks', sourceId: network, reason: 'there is no such record' },
+      { kind: 'agents', sourceId: gone, reason: 'the record does not exist' },
+      { kind: 'networks', sourceId: network, reason: 'the record does not exist' },
     ];
     expect((await lab.planOf(id)).missing).toEqual(missing);
     await expect(lab.exported(id, { strict: true })).rejects.toMatchObject({

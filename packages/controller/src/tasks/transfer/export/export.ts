@@ -18,13 +18,13 @@ import { openRows } from './kinds/dictionary-rows.ts';
 import { requirePassphrase } from './passphrase.ts';
 import type { PortableTask } from './portable-task.ts';
 
-/** A stored task as it leaves. */
+/** A stored task in its public form. */
 interface SourceTask {
   readonly id: number;
   /** Without its secrets. */
   readonly task: PortableTask;
   readonly secretCount: number;
-  /** In clear, by the JSON pointer into the task where they belong. */
+  /** In clear, by JSON pointer into the task. */
   openSecrets(): Record<string, string>;
 }
 
@@ -72,7 +72,7 @@ const createExportQuota = () => {
   };
 };
 
-/** The contents of stored files, as far as an export needs them. */
+/** The part of file storage that exports need. */
 export interface ExportFiles {
   readonly blobs: { read(sha256: string): Promise<Readable> };
 }
@@ -92,7 +92,7 @@ const optionsOf = ({ includeFilePayloads = true, includeMalwarePayloads = false 
   includeMalwarePayloads,
 });
 
-/** What an export would hold. A task that is not there is 500: so the interface wants it. */
+/** The content of an export. An unknown task is 500: the interface document requires it. */
 export const planExport = async ({ store }: Deps, id: number, query: ExportOptions, caller: Caller) => {
   await assertMayTakeSamples(store, query, caller);
   const source = await readSourceTask(store, id);
@@ -116,7 +116,7 @@ export const createExport = ({ store, files }: Deps) => {
     const task = JSON.stringify(source.task, null, 1);
     const sealed = isSealed ? await sealFor(store, { source, plan, bound: manifest + task }, caller) : undefined;
     const texts = { 'manifest.json': manifest, 'task.json': task, ...(sealed && { 'secrets.json': sealed }) };
-    // Nothing is packed: that would cost time, and what packs too well would be refused as a bomb.
+    // Content is stored uncompressed: compression costs time, and a high ratio would be refused as a bomb.
     const entries: ZipEntryInput[] = [
       ...Object.entries(texts).map(([name, content]) => ({ name, content, isStored: true })),
       ...payloadEntries({ store, files }, plan),
@@ -131,7 +131,7 @@ export const createExport = ({ store, files }: Deps) => {
     };
   };
 
-  /** The archive as a stream; its contents are read as it is sent. */
+  /** The archive as a stream; its content is read while it is sent. */
   return async (id: number, query: ExportQuery, caller: Caller): Promise<Download> => {
     await assertMayTakeSamples(store, query, caller);
     const source = await orNotFound(readSourceTask(store, id), 'task', id);
@@ -147,7 +147,7 @@ export const createExport = ({ store, files }: Deps) => {
   };
 };
 
-/** Asking for samples needs their permission, whether the task has any or not. */
+/** Requesting samples needs the permission for samples, whether or not the task uses any. */
 const assertMayTakeSamples = async (store: Store, { includeMalwarePayloads }: ExportOptions, caller: Caller) => {
   if (includeMalwarePayloads) await assertAllowed(store, 'malware.download', caller);
 };
@@ -201,7 +201,7 @@ const sealFor = async (store: Store, { source, plan, bound }: Sealing, caller: C
   return JSON.stringify(await sealSecrets(secrets, passphrase, bound), null, 1);
 };
 
-/** The members of `params` that are masked when the tunnel is read. */
+/** The masked members of `params`. */
 const tunnelSecrets = async (store: Store, id: number): Promise<Record<string, unknown>> => {
   const tunnel = await tunnels.find(store.read, id);
   if (tunnel === undefined) return {};

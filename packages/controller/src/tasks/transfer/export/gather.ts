@@ -4,7 +4,7 @@ import { keyOf, type RecordKind, type Reference, withReferences } from '../refer
 import { isNotExportable, type Parts } from './record-exporter.ts';
 import { exporterOf, isRecordKind } from './record-exporters.ts';
 
-/** A record of this controller as it would travel. */
+/** A record of this controller in its exported form. */
 export interface Gathered {
   readonly kind: RecordKind;
   readonly id: number;
@@ -20,10 +20,10 @@ export interface Missing {
   readonly sourceId: number;
 }
 
-/** Stands for a record that is not there, so that its absence is part of what uses it. */
+/** Represents a missing record, so that its absence is part of the fingerprint. */
 export const missingMark = 'missing';
 
-/** The fingerprint of a record; those of the records it names stand in the place of their ids. */
+/** The fingerprint of a record, with the ids of other records replaced by their fingerprints. */
 export const fingerprintOfParts = (
   kind: RecordKind,
   parts: object,
@@ -31,14 +31,14 @@ export const fingerprintOfParts = (
   markOf: (reference: Reference) => string,
 ) => fingerprintOf([kind, exporterOf(kind).identityOf(withReferences(parts, references, markOf))]);
 
-/** Reads records with everything they need in turn, each once; those in `before` have been read already. */
+/** Reads records with everything they need, each once; those in `before` have already been read. */
 export const createGatherer = (executor: Executor, before: ReadonlyMap<string, Parts> = new Map()) => {
   const known = new Map<string, Promise<Gathered | Missing>>();
 
   const read = async (kind: RecordKind, id: number, above: readonly string[]): Promise<Gathered | Missing> => {
     const travelling = exporterOf(kind);
     const found = before.get(keyOf({ kind, id })) ?? (await travelling.read(executor, id));
-    if (found === undefined) return { kind, sourceId: id, reason: 'there is no such record' };
+    if (found === undefined) return { kind, sourceId: id, reason: 'the record does not exist' };
     if (isNotExportable(found)) return { kind, sourceId: id, reason: found.absent };
     const references = travelling.references(found);
     const marks = new Map<string, string>();
@@ -61,7 +61,7 @@ export const createGatherer = (executor: Executor, before: ReadonlyMap<string, P
     if (reading === undefined) {
       reading = isRecordKind(kind)
         ? read(kind, id, above)
-        : Promise.resolve({ kind, sourceId: id, reason: 'this controller keeps no such records' });
+        : Promise.resolve({ kind, sourceId: id, reason: 'this controller has no such collection' });
       known.set(key, reading);
     }
     return reading;
@@ -69,7 +69,7 @@ export const createGatherer = (executor: Executor, before: ReadonlyMap<string, P
 
   return {
     find,
-    /** Everything that was read so far, in the order of kinds and ids. */
+    /** All records read so far, ordered by kind and id. */
     all: async () => {
       const results = await Promise.all(known.values());
       const rank = (a: Gathered | Missing, b: Gathered | Missing) =>

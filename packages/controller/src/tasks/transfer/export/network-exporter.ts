@@ -6,7 +6,7 @@ const bySubnet = statement((db, p: { subnet: string }) =>
   db.selectFrom('networks').select('id').where('subnet', '=', p.subnet).orderBy('id'),
 );
 
-/** In a plan a policy is always an object; one without members stands for none. */
+/** In a plan a policy is always an object; an empty object means none. */
 export const policyOf = ({ macPolicy }: Pick<PartsOf<'networks'>, 'macPolicy'>) =>
   Object.keys(macPolicy).length === 0 ? null : macPolicy;
 

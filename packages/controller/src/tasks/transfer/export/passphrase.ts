@@ -5,13 +5,13 @@ const minBytes = 12;
 const maxBytes = 1024;
 const name = 'X-Export-Passphrase';
 
-/** The bytes of the header as they were sent; undefined where there is none. */
+/** The original bytes of the header; undefined without one. */
 export const findPassphrase = (visitor: Pick<Visitor, 'header'>): Buffer | undefined => {
   const text = visitor.header(name.toLowerCase());
   return text === undefined || text === '' ? undefined : Buffer.from(text, 'latin1');
 };
 
-/** A passphrase that is worth sealing with. */
+/** A passphrase strong enough to seal secrets with. */
 export const requirePassphrase = (visitor: Pick<Visitor, 'header'>): Buffer => {
   const given = findPassphrase(visitor);
   if (given === undefined) throw refused('REQUIRED', 'is required when secrets are encrypted');

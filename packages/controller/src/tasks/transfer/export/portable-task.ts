@@ -2,7 +2,7 @@ import { type FoundReference, type Task, type Threshold, taskReferences } from '
 import { stepOf, valueAt, withValues } from '../json-pointer.ts';
 import type { DependencyKind, Reference } from '../reference.ts';
 
-/** `task.json`: what a task is, without what became of it. Ids are those of the controller it comes from. */
+/** `task.json`: a task without its results. Ids are those of the source controller. */
 export interface PortableTask
   extends Pick<Task, 'comment' | 'accessPlane' | 'controlPlane' | 'configuration' | 'dumps'> {
   readonly thresholds: Threshold[];
@@ -30,13 +30,13 @@ export interface InterfaceUse {
 export interface TaskNeeds {
   readonly references: readonly Reference[];
   readonly interfaces: readonly InterfaceUse[];
-  /** Other tasks, which never travel along. */
+  /** Other tasks, which are never exported. */
   readonly tasks: readonly { path: string; id: number }[];
-  /** Values for the parameters of campaigns, which stand under the ids of these. */
+  /** Values of campaign parameters, keyed by campaign id. */
   readonly campaigns: readonly { path: string; ids: readonly number[] }[];
 }
 
-/** Everything that a task names, with the places where it does. */
+/** Every reference of a task with its position. */
 export const needsOf = (task: PortableTask): TaskNeeds => {
   const found = taskReferences(task);
   const references = found.flatMap(({ kind, id, path }): Reference[] => {
@@ -75,7 +75,7 @@ const parametersIn = (found: readonly FoundReference[]): TaskNeeds['campaigns'] 
   return [...ids].map(([path, named]) => ({ path, ids: named }));
 };
 
-/** A copy in which the parameters of campaigns stand under the ids that the campaigns have here. */
+/** A copy with the parameters of campaigns keyed by the campaigns' local ids. */
 export const withCampaignParameters = (
   task: PortableTask,
   places: TaskNeeds['campaigns'],

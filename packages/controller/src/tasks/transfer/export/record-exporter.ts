@@ -4,28 +4,28 @@ import type { RecordKind, Reference } from '../reference.ts';
 
 type Item<Kind extends RecordKind> = TaskExportPlan['dependencies'][Kind][number];
 
-/** What a plan says of a record, besides its id and fingerprint. */
+/** The content of a record in a plan, without id and fingerprint. */
 export type PartsOf<Kind extends RecordKind> = Omit<Item<Kind>, 'sourceId' | 'fingerprint'>;
 export type Parts = { [Kind in RecordKind]: PartsOf<Kind> }[RecordKind];
 
-/** Why a record that a task names cannot be taken along. */
+/** Why a record used by a task cannot be exported. */
 export interface NotExportable {
   readonly absent: string;
 }
 
-/** Other records of the same archive, as they were there. */
+/** Other records of the same archive in their original form. */
 export interface RecordLookup {
   find<Kind extends RecordKind>(kind: Kind, sourceId: number): PartsOf<Kind> | undefined;
 }
 
-/** How one kind of record leaves a controller and is found again in another. */
+/** Exports one kind of record and finds its matches in another controller. */
 export interface RecordExporter<Kind extends RecordKind> {
   read(executor: Executor, id: number): Promise<PartsOf<Kind> | NotExportable | undefined>;
   nameOf(parts: PartsOf<Kind>): string;
   references(parts: PartsOf<Kind>): Reference[];
-  /** What two records must share to mean the same to a task. Fingerprints stand in the place of references. */
+  /** The members in which two records must agree to be the same for a task. References are replaced by fingerprints. */
   identityOf(parts: PartsOf<Kind>): unknown;
-  /** Records here that may be the same, as far as the database can look for them. */
+  /** Possible matches in this controller that the database can find. */
   findMatches(executor: Executor, parts: PartsOf<Kind>, archive: RecordLookup): Promise<number[]>;
 }
 

@@ -25,7 +25,7 @@ const byCapture = statement((db, p: { ids: string }, engine) =>
     .orderBy('id'),
 );
 
-/** Dictionaries stand in texts: `dict/<id>/<column>`. */
+/** Dictionaries are referenced in texts: `dict/<id>/<column>`. */
 const dictionariesIn = ({ parameters = [] }: Application): Reference[] =>
   parameters.flatMap(({ source, defaultValue = '' }, index) => {
     const found = source === 'dictionary' ? findDictionaryReference(defaultValue) : undefined;
@@ -95,7 +95,7 @@ const tunnelExporter: RecordExporter<'tunnels'> = {
     (await byEnds.all(executor, { type, clientIp, serverIp, endpoints })).map(({ id }) => id),
 };
 
-/** Those with a key first: whoever has it can do more. */
+/** Certificates with a private key first. */
 const byText = statement((db, p: { public: string }) =>
   db
     .selectFrom('certificateContents as contents')
@@ -187,7 +187,7 @@ const kinds: { readonly [Kind in RecordKind]: RecordExporter<Kind> } = {
   tunnels: tunnelExporter,
 };
 
-/** Whoever calls it has parts of the same kind, which the compiler cannot see. */
+/** The caller passes parts of the same kind, which the compiler cannot check. */
 export const exporterOf = (kind: RecordKind) => kinds[kind] as RecordExporter<RecordKind>;
 
 export const isRecordKind = (kind: string): kind is RecordKind => Object.hasOwn(kinds, kind);

@@ -13,11 +13,11 @@ const byName = statement((db, p: { name: string }) =>
 
 const members = Object.keys(PortableSignature.properties) as (keyof Signature)[];
 
-/** Without what belongs to the record here: its author, its times, the file it was made from. */
+/** Without local members: author, times, source file. */
 const portable = (found: CveSignature) =>
   Object.fromEntries(members.map((member) => [member, found[member]])) as unknown as Signature;
 
-/** Many at once, by key: a filter may find thousands. */
+/** Reads many at once, by key: a filter may match thousands. */
 export const readSignatures = async (executor: Executor, ids: readonly number[]) =>
   new Map(
     (ids.length === 0 ? [] : await findSignatures(executor, ids)).map((found) => [
@@ -38,7 +38,7 @@ export const signatureExporter: RecordExporter<'cveSignatures'> = {
         ? []
         : [{ path: `/signature/payloads/${index}/dictionaryId`, kind: 'dictionaries' as const, id }],
     ),
-  // The name counts: results and reports are told by it.
+  // The name counts: results and reports use it.
   identityOf: ({ signature }) => {
     const { name, cveIDs, severity, techniques, protocol, direction, category } = signature;
     const { requests, responses, variables, payloads, combine, maxAttempts, expect } = signature;

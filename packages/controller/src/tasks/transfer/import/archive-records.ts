@@ -22,7 +22,7 @@ export interface ArchiveRecords extends RecordLookup {
   record(reference: { kind: string; id: number }): ArchiveRecord | undefined;
 }
 
-/** The records of a manifest that fits its schema. */
+/** The records of a valid manifest. */
 export const recordsOf = (plan: TaskExportPlan): ArchiveRecords => {
   const all = importKinds.flatMap((kind) =>
     plan.dependencies[kind].map((item, index): ArchiveRecord => {
@@ -40,7 +40,7 @@ export const recordsOf = (plan: TaskExportPlan): ArchiveRecords => {
 
 const maxDepth = 32;
 
-/** Records that are there twice, need themselves, or are not what their fingerprints say. */
+/** Records that are duplicates, depend on themselves or do not match their fingerprints. */
 export const recordIssues = (records: ArchiveRecords): Issue[] => {
   const issues: Issue[] = [];
   const computed = new Map<ArchiveRecord, string>();
@@ -48,7 +48,7 @@ export const recordIssues = (records: ArchiveRecords): Issue[] => {
     const known = computed.get(record);
     if (known !== undefined) return known;
     if (above.includes(record) || above.length > maxDepth) {
-      issues.push({ path: record.path, code: 'CIRCULAR', message: 'needs itself, or too many others in turn' });
+      issues.push({ path: record.path, code: 'CIRCULAR', message: 'depends on itself or on too many other records' });
       return missingMark;
     }
     const markOf = (reference: Reference) => {
@@ -61,9 +61,9 @@ export const recordIssues = (records: ArchiveRecords): Issue[] => {
   };
   for (const record of records.all) {
     if (records.record({ kind: record.kind, id: record.sourceId }) !== record) {
-      issues.push({ path: `${record.path}/sourceId`, code: 'DUPLICATE', message: 'another record has it' });
+      issues.push({ path: `${record.path}/sourceId`, code: 'DUPLICATE', message: 'is used by another record' });
     } else if (fingerprint(record, []) !== record.fingerprint) {
-      issues.push({ path: `${record.path}/fingerprint`, code: 'HASH_MISMATCH', message: 'is that of another content' });
+      issues.push({ path: `${record.path}/fingerprint`, code: 'HASH_MISMATCH', message: 'does not match the content' });
     }
   }
   return issues;

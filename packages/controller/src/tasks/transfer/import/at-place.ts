@@ -1,6 +1,6 @@
 import { ApiError, type Issue, invalid } from '../../../errors.ts';
 
-/** Runs a check of a part; its problems are told as those of the place where the part stands. */
+/** Runs a check of a part and prefixes its issues with the position of the part. */
 export const at = async <T>(place: string, work: () => T | Promise<T>): Promise<T> => {
   try {
     return await work();
@@ -14,7 +14,7 @@ export const at = async <T>(place: string, work: () => T | Promise<T>): Promise<
   }
 };
 
-/** Runs a check whose problems are told together with those of others; undefined when it finds some. */
+/** Runs a check and collects its issues; undefined when there are some. */
 export const collecting = async <T>(issues: Issue[], work: () => Promise<T>): Promise<T | undefined> => {
   try {
     return await work();

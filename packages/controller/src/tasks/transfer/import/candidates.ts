@@ -46,7 +46,7 @@ const recordsCalled = (executor: Executor, kind: Exclude<RecordKind, 'agents'>, 
 export const isNameTaken = async (executor: Executor, kind: Exclude<RecordKind, 'agents'>, name: string) =>
   (await recordsCalled(executor, kind, name)).length > 0;
 
-/** Records here that may be meant: those of the same name, and agents that share tags as well. */
+/** Candidates in this controller: records of the same name, and agents with common tags. */
 export const findCandidates = async (executor: Executor, { kind, name, parts }: ArchiveRecord): Promise<Candidate[]> =>
   kind === 'agents'
     ? agentsLike(executor, (parts as unknown as PartsOf<'agents'>).agent)

@@ -10,7 +10,7 @@ import { SealedSecrets } from '../sealed-secrets.ts';
 import { type ArchiveRecords, recordIssues, recordsOf } from './archive-records.ts';
 import type { ArchiveTexts } from './walk-archive.ts';
 
-/** An archive that is what it says. */
+/** A verified archive. */
 export interface CheckedArchive {
   readonly plan: TaskExportPlan;
   readonly task: PortableTask;
@@ -28,7 +28,7 @@ const ArchivedTask = Type.Object(
   },
 );
 
-/** Beyond this a text is refused at its first problem: a hostile one could have millions. */
+/** A longer text is refused at its first problem: a hostile one could have millions. */
 const largeChars = 128 * 1024;
 const checksOf = (schema: TSchema) => ({ all: createSchemaCheck(schema), first: createSchemaCheck(schema, 'first') });
 const checks = {
@@ -38,7 +38,7 @@ const checks = {
   macPolicy: createSchemaCheck(MacPolicy),
 };
 
-/** Refuses an archive with everything that is wrong with it. `payloads` are the sizes of the contents it holds. */
+/** Refuses an archive with all its issues. `payloads` are the sizes of its content. */
 export const checkArchive = (texts: ArchiveTexts, payloads: ReadonlyMap<string, number>): CheckedArchive => {
   assertShape(texts);
   const plan = texts.manifest as TaskExportPlan;
@@ -76,7 +76,7 @@ const policyIssues = ({ dependencies }: TaskExportPlan): Issue[] =>
     return policy === null ? [] : checks.macPolicy(policy, `/manifest/dependencies/networks/${index}/macPolicy`);
   });
 
-/** Every content that is told of must be there, as long as it should be, and no other. */
+/** Every declared content must exist with its declared length, and no other content may exist. */
 const payloadIssues = (plan: TaskExportPlan, payloads: ReadonlyMap<string, number>): Issue[] => {
   const wanted = payloadsOf(plan.dependencies);
   const issues: Issue[] = [];
@@ -87,12 +87,13 @@ const payloadIssues = (plan: TaskExportPlan, payloads: ReadonlyMap<string, numbe
     else if (found !== size) issues.push({ path: `/${path}`, code: 'HASH_MISMATCH', message: `has ${found} bytes` });
   }
   for (const path of payloads.keys()) {
-    if (!wanted.has(path)) issues.push({ path: `/${path}`, code: 'PAYLOAD_UNKNOWN', message: 'belongs to nothing' });
+    if (!wanted.has(path))
+      issues.push({ path: `/${path}`, code: 'PAYLOAD_UNKNOWN', message: 'does not belong to any record' });
   }
   for (const [index, { file, payloadIncluded, payloadPath }] of plan.dependencies.files.entries()) {
     if (payloadPath === (payloadIncluded ? `payload/${file.sha256}` : '')) continue;
     const path = `/manifest/dependencies/files/${index}/payloadPath`;
-    issues.push({ path, code: 'HASH_MISMATCH', message: 'is not where its content lies' });
+    issues.push({ path, code: 'HASH_MISMATCH', message: 'does not match the path of its content' });
   }
   return issues;
 };
@@ -101,10 +102,10 @@ const unknownKinds = ({ dependencies, missing }: TaskExportPlan): Issue[] =>
   missing.flatMap(({ kind }, index) =>
     kind === 'tasks' || Object.hasOwn(dependencies, kind)
       ? []
-      : [{ path: `/manifest/missing/${index}/kind`, code: 'UNKNOWN_KIND', message: 'is no kind of record' }],
+      : [{ path: `/manifest/missing/${index}/kind`, code: 'UNKNOWN_KIND', message: 'is not a known kind of record' }],
   );
 
-/** Ids that the manifest neither explains nor tells to be missing. */
+/** Ids that the manifest neither contains nor lists as missing. */
 const unexplained = (plan: TaskExportPlan, task: PortableTask, records: ArchiveRecords): Issue[] => {
   const missing = new Set(plan.missing.map(({ kind, sourceId }) => keyOf({ kind, id: sourceId })));
   const { references, tasks } = needsOf(task);
@@ -120,6 +121,6 @@ const unexplained = (plan: TaskExportPlan, task: PortableTask, records: ArchiveR
     .map(({ kind, id, path }) => ({
       path,
       code: 'UNEXPLAINED',
-      message: `the manifest does not explain ${kind} ${id}`,
+      message: `the manifest does not contain ${kind} ${id}`,
     }));
 };

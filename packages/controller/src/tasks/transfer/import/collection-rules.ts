@@ -36,7 +36,7 @@ const assertNone = (issues: readonly Issue[]) => {
   if (issues.length > 0) throw invalid([...issues], issues[0]?.code);
 };
 
-/** Steps in their order, each with params that its action knows, and nobody's names or addresses in them. */
+/** Ordered steps with valid params and without foreign names or addresses. */
 const campaignIssues = ({ parameters = [], steps }: Campaign): Issue[] => [
   ...steps.flatMap((step, index) => {
     const path = `/steps/${index}`;
@@ -50,10 +50,10 @@ const campaignIssues = ({ parameters = [], steps }: Campaign): Issue[] => [
   })),
 ];
 
-/** What signatures and campaigns must be to come in with a task. */
+/** Import rules of signatures and campaigns. */
 const securityRules: Pick<RecordRules, 'signature' | 'insertSignature' | 'campaign'> = {
   signature: ({ safety: said, enabled, source, sourceRef, sourceSha256, ...draft }) => {
-    // Only a release brings built-in ones.
+    // Built-in templates come with releases only.
     const origin = { source: source === 'builtin' ? ('user' as const) : source, sourceRef, sourceSha256 };
     const complete = completeSignature(draft, { ...origin, sourceFileID: null, warnings: [] });
     assertNone(signatureIssues(complete));
@@ -69,7 +69,7 @@ const securityRules: Pick<RecordRules, 'signature' | 'insertSignature' | 'campai
   campaign: (campaign) => assertNone(campaignIssues(campaign)),
 };
 
-/** What each collection knows of its records, for those who bring whole sets of them in. */
+/** The rules of each collection for its records, for bulk imports. */
 export const createRecordRules = ({ store, files }: { store: Store; files: FileService }): RecordRules => ({
   mac: ({ kind = 'address', address, count, vendor }) => {
     const sound = soundMac({ kind, address, count });
@@ -101,7 +101,7 @@ export const createRecordRules = ({ store, files }: { store: Store; files: FileS
   insertFile: (tx, content, checked) => files.insert(tx, content, checked as ContentFacts),
 });
 
-/** As `POST /applications` does, but for dictionaries, which may come in together with the application. */
+/** Like `POST /applications`, except that dictionaries may be imported together with the application. */
 const checkApplication = async (
   store: Store,
   draft: NewApplication,
@@ -127,7 +127,7 @@ const checkApplication = async (
   return { columns: { ...columns, baseBps: found.baseBps, basePps: found.basePps }, parameters, sessions };
 };
 
-/** A capture is looked into whatever its size: a task may use only files that are ready. */
+/** Captures are analysed whatever their size: a task may only use files that are ready. */
 const inspectFile = async (files: FileService, content: Staged, facts: Parameters<typeof inspect>[2]) => {
   const { blobs } = files;
   const found = await inspect({ files, blobs } as Parameters<typeof inspect>[0], content, {

@@ -6,10 +6,10 @@ import type { ArchiveRecord } from './archive-records.ts';
 import type { CheckedArchive } from './check-archive.ts';
 import type { ImportItem } from './import-items.ts';
 
-/** What becomes of a record that the task needs. */
+/** The decision about a record that the task needs. */
 export type Decision = { readonly kind: RecordKind; readonly sourceId: number; readonly name: string } & (
   | { readonly how: 'create'; readonly record: ArchiveRecord }
-  /** `fingerprint` is what the plan relied on. */
+  /** `fingerprint` is that of the plan. */
   | { readonly how: 'reuse'; readonly targetId: number; readonly fingerprint: string }
   | { readonly how: 'map'; readonly targetId: number }
 );
@@ -21,7 +21,7 @@ interface Planned {
   readonly items: readonly ImportItem[];
 }
 
-/** Decides about everything the task needs, also through others, and tells what cannot be decided. What is mapped needs nothing itself. */
+/** Decides about all records the task needs, directly or indirectly, and reports open decisions. A mapped record needs nothing else. */
 export const decide = ({ archive, items }: Planned, mapping: ImportBody['mapping'] = {}) => {
   const byKey = new Map(items.map((item) => [keyOf({ kind: item.kind, id: item.sourceId }), item]));
   const issues = unknownIn(byKey, mapping);
@@ -42,7 +42,7 @@ export const decide = ({ archive, items }: Planned, mapping: ImportBody['mapping
 
 const { compare } = new Intl.Collator('en', { numeric: true });
 
-/** Refuses with everything that the mapping lacks or has too much, each once and in order. */
+/** Refuses with everything that is missing or superfluous in the mapping, each once and in order. */
 export const assertDecided = (issues: readonly Issue[]) => {
   const sorted = [...issues].sort((a, b) => compare(a.path, b.path));
   const distinct = new Map(sorted.map((issue) => [issue.path, issue]));

@@ -10,7 +10,7 @@ import type { CheckedArchive } from './check-archive.ts';
 
 export type ImportItem = ImportPlan['items'][number];
 
-/** What would become of each record of an archive here. */
+/** The import decision about each record of an archive. */
 export const importItems = async (executor: Executor, archive: CheckedArchive): Promise<ImportItem[]> => {
   const around = { executor, archive, gatherer: createGatherer(executor), shown: shownCertificates(archive) };
   const items: ImportItem[] = [];
@@ -34,7 +34,7 @@ interface Around {
   readonly shown: ReadonlySet<number>;
 }
 
-/** Certificates that the task shows to the other side, for which it needs their keys. */
+/** Certificates that the task presents; it needs their private keys. */
 const shownCertificates = ({ task }: CheckedArchive): ReadonlySet<number> =>
   new Set(
     needsOf(task)
@@ -58,7 +58,7 @@ const itemOf = async (around: Around, record: ArchiveRecord): Promise<ImportItem
   const candidates = await findCandidates(executor, record);
   const isKeyless = kind === 'certificates' && shown.has(sourceId) && archive.sealed === undefined;
   if (kind === 'agents' || isKeyless) return { ...about, action: 'map', candidates };
-  // An address is recorded once: one with another number of addresses stands in the way.
+  // An address is recorded once: a record with another number of addresses conflicts.
   if (kind === 'macs' && alike.length > 0) {
     return { ...about, action: 'map', candidates: alike.map(({ id, name }) => ({ id, name })) };
   }
@@ -66,7 +66,7 @@ const itemOf = async (around: Around, record: ArchiveRecord): Promise<ImportItem
   return { ...about, action: isEmpty ? 'missing' : 'create', candidates };
 };
 
-/** An equal record that lacks the secrets which the archive brings or the task needs is not enough. */
+/** An equal record without the secrets that the archive brings or the task needs is no match. */
 const isEnough = ({ archive, shown }: Around, { kind, sourceId, parts }: ArchiveRecord, found: Gathered) => {
   const isSealed = archive.sealed !== undefined;
   if (kind === 'certificates') {
@@ -80,7 +80,7 @@ const isEnough = ({ archive, shown }: Around, { kind, sourceId, parts }: Archive
 
 const nounOf = (kind: string) => (kind === 'dictionaries' ? 'dictionary' : kind.replace(/s$/, ''));
 
-/** What stands in the way of an import until someone says more. */
+/** What an import still needs from its user. */
 export const problemsOf = (items: readonly ImportItem[]): string[] =>
   items.flatMap(({ kind, sourceId, name, action }) => {
     const what = `${nounOf(kind)} ${sourceId}${name === '' ? '' : ` "${name}"`}`;

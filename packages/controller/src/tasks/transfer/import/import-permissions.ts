@@ -17,7 +17,7 @@ const needed: Readonly<Record<NewKind, Permission>> = {
   tunnels: 'tunnels.write',
 };
 
-/** What one may not make by hand one may not make by an import either. */
+/** An import needs the same permissions as creating the records by hand. */
 export const lackingPermissions = (
   kinds: Iterable<string>,
   { permissions }: Pick<Caller, 'permissions'>,
@@ -38,5 +38,5 @@ export const assertMayMake = async (store: Store, kinds: Iterable<string>, calle
   });
 };
 
-/** Without the key of the request: a refusal must not be replayed as its answer. */
+/** Without the idempotency key of the request: a refusal must not be replayed as its answer. */
 const originOf = ({ userId, address, requestId, operation }: Caller) => ({ userId, address, requestId, operation });

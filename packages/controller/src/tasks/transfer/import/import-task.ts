@@ -19,14 +19,14 @@ import { settleTask } from './settle-task.ts';
 import { assertSameVersions, assertUnchanged, unknownTargets } from './versions.ts';
 import { walkArchive } from './walk-archive.ts';
 
-/** The texts of an archive that was looked at before; its contents were found to be what they say. */
+/** The texts of an archive whose content was verified before. */
 const reopenArchive = async (files: ArchiveFiles, sha256: string): Promise<CheckedArchive> => {
   const texts = await walkArchive(await storedArchive(files, sha256), Number.MAX_SAFE_INTEGER, async () => {});
   const plan = texts.manifest as CheckedArchive['plan'];
   return checkArchive(texts, payloadsOf(plan.dependencies));
 };
 
-/** Where the contents of the records that will be made lie in the archive. */
+/** Paths in the archive of the content of new records. */
 const wantedPaths = (decisions: Decisions): Set<string> => {
   const paths = new Set<string>();
   for (const decision of decisions.values()) {
@@ -39,7 +39,7 @@ const wantedPaths = (decisions: Decisions): Set<string> => {
   return paths;
 };
 
-/** Takes the contents that are needed out of the archive; whoever calls it discards them. */
+/** Extracts the needed content from the archive; the caller discards it. */
 const stagePayloads = async (
   files: ArchiveFiles,
   sha256: string,
@@ -57,7 +57,7 @@ interface Deps {
   readonly store: Store;
   readonly files: ArchiveFiles;
   readonly rules: RecordRules;
-  /** Tells that a content may be needed no more. */
+  /** Reports that content may no longer be needed. */
   release(sha256: string): void;
 }
 
@@ -67,7 +67,7 @@ interface Import {
   readonly decisions: Decisions;
 }
 
-/** Carries out what a plan says, with what its user adds: everything or nothing. */
+/** Executes an import plan with the user's additions, atomically. */
 export const importTask = async (deps: Deps, body: ImportBody, caller: Caller): Promise<ImportResult> => {
   const { store, files } = deps;
   const waiting = await findWaiting(store, body.importId, caller);
@@ -113,7 +113,7 @@ const carryOut = async (deps: Deps, { waiting, archive, decisions }: Import, { b
   return explained('/importId', () => files.keep(contents, record));
 };
 
-/** Someone else's import is none of the caller's business. */
+/** Imports of other users are hidden. */
 const findWaiting = async (store: Store, importId: string, { userId }: Caller): Promise<TaskImport> => {
   const found = await findTaskImport(store.read, importId);
   if (found === undefined || found.issuerID !== userId) {

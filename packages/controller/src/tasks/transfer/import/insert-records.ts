@@ -23,7 +23,7 @@ interface Deps {
 
 interface ImportContent {
   readonly decisions: Decisions;
-  /** Contents by their place in the archive. */
+  /** Content by its path in the archive. */
   readonly staged: ReadonlyMap<string, Staged>;
   readonly secrets: PlainSecrets;
   readonly signal: AbortSignal;
@@ -36,7 +36,7 @@ export interface PreparedRecords {
   readonly fileContents: ReadonlySet<string>;
 }
 
-/** Everything slow about the records that will be made. */
+/** The slow part of importing records. */
 export const prepareRecords = async (deps: Deps, content: ImportContent): Promise<PreparedRecords> => {
   const context = importContextOf(deps, content);
   const inserts = new Map<string, InsertRecord<RecordKind>>();
@@ -62,7 +62,7 @@ const importContextOf = ({ store, files, rules }: Deps, content: ImportContent):
     if (content === undefined) throw new Error(`${path} was not taken out of the archive`);
     return content;
   };
-  /** From the archive, or one that is here already. */
+  /** From the archive or an existing record. */
   const findFile = async (id: number): Promise<OpenFile | undefined> => {
     const decision = decisions.get(keyOf({ kind: 'files', id }));
     if (decision === undefined) return undefined;
@@ -82,7 +82,7 @@ const importContextOf = ({ store, files, rules }: Deps, content: ImportContent):
   };
 };
 
-/** Writes new records, those that others need first. `idOf` then tells the ids of this controller. */
+/** Inserts new records in the order of their dependencies. `idOf` then returns the local ids. */
 export const insertRecords = async (tx: Change, decisions: Decisions, { inserts }: PreparedRecords) => {
   const ids = new Map<string, number>();
   const created: Record<string, number[]> = {};
@@ -114,7 +114,7 @@ const maxNameLength = 128;
 /** Kinds whose names need not be unique. */
 const unnumbered: ReadonlySet<NewKind> = new Set(['files', 'dictionaries', 'cveSignatures']);
 
-/** The name itself, or with the first free number behind it where it must be unique and is taken. */
+/** The name, with the first free number appended if it must be unique and is taken. */
 const freeName = async (tx: Change, kind: NewKind, name: string): Promise<string> => {
   if (unnumbered.has(kind) || !(await isNameTaken(tx, kind, name))) return name;
   for (let number = 2; ; number++) {

@@ -6,7 +6,7 @@ import type { CheckedArchive } from './check-archive.ts';
 const check = createSchemaCheck(PlainSecrets);
 const none: PlainSecrets = { task: {}, tunnels: {}, certificates: {} };
 
-/** The secrets of an archive in clear: none without a passphrase, a refusal when it is the wrong one. */
+/** The secrets of an archive in clear: none without a passphrase, an error with a wrong one. */
 export const openedSecrets = async (
   { sealed, bound }: Pick<CheckedArchive, 'sealed' | 'bound'>,
   passphrase: Buffer | undefined,

@@ -21,7 +21,7 @@ import { openedSecrets } from './opened-secrets.ts';
 import type { RecordRules } from './record-rules.ts';
 import { walkArchive } from './walk-archive.ts';
 
-/** Reads an archive to its last byte and refuses one that is not what it says. */
+/** Reads an archive to its last byte and refuses it if its content differs from its manifest. */
 const readArchive = async (source: ArchiveSource, maxBytes: number): Promise<CheckedArchive> => {
   const sizes = new Map<string, number>();
   const texts = await walkArchive(source, maxBytes, async (path, open) => {
@@ -30,7 +30,7 @@ const readArchive = async (source: ArchiveSource, maxBytes: number): Promise<Che
   return checkArchive(texts, sizes);
 };
 
-/** Contents are named by their hash; answers the length. */
+/** Content is named by its hash; returns the length. */
 const verified = async (path: string, stream: Readable): Promise<number> => {
   const hash = createHash('sha256');
   let size = 0;
@@ -54,7 +54,7 @@ interface Deps {
   readonly rules: Pick<RecordRules, 'signature'>;
 }
 
-/** Takes an archive in, looks at all of it, and keeps it for an hour together with what would become of it. */
+/** Stores an archive, checks all of it, and keeps it for an hour together with its import plan. */
 export const createImportPlanner = ({ store, settings, files, rules }: Deps) => {
   const maxBytes = () => settings.current().limits.uploadBytes;
 
@@ -116,7 +116,7 @@ const isAbsentSecret = ({ path, code }: Issue) =>
 
 const issuesOfTask = ({ task: { thresholds: _, ...definition } }: CheckedArchive) => issuesOfUnknown(definition);
 
-/** A task that could not be stored here is refused at once; secrets it left behind can still be said. */
+/** A task that could not be stored is refused at once; missing secrets can still be supplied. */
 const assertSoundTask = (archive: CheckedArchive) => {
   const issues = issuesOfTask(archive).filter((issue) => !isAbsentSecret(issue));
   if (issues.length > 0) throw invalid(issues.map((issue) => ({ ...issue, path: `/task${issue.path}` })));
@@ -125,7 +125,7 @@ const assertSoundTask = (archive: CheckedArchive) => {
 const secretWarnings = ({ sealed }: CheckedArchive) =>
   sealed ? ['the archive holds secrets: give their passphrase in X-Export-Passphrase when you import it'] : [];
 
-/** Signatures that will be made and that nobody may play before somebody has looked at them. */
+/** Signatures that will be created and need a review before they can run. */
 const safetyWarnings = (
   { records }: CheckedArchive,
   items: ImportPlan['items'],
@@ -139,7 +139,7 @@ const safetyWarnings = (
       : [`signature ${sourceId} "${name}" is ${safety} and arrives disabled`];
   });
 
-/** Undefined of one that will be refused. */
+/** Undefined for an invalid task. */
 const safetyIn = (rules: Pick<RecordRules, 'signature'>, signature: Parameters<RecordRules['signature']>[0]) => {
   try {
     return rules.signature(signature).safety;

@@ -44,7 +44,7 @@ const prepareDictionary: RecordImporter<'dictionaries'> = async ({ dictionary },
   };
 };
 
-/** Lines of JSON; whether they are rows is for the rules to say. */
+/** Lines of JSON; the rules check whether they are rows. */
 const readRows = async ({ type, rowsPath }: PartsOf<'dictionaries'>['dictionary'], context: ImportContext) => {
   const found: never[] = [];
   if (rowsPath !== '') {
@@ -71,7 +71,7 @@ const prepareApplication: RecordImporter<'applications'> = async ({ application 
     const capture = await findFile(application.pcapFileId);
     if (capture === undefined) {
       throw invalid(
-        [{ path: '/pcapFileId', code: 'PCAP_MISSING', message: 'its capture is not here' }],
+        [{ path: '/pcapFileId', code: 'PCAP_MISSING', message: 'the capture of the application is missing' }],
         'PCAP_MISSING',
       );
     }
@@ -107,7 +107,7 @@ const prepareCertificate: RecordImporter<'certificates'> = async ({ certificate 
   };
 };
 
-/** The authority, unless it is one that did not sign the certificate: someone may have mapped another. */
+/** The issuer, unless it did not sign the certificate: a mapping may name another one. */
 const authorityOf = async (tx: Change, rules: RecordRules, child: string, id: number | null) => {
   const authority = id === null ? undefined : await certificateContents.find(tx, id);
   return authority && rules.isSignedBy(child, authority.public) ? id : null;
@@ -132,7 +132,7 @@ const prepareTunnel: RecordImporter<'tunnels'> = async ({ tunnel }, context, sou
   };
 };
 
-/** Whether a network is sound depends on its MAC records, which may come in with it. */
+/** The checks of a network depend on its MAC records, which may be imported with it. */
 const prepareNetwork: RecordImporter<'networks'> =
   async (_, { rules }) =>
   async (tx, name, parts) => {
@@ -177,7 +177,7 @@ const prepareMac: RecordImporter<'macs'> = async ({ mac }, { rules }) => {
   return (tx, name) => macs.insert(tx, { description, tags, ...columns, name });
 };
 
-/** Judged as if somebody wrote it here: what the archive says of its safety can only make it less harmless. */
+/** Assessed like a new signature: the archive's safety level can only make it stricter. */
 const prepareSignature: RecordImporter<'cveSignatures'> = async ({ signature }, { rules }) => {
   const checked = await at('/signature', () => rules.signature(signature));
   return (tx, _name, parts) => rules.insertSignature(tx, { ...checked, payloads: parts.signature.payloads ?? [] });
@@ -198,7 +198,7 @@ const prepares: { readonly [Kind in NewKind]: RecordImporter<Kind> } = {
   tunnels: prepareTunnel,
 };
 
-/** Whoever calls it has parts of the same kind, which the compiler cannot see. */
+/** The caller passes parts of the same kind, which the compiler cannot check. */
 export const importerOf = (kind: NewKind) => prepares[kind] as unknown as RecordImporter<RecordKind>;
 
 export const isNewKind = (kind: string): kind is NewKind => Object.hasOwn(prepares, kind);

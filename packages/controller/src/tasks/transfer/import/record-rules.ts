@@ -11,7 +11,7 @@ import type { PartsOf } from '../export/record-exporter.ts';
 
 type Draft = Readonly<Record<string, unknown>>;
 
-/** A file that a record reads, whether it is stored here or still in the archive. */
+/** A file used by a record, stored here or still in the archive. */
 export interface OpenFile {
   readonly name: string;
   open(): Promise<Readable>;
@@ -49,7 +49,7 @@ export interface CheckedApplication {
   readonly sessions: readonly SessionContent[];
 }
 
-/** What a file is, told by its content. */
+/** The type of a file, detected from its content. */
 export interface FileFacts {
   readonly name: string;
   readonly category: string;
@@ -58,8 +58,8 @@ export interface FileFacts {
 }
 
 /**
- * What the other collections know of their records, as far as an import needs it: each refuses a record that could not
- * have been made here by hand, with pointers into the record. All that is slow comes before the change.
+ * The rules of the other collections that an import needs: each refuses a record that could not
+ * have been created by hand, with pointers into the record. Slow checks run before the transaction.
  */
 export interface RecordRules {
   mac(draft: PartsOf<'macs'>['mac']): Draft;
@@ -69,7 +69,7 @@ export interface RecordRules {
   certificate(pem: { public: string; private: string }): Promise<CheckedCertificate>;
   isSignedBy(child: string, authority: string): boolean;
   dictionary(content: DictionaryContent, findFile: FindFile): Promise<CheckedDictionary>;
-  /** Dictionaries of its parameters are looked at by `completeApplication`. */
+  /** `completeApplication` checks the dictionaries of its parameters. */
   application(
     draft: PartsOf<'applications'>['application'],
     capture: OpenFile,

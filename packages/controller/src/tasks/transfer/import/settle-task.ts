@@ -15,7 +15,7 @@ import type { CheckedArchive } from './check-archive.ts';
 interface Settling {
   readonly archive: CheckedArchive;
   readonly body: ImportBody;
-  /** Those of the archive in clear. */
+  /** The archive's secrets in clear. */
   readonly secrets: Readonly<Record<string, string>>;
   idOf(reference: Pick<Reference, 'kind' | 'id'>): number;
 }
@@ -25,7 +25,7 @@ export const settleTask = async (tx: Change, secrets: Secrets, { archive, body, 
   const { task } = archive;
   const needs = needsOf(task);
   const { values, warnings } = await interfacesHere(tx, archive, needs, idOf);
-  // Taking interfaces out moves only other interfaces: no list holds them together with records.
+  // Removing interfaces shifts only other interfaces: no list mixes them with records.
   const moved = withReferences(withValues(task, values), needs.references, idOf);
   const settled = withCampaignParameters(moved, needs.campaigns, idOf);
   const whole = withSecrets(settled, { ...opened, ...body.secrets });
@@ -40,7 +40,7 @@ export const settleTask = async (tx: Change, secrets: Secrets, { archive, body, 
 
 type Value = readonly [path: string, value: unknown];
 
-/** Interfaces are found again by their names; those that the chosen agent lacks are left out. */
+/** Interfaces are matched by name; those that the chosen agent lacks are removed. */
 const interfacesHere = async (
   executor: Executor,
   { records }: CheckedArchive,
@@ -60,7 +60,7 @@ const interfacesHere = async (
   return { values, warnings };
 };
 
-/** Puts secrets where they belong, and nothing else anywhere. */
+/** Inserts secrets, and changes nothing else. */
 const withSecrets = (task: PortableTask, secrets: Readonly<Record<string, string>>): PortableTask => {
   const copy = structuredClone(task);
   const issues: Issue[] = [];
@@ -74,7 +74,7 @@ const withSecrets = (task: PortableTask, secrets: Readonly<Record<string, string
       issues.push({
         path: `/secrets/${path.replaceAll('~', '~0').replaceAll('/', '~1')}`,
         code: 'UNKNOWN_SECRET',
-        message: 'is no place of a secret',
+        message: 'does not point to a secret',
       });
   }
   if (issues.length > 0) throw invalid(issues);

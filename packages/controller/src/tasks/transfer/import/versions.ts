@@ -29,20 +29,20 @@ const finders: Readonly<Record<RecordKind, Find>> = {
   tunnels: tunnels.find,
 };
 
-/** A text that changes with the record; undefined when it is gone. Agents change all the time and stay the same. */
+/** A text that changes with the record; undefined when it is deleted. Changes of agents do not count. */
 const versionOf = async (executor: Executor, kind: RecordKind, id: number): Promise<string | undefined> => {
   const found = await finders[kind](executor, id);
   return found && (kind === 'agents' ? 'there' : `${found.updatedAt} ${found.l2PolicyVersion ?? ''}`);
 };
 
-/** Versions of the records that an import takes as they are, by kind and id. */
+/** Versions of the existing records that an import uses, by kind and id. */
 export type Versions = readonly {
   readonly kind: RecordKind;
   readonly id: number;
   readonly version: string | undefined;
 }[];
 
-/** Checks that what the plan found here is still the same, and remembers its version. */
+/** Checks that the records found by the plan are unchanged and records their versions. */
 export const assertUnchanged = async (executor: Executor, decisions: Decisions): Promise<Versions> => {
   const gatherer = createGatherer(executor);
   for (const decision of decisions.values()) {
@@ -54,7 +54,7 @@ export const assertUnchanged = async (executor: Executor, decisions: Decisions):
   return Promise.all(relied.map(async ({ kind, id }) => ({ kind, id, version: await versionOf(executor, kind, id) })));
 };
 
-/** The same again in the change itself, where it costs nothing. */
+/** The same check inside the transaction, where it is cheap. */
 export const assertSameVersions = async (executor: Executor, versions: Versions) => {
   for (const { kind, id, version } of versions) {
     if ((await versionOf(executor, kind, id)) !== version) throw changed({ kind, targetId: id });
@@ -62,12 +62,12 @@ export const assertSameVersions = async (executor: Executor, versions: Versions)
 };
 
 const changed = ({ kind, targetId }: Pick<Extract<Decision, { how: 'reuse' }>, 'kind' | 'targetId'>) =>
-  conflict('IMPORT_CHANGED', `${kind} ${targetId}, which the plan relied on, was changed or deleted: plan again`, {
+  conflict('IMPORT_CHANGED', `${kind} ${targetId} was changed or deleted after the plan: plan again`, {
     kind,
     id: targetId,
   });
 
-/** Records that a mapping names and that are not there. */
+/** Records named by a mapping that do not exist. */
 export const unknownTargets = async (executor: Executor, decisions: Decisions): Promise<Issue[]> => {
   const issues: Issue[] = [];
   for (const decision of decisions.values()) {

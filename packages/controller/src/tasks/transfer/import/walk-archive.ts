@@ -13,7 +13,7 @@ export interface ArchiveTexts {
   readonly task: unknown;
   /** `secrets.json`, where there is one. */
   readonly secrets: unknown;
-  /** What the secrets were sealed together with. */
+  /** The texts the secrets were sealed with. */
   readonly bound: string;
   /** Length of the longest text. */
   readonly longest: number;
@@ -22,7 +22,7 @@ export interface ArchiveTexts {
 const textNames = ['manifest.json', 'task.json', 'secrets.json'] as const;
 type TextName = (typeof textNames)[number];
 
-/** Reads an archive once. `onPayload` gets every content in turn and may leave it unread. */
+/** Reads an archive once. `onPayload` gets every content and may leave it unread. */
 export const walkArchive = async (
   source: ArchiveSource,
   maxBytes: number,
@@ -78,7 +78,7 @@ const jsonOf = (name: string, text: string): unknown => {
   return value;
 };
 
-/** Names that mean something to the language itself, and depths that exhaust it, have no business here. */
+/** Refuses names that are special to JavaScript and excessive depth. */
 const assertPlain = (name: string, value: unknown, depth: number): void => {
   if (typeof value !== 'object' || value === null) return;
   if (depth === maxDepth) throw new ArchiveError('BAD_ARCHIVE', name, `is nested more than ${maxDepth} deep`);

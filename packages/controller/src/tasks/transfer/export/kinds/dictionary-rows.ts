@@ -5,7 +5,7 @@ import type { Executor } from '../../../../store/engine/database.ts';
 
 const rowsAtOnce = 1000;
 
-/** Rows or values as they lie in an archive: a line of JSON each. */
+/** Rows or values in an archive: one line of JSON each. */
 async function* linesOf(executor: Executor, { id, rowCount }: { id: number; rowCount: number }) {
   for (let from = 0; from < rowCount; from += rowsAtOnce) {
     const rows = await readRows(executor, id, { from, limit: rowsAtOnce });
@@ -13,7 +13,7 @@ async function* linesOf(executor: Executor, { id, rowCount }: { id: number; rowC
   }
 }
 
-/** Where the rows lie in an archive, and how long they are. */
+/** Path and length of the rows in an archive. */
 export const measureRows = async (executor: Executor, dictionary: { id: number; rowCount: number }) => {
   if (dictionary.rowCount === 0) return { rowsPath: '', rowsBytes: 0 };
   const hash = createHash('sha256');
@@ -25,7 +25,7 @@ export const measureRows = async (executor: Executor, dictionary: { id: number; 
   return { rowsPath: `payload/${hash.digest('hex')}`, rowsBytes };
 };
 
-/** The same rows again; fails where they have become others since they were measured. */
+/** Reads the same rows again; fails if they changed since they were measured. */
 export const openRows = (executor: Executor, dictionary: { id: number; rowCount: number }, rowsPath: string) =>
   Readable.from(unchanged(linesOf(executor, dictionary), rowsPath), { objectMode: false });
 
