@@ -7,8 +7,6 @@ import {
   type Route,
   type UploadFieldsOf,
 } from '@rushhour/contract';
-import { readEvents } from './event-stream.ts';
-import { RequestFailed } from './request-failed.ts';
 
 export type Send = (url: string, init?: RequestInit) => Promise<Response>;
 
@@ -109,4 +107,66 @@ const urlOf = (path: string, { params = {}, query = {} }: Parts) => {
       if (item !== undefined) search.append(name, String(item));
   }
   return `/v1${filled}${search.size > 0 ? `?${search}` : ''}`;
+};
+
+interface ErrorData {
+  code: string;
+  requestId: string;
+  issues?: { path: string; code: string; message: string }[];
+  [member: string]: unknown;
+}
+
+/** The controller refused a request. `message` is its sentence, `data` what it said beside. */
+export class RequestFailed extends Error {
+  override readonly name = 'RequestFailed';
+  readonly status: number;
+  readonly data: ErrorData;
+
+  constructor(status: number, data: ErrorData, message: string) {
+    super(message);
+    this.status = status;
+    this.data = data;
+  }
+
+  get code() {
+    return this.data.code;
+  }
+}
+
+interface StreamedEvent {
+  id?: string;
+  event: string;
+  data: unknown;
+}
+
+/** Reads `text/event-stream` block by block until it ends. */
+export async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<StreamedEvent> {
+  const reader = body.pipeThrough(new TextDecoderStream() as never).getReader() as ReadableStreamDefaultReader<string>;
+  let rest = '';
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      const blocks = (rest + value).split('\n\n');
+      rest = blocks.pop() ?? '';
+      for (const block of blocks) {
+        const event = eventOf(block);
+        if (event !== undefined) yield event;
+      }
+    }
+  } finally {
+    await reader.cancel().catch(() => {});
+  }
+}
+
+const eventOf = (block: string): StreamedEvent | undefined => {
+  const fields = new Map<string, string>();
+  for (const line of block.split('\n')) {
+    const [, name = '', value = ''] = /^(\w+): ?(.*)$/.exec(line) ?? [];
+    if (name) fields.set(name, fields.has(name) ? `${fields.get(name)}\n${value}` : value);
+  }
+  const data = fields.get('data');
+  if (data === undefined) return undefined;
+  const id = fields.get('id');
+  return { ...(id !== undefined && { id }), event: fields.get('event') ?? 'message', data: JSON.parse(data) };
 };

@@ -1,10 +1,19 @@
-export { type AnalyzeOptions, analyzeCapture, CaptureAnalyzer } from './analyze.ts';
-export type { AnonymiseOptions } from './anonymiser.ts';
 export { fitValue, isPaddable } from './application/fit-value.ts';
-export { findHttpMessage, type HttpMessage } from './application/http-message.ts';
-export { type CheckedPlace, issuesOfLength, type ValueLengths } from './application/length-issues.ts';
-export { type FormatOptions, formatOf, type LengthRule, type StepFormat } from './application/length-rule.ts';
-export { issuesOfMappings, type StepsOf } from './application/mapping-issues.ts';
+export {
+  type FormatOptions,
+  findHttpMessage,
+  formatOf,
+  type HttpMessage,
+  type LengthRule,
+  type StepFormat,
+} from './application/length-rule.ts';
+export {
+  type CheckedPlace,
+  issuesOfLength,
+  issuesOfMappings,
+  type StepsOf,
+  type ValueLengths,
+} from './application/mapping-issues.ts';
 export type {
   MappedParameter,
   MappingIssue,
@@ -14,26 +23,18 @@ export type {
   StepSide,
 } from './application/step-region.ts';
 export { StepTemplate, type TemplateRegion } from './application/step-template.ts';
-export { BlockMeter } from './block-meter.ts';
-export type { CaptureAnalysis, InfoSelection, StepDataSelection } from './capture-analysis.ts';
-export type { CaptureFormat } from './capture-format.ts';
-export { CaptureReader } from './capture-reader.ts';
-export { type CaptureSource, packetsOf, readCapture } from './capture-source.ts';
-export { CaptureWriter, type WritablePacket, type WriterOptions } from './capture-writer.ts';
-export { filterCapture } from './filter-capture.ts';
-export { Frame } from './frame.ts';
-export { ethernetFrame, ipPacket, tcpPacket, udpDatagram, udpPacket } from './frame-builder.ts';
-export { type LiveCounts, type LiveFrame, LiveWriter } from './live-writer.ts';
-export type { Packet, PacketSink } from './packet.ts';
-export { parseFilter } from './packet-filter.ts';
-export { type PacketRow, type PacketRows, packetRows, type RowSelection } from './packet-rows.ts';
+export { dissectEthernet } from './dissect/dissect.ts';
+export { Frame } from './dissect/frame.ts';
+export { type PacketRow, type PacketRows, packetRows, type RowSelection } from './dissect/packet-rows.ts';
 export { PcapError, type PcapErrorCode } from './pcap-error.ts';
-export type { PcapInfo, PcapSession, PcapStep, PcapWarning, StepEncoding } from './pcap-info.ts';
+export { BlockMeter } from './read/block-meter.ts';
+export type { CaptureFormat } from './read/capture-format.ts';
+export { CaptureReader, type CaptureSource, packetsOf, readCapture } from './read/capture-reader.ts';
+export type { Packet, PacketSink } from './read/packet.ts';
+export { parseFilter } from './read/packet-filter.ts';
 export { contentKeyOf, KEY_BYTES } from './replay/content-key.ts';
-export { type DestinationSet, destinationsInto } from './replay/destinations.ts';
-export { dissectEthernet } from './replay/fit-to-mtu.ts';
 export { replaceAddress } from './replay/frame-checksums.ts';
-export type { ClientPlace } from './replay/frame-rewriter.ts';
+export { type DestinationSet, destinationsInto } from './replay/frame-ends.ts';
 export {
   ReplayCapture,
   type ReplayFrame,
@@ -42,6 +43,14 @@ export {
   type ReplaySelection,
   segmentOf,
 } from './replay/replay-capture.ts';
-export type { NewEnds, ReplayRules } from './replay/replay-rules.ts';
-export type { StepWindow } from './step-recorder.ts';
-export { type TrimOptions, type TrimResult, trimCapture } from './trim.ts';
+export type { ClientPlace, NewEnds, ReplayRules } from './replay/replay-rules.ts';
+export { type AnalyzeOptions, analyzeCapture, CaptureAnalyzer } from './sessions/analyze.ts';
+export type { CaptureAnalysis, InfoSelection, StepDataSelection } from './sessions/capture-analysis.ts';
+export type { PcapInfo, PcapSession, PcapStep, PcapWarning, StepEncoding } from './sessions/pcap-info.ts';
+export type { StepWindow } from './sessions/step-recorder.ts';
+export type { AnonymiseOptions } from './write/anonymiser.ts';
+export { CaptureWriter, type WritablePacket, type WriterOptions } from './write/capture-writer.ts';
+export { filterCapture } from './write/filter-capture.ts';
+export { ethernetFrame, ipPacket, tcpPacket, udpDatagram, udpPacket } from './write/frame-builder.ts';
+export { type LiveCounts, type LiveFrame, LiveWriter } from './write/live-writer.ts';
+export { type TrimOptions, type TrimResult, trimCapture } from './write/trim.ts';

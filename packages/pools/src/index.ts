@@ -1,6 +1,15 @@
-export { type Address, findAddress, findIpVersion, formatAddress, type IpVersion, parseAddress } from './address.ts';
-export { type AddressRange, findSubnet, readRange, reservedOf, type Subnet } from './address-range.ts';
-export { AddressSet } from './address-set.ts';
+export {
+  type Address,
+  findAddress,
+  findIpVersion,
+  formatAddress,
+  type IpVersion,
+  parseAddress,
+} from './addresses/address.ts';
+export { type AddressRange, findSubnet, readRange, reservedOf, type Subnet } from './addresses/address-range.ts';
+export { AddressSet } from './addresses/address-set.ts';
+export { type Overlap, overlapOf } from './addresses/overlap.ts';
+export { findPorts, type PortSet, parsePorts } from './addresses/ports.ts';
 export { encodings } from './dictionary/column-rule.ts';
 export { type CombinedDraw, type CombinedPart, createCombinedDraw } from './dictionary/combination.ts';
 export { combineModes } from './dictionary/compiled-dictionary.ts';
@@ -15,9 +24,8 @@ export { dictionaryLimits, issuesOfDictionary } from './dictionary/dictionary-is
 export { createDraw, type DictionaryDrawOptions, type Draw } from './dictionary/draw.ts';
 export { type FileOptions, fileOptionsOf } from './dictionary/file-options.ts';
 export type { DrawOptions, DrawPosition } from './dictionary/picker.ts';
+export { findTextPattern } from './dictionary/row-source.ts';
 export { drawScopes, selections } from './dictionary/selection-rule.ts';
-export { findTextPattern } from './dictionary/text-pattern.ts';
-export { DraftError, type Issue } from './issue.ts';
 export {
   findMac,
   findMacPrefix,
@@ -27,25 +35,12 @@ export {
   type Mac,
   normaliseMac,
   parseMac,
-} from './mac.ts';
-export type { MacOverride } from './mac-override.ts';
-export type { MacPolicy } from './mac-policy.ts';
-export { createMacBlock, issuesOfMac, type MacBlock, type MacRecord, macOfBlock } from './mac-record.ts';
-export { createAddressSet, issuesOf, portsOf } from './network.ts';
-export type { MacLookup, NetworkDraft } from './network-draft.ts';
-export { type Overlap, overlapOf } from './overlap.ts';
-export { encodeParameter } from './parameter/parameter-bytes.ts';
-export {
-  findDictionaryReference,
-  type ParameterDraft,
-  parameterTypes,
-  type SystemValue,
-  systemValues,
-} from './parameter/parameter-draft.ts';
-export { issuesOfParameter } from './parameter/parameter-issues.ts';
-export { type ParameterContext, parameterValue } from './parameter/parameter-value.ts';
-export { createPermutation, type Permutation } from './permutation.ts';
-export { findPorts, type PortSet, parsePorts } from './ports.ts';
+} from './macs/mac.ts';
+export type { MacOverride } from './macs/mac-override.ts';
+export type { MacPolicy } from './macs/mac-policy.ts';
+export { issuesOfMac, type MacBlock, type MacRecord } from './macs/mac-record.ts';
+export { createAddressSet, issuesOf, portsOf } from './networks/network.ts';
+export type { MacLookup, NetworkDraft } from './networks/network-draft.ts';
 export {
   createPreview,
   Preview,
@@ -53,7 +48,33 @@ export {
   type PreviewQuery,
   type PreviewRow,
   previewPage,
-} from './preview.ts';
+} from './networks/preview.ts';
+export {
+  findDictionaryReference,
+  type ParameterDraft,
+  parameterTypes,
+  type SystemValue,
+  systemValues,
+} from './parameter/parameter-draft.ts';
+export { encodeParameter, issuesOfParameter } from './parameter/parameter-issues.ts';
+export { type ParameterContext, parameterValue } from './parameter/parameter-value.ts';
+export {
+  createEndpointPairs,
+  type EndpointPair,
+  type EndpointPairs,
+  issuesOfEndpoints,
+  type TunnelEnds,
+} from './tunnels/tunnel-endpoints.ts';
+export {
+  innerMtuOf,
+  type TunnelMtu,
+  type TunnelMtuInput,
+  type TunnelParams,
+  type TunnelType,
+  tunnelTypes,
+} from './tunnels/tunnel-mtu.ts';
+export { DraftError, type Issue } from './values/issue.ts';
+export { createPermutation, type Permutation } from './values/permutation.ts';
 export {
   bitsOf,
   integerBelow,
@@ -65,21 +86,5 @@ export {
   subkeyOf,
   unitOf,
   wordOf,
-} from './random.ts';
-export { createRotation, type Rotation, type RotationMode, rotationModes } from './rotation.ts';
-export { type Share, shareOf } from './share.ts';
-export {
-  createEndpointPairs,
-  type EndpointPair,
-  type EndpointPairs,
-  issuesOfEndpoints,
-  type TunnelEnds,
-} from './tunnel-endpoints.ts';
-export {
-  innerMtuOf,
-  type TunnelMtu,
-  type TunnelMtuInput,
-  type TunnelParams,
-  type TunnelType,
-  tunnelTypes,
-} from './tunnel-mtu.ts';
+} from './values/random.ts';
+export { type Share, shareOf } from './values/share.ts';

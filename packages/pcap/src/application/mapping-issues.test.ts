@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { issuesOfLength } from './length-issues.ts';
-import { issuesOfMappings } from './mapping-issues.ts';
+import { issuesOfLength, issuesOfMappings } from './mapping-issues.ts';
 import type { MappedParameter, StepOutline, StepRegion } from './step-region.ts';
 
 const sessions: Record<number, StepOutline[]> = {

@@ -1,3 +1,5 @@
+import { isPaddable } from './fit-value.ts';
+import type { LengthRule } from './length-rule.ts';
 import type { MappedParameter, MappingIssue, MappingIssueCode, StepOutline, StepRegion } from './step-region.ts';
 
 interface Place extends StepRegion {
@@ -124,4 +126,37 @@ function isEarlier(
   const leftMs = stepsOf(left.sessionIdx)?.[left.stepIdx]?.atMs ?? 0;
   const rightMs = stepsOf(right.sessionIdx)?.[right.stepIdx]?.atMs ?? 0;
   return leftMs < rightMs || (leftMs === rightMs && left.sessionIdx < right.sessionIdx);
+}
+
+/** How long the encoded values of a parameter can be; `most` is undefined where nobody can tell. */
+export interface ValueLengths {
+  readonly least: number;
+  readonly most: number | undefined;
+}
+
+export interface CheckedPlace {
+  /** JSON pointer of the mapping. */
+  readonly path: string;
+  readonly length: number;
+  readonly rule: LengthRule;
+  readonly type: string;
+  readonly values: ValueLengths;
+}
+
+/** An error where a value certainly breaks a format that cannot be repaired, a warning where it may. */
+export function issuesOfLength({ path, length, rule, type, values }: CheckedPlace): MappingIssue[] {
+  if (rule !== 'fixed') return [];
+  const { least, most } = values;
+  const unsafe = (severity: 'error' | 'warning', message: string): MappingIssue[] => [
+    { path, code: 'LENGTH_CHANGE_UNSAFE', message, severity },
+  ];
+  if (length === 0)
+    return unsafe('error', 'nothing can be inserted here: the length of this step is part of its format');
+  if (least > length || (most !== undefined && most < length && !isPaddable(type))) {
+    return unsafe('error', `values are never ${length} bytes long, and the length of this step is part of its format`);
+  }
+  if (most === undefined || most > length || (least < length && !isPaddable(type))) {
+    return unsafe('warning', `a value that cannot be made ${length} bytes long ends the iteration that draws it`);
+  }
+  return [];
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { text } from '../testing/build-capture.ts';
 import { fitValue } from './fit-value.ts';
-import { findHttpMessage } from './http-message.ts';
+import { findHttpMessage } from './length-rule.ts';
 import { StepTemplate } from './step-template.ts';
 
 const plain = { mode: 'stateful', appProtocol: 'unknown' };

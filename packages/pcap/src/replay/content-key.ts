@@ -1,6 +1,6 @@
 import { i32, u8, u16 } from '../bytes.ts';
-import { type Frame, TCP, UDP } from '../frame.ts';
-import { ETHERTYPE_ARP } from '../link-layer.ts';
+import { type Frame, TCP, UDP } from '../dissect/frame.ts';
+import { ETHERTYPE_ARP } from '../dissect/link-layer.ts';
 
 const ICMP = 1;
 const ICMPV6 = 58;

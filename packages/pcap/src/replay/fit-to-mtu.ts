@@ -1,22 +1,11 @@
 import { i32, putU16, putU32, u8, u16 } from '../bytes.ts';
-import { dissect } from '../dissect.ts';
-import { FIN, Frame, PSH, TCP } from '../frame.ts';
-import { LINK_ETHERNET } from '../link-type.ts';
-import { createPacket } from '../packet.ts';
+import { dissectEthernet } from '../dissect/dissect.ts';
+import { FIN, Frame, PSH, TCP } from '../dissect/frame.ts';
 import { setIpv4Checksum, setTransportChecksum } from './frame-checksums.ts';
 
 const CWR = 0x80;
 const FRAGMENT_HEADER = 44;
 
-/** Reads a frame that lies in `bytes[start … start + length)`. */
-export function dissectEthernet(frame: Frame, bytes: Uint8Array, start: number, length: number): void {
-  packet.bytes = bytes;
-  packet.start = start;
-  packet.length = length;
-  packet.linkType = LINK_ETHERNET;
-  dissect(frame, packet);
-}
-const packet = createPacket();
 const piece = new Frame();
 
 /**

@@ -1,7 +1,7 @@
 import { putU16, u8, u16 } from '../bytes.ts';
 import { adjustedChecksum, checksumOf, pseudoHeaderSum, sumOf } from '../checksum.ts';
-import { addressBytesOf, type Frame, TCP, UDP } from '../frame.ts';
-import type { ClientPlace } from './frame-rewriter.ts';
+import { addressBytesOf, type Frame, TCP, UDP } from '../dissect/frame.ts';
+import type { ClientPlace } from './replay-rules.ts';
 
 const ICMP = 1;
 const ICMPV6 = 58;

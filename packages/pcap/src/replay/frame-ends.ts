@@ -1,6 +1,9 @@
 import { u8, u16 } from '../bytes.ts';
-import { addressBytesOf, type Frame } from '../frame.ts';
-import { ETHERTYPE_ARP } from '../link-layer.ts';
+import { dissect } from '../dissect/dissect.ts';
+import { addressBytesOf, Frame } from '../dissect/frame.ts';
+import { formatAddress } from '../dissect/ip-address.ts';
+import { ETHERTYPE_ARP } from '../dissect/link-layer.ts';
+import type { PacketSink } from '../read/packet.ts';
 
 /** Where the addresses of sender and receiver stand in a frame. */
 export interface FrameEnds {
@@ -30,4 +33,18 @@ export function isSpecial(bytes: Uint8Array, at: number, size: 4 | 16): boolean 
   if (first === 0xff || (u16(bytes, at) & 0xffc0) === 0xfe80) return true;
   for (let index = 0; index < 16; index++) if (bytes[at + index] !== 0) return false;
   return true;
+}
+
+export type DestinationSet = Set<string>;
+
+/** Adds every address that packets go to, as text. Groups, and addresses that hold on one link only, are left out. */
+export function destinationsInto(found: DestinationSet): PacketSink {
+  const frame = new Frame();
+  return (packet) => {
+    dissect(frame, packet);
+    const ends = findEnds(frame);
+    if (ends !== undefined && !isSpecial(frame.bytes, ends.destination, ends.size))
+      found.add(formatAddress(frame.bytes, ends.destination, ends.size));
+    return true;
+  };
 }

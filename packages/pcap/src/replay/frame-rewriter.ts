@@ -1,22 +1,11 @@
-import { putU16, u8, u16 } from '../bytes.ts';
+import { latin1, putU16, u8, u16 } from '../bytes.ts';
 import { adjustedChecksum, sumOf } from '../checksum.ts';
-import { Frame } from '../frame.ts';
-import { dissectEthernet } from './fit-to-mtu.ts';
+import { dissectEthernet } from '../dissect/dissect.ts';
+import { Frame } from '../dissect/frame.ts';
 import { endsSum, setIpv4Checksum, setTransportChecksum, transportChecksumPlace } from './frame-checksums.ts';
 import { findEnds, isSpecial, isUsualArp } from './frame-ends.ts';
 import { quotedPacket, solicitedAddress } from './quoted-packet.ts';
-import { RecordedEnds } from './recorded-ends.ts';
-import type { NewEnds, ReplayRules } from './replay-rules.ts';
-
-/** An address of a client in a frame, and the checksums that go with it; places count from the start of the frame. */
-export interface ClientPlace {
-  readonly at: number;
-  readonly size: 4 | 16;
-  readonly index: number;
-  readonly checksums: readonly number[];
-  /** A checksum that covers both the address and checksums of it, so that it changes the other way. */
-  readonly inverse?: number;
-}
+import type { ClientPlace, NewEnds, ReplayRules } from './replay-rules.ts';
 
 /** Which of the servers, counted as they first come, and the size of its address. */
 export interface ServerNumber {
@@ -163,4 +152,36 @@ function checksumsOf(frame: Frame): number[] {
   const transport = frame.protocol === 1 ? 0 : transportChecksumPlace(frame);
   const header = frame.ipVersion === 4 ? frame.networkStart + 10 : 0;
   return [header, transport].filter((place) => place > 0);
+}
+
+/** Numbers addresses and ports of one side as they first come; those of each size by themselves. */
+class RecordedEnds {
+  readonly #addresses = new Map<string, number>();
+  readonly #ports = new Map<number, number>();
+  readonly #counts = { 4: 0, 16: 0 };
+
+  /** How many addresses of this size there are. */
+  countOf(size: 4 | 16): number {
+    return this.#counts[size];
+  }
+
+  addressAt(bytes: Uint8Array, at: number, size: 4 | 16): number {
+    const key = latin1(bytes, at, at + size);
+    const known = this.#addresses.get(key);
+    if (known !== undefined) return known;
+    const index = this.#counts[size]++;
+    this.#addresses.set(key, index);
+    return index;
+  }
+
+  /** Undefined for an address that this side has not shown. */
+  findAddress(bytes: Uint8Array, at: number, size: 4 | 16): number | undefined {
+    return this.#addresses.get(latin1(bytes, at, at + size));
+  }
+
+  port(port: number): number {
+    const known = this.#ports.get(port) ?? this.#ports.size;
+    this.#ports.set(port, known);
+    return known;
+  }
 }

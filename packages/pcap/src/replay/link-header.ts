@@ -1,7 +1,7 @@
 import { putU16, u8, u16 } from '../bytes.ts';
-import type { Frame } from '../frame.ts';
-import { LINK_ETHERNET } from '../link-type.ts';
-import type { Packet } from '../packet.ts';
+import type { Frame } from '../dissect/frame.ts';
+import { LINK_ETHERNET } from '../read/link-type.ts';
+import type { Packet } from '../read/packet.ts';
 import { isSpecial } from './frame-ends.ts';
 import type { ReplayRules } from './replay-rules.ts';
 

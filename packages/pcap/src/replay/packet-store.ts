@@ -1,6 +1,6 @@
-import type { Packet } from '../packet.ts';
-import { createPacket } from '../packet.ts';
 import { PcapError } from '../pcap-error.ts';
+import type { Packet } from '../read/packet.ts';
+import { createPacket } from '../read/packet.ts';
 
 const FIRST_CAPACITY = 65_536;
 

@@ -1,5 +1,5 @@
 import { u8, u16 } from '../bytes.ts';
-import { type Frame, TCP, UDP } from '../frame.ts';
+import { type Frame, TCP, UDP } from '../dissect/frame.ts';
 
 const ICMP = 1;
 const ICMPV6 = 58;

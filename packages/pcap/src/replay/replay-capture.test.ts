@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
 import { checksumOf, pseudoHeaderSum, sumOf } from '../checksum.ts';
-import { Frame } from '../frame.ts';
-import { ethernetFrame, ipPacket, tcpPacket, udpDatagram, udpPacket } from '../frame-builder.ts';
-import { formatAddress, parseAddress } from '../ip-address.ts';
+import { dissectEthernet } from '../dissect/dissect.ts';
+import { Frame } from '../dissect/frame.ts';
+import { formatAddress, parseAddress } from '../dissect/ip-address.ts';
 import { captureOf, captureOfFrames, text } from '../testing/build-capture.ts';
 import { TcpScript } from '../testing/tcp-script.ts';
-import { dissectEthernet } from './fit-to-mtu.ts';
+import { ethernetFrame, ipPacket, tcpPacket, udpDatagram, udpPacket } from '../write/frame-builder.ts';
 import { replaceAddress } from './frame-checksums.ts';
 import { ReplayCapture, type ReplayFrame, type ReplaySelection } from './replay-capture.ts';
 import type { ReplayRules } from './replay-rules.ts';

@@ -1,17 +1,16 @@
-import { type CaptureSource, readCapture } from '../capture-source.ts';
-import { dissect } from '../dissect.ts';
-import { Frame, TCP } from '../frame.ts';
-import { parseAddress } from '../ip-address.ts';
-import { millisecondsSince, type Packet } from '../packet.ts';
-import { parseFilter } from '../packet-filter.ts';
-import { parsePacketRanges } from '../packet-ranges.ts';
+import { dissect, dissectEthernet } from '../dissect/dissect.ts';
+import { Frame, TCP } from '../dissect/frame.ts';
+import { parseAddress } from '../dissect/ip-address.ts';
 import { PcapError } from '../pcap-error.ts';
+import { type CaptureSource, readCapture } from '../read/capture-reader.ts';
+import { millisecondsSince, type Packet } from '../read/packet.ts';
+import { parseFilter, parsePacketRanges } from '../read/packet-filter.ts';
 import { contentKeyOf } from './content-key.ts';
-import { dissectEthernet, fitToMtu } from './fit-to-mtu.ts';
-import { type ClientPlace, FrameRewriter, type ServerNumber } from './frame-rewriter.ts';
+import { fitToMtu } from './fit-to-mtu.ts';
+import { FrameRewriter, type ServerNumber } from './frame-rewriter.ts';
 import { writeFrame } from './link-header.ts';
 import { PacketStore } from './packet-store.ts';
-import type { ReplayRules } from './replay-rules.ts';
+import type { ClientPlace, ReplayRules } from './replay-rules.ts';
 import { SideFinder } from './side-finder.ts';
 
 const MOST_BYTES = 512 * 1_048_576;

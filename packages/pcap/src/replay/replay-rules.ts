@@ -22,3 +22,13 @@ export interface ReplayRules {
   readonly mtu: number;
   readonly fixesChecksums: boolean;
 }
+
+/** An address of a client in a frame, and the checksums that go with it; places count from the start of the frame. */
+export interface ClientPlace {
+  readonly at: number;
+  readonly size: 4 | 16;
+  readonly index: number;
+  readonly checksums: readonly number[];
+  /** A checksum that covers both the address and checksums of it, so that it changes the other way. */
+  readonly inverse?: number;
+}

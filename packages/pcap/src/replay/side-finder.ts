@@ -1,7 +1,7 @@
 import { latin1 } from '../bytes.ts';
-import { isClientA } from '../client-side.ts';
-import { FlowTable } from '../flow-table.ts';
-import { ACK, type Frame, SYN, TCP } from '../frame.ts';
+import { FlowTable } from '../dissect/flow-table.ts';
+import { ACK, type Frame, SYN, TCP } from '../dissect/frame.ts';
+import { isClientA } from '../sessions/client-side.ts';
 import { findEnds } from './frame-ends.ts';
 
 /** What a flow has shown so far: 1 stands for A, 2 for B, 0 for neither. */

@@ -1,6 +1,6 @@
-import type { CaptureFormat } from '../capture-format.ts';
-import { CaptureWriter } from '../capture-writer.ts';
-import { ethernetFrame } from '../frame-builder.ts';
+import type { CaptureFormat } from '../read/capture-format.ts';
+import { CaptureWriter } from '../write/capture-writer.ts';
+import { ethernetFrame } from '../write/frame-builder.ts';
 
 export interface BuildOptions {
   format?: CaptureFormat;

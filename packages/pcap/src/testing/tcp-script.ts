@@ -1,5 +1,5 @@
-import { ACK, FIN, PSH, RST, SYN } from '../frame.ts';
-import { tcpPacket } from '../frame-builder.ts';
+import { ACK, FIN, PSH, RST, SYN } from '../dissect/frame.ts';
+import { tcpPacket } from '../write/frame-builder.ts';
 
 export interface ScriptEnds {
   client: string;

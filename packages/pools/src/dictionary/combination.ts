@@ -1,4 +1,4 @@
-import { floorIndex } from '../value-range.ts';
+import { floorIndex } from '../values/value-range.ts';
 import type { CombineMode, CompiledDictionary } from './compiled-dictionary.ts';
 import type { DictionaryDraft } from './dictionary-draft.ts';
 import { createRowView, type DictionaryDrawOptions, parseDictionary, type RowView } from './draw.ts';

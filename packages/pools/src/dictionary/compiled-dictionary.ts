@@ -1,4 +1,4 @@
-import { type IssueList, pointerOf } from '../issue.ts';
+import { type IssueList, pointerOf } from '../values/issue.ts';
 import { type ColumnRule, readColumnRule } from './column-rule.ts';
 import type { DictionaryDraft, DictionaryType, FileRows } from './dictionary-draft.ts';
 import { dictionaryTypes, isProtocolType } from './dictionary-draft.ts';

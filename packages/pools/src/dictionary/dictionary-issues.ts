@@ -1,4 +1,4 @@
-import { type Issue, IssueList, pointerOf } from '../issue.ts';
+import { type Issue, IssueList, pointerOf } from '../values/issue.ts';
 import { columnsOf, compileDictionary } from './compiled-dictionary.ts';
 import type { DictionaryDraft, DictionaryType } from './dictionary-draft.ts';
 import { dictionaryTypes } from './dictionary-draft.ts';

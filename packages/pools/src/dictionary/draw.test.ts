@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { DraftError } from '../issue.ts';
+import { DraftError } from '../values/issue.ts';
 import type { DictionaryDraft } from './dictionary-draft.ts';
 import { createDraw, type Draw } from './draw.ts';
 import { selections } from './selection-rule.ts';

@@ -1,4 +1,4 @@
-import { IssueList } from '../issue.ts';
+import { IssueList } from '../values/issue.ts';
 import { applyRule, type ColumnRule } from './column-rule.ts';
 import { type CompiledDictionary, compileDictionary } from './compiled-dictionary.ts';
 import type { DictionaryDraft, FileRows } from './dictionary-draft.ts';

@@ -1,4 +1,4 @@
-import { IssueList } from '../issue.ts';
+import { IssueList } from '../values/issue.ts';
 import type { DictionaryDraft } from './dictionary-draft.ts';
 import { Section } from './section.ts';
 

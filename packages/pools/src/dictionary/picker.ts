@@ -1,6 +1,6 @@
-import { createPermutation, type Permutation } from '../permutation.ts';
-import { integerBelow, type Key, keyOf, type Seed, subkeyOf, unitOf } from '../random.ts';
-import { floorIndex } from '../value-range.ts';
+import { createPermutation, type Permutation } from '../values/permutation.ts';
+import { integerBelow, type Key, keyOf, type Seed, subkeyOf, unitOf } from '../values/random.ts';
+import { floorIndex } from '../values/value-range.ts';
 import type { SelectionRule } from './selection-rule.ts';
 
 /** Who draws. Processes that give the same options agree on every row. */

@@ -1,6 +1,5 @@
-import { findAddress, formatAddress, type IpVersion } from '../address.ts';
-import { findMac, formatMac } from '../mac.ts';
-import { localSpace } from '../mac-space.ts';
+import { findAddress, formatAddress, type IpVersion } from '../addresses/address.ts';
+import { findMac, formatMac, localSpace } from '../macs/mac.ts';
 import { findAlphabet } from './alphabet.ts';
 import { findFormat, formatDirectives } from './format.ts';
 import { findInteger } from './range-column.ts';

@@ -1,5 +1,5 @@
-import { findAddress, formatAddress, type IpVersion } from '../address.ts';
-import { findMac, formatMac } from '../mac.ts';
+import { findAddress, formatAddress, type IpVersion } from '../addresses/address.ts';
+import { findMac, formatMac } from '../macs/mac.ts';
 import { findDateFormat, findFormat, formatDirectives } from './format.ts';
 import type { Section } from './section.ts';
 import type { Sequence } from './sequence.ts';

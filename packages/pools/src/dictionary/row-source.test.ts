@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { findAddress } from '../address.ts';
-import { isLocalMac, isMulticastMac, parseMac } from '../mac.ts';
+import { findAddress } from '../addresses/address.ts';
+import { isLocalMac, isMulticastMac, parseMac } from '../macs/mac.ts';
 import { createDraw, type Draw } from './draw.ts';
 
 const rangeOf = (value: object): Draw => createDraw({ type: 'range', config: { value } }, { seed: 1 });

@@ -1,4 +1,4 @@
-import { type IssueList, pointerOf } from '../issue.ts';
+import { type IssueList, pointerOf } from '../values/issue.ts';
 
 /** One object of a dictionary's `config`, read member by member; what is never asked for is reported as unknown. */
 export class Section {

@@ -1,4 +1,4 @@
-import type { Seed } from '../random.ts';
+import type { Seed } from '../values/random.ts';
 import type { Section } from './section.ts';
 
 export const selections = ['sequential', 'random', 'shuffle', 'weighted', 'unique', 'pinned'] as const;

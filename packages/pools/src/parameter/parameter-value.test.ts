@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isLocalMac, isMulticastMac, parseMac } from '../mac.ts';
-import { encodeParameter } from './parameter-bytes.ts';
+import { isLocalMac, isMulticastMac, parseMac } from '../macs/mac.ts';
 import { type ParameterDraft, parameterTypes } from './parameter-draft.ts';
-import { issuesOfParameter } from './parameter-issues.ts';
+import { encodeParameter, issuesOfParameter } from './parameter-issues.ts';
 import { parameterValue } from './parameter-value.ts';
 
 const valuesOf = (parameter: ParameterDraft, count: number, users?: number): (string | undefined)[] =>

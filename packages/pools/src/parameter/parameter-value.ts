@@ -1,9 +1,8 @@
 import { findAlphabet } from '../dictionary/alphabet.ts';
 import { formatUuid } from '../dictionary/random-column.ts';
 import { digitsOf } from '../dictionary/sequence.ts';
-import { formatMac } from '../mac.ts';
-import { localSpace } from '../mac-space.ts';
-import { bitsOf, integerBelow, type Key, keyOf, type Seed, subkeyOf } from '../random.ts';
+import { formatMac, localSpace } from '../macs/mac.ts';
+import { bitsOf, integerBelow, type Key, keyOf, type Seed, subkeyOf } from '../values/random.ts';
 import { findDictionaryReference, mappedLength, type ParameterDraft, type SystemValue } from './parameter-draft.ts';
 import { type Scale, scaleOf } from './scale.ts';
 

@@ -1,5 +1,5 @@
-import { findAddress, formatAddress, type IpVersion } from '../address.ts';
-import { findMac, formatMac, macLimit } from '../mac.ts';
+import { findAddress, formatAddress, type IpVersion } from '../addresses/address.ts';
+import { findMac, formatMac, macLimit } from '../macs/mac.ts';
 
 /** A type's values as whole numbers, so that they can be counted and drawn from a range. */
 export interface Scale {

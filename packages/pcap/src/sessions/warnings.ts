@@ -1,0 +1,71 @@
+import type { FlowTable } from '../dissect/flow-table.ts';
+import type { PcapWarning } from './pcap-info.ts';
+import { handshakeOf, type Session } from './session.ts';
+import { isOneWay } from './session-report.ts';
+import type { TrafficTotals } from './traffic-totals.ts';
+
+/** Session counts behind the warnings. */
+interface SessionTally {
+  noHandshake: number;
+  withMissing: number;
+  missingBytes: number;
+  retransmissions: number;
+  tls: number;
+  quic: number;
+  oneWay: number;
+  multicast: number;
+}
+
+export interface WarningFacts {
+  readonly sessions: readonly Session[];
+  readonly flows: FlowTable;
+  readonly totals: TrafficTotals;
+  readonly cutFile: boolean;
+}
+
+/** Everything about a capture that its user should know before replaying it. */
+export function warningsOf(facts: WarningFacts): PcapWarning[] {
+  const { totals } = facts;
+  const tally = tallyOf(facts);
+  const rows: [string, number, string][] = [
+    ['no-handshake', tally.noHandshake, 'TCP sessions started before the capture did'],
+    ['missing-bytes', tally.withMissing, `sessions lack payload, ${tally.missingBytes} bytes in all`],
+    ['retransmissions', tally.retransmissions, 'segments were sent more than once'],
+    ['ip-fragments', totals.fragments, 'packets are IP fragments'],
+    ['snaplen-cut', totals.snapLenCut, 'packets were cut by the snap length'],
+    ['unsupported-linktype', totals.unsupportedLink, 'packets have a link type that is not read'],
+    ['encrypted-tls', tally.tls, 'sessions are TLS: replay sends the recorded bytes and works between our agents only'],
+    ['quic', tally.quic, 'sessions are QUIC and encrypted'],
+    ['one-way', tally.oneWay, 'sessions have packets of one direction only'],
+    ['non-tcp-udp', totals.notTcpUdp, `packets are neither TCP nor UDP, ${totals.tunnelled} of them GRE or IP-in-IP`],
+    ['cut-file', facts.cutFile ? 1 : 0, 'record at the end of the file is incomplete'],
+    ['multicast', tally.multicast, 'sessions go to a multicast or broadcast address'],
+    ['too-many-sessions', totals.unassigned, 'packets belong to sessions beyond the most that are told apart'],
+  ];
+  return rows.filter((row) => row[1] > 0).map(([code, count, text]) => ({ code, count, message: `${count} ${text}.` }));
+}
+
+function tallyOf(facts: WarningFacts): SessionTally {
+  const tally: SessionTally = {
+    noHandshake: 0,
+    withMissing: 0,
+    missingBytes: 0,
+    retransmissions: 0,
+    tls: 0,
+    quic: 0,
+    oneWay: 0,
+    multicast: 0,
+  };
+  for (const session of facts.sessions) {
+    const missing = session.a.missing + session.b.missing;
+    if (session.isTcp && handshakeOf(session) === 'none') tally.noHandshake++;
+    if (missing > 0) tally.withMissing++;
+    tally.missingBytes += missing;
+    tally.retransmissions += session.a.retransmissions + session.b.retransmissions;
+    if (session.appProtocol === 'tls') tally.tls++;
+    if (session.appProtocol === 'quic') tally.quic++;
+    if (isOneWay(session)) tally.oneWay++;
+    if (!session.isTcp && facts.flows.isMulticast(session.index)) tally.multicast++;
+  }
+  return tally;
+}

@@ -1,0 +1,25 @@
+import type { MacOverride } from '../macs/mac-override.ts';
+import type { MacPolicy } from '../macs/mac-policy.ts';
+import type { MacRecord } from '../macs/mac-record.ts';
+
+/** A Network, stored or draft, as far as addresses and MACs depend on it. Empty texts count as absent. */
+export interface NetworkDraft {
+  readonly subnet: string;
+  /** "4" or "6" (canonical), "ipv4" and "ipv6" are read as the same; absent: as the subnet says. */
+  readonly ipVersion?: string | number | null | undefined;
+  readonly gateway?: string | null | undefined;
+  readonly gatewayMac?: string | null | undefined;
+  readonly gatewayMacId?: number | null | undefined;
+  readonly gatewayMacMode?: string | null | undefined;
+  readonly excludes?: readonly string[] | null | undefined;
+  readonly pattern?: string | null | undefined;
+  readonly ports?: string | null | undefined;
+  readonly macPolicy?: MacPolicy | null | undefined;
+  readonly macOverrides?: readonly MacOverride[] | null | undefined;
+  /** Where a preview begins, when the request itself does not say. */
+  readonly start?: string | null | undefined;
+  readonly limit?: number | null | undefined;
+  readonly page?: number | null | undefined;
+}
+
+export type MacLookup = ReadonlyMap<number, MacRecord>;
