@@ -21,7 +21,7 @@ let traffic = '';
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'pcap-test-'));
   traffic = join(folder, 'traffic.pcap');
-  const program = join(import.meta.dirname, 'testing', 'make-traffic.ts');
+  const program = join(import.meta.dirname, '../testing', 'make-traffic.ts');
   await runTool('unshare', ['-n', process.execPath, program, folder]);
 });
 
