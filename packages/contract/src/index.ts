@@ -154,25 +154,34 @@ export type { ReferenceKind } from './values/plugins/members/reference.ts';
 export type { FoundReference } from './values/plugins/members/references.ts';
 export { type DurationValues, duration as entryDuration } from './values/plugins/members/values.ts';
 export { commonMetrics, findMetric, metricsOf } from './values/plugins/metrics.ts';
-export type { PluginSpec } from './values/plugins/plugin.ts';
-export type { CompromisedHostValues } from './values/plugins/security/compromised-host.ts';
-export type { CveReplayValues } from './values/plugins/security/cve-replay.ts';
-export type { FuzzingValues } from './values/plugins/security/fuzzing.ts';
-export type { MalwareTransferValues } from './values/plugins/security/malware-transfer.ts';
-export type { WafValues } from './values/plugins/security/waf.ts';
+export type { PluginSpec, TypedPlugin } from './values/plugins/plugin.ts';
+export {
+  type CompromisedHostValues,
+  compromisedHost as compromisedHostPlugin,
+} from './values/plugins/security/compromised-host.ts';
+export { type CveReplayValues, cveReplay as cveReplayPlugin } from './values/plugins/security/cve-replay.ts';
+export { type FuzzingValues, fuzzing as fuzzingPlugin } from './values/plugins/security/fuzzing.ts';
+export {
+  type MalwareTransferValues,
+  malwareTransfer as malwareTransferPlugin,
+} from './values/plugins/security/malware-transfer.ts';
+export { type WafValues, waf as wafPlugin } from './values/plugins/security/waf.ts';
 export { taskReferences } from './values/plugins/task-references.ts';
-export type { ApplicationValues } from './values/plugins/traffic/application.ts';
-export type { DnsValues } from './values/plugins/traffic/dns.ts';
-export type { HarReplayValues } from './values/plugins/traffic/har-replay.ts';
-export type { HttpValues } from './values/plugins/traffic/http.ts';
-export type { IcmpValues } from './values/plugins/traffic/icmp.ts';
-export type { PcapReplayValues } from './values/plugins/traffic/pcap-replay.ts';
+export { type ApplicationValues, application as applicationPlugin } from './values/plugins/traffic/application.ts';
+export { type DnsValues, dns as dnsPlugin } from './values/plugins/traffic/dns.ts';
+export { type HarReplayValues, harReplay as harReplayPlugin } from './values/plugins/traffic/har-replay.ts';
+export { type HttpValues, http as httpPlugin } from './values/plugins/traffic/http.ts';
+export { type IcmpValues, icmp as icmpPlugin } from './values/plugins/traffic/icmp.ts';
+export { type PcapReplayValues, pcapReplay as pcapReplayPlugin } from './values/plugins/traffic/pcap-replay.ts';
 export { standardFrameSizes } from './values/plugins/traffic/rfc2544.ts';
-export type { StatelessServerValues } from './values/plugins/traffic/stateless-server.ts';
-export type { StreamValues } from './values/plugins/traffic/stream.ts';
-export type { TcpValues } from './values/plugins/traffic/tcp.ts';
-export type { TlsValues } from './values/plugins/traffic/tls.ts';
-export type { UdpValues } from './values/plugins/traffic/udp.ts';
+export {
+  type StatelessServerValues,
+  statelessServer as statelessServerPlugin,
+} from './values/plugins/traffic/stateless-server.ts';
+export { type StreamValues, stream as streamPlugin } from './values/plugins/traffic/stream.ts';
+export { type TcpValues, tcp as tcpPlugin } from './values/plugins/traffic/tcp.ts';
+export { type TlsValues, tls as tlsPlugin } from './values/plugins/traffic/tls.ts';
+export { type UdpValues, udp as udpPlugin } from './values/plugins/traffic/udp.ts';
 export {
   accessProfiles,
   controlProfiles,

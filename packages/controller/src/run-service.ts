@@ -5,12 +5,11 @@ import type { Bus } from './bus/local.ts';
 import type { Config } from './config.ts';
 import { createMetrics } from './metrics/metrics.ts';
 import { createPlanner } from './plan/core/create-planner.ts';
-import { planCaptures } from './plan/load/load-captures.ts';
-import { planTables } from './plan/load/load-dictionary-tables.ts';
-import { planDictionaries } from './plan/load/load-dictionary-values.ts';
-import { planSamples } from './plan/load/load-samples.ts';
+import { readCaptureSessions } from './plan/load/capture-sessions.ts';
+import { readDictionaryTables, readDictionaryValues } from './plan/load/dictionaries.ts';
 import type { Recordings } from './plan/load/recordings.ts';
 import type { TaskCopies } from './plan/load/sample-copies.ts';
+import { readSamples } from './plan/load/samples.ts';
 import { createCaptureKeeper } from './runs/captures/capture-keeper.ts';
 import { createRuns } from './runs/lifecycle/create-runs.ts';
 import { createCalendar } from './runs/schedules/calendar.ts';
@@ -50,11 +49,11 @@ export const createRunService = ({
   const planner = createPlanner({
     store,
     settings,
-    dictionaries: planDictionaries(files),
-    tables: planTables(files),
-    samples: planSamples(copies),
+    dictionaries: readDictionaryValues(files),
+    tables: readDictionaryTables(files),
+    samples: readSamples(copies),
     recordings: recordings.plan,
-    captures: planCaptures(files.blobs),
+    captures: readCaptureSessions(files.blobs),
   });
   const metrics = createMetrics({ store, gateway, log });
   const runs = createRuns({

@@ -25,12 +25,15 @@ export interface PluginSpec {
   readonly requires: readonly string[];
 }
 
+/** A plugin whose schema type is known, so that the values of its entries can be typed. */
+export type TypedPlugin<Schema extends TObject> = Omit<PluginSpec, 'schema'> & { readonly schema: Schema };
+
 type Defaulted = 'version' | 'canPause' | 'canChangeLoad' | 'subplugins' | 'requires';
 
 /** Fills in the defaults: the plugin cannot be paused and holds no other plugins. */
 export const definePlugin = <Schema extends TObject>(
   spec: Omit<PluginSpec, Defaulted | 'schema'> & Partial<Pick<PluginSpec, Defaulted>> & { readonly schema: Schema },
-): PluginSpec & { readonly schema: Schema } => ({
+): TypedPlugin<Schema> => ({
   version: '1.0',
   canPause: false,
   canChangeLoad: false,

@@ -1,5 +1,5 @@
 import { taskReferences } from '@rushhour/contract';
-import { withSmartLists } from '../../plan/content/smart-lists.ts';
+import { resolveSignatureFilters } from '../../plan/load/signature-filters.ts';
 import type { Runs } from '../../runs/lifecycle/create-runs.ts';
 import type { Calendar } from '../../runs/schedules/calendar.ts';
 import { openCertificate } from '../../store/assets/certificates.ts';
@@ -74,7 +74,7 @@ const isSpoofing = (task: StoredTask, { records }: Gathered) => {
 
 const dependenciesOf = async (executor: Executor, store: Store, stored: StoredTask): Promise<TaskDependencies> => {
   // A start would freeze the current result of the filter.
-  const task = await withSmartLists(executor, stored);
+  const task = await resolveSignatureFilters(executor, stored);
   const gathered = await gatherTask(executor, task as Parameters<typeof gatherTask>[1]);
   const agentIds = taskReferences(task).flatMap(({ kind, id }) => (kind === 'agent' ? [id] : []));
   return {

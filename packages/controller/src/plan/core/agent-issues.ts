@@ -1,6 +1,6 @@
 import { agentStatus, isConnected } from '@rushhour/contract';
 import type { PlanAgent } from './plan-input.ts';
-import type { IssuePlace, PlanIssues } from './plan-issues.ts';
+import type { IssueLocation, PlanIssues } from './plan-issues.ts';
 
 /** What agents are asked for: which engine, by which part of the task. */
 export interface AgentUse {
@@ -12,23 +12,23 @@ export interface AgentUse {
 }
 
 /** An agent that is away is no fault of the task: a run waits for it. */
-export const tellAgents = (uses: readonly AgentUse[], issues: PlanIssues): void => {
+export const reportAgents = (uses: readonly AgentUse[], issues: PlanIssues): void => {
   for (const { agent, engine, cpuCores, path } of uses) {
     const place = { path: `${path}/agent/id`, agentId: agent.id };
     if (agent.isBlocked) issues.error(place, 'AGENT_BLOCKED', `agent ${agent.name} is blocked`);
     else if (agent.status === agentStatus.incompatible) {
       issues.error(place, 'AGENT_INCOMPATIBLE', `agent ${agent.name} has a version that does not fit`);
     } else if (!isConnected(agent.status)) issues.warning(place, 'AGENT_OFFLINE', `agent ${agent.name} is not online`);
-    tellEngine({ agent, engine }, place, issues);
+    reportEngine({ agent, engine }, place, issues);
     if (cpuCores > agent.cpuCores && agent.cpuCores > 0) {
       issues.warning(place, 'CPU_CORES', `agent ${agent.name} has ${agent.cpuCores} cores, not ${cpuCores}`);
     }
   }
 };
 
-const tellEngine = (
+const reportEngine = (
   { agent, engine }: Pick<AgentUse, 'agent' | 'engine'>,
-  place: IssuePlace,
+  place: IssueLocation,
   issues: PlanIssues,
 ): void => {
   if (agent.status === agentStatus.enrolled && agent.engines.length === 0) return;

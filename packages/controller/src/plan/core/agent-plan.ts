@@ -1,6 +1,6 @@
 import type { Estimate, ValidationIssue } from '@rushhour/contract';
 import type { Capture, NeededFile, Order } from '@rushhour/protocol';
-import type { PlannedAttempts } from '../content/attempts.ts';
+import type { PlannedAttempts } from './attempt-files.ts';
 
 /** One order of an agent, and what the controller must know about it while it runs. */
 export interface PlannedOrder {

@@ -1,11 +1,11 @@
 import { findPlugin } from '@rushhour/contract';
 import type { NeededFile } from '@rushhour/protocol';
-import type { PlannedAttempts } from '../content/attempts.ts';
-import { claimsOf } from '../endpoints/claims.ts';
+import { addressesToAdd } from '../endpoints/claims.ts';
 import type { PlannedServer } from '../endpoints/servers.ts';
 import type { TargetGuard } from '../endpoints/target-guard.ts';
 import { labelOf } from '../endpoints/targets.ts';
 import type { AgentPlan, PlannedOrder } from './agent-plan.ts';
+import type { PlannedAttempts } from './attempt-files.ts';
 import { captureOf } from './capture.ts';
 import { serverDuration } from './durations.ts';
 import type { PlannedClient } from './plan-entry.ts';
@@ -43,15 +43,13 @@ const roleOf = (orders: readonly PlannedOrder[]): AgentPlan['role'] => {
   return roles.size === 2 ? 'both' : (orders[0] as PlannedOrder).role;
 };
 
-const cpuCoresOf = (values: { readonly [member: string]: unknown }) => (values['cpuCores'] as number | undefined) ?? 1;
-
 const clientOrder = (client: PlannedClient, { allowedTargets }: PlanInput, guard: TargetGuard): PlannedOrder => {
-  const { leaf, path, engine, config, duration, targets, share, hasRate } = client;
-  const plugin = findPlugin(leaf.pluginId);
+  const { entry, path, engine, config, duration, targets, share, hasRate } = client;
+  const plugin = findPlugin(entry.pluginId);
   return {
-    entry: leaf.index,
+    entry: entry.index,
     path,
-    pluginId: leaf.pluginId,
+    pluginId: entry.pluginId,
     role: 'client',
     engine,
     target: labelOf(targets),
@@ -62,23 +60,23 @@ const clientOrder = (client: PlannedClient, { allowedTargets }: PlanInput, guard
       engine,
       config,
       duration,
-      ...(leaf.startAfterSec > 0 && { startAfterSec: leaf.startAfterSec }),
+      ...(entry.startAfterSec > 0 && { startAfterSec: entry.startAfterSec }),
       allowedTargets: guard.listFor(
         targets.map(({ host }) => host),
         allowedTargets,
       ),
-      cpuCores: cpuCoresOf(leaf.values),
+      cpuCores: entry.values.cpuCores ?? 1,
     },
   };
 };
 
 const serverOrder = (server: PlannedServer, { clients, plannedSec }: Sides): PlannedOrder => {
-  const { leaf, path, agent, traffic, config, listens } = server;
+  const { entry, path, agent, traffic, config, listens } = server;
   const hosts = traffic.isEmulated === true ? [] : listens.map(({ host }) => host);
-  const claims = claimsOf(agent, hosts);
+  const claims = addressesToAdd(agent, hosts);
   const { listen = (place) => place } = traffic;
   // A task without clients lasts as long as its servers say.
-  const { mode, seconds, count = 1, rampUpSec, warmUpSec, rampDownSec } = leaf.values.duration;
+  const { mode, seconds, count = 1, rampUpSec, warmUpSec, rampDownSec } = entry.values.duration;
   const own = {
     mode: mode === 'count' ? 'continuous' : mode,
     seconds,
@@ -88,9 +86,9 @@ const serverOrder = (server: PlannedServer, { clients, plannedSec }: Sides): Pla
     rampDownSec,
   } as const;
   return {
-    entry: leaf.index,
+    entry: entry.index,
     path,
-    pluginId: leaf.pluginId,
+    pluginId: entry.pluginId,
     role: 'server',
     engine: traffic.engine,
     target: labelOf(listens),
@@ -103,7 +101,7 @@ const serverOrder = (server: PlannedServer, { clients, plannedSec }: Sides): Pla
       duration: clients.length > 0 ? serverDuration([...server.clients], plannedSec) : own,
       allowedTargets: [],
       ...(claims.length > 0 && { claims }),
-      cpuCores: cpuCoresOf(leaf.values),
+      cpuCores: entry.values.cpuCores ?? 1,
     },
   };
 };

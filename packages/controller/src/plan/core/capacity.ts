@@ -1,56 +1,57 @@
 import { isLoopback } from '../endpoints/machine-addresses.ts';
-import { addFigures, type Figures, noFigures } from './figures.ts';
-import { type Leaf, lengthOf } from './leaf.ts';
 import type { PlannedClient } from './plan-entry.ts';
 import type { PlanAgent } from './plan-input.ts';
 import type { PlanIssues } from './plan-issues.ts';
+import { durationSecOf, type TrafficEntry } from './traffic-entry.ts';
+import { addEstimates, noTraffic, type TrafficEstimate } from './traffic-estimate.ts';
 
 const timeWaitSec = 60;
 
 /** What is asked of machines and their links, as far as it can be told beforehand. */
-export const tellCapacity = (
+export const reportCapacity = (
   clients: readonly PlannedClient[],
   agents: ReadonlyMap<number, PlanAgent>,
   issues: PlanIssues,
 ): void => {
-  for (const client of clients) tellConnections(client, issues);
-  for (const agent of agents.values()) if (agent.maxBps > 0) tellBandwidth(agent, clients, issues);
+  for (const client of clients) reportConnections(client, issues);
+  for (const agent of agents.values()) if (agent.maxBps > 0) reportBandwidth(agent, clients, issues);
 };
 
-const tellConnections = (client: PlannedClient, issues: PlanIssues): void => {
-  const { agent, leaf, path, figures, source, portCount, targets } = client;
+const reportConnections = (client: PlannedClient, issues: PlanIssues): void => {
+  const { agent, entry, path, estimate, source, portCount, targets } = client;
   const place = { path, agentId: agent.id };
   const tuples = Math.max(1, source.count) * portCount * targets.length;
-  if (figures.connections > tuples) {
-    const message = `${figures.connections} connections need more than the ${tuples} pairs of addresses and ports of agent ${agent.name}`;
+  if (estimate.connections > tuples) {
+    const message = `${estimate.connections} connections need more than the ${tuples} pairs of addresses and ports of agent ${agent.name}`;
     issues.error(place, 'RATE_IMPOSSIBLE', message);
     return;
   }
   // On loopback the system takes closed ones again at once.
   const isOutward = targets.some(({ host }) => !isLoopback(host));
-  const keptSec = Math.min(timeWaitSec, lengthOf(leaf.values) ?? timeWaitSec);
-  if (isOutward && figures.opens * keptSec > tuples) {
-    const rate = Math.round(figures.opens);
+  const keptSec = Math.min(timeWaitSec, durationSecOf(entry.values) ?? timeWaitSec);
+  if (isOutward && estimate.opens * keptSec > tuples) {
+    const rate = Math.round(estimate.opens);
     const message = `${rate} connections a second use up the ${tuples} pairs of addresses and ports of agent ${agent.name} within the minute that closed ones are kept`;
     issues.warning(place, 'PORTS_SCARCE', message);
   }
 };
 
-const isUnderWay = (leaf: Leaf, second: number): boolean =>
-  leaf.startAfterSec <= second && second < leaf.startAfterSec + (lengthOf(leaf.values) ?? Number.POSITIVE_INFINITY);
+const isUnderWay = (entry: TrafficEntry, second: number): boolean =>
+  entry.startAfterSec <= second &&
+  second < entry.startAfterSec + (durationSecOf(entry.values) ?? Number.POSITIVE_INFINITY);
 
 interface Timed {
-  readonly leaf: Leaf;
-  readonly figures: Figures;
+  readonly entry: TrafficEntry;
+  readonly estimate: TrafficEstimate;
 }
 
 /** The most at any one time: it is reached when some entry begins. */
-export const peakOf = (all: readonly Timed[]): Figures => {
-  const moments = [...new Set(all.map(({ leaf }) => leaf.startAfterSec))];
+export const peakOf = (all: readonly Timed[]): TrafficEstimate => {
+  const moments = [...new Set(all.map(({ entry }) => entry.startAfterSec))];
   const sums = moments.map((moment) =>
-    addFigures(all.filter(({ leaf }) => isUnderWay(leaf, moment)).map(({ figures }) => figures)),
+    addEstimates(all.filter(({ entry }) => isUnderWay(entry, moment)).map(({ estimate }) => estimate)),
   );
-  const most = (name: keyof Figures) => Math.max(0, ...sums.map((figures) => figures[name]));
+  const most = (name: keyof TrafficEstimate) => Math.max(0, ...sums.map((estimate) => estimate[name]));
   return {
     connections: most('connections'),
     opens: most('opens'),
@@ -62,13 +63,13 @@ export const peakOf = (all: readonly Timed[]): Figures => {
 };
 
 /** What an agent sends itself, and its part of what others send to it. */
-const carriedBy = (agent: PlanAgent, { agent: { id }, leaf, figures, parts }: PlannedClient): Timed[] => {
+const carriedBy = (agent: PlanAgent, { agent: { id }, entry, estimate, parts }: PlannedClient): Timed[] => {
   const received = parts.filter(({ agentId }) => agentId === agent.id).reduce((sum, { part }) => sum + part, 0);
-  const mirrored = { ...noFigures, txBps: figures.rxBps * received, rxBps: figures.txBps * received };
-  return [...(id === agent.id ? [{ leaf, figures }] : []), ...(received > 0 ? [{ leaf, figures: mirrored }] : [])];
+  const mirrored = { ...noTraffic, txBps: estimate.rxBps * received, rxBps: estimate.txBps * received };
+  return [...(id === agent.id ? [{ entry, estimate }] : []), ...(received > 0 ? [{ entry, estimate: mirrored }] : [])];
 };
 
-const tellBandwidth = (agent: PlanAgent, clients: readonly PlannedClient[], issues: PlanIssues): void => {
+const reportBandwidth = (agent: PlanAgent, clients: readonly PlannedClient[], issues: PlanIssues): void => {
   const carried = clients.filter((client) => carriedBy(agent, client).length > 0);
   const { txBps, rxBps } = peakOf(carried.flatMap((client) => carriedBy(agent, client)));
   const bps = Math.round(Math.max(txBps, rxBps));

@@ -20,7 +20,7 @@ export const captureOf = (
     : undefined;
 
 /** Agents that may not see packets leave no dumps; the rest of the run is as good as ever. */
-export const tellCaptures = (agents: readonly PlanAgent[], issues: PlanIssues): void => {
+export const reportCaptures = (agents: readonly PlanAgent[], issues: PlanIssues): void => {
   for (const { id, name, status, system } of new Set(agents)) {
     if (status === neverSeen || system.caps.includes('cap_net_raw')) continue;
     const message = `agent ${name} cannot capture packets: it has not the right cap_net_raw`;

@@ -1,6 +1,6 @@
 import type { Store } from '../../store/store.ts';
-import { withSmartLists } from '../content/smart-lists.ts';
 import { loadPlanInput, type PlanServices } from '../load/load-plan-input.ts';
+import { resolveSignatureFilters } from '../load/signature-filters.ts';
 import type { RunPlan } from './agent-plan.ts';
 import type { TaskDefinition } from './plan-input.ts';
 import { planRun } from './plan-run.ts';
@@ -28,7 +28,7 @@ export const createPlanner = ({ store, settings, ...services }: Deps) => ({
       dumps: dumps ?? {},
       taskId,
     } as TaskDefinition;
-    const listed = await withSmartLists(store.read, definition);
+    const listed = await resolveSignatureFilters(store.read, definition);
     return planRun(await loadPlanInput(store.read, { secrets: store.secrets, settings, ...services }, listed));
   },
 });

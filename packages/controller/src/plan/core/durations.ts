@@ -1,6 +1,6 @@
 import type { Duration } from '@rushhour/protocol';
-import type { Leaf } from './leaf.ts';
 import type { PlanIssues } from './plan-issues.ts';
+import type { TrafficEntry } from './traffic-entry.ts';
 
 /** The part of a run that is judged, in seconds from the common start. */
 export interface SteadyPart {
@@ -11,7 +11,7 @@ export interface SteadyPart {
 /** Clients of a count end by themselves; what answers them waits a little longer than planned. */
 const graceSec = 5;
 
-export const tellDuration = ({ path, values: { duration } }: Leaf, issues: PlanIssues): void => {
+export const reportDuration = ({ path, values: { duration } }: TrafficEntry, issues: PlanIssues): void => {
   const place = `${path}/values/duration`;
   if (duration.mode === 'count' && duration.count === undefined) {
     issues.error(`${place}/count`, 'REQUIRED', 'is required when the mode is count');
@@ -24,13 +24,13 @@ export const tellDuration = ({ path, values: { duration } }: Leaf, issues: PlanI
 };
 
 /** Of a client; `count` is its part. */
-export const clientDuration = ({ values: { duration } }: Leaf, count: number): Duration => {
+export const clientDuration = ({ values: { duration } }: TrafficEntry, count: number): Duration => {
   const { mode, seconds, rampUpSec, warmUpSec, rampDownSec } = duration;
   return { mode, seconds, count, rampUpSec, warmUpSec, rampDownSec };
 };
 
 /** Undefined where the end is not known. */
-export const steadyPart = ({ startAfterSec, values: { duration } }: Leaf): SteadyPart | undefined => {
+export const steadyPart = ({ startAfterSec, values: { duration } }: TrafficEntry): SteadyPart | undefined => {
   if (duration.mode !== 'time') return undefined;
   return {
     fromSec: startAfterSec + duration.rampUpSec + duration.warmUpSec,
@@ -42,7 +42,7 @@ export const steadyPart = ({ startAfterSec, values: { duration } }: Leaf): Stead
  * Of a server that answers these clients. It listens from before the common start until after the end of the run, but
  * is judged on the seconds in which its clients are.
  */
-export const serverDuration = (clients: readonly Leaf[], plannedSec: number | null): Duration => {
+export const serverDuration = (clients: readonly TrafficEntry[], plannedSec: number | null): Duration => {
   const steady = clients.map(steadyPart);
   const from = clients.map(
     ({ startAfterSec, values: { duration } }) => startAfterSec + duration.rampUpSec + duration.warmUpSec,

@@ -1,19 +1,19 @@
-import type { Duration, Rotation, Sources, Target } from '@rushhour/protocol';
-import { type Place, placesOf } from '../endpoints/address-book.ts';
+import type { Duration, Sources, Target } from '@rushhour/protocol';
+import { endpointsOf, type Place } from '../endpoints/address-allocator.ts';
 import { clientPorts } from '../endpoints/client-ports.ts';
-import { type SourcePlace, sourceAt } from '../endpoints/places.ts';
-import { type ListenPlace, listensFor, namedTargets, targetsFor } from '../endpoints/targets.ts';
+import { type ClientSource, resolveSource } from '../endpoints/resolve-endpoint.ts';
+import { type ListenEndpoint, listensFor, namedTargets, targetsFor } from '../endpoints/targets.ts';
 import { activeWeights } from './active-weights.ts';
 import { divideRate, divideWhole } from './divide.ts';
 import { clientDuration } from './durations.ts';
-import type { Leaf } from './leaf.ts';
 import type { PlanAgent } from './plan-input.ts';
 import { agentAt, type PlanScope, pointerIn } from './plan-scope.ts';
 import type { ClientDraft, ClientPart, Traffic } from './traffic.ts';
+import type { TrafficEntry } from './traffic-entry.ts';
 
 /** One agent that sends. */
 export interface PlannedClient extends ClientDraft {
-  readonly leaf: Leaf;
+  readonly entry: TrafficEntry;
   readonly agent: PlanAgent;
   /** JSON pointer of the source. */
   readonly path: string;
@@ -23,32 +23,32 @@ export interface PlannedClient extends ClientDraft {
   readonly targets: readonly Target[];
   /** Which part of its load goes to which agent. */
   readonly parts: readonly { readonly agentId: number; readonly part: number }[];
-  readonly source: SourcePlace;
+  readonly source: ClientSource;
   /** How many ports it may send from. */
   readonly portCount: number;
 }
 
 /** Something that an entry wants to listen somewhere. */
-export interface ServerWish {
-  readonly leaf: Leaf;
+export interface ListenRequest {
+  readonly entry: TrafficEntry;
   readonly traffic: Traffic;
-  readonly place: ListenPlace;
+  readonly place: ListenEndpoint;
 }
 
 export interface PlannedEntry {
   readonly clients: readonly PlannedClient[];
-  readonly wishes: readonly ServerWish[];
+  readonly requests: readonly ListenRequest[];
 }
 
 /** The two sides of one entry. */
 export const planEntry = (scope: PlanScope, traffic: Traffic): PlannedEntry => {
-  const { leaf } = scope;
-  const wish = (place: ListenPlace): ServerWish => ({ leaf, traffic, place });
+  const { entry } = scope;
+  const request = (place: ListenEndpoint): ListenRequest => ({ entry, traffic, place });
   const { client } = traffic;
-  if (client === undefined || leaf.values['isServer'] === true) {
-    return { clients: [], wishes: listensFor(scope, traffic.usualPorts).map(wish) };
+  if (client === undefined || entry.values.isServer === true) {
+    return { clients: [], requests: listensFor(scope, traffic.defaultPorts).map(request) };
   }
-  const sources = placesOf(leaf, 'sources');
+  const sources = endpointsOf(entry, 'sources');
   if (sources.length === 0) scope.issues.error(pointerIn(scope, 'sources'), 'NO_SOURCE', 'names no agent that sends');
   const named = namedTargets(scope, traffic.moreTargets);
   const weights = weightsOf(scope, traffic, sources);
@@ -58,7 +58,7 @@ export const planEntry = (scope: PlanScope, traffic: Traffic): PlannedEntry => {
   });
   return {
     clients: planned.map((one) => one.client),
-    wishes: planned.flatMap(({ listens }) => listens.map(wish)),
+    requests: planned.flatMap(({ listens }) => listens.map(request)),
   };
 };
 
@@ -72,8 +72,8 @@ interface ClientWork {
   readonly index: number;
 }
 
-const weightsOf = ({ leaf }: PlanScope, { rates = [], totals = [] }: Traffic, sources: readonly Place[]): number[] => {
-  const { mode, count } = leaf.values.duration;
+const weightsOf = ({ entry }: PlanScope, { rates = [], totals = [] }: Traffic, sources: readonly Place[]): number[] => {
+  const { mode, count } = entry.values.duration;
   const given = (wholes: readonly (number | undefined)[]) => wholes.filter((whole) => whole !== undefined);
   return activeWeights(
     sources.map(({ weight }) => weight),
@@ -81,17 +81,17 @@ const weightsOf = ({ leaf }: PlanScope, { rates = [], totals = [] }: Traffic, so
   );
 };
 
-const planClient = (work: ClientWork): { client: PlannedClient; listens: ListenPlace[] } | undefined => {
+const planClient = (work: ClientWork): { client: PlannedClient; listens: ListenEndpoint[] } | undefined => {
   const { scope, traffic, client, named, weights, place, index } = work;
   const path = pointerIn(scope, 'sources', index);
   const agent = agentAt(scope, place.agent?.id ?? 0, path);
-  const source = agent && sourceAt(scope, place, agent, path);
+  const source = agent && resolveSource(scope, place, agent, path);
   const ports = clientPorts(scope, place);
   if (agent === undefined || source === undefined || ports === undefined) return undefined;
-  if (!scope.budget.takeClient(named.length)) return tellTooLarge(scope);
-  const found = targetsFor(scope, named, { client: agent, source, usualPorts: traffic.usualPorts });
+  if (!scope.budget.takeClient(named.length)) return reportTooLarge(scope);
+  const found = targetsFor(scope, named, { client: agent, source, defaultPorts: traffic.defaultPorts });
   if (found === undefined) return undefined;
-  if (!scope.budget.takeTargets(found.targets.length - named.length)) return tellTooLarge(scope);
+  if (!scope.budget.takeTargets(found.targets.length - named.length)) return reportTooLarge(scope);
   if (weights[index] === 0) {
     scope.issues.caveat({ path, agentId: agent.id }, 'NOTHING_TO_DO', `agent ${agent.name} gets nothing of the load`);
     return undefined;
@@ -99,12 +99,12 @@ const planClient = (work: ClientWork): { client: PlannedClient; listens: ListenP
   const part = partOf(scope, { weights, index, found, source, portRange: ports.range, agent });
   const planned = {
     ...client(part),
-    leaf: scope.leaf,
+    entry: scope.entry,
     agent,
     path,
     engine: traffic.engine,
     share: (weights[index] ?? 1) / weights.reduce((sum, weight) => sum + weight, 0),
-    duration: clientDuration(scope.leaf, Math.max(1, part.whole(scope.leaf.values.duration.count ?? 1))),
+    duration: clientDuration(scope.entry, Math.max(1, part.whole(scope.entry.values.duration.count ?? 1))),
     targets: found.targets,
     parts: found.parts,
     source,
@@ -113,23 +113,23 @@ const planClient = (work: ClientWork): { client: PlannedClient; listens: ListenP
   return { client: planned, listens: found.listens };
 };
 
-const tellTooLarge = (scope: PlanScope): undefined =>
+const reportTooLarge = (scope: PlanScope): undefined =>
   scope.issues.error('/configuration', 'PLAN_TOO_LARGE', 'has too many sources and targets for one run');
 
 interface PartOptions {
   readonly weights: readonly number[];
   readonly index: number;
   readonly found: Pick<ClientPart, 'targets' | 'places'>;
-  readonly source: SourcePlace;
+  readonly source: ClientSource;
   readonly portRange: string | undefined;
   readonly agent: PlanAgent;
 }
 
 const partOf = (scope: PlanScope, options: PartOptions): ClientPart => {
   const { weights, index, found, source, portRange, agent } = options;
-  const { leaf, issues } = scope;
-  const rotation = (leaf.values['rotationMode'] ?? 'roundRobin') as Rotation;
-  const { srcMode } = (leaf.values['ipLayer'] ?? {}) as { srcMode?: string };
+  const { entry, issues } = scope;
+  const rotation = entry.values.rotationMode ?? 'roundRobin';
+  const srcMode = entry.values.ipLayer?.srcMode;
   const sources: Sources = {
     ...source.addresses,
     rotation: srcMode === 'random' ? 'random' : srcMode === 'fixed' ? 'sticky' : rotation,
@@ -146,11 +146,11 @@ const partOf = (scope: PlanScope, options: PartOptions): ClientPart => {
     },
     rate: (whole) => (whole === undefined ? undefined : divideRate(whole, weights)[index]),
     whole: (whole) => divideWhole(whole, weights)[index] ?? 0,
-    before: (whole) =>
+    offset: (whole) =>
       divideWhole(whole, weights)
         .slice(0, index)
         .reduce((sum, part) => sum + part, 0),
-    atOnce: (whole, most) => {
+    concurrentShare: (whole, most) => {
       const part = Math.max(1, divideWhole(whole, weights)[index] ?? 0);
       if (part <= most) return part;
       const message = `agent ${agent.name} would keep ${part} connections open; ${most} are the most`;

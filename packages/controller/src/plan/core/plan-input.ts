@@ -1,33 +1,35 @@
 import type {
   AccessPlaneEntry,
+  ApplicationParameter,
+  ApplicationSession,
   Campaign,
   CampaignStep,
   ConfigurationEntry,
   ControlPlaneEntry,
   CveSignature,
+  MalwareTransferValues,
   Task,
 } from '@rushhour/contract';
-import type { NetworkDraft } from '@rushhour/pools';
+import type { DictionaryDraft, NetworkDraft } from '@rushhour/pools';
 import type { AgentInterface, EngineAbility } from '@rushhour/protocol';
-import type { PlanApplications } from '../content/plan-applications.ts';
-import type { PlanCapture } from '../content/plan-captures.ts';
-import type { PlanRecording } from '../content/plan-recordings.ts';
-import type { PlanSample } from '../content/plan-samples.ts';
+import type { HarSummary } from '../../assets/har/compile-har.ts';
+import type { HarIssue } from '../../assets/har/har-correlation.ts';
+import type { HarWarning } from '../../assets/har/har-warnings.ts';
+import type { ApplicationRow } from '../../store/assets/applications.ts';
 
-/** What a task says. */
 export interface TaskDefinition {
   readonly configuration: readonly ConfigurationEntry[];
   readonly accessPlane: readonly AccessPlaneEntry[];
   readonly controlPlane: readonly ControlPlaneEntry[];
   readonly dumps: Task['dumps'];
-  /** 0 where it is only looked at. */
+  /** 0 for a definition that is validated without being a stored task. */
   readonly taskId: number;
 }
 
 export interface PlanAgent {
   readonly id: number;
   readonly name: string;
-  /** Agents with the same one reach each other by loopback and share ports. */
+  /** Agents with the same machine reach each other by loopback and share ports. */
   readonly machineId: string;
   readonly status: number;
   readonly isBlocked: boolean;
@@ -35,7 +37,7 @@ export interface PlanAgent {
   readonly interfaces: readonly AgentInterface[];
   readonly engines: readonly EngineAbility[];
   readonly cpuCores: number;
-  /** What its process may do, as Linux names it, such as `cap_net_admin`. */
+  /** Linux capabilities of its process, such as `cap_net_admin`. */
   readonly system: { readonly caps: readonly string[] };
   /** 0 = no limit. */
   readonly maxBps: number;
@@ -51,19 +53,19 @@ export interface PlanCertificate {
   readonly name: string;
   /** PEM of the chain. */
   readonly certificate: string;
-  /** PEM; empty where there is none. */
+  /** PEM; empty without a private key. */
   readonly privateKey: string;
 }
 
 export interface PlanDictionary {
   readonly name: string;
-  /** Of its first column, the first of them. */
+  /** Distinct values of the first column, up to a limit. */
   readonly values: readonly string[];
-  /** Of every column, the first of them; what belongs to one row has the same place. */
+  /** Every column, up to the same limit; values of one row have the same index. */
   readonly columns?: Readonly<Record<string, readonly string[]>>;
-  /** There are more than `values` holds. */
+  /** The dictionary holds more than `values`. */
   readonly isCut: boolean;
-  /** Why its values cannot be had. */
+  /** Why its values cannot be read. */
   readonly problem?: string;
 }
 
@@ -74,26 +76,101 @@ export interface PlanFile {
   readonly isReady: boolean;
 }
 
-/** What is played of a campaign. */
+/** The part of a campaign that is played. */
 export interface PlanCampaign extends Pick<Campaign, 'id' | 'name' | 'parameters'> {
   readonly steps: readonly CampaignStep[];
 }
 
-/** Everything a plan is made from, already read. What is named but not there is missing from the maps. */
+/** An application with everything needed to play it. */
+export interface PlanApplication extends ApplicationRow {
+  readonly parameters: readonly ApplicationParameter[];
+  readonly sessions: readonly ApplicationSession[];
+  /** The capture its steps are read from; undefined when the file does not exist. */
+  readonly capture: PlanFile | undefined;
+}
+
+/** A whole dictionary that agents draw from, or why it cannot be read. */
+export interface PlanTable {
+  readonly name: string;
+  readonly draft?: DictionaryDraft;
+  readonly problem?: string;
+}
+
+export interface PlanApplications {
+  readonly byId: ReadonlyMap<number, PlanApplication>;
+  readonly tables: ReadonlyMap<number, PlanTable>;
+}
+
+interface Unreadable {
+  readonly problem: { readonly code: string; readonly message: string };
+}
+
+/** A session of a capture that sockets can replay. */
+export interface PlanSession {
+  readonly sessionIndex: number;
+  readonly protocol: string;
+  readonly dstPort: number;
+  readonly bytesC2S: number;
+  readonly bytesS2C: number;
+}
+
+export type PlanCapture = { readonly sessions: readonly PlanSession[] } | Unreadable;
+
+/** The files that agents replay of a HAR recording. */
+export type PlanRecording =
+  | {
+      readonly client: Pick<PlanFile, 'sha256' | 'size'>;
+      readonly server: Pick<PlanFile, 'sha256' | 'size'>;
+      readonly summary: HarSummary;
+      readonly warnings: readonly HarWarning[];
+      readonly issues: readonly HarIssue[];
+    }
+  | Unreadable;
+
+export type Compression = MalwareTransferValues['payload']['delivery'][number]['compression'];
+
+/** A sample as agents get it: sealed with a key of this task. */
+export interface SampleCopy {
+  /** Of the bytes before they were sealed. */
+  readonly plainSha256: string;
+  /** Of the sealed bytes. */
+  readonly sha256: string;
+  readonly size: number;
+  readonly key: string;
+  readonly nonce: string;
+  readonly tag: string;
+}
+
+export interface PlanSample {
+  readonly id: number;
+  readonly name: string;
+  readonly mime: string;
+  readonly type: string;
+  readonly family: string;
+  readonly isBuiltin: boolean;
+  readonly inert: boolean;
+  readonly kind: string;
+  readonly container: readonly string[];
+  readonly depth: number;
+  readonly encoding: string;
+  readonly copies: ReadonlyMap<Compression, SampleCopy>;
+}
+
+/** Everything a plan is computed from. A record that the task names and that does not exist is missing from its map. */
 export interface PlanInput {
   readonly definition: TaskDefinition;
   readonly agents: ReadonlyMap<number, PlanAgent>;
-  /** Of all agents that are enrolled, named in the task or not: traffic may go there. */
+  /** Addresses of all enrolled agents: all of them are allowed targets. */
   readonly agentAddresses: ReadonlySet<string>;
   readonly networks: ReadonlyMap<number, PlanNetwork>;
   readonly certificates: ReadonlyMap<number, PlanCertificate>;
   readonly dictionaries: ReadonlyMap<number, PlanDictionary>;
   readonly files: ReadonlyMap<number, PlanFile>;
   readonly samples: ReadonlyMap<number, PlanSample>;
-  /** By the path of the entry that plays it. */
+  /** By the path of the entry that replays it. */
   readonly recordings: ReadonlyMap<string, PlanRecording>;
   readonly applications: PlanApplications;
-  /** By the path of the entry that plays its sessions. */
+  /** By the path of the entry that replays its sessions. */
   readonly captures: ReadonlyMap<string, PlanCapture>;
   readonly signatures: ReadonlyMap<number, CveSignature>;
   readonly campaigns: ReadonlyMap<number, PlanCampaign>;

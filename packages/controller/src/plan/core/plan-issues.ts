@@ -3,7 +3,7 @@ import type { ValidationIssue } from '@rushhour/contract';
 type Severity = ValidationIssue['severity'];
 
 /** Where in the task something is wrong, and on which agent. */
-export interface IssuePlace {
+export interface IssueLocation {
   readonly path: string;
   readonly agentId?: number | undefined;
 }
@@ -27,27 +27,27 @@ export class PlanIssues {
     return this.issues.some(({ severity }) => severity === 'error');
   }
 
-  error(place: string | IssuePlace, code: string, message: string): undefined {
+  error(place: string | IssueLocation, code: string, message: string): undefined {
     this.#add('error', place, { code, message });
   }
 
-  warning(place: string | IssuePlace, code: string, message: string): undefined {
+  warning(place: string | IssueLocation, code: string, message: string): undefined {
     this.#add('warning', place, { code, message });
   }
 
-  info(place: string | IssuePlace, code: string, message: string): undefined {
+  info(place: string | IssueLocation, code: string, message: string): undefined {
     this.#add('info', place, { code, message });
   }
 
   /** A warning that whoever reads the result must know as well. */
-  caveat(place: string | IssuePlace, code: string, message: string): undefined {
+  caveat(place: string | IssueLocation, code: string, message: string): undefined {
     this.warning(place, code, message);
     this.#notes.add(message);
   }
 
   // A list of a thousand sources with the same fault would make an answer nobody reads.
-  #add(severity: Severity, place: string | IssuePlace, said: { code: string; message: string }): void {
-    const { path, agentId }: IssuePlace = typeof place === 'string' ? { path: place } : place;
+  #add(severity: Severity, place: string | IssueLocation, said: { code: string; message: string }): void {
+    const { path, agentId }: IssueLocation = typeof place === 'string' ? { path: place } : place;
     const key = `${path} ${said.code} ${said.message}`;
     if (this.#issues.has(key) || this.#issues.size > most) return;
     if (this.#issues.size === most) {

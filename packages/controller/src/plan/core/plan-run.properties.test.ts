@@ -5,12 +5,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createSchemaCheck } from '../../schema-check.ts';
 import { completeSignature, madeByUser } from '../../security/signatures/expressions/complete-signature.ts';
-import type { PlanApplication } from '../content/plan-applications.ts';
-import { planners } from '../plugins/index.ts';
+import { planners } from '../plugins/planners.ts';
 import { configProblems } from '../testing/engine-check.ts';
 import { agentOf, entryOf, inputOf, interfaceOf, networkOf } from '../testing/plan-fixture.ts';
 import { arbitraryOf } from '../testing/schema-arbitrary.ts';
 import type { RunPlan } from './agent-plan.ts';
+import type { PlanApplication } from './plan-input.ts';
 import { planRun } from './plan-run.ts';
 
 const agents = [1, 2, 3, 4].map((id) => agentOf(id, { interfaces: id === 1 ? [interfaceOf(7, '10.9.0.1/24')] : [] }));

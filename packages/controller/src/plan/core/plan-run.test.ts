@@ -94,7 +94,7 @@ describe('a plan', () => {
     ]);
   });
 
-  it('leaves out who would get nothing, and says so', () => {
+  it('entries out who would get nothing, and says so', () => {
     const sources = [{ agent: { id: 1 } }, { agent: { id: 2 } }];
     const plan = planOf([http({ sources, targets: [{ ip: '10.0.0.2' }], totalSessions: 1 })]);
     expect(told(plan)).toEqual(['warning sources/1 NOTHING_TO_DO']);

@@ -1,26 +1,46 @@
-import type { AttemptFiles } from '../content/attempts.ts';
-import type { AddressBook } from '../endpoints/address-book.ts';
+import type { AddressAllocator } from '../endpoints/address-allocator.ts';
 import type { TargetGuard } from '../endpoints/target-guard.ts';
-import type { Leaf } from './leaf.ts';
-import type { PlanBudget } from './plan-budget.ts';
+import type { AttemptFiles } from './attempt-files.ts';
 import type { PlanAgent, PlanInput } from './plan-input.ts';
 import type { PlanIssues } from './plan-issues.ts';
+import type { TrafficEntry } from './traffic-entry.ts';
 
-/** What the plan of one entry is made in. */
+/** Limits of a plan, so that it fits in memory: jobs, and targets of all clients together. */
+const maxJobs = 5000;
+const maxTargets = 200_000;
+
+/** What a plan may still grow by. */
+export class PlanBudget {
+  #jobs = maxJobs;
+  #targets = maxTargets;
+
+  /** False when there is no room for another client with that many targets. */
+  takeClient(targets: number): boolean {
+    this.#jobs -= 1;
+    return this.takeTargets(targets) && this.#jobs >= 0;
+  }
+
+  takeTargets(targets: number): boolean {
+    this.#targets -= targets;
+    return this.#targets >= 0;
+  }
+}
+
+/** The context in which one entry is planned. */
 export interface PlanScope {
   readonly input: PlanInput;
   readonly issues: PlanIssues;
-  readonly book: AddressBook;
+  readonly allocator: AddressAllocator;
   readonly guard: TargetGuard;
   readonly budget: PlanBudget;
-  readonly leaf: Leaf;
-  /** Where attempts of security tests are put. */
+  readonly entry: TrafficEntry;
+  /** Collects the attempts of security tests. */
   readonly attempts: AttemptFiles;
 }
 
-/** JSON pointer of something in the values of the entry. */
-export const pointerIn = ({ leaf }: PlanScope, ...parts: readonly (string | number)[]): string =>
-  [leaf.path, 'values', ...parts].join('/');
+/** JSON pointer of a member of the entry's values. */
+export const pointerIn = ({ entry }: PlanScope, ...parts: readonly (string | number)[]): string =>
+  [entry.path, 'values', ...parts].join('/');
 
 export const agentAt = ({ input, issues }: PlanScope, id: number, path: string): PlanAgent | undefined =>
   input.agents.get(id) ?? issues.error(`${path}/agent/id`, 'AGENT_UNKNOWN', `there is no agent ${id}`);

@@ -1,6 +1,6 @@
 import type { Rotation, Sources, Target } from '@rushhour/protocol';
-import type { Place } from '../endpoints/address-book.ts';
-import type { Figures } from './figures.ts';
+import type { Place } from '../endpoints/address-allocator.ts';
+import type { TrafficEstimate } from './traffic-estimate.ts';
 
 /** What one client of an entry gets of it. */
 export interface ClientPart {
@@ -16,18 +16,18 @@ export interface ClientPart {
   /** Its part of a number of things; 0 where there are fewer than clients. */
   whole(whole: number): number;
   /** What all clients before it get of that number. */
-  before(whole: number): number;
+  offset(whole: number): number;
   /** Its part of what is kept open at once: one at least, and no more than an engine can keep, which is told. */
-  atOnce(whole: number, most: number): number;
+  concurrentShare(whole: number, most: number): number;
 }
 
 /** Most connections or flows that one engine keeps. */
-export const mostAtOnce = { tcp: 100_000, udp: 10_000 } as const;
+export const maxConcurrent = { tcp: 100_000, udp: 10_000 } as const;
 
 /** The configuration of an engine, and what it will do to the network. */
 export interface ClientDraft {
   readonly config: object;
-  readonly figures: Figures;
+  readonly estimate: TrafficEstimate;
   readonly hasRate: boolean;
 }
 
@@ -37,7 +37,7 @@ export interface Traffic {
   /** Of the sockets that listen. */
   readonly transport: 'tcp' | 'udp' | 'icmp';
   /** Where targets name none. */
-  readonly usualPorts: string;
+  readonly defaultPorts: string;
   /** Targets told elsewhere than in `targets`, where that is empty. */
   readonly moreTargets?: readonly { place: Place; path: string }[];
   /** Rates and numbers of the whole entry: a client whose part of one would be nothing takes no part. */
@@ -48,7 +48,7 @@ export interface Traffic {
   /** Addresses that no interface has are answered for by the engine, and must not become the machine's own. */
   readonly isEmulated?: boolean;
   /** The other side, without the places it listens on. */
-  server(): { readonly config: object; readonly figures?: Partial<Figures> };
+  server(): { readonly config: object; readonly estimate?: Partial<TrafficEstimate> };
   /** How the engine is told where to listen. */
   listen?(place: { host: string; port: number }): object;
 }

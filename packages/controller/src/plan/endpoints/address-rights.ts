@@ -1,7 +1,7 @@
 import type { PlannedClient } from '../core/plan-entry.ts';
 import type { PlanAgent } from '../core/plan-input.ts';
 import type { PlanIssues } from '../core/plan-issues.ts';
-import { claimsOf } from './claims.ts';
+import { addressesToAdd } from './claims.ts';
 import { isLoopback, ownAddresses } from './machine-addresses.ts';
 import type { PlannedServer } from './servers.ts';
 
@@ -17,7 +17,7 @@ const isForeign = ({ agent, source: { network, addresses } }: PlannedClient): bo
   return network ? network.share.hosts(1).some(isNotOwn) : addresses.addresses.some(isNotOwn);
 };
 
-export const tellRights = (
+export const reportRights = (
   clients: readonly PlannedClient[],
   servers: readonly PlannedServer[],
   issues: PlanIssues,
@@ -30,7 +30,7 @@ export const tellRights = (
   }
   for (const { agent, path, listens } of servers) {
     const hosts = listens.map(({ host }) => host);
-    if (mayClaim(agent) || claimsOf(agent, hosts).length === 0) continue;
+    if (mayClaim(agent) || addressesToAdd(agent, hosts).length === 0) continue;
     const message = `agent ${agent.name} has no right to answer for addresses that no interface of it has`;
     issues.error({ path, agentId: agent.id }, 'ADDRESS_NOT_OWN', message);
   }

@@ -10,9 +10,9 @@ interface Run {
 }
 
 /** Most addresses an agent uses in one order, and most pieces they may be in. */
-export const mostAddresses = 1_000_000;
-const mostRuns = 10_000;
-const mostCompared = 65_536;
+export const maxAddresses = 1_000_000;
+const maxRuns = 10_000;
+const maxCompared = 65_536;
 
 /** Consecutive members of a set of addresses: what one agent has of a network. */
 export class AddressShare {
@@ -61,7 +61,7 @@ export class AddressShare {
   meets(other: AddressShare): boolean {
     if (this.version !== other.version || this.last < other.first || other.last < this.first) return false;
     const [small, large] = this.size < other.size ? [this, other] : [other, this];
-    return small.#valuesFrom(large.first, mostCompared).some((value) => large.has(value));
+    return small.#valuesFrom(large.first, maxCompared).some((value) => large.has(value));
   }
 
   #valuesFrom(least: bigint, limit: number): bigint[] {
@@ -87,15 +87,15 @@ export class AddressShare {
   }
 
   #isEveryHostOf(subnet: string): boolean {
-    if (this.version === 6 || this.size > BigInt(mostAddresses)) return false;
+    if (this.version === 6 || this.size > BigInt(maxAddresses)) return false;
     const prefix = Number(subnet.split('/')[1]);
     return this.size === 2n ** BigInt(32 - prefix) - (prefix < 31 ? 2n : 0n);
   }
 
   *#runs(): Generator<Run> {
-    const end = this.#start + (this.size < BigInt(mostAddresses) ? this.size : BigInt(mostAddresses));
+    const end = this.#start + (this.size < BigInt(maxAddresses) ? this.size : BigInt(maxAddresses));
     let index = this.#start;
-    for (let runs = 0; index < end && runs < mostRuns; runs++) {
+    for (let runs = 0; index < end && runs < maxRuns; runs++) {
       const length = this.#runLength(index, end - index);
       const first = this.#set.valueAt(index);
       yield { first, last: first + length - 1n };

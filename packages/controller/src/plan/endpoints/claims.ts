@@ -5,7 +5,7 @@ import { isLoopback, ownAddresses, versionOf } from './machine-addresses.ts';
 const isWildcard = (host: string): boolean => host === '0.0.0.0' || host === '::';
 
 /** Of addresses to listen on, those that no interface of the agent has: as ranges, as the agent takes them. */
-export const claimsOf = (agent: PlanAgent, hosts: Iterable<string>): string[] => {
+export const addressesToAdd = (agent: PlanAgent, hosts: Iterable<string>): string[] => {
   const own = ownAddresses(agent);
   const foreign = [...new Set(hosts)].filter((host) => !isWildcard(host) && !isLoopback(host) && !own.has(host));
   return ([4, 6] as const).flatMap((version) => {

@@ -1,32 +1,32 @@
-import type { Leaf } from '../core/leaf.ts';
-import type { ServerWish } from '../core/plan-entry.ts';
+import type { ListenRequest } from '../core/plan-entry.ts';
 import type { PlanAgent } from '../core/plan-input.ts';
 import type { PlanIssues } from '../core/plan-issues.ts';
 import type { Traffic } from '../core/traffic.ts';
+import type { TrafficEntry } from '../core/traffic-entry.ts';
 import { versionOf } from './machine-addresses.ts';
-import { type ListenPlace, labelOf } from './targets.ts';
+import { type ListenEndpoint, labelOf } from './targets.ts';
 
 /** One order of an agent that answers. */
 export interface PlannedServer {
-  readonly leaf: Leaf;
+  readonly entry: TrafficEntry;
   readonly agent: PlanAgent;
   readonly traffic: Traffic;
   /** Without the places it listens on. */
   readonly config: object;
-  readonly listens: ListenPlace[];
+  readonly listens: ListenEndpoint[];
   /** The entries whose clients it answers. */
-  readonly clients: ReadonlySet<Leaf>;
+  readonly clients: ReadonlySet<TrafficEntry>;
   /** JSON pointer of the target that wants it. */
   readonly path: string;
 }
 
 interface Listener {
-  readonly wish: ServerWish;
+  readonly request: ListenRequest;
   readonly config: object;
   /** The same for servers that answer in the same way. */
   readonly configKey: string;
   readonly isExplicit: boolean;
-  readonly clients: Set<Leaf>;
+  readonly clients: Set<TrafficEntry>;
   readonly host: string;
 }
 
@@ -39,11 +39,11 @@ const wildcards = ['0.0.0.0', '::'];
 const covers = (a: string, b: string): boolean =>
   a === b || a === '::' || (a === '0.0.0.0' && versionOf(b) === 4 && b !== '::');
 
-const isServerEntry = ({ leaf, traffic }: ServerWish): boolean =>
-  traffic.client === undefined || leaf.values['isServer'] === true;
+const isServerEntry = ({ entry, traffic }: ListenRequest): boolean =>
+  traffic.client === undefined || entry.values.isServer === true;
 
 /** Machines, not agents, have ports: two agents on one machine may not listen on the same. */
-const portKey = ({ traffic, place }: ServerWish, agent: PlanAgent): string =>
+const portKey = ({ traffic, place }: ListenRequest, agent: PlanAgent): string =>
   [agent.machineId || `agent ${agent.id}`, traffic.transport, place.port].join(' ');
 
 /**
@@ -51,7 +51,7 @@ const portKey = ({ traffic, place }: ServerWish, agent: PlanAgent): string =>
  * entry, or an equal server, listens for already needs none of its own.
  */
 export const planServers = (
-  wishes: readonly ServerWish[],
+  requests: readonly ListenRequest[],
   agents: ReadonlyMap<number, PlanAgent>,
   issues: PlanIssues,
 ): PlannedServer[] => {
@@ -61,16 +61,16 @@ export const planServers = (
     const { config } = traffic.server();
     return { config, configKey: JSON.stringify(config) };
   };
-  const ordered = [...wishes.filter(isServerEntry), ...wishes.filter((wish) => !isServerEntry(wish))];
-  for (const wish of ordered) {
-    const made = configs.get(wish.traffic) ?? configOf(wish.traffic);
-    configs.set(wish.traffic, made);
-    const isExplicit = isServerEntry(wish);
-    const clients = new Set(isExplicit ? [] : [wish.leaf]);
-    const key = portKey(wish, agents.get(wish.place.agentId) as PlanAgent);
+  const ordered = [...requests.filter(isServerEntry), ...requests.filter((request) => !isServerEntry(request))];
+  for (const request of ordered) {
+    const made = configs.get(request.traffic) ?? configOf(request.traffic);
+    configs.set(request.traffic, made);
+    const isExplicit = isServerEntry(request);
+    const clients = new Set(isExplicit ? [] : [request.entry]);
+    const key = portKey(request, agents.get(request.place.agentId) as PlanAgent);
     const port = ports.get(key) ?? new Map();
     ports.set(key, port);
-    addListener(port, { wish, ...made, isExplicit, clients, host: wish.place.host }, issues);
+    addListener(port, { request, ...made, isExplicit, clients, host: request.place.host }, issues);
   }
   return gather(
     [...ports.values()].flatMap((port) => [...port.values()]),
@@ -89,7 +89,7 @@ const addListener = (port: Port, listener: Listener, issues: PlanIssues): void =
   const others = meeting(port, listener.host);
   const foe = others.find((other) => !canShare(other, listener));
   if (foe !== undefined) {
-    tellConflict(foe, listener, issues);
+    reportConflict(foe, listener, issues);
     return;
   }
   const [first = listener] = others;
@@ -100,31 +100,31 @@ const addListener = (port: Port, listener: Listener, issues: PlanIssues): void =
 };
 
 const canShare = (one: Listener, other: Listener): boolean => {
-  if (one.wish.place.agentId !== other.wish.place.agentId) return false;
-  if (one.wish.traffic.engine !== other.wish.traffic.engine) return false;
+  if (one.request.place.agentId !== other.request.place.agentId) return false;
+  if (one.request.traffic.engine !== other.request.traffic.engine) return false;
   // What an entry that only answers says holds for the clients it answers, whatever they say themselves.
   if (one.isExplicit && !other.isExplicit) return covers(one.host, other.host);
   return one.configKey === other.configKey;
 };
 
-const tellConflict = (one: Listener, { wish }: Listener, issues: PlanIssues): void => {
-  const { host, port, agentId, path } = wish.place;
+const reportConflict = (one: Listener, { request }: Listener, issues: PlanIssues): void => {
+  const { host, port, agentId, path } = request.place;
   const place = labelOf([{ host, port }]);
-  const isSameAgent = one.wish.place.agentId === agentId;
-  const other = isSameAgent ? one.wish.place.path : `agent ${one.wish.place.agentId} on the same machine`;
-  const message = `${wish.traffic.transport} ${place} is taken by ${other}, which answers otherwise: give other ports`;
+  const isSameAgent = one.request.place.agentId === agentId;
+  const other = isSameAgent ? one.request.place.path : `agent ${one.request.place.agentId} on the same machine`;
+  const message = `${request.traffic.transport} ${place} is taken by ${other}, which answers otherwise: give other ports`;
   issues.error({ path, agentId }, 'ADDRESS_OVERLAP', message);
 };
 
 /** One order for all the places where one entry listens on one agent. */
 const gather = (listeners: readonly Listener[], agents: ReadonlyMap<number, PlanAgent>): PlannedServer[] => {
-  const servers = new Map<string, PlannedServer & { clients: Set<Leaf> }>();
-  for (const { wish, config, clients, host } of listeners) {
-    const { leaf, traffic, place } = wish;
-    const key = `${leaf.path} ${place.agentId}`;
+  const servers = new Map<string, PlannedServer & { clients: Set<TrafficEntry> }>();
+  for (const { request, config, clients, host } of listeners) {
+    const { entry, traffic, place } = request;
+    const key = `${entry.path} ${place.agentId}`;
     const agent = agents.get(place.agentId) as PlanAgent;
     const server = servers.get(key) ?? {
-      leaf,
+      entry,
       agent,
       traffic,
       config,

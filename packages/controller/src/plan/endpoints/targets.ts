@@ -2,12 +2,12 @@ import { findPorts, type PortSet } from '@rushhour/pools';
 import type { Target } from '@rushhour/protocol';
 import type { PlanAgent } from '../core/plan-input.ts';
 import { agentAt, type PlanScope, pointerIn } from '../core/plan-scope.ts';
-import { type Place, placesOf } from './address-book.ts';
+import { endpointsOf, type Place } from './address-allocator.ts';
 import { isLoopback, versionOf } from './machine-addresses.ts';
-import { mostEndpoints, type SourcePlace, targetAt } from './places.ts';
+import { type ClientSource, maxEndpoints, resolveTarget } from './resolve-endpoint.ts';
 
 /** Where an agent listens. */
-export interface ListenPlace {
+export interface ListenEndpoint {
   readonly agentId: number;
   readonly host: string;
   readonly port: number;
@@ -19,30 +19,33 @@ interface Found {
   readonly targets: Target[];
   /** Which of the named places each target belongs to. */
   readonly places: number[];
-  readonly listens: ListenPlace[];
+  readonly listens: ListenEndpoint[];
   /** Which part of the load goes to which agent. */
   readonly parts: { readonly agentId: number; readonly part: number }[];
 }
 
 /** Engines take no weight of 0, which the tiniest would become when it is divided. */
-const leastWeight = 1e-12;
+const minWeight = 1e-12;
 
-interface NamedPlace {
+interface NamedEndpoint {
   readonly place: Place;
   readonly path: string;
 }
 
 /** Ports of the target, else of its network, else those of the plugin. */
-const portsAt = (scope: PlanScope, { place, path }: NamedPlace, usual: string): PortSet | undefined => {
-  const ofNetwork = place.network && scope.book.network(place.network.id)?.ports;
+const portsAt = (scope: PlanScope, { place, path }: NamedEndpoint, usual: string): PortSet | undefined => {
+  const ofNetwork = place.network && scope.allocator.network(place.network.id)?.ports;
   const text = place.ports ?? (ofNetwork || usual);
   const ports = findPorts(text);
   return ports ?? scope.issues.error(`${path}/ports`, 'PORTS_INVALID', `"${text}" has ports outside 1 to 65535`);
 };
 
 /** The places an entry names, and what a plugin names elsewhere. */
-export const namedTargets = (scope: PlanScope, more: readonly NamedPlace[] = []): NamedPlace[] => {
-  const named = placesOf(scope.leaf, 'targets').map((place, i) => ({ place, path: pointerIn(scope, 'targets', i) }));
+export const namedTargets = (scope: PlanScope, more: readonly NamedEndpoint[] = []): NamedEndpoint[] => {
+  const named = endpointsOf(scope.entry, 'targets').map((place, i) => ({
+    place,
+    path: pointerIn(scope, 'targets', i),
+  }));
   const all = named.length > 0 ? named : [...more];
   if (all.length === 0) scope.issues.error(pointerIn(scope, 'targets'), 'NO_TARGET', 'names no target');
   return all;
@@ -51,49 +54,49 @@ export const namedTargets = (scope: PlanScope, more: readonly NamedPlace[] = [])
 /** What a client sends to, and where agents must listen for it. Undefined when something is wrong, which is told. */
 export const targetsFor = (
   scope: PlanScope,
-  named: readonly NamedPlace[],
-  { client, source, usualPorts }: { client: PlanAgent; source: SourcePlace; usualPorts: string },
+  named: readonly NamedEndpoint[],
+  { client, source, defaultPorts }: { client: PlanAgent; source: ClientSource; defaultPorts: string },
 ): Found | undefined => {
   const found: Found = { targets: [], places: [], listens: [], parts: [] };
   const total = named.reduce((sum, { place }) => sum + place.weight, 0);
-  let isSound = named.length > 0;
+  let isValid = named.length > 0;
   for (const [place, one] of named.entries()) {
-    const part = findTarget(scope, one, { client, source, usualPorts });
-    isSound = part !== undefined && isSound;
+    const part = findTarget(scope, one, { client, source, defaultPorts });
+    isValid = part !== undefined && isValid;
     found.targets.push(...(part?.targets ?? []));
     found.places.push(...(part?.targets ?? []).map(() => place));
     found.listens.push(...(part?.listens ?? []));
     const { agent, weight } = one.place;
     if (agent !== undefined) found.parts.push({ agentId: agent.id, part: weight / total });
   }
-  if (found.targets.length > mostEndpoints) {
-    const message = `more than ${mostEndpoints} addresses and ports; narrow the network by a pattern, or the ports`;
+  if (found.targets.length > maxEndpoints) {
+    const message = `more than ${maxEndpoints} addresses and ports; narrow the network by a pattern, or the ports`;
     return scope.issues.error(pointerIn(scope, 'targets'), 'TOO_MANY_TARGETS', message);
   }
-  return isSound ? found : undefined;
+  return isValid ? found : undefined;
 };
 
 const findTarget = (
   scope: PlanScope,
-  one: NamedPlace,
-  { client, source, usualPorts }: { client: PlanAgent; source: SourcePlace; usualPorts: string },
+  one: NamedEndpoint,
+  { client, source, defaultPorts }: { client: PlanAgent; source: ClientSource; defaultPorts: string },
 ): Omit<Found, 'parts' | 'places'> | undefined => {
   const { place, path } = one;
   const server = place.agent && agentAt(scope, place.agent.id, path);
   if (place.agent !== undefined && server === undefined) return undefined;
-  const ports = portsAt(scope, one, usualPorts);
-  const reached = targetAt(scope, place, { client, server, version: source.version }, path);
+  const ports = portsAt(scope, one, defaultPorts);
+  const reached = resolveTarget(scope, place, { client, server, version: source.version }, path);
   if (ports === undefined || reached === undefined) return undefined;
-  const isSound = reached.hosts.filter((host) => !isSoundHost(scope, host, one, source)).length === 0;
-  const weight = Math.max(leastWeight, place.weight / (reached.hosts.length * ports.size));
+  const isValid = reached.hosts.filter((host) => !isValidHost(scope, host, one, source)).length === 0;
+  const weight = Math.max(minWeight, place.weight / (reached.hosts.length * ports.size));
   const targets = endpoints(reached.hosts, ports).map((endpoint) => ({ ...endpoint, weight }));
   const listens = server
     ? endpoints(reached.binds, ports).map((endpoint) => ({ ...endpoint, agentId: server.id, path }))
     : [];
-  return isSound ? { targets, listens } : undefined;
+  return isValid ? { targets, listens } : undefined;
 };
 
-const isSoundHost = (scope: PlanScope, host: string, { place, path }: NamedPlace, source: SourcePlace): boolean => {
+const isValidHost = (scope: PlanScope, host: string, { place, path }: NamedEndpoint, source: ClientSource): boolean => {
   const { guard, issues } = scope;
   const isToAgent = place.agent !== undefined && isLoopback(host);
   if (!isToAgent && !guard.allows(host)) {
@@ -110,21 +113,21 @@ const isSoundHost = (scope: PlanScope, host: string, { place, path }: NamedPlace
 const endpoints = (hosts: readonly string[], ports: PortSet) => {
   const found: { host: string; port: number }[] = [];
   for (const host of hosts) {
-    for (let i = 0; i < ports.size && found.length <= mostEndpoints; i++) found.push({ host, port: ports.at(i) });
+    for (let i = 0; i < ports.size && found.length <= maxEndpoints; i++) found.push({ host, port: ports.at(i) });
   }
   return found;
 };
 
 /** Where the agents of an entry that only answers listen. */
-export const listensFor = (scope: PlanScope, usualPorts: string): ListenPlace[] =>
+export const listensFor = (scope: PlanScope, defaultPorts: string): ListenEndpoint[] =>
   namedTargets(scope).flatMap(({ place, path }) => {
     if (place.agent === undefined) {
       return scope.issues.error(`${path}/agent`, 'NO_TARGET', 'names no agent that could answer') ?? [];
     }
     const server = agentAt(scope, place.agent.id, path);
-    const ports = portsAt(scope, { place, path }, usualPorts);
+    const ports = portsAt(scope, { place, path }, defaultPorts);
     if (server === undefined || ports === undefined) return [];
-    const reached = targetAt(scope, place, { client: undefined, server, version: undefined }, path);
+    const reached = resolveTarget(scope, place, { client: undefined, server, version: undefined }, path);
     return endpoints(reached?.binds ?? [], ports).map((endpoint) => ({ ...endpoint, agentId: server.id, path }));
   });
 

@@ -10,35 +10,33 @@ import type { Secrets } from '../../store/engine/secrets.ts';
 import { allAgentAddresses, lightPolicies, sealedCertificates } from '../../store/runs/plan-records.ts';
 import { findSignatures } from '../../store/security/cve.ts';
 import type { SettingsStore } from '../../store/system/settings.ts';
-import { loadApplications, type PlanApplication, type PlanTables } from '../content/plan-applications.ts';
-import { captureWishes, type PlanCaptures } from '../content/plan-captures.ts';
-import { type PlanRecordings, recordingWishes } from '../content/plan-recordings.ts';
-import { type PlanSamples, sampleWish } from '../content/plan-samples.ts';
 import type {
   PlanAgent,
+  PlanApplication,
   PlanCertificate,
-  PlanDictionary,
   PlanFile,
   PlanInput,
   PlanNetwork,
   TaskDefinition,
 } from '../core/plan-input.ts';
 import { isReachable, plainAddress } from '../endpoints/machine-addresses.ts';
-
-/** Reads values of dictionaries, by id; those that are not there are left out. */
-export type PlanDictionaries = (read: Executor, ids: readonly number[]) => Promise<ReadonlyMap<number, PlanDictionary>>;
+import { loadApplications } from './applications.ts';
+import { type CaptureSessions, captureRequests } from './capture-sessions.ts';
+import type { PlanDictionaries, PlanTables } from './dictionaries.ts';
+import { type PlanRecordings, recordingRequests } from './recordings.ts';
+import { type PlanSamples, sampleRequest } from './samples.ts';
 
 export interface PlanServices {
   readonly samples: PlanSamples;
   readonly recordings: PlanRecordings;
-  readonly captures: PlanCaptures;
+  readonly captures: CaptureSessions;
   readonly secrets: Secrets;
   readonly settings: Pick<SettingsStore, 'current'>;
   readonly dictionaries: PlanDictionaries;
   readonly tables: PlanTables;
 }
 
-/** Everything a plan of this definition is made from, in one statement for each kind of record. */
+/** Reads everything a plan of this definition is computed from, with one statement for each kind of record. */
 export const loadPlanInput = async (
   read: Executor,
   { secrets, settings, dictionaries, tables, samples, recordings, captures }: PlanServices,
@@ -60,7 +58,7 @@ export const loadPlanInput = async (
     dictionaries(read, [...idsOf('dictionary'), ...signatures.flatMap(dictionariesOf), ...idsInSteps('dictionary')]),
     readFiles(read, idsOf('file')),
   ]);
-  const wish = sampleWish(definition.configuration, [...idsOf('file'), ...idsInSteps('file')]);
+  const request = sampleRequest(definition.configuration, [...idsOf('file'), ...idsInSteps('file')]);
   const { tasks, dumps } = settings.current();
   return {
     definition,
@@ -71,9 +69,9 @@ export const loadPlanInput = async (
     dictionaries: values,
     files: withCaptures(filesById, applications.byId.values()),
     applications,
-    samples: wish === undefined ? new Map() : await samples(read, wish),
-    recordings: await recordings(recordingWishes(definition.configuration, filesById)),
-    captures: await captures(captureWishes(definition.configuration, filesById)),
+    samples: request === undefined ? new Map() : await samples(read, request),
+    recordings: await recordings(recordingRequests(definition.configuration, filesById)),
+    captures: await captures(captureRequests(definition.configuration, filesById)),
     signatures: byId(signatures, (signature) => signature),
     campaigns: byId(campaigns, (campaign) => campaign),
     allowedTargets: tasks.allowedTargets,

@@ -1,26 +1,50 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
+import { type ConfigurationEntry, harReplayPlugin } from '@rushhour/contract';
 import { compileRecording } from '../../assets/har/compile-recording.ts';
 import type { HarResult } from '../../assets/har/har-result.ts';
 import type { HarParams } from '../../assets/har/har-selection.ts';
 import { findHarScript, keepHarScript } from '../../store/assets/har-scripts.ts';
 import type { Blobs } from '../../store/blobs/blobs.ts';
 import type { Store } from '../../store/store.ts';
-import type { PlanRecording, PlanRecordings } from '../content/plan-recordings.ts';
+import { validEntriesOf } from '../core/checked-values.ts';
+import type { PlanFile, PlanRecording } from '../core/plan-input.ts';
 
-const mostKnown = 200;
-const mostHeldBytes = 128 * 1024 * 1024;
+interface RecordingRequest {
+  /** Of the entry. */
+  readonly path: string;
+  readonly file: PlanFile;
+  readonly params: HarParams;
+}
+
+/** Compiles HAR recordings; the result is keyed by the path of the entry. */
+export type PlanRecordings = (requests: readonly RecordingRequest[]) => Promise<ReadonlyMap<string, PlanRecording>>;
+
+export const maxHarBytes = 128 * 1024 * 1024;
+
+/** The recordings a definition replays. Entries and files that are not valid get their issues when planned. */
+export const recordingRequests = (
+  configuration: readonly ConfigurationEntry[],
+  files: ReadonlyMap<number, PlanFile>,
+): RecordingRequest[] =>
+  validEntriesOf(harReplayPlugin, configuration).flatMap(({ path, values: { harReplayParams: params } }) => {
+    const file = files.get(params.fileId);
+    return file?.isReady === true && file.size <= maxHarBytes ? [{ path, file, params }] : [];
+  });
+
+const maxKnown = 200;
+const maxHeldBytes = 128 * 1024 * 1024;
 const heldMs = 300_000;
 
 type Contents = Pick<Blobs, 'read' | 'exists'>;
 
 /**
- * Recordings as agents play them. They are made from recording and wishes whenever they are asked for and are stored
- * nowhere; the same wishes always make the same bytes.
+ * Compiles recordings for agents on demand and does not store the result: the same recording and parameters always
+ * give the same bytes.
  */
 export const createRecordings = ({ store, blobs }: { store: Store; blobs: Contents }) => {
   const known = new Map<string, Promise<PlanRecording>>();
-  /** Those asked for last, because agents ask for them piece by piece and one after the other. */
+  /** Compiled scripts requested last: agents fetch them in chunks, one agent after the other. */
   const held = new Map<string, Uint8Array>();
 
   const compile = async (fileSha256: string, params: HarParams): Promise<HarResult> => {
@@ -33,7 +57,7 @@ export const createRecordings = ({ store, blobs }: { store: Store; blobs: Conten
     setTimeout(() => held.get(sha256) === bytes && held.delete(sha256), heldMs).unref();
     const total = () => [...held.values()].reduce((sum, { length }) => sum + length, 0);
     for (const oldest of held.keys()) {
-      if (total() <= mostHeldBytes || held.size === 1) break;
+      if (total() <= maxHeldBytes || held.size === 1) break;
       held.delete(oldest);
     }
   };
@@ -59,9 +83,9 @@ export const createRecordings = ({ store, blobs }: { store: Store; blobs: Conten
     const key = createHash('sha256').update(fileSha256).update(JSON.stringify(params)).digest('hex');
     const found = known.get(key) ?? make(fileSha256, params);
     known.set(key, found);
-    // What failed may have done so for want of time or memory: it is tried again.
+    // A failure may come from a lack of time or memory: the next request compiles again.
     found.then((made) => 'problem' in made && known.delete(key)).catch(() => known.delete(key));
-    if (known.size > mostKnown) known.delete(known.keys().next().value as string);
+    if (known.size > maxKnown) known.delete(known.keys().next().value as string);
     return found;
   };
 
@@ -75,16 +99,16 @@ export const createRecordings = ({ store, blobs }: { store: Store; blobs: Conten
     return bytes;
   };
 
-  const plan: PlanRecordings = async (wishes) =>
+  const plan: PlanRecordings = async (requests) =>
     new Map(
       await Promise.all(
-        wishes.map(async ({ path, file, params }) => [path, await recordingOf(file.sha256, params)] as const),
+        requests.map(async ({ path, file, params }) => [path, await recordingOf(file.sha256, params)] as const),
       ),
     );
 
   return {
     plan,
-    /** Contents as agents may ask for them: what others have, and these. */
+    /** Adds the compiled scripts to the contents that agents can fetch. */
     beside: (others: Pick<Blobs, 'read'>): Pick<Blobs, 'read'> => ({
       read: async (sha256, range = {}) => {
         const isStored = await blobs.exists(sha256).catch(() => true);

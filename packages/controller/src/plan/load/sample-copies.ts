@@ -5,7 +5,7 @@ import type { Vault } from '../../security/malware/vault.ts';
 import type { Blobs } from '../../store/blobs/blobs.ts';
 import { catalogue, findSampleCopy, keepSampleCopy, type SampleRow } from '../../store/security/malware.ts';
 import type { Store } from '../../store/store.ts';
-import type { Compression, SampleCopy } from '../content/plan-samples.ts';
+import type { Compression, SampleCopy } from '../core/plan-input.ts';
 
 type Kept = Pick<SampleRow, 'id' | 'sealedSha256' | 'dataKey'>;
 

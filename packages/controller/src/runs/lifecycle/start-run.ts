@@ -1,5 +1,5 @@
-import type { PlannedAttempts } from '../../plan/content/attempts.ts';
 import type { PlannedOrder, RunPlan } from '../../plan/core/agent-plan.ts';
+import type { PlannedAttempts } from '../../plan/core/attempt-files.ts';
 import { setRunAgents } from '../../store/runs/run-agents.ts';
 import { type RunAttempts, setRunAttempts } from '../../store/runs/run-attempts.ts';
 import { appendEvent } from '../../store/runs/run-events.ts';

@@ -8,8 +8,8 @@ import {
 } from '@rushhour/contract';
 import { conflict, forbidden, type Issue, invalid, orNotFound } from '../../errors.ts';
 import { allows } from '../../people/permissions.ts';
-import { withSmartLists } from '../../plan/content/smart-lists.ts';
 import type { RunPlan } from '../../plan/core/agent-plan.ts';
+import { resolveSignatureFilters } from '../../plan/load/signature-filters.ts';
 import { agentsForRuns } from '../../store/runs/run-queue.ts';
 import { newestRunOf, type RunDefinition } from '../../store/runs/runs.ts';
 import type { Store } from '../../store/store.ts';
@@ -135,7 +135,7 @@ export const createStartCheck = (deps: StartCheckDeps) => {
 
   return async (request: StartRequest): Promise<CheckedStart> => {
     const task = await findStartable(request);
-    const definition = await withSmartLists(store.read, definitionOf(task));
+    const definition = await resolveSignatureFilters(store.read, definitionOf(task));
     const secrets = openedSecrets(task, store.secrets);
     assertAllowed(request, definition);
     const plan = await planOf(withSecrets(definition, secrets), request.body);

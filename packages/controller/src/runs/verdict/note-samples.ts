@@ -1,5 +1,5 @@
 import { type ConfigurationEntry, taskReferences } from '@rushhour/contract';
-import { sampleWish } from '../../plan/content/plan-samples.ts';
+import { sampleRequest } from '../../plan/load/samples.ts';
 import { knownCampaigns } from '../../security/campaigns/known-campaigns.ts';
 import { stepReferences } from '../../security/campaigns/step-references.ts';
 import type { Change } from '../../store/engine/change.ts';
@@ -13,7 +13,7 @@ export const noteSamples = async (tx: Change, { definition, plan }: CheckedStart
   const campaignIds = named.flatMap(({ kind, id }) => (kind === 'campaign' ? [id] : []));
   const inSteps = (await knownCampaigns(tx, campaignIds)).flatMap(({ steps }) => stepReferences(steps));
   const fileIds = [...named, ...inSteps].flatMap(({ kind, id }) => (kind === 'file' ? [id] : []));
-  const wish = sampleWish(configuration, fileIds);
+  const wish = sampleRequest(configuration, fileIds);
   if (wish === undefined || wish.ids.length === 0) return;
   const samples = await catalogue.findMany(tx, wish.ids);
   for (const { id } of samples) tx.touch('malware', id);

@@ -1,23 +1,22 @@
 import type { PcapReplayValues } from '@rushhour/contract';
 import type { FileReference } from '@rushhour/protocol';
-import type { PlanSession } from '../../content/plan-captures.ts';
-import { tcpFigures } from '../../core/figures.ts';
+import type { PlanSession } from '../../core/plan-input.ts';
 import { type PlanScope, pointerIn } from '../../core/plan-scope.ts';
 import type { ClientDraft, ClientPart, Traffic } from '../../core/traffic.ts';
-import { placesOf } from '../../endpoints/address-book.ts';
+import { estimateTcp } from '../../core/traffic-estimate.ts';
+import { endpointsOf } from '../../endpoints/address-allocator.ts';
 import { portsOf, type RecordedPorts } from '../replay/application-ports.ts';
 
 const timeoutMs = 5000;
 
 /** Sessions of a capture by real sockets on both sides: each source plays all of them as one user. */
-export const planSessions = (scope: PlanScope, capture: FileReference): Traffic => {
-  const values = scope.leaf.values as unknown as PcapReplayValues;
+export const planSessions = (scope: PlanScope, values: PcapReplayValues, capture: FileReference): Traffic => {
   const { speed, rewrite, clientIp = '' } = values.pcapReplayParams;
   const sessions = sessionsOf(scope);
-  const users = Math.max(1, placesOf(scope.leaf, 'sources').length);
+  const users = Math.max(1, endpointsOf(scope.entry, 'sources').length);
   const recorded = [...new Set(sessions.map(({ dstPort }) => dstPort))].sort((a, b) => a - b);
   const ports = portsOf(scope, { recorded, mode: rewrite.ports === 'networks' ? 'mapped' : 'recorded', users });
-  tellUnused(scope, values);
+  reportUnused(scope, values);
   const play = {
     ...{ name: `capture ${values.pcapReplayParams.fileId}`, capture, clientIp, users, parameters: [], timeoutMs },
     ...{ sessions: sessions.map(({ sessionIndex }) => ({ sessionIndex })), leastGapMs: 0, firstSlot: 0 },
@@ -28,7 +27,7 @@ export const planSessions = (scope: PlanScope, capture: FileReference): Traffic 
   return {
     engine: 'application',
     transport: sessions.length > 0 && sessions.every(({ protocol }) => protocol === 'udp') ? 'udp' : 'tcp',
-    usualPorts: ports.usual,
+    defaultPorts: ports.usual,
     totals: [users],
     client: (part) => clientOf(values, { part, ports, users, sessions, shared }),
     server: () => ({ config: { role: 'server', ...shared } }),
@@ -37,7 +36,7 @@ export const planSessions = (scope: PlanScope, capture: FileReference): Traffic 
 };
 
 const sessionsOf = (scope: PlanScope): readonly PlanSession[] => {
-  const found = scope.input.captures.get(scope.leaf.path);
+  const found = scope.input.captures.get(scope.entry.path);
   if (found !== undefined && 'sessions' in found && found.sessions.length > 0) return found.sessions;
   const unread = { code: 'NO_SESSIONS', message: 'no session of the capture can be played by sockets' };
   const { code, message } = found !== undefined && 'problem' in found ? found.problem : unread;
@@ -46,7 +45,7 @@ const sessionsOf = (scope: PlanScope): readonly PlanSession[] => {
 };
 
 /** What only packets have. */
-const tellUnused = (scope: PlanScope, { pcapReplayParams }: PcapReplayValues): void => {
+const reportUnused = (scope: PlanScope, { pcapReplayParams }: PcapReplayValues): void => {
   const { filter, rewrite, uniquePerLoop, loopDelayMs } = pcapReplayParams;
   const given = {
     ...{ filter: Object.keys(filter).length > 0, loopDelayMs: loopDelayMs > 0 },
@@ -72,7 +71,7 @@ const clientOf = ({ pcapReplayParams }: PcapReplayValues, work: Work): ClientDra
   const { speed, loop } = pcapReplayParams;
   const rate = speed.mode === 'bps' || speed.mode === 'pps' ? part.rate(speed.value) : undefined;
   const share = {
-    ...{ firstUser: part.before(users), users: part.whole(users), iterations: loop, load: {} },
+    ...{ firstUser: part.offset(users), users: part.whole(users), iterations: loop, load: {} },
     ...(rate !== undefined && rate > 0 && { rate }),
   };
   const config = {
@@ -80,6 +79,6 @@ const clientOf = ({ pcapReplayParams }: PcapReplayValues, work: Work): ClientDra
     ...{ sources: part.sources, shares: [share], connectTimeoutMs: timeoutMs },
   };
   const bytes = (member: 'bytesC2S' | 'bytesS2C') => sessions.reduce((sum, session) => sum + session[member], 0);
-  const traffic = tcpFigures({ rate: 0, sentBytes: bytes('bytesC2S'), receivedBytes: bytes('bytesS2C') });
-  return { config, hasRate: false, figures: { connections: share.users, opens: 0, ...traffic } };
+  const traffic = estimateTcp({ rate: 0, sentBytes: bytes('bytesC2S'), receivedBytes: bytes('bytesS2C') });
+  return { config, hasRate: false, estimate: { connections: share.users, opens: 0, ...traffic } };
 };

@@ -61,7 +61,7 @@ describe('a capture', () => {
     expect(issues).toEqual(['info sources/0 SYSTEM_ANSWERS', 'info targets/0 SYSTEM_ANSWERS']);
   });
 
-  it('leaves by the interface that is named', () => {
+  it('entries by the interface that is named', () => {
     const agents = [agentOf(1, { interfaces: [interfaceOf(3, '10.0.0.1')] }), agentOf(2)];
     const sources = [{ agent: { id: 1 }, interfaceId: 3 }];
     expect(planned({}, { sources }, { agents }).client).toMatchObject({ interface: 'eth3' });

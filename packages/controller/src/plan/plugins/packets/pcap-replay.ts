@@ -1,10 +1,11 @@
-import type { PcapReplayValues } from '@rushhour/contract';
+import { type PcapReplayValues, pcapReplayPlugin } from '@rushhour/contract';
 import { parseFilter } from '@rushhour/pcap';
 import type { FileReference, PcapReplayClientConfig, ReplayPart, Sources } from '@rushhour/protocol';
-import { noFigures } from '../../core/figures.ts';
 import { type PlanScope, pointerIn } from '../../core/plan-scope.ts';
+import { endsByItself, planner } from '../../core/planner.ts';
 import type { ClientDraft, ClientPart, Traffic } from '../../core/traffic.ts';
-import { type Place, placesOf } from '../../endpoints/address-book.ts';
+import { noTraffic } from '../../core/traffic-estimate.ts';
+import { endpointsOf, type Place } from '../../endpoints/address-allocator.ts';
 import { firstAddress, isLoopback, loopbackOf, versionOf } from '../../endpoints/machine-addresses.ts';
 import { planSessions } from './pcap-replay-sessions.ts';
 
@@ -14,33 +15,32 @@ type Played<Part> = Omit<Part, 'capture'> & { readonly capture: FileReference };
 const firstPort = 16_000;
 
 /** Frames of a capture, those of its clients and those of its servers. */
-export const planPcapReplay = (scope: PlanScope): Traffic => {
-  const values = scope.leaf.values as unknown as PcapReplayValues;
+const planPcapReplay = (scope: PlanScope, values: PcapReplayValues): Traffic => {
   const params = values.pcapReplayParams;
   const capture = captureOf(scope, params);
-  tellProblems(scope, values);
-  if (params.mode === 'stateful') return planSessions(scope, capture);
-  tellAddresses(scope, params);
+  reportProblems(scope, values);
+  if (params.mode === 'stateful') return planSessions(scope, values, capture);
+  reportAddresses(scope, params);
   // Servers are planned when all clients are.
   const parts: Played<ReplayPart>[] = [];
   const client = (part: ClientPart): ClientDraft => {
     const rate = part.rate(params.speed.value);
     const played = { ...playedBy(scope, part, params), capture };
-    parts.push({ ...played, startAfterMs: scope.leaf.startAfterSec * 1000 });
+    parts.push({ ...played, startAfterMs: scope.entry.startAfterSec * 1000 });
     const name = interfaceOf(scope, part);
     const config: Played<PcapReplayClientConfig> = { role: 'client', ...played, ...(name && { interface: name }) };
-    const figures = {
-      ...noFigures,
+    const estimate = {
+      ...noTraffic,
       txPps: params.speed.mode === 'pps' ? (rate ?? 0) : 0,
       txBps: params.speed.mode === 'bps' ? (rate ?? 0) : 0,
     };
-    return { config, figures, hasRate: false };
+    return { config, estimate, hasRate: false };
   };
   return {
     engine: 'pcap-replay',
     transport: 'udp',
     // Nothing listens: it tells entries with the same target apart, and is a port of packets only where ports are new.
-    usualPorts: String(firstPort + scope.leaf.index),
+    defaultPorts: String(firstPort + scope.entry.index),
     rates: [params.speed.value],
     client,
     server: () => ({ config: { role: 'server', parts } }),
@@ -60,7 +60,7 @@ const captureOf = ({ input, issues, ...scope }: PlanScope, { fileId }: Params): 
 const playedBy = (scope: PlanScope, part: ClientPart, params: Params): Omit<ReplayPart, 'capture' | 'startAfterMs'> => {
   const { speed, loop, loopDelayMs, clientIp, rewrite, uniquePerLoop, filter, maxGapMs } = params;
   const { ips, ports, macs, fixChecksums, ...fields } = rewrite;
-  const { mode, count = 1 } = scope.leaf.values.duration;
+  const { mode, count = 1 } = scope.entry.values.duration;
   const value = part.rate(speed.value);
   return {
     sources: sourcesOf(scope, part),
@@ -83,8 +83,8 @@ const playedBy = (scope: PlanScope, part: ClientPart, params: Params): Omit<Repl
   };
 };
 
-const placeOf = ({ leaf }: PlanScope, { turn }: ClientPart): Place | undefined =>
-  placesOf(leaf, 'sources').filter(({ weight }) => weight > 0)[turn.index];
+const placeOf = ({ entry }: PlanScope, { turn }: ClientPart): Place | undefined =>
+  endpointsOf(entry, 'sources').filter(({ weight }) => weight > 0)[turn.index];
 
 /** The other side must know where the client is: its own address stands for what its machine would choose. */
 const sourcesOf = (scope: PlanScope, part: ClientPart): Sources => {
@@ -104,7 +104,7 @@ const interfaceOf = (scope: PlanScope, part: ClientPart): string | undefined => 
   return agent?.interfaces.find(({ id }) => id === place?.interfaceId)?.name;
 };
 
-const tellProblems = (scope: PlanScope, values: PcapReplayValues): void => {
+const reportProblems = (scope: PlanScope, values: PcapReplayValues): void => {
   const { issues } = scope;
   const { speed, filter } = values.pcapReplayParams;
   const at = (...parts: string[]) => pointerIn(scope, 'pcapReplayParams', ...parts);
@@ -119,9 +119,9 @@ const tellProblems = (scope: PlanScope, values: PcapReplayValues): void => {
   }
 };
 
-const tellAddresses = (scope: PlanScope, { rewrite }: Params): void => {
-  if (rewrite.ips === 'keep') tellKept(scope);
-  else tellOwnAddresses(scope);
+const reportAddresses = (scope: PlanScope, { rewrite }: Params): void => {
+  if (rewrite.ips === 'keep') reportKept(scope);
+  else reportOwnAddresses(scope);
 };
 
 const filterProblem = (text: string | undefined): string | undefined => {
@@ -134,21 +134,26 @@ const filterProblem = (text: string | undefined): string | undefined => {
 };
 
 /** Recorded addresses say nothing about which of several agents they belong to. */
-const tellKept = (scope: PlanScope): void => {
+const reportKept = (scope: PlanScope): void => {
   for (const side of ['sources', 'targets'] as const) {
-    if (placesOf(scope.leaf, side).length <= 1) continue;
+    if (endpointsOf(scope.entry, side).length <= 1) continue;
     const message = 'with addresses as recorded there can be one agent on each side only';
     scope.issues.error(pointerIn(scope, side), 'ADDRESSES_KEPT', message);
   }
 };
 
 /** Systems answer what they do not expect, which devices between them see. */
-const tellOwnAddresses = (scope: PlanScope): void => {
+const reportOwnAddresses = (scope: PlanScope): void => {
   for (const side of ['sources', 'targets'] as const) {
-    placesOf(scope.leaf, side).forEach(({ agent, network }, index) => {
+    endpointsOf(scope.entry, side).forEach(({ agent, network }, index) => {
       if (agent === undefined || network !== undefined) return;
       const message = 'packets come to the own address of the machine, which answers them; a network keeps it silent';
       scope.issues.info(pointerIn(scope, side, index), 'SYSTEM_ANSWERS', message);
     });
   }
 };
+
+/** A capture ends by itself unless it is looped for ever. */
+export const pcapReplayPlanner = planner(pcapReplayPlugin, planPcapReplay, {
+  durationOf: (values, ...rest) => (values.pcapReplayParams.loop > 0 ? endsByItself(values, ...rest) : undefined),
+});

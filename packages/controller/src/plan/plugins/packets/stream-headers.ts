@@ -17,7 +17,7 @@ const tunnelBytes = ({ payload: { tunnel } }: StreamValues): number => {
 };
 
 /** The smallest frame that holds all headers. */
-export const leastFrameBytes = (values: StreamValues, version: 4 | 6): number => {
+export const minFrameBytes = (values: StreamValues, version: 4 | 6): number => {
   const { payload, ipLayer } = values;
   const labels = (ipLayer.vlan.length + payload.mpls.length) * labelBytes;
   const inner = ipBytes(version) + protocolBytes[payload.protocol];

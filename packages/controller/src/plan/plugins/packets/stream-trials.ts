@@ -2,8 +2,9 @@ import { type StreamValues, standardFrameSizes } from '@rushhour/contract';
 import { longestRfc2544Sec, type Rfc2544Plan } from '@rushhour/protocol';
 import { type PlanScope, pointerIn } from '../../core/plan-scope.ts';
 import type { ClientPart } from '../../core/traffic.ts';
-import { wantedVersion } from '../../endpoints/places.ts';
-import { leastFrameBytes } from './stream-headers.ts';
+import type { DurationRule } from '../../core/traffic-entry.ts';
+import { wantedVersion } from '../../endpoints/resolve-endpoint.ts';
+import { minFrameBytes } from './stream-headers.ts';
 
 type Trials = NonNullable<StreamValues['payload']['rfc2544']>;
 
@@ -13,26 +14,29 @@ const sizesOf = ({ frameSizes }: Trials, least: number): number[] =>
 
 const planOf = (trials: Trials, least: number): Rfc2544Plan => ({ ...trials, frameSizes: sizesOf(trials, least) });
 
-/** Seconds after which all trials of an entry have certainly been made; undefined when it has none. */
-export const trialSecondsOf = (values: { readonly [member: string]: unknown }): number | undefined => {
-  const trials = (values['payload'] as { rfc2544?: Trials }).rfc2544;
-  return trials && longestRfc2544Sec(planOf(trials, 0));
+/** Trials last as long as their longest search: a duration given by the task is ignored. */
+export const trialDurationOf: DurationRule<StreamValues> = ({ payload: { rfc2544 } }, { path, values }, issues) => {
+  if (rfc2544 === undefined) return undefined;
+  const seconds = longestRfc2544Sec(planOf(rfc2544, 0));
+  const message = `the trials decide how long they take: ${seconds} seconds at most`;
+  if (values['duration'] !== undefined) issues.warning(`${path}/values/duration`, 'MEMBER_IGNORED', message);
+  return { mode: 'time', seconds, rampUpSec: 0, warmUpSec: 0, rampDownSec: 0 };
 };
 
 /** The trials of an entry; everything that stands against them is told. */
 export const trialsOf = (scope: PlanScope, values: StreamValues): Rfc2544Plan | undefined => {
   const { rfc2544 } = values.payload;
   if (rfc2544 === undefined) return undefined;
-  const plan = planOf(rfc2544, leastFrameBytes(values, wantedVersion(scope) ?? 4));
-  tellSizes(scope, values, rfc2544);
-  if (!values.isServer) tellEnds(scope, values);
-  tellHeaders(scope, values);
-  tellIgnored(scope, values);
+  const plan = planOf(rfc2544, minFrameBytes(values, wantedVersion(scope) ?? 4));
+  reportSizes(scope, values, rfc2544);
+  if (!values.isServer) reportEnds(scope, values);
+  reportHeaders(scope, values);
+  reportIgnored(scope, values);
   return plan;
 };
 
-const tellSizes = (scope: PlanScope, values: StreamValues, { frameSizes = [], tests }: Trials): void => {
-  const least = leastFrameBytes(values, wantedVersion(scope) ?? 4);
+const reportSizes = (scope: PlanScope, values: StreamValues, { frameSizes = [], tests }: Trials): void => {
+  const least = minFrameBytes(values, wantedVersion(scope) ?? 4);
   for (const [index, size] of frameSizes.entries()) {
     if (size >= least) continue;
     const message = `is too small: headers and signature of these frames need ${least} bytes`;
@@ -48,7 +52,7 @@ const tellSizes = (scope: PlanScope, values: StreamValues, { frameSizes = [], te
 };
 
 /** Two senders at once would measure each other, and only an agent can tell what arrived. */
-const tellEnds = (scope: PlanScope, { sources, targets }: StreamValues): void => {
+const reportEnds = (scope: PlanScope, { sources, targets }: StreamValues): void => {
   for (const [name, ends] of [['sources', sources] as const, ['targets', targets] as const]) {
     if (ends.length <= 1) continue;
     scope.issues.error(pointerIn(scope, name), 'ONE_PAIR', 'trials by RFC 2544 go from one source to one target');
@@ -59,14 +63,14 @@ const tellEnds = (scope: PlanScope, { sources, targets }: StreamValues): void =>
 };
 
 /** One target may stand for many: ports, or addresses of a network. */
-export const tellManyTargets = (scope: PlanScope, { targets }: ClientPart): void => {
+export const reportManyTargets = (scope: PlanScope, { targets }: ClientPart): void => {
   if (targets.length <= 1) return;
   const message = `stands for ${targets.length} addresses and ports; trials by RFC 2544 go to one`;
   scope.issues.error(pointerIn(scope, 'targets', 0), 'ONE_PAIR', message);
 };
 
 /** The receiver answers by turning the headers round, which it cannot do with these. */
-const tellHeaders = (scope: PlanScope, { payload: { mpls, tunnel, protocol } }: StreamValues): void => {
+const reportHeaders = (scope: PlanScope, { payload: { mpls, tunnel, protocol } }: StreamValues): void => {
   const refuse = (isGiven: boolean, member: string) => {
     if (!isGiven) return;
     const message = 'is not possible with trials by RFC 2544: the receiver could not answer what arrived';
@@ -77,7 +81,7 @@ const tellHeaders = (scope: PlanScope, { payload: { mpls, tunnel, protocol } }: 
   refuse(protocol === 'icmp', 'protocol');
 };
 
-const tellIgnored = (scope: PlanScope, { frameSize, payload: { mix, sweep } }: StreamValues): void => {
+const reportIgnored = (scope: PlanScope, { frameSize, payload: { mix, sweep } }: StreamValues): void => {
   const given = [
     [frameSize !== undefined, 'frameSize'],
     [mix.length > 0, 'payload/mix'],

@@ -1,13 +1,14 @@
-import type { StreamValues } from '@rushhour/contract';
+import { type StreamValues, streamPlugin } from '@rushhour/contract';
 import type { Rfc2544Plan, StreamClientConfig, StreamServerConfig } from '@rushhour/protocol';
-import { payloadAt } from '../../content/payloads.ts';
 import { type PlanScope, pointerIn } from '../../core/plan-scope.ts';
+import { planner } from '../../core/planner.ts';
 import type { ClientDraft, ClientPart, Traffic } from '../../core/traffic.ts';
-import { wantedVersion } from '../../endpoints/places.ts';
-import { headersOf, leastFrameBytes } from './stream-headers.ts';
-import { tellManyTargets, trialsOf } from './stream-trials.ts';
+import { wantedVersion } from '../../endpoints/resolve-endpoint.ts';
+import { payloadAt } from '../payloads.ts';
+import { headersOf, minFrameBytes } from './stream-headers.ts';
+import { reportManyTargets, trialDurationOf, trialsOf } from './stream-trials.ts';
 
-const mostFrameBytes = 16_000;
+const maxFrameBytes = 16_000;
 const ringBytes = 67_108_864;
 /** A trial must not be lost for want of room here. */
 const trialRingBytes = 268_435_456;
@@ -20,14 +21,13 @@ interface Wish {
 }
 
 /** Frames and what counts them. */
-export const planStream = (scope: PlanScope): Traffic => {
-  const values = scope.leaf.values as unknown as StreamValues;
+const planStream = (scope: PlanScope, values: StreamValues): Traffic => {
   const trials = trialsOf(scope, values);
   const sizes = sizesOf(scope, values);
   const wish = wishOf(scope, values);
-  const fill = payloadAt(scope, { ...values.payload, size: mostFrameBytes }, 'payload').payload;
-  tellUnmeasured(scope, values);
-  tellTunnel(scope, values);
+  const fill = payloadAt(scope, { ...values.payload, size: maxFrameBytes }, 'payload').payload;
+  reportUnmeasured(scope, values);
+  reportTunnel(scope, values);
   const isUdp = values.payload.protocol === 'udp' && values.payload.tunnel === undefined;
   const server: Omit<StreamServerConfig, 'listen'> = {
     role: 'server',
@@ -38,17 +38,17 @@ export const planStream = (scope: PlanScope): Traffic => {
   return {
     engine: 'stream',
     transport: 'udp',
-    usualPorts: '15009',
+    defaultPorts: '15009',
     rates: [wish.unit === 'linePct' ? undefined : wish.load],
     client(part) {
-      if (trials !== undefined) tellManyTargets(scope, part);
+      if (trials !== undefined) reportManyTargets(scope, part);
       return clientOf(values, { part, sizes, wish, fill, trials });
     },
     server: () => ({ config: server }),
   };
 };
 
-const tellUnmeasured = (scope: PlanScope, { targets, isServer, ipLayer }: StreamValues): void => {
+const reportUnmeasured = (scope: PlanScope, { targets, isServer, ipLayer }: StreamValues): void => {
   if (ipLayer.fragmentSize !== undefined) {
     const message = 'frames are never cut into fragments';
     scope.issues.caveat(pointerIn(scope, 'ipLayer', 'fragmentSize'), 'MEMBER_IGNORED', message);
@@ -59,7 +59,7 @@ const tellUnmeasured = (scope: PlanScope, { targets, isServer, ipLayer }: Stream
 };
 
 /** What is inside a tunnel is a target like any other; where the tunnel ends is one, too. */
-const tellTunnel = (scope: PlanScope, { payload: { tunnel } }: StreamValues): void => {
+const reportTunnel = (scope: PlanScope, { payload: { tunnel } }: StreamValues): void => {
   if (tunnel === undefined || scope.guard.allows(tunnel.destination)) return;
   const message = `${tunnel.destination} is neither among the allowed targets nor an address of an agent`;
   scope.issues.error(pointerIn(scope, 'payload', 'tunnel', 'destination'), 'TARGET_NOT_ALLOWED', message);
@@ -82,7 +82,7 @@ const wishOf = (scope: PlanScope, values: StreamValues): Wish => {
 /** Every size must hold all headers and the signature. */
 const sizesOf = (scope: PlanScope, values: StreamValues): Sizes => {
   const { frameSize, payload } = values;
-  const least = leastFrameBytes(values, wantedVersion(scope) ?? 4);
+  const least = minFrameBytes(values, wantedVersion(scope) ?? 4);
   const refuse = (found: number, ...path: (string | number)[]) => {
     if (found >= least) return;
     const message = `is too small: headers and signature of these frames need ${least} bytes`;
@@ -123,7 +123,7 @@ const clientOf = (values: StreamValues, { part, sizes, wish, fill, trials }: Wor
     targets: part.targets,
     rotation: part.rotation,
     sources: part.sources,
-    streams: part.atOnce(values.maxStreams, 1_000_000),
+    streams: part.concurrentShare(values.maxStreams, 1_000_000),
     load: rate === undefined ? {} : { rate },
     loadUnit: unit,
     sizes,
@@ -135,6 +135,8 @@ const clientOf = (values: StreamValues, { part, sizes, wish, fill, trials }: Wor
   };
   const bytes = meanBytesOf(sizes);
   const txPps = rate === undefined || unit === 'linePct' ? 0 : unit === 'bps' ? rate / (8 * bytes) : rate;
-  const figures = { connections: 0, opens: 0, txPps, rxPps: 0, txBps: txPps * 8 * bytes, rxBps: 0 };
-  return { config, hasRate: rate !== undefined && unit === 'pps' && trials === undefined, figures };
+  const estimate = { connections: 0, opens: 0, txPps, rxPps: 0, txBps: txPps * 8 * bytes, rxBps: 0 };
+  return { config, hasRate: rate !== undefined && unit === 'pps' && trials === undefined, estimate };
 };
+
+export const streamPlanner = planner(streamPlugin, planStream, { durationOf: trialDurationOf });

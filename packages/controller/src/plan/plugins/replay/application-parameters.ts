@@ -7,7 +7,7 @@ import {
   issuesOfParameter,
 } from '@rushhour/pools';
 import type { ApplicationPlay, ApplicationServerConfig, PlayedParameter } from '@rushhour/protocol';
-import type { PlanApplication } from '../../content/plan-applications.ts';
+import type { PlanApplication } from '../../core/plan-input.ts';
 import type { PlanScope } from '../../core/plan-scope.ts';
 
 type Played = ApplicationValues['applicationParams']['applications'][number];
@@ -17,7 +17,7 @@ type PlayedTable = ApplicationServerConfig['dictionaries'][number];
 export type TableBook = Map<number, PlayedTable>;
 
 interface Work {
-  readonly written: Played;
+  readonly given: Played;
   readonly application: PlanApplication;
   /** JSON pointer of the application in the task. */
   readonly path: string;
@@ -28,37 +28,37 @@ interface Work {
 
 /** Parameters as the task wants them; undefined when something is wrong, which is told. */
 export const parametersOf = (scope: PlanScope, work: Work): PlayedParameter[] | undefined => {
-  const { application, written, path } = work;
+  const { application, given, path } = work;
   const overrides = overridesOf(scope, work);
-  let isSound = overrides !== undefined;
+  let isValid = overrides !== undefined;
   const parameters = application.parameters.map((parameter) => {
-    const at = written.parameters.findIndex(({ name }) => name === parameter.name);
+    const at = given.parameters.findIndex(({ name }) => name === parameter.name);
     const place = at < 0 ? `${path}/applicationId` : `${path}/parameters/${at}`;
     const changed = { ...parameter, ...overrides?.get(parameter.name) };
     for (const { message, severity } of issuesOfParameter(changed)) {
       if (severity !== 'error') continue;
       scope.issues.error(place, 'VALUE_UNFIT', `parameter ${parameter.name}: ${message}`);
-      isSound = false;
+      isValid = false;
     }
-    if (changed.source === 'dictionary') isSound = takeTable(scope, changed, place, work) && isSound;
+    if (changed.source === 'dictionary') isValid = takeTable(scope, changed, place, work) && isValid;
     return playedParameter(changed);
   });
-  if (!extractsArePlayed(scope, work)) isSound = false;
-  return isSound ? parameters : undefined;
+  if (!extractsArePlayed(scope, work)) isValid = false;
+  return isValid ? parameters : undefined;
 };
 
 type Override = Pick<ApplicationParameter, 'source' | 'defaultValue'>;
 
 const overridesOf = (scope: PlanScope, work: Work): ReadonlyMap<string, Override> | undefined => {
-  const { application, written, path } = work;
+  const { application, given, path } = work;
   const { issues } = scope;
   const overrides = new Map<string, Override>();
-  let isSound = true;
+  let isValid = true;
   const refuse = (place: string, code: string, message: string) => {
     issues.error(place, code, message);
-    isSound = false;
+    isValid = false;
   };
-  written.parameters.forEach(({ name, value, dictionaryId, column }, index) => {
+  given.parameters.forEach(({ name, value, dictionaryId, column }, index) => {
     const place = `${path}/parameters/${index}`;
     if (application.lockParameters) refuse(place, 'PARAMETERS_LOCKED', `"${application.name}" keeps its own values`);
     if (!application.parameters.some((parameter) => parameter.name === name)) {
@@ -72,7 +72,7 @@ const overridesOf = (scope: PlanScope, work: Work): ReadonlyMap<string, Override
       overrides.set(name, { source: 'dictionary', defaultValue: `dict/${dictionaryId}/${first}` });
     }
   });
-  return isSound ? overrides : undefined;
+  return isValid ? overrides : undefined;
 };
 
 const firstColumn = (scope: PlanScope, id: number): string => {
@@ -103,7 +103,7 @@ const takeTable = (scope: PlanScope, parameter: ApplicationParameter, path: stri
       return refuse('COLUMN_UNKNOWN', `"${table.name}" has no column ${reference.column}`);
     }
     if (draw.size === 0n) return refuse('DICTIONARY_EMPTY', `"${table.name}" has no rows`);
-    const last = { user: work.users - 1, iteration: Math.max(1, work.written.iterations) - 1 };
+    const last = { user: work.users - 1, iteration: Math.max(1, work.given.iterations) - 1 };
     if (draw.value(last, reference.column) === undefined) {
       const wanted = work.users * (last.iteration + 1);
       return refuse('DICTIONARY_TOO_SHORT', `"${table.name}" has ${draw.size} rows; ${wanted} are drawn, each once`);

@@ -1,7 +1,7 @@
 import { findPorts } from '@rushhour/pools';
 import type { ApplicationClientConfig, Target } from '@rushhour/protocol';
 import { type PlanScope, pointerIn } from '../../core/plan-scope.ts';
-import { placesOf } from '../../endpoints/address-book.ts';
+import { endpointsOf } from '../../endpoints/address-allocator.ts';
 
 /** Where sessions recorded to a port go, and whose. */
 interface PortUse {
@@ -38,13 +38,13 @@ export const portsOf = (scope: PlanScope, wish: Wish): RecordedPorts => {
 const usesOf = (scope: PlanScope, { recorded, mode, users }: Wish): ReadonlyMap<number, PortUse> => {
   const uses = new Map<number, PortUse>(recorded.map((port) => [port, { recorded: port }]));
   if (mode === 'recorded') {
-    tellFixed(scope, recorded);
+    reportFixed(scope, recorded);
     return uses;
   }
-  if (mode === 'mapped' && !placesOf(scope.leaf, 'targets').some(({ ports }) => ports !== undefined)) return uses;
+  if (mode === 'mapped' && !endpointsOf(scope.entry, 'targets').some(({ ports }) => ports !== undefined)) return uses;
   uses.clear();
   const slots = mode === 'perSlot' ? users : 1;
-  placesOf(scope.leaf, 'targets').forEach(({ ports: text }, index) => {
+  endpointsOf(scope.entry, 'targets').forEach(({ ports: text }, index) => {
     const path = pointerIn(scope, 'targets', index, 'ports');
     const ports = findPorts(text ?? recorded.join(','));
     if (ports === undefined) return;
@@ -67,8 +67,8 @@ const usesOf = (scope: PlanScope, { recorded, mode, users }: Wish): ReadonlyMap<
   return uses;
 };
 
-const tellFixed = (scope: PlanScope, recorded: readonly number[]): void =>
-  placesOf(scope.leaf, 'targets').forEach(({ ports }, index) => {
+const reportFixed = (scope: PlanScope, recorded: readonly number[]): void =>
+  endpointsOf(scope.entry, 'targets').forEach(({ ports }, index) => {
     if (ports === undefined || ports === recorded.join(',')) return;
     const message = `sessions go to the recorded ports ${recorded.join(', ')}; say portMode mapped to choose others`;
     scope.issues.error(pointerIn(scope, 'targets', index, 'ports'), 'PORTS_FIXED', message);

@@ -1,6 +1,6 @@
 import type { ApplicationParameter } from '@rushhour/contract';
 import { describe, expect, it } from 'vitest';
-import type { PlanApplication, PlanTable } from '../../content/plan-applications.ts';
+import type { PlanApplication, PlanTable } from '../../core/plan-input.ts';
 import { configProblems } from '../../testing/engine-check.ts';
 import { agentOf, sidesOf } from '../../testing/plan-fixture.ts';
 

@@ -1,11 +1,12 @@
-import type { ApplicationValues } from '@rushhour/contract';
+import { type ApplicationValues, applicationPlugin } from '@rushhour/contract';
 import type { ApplicationClientConfig, ApplicationPlay, FileReference } from '@rushhour/protocol';
-import type { PlanApplication } from '../../content/plan-applications.ts';
-import { type Figures, tcpFigures } from '../../core/figures.ts';
+import type { PlanApplication } from '../../core/plan-input.ts';
 import { type PlanScope, pointerIn } from '../../core/plan-scope.ts';
+import { planner } from '../../core/planner.ts';
 import type { ClientDraft, ClientPart, Traffic } from '../../core/traffic.ts';
+import { estimateTcp, type TrafficEstimate } from '../../core/traffic-estimate.ts';
 import { loadOf } from '../sockets/load.ts';
-import { tellIdentity } from './application-identity.ts';
+import { reportIdentity } from './application-identity.ts';
 import { parametersOf, type TableBook } from './application-parameters.ts';
 import { portsOf, type RecordedPorts } from './application-ports.ts';
 
@@ -14,33 +15,34 @@ type Played = Params['applications'][number];
 type Speed = NonNullable<Played['speed']>;
 
 /** One application of the entry, ready for agents. */
-interface Act {
-  readonly written: Played;
+interface PlannedApplication {
+  /** JSON pointer of the application in the task. */
+  readonly path: string;
+  readonly given: Played;
   readonly application: PlanApplication;
   readonly play: Omit<ApplicationPlay, 'capture'> & { readonly capture: FileReference };
 }
 
-const mostUsers = 100_000;
-const leastConnectMs = 1000;
+const maxUsers = 100_000;
+const minConnectMs = 1000;
 
 /** Recorded applications, both sides. */
-export const planApplication = (scope: PlanScope): Traffic => {
-  const values = scope.leaf.values as unknown as ApplicationValues;
+const planApplication = (scope: PlanScope, values: ApplicationValues): Traffic => {
   const { applicationParams: params, sessionsPerSecond } = values;
   const tables: TableBook = new Map();
-  const acts = actsOf(scope, params, tables);
-  const sessions = acts.flatMap(({ application, play }) =>
+  const applications = applicationsOf(scope, params, tables);
+  const sessions = applications.flatMap(({ application, play }) =>
     application.sessions.filter(({ sessionIndex }) => play.sessions.some((one) => one.sessionIndex === sessionIndex)),
   );
-  const users = acts.reduce((sum, { play }) => sum + play.users, 0);
+  const users = applications.reduce((sum, { play }) => sum + play.users, 0);
   const ports = portsOf(scope, {
     recorded: [...new Set(sessions.map(({ dstPort }) => dstPort))].sort((a, b) => a - b),
     mode: params.portMode,
     users,
   });
-  tellIdentity(scope, acts);
+  reportIdentity(scope, values, applications);
   const shared = {
-    applications: acts.map(({ play }) => play),
+    applications: applications.map(({ play }) => play),
     dictionaries: [...tables.values()],
     match: params.match,
     onMismatch: params.onMismatch,
@@ -49,38 +51,38 @@ export const planApplication = (scope: PlanScope): Traffic => {
   return {
     engine: 'application',
     transport: sessions.every(({ protocol }) => protocol === 'udp') && sessions.length > 0 ? 'udp' : 'tcp',
-    usualPorts: ports.usual,
+    defaultPorts: ports.usual,
     rates: [sessionsPerSecond],
-    totals: [Math.max(1, ...acts.map(({ play }) => play.users))],
-    client: (part) => clientOf({ part, acts, ports, shared, sessionsPerSecond }),
+    totals: [Math.max(1, ...applications.map(({ play }) => play.users))],
+    client: (part) => clientOf({ part, applications, ports, shared, sessionsPerSecond }),
     server: () => ({ config: { role: 'server', ...shared } }),
     listen: ports.listen,
   };
 };
 
-const actsOf = (scope: PlanScope, params: Params, tables: TableBook): Act[] => {
+const applicationsOf = (scope: PlanScope, params: Params, tables: TableBook): PlannedApplication[] => {
   let firstSlot = 0;
-  return params.applications.flatMap((written, index) => {
+  return params.applications.flatMap((given, index) => {
     const path = pointerIn(scope, 'applicationParams', 'applications', index);
-    const application = scope.input.applications.byId.get(written.applicationId);
+    const application = scope.input.applications.byId.get(given.applicationId);
     if (application === undefined) {
-      const message = `there is no application ${written.applicationId}`;
+      const message = `there is no application ${given.applicationId}`;
       return scope.issues.error(`${path}/applicationId`, 'APPLICATION_UNKNOWN', message) ?? [];
     }
     const capture = captureOf(scope, application, path);
-    const sessions = sessionsOf(scope, written, application, path);
-    const users = Math.min(mostUsers, written.users || application.defaultUsers);
-    const parameters = parametersOf(scope, { written, application, path, users, sessions, tables });
+    const sessions = sessionsOf(scope, given, application, path);
+    const users = Math.min(maxUsers, given.users || application.defaultUsers);
+    const parameters = parametersOf(scope, { given, application, path, users, sessions, tables });
     if (capture === undefined || sessions.length === 0 || parameters === undefined) return [];
     const play = {
       ...{ name: application.name, clientIp: application.clientIp, capture, sessions, users, firstSlot, parameters },
-      speed: speedOf(scope, written.speed, application, `${path}/speed`),
+      speed: speedOf(scope, given.speed, application, `${path}/speed`),
       leastGapMs: application.followTimestamps ? application.timingGapThresholdMs : Number.MAX_SAFE_INTEGER,
       timeoutMs: params.timeoutMs ?? Math.max(1, application.defaultTimeout),
       seed: `task ${scope.input.definition.taskId} application ${application.id}`,
     };
     firstSlot += users;
-    return [{ written, application, play }];
+    return [{ path, given, application, play }];
   });
 };
 
@@ -94,9 +96,9 @@ const captureOf = (scope: PlanScope, application: PlanApplication, path: string)
 };
 
 /** Those that are to be played, with a speed of their own where that is allowed. */
-const sessionsOf = (scope: PlanScope, written: Played, application: PlanApplication, path: string) => {
+const sessionsOf = (scope: PlanScope, given: Played, application: PlanApplication, path: string) => {
   const { issues } = scope;
-  const said = new Map(written.sessions.map((session, index) => [session.sessionIndex, { ...session, index }]));
+  const said = new Map(given.sessions.map((session, index) => [session.sessionIndex, { ...session, index }]));
   const known = new Set(application.sessions.map(({ sessionIndex }) => sessionIndex));
   for (const { sessionIndex, speed, index } of said.values()) {
     const place = `${path}/sessions/${index}`;
@@ -119,34 +121,34 @@ const sessionsOf = (scope: PlanScope, written: Played, application: PlanApplicat
 };
 
 /** What the task says, else the application; rates that nobody says are those that were recorded. */
-const speedOf = (scope: PlanScope, written: Speed | undefined, application: PlanApplication, path: string) => {
-  const mode = written?.mode ?? (application.defaultSpeedMode as Speed['mode']);
+const speedOf = (scope: PlanScope, given: Speed | undefined, application: PlanApplication, path: string) => {
+  const mode = given?.mode ?? (application.defaultSpeedMode as Speed['mode']);
   const recorded = mode === 'bps' ? application.baseBps : mode === 'pps' ? application.basePps : 0;
-  const value = written?.value || recorded;
+  const value = given?.value || recorded;
   if ((mode === 'bps' || mode === 'pps') && value <= 0) {
     scope.issues.error(`${path}/value`, 'REQUIRED', `is required: no rate of ${mode} is known of the capture`);
   }
-  return { mode, value, multiplier: written?.multiplier ?? 1 };
+  return { mode, value, multiplier: given?.multiplier ?? 1 };
 };
 
 interface ClientWork {
   readonly part: ClientPart;
-  readonly acts: readonly Act[];
+  readonly applications: readonly PlannedApplication[];
   readonly ports: RecordedPorts;
   readonly shared: object;
   readonly sessionsPerSecond: number | undefined;
 }
 
-const clientOf = ({ part, acts, ports, shared, sessionsPerSecond }: ClientWork): ClientDraft => {
-  const weights = acts.reduce((sum, { written }) => sum + written.weight, 0);
-  const shares = acts.map(({ written, play }): ApplicationClientConfig['shares'][number] => {
-    const sessions = sessionsPerSecond === undefined ? undefined : (sessionsPerSecond * written.weight) / weights;
+const clientOf = ({ part, applications, ports, shared, sessionsPerSecond }: ClientWork): ClientDraft => {
+  const weights = applications.reduce((sum, { given }) => sum + given.weight, 0);
+  const shares = applications.map(({ given, play }): ApplicationClientConfig['shares'][number] => {
+    const sessions = sessionsPerSecond === undefined ? undefined : (sessionsPerSecond * given.weight) / weights;
     const { mode, value } = play.speed;
     const rate = mode === 'bps' || mode === 'pps' ? part.rate(value) : undefined;
     return {
-      firstUser: part.before(play.users),
+      firstUser: part.offset(play.users),
       users: part.whole(play.users),
-      iterations: written.iterations,
+      iterations: given.iterations,
       load: loadOf(part, { rate: sessions === undefined ? undefined : sessions / play.sessions.length }),
       ...(rate !== undefined && rate > 0 && { rate }),
     };
@@ -158,23 +160,28 @@ const clientOf = ({ part, acts, ports, shared, sessionsPerSecond }: ClientWork):
     rotation: part.rotation,
     sources: part.sources,
     shares,
-    connectTimeoutMs: Math.max(leastConnectMs, ...acts.map(({ play }) => play.timeoutMs)),
+    connectTimeoutMs: Math.max(minConnectMs, ...applications.map(({ play }) => play.timeoutMs)),
   };
-  return { config, hasRate: sessionsPerSecond !== undefined, figures: figuresOf(acts, shares) };
+  return { config, hasRate: sessionsPerSecond !== undefined, estimate: estimateOf(applications, shares) };
 };
 
-const figuresOf = (acts: readonly Act[], shares: ApplicationClientConfig['shares']): Figures => {
-  const all = acts.map(({ application, play }, index) => {
+const estimateOf = (
+  applications: readonly PlannedApplication[],
+  shares: ApplicationClientConfig['shares'],
+): TrafficEstimate => {
+  const all = applications.map(({ application, play }, index) => {
     const { users = 0, load } = shares[index] ?? { load: {} };
     const rate = load.rate ?? 0;
     const bytes = (member: 'bytesC2S' | 'bytesS2C') =>
       application.sessions.reduce((sum, session) => sum + session[member], 0);
-    const traffic = tcpFigures({ rate, sentBytes: bytes('bytesC2S'), receivedBytes: bytes('bytesS2C') });
+    const traffic = estimateTcp({ rate, sentBytes: bytes('bytesC2S'), receivedBytes: bytes('bytesS2C') });
     return { connections: users, opens: rate * play.sessions.length, ...traffic };
   });
-  const sum = (name: keyof Figures) => all.reduce((total, figures) => total + figures[name], 0);
+  const sum = (name: keyof TrafficEstimate) => all.reduce((total, estimate) => total + estimate[name], 0);
   return {
     ...{ connections: sum('connections'), opens: sum('opens'), txPps: sum('txPps'), rxPps: sum('rxPps') },
     ...{ txBps: sum('txBps'), rxBps: sum('rxBps') },
   };
 };
+
+export const applicationPlanner = planner(applicationPlugin, planApplication);

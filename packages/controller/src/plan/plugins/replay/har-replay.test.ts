@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { PlanRecording } from '../../content/plan-recordings.ts';
+import type { PlanRecording } from '../../core/plan-input.ts';
 import { configProblems } from '../../testing/engine-check.ts';
 import { sidesOf } from '../../testing/plan-fixture.ts';
 

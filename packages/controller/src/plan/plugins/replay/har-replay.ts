@@ -1,13 +1,15 @@
-import { entriesOf, type HarReplayValues } from '@rushhour/contract';
+import { entriesOf, type HarReplayValues, harReplayPlugin } from '@rushhour/contract';
 import type { FileReference, HarReplayClientConfig, HarReplayServerConfig, HarReplayTarget } from '@rushhour/protocol';
 import type { HarSummary } from '../../../assets/har/compile-har.ts';
 import { isNameLike } from '../../../assets/har/har-selection.ts';
-import { dictionaryValues } from '../../content/payloads.ts';
-import { mostHarBytes, type PlanRecording } from '../../content/plan-recordings.ts';
+import type { PlanRecording } from '../../core/plan-input.ts';
 import { type PlanScope, pointerIn } from '../../core/plan-scope.ts';
-import { type ClientDraft, type ClientPart, mostAtOnce, type Traffic } from '../../core/traffic.ts';
-import { placesOf } from '../../endpoints/address-book.ts';
+import { planner } from '../../core/planner.ts';
+import { type ClientDraft, type ClientPart, maxConcurrent, type Traffic } from '../../core/traffic.ts';
+import { endpointsOf } from '../../endpoints/address-allocator.ts';
 import { clientTls, serverTls, type TlsParams } from '../../endpoints/tls-settings.ts';
+import { maxHarBytes } from '../../load/recordings.ts';
+import { dictionaryValues } from '../payloads.ts';
 
 type Playable = Extract<PlanRecording, { client: unknown }>;
 
@@ -28,8 +30,7 @@ const nothing: Playable = {
 };
 
 /** A recording of a browser, both sides. */
-export const planHarReplay = (scope: PlanScope): Traffic => {
-  const values = scope.leaf.values as unknown as HarReplayValues;
+const planHarReplay = (scope: PlanScope, values: HarReplayValues): Traffic => {
   const recording = recordingOf(scope, values) ?? nothing;
   tell(scope, recording);
   const places = placesIn(scope, values, recording.summary);
@@ -38,7 +39,7 @@ export const planHarReplay = (scope: PlanScope): Traffic => {
   return {
     engine: 'har-replay',
     transport: 'tcp',
-    usualPorts: '18090',
+    defaultPorts: '18090',
     rates: [values.sessionsPerSecond],
     totals: [values.harReplayParams.users],
     client: (part) => clientOf(scope, { values, recording, places, variables, tls, part }),
@@ -64,15 +65,15 @@ const valuesOf = (
 };
 
 const recordingOf = (scope: PlanScope, { harReplayParams }: HarReplayValues): Playable | undefined => {
-  const { input, issues, leaf } = scope;
+  const { input, issues, entry } = scope;
   const { fileId } = harReplayParams;
   const refuse = (code: string, message: string): undefined =>
     issues.error(pointerIn(scope, 'harReplayParams', 'fileId'), code, message);
   const file = input.files.get(fileId);
   if (file === undefined) return refuse('FILE_MISSING', `there is no file ${fileId}`);
   if (!file.isReady) return refuse('FILE_MISSING', `file "${file.name}" is not complete`);
-  if (file.size > mostHarBytes) return refuse('FILE_TOO_LARGE', `a recording has at most ${mostHarBytes} bytes`);
-  const recording = input.recordings.get(leaf.path);
+  if (file.size > maxHarBytes) return refuse('FILE_TOO_LARGE', `a recording has at most ${maxHarBytes} bytes`);
+  const recording = input.recordings.get(entry.path);
   if (recording === undefined) return refuse('HAR_BROKEN', `file "${file.name}" was not read`);
   if ('client' in recording) return recording;
   return refuse(recording.problem.code, `file "${file.name}": ${recording.problem.message}`);
@@ -91,7 +92,7 @@ const tell = (scope: PlanScope, { warnings, issues }: Playable): void => {
 
 /** Where each origin leads: places of targets; none means all of them. */
 const placesIn = (scope: PlanScope, { harReplayParams }: HarReplayValues, { origins }: HarSummary): number[][] => {
-  const targets = placesOf(scope.leaf, 'targets');
+  const targets = endpointsOf(scope.entry, 'targets');
   const servers = targets.flatMap(({ agent }, place) => (agent === undefined ? [] : [place]));
   const rules = harReplayParams.hostMap.map(({ from, to }, i) => {
     const place = /^\d{1,4}$/.test(to) ? Number(to) : -1;
@@ -121,7 +122,7 @@ const clientOf = (scope: PlanScope, work: ClientWork): ClientDraft => {
   const { values, recording, places, variables, tls, part } = work;
   const { harReplayParams: params, sessionsPerSecond } = values;
   const usersPerSecond = part.rate(sessionsPerSecond);
-  const users = part.atOnce(params.users, mostAtOnce.tcp);
+  const users = part.concurrentShare(params.users, maxConcurrent.tcp);
   const targets = part.targets.map((target, i): HarReplayTarget => ({ ...target, place: part.places[i] ?? 0 }));
   const config: Omit<HarReplayClientConfig, 'script'> & { script: FileReference } = {
     role: 'client',
@@ -144,15 +145,15 @@ const clientOf = (scope: PlanScope, work: ClientWork): ClientDraft => {
     timeoutMs: 30_000,
   };
   const connections = users * Math.min(params.maxPerHost * recording.summary.origins.length, recording.summary.entries);
-  const figures = { connections, opens: 0, txPps: 0, rxPps: 0, txBps: 0, rxBps: 0 };
-  return { config, figures, hasRate: usersPerSecond !== undefined };
+  const estimate = { connections, opens: 0, txPps: 0, rxPps: 0, txBps: 0, rxBps: 0 };
+  return { config, estimate, hasRate: usersPerSecond !== undefined };
 };
 
 /** A server agent may stand behind a device: then an entry that only answers says so. */
-const isAnsweredByUs = ({ input, leaf }: PlanScope): boolean =>
-  placesOf(leaf, 'targets').some(({ agent }) => agent !== undefined) ||
+const isAnsweredByUs = ({ input, entry }: PlanScope): boolean =>
+  endpointsOf(entry, 'targets').some(({ agent }) => agent !== undefined) ||
   entriesOf([...input.definition.configuration]).some(
-    ({ pluginId, values }) => pluginId === leaf.pluginId && values['isServer'] === true,
+    ({ pluginId, values }) => pluginId === entry.pluginId && values['isServer'] === true,
   );
 
 const serverOf = (
@@ -166,3 +167,5 @@ const serverOf = (
   answers: { $file: recording.server.sha256, as: 'path' },
   mode: harReplayParams.server.mode,
 });
+
+export const harReplayPlanner = planner(harReplayPlugin, planHarReplay);

@@ -1,14 +1,22 @@
-import type { Campaign, CampaignStep, CompromisedHostValues } from '@rushhour/contract';
+import {
+  type Campaign,
+  type CampaignStep,
+  type CompromisedHostValues,
+  compromisedHostPlugin,
+} from '@rushhour/contract';
 import { seededRandom } from '@rushhour/pools';
+
 import type { Attempt, Exchange } from '@rushhour/protocol';
 import { paramsOf, stepIssues } from '../../../security/campaigns/action-params.ts';
 import { estimateOf } from '../../../security/campaigns/estimate.ts';
 import { actions, type StepAct, type StepParams, type StepScene } from '../../../security/campaigns/step-exchanges.ts';
-import { type AttackService, type PlannedSealedFile, planAttack } from '../../content/attempts.ts';
-import { sealedFileOf } from '../../content/plan-samples.ts';
 import { type PlanScope, pointerIn } from '../../core/plan-scope.ts';
+
+import { endsByItself, planner } from '../../core/planner.ts';
+
 import type { Traffic } from '../../core/traffic.ts';
-import { placesOf } from '../../endpoints/address-book.ts';
+import { endpointsOf } from '../../endpoints/address-allocator.ts';
+import { type AttackService, type PlannedSealedFile, planAttack, sealedFileOf } from './attack.ts';
 
 type Params = CompromisedHostValues['compromisedHostParams'];
 type Draft = Omit<Attempt, 'id'>;
@@ -53,8 +61,8 @@ const serviceOf = ({ exchange, port, isTls = false }: StepAct): AttackService =>
   return { service: `${protocol}-${transport}-${port}`, protocol, transport, isTls, port };
 };
 
-const mostSteps = 50_000;
-const mostBytes = 32 * 1024 * 1024;
+const maxSteps = 50_000;
+const maxBytes = 32 * 1024 * 1024;
 
 /** About as many bytes as the exchange takes in the file of attempts. */
 const sizeOf = (exchange: Exchange): number => {
@@ -64,8 +72,8 @@ const sizeOf = (exchange: Exchange): number => {
 };
 
 /** Whether all agents of the entry can send and hear echoes themselves. */
-const canEcho = ({ input, leaf }: PlanScope): boolean =>
-  [...placesOf(leaf, 'sources'), ...placesOf(leaf, 'targets')]
+const canEcho = ({ input, entry }: PlanScope): boolean =>
+  [...endpointsOf(entry, 'sources'), ...endpointsOf(entry, 'targets')]
     .flatMap(({ agent }) => (agent === undefined ? [] : (input.agents.get(agent.id) ?? [])))
     .every(({ engines }) =>
       engines.some(({ engine, available, way }) => engine === 'icmp' && available && way !== 'ping socket'),
@@ -96,7 +104,7 @@ class Stage {
       const params = paramsOf(step, played, played.given);
       if (step.action === 'wait') this.#waitMs += Number(params['ms']);
       else if (step.action === 'icmp-beacon' && !this.#canEcho) {
-        this.#tellLeftOut(played, step, 'echoes need raw sockets on both sides');
+        this.#reportLeftOut(played, step, 'echoes need raw sockets on both sides');
       } else {
         for (let turn = 0; turn < step.repeat && !this.isFull; turn += 1) {
           this.#act(played, { step, params, turn: round * step.repeat + turn, host, lastOf, round });
@@ -107,7 +115,7 @@ class Stage {
 
   /** More than a run can hold: nothing more is made. */
   get isFull(): boolean {
-    return this.attempts.length > mostSteps || this.#bytes > mostBytes;
+    return this.attempts.length > maxSteps || this.#bytes > maxBytes;
   }
 
   #act(played: Played, { step, params, turn, host, lastOf, round }: Turn): void {
@@ -127,7 +135,7 @@ class Stage {
     })) {
       const service = this.#serviceFor(one);
       this.#bytes += sizeOf(one.exchange);
-      if (service === undefined) this.#tellLeftOut(played, step, `another protocol on port ${one.port}`);
+      if (service === undefined) this.#reportLeftOut(played, step, `another protocol on port ${one.port}`);
       else this.attempts.push(this.#attempt(played, one, { step, service, host, lastOf, round }));
     }
     lastOf.set(step.idx, this.attempts.length - 1);
@@ -181,7 +189,7 @@ class Stage {
     return { file: copy.plainSha256 };
   }
 
-  #tellLeftOut({ path }: Played, { idx, name }: CampaignStep, what: string): void {
+  #reportLeftOut({ path }: Played, { idx, name }: CampaignStep, what: string): void {
     if (this.#told.has(`${path} ${idx}`)) return;
     this.#told.add(`${path} ${idx}`);
     this.#scope.issues.caveat(path, 'STEP_LEFT_OUT', `step ${idx + 1} "${name}" is left out: ${what}`);
@@ -200,7 +208,7 @@ interface Placed extends Pick<Turn, 'step' | 'host' | 'lastOf' | 'round'> {
   readonly service: AttackService;
 }
 
-const tellUnsound = (scope: PlanScope, played: Played): boolean => {
+const reportUnsound = (scope: PlanScope, played: Played): boolean => {
   const issues = played.steps.flatMap((step) =>
     stepIssues(step, played, `${played.path}/steps/${step.idx}`, played.given),
   );
@@ -208,12 +216,16 @@ const tellUnsound = (scope: PlanScope, played: Played): boolean => {
   return issues.length === 0;
 };
 
-const mostRounds = 10_000;
+const maxRounds = 10_000;
 
 /** How often campaigns can be played in the time of the run; the end of the run cuts the last of them. */
-const roundsOf = (scope: PlanScope, played: readonly Played[], attempts: number): number => {
-  const { mode, seconds } = scope.leaf.values.duration;
-  const { speedFactor, hosts } = (scope.leaf.values as unknown as CompromisedHostValues).compromisedHostParams;
+const roundsOf = (
+  scope: PlanScope,
+  { speedFactor, hosts }: Params,
+  played: readonly Played[],
+  attempts: number,
+): number => {
+  const { mode, seconds } = scope.entry.values.duration;
   if (mode !== 'time') {
     const path = pointerIn(scope, 'compromisedHostParams', 'loop');
     scope.issues.error(path, 'DURATION_MISSING', 'playing again and again needs a duration in seconds');
@@ -221,31 +233,30 @@ const roundsOf = (scope: PlanScope, played: readonly Played[], attempts: number)
   }
   const waitsMs = played.reduce((sum, { steps, parameters }) => sum + estimateOf(steps, parameters), 0) * hosts;
   const roundSec = Math.max(waitsMs / 1000 / speedFactor, attempts / rateFor(hosts), 0.001);
-  return Math.min(mostRounds, Math.ceil(seconds / roundSec));
+  return Math.min(maxRounds, Math.ceil(seconds / roundSec));
 };
 
 const rateFor = (hosts: number) => Math.max(20, hosts * 10);
 
-const mostHosts = 1000;
+const maxHosts = 1000;
 
 /** Hosts that behave as if somebody else were in command, towards our own server agents alone. */
-export const planCompromisedHost = (scope: PlanScope): Traffic => {
-  const { compromisedHostParams: params } = scope.leaf.values as unknown as CompromisedHostValues;
+const planCompromisedHost = (scope: PlanScope, { compromisedHostParams: params }: CompromisedHostValues): Traffic => {
   const stage = new Stage(scope, params);
   const place = (member: string) => pointerIn(scope, 'compromisedHostParams', member);
   if (params.background !== undefined) {
     scope.issues.caveat(place('background'), 'NOT_SUPPORTED', 'put ordinary traffic into an entry of its own');
   }
-  const played = playedOf(scope, params).filter((one) => tellUnsound(scope, one));
-  const hosts = Math.min(params.hosts, mostHosts);
+  const played = playedOf(scope, params).filter((one) => reportUnsound(scope, one));
+  const hosts = Math.min(params.hosts, maxHosts);
   const playRound = (round: number) => {
     for (let host = 0; host < hosts && !stage.isFull; host += 1) for (const one of played) stage.play(one, host, round);
   };
   playRound(0);
-  const rounds = params.loop ? roundsOf(scope, played, stage.attempts.length) : 1;
+  const rounds = params.loop ? roundsOf(scope, params, played, stage.attempts.length) : 1;
   for (let round = 1; round < rounds && !stage.isFull; round += 1) playRound(round);
   if (stage.isFull) {
-    const message = `more than ${mostSteps} steps or ${mostBytes} bytes: take fewer hosts, campaigns or repetitions`;
+    const message = `more than ${maxSteps} steps or ${maxBytes} bytes: take fewer hosts, campaigns or repetitions`;
     scope.issues.error(pointerIn(scope, 'compromisedHostParams'), 'TOO_MANY_ATTEMPTS', message);
   }
   return planAttack(scope, {
@@ -256,5 +267,8 @@ export const planCompromisedHost = (scope: PlanScope): Traffic => {
     ratePerSecond: rateFor(hosts),
     concurrency: 1,
     detection: params.detection,
+    detectionMember: 'compromisedHostParams',
   });
 };
+
+export const compromisedHostPlanner = planner(compromisedHostPlugin, planCompromisedHost, { durationOf: endsByItself });

@@ -1,17 +1,19 @@
-import type { CveSignature, FuzzingValues } from '@rushhour/contract';
+import { type CveSignature, type FuzzingValues, fuzzingPlugin } from '@rushhour/contract';
 import type { Attempt } from '@rushhour/protocol';
 import { type FuzzRules, fuzzCase, type Place } from '../../../security/fuzzing/fuzz-case.ts';
 import { type RenderedRequest, renderSignature } from '../../../security/signatures/expressions/render.ts';
-import { type AttackService, type Detection, planAttack } from '../../content/attempts.ts';
-import { dictionaryValues } from '../../content/payloads.ts';
+import type { Detection } from '../../core/attempt-files.ts';
 import { type PlanScope, pointerIn } from '../../core/plan-scope.ts';
+import { endsByItself, planner } from '../../core/planner.ts';
 import type { Traffic } from '../../core/traffic.ts';
+import { dictionaryValues } from '../payloads.ts';
+import { type AttackService, planAttack } from './attack.ts';
 import { exchangeWith, partsOf } from './fuzz-baseline.ts';
 
 type Params = FuzzingValues['fuzzingParams'];
 
-const usualPort = 18_085;
-const mostCases = 50_000;
+const defaultPort = 18_085;
+const maxCases = 50_000;
 const fallback: RenderedRequest = {
   kind: 'http',
   method: 'GET',
@@ -24,8 +26,7 @@ const fallback: RenderedRequest = {
 };
 
 /** Changed requests, each determined by seed and number, and what they do to the target. */
-export const planFuzzing = (scope: PlanScope): Traffic => {
-  const { fuzzingParams: params } = scope.leaf.values as unknown as FuzzingValues;
+const planFuzzing = (scope: PlanScope, { fuzzingParams: params }: FuzzingValues): Traffic => {
   const baseline = baselineOf(scope, params) ?? fallback;
   const service = serviceOf(baseline, params);
   const { health } = params;
@@ -42,6 +43,7 @@ export const planFuzzing = (scope: PlanScope): Traffic => {
     concurrency: 1,
     timeoutMs: params.timeoutMs,
     detection: detectionOf(params),
+    detectionMember: 'fuzzingParams',
     fuzz: {
       recoveryMs: health.recoverySeconds * 1000,
       maxMs: params.maxSeconds * 1000,
@@ -66,7 +68,7 @@ const serviceOf = (baseline: RenderedRequest, { protocol }: Params): AttackServi
   protocol: baseline.kind,
   transport: baseline.kind === 'dns' || (baseline.kind === 'raw' && baseline.transport === 'udp') ? 'udp' : 'tcp',
   isTls: protocol === 'tls' || (baseline.kind === 'raw' && baseline.tls),
-  port: usualPort,
+  port: defaultPort,
 });
 
 /** The request that is changed; what cannot be had is told. */
@@ -147,8 +149,8 @@ const casesOf = (
     scope.issues.error(pointerIn(scope, 'fuzzingParams', 'targets'), 'NO_PART', 'the request has no such part');
     return [];
   }
-  if (params.maxCases > mostCases) {
-    const message = `at most ${mostCases} cases can be planned at once: another seed makes others`;
+  if (params.maxCases > maxCases) {
+    const message = `at most ${maxCases} cases can be planned at once: another seed makes others`;
     scope.issues.error(pointerIn(scope, 'fuzzingParams', 'maxCases'), 'TOO_MANY_CASES', message);
     return [];
   }
@@ -179,3 +181,5 @@ const casesOf = (
     };
   });
 };
+
+export const fuzzingPlanner = planner(fuzzingPlugin, planFuzzing, { durationOf: endsByItself });

@@ -5,7 +5,7 @@ import { createSchemaCheck } from '../../../schema-check.ts';
 import { campaigns } from '../../../security/campaigns/campaigns.ts';
 import { foreignNames } from '../../../security/campaigns/foreign-names.ts';
 import { benignTexts } from '../../../security/content/malware/benign-texts.ts';
-import type { PlanSample, SampleCopy } from '../../content/plan-samples.ts';
+import type { PlanSample, SampleCopy } from '../../core/plan-input.ts';
 import { agentOf, sidesOf } from '../../testing/plan-fixture.ts';
 
 const copyOf = (id: number, n: number): SampleCopy => ({

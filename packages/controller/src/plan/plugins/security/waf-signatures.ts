@@ -3,8 +3,8 @@ import type { Attempt, HttpExchange } from '@rushhour/protocol';
 import { type PlaceOptions, signaturePlace } from '../../../security/content/waf/placeholders.ts';
 import { type RenderedAttempt, renderSignature } from '../../../security/signatures/expressions/render.ts';
 import { TemplateError } from '../../../security/signatures/expressions/template-error.ts';
-import { dictionaryValues } from '../../content/payloads.ts';
 import type { PlanScope } from '../../core/plan-scope.ts';
+import { dictionaryValues } from '../payloads.ts';
 import { exchangeOf, renderHost } from './cve-exchange.ts';
 import { findUsableSignature, signatureName } from './usable-signature.ts';
 

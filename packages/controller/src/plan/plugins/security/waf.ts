@@ -1,41 +1,44 @@
-import type { WafValues } from '@rushhour/contract';
+import { type WafValues, wafPlugin } from '@rushhour/contract';
 import { seededRandom, shuffled } from '@rushhour/pools';
+
 import type { Attempt, HttpAnswer } from '@rushhour/protocol';
 import { benignTexts } from '../../../security/content/waf/benign.ts';
 import { encoders } from '../../../security/content/waf/encoders.ts';
 import { payloadSets } from '../../../security/content/waf/payloads.ts';
 import { type PlaceOptions, places, requestOf } from '../../../security/content/waf/placeholders.ts';
-import { type AttackPlan, planAttack } from '../../content/attempts.ts';
-import { dictionaryValues } from '../../content/payloads.ts';
 import { type PlanScope, pointerIn } from '../../core/plan-scope.ts';
+
+import { endsByItself, planner } from '../../core/planner.ts';
+
 import type { Traffic } from '../../core/traffic.ts';
+import { dictionaryValues } from '../payloads.ts';
+import { type AttackPlan, planAttack } from './attack.ts';
 import { signatureAttempts } from './waf-signatures.ts';
 
 type Modules = WafValues['wafModules'];
 type Module = Modules['modules'][number];
 type Draft = Omit<Attempt, 'id'>;
 
-const usualPort = { plain: 18_081, tls: 18_444 } as const;
+const defaultPort = { plain: 18_081, tls: 18_444 } as const;
 const answer: HttpAnswer = { mode: 'canned', status: 200, headers: [] };
 
 /** Attacks in many forms and harmless requests among them. */
-export const planWaf = (scope: PlanScope): Traffic => {
-  const values = scope.leaf.values as unknown as WafValues;
+const planWaf = (scope: PlanScope, values: WafValues): Traffic => {
   const { wafModules, tlsParams } = values;
   const prepared = wafModules.modules.flatMap((module, index) => prepareModule(scope, wafModules, module, index) ?? []);
-  const isSound = fits(scope, wafModules, prepared);
-  const attacks = isSound ? prepared.flatMap((one) => attacksOf(wafModules, one)) : [];
-  const benign = isSound ? benignOf(scope, wafModules) : [];
+  const isValid = fits(scope, wafModules, prepared);
+  const attacks = isValid ? prepared.flatMap((one) => attacksOf(wafModules, one)) : [];
+  const benign = isValid ? benignOf(scope, wafModules) : [];
   const random = seededRandom(wafModules.seed);
   const isShuffled = wafModules.order === 'shuffle';
   const attempts = isShuffled ? shuffled([...attacks, ...benign], random) : [...attacks, ...benign];
-  tellUnsupported(scope, wafModules);
+  reportUnsupported(scope, wafModules);
   const isTls = wafModules.http.tls;
   const plan: AttackPlan = {
     engine: 'waf',
     attempts,
     services: [
-      { service: 'http', protocol: 'http', transport: 'tcp', isTls, port: isTls ? usualPort.tls : usualPort.plain },
+      { service: 'http', protocol: 'http', transport: 'tcp', isTls, port: isTls ? defaultPort.tls : defaultPort.plain },
     ],
     tls: tlsParams,
     keepAlive: wafModules.http.keepAlive,
@@ -45,6 +48,7 @@ export const planWaf = (scope: PlanScope): Traffic => {
     timeoutMs: Math.min(values.httpParams.timeoutMs, wafModules.detection.control.timeoutMs),
     addressRotation: rotationOf(wafModules.clientIpRotation),
     detection: wafModules.detection,
+    detectionMember: 'wafModules',
   };
   return planAttack(scope, plan);
 };
@@ -52,7 +56,7 @@ export const planWaf = (scope: PlanScope): Traffic => {
 const rotationOf = (wished: string): NonNullable<AttackPlan['addressRotation']> =>
   wished === 'perRequest' ? 'perAttempt' : (wished as 'none' | 'onShun');
 
-const tellUnsupported = (scope: PlanScope, { http, modules }: Modules): void => {
+const reportUnsupported = (scope: PlanScope, { http, modules }: Modules): void => {
   const tell = (message: string, ...parts: readonly (string | number)[]) =>
     scope.issues.caveat(pointerIn(scope, 'wafModules', ...parts), 'NOT_SUPPORTED', message);
   if (http.methods.length > 0) tell('the place of a payload decides the method', 'http', 'methods');
@@ -126,7 +130,7 @@ const prepareModule = (scope: PlanScope, wafModules: Modules, module: Module, in
   const path = pointerIn(scope, 'wafModules', 'modules', index);
   const signatures = signatureAttempts(scope, {
     ...{ module, path, seed: wafModules.seed },
-    most: { attempts: Math.min(module.maxRequests, mostAttempts + 1), bytes: mostBytes },
+    most: { attempts: Math.min(module.maxRequests, maxAttempts + 1), bytes: maxBytes },
     optionsOf: (turn) => placeOptions(wafModules, turn),
   });
   const total = forms.count + signatures.length;
@@ -141,8 +145,8 @@ const prepareModule = (scope: PlanScope, wafModules: Modules, module: Module, in
 };
 
 /** Most attempts and most bytes of all of them together. */
-const mostAttempts = 50_000;
-const mostBytes = 64 * 1024 * 1024;
+const maxAttempts = 50_000;
+const maxBytes = 64 * 1024 * 1024;
 const plainBytes = 600;
 
 const bytesOf = (drafts: readonly Draft[]) => drafts.reduce((sum, draft) => sum + JSON.stringify(draft).length, 0);
@@ -159,8 +163,8 @@ const fits = (scope: PlanScope, { http, benign }: Modules, prepared: readonly Pr
   const harmless = benign.enabled ? benign.sample : 0;
   const count = sizes.reduce((sum, size) => sum + size.count, harmless);
   const bytes = sizes.reduce((sum, size) => sum + size.bytes, harmless * eachBytes);
-  if (count <= mostAttempts && bytes <= mostBytes) return true;
-  const message = `${count} requests of some ${bytes} bytes; ${mostAttempts} of ${mostBytes} bytes are the most`;
+  if (count <= maxAttempts && bytes <= maxBytes) return true;
+  const message = `${count} requests of some ${bytes} bytes; ${maxAttempts} of ${maxBytes} bytes are the most`;
   scope.issues.error(pointerIn(scope, 'wafModules', 'modules'), 'TOO_MANY_ATTEMPTS', message);
   return false;
 };
@@ -245,3 +249,5 @@ const benignOf = (scope: PlanScope, wafModules: Modules): Draft[] => {
     };
   });
 };
+
+export const wafPlanner = planner(wafPlugin, planWaf, { durationOf: endsByItself });

@@ -1,29 +1,29 @@
-import type { DnsValues } from '@rushhour/contract';
+import { type DnsValues, dnsPlugin } from '@rushhour/contract';
 import type { DnsClientConfig, DnsServerConfig, TlsClientSettings } from '@rushhour/protocol';
-import { dictionaryValues } from '../../content/payloads.ts';
-import { datagramFigures, tcpFigures } from '../../core/figures.ts';
 import { type PlanScope, pointerIn } from '../../core/plan-scope.ts';
+import { planner } from '../../core/planner.ts';
 import type { ClientDraft, ClientPart, Traffic } from '../../core/traffic.ts';
+import { estimateDatagrams, estimateTcp } from '../../core/traffic-estimate.ts';
 import { clientTls, serverTls } from '../../endpoints/tls-settings.ts';
+import { dictionaryValues } from '../payloads.ts';
 import { knownAnswers } from './dns-answers.ts';
 import { loadOf } from './load.ts';
 
 type Transport = DnsValues['dnsParams']['transport'];
 
-const usualPorts: Readonly<Record<Transport, string>> = { udp: '15353', tcp: '15353', dot: '15853', doh: '15443' };
+const defaultPorts: Readonly<Record<Transport, string>> = { udp: '15353', tcp: '15353', dot: '15853', doh: '15443' };
 const messageBytes = { sentBytes: 45, receivedBytes: 100 };
 const plainTls: TlsClientSettings = { versions: ['1.2', '1.3'], alpn: [], verify: false, resumption: 'none' };
 
 /** Queries by UDP, TCP, TLS and HTTPS, and the answering side. */
-export const planDns = (scope: PlanScope): Traffic => {
-  const values = scope.leaf.values as unknown as DnsValues;
+const planDns = (scope: PlanScope, values: DnsValues): Traffic => {
   const { transport, server } = values.dnsParams;
   const names = namesOf(scope, values);
   const rate = values.rpsUnlimited ? undefined : values.requestsPerSecond;
   return {
     engine: 'dns',
     transport: transport === 'udp' ? 'udp' : 'tcp',
-    usualPorts: usualPorts[transport],
+    defaultPorts: defaultPorts[transport],
     ...(server !== undefined && {
       moreTargets: [{ place: { ip: server, weight: 1 }, path: pointerIn(scope, 'dnsParams', 'server') }],
     }),
@@ -68,11 +68,11 @@ const clientOf = (scope: PlanScope, { values, names, rate, part }: ClientWork): 
     load,
     ...{ transport, path, types, randomPrefix, recursion, timeoutMs, retries, sockets, concurrency },
   };
-  const figures = transport === 'udp' ? datagramFigures : tcpFigures;
+  const estimate = transport === 'udp' ? estimateDatagrams : estimateTcp;
   return {
     config,
     hasRate: load.rate !== undefined,
-    figures: { connections: sockets, opens: 0, ...figures({ rate: load.rate ?? 0, ...messageBytes }) },
+    estimate: { connections: sockets, opens: 0, ...estimate({ rate: load.rate ?? 0, ...messageBytes }) },
   };
 };
 
@@ -87,3 +87,5 @@ const serverOf = (scope: PlanScope, values: DnsValues, names: readonly string[])
     path,
   };
 };
+
+export const dnsPlanner = planner(dnsPlugin, planDns);

@@ -8,7 +8,7 @@ type HttpParams = HttpValues['httpParams'];
 export interface HttpRequest {
   readonly path: string;
   readonly headers: HttpClientConfig['headers'];
-  /** For the Host header; undefined leaves it to the target. */
+  /** For the Host header; undefined entries it to the target. */
   readonly host: string | undefined;
   /** The name to ask for in TLS; an address is none. */
   readonly serverName: string | undefined;

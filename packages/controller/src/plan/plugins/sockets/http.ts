@@ -1,10 +1,11 @@
-import type { HttpValues } from '@rushhour/contract';
+import { type HttpValues, httpPlugin } from '@rushhour/contract';
 import type { HttpClientConfig, HttpServerConfig } from '@rushhour/protocol';
-import { type MeasuredPayload, payloadAt } from '../../content/payloads.ts';
-import { type Figures, tcpFigures } from '../../core/figures.ts';
 import { type PlanScope, pointerIn } from '../../core/plan-scope.ts';
-import { type ClientDraft, type ClientPart, mostAtOnce, type Traffic } from '../../core/traffic.ts';
+import { planner } from '../../core/planner.ts';
+import { type ClientDraft, type ClientPart, maxConcurrent, type Traffic } from '../../core/traffic.ts';
+import { estimateTcp, type TrafficEstimate } from '../../core/traffic-estimate.ts';
 import { clientTls, serverTls, type TlsParams } from '../../endpoints/tls-settings.ts';
+import { type MeasuredPayload, payloadAt } from '../payloads.ts';
 import { type HttpRequest, requestBytes, requestOf } from './http-request.ts';
 import { loadOf } from './load.ts';
 import { tuningOf } from './tuning.ts';
@@ -21,17 +22,16 @@ const answerHeadBytes = 120;
 type Answers = readonly { measured: MeasuredPayload; response: object; weight: number }[];
 
 /** HTTP/1.1 and HTTP/2, both sides. */
-export const planHttp = (scope: PlanScope): Traffic => {
-  const values = scope.leaf.values as unknown as HttpValues;
+const planHttp = (scope: PlanScope, values: HttpValues): Traffic => {
   const { httpParams, requestsPerSecond, rpsUnlimited, sessionsPerSecond, totalSessions } = values;
   const request = requestOf(httpParams);
   const tls = values.tlsParams ?? (request.isHttps ? plainTls : undefined);
-  tellOddities(scope, values);
+  reportOddities(scope, values);
   const answers = answersOf(scope, values);
   return {
     engine: 'http',
     transport: 'tcp',
-    usualPorts: tls === undefined ? '18080' : '18443',
+    defaultPorts: tls === undefined ? '18080' : '18443',
     rates: [rpsUnlimited ? undefined : requestsPerSecond, sessionsPerSecond],
     totals: [totalSessions],
     client: (part) => clientOf(scope, { values, request, tls, answers, part }),
@@ -39,7 +39,7 @@ export const planHttp = (scope: PlanScope): Traffic => {
   };
 };
 
-const tellOddities = (scope: PlanScope, { httpParams, requestsPerSecond, ...values }: HttpValues): void => {
+const reportOddities = (scope: PlanScope, { httpParams, requestsPerSecond, ...values }: HttpValues): void => {
   const { issues } = scope;
   if (httpParams.url !== undefined && !URL.canParse(httpParams.url)) {
     issues.error(pointerIn(scope, 'httpParams', 'url'), 'URL_INVALID', 'is no address');
@@ -83,7 +83,7 @@ const clientOf = (scope: PlanScope, work: ClientWork): ClientDraft => {
     followRedirects: params.followRedirects,
     expect: params.expect,
     timeoutMs: params.timeoutMs,
-    connections: part.atOnce(params.connections, mostAtOnce.tcp),
+    connections: part.concurrentShare(params.connections, maxConcurrent.tcp),
     pipelining: params.pipelining,
     maxStreams: values.maxStreams,
     load,
@@ -95,15 +95,15 @@ const clientOf = (scope: PlanScope, work: ClientWork): ClientDraft => {
     ...tuningOf(values),
   };
   const hasRate = load.rate !== undefined || sessionsPerSecond !== undefined;
-  const figures = figuresOf(work, config, body?.bytes ?? 0);
-  return { config, figures, hasRate };
+  const estimate = estimateOf(work, config, body?.bytes ?? 0);
+  return { config, estimate, hasRate };
 };
 
-const figuresOf = (
+const estimateOf = (
   { request, answers, values }: ClientWork,
   { connections, load, sessionsPerSecond = 0 }: Pick<HttpClientConfig, 'connections' | 'load' | 'sessionsPerSecond'>,
   bodyBytes: number,
-): Figures => {
+): TrafficEstimate => {
   const weight = answers.reduce((sum, answer) => sum + answer.weight, 0);
   const answerBytes = answers.reduce((sum, answer) => sum + (answer.measured.bytes * answer.weight) / weight, 0);
   const { enabled, maxRequests } = values.keepAlive;
@@ -111,7 +111,7 @@ const figuresOf = (
   return {
     connections,
     opens,
-    ...tcpFigures({
+    ...estimateTcp({
       rate: load.rate ?? sessionsPerSecond,
       sentBytes: requestBytes(request, bodyBytes),
       receivedBytes: answerHeadBytes + answerBytes,
@@ -145,3 +145,5 @@ const serverOf = (
   keepAlive: values.keepAlive,
   ...tuningOf(values),
 });
+
+export const httpPlanner = planner(httpPlugin, planHttp);

@@ -1,14 +1,14 @@
-import type { IcmpValues } from '@rushhour/contract';
+import { type IcmpValues, icmpPlugin } from '@rushhour/contract';
 import type { IcmpClientConfig, IcmpServerConfig } from '@rushhour/protocol';
 import { type PlanScope, pointerIn } from '../../core/plan-scope.ts';
+import { planner } from '../../core/planner.ts';
 import type { ClientDraft, ClientPart, Traffic } from '../../core/traffic.ts';
 
 /** Ethernet with checksum, IPv4 and ICMP. */
 const headerBytes = 18 + 20 + 8;
 
 /** Echoes; the agents that are asked answer by their kernel. */
-export const planIcmp = (scope: PlanScope): Traffic => {
-  const values = scope.leaf.values as unknown as IcmpValues;
+const planIcmp = (scope: PlanScope, values: IcmpValues): Traffic => {
   const { type, version } = values.icmpParams;
   if (type !== 'echo') {
     const message = `no engine sends ICMP messages of type ${type}`;
@@ -20,7 +20,7 @@ export const planIcmp = (scope: PlanScope): Traffic => {
   return {
     engine: 'icmp',
     transport: 'icmp',
-    usualPorts: '1',
+    defaultPorts: '1',
     rates: [values.packetsPerSecond],
     client: (part) => clientOf(scope, values, part),
     server: () => ({ config: server }),
@@ -59,6 +59,8 @@ const clientOf = (scope: PlanScope, values: IcmpValues, part: ClientPart): Clien
     socket: 'auto',
   };
   const bps = rate * 8 * (headerBytes + icmpParams.size);
-  const figures = { connections: 0, opens: 0, txPps: rate, rxPps: rate, txBps: bps, rxBps: bps };
-  return { config, hasRate: values.packetsPerSecond !== undefined, figures };
+  const estimate = { connections: 0, opens: 0, txPps: rate, rxPps: rate, txBps: bps, rxBps: bps };
+  return { config, hasRate: values.packetsPerSecond !== undefined, estimate };
 };
+
+export const icmpPlanner = planner(icmpPlugin, planIcmp);

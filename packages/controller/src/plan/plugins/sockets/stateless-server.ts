@@ -1,12 +1,12 @@
-import type { StatelessServerValues } from '@rushhour/contract';
+import { type StatelessServerValues, statelessServerPlugin } from '@rushhour/contract';
 import type { StatelessServerConfig } from '@rushhour/protocol';
-import { payloadAt } from '../../content/payloads.ts';
 import type { PlanScope } from '../../core/plan-scope.ts';
+import { planner } from '../../core/planner.ts';
 import type { Traffic } from '../../core/traffic.ts';
+import { payloadAt } from '../payloads.ts';
 
 /** Answers whatever arrives; it has no client. */
-export const planStatelessServer = (scope: PlanScope): Traffic => {
-  const values = scope.leaf.values as unknown as StatelessServerValues;
+const planStatelessServer = (scope: PlanScope, values: StatelessServerValues): Traffic => {
   const { protocol, mode, reply, delayMs, maxRate, ports } = values.statelessServerParams;
   const config: Omit<StatelessServerConfig, 'listen' | 'reply'> & { reply: object } = {
     role: 'server',
@@ -19,7 +19,9 @@ export const planStatelessServer = (scope: PlanScope): Traffic => {
   return {
     engine: 'stateless-server',
     transport: protocol,
-    usualPorts: ports ?? '15007',
+    defaultPorts: ports ?? '15007',
     server: () => ({ config }),
   };
 };
+
+export const statelessServerPlanner = planner(statelessServerPlugin, planStatelessServer);

@@ -1,9 +1,10 @@
-import type { TcpValues } from '@rushhour/contract';
+import { type TcpValues, tcpPlugin } from '@rushhour/contract';
 import type { TcpClientConfig, TcpServerConfig } from '@rushhour/protocol';
-import { type MeasuredPayload, payloadAt } from '../../content/payloads.ts';
-import { type Figures, tcpFigures } from '../../core/figures.ts';
 import type { PlanScope } from '../../core/plan-scope.ts';
-import { type ClientDraft, type ClientPart, mostAtOnce, type Traffic } from '../../core/traffic.ts';
+import { planner } from '../../core/planner.ts';
+import { type ClientDraft, type ClientPart, maxConcurrent, type Traffic } from '../../core/traffic.ts';
+import { estimateTcp, type TrafficEstimate } from '../../core/traffic-estimate.ts';
+import { type MeasuredPayload, payloadAt } from '../payloads.ts';
 import { loadOf } from './load.ts';
 import { tuningOf } from './tuning.ts';
 
@@ -13,8 +14,7 @@ type Unsized<Config> = Omit<Config, 'payload' | 'listen'> & { readonly payload: 
 const serverModes = { connect: 'sink', send: 'sink', receive: 'source', echo: 'echo' } as const;
 
 /** TCP connections and bytes, both sides. */
-export const planTcp = (scope: PlanScope): Traffic => {
-  const values = scope.leaf.values as unknown as TcpValues;
+const planTcp = (scope: PlanScope, values: TcpValues): Traffic => {
   const measured = payloadAt(scope, values.payload, 'payload');
   const { mode, closeMode, noDelay } = values.tcpConfiguration;
   const server: Unsized<TcpServerConfig> = {
@@ -28,7 +28,7 @@ export const planTcp = (scope: PlanScope): Traffic => {
   return {
     engine: 'tcp',
     transport: 'tcp',
-    usualPorts: '15001',
+    defaultPorts: '15001',
     rates: [values.sessionsPerSecond, values.tcpConfiguration.rateBps],
     totals: [values.totalSessions],
     client: (part) => clientOf(values, measured, part),
@@ -46,7 +46,7 @@ const clientOf = (values: TcpValues, measured: MeasuredPayload, part: ClientPart
     targets: part.targets,
     rotation: part.rotation,
     sources: part.sources,
-    connections: part.atOnce(connections, mostAtOnce.tcp),
+    connections: part.concurrentShare(connections, maxConcurrent.tcp),
     load,
     ...(totalSessions !== undefined && { totalSessions: part.whole(totalSessions) }),
     reopenSessionMs: values.reopenSessionTime,
@@ -57,19 +57,21 @@ const clientOf = (values: TcpValues, measured: MeasuredPayload, part: ClientPart
     ...{ holdMs, closeMode, noDelay, keepAliveSec, connectTimeoutMs },
     ...tuningOf(values),
   };
-  return { config, hasRate: load.rate !== undefined, figures: figuresOf(config, measured.bytes) };
+  return { config, hasRate: load.rate !== undefined, estimate: estimateOf(config, measured.bytes) };
 };
 
-const figuresOf = (
+const estimateOf = (
   { mode, connections, load, messagesPerSecond = 0, rateBps }: Unsized<TcpClientConfig>,
   bytes: number,
-): Figures => {
+): TrafficEstimate => {
   const messages = rateBps !== undefined && bytes > 0 ? rateBps / 8 / bytes : messagesPerSecond * connections;
   const isSent = mode === 'send' || mode === 'echo';
-  const traffic = tcpFigures({
+  const traffic = estimateTcp({
     rate: isSent ? messages : 0,
     sentBytes: bytes,
     receivedBytes: mode === 'echo' ? bytes : 0,
   });
   return { connections, opens: load.rate ?? 0, ...traffic };
 };
+
+export const tcpPlanner = planner(tcpPlugin, planTcp);

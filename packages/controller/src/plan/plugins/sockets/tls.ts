@@ -1,8 +1,9 @@
-import type { TlsValues } from '@rushhour/contract';
+import { type TlsValues, tlsPlugin } from '@rushhour/contract';
 import type { TlsClientConfig } from '@rushhour/protocol';
-import { tcpFigures } from '../../core/figures.ts';
 import type { PlanScope } from '../../core/plan-scope.ts';
-import { type ClientDraft, type ClientPart, mostAtOnce, type Traffic } from '../../core/traffic.ts';
+import { planner } from '../../core/planner.ts';
+import { type ClientDraft, type ClientPart, maxConcurrent, type Traffic } from '../../core/traffic.ts';
+import { estimateTcp } from '../../core/traffic-estimate.ts';
 import { clientTls, serverTls } from '../../endpoints/tls-settings.ts';
 import { loadOf } from './load.ts';
 
@@ -10,12 +11,11 @@ import { loadOf } from './load.ts';
 const handshakeBytes = { sentBytes: 700, receivedBytes: 2500 };
 
 /** Handshakes, both sides. */
-export const planTls = (scope: PlanScope): Traffic => {
-  const values = scope.leaf.values as unknown as TlsValues;
+const planTls = (scope: PlanScope, values: TlsValues): Traffic => {
   return {
     engine: 'tls',
     transport: 'tcp',
-    usualPorts: '14433',
+    defaultPorts: '14433',
     rates: [values.sessionsPerSecond],
     totals: [values.totalSessions],
     client: (part) => clientOf(scope, values, part),
@@ -26,7 +26,7 @@ export const planTls = (scope: PlanScope): Traffic => {
 const clientOf = (scope: PlanScope, values: TlsValues, part: ClientPart): ClientDraft => {
   const { tlsParams, totalSessions } = values;
   const { closeNotify, timeoutMs } = tlsParams;
-  const connections = part.atOnce(tlsParams.connections, mostAtOnce.tcp);
+  const connections = part.concurrentShare(tlsParams.connections, maxConcurrent.tcp);
   const load = loadOf(part, { ...values, rate: values.sessionsPerSecond });
   const config: TlsClientConfig = {
     role: 'client',
@@ -41,6 +41,8 @@ const clientOf = (scope: PlanScope, values: TlsValues, part: ClientPart): Client
     timeoutMs,
   };
   const opens = load.rate ?? 0;
-  const figures = { connections, opens, ...tcpFigures({ rate: opens, ...handshakeBytes }) };
-  return { config, hasRate: load.rate !== undefined, figures };
+  const estimate = { connections, opens, ...estimateTcp({ rate: opens, ...handshakeBytes }) };
+  return { config, hasRate: load.rate !== undefined, estimate };
 };
+
+export const tlsPlanner = planner(tlsPlugin, planTls);

@@ -1,32 +1,32 @@
-import type { UdpValues } from '@rushhour/contract';
+import { type UdpValues, udpPlugin } from '@rushhour/contract';
 import { type UdpClientConfig, type UdpServerConfig, udpHeaderBytes } from '@rushhour/protocol';
-import { datagramFigures, udpFrameBytes } from '../../core/figures.ts';
 import { type PlanScope, pointerIn } from '../../core/plan-scope.ts';
-import { type ClientDraft, type ClientPart, mostAtOnce, type Traffic } from '../../core/traffic.ts';
-import { wantedVersion } from '../../endpoints/places.ts';
+import { planner } from '../../core/planner.ts';
+import { type ClientDraft, type ClientPart, maxConcurrent, type Traffic } from '../../core/traffic.ts';
+import { estimateDatagrams, udpFrameBytes } from '../../core/traffic-estimate.ts';
+import { wantedVersion } from '../../endpoints/resolve-endpoint.ts';
 import { loadOf } from './load.ts';
 
 const ipv6ExtraBytes = 20;
 const receiveBufferBytes = 4_194_304;
 
 /** Numbered packets, both sides. */
-export const planUdp = (scope: PlanScope): Traffic => {
-  const values = scope.leaf.values as unknown as UdpValues;
+const planUdp = (scope: PlanScope, values: UdpValues): Traffic => {
   const payloadBytes = payloadBytesOf(scope, values);
   const rate = rateOf(scope, values);
-  tellUnmeasured(scope, values);
+  reportUnmeasured(scope, values);
   const server: Omit<UdpServerConfig, 'listen'> = { role: 'server', echoes: values.payload.echo, receiveBufferBytes };
   return {
     engine: 'udp',
     transport: 'udp',
-    usualPorts: '15002',
+    defaultPorts: '15002',
     rates: [rate],
     client: (part) => clientOf(values, { rate, payloadBytes, part }),
     server: () => ({ config: server }),
   };
 };
 
-const tellUnmeasured = (scope: PlanScope, { targets, payload, isServer }: UdpValues): void => {
+const reportUnmeasured = (scope: PlanScope, { targets, payload, isServer }: UdpValues): void => {
   if (isServer || payload.echo || targets.every(({ agent }) => agent !== undefined)) return;
   const message = 'what arrives at a target without an agent is not counted unless it is sent back';
   scope.issues.info(pointerIn(scope, 'targets'), 'LOSS_UNMEASURED', message);
@@ -47,7 +47,7 @@ const payloadBytesOf = (scope: PlanScope, { frameSize, payload }: UdpValues): nu
   if (frameSize === undefined) return payload.size;
   const bytes = frameSize - udpFrameBytes - (wantedVersion(scope) === 6 ? ipv6ExtraBytes : 0);
   if (bytes >= udpHeaderBytes) return bytes;
-  const message = `leaves ${bytes} bytes for the payload; ${udpHeaderBytes} number and time a packet`;
+  const message = `entries ${bytes} bytes for the payload; ${udpHeaderBytes} number and time a packet`;
   scope.issues.error(pointerIn(scope, 'frameSize'), 'FRAME_TOO_SMALL', message);
   return udpHeaderBytes;
 };
@@ -56,7 +56,7 @@ const clientOf = (
   values: UdpValues,
   { rate, payloadBytes, part }: { rate: number | undefined; payloadBytes: number; part: ClientPart },
 ): ClientDraft => {
-  const flows = part.atOnce(values.totalSessions, mostAtOnce.udp);
+  const flows = part.concurrentShare(values.totalSessions, maxConcurrent.udp);
   const load = loadOf(part, { ...values, rate });
   const config: UdpClientConfig = {
     role: 'client',
@@ -70,6 +70,8 @@ const clientOf = (
     lingerMs: 1000,
   };
   const receivedBytes = values.payload.echo ? payloadBytes : 0;
-  const traffic = datagramFigures({ rate: load.rate ?? 0, sentBytes: payloadBytes, receivedBytes });
-  return { config, hasRate: load.rate !== undefined, figures: { connections: flows, opens: 0, ...traffic } };
+  const traffic = estimateDatagrams({ rate: load.rate ?? 0, sentBytes: payloadBytes, receivedBytes });
+  return { config, hasRate: load.rate !== undefined, estimate: { connections: flows, opens: 0, ...traffic } };
 };
+
+export const udpPlanner = planner(udpPlugin, planUdp);

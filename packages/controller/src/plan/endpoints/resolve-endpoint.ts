@@ -1,8 +1,8 @@
 import type { IpVersion } from '@rushhour/pools';
 import type { PlanAgent } from '../core/plan-input.ts';
 import type { PlanScope } from '../core/plan-scope.ts';
-import type { Place } from './address-book.ts';
-import { type AddressShare, mostAddresses, type SourceAddresses } from './address-share.ts';
+import type { Place } from './address-allocator.ts';
+import { type AddressShare, maxAddresses, type SourceAddresses } from './address-share.ts';
 import {
   firstAddress,
   interfaceAddresses,
@@ -15,13 +15,12 @@ import {
 } from './machine-addresses.ts';
 
 /** Most addresses and ports an entry sends to, and most that one agent listens on: each is measured by itself. */
-export const mostEndpoints = 1024;
+export const maxEndpoints = 1024;
 
 /** The version of addresses the entry asks for. */
-export const wantedVersion = ({ leaf }: PlanScope): IpVersion | undefined =>
-  (leaf.values['ipLayer'] as { version?: IpVersion } | undefined)?.version;
+export const wantedVersion = ({ entry }: PlanScope): IpVersion | undefined => entry.values.ipLayer?.version;
 
-const tellMismatch = (scope: PlanScope, path: string, found: IpVersion): boolean => {
+const reportMismatch = (scope: PlanScope, path: string, found: IpVersion): boolean => {
   const wanted = wantedVersion(scope);
   if (wanted === undefined || wanted === found) return false;
   scope.issues.error(path, 'IP_VERSION_MISMATCH', `is IPv${found}, but the entry is to use IPv${wanted}`);
@@ -30,19 +29,19 @@ const tellMismatch = (scope: PlanScope, path: string, found: IpVersion): boolean
 
 /** The share of the agent, or the whole where no agent has it; what is wrong is told. */
 const networkShare = (scope: PlanScope, place: Place, path: string): AddressShare | undefined => {
-  const { book, issues } = scope;
+  const { allocator, issues } = scope;
   const { id } = place.network as { id: number };
   const where = `${path}/network/id`;
-  if (book.network(id) === undefined) return issues.error(where, 'NETWORK_UNKNOWN', `there is no network ${id}`);
-  const problem = book.problemOf(id);
+  if (allocator.network(id) === undefined) return issues.error(where, 'NETWORK_UNKNOWN', `there is no network ${id}`);
+  const problem = allocator.problemOf(id);
   if (problem !== undefined) return issues.error(where, 'NETWORK_EMPTY', problem);
-  const share = place.agent ? book.share(id, place.agent.id) : book.whole(id);
+  const share = place.agent ? allocator.share(id, place.agent.id) : allocator.whole(id);
   if (share === undefined) return issues.error(where, 'NETWORK_EMPTY', 'has fewer addresses than agents that use it');
-  return tellMismatch(scope, where, share.version) ? undefined : share;
+  return reportMismatch(scope, where, share.version) ? undefined : share;
 };
 
 /** Addresses an agent sends from. Empty ones leave the choice to its machine. */
-export interface SourcePlace {
+export interface ClientSource {
   readonly addresses: SourceAddresses;
   readonly count: number;
   readonly version: IpVersion | undefined;
@@ -50,23 +49,28 @@ export interface SourcePlace {
   readonly network?: { readonly id: number; readonly share: AddressShare };
 }
 
-const listed = (addresses: string[]): SourcePlace => ({
+const listed = (addresses: string[]): ClientSource => ({
   addresses: { addresses, networks: [], ranges: [] },
   count: addresses.length,
   version: addresses[0] === undefined ? undefined : versionOf(addresses[0]),
 });
 
-export const sourceAt = (scope: PlanScope, place: Place, agent: PlanAgent, path: string): SourcePlace | undefined => {
-  const { issues, book } = scope;
+export const resolveSource = (
+  scope: PlanScope,
+  place: Place,
+  agent: PlanAgent,
+  path: string,
+): ClientSource | undefined => {
+  const { issues, allocator } = scope;
   if (place.ip !== undefined) {
-    return tellMismatch(scope, `${path}/ip`, versionOf(place.ip)) ? undefined : listed([place.ip]);
+    return reportMismatch(scope, `${path}/ip`, versionOf(place.ip)) ? undefined : listed([place.ip]);
   }
   if (place.network !== undefined) {
     const share = networkShare(scope, place, path);
     if (share === undefined) return undefined;
-    const { sources, count } = share.sources(book.network(place.network.id)?.subnet ?? '');
+    const { sources, count } = share.sources(allocator.network(place.network.id)?.subnet ?? '');
     if (share.size > BigInt(count)) {
-      const most = count < mostAddresses ? `${count}, because they are scattered` : count;
+      const most = count < maxAddresses ? `${count}, because they are scattered` : count;
       issues.caveat(`${path}/network/id`, 'NETWORK_CUT', `agent ${agent.name} uses the first ${most} of its addresses`);
     }
     return { addresses: sources, count, version: share.version, network: { id: place.network.id, share } };
@@ -74,10 +78,10 @@ export const sourceAt = (scope: PlanScope, place: Place, agent: PlanAgent, path:
   if (place.interfaceId === undefined) return listed([]);
   const found = interfaceAddresses(agent, place.interfaceId, wantedVersion(scope) ?? 4);
   if (found !== undefined && found.length > 0) return listed(found);
-  return tellInterface(scope, agent, { id: place.interfaceId, path, isKnown: found !== undefined });
+  return reportInterface(scope, agent, { id: place.interfaceId, path, isKnown: found !== undefined });
 };
 
-const tellInterface = (
+const reportInterface = (
   { issues }: PlanScope,
   agent: PlanAgent,
   { id, path, isKnown }: { id: number; path: string; isKnown: boolean },
@@ -88,12 +92,12 @@ const tellInterface = (
 };
 
 /** Where a client finds a target, and where the agent there listens: on all addresses when they are not its own. */
-export interface TargetPlace {
+export interface ResolvedTarget {
   readonly hosts: readonly string[];
   readonly binds: readonly string[];
 }
 
-const addressPlace = (address: string, server: PlanAgent | undefined): TargetPlace => {
+const addressPlace = (address: string, server: PlanAgent | undefined): ResolvedTarget => {
   const isOwn = server === undefined || isLoopback(address) || ownAddresses(server).has(address);
   return { hosts: [address], binds: [isOwn ? address : wildcardOf(versionOf(address))] };
 };
@@ -106,13 +110,13 @@ interface Ends {
 }
 
 /** Without a client the agent listens for whoever comes. */
-export const targetAt = (scope: PlanScope, place: Place, ends: Ends, path: string): TargetPlace | undefined => {
+export const resolveTarget = (scope: PlanScope, place: Place, ends: Ends, path: string): ResolvedTarget | undefined => {
   const { client, server } = ends;
   if (place.ip !== undefined) {
-    return tellMismatch(scope, `${path}/ip`, versionOf(place.ip)) ? undefined : addressPlace(place.ip, server);
+    return reportMismatch(scope, `${path}/ip`, versionOf(place.ip)) ? undefined : addressPlace(place.ip, server);
   }
   if (place.network !== undefined) {
-    const hosts = networkShare(scope, place, path)?.hosts(mostEndpoints + 1);
+    const hosts = networkShare(scope, place, path)?.hosts(maxEndpoints + 1);
     return hosts && { hosts, binds: hosts };
   }
   if (server === undefined) return scope.issues.error(path, 'NO_TARGET', 'names neither an agent nor an address');
@@ -121,7 +125,7 @@ export const targetAt = (scope: PlanScope, place: Place, ends: Ends, path: strin
   if (place.interfaceId !== undefined) {
     const found = interfaceAddresses(server, place.interfaceId, version);
     if (found?.[0] !== undefined) return addressPlace(found[0], server);
-    return tellInterface(scope, server, { id: place.interfaceId, path, isKnown: found !== undefined });
+    return reportInterface(scope, server, { id: place.interfaceId, path, isKnown: found !== undefined });
   }
   if (client === undefined) return { hosts: [], binds: [wildcardOf(version)] };
   const address = firstAddress(server, version);

@@ -1,6 +1,6 @@
 import { type AddressSet, createAddressSet, DraftError, shareOf } from '@rushhour/pools';
-import type { Leaf } from '../core/leaf.ts';
 import type { PlanNetwork } from '../core/plan-input.ts';
+import type { TrafficEntry } from '../core/traffic-entry.ts';
 import { AddressShare } from './address-share.ts';
 
 /** What `sources` and `targets` say of a place. */
@@ -13,8 +13,8 @@ export interface Place {
   readonly weight: number;
 }
 
-export const placesOf = (leaf: Leaf, member: 'sources' | 'targets'): readonly Place[] =>
-  (leaf.values[member] as readonly Place[] | undefined) ?? [];
+export const endpointsOf = (entry: TrafficEntry, member: 'sources' | 'targets'): readonly Place[] =>
+  entry.values[member] ?? [];
 
 interface Compiled {
   readonly set?: AddressSet;
@@ -25,15 +25,15 @@ interface Compiled {
  * Which agent has which addresses of a network. All agents of a task that use the same network get a share each, and
  * no two shares meet.
  */
-export class AddressBook {
+export class AddressAllocator {
   readonly #networks: ReadonlyMap<number, PlanNetwork>;
   /** By network: the agents that use it, in the order they are named. */
   readonly #users = new Map<number, number[]>();
   readonly #compiled = new Map<number, Compiled>();
 
-  constructor(networks: ReadonlyMap<number, PlanNetwork>, leaves: readonly Leaf[]) {
+  constructor(networks: ReadonlyMap<number, PlanNetwork>, entries: readonly TrafficEntry[]) {
     this.#networks = networks;
-    const places = leaves.flatMap((leaf) => [...placesOf(leaf, 'sources'), ...placesOf(leaf, 'targets')]);
+    const places = entries.flatMap((entry) => [...endpointsOf(entry, 'sources'), ...endpointsOf(entry, 'targets')]);
     for (const { agent, network, ip } of places) {
       if (agent === undefined || network === undefined || ip !== undefined) continue;
       const users = this.#users.get(network.id) ?? [];

@@ -2,21 +2,27 @@ import { fileOptionsOf, isProtocolType } from '@rushhour/pools';
 import { isInline } from '../../assets/dictionaries/content.ts';
 import { readLines } from '../../assets/dictionaries/delimited-lines.ts';
 import type { DictionaryFiles } from '../../assets/dictionaries/dictionary-files.ts';
-import { placed, type StoredDictionary } from '../../assets/dictionaries/draw-rows.ts';
+import { drawRows, placed, type StoredDictionary } from '../../assets/dictionaries/draw-rows.ts';
 import { openFile, withFile } from '../../assets/dictionaries/import.ts';
 import { sourcePath } from '../../assets/dictionaries/new-dictionary.ts';
 import { ApiError } from '../../errors.ts';
 import { dictionaries, readRows } from '../../store/assets/dictionaries.ts';
 import type { Executor } from '../../store/engine/database.ts';
-import type { PlanTable, PlanTables } from '../content/plan-applications.ts';
+import type { PlanDictionary, PlanTable } from '../core/plan-input.ts';
 
-/** Of the cells of one dictionary: agents get them in their orders. */
-const mostBytes = 4 * 1024 * 1024;
+/** Reads values of dictionaries by id; unknown ids are missing from the result. */
+export type PlanDictionaries = (read: Executor, ids: readonly number[]) => Promise<ReadonlyMap<number, PlanDictionary>>;
+
+/** Reads whole dictionaries by id; unknown ids are missing from the result. */
+export type PlanTables = (read: Executor, ids: readonly number[]) => Promise<ReadonlyMap<number, PlanTable>>;
+
+/** Of the cells of one dictionary, because agents get them inside their jobs. */
+const maxTableBytes = 4 * 1024 * 1024;
 
 class TooLarge extends Error {}
 
-/** Whole dictionaries, so that agents can draw from them. Rows of files become rows of a table. */
-export const planTables =
+/** Reads whole dictionaries for agents to draw from. Rows of files become rows of a table. */
+export const readDictionaryTables =
   (files: DictionaryFiles): PlanTables =>
   async (read, ids) => {
     const found = await dictionaries.findMany(read, [...new Set(ids)]);
@@ -52,7 +58,7 @@ const tableOf = async (dictionary: StoredDictionary, access: Access): Promise<Pl
 
 const counted = (bytes: number, row: string | readonly string[]): number => {
   const all = bytes + [row].flat().reduce((sum, cell) => sum + cell.length, 0);
-  if (all > mostBytes) throw new TooLarge(`its rows have more than ${mostBytes} bytes`);
+  if (all > maxTableBytes) throw new TooLarge(`its rows have more than ${maxTableBytes} bytes`);
   return all;
 };
 
@@ -70,4 +76,37 @@ const fileRows = async (dictionary: StoredDictionary, { read, files }: Access): 
     }
     return rows;
   });
+};
+
+const maxValues = 10_000;
+
+/** Reads the distinct values of the first column, and all columns. */
+export const readDictionaryValues =
+  (files: DictionaryFiles): PlanDictionaries =>
+  async (read, ids) => {
+    const found = await dictionaries.findMany(read, ids);
+    const drawn = await Promise.all(
+      found.map(async (dictionary) => [dictionary.id, await valuesOf(dictionary, { read, files })] as const),
+    );
+    return new Map(drawn);
+  };
+
+/** Each row once, column by column. */
+const columnsOf = (rows: readonly Record<string, string>[]): Record<string, string[]> => {
+  const distinct = [...new Map(rows.map((row) => [JSON.stringify(row), row])).values()].slice(0, maxValues);
+  const names = Object.keys(distinct[0] ?? {});
+  return Object.fromEntries(names.map((name) => [name, distinct.map((row) => row[name] ?? '')]));
+};
+
+const valuesOf = async (dictionary: StoredDictionary, access: Access): Promise<PlanDictionary> => {
+  const { name } = dictionary;
+  try {
+    const rows = await drawRows(access, dictionary, maxValues + 1);
+    // Drawing starts over at the end of a dictionary, so only distinct values show whether there are more.
+    const values = [...new Set(rows.map((row) => Object.values(row)[0] ?? ''))];
+    return { name, values: values.slice(0, maxValues), columns: columnsOf(rows), isCut: values.length > maxValues };
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    return { name, values: [], isCut: false, problem: error.message };
+  }
 };

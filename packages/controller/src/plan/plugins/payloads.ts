@@ -12,8 +12,8 @@ export interface MeasuredPayload {
 }
 
 const nothing: MeasuredPayload = { payload: { type: 'zero', size: 0, data: '' }, bytes: 0 };
-const mostFileBytes = 67_108_864;
-const mostTextBytes = 1_048_576;
+const maxFileBytes = 67_108_864;
+const maxTextBytes = 1_048_576;
 
 type Written = Partial<PayloadValues> & Pick<PayloadValues, 'type' | 'size'>;
 
@@ -57,7 +57,7 @@ const filePayload = (scope: PlanScope, id: number | undefined, path: string): Me
   const refuse = (code: string, message: string) => issues.error(`${path}/fileId`, code, message) ?? nothing;
   if (file === undefined) return refuse('FILE_MISSING', `there is no file ${id}`);
   if (!file.isReady) return refuse('FILE_MISSING', `file "${file.name}" is not complete`);
-  if (file.size > mostFileBytes) return refuse('FILE_TOO_LARGE', `at most ${mostFileBytes} bytes can be a payload`);
+  if (file.size > maxFileBytes) return refuse('FILE_TOO_LARGE', `at most ${maxFileBytes} bytes can be a payload`);
   const data: FileReference = { $file: file.sha256, as: 'base64' };
   return { payload: { type: 'base64', size: 0, data }, bytes: file.size };
 };
@@ -67,8 +67,8 @@ const dictionaryPayload = (scope: PlanScope, id: number | undefined, path: strin
   const values = dictionaryValues(scope, id, `${path}/dictionaryId`);
   if (values === undefined) return nothing;
   const text = values.map((value) => `${value}\n`).join('');
-  if (Buffer.byteLength(text) <= mostTextBytes) return textPayload(text);
-  const message = `its values have more than ${mostTextBytes} bytes`;
+  if (Buffer.byteLength(text) <= maxTextBytes) return textPayload(text);
+  const message = `its values have more than ${maxTextBytes} bytes`;
   return scope.issues.error(`${path}/dictionaryId`, 'DICTIONARY_TOO_LARGE', message) ?? nothing;
 };
 

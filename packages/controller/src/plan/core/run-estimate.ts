@@ -1,6 +1,6 @@
 import type { Estimate } from '@rushhour/contract';
-import type { PlannedAttempts } from '../content/attempts.ts';
 import type { AgentPlan } from './agent-plan.ts';
+import type { PlannedAttempts } from './attempt-files.ts';
 import { peakOf } from './capacity.ts';
 import type { PlannedClient } from './plan-entry.ts';
 import type { PlanInput } from './plan-input.ts';
@@ -14,7 +14,7 @@ interface EstimateFrom {
 }
 
 /** What a run will amount to, as far as it can be told beforehand. */
-export const estimateOf = (
+export const runEstimateOf = (
   { definition, dumpLimits }: PlanInput,
   clients: readonly PlannedClient[],
   { agents, plannedSec, attempts }: EstimateFrom,

@@ -1,5 +1,5 @@
 /** What traffic amounts to, as far as it can be told beforehand: 0 where it depends on the target. */
-export interface Figures {
+export interface TrafficEstimate {
   /** Open at once. */
   readonly connections: number;
   /** Connections opened in a second. */
@@ -11,7 +11,7 @@ export interface Figures {
   readonly rxBps: number;
 }
 
-export const noFigures: Figures = { connections: 0, opens: 0, txPps: 0, rxPps: 0, txBps: 0, rxBps: 0 };
+export const noTraffic: TrafficEstimate = { connections: 0, opens: 0, txPps: 0, rxPps: 0, txBps: 0, rxBps: 0 };
 
 /** Ethernet with checksum, IPv4 and TCP or UDP. */
 export const tcpHeaderBytes = 18 + 20 + 20;
@@ -26,7 +26,7 @@ interface Exchange {
 }
 
 /** Bytes there and back over TCP: each side's segments, acknowledged by what goes the other way. */
-export const tcpFigures = ({ rate, sentBytes, receivedBytes }: Exchange) => {
+export const estimateTcp = ({ rate, sentBytes, receivedBytes }: Exchange) => {
   const [sent, received] = [Math.ceil(sentBytes / segmentBytes), Math.ceil(receivedBytes / segmentBytes)];
   const packets = Math.max(sent, received);
   return {
@@ -37,15 +37,15 @@ export const tcpFigures = ({ rate, sentBytes, receivedBytes }: Exchange) => {
   };
 };
 
-export const datagramFigures = ({ rate, sentBytes, receivedBytes }: Exchange) => ({
+export const estimateDatagrams = ({ rate, sentBytes, receivedBytes }: Exchange) => ({
   txPps: rate,
   rxPps: receivedBytes > 0 ? rate : 0,
   txBps: rate * 8 * (sentBytes + udpFrameBytes),
   rxBps: receivedBytes > 0 ? rate * 8 * (receivedBytes + udpFrameBytes) : 0,
 });
 
-export const addFigures = (all: readonly Partial<Figures>[]): Figures => {
-  const sum = (name: keyof Figures) => all.reduce((total, figures) => total + (figures[name] ?? 0), 0);
+export const addEstimates = (all: readonly Partial<TrafficEstimate>[]): TrafficEstimate => {
+  const sum = (name: keyof TrafficEstimate) => all.reduce((total, estimate) => total + (estimate[name] ?? 0), 0);
   return {
     connections: sum('connections'),
     opens: sum('opens'),

@@ -6,7 +6,7 @@ import { matchingIds } from '../../store/security/cve-search.ts';
 
 /** Most signatures of one entry. */
 const most = 10_000;
-const mostResults = 100_000;
+const maxResults = 100_000;
 const check = createSchemaCheck(CveSmartFilter, 'coercing');
 
 interface Params {
@@ -22,7 +22,7 @@ type Holder = Pick<ConfigurationEntry, 'values'> & { readonly subplugins?: unkno
  * Lists that are described, not counted out, become what they mean at this moment: whoever stores the definition freezes
  * them. A filter that cannot be read stays, and the plan refuses it.
  */
-export const withSmartLists = async <Definition extends { readonly configuration: readonly unknown[] }>(
+export const resolveSignatureFilters = async <Definition extends { readonly configuration: readonly unknown[] }>(
   read: Executor,
   definition: Definition,
 ): Promise<Definition> => {
@@ -63,7 +63,7 @@ const retested = async (
   { fromTaskId, outcomes = ['passed', 'inconclusive'] }: NonNullable<Params['retest']>,
 ) => {
   const filters = { taskID: fromTaskId, kind: 'cve' };
-  const { rows } = await listAttackResults(read, { filters, limit: mostResults, offset: 0 });
+  const { rows } = await listAttackResults(read, { filters, limit: maxResults, offset: 0 });
   const newest = rows.reduce((last, { runID }) => Math.max(last, runID), 0);
   const wanted = rows.filter(({ runID, outcome }) => runID === newest && outcomes.includes(outcome));
   return [...new Set(wanted.map(({ refID }) => refID))].filter((id) => id > 0);

@@ -8,39 +8,14 @@ import type {
   SealedFile,
   TlsClientSettings,
 } from '@rushhour/protocol';
-import { patternProblem } from '../../security/verdicts/alerts/syslog-pattern.ts';
-import { tcpFigures } from '../core/figures.ts';
-import { type PlanScope, pointerIn } from '../core/plan-scope.ts';
-import type { ClientDraft, ClientPart, Traffic } from '../core/traffic.ts';
-import { placesOf } from '../endpoints/address-book.ts';
-import { clientTls, serverTls, type TlsParams } from '../endpoints/tls-settings.ts';
-
-/** The detection part of the values of a security test. */
-export interface Detection {
-  readonly control: {
-    readonly everyAttempts: number;
-    readonly afterSilentDrop: boolean;
-    readonly retries: number;
-    readonly timeoutMs: number;
-  };
-  readonly alerts?: {
-    readonly enabled: boolean;
-    readonly fileID?: number | undefined;
-    readonly regex?: string | undefined;
-  };
-  readonly [member: string]: unknown;
-}
-
-/** The attempts of one entry as a file: agents get it by its hash, and it is kept with the run. */
-export interface PlannedAttempts {
-  readonly sha256: string;
-  readonly size: number;
-  /** One JSON object a line. */
-  readonly text: string;
-  readonly count: number;
-  /** What counts as stopped. */
-  readonly policy: Detection;
-}
+import { patternProblem } from '../../../security/verdicts/alerts/syslog-pattern.ts';
+import type { Detection, PlannedAttempts } from '../../core/attempt-files.ts';
+import type { SampleCopy } from '../../core/plan-input.ts';
+import { type PlanScope, pointerIn } from '../../core/plan-scope.ts';
+import type { ClientDraft, ClientPart, Traffic } from '../../core/traffic.ts';
+import { estimateTcp } from '../../core/traffic-estimate.ts';
+import { endpointsOf } from '../../endpoints/address-allocator.ts';
+import { clientTls, serverTls, type TlsParams } from '../../endpoints/tls-settings.ts';
 
 /** Something that listens on a port of the server agents, and what carries attempts there. */
 export interface AttackService extends Pick<AttackListen, 'service' | 'protocol' | 'transport' | 'isTls'> {
@@ -68,13 +43,15 @@ export interface AttackPlan {
   readonly timeoutMs?: number;
   readonly addressRotation?: 'none' | 'perAttempt' | 'onShun';
   readonly detection: Detection;
+  /** The member of the values whose `detection` it is. */
+  readonly detectionMember: string;
   /** Only of fuzzing. */
   readonly fuzz?: NonNullable<AttackClientConfig['fuzz']>;
 }
 
-export const mostAttempts = 200_000;
-const mostBytes = 128 * 1024 * 1024;
-const usualTimeoutMs = 3000;
+export const maxAttempts = 200_000;
+const maxBytes = 128 * 1024 * 1024;
+const defaultTimeoutMs = 3000;
 const exchangeBytes = { sentBytes: 800, receivedBytes: 600 };
 
 const hashOf = (...parts: readonly string[]): string => {
@@ -84,46 +61,46 @@ const hashOf = (...parts: readonly string[]): string => {
 };
 
 /** Fewer tell nothing of the latency of a device at rest. */
-const leastBenign = 20;
-const mostQuiet = 50;
+const minBenign = 20;
+const maxBaseline = 50;
 
 /** Some harmless exchanges come before the first attack, so that their latency can be compared with that among attacks. */
-const quietFirst = (attempts: AttackPlan['attempts']): AttackPlan['attempts'] => {
+const benignBaselineFirst = (attempts: AttackPlan['attempts']): AttackPlan['attempts'] => {
   const benign = attempts.filter(({ kind }) => kind === 'benign');
   const isOrdered = attempts.some(({ requires }) => requires !== undefined);
-  if (isOrdered || benign.length < leastBenign || benign.length === attempts.length) return attempts;
-  const first = new Set(benign.slice(0, Math.min(mostQuiet, Math.floor(benign.length / 4))));
+  if (isOrdered || benign.length < minBenign || benign.length === attempts.length) return attempts;
+  const first = new Set(benign.slice(0, Math.min(maxBaseline, Math.floor(benign.length / 4))));
   return [...first, ...attempts.filter((attempt) => !first.has(attempt))];
 };
 
 /** Of more than a plan can hold nothing is written: the text alone would fill the memory. */
 const fileOf = ({ attempts: given }: AttackPlan, policy: Detection): PlannedAttempts => {
-  const attempts = quietFirst(given);
+  const attempts = benignBaselineFirst(given);
   const lines: string[] = [];
   let letters = 0;
-  for (const [id, attempt] of attempts.length > mostAttempts ? [] : attempts.entries()) {
+  for (const [id, attempt] of attempts.length > maxAttempts ? [] : attempts.entries()) {
     const line = `${JSON.stringify({ id, ...attempt })}\n`;
     letters += line.length;
-    if (letters > mostBytes) break;
+    if (letters > maxBytes) break;
     lines.push(line);
   }
-  const text = letters > mostBytes ? '' : lines.join('');
-  const size = letters > mostBytes ? letters : Buffer.byteLength(text);
+  const text = letters > maxBytes ? '' : lines.join('');
+  const size = letters > maxBytes ? letters : Buffer.byteLength(text);
   return { sha256: hashOf(text), size, text, count: attempts.length, policy };
 };
 
-const tellUnfit = (scope: PlanScope, { attempts, services }: AttackPlan, { size }: PlannedAttempts): void => {
-  const { issues, leaf } = scope;
-  if (leaf.values['isServer'] === true) {
+const reportUnfit = (scope: PlanScope, { attempts, services }: AttackPlan, { size }: PlannedAttempts): void => {
+  const { issues, entry } = scope;
+  if (entry.values.isServer === true) {
     const message = 'the client says what the server answers: leave it out and name server agents in targets';
     issues.error(pointerIn(scope, 'isServer'), 'NOT_SUPPORTED', message);
   }
   if (attempts.length === 0) issues.error(pointerIn(scope), 'NO_ATTEMPTS', 'there is nothing to try');
-  if (attempts.length > mostAttempts || size > mostBytes) {
-    const message = `${attempts.length} attempts of ${size} bytes; ${mostAttempts} of ${mostBytes} bytes are the most`;
+  if (attempts.length > maxAttempts || size > maxBytes) {
+    const message = `${attempts.length} attempts of ${size} bytes; ${maxAttempts} of ${maxBytes} bytes are the most`;
     issues.error(pointerIn(scope), 'TOO_MANY_ATTEMPTS', message);
   }
-  placesOf(leaf, 'targets').forEach((place, index) => {
+  endpointsOf(entry, 'targets').forEach((place, index) => {
     const path = pointerIn(scope, 'targets', index);
     if (place.agent === undefined) {
       const message = 'attacks go only where a server agent of ours proves that the path leads to it: name the agent';
@@ -136,12 +113,10 @@ const tellUnfit = (scope: PlanScope, { attempts, services }: AttackPlan, { size 
   });
 };
 
-const tellAlerts = (scope: PlanScope, detection: Detection): void => {
+const reportAlerts = (scope: PlanScope, { detection, detectionMember }: AttackPlan): void => {
   const { alerts } = detection;
   if (alerts === undefined || !alerts.enabled) return;
-  const holders = Object.entries(scope.leaf.values as Record<string, { detection?: unknown } | undefined>);
-  const holder = holders.find(([, value]) => value?.detection === detection)?.[0] ?? '';
-  const path = pointerIn(scope, holder, 'detection', 'alerts');
+  const path = pointerIn(scope, detectionMember, 'detection', 'alerts');
   const problem = alerts.regex === undefined ? undefined : patternProblem(alerts.regex);
   if (problem !== undefined) scope.issues.error(`${path}/regex`, 'BAD_REGEX', problem);
   if (alerts.fileID === undefined) {
@@ -160,16 +135,16 @@ const serviceOn = ({ services }: AttackPlan, port: number): AttackService =>
 export const planAttack = (scope: PlanScope, plan: AttackPlan): Traffic => {
   const written = fileOf(plan, plan.detection);
   // The same whenever the plan is made again, so that agents that are prepared apart agree.
-  const runToken = hashOf('token', scope.leaf.path, written.sha256).slice(0, 12);
+  const runToken = hashOf('token', scope.entry.path, written.sha256).slice(0, 12);
   const file = { ...written, policy: { ...written.policy, runToken } };
-  tellUnfit(scope, plan, file);
-  tellAlerts(scope, plan.detection);
+  reportUnfit(scope, plan, file);
+  reportAlerts(scope, plan);
   scope.attempts.add(file);
   const shared = {
     attempts: { $file: file.sha256, as: 'path' } satisfies FileReference,
     files: plan.files ?? [],
     runToken,
-    proofKey: hashOf('proof', scope.leaf.path, file.sha256),
+    proofKey: hashOf('proof', scope.entry.path, file.sha256),
     marker: plan.marker ?? true,
     keepAlive: plan.keepAlive ?? false,
   };
@@ -177,7 +152,7 @@ export const planAttack = (scope: PlanScope, plan: AttackPlan): Traffic => {
   return {
     engine: plan.engine,
     transport: plan.services.every(({ transport }) => transport === 'udp') ? 'udp' : 'tcp',
-    usualPorts: (plan.services.length === 0 ? [noService] : plan.services).map(({ port }) => port).join(','),
+    defaultPorts: (plan.services.length === 0 ? [noService] : plan.services).map(({ port }) => port).join(','),
     rates: [plan.ratePerSecond],
     client: (part) => clientOf(scope, plan, part, shared),
     server: () => ({ config: { role: 'server', ...(plan.tls && { tls: serverTls(scope, plan.tls) }), ...shared } }),
@@ -201,27 +176,20 @@ const clientOf = (scope: PlanScope, plan: AttackPlan, part: ClientPart, shared: 
     tls: plan.tls ? clientTls(scope, plan.tls) : plainTls,
     ...shared,
     ratePerSecond: rate,
-    concurrency: part.atOnce(plan.concurrency, plan.concurrency),
-    timeoutMs: plan.timeoutMs ?? usualTimeoutMs,
+    concurrency: part.concurrentShare(plan.concurrency, plan.concurrency),
+    timeoutMs: plan.timeoutMs ?? defaultTimeoutMs,
     addressRotation: plan.addressRotation ?? 'none',
     followCookies: plan.followCookies ?? false,
     control: { everyAttempts, afterSilentDrop, retries, timeoutMs: Math.max(1, timeoutMs) },
     share: part.turn,
     ...(plan.fuzz && { fuzz: plan.fuzz }),
   };
-  const figures = { connections: plan.concurrency, opens: rate, ...tcpFigures({ rate, ...exchangeBytes }) };
-  return { config, hasRate: true, figures };
+  const estimate = { connections: plan.concurrency, opens: rate, ...estimateTcp({ rate, ...exchangeBytes }) };
+  return { config, hasRate: true, estimate };
 };
 
-/** The files of attempts of a plan, each once. */
-export class AttemptFiles {
-  readonly #files = new Map<string, PlannedAttempts>();
-
-  add(file: PlannedAttempts): void {
-    this.#files.set(file.sha256, file);
-  }
-
-  get all(): readonly PlannedAttempts[] {
-    return [...this.#files.values()];
-  }
-}
+/** How the configuration of an engine names a sealed copy. */
+export const sealedFileOf = ({ plainSha256, sha256, size, key, nonce, tag }: SampleCopy): PlannedSealedFile => ({
+  ...{ sha256: plainSha256, size, key, nonce, tag },
+  path: { $file: sha256, as: 'path' } satisfies FileReference,
+});

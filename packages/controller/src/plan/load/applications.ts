@@ -1,34 +1,12 @@
-import type { ApplicationParameter, ApplicationSession, FoundReference } from '@rushhour/contract';
-import { type DictionaryDraft, findDictionaryReference } from '@rushhour/pools';
+import type { ApplicationParameter, FoundReference } from '@rushhour/contract';
+import { findDictionaryReference } from '@rushhour/pools';
 import { type ApplicationRow, applications, readMembers } from '../../store/assets/applications.ts';
 import { files } from '../../store/assets/files.ts';
 import type { Executor } from '../../store/engine/database.ts';
-import type { PlanFile } from '../core/plan-input.ts';
+import type { PlanApplication, PlanApplications } from '../core/plan-input.ts';
+import type { PlanTables } from './dictionaries.ts';
 
-/** An application with everything that is needed to play it. */
-export interface PlanApplication extends ApplicationRow {
-  readonly parameters: readonly ApplicationParameter[];
-  readonly sessions: readonly ApplicationSession[];
-  /** The capture its steps are read from; undefined when it is not there. */
-  readonly capture: PlanFile | undefined;
-}
-
-/** A dictionary that agents draw from, or why it cannot be had. */
-export interface PlanTable {
-  readonly name: string;
-  readonly draft?: DictionaryDraft;
-  readonly problem?: string;
-}
-
-/** Reads whole dictionaries, by id; those that are not there are left out. */
-export type PlanTables = (read: Executor, ids: readonly number[]) => Promise<ReadonlyMap<number, PlanTable>>;
-
-export interface PlanApplications {
-  readonly byId: ReadonlyMap<number, PlanApplication>;
-  readonly tables: ReadonlyMap<number, PlanTable>;
-}
-
-/** What the applications of a task play and draw from. */
+/** The applications of a task and the dictionaries their parameters draw from. */
 export const loadApplications = async (
   read: Executor,
   references: readonly FoundReference[],
