@@ -1,9 +1,9 @@
 /** Runs one job in its own process and prints its counters of the steady seconds, in events per second. */
-import { describeHost, engines, RunningOrder } from '@rushhour/agent';
-import type { Order, Summary } from '@rushhour/protocol';
+import { describeHost, engines, RunningJob } from '@rushhour/agent';
+import type { Job, Summary } from '@rushhour/protocol';
 import { warmUpSec } from './dataplane-contest.ts';
 
-const { engine, config, seconds } = JSON.parse(process.argv[2] ?? '{}') as Pick<Order, 'engine' | 'config'> & {
+const { engine, config, seconds } = JSON.parse(process.argv[2] ?? '{}') as Pick<Job, 'engine' | 'config'> & {
   seconds: number;
 };
 const stop = new AbortController();
@@ -24,7 +24,7 @@ const onSummary = (summary: Summary) => {
   for (const { counters } of summary.series) for (const [name, value] of Object.entries(counters)) add(name, value);
 };
 
-const job: Order = {
+const job: Job = {
   runId: 1,
   epoch: 0,
   engine,
@@ -32,7 +32,7 @@ const job: Order = {
   duration: { mode: 'time', seconds: seconds + warmUpSec, count: 1, rampUpSec: 0, warmUpSec, rampDownSec: 0 },
   cpuCores: 1,
 };
-const { outcome } = new RunningOrder(job, {
+const { outcome } = new RunningJob(job, {
   engines,
   host: describeHost(),
   barrier: async () => {

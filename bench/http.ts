@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { describeHost, engines, RunningOrder } from '@rushhour/agent';
+import { describeHost, engines, RunningJob } from '@rushhour/agent';
 import { freePort } from '../tests/process/free-port.ts';
 import { takePriority } from './priority.ts';
 
@@ -34,7 +34,7 @@ const generate = async (port: number): Promise<void> => {
     duration: { mode: 'time' as const, seconds: seconds + 1, count: 1, rampUpSec: 0, warmUpSec: 1, rampDownSec: 0 },
     cpuCores: 1,
   };
-  await new RunningOrder(job, {
+  await new RunningJob(job, {
     engines,
     host: describeHost(),
     barrier: async () => Date.now(),

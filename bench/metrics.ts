@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createMetrics } from '../packages/controller/src/metrics/metrics.ts';
 import { createTestGateway } from '../packages/controller/src/metrics/testing/gateway.ts';
-import { orderOf, setRun, storeRun } from '../packages/controller/src/metrics/testing/stored-run.ts';
+import { jobOf, setRun, storeRun } from '../packages/controller/src/metrics/testing/stored-run.ts';
 import { createHttpSeconds, createRandom } from '../packages/controller/src/metrics/testing/summaries.ts';
 import { openStore } from '../packages/controller/src/store/store.ts';
 import { type Row, report } from './report.ts';
@@ -29,7 +29,7 @@ const measure = async (dataDir: string): Promise<Row[]> => {
   const store = await openStore({ dataDir, databaseUrl: process.env['DATABASE_URL'] });
   const { gateway, summaries } = createTestGateway();
   const metrics = createMetrics({ store, gateway, log: console as never });
-  const agents = Object.fromEntries(Array.from({ length: agentCount }, (_, i) => [i + 1, [orderOf()]]));
+  const agents = Object.fromEntries(Array.from({ length: agentCount }, (_, i) => [i + 1, [jobOf()]]));
   const { runId, t0 } = await storeRun(store, { t0: Date.now() - (seconds + 60) * 1000, agents });
   const httpSecond = createHttpSeconds(createRandom(5), 200);
   const taken = { wallMs: 0, cpuMs: 0 };

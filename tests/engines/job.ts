@@ -1,5 +1,5 @@
-import { describeHost, engines, type Outcome, RunningOrder } from '@rushhour/agent';
-import { type Duration, Histogram, type Order, type Summary } from '@rushhour/protocol';
+import { describeHost, engines, type Outcome, RunningJob } from '@rushhour/agent';
+import { type Duration, Histogram, type Job, type Summary } from '@rushhour/protocol';
 
 export interface JobOptions {
   readonly engine: string;
@@ -38,7 +38,7 @@ export const totalsOf = (outcome: Outcome, summaries: readonly Summary[]): Total
 };
 
 export interface Started {
-  readonly running: RunningOrder;
+  readonly running: RunningJob;
   /** Resolves when the engine is prepared and started. */
   readonly started: Promise<void>;
   readonly totals: Promise<Totals>;
@@ -51,7 +51,7 @@ export const startJob = (options: JobOptions): Started => {
   const stop = new AbortController();
   const summaries: Summary[] = [];
   const { promise: started, resolve: hasStarted } = Promise.withResolvers<void>();
-  const job: Order = {
+  const job: Job = {
     runId: 1,
     epoch: 0,
     engine: options.engine,
@@ -61,7 +61,7 @@ export const startJob = (options: JobOptions): Started => {
     ...(options.allowedTargets && { allowedTargets: options.allowedTargets }),
     ...(options.claims && { claims: options.claims }),
   };
-  const running = new RunningOrder(job, {
+  const running = new RunningJob(job, {
     engines,
     host: describeHost(),
     barrier: async () => {

@@ -48,7 +48,7 @@ export interface EngineContext<Config> {
 }
 
 /** A prepared engine: sockets are open and files are read, but no packet has been sent. */
-export interface Run {
+export interface PreparedEngine {
   /** Resolves when the engine has done what was ordered or has wound down after the signal. */
   start(): Promise<void>;
   /** Always called, exactly once, after `start` has ended or instead of it. */
@@ -79,9 +79,10 @@ export interface SelfJudging {
   readonly judgesItself: true;
 }
 
-export const isSelfJudging = (run: Run): run is Run & SelfJudging => 'judgesItself' in run && run.judgesItself === true;
-export const isPausable = (run: Run): run is Run & Pausable => 'pause' in run && 'resume' in run;
-export const isLoadChangeable = (run: Run): run is Run & LoadChangeable => 'changeLoad' in run;
+export const isSelfJudging = (run: PreparedEngine): run is PreparedEngine & SelfJudging =>
+  'judgesItself' in run && run.judgesItself === true;
+export const isPausable = (run: PreparedEngine): run is PreparedEngine & Pausable => 'pause' in run && 'resume' in run;
+export const isLoadChangeable = (run: PreparedEngine): run is PreparedEngine & LoadChangeable => 'changeLoad' in run;
 
 /** One way of generating traffic. `prepare` may be slow; `start` must not be. */
 export interface Engine<Config = unknown> {
@@ -91,7 +92,7 @@ export interface Engine<Config = unknown> {
   /** Every host this configuration would send to, so that the agent can refuse it before anything is sent. */
   targetsOf(config: Config): readonly string[];
   check(host: Host): Promise<Availability>;
-  prepare(context: EngineContext<Config>): Promise<Run>;
+  prepare(context: EngineContext<Config>): Promise<PreparedEngine>;
 }
 
 /** An engine whose load several cores can share. */

@@ -5,5 +5,5 @@ export { sweepLocalRoutes } from './net/addresses/local-routes.ts';
 export { defaultAllowedTargets } from './net/addresses/target-guard.ts';
 export { createSelfSigned } from './net/tls/self-signed.ts';
 export { parseConfig } from './runs/job/prepare-job.ts';
-export { type OrderDeps, type Outcome, RunningOrder } from './runs/job/running-job.ts';
+export { type JobDeps, type Outcome, RunningJob } from './runs/job/running-job.ts';
 export { engineFlags } from './runs/supervisor/engine-flags.ts';

@@ -3,7 +3,7 @@ import { word } from './word.ts';
 
 const closed = { additionalProperties: false } as const;
 
-/** What an agent captures of the traffic of a run, on every interface that its orders use. */
+/** What an agent captures of the traffic of a run, on every interface that its jobs use. */
 export const Capture = Type.Object(
   {
     savelen: Type.Integer({ minimum: 1, maximum: 262_144, description: 'Bytes kept of each packet.' }),

@@ -73,9 +73,9 @@ export {
 } from './har-script.ts';
 export { findTaken, type TakenFrom } from './har-take.ts';
 export { Histogram, histogramBytes } from './histogram.ts';
+export { Duration, FileReference, Job } from './job.ts';
 export { findInJson, findJsonPath, type JsonStep } from './json-path.ts';
-export { Duration, FileReference, Order } from './order.ts';
-export { HeldRun, LoadChange, NeededFile, OrderOutcome, RunCommand, RunReport } from './run-messages.ts';
+export { HeldRun, JobOutcome, LoadChange, NeededFile, RunCommand, RunReport } from './run-messages.ts';
 export {
   AgentLimits,
   challengeText,

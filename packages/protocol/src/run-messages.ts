@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { Capture } from './dump.ts';
-import { Order } from './order.ts';
+import { Job } from './job.ts';
 import { Summary } from './summary.ts';
 
 const closed = { additionalProperties: false } as const;
@@ -11,7 +11,7 @@ const ofRun = {
   epoch: Type.Integer({ minimum: 0 }),
 };
 
-/** A file an order needs; its bytes are asked for by hash, once. */
+/** A file a job needs; its bytes are asked for by hash, once. */
 export const NeededFile = Type.Object(
   { sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }), size: Type.Integer({ minimum: 0 }) },
   closed,
@@ -19,7 +19,7 @@ export const NeededFile = Type.Object(
 export type NeededFile = Static<typeof NeededFile>;
 
 /** How one order of a run ended on the agent. */
-export const OrderOutcome = Type.Object(
+export const JobOutcome = Type.Object(
   {
     status: Type.Union([Type.Literal('finished'), Type.Literal('stopped'), Type.Literal('failed')]),
     error: Type.String(),
@@ -31,7 +31,7 @@ export const OrderOutcome = Type.Object(
   },
   closed,
 );
-export type OrderOutcome = Static<typeof OrderOutcome>;
+export type JobOutcome = Static<typeof JobOutcome>;
 
 export const LoadChange = Type.Object(
   {
@@ -49,7 +49,7 @@ export const RunCommand = Type.Union([
     {
       type: Type.Literal('prepare'),
       ...ofRun,
-      orders: Type.Array(Order, { description: 'Their place in this list is how later messages name them.' }),
+      orders: Type.Array(Job, { description: 'Their place in this list is how later messages name them.' }),
       files: Type.Array(NeededFile),
       capture: Type.Optional(Capture),
     },
@@ -126,7 +126,7 @@ export const HeldRun = Type.Object(
     ...ofRun,
     state: HeldRunState,
     orders: Type.Array(
-      Type.Object({ lastSeq: Type.Integer({ minimum: 0 }), outcome: Type.Union([OrderOutcome, Type.Null()]) }, closed),
+      Type.Object({ lastSeq: Type.Integer({ minimum: 0 }), outcome: Type.Union([JobOutcome, Type.Null()]) }, closed),
     ),
     endedByDeadMan: Type.Boolean({ description: 'It stopped by itself because the controller was silent too long.' }),
   },
@@ -172,13 +172,13 @@ export const RunReport = Type.Union([
       type: Type.Literal('orderEnded'),
       ...ofRun,
       order: Type.Integer({ minimum: 0 }),
-      outcome: OrderOutcome,
+      outcome: JobOutcome,
     },
-    { ...closed, description: 'Sent after the last summary of the order.' },
+    { ...closed, description: 'Sent after the last summary of the job.' },
   ),
   Type.Object(
     { type: Type.Literal('ended'), ...ofRun, endedByDeadMan: Type.Boolean() },
-    { ...closed, description: 'All orders have ended and everything was sent.' },
+    { ...closed, description: 'All jobs have ended and everything was sent.' },
   ),
 ]);
 export type RunReport = Static<typeof RunReport>;

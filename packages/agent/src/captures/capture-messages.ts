@@ -2,7 +2,7 @@ import type { Capture, DumpState } from '@rushhour/protocol';
 import type { Endpoint } from '../net/packet/capture-filter.ts';
 
 /** What a process that captures shall do. */
-export interface CaptureOrder {
+export interface CaptureOptions {
   readonly folder: string;
   readonly runId: number;
   readonly epoch: number;
@@ -13,7 +13,7 @@ export interface CaptureOrder {
   readonly without: readonly Endpoint[];
 }
 
-export type ToCapture = { readonly type: 'begin'; readonly order: CaptureOrder } | { readonly type: 'end' };
+export type ToCapture = { readonly type: 'begin'; readonly order: CaptureOptions } | { readonly type: 'end' };
 
 export type FromCapture =
   | { readonly type: 'begun'; readonly problems: readonly string[] }

@@ -1,5 +1,5 @@
 import { enableCompileCache } from 'node:module';
-import type { CaptureOrder, FromCapture, ToCapture } from './capture-messages.ts';
+import type { CaptureOptions, FromCapture, ToCapture } from './capture-messages.ts';
 import type { InterfaceCapture as Capturing } from './interface-capture.ts';
 
 // The process that captures for one run, so that neither the traffic nor the agent waits for the disk.
@@ -17,13 +17,13 @@ const report = (message: FromCapture) => {
   if (process.connected) process.send?.(message);
 };
 
-const begin = async ({ interfaces, ...order }: CaptureOrder) => {
+const begin = async ({ interfaces, ...options }: CaptureOptions) => {
   const problems: string[] = [];
-  const share = { maxBytes: Math.floor(order.capture.maxBytes / interfaces.length) };
+  const share = { maxBytes: Math.floor(options.capture.maxBytes / interfaces.length) };
   for (const one of interfaces) {
     try {
-      const capture = { ...order.capture, ...share };
-      const capturing = new InterfaceCapture({ ...order, ...one, capture, ringBytes: ringBytes / interfaces.length });
+      const capture = { ...options.capture, ...share };
+      const capturing = new InterfaceCapture({ ...options, ...one, capture, ringBytes: ringBytes / interfaces.length });
       captures.push(capturing);
       await capturing.save();
     } catch (error) {

@@ -1,7 +1,7 @@
 import { mkdir, open } from 'node:fs/promises';
 import { networkInterfaces } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Capture, DumpName, DumpState, Order, ToController } from '@rushhour/protocol';
+import type { Capture, DumpName, DumpState, Job, ToController } from '@rushhour/protocol';
 import type { Log } from '../log/log.ts';
 import type { Endpoint } from '../net/packet/capture-filter.ts';
 import { probePackets } from '../net/packet/packet-socket.ts';
@@ -22,7 +22,7 @@ export interface DumpsDeps {
 /** One run whose packets are captured, or were. */
 interface CapturedRun {
   readonly of: { readonly runId: number; readonly epoch: number };
-  readonly orders: readonly Order[];
+  readonly jobs: readonly Job[];
   /** How often a capture was begun: dumps of a later one have other names. */
   begun: number;
   usedBytes: number;
@@ -69,11 +69,11 @@ export class Dumps {
   /** Captures so from now on, or no longer; resolves when it does, with what stands against it. */
   async change(
     { runId, epoch }: { runId: number; epoch: number },
-    orders: readonly Order[],
+    jobs: readonly Job[],
     capture: Capture | null,
   ): Promise<string[]> {
     const of = { runId, epoch };
-    const fresh = { of, orders, begun: 0, usedBytes: 0, wish: null, capture: undefined, turn: Promise.resolve() };
+    const fresh = { of, jobs, begun: 0, usedBytes: 0, wish: null, capture: undefined, turn: Promise.resolve() };
     const run: CapturedRun = this.#runs.get(keyOf(of)) ?? fresh;
     this.#runs.set(keyOf(of), run);
     return this.#inTurn(run, async () => {
@@ -131,14 +131,14 @@ export class Dumps {
   async #start(run: CapturedRun, capture: Capture): Promise<string[]> {
     const reason = probePackets();
     if (reason !== undefined) return [`packets are not captured: ${reason}`];
-    const interfaces = await usedInterfaces(run.orders);
+    const interfaces = await usedInterfaces(run.jobs);
     if (interfaces.length === 0) return ['packets are not captured: no interface is known that the run uses'];
     run.begun += 1;
     const named = interfaces.map((name) => ({ interface: name, name: `${run.begun}-${name}` }));
     const { folder, cacheFolder, log, controller } = this.#deps;
     const left = { ...capture, maxBytes: Math.max(0, capture.maxBytes - run.usedBytes) };
-    const order = { folder, ...run.of, interfaces: named, capture: left, without: placesOf(controller()) };
-    const capturing = new RunCapture(order, cacheFolder, {
+    const options = { folder, ...run.of, interfaces: named, capture: left, without: placesOf(controller()) };
+    const capturing = new RunCapture(options, cacheFolder, {
       states: (states) => this.#take(states),
       line: (text) => log.warn(text),
     });

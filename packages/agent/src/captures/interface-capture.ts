@@ -8,7 +8,7 @@ import { DumpFile } from './capture-file.ts';
 import { type DumpRecord, partPath, saveRecord } from './capture-record.ts';
 import { finishDump } from './finish-capture.ts';
 
-export interface InterfaceOrder {
+export interface InterfaceCaptureOptions {
   readonly folder: string;
   readonly runId: number;
   readonly epoch: number;
@@ -26,7 +26,7 @@ const linkType = { ethernet: 1, raw: 101 } as const;
 
 /** Captures on one interface into one dump. Somebody must call `turn` every few milliseconds. */
 export class InterfaceCapture {
-  readonly #order: InterfaceOrder;
+  readonly #options: InterfaceCaptureOptions;
   readonly #file: DumpFile;
   readonly #ring: PacketRing;
   readonly #beganAt = Date.now();
@@ -34,23 +34,23 @@ export class InterfaceCapture {
   #isFull = false;
   #problem = '';
 
-  constructor(order: InterfaceOrder) {
-    this.#order = order;
-    const { capture, without } = order;
-    const device = requireDevice(order.interface);
+  constructor(options: InterfaceCaptureOptions) {
+    this.#options = options;
+    const { capture, without } = options;
+    const device = requireDevice(options.interface);
     const filter = captureProgram({ ...capture, without });
-    const sizes = { blockBytes, retireMs, blocks: Math.max(4, Math.floor(order.ringBytes / blockBytes)) };
+    const sizes = { blockBytes, retireMs, blocks: Math.max(4, Math.floor(options.ringBytes / blockBytes)) };
     // What leaves by loopback comes in again: it would be there twice.
-    const isBothWays = order.interface !== 'lo';
+    const isBothWays = options.interface !== 'lo';
     this.#ring = new PacketRing({ device, poller: new EpollPoller(), filter, isBothWays }, sizes, (frame) =>
       this.#take(frame),
     );
     try {
       this.#file = new DumpFile({
-        interface: order.interface,
+        interface: options.interface,
         linkType: device.isEthernet ? linkType.ethernet : linkType.raw,
         ...capture,
-        pathOf: (part) => partPath(order.folder, order, part),
+        pathOf: (part) => partPath(options.folder, options, part),
       });
     } catch (error) {
       this.#ring.close();
@@ -59,14 +59,14 @@ export class InterfaceCapture {
   }
 
   get state(): DumpState {
-    const { runId, epoch, name, interface: device } = this.#order;
+    const { runId, epoch, name, interface: device } = this.#options;
     const { drops } = this.#counts;
     const rest = { drops, state: 'open', sha256: '', problem: this.#problem } as const;
     return { runId, epoch, name, interface: device, ...this.#file.facts, ...rest };
   }
 
   save(): Promise<void> {
-    return saveRecord(this.#order.folder, this.#record);
+    return saveRecord(this.#options.folder, this.#record);
   }
 
   /** Takes what has arrived. */
@@ -99,7 +99,7 @@ export class InterfaceCapture {
     this.#ring.close();
     const { frames, drops } = this.#counts;
     this.#file.end({ received: frames, dropped: drops, from: this.#beganAt, to: Date.now() });
-    const { pid: _, ...state } = await finishDump(this.#order.folder, this.#record);
+    const { pid: _, ...state } = await finishDump(this.#options.folder, this.#record);
     return state;
   }
 
@@ -134,7 +134,7 @@ export class InterfaceCapture {
   }
 
   #fail(error: Error): void {
-    this.#problem ||= `the dump of ${this.#order.interface} is not complete: ${error.message}`.slice(0, 500);
+    this.#problem ||= `the dump of ${this.#options.interface} is not complete: ${error.message}`.slice(0, 500);
     this.#stop();
   }
 }

@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { DumpState } from '@rushhour/protocol';
-import type { CaptureOrder, FromCapture, ToCapture } from './capture-messages.ts';
+import type { CaptureOptions, FromCapture, ToCapture } from './capture-messages.ts';
 
 interface Events {
   states(states: readonly DumpState[]): void;
@@ -21,7 +21,7 @@ export class RunCapture {
   readonly #begun = Promise.withResolvers<readonly string[]>();
   #lastLine = '';
 
-  constructor(order: CaptureOrder, cacheFolder: string, events: Events) {
+  constructor(options: CaptureOptions, cacheFolder: string, events: Events) {
     const stdio: ('ignore' | 'pipe' | 'ipc')[] = ['ignore', 'ignore', 'pipe', 'ipc'];
     this.#process = fork(program, [cacheFolder], { stdio, execArgv: [] });
     this.#process.stderr?.on('data', (bytes: Buffer) => {
@@ -40,7 +40,7 @@ export class RunCapture {
       });
     });
     void this.over.then(() => this.#begun.resolve([`packets are not captured: ${this.#lastLine || 'no process'}`]));
-    this.#send({ type: 'begin', order });
+    this.#send({ type: 'begin', order: options });
   }
 
   /** Problems of single interfaces, once it captures on all others. */

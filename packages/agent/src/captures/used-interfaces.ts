@@ -1,6 +1,6 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import type { Order } from '@rushhour/protocol';
+import type { Job } from '@rushhour/protocol';
 import { findOwner, findRoute, outwardDevices } from '../net/packet/route.ts';
 
 /** What the configurations of all engines call their ends. */
@@ -12,7 +12,7 @@ interface Ends {
 }
 
 const wildcards: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
-/** Targets of one order that are looked at: a thousand of them lie behind the same few interfaces. */
+/** Targets of one job that are looked at: a thousand of them lie behind the same few interfaces. */
 const mostTargets = 256;
 
 const distinct = (ends: readonly { readonly host?: string }[] = []) => [
@@ -28,14 +28,14 @@ const behind = (host: string): string[] => {
   if (wildcards.has(host)) return [...outwardDevices(), 'lo'];
   if (host.startsWith('127.')) return ['lo'];
   const owner = findOwner(host);
-  // An address that is claimed only while the order lasts may be reached by any of them.
+  // An address that is claimed only while the job lasts may be reached by any of them.
   return owner === undefined ? outwardDevices() : [owner];
 };
 
-/** The interfaces by which the traffic of orders leaves and arrives. */
-export const usedInterfaces = async (orders: readonly Order[]): Promise<string[]> => {
+/** The interfaces by which the traffic of jobs leaves and arrives. */
+export const usedInterfaces = async (jobs: readonly Job[]): Promise<string[]> => {
   const found = new Set<string>();
-  for (const { config } of orders) {
+  for (const { config } of jobs) {
     const { targets, listen, device, interface: named } = (config ?? {}) as Ends;
     for (const name of [device, named]) if (typeof name === 'string') found.add(name);
     const ways = distinct(targets)

@@ -3,7 +3,7 @@ import { readFile, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Bench, type Joined } from '../testing/agent-process.ts';
-import { serverOrder } from '../testing/orders.ts';
+import { serverJob } from '../testing/jobs.ts';
 import { ProtocolServer } from '../testing/protocol-server.ts';
 
 const bench = new Bench();
@@ -65,10 +65,10 @@ describe('files on agents', () => {
     const body = server.addFile(Buffer.from('from a file'));
     const empty = server.addFile(Buffer.alloc(0));
     const data = { $file: body.sha256, as: 'base64' };
-    const order = serverOrder(of, port);
+    const job = serverJob(of, port);
     const withBody = (reference: unknown) => ({
-      ...order,
-      config: { ...(order.config as object), responses: [{ body: { type: 'base64', data: reference } }] },
+      ...job,
+      config: { ...(job.config as object), responses: [{ body: { type: 'base64', data: reference } }] },
     });
     server.send(joined.uuid, { type: 'prepare', ...of, orders: [withBody(data)], files: [body, empty] });
     await server.until({ type: 'prepared', uuid: joined.uuid });

@@ -7,7 +7,7 @@ const rank: Record<Level, number> = { debug: 0, info: 1, warn: 2, error: 3 };
 
 export const isAtLeast = (level: Level, least: Level): boolean => rank[level] >= rank[least];
 
-/** Writes lines to everybody who wants them. No line may hold a secret or the configuration of an order. */
+/** Writes lines to everybody who wants them. No line may hold a secret or the configuration of a job. */
 export class Log {
   readonly #sinks: readonly LogSink[];
   readonly #about: { readonly source: string; readonly runId?: number };

@@ -1,4 +1,4 @@
-import { type AgentInterface, Order, type Question } from '@rushhour/protocol';
+import { type AgentInterface, Job, type Question } from '@rushhour/protocol';
 import type { TSchema } from 'typebox';
 import * as value from 'typebox/value';
 import { describeInterfaces } from '../machine/interfaces.ts';
@@ -17,7 +17,7 @@ export interface ProbeDeps {
 
 interface Candidate {
   readonly index: number;
-  readonly order: Order;
+  readonly job: Job;
 }
 
 // TypeBox's own signatures cost the compiler much here and tell nothing.
@@ -26,18 +26,18 @@ const { Check, Errors } = value as unknown as {
   Errors(schema: TSchema, value: unknown): { instancePath: string; message: string }[];
 };
 
-/** Stands for the machine where a problem belongs to no order. */
-const noOrder = -1;
+/** Stands for the machine where a problem belongs to no job. */
+const noJob = -1;
 
-const candidateOf = (order: unknown, index: number, deps: ProbeDeps): Candidate | Problem => {
-  if (!Check(Order, order)) {
-    const named = Errors(Order, order).map(({ instancePath, message }) => `${instancePath || '/'} ${message}`);
+const candidateOf = (job: unknown, index: number, deps: ProbeDeps): Candidate | Problem => {
+  if (!Check(Job, job)) {
+    const named = Errors(Job, job).map(({ instancePath, message }) => `${instancePath || '/'} ${message}`);
     return { order: index, code: 'BAD_ORDER', message: named.join('; ') };
   }
-  const { allowedTargets = defaultAllowedTargets } = order as Order;
+  const { allowedTargets = defaultAllowedTargets } = job as Job;
   try {
     const allowed = effectiveTargets(allowedTargets, deps.allowedTargets);
-    return { index, order: { ...(order as Order), allowedTargets: allowed } };
+    return { index, job: { ...(job as Job), allowedTargets: allowed } };
   } catch (error) {
     return { order: index, code: 'BAD_CONFIGURATION', message: (error as Error).message };
   }
@@ -49,19 +49,19 @@ const addressesIn = (config: unknown): string[] => {
   return [...listen.flatMap(({ host }) => host ?? []), ...(sources?.addresses ?? [])];
 };
 
-const linkProblems = ({ index, order }: Candidate, interfaces: readonly AgentInterface[]): Problem[] =>
-  addressesIn(order.config).flatMap((address) => {
+const linkProblems = ({ index, job }: Candidate, interfaces: readonly AgentInterface[]): Problem[] =>
+  addressesIn(job.config).flatMap((address) => {
     const owner = interfaces.find(({ ips }) => ips.some((ip) => ip.split('/')[0] === address.split('/')[0]));
     if (owner?.link !== 'down') return [];
     return [{ order: index, code: 'LINK_DOWN', message: `${address} is on ${owner.name}, whose link is down` }];
   });
 
-/** A dry run: everything that could keep these orders from running here, all at once. */
+/** A dry run: everything that could keep these jobs from running here, all at once. */
 export const probe = async (
   { orders, gateways }: Extract<Question, { kind: 'probe' }>,
   deps: ProbeDeps,
 ): Promise<{ problems: Problem[] }> => {
-  const judged = orders.map((order, index) => candidateOf(order, index, deps));
+  const judged = orders.map((job, index) => candidateOf(job, index, deps));
   const candidates = judged.filter((entry): entry is Candidate => 'index' in entry);
   const bad = judged.filter((entry): entry is Problem => 'code' in entry);
   const interfaces = await describeInterfaces('');
@@ -70,7 +70,7 @@ export const probe = async (
     candidates.length === 0
       ? []
       : rehearse(
-          candidates.map(({ order }) => order),
+          candidates.map(({ job }) => job),
           deps.files,
           deps.cacheFolder,
         ),
@@ -78,10 +78,10 @@ export const probe = async (
   const problems = [
     ...bad,
     ...candidates.flatMap((candidate) => linkProblems(candidate, interfaces)),
-    ...unprepared.map((problem) => ({ ...problem, order: candidates[problem.order]?.index ?? noOrder })),
+    ...unprepared.map((problem) => ({ ...problem, order: candidates[problem.order]?.index ?? noJob })),
     ...unreachable
       .filter((message) => message !== undefined)
-      .map((message) => ({ order: noOrder, code: 'GATEWAY_UNREACHABLE', message })),
+      .map((message) => ({ order: noJob, code: 'GATEWAY_UNREACHABLE', message })),
   ];
   return { problems: problems.toSorted((a, b) => a.order - b.order) };
 };

@@ -1,4 +1,4 @@
-import type { Order } from '@rushhour/protocol';
+import type { Job } from '@rushhour/protocol';
 import type { Problem } from '../runs/child/child-messages.ts';
 import { RunChild } from '../runs/supervisor/run-child.ts';
 
@@ -15,15 +15,15 @@ const codeNames: Record<string, string> = {
   EAI_AGAIN: 'NAME_NOT_FOUND',
 };
 
-const ofAll = (orders: readonly Order[], code: string, message: string): Problem[] =>
-  orders.map((_, order) => ({ order, code, message }));
+const ofAll = (jobs: readonly Job[], code: string, message: string): Problem[] =>
+  jobs.map((_, jobIndex) => ({ order: jobIndex, code, message }));
 
 /**
- * Prepares all orders in a process of their own, as a run would, and ends them before anything is sent.
+ * Prepares all jobs in a process of their own, as a run would, and ends them before anything is sent.
  * When it resolves everything is closed again.
  */
 export const rehearse = async (
-  orders: readonly Order[],
+  jobs: readonly Job[],
   files: ReadonlyMap<string, string>,
   cacheFolder: string,
 ): Promise<readonly Problem[]> => {
@@ -34,19 +34,19 @@ export const rehearse = async (
       if (message.type === 'prepareFailed') problems = message.problems;
       if (message.type !== 'prepared') return;
       problems = [];
-      child.send({ type: 'stop', mode: 'abort', orders: [...orders.keys()] });
+      child.send({ type: 'stop', mode: 'abort', orders: [...jobs.keys()] });
     },
     line: () => {},
     exited: (how) => {
-      problems ??= ofAll(orders, 'ENGINE_CRASHED', how);
+      problems ??= ofAll(jobs, 'ENGINE_CRASHED', how);
       exited.resolve();
     },
   });
   const timer = setTimeout(() => {
-    problems ??= ofAll(orders, 'TIMEOUT', `not prepared within ${patienceMs / 1000} s`);
+    problems ??= ofAll(jobs, 'TIMEOUT', `not prepared within ${patienceMs / 1000} s`);
     child.kill();
   }, patienceMs);
-  child.send({ type: 'prepare', orders, files, silenceMs, isCaptured: false });
+  child.send({ type: 'prepare', orders: jobs, files, silenceMs, isCaptured: false });
   await exited.promise;
   clearTimeout(timer);
   return (problems ?? []).map((problem) => ({ ...problem, code: codeNames[problem.code] ?? problem.code }));

@@ -150,15 +150,15 @@ export class Metrics {
     return run && readValue(this.#read, run, query);
   }
 
-  /** Every summary up to the last one of each order that has ended is stored. */
+  /** Every summary up to the last one of each job that has ended is stored. */
   async samplesComplete(runId: number): Promise<boolean> {
     await this.#ingest.flush();
     const run = await this.#runs.open(runId);
     const agents = await runAgentsOf(this.#read, runId);
     return agents.every(({ agentID, orders }) =>
-      orders.every(({ outcome }, order) => {
+      orders.every(({ outcome }, jobIndex) => {
         const lastSeq = outcome?.lastSeq ?? 0;
-        return lastSeq === 0 || run?.streamOf(agentID, order)?.ranges.hasAll(1, lastSeq) === true;
+        return lastSeq === 0 || run?.streamOf(agentID, jobIndex)?.ranges.hasAll(1, lastSeq) === true;
       }),
     );
   }

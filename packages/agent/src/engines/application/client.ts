@@ -1,5 +1,5 @@
 import type { ApplicationClientConfig } from '@rushhour/protocol';
-import type { EngineContext, LoadChange, LoadChangeable, Pausable, Run } from '../../engine.ts';
+import type { EngineContext, LoadChange, LoadChangeable, Pausable, PreparedEngine } from '../../engine.ts';
 import { prepareSources, type SourcePool } from '../../net/addresses/source-addresses.ts';
 import { ClientLife } from '../../net/load/client-lifecycle.ts';
 import type { Transport } from '../../net/transport/transport.ts';
@@ -13,7 +13,7 @@ type Context = EngineContext<ApplicationClientConfig>;
 const drainMs = 1000;
 
 /** Plays the clients of all applications, each with its users. */
-class ApplicationClient implements Run, Pausable, LoadChangeable {
+class ApplicationClient implements PreparedEngine, Pausable, LoadChangeable {
   readonly #context: Context;
   readonly #sources: SourcePool;
   readonly #transport: Transport;
@@ -85,7 +85,9 @@ class ApplicationClient implements Run, Pausable, LoadChangeable {
   }
 }
 
-export const prepareApplicationClient = async (context: Context): Promise<Run & Pausable & LoadChangeable> => {
+export const prepareApplicationClient = async (
+  context: Context,
+): Promise<PreparedEngine & Pausable & LoadChangeable> => {
   const scripts = await Promise.all(
     context.config.applications.map((play, index) => loadScript(play, index, context.note)),
   );

@@ -1,6 +1,6 @@
 import type { RemoteInfo, Socket } from 'node:dgram';
 import type { ApplicationServerConfig } from '@rushhour/protocol';
-import type { EngineContext, Run } from '../../engine.ts';
+import type { EngineContext, PreparedEngine } from '../../engine.ts';
 import { bindAll, closeSockets } from '../../net/datagram/bind-all.ts';
 import { aborted } from '../../net/loop/aborted.ts';
 import { countError } from '../../net/metrics/count-error.ts';
@@ -23,7 +23,7 @@ type Context = EngineContext<ApplicationServerConfig>;
 type Place = ApplicationServerConfig['listen'][number];
 
 /** Plays the servers of all sessions. */
-class ApplicationServer implements Run {
+class ApplicationServer implements PreparedEngine {
   readonly #context: Context;
   readonly #referee: Referee;
   readonly #transport: Transport;
@@ -160,7 +160,7 @@ class ApplicationServer implements Run {
   }
 }
 
-export const prepareApplicationServer = async (context: Context): Promise<Run> => {
+export const prepareApplicationServer = async (context: Context): Promise<PreparedEngine> => {
   const scripts = await Promise.all(
     context.config.applications.map((play, index) => loadScript(play, index, context.note)),
   );

@@ -1,5 +1,5 @@
 import type { AttackClientConfig, AttackTarget, Attempt, ClientObservation } from '@rushhour/protocol';
-import type { EngineContext, LoadChange, LoadChangeable, Pausable, Run } from '../../engine.ts';
+import type { EngineContext, LoadChange, LoadChangeable, Pausable, PreparedEngine } from '../../engine.ts';
 import { prepareSources, type SourcePool } from '../../net/addresses/source-addresses.ts';
 import { type Chooser, chooserOf } from '../../net/load/rotation.ts';
 import { clientTlsOptions } from '../../net/tls/tls-options.ts';
@@ -34,7 +34,7 @@ interface Way {
 }
 
 /** Tries one attempt after another, proves the path before, between and after them, and tells what it saw. */
-class AttackClient implements Run, Pausable, LoadChangeable {
+class AttackClient implements PreparedEngine, Pausable, LoadChangeable {
   readonly #context: Context;
   readonly #config: AttackClientConfig;
   readonly #scene: ClientScene;
@@ -213,5 +213,8 @@ class AttackClient implements Run, Pausable, LoadChangeable {
   }
 }
 
-export const prepareAttackClient = async (engine: string, context: Context): Promise<Run & Pausable & LoadChangeable> =>
+export const prepareAttackClient = async (
+  engine: string,
+  context: Context,
+): Promise<PreparedEngine & Pausable & LoadChangeable> =>
   new AttackClient(engine, context, await prepareSources(context.config.sources, context));

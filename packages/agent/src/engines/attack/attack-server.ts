@@ -1,5 +1,5 @@
 import type { AttackServerConfig, Attempt } from '@rushhour/protocol';
-import type { EngineContext, Run } from '../../engine.ts';
+import type { EngineContext, PreparedEngine } from '../../engine.ts';
 import { aborted } from '../../net/loop/aborted.ts';
 import { serverTlsOptions } from '../../net/tls/tls-options.ts';
 import { readAttempts } from './attempts-file.ts';
@@ -12,7 +12,10 @@ import { driverFor } from './protocols/index.ts';
 const mostUnknown = 10_000;
 
 /** Answers attempts as told and tells which of them arrived, and how. */
-export const prepareAttackServer = async (engine: string, context: EngineContext<AttackServerConfig>): Promise<Run> => {
+export const prepareAttackServer = async (
+  engine: string,
+  context: EngineContext<AttackServerConfig>,
+): Promise<PreparedEngine> => {
   const { config, samples, signal } = context;
   const contents = new Contents(config.files);
   const attempts = new Map(readAttempts(config.attempts).map((attempt) => [attempt.id, attempt]));

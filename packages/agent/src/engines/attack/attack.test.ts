@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { describeHost } from '../../machine/host.ts';
-import { prepareOrder } from '../../runs/job/prepare-job.ts';
+import { prepareJob } from '../../runs/job/prepare-job.ts';
 import { SampleStore } from '../../samples.ts';
 import { engines } from '../index.ts';
 import { attemptOf, httpAttempt, runBothEnds } from './testing/two-ends.ts';
@@ -148,7 +148,7 @@ describe('attempts between two ends', () => {
       signal: AbortSignal.abort(),
       note: () => {},
     };
-    await expect(prepareOrder(order, deps)).rejects.toMatchObject({ code: 'TARGET_NOT_ALLOWED' });
+    await expect(prepareJob(order, deps)).rejects.toMatchObject({ code: 'TARGET_NOT_ALLOWED' });
   });
 
   it('without a marker are known by what they say', async () => {

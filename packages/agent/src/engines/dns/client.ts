@@ -1,5 +1,5 @@
 import type { DnsClientConfig, Target } from '@rushhour/protocol';
-import type { EngineContext, LoadChange, LoadChangeable, Pausable, Run } from '../../engine.ts';
+import type { EngineContext, LoadChange, LoadChangeable, Pausable, PreparedEngine } from '../../engine.ts';
 import { prepareSources, type SourcePool } from '../../net/addresses/source-addresses.ts';
 import { createDatagrams } from '../../net/data-path.ts';
 import type { Datagrams } from '../../net/datagram/datagrams.ts';
@@ -29,7 +29,7 @@ interface ChannelDeps {
 }
 
 /** Asks at the ordered load, over as many channels as ordered. */
-class DnsClient implements Run, Pausable, LoadChangeable {
+class DnsClient implements PreparedEngine, Pausable, LoadChangeable {
   readonly #context: Context;
   readonly #config: DnsClientConfig;
   readonly #questions: Questions;
@@ -144,7 +144,7 @@ const channelFor = async (target: Target, index: number, deps: ChannelDeps): Pro
   return new DohChannel(route, clientTlsOptions(config.tls, ['h2']), { authority, path: config.path }, lane);
 };
 
-export const prepareDnsClient = async (context: Context): Promise<Run & Pausable & LoadChangeable> => {
+export const prepareDnsClient = async (context: Context): Promise<PreparedEngine & Pausable & LoadChangeable> => {
   const { config } = context;
   const sources = await prepareSources(config.sources, context);
   const choose = chooserOf(config.targets, config.rotation);

@@ -1,7 +1,7 @@
 import { createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import type { DnsServerConfig } from '@rushhour/protocol';
-import type { EngineContext, Run, Samples } from '../../engine.ts';
+import type { EngineContext, PreparedEngine, Samples } from '../../engine.ts';
 import { createDatagrams } from '../../net/data-path.ts';
 import type { DatagramEvents, DatagramSocket } from '../../net/datagram/datagrams.ts';
 import { aborted } from '../../net/loop/aborted.ts';
@@ -42,7 +42,7 @@ const datagramEvents = (socket: DatagramSocket, resolver: Resolver, samples: Sam
 });
 
 /** Answers from the names it was given, over every ordered transport. */
-export const prepareDnsServer = async (context: EngineContext<DnsServerConfig>): Promise<Run> => {
+export const prepareDnsServer = async (context: EngineContext<DnsServerConfig>): Promise<PreparedEngine> => {
   const { config, samples, signal, note, core } = context;
   const resolver = new Resolver(config, samples);
   const on = (transport: string) => config.listen.filter((entry) => entry.transport === transport);

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { HarOrigin, HarReplayClientConfig, HarScript } from '@rushhour/protocol';
-import type { EngineContext, Run } from '../../engine.ts';
+import type { EngineContext, PreparedEngine } from '../../engine.ts';
 import { prepareSources, type SourcePool } from '../../net/addresses/source-addresses.ts';
 import { ClientLife } from '../../net/load/client-lifecycle.ts';
 import { LoadDriver } from '../../net/load/load-driver.ts';
@@ -29,7 +29,7 @@ const createHostMeters = ({ samples }: Context, origins: readonly HarOrigin[]) =
 type SharedDeps = Omit<UserDeps, 'open'> & { open: (place: number) => UserDeps['open'] };
 
 /** Lets users begin and play, as many as ordered. */
-class ReplayClient implements Run {
+class ReplayClient implements PreparedEngine {
   readonly #context: Context;
   readonly #sources: SourcePool;
   readonly #driver: LoadDriver;
@@ -168,7 +168,7 @@ class ReplayClient implements Run {
   }
 }
 
-export const prepareReplayClient = async (context: Context): Promise<Run> => {
+export const prepareReplayClient = async (context: Context): Promise<PreparedEngine> => {
   const script = JSON.parse(readFileSync(context.config.script, 'utf8')) as HarScript;
   return new ReplayClient(context, await prepareSources(context.config.sources, context), script);
 };

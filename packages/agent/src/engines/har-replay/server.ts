@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import type { HarAnswers, HarReplayServerConfig, TlsServerSettings } from '@rushhour/protocol';
-import type { EngineContext, Run, Samples } from '../../engine.ts';
+import type { EngineContext, PreparedEngine, Samples } from '../../engine.ts';
 import { aborted } from '../../net/loop/aborted.ts';
 import { codeOf, countError } from '../../net/metrics/count-error.ts';
 import { serverTlsOptions, withCertificate } from '../../net/tls/tls-options.ts';
@@ -38,7 +38,7 @@ const createByteWatch = (samples: Samples) => {
 };
 
 /** Listens once prepared, so that clients find it at the common start. */
-export const prepareReplayServer = async (context: Context): Promise<Run> => {
+export const prepareReplayServer = async (context: Context): Promise<PreparedEngine> => {
   const { config, samples, signal } = context;
   const { answers } = JSON.parse(readFileSync(config.answers, 'utf8')) as HarAnswers;
   const responder = new Responder(answers, config.mode, samples);

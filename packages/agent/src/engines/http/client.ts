@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import type { HttpClientConfig } from '@rushhour/protocol';
-import type { EngineContext, LoadChange, LoadChangeable, Pausable, Run } from '../../engine.ts';
+import type { EngineContext, LoadChange, LoadChangeable, Pausable, PreparedEngine } from '../../engine.ts';
 import { prepareSources, type SourcePool } from '../../net/addresses/source-addresses.ts';
 import { createStreamTransport, noteUntuned } from '../../net/data-path.ts';
 import { ClientLife } from '../../net/load/client-lifecycle.ts';
@@ -66,7 +66,7 @@ const createPlan = (context: Context, sources: SourcePool, transport: Transport)
 };
 
 /** Keeps connections and requests at the ordered load. */
-class HttpClient implements Run, Pausable, LoadChangeable, SlotOwner {
+class HttpClient implements PreparedEngine, Pausable, LoadChangeable, SlotOwner {
   readonly #context: Context;
   readonly #config: HttpClientConfig;
   /** Looked at after every answer; in the configuration it would have to be searched for. */
@@ -214,5 +214,5 @@ class HttpClient implements Run, Pausable, LoadChangeable, SlotOwner {
   }
 }
 
-export const prepareHttpClient = async (context: Context): Promise<Run & Pausable & LoadChangeable> =>
+export const prepareHttpClient = async (context: Context): Promise<PreparedEngine & Pausable & LoadChangeable> =>
   new HttpClient(context, await prepareSources(context.config.sources, context));

@@ -1,5 +1,5 @@
 import type { HttpServerConfig } from '@rushhour/protocol';
-import type { EngineContext, Run } from '../../engine.ts';
+import type { EngineContext, PreparedEngine } from '../../engine.ts';
 import { createStreamTransport, noteUntuned } from '../../net/data-path.ts';
 import { chooserOf } from '../../net/load/rotation.ts';
 import { aborted } from '../../net/loop/aborted.ts';
@@ -29,7 +29,7 @@ const createTransport = ({ config, note }: Context, meters: ServerMeters): Trans
   return createNodeTlsTransport({ server: serverTlsOptions(config.tls, config.listen), onHandshakeError });
 };
 
-const prepareH2 = async (context: Context, meters: ServerMeters): Promise<Run> => {
+const prepareH2 = async (context: Context, meters: ServerMeters): Promise<PreparedEngine> => {
   const { config, signal, note } = context;
   noteUntuned(note, config.tuning);
   const choose = chooserOf(
@@ -41,7 +41,7 @@ const prepareH2 = async (context: Context, meters: ServerMeters): Promise<Run> =
   return { start: () => aborted(signal), close: () => closeServers(servers) };
 };
 
-const prepareH1 = async (context: Context, meters: ServerMeters): Promise<Run> => {
+const prepareH1 = async (context: Context, meters: ServerMeters): Promise<PreparedEngine> => {
   const { config, core, signal } = context;
   const transport = createTransport(context, meters);
   const keep = (bytes: Uint8Array) => transport.keep(bytes);
@@ -84,7 +84,7 @@ const prepareH1 = async (context: Context, meters: ServerMeters): Promise<Run> =
 };
 
 /** Listens once prepared, so that clients find it at the common start. */
-export const prepareHttpServer = (context: Context): Promise<Run> => {
+export const prepareHttpServer = (context: Context): Promise<PreparedEngine> => {
   const meters = new ServerMeters(context.samples);
   return context.config.version === '2' ? prepareH2(context, meters) : prepareH1(context, meters);
 };

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import type { IcmpClientConfig } from '@rushhour/protocol';
-import type { EngineContext, LoadChange, LoadChangeable, Pausable, Run } from '../../engine.ts';
+import type { EngineContext, LoadChange, LoadChangeable, Pausable, PreparedEngine } from '../../engine.ts';
 import { PathUnavailable } from '../../net/data-path.ts';
 import { epollPoller } from '../../net/epoll/epoll-poller.ts';
 import { type IcmpEvents, IcmpPort } from '../../net/icmp/icmp-port.ts';
@@ -23,7 +23,7 @@ const placesWithRate = 32_768;
 const sweepMs = 20;
 
 /** Sends echo requests to all targets and waits for the answer to each. */
-class IcmpClient implements Run, Pausable, LoadChangeable, IcmpEvents {
+class IcmpClient implements PreparedEngine, Pausable, LoadChangeable, IcmpEvents {
   readonly #context: Context;
   readonly #version: 4 | 6;
   readonly #way: IcmpWay;
@@ -196,7 +196,7 @@ const peerOf = (address: string): Buffer => {
   return bytes.subarray(0, writeSocketAddress(bytes, 0, { address, port: 0 }));
 };
 
-export const prepareIcmpClient = async (context: Context): Promise<Run & Pausable & LoadChangeable> => {
+export const prepareIcmpClient = async (context: Context): Promise<PreparedEngine & Pausable & LoadChangeable> => {
   const { config, samples, note } = context;
   const targets = config.targets.map(({ host, weight }, index) => {
     const address = context.addressOf(host);

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { IcmpServerConfig } from '@rushhour/protocol';
-import type { EngineContext, Run } from '../../engine.ts';
+import type { EngineContext, PreparedEngine } from '../../engine.ts';
 import { epollPoller } from '../../net/epoll/epoll-poller.ts';
 import { aborted } from '../../net/loop/aborted.ts';
 import { turnLoop } from '../../net/loop/kernel-event-loop.ts';
@@ -33,7 +33,7 @@ export const prepareIcmpServer = async ({
   host,
   samples,
   signal,
-}: EngineContext<IcmpServerConfig>): Promise<Run> => {
+}: EngineContext<IcmpServerConfig>): Promise<PreparedEngine> => {
   const answered = samples.counter('icmp.answered');
   const emulated = new Set(
     config.listen.map((listen) => listen.host).filter((address) => !host.addresses.includes(address)),

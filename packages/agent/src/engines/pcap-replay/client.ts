@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PcapReplayClientConfig } from '@rushhour/protocol';
-import type { EngineContext, Run } from '../../engine.ts';
+import type { EngineContext, PreparedEngine } from '../../engine.ts';
 import { epollPoller } from '../../net/epoll/epoll-poller.ts';
 import { aborted } from '../../net/loop/aborted.ts';
 import { turnLoop } from '../../net/loop/kernel-event-loop.ts';
@@ -17,7 +17,7 @@ const lookMs = 20;
 const askFirstMs = 1000;
 
 /** Plays the client's side of a capture and counts what the servers send. */
-class ReplayClient implements Run {
+class ReplayClient implements PreparedEngine {
   readonly #context: Context;
   readonly #path: ReplayPath;
   readonly #side: Side;
@@ -74,7 +74,7 @@ class ReplayClient implements Run {
   }
 }
 
-export const prepareReplayClient = async (context: Context): Promise<Run> => {
+export const prepareReplayClient = async (context: Context): Promise<PreparedEngine> => {
   const { config, host, addressOf } = context;
   epollPoller();
   turnLoop.acquire();

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PcapReplayServerConfig, ReplayPart } from '@rushhour/protocol';
-import type { EngineContext, Run } from '../../engine.ts';
+import type { EngineContext, PreparedEngine } from '../../engine.ts';
 import { epollPoller } from '../../net/epoll/epoll-poller.ts';
 import { aborted } from '../../net/loop/aborted.ts';
 import { turnLoop } from '../../net/loop/kernel-event-loop.ts';
@@ -26,7 +26,7 @@ interface Voice {
 }
 
 /** Plays the servers' side of a capture for every client and counts what the clients send. */
-class ReplayServer implements Run {
+class ReplayServer implements PreparedEngine {
   readonly #context: Context;
   readonly #voices: readonly Voice[];
   readonly #receiver: Receiver;
@@ -115,7 +115,7 @@ const prepareVoice = async (context: Context, part: ReplayPart): Promise<Voice> 
   }
 };
 
-export const prepareReplayServer = async (context: Context): Promise<Run> => {
+export const prepareReplayServer = async (context: Context): Promise<PreparedEngine> => {
   epollPoller();
   turnLoop.acquire();
   const voices: Voice[] = [];

@@ -1,6 +1,6 @@
 import { createServer, type Socket } from 'node:net';
 import type { StatelessServerConfig } from '@rushhour/protocol';
-import type { EngineContext, Run } from '../../engine.ts';
+import type { EngineContext, PreparedEngine } from '../../engine.ts';
 import { aborted } from '../../net/loop/aborted.ts';
 import { closeServers, listenAll } from '../../net/transport/listen-all.ts';
 import { chargenText, Responder } from './responder.ts';
@@ -10,7 +10,7 @@ const pour = (socket: Socket, text: Buffer): void => {
   if (socket.writable) socket.write(text, () => setImmediate(pour, socket, text));
 };
 
-export const prepareStatelessTcp = async (context: EngineContext<StatelessServerConfig>): Promise<Run> => {
+export const prepareStatelessTcp = async (context: EngineContext<StatelessServerConfig>): Promise<PreparedEngine> => {
   const { config, samples, signal } = context;
   const responder = new Responder(config, samples);
   const text = chargenText(95);

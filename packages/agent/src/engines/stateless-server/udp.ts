@@ -1,10 +1,10 @@
 import type { StatelessServerConfig } from '@rushhour/protocol';
-import type { EngineContext, Run } from '../../engine.ts';
+import type { EngineContext, PreparedEngine } from '../../engine.ts';
 import { bindAll, closeSockets } from '../../net/datagram/bind-all.ts';
 import { aborted } from '../../net/loop/aborted.ts';
 import { Responder } from './responder.ts';
 
-export const prepareStatelessUdp = async (context: EngineContext<StatelessServerConfig>): Promise<Run> => {
+export const prepareStatelessUdp = async (context: EngineContext<StatelessServerConfig>): Promise<PreparedEngine> => {
   const { config, samples, signal } = context;
   const responder = new Responder(config, samples);
   let isClosed = false;

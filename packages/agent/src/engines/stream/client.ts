@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { StreamClientConfig } from '@rushhour/protocol';
-import type { Counter, EngineContext, LoadChange, LoadChangeable, Pausable, Run } from '../../engine.ts';
+import type { Counter, EngineContext, LoadChange, LoadChangeable, Pausable, PreparedEngine } from '../../engine.ts';
 import { epollPoller } from '../../net/epoll/epoll-poller.ts';
 import { chooseFrameSender } from '../../net/frame-path.ts';
 import { calmHelperThreads } from '../../net/kernel/v8-workers.ts';
@@ -43,7 +43,7 @@ const rehearsal = { rounds: 8, pauseMs: 10 } as const;
 let isRehearsed = false;
 
 /** Sends the frames of all streams at the ordered rate. */
-class StreamClient implements Run, Pausable, LoadChangeable {
+class StreamClient implements PreparedEngine, Pausable, LoadChangeable {
   readonly #context: Context;
   readonly #path: StreamPath;
   readonly #sizes: SizePlan;
@@ -376,7 +376,7 @@ const fillOf = ({ fill }: StreamClientConfig): Uint8Array => {
   return bytes.length === 0 ? Buffer.alloc(1) : bytes;
 };
 
-export const prepareStreamClient = async (context: Context): Promise<Run & Pausable & LoadChangeable> => {
+export const prepareStreamClient = async (context: Context): Promise<PreparedEngine & Pausable & LoadChangeable> => {
   epollPoller();
   turnLoop.acquire();
   let path: StreamPath | undefined;

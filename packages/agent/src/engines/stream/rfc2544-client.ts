@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import type { Rfc2544Plan, Rfc2544Record, StreamClientConfig } from '@rushhour/protocol';
-import type { EngineContext, Pausable, Run, SelfJudging } from '../../engine.ts';
+import type { EngineContext, Pausable, PreparedEngine, SelfJudging } from '../../engine.ts';
 import { epollPoller } from '../../net/epoll/epoll-poller.ts';
 import { closeSocket } from '../../net/kernel/socket.ts';
 import { aborted } from '../../net/loop/aborted.ts';
@@ -40,7 +40,7 @@ const fittingSizes = ({ config, note }: Context, { device }: StreamPath, sizes: 
 };
 
 /** Makes the trials of RFC 2544 one after the other, size by size. */
-class Rfc2544Client implements Run, Pausable, SelfJudging {
+class Rfc2544Client implements PreparedEngine, Pausable, SelfJudging {
   readonly judgesItself = true;
   readonly #context: Context;
   readonly #plan: Rfc2544Plan;
@@ -154,7 +154,7 @@ class Rfc2544Client implements Run, Pausable, SelfJudging {
 export const prepareRfc2544Client = async (
   context: Context,
   plan: Rfc2544Plan,
-): Promise<Run & Pausable & SelfJudging> => {
+): Promise<PreparedEngine & Pausable & SelfJudging> => {
   const { targets, headers } = context.config;
   if (targets.length !== 1) throw new RangeError('trials of RFC 2544 go to one target');
   if (headers.mpls.length > 0 || headers.tunnel !== undefined || headers.protocol === 'icmp')

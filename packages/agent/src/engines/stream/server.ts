@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { StreamServerConfig } from '@rushhour/protocol';
-import type { Counter, EngineContext, Run } from '../../engine.ts';
+import type { Counter, EngineContext, PreparedEngine } from '../../engine.ts';
 import { epollPoller } from '../../net/epoll/epoll-poller.ts';
 import { closeSocket } from '../../net/kernel/socket.ts';
 import { aborted } from '../../net/loop/aborted.ts';
@@ -31,7 +31,7 @@ const devicesFor = (hosts: readonly string[]): string[] => {
 };
 
 /** Receives the frames of streams on every interface they can arrive by. */
-class StreamServer implements Run {
+class StreamServer implements PreparedEngine {
   /** Of trials the sender tells where this side was the limit. */
   readonly judgesItself: boolean;
   readonly #context: EngineContext<StreamServerConfig>;
@@ -125,7 +125,7 @@ class StreamServer implements Run {
   }
 }
 
-export const prepareStreamServer = async (context: EngineContext<StreamServerConfig>): Promise<Run> => {
+export const prepareStreamServer = async (context: EngineContext<StreamServerConfig>): Promise<PreparedEngine> => {
   epollPoller();
   const server = new StreamServer(context);
   turnLoop.acquire();

@@ -1,5 +1,5 @@
 import type { Load, TcpClientConfig } from '@rushhour/protocol';
-import type { EngineContext, LoadChange, LoadChangeable, Pausable, Run } from '../../engine.ts';
+import type { EngineContext, LoadChange, LoadChangeable, Pausable, PreparedEngine } from '../../engine.ts';
 import { prepareSources, type SourcePool } from '../../net/addresses/source-addresses.ts';
 import { createStreamTransport } from '../../net/data-path.ts';
 import { ClientLife } from '../../net/load/client-lifecycle.ts';
@@ -25,7 +25,7 @@ const messageLoad = (config: TcpClientConfig, bytes: number): Load => {
 };
 
 /** Keeps connections, and the messages on them, at the ordered load. */
-class TcpClient implements Run, Pausable, LoadChangeable, SessionOwner {
+class TcpClient implements PreparedEngine, Pausable, LoadChangeable, SessionOwner {
   readonly #context: Context;
   readonly #config: TcpClientConfig;
   readonly #sources: SourcePool;
@@ -166,5 +166,5 @@ class TcpClient implements Run, Pausable, LoadChangeable, SessionOwner {
   }
 }
 
-export const prepareTcpClient = async (context: Context): Promise<Run & Pausable & LoadChangeable> =>
+export const prepareTcpClient = async (context: Context): Promise<PreparedEngine & Pausable & LoadChangeable> =>
   new TcpClient(context, await prepareSources(context.config.sources, context));

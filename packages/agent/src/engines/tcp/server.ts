@@ -1,5 +1,5 @@
 import type { TcpServerConfig } from '@rushhour/protocol';
-import type { EngineContext, Run } from '../../engine.ts';
+import type { EngineContext, PreparedEngine } from '../../engine.ts';
 import { createStreamTransport } from '../../net/data-path.ts';
 import { payloadBytes } from '../../net/load/payload.ts';
 import { aborted } from '../../net/loop/aborted.ts';
@@ -9,7 +9,7 @@ import { TcpServerConnection } from './server-connection.ts';
 const bulkBytes = 1_048_576;
 
 /** Takes everything, sends it back, or sends without being asked. */
-export const prepareTcpServer = async (context: EngineContext<TcpServerConfig>): Promise<Run> => {
+export const prepareTcpServer = async (context: EngineContext<TcpServerConfig>): Promise<PreparedEngine> => {
   const { config, samples, signal, note, core } = context;
   const { noDelay, tuning } = config;
   const options = { noDelay, keepAliveSec: 0, reads: 'large', leavesAtOnce: false, tuning } as const;

@@ -1,6 +1,6 @@
 import type { TLSSocket } from 'node:tls';
 import type { TlsClientConfig } from '@rushhour/protocol';
-import type { EngineContext, LoadChange, LoadChangeable, Pausable, Run, Samples } from '../../engine.ts';
+import type { EngineContext, LoadChange, LoadChangeable, Pausable, PreparedEngine, Samples } from '../../engine.ts';
 import { prepareSources, type SourcePool } from '../../net/addresses/source-addresses.ts';
 import { ClientLife } from '../../net/load/client-lifecycle.ts';
 import { LoadDriver } from '../../net/load/load-driver.ts';
@@ -37,7 +37,7 @@ interface Way {
 }
 
 /** Shakes hands over and over at the ordered load. */
-class TlsClient implements Run, Pausable, LoadChangeable {
+class TlsClient implements PreparedEngine, Pausable, LoadChangeable {
   readonly #context: Context;
   readonly #config: TlsClientConfig;
   readonly #sources: SourcePool;
@@ -177,5 +177,5 @@ class TlsClient implements Run, Pausable, LoadChangeable {
   }
 }
 
-export const prepareTlsClient = async (context: Context): Promise<Run & Pausable & LoadChangeable> =>
+export const prepareTlsClient = async (context: Context): Promise<PreparedEngine & Pausable & LoadChangeable> =>
   new TlsClient(context, await prepareSources(context.config.sources, context));

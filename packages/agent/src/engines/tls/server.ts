@@ -1,13 +1,13 @@
 import { createServer } from 'node:tls';
 import type { TlsServerConfig } from '@rushhour/protocol';
-import type { EngineContext, Run } from '../../engine.ts';
+import type { EngineContext, PreparedEngine } from '../../engine.ts';
 import { aborted } from '../../net/loop/aborted.ts';
 import { codeOf, countError } from '../../net/metrics/count-error.ts';
 import { serverTlsOptions } from '../../net/tls/tls-options.ts';
 import { closeServers, listenAll } from '../../net/transport/listen-all.ts';
 
 /** Shakes hands with whoever comes and takes leave when they do. */
-export const prepareTlsServer = async (context: EngineContext<TlsServerConfig>): Promise<Run> => {
+export const prepareTlsServer = async (context: EngineContext<TlsServerConfig>): Promise<PreparedEngine> => {
   const { config, samples, signal } = context;
   const full = samples.counter('tls.acceptedFull');
   const resumed = samples.counter('tls.acceptedResumed');

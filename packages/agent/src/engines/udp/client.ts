@@ -1,6 +1,14 @@
 import { randomInt } from 'node:crypto';
 import type { UdpClientConfig } from '@rushhour/protocol';
-import type { Counter, EngineContext, LoadChange, LoadChangeable, Pausable, Run, Samples } from '../../engine.ts';
+import type {
+  Counter,
+  EngineContext,
+  LoadChange,
+  LoadChangeable,
+  Pausable,
+  PreparedEngine,
+  Samples,
+} from '../../engine.ts';
 import { prepareSources, type SourcePool } from '../../net/addresses/source-addresses.ts';
 import { createDatagrams } from '../../net/data-path.ts';
 import type { DatagramEvents, DatagramSocket, Datagrams } from '../../net/datagram/datagrams.ts';
@@ -70,7 +78,7 @@ class Flow implements DatagramEvents {
 }
 
 /** Sends numbered packets at the ordered rate and, when they are sent back, counts what returns. */
-class UdpClient implements Run, Pausable, LoadChangeable {
+class UdpClient implements PreparedEngine, Pausable, LoadChangeable {
   readonly #sources: SourcePool;
   readonly #flows: readonly Flow[];
   readonly #driver: LoadDriver;
@@ -161,7 +169,7 @@ class UdpClient implements Run, Pausable, LoadChangeable {
   }
 }
 
-export const prepareUdpClient = async (context: Context): Promise<Run & Pausable & LoadChangeable> => {
+export const prepareUdpClient = async (context: Context): Promise<PreparedEngine & Pausable & LoadChangeable> => {
   const { config, samples } = context;
   const sources = await prepareSources(config.sources, context);
   const targets = config.targets.map((target) => ({

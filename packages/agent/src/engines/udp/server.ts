@@ -1,5 +1,5 @@
 import type { UdpServerConfig } from '@rushhour/protocol';
-import type { EngineContext, Run } from '../../engine.ts';
+import type { EngineContext, PreparedEngine } from '../../engine.ts';
 import { createDatagrams } from '../../net/data-path.ts';
 import type { DatagramEvents, DatagramSocket } from '../../net/datagram/datagrams.ts';
 import { aborted } from '../../net/loop/aborted.ts';
@@ -11,7 +11,7 @@ const largestPacket = 65_535;
 const echoesAtOnce = 256;
 
 /** Counts numbered packets and, if ordered, sends each of them back. */
-export const prepareUdpServer = async (context: EngineContext<UdpServerConfig>): Promise<Run> => {
+export const prepareUdpServer = async (context: EngineContext<UdpServerConfig>): Promise<PreparedEngine> => {
   const { config, samples, signal, note, core } = context;
   const receiver = new Receiver(samples, 'udp.latency');
   const sent = samples.counter('udp.sent');

@@ -16,7 +16,7 @@ describe('target guard', () => {
     },
   );
 
-  it('follows the list of the order and nothing else', async () => {
+  it('follows the list of the job and nothing else', async () => {
     await expect(resolveTargets(['203.0.113.7'], ['203.0.113.0/24'])).resolves.toHaveProperty('size', 1);
     await expect(resolveTargets(['127.0.0.1'], ['203.0.113.0/24'])).rejects.toThrow('target 127.0.0.1 is not allowed');
     await expect(resolveTargets(['127.0.0.1'], [])).rejects.toThrow('not allowed');

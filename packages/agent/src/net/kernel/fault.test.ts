@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Bench, type Joined } from '../../testing/agent-process.ts';
-import { clientOrder, serverOrder } from '../../testing/orders.ts';
+import { clientJob, serverJob } from '../../testing/jobs.ts';
 import { ProtocolServer } from '../../testing/protocol-server.ts';
 
 const bench = new Bench();
@@ -29,8 +29,8 @@ it('makes such a fault a failed engine and not a lost agent', async () => {
   const { uuid } = agent;
   const of = { runId: 1, epoch: 1 };
   const port = 22_000 + (process.pid % 1000) * 10;
-  const orders = [serverOrder(of, port), clientOrder(of, port, 30)];
-  server.send(uuid, { type: 'prepare', ...of, orders, files: [] });
+  const jobs = [serverJob(of, port), clientJob(of, port, 30)];
+  server.send(uuid, { type: 'prepare', ...of, orders: jobs, files: [] });
   await server.until({ type: 'prepared', uuid, fits: ({ runId }) => runId === 1 });
   server.send(uuid, { type: 'start', ...of, at: Date.now() + 50 });
   await server.until({ type: 'summaries', uuid, fits: ({ runId }) => runId === 1 });

@@ -1,7 +1,7 @@
-import type { LoadChange, Order, RunReport, Summary } from '@rushhour/protocol';
+import type { Job, LoadChange, RunReport, Summary } from '@rushhour/protocol';
 import type { Outcome } from '../job/running-job.ts';
 
-/** An order that could not be prepared. */
+/** A job that could not be prepared. */
 export interface Problem {
   readonly order: number;
   readonly code: string;
@@ -12,7 +12,7 @@ export interface Problem {
 export type ToChild =
   | {
       readonly type: 'prepare';
-      readonly orders: readonly Order[];
+      readonly orders: readonly Job[];
       /** Where the files of the run are, by hash. */
       readonly files: ReadonlyMap<string, string>;
       /** When the agent itself is silent for so long, the process ends its traffic. */

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Order } from '@rushhour/protocol';
+import type { Job } from '@rushhour/protocol';
 import { type Static, Type } from 'typebox';
 import { describe, expect, it } from 'vitest';
 import type { Engine } from '../../engine.ts';
 import { describeHost } from '../../machine/host.ts';
 import type { FromChild } from './child-messages.ts';
-import { RunOrders } from './run-jobs.ts';
+import { RunJobs } from './run-jobs.ts';
 
 const Config = Type.Object({
   role: Type.String({ default: 'client' }),
@@ -36,17 +36,17 @@ const createEngine = (life: string[]): Engine<Static<typeof Config>> => ({
   },
 });
 
-const orderOf = (config: Partial<Static<typeof Config>> & { name: string }, more: Partial<Order> = {}): Order => ({
+const jobOf = (config: Partial<Static<typeof Config>> & { name: string }, more: Partial<Job> = {}): Job => ({
   ...{ runId: 1, epoch: 1, engine: 'note', config, cpuCores: 1 },
   duration: { mode: 'continuous', seconds: 1, count: 1, rampUpSec: 0, warmUpSec: 0, rampDownSec: 0 },
   ...more,
 });
 
-const runOf = (...orders: Order[]) => {
+const runOf = (...jobs: Job[]) => {
   const life: string[] = [];
   const said: FromChild[] = [];
   const engine = createEngine(life) as Engine;
-  const run = new RunOrders(orders, {
+  const run = new RunJobs(jobs, {
     engines: new Map([['note', engine]]),
     host: describeHost(),
     report: (message) => said.push(message),
@@ -55,9 +55,9 @@ const runOf = (...orders: Order[]) => {
   return { run, life, said, types };
 };
 
-describe('orders of a run', () => {
+describe('jobs of a run', () => {
   it('are prepared together, begin at their times and end each by itself', async () => {
-    const { run, life, said, types } = runOf(orderOf({ name: 'a' }), orderOf({ name: 'b' }, { startAfterSec: 0.2 }));
+    const { run, life, said, types } = runOf(jobOf({ name: 'a' }), jobOf({ name: 'b' }, { startAfterSec: 0.2 }));
     await expect.poll(types).toEqual(['prepared']);
     run.start(Date.now() + 20);
     run.start(Date.now() + 9999);
@@ -75,9 +75,9 @@ describe('orders of a run', () => {
 
   it('are given up together when one cannot be prepared, with the problem of each', async () => {
     const { run, life, said } = runOf(
-      orderOf({ name: 'a' }),
-      orderOf({ name: 'b', breaks: true }),
-      orderOf({ name: 'c' }, { engine: 'gone' }),
+      jobOf({ name: 'a' }),
+      jobOf({ name: 'b', breaks: true }),
+      jobOf({ name: 'c' }, { engine: 'gone' }),
     );
     await run.ended;
     expect(said[0]).toEqual({
@@ -92,15 +92,15 @@ describe('orders of a run', () => {
   });
 
   it('stop before they have begun, without being called prepared when that is not true', async () => {
-    const { run, types } = runOf(orderOf({ name: 'a' }));
+    const { run, types } = runOf(jobOf({ name: 'a' }));
     run.stop('abort');
     await run.ended;
     expect(types().filter((type) => type !== 'prepared')).toEqual(['orderEnded']);
   });
 
   it('pause and resume, also those that begin later, and not those that end just now', async () => {
-    const late = orderOf({ name: 'late' }, { startAfterSec: 0.15 });
-    const { run, life, said, types } = runOf(orderOf({ name: 'a' }), late, orderOf({ name: 'slow', drainMs: 300 }));
+    const late = jobOf({ name: 'late' }, { startAfterSec: 0.15 });
+    const { run, life, said, types } = runOf(jobOf({ name: 'a' }), late, jobOf({ name: 'slow', drainMs: 300 }));
     await expect.poll(types).toEqual(['prepared']);
     run.start(Date.now());
     await expect.poll(() => life).toContain('slow started');
@@ -115,13 +115,13 @@ describe('orders of a run', () => {
     run.changeLoad(0, { requestsPerSecond: 5 });
     run.changeLoad(9, { requestsPerSecond: 5 });
     const rejected = said.flatMap((message) => (message.type === 'event' ? message.message : [])).slice(-2);
-    expect(rejected).toEqual(['note has no changeable load', 'there is no order 9']);
+    expect(rejected).toEqual(['note has no changeable load', 'there is no job 9']);
     run.stop('abort');
     await run.ended;
   });
 
   it('do not wait for sessions to wind down when they are aborted', { retry: 2 }, async () => {
-    const { run, types } = runOf(orderOf({ name: 'stubborn', drainMs: 4000 }));
+    const { run, types } = runOf(jobOf({ name: 'stubborn', drainMs: 4000 }));
     await expect.poll(types).toEqual(['prepared']);
     run.start(Date.now());
     await sleep(50);

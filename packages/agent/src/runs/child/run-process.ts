@@ -6,11 +6,11 @@ import type { FromChild, Problem, ToChild } from './child-messages.ts';
 enableCompileCache(process.argv[2]);
 const { engines } = await import('../../engines/index.ts');
 const { describeHost } = await import('../../machine/host.ts');
-const { RunOrders } = await import('./run-jobs.ts');
+const { RunJobs } = await import('./run-jobs.ts');
 const { resolveFiles } = await import('./file-references.ts');
 
 const farewellMs = 3000;
-let orders: InstanceType<typeof RunOrders> | undefined;
+let jobs: InstanceType<typeof RunJobs> | undefined;
 let silenceMs = Number.POSITIVE_INFINITY;
 let heardAt = performance.now();
 
@@ -26,43 +26,43 @@ const leave = () => {
 
 /** Without the agent nobody could stop the traffic. */
 const abandon = () => {
-  orders?.stop('abort');
+  jobs?.stop('abort');
   setTimeout(() => process.exit(1), farewellMs);
-  void (orders?.ended ?? Promise.resolve()).then(() => process.exit(1));
+  void (jobs?.ended ?? Promise.resolve()).then(() => process.exit(1));
 };
 
 const prepare = (message: Extract<ToChild, { type: 'prepare' }>) => {
   silenceMs = message.silenceMs;
   const problems: Problem[] = [];
-  const resolved = message.orders.map((order, index) => {
+  const resolved = message.orders.map((job, index) => {
     try {
-      return { ...order, config: resolveFiles(order.config, message.files) };
+      return { ...job, config: resolveFiles(job.config, message.files) };
     } catch (error) {
       problems.push({ order: index, code: 'FILE_MISSING', message: (error as Error).message });
-      return order;
+      return job;
     }
   });
   if (problems.length > 0) {
     report({ type: 'prepareFailed', problems });
     leave();
   } else {
-    orders = new RunOrders(resolved, { engines, host: { ...describeHost(), isCaptured: message.isCaptured }, report });
-    void orders.ended.then(leave);
+    jobs = new RunJobs(resolved, { engines, host: { ...describeHost(), isCaptured: message.isCaptured }, report });
+    void jobs.ended.then(leave);
   }
 };
 
 const obey = (message: ToChild) => {
   heardAt = performance.now();
   if (message.type === 'prepare') prepare(message);
-  else if (message.type === 'start') orders?.start(message.at);
-  else if (message.type === 'changeLoad') orders?.changeLoad(message.order, message.change);
-  else if (message.type === 'stop') orders?.stop(message.mode, message.orders);
-  else if (message.type !== 'alive') orders?.[message.type]();
+  else if (message.type === 'start') jobs?.start(message.at);
+  else if (message.type === 'changeLoad') jobs?.changeLoad(message.order, message.change);
+  else if (message.type === 'stop') jobs?.stop(message.mode, message.orders);
+  else if (message.type !== 'alive') jobs?.[message.type]();
 };
 
 process.on('message', (message) => obey(message as ToChild));
 process.on('disconnect', abandon);
-process.on('SIGTERM', () => orders?.stop('graceful'));
+process.on('SIGTERM', () => jobs?.stop('graceful'));
 // From a terminal it reaches the agent as well, which then ends its runs.
 process.on('SIGINT', () => {});
 setInterval(() => {

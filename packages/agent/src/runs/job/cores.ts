@@ -9,7 +9,7 @@ import type {
   LoadChange,
   LoadChangeable,
   Pausable,
-  Run,
+  PreparedEngine,
 } from '../../engine.ts';
 import { shareOf } from '../../net/load/share.ts';
 import type { Metric, SampleStore } from '../../samples.ts';
@@ -82,7 +82,7 @@ export const prepareOnCores = async (
     addresses: ReadonlyMap<string, string>;
     store: SampleStore;
   },
-): Promise<Run & Pausable & LoadChangeable> => {
+): Promise<PreparedEngine & Pausable & LoadChangeable> => {
   const { context, cores: count, addresses, store } = deps;
   const cores = Array.from({ length: count }, (_, index) => {
     const duration = { ...context.duration, count: shareOf(context.duration.count, index, count) };

@@ -1,13 +1,13 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
-import type { Order } from '@rushhour/protocol';
+import type { Job } from '@rushhour/protocol';
 import { describe, expect, it } from 'vitest';
 import type { Engine } from '../../engine.ts';
 import { engines } from '../../engines/index.ts';
 import { describeHost } from '../../machine/host.ts';
 import { SampleStore } from '../../samples.ts';
-import { parseConfig, prepareOrder } from './prepare-job.ts';
+import { parseConfig, prepareJob } from './prepare-job.ts';
 
 const engineOf = (id: string) => engines.get(id) as Engine;
 const targets = [{ host: '127.0.0.1', port: 80 }];
@@ -94,7 +94,7 @@ describe('configuration of engines', () => {
 describe('claims', () => {
   const claims = ['10.214.1.7-10.214.1.8', '10.214.2.0/30'];
   const listen = [{ host: '10.214.1.8', port: 18_765 }];
-  const order = (config: object): Order => ({
+  const job = (config: object): Job => ({
     runId: 1,
     epoch: 0,
     engine: 'http',
@@ -112,8 +112,8 @@ describe('claims', () => {
   });
   const routes = () => execFileSync('ip', ['route', 'show', 'table', 'local', 'proto', '213'], { encoding: 'utf8' });
 
-  it('make addresses the machine’s own for as long as the order lasts', async () => {
-    const run = await prepareOrder(order({}), deps(true));
+  it('make addresses the machine’s own for as long as the job lasts', async () => {
+    const run = await prepareJob(job({}), deps(true));
     expect(routes()).toContain('10.214.2.0/30');
     const client = connect(18_765, '10.214.1.8');
     await once(client, 'connect');
@@ -122,13 +122,13 @@ describe('claims', () => {
     expect(routes()).not.toContain('10.214.');
   });
 
-  it('are given back when the order cannot be prepared, and refused without the right', async () => {
+  it('are given back when the job cannot be prepared, and refused without the right', async () => {
     const blocker = createServer().listen(18_766, '127.0.0.1');
     await once(blocker, 'listening');
-    const taken = order({ listen: [{ host: '127.0.0.1', port: 18_766 }] });
-    await expect(prepareOrder(taken, deps(true))).rejects.toThrow('EADDRINUSE');
+    const taken = job({ listen: [{ host: '127.0.0.1', port: 18_766 }] });
+    await expect(prepareJob(taken, deps(true))).rejects.toThrow('EADDRINUSE');
     blocker.close();
     expect(routes()).not.toContain('10.214.');
-    await expect(prepareOrder(order({}), deps(false))).rejects.toMatchObject({ code: 'NOT_PERMITTED' });
+    await expect(prepareJob(job({}), deps(false))).rejects.toMatchObject({ code: 'NOT_PERMITTED' });
   });
 });

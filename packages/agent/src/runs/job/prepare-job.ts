@@ -1,7 +1,7 @@
-import type { Order } from '@rushhour/protocol';
+import type { Job } from '@rushhour/protocol';
 import type { TSchema } from 'typebox';
 import * as value from 'typebox/value';
-import { type Engine, type EngineContext, type Host, isDivisible, type Run } from '../../engine.ts';
+import { type Engine, type EngineContext, type Host, isDivisible, type PreparedEngine } from '../../engine.ts';
 import { type Claim, claimAddresses } from '../../net/addresses/claim-addresses.ts';
 import { resolveTargets } from '../../net/addresses/target-guard.ts';
 import type { SampleStore } from '../../samples.ts';
@@ -38,31 +38,31 @@ export const parseConfig = (engine: Engine, config: unknown): unknown => {
   const filled = Default(schema, Clone(config));
   if (Check(schema, filled)) return filled;
   const problems = Errors(schema, filled).map((error) => `${error.instancePath || '/'} ${error.message}`);
-  throw new OrderRefused('BAD_CONFIGURATION', `bad configuration for ${engine.id}: ${problems.join('; ')}`);
+  throw new JobRejected('BAD_CONFIGURATION', `bad configuration for ${engine.id}: ${problems.join('; ')}`);
 };
 
-/** An order that this agent does not take; `code` says of which kind the reason is. */
-export class OrderRefused extends Error {
+/** A job that this agent does not take; `code` says of which kind the reason is. */
+export class JobRejected extends Error {
   readonly code: 'BAD_CONFIGURATION' | 'ENGINE_UNKNOWN' | 'ENGINE_UNAVAILABLE' | 'NOT_PERMITTED';
-  constructor(code: OrderRefused['code'], message: string) {
+  constructor(code: JobRejected['code'], message: string) {
     super(message);
     this.code = code;
   }
 }
 
 /** Everything that can be refused is refused here, before a socket is opened. */
-export const prepareOrder = async (order: Order, deps: PrepareDeps): Promise<Run> => {
-  const engine = deps.engines.get(order.engine);
-  if (engine === undefined) throw new OrderRefused('ENGINE_UNKNOWN', `unknown engine ${order.engine}`);
-  const config = parseConfig(engine, order.config);
+export const prepareJob = async (job: Job, deps: PrepareDeps): Promise<PreparedEngine> => {
+  const engine = deps.engines.get(job.engine);
+  if (engine === undefined) throw new JobRejected('ENGINE_UNKNOWN', `unknown engine ${job.engine}`);
+  const config = parseConfig(engine, job.config);
   const availability = await engine.check(deps.host);
   if (!availability.isAvailable) {
-    throw new OrderRefused('ENGINE_UNAVAILABLE', `${engine.id} cannot run here: ${availability.reason}`);
+    throw new JobRejected('ENGINE_UNAVAILABLE', `${engine.id} cannot run here: ${availability.reason}`);
   }
-  const addresses = await resolveTargets(engine.targetsOf(config), order.allowedTargets);
+  const addresses = await resolveTargets(engine.targetsOf(config), job.allowedTargets);
   const context: EngineContext<unknown> = {
     config,
-    duration: order.duration,
+    duration: job.duration,
     samples: deps.store,
     host: deps.host,
     core: { index: 0, count: 1 },
@@ -72,9 +72,9 @@ export const prepareOrder = async (order: Order, deps: PrepareDeps): Promise<Run
     record: (record) => deps.store.records.push(record),
     addressOf: (host) => addressIn(addresses, host),
   };
-  const release = await claimAll(order.claims ?? [], deps.host);
+  const release = await claimAll(job.claims ?? [], deps.host);
   try {
-    return releasing(await prepareEngine(engine, { order, context, addresses, deps }), release);
+    return releasing(await prepareEngine(engine, { job, context, addresses, deps }), release);
   } catch (error) {
     await release();
     throw error;
@@ -82,18 +82,18 @@ export const prepareOrder = async (order: Order, deps: PrepareDeps): Promise<Run
 };
 
 interface Prepared {
-  readonly order: Order;
+  readonly job: Job;
   readonly context: EngineContext<unknown>;
   readonly addresses: ReadonlyMap<string, string>;
   readonly deps: PrepareDeps;
 }
 
-const prepareEngine = (engine: Engine, { order, context, addresses, deps }: Prepared): Promise<Run> => {
-  if (order.cpuCores === 1) return engine.prepare(context);
+const prepareEngine = (engine: Engine, { job, context, addresses, deps }: Prepared): Promise<PreparedEngine> => {
+  if (job.cpuCores === 1) return engine.prepare(context);
   if (isDivisible(engine)) {
-    return prepareOnCores(engine, { context, cores: order.cpuCores, addresses, store: deps.store });
+    return prepareOnCores(engine, { context, cores: job.cpuCores, addresses, store: deps.store });
   }
-  deps.note(`${engine.id} uses one core, not ${order.cpuCores}`);
+  deps.note(`${engine.id} uses one core, not ${job.cpuCores}`);
   return engine.prepare(context);
 };
 
@@ -106,13 +106,13 @@ const claimAll = async (wishes: readonly string[], host: Host): Promise<() => Pr
     claims.push(claim);
     if (claim.isComplete) continue;
     await release();
-    throw new OrderRefused('NOT_PERMITTED', `no right to answer for ${wish}`);
+    throw new JobRejected('NOT_PERMITTED', `no right to answer for ${wish}`);
   }
   return release;
 };
 
 /** The same run; what was claimed for it is given back after its end. */
-const releasing = (run: Run, release: () => Promise<void>): Run => {
+const releasing = (run: PreparedEngine, release: () => Promise<void>): PreparedEngine => {
   const close = run.close.bind(run);
   run.close = () => close().finally(release);
   return run;

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Order, Summary } from '@rushhour/protocol';
+import type { Job, Summary } from '@rushhour/protocol';
 import {
   type Engine,
   type Host,
@@ -7,14 +7,14 @@ import {
   isPausable,
   isSelfJudging,
   type LoadChange,
-  type Run,
+  type PreparedEngine,
 } from '../../engine.ts';
 import { aborted } from '../../net/loop/aborted.ts';
 import { strainMetrics } from '../../net/metrics/generator-load-metrics.ts';
 import { SampleStore } from '../../samples.ts';
 import { type SaturationReason, StrainWatch, saturationReasonsOf } from './generator-load-monitor.ts';
 import { phaseAt } from './phase.ts';
-import { prepareOrder } from './prepare-job.ts';
+import { prepareJob } from './prepare-job.ts';
 import { Sampler } from './sampler.ts';
 
 export interface Outcome {
@@ -29,7 +29,7 @@ export interface Outcome {
   readonly saturatedSeconds: Readonly<Partial<Record<SaturationReason, number>>>;
 }
 
-export interface OrderDeps {
+export interface JobDeps {
   readonly engines: ReadonlyMap<string, Engine>;
   readonly host: Host;
   /** Called once everything is prepared; resolves with the common start, in milliseconds since 1970 on this clock. */
@@ -64,24 +64,24 @@ export class CannotPause extends Error {}
 const timerSlackMs = 2;
 
 /** The life of one engine: check, prepare, wait for the others, start, close. Stop, deadline and failure are one signal. */
-export class RunningOrder {
+export class RunningJob {
   readonly sampler: Sampler;
   readonly outcome: Promise<Outcome>;
-  readonly #order: Order;
-  readonly #deps: OrderDeps;
+  readonly #job: Job;
+  readonly #deps: JobDeps;
   readonly #store = new SampleStore();
   readonly #planned = new AbortController();
   readonly #notes = new Set<string>();
   readonly #saturated: Partial<Record<SaturationReason, number>> = {};
-  #run: Run | undefined;
+  #run: PreparedEngine | undefined;
   #startedAt = 0;
   #pausedMs = 0;
   #pausedAt: number | undefined;
   #startsPaused = false;
   #deadline: NodeJS.Timeout | undefined;
 
-  constructor(order: Order, deps: OrderDeps) {
-    this.#order = order;
+  constructor(job: Job, deps: JobDeps) {
+    this.#job = job;
     this.#deps = deps;
     this.sampler = new Sampler(this.#store, Date.now());
     this.outcome = this.#live();
@@ -95,7 +95,7 @@ export class RunningOrder {
     this.#startsPaused = true;
     if (this.#startedAt === 0 && !this.#planned.signal.aborted) return;
     const run = this.#running();
-    if (!this.#canPause(run)) throw new CannotPause(`${this.#order.engine} cannot pause`);
+    if (!this.#canPause(run)) throw new CannotPause(`${this.#job.engine} cannot pause`);
     if (this.#pausedAt !== undefined) return;
     if (isPausable(run)) run.pause();
     this.#pausedAt = Date.now();
@@ -115,17 +115,15 @@ export class RunningOrder {
 
   changeLoad(change: LoadChange): { readonly rejected?: string } {
     const run = this.#running();
-    return isLoadChangeable(run)
-      ? run.changeLoad(change)
-      : { rejected: `${this.#order.engine} has no changeable load` };
+    return isLoadChangeable(run) ? run.changeLoad(change) : { rejected: `${this.#job.engine} has no changeable load` };
   }
 
-  #canPause(run: Run): boolean {
-    return isPausable(run) || (this.#order.config as { role?: string } | null)?.role === 'server';
+  #canPause(run: PreparedEngine): boolean {
+    return isPausable(run) || (this.#job.config as { role?: string } | null)?.role === 'server';
   }
 
-  #running(): Run {
-    if (this.#run === undefined || this.#startedAt === 0) throw new Error(`${this.#order.engine} is not running`);
+  #running(): PreparedEngine {
+    if (this.#run === undefined || this.#startedAt === 0) throw new Error(`${this.#job.engine} is not running`);
     return this.#run;
   }
 
@@ -133,7 +131,7 @@ export class RunningOrder {
     const signal = AbortSignal.any([this.#deps.stop, this.#planned.signal]);
     let failure: Error | undefined;
     try {
-      this.#run = await prepareOrder(this.#order, {
+      this.#run = await prepareJob(this.#job, {
         engines: this.#deps.engines,
         host: this.#deps.host,
         store: this.#store,
@@ -156,7 +154,7 @@ export class RunningOrder {
     if (waitMs > 0) await sleep(waitMs, undefined, { signal }).catch(() => {});
   }
 
-  async #traffic(run: Run, signal: AbortSignal): Promise<void> {
+  async #traffic(run: PreparedEngine, signal: AbortSignal): Promise<void> {
     const watch = new StrainWatch(this.#store);
     // The engine's own clock starts in this call, so the planned end is reckoned from after it.
     const ended = run.start();
@@ -177,7 +175,7 @@ export class RunningOrder {
   #sample(watch: StrainWatch): void {
     const strain = watch.take();
     const isJudged = this.#run === undefined || !isSelfJudging(this.#run);
-    for (const reason of isJudged ? saturationReasonsOf(strain, { cores: this.#order.cpuCores }) : []) {
+    for (const reason of isJudged ? saturationReasonsOf(strain, { cores: this.#job.cpuCores }) : []) {
       this.#saturated[reason] = (this.#saturated[reason] ?? 0) + 1;
     }
     this.#report();
@@ -188,7 +186,7 @@ export class RunningOrder {
     // A second belongs to the phase that its middle lies in: a timer may come a little early.
     const pausedMs = this.#pausedMs + (this.#pausedAt === undefined ? 0 : now - this.#pausedAt);
     const seconds = (now - this.#startedAt - pausedMs - 500) / 1000;
-    const phase = phaseAt(Math.max(0, seconds), this.#order.duration);
+    const phase = phaseAt(Math.max(0, seconds), this.#job.duration);
     this.#deps.onSummary(this.sampler.take(now, phase));
     if (isLast) for (const summary of this.sampler.rest(now, phase)) this.#deps.onSummary(summary);
   }
@@ -221,12 +219,12 @@ export class RunningOrder {
     const atOnce = this.#deps.abort ?? new AbortController().signal;
     await Promise.race([sleep(this.#deps.windDownMs ?? 5000, undefined, { ref: false }), aborted(atOnce)]);
     if (atOnce.aborted) return;
-    this.#notes.add(`${this.#order.engine} did not wind down in time`);
+    this.#notes.add(`${this.#job.engine} did not wind down in time`);
   }
 
   #armDeadline(): void {
-    if (this.#order.duration.mode !== 'time') return;
-    const left = this.#startedAt + this.#order.duration.seconds * 1000 + this.#pausedMs - Date.now();
+    if (this.#job.duration.mode !== 'time') return;
+    const left = this.#startedAt + this.#job.duration.seconds * 1000 + this.#pausedMs - Date.now();
     this.#deadline = setTimeout(() => this.#planned.abort(), left + timerSlackMs);
   }
 

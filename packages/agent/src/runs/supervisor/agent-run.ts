@@ -1,4 +1,4 @@
-import type { AgentLimits, Capture, LoadChange, NeededFile, Order, OrderOutcome, RunCommand } from '@rushhour/protocol';
+import type { AgentLimits, Capture, Job, JobOutcome, LoadChange, NeededFile, RunCommand } from '@rushhour/protocol';
 import type { Dumps } from '../../captures/captures.ts';
 import type { Log } from '../../log/log.ts';
 import { defaultAllowedTargets } from '../../net/addresses/target-guard.ts';
@@ -23,7 +23,7 @@ export interface AgentRunDeps {
   readonly onEnd: (run: AgentRun) => void;
   /** Its process could not tidy up after itself. */
   readonly onCrash: () => void;
-  /** How long a process may take to end its orders before it is killed. */
+  /** How long a process may take to end its jobs before it is killed. */
   readonly killAfterMs?: Readonly<Record<StopMode, number>>;
 }
 
@@ -32,10 +32,10 @@ const exitAfterMs = 4000;
 /** The agent ends a silent run itself; the process does so only when the agent is stuck. */
 const childPatienceMs = 5000;
 
-const otherFailed = 'another order could not be prepared';
+const otherFailed = 'another job could not be prepared';
 const wasKilled = 'did not end in time and was killed; its last second may be missing';
 
-const plainOutcome = (status: OrderOutcome['status'], error = '', notes: string[] = []) => {
+const plainOutcome = (status: JobOutcome['status'], error = '', notes: string[] = []) => {
   return { status, error, notes, saturatedSeconds: {} };
 };
 
@@ -44,7 +44,7 @@ export class AgentRun {
   readonly record: RunRecord;
   readonly files: readonly NeededFile[];
   readonly #deps: AgentRunDeps;
-  readonly #orders: readonly Order[];
+  readonly #jobs: readonly Job[];
   readonly #log: Log;
   readonly #timers = new Set<NodeJS.Timeout>();
   readonly #stopping = new Set<number>();
@@ -59,7 +59,7 @@ export class AgentRun {
     this.#deps = deps;
     this.record = new RunRecord(command, command.orders.length);
     this.files = command.files;
-    this.#orders = command.orders;
+    this.#jobs = command.orders;
     this.#capture = command.capture;
     this.#log = deps.log.of('run', command.runId);
   }
@@ -75,13 +75,13 @@ export class AgentRun {
 
   async prepare(after: Promise<void>): Promise<void> {
     await after;
-    const orders = this.#orders;
+    const jobs = this.#jobs;
     const problems: Problem[] = [];
-    const limited = orders.map((order, index) => this.#limit(order, index, problems));
+    const limited = jobs.map((job, index) => this.#limit(job, index, problems));
     const paths = await this.#deps.fetch(this.files).catch((error: Error) => {
       const hash = this.files.find(({ sha256 }) => error.message.includes(sha256))?.sha256 ?? '';
-      const order = orders.findIndex(({ config }) => JSON.stringify(config).includes(hash));
-      problems.push({ order: Math.max(0, order), code: 'FILE_MISSING', message: error.message });
+      const jobIndex = jobs.findIndex(({ config }) => JSON.stringify(config).includes(hash));
+      problems.push({ order: Math.max(0, jobIndex), code: 'FILE_MISSING', message: error.message });
       return new Map<string, string>();
     });
     if (this.isActive && problems.length === 0 && this.#capture) await this.changeCapture(this.#capture);
@@ -93,7 +93,7 @@ export class AgentRun {
   /** Packets are captured so from now on; what stands against it is told, and the run goes on. */
   async changeCapture(capture: Capture | null): Promise<void> {
     const problems = await this.#deps.dumps
-      .change(this.record, this.#orders, capture)
+      .change(this.record, this.#jobs, capture)
       .catch((error: Error) => [`packets are not captured: ${error.message}`]);
     for (const message of problems) {
       this.#log.warn(message);
@@ -119,15 +119,15 @@ export class AgentRun {
     this.#child?.send({ type: 'resume' });
   }
 
-  changeLoad(order: number, change: LoadChange): void {
-    this.#child?.send({ type: 'changeLoad', order, change });
+  changeLoad(jobIndex: number, change: LoadChange): void {
+    this.#child?.send({ type: 'changeLoad', order: jobIndex, change });
   }
 
-  stop(mode: StopMode, orders: readonly number[] = this.record.openOrders): void {
-    for (const order of orders) this.#stopping.add(order);
+  stop(mode: StopMode, jobIndexes: readonly number[] = this.record.openJobs): void {
+    for (const jobIndex of jobIndexes) this.#stopping.add(jobIndex);
     if (!this.isActive) this.repeat();
     else if (this.#child === undefined) this.#end(() => plainOutcome('stopped'));
-    else this.#stopChild(this.#child, mode, orders);
+    else this.#stopChild(this.#child, mode, jobIndexes);
   }
 
   /** The controller has been silent for too long. */
@@ -168,34 +168,34 @@ export class AgentRun {
     this.pump();
   }
 
-  #fork(orders: readonly Order[], files: ReadonlyMap<string, string>): void {
+  #fork(jobs: readonly Job[], files: ReadonlyMap<string, string>): void {
     this.#child = new RunChild(this.#deps.cacheFolder, {
       message: (message) => this.#take(message),
       line: (text) => this.#log.warn(text),
       exited: (how) => this.#exited(how),
     });
-    this.#log.info(`prepares ${orders.length} orders in process ${this.#child.pid}`);
+    this.#log.info(`prepares ${jobs.length} jobs in process ${this.#child.pid}`);
     const silenceMs = this.#deps.limits().deadManMs + childPatienceMs;
-    this.#child.send({ type: 'prepare', orders, files, silenceMs, isCaptured: this.#capture !== undefined });
+    this.#child.send({ type: 'prepare', orders: jobs, files, silenceMs, isCaptured: this.#capture !== undefined });
   }
 
-  #stopChild(child: RunChild, mode: StopMode, orders: readonly number[]): void {
-    this.#log.info(`${mode} stop of ${orders.length} orders`);
-    child.send({ type: 'stop', mode, orders });
-    const isOpen = () => this.record.openOrders.some((order) => orders.includes(order));
+  #stopChild(child: RunChild, mode: StopMode, jobIndexes: readonly number[]): void {
+    this.#log.info(`${mode} stop of ${jobIndexes.length} jobs`);
+    child.send({ type: 'stop', mode, orders: jobIndexes });
+    const isOpen = () => this.record.openJobs.some((jobIndex) => jobIndexes.includes(jobIndex));
     this.#killAfter((this.#deps.killAfterMs ?? defaultKillAfterMs)[mode], isOpen);
   }
 
-  #limit(order: Order, index: number, problems: Problem[]): Order {
+  #limit(job: Job, index: number, problems: Problem[]): Job {
     try {
       const { allowedTargets } = this.#deps.limits();
       return {
-        ...order,
-        allowedTargets: effectiveTargets(order.allowedTargets ?? defaultAllowedTargets, allowedTargets),
+        ...job,
+        allowedTargets: effectiveTargets(job.allowedTargets ?? defaultAllowedTargets, allowedTargets),
       };
     } catch (error) {
       problems.push({ order: index, code: 'BAD_CONFIGURATION', message: (error as Error).message });
-      return order;
+      return job;
     }
   }
 
@@ -206,7 +206,7 @@ export class AgentRun {
       record.state = 'prepared';
       record.tellState();
     } else if (message.type === 'prepareFailed') {
-      for (const { order, message: problem } of message.problems) this.#log.error(`order ${order}: ${problem}`);
+      for (const { order, message: problem } of message.problems) this.#log.error(`job ${order}: ${problem}`);
       record.problems = message.problems;
       record.tellState();
     } else if (message.type === 'started') {
@@ -224,9 +224,9 @@ export class AgentRun {
     order,
     outcome: { status, error = '', notes, saturatedSeconds },
   }: FromChild & { type: 'orderEnded' }) {
-    this.record.endOrder(order, { status, error, notes: [...notes], saturatedSeconds: { ...saturatedSeconds } });
-    this.#log.info(`order ${order} ${status}${error && `: ${error}`}`);
-    if (this.record.openOrders.length === 0) this.#killAfter(exitAfterMs, () => true);
+    this.record.endJob(order, { status, error, notes: [...notes], saturatedSeconds: { ...saturatedSeconds } });
+    this.#log.info(`job ${order} ${status}${error && `: ${error}`}`);
+    if (this.record.openJobs.length === 0) this.#killAfter(exitAfterMs, () => true);
   }
 
   #takeEvent({ type: _, ...event }: FromChild & { type: 'event' }): void {
@@ -259,40 +259,40 @@ export class AgentRun {
   }
 
   #exited(how: string): void {
-    const { openOrders, problems, state } = this.record;
+    const { openJobs: openOrders, problems, state } = this.record;
     const isCrash = openOrders.length > 0 && problems.length === 0 && !this.#isKilled;
     if (isCrash || this.#isKilled) this.#deps.onCrash();
     if (isCrash && state === 'preparing') {
-      this.#failToPrepare(openOrders.map((order) => ({ order, code: 'ENGINE_CRASHED', message: how })));
+      this.#failToPrepare(openOrders.map((jobIndex) => ({ order: jobIndex, code: 'ENGINE_CRASHED', message: how })));
       return;
     }
     if (isCrash) {
       this.#log.error(how);
       this.#event({ kind: 'engineCrashed', severity: 'error', message: how });
     }
-    this.#end((order) => {
-      if (problems.length > 0) return this.#unprepared(order);
-      if (this.#isKilled && this.#stopping.has(order)) return plainOutcome('stopped', '', [wasKilled]);
+    this.#end((jobIndex) => {
+      if (problems.length > 0) return this.#unprepared(jobIndex);
+      if (this.#isKilled && this.#stopping.has(jobIndex)) return plainOutcome('stopped', '', [wasKilled]);
       return plainOutcome('failed', how);
     });
   }
 
   #failToPrepare(problems: readonly Problem[]): void {
-    for (const { order, message } of problems) this.#log.error(`order ${order}: ${message}`);
+    for (const { order, message } of problems) this.#log.error(`job ${order}: ${message}`);
     this.record.problems = problems;
     this.record.tellState();
-    this.#end((order) => this.#unprepared(order));
+    this.#end((jobIndex) => this.#unprepared(jobIndex));
   }
 
-  /** The end of an order of a run that could not be prepared, by its own fault or that of another. */
-  #unprepared(order: number): Omit<OrderOutcome, 'lastSeq'> {
-    const own = this.record.problems.find((problem) => problem.order === order);
+  /** The end of a job of a run that could not be prepared, by its own fault or that of another. */
+  #unprepared(jobIndex: number): Omit<JobOutcome, 'lastSeq'> {
+    const own = this.record.problems.find((problem) => problem.order === jobIndex);
     return own === undefined ? plainOutcome('stopped', '', [otherFailed]) : plainOutcome('failed', own.message);
   }
 
-  #end(outcomeOf: (order: number) => Omit<OrderOutcome, 'lastSeq'>): void {
+  #end(outcomeOf: (jobIndex: number) => Omit<JobOutcome, 'lastSeq'>): void {
     for (const timer of this.#timers) clearTimeout(timer);
-    for (const order of this.record.openOrders) this.record.endOrder(order, outcomeOf(order));
+    for (const jobIndex of this.record.openJobs) this.record.endJob(jobIndex, outcomeOf(jobIndex));
     this.record.state = 'ended';
     void this.#deps.dumps.end(this.record);
     this.pump();

@@ -2,7 +2,7 @@ import { mkdir, readdir, symlink, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Bench, isAlive, type Joined } from '../../testing/agent-process.ts';
-import { clientOrder, serverOrder, totalOf } from '../../testing/orders.ts';
+import { clientJob, serverJob, totalOf } from '../../testing/jobs.ts';
 import { ProtocolServer } from '../../testing/protocol-server.ts';
 
 const bench = new Bench();
@@ -23,8 +23,8 @@ afterAll(() => bench.close());
 
 const begin = async ({ uuid }: Joined): Promise<void> => {
   const port = ++lastPort;
-  const orders = [serverOrder(of, port), clientOrder(of, port, 60)];
-  server.send(uuid, { type: 'prepare', ...of, orders, files: [] });
+  const jobs = [serverJob(of, port), clientJob(of, port, 60)];
+  server.send(uuid, { type: 'prepare', ...of, orders: jobs, files: [] });
   await server.until({ type: 'prepared', uuid });
   server.send(uuid, { type: 'start', ...of, at: Date.now() });
   await server.until({ type: 'summaries', uuid, fits: ({ order }) => order === 1 });

@@ -47,11 +47,11 @@ describe('record of a run', () => {
     expect(seqsIn(next.sent)).toEqual([2, 3]);
   });
 
-  it('says that an order has ended only after its last summary, and the run after all', () => {
+  it('says that a job has ended only after its last summary, and the run after all', () => {
     const record = new RunRecord(of, 2);
     record.add(0, summaryOf(1));
-    record.endOrder(0, outcome);
-    record.endOrder(1, outcome);
+    record.endJob(0, outcome);
+    record.endJob(1, outcome);
     record.state = 'ended';
     const narrow = uplinkWith(0);
     record.pump(narrow);
@@ -67,7 +67,7 @@ describe('record of a run', () => {
     const record = new RunRecord(of, 1);
     for (const seq of [1, 2, 3]) record.add(0, summaryOf(seq));
     record.acknowledge(0, 2);
-    record.endOrder(0, outcome);
+    record.endJob(0, outcome);
     record.state = 'ended';
     record.endedByDeadMan = true;
     const copy = RunRecord.from(JSON.parse(JSON.stringify(record.saved)));

@@ -1,4 +1,4 @@
-import type { HeldRun, OrderOutcome, RunReport, Summary, ToController } from '@rushhour/protocol';
+import type { HeldRun, JobOutcome, RunReport, Summary, ToController } from '@rushhour/protocol';
 import type { Problem } from '../child/child-messages.ts';
 import { replaySeconds } from '../job/sampler.ts';
 
@@ -14,12 +14,12 @@ interface KeptSummary {
   readonly bytes: number;
 }
 
-interface OrderRecord {
+interface JobRecord {
   kept: KeptSummary[];
   acknowledgedSeq: number;
   sentSeq: number;
   lastSeq: number;
-  outcome: OrderOutcome | null;
+  outcome: JobOutcome | null;
   isOutcomeSent: boolean;
 }
 
@@ -33,7 +33,7 @@ export interface SavedRun {
     readonly summaries: readonly Summary[];
     readonly acknowledgedSeq: number;
     readonly lastSeq: number;
-    readonly outcome: OrderOutcome | null;
+    readonly outcome: JobOutcome | null;
   }[];
 }
 
@@ -52,16 +52,16 @@ export class RunRecord {
   endedByDeadMan = false;
   /** Why it could not be prepared. */
   problems: readonly Problem[] = [];
-  readonly #orders: OrderRecord[];
+  readonly #jobs: JobRecord[];
   /** Told once, in order; what cannot be told now waits. */
   #queue: RunReport[] = [];
   #startedAt = 0;
   #isEndSent = false;
 
-  constructor(of: { readonly runId: number; readonly epoch: number }, orders: number) {
+  constructor(of: { readonly runId: number; readonly epoch: number }, jobs: number) {
     this.runId = of.runId;
     this.epoch = of.epoch;
-    this.#orders = Array.from({ length: orders }, () => ({
+    this.#jobs = Array.from({ length: jobs }, () => ({
       kept: [],
       acknowledgedSeq: 0,
       sentSeq: 0,
@@ -78,17 +78,17 @@ export class RunRecord {
     record.problems = saved.problems;
     for (const { summaries, acknowledgedSeq, lastSeq, outcome } of saved.orders) {
       const kept = summaries.map(keep);
-      record.#orders.push({ kept, acknowledgedSeq, lastSeq, outcome, sentSeq: acknowledgedSeq, isOutcomeSent: false });
+      record.#jobs.push({ kept, acknowledgedSeq, lastSeq, outcome, sentSeq: acknowledgedSeq, isOutcomeSent: false });
     }
     return record;
   }
 
   get saved(): SavedRun {
     const { runId, epoch, endedByDeadMan, problems } = this;
-    const orders = this.#orders.map(({ kept, acknowledgedSeq, lastSeq, outcome }) => {
+    const jobs = this.#jobs.map(({ kept, acknowledgedSeq, lastSeq, outcome }) => {
       return { summaries: kept.map(({ summary }) => summary), acknowledgedSeq, lastSeq, outcome };
     });
-    return { runId, epoch, endedByDeadMan, problems, orders };
+    return { runId, epoch, endedByDeadMan, problems, orders: jobs };
   }
 
   get held(): HeldRun {
@@ -98,18 +98,18 @@ export class RunRecord {
       epoch,
       state,
       endedByDeadMan,
-      orders: this.#orders.map(({ lastSeq, outcome }) => ({ lastSeq, outcome })),
+      orders: this.#jobs.map(({ lastSeq, outcome }) => ({ lastSeq, outcome })),
     };
   }
 
-  /** Places of the orders that have not ended. */
-  get openOrders(): number[] {
-    return this.#orders.flatMap(({ outcome }, index) => (outcome === null ? [index] : []));
+  /** Places of the jobs that have not ended. */
+  get openJobs(): number[] {
+    return this.#jobs.flatMap(({ outcome }, index) => (outcome === null ? [index] : []));
   }
 
   /** False when the oldest one that was not acknowledged had to go. */
-  add(order: number, summary: Summary): boolean {
-    const record = this.#orders[order] as OrderRecord;
+  add(jobIndex: number, summary: Summary): boolean {
+    const record = this.#jobs[jobIndex] as JobRecord;
     record.kept.push(keep(summary));
     record.lastSeq = summary.seq;
     if (record.kept.length <= replaySeconds) return true;
@@ -117,13 +117,13 @@ export class RunRecord {
     return false;
   }
 
-  endOrder(order: number, outcome: Omit<OrderOutcome, 'lastSeq'>): void {
-    const record = this.#orders[order] as OrderRecord;
+  endJob(jobIndex: number, outcome: Omit<JobOutcome, 'lastSeq'>): void {
+    const record = this.#jobs[jobIndex] as JobRecord;
     record.outcome ??= { ...outcome, lastSeq: record.lastSeq };
   }
 
-  acknowledge(order: number, seq: number): void {
-    const record = this.#orders[order];
+  acknowledge(jobIndex: number, seq: number): void {
+    const record = this.#jobs[jobIndex];
     if (record === undefined) return;
     record.acknowledgedSeq = Math.max(record.acknowledgedSeq, Math.min(seq, record.lastSeq));
     record.kept = record.kept.filter(({ summary }) => summary.seq > record.acknowledgedSeq);
@@ -151,9 +151,9 @@ export class RunRecord {
 
   /** The session is a new one: whatever was not acknowledged is told again. */
   rewind(): void {
-    for (const order of this.#orders) {
-      order.sentSeq = order.acknowledgedSeq;
-      order.isOutcomeSent = false;
+    for (const job of this.#jobs) {
+      job.sentSeq = job.acknowledgedSeq;
+      job.isOutcomeSent = false;
     }
     this.tellState();
   }
@@ -161,8 +161,8 @@ export class RunRecord {
   /** Tells the controller whatever it has not been told in this session, as far as there is room. */
   pump(uplink: Uplink): void {
     while (uplink.hasRoom && this.#queue[0] !== undefined && uplink.send(this.#queue[0])) this.#queue.shift();
-    for (const [order, record] of this.#orders.entries()) this.#pumpOrder(uplink, record, order);
-    const isAllTold = this.#queue.length === 0 && this.#orders.every(({ isOutcomeSent }) => isOutcomeSent);
+    for (const [order, record] of this.#jobs.entries()) this.#pumpJob(uplink, record, order);
+    const isAllTold = this.#queue.length === 0 && this.#jobs.every(({ isOutcomeSent }) => isOutcomeSent);
     if (this.state !== 'ended' || this.#isEndSent || !isAllTold) return;
     this.#isEndSent = uplink.send({ type: 'ended', ...this.#of, endedByDeadMan: this.endedByDeadMan });
   }
@@ -171,18 +171,18 @@ export class RunRecord {
     return { runId: this.runId, epoch: this.epoch };
   }
 
-  #pumpOrder(uplink: Uplink, record: OrderRecord, order: number): void {
+  #pumpJob(uplink: Uplink, record: JobRecord, jobIndex: number): void {
     while (uplink.hasRoom) {
       const batch = this.#batchOf(record);
       if (batch.length === 0) break;
-      if (!uplink.send({ type: 'summaries', ...this.#of, order, summaries: batch })) return;
+      if (!uplink.send({ type: 'summaries', ...this.#of, order: jobIndex, summaries: batch })) return;
       record.sentSeq = (batch.at(-1) as Summary).seq;
     }
     if (record.outcome === null || record.isOutcomeSent || record.sentSeq < record.lastSeq) return;
-    record.isOutcomeSent = uplink.send({ type: 'orderEnded', ...this.#of, order, outcome: record.outcome });
+    record.isOutcomeSent = uplink.send({ type: 'orderEnded', ...this.#of, order: jobIndex, outcome: record.outcome });
   }
 
-  #batchOf({ kept, sentSeq }: OrderRecord): Summary[] {
+  #batchOf({ kept, sentSeq }: JobRecord): Summary[] {
     const batch: Summary[] = [];
     let bytes = 0;
     // Nearly always only the newest is unsent, and it stands at the end.

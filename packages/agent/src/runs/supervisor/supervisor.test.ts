@@ -2,7 +2,7 @@ import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Bench, isAlive, type Joined } from '../../testing/agent-process.ts';
-import { clientOrder, serverOrder, totalOf } from '../../testing/orders.ts';
+import { clientJob, serverJob, totalOf } from '../../testing/jobs.ts';
 import { ProtocolServer, type Said } from '../../testing/protocol-server.ts';
 
 const bench = new Bench();
@@ -32,14 +32,14 @@ afterAll(async () => {
   expect(server.violations).toEqual([]);
 });
 
-/** A run of one order on the right agent, under way. */
+/** A run of one job on the right agent, under way. */
 const runningOn = async ({ uuid }: Joined, seconds: number) => {
   const of = newRun();
   const port = basePort + of.runId;
   server.send(uuid, {
     type: 'prepare',
     ...of,
-    orders: [serverOrder(of, port), clientOrder(of, port, seconds)],
+    orders: [serverJob(of, port), clientJob(of, port, seconds)],
     files: [],
   });
   await server.until({ type: 'prepared', uuid, fits: ({ runId }) => runId === of.runId });
@@ -53,8 +53,8 @@ describe('runs on agents', () => {
   it('makes traffic between two agents from a common start to the planned end', { retry: 2 }, async () => {
     const of = newRun();
     const port = basePort;
-    server.send(right.uuid, { type: 'prepare', ...of, orders: [serverOrder(of, port)], files: [] });
-    server.send(left.uuid, { type: 'prepare', ...of, orders: [clientOrder(of, port, 2)], files: [] });
+    server.send(right.uuid, { type: 'prepare', ...of, orders: [serverJob(of, port)], files: [] });
+    server.send(left.uuid, { type: 'prepare', ...of, orders: [clientJob(of, port, 2)], files: [] });
     for (const { uuid } of [left, right]) await server.until({ type: 'prepared', uuid, fits: ofRun(of.runId) });
     const at = Date.now() + server.clockAheadMs + 300;
     for (const { uuid } of [left, right]) server.send(uuid, { type: 'start', ...of, at });
@@ -152,7 +152,7 @@ describe('runs on agents', () => {
         type: 'prepare',
         runId: of.runId,
         epoch,
-        orders: [serverOrder({ ...of, epoch }, port)],
+        orders: [serverJob({ ...of, epoch }, port)],
         files: [],
       });
     prepare(2);
@@ -176,23 +176,23 @@ describe('runs on agents', () => {
     await server.until({ type: 'prepareFailed', uuid, fits: ofRun(999) });
   });
 
-  it('refuses targets outside its limits and names the problem of every order', async () => {
+  it('refuses targets outside its limits and names the problem of every job', async () => {
     const { uuid } = left;
     const of = newRun();
     const port = basePort + of.runId;
     const blocker = createServer().listen(port, '127.0.0.1');
     const client = (host: string, allowedTargets: string[]) => {
-      const order = clientOrder(of, port, 1);
-      return { ...order, allowedTargets, config: { ...(order.config as object), targets: [{ host, port }] } };
+      const job = clientJob(of, port, 1);
+      return { ...job, allowedTargets, config: { ...(job.config as object), targets: [{ host, port }] } };
     };
-    const orders = [
-      serverOrder(of, port),
+    const jobs = [
+      serverJob(of, port),
       client('10.1.2.3', ['10.0.0.0/8']),
       client('10.1.2.3', ['10.1.2.3/32']),
       client('127.0.0.1', ['10.0.0.0/8']),
-      { ...clientOrder(of, port, 1), engine: 'warp' },
+      { ...clientJob(of, port, 1), engine: 'warp' },
     ];
-    server.send(uuid, { type: 'prepare', ...of, orders, files: [] });
+    server.send(uuid, { type: 'prepare', ...of, orders: jobs, files: [] });
     const failed = await server.until({ type: 'prepareFailed', uuid, fits: ofRun(of.runId) });
     expect(failed.problems.map(({ order, message }) => `${order} ${message}`)).toEqual([
       expect.stringContaining('0 listen EADDRINUSE'),
@@ -203,7 +203,7 @@ describe('runs on agents', () => {
     await server.until({ type: 'ended', uuid, fits: ofRun(of.runId) });
     const { result } = await server.ask(uuid, {
       kind: 'probe',
-      orders: [...orders, { engine: 'http' }],
+      orders: [...jobs, { engine: 'http' }],
       gateways: ['203.0.113.1'],
     });
     const { problems } = result as { problems: { order: number; code: string }[] };
@@ -216,7 +216,7 @@ describe('runs on agents', () => {
       '5 BAD_ORDER',
     ]);
     blocker.close();
-    const fine = await server.ask(uuid, { kind: 'probe', orders: [serverOrder(of, port)], gateways: [] });
+    const fine = await server.ask(uuid, { kind: 'probe', orders: [serverJob(of, port)], gateways: [] });
     expect(fine.result).toEqual({ problems: [] });
   });
 });

@@ -20,7 +20,7 @@ const address = fc.tuple(byte, byte, byte, byte).map((parts) => parts.join('.'))
 const network = fc.tuple(address, fc.integer({ min: 0, max: 31 })).map(([base, prefix]) => `${base}/${prefix}`);
 
 describe('limits of targets', () => {
-  it('allows an address of a network exactly when the order and the agent both do', () => {
+  it('allows an address of a network exactly when the job and the agent both do', () => {
     fc.assert(
       fc.property(
         fc.array(network, { maxLength: 4 }),
@@ -33,7 +33,7 @@ describe('limits of targets', () => {
     );
   });
 
-  it('allows a single host that the order names, and no more than it', () => {
+  it('allows a single host that the job names, and no more than it', () => {
     expect(effectiveTargets(['203.0.113.7', 'fd00::5/128'], ['10.0.0.0/8'])).toEqual(['203.0.113.7', 'fd00::5/128']);
     expect(effectiveTargets(['203.0.113.0/31'], ['10.0.0.0/8'])).toEqual([]);
     expect(effectiveTargets(['::/0', '0.0.0.0/0'], ['10.0.0.0/8', 'fc00::/7'])).toEqual(['fc00::/7', '10.0.0.0/8']);

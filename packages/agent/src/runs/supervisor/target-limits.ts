@@ -19,7 +19,7 @@ const isWithin = (inner: Range, outer: Range) =>
   inner.version === outer.version && inner.first >= outer.first && inner.last <= outer.last;
 
 /**
- * What an order may really send to: what it names and the agent's own limits allow, and the single hosts it names, which
+ * What a job may really send to: what it names and the agent's own limits allow, and the single hosts it names, which
  * are the addresses of other agents. Two networks overlap only when one lies in the other, so the result is exact.
  */
 export const effectiveTargets = (ordered: readonly string[], limits: readonly string[]): string[] => {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { assertWithin, type RiskFacts, riskOf, type TaskAction } from './risk.ts';
 
-const order = (host: string, role = 'client') => ({ role, order: { config: { targets: [{ host, port: 80 }] } } });
+const job = (host: string, role = 'client') => ({ role, job: { config: { targets: [{ host, port: 80 }] } } });
 const facts = (over: Partial<RiskFacts> = {}, hosts = ['10.0.0.1']): RiskFacts => ({
   definition: { configuration: [{ plugin: { id: 1 }, values: {} }] },
   plan: {
-    agents: [{ agentId: 1, role: 'client', files: [], orders: hosts.map((host) => order(host)) }] as never,
+    agents: [{ agentId: 1, role: 'client', files: [], jobs: hosts.map((host) => job(host)) }] as never,
     estimate: {
       agents: 1,
       clientIps: 1,
@@ -57,7 +57,7 @@ describe('a start becomes hazardous', () => {
       facts({
         plan: {
           ...(facts().plan as object),
-          agents: [{ orders: [{ role: 'client', order: { config: {} } }] }],
+          agents: [{ jobs: [{ role: 'client', job: { config: {} } }] }],
         } as never,
       }),
       { targetCidrs: ['0.0.0.0/0'] },

@@ -47,8 +47,8 @@ const specialsIn = (definition: RiskyDefinition) => {
 /** The target of clients. Undefined if a job gives it in another form. */
 export const targetsOf = ({ agents }: Pick<RunPlan, 'agents'>): string[] | undefined => {
   const hosts = new Set<string>();
-  for (const { order } of agents.flatMap(({ orders }) => orders).filter(({ role }) => role === 'client')) {
-    const { targets } = order.config as { targets?: unknown };
+  for (const { job } of agents.flatMap(({ jobs }) => jobs).filter(({ role }) => role === 'client')) {
+    const { targets } = job.config as { targets?: unknown };
     if (!Array.isArray(targets)) return undefined;
     for (const target of targets as { host?: unknown }[]) {
       if (typeof target.host !== 'string') return undefined;

@@ -19,7 +19,7 @@ import { categoryTotals, checkContents, tagCounts } from './file-statistics.ts';
 import { assertNotMalware, assertReadable, explained } from './refusals.ts';
 import { removeFiles } from './removal.ts';
 import { type CategoryName, defaultSizeLimits, maxBytesOf, requireCategoryChange } from './upload/category.ts';
-import { assertAdmitted, type FileOrder, nameOfUpload, storeFile } from './upload/new-file.ts';
+import { assertAdmitted, type FileJob, nameOfUpload, storeFile } from './upload/new-file.ts';
 import { openUpload, takeChunk, uploadOf } from './upload/resumable.ts';
 import type { Kind } from './upload/signature.ts';
 
@@ -57,9 +57,9 @@ export const fileHandlers = ({
     return file;
   };
 
-  const storeContent = (source: Readable, order: FileOrder, caller: Caller) => {
-    const maxBytes = maxBytesOf(order.category as CategoryName, limits());
-    return storeFile(deps, source, { order, maxBytes, caller });
+  const storeContent = (source: Readable, job: FileJob, caller: Caller) => {
+    const maxBytes = maxBytesOf(job.category as CategoryName, limits());
+    return storeFile(deps, source, { order: job, maxBytes, caller });
   };
 
   const storeBody = (body: NewFile, caller: Caller) => {

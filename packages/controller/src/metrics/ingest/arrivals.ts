@@ -28,7 +28,7 @@ export const isSound = ({ at, series }: Summary, now: number): boolean =>
 /** What has come for one run and is not stored yet. */
 export class RunArrivals {
   readonly run: OpenRun;
-  /** What orders told of single attempts. */
+  /** What jobs told of single attempts. */
   readonly records: RecordRow[] = [];
   readonly #seconds = new Map<Stream, Map<number, Second>>();
 
@@ -36,7 +36,7 @@ export class RunArrivals {
     this.run = run;
   }
 
-  /** The orders something has come of, be it only what was known already. */
+  /** The jobs something has come of, be it only what was known already. */
   get streams(): IterableIterator<Stream> {
     return this.#seconds.keys();
   }

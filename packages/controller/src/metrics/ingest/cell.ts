@@ -5,11 +5,11 @@ import type { Second } from './second.ts';
 
 /** What all agents of one side did in one second, together, whatever their targets. */
 export interface Cell {
-  /** Of all orders together. */
+  /** Of all jobs together. */
   spanMs: number;
-  /** How many orders it is made of. */
+  /** How many jobs it is made of. */
   orders: number;
-  /** Steady only when it was for every order. */
+  /** Steady only when it was for every job. */
   phase: Phase;
   readonly scalars: Map<number, number>;
   /** Merged when they are asked for: to merge each as it comes would be to write the same one a thousand times. */
@@ -39,7 +39,7 @@ const mergedPiece = (list: Uint8Array[]): Uint8Array => {
 };
 
 /**
- * `isMore`: the order has been in this second before, as with the short piece after its planned end.
+ * `isMore`: the job has been in this second before, as with the short piece after its planned end.
  * Then what it counted adds up, but how it stood was said already.
  */
 export const addToCell = (cell: Cell, second: Second, names: NameBook, isMore: boolean): void => {
@@ -65,12 +65,12 @@ export const addToCell = (cell: Cell, second: Second, names: NameBook, isMore: b
 /** Seconds of less than this are not whole. */
 const wholeMs = 800;
 
-/** A second that was not whole is no steady one: in it an order has ended, and its last words came after the traffic. */
+/** A second that was not whole is no steady one: in it a job has ended, and its last words came after the traffic. */
 export const phaseOf = ({ phase, spanMs, orders }: Cell): Phase =>
   phase === 'steady' && spanMs < wholeMs * orders ? 'windDown' : phase;
 
-/** Metric 0 of a merged second says how many orders it is made of. */
-const ordersMetric = 0;
+/** Metric 0 of a merged second says how many jobs it is made of. */
+const jobsMetric = 0;
 
 /** A cell in the form in which it is packed. */
 export const secondOfCell = (seq: number, at: number, cell: Cell): Second => ({
@@ -81,7 +81,7 @@ export const secondOfCell = (seq: number, at: number, cell: Cell): Second => ({
   parts: [
     {
       target: noTarget,
-      scalars: new Map([[ordersMetric, cell.orders], ...cell.scalars]),
+      scalars: new Map([[jobsMetric, cell.orders], ...cell.scalars]),
       histograms: histogramsOf(cell),
     },
   ],
@@ -90,11 +90,11 @@ export const secondOfCell = (seq: number, at: number, cell: Cell): Second => ({
 /** The way back. */
 export const cellOfSecond = ({ spanMs, phase, parts: [part] }: Second): Cell => {
   const scalars = new Map(part?.scalars);
-  const orders = scalars.get(ordersMetric) ?? 1;
-  scalars.delete(ordersMetric);
+  const jobs = scalars.get(jobsMetric) ?? 1;
+  scalars.delete(jobsMetric);
   const pieces = new Map([...(part?.histograms ?? [])].map(([number, bytes]) => [number, [bytes]]));
-  return { spanMs, orders, phase, scalars, pieces };
+  return { spanMs, orders: jobs, phase, scalars, pieces };
 };
 
 /** Whether a metric must be read for `cellOfSecond` to work. */
-export const isNeededForCell = (metric: number) => metric === ordersMetric;
+export const isNeededForCell = (metric: number) => metric === jobsMetric;

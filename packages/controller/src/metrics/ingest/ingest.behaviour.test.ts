@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { OrderOutcome } from '@rushhour/protocol';
+import type { JobOutcome } from '@rushhour/protocol';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { StorageUnavailable } from '../../store/engine/database.ts';
@@ -11,7 +11,7 @@ import { openStore, type Store } from '../../store/store.ts';
 import { createDatabase } from '../../testing/postgres.ts';
 import { createMetrics, type Metrics } from '../metrics.ts';
 import { createTestGateway, type TestGateway } from '../testing/gateway.ts';
-import { orderOf, storeRun } from '../testing/stored-run.ts';
+import { jobOf, storeRun } from '../testing/stored-run.ts';
 import { summaryOf } from '../testing/summaries.ts';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'rushhour-metrics-'));
@@ -47,7 +47,7 @@ const requestsOf = async (runId: number) =>
 
 describe('taking in measurements', () => {
   it('acknowledges what is on disk, once for everything that came together', async () => {
-    const { runId, t0 } = await storeRun(store, { agents: { 1: [orderOf(), orderOf()], 2: [orderOf()] } });
+    const { runId, t0 } = await storeRun(store, { agents: { 1: [jobOf(), jobOf()], 2: [jobOf()] } });
     for (const [agentId, order] of [
       [1, 0],
       [1, 1],
@@ -122,7 +122,7 @@ describe('taking in measurements', () => {
     expect(await requestsOf(runId)).toEqual([10, 20, 30, 40, 50, 60]);
   });
 
-  it('drops what belongs to another epoch, agent, order or run, and acknowledges none of it', async () => {
+  it('drops what belongs to another epoch, agent, job or run, and acknowledges none of it', async () => {
     const { runId, t0 } = await storeRun(store, { run: { epoch: 2 } });
     const waiting = await storeRun(store, { t0: null, status: 1 });
     gateway.summaries(1, { runId, epoch: 1 }, seconds(t0, 1));
@@ -207,8 +207,8 @@ describe('taking in measurements', () => {
   });
 
   it('knows whether everything that was measured has arrived', async () => {
-    const outcome: OrderOutcome = { status: 'finished', error: '', notes: [], saturatedSeconds: {}, lastSeq: 3 };
-    const agents = { 1: [orderOf({ outcome })], 2: [orderOf({ outcome: { ...outcome, lastSeq: 1 } })] };
+    const outcome: JobOutcome = { status: 'finished', error: '', notes: [], saturatedSeconds: {}, lastSeq: 3 };
+    const agents = { 1: [jobOf({ outcome })], 2: [jobOf({ outcome: { ...outcome, lastSeq: 1 } })] };
     const { runId, t0 } = await storeRun(store, { agents });
     expect(await metrics.samplesComplete(runId)).toBe(false);
     gateway.summaries(1, { runId }, seconds(t0, 1, 3));
@@ -248,7 +248,7 @@ describe('taking in measurements', () => {
   });
 
   it('shows a second once every agent has told of it, or has had time to', async () => {
-    const agents = { 1: [orderOf()], 2: [orderOf()] };
+    const agents = { 1: [jobOf()], 2: [jobOf()] };
     const young = await storeRun(store, { t0: Date.now() - 2000, agents });
     gateway.summaries(1, { runId: young.runId }, seconds(young.t0, 1, 2));
     await metrics.flush();

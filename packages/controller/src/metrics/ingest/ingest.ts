@@ -109,7 +109,7 @@ export class Ingest {
       const run = byRun.get(runId)?.run ?? (await this.#open(runId, epoch));
       const stream = run?.facts.epoch === epoch ? run.streamOf(agentId, order) : undefined;
       if (run === undefined || stream === undefined) {
-        log.warn({ runId, agentId, order }, 'measurements of an order that the run does not know');
+        log.warn({ runId, agentId, order }, 'measurements of a job that the run does not know');
         continue;
       }
       const arrivals = byRun.get(runId) ?? new RunArrivals(run);

@@ -15,7 +15,7 @@ export const lastOfBlock = (block: number) => (block + 1) * secondsOfBlock;
 const silentMs = 2500;
 const lateStartMs = 5000;
 
-/** What has come of one order. */
+/** What has come of one job. */
 export interface Stream {
   readonly agentId: number;
   readonly order: number;
@@ -62,15 +62,15 @@ export class OpenRun {
     return this.#streams.values();
   }
 
-  /** Undefined when the run gave the agent no such order. */
-  streamOf(agentId: number, order: number): Stream | undefined {
-    const key = `${agentId}/${order}`;
+  /** Undefined when the run gave the agent no such job. */
+  streamOf(agentId: number, jobIndex: number): Stream | undefined {
+    const key = `${agentId}/${jobIndex}`;
     const known = this.#streams.get(key);
     if (known !== undefined) return known;
-    const side = this.facts.agents.get(agentId)?.sides[order];
+    const side = this.facts.agents.get(agentId)?.sides[jobIndex];
     if (side === undefined) return undefined;
     const ranges = new SeqRanges();
-    const made: Stream = { agentId, order, side, ranges, loose: new Set(), lastSecond: 0, arrivedAt: 0 };
+    const made: Stream = { agentId, order: jobIndex, side, ranges, loose: new Set(), lastSecond: 0, arrivedAt: 0 };
     this.#streams.set(key, made);
     return made;
   }
@@ -97,14 +97,14 @@ export class OpenRun {
     return lastOfMinute(minute - 1);
   }
 
-  /** The newest second of any order; 0 before the first. */
+  /** The newest second of any job; 0 before the first. */
   get newestSecond(): number {
     let newest = this.#lastRolled;
     for (const { lastSecond } of this.#streams.values()) newest = Math.max(newest, lastSecond);
     return newest;
   }
 
-  /** The newest second that every order has told of, those aside that have fallen silent. */
+  /** The newest second that every job has told of, those aside that have fallen silent. */
   settledSecond(now: number): number {
     let settled = Number.POSITIVE_INFINITY;
     let heard = 0;
@@ -113,11 +113,11 @@ export class OpenRun {
       if (now - arrivedAt <= silentMs) settled = Math.min(settled, lastSecond);
     }
     // At the beginning those that were not heard yet are late, not silent.
-    if (heard < this.#orderCount && now - this.facts.t0 < lateStartMs) return 0;
+    if (heard < this.#jobCount && now - this.facts.t0 < lateStartMs) return 0;
     return Math.min(settled, this.newestSecond);
   }
 
-  get #orderCount(): number {
+  get #jobCount(): number {
     return [...this.facts.agents.values()].reduce((count, { sides }) => count + sides.length, 0);
   }
 }

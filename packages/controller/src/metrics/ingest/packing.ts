@@ -4,7 +4,7 @@ import type { Part, Second } from './second.ts';
 
 const phases: readonly Phase[] = ['warmUp', 'rampUp', 'steady', 'rampDown', 'windDown'];
 
-/** Which values a part of a second has; most seconds of an order have the same. */
+/** Which values a part of a second has; most seconds of a job have the same. */
 interface PartShape {
   readonly target: number;
   readonly scalars: readonly number[];

@@ -1,6 +1,6 @@
 import type { Phase } from '@rushhour/protocol';
 
-/** One second of one order, with numbers in place of names. */
+/** One second of one job, with numbers in place of names. */
 export interface Second {
   readonly seq: number;
   /** Milliseconds since 1970, whole. */

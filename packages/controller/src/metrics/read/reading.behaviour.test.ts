@@ -10,7 +10,7 @@ import { createDatabase } from '../../testing/postgres.ts';
 import { createMetrics, type Metrics } from '../metrics.ts';
 import type { Aggregation } from '../rollup/aggregate.ts';
 import { createTestGateway, type TestGateway } from '../testing/gateway.ts';
-import { orderOf, setRun, storeRun } from '../testing/stored-run.ts';
+import { jobOf, setRun, storeRun } from '../testing/stored-run.ts';
 import { createRandom, histogramOf, summaryOf } from '../testing/summaries.ts';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'rushhour-metrics-'));
@@ -66,7 +66,7 @@ const serverSecond = (seq: number, t0: number): Summary =>
     counters: { 'http.served': 200, 'http.txBytes': 50_000, 'http.rxBytes': 2000 },
     gauges: { 'http.concurrent': 10, 'agent.cpuPct': 20 },
   });
-const agents = { 1: [orderOf()], 2: [orderOf()], 3: [orderOf({ role: 'server' })] };
+const agents = { 1: [jobOf()], 2: [jobOf()], 3: [jobOf({ role: 'server' })] };
 
 const feed = async (runId: number, t0: number, from = 1, to = seconds) => {
   for (let seq = from; seq <= to; seq += 1) {
@@ -133,7 +133,7 @@ describe('reading measurements', () => {
       ...{ metrics: ['http.requests'], from: t0 + 20_000, to: t0 + 29_000, agg: 'sum' },
     });
     expect(part.t).toEqual(Array.from({ length: 10 }, (_, i) => t0 + (20 + i) * 1000));
-    const long = await storeRun(store, { t0: Date.now() - 10_000_000, agents: { 1: [orderOf()] } });
+    const long = await storeRun(store, { t0: Date.now() - 10_000_000, agents: { 1: [jobOf()] } });
     for (const seq of [1, 9000]) {
       gateway.summaries(1, { runId: long.runId }, [summaryOf({ seq, t0: long.t0, counters: { 'http.requests': 5 } })]);
     }
@@ -254,7 +254,7 @@ describe('reading measurements', () => {
     await metrics.finish(runId);
     const keys = await sampleKeys(store.read, runId);
     expect(keys.every(({ isBlock }) => isBlock === 1)).toBe(true);
-    // Three orders and two sides, three minutes each.
+    // Three jobs and two sides, three minutes each.
     expect(keys).toHaveLength(3 * 3 + 2 * 3);
     expect(await everything(runId)).toEqual(before);
     await restart();
@@ -263,13 +263,13 @@ describe('reading measurements', () => {
 });
 
 describe('the ends of a run', () => {
-  const sides = { 1: [orderOf()], 2: [orderOf({ role: 'server' })] };
+  const sides = { 1: [jobOf()], 2: [jobOf({ role: 'server' })] };
   const requests = async (runId: number) =>
     (await metrics.series(runId, { metrics: ['http.requests', 'http.served', 'txBytes'] })).series.map(
       ({ values }) => values,
     );
 
-  it('the last piece of an order is a second of its own, and what it counted belongs to the steady one before', async () => {
+  it('the last piece of a job is a second of its own, and what it counted belongs to the steady one before', async () => {
     const { runId, t0 } = await storeRun(store, { t0: Date.now() - 60_000, agents: sides });
     const second = (seq: number) => summaryOf({ seq, t0, counters: { 'http.requests': 200, 'http.txBytes': 10 } });
     const tail = { ...summaryOf({ seq: 4, t0, counters: { 'http.requests': 1 } }), at: t0 + 3400, spanMs: 400 };

@@ -46,8 +46,8 @@ export const readRfc2544 = async (
   const entries = entriesOf(definition.configuration as ConfigurationEntry[]);
   if (!entries.some(({ plugin, values }) => plugin?.name === 'stream' && hasTrials(values))) return undefined;
   const agents = new Map((await runAgentsOf(read, id)).map((agent) => [agent.agentID, agent]));
-  const byOrder = Map.groupBy(await runRecordsOf(read, id), ({ agentID, orderIndex }) => `${agentID} ${orderIndex}`);
-  return [...byOrder.values()].flatMap((rows) => {
+  const byJob = Map.groupBy(await runRecordsOf(read, id), ({ agentID, orderIndex }) => `${agentID} ${orderIndex}`);
+  return [...byJob.values()].flatMap((rows) => {
     const [first] = rows;
     const entry = first && agents.get(first.agentID)?.orders[first.orderIndex]?.entry;
     return gatherRfc2544(

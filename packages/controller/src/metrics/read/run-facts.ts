@@ -1,7 +1,7 @@
 import { findPlugin } from '@rushhour/contract';
 import type { Executor } from '../../store/engine/database.ts';
 import { runAgentsOf } from '../../store/runs/run-agents.ts';
-import { type RunOrder, runs } from '../../store/runs/runs.ts';
+import { type RunJob, runs } from '../../store/runs/runs.ts';
 
 export type Role = 'client' | 'server';
 
@@ -30,7 +30,7 @@ export interface RunFacts {
 
 const pluginSpan = 4096;
 
-const sideOf = ({ entry, pluginId, role, engine }: RunOrder): Side => ({
+const sideOf = ({ entry, pluginId, role, engine }: RunJob): Side => ({
   group: (entry * pluginSpan + pluginId) * 2 + (role === 'server' ? 1 : 0),
   entry,
   pluginId,
@@ -44,7 +44,7 @@ export const otherGroup = (group: number) => (group % 2 === 0 ? group + 1 : grou
 
 /**
  * The second since the common start that most of a span lies in; 1 is the first. Its middle decides: a summary may come
- * late, and the last one of an order is short.
+ * late, and the last one of a job is short.
  */
 export const secondOf = ({ t0 }: Pick<RunFacts, 't0'>, { at, spanMs }: { at: number; spanMs: number }) =>
   Math.max(1, Math.ceil((at - spanMs / 2 - t0) / 1000));

@@ -88,7 +88,7 @@ export const scanMerged = async (read: Executor, run: OpenRun, span: Span, visit
   inMemory.forEach(visit);
 };
 
-/** Everything one agent sent, or each of them, order by order, with its targets. */
+/** Everything one agent sent, or each of them, job by job, with its targets. */
 export const scanAgents = async (
   read: Executor,
   { facts }: OpenRun,

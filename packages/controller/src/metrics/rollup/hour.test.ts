@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openStore, type Store } from '../../store/store.ts';
 import { createMetrics, type Metrics } from '../metrics.ts';
 import { createTestGateway, type TestGateway } from '../testing/gateway.ts';
-import { orderOf, setRun, storeRun } from '../testing/stored-run.ts';
+import { jobOf, setRun, storeRun } from '../testing/stored-run.ts';
 import { createHttpSeconds, createRandom } from '../testing/summaries.ts';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'rushhour-hour-'));
@@ -44,7 +44,7 @@ const bytesOf = (...tables: string[]) => {
 
 describe('an hour of ten agents', () => {
   it('takes less than 30 MiB and is taken in far faster than it was measured', async () => {
-    const agents = Object.fromEntries(Array.from({ length: agentCount }, (_, i) => [i + 1, [orderOf()]]));
+    const agents = Object.fromEntries(Array.from({ length: agentCount }, (_, i) => [i + 1, [jobOf()]]));
     const { runId, t0 } = await storeRun(store, { t0: Date.now() - (seconds + 60) * 1000, agents });
     const httpSecond = createHttpSeconds(createRandom(11), 1000);
     let requests = 0;

@@ -15,7 +15,7 @@ import { createOpenRuns } from '../ingest/open-runs.ts';
 import { createMetrics } from '../metrics.ts';
 import { readValue } from '../read/value.ts';
 import { createTestGateway } from '../testing/gateway.ts';
-import { orderOf, setRun, storeRun } from '../testing/stored-run.ts';
+import { jobOf, setRun, storeRun } from '../testing/stored-run.ts';
 import { createRandom, histogramOf, summaryOf } from '../testing/summaries.ts';
 import { compact } from './compaction.ts';
 import { rollUp } from './roll-up.ts';
@@ -91,7 +91,7 @@ describe('minutes', () => {
   it('are opened again by seconds that come late', async () => {
     const { gateway, runs, exclusively, ingest } = createParts();
     const { runId, t0 } = await storeRun(store, {
-      ...{ t0: Date.now() - 300_000, agents: { 1: [orderOf()], 2: [orderOf()] } },
+      ...{ t0: Date.now() - 300_000, agents: { 1: [jobOf()], 2: [jobOf()] } },
     });
     gateway.summaries(1, { runId }, secondsOf(1, 180, t0));
     gateway.summaries(2, { runId }, secondsOf(1, 70, t0));
@@ -123,7 +123,7 @@ describe('minutes', () => {
     await ingest.close();
   });
 
-  it('become one compressed row an order, whole ones while the run goes on', async () => {
+  it('become one compressed row a job, whole ones while the run goes on', async () => {
     const { gateway, runs, exclusively, ingest } = createParts();
     const { runId, t0 } = await storeRun(store, { t0: Date.now() - 200_000 });
     for (let seq = 1; seq <= 130; seq += 1) {

@@ -29,11 +29,11 @@ export const createTestGateway = () => {
       const report = JSON.parse(JSON.stringify({ type: 'summaries', runId, epoch, order, summaries }));
       for (const listener of listeners) listener.report?.(agentId, report);
     },
-    /** The last sequence number that was acknowledged for an order; undefined when none was. */
-    acknowledged: (agentId: number, runId: number, order = 0): number | undefined =>
+    /** The last sequence number that was acknowledged for a job; undefined when none was. */
+    acknowledged: (agentId: number, runId: number, jobIndex = 0): number | undefined =>
       sent
         .filter((one): one is { agentId: number; message: Acknowledge } => one.message.type === 'acknowledge')
-        .findLast(({ agentId: to, message }) => to === agentId && message.runId === runId && message.order === order)
+        .findLast(({ agentId: to, message }) => to === agentId && message.runId === runId && message.order === jobIndex)
         ?.message.seq,
   };
 };

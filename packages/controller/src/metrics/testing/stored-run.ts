@@ -1,23 +1,23 @@
 import { createTable } from '../../store/engine/table.ts';
 import { setRunAgents } from '../../store/runs/run-agents.ts';
-import { type RunOrder, type RunRecord, runs } from '../../store/runs/runs.ts';
+import { type RunJob, type RunRecord, runs } from '../../store/runs/runs.ts';
 import type { Store } from '../../store/store.ts';
 
 const tasks = createTable('tasks');
 const origin = { userId: null, address: '', requestId: 'test', operation: 'test' };
 
-export const orderOf = (order: Partial<RunOrder> = {}): RunOrder => ({
+export const jobOf = (job: Partial<RunJob> = {}): RunJob => ({
   ...{ entry: 0, pluginId: 1, role: 'client', engine: 'http', target: '10.0.0.1:80', share: 1, startAfterSec: 0 },
   ...{ canPause: true, canChangeLoad: true, load: null, outcome: null },
-  ...order,
+  ...job,
 });
 
 export interface StoredRun {
   t0?: number | null;
   status?: number;
   taskId?: number;
-  /** Orders by the id of the agent that has them. */
-  agents?: Record<number, RunOrder[]>;
+  /** Jobs by the id of the agent that has them. */
+  agents?: Record<number, RunJob[]>;
   run?: Partial<RunRecord>;
 }
 
@@ -33,7 +33,7 @@ const emptyRun = {
 /** A task with a run as the conductor would have left it. */
 export const storeRun = (
   store: Store,
-  { t0 = Date.now(), status = 4, taskId, agents = { 1: [orderOf()] }, run = {} }: StoredRun = {},
+  { t0 = Date.now(), status = 4, taskId, agents = { 1: [jobOf()] }, run = {} }: StoredRun = {},
 ) =>
   store.change(origin, async (tx) => {
     const empty = { accessPlane: [], controlPlane: [], configuration: [], dumps: {} };

@@ -1,9 +1,9 @@
 import type { Estimate, ValidationIssue } from '@rushhour/contract';
-import type { Capture, NeededFile, Order } from '@rushhour/protocol';
+import type { Capture, Job, NeededFile } from '@rushhour/protocol';
 import type { PlannedAttempts } from './attempt-files.ts';
 
 /** One order of an agent, and what the controller must know about it while it runs. */
-export interface PlannedOrder {
+export interface PlannedJob {
   /** Index of the configuration entry it serves. */
   readonly entry: number;
   /** JSON pointer of the source or target in the task that it is for. */
@@ -16,17 +16,17 @@ export interface PlannedOrder {
   readonly target: string;
   /** Its part of the load of the entry, above 0 and at most 1: a new rate is divided by it as the first was. */
   readonly share: number;
-  readonly order: Omit<Order, 'runId' | 'epoch'>;
+  readonly job: Omit<Job, 'runId' | 'epoch'>;
   /** Servers have nothing to pause: they count as able. */
   readonly canPause: boolean;
   readonly canChangeLoad: boolean;
 }
 
-/** What one agent does in a run. The place of an order in `orders` is how messages name it. */
+/** What one agent does in a run. The index of a job in `jobs` is how messages name it. */
 export interface AgentPlan {
   readonly agentId: number;
   readonly role: 'client' | 'server' | 'both';
-  readonly orders: readonly PlannedOrder[];
+  readonly jobs: readonly PlannedJob[];
   readonly files: readonly NeededFile[];
   readonly capture?: Capture;
   /** Of the networks it sends from: routers that must be there. */

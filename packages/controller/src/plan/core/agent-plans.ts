@@ -4,7 +4,7 @@ import { addressesToAdd } from '../endpoints/claims.ts';
 import type { PlannedServer } from '../endpoints/servers.ts';
 import type { TargetGuard } from '../endpoints/target-guard.ts';
 import { labelOf } from '../endpoints/targets.ts';
-import type { AgentPlan, PlannedOrder } from './agent-plan.ts';
+import type { AgentPlan, PlannedJob } from './agent-plan.ts';
 import type { PlannedAttempts } from './attempt-files.ts';
 import { captureOf } from './capture.ts';
 import { serverDuration } from './durations.ts';
@@ -20,16 +20,16 @@ interface Sides {
 
 /** What each agent does, servers first. */
 export const agentPlans = (input: PlanInput, guard: TargetGuard, sides: Sides): AgentPlan[] => {
-  const byAgent = new Map<number, PlannedOrder[]>();
-  const add = (agentId: number, order: PlannedOrder) => byAgent.set(agentId, [...(byAgent.get(agentId) ?? []), order]);
-  for (const server of sides.servers) add(server.agent.id, serverOrder(server, sides));
-  for (const client of sides.clients) add(client.agent.id, clientOrder(client, input, guard));
+  const byAgent = new Map<number, PlannedJob[]>();
+  const add = (agentId: number, job: PlannedJob) => byAgent.set(agentId, [...(byAgent.get(agentId) ?? []), job]);
+  for (const server of sides.servers) add(server.agent.id, serverJob(server, sides));
+  for (const client of sides.clients) add(client.agent.id, clientJob(client, input, guard));
   const capture = captureOf(input.definition.dumps, input.dumpLimits, byAgent.size);
-  return [...byAgent].map(([agentId, orders]) => ({
+  return [...byAgent].map(([agentId, jobs]) => ({
     agentId,
-    role: roleOf(orders),
-    orders,
-    files: filesOf(orders, input, sides.attempts),
+    role: roleOf(jobs),
+    jobs,
+    files: filesOf(jobs, input, sides.attempts),
     ...(capture && { capture }),
     gateways: gatewaysOf(
       sides.clients.filter(({ agent }) => agent.id === agentId),
@@ -38,12 +38,12 @@ export const agentPlans = (input: PlanInput, guard: TargetGuard, sides: Sides): 
   }));
 };
 
-const roleOf = (orders: readonly PlannedOrder[]): AgentPlan['role'] => {
-  const roles = new Set(orders.map(({ role }) => role));
-  return roles.size === 2 ? 'both' : (orders[0] as PlannedOrder).role;
+const roleOf = (jobs: readonly PlannedJob[]): AgentPlan['role'] => {
+  const roles = new Set(jobs.map(({ role }) => role));
+  return roles.size === 2 ? 'both' : (jobs[0] as PlannedJob).role;
 };
 
-const clientOrder = (client: PlannedClient, { allowedTargets }: PlanInput, guard: TargetGuard): PlannedOrder => {
+const clientJob = (client: PlannedClient, { allowedTargets }: PlanInput, guard: TargetGuard): PlannedJob => {
   const { entry, path, engine, config, duration, targets, share, hasRate } = client;
   const plugin = findPlugin(entry.pluginId);
   return {
@@ -56,7 +56,7 @@ const clientOrder = (client: PlannedClient, { allowedTargets }: PlanInput, guard
     share,
     canPause: plugin?.canPause ?? false,
     canChangeLoad: (plugin?.canChangeLoad ?? false) && hasRate,
-    order: {
+    job: {
       engine,
       config,
       duration,
@@ -70,7 +70,7 @@ const clientOrder = (client: PlannedClient, { allowedTargets }: PlanInput, guard
   };
 };
 
-const serverOrder = (server: PlannedServer, { clients, plannedSec }: Sides): PlannedOrder => {
+const serverJob = (server: PlannedServer, { clients, plannedSec }: Sides): PlannedJob => {
   const { entry, path, agent, traffic, config, listens } = server;
   const hosts = traffic.isEmulated === true ? [] : listens.map(({ host }) => host);
   const claims = addressesToAdd(agent, hosts);
@@ -95,7 +95,7 @@ const serverOrder = (server: PlannedServer, { clients, plannedSec }: Sides): Pla
     share: 1,
     canPause: true,
     canChangeLoad: false,
-    order: {
+    job: {
       engine: traffic.engine,
       config: { ...config, listen: listens.map(({ host, port }) => listen({ host, port })) },
       duration: clients.length > 0 ? serverDuration([...server.clients], plannedSec) : own,
@@ -120,11 +120,11 @@ const scriptsIn = (recordings: PlanInput['recordings']) =>
 
 /** The files that configurations refer to, each once. */
 const filesOf = (
-  orders: readonly PlannedOrder[],
+  jobs: readonly PlannedJob[],
   { files, samples, recordings }: PlanInput,
   attempts: readonly PlannedAttempts[],
 ): NeededFile[] => {
-  const named = new Set(orders.flatMap(({ order }) => hashesIn(order.config)));
+  const named = new Set(jobs.flatMap(({ job }) => hashesIn(job.config)));
   const known = new Map(
     [...files.values(), ...copiesIn(samples), ...scriptsIn(recordings), ...attempts].map(({ sha256, size }) => [
       sha256,

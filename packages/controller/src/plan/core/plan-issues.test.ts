@@ -162,7 +162,7 @@ describe('a plan tells', () => {
     const entries = Array.from({ length: 30 }, () => http({ sources, targets }));
     const { issues, agents } = planRun(inputOf(entries));
     expect(issues).toContainEqual(expect.objectContaining({ code: 'PLAN_TOO_LARGE' }));
-    expect(agents[0]?.orders).toHaveLength(200);
+    expect(agents[0]?.jobs).toHaveLength(200);
   });
 
   it('addresses an agent has no right to', () => {

@@ -1,6 +1,6 @@
 import { type ConfigurationEntry, findPlugin } from '@rushhour/contract';
 import { findAddress, readRange } from '@rushhour/pools';
-import { Order, type Sources } from '@rushhour/protocol';
+import { Job, type Sources } from '@rushhour/protocol';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createSchemaCheck } from '../../schema-check.ts';
@@ -62,9 +62,9 @@ const records = {
   applications: { byId: new Map([[1, application]]), tables: new Map() },
 };
 
-const checkOrder = createSchemaCheck(Order);
-const ordersOf = ({ agents: plans }: RunPlan) =>
-  plans.flatMap(({ agentId, orders }) => orders.map((planned) => ({ agentId, ...planned })));
+const checkJob = createSchemaCheck(Job);
+const jobsOf = ({ agents: plans }: RunPlan) =>
+  plans.flatMap(({ agentId, jobs }) => jobs.map((planned) => ({ agentId, ...planned })));
 
 const valuesOfPlugin = (id: number) => {
   const plugin = findPlugin(id);
@@ -164,10 +164,10 @@ describe('any plan', () => {
       fc.property(entriesOf(id, soundSides), (entry) => {
         const plan = planRun(inputOf([entry], records));
         if (plan.issues.some(({ severity }) => severity === 'error')) return;
-        for (const { order, role } of ordersOf(plan)) {
+        for (const { job, role } of jobsOf(plan)) {
           planned.add(role);
-          expect(configProblems(order)).toEqual([]);
-          expect(checkOrder({ runId: 1, epoch: 0, ...structuredClone(order) })).toEqual([]);
+          expect(configProblems(job)).toEqual([]);
+          expect(checkJob({ runId: 1, epoch: 0, ...structuredClone(job) })).toEqual([]);
         }
       }),
       { numRuns: 100, endOnFailure: true },
@@ -180,11 +180,11 @@ describe('any plan', () => {
     let judged = 0;
     fc.assert(
       fc.property(soundEntries, (entry) => {
-        for (const { role, order } of ordersOf(planRun(inputOf([entry], { ...records, allowedTargets })))) {
+        for (const { role, job } of jobsOf(planRun(inputOf([entry], { ...records, allowedTargets })))) {
           if (role === 'server') continue;
-          const { targets } = order.config as { targets: { host: string }[] };
-          expect(targets.filter(({ host }) => !isCovered(host, order.allowedTargets ?? []))).toEqual([]);
-          const singles = (order.allowedTargets ?? []).filter((text) => !allowedTargets.includes(text));
+          const { targets } = job.config as { targets: { host: string }[] };
+          expect(targets.filter(({ host }) => !isCovered(host, job.allowedTargets ?? []))).toEqual([]);
+          const singles = (job.allowedTargets ?? []).filter((text) => !allowedTargets.includes(text));
           for (const text of singles)
             expect(text).toMatch(/^(10\.0\.0\.[1-4]\/32|10\.9\.0\.1\/32|127\.0\.0\.1\/32|::1\/128)$/);
           judged += targets.length;
@@ -209,13 +209,13 @@ describe('any plan', () => {
         const load = { requestsPerSecond: rate, sessionsPerSecond: rate, totalSessions: total };
         const duration = { mode: 'count', count: total };
         const entry = entryOf(1, { sources: from, targets: [{ agent: { id: 4 } }], ...load, duration });
-        const clients = ordersOf(planRun(inputOf([entry], records))).filter(({ role }) => role === 'client');
-        const sum = (of: (order: (typeof clients)[number]) => number) => clients.reduce((all, one) => all + of(one), 0);
+        const clients = jobsOf(planRun(inputOf([entry], records))).filter(({ role }) => role === 'client');
+        const sum = (of: (job: (typeof clients)[number]) => number) => clients.reduce((all, one) => all + of(one), 0);
         type Config = { load: { rate: number }; sessionsPerSecond: number; totalSessions: number };
-        expect(sum(({ order }) => (order.config as Config).load.rate)).toBe(rate);
-        expect(sum(({ order }) => (order.config as Config).sessionsPerSecond)).toBe(rate);
-        expect(sum(({ order }) => (order.config as Config).totalSessions)).toBe(total);
-        expect(sum(({ order }) => order.duration.count)).toBe(total);
+        expect(sum(({ job }) => (job.config as Config).load.rate)).toBe(rate);
+        expect(sum(({ job }) => (job.config as Config).sessionsPerSecond)).toBe(rate);
+        expect(sum(({ job }) => (job.config as Config).totalSessions)).toBe(total);
+        expect(sum(({ job }) => job.duration.count)).toBe(total);
         expect(sum(({ share }) => share)).toBeCloseTo(1, 9);
       }),
       { endOnFailure: true },
@@ -238,9 +238,9 @@ describe('any plan', () => {
           inputOf([entryOf(2, { sources, targets: [{ ip: '10.0.0.4' }] })], { ...records, networks: [network] }),
         );
         const seen = new Map<bigint, number>();
-        for (const { agentId, order, role } of ordersOf(plan)) {
+        for (const { agentId, job, role } of jobsOf(plan)) {
           if (role === 'server') continue;
-          const own = addressesOf((order.config as { sources: Sources }).sources);
+          const own = addressesOf((job.config as { sources: Sources }).sources);
           expect(own.filter((value) => (seen.get(value) ?? agentId) !== agentId)).toEqual([]);
           for (const value of own) seen.set(value, agentId);
         }

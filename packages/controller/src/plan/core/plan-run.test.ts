@@ -68,7 +68,7 @@ describe('where a target agent is found', () => {
     const targets = [{ agent: { id: 2 }, network: { id: 5 } }];
     const plan = planOf([http({ targets })], { networks: [networkOf(5, '10.5.0.0/29')] });
     const server = plan.agents.find(({ agentId }) => agentId === 2);
-    expect(server?.orders[0]?.order.claims).toEqual(['10.5.0.1-10.5.0.6']);
+    expect(server?.jobs[0]?.job.claims).toEqual(['10.5.0.1-10.5.0.6']);
   });
 });
 
@@ -106,9 +106,9 @@ describe('a plan', () => {
     const duration = { seconds: 60, rampUpSec: 5, warmUpSec: 10, rampDownSec: 2 };
     const plan = planOf([http({ duration }), entryOf(2, { ...ends, duration: { seconds: 20.5 } })]);
     expect(plan.plannedSec).toBe(60);
-    const [first, second] = plan.agents.find(({ agentId }) => agentId === 2)?.orders ?? [];
-    expect(first?.order.duration).toMatchObject({ mode: 'time', seconds: 65, rampUpSec: 15, rampDownSec: 7 });
-    expect(second?.order.duration).toMatchObject({ mode: 'time', seconds: 65, rampUpSec: 0, rampDownSec: 44.5 });
+    const [first, second] = plan.agents.find(({ agentId }) => agentId === 2)?.jobs ?? [];
+    expect(first?.job.duration).toMatchObject({ mode: 'time', seconds: 65, rampUpSec: 15, rampDownSec: 7 });
+    expect(second?.job.duration).toMatchObject({ mode: 'time', seconds: 65, rampUpSec: 0, rampDownSec: 44.5 });
   });
 
   it.each([
@@ -117,7 +117,7 @@ describe('a plan', () => {
   ])('that ends %s has no planned end, nor have its servers', (_, duration) => {
     const plan = planOf([http({ duration }), http({ targets: [{ ip: '10.0.0.2' }] })]);
     expect(plan.plannedSec).toBeNull();
-    expect(plan.agents.find(({ agentId }) => agentId === 2)?.orders[0]?.order.duration.mode).toBe('continuous');
+    expect(plan.agents.find(({ agentId }) => agentId === 2)?.jobs[0]?.job.duration.mode).toBe('continuous');
   });
 
   it('of servers alone lasts as long as they say', () => {
@@ -127,19 +127,19 @@ describe('a plan', () => {
       {
         agentId: 2,
         role: 'server',
-        orders: [{ target: '0.0.0.0:18080', order: { duration: { mode: 'time', seconds: 30 }, allowedTargets: [] } }],
+        jobs: [{ target: '0.0.0.0:18080', job: { duration: { mode: 'time', seconds: 30 }, allowedTargets: [] } }],
       },
     ]);
   });
 
   it('lets one agent be both sides', () => {
     const plan = planOf([http({ targets: [{ agent: { id: 1 } }] })]);
-    expect(plan.agents).toMatchObject([{ agentId: 1, role: 'both', orders: [{ role: 'server' }, { role: 'client' }] }]);
+    expect(plan.agents).toMatchObject([{ agentId: 1, role: 'both', jobs: [{ role: 'server' }, { role: 'client' }] }]);
   });
 
   it('allows agents beyond the settings, each by itself', () => {
     const plan = planOf([http()], { agents: [client, agentOf(2, { addresses: ['203.0.113.9'] })] });
-    expect(plan.agents.find(({ agentId }) => agentId === 1)?.orders[0]?.order.allowedTargets?.at(-1)).toBe(
+    expect(plan.agents.find(({ agentId }) => agentId === 1)?.jobs[0]?.job.allowedTargets?.at(-1)).toBe(
       '203.0.113.9/32',
     );
   });
@@ -170,7 +170,7 @@ describe('servers', () => {
     const plan = planOf([http(), http({ duration: { seconds: 30 } })]);
     expect(told(plan)).toEqual([]);
     expect(configsOf(plan, 2, 'server')).toHaveLength(1);
-    expect(plan.agents[0]?.orders[0]?.order.duration).toMatchObject({ seconds: 35, rampDownSec: 5 });
+    expect(plan.agents[0]?.jobs[0]?.job.duration).toMatchObject({ seconds: 35, rampDownSec: 5 });
   });
 
   it('are not made where an entry that only answers listens already', () => {

@@ -35,8 +35,8 @@ export const planRun = (input: PlanInput): RunPlan => {
   const attempts = files.all;
   const agents = agentPlans(input, guard, { clients, servers, plannedSec, attempts });
   reportAll(input, { entries, clients, servers, issues });
-  for (const { agentId, orders } of agents) {
-    if (JSON.stringify(orders).length <= maxPlanBytes) continue;
+  for (const { agentId, jobs } of agents) {
+    if (JSON.stringify(jobs).length <= maxPlanBytes) continue;
     issues.error({ path: '/configuration', agentId }, 'PLAN_TOO_LARGE', `more than ${maxPlanBytes} bytes for an agent`);
   }
   const estimate = runEstimateOf(input, clients, { agents, plannedSec, attempts });

@@ -20,11 +20,11 @@ const childOf = ({ order, startAfterSec, duration = {}, port = '80' }: Child) =>
 const suiteOf = (children: readonly Child[], duration?: object) => {
   const subplugins = { subplugins: children.map(childOf), ...(duration && { duration }) };
   const plan = planRun(inputOf([{ plugin: { id: 21 }, subplugins } as unknown as ConfigurationEntry]));
-  const orders = plan.agents.flatMap((agent) => agent.orders);
-  const clients = orders.filter(({ role }) => role === 'client').map(({ order }) => order);
+  const jobs = plan.agents.flatMap((agent) => agent.jobs);
+  const clients = jobs.filter(({ role }) => role === 'client').map(({ job }) => job);
   return {
     plan,
-    servers: orders.filter(({ role }) => role === 'server').map(({ order }) => order),
+    servers: jobs.filter(({ role }) => role === 'server').map(({ job }) => job),
     times: clients.map(({ startAfterSec = 0, duration: { seconds } }) => [startAfterSec, seconds]),
   };
 };
@@ -37,7 +37,7 @@ describe('a suite', () => {
       [5, 30],
     ]);
     expect(plan.plannedSec).toBe(35);
-    expect(plan.agents.map(({ agentId, orders }) => [agentId, orders.map(({ entry }) => entry)])).toEqual([
+    expect(plan.agents.map(({ agentId, jobs }) => [agentId, jobs.map(({ entry }) => entry)])).toEqual([
       [2, [0]],
       [1, [0, 0]],
     ]);

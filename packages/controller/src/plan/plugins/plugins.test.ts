@@ -132,12 +132,12 @@ describe('a stateless server', () => {
     const params = { protocol: 'tcp', mode: 'reply', reply: { type: 'text', text: 'hi' }, ports: '7,9' };
     const of = (target: object) => {
       const entry = entryOf(6, { targets: [{ agent: { id: 2 }, ...target }], statelessServerParams: params });
-      return planRun(inputOf([entry])).agents[0]?.orders[0];
+      return planRun(inputOf([entry])).agents[0]?.jobs[0];
     };
     expect(of({})).toMatchObject({
       role: 'server',
       target: '0.0.0.0:7 and 1 more',
-      order: { config: { protocol: 'tcp', mode: 'reply', reply: { data: 'hi' } } },
+      job: { config: { protocol: 'tcp', mode: 'reply', reply: { data: 'hi' } } },
     });
     expect(of({ ports: '11' })?.target).toBe('0.0.0.0:11');
   });

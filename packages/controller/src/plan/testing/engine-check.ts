@@ -5,7 +5,7 @@ import {
   HarReplayConfig,
   HttpConfig,
   IcmpConfig,
-  type Order,
+  type Job,
   PcapReplayConfig,
   StatelessServerConfig,
   StreamConfig,
@@ -55,7 +55,7 @@ const withFiles = (config: unknown): unknown => {
 };
 
 /** What the engine of an order has against its configuration, once the agent has filled it in. */
-export const configProblems = ({ engine, config }: Pick<Order, 'engine' | 'config'>): string[] => {
+export const configProblems = ({ engine, config }: Pick<Job, 'engine' | 'config'>): string[] => {
   const key = `${engine} ${(config as { role: string }).role}`;
   const problems = checks.get(key)?.(withFiles(config)) ?? [{ path: '', message: 'is unknown' }];
   return problems.map(({ path, message }) => `${key} ${path} ${message}`);

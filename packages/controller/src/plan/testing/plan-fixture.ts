@@ -101,8 +101,8 @@ interface Engineered {
 export const configsOf = (plan: RunPlan, agentId: number, role: 'client' | 'server'): Engineered[] =>
   plan.agents
     .filter((agent) => agent.agentId === agentId)
-    .flatMap(({ orders }) => orders.filter((order) => order.role === role))
-    .map(({ order }) => order.config as Engineered);
+    .flatMap(({ jobs }) => jobs.filter((job) => job.role === role))
+    .map(({ job }) => job.config as Engineered);
 
 /** What is wrong, as `severity? pointer below the first entry, code`. */
 export const told = ({ issues }: RunPlan): string[] =>

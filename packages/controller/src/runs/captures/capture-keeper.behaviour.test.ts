@@ -6,7 +6,7 @@ import type { DumpState, ToAgent } from '@rushhour/protocol';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type AgentGateway, type AgentListener, AgentUnreachable } from '../../agents/gateway/gateway.ts';
-import { orderOf, setRun, storeRun } from '../../metrics/testing/stored-run.ts';
+import { jobOf, setRun, storeRun } from '../../metrics/testing/stored-run.ts';
 import { isContentUsed, isPartUsed } from '../../store/assets/files.ts';
 import { createFolderBlobs } from '../../store/blobs/folder.ts';
 import { createHashPool } from '../../store/blobs/hash-pool.ts';
@@ -78,7 +78,7 @@ const stateOf = (runId: number, more: Partial<DumpState> = {}): DumpState => ({
 const tell = (...dumps: DumpState[]) => {
   for (const listener of listeners) listener.dumps?.(1, JSON.parse(JSON.stringify(dumps)));
 };
-const ended = async () => (await storeRun(store, { status: 7, agents: { 1: [orderOf()] } })).runId;
+const ended = async () => (await storeRun(store, { status: 7, agents: { 1: [jobOf()] } })).runId;
 const statesOf = async (runId: number) => (await dumpsOf(store.read, runId)).map(({ state }) => state);
 const soon = <T>(holds: () => T | Promise<T>) => vi.waitFor(holds, { timeout: 60_000 });
 const becomes = (runId: number, ...states: string[]) => soon(async () => expect(await statesOf(runId)).toEqual(states));
@@ -117,7 +117,7 @@ describe('dumps on their way to the controller', () => {
   });
 
   it('wait until their run is over', async () => {
-    const { runId } = await storeRun(store, { status: 4, agents: { 1: [orderOf()] } });
+    const { runId } = await storeRun(store, { status: 4, agents: { 1: [jobOf()] } });
     tell(stateOf(runId));
     await becomes(runId, 'closed');
     expect(agent.offsets).toEqual([]);

@@ -23,7 +23,7 @@ describe('an agent must have been told', () => {
     const key = (pausedMs: number) => commandsOf(viewOf({ pausedMs }, agentOf(1, 'paused')), undefined)[0]?.key;
     expect(key(10)).not.toBe(key(20));
   });
-  it('the load of each order that was changed and has not ended', () => {
+  it('the load of each job that was changed and has not ended', () => {
     const load = { requestsPerSecond: 5 };
     const agent = agentOf(1, 'running', {}, { load }, { load, ...ended });
     expect(due(viewOf({}, agent), 1)).toEqual([{ type: 'changeLoad', ...of, order: 1, change: load }]);

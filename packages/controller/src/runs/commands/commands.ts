@@ -21,26 +21,26 @@ interface Situation {
 
 const ofRun = ({ id, epoch }: RunRecord) => ({ runId: id, epoch });
 
-const prepare = (run: RunRecord, { orders, files, capture }: AgentPlan): DueCommand => ({
+const prepare = (run: RunRecord, { jobs, files, capture }: AgentPlan): DueCommand => ({
   key: 'prepare',
   command: {
     type: 'prepare',
     ...ofRun(run),
-    orders: orders.map(({ order }) => ({ ...order, ...ofRun(run) })),
+    orders: jobs.map(({ job }) => ({ ...job, ...ofRun(run) })),
     files: [...files],
     ...(capture && { capture }),
   },
 });
 
 const loads = (run: RunRecord, { orders }: RunAgentRecord): DueCommand[] =>
-  orders.flatMap(({ load, outcome }, order) =>
+  orders.flatMap(({ load, outcome }, jobIndex) =>
     load === null || outcome !== null
       ? []
       : [
           {
-            key: `load ${order}`,
+            key: `load ${jobIndex}`,
             version: JSON.stringify(load),
-            command: { type: 'changeLoad', ...ofRun(run), order, change: load },
+            command: { type: 'changeLoad', ...ofRun(run), order: jobIndex, change: load },
           },
         ],
   );
@@ -63,10 +63,12 @@ const stop = ({ run, areClientsOpen }: Situation, agent: RunAgentRecord): DueCom
   if (mode === 'abort' || !areClientsOpen) {
     return [{ key: `stop ${mode}`, command: { type: 'stop', ...ofRun(run), mode } }];
   }
-  const orders = agent.orders.flatMap(({ role, outcome }, index) =>
+  const jobIndexes = agent.orders.flatMap(({ role, outcome }, index) =>
     role === 'client' && outcome === null ? [index] : [],
   );
-  return orders.length === 0 ? [] : [{ key: 'stop clients', command: { type: 'stop', ...ofRun(run), mode, orders } }];
+  return jobIndexes.length === 0
+    ? []
+    : [{ key: 'stop clients', command: { type: 'stop', ...ofRun(run), mode, orders: jobIndexes } }];
 };
 
 const commandsFor = (situation: Situation, agent: RunAgentRecord, plan: AgentPlan | undefined): DueCommand[] => {

@@ -12,7 +12,7 @@ const isReplaceable = ({ agents }: RunView, agentId: number) => {
   const others = agents.filter((agent) => agent.agentID !== agentId && !isGone(agent));
   const lost = agents.find((agent) => agent.agentID === agentId);
   return (lost?.orders ?? []).every(({ entry, role }) =>
-    others.some(({ orders }) => orders.some((order) => order.entry === entry && order.role === role)),
+    others.some(({ orders }) => orders.some((job) => job.entry === entry && job.role === role)),
   );
 };
 

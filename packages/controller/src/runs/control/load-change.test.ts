@@ -29,8 +29,8 @@ describe('a new load', () => {
     expect(agents[0]?.orders[0]?.load).toEqual({ requestsPerSecond: 9, sessionsPerSecond: 4 });
   });
   it('leaves servers and other entries alone', () => {
-    const orders = [{ role: 'server' as const }, { entry: 1 }, {}];
-    const { agents } = changeLoads(viewOf(definitionOf(http, http), agentOf(1, 'running', ...orders)), [
+    const jobs = [{ role: 'server' as const }, { entry: 1 }, {}];
+    const { agents } = changeLoads(viewOf(definitionOf(http, http), agentOf(1, 'running', ...jobs)), [
       { index: 0, requestsPerSecond: 7 },
     ]);
     expect(agents[0]?.orders.map(({ load }) => load)).toEqual([null, null, { requestsPerSecond: 7 }]);

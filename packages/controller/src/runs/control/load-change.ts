@@ -1,7 +1,7 @@
 import type { LoadChange } from '@rushhour/contract';
 import type { LoadChange as OrderLoad } from '@rushhour/protocol';
 import type { RunAgentRecord } from '../../store/runs/run-agents.ts';
-import { ordersOf, type RunView } from '../lifecycle/run-view.ts';
+import { jobsOf, type RunView } from '../lifecycle/run-view.ts';
 
 const rates = ['requestsPerSecond', 'packetsPerSecond', 'sessionsPerSecond'] as const;
 const fixed = ['ppsPerConnection', 'initialTps'] as const;
@@ -27,12 +27,12 @@ const refusalOf = (view: RunView, change: LoadChange): string | undefined => {
   if (stuck) return `${stuck} cannot be changed while the task runs`;
   if (asked.length === 0) return 'says no new load';
   if (entry.plugin?.id === suiteId) return 'the load of a suite cannot be changed';
-  const orders = ordersOf(view).filter(({ order }) => order.entry === change.index && order.role === 'client');
-  if (orders.length === 0) return 'the entry makes no load';
-  if (!orders.every(({ order }) => order.canChangeLoad)) return 'the load of this plugin cannot be changed';
+  const jobs = jobsOf(view).filter(({ job }) => job.entry === change.index && job.role === 'client');
+  if (jobs.length === 0) return 'the entry makes no load';
+  if (!jobs.every(({ job }) => job.canChangeLoad)) return 'the load of this plugin cannot be changed';
   const unknown = asked.find((rate) => typeof entry.values?.[rate] !== 'number');
   if (unknown) return `the entry has no ${unknown}`;
-  return orders.every(({ order }) => order.outcome !== null) ? 'the entry has ended' : undefined;
+  return jobs.every(({ job }) => job.outcome !== null) ? 'the entry has ended' : undefined;
 };
 
 const shareOf = (change: LoadChange, share: number): OrderLoad =>
@@ -54,10 +54,10 @@ export const changeLoads = (view: RunView, changes: readonly LoadChange[]): Load
     }
     outcome.accepted.push(change);
     for (const agent of outcome.agents) {
-      agent.orders = agent.orders.map((order) =>
-        order.entry === change.index && order.role === 'client'
-          ? { ...order, load: { ...order.load, ...shareOf(change, order.share) } }
-          : order,
+      agent.orders = agent.orders.map((job) =>
+        job.entry === change.index && job.role === 'client'
+          ? { ...job, load: { ...job.load, ...shareOf(change, job.share) } }
+          : job,
       );
     }
   }

@@ -229,8 +229,8 @@ describe('a change of load', () => {
     expect(rejected.map(({ index }) => index)).toEqual([0, 4, 0]);
     await eventually(async () => {
       for (const id of [one, two]) {
-        const orders = world.net.agentOf(id).heard.filter(({ type }) => type === 'changeLoad');
-        expect(orders).toMatchObject([{ order: 0, change: { requestsPerSecond: 150 } }]);
+        const jobs = world.net.agentOf(id).heard.filter(({ type }) => type === 'changeLoad');
+        expect(jobs).toMatchObject([{ order: 0, change: { requestsPerSecond: 150 } }]);
       }
     });
     expect(await world.events(runId, 'loadChanged')).toMatchObject([{ data: { changes: [changes[0]] } }]);

@@ -8,7 +8,7 @@ import { appendEvent } from '../../store/runs/run-events.ts';
 import { lockRun, newestRunOf, patchRun, type RunPatch, type RunRecord } from '../../store/runs/runs.ts';
 import type { SettingsStore } from '../../store/system/settings.ts';
 import { pauseDeadline, runningDeadline, stopDeadline, type Timing } from '../lifecycle/deadlines.ts';
-import { ordersOf } from '../lifecycle/run-view.ts';
+import { jobsOf } from '../lifecycle/run-view.ts';
 import { announce, illegalMove, moveRun } from '../lifecycle/run-writer.ts';
 import { allowedFrom } from '../lifecycle/task-state.ts';
 import { changeLoads } from './load-change.ts';
@@ -93,8 +93,8 @@ export const createRunControl = ({ bus, settings, timing }: Deps) => {
     pause: async (tx: Change, taskId: number, note = ''): Promise<RunState> => {
       const run = await activeRun(tx, taskId);
       if (run.status !== runStatus.running) throw illegalMove(run);
-      const orders = ordersOf({ run, agents: await runAgentsOf(tx, run.id) });
-      const stuck = new Set(orders.filter(({ order }) => !order.canPause).map(({ order }) => order.pluginId));
+      const jobs = jobsOf({ run, agents: await runAgentsOf(tx, run.id) });
+      const stuck = new Set(jobs.filter(({ job }) => !job.canPause).map(({ job }) => job.pluginId));
       if (stuck.size > 0) {
         const plugins = [...stuck].map((id) => ({ id, name: findPlugin(id)?.name ?? '' }));
         throw conflict('CANNOT_PAUSE', `${plugins.map(({ name }) => name).join(', ')} cannot pause`, { plugins });

@@ -44,7 +44,7 @@ export const createLateResults = ({ writer, commands, metrics, lateMs }: Deps) =
         agents: [
           {
             ...agent,
-            orders: agent.orders.map((order, i) => ({ ...order, outcome: held.orders[i]?.outcome ?? order.outcome })),
+            orders: agent.orders.map((job, i) => ({ ...job, outcome: held.orders[i]?.outcome ?? job.outcome })),
           },
         ],
       }));

@@ -26,7 +26,7 @@ describe('an agent that is back as the same process', () => {
   it('has not missed its start for good', () => {
     expect(back(3, 'armed', held('prepared')).agent.state).toBe('armed');
   });
-  it('brings the outcomes of its orders', () => {
+  it('brings the outcomes of its jobs', () => {
     expect(back(4, 'running', held('ended', whole)).agent.orders[0]?.outcome).toEqual(whole.orders[0]?.outcome);
   });
   it('and does not know the run is asked to prepare again, or is lost to it', () => {

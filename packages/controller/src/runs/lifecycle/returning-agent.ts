@@ -1,7 +1,7 @@
 import { runStatus } from '@rushhour/contract';
 import type { HeldRun } from '@rushhour/protocol';
 import type { RunAgentRecord } from '../../store/runs/run-agents.ts';
-import type { RunOrder, RunRecord } from '../../store/runs/runs.ts';
+import type { RunJob, RunRecord } from '../../store/runs/runs.ts';
 import type { AgentState } from './run-view.ts';
 
 /** The new state of a returning agent in the run, and the reason if it counts as lost. */
@@ -12,8 +12,8 @@ export interface ReturnAction {
   readonly wasDeadMan?: boolean;
 }
 
-const withOutcomes = (orders: readonly RunOrder[], held: HeldRun | undefined): RunOrder[] =>
-  orders.map((order, index) => ({ ...order, outcome: held?.orders[index]?.outcome ?? order.outcome }));
+const withOutcomes = (jobs: readonly RunJob[], held: HeldRun | undefined): RunJob[] =>
+  jobs.map((job, index) => ({ ...job, outcome: held?.orders[index]?.outcome ?? job.outcome }));
 
 const stateOf = (held: HeldRun, before: string): string => {
   // The agent may have missed the start command; it is sent again.

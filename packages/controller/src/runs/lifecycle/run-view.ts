@@ -1,6 +1,6 @@
 import type { Executor } from '../../store/engine/database.ts';
 import { type RunAgentRecord, runAgentsOf } from '../../store/runs/run-agents.ts';
-import { type RunOrder, type RunRecord, runs } from '../../store/runs/runs.ts';
+import { type RunJob, type RunRecord, runs } from '../../store/runs/runs.ts';
 
 /** A run and its agents as stored: the only input of decisions. */
 export interface RunView {
@@ -31,29 +31,29 @@ export const isGone = ({ state, orders }: RunAgentRecord) =>
 
 interface LocatedJob {
   agent: RunAgentRecord;
-  order: RunOrder;
+  job: RunJob;
   index: number;
 }
 
-export const ordersOf = ({ agents }: RunView): LocatedJob[] =>
-  agents.flatMap((agent) => agent.orders.map((order, index) => ({ agent, order, index })));
+export const jobsOf = ({ agents }: RunView): LocatedJob[] =>
+  agents.flatMap((agent) => agent.orders.map((job, index) => ({ agent, job, index })));
 
 /** The jobs that determine the length of a run: its clients, or all jobs without clients. */
-const leadingOrders = (view: RunView) => {
-  const all = ordersOf(view);
-  const clients = all.filter(({ order }) => order.role === 'client');
+const leadingJobs = (view: RunView) => {
+  const all = jobsOf(view);
+  const clients = all.filter(({ job }) => job.role === 'client');
   return clients.length > 0 ? clients : all;
 };
 
-const isOpen = ({ agent, order }: LocatedJob) => order.outcome === null && !isDone(agent);
+const isOpen = ({ agent, job }: LocatedJob) => job.outcome === null && !isDone(agent);
 
 export const hasOpenClients = (view: RunView) =>
-  ordersOf(view).some((placed) => placed.order.role === 'client' && isOpen(placed));
+  jobsOf(view).some((placed) => placed.job.role === 'client' && isOpen(placed));
 
 export const haveClientsEnded = (view: RunView) => {
-  const orders = leadingOrders(view);
-  return orders.length > 0 && !orders.some(isOpen);
+  const jobs = leadingJobs(view);
+  return jobs.length > 0 && !jobs.some(isOpen);
 };
 
 /** No agent that generates load is left. */
-export const areAllClientsGone = (view: RunView) => leadingOrders(view).every(({ agent }) => isGone(agent));
+export const areAllClientsGone = (view: RunView) => leadingJobs(view).every(({ agent }) => isGone(agent));

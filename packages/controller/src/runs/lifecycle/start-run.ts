@@ -1,31 +1,31 @@
-import type { PlannedOrder, RunPlan } from '../../plan/core/agent-plan.ts';
+import type { PlannedJob, RunPlan } from '../../plan/core/agent-plan.ts';
 import type { PlannedAttempts } from '../../plan/core/attempt-files.ts';
 import { setRunAgents } from '../../store/runs/run-agents.ts';
 import { type RunAttempts, setRunAttempts } from '../../store/runs/run-attempts.ts';
 import { appendEvent } from '../../store/runs/run-events.ts';
 import { type AgentForRun, agentsForRuns } from '../../store/runs/run-queue.ts';
-import type { RunOrder } from '../../store/runs/runs.ts';
+import type { RunJob } from '../../store/runs/runs.ts';
 import type { SettingsStore } from '../../store/system/settings.ts';
 import { prepareDeadline } from './deadlines.ts';
 import type { RunWriter } from './run-writer.ts';
 
-const orderOf = ({ order, entry, pluginId, role, engine, target, share, canPause, canChangeLoad }: PlannedOrder) =>
+const jobOf = ({ job, entry, pluginId, role, engine, target, share, canPause, canChangeLoad }: PlannedJob) =>
   ({
     ...{ entry, pluginId, role, engine, target, share, canPause, canChangeLoad },
-    startAfterSec: order.startAfterSec ?? 0,
+    startAfterSec: job.startAfterSec ?? 0,
     load: null,
     outcome: null,
-  }) satisfies RunOrder;
+  }) satisfies RunJob;
 
 /** With the jobs that use them, so that reports can be joined again. */
 const storedAttempts =
   ({ agents }: RunPlan) =>
   ({ sha256, text, policy }: PlannedAttempts): RunAttempts => ({
     ...{ sha256, text, policy },
-    orders: agents.flatMap(({ agentId, orders }) =>
-      orders.flatMap(({ order }, index): RunAttempts['orders'] => {
-        const { attempts } = order.config as { attempts?: { $file?: string } };
-        return attempts?.$file === sha256 ? [[agentId, index, order.startAfterSec ?? 0]] : [];
+    orders: agents.flatMap(({ agentId, jobs }) =>
+      jobs.flatMap(({ job }, index): RunAttempts['orders'] => {
+        const { attempts } = job.config as { attempts?: { $file?: string } };
+        return attempts?.$file === sha256 ? [[agentId, index, job.startAfterSec ?? 0]] : [];
       }),
     ),
   });
@@ -47,13 +47,13 @@ export const createRunStart =
   (runId: number, plan: RunPlan, areFree: (agents: ReadonlyMap<number, AgentForRun>) => boolean) => {
     const fileBytes = plan.agents.flatMap(({ files }) => files).reduce((sum, { size }) => sum + size, 0);
     const rowsOf = (agents: ReadonlyMap<number, AgentForRun>) =>
-      plan.agents.map(({ agentId, role, orders }) => ({
+      plan.agents.map(({ agentId, role, jobs }) => ({
         agentID: agentId,
         name: agents.get(agentId)?.name ?? '',
         role,
         state: 'preparing',
         bootId: agents.get(agentId)?.bootId ?? '',
-        orders: orders.map(orderOf),
+        orders: jobs.map(jobOf),
         error: '',
       }));
     const patch = {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { HeldRun, OrderOutcome, RunCommand, RunReport } from '@rushhour/protocol';
+import type { HeldRun, JobOutcome, RunCommand, RunReport } from '@rushhour/protocol';
 
 /** How an agent behaves in a test; what is not said it does as it should. */
 export interface Script {
@@ -10,8 +10,8 @@ export interface Script {
   neverEnds?: boolean;
   /** Clients end by themselves after so many seconds, whatever was ordered. */
   endsAfterSec?: number;
-  /** The outcome of its orders. */
-  outcome?: Partial<OrderOutcome>;
+  /** The outcome of its jobs. */
+  outcome?: Partial<JobOutcome>;
   /** Says less than it has: its last summary never arrives. */
   losesLastSummary?: boolean;
 }
@@ -20,7 +20,7 @@ interface PartialRun {
   runId: number;
   epoch: number;
   state: HeldRun['state'];
-  orders: { isClient: boolean; seconds: number | null; seq: number; outcome: OrderOutcome | null }[];
+  orders: { isClient: boolean; seconds: number | null; seq: number; outcome: JobOutcome | null }[];
   startAt: number;
   pausedSeconds: number;
   endedByDeadMan: boolean;
@@ -148,29 +148,29 @@ export class ScriptedAgent {
 
   #second(run: PartialRun): void {
     if (run.state === 'paused') return;
-    run.orders.forEach((order, index) => {
-      if (order.outcome !== null) return;
+    run.orders.forEach((job, index) => {
+      if (job.outcome !== null) return;
       this.#summary(run, index);
-      const end = order.isClient ? (this.script.endsAfterSec ?? order.seconds) : order.seconds;
-      if (end !== null && order.seq >= end) this.#endOrder(run, index, 'finished');
+      const end = job.isClient ? (this.script.endsAfterSec ?? job.seconds) : job.seconds;
+      if (end !== null && job.seq >= end) this.#endJob(run, index, 'finished');
     });
     this.#checkEnd(run);
   }
 
   #summary(run: PartialRun, index: number): void {
-    const order = run.orders[index];
-    if (order === undefined) return;
-    order.seq += 1;
-    const summary = { seq: order.seq, at: Date.now(), spanMs: 1000, phase: 'steady' as const, series: [] };
+    const job = run.orders[index];
+    if (job === undefined) return;
+    job.seq += 1;
+    const summary = { seq: job.seq, at: Date.now(), spanMs: 1000, phase: 'steady' as const, series: [] };
     this.#say({ type: 'summaries', runId: run.runId, epoch: run.epoch, order: index, summaries: [summary] });
   }
 
-  #endOrder(run: PartialRun, index: number, status: OrderOutcome['status']): void {
-    const order = run.orders[index];
-    if (order === undefined || order.outcome !== null) return;
-    const lastSeq = order.seq + (this.script.losesLastSummary ? 1 : 0);
-    order.outcome = { status, error: '', notes: [], saturatedSeconds: {}, lastSeq, ...this.script.outcome };
-    this.#say({ type: 'orderEnded', runId: run.runId, epoch: run.epoch, order: index, outcome: order.outcome });
+  #endJob(run: PartialRun, index: number, status: JobOutcome['status']): void {
+    const job = run.orders[index];
+    if (job === undefined || job.outcome !== null) return;
+    const lastSeq = job.seq + (this.script.losesLastSummary ? 1 : 0);
+    job.outcome = { status, error: '', notes: [], saturatedSeconds: {}, lastSeq, ...this.script.outcome };
+    this.#say({ type: 'orderEnded', runId: run.runId, epoch: run.epoch, order: index, outcome: job.outcome });
   }
 
   #checkEnd(run: PartialRun): void {
@@ -180,8 +180,8 @@ export class ScriptedAgent {
     this.#say({ type: 'ended', runId: run.runId, epoch: run.epoch, endedByDeadMan: run.endedByDeadMan });
   }
 
-  #stop(run: PartialRun, orders: readonly number[] = run.orders.map((_, index) => index)): void {
-    for (const index of orders) this.#endOrder(run, index, 'stopped');
+  #stop(run: PartialRun, jobIndexes: readonly number[] = run.orders.map((_, index) => index)): void {
+    for (const index of jobIndexes) this.#endJob(run, index, 'stopped');
     this.#checkEnd(run);
   }
 

@@ -19,7 +19,7 @@ export const scriptedMetrics = (store: Store, gateway: AgentGateway) => {
     samplesComplete: async (runId) =>
       (await runAgentsOf(store.read, runId)).every(({ agentID, orders }) =>
         orders.every(
-          ({ outcome }, order) => (newest.get(`${runId} ${agentID} ${order}`) ?? 0) >= (outcome?.lastSeq ?? 0),
+          ({ outcome }, jobIndex) => (newest.get(`${runId} ${agentID} ${jobIndex}`) ?? 0) >= (outcome?.lastSeq ?? 0),
         ),
       ),
     summaryOf: async () => [

@@ -1,5 +1,5 @@
 import type { ValidationIssue } from '@rushhour/contract';
-import type { AgentPlan, PlannedOrder, RunPlan } from '../../plan/core/agent-plan.ts';
+import type { AgentPlan, PlannedJob, RunPlan } from '../../plan/core/agent-plan.ts';
 import type { RunDefinition } from '../../store/runs/runs.ts';
 import type { Planner } from '../queue/planner.ts';
 
@@ -17,14 +17,14 @@ interface Entry {
   };
 }
 
-const orderOf = ({ plugin, values }: Entry, entry: number, role: 'client' | 'server'): PlannedOrder => {
+const jobOf = ({ plugin, values }: Entry, entry: number, role: 'client' | 'server'): PlannedJob => {
   const { mode = 'time', seconds = 3 } = values.duration ?? {};
   const isServer = role === 'server';
   return {
     ...{ entry, pluginId: plugin.id, role, engine: 'http', target: '127.0.0.1:18080' },
     path: `/configuration/${entry}`,
     share: isServer ? 1 : 1 / (values.sources?.length ?? 1),
-    order: {
+    job: {
       engine: 'http',
       config: { role },
       duration: {
@@ -45,20 +45,20 @@ export const scriptedPlanner = (): Planner & { issues: ValidationIssue[]; plans:
     plans: 0,
     plan: async ({ configuration }: RunDefinition): Promise<RunPlan> => {
       planner.plans += 1;
-      const byAgent = new Map<number, PlannedOrder[]>();
+      const byAgent = new Map<number, PlannedJob[]>();
       (configuration as Entry[]).forEach((entry, index) => {
         const add = (places: Place[] = [], role: 'client' | 'server') => {
           for (const { agent } of places) {
-            byAgent.set(agent.id, [...(byAgent.get(agent.id) ?? []), orderOf(entry, index, role)]);
+            byAgent.set(agent.id, [...(byAgent.get(agent.id) ?? []), jobOf(entry, index, role)]);
           }
         };
         add(entry.values.targets, 'server');
         add(entry.values.sources, 'client');
       });
-      const agents = [...byAgent].map(([agentId, orders]): AgentPlan => {
-        const [first] = orders;
-        const isBoth = orders.some(({ role }) => role !== first?.role);
-        return { agentId, role: isBoth ? 'both' : (first?.role ?? 'client'), orders, files: [], gateways: [] };
+      const agents = [...byAgent].map(([agentId, jobs]): AgentPlan => {
+        const [first] = jobs;
+        const isBoth = jobs.some(({ role }) => role !== first?.role);
+        return { agentId, role: isBoth ? 'both' : (first?.role ?? 'client'), jobs, files: [], gateways: [] };
       });
       const durations = (configuration as Entry[]).map(({ values }) => values.duration ?? { mode: 'time', seconds: 3 });
       const isTimed = durations.every(({ mode }) => mode === 'time');

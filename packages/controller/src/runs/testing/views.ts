@@ -1,22 +1,22 @@
-import type { OrderOutcome } from '@rushhour/protocol';
+import type { JobOutcome } from '@rushhour/protocol';
 import type { RunAgentRecord } from '../../store/runs/run-agents.ts';
-import type { RunOrder, RunRecord } from '../../store/runs/runs.ts';
+import type { RunJob, RunRecord } from '../../store/runs/runs.ts';
 import type { RunView } from '../lifecycle/run-view.ts';
 
-export const outcomeOf = (outcome: Partial<OrderOutcome> = {}): OrderOutcome => ({
+export const outcomeOf = (outcome: Partial<JobOutcome> = {}): JobOutcome => ({
   ...{ status: 'finished', error: '', notes: [], saturatedSeconds: {}, lastSeq: 10 },
   ...outcome,
 });
 
-export const orderOf = (order: Partial<RunOrder> = {}): RunOrder => ({
+export const jobOf = (job: Partial<RunJob> = {}): RunJob => ({
   ...{ entry: 0, pluginId: 1, role: 'client', engine: 'http', target: '127.0.0.1:18080', share: 1, startAfterSec: 0 },
   ...{ canPause: true, canChangeLoad: true, load: null, outcome: null },
-  ...order,
+  ...job,
 });
 
-export const agentOf = (agentID: number, state: string, ...orders: Partial<RunOrder>[]): RunAgentRecord => ({
+export const agentOf = (agentID: number, state: string, ...jobs: Partial<RunJob>[]): RunAgentRecord => ({
   ...{ runID: 1, agentID, name: `agent-${agentID}`, role: 'client', state, bootId: 'boot', error: '', updatedAt: '' },
-  orders: (orders.length > 0 ? orders : [{}]).map(orderOf),
+  orders: (jobs.length > 0 ? jobs : [{}]).map(jobOf),
 });
 
 export const runOf = (run: Partial<RunRecord> = {}): RunRecord => ({

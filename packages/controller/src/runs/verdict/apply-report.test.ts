@@ -37,7 +37,7 @@ describe('a report', () => {
     });
     expect(again.events).toBeUndefined();
   });
-  it('of an agent or an order that has no part in the run means nothing', () => {
+  it('of an agent or a job that has no part in the run means nothing', () => {
     expect(applyReport(viewOf({}, agentOf(2, 'running')), 1, summaries)).toEqual({});
     const strange: RunReport = { type: 'orderEnded', ...of, order: 9, outcome: outcomeOf() };
     expect(applyReport(viewOf({}, agentOf(1, 'running')), 1, strange)).toEqual({});

@@ -59,11 +59,11 @@ const takeEnd = (view: RunView, agent: RunAgentRecord, { endedByDeadMan }: Repor
   };
 };
 
-const takeOrderEnd = (view: RunView, before: RunAgentRecord, { order, outcome }: ReportOf<'orderEnded'>): Changes => {
+const takeJobEnd = (view: RunView, before: RunAgentRecord, { order, outcome }: ReportOf<'orderEnded'>): Changes => {
   const known = before.orders[order];
   if (known === undefined) return {};
-  const orders = before.orders.with(order, { ...known, outcome });
-  const agent = { ...before, orders, state: before.state === 'armed' ? 'running' : before.state };
+  const jobs = before.orders.with(order, { ...known, outcome });
+  const agent = { ...before, orders: jobs, state: before.state === 'armed' ? 'running' : before.state };
   if (outcome.status !== 'failed' || known.outcome !== null) return { agents: [agent] };
   const message = `${agent.name}: ${known.engine}: ${outcome.error}`;
   return {
@@ -121,7 +121,7 @@ export const applyReport = (view: RunView, agentId: number, report: RunReport): 
     case 'event':
       return takeEvent(agent, report);
     case 'orderEnded':
-      return takeOrderEnd(view, agent, report);
+      return takeJobEnd(view, agent, report);
     case 'ended':
       return agent.state === 'ended' ? {} : takeEnd(view, agent, report);
   }

@@ -1,6 +1,6 @@
 import { findPlugin, type ThresholdResult, verdicts } from '@rushhour/contract';
 import type { RunValidity } from '../../store/runs/runs.ts';
-import { ordersOf, type RunView } from '../lifecycle/run-view.ts';
+import { jobsOf, type RunView } from '../lifecycle/run-view.ts';
 
 const maxSaturatedShare = 0.05;
 /** In a short run one saturated second exceeds the share and still proves nothing. */
@@ -11,10 +11,10 @@ const isTimed = ({ pluginId }: { pluginId: number }) => findPlugin(pluginId)?.ki
 
 /** Jobs whose generator was saturated for more than 5 % of the time: their results describe the generator. */
 export const saturationOf = (view: RunView): string[] =>
-  ordersOf(view).flatMap(({ agent, order }) => {
-    const { outcome, engine } = order;
+  jobsOf(view).flatMap(({ agent, job }) => {
+    const { outcome, engine } = job;
     const [worst] = Object.entries(outcome?.saturatedSeconds ?? {}).sort(([, a], [, b]) => b - a);
-    if (outcome === null || worst === undefined || !isTimed(order)) return [];
+    if (outcome === null || worst === undefined || !isTimed(job)) return [];
     const [reason, seconds] = worst;
     if (seconds <= Math.max(freeSeconds, maxSaturatedShare * outcome.lastSeq)) return [];
     return [`${agent.name} was itself the limit of ${engine} in ${seconds} of ${outcome.lastSeq} seconds (${reason})`];

@@ -11,7 +11,7 @@ import { decide } from './decide.ts';
 import type { BlockPolicy, ControlsAround, ServerSeen } from './evidence.ts';
 
 /** What one order of one agent told. */
-export interface ToldByOrder {
+export interface JobRecords {
   readonly agentId: number;
   readonly orderIndex: number;
   readonly startAfterMs: number;
@@ -26,7 +26,7 @@ export type JoinedResult = Omit<AttackResult, 'id' | 'taskID' | 'iteration'> & {
 export interface Joining {
   readonly attempts: readonly Attempt[];
   readonly policy: BlockPolicy;
-  readonly told: readonly ToldByOrder[];
+  readonly told: readonly JobRecords[];
   /** Common start, milliseconds since 1970. */
   readonly t0: number;
   /** Begins the names of attempts. */
@@ -127,7 +127,7 @@ class Told {
   readonly #strangers = new Map<string, Owned<ServerObservation>[]>();
   readonly #timelines = new Map<string, Timeline>();
 
-  constructor(told: readonly ToldByOrder[]) {
+  constructor(told: readonly JobRecords[]) {
     const controls = new Map<string, ControlObservation[]>();
     for (const { records, ...order } of told) {
       for (const record of records) {

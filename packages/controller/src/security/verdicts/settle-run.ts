@@ -9,7 +9,7 @@ import { noteVerdicts } from '../../store/security/malware.ts';
 import type { Store } from '../../store/store.ts';
 import { detectionsOf } from './alerts/run-alerts.ts';
 import { type BlockPolicy, usualPolicy } from './evidence.ts';
-import { type JoinedResult, joinRecords, type ToldByOrder } from './join-records.ts';
+import { type JobRecords, type JoinedResult, joinRecords } from './join-records.ts';
 
 const isRecord = createGuard<AttemptRecord>(AttemptRecord);
 
@@ -19,9 +19,9 @@ const attemptsIn = (text: string): Attempt[] =>
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line) as Attempt);
 
-const toldBy = async (read: Executor, runID: number, orders: RunAttempts['orders']): Promise<ToldByOrder[]> => {
+const toldBy = async (read: Executor, runID: number, jobs: RunAttempts['orders']): Promise<JobRecords[]> => {
   const rows = Map.groupBy(await runRecordsOf(read, runID), ({ agentID, orderIndex }) => `${agentID} ${orderIndex}`);
-  return orders.map(([agentId, orderIndex, startAfterSec]) => ({
+  return jobs.map(([agentId, orderIndex, startAfterSec]) => ({
     agentId,
     orderIndex,
     startAfterMs: startAfterSec * 1000,

@@ -9,7 +9,7 @@ import { type Statement, statement } from '../engine/statement.ts';
 import { createTable } from '../engine/table.ts';
 import { tables } from '../tables/index.ts';
 
-export type { RunDefinition, RunOrder, RunValidity } from '../tables/runs.ts';
+export type { RunDefinition, RunJob, RunValidity } from '../tables/runs.ts';
 export type RunRecord = RecordOf<typeof tables.runs>;
 
 const ofStarter = (column: string) =>

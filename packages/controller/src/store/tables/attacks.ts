@@ -5,7 +5,7 @@ import { bytes, integer, json, maybeText, real, text } from '../engine/column.ts
 export const runAttempts = {
   runID: integer,
   sha256: text,
-  /** Orders that use it, `[agentID, orderIndex, startAfterSec]` each. */
+  /** Jobs that use it, `[agentID, orderIndex, startAfterSec]` each. */
   orders: json<[agentID: number, orderIndex: number, startAfterSec: number][]>([]),
   /** What counts as stopped. */
   policy: json<Record<string, unknown>>({}),
@@ -14,7 +14,7 @@ export const runAttempts = {
   data: bytes,
 };
 
-/** What one second of one order told of single attempts. */
+/** What one second of one job told of single attempts. */
 export const runRecords = {
   runID: integer,
   agentID: integer,

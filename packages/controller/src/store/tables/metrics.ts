@@ -1,7 +1,7 @@
 import { bytes, flag, integer, text } from '../engine/column.ts';
 
 /**
- * Seconds of one order, packed by metrics/packing: first as they came in, later a minute in one row.
+ * Seconds of one job, packed by metrics/packing: first as they came in, later a minute in one row.
  * Agent 0 stands for all agents together: its rows hold minutes since the common start, `orderIndex` is the side of an
  * entry and the sequence numbers count seconds.
  */

@@ -1,5 +1,5 @@
 import type { Threshold } from '@rushhour/contract';
-import type { Capture, LoadChange, OrderOutcome } from '@rushhour/protocol';
+import type { Capture, JobOutcome, LoadChange } from '@rushhour/protocol';
 import { flag, integer, json, maybeInteger, maybeText, text } from '../engine/column.ts';
 
 export interface RunValidity {
@@ -17,7 +17,7 @@ export interface RunDefinition {
 }
 
 /** One order of an agent in a run. Its place in the list is how messages name it. */
-export interface RunOrder {
+export interface RunJob {
   /** Index of the configuration entry it serves. */
   entry: number;
   pluginId: number;
@@ -33,7 +33,7 @@ export interface RunOrder {
   /** The load it shall have, where that was changed during the run. */
   load: LoadChange | null;
   /** How it ended. */
-  outcome: OrderOutcome | null;
+  outcome: JobOutcome | null;
 }
 
 export const runs = {
@@ -96,7 +96,7 @@ export const runAgents = {
   /** waiting, preparing, prepared, armed, running, paused, ended, failed, lost. */
   state: text,
   bootId: text,
-  orders: json<RunOrder[]>([]),
+  orders: json<RunJob[]>([]),
   error: text,
   updatedAt: text,
 };

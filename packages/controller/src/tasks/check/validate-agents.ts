@@ -8,7 +8,7 @@ import { type AgentForRun, agentsForRuns } from '../../store/runs/run-queue.ts';
 const mostClockOffsetMs = 50;
 
 /** Of the agent's first job. */
-export const placeOf = ({ orders }: AgentPlan): string => orders[0]?.path ?? '';
+export const placeOf = ({ jobs }: AgentPlan): string => jobs[0]?.path ?? '';
 
 type Judge = (agent: AgentForRun) => Omit<ValidationIssue, 'path' | 'agentId'>[];
 

@@ -36,18 +36,18 @@ const issuesOn = async (gateway: AgentGateway, plan: AgentPlan): Promise<Validat
 };
 
 /** Missing files are sent before a run; the dry run works without them. */
-const probe = async (gateway: AgentGateway, { agentId, orders, gateways }: AgentPlan): Promise<readonly Problem[]> => {
+const probe = async (gateway: AgentGateway, { agentId, jobs, gateways }: AgentPlan): Promise<readonly Problem[]> => {
   const ask = async (tried: readonly object[]) => {
     const question: Question = { kind: 'probe', orders: [...tried], gateways: [...gateways] };
     return problemsIn(await gateway.ask(agentId, question, probeMs));
   };
-  const tried = orders.map(({ order }) => ({ ...noRun, ...order }));
+  const tried = jobs.map(({ job }) => ({ ...noRun, ...job }));
   const problems = await ask(tried);
   const missing = problems.filter(({ code }) => code === fileMissing);
   if (missing.length === 0) return problems;
   const isWithout = new Set(missing.map(({ order }) => order));
   const rest = await ask(
-    tried.map((order, i) => (isWithout.has(i) ? { ...order, config: withoutFiles(order.config) } : order)),
+    tried.map((job, i) => (isWithout.has(i) ? { ...job, config: withoutFiles(job.config) } : job)),
   );
   return [...missing, ...rest];
 };
@@ -68,7 +68,7 @@ const problemsIn = (answer: unknown): readonly Problem[] => {
 };
 
 const issueOf = ({ order, code, message }: Problem, plan: AgentPlan): ValidationIssue => {
-  const place = { path: plan.orders[order]?.path ?? placeOf(plan), agentId: plan.agentId };
+  const place = { path: plan.jobs[order]?.path ?? placeOf(plan), agentId: plan.agentId };
   if (code === fileMissing) {
     const bytes = plan.files.reduce((sum, { size }) => sum + size, 0);
     return {

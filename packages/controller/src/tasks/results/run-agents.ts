@@ -9,9 +9,9 @@ const sumOf = (metrics: readonly MetricValue[], isWanted: (name: string) => bool
   return found.length === 0 ? null : found.reduce((sum, { sum: own }) => sum + (own ?? 0), 0);
 };
 
-const saturationOf = (orders: RunAgentRecord['orders']) => {
+const saturationOf = (jobs: RunAgentRecord['orders']) => {
   const all: Record<string, number> = {};
-  for (const { outcome } of orders) {
+  for (const { outcome } of jobs) {
     for (const [reason, seconds] of Object.entries(outcome?.saturatedSeconds ?? {})) {
       all[reason] = Math.max(all[reason] ?? 0, seconds);
     }

@@ -7,7 +7,7 @@ import type {
   Exchange,
   FindingObservation,
 } from '@rushhour/protocol';
-import type { EngineContext, Run } from '../../../engine.ts';
+import type { EngineContext, PreparedEngine } from '../../../engine.ts';
 import { prepareSources, type SourcePool } from '../../../net/addresses/source-addresses.ts';
 import { clientTlsOptions } from '../../../net/tls/tls-options.ts';
 import { readAttempts } from '../attempts-file.ts';
@@ -41,7 +41,7 @@ interface Finding {
 const mostTold = 100;
 
 /** Sends one case after another, asks in between whether the target still works, and finds out which case it was. */
-class FuzzClient implements Run {
+class FuzzClient implements PreparedEngine {
   readonly #context: Context;
   readonly #config: AttackClientConfig;
   readonly #scene: ClientScene;
@@ -261,5 +261,5 @@ class FuzzClient implements Run {
   }
 }
 
-export const prepareFuzzClient = async (context: Context): Promise<Run> =>
+export const prepareFuzzClient = async (context: Context): Promise<PreparedEngine> =>
   new FuzzClient(context, await prepareSources(context.config.sources, context));

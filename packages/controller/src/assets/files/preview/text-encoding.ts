@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 
 export type TextEncoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';
 
-const byteOrderMarks: readonly (readonly [TextEncoding, readonly number[]])[] = [
+const byteJobMarks: readonly (readonly [TextEncoding, readonly number[]])[] = [
   ['utf-8', [0xef, 0xbb, 0xbf]],
   ['utf-16le', [0xff, 0xfe]],
   ['utf-16be', [0xfe, 0xff]],
@@ -31,7 +31,7 @@ const isEightBitText = (head: Buffer) => {
 /** How the beginning of a content reads as text; undefined when it is not text. */
 export const findTextEncoding = (head: Buffer): TextEncoding | undefined => {
   if (head.length === 0) return undefined;
-  const marked = byteOrderMarks.find(([, mark]) => mark.every((byte, at) => head[at] === byte))?.[0];
+  const marked = byteJobMarks.find(([, mark]) => mark.every((byte, at) => head[at] === byte))?.[0];
   if (marked === 'utf-16le' || marked === 'utf-16be') {
     const text = new TextDecoder(marked).decode(head.subarray(0, head.length & ~1));
     return [...text].some((letter) => isControl(letter.codePointAt(0) ?? 0)) ? undefined : marked;

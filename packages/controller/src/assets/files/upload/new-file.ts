@@ -17,7 +17,7 @@ import { formatTags, parseTags, tagsFromName } from './tags.ts';
 import { stageMembers } from './unpack.ts';
 
 /** What a client says of a new file, whatever way the content comes. */
-export type FileOrder = FileUpload & { name: string };
+export type FileJob = FileUpload & { name: string };
 
 interface Candidate {
   readonly staged: Staged;
@@ -44,19 +44,15 @@ export const assertAdmitted = ({ category }: { category: string }) => {
 };
 
 /** Tags given and, where wanted, those of the name, as far as there is room. */
-export const tagsOf = ({ tags = '', tagsFromName: isWanted }: Partial<FileOrder>, name: string) => {
+export const tagsOf = ({ tags = '', tagsFromName: isWanted }: Partial<FileJob>, name: string) => {
   const given = parseTags(tags).tags;
   return formatTags([...new Set([...given, ...(isWanted ? tagsFromName(name) : [])])].slice(0, 32));
 };
 
 /** Refuses content that is not what it should be. Small captures are analysed at once, so that a broken one is refused. */
-export const inspect = async (
-  { files, blobs }: IntakeDeps,
-  staged: Staged,
-  order: FileOrder,
-): Promise<ContentFacts> => {
-  const { category, name, source = 'upload', first_seen_at } = order;
-  if (order.expectSha256 && order.expectSha256 !== staged.sha256) {
+export const inspect = async ({ files, blobs }: IntakeDeps, staged: Staged, job: FileJob): Promise<ContentFacts> => {
+  const { category, name, source = 'upload', first_seen_at } = job;
+  if (job.expectSha256 && job.expectSha256 !== staged.sha256) {
     const message = `the content has the SHA-256 ${staged.sha256}`;
     throw invalid([{ path: '/expectSha256', code: 'HASH_MISMATCH', message }], 'HASH_MISMATCH');
   }
@@ -65,11 +61,11 @@ export const inspect = async (
   requireCategory(category as CategoryName, sniffed);
   const isPrompt = isCapture(category) && staged.size <= promptBytes;
   const capture = isPrompt ? await explained(() => files.captures.analyse(content)) : undefined;
-  return { ...sniffed, name, category, source, first_seen_at, tags: tagsOf(order, name), capture };
+  return { ...sniffed, name, category, source, first_seen_at, tags: tagsOf(job, name), capture };
 };
 
 /** Refuses or answers the file that is there already, by what the client wants. */
-const findDuplicate = async (tx: Change, { sha256 }: Staged, { onDuplicate = 'reuse', category }: FileOrder) => {
+const findDuplicate = async (tx: Change, { sha256 }: Staged, { onDuplicate = 'reuse', category }: FileJob) => {
   const present = await filesWith(tx, sha256);
   const [first] = present;
   if (first === undefined) return { isKnown: false };
@@ -78,24 +74,24 @@ const findDuplicate = async (tx: Change, { sha256 }: Staged, { onDuplicate = 're
   return { isKnown: true, id: same?.id };
 };
 
-const record = (deps: IntakeDeps, candidates: readonly Candidate[], order: FileOrder, caller: Caller) =>
+const record = (deps: IntakeDeps, candidates: readonly Candidate[], job: FileJob, caller: Caller) =>
   deps.store.change(caller, async (tx) => {
     const ids: number[] = [];
     let duplicate = false;
     for (const { staged, facts } of candidates) {
-      const { isKnown, id } = await findDuplicate(tx, staged, order);
+      const { isKnown, id } = await findDuplicate(tx, staged, job);
       duplicate ||= isKnown;
       ids.push(id ?? (await deps.files.insert(tx, staged, facts)));
     }
     const data = ids[0] as number;
-    return order.unpack ? { data, duplicate, files: [...new Set(ids)] } : { data, duplicate };
+    return job.unpack ? { data, duplicate, files: [...new Set(ids)] } : { data, duplicate };
   });
 
-const candidatesOf = async (deps: IntakeDeps, staged: Staged, order: FileOrder, members: readonly Member[]) => {
-  if (!order.unpack) return [{ staged, facts: await inspect(deps, staged, order) }];
+const candidatesOf = async (deps: IntakeDeps, staged: Staged, job: FileJob, members: readonly Member[]) => {
+  if (!job.unpack) return [{ staged, facts: await inspect(deps, staged, job) }];
   const candidates: Candidate[] = [];
   for (const { staged: content, name } of members) {
-    const { expectSha256: _, ...own } = order;
+    const { expectSha256: _, ...own } = job;
     const facts = await inspect(deps, content, { ...own, name });
     candidates.push({ staged: content, facts: { ...facts, original_sha256: staged.sha256 } });
   }
@@ -108,7 +104,7 @@ type Member = Awaited<ReturnType<typeof stageMembers>>[number];
 export const storeFile = async (
   deps: IntakeDeps,
   source: Readable,
-  { order, maxBytes, caller }: { order: FileOrder; maxBytes: number; caller: Caller },
+  { order, maxBytes, caller }: { order: FileJob; maxBytes: number; caller: Caller },
 ) => {
   const { blobs, files } = deps;
   const staged = await explained(() => blobs.stage(source, { maxBytes }));

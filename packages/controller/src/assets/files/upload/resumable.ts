@@ -8,7 +8,7 @@ import type { Staged } from '../../../store/blobs/blobs.ts';
 import { explained } from '../refusals.ts';
 import type { CategoryName } from './category.ts';
 import { parseContentRange } from './content-range.ts';
-import { type FileOrder, type IntakeDeps, inspect, tagsOf } from './new-file.ts';
+import { type FileJob, type IntakeDeps, inspect, tagsOf } from './new-file.ts';
 
 const expiryMs = 24 * 3_600_000;
 
@@ -18,22 +18,22 @@ interface Chunk {
 }
 
 /** Opens an upload of announced size; its bytes come by `PUT /files/{id}/content`. */
-export const openUpload = async ({ store, blobs }: IntakeDeps, order: FileOrder & { size: number }, caller: Caller) => {
-  if (order.unpack) {
+export const openUpload = async ({ store, blobs }: IntakeDeps, job: FileJob & { size: number }, caller: Caller) => {
+  if (job.unpack) {
     const message = 'an archive is unpacked when it comes in one request';
     throw invalid([{ path: '/unpack', code: 'NOT_RESUMABLE', message }]);
   }
-  if (order.size === 0) throw invalid([{ path: '/size', code: 'MINIMUM', message: 'must be at least 1' }]);
+  if (job.size === 0) throw invalid([{ path: '/size', code: 'MINIMUM', message: 'must be at least 1' }]);
   const part = randomUUID();
-  const { name, category, source = 'upload', size, expectSha256 = '', onDuplicate = 'reuse' } = order;
+  const { name, category, source = 'upload', size, expectSha256 = '', onDuplicate = 'reuse' } = job;
   const empty = { kind: '', mime: '', md5: '', sha1: '', sha256: '', sha3_384: '', original_sha256: '', problem: '' };
   await explained(() => blobs.openPart(part));
   try {
     return await store.change(caller, async (tx) => {
       const upload = { part, expectSha256, onDuplicate };
       const expiresAt = new Date(Date.now() + expiryMs).toISOString();
-      const { first_seen_at = tx.now } = order;
-      const facts = { name, category, source, size, tags: tagsOf(order, name), first_seen_at };
+      const { first_seen_at = tx.now } = job;
+      const facts = { name, category, source, size, tags: tagsOf(job, name), first_seen_at };
       const id = await files.insert(tx, { ...facts, ...empty, state: 'uploading', upload, expiresAt });
       return { data: id, duplicate: false };
     });
@@ -113,7 +113,7 @@ const finish = async (deps: IntakeDeps, file: FileRow, caller: Caller) => {
   const { part, onDuplicate } = file.upload as NonNullable<FileRow['upload']>;
   const staged = await explained(() => blobs.finishPart(part));
   try {
-    const facts = await inspect(deps, staged, orderOf(file));
+    const facts = await inspect(deps, staged, jobOf(file));
     await service.keep([staged], () =>
       store.change(caller, async (tx) => {
         if ((await files.find(tx, file.id))?.state !== 'uploading') throw notFound('file', file.id);
@@ -132,7 +132,7 @@ const finish = async (deps: IntakeDeps, file: FileRow, caller: Caller) => {
   }
 };
 
-const orderOf = ({ name, category, source, tags, first_seen_at, upload }: FileRow): FileOrder => ({
+const jobOf = ({ name, category, source, tags, first_seen_at, upload }: FileRow): FileJob => ({
   name,
   category: category as CategoryName,
   source: source as NonNullable<FileUpload['source']>,

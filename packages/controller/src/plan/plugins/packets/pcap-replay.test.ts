@@ -46,10 +46,7 @@ describe('a capture', () => {
     expect(server).toMatchObject({ parts: [{ ...played, startAfterMs: 0 }], listen: [{ host: '10.60.0.1' }, {}] });
     expect(plan.agents.map(({ files: brought }) => brought)).toEqual(Array(2).fill([{ sha256, size: 100 }]));
     // The engine answers for these addresses itself: the system of the agent would speak up.
-    expect(plan.agents.flatMap(({ orders }) => orders.map(({ order }) => order.claims))).toEqual([
-      undefined,
-      undefined,
-    ]);
+    expect(plan.agents.flatMap(({ jobs }) => jobs.map(({ job }) => job.claims))).toEqual([undefined, undefined]);
     expect(plan.estimate.pps).toBe(100);
     for (const config of [client, server]) expect(configProblems({ engine: 'pcap-replay', config })).toEqual([]);
   });
@@ -80,7 +77,7 @@ describe('a capture', () => {
 
   it('lasts until it was played as often as said, unless a time is set', () => {
     const modes = (params: object, values: object = {}) =>
-      planned(params, values).plan.agents.flatMap(({ orders }) => orders.map(({ order }) => order.duration.mode));
+      planned(params, values).plan.agents.flatMap(({ jobs }) => jobs.map(({ job }) => job.duration.mode));
     expect(modes({ loop: 2 })).toEqual(['continuous', 'continuous']);
     expect(modes({ loop: 0 })).toEqual(['time', 'time']);
     expect(modes({ loop: 2 }, { duration: { mode: 'time', seconds: 5 } })).toEqual(['time', 'time']);

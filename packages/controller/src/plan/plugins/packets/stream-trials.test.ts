@@ -10,10 +10,7 @@ describe('trials by RFC 2544', () => {
     expect(issues).toEqual([]);
     expect(client).toMatchObject({ load: {}, rfc2544: { frameSizes: standard, trialSec: 60, resolutionPct: 1 } });
     expect(server).toMatchObject({ countsTrials: true });
-    expect(plan.agents.flatMap(({ orders }) => orders.map(({ canChangeLoad }) => canChangeLoad))).toEqual([
-      false,
-      false,
-    ]);
+    expect(plan.agents.flatMap(({ jobs }) => jobs.map(({ canChangeLoad }) => canChangeLoad))).toEqual([false, false]);
     for (const config of [client, server]) expect(configProblems({ engine: 'stream', config })).toEqual([]);
   });
 

@@ -112,9 +112,9 @@ describe('applications', () => {
     const sources = [{ agent: { id: 1 }, weight: 2 }, { agent: { id: 4 } }];
     const { plan } = planned({ played: { users: 9, iterations: 2 }, values: { sources, sessionsPerSecond: 60 } });
     const shares = plan.agents
-      .flatMap(({ orders }) => orders)
+      .flatMap(({ jobs }) => jobs)
       .filter(({ role }) => role === 'client')
-      .map(({ order }) => (order.config as { shares: object[] }).shares[0]);
+      .map(({ job }) => (job.config as { shares: object[] }).shares[0]);
     expect(shares).toEqual([
       { firstUser: 0, users: 6, iterations: 2, load: { rate: 20 } },
       { firstUser: 6, users: 3, iterations: 2, load: { rate: 10 } },

@@ -48,7 +48,7 @@ describe('the plan of a recording', () => {
       [2, [{ sha256: answersSha, size: 20 }]],
       [1, [{ sha256: scriptSha, size: 10 }]],
     ]);
-    expect(plan.agents.flatMap(({ orders }) => orders.flatMap(({ order }) => configProblems(order)))).toEqual([]);
+    expect(plan.agents.flatMap(({ jobs }) => jobs.flatMap(({ job }) => configProblems(job)))).toEqual([]);
     expect(issues).toEqual(['warning harReplayParams/fileId HAR_WEBSOCKET']);
     expect(plan.notes).toEqual(['1 entry is left out']);
   });
@@ -86,8 +86,8 @@ describe('the plan of a recording', () => {
   it('divides users over those who send, each with values of its own', () => {
     const sources = [{ agent: { id: 1 } }, { agent: { id: 2 } }];
     const { plan } = planned({ sources, sessionsPerSecond: 10, harReplayParams: { users: 5 } });
-    const clients = plan.agents.flatMap(({ orders }) => orders.filter(({ role }) => role === 'client'));
-    const parts = clients.map(({ order }) => order.config as Record<string, number>);
+    const clients = plan.agents.flatMap(({ jobs }) => jobs.filter(({ role }) => role === 'client'));
+    const parts = clients.map(({ job }) => job.config as Record<string, number>);
     expect(parts.map(({ users, firstUser, usersPerSecond }) => [users, firstUser, usersPerSecond]).sort()).toEqual([
       [2, 5, 5],
       [3, 0, 5],

@@ -168,8 +168,8 @@ describe('the plan of a web application firewall test', () => {
       { sources: [{ agent: { id: 1 } }, { agent: { id: 3 } }] },
       { agents },
     );
-    const shares = plan.agents.flatMap(({ orders }) =>
-      orders.filter(({ role }) => role === 'client').map(({ order }) => (order.config as { share: object }).share),
+    const shares = plan.agents.flatMap(({ jobs }) =>
+      jobs.filter(({ role }) => role === 'client').map(({ job }) => (job.config as { share: object }).share),
     );
     expect(shares).toEqual([
       { index: 0, count: 2 },

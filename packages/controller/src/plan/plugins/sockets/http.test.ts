@@ -89,7 +89,7 @@ describe('HTTP load', () => {
     });
     const { client, plan } = http({ rpsUnlimited: true });
     expect(client['load']).toEqual({});
-    expect(plan.agents[1]?.orders[0]).toMatchObject({ role: 'client', canPause: true, canChangeLoad: false });
+    expect(plan.agents[1]?.jobs[0]).toMatchObject({ role: 'client', canPause: true, canChangeLoad: false });
   });
 });
 

@@ -3,7 +3,7 @@ import { files } from '../../../store/assets/files.ts';
 import type { Blobs } from '../../../store/blobs/blobs.ts';
 import type { Executor } from '../../../store/engine/database.ts';
 import { findSignatures } from '../../../store/security/cve.ts';
-import type { JoinedResult, ToldByOrder } from '../join-records.ts';
+import type { JobRecords, JoinedResult } from '../join-records.ts';
 import { signatureIdOf } from '../signature-facts.ts';
 import { alertEnd } from './device-alert.ts';
 import { type AlertedAttempt, type AlertMatch, type Detection, matchAlerts } from './match-alerts.ts';
@@ -29,7 +29,7 @@ interface JudgedFile {
   readonly attempts: readonly Attempt[];
   /** One for each attempt. */
   readonly results: readonly JoinedResult[];
-  readonly told: readonly ToldByOrder[];
+  readonly told: readonly JobRecords[];
 }
 
 const signaturesAtOnce = 200;

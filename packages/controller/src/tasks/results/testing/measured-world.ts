@@ -1,5 +1,5 @@
 import type { Summary } from '@rushhour/protocol';
-import { orderOf, setRun, storeRun } from '../../../metrics/testing/stored-run.ts';
+import { jobOf, setRun, storeRun } from '../../../metrics/testing/stored-run.ts';
 import { createRandom, histogramOf, summaryOf } from '../../../metrics/testing/summaries.ts';
 import { appendEvent, type NewRunEvent } from '../../../store/runs/run-events.ts';
 import type { RunRecord } from '../../../store/runs/runs.ts';
@@ -50,7 +50,7 @@ export const createMeasuredWorld = async () => {
     const startedAt = Date.now() - 60_000;
     return storeRun(store, {
       t0: startedAt,
-      agents: { [client.agentId]: [orderOf()], [server.agentId]: [orderOf({ role: 'server' })] },
+      agents: { [client.agentId]: [jobOf()], [server.agentId]: [jobOf({ role: 'server' })] },
       ...more,
       run: { plannedSec: 600, startedBy: 1, startedAt: new Date(startedAt).toISOString(), ...run },
     });

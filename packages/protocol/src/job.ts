@@ -24,7 +24,7 @@ export const Duration = Type.Object(
 export type Duration = Static<typeof Duration>;
 
 /** What the controller asks of an agent: one engine, its configuration, and the limits it must respect. */
-export const Order = Type.Object(
+export const Job = Type.Object(
   {
     runId: Type.Integer({ minimum: 1 }),
     epoch: Type.Integer({
@@ -50,10 +50,10 @@ export const Order = Type.Object(
   },
   { additionalProperties: false },
 );
-export type Order = Static<typeof Order>;
+export type Job = Static<typeof Job>;
 
 /**
- * May stand for any text in the configuration of an order. The agent puts there the absolute path of the file, or its
+ * May stand for any text in the configuration of a job. The agent puts there the absolute path of the file, or its
  * content; the file must be among the `files` of the same `prepare`.
  */
 export const FileReference = Type.Object(

@@ -1,9 +1,9 @@
-import type { Order, Summary } from '@rushhour/protocol';
+import type { Job, Summary } from '@rushhour/protocol';
 import type { ProtocolServer } from './protocol-server.ts';
 
 type Of = { readonly runId: number; readonly epoch: number };
 
-const orderOf = (of: Of, config: unknown, duration: Partial<Order['duration']>): Order => ({
+const jobOf = (of: Of, config: unknown, duration: Partial<Job['duration']>): Job => ({
   ...of,
   engine: 'http',
   config,
@@ -13,12 +13,12 @@ const orderOf = (of: Of, config: unknown, duration: Partial<Order['duration']>):
 });
 
 /** Answers on a port of loopback until it is stopped. */
-export const serverOrder = (of: Of, port: number): Order =>
-  orderOf(of, { role: 'server', listen: [{ host: '127.0.0.1', port }] }, { mode: 'continuous' });
+export const serverJob = (of: Of, port: number): Job =>
+  jobOf(of, { role: 'server', listen: [{ host: '127.0.0.1', port }] }, { mode: 'continuous' });
 
 /** Sends 50 requests a second to a port of loopback. */
-export const clientOrder = (of: Of, port: number, seconds: number): Order =>
-  orderOf(
+export const clientJob = (of: Of, port: number, seconds: number): Job =>
+  jobOf(
     of,
     { role: 'client', targets: [{ host: '127.0.0.1', port }], connections: 4, load: { rate: 50 } },
     { seconds },
