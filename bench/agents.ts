@@ -10,14 +10,14 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { cookieJar, createClient } from '@rushhour/client';
-import type { CrowdOrder, CrowdState } from '../packages/controller/src/testing/agent-crowd.ts';
 import { ensureDebianPackages } from '../scripts/debian-packages.ts';
 import { spawnController } from '../tests/process/spawn-controller.ts';
 import { takePriority } from './priority.ts';
 import { report } from './report.ts';
+import type { Command, GroupState } from './simulated-agents.ts';
 
 const agents = 1000;
-const crowds = 2;
+const groupCount = 2;
 const usesOfToken = 100;
 const steadySec = 60;
 const settleSec = 5;
@@ -30,13 +30,13 @@ const assertOpenFiles = () => {
   if (limit < agents + 100) throw new Error(`${limit} open files are too few for ${agents} connections: ulimit -n`);
 };
 
-const ask = async (crowd: ChildProcess, order: CrowdOrder): Promise<CrowdState> => {
-  crowd.send(order);
-  const [state] = await once(crowd, 'message');
-  return state as CrowdState;
+const ask = async (group: ChildProcess, command: Command): Promise<GroupState> => {
+  group.send(command);
+  const [state] = await once(group, 'message');
+  return state as GroupState;
 };
-const askAll = (order: CrowdOrder) => Promise.all(crowd.map((one) => ask(one, order)));
-const insideOf = (states: readonly CrowdState[]) => states.reduce((sum, { inside }) => sum + inside, 0);
+const askAll = (command: Command) => Promise.all(groups.map((one) => ask(one, command)));
+const insideOf = (states: readonly GroupState[]) => states.reduce((sum, { inside }) => sum + inside, 0);
 const percentile = (sorted: Float64Array, share: number) => sorted[Math.ceil(sorted.length * share) - 1] ?? Infinity;
 const memoryMb = (pid: number | undefined) =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
@@ -52,8 +52,8 @@ const dataDir = mkdtempSync(join(tmpdir(), 'rushhour-bench-'));
 const env = { RUSHHOUR_DATA_DIR: dataDir, RUSHHOUR_ADMIN_EMAIL: admin.email, RUSHHOUR_ADMIN_PASSWORD: admin.password };
 let controller = await spawnController(env, { core: controllerCore });
 const { url } = controller;
-const crowd = Array.from({ length: crowds }, () =>
-  fork(fileURLToPath(new URL('../packages/controller/src/testing/agent-crowd.ts', import.meta.url))),
+const groups = Array.from({ length: groupCount }, () =>
+  fork(fileURLToPath(new URL('./simulated-agents.ts', import.meta.url))),
 );
 
 const signIn = async () => {
@@ -65,17 +65,17 @@ const onlineByApi = async () => (await (await signIn()).agents.list({ query: { s
 
 const enrolAll = async () => {
   const client = await signIn();
-  const count = agents / crowds;
+  const count = agents / groupCount;
   const start = performance.now();
   await Promise.all(
-    crowd.map(async (one, i) => {
-      const names = Array.from({ length: Math.ceil(count / usesOfToken) }, (_, n) => `crowd ${i} ${n}`);
+    groups.map(async (one, i) => {
+      const names = Array.from({ length: Math.ceil(count / usesOfToken) }, (_, n) => `group ${i} ${n}`);
       const tokens: string[] = [];
       for (const name of names) {
         const { data } = await client.agents.createToken({ body: { name, ttlSec: 600, maxUses: usesOfToken } });
         tokens.push(data.token);
       }
-      await ask(one, { kind: 'join', url, tokens, count, name: `crowd-${i}` });
+      await ask(one, { kind: 'join', url, tokens, count, name: `group-${i}` });
     }),
   );
   return (performance.now() - start) / 1000;
@@ -130,7 +130,7 @@ try {
     { name: 'agents-back-seconds', value: backSec, goal: goals.backSec, better: 'lower' },
   ]);
 } finally {
-  for (const one of crowd) one.kill();
+  for (const one of groups) one.kill();
   await controller.kill('SIGKILL');
   rmSync(dataDir, { recursive: true, force: true });
 }

@@ -21,9 +21,13 @@ it('values of the wire and longer words are no retired words', () => {
   expect(findRetiredWords('packages/pools/src/x.ts', "const almost = 'wish';")).toEqual([]);
 });
 
-it('every exception says why and names an existing word', () => {
-  for (const { names, prose, write, except } of retiredWords) {
-    expect(names ?? prose).toBeDefined();
+it('documents are searched, too', () => {
+  expect(findRetiredWords('docs/x.md', '# Title\n\nWhoever reads this.')).toHaveLength(1);
+});
+
+it('every rule has a pattern and a replacement, every exception a reason', () => {
+  for (const { words, identifiers, prose, write, except } of retiredWords) {
+    expect(words ?? identifiers ?? prose).toBeDefined();
     expect(write).not.toBe('');
     for (const { because } of except ?? []) expect(because).not.toBe('');
   }

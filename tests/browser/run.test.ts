@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { holdUsualPorts } from '../process/free-port.ts';
+import { holdDefaultPorts } from '../process/free-port.ts';
 import { httpTask } from '../system/system.ts';
 import { administrator, openPage } from './browser.ts';
 import { useLab } from './lab.ts';
@@ -33,7 +33,7 @@ const load = (page: Page) => page.getByRole('img', { name: /^Load: Actual \d/ })
 
 describe('a new test', () => {
   it('is begun without a mouse, from the sign-in to live charts', async ({ onTestFinished }) => {
-    onTestFinished(await holdUsualPorts());
+    onTestFinished(await holdDefaultPorts());
     const { page, problems, context } = await openPage(lab.browser);
     await page.goto(lab.system.url);
     await tabTo(page, /^Email/);

@@ -1,6 +1,6 @@
 import { permissions } from '@rushhour/contract';
 import { describe, expect, it } from 'vitest';
-import { holdUsualPorts } from '../process/free-port.ts';
+import { holdDefaultPorts } from '../process/free-port.ts';
 import { administrator, openPage, signIn } from './browser.ts';
 import { useLab } from './lab.ts';
 
@@ -8,7 +8,7 @@ const lab = useLab();
 
 describe('the web interface', () => {
   it('leads from the sign-in to running traffic and its verdict in a few clicks', async ({ onTestFinished }) => {
-    onTestFinished(await holdUsualPorts());
+    onTestFinished(await holdDefaultPorts());
     const { page, problems, context } = await openPage(lab.browser);
     await page.goto(lab.system.url);
     await signIn(page, administrator);

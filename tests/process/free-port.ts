@@ -22,7 +22,7 @@ export const freePort = async (): Promise<number> => {
  * Reserves the default ports of task servers; waits while another test has them. The returned function, or the end of
  * the process, releases them.
  */
-export const holdUsualPorts = async (): Promise<() => void> => {
+export const holdDefaultPorts = async (): Promise<() => void> => {
   for (;;) {
     const lock = await listens({ path: '\0rushhour-tests-usual-ports' });
     if (lock !== undefined) return () => void lock.close();

@@ -1,27 +1,27 @@
-/** Many agents in one process: each with a key, a WebSocket and heartbeats of its own, as the protocol wants them. */
+/** Many agents in one process: each with its own key, WebSocket and heartbeats. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AgentHealth, ToAgent, ToController } from '@rushhour/protocol';
 import { WebSocket } from 'ws';
-import { createTestIdentity, greetingOf, testFacts } from './agent.ts';
+import { createTestIdentity, greetingOf, testFacts } from '../packages/controller/src/testing/agent.ts';
 
-/** What the bench says to a crowd. */
-export type CrowdOrder =
+/** Commands of the bench to a group of agents. */
+export type Command =
   | { kind: 'join'; url: string; tokens: string[]; count: number; name: string }
   | { kind: 'measure' }
   | { kind: 'state' };
 
-/** How a crowd is: who is in, and since `measure` how long heartbeats took and how often a connection ended. */
-export interface CrowdState {
+/** Connected agents, and since `measure` the round trips of heartbeats and the lost connections. */
+export interface GroupState {
   inside: number;
   drops: number;
   roundTripsMs: number[];
 }
 
-const joinAtOnce = 20;
+const concurrentJoins = 20;
 const firstDelayMs = 250;
 const longestDelayMs = 5000;
-const state: CrowdState = { inside: 0, drops: 0, roundTripsMs: [] };
+const state: GroupState = { inside: 0, drops: 0, roundTripsMs: [] };
 
 const health: AgentHealth = {
   ...{ cpuPct: [12.5, 30.25, 7, 3.5], memoryUsedMb: 1800, load1: 0.42, diskFreeMb: 51_200 },
@@ -45,7 +45,7 @@ class SimulatedAgent {
     this.#token = token;
   }
 
-  /** Resolves at the first welcome; comes back by itself whenever the connection ends. */
+  /** Resolves at the first welcome; reconnects whenever the connection ends. */
   join(): Promise<void> {
     return new Promise((resolve) => this.#connect(resolve));
   }
@@ -101,21 +101,21 @@ class SimulatedAgent {
   }
 }
 
-const join = async ({ url, tokens, count, name }: Extract<CrowdOrder, { kind: 'join' }>) => {
+const join = async ({ url, tokens, count, name }: Extract<Command, { kind: 'join' }>) => {
   const usesOfToken = Math.ceil(count / tokens.length);
   const agents = Array.from(
     { length: count },
     (_, i) => new SimulatedAgent(url, `${name}-${i}`, tokens[Math.floor(i / usesOfToken)] ?? ''),
   );
-  for (let i = 0; i < count; i += joinAtOnce) {
-    await Promise.all(agents.slice(i, i + joinAtOnce).map((agent) => agent.join()));
+  for (let i = 0; i < count; i += concurrentJoins) {
+    await Promise.all(agents.slice(i, i + concurrentJoins).map((agent) => agent.join()));
     await sleep(1);
   }
 };
 
-process.on('message', async (order: CrowdOrder) => {
-  if (order.kind === 'join') await join(order);
-  if (order.kind === 'measure') Object.assign(state, { drops: 0, roundTripsMs: [] });
+process.on('message', async (command: Command) => {
+  if (command.kind === 'join') await join(command);
+  if (command.kind === 'measure') Object.assign(state, { drops: 0, roundTripsMs: [] });
   process.send?.(state);
 });
 process.once('disconnect', () => process.exit());
