@@ -10,11 +10,11 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { cookieJar, createClient } from '@rushhour/client';
+import type { Command, GroupState } from '../packages/controller/src/testing/simulated-agents.ts';
 import { ensureDebianPackages } from '../scripts/debian-packages.ts';
 import { spawnController } from '../tests/process/spawn-controller.ts';
 import { takePriority } from './priority.ts';
 import { report } from './report.ts';
-import type { Command, GroupState } from './simulated-agents.ts';
 
 const agents = 1000;
 const groupCount = 2;
@@ -53,7 +53,7 @@ const env = { RUSHHOUR_DATA_DIR: dataDir, RUSHHOUR_ADMIN_EMAIL: admin.email, RUS
 let controller = await spawnController(env, { core: controllerCore });
 const { url } = controller;
 const groups = Array.from({ length: groupCount }, () =>
-  fork(fileURLToPath(new URL('./simulated-agents.ts', import.meta.url))),
+  fork(fileURLToPath(new URL('../packages/controller/src/testing/simulated-agents.ts', import.meta.url))),
 );
 
 const signIn = async () => {

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AgentHealth, ToAgent, ToController } from '@rushhour/protocol';
 import { WebSocket } from 'ws';
-import { createTestIdentity, greetingOf, testFacts } from '../packages/controller/src/testing/agent.ts';
+import { createTestIdentity, greetingOf, testFacts } from './agent.ts';
 
 /** Commands of the bench to a group of agents. */
 export type Command =
