@@ -31,7 +31,7 @@ export interface NavigationItem {
   readonly label: string;
   readonly to: string;
   readonly icon: ComponentType<{ size?: number; stroke?: number }>;
-  /** The operation a person must be allowed to call to see it. */
+  /** Shown to users who may call this operation. */
   readonly needs?: readonly [keyof typeof api, string];
 }
 
@@ -43,7 +43,7 @@ export interface NavigationSection {
 const { nav } = text;
 const resource = (name: string) => `/resources/${name}`;
 
-/** The menu, and with it the places of the command palette. */
+/** The menu, whose items are also in the command palette. */
 export const navigation: readonly NavigationSection[] = [
   {
     title: nav.sections.run,

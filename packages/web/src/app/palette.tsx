@@ -6,9 +6,9 @@ import { type KeyboardEvent, useState } from 'react';
 import { useMay } from '../lib/session.ts';
 import { text } from '../lib/text.ts';
 import { navigation } from './navigation.ts';
-import { type Place, useRecords } from './record-search.ts';
+import { type Destination, useRecords } from './record-search.ts';
 
-const pauseMs = 250;
+const typingMs = 250;
 
 interface PaletteProps {
   isOpen: boolean;
@@ -16,13 +16,13 @@ interface PaletteProps {
   onClose: () => void;
 }
 
-/** Ctrl K or ⌘ K: every page and every record is a few letters away. `/` goes to the search of the page, or here. */
+/** The command palette: Ctrl K or ⌘ K opens it. `/` focuses the search of the page, or opens it if there is none. */
 export const Palette = ({ isOpen, onOpen, onClose }: PaletteProps) => {
   useHotkeys([['mod+K', onOpen]], []);
   useHotkeys([['/', () => focusSearch() || onOpen()]]);
   return (
     <Modal opened={isOpen} onClose={onClose} title={text.app.search} yOffset="10vh">
-      {isOpen && <Places onClose={onClose} />}
+      {isOpen && <Destinations onClose={onClose} />}
     </Modal>
   );
 };
@@ -33,34 +33,34 @@ const focusSearch = () => {
   return field !== null;
 };
 
-const usePlaces = (typed: string): Place[] => {
+const usePages = (typed: string): Destination[] => {
   const may = useMay();
   const pages = navigation
     .flatMap(({ items }) => items)
     .filter(({ needs }) => needs === undefined || may(...needs))
     .map(({ label, to, icon }) => ({ label, to, icon }));
-  const begin = may('tasks', 'create') ? [{ label: text.nav.newTest, to: '/new' }] : [];
-  return [...begin, ...pages].filter(({ label }) => label.toLowerCase().includes(typed.toLowerCase()));
+  const newTest = may('tasks', 'create') ? [{ label: text.nav.newTest, to: '/new' }] : [];
+  return [...newTest, ...pages].filter(({ label }) => label.toLowerCase().includes(typed.toLowerCase()));
 };
 
-const Places = ({ onClose }: { onClose: () => void }) => {
+const Destinations = ({ onClose }: { onClose: () => void }) => {
   const [typed, setTyped] = useState('');
-  const [at, setAt] = useState(0);
-  const [searched] = useDebouncedValue(typed.trim(), pauseMs);
+  const [index, setIndex] = useState(0);
+  const [searched] = useDebouncedValue(typed.trim(), typingMs);
   const navigate = useNavigate();
   const records = useRecords(searched);
-  const places = [...usePlaces(typed), ...records];
+  const destinations = [...usePages(typed), ...records];
   const go = (to: string) => {
     onClose();
     void navigate({ to });
   };
   const onKey = (event: KeyboardEvent) => {
     const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
-    const chosen = places[at];
+    const current = destinations[index];
     if (step !== 0) {
       event.preventDefault();
-      setAt((places.length + at + step) % Math.max(places.length, 1));
-    } else if (event.key === 'Enter' && chosen !== undefined) go(chosen.to);
+      setIndex((destinations.length + index + step) % Math.max(destinations.length, 1));
+    } else if (event.key === 'Enter' && current !== undefined) go(current.to);
   };
   return (
     <Stack gap="xs">
@@ -71,23 +71,23 @@ const Places = ({ onClose }: { onClose: () => void }) => {
         value={typed}
         onChange={(event) => {
           setTyped(event.currentTarget.value);
-          setAt(0);
+          setIndex(0);
         }}
         onKeyDown={onKey}
         data-autofocus
       />
       <div>
-        {places.map(({ label, to, icon: Icon, kind }, i) => (
+        {destinations.map(({ label, to, icon: Icon, kind }, i) => (
           <NavLink
             key={to}
             label={label}
             {...(kind !== undefined && { description: kind })}
             leftSection={Icon ? <Icon size={16} /> : <IconSearch size={16} />}
-            active={i === at}
+            active={i === index}
             onClick={() => go(to)}
           />
         ))}
-        {places.length === 0 && (
+        {destinations.length === 0 && (
           <Text size="sm" c="dimmed" p="xs">
             {text.form.noRecord}
           </Text>

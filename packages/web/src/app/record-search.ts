@@ -12,18 +12,18 @@ import {
 import { useMay } from '../lib/session.ts';
 import { navigation } from './navigation.ts';
 
-export interface Place {
+export interface Destination {
   readonly label: string;
   readonly to: string;
   readonly icon?: ComponentType<{ size?: number }>;
-  /** What it is, where the name alone does not tell. */
+  /** The collection of a record. */
   readonly kind?: string;
 }
 
-const fewestLetters = 2;
-const mostOfEach = 3;
+const minLetters = 2;
+const maxPerCollection = 3;
 
-/** The collections of the menu that can be searched. */
+/** The searchable collections of the menu. */
 const collections = navigation
   .flatMap(({ items }) => items)
   .flatMap(({ label, to, icon }) => {
@@ -31,16 +31,16 @@ const collections = navigation
     return name !== undefined && canSearch(name) ? [{ name, kind: label, icon }] : [];
   });
 
-const placeOf = (name: ResourceName, id: number) => (name === 'tasks' ? `/tasks/${id}` : `/resources/${name}/${id}`);
+const urlOf = (name: ResourceName, id: number) => (name === 'tasks' ? `/tasks/${id}` : `/resources/${name}/${id}`);
 
 const search = async (name: ResourceName, typed: string) => {
   const query = { ...pageQuery(name, 1, 10), search: typed };
   const page = (await operationsOf(name)['list']?.({ query })) as PageOf;
-  return page.data.slice(0, mostOfEach);
+  return page.data.slice(0, maxPerCollection);
 };
 
-/** Records whose texts hold what was typed, a few of each collection. */
-export const useRecords = (typed: string): Place[] => {
+/** Records that match the search, a few of each collection. */
+export const useRecords = (typed: string): Destination[] => {
   const may = useMay();
   const allowed = collections.filter(({ name }) => may(name, 'list'));
   const { data } = useQuery({
@@ -48,10 +48,10 @@ export const useRecords = (typed: string): Place[] => {
     queryFn: async () => {
       const found = await Promise.all(allowed.map(async (one) => ({ ...one, items: await search(one.name, typed) })));
       return found.flatMap(({ name, kind, icon, items }) =>
-        items.map((item) => ({ label: nameOf(item), kind, icon, to: placeOf(name, idOf(item)) })),
+        items.map((item) => ({ label: nameOf(item), kind, icon, to: urlOf(name, idOf(item)) })),
       );
     },
-    enabled: typed.length >= fewestLetters,
+    enabled: typed.length >= minLetters,
   });
-  return typed.length >= fewestLetters ? (data ?? []) : [];
+  return typed.length >= minLetters ? (data ?? []) : [];
 };

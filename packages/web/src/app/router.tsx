@@ -1,6 +1,13 @@
 import { RequestFailed } from '@rushhour/client';
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
-import { BrokenPage, MissingPage } from '../components/page-states.tsx';
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  type RouteComponent,
+  redirect,
+} from '@tanstack/react-router';
+import { BrokenPage, Guarded, MissingPage, type Needs } from '../components/page.tsx';
 import { sessionQuery } from '../lib/session.ts';
 import { queryClient } from './query-client.ts';
 import { Shell } from './shell.tsx';
@@ -20,7 +27,7 @@ const passwordRoute = createRoute({
   component: lazyRouteComponent(() => import('../features/auth/password-page.tsx'), 'PasswordPage'),
 });
 
-/** Everything inside needs a session; whoever has none comes back after signing in. */
+/** Pages inside need a session. Without one the user signs in and returns to the page. */
 const shellRoute = createRoute({
   getParentRoute: () => rootRoute,
   id: 'shell',
@@ -39,7 +46,7 @@ const shellRoute = createRoute({
 });
 
 type Search = Record<string, string | number | boolean>;
-/** Filters, pages and tabs live in the address, so that every state can be linked to. */
+/** Pages keep filters, page and tab in the URL; each page checks its own parameters. */
 const anySearch = (search: Record<string, unknown>): Search =>
   Object.fromEntries(
     Object.entries(search).filter((entry): entry is [string, string | number | boolean] =>
@@ -47,137 +54,90 @@ const anySearch = (search: Record<string, unknown>): Search =>
     ),
   );
 
-const overviewRoute = createRoute({
-  getParentRoute: () => shellRoute,
-  path: '/',
-  component: lazyRouteComponent(() => import('../features/overview/overview-page.tsx'), 'OverviewPage'),
-});
+/** A page inside the shell, for users who may call the operation `needs`. */
+const page = <const Path extends string>(path: Path, Page: RouteComponent, needs?: Needs) => {
+  const guarded = () =>
+    needs === undefined ? (
+      <Page />
+    ) : (
+      <Guarded needs={needs}>
+        <Page />
+      </Guarded>
+    );
+  return createRoute({
+    getParentRoute: () => shellRoute,
+    path,
+    validateSearch: anySearch,
+    component: Object.assign(guarded, Page.preload && { preload: Page.preload }),
+  });
+};
 
 const taskPage = lazyRouteComponent(() => import('../features/tasks/task-page.tsx'), 'TaskPage');
-
-const taskRoute = createRoute({
-  getParentRoute: () => shellRoute,
-  path: '/tasks/$id',
-  validateSearch: anySearch,
-  component: taskPage,
-});
-
-const taskRunRoute = createRoute({
-  getParentRoute: () => shellRoute,
-  path: '/tasks/$id/runs/$runId',
-  validateSearch: anySearch,
-  component: taskPage,
-});
-
 const taskEditor = lazyRouteComponent(() => import('../features/tasks/editor/task-editor-page.tsx'), 'TaskEditorPage');
-
-const newTaskRoute = createRoute({
-  getParentRoute: () => shellRoute,
-  path: '/tasks/new',
-  component: taskEditor,
-});
-
-const editTaskRoute = createRoute({
-  getParentRoute: () => shellRoute,
-  path: '/tasks/$id/edit',
-  component: taskEditor,
-});
-
-const newTestRoute = createRoute({
-  getParentRoute: () => shellRoute,
-  path: '/new',
-  component: lazyRouteComponent(() => import('../features/new-test/new-test-page.tsx'), 'NewTestPage'),
-});
-
-const settingsRoute = createRoute({
-  getParentRoute: () => shellRoute,
-  path: '/settings',
-  validateSearch: anySearch,
-  component: lazyRouteComponent(() => import('../features/settings/settings-page.tsx'), 'SettingsPage'),
-});
-
-const notificationsRoute = createRoute({
-  getParentRoute: () => shellRoute,
-  path: '/notifications',
-  component: lazyRouteComponent(() => import('../features/notifications/notifications-page.tsx'), 'NotificationsPage'),
-});
-
-const schedulesRoute = createRoute({
-  getParentRoute: () => shellRoute,
-  path: '/schedules',
-  validateSearch: anySearch,
-  component: lazyRouteComponent(() => import('../features/schedules/schedules-page.tsx'), 'SchedulesPage'),
-});
-
-const approvalsRoute = createRoute({
-  getParentRoute: () => shellRoute,
-  path: '/approvals',
-  validateSearch: anySearch,
-  component: lazyRouteComponent(() => import('../features/approvals/approvals-page.tsx'), 'ApprovalsPage'),
-});
-
-const approvalRoute = createRoute({
-  getParentRoute: () => shellRoute,
-  path: '/approvals/$id',
-  validateSearch: anySearch,
-  component: lazyRouteComponent(() => import('../features/approvals/approval-page.tsx'), 'ApprovalPage'),
-});
-
-const aiKeysRoute = createRoute({
-  getParentRoute: () => shellRoute,
-  path: '/ai-keys',
-  validateSearch: anySearch,
-  component: lazyRouteComponent(() => import('../features/ai-keys/ai-keys-page.tsx'), 'AiKeysPage'),
-});
-
-const auditRoute = createRoute({
-  getParentRoute: () => shellRoute,
-  path: '/audit',
-  validateSearch: anySearch,
-  component: lazyRouteComponent(() => import('../features/audit/audit-page.tsx'), 'AuditPage'),
-});
-
-const campaignsRoute = createRoute({
-  getParentRoute: () => shellRoute,
-  path: '/campaigns',
-  validateSearch: anySearch,
-  component: lazyRouteComponent(() => import('../features/campaigns/campaigns-page.tsx'), 'CampaignsPage'),
-});
-
-const resourceRoute = createRoute({
-  getParentRoute: () => shellRoute,
-  path: '/resources/$name',
-  validateSearch: anySearch,
-  component: lazyRouteComponent(() => import('./resources/resource-route.tsx'), 'ResourceRoute'),
-});
-
-const resourceItemRoute = createRoute({
-  getParentRoute: () => shellRoute,
-  path: '/resources/$name/$id',
-  validateSearch: anySearch,
-  component: lazyRouteComponent(() => import('./resources/resource-item-route.tsx'), 'ResourceItemRoute'),
-});
 
 const routeTree = rootRoute.addChildren([
   signInRoute,
   passwordRoute,
   shellRoute.addChildren([
-    overviewRoute,
-    newTestRoute,
-    newTaskRoute,
-    editTaskRoute,
-    taskRoute,
-    taskRunRoute,
-    schedulesRoute,
-    approvalsRoute,
-    approvalRoute,
-    aiKeysRoute,
-    auditRoute,
-    campaignsRoute,
-    settingsRoute,
-    notificationsRoute,
-    resourceRoute,
-    resourceItemRoute,
+    page(
+      '/',
+      lazyRouteComponent(() => import('../features/overview/overview-page.tsx'), 'OverviewPage'),
+    ),
+    page(
+      '/new',
+      lazyRouteComponent(() => import('../features/new-test/new-test-page.tsx'), 'NewTestPage'),
+      ['tasks', 'fromTemplate'],
+    ),
+    page('/tasks/new', taskEditor, ['tasks', 'create']),
+    page('/tasks/$id/edit', taskEditor, ['tasks', 'create']),
+    page('/tasks/$id', taskPage),
+    page('/tasks/$id/runs/$runId', taskPage),
+    page(
+      '/schedules',
+      lazyRouteComponent(() => import('../features/schedules/schedules-page.tsx'), 'SchedulesPage'),
+      ['tasks', 'schedules'],
+    ),
+    page(
+      '/approvals',
+      lazyRouteComponent(() => import('../features/approvals/approvals-page.tsx'), 'ApprovalsPage'),
+      ['aiAdmin', 'activity'],
+    ),
+    page(
+      '/approvals/$id',
+      lazyRouteComponent(() => import('../features/approvals/approval-page.tsx'), 'ApprovalPage'),
+      ['aiAdmin', 'activity'],
+    ),
+    page(
+      '/ai-keys',
+      lazyRouteComponent(() => import('../features/ai-keys/ai-keys-page.tsx'), 'AiKeysPage'),
+      ['aiAdmin', 'keys'],
+    ),
+    page(
+      '/audit',
+      lazyRouteComponent(() => import('../features/audit/audit-page.tsx'), 'AuditPage'),
+      ['aiAdmin', 'activity'],
+    ),
+    page(
+      '/campaigns',
+      lazyRouteComponent(() => import('../features/campaigns/campaigns-page.tsx'), 'CampaignsPage'),
+      ['compromisedHost', 'list'],
+    ),
+    page(
+      '/settings',
+      lazyRouteComponent(() => import('../features/settings/settings-page.tsx'), 'SettingsPage'),
+    ),
+    page(
+      '/notifications',
+      lazyRouteComponent(() => import('../features/notifications/notifications-page.tsx'), 'NotificationsPage'),
+    ),
+    page(
+      '/resources/$name',
+      lazyRouteComponent(() => import('./resources/resource-routes.tsx'), 'ResourceRoute'),
+    ),
+    page(
+      '/resources/$name/$id',
+      lazyRouteComponent(() => import('./resources/resource-routes.tsx'), 'ResourceItemRoute'),
+    ),
   ]),
 ]);
 

@@ -20,7 +20,7 @@ import { text } from '../lib/text.ts';
 import { navigation } from './navigation.ts';
 import { Palette } from './palette.tsx';
 
-/** The frame around every page: menu, account, and the sign-in that appears when a session runs out. */
+/** The frame of every page: header, menu, command palette and the sign-in dialog. */
 export const Shell = () => {
   const [isOpen, menu] = useDisclosure(false);
   const [isSearching, palette] = useDisclosure(false);
@@ -55,7 +55,7 @@ export const Shell = () => {
       </AppShell.Header>
       <AppShell.Navbar p="xs" component="nav" aria-label={text.app.menu}>
         <ScrollArea>
-          <Navigation onChoose={menu.close} />
+          <Navigation onNavigate={menu.close} />
         </ScrollArea>
       </AppShell.Navbar>
       <AppShell.Main id="content">
@@ -67,7 +67,7 @@ export const Shell = () => {
   );
 };
 
-const Navigation = ({ onChoose }: { onChoose: () => void }) => {
+const Navigation = ({ onNavigate }: { onNavigate: () => void }) => {
   const may = useMay();
   const path = useRouterState({ select: ({ location }) => location.pathname });
   return navigation.map(({ title, items }) => (
@@ -84,7 +84,7 @@ const Navigation = ({ onChoose }: { onChoose: () => void }) => {
             leftSection={<Icon size={18} stroke={1.6} />}
             active={to === '/' ? path === '/' : path.startsWith(to)}
             variant="light"
-            renderRoot={(props) => <Link {...props} to={to} onClick={onChoose} />}
+            renderRoot={(props) => <Link {...props} to={to} onClick={onNavigate} />}
           />
         ))}
     </section>

@@ -1,10 +1,10 @@
 import { createTheme, Modal } from '@mantine/core';
 import { text } from '../lib/text.ts';
 
-/** One calm blue for what can be done, orange for traffic; the rest is grey. */
+/** Indigo for actions, orange for traffic, gray for the rest. */
 export const theme = createTheme({
   primaryColor: 'indigo',
-  // Dark enough for white letters on every button.
+  // Dark enough for white text on buttons (WCAG AA).
   primaryShade: { light: 8, dark: 8 },
   defaultRadius: 'md',
   fontFamily: 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif',
@@ -13,7 +13,7 @@ export const theme = createTheme({
   autoContrast: true,
   components: {
     Modal: Modal.extend({ defaultProps: { closeButtonProps: { 'aria-label': text.app.close } } }),
-    // What can be scrolled can be reached without a mouse.
+    // Scrollable tables can be focused, so that the keyboard can scroll them.
     TableScrollContainer: { defaultProps: { type: 'native', tabIndex: 0 } },
   },
 });

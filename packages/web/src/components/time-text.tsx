@@ -1,7 +1,7 @@
 import { Text, Tooltip } from '@mantine/core';
 import { absoluteTime, relativeTime } from '../lib/times.ts';
 
-/** A time as people say it; the exact one on hover and for machines. */
+/** A relative time, with the absolute time as tooltip. */
 export const TimeText = ({ at, empty = '–' }: { at: string | null | undefined; empty?: string }) =>
   at === null || at === undefined || at === '' ? (
     <Text span c="dimmed" size="sm">

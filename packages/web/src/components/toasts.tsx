@@ -11,18 +11,15 @@ interface Toast {
 }
 
 interface Toasts {
-  /** Says that something worked; goes away by itself. */
+  /** Reports success; disappears after a few seconds. */
   done(title: string, text?: string): void;
-  /** Says what went wrong; stays until it is closed. */
+  /** Reports an error; stays until it is closed. */
   problem(error: unknown, title?: string): void;
 }
 
 const Context = createContext<Toasts | undefined>(undefined);
 const doneMs = 4000;
 let count = 0;
-
-/** What went wrong, in words. */
-export const sentenceOf = explain;
 
 export const ToastProvider = ({ children }: { children: ReactNode }) => {
   const [toasts, setToasts] = useState<readonly Toast[]>([]);
@@ -41,7 +38,7 @@ export const ToastProvider = ({ children }: { children: ReactNode }) => {
         const id = add({ kind: 'done', title, ...(text !== undefined && { text }) });
         setTimeout(() => close(id), doneMs);
       },
-      problem: (error, title = texts.errors.title) => void add({ kind: 'problem', title, text: sentenceOf(error) }),
+      problem: (error, title = texts.errors.title) => void add({ kind: 'problem', title, text: explain(error) }),
     };
   }, [close]);
   return (
@@ -71,6 +68,6 @@ export const ToastProvider = ({ children }: { children: ReactNode }) => {
 
 export const useToasts = (): Toasts => {
   const toasts = useContext(Context);
-  if (toasts === undefined) throw new Error('useToasts stands outside ToastProvider');
+  if (toasts === undefined) throw new Error('useToasts needs a ToastProvider around it');
   return toasts;
 };

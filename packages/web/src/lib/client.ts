@@ -1,13 +1,13 @@
 import { createClient } from '@rushhour/client';
 
-/** `again`: the session ran out; `fresh`: the password must have been given a short time ago. */
+/** `again`: the session has expired; `fresh`: the operation requires a recent password. */
 export type SignInReason = 'again' | 'fresh';
 type Listener = (reason: SignInReason) => void;
 const listeners = new Set<Listener>();
 let refreshing: Promise<boolean> | undefined;
 
-/** Called when the person must sign in: the session is over, or what they want needs a fresh password. */
-export const onSignInWanted = (listener: Listener) => {
+/** Registers a listener for requests that need a sign-in. Returns a function that removes it. */
+export const onSignInRequired = (listener: Listener) => {
   listeners.add(listener);
   return () => void listeners.delete(listener);
 };
@@ -23,7 +23,7 @@ const refresh = () => {
   return refreshing;
 };
 
-const askToSignIn = (reason: SignInReason) => {
+const requireSignIn = (reason: SignInReason) => {
   for (const listener of listeners) listener(reason);
 };
 
@@ -36,13 +36,13 @@ const needsFreshPassword = async (response: Response): Promise<boolean> => {
   return body?.data?.code === 'REAUTHENTICATION_REQUIRED';
 };
 
-/** A session that ran out is renewed once, unseen; when that fails, somebody asks the person to sign in. */
+/** `fetch` that renews an expired session once. If that fails, the listeners ask the user to sign in. */
 export const send = async (url: string, init?: RequestInit): Promise<Response> => {
   const response = await fetch(url, init);
-  if (await needsFreshPassword(response)) askToSignIn('fresh');
+  if (await needsFreshPassword(response)) requireSignIn('fresh');
   if (response.status !== 401 || isAuth(url)) return response;
   if (await refresh()) return fetch(url, init);
-  askToSignIn('again');
+  requireSignIn('again');
   return response;
 };
 

@@ -5,19 +5,19 @@ import { explain } from './explain.ts';
 const failed = (status: number, data: object, message: string) =>
   new RequestFailed(status, { code: 'X', requestId: '1', ...data }, message);
 
-it('tells which permission is missing', () => {
+it('names the missing permission', () => {
   const sentence = explain(failed(403, { code: 'FORBIDDEN', permission: 'networks.write' }, 'you may not do this'));
   expect(sentence).toContain('You may not do this.');
   expect(sentence).toContain('networks.write');
 });
 
-it('gives the reason of a conflict and what to do about it', () => {
+it('explains a conflict and what to do about it', () => {
   const sentence = explain(failed(409, { code: 'STALE_OBJECT' }, 'network 3 was changed meanwhile'));
   expect(sentence.split('\n')).toHaveLength(2);
   expect(sentence).toContain('Network 3 was changed meanwhile.');
 });
 
-it('names every issue', () => {
+it('lists every issue', () => {
   const issues = [
     { path: '/subnet', code: 'CIDR', message: 'is no CIDR' },
     { path: '', code: 'X', message: 'is wrong' },
@@ -25,6 +25,6 @@ it('names every issue', () => {
   expect(explain(failed(400, { issues }, 'invalid'))).toContain('/subnet: is no CIDR\nrequest: is wrong');
 });
 
-it('says that nobody answered instead of what the browser calls it', () => {
+it('reports a missing response in its own words', () => {
   expect(explain(new TypeError('Failed to fetch'))).not.toContain('fetch');
 });

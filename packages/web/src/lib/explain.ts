@@ -4,13 +4,13 @@ import { text } from './text.ts';
 const { errors: words } = text;
 const hints: Readonly<Record<string, string>> = words.hints;
 
-/** What went wrong in words: the sentence of the controller, what it means for the reader, and every issue it named. */
+/** An error in words: the message of the controller, what the user can do about it, and all issues. */
 export const explain = (error: unknown): string => {
   if (error instanceof RequestFailed) {
     const issues = error.data.issues?.map(({ path, message }) => `${path || words.request}: ${message}`) ?? [];
     return [asSentence(error.message), ...hintOf(error), ...issues].join('\n');
   }
-  // What `fetch` throws when nobody answers is worded by each browser in its own way.
+  // `fetch` throws a TypeError without a response; its wording differs between browsers.
   if (error instanceof TypeError) return words.noAnswer;
   return error instanceof Error ? error.message : String(error);
 };

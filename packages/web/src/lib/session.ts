@@ -4,7 +4,7 @@ import { client } from './client.ts';
 
 export const sessionKey = ['session'] as const;
 
-/** Who is signed in. Asked once and kept until something says otherwise. */
+/** The signed-in user. */
 export const sessionQuery = {
   queryKey: sessionKey,
   queryFn: async () => (await client.users.me()).data,
@@ -15,7 +15,7 @@ export const useSession = () => useQuery(sessionQuery);
 
 const administrator = permissions['system.admin'];
 
-/** Whether the person may call an operation: what they may not do is not offered. */
+/** Checks whether the user may call an operation. Actions without permission are not shown. */
 export const useMay = () => {
   const { data } = useSession();
   const held = new Set(data?.permissions ?? []);

@@ -1,4 +1,4 @@
-/** The states of tasks and runs as people read them. */
+/** Names and colors of task and run states, by status number. */
 export const taskStates: readonly { name: string; color: string }[] = [
   { name: 'Created', color: 'gray' },
   { name: 'Queued', color: 'blue' },

@@ -8,31 +8,31 @@ export interface TaskEvent {
 }
 
 const firstDelayMs = 500;
-const longestDelayMs = 8000;
+const maxDelayMs = 8000;
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Listens to a task until it ends. A broken connection is made again and goes on where it broke. */
-export const useTaskStream = (taskId: number, isWanted: boolean, onEvent: (event: TaskEvent) => void) => {
+/** Follows the event stream of a task until it ends. A lost connection is reopened and continues after the last event. */
+export const useTaskStream = (taskId: number, isEnabled: boolean, onEvent: (event: TaskEvent) => void) => {
   const [isLive, setLive] = useState(false);
   const listener = useRef(onEvent);
   listener.current = onEvent;
   useEffect(() => {
-    if (!isWanted) return;
+    if (!isEnabled) return;
     const controller = new AbortController();
     void listen({ taskId, signal: controller.signal, setLive, onEvent: (event) => listener.current(event) });
     return () => controller.abort();
-  }, [taskId, isWanted]);
+  }, [taskId, isEnabled]);
   return isLive;
 };
 
-interface Listening {
+interface Subscription {
   taskId: number;
   signal: AbortSignal;
   setLive: (isLive: boolean) => void;
   onEvent: (event: TaskEvent) => void;
 }
 
-const listen = async ({ taskId, signal, setLive, onEvent }: Listening) => {
+const listen = async ({ taskId, signal, setLive, onEvent }: Subscription) => {
   let lastId: string | undefined;
   let delayMs = firstDelayMs;
   while (!signal.aborted) {
@@ -47,11 +47,11 @@ const listen = async ({ taskId, signal, setLive, onEvent }: Listening) => {
         if (event.event === 'end') return setLive(false);
       }
     } catch {
-      // Below.
+      // Reconnects below.
     }
     if (signal.aborted) return;
     setLive(false);
     await sleep(delayMs);
-    delayMs = Math.min(delayMs * 2, longestDelayMs);
+    delayMs = Math.min(delayMs * 2, maxDelayMs);
   }
 };

@@ -1,4 +1,4 @@
 import { en } from '../texts/en.ts';
 
-/** The catalogue in use. */
+/** The text catalogue in use. */
 export const text = en;

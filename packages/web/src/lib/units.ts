@@ -14,12 +14,12 @@ export const scaled = (value: number | null | undefined, unit = ''): string => {
   return unit === '' && step === 0 ? text : `${text} ${steps[step]}${unit}`.trimEnd();
 };
 
-const longestExact = 10_000_000;
+const maxExact = 10_000_000;
 
-/** How many there are: exact while a person can read it, else scaled. */
-export const howMany = (count: number): string => (count < longestExact ? count.toLocaleString('en') : scaled(count));
+/** A count: exact below ten million, scaled above. */
+export const howMany = (count: number): string => (count < maxExact ? count.toLocaleString('en') : scaled(count));
 
-/** Microseconds as a person reads them. */
+/** Microseconds with a readable unit. */
 export const duration = (microseconds: number | null | undefined): string => {
   if (microseconds === null || microseconds === undefined || !Number.isFinite(microseconds)) return '–';
   if (microseconds < 0) return `−${duration(-microseconds)}`;
@@ -51,7 +51,7 @@ export const bytes = (count: number | null | undefined): string => {
   return `${rest.toFixed(step === 0 || rest >= 100 ? 0 : 1)} ${byteSteps[step]}`;
 };
 
-/** A value of a metric in the unit of the catalogue. */
+/** A metric value with its unit. */
 export const measured = (value: number | null | undefined, unit: string): string => {
   if (unit === 'us' || unit === 'µs') return duration(value);
   if (unit === 'ms') return duration(value === null || value === undefined ? value : value * 1000);

@@ -150,5 +150,5 @@ export const collections = {
     cve: 'CVE signature',
     users: 'user',
     groups: 'group',
-  } as Readonly<Record<string, string>>,
+  },
 };

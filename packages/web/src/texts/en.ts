@@ -109,7 +109,6 @@ export const en = {
     start: 'Start',
     keep: 'Save without starting',
     agentOf: (slot: string) => `${slot} agent`,
-    chooseFirst: 'Select a test type first.',
     noAgents: 'No agents online. Enrol one under Agents.',
     noTemplates: 'No templates',
   },

@@ -1,7 +1,7 @@
 import type { Application, Certificate, Dictionary } from '@rushhour/contract';
 import { lazy } from 'react';
+import { DownloadLink } from '../../components/buttons.tsx';
 import { idOf, nameOf, type Resource } from '../../components/resource/resource.ts';
-import { ExportButton } from '../../features/applications/export-button.tsx';
 import { NewApplicationDialog } from '../../features/applications/new-application-dialog.tsx';
 import { ExpiryBadge } from '../../features/certificates/expiry-badge.tsx';
 import { NewCertificateDialog } from '../../features/certificates/new-certificate-dialog.tsx';
@@ -14,6 +14,7 @@ import { loadMacPolicy, NetworkDetails } from '../../features/networks/network-d
 import { NetworkPreview } from '../../features/networks/network-preview.tsx';
 import { TunnelParams } from '../../features/tunnels/tunnel-params.tsx';
 import { text } from '../../lib/text.ts';
+import { columns, headers } from './columns.ts';
 
 const CertificateDetails = lazy(async () => ({
   default: (await import('../../features/certificates/certificate-details.tsx')).CertificateDetails,
@@ -28,24 +29,20 @@ const ApplicationDetails = lazy(async () => ({
   default: (await import('../../features/applications/application-details.tsx')).ApplicationDetails,
 }));
 
-const { columns: headers, hints, nav } = text;
-const named = { key: 'name', header: headers.name };
-const changed = { key: 'updatedAt', header: headers.changed, isMinor: true };
-const issuer = { key: 'issuer', header: headers.by, isMinor: true };
-const tags = { key: 'tags', header: headers.tags, isMinor: true };
+const { hints, nav } = text;
 
-/** What tests are built with. */
+/** Networks, certificates, files and other records that tests use. */
 export const assetResources: readonly Resource[] = [
   {
     name: 'networks',
     title: nav.networks,
     hint: hints.networks,
     columns: [
-      named,
+      columns.name,
       { key: 'subnet', header: headers.subnet },
       { key: 'gateway', header: headers.gateway, isMinor: true },
-      changed,
-      issuer,
+      columns.changed,
+      columns.createdBy,
     ],
     form: ['name', 'subnet', 'gateway', 'macPolicy'],
     formMore: [
@@ -68,11 +65,11 @@ export const assetResources: readonly Resource[] = [
     title: nav.macs,
     hint: hints.macs,
     columns: [
-      named,
+      columns.name,
       { key: 'address', header: headers.address },
       { key: 'kind', header: headers.kind },
       { key: 'count', header: headers.addresses, align: 'right', isMinor: true },
-      changed,
+      columns.changed,
     ],
   },
   {
@@ -80,12 +77,12 @@ export const assetResources: readonly Resource[] = [
     title: nav.tunnels,
     hint: hints.tunnels,
     columns: [
-      named,
+      columns.name,
       { key: 'type', header: headers.type },
       { key: 'count', header: headers.tunnels, align: 'right', isMinor: true },
       { key: 'mtu', header: headers.mtu, align: 'right', isMinor: true },
-      changed,
-      issuer,
+      columns.changed,
+      columns.createdBy,
     ],
     form: ['name', 'type', 'endpoints', 'params', 'tags'],
     formMore: ['description', 'clientIp', 'serverIp', 'count', 'mtu', 'certificateID'],
@@ -96,7 +93,7 @@ export const assetResources: readonly Resource[] = [
     title: nav.certificates,
     hint: hints.certificates,
     columns: [
-      named,
+      columns.name,
       {
         key: 'subject',
         header: headers.subject,
@@ -109,7 +106,7 @@ export const assetResources: readonly Resource[] = [
         render: (item) => <ExpiryBadge details={certificateOf(item).details} />,
       },
       { key: 'hasPrivate', header: headers.privateKey, isMinor: true },
-      changed,
+      columns.changed,
     ],
     createForm: (props) => <NewCertificateDialog {...props} />,
     actions: (items) => items[0] && items.length === 1 && <PemButton id={idOf(items[0])} name={nameOf(items[0])} />,
@@ -121,16 +118,16 @@ export const assetResources: readonly Resource[] = [
     title: nav.files,
     hint: hints.files,
     columns: [
-      named,
+      columns.name,
       { key: 'category', header: headers.category },
       { key: 'size', header: headers.size, align: 'right' },
-      tags,
+      columns.tags,
       { key: 'createdAt', header: headers.added, isMinor: true },
     ],
     form: ['name', 'category', 'tags'],
     formMore: ['source', 'first_seen_at'],
     intro: <UploadPanel />,
-    hasOwnBeginning: true,
+    hasOwnCreation: true,
     actions: (items, done) => <FileActions items={items} done={done} />,
     details: (item) => (isCapture(item) ? <CaptureView id={idOf(item)} /> : <ContentView id={idOf(item)} />),
   },
@@ -139,17 +136,21 @@ export const assetResources: readonly Resource[] = [
     title: nav.applications,
     hint: hints.applications,
     columns: [
-      named,
+      columns.name,
       { key: 'sessionCount', header: headers.sessions, align: 'right' },
       { key: 'parameterCount', header: headers.parameters, align: 'right' },
       { key: 'mode', header: headers.mode, isMinor: true },
-      tags,
-      changed,
+      columns.tags,
+      columns.changed,
     ],
     form: ['name', 'description', 'tags', 'mode', 'defaultSpeedMode', 'defaultUsers', 'loop', 'followTimestamps'],
     formMore: ['clientIp', 'defaultTimeout', 'timingGapThresholdMs', 'allowPerSessionSpeed', 'lockParameters'],
     createForm: (props) => <NewApplicationDialog {...props} />,
-    actions: (items) => items[0] && items.length === 1 && <ExportButton id={idOf(items[0])} />,
+    actions: (items) =>
+      items[0] &&
+      items.length === 1 && (
+        <DownloadLink href={`/v1/applications/${idOf(items[0])}/export`} label={text.applications.export} />
+      ),
     details: (item) => <ApplicationDetails application={item as unknown as Application} />,
     hidden: ['sessions', 'parameters'],
   },
@@ -158,11 +159,11 @@ export const assetResources: readonly Resource[] = [
     title: nav.dictionaries,
     hint: hints.dictionaries,
     columns: [
-      named,
+      columns.name,
       { key: 'type', header: headers.type },
       { key: 'rowCount', header: headers.rows, align: 'right' },
-      tags,
-      changed,
+      columns.tags,
+      columns.changed,
     ],
     form: ['name', 'type', 'description', 'tags', 'values', 'selection'],
     formMore: ['columns', 'rows', 'config', 'fileID'],

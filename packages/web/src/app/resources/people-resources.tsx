@@ -5,11 +5,12 @@ import { GroupDetails } from '../../features/people/group-details.tsx';
 import { PermissionMatrix } from '../../features/people/permission-matrix.tsx';
 import { UserActions } from '../../features/people/user-actions.tsx';
 import { text } from '../../lib/text.ts';
+import { columns, headers } from './columns.ts';
 
-const { columns: headers, hints, nav } = text;
+const { hints, nav } = text;
 type Permissions = { value: number }[];
 
-/** Who may sign in, and what they may do. */
+/** Users and groups. */
 export const peopleResources: readonly Resource[] = [
   {
     name: 'users',
@@ -32,10 +33,10 @@ export const peopleResources: readonly Resource[] = [
     title: nav.groups,
     hint: hints.groups,
     columns: [
-      { key: 'name', header: headers.name },
+      columns.name,
       { key: 'permissions', header: headers.permissions, align: 'right' },
       { key: 'users', header: headers.users, align: 'right' },
-      { key: 'updatedAt', header: headers.changed, isMinor: true },
+      columns.changed,
     ],
     controls: {
       permissions: ({ value, onChange }) => (

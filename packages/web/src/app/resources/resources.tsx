@@ -8,15 +8,13 @@ import { ProjectActions } from '../../features/projects/project-actions.tsx';
 import { TaskListActions } from '../../features/tasks/task-list-actions.tsx';
 import { text } from '../../lib/text.ts';
 import { assetResources } from './asset-resources.tsx';
+import { columns, headers } from './columns.ts';
 import { peopleResources } from './people-resources.tsx';
 import { securityResources } from './security-resources.tsx';
 
-const { columns: headers, hints, nav, states } = text;
-const changed = { key: 'updatedAt', header: text.columns.changed, isMinor: true };
-const issuer = { key: 'issuer', header: text.columns.by, isMinor: true };
-const named = { key: 'name', header: text.columns.name };
+const { hints, nav, states } = text;
 
-/** The collections that need no page of their own: columns, and a word for those who come first. */
+/** The collections with generated list, form and record pages. */
 export const resources: readonly Resource[] = [
   {
     name: 'tasks',
@@ -31,17 +29,17 @@ export const resources: readonly Resource[] = [
       { key: 'verdict', header: headers.verdict, render: ({ verdict }) => <VerdictBadge value={Number(verdict)} /> },
       { key: 'startedAt', header: headers.started, isMinor: true },
       { key: 'finishedAt', header: headers.finished, isMinor: true },
-      issuer,
+      columns.createdBy,
     ],
     filters: [
       {
         name: 'status',
         label: headers.status,
         options: [
-          { value: activeStatuses.join(), label: states.active },
-          { value: `${runStatus.finished}`, label: states.finished },
-          { value: `${runStatus.stopped}`, label: states.stopped },
-          { value: `${runStatus.failed}`, label: states.failed },
+          { value: activeStatuses.join(','), label: states.active },
+          { value: String(runStatus.finished), label: states.finished },
+          { value: String(runStatus.stopped), label: states.stopped },
+          { value: String(runStatus.failed), label: states.failed },
         ],
       },
     ],
@@ -51,12 +49,12 @@ export const resources: readonly Resource[] = [
     title: nav.agents,
     hint: hints.agents,
     columns: [
-      named,
+      columns.name,
       { key: 'status', header: headers.status, render: ({ status }) => <AgentBadge value={Number(status)} /> },
       { key: 'hostname', header: headers.host, isMinor: true },
       { key: 'version', header: headers.version, isMinor: true },
       { key: 'cpuCores', header: headers.cores, align: 'right', isMinor: true },
-      { key: 'tags', header: headers.tags, isMinor: true },
+      columns.tags,
       { key: 'lastSeenAt', header: headers.lastSeen },
     ],
     form: ['name', 'comment', 'tags'],
@@ -69,12 +67,12 @@ export const resources: readonly Resource[] = [
     title: nav.projects,
     hint: hints.projects,
     columns: [
-      named,
+      columns.name,
       { key: 'taskCount', header: headers.tasks, align: 'right' },
       { key: 'activeTaskCount', header: headers.active, align: 'right', isMinor: true },
       { key: 'errorTaskCount', header: headers.failed, align: 'right' },
       { key: 'lastActivityAt', header: headers.lastActivity, isMinor: true },
-      issuer,
+      columns.createdBy,
     ],
     actions: (items, done) => <ProjectActions items={items} done={done} />,
   },
@@ -82,12 +80,7 @@ export const resources: readonly Resource[] = [
     name: 'taskTemplates',
     title: nav.templates,
     hint: hints.templates,
-    columns: [
-      named,
-      { key: 'description', header: headers.description },
-      { key: 'tags', header: headers.tags, isMinor: true },
-      changed,
-    ],
+    columns: [columns.name, { key: 'description', header: headers.description }, columns.tags, columns.changed],
   },
   ...assetResources,
   ...securityResources,

@@ -4,12 +4,17 @@ import { ContentField } from '../../components/schema-form/content-field.tsx';
 import { ImportSignatures } from '../../features/cve/import-signatures.tsx';
 import { ImportSamples } from '../../features/malware/import-samples.tsx';
 import { text } from '../../lib/text.ts';
+import { columns, headers } from './columns.ts';
 
-const { columns: headers, hints, nav } = text;
-const named = { key: 'name', header: headers.name };
-const colors: Readonly<Record<string, string>> = { critical: 'red', high: 'orange', medium: 'yellow', low: 'blue' };
+const { hints, nav } = text;
+const severityColors: Readonly<Record<string, string>> = {
+  critical: 'red',
+  high: 'orange',
+  medium: 'yellow',
+  low: 'blue',
+};
 
-/** What tests of security devices are made of. */
+/** Malware samples and CVE signatures. */
 export const securityResources: readonly Resource[] = [
   {
     name: 'malware',
@@ -17,13 +22,13 @@ export const securityResources: readonly Resource[] = [
     hint: hints.malware,
     header: <ImportSamples />,
     columns: [
-      named,
+      columns.name,
       { key: 'family', header: headers.family },
       { key: 'type', header: headers.type, isMinor: true },
       { key: 'size', header: headers.size, align: 'right', isMinor: true },
       { key: 'quarantine', header: headers.quarantine },
       { key: 'lastOutcome', header: headers.lastOutcome, isMinor: true },
-      { key: 'tags', header: headers.tags, isMinor: true },
+      columns.tags,
     ],
     form: ['name', 'content', 'archivePassword', 'attestation', 'family', 'type', 'platform', 'tags'],
     formMore: ['first_seen_at'],
@@ -35,12 +40,12 @@ export const securityResources: readonly Resource[] = [
     hint: hints.cve,
     header: <ImportSignatures />,
     columns: [
-      named,
+      columns.name,
       {
         key: 'severity',
         header: headers.severity,
         render: ({ severity }) => (
-          <Badge color={colors[String(severity)] ?? 'gray'} variant="dot" tt="none">
+          <Badge color={severityColors[String(severity)] ?? 'gray'} variant="dot" tt="none">
             {String(severity || '–')}
           </Badge>
         ),
@@ -49,7 +54,7 @@ export const securityResources: readonly Resource[] = [
       { key: 'protocol', header: headers.protocol, isMinor: true },
       { key: 'safety', header: headers.safety, isMinor: true },
       { key: 'enabled', header: headers.enabled, isMinor: true },
-      { key: 'updatedAt', header: headers.changed, isMinor: true },
+      columns.changed,
     ],
     form: [
       'name',

@@ -3,7 +3,7 @@ import { bytesBetween, bytesFromBase64, linesOf } from './byte-lines.ts';
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 
-it('writes one character for each byte and breaks after line feeds', () => {
+it('writes one character per byte and breaks after line feeds', () => {
   const lines = linesOf(bytes('GET /\r\nHost: a\r\n\u0001é'), [], 'text');
   expect(lines.map(({ start, segments }) => [start, segments.map(({ text }) => text).join('')])).toEqual([
     [0, 'GET /←↵'],
@@ -17,7 +17,7 @@ it('breaks long lines', () => {
   expect(linesOf(new Uint8Array(33), [], 'hex').map(({ start }) => start)).toEqual([0, 16, 32]);
 });
 
-it('cuts segments where marks begin and end, over line breaks too', () => {
+it('splits segments where marks begin and end, across line breaks', () => {
   const mark = { offset: 1, length: 3, label: 'x' };
   const [first, second] = linesOf(bytes('ab\ncd'), [mark], 'text');
   expect(first?.segments).toEqual([
@@ -30,7 +30,7 @@ it('cuts segments where marks begin and end, over line breaks too', () => {
   ]);
 });
 
-it('finds the bytes that a selection of characters means', () => {
+it('finds the bytes of a selection of characters', () => {
   expect(bytesBetween(5, 9, 'text')).toEqual({ offset: 5, length: 4 });
   expect(bytesBetween(3, 8, 'hex')).toEqual({ offset: 1, length: 2 });
   expect(bytesBetween(4, 6, 'hex')).toEqual({ offset: 1, length: 1 });

@@ -1,4 +1,4 @@
-/** Bytes that mean something: a found text, the place of a parameter. */
+/** Highlighted bytes: a search match or a parameter. */
 export interface Mark {
   readonly offset: number;
   readonly length: number;
@@ -16,23 +16,23 @@ export interface Line {
   readonly segments: readonly Segment[];
 }
 
-const longestLine = 120;
-const bytesOfHexLine = 16;
+const maxLineBytes = 120;
+const hexLineBytes = 16;
 const [lineFeed, carriageReturn, tab] = [0x0a, 0x0d, 0x09];
-const signs = new Map([
+const symbols = new Map([
   [lineFeed, '↵'],
   [carriageReturn, '←'],
   [tab, '→'],
 ]);
 
-/** Exactly one character for each byte, so that places in the text are places in the bytes. */
+/** Exactly one character per byte, so that offsets in the text are offsets in the bytes. */
 const characterOf = (byte: number): string =>
-  signs.get(byte) ?? (byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : '·');
+  symbols.get(byte) ?? (byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : '·');
 
-/** Always three characters for each byte. */
+/** Always three characters per byte. */
 const hexOf = (byte: number): string => `${byte.toString(16).padStart(2, '0')} `;
 
-/** How many characters stand for one byte. */
+/** Characters per byte. */
 export const widthOf = { text: 1, hex: 3 } as const;
 
 export const linesOf = (bytes: Uint8Array, marks: readonly Mark[], form: 'text' | 'hex'): Line[] => {
@@ -47,10 +47,10 @@ export const linesOf = (bytes: Uint8Array, marks: readonly Mark[], form: 'text' 
 };
 
 const endOfLine = (bytes: Uint8Array, start: number, form: 'text' | 'hex') => {
-  const longest = Math.min(bytes.length, start + (form === 'hex' ? bytesOfHexLine : longestLine));
-  if (form === 'hex') return longest;
-  const feed = bytes.subarray(start, longest).indexOf(lineFeed);
-  return feed === -1 ? longest : start + feed + 1;
+  const limit = Math.min(bytes.length, start + (form === 'hex' ? hexLineBytes : maxLineBytes));
+  if (form === 'hex') return limit;
+  const feed = bytes.subarray(start, limit).indexOf(lineFeed);
+  return feed === -1 ? limit : start + feed + 1;
 };
 
 const segmentsOf = (
@@ -73,7 +73,7 @@ const segmentsOf = (
   return segments;
 };
 
-/** The bytes that a stretch of characters stands for, whole bytes always. */
+/** The bytes that a range of characters covers, rounded to whole bytes. */
 export const bytesBetween = (from: number, to: number, form: 'text' | 'hex') => {
   const width = widthOf[form];
   const offset = Math.floor(from / width);

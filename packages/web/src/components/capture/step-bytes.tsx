@@ -7,20 +7,20 @@ import classes from './step-bytes.module.css';
 interface StepBytesProps {
   label: string;
   bytes: Uint8Array;
-  /** Bytes of the step, also those that are not shown. */
+  /** Length of the whole step; `bytes` may be only its beginning. */
   length: number;
   form: 'text' | 'hex';
   marks?: readonly Mark[];
-  /** Told what a person marked. */
-  onMark?: (place: { offset: number; length: number }) => void;
+  /** Called with the bytes that the user selected. */
+  onMark?: (range: { offset: number; length: number }) => void;
 }
 
-/** The payload of a step. The text holds nothing but bytes, so that a selection of it is a selection of them. */
+/** The payload of a step. The text contains nothing else, so that positions in a selection are positions in the bytes. */
 export const StepBytes = ({ label, bytes, length, form, marks = [], onMark }: StepBytesProps) => {
   const box = useRef<HTMLElement>(null);
   const report = () => {
-    const place = box.current && selectedIn(box.current, form);
-    if (place && place.length > 0) onMark?.(place);
+    const range = box.current && selectedIn(box.current, form);
+    if (range && range.length > 0) onMark?.(range);
   };
   return (
     <>

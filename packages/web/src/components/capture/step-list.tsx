@@ -13,17 +13,23 @@ const { capture: words } = text;
 const bytesShown = 4096;
 export type Step = PcapInfo['sessions'][number]['steps'][number];
 
+/** Bytes of a step. */
+export interface Range {
+  readonly offset: number;
+  readonly length: number;
+}
+
 interface StepListProps {
   fileId: number;
   sessionIdx: number;
   marksOf?: (step: Step) => readonly Mark[];
-  onMark?: (step: Step, place: { offset: number; length: number }, bytes: Uint8Array) => void;
-  /** More to do with a step. */
+  onMark?: (step: Step, range: Range, bytes: Uint8Array) => void;
+  /** Shown at the top right of a step. */
   action?: (step: Step, bytes: Uint8Array) => ReactNode;
 }
 
-/** What the two sides of a session said, step by step, as text or as hexadecimal. */
-export const StepList = ({ fileId, sessionIdx, marksOf, onMark, action }: StepListProps) => {
+/** The payload of both sides of a session, step by step, as text or as hexadecimal. */
+export const StepList = ({ fileId, sessionIdx, ...steps }: StepListProps) => {
   const [form, setForm] = useState<'text' | 'hex'>('text');
   const { data, error } = useQuery({
     queryKey: ['files', 'steps', fileId, sessionIdx],
@@ -53,18 +59,15 @@ export const StepList = ({ fileId, sessionIdx, marksOf, onMark, action }: StepLi
       </Group>
       {data.steps.length === 0 && <Text c="dimmed">{words.noSteps}</Text>}
       {data.steps.map((step) => (
-        <StepCard key={step.stepIdx} step={step} form={form} marksOf={marksOf} onMark={onMark} action={action} />
+        <StepCard key={step.stepIdx} step={step} form={form} {...steps} />
       ))}
     </Stack>
   );
 };
 
-interface StepCardProps {
+interface StepCardProps extends Pick<StepListProps, 'marksOf' | 'onMark' | 'action'> {
   step: Step;
   form: 'text' | 'hex';
-  marksOf: StepListProps['marksOf'];
-  onMark: StepListProps['onMark'];
-  action: StepListProps['action'];
 }
 
 const StepCard = ({ step, form, marksOf, onMark, action }: StepCardProps) => {
@@ -89,7 +92,7 @@ const StepCard = ({ step, form, marksOf, onMark, action }: StepCardProps) => {
         length={step.length}
         form={form}
         {...(marksOf && { marks: marksOf(step) })}
-        {...(onMark && { onMark: (place) => onMark(step, place, bytes) })}
+        {...(onMark && { onMark: (range) => onMark(step, range, bytes) })}
       />
     </Card>
   );

@@ -10,14 +10,14 @@ export interface Line {
   readonly label: string;
   readonly color: string;
   readonly values: readonly (number | null)[];
-  /** Fills the room down to the line before. */
+  /** Fills the area down to the previous line. */
   readonly isBand?: boolean;
   readonly isDashed?: boolean;
   readonly isDotted?: boolean;
 }
 
 export interface Mark {
-  /** Milliseconds since 1970. */
+  /** Unix time in milliseconds. */
   readonly at: number;
   readonly label: string;
   readonly color: string;
@@ -25,9 +25,8 @@ export interface Mark {
 
 interface TimeChartProps {
   readonly title: string;
-  /** Milliseconds since 1970, or since the start. */
+  /** Milliseconds: Unix time, or since the start with `isRelative`. */
   readonly t: readonly number[];
-  /** Time counts from the start. */
   readonly isRelative?: boolean;
   readonly lines: readonly Line[];
   readonly marks?: readonly Mark[];
@@ -36,38 +35,38 @@ interface TimeChartProps {
 }
 
 const none: readonly Mark[] = [];
-/** The pointer stands at the same time on every chart. */
-const together = 'time';
+/** Charts with the same key share the cursor position. */
+const syncKey = 'time';
 
-/** Lines over time, with marks for what happened. Redrawn in place, so that an hour of ten agents stays smooth. */
+/** Lines over time, with marks for events. Updated in place, which stays smooth for an hour of ten agents. */
 export const TimeChart = (props: TimeChartProps) => {
   const { title, t, lines, marks = none, format, height = 200, isRelative = false } = props;
   const { ref: sizer, width } = useElementSize();
-  const place = useRef<HTMLDivElement>(null);
+  const container = useRef<HTMLDivElement>(null);
   const chart = useRef<UPlot>(undefined);
   const shown = useRef({ marks, format });
   shown.current = { marks, format };
   const scheme = useComputedColorScheme('light');
-  // Once there was room there is: a width of nothing in between, as while a page is laid out anew, is no reason to begin again.
-  const [hasRoom, setHasRoom] = useState(false);
-  if (width > 0 && !hasRoom) setHasRoom(true);
+  // The width can be 0 while the page is laid out again; the chart is kept then.
+  const [hasWidth, setHasWidth] = useState(false);
+  if (width > 0 && !hasWidth) setHasWidth(true);
   const shape = JSON.stringify([
     scheme,
     isRelative,
     lines.map(({ label, color, isBand, isDashed, isDotted }) => [label, color, isBand, isDashed, isDotted]),
   ]);
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the chart is made anew only when its shape changes
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the chart is created again only when its shape changes
   useEffect(() => {
-    if (place.current === null || !hasRoom) return;
-    const made = new UPlot(
+    if (container.current === null || !hasWidth) return;
+    const created = new UPlot(
       optionsOf({ lines, width, height, isRelative, isDark: scheme === 'dark', shown }),
       dataOf(t, lines),
-      place.current,
+      container.current,
     );
-    chart.current = made;
-    return () => made.destroy();
-  }, [shape, hasRoom]);
+    chart.current = created;
+    return () => created.destroy();
+  }, [shape, hasWidth]);
 
   useEffect(() => {
     if (width > 0) chart.current?.setSize({ width, height });
@@ -75,7 +74,7 @@ export const TimeChart = (props: TimeChartProps) => {
   useEffect(() => {
     const plot = chart.current;
     plot?.setData(dataOf(t, lines));
-    // The legend tells the newest values while nobody points at others.
+    // Without a cursor on the chart, the legend shows the newest values.
     if (plot && (plot.cursor.left ?? -1) < 0 && t.length > 0) plot.setLegend({ idx: t.length - 1 });
   }, [t, lines]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: marks are read while drawing
@@ -85,7 +84,7 @@ export const TimeChart = (props: TimeChartProps) => {
     <figure style={{ margin: 0 }} aria-label={title}>
       <figcaption style={{ fontSize: '0.8rem', fontWeight: 600 }}>{title}</figcaption>
       <div ref={sizer} style={{ minHeight: height }}>
-        <div ref={place} role="img" aria-label={summaryOf(title, lines, format)} />
+        <div ref={container} role="img" aria-label={summaryOf(title, lines, format)} />
       </div>
     </figure>
   );
@@ -96,7 +95,7 @@ const dataOf = (t: readonly number[], lines: readonly Line[]): UPlot.AlignedData
   ...lines.map(({ values }) => [...values]),
 ];
 
-/** What a reader who cannot see the lines must know. */
+/** The newest values, for screen readers. */
 const summaryOf = (title: string, lines: readonly Line[], format: (value: number) => string) =>
   `${title}: ${lines
     .map(({ label, values }) => {
@@ -121,7 +120,7 @@ const optionsOf = ({ lines, width, height, isRelative, isDark, shown }: Shape): 
   return {
     width: Math.max(width, 100),
     height,
-    cursor: { sync: { key: together }, drag: { x: true, y: false } },
+    cursor: { sync: { key: syncKey }, drag: { x: true, y: false } },
     scales: {
       x: { time: !isRelative },
       y: { range: (_, low, high) => [Math.min(0, low ?? 0), high ? high * 1.05 : 1] },
@@ -163,7 +162,7 @@ const drawMarks = ({ ctx, bbox, valToPos }: UPlot, marks: readonly Mark[]) => {
   ctx.save();
   ctx.setLineDash([3, 3]);
   ctx.font = `${11 * devicePixelRatio}px sans-serif`;
-  let taken = 0;
+  let nextFreeX = 0;
   for (const { at, label, color } of marks) {
     const x = valToPos(at / 1000, 'x', true);
     if (x < bbox.left || x > bbox.left + bbox.width) continue;
@@ -173,11 +172,11 @@ const drawMarks = ({ ctx, bbox, valToPos }: UPlot, marks: readonly Mark[]) => {
     ctx.moveTo(x, bbox.top);
     ctx.lineTo(x, bbox.top + bbox.height);
     ctx.stroke();
-    // A label over another could not be read: the first of a crowd speaks for it.
+    // Only the first of several labels that would overlap is drawn.
     const labelWidth = ctx.measureText(label).width;
-    if (x < taken) continue;
-    taken = x + 8 + labelWidth;
-    // A label that would leave the chart stands on the other side of its line.
+    if (x < nextFreeX) continue;
+    nextFreeX = x + 8 + labelWidth;
+    // A label that would leave the chart is drawn to the left of its line.
     const isNearEnd = x + 4 + labelWidth > bbox.left + bbox.width;
     ctx.textAlign = isNearEnd ? 'right' : 'left';
     ctx.fillText(label, isNearEnd ? x - 4 : x + 4, bbox.top + 12 * devicePixelRatio);

@@ -1,13 +1,16 @@
-import { Badge, Group, Pagination, Select, Stack, Table, Text } from '@mantine/core';
+import { Badge, Group, Select, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { text } from '../../lib/text.ts';
+import { type DataColumn, DataTable } from '../data-table.tsx';
+import { Pages } from '../page.tsx';
 
 const { imports } = text;
-const rows = 20;
+const rowsPerPage = 20;
 
-/** What became of one template, row or sample. */
+/** The result of one template, row or sample. */
 export interface ImportLine {
-  readonly place: string;
+  /** Path or row number in the imported file. */
+  readonly position: string;
   readonly name: string;
   readonly status: string;
   readonly reason: string;
@@ -22,63 +25,50 @@ const colors: Readonly<Record<string, string>> = {
   skipped: 'orange',
 };
 
-/** Every line of an import, to be looked through by what became of it. */
+const columns: readonly DataColumn<ImportLine>[] = [
+  { cell: ({ name, position }) => name || position, isLong: true },
+  {
+    cell: ({ status }) => (
+      <Badge color={colors[status] ?? 'gray'} variant="dot" tt="none">
+        {status}
+      </Badge>
+    ),
+  },
+  { cell: ({ reason }) => reason, isLong: true },
+];
+
+/** The results of an import, with a filter by status. */
 export const ImportReport = ({ lines }: { lines: readonly ImportLine[] }) => {
   const [status, setStatus] = useState<string | null>(null);
   const [page, setPage] = useState(1);
-  const counts = Map.groupBy(lines, (line) => line.status);
-  const chosen = lines.filter((line) => status === null || line.status === status);
-  const choose = (next: string | null) => {
-    setStatus(next);
-    setPage(1);
-  };
+  const byStatus = Map.groupBy(lines, (line) => line.status);
+  const shown = status === null ? lines : (byStatus.get(status) ?? []);
   return (
     <Stack gap="xs" component="section" aria-label={imports.report}>
       <Group justify="space-between">
         <Text size="sm" role="status">
-          {[...counts].map(([name, found]) => `${found.length} ${name}`).join(', ') || imports.nothing}
+          {[...byStatus].map(([name, found]) => `${found.length} ${name}`).join(', ') || imports.nothing}
         </Text>
         <Select
           aria-label={text.columns.status}
           placeholder={text.columns.status}
-          data={[...counts.keys()]}
+          data={[...byStatus.keys()]}
           value={status}
-          onChange={choose}
+          onChange={(next) => {
+            setStatus(next);
+            setPage(1);
+          }}
           size="xs"
           clearable
         />
       </Group>
-      <Lines lines={chosen.slice((page - 1) * rows, page * rows)} />
-      {chosen.length > rows && (
-        <Pagination
-          total={Math.ceil(chosen.length / rows)}
-          value={page}
-          onChange={setPage}
-          size="sm"
-          getControlProps={(control) => ({ 'aria-label': control })}
-          getItemProps={(number) => ({ 'aria-label': text.table.page(number) })}
-        />
-      )}
+      <DataTable
+        columns={columns}
+        rows={shown.slice((page - 1) * rowsPerPage, page * rowsPerPage)}
+        keyOf={({ position, name }) => `${position} ${name}`}
+        minWidth={420}
+      />
+      <Pages total={shown.length / rowsPerPage} page={page} onPage={setPage} />
     </Stack>
   );
 };
-
-const Lines = ({ lines }: { lines: readonly ImportLine[] }) => (
-  <Table.ScrollContainer minWidth={420} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
-    <Table verticalSpacing={4}>
-      <Table.Tbody>
-        {lines.map(({ place, name, status, reason }) => (
-          <Table.Tr key={`${place} ${name}`}>
-            <Table.Td style={{ overflowWrap: 'anywhere' }}>{name || place}</Table.Td>
-            <Table.Td>
-              <Badge color={colors[status] ?? 'gray'} variant="dot" tt="none">
-                {status}
-              </Badge>
-            </Table.Td>
-            <Table.Td style={{ overflowWrap: 'anywhere' }}>{reason}</Table.Td>
-          </Table.Tr>
-        ))}
-      </Table.Tbody>
-    </Table>
-  </Table.ScrollContainer>
-);

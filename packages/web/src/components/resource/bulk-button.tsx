@@ -1,64 +1,59 @@
-import { Button, Group, Modal, Stack, Text } from '@mantine/core';
-import { type ReactNode, useState } from 'react';
+import { Button } from '@mantine/core';
+import type { TablerIcon } from '@tabler/icons-react';
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
 import { text } from '../../lib/text.ts';
+import { ConfirmDialog } from '../dialogs.tsx';
 import { useToasts } from '../toasts.tsx';
 import { failuresIn, linesOf } from './outcomes.ts';
-import { type Item, idOf, nameOf } from './resource.ts';
+import { type Item, idOf } from './resource.ts';
 
 interface BulkButtonProps {
   label: string;
-  icon?: ReactNode;
+  icon: TablerIcon;
   items: readonly Item[];
-  /** Answers what happened to each, or nothing when all or none are done. */
+  /** Answers the outcome of each record, or nothing when all succeed or fail together. */
   run: (ids: number[]) => Promise<unknown>;
   onDone: () => void;
-  /** Asked before it is done. */
+  /** Confirmed before it runs. */
   question?: string;
 }
 
-/** One action on all that are selected; tells for whom it did not work, and why. */
-export const BulkButton = ({ label, icon, items, run, onDone, question }: BulkButtonProps) => {
+/** One action on all selected records. Reports the records for which it failed, with the reasons. */
+export const BulkButton = ({ label, icon: Icon, items, run, onDone, question }: BulkButtonProps) => {
   const [isAsking, setAsking] = useState(false);
-  const [isBusy, setBusy] = useState(false);
   const toasts = useToasts();
-  const names = new Map(items.map((item) => [idOf(item), nameOf(item)]));
-  const act = async () => {
-    setBusy(true);
-    try {
-      const failed = failuresIn(await run(items.map(idOf)));
+  const act = useMutation({
+    mutationFn: async () => failuresIn(await run(items.map(idOf))),
+    onSuccess: (failed) => {
       if (failed.length === 0) toasts.done(text.bulk.done(items.length));
-      else toasts.problem(linesOf(failed, names), text.bulk.some(failed.length, items.length));
+      else toasts.problem(linesOf(failed, items), text.bulk.some(failed.length, items.length));
       onDone();
-    } catch (error) {
-      toasts.problem(error);
-    } finally {
-      setBusy(false);
-      setAsking(false);
-    }
-  };
+    },
+    onError: (error) => toasts.problem(error),
+    onSettled: () => setAsking(false),
+  });
   return (
     <>
       <Button
         variant="default"
-        leftSection={icon}
-        loading={isBusy && !isAsking}
-        onClick={() => (question === undefined ? void act() : setAsking(true))}
+        leftSection={<Icon size={16} />}
+        loading={act.isPending && !isAsking}
+        onClick={() => (question === undefined ? act.mutate() : setAsking(true))}
       >
         {label}
       </Button>
-      <Modal opened={isAsking} onClose={() => setAsking(false)} title={text.bulk.sure}>
-        <Stack>
-          <Text size="sm">{question}</Text>
-          <Group justify="flex-end">
-            <Button variant="default" onClick={() => setAsking(false)}>
-              {text.table.cancel}
-            </Button>
-            <Button loading={isBusy} onClick={() => void act()}>
-              {label}
-            </Button>
-          </Group>
-        </Stack>
-      </Modal>
+      {isAsking && (
+        <ConfirmDialog
+          title={text.bulk.sure}
+          label={label}
+          isBusy={act.isPending}
+          onConfirm={act.mutate}
+          onClose={() => setAsking(false)}
+        >
+          {question}
+        </ConfirmDialog>
+      )}
     </>
   );
 };

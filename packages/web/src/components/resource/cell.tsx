@@ -6,7 +6,7 @@ import type { Column, Item } from './resource.ts';
 
 const isTime = (key: string) => key.endsWith('At') || key.endsWith('_at') || ['lastLogin', 'notAfter'].includes(key);
 
-/** Numbers in the unit that the name of their member tells. */
+/** A number with the unit that the name of its member implies. */
 const numberText = (key: string, value: number): string => {
   if (key === 'size' || /bytes/i.test(key)) return bytes(value);
   if (/bps$/i.test(key)) return scaled(value, 'bit/s');
@@ -28,7 +28,7 @@ export const Tags = ({ value }: { value: string }) => (
   </Group>
 );
 
-/** How a member of a record is shown when nobody says otherwise. */
+/** Shows a member by its name and type, unless the column has its own `render`. */
 export const Cell = ({ column: { key, render }, item }: { column: Column; item: Item }) => {
   if (render !== undefined) return render(item);
   const value = item[key];

@@ -4,16 +4,16 @@ import { labelOf } from '../schema-form/schema.ts';
 import { Cell } from './cell.tsx';
 import { type Item, memberSchemas, type Resource } from './resource.ts';
 
-/** Known by the page already, or of no use to people. */
-const unshown = new Set(['id', 'ID', 'issuerID', 'issuerId', 'deletedAt', 'usedBy']);
+/** Shown elsewhere on the page, or meaningless to users. */
+const hiddenMembers = new Set(['id', 'ID', 'issuerID', 'issuerId', 'deletedAt', 'usedBy']);
 const isEmpty = (value: unknown) =>
   value === null || value === undefined || value === '' || (Array.isArray(value) && value.length === 0);
 
-/** Every member of a record that says something; what it means is told by the contract. */
+/** All members of a record that have a value; the tooltips are their descriptions in the API. */
 export const Members = ({ resource, item }: { resource: Resource; item: Item }) => {
   const schemas = memberSchemas(resource.name);
   const shown = Object.entries(item).filter(
-    ([key, value]) => !unshown.has(key) && !resource.hidden?.includes(key) && !isEmpty(value),
+    ([key, value]) => !hiddenMembers.has(key) && !resource.hidden?.includes(key) && !isEmpty(value),
   );
   return (
     <Table variant="vertical" layout="fixed" className="numbers">
@@ -40,14 +40,14 @@ export const Members = ({ resource, item }: { resource: Resource; item: Item }) 
   );
 };
 
-const mostListed = 50;
+const maxListed = 50;
 const isScalar = (value: unknown) => typeof value !== 'object' || value === null;
 const isTimestamp = (value: unknown): value is string =>
   typeof value === 'string' && /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(value);
 
 const Member = ({ name, value, item }: { name: string; value: unknown; item: Item }) => {
   if (Array.isArray(value) && value.every(isScalar)) {
-    return `${value.slice(0, mostListed).join(', ')}${value.length > mostListed ? ` … (${value.length})` : ''}`;
+    return `${value.slice(0, maxListed).join(', ')}${value.length > maxListed ? ` … (${value.length})` : ''}`;
   }
   const isObject = typeof value === 'object' && value !== null && name !== 'issuer';
   if (isObject || (typeof value === 'string' && value.includes('\n'))) {

@@ -23,17 +23,17 @@ const collections: Readonly<Record<string, string>> = {
   group: 'groups',
 };
 
-const placeOf = ({ kind, id }: Reference) => {
+const urlOf = ({ kind, id }: Reference) => {
   if (kind === 'task') return `/tasks/${id}`;
   const collection = collections[kind];
   return collection === undefined ? undefined : `/resources/${collection}/${id}`;
 };
 
-/** Records that use another, each a link to it. */
+/** Links to the records that use another. */
 export const ReferenceList = ({ references, total }: { references: readonly Reference[]; total?: number }) => (
   <List size="sm">
     {references.map((reference) => {
-      const to = placeOf(reference);
+      const to = urlOf(reference);
       const name = reference.name || `#${reference.id}`;
       return (
         <List.Item key={`${reference.kind} ${reference.id}`}>

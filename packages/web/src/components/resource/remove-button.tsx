@@ -1,9 +1,10 @@
-import { Button, Group, List, Modal, Stack, Text } from '@mantine/core';
+import { Button, List, Text } from '@mantine/core';
 import { RequestFailed } from '@rushhour/client';
 import { IconTrash } from '@tabler/icons-react';
+import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { text } from '../../lib/text.ts';
-import { Problem } from '../problem.tsx';
+import { ConfirmDialog } from '../dialogs.tsx';
 import { useToasts } from '../toasts.tsx';
 import { failuresIn, linesOf } from './outcomes.ts';
 import { type Reference, ReferenceList } from './reference-list.tsx';
@@ -15,57 +16,50 @@ interface RemoveButtonProps {
   onDone: () => void;
 }
 
-const mostNamed = 5;
+const maxNamed = 5;
 
-/** Asks before it destroys, and tells who still uses the records when the controller refuses. */
+/** Deletes records after a confirmation. Lists the records that still use them when the controller refuses. */
 export const RemoveButton = ({ name, items, onDone }: RemoveButtonProps) => {
   const [isOpen, setOpen] = useState(false);
-  const [isBusy, setBusy] = useState(false);
-  const [problem, setProblem] = useState<unknown>();
   const toasts = useToasts();
-  const remove = async () => {
-    setBusy(true);
-    setProblem(undefined);
-    try {
-      const reply = await operationsOf(name)['removeMany']?.({ body: { array: items.map(idOf) } });
-      const failed = failuresIn(reply);
-      if (failed.length > 0) throw new Error(linesOf(failed, new Map(items.map((item) => [idOf(item), nameOf(item)]))));
+  const remove = useMutation({
+    mutationFn: async () => {
+      const failed = failuresIn(await operationsOf(name)['removeMany']?.({ body: { array: items.map(idOf) } }));
+      if (failed.length > 0) throw new Error(linesOf(failed, items));
+    },
+    onSuccess: () => {
       toasts.done(text.table.removed(items.length));
       setOpen(false);
       onDone();
-    } catch (error) {
-      setProblem(error);
-    } finally {
-      setBusy(false);
-    }
-  };
-  const references = problem instanceof RequestFailed ? ((problem.data['references'] as Reference[]) ?? []) : [];
+    },
+  });
+  const { error } = remove;
+  const references = error instanceof RequestFailed ? ((error.data['references'] as Reference[]) ?? []) : [];
   return (
     <>
       <Button color="red" variant="light" leftSection={<IconTrash size={16} />} onClick={() => setOpen(true)}>
         {text.table.remove}
       </Button>
-      <Modal opened={isOpen} onClose={() => setOpen(false)} title={text.table.removeTitle(items.length)}>
-        <Stack>
+      {isOpen && (
+        <ConfirmDialog
+          title={text.table.removeTitle(items.length)}
+          label={text.table.remove}
+          color="red"
+          error={error}
+          isBusy={remove.isPending}
+          onConfirm={remove.mutate}
+          onClose={() => setOpen(false)}
+        >
           <List size="sm">
-            {items.slice(0, mostNamed).map((item) => (
+            {items.slice(0, maxNamed).map((item) => (
               <List.Item key={idOf(item)}>{nameOf(item)}</List.Item>
             ))}
-            {items.length > mostNamed && <List.Item>…</List.Item>}
+            {items.length > maxNamed && <List.Item>…</List.Item>}
           </List>
           <Text size="sm">{text.table.removeText}</Text>
-          {problem !== undefined && <Problem error={problem} />}
           {references.length > 0 && <ReferenceList references={references} />}
-          <Group justify="flex-end">
-            <Button variant="default" onClick={() => setOpen(false)}>
-              {text.table.cancel}
-            </Button>
-            <Button color="red" loading={isBusy} onClick={() => void remove()}>
-              {text.table.remove}
-            </Button>
-          </Group>
-        </Stack>
-      </Modal>
+        </ConfirmDialog>
+      )}
     </>
   );
 };

@@ -7,11 +7,11 @@ import { ResourceFormDialog } from './resource-form-dialog.tsx';
 
 interface ResourceDialogProps extends CreateFormProps {
   resource: Resource;
-  /** `new`, or the id of the record, as it stands in the address. */
+  /** The search parameter `edit`: `new` or the id of a record. */
   edit: unknown;
 }
 
-/** The form that the address asks for, where the person may use it. */
+/** The form that the URL asks for, if the user has the permission. */
 export const ResourceDialog = ({ resource, edit, ...rest }: ResourceDialogProps) => {
   const may = useMay();
   if (edit === undefined || !may(resource.name, edit === 'new' ? 'create' : 'update')) return null;
@@ -19,7 +19,7 @@ export const ResourceDialog = ({ resource, edit, ...rest }: ResourceDialogProps)
   return resource.createForm ? resource.createForm(rest) : <ResourceFormDialog resource={resource} {...rest} />;
 };
 
-/** Lists show light records: what is changed is read whole, and anew. */
+/** Lists contain partial records, so the whole record is read before it is edited. */
 const EditDialog = ({ resource, id, ...rest }: CreateFormProps & { resource: Resource; id: number }) => {
   const { data, error, isFetching } = useQuery({
     queryKey: [resource.name, 'form', id],

@@ -1,12 +1,11 @@
 import { Button, Popover, Select, Stack, TextInput } from '@mantine/core';
 import { IconFilter } from '@tabler/icons-react';
 import { text } from '../../lib/text.ts';
+import type { Search } from '../../lib/use-page-search.ts';
 import { recordsOf } from '../schema-form/record-field.tsx';
 import { RecordSelect } from '../schema-form/record-select.tsx';
 import { choicesOf, labelOf, type Schema, typeOf } from '../schema-form/schema.ts';
 import { filtersOf, type Resource } from './resource.ts';
-
-type Search = Record<string, string | number | boolean | undefined>;
 
 interface ResourceFiltersProps {
   resource: Resource;
@@ -14,11 +13,10 @@ interface ResourceFiltersProps {
   onChange: (members: Search) => void;
 }
 
-/** Those a collection names stand open; all others the contract knows are behind one button. */
+/** Filters that the resource names are always visible; all others of the API are behind a button. */
 export const ResourceFilters = ({ resource, search, onChange }: ResourceFiltersProps) => {
   const { name, filters = [] } = resource;
   const others = filtersOf(name).filter(([member]) => !filters.some((filter) => filter.name === member));
-  const active = others.filter(([member]) => search[member] !== undefined).length;
   return (
     <>
       {filters.map(({ name: member, label, options }) => (
@@ -33,38 +31,45 @@ export const ResourceFilters = ({ resource, search, onChange }: ResourceFiltersP
           w={180}
         />
       ))}
-      {others.length > 0 && (
-        <Popover position="bottom-start" withArrow shadow="md" trapFocus width={280}>
-          <Popover.Target>
-            <Button variant={active > 0 ? 'light' : 'default'} leftSection={<IconFilter size={16} />}>
-              {text.filters.title}
-              {active > 0 && ` (${active})`}
-            </Button>
-          </Popover.Target>
-          <Popover.Dropdown>
-            <Stack gap="xs">
-              {others.map(([member, schema]) => (
-                <FilterField
-                  key={member}
-                  name={member}
-                  schema={schema}
-                  value={search[member]}
-                  onChange={(value) => onChange({ [member]: value })}
-                />
-              ))}
-              {active > 0 && (
-                <Button
-                  variant="subtle"
-                  onClick={() => onChange(Object.fromEntries(others.map(([member]) => [member, undefined])))}
-                >
-                  {text.filters.clear}
-                </Button>
-              )}
-            </Stack>
-          </Popover.Dropdown>
-        </Popover>
-      )}
+      {others.length > 0 && <MoreFilters members={others} search={search} onChange={onChange} />}
     </>
+  );
+};
+
+interface MoreFiltersProps extends Omit<ResourceFiltersProps, 'resource'> {
+  members: readonly [string, Schema][];
+}
+
+const MoreFilters = ({ members, search, onChange }: MoreFiltersProps) => {
+  const active = members.filter(([member]) => search[member] !== undefined).length;
+  const clear = () => onChange(Object.fromEntries(members.map(([member]) => [member, undefined])));
+  return (
+    <Popover position="bottom-start" withArrow shadow="md" trapFocus width={280}>
+      <Popover.Target>
+        <Button variant={active > 0 ? 'light' : 'default'} leftSection={<IconFilter size={16} />}>
+          {text.filters.title}
+          {active > 0 && ` (${active})`}
+        </Button>
+      </Popover.Target>
+      <Popover.Dropdown>
+        <Stack gap="xs">
+          {members.map(([member, schema]) => (
+            <FilterField
+              key={member}
+              name={member}
+              schema={schema}
+              value={search[member]}
+              onChange={(value) => onChange({ [member]: value })}
+            />
+          ))}
+          {active > 0 && (
+            <Button variant="subtle" onClick={clear}>
+              {text.filters.clear}
+            </Button>
+          )}
+        </Stack>
+      </Popover.Dropdown>
+    </Popover>
   );
 };
 
@@ -75,12 +80,12 @@ interface FilterFieldProps {
   onChange: (value: string | number | boolean | undefined) => void;
 }
 
-/** Inside a popover lists must not leave it, or choosing would close it. */
+/** Dropdowns stay inside the popover: a click outside it would close it. */
 const inside = { comboboxProps: { withinPortal: false }, clearable: true } as const;
 
 const FilterField = ({ name, schema, value, onChange }: FilterFieldProps) => {
   const label = labelOf(name);
-  const chosen = value === undefined ? null : String(value);
+  const current = value === undefined ? null : String(value);
   const choices = schema.items?.enum ? choicesOf(schema.items) : choicesOf(schema);
   const collection = recordsOf[name];
   if (collection !== undefined) {
@@ -100,12 +105,14 @@ const FilterField = ({ name, schema, value, onChange }: FilterFieldProps) => {
       { value: 'false', label: text.filters.no },
     ];
     const data = choices.length > 0 ? choices : yesNo;
-    return <Select {...inside} label={label} data={data} value={chosen} onChange={(next) => onChange(plainOf(next))} />;
+    return (
+      <Select {...inside} label={label} data={data} value={current} onChange={(next) => onChange(plainOf(next))} />
+    );
   }
   return (
     <TextInput
       label={label}
-      defaultValue={chosen ?? ''}
+      defaultValue={current ?? ''}
       {...(schema.format === 'date-time' && { placeholder: '2026-01-31T00:00:00Z' })}
       onBlur={(event) => onChange(event.currentTarget.value || undefined)}
       onKeyDown={(event) => event.key === 'Enter' && onChange(event.currentTarget.value || undefined)}
@@ -113,7 +120,7 @@ const FilterField = ({ name, schema, value, onChange }: FilterFieldProps) => {
   );
 };
 
-/** Numbers and truth stand in the address without quotes. */
+/** Numbers and booleans are typed in the URL. */
 const plainOf = (chosen: string | null) => {
   if (chosen === null) return undefined;
   if (chosen === 'true' || chosen === 'false') return chosen === 'true';

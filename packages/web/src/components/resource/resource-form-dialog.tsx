@@ -1,9 +1,10 @@
-import { Button, Collapse, Grid, Group, Modal, Stack } from '@mantine/core';
-import { RequestFailed } from '@rushhour/client';
+import { Button, Collapse, Grid, Modal, Stack } from '@mantine/core';
 import { IconChevronDown, IconChevronUp } from '@tabler/icons-react';
-import { type FormEvent, type ReactNode, useState } from 'react';
+import { useMutation } from '@tanstack/react-query';
+import { type ReactNode, useState } from 'react';
+import { type Issues, issuesIn } from '../../lib/issues.ts';
 import { text } from '../../lib/text.ts';
-import { Problem } from '../problem.tsx';
+import { FormDialog } from '../dialogs.tsx';
 import { type ObjectSchema, writableOf } from '../schema-form/schema.ts';
 import { SchemaFields } from '../schema-form/schema-fields.tsx';
 import { useToasts } from '../toasts.tsx';
@@ -15,23 +16,13 @@ interface ResourceFormDialogProps extends CreateFormProps {
   item?: Item;
 }
 
-/** A form made from the schema of the operation; what the controller refuses is shown at the field it names. */
+/** A form generated from the schema of the operation. Issues that the controller reports are shown at their fields. */
 export const ResourceFormDialog = ({ resource, item, onClose, onSaved }: ResourceFormDialogProps) => {
-  const body = routeOf(resource.name, item === undefined ? 'create' : 'update')?.body as unknown as ObjectSchema;
-  const schema = { ...writableOf(body, resource.form), required: requiredOf(resource) };
-  const more = { ...writableOf(body, resource.formMore ?? []), required: [] };
-  const names = [...Object.keys(schema.properties), ...Object.keys(more.properties)];
+  const { schema, more, names } = schemasOf(resource, item);
   const [first] = useState<Item>(() => pick(item ?? {}, names));
   const [value, setValue] = useState(first);
-  const { issues, stray, problem, isBusy, answer, submit } = useSubmit({
-    resource,
-    item,
-    first,
-    value,
-    names,
-    onClose,
-    onSaved,
-  });
+  const save = useSave({ resource, item, onClose, onSaved });
+  const issues = issuesIn(save.error);
   const fields = {
     value,
     onChange: setValue,
@@ -39,91 +30,77 @@ export const ResourceFormDialog = ({ resource, item, onClose, onSaved }: Resourc
     path: '',
     ...(resource.controls && { controls: resource.controls }),
   };
-  if (answer !== undefined) {
+  if (save.data !== undefined) {
     return (
       <Modal opened onClose={onClose} title={resource.title} closeOnClickOutside={false}>
-        {answer}
+        {save.data}
       </Modal>
     );
   }
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={item ? nameOf(item) : text.form.new(text.record[resource.name] ?? resource.title)}
+    <FormDialog
+      title={
+        item ? nameOf(item) : text.form.new(text.record[resource.name as keyof typeof text.record] ?? resource.title)
+      }
       size={resource.formAside ? 'min(1100px, 100%)' : 'lg'}
-      closeOnClickOutside={false}
+      onClose={onClose}
+      onSubmit={() => save.mutate(item === undefined ? value : patchOf(item, first, value))}
+      error={problemOf(save.error, issues, names)}
+      isBusy={save.isPending}
     >
-      <form ref={focusFirst} onSubmit={(event) => void submit(event)} noValidate>
-        <Grid>
-          <Grid.Col span={{ base: 12, md: resource.formAside ? 6 : 12 }}>
-            <Stack>
-              <SchemaFields schema={schema} {...fields} />
-              {Object.keys(more.properties).length > 0 && (
-                <Folded isForced={Object.keys(more.properties).some((name) => `/${name}` in issues)}>
-                  <SchemaFields schema={more} {...fields} />
-                </Folded>
-              )}
-            </Stack>
-          </Grid.Col>
-          {resource.formAside && <Grid.Col span={{ base: 12, md: 6 }}>{resource.formAside(value, item)}</Grid.Col>}
-        </Grid>
-        <Stack mt="md">
-          {problem !== undefined && <Problem error={problem} />}
-          {stray.length > 0 && <Problem error={stray.join('\n')} />}
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              {text.table.cancel}
-            </Button>
-            <Button type="submit" loading={isBusy}>
-              {text.table.save}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+      <Grid>
+        <Grid.Col span={{ base: 12, md: resource.formAside ? 6 : 12 }}>
+          <Stack>
+            <SchemaFields schema={schema} {...fields} />
+            {Object.keys(more.properties).length > 0 && (
+              <Folded isForced={Object.keys(more.properties).some((name) => `/${name}` in issues)}>
+                <SchemaFields schema={more} {...fields} />
+              </Folded>
+            )}
+          </Stack>
+        </Grid.Col>
+        {resource.formAside && <Grid.Col span={{ base: 12, md: 6 }}>{resource.formAside(value, item)}</Grid.Col>}
+      </Grid>
+    </FormDialog>
   );
 };
 
-interface Submission extends Omit<ResourceFormDialogProps, 'item'> {
-  item: Item | undefined;
-  first: Item;
-  value: Item;
-  names: readonly string[];
-}
+const schemasOf = (resource: Resource, item: Item | undefined) => {
+  const body = routeOf(resource.name, item === undefined ? 'create' : 'update')?.body as unknown as ObjectSchema;
+  const schema = { ...writableOf(body, resource.form), required: requiredOf(resource) };
+  const more = { ...writableOf(body, resource.formMore ?? []), required: [] };
+  return { schema, more, names: [...Object.keys(schema.properties), ...Object.keys(more.properties)] };
+};
 
-const useSubmit = ({ resource, item, first, value, names, onClose, onSaved }: Submission) => {
-  const [issues, setIssues] = useState<Record<string, string>>({});
-  const [problem, setProblem] = useState<unknown>();
-  const [isBusy, setBusy] = useState(false);
-  const [answer, setAnswer] = useState<ReactNode>();
+/** An update requires no member; the form still marks those a record must have. */
+const requiredOf = ({ name }: Resource) => (routeOf(name, 'create')?.body as unknown as ObjectSchema)?.required ?? [];
+
+/** Errors that no field shows: those without issues, and issues at members without a field. */
+const problemOf = (error: unknown, issues: Issues, names: readonly string[]) => {
+  if (Object.keys(issues).length === 0) return error;
+  const stray = Object.entries(issues).filter(([path]) => !names.includes(path.split('/')[1] ?? ''));
+  return stray.length === 0 ? undefined : stray.map(([path, message]) => `${path} ${message}`).join('\n');
+};
+
+const useSave = ({
+  resource,
+  item,
+  onClose,
+  onSaved,
+}: CreateFormProps & { resource: Resource; item: Item | undefined }) => {
   const toasts = useToasts();
-  const submit = async (event: FormEvent) => {
-    event.preventDefault();
-    setBusy(true);
-    setIssues({});
-    setProblem(undefined);
-    try {
-      const operations = operationsOf(resource.name);
-      const reply = await (item === undefined
-        ? operations['create']?.({ body: value })
-        : operations['update']?.({ body: patchOf(item, first, value) }));
-      toasts.done(item === undefined ? text.table.created : text.table.saved);
+  const isNew = item === undefined;
+  return useMutation({
+    mutationFn: async (body: Item): Promise<ReactNode> => {
+      const reply = await operationsOf(resource.name)[isNew ? 'create' : 'update']?.({ body });
+      return isNew ? resource.afterCreate?.(reply) : undefined;
+    },
+    onSuccess: (answer) => {
+      toasts.done(isNew ? text.table.created : text.table.saved);
       onSaved();
-      if (item === undefined && resource.afterCreate) setAnswer(resource.afterCreate(reply));
-      else onClose();
-    } catch (error) {
-      const found = error instanceof RequestFailed ? error.data.issues : undefined;
-      if (found === undefined || found.length === 0) setProblem(error);
-      else setIssues(Object.fromEntries(found.map(({ path, message }) => [path, message])));
-    } finally {
-      setBusy(false);
-    }
-  };
-  const stray = Object.entries(issues)
-    .filter(([path]) => !names.includes(path.split('/')[1] ?? ''))
-    .map(([path, message]) => `${path} ${message}`);
-  return { issues, stray, problem, isBusy, answer, submit };
+      if (answer === undefined) onClose();
+    },
+  });
 };
 
 const Folded = ({ isForced, children }: { isForced: boolean; children: ReactNode }) => {
@@ -147,16 +124,13 @@ const Folded = ({ isForced, children }: { isForced: boolean; children: ReactNode
   );
 };
 
-/** An update requires nothing; the form says what a record cannot be without. */
-const requiredOf = ({ name }: Resource) => (routeOf(name, 'create')?.body as unknown as ObjectSchema)?.required ?? [];
-
-/** What was changed, `null` for what was emptied, and the version it was read in. */
+/** Changed members, `null` for cleared ones, and the version the form was opened with. */
 const patchOf = (item: Item, first: Item, value: Item): Item => {
   const changed = Object.entries(value).filter(([name, next]) => JSON.stringify(next) !== JSON.stringify(first[name]));
-  const emptied = Object.keys(first).filter((name) => !(name in value));
+  const cleared = Object.keys(first).filter((name) => !(name in value));
   return {
     ...Object.fromEntries(changed),
-    ...Object.fromEntries(emptied.map((name) => [name, null])),
+    ...Object.fromEntries(cleared.map((name) => [name, null])),
     ...(item['updatedAt'] !== undefined && { updatedAt: item['updatedAt'] }),
     ['ID' in item ? 'ID' : 'id']: idOf(item),
   };
@@ -168,7 +142,3 @@ const pick = (item: Item, keys: readonly string[]): Item =>
       .filter((key) => item[key] !== undefined && item[key] !== null && item[key] !== '')
       .map((key) => [key, item[key]]),
   );
-
-/** The dialog puts the focus where this attribute is, and not on its close button. */
-const focusFirst = (form: HTMLFormElement | null) =>
-  form?.querySelector('input, textarea')?.setAttribute('data-autofocus', '');

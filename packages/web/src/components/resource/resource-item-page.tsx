@@ -1,10 +1,12 @@
-import { Anchor, Breadcrumbs, Button, Card, Group, Skeleton, Stack, Text, Title } from '@mantine/core';
+import { Anchor, Breadcrumbs, Button, Card, Group, Skeleton, Stack, Text } from '@mantine/core';
 import { IconPencil } from '@tabler/icons-react';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { Link, useNavigate } from '@tanstack/react-router';
 import { Suspense } from 'react';
 import { useMay } from '../../lib/session.ts';
 import { text } from '../../lib/text.ts';
+import { usePageSearch } from '../../lib/use-page-search.ts';
+import { PageHeading } from '../page.tsx';
 import { Problem } from '../problem.tsx';
 import { Members } from './members.tsx';
 import { RemoveButton } from './remove-button.tsx';
@@ -12,18 +14,16 @@ import { type Item, loadItem, nameOf, type Resource } from './resource.ts';
 import { ResourceDialog } from './resource-dialog.tsx';
 import { WhereUsed } from './where-used.tsx';
 
-/** One record: its members, what the collection adds, who uses it, and what can be done with it. */
+/** One record: its details, the records that use it, its members, and its actions. */
 export const ResourceItemPage = ({ resource, id }: { resource: Resource; id: number }) => {
   const { name } = resource;
-  const search: Record<string, unknown> = useSearch({ strict: false });
-  const navigate = useNavigate();
+  const { search, push } = usePageSearch();
   const queries = useQueryClient();
   const { data: item, error } = useQuery({
     queryKey: [name, 'item', id],
     queryFn: () => loadItem(name, id),
   });
   const refresh = () => void queries.invalidateQueries({ queryKey: [name] });
-  const edit = (value: number | undefined) => void navigate({ to: '.', search: { ...search, edit: value } as never });
   if (error) return <Problem error={error} />;
   if (item === undefined) return <Skeleton height={300} />;
   return (
@@ -32,18 +32,20 @@ export const ResourceItemPage = ({ resource, id }: { resource: Resource; id: num
         <Anchor renderRoot={(props) => <Link {...props} to={`/resources/${name}`} />}>{resource.title}</Anchor>
         <Text>{nameOf(item)}</Text>
       </Breadcrumbs>
-      <Group justify="space-between">
-        <Title order={1} size="h2" style={{ overflowWrap: 'anywhere' }}>
-          {nameOf(item)}
-        </Title>
-        <Actions resource={resource} item={item} onEdit={() => edit(id)} onChanged={refresh} />
-      </Group>
+      <PageHeading title={nameOf(item)}>
+        <Actions resource={resource} item={item} onEdit={() => push({ edit: id })} onChanged={refresh} />
+      </PageHeading>
       <Suspense fallback={<Skeleton height={200} />}>{resource.details?.(item)}</Suspense>
       <WhereUsed name={name} item={item} />
-      <Card withBorder>
+      <Card withBorder padding="sm">
         <Members resource={resource} item={item} />
       </Card>
-      <ResourceDialog resource={resource} edit={search['edit']} onClose={() => edit(undefined)} onSaved={refresh} />
+      <ResourceDialog
+        resource={resource}
+        edit={search['edit']}
+        onClose={() => push({ edit: undefined })}
+        onSaved={refresh}
+      />
     </Stack>
   );
 };
@@ -60,6 +62,10 @@ const Actions = ({ resource, item, onEdit, onChanged }: ActionsProps) => {
   const may = useMay();
   const navigate = useNavigate();
   const isChangeable = resource.isChangeable?.(item) ?? true;
+  const onRemoved = () => {
+    onChanged();
+    void navigate({ to: `/resources/${name}` });
+  };
   return (
     <Group gap="xs">
       {resource.actions?.([item], onChanged)}
@@ -68,16 +74,7 @@ const Actions = ({ resource, item, onEdit, onChanged }: ActionsProps) => {
           {text.table.edit}
         </Button>
       )}
-      {may(name, 'removeMany') && isChangeable && (
-        <RemoveButton
-          name={name}
-          items={[item]}
-          onDone={() => {
-            onChanged();
-            void navigate({ to: `/resources/${name}` });
-          }}
-        />
-      )}
+      {may(name, 'removeMany') && isChangeable && <RemoveButton name={name} items={[item]} onDone={onRemoved} />}
     </Group>
   );
 };

@@ -1,11 +1,12 @@
-import { Button, Group, Pagination, Skeleton, Stack, Text, Title } from '@mantine/core';
+import { Button, Group, Skeleton, Stack, Text } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useMay } from '../../lib/session.ts';
 import { text } from '../../lib/text.ts';
-import { EmptyState } from '../page-states.tsx';
+import { type Search, usePageSearch } from '../../lib/use-page-search.ts';
+import { EmptyState, PageHeading, Pages } from '../page.tsx';
 import { Problem } from '../problem.tsx';
 import { RemoveButton } from './remove-button.tsx';
 import {
@@ -23,137 +24,128 @@ import { ResourceFilters } from './resource-filters.tsx';
 import { ResourceTable } from './resource-table.tsx';
 import { SearchField } from './search-field.tsx';
 
-const rowsOnPage = 20;
-type Search = Record<string, string | number | boolean | undefined>;
+const rowsPerPage = 20;
 
-/** The page of a list, as the address says. */
-const useList = (resource: Resource, search: Search) => {
-  const page = Number(search['page'] ?? 1);
-  const query = { ...pageQuery(resource.name, page, rowsOnPage), ...queryOf(resource.name, search) };
-  const { data, error, isPending } = useQuery({
+const useList = (resource: Resource, search: Search, page: number) => {
+  const query = { ...pageQuery(resource.name, page, rowsPerPage), ...queryOf(resource.name, search) };
+  return useQuery({
     queryKey: [resource.name, 'list', query],
     queryFn: () => operationsOf(resource.name)['list']?.({ query }) as Promise<PageOf>,
     placeholderData: keepPreviousData,
   });
-  return { data, error, isPending, page };
 };
 
-/** A collection: search, filters, sorting, paging and open form in the address; new, edit and delete where they are allowed. */
+/** The list of a collection. Search, filters, order, page and open form are in the URL. */
 export const ResourcePage = ({ resource }: { resource: Resource }) => {
   const { name } = resource;
-  const search: Search = useSearch({ strict: false });
-  const navigate = useNavigate();
+  const { search, page, text: read, push, filter } = usePageSearch();
   const queries = useQueryClient();
-  const may = useMay();
+  const mayEdit = useMay()(name, 'update') && resource.createTo === undefined;
   const [selected, setSelected] = useState<readonly number[]>([]);
-  const { data, error, isPending, page } = useList(resource, search);
-  const show = (members: Search, replace = false) =>
-    void navigate({ to: '.', search: { ...search, ...members } as never, replace });
-  const change = (members: Search) => show({ page: undefined, ...members }, true);
+  const { data, error, isPending } = useList(resource, search, page);
   const refresh = () => {
     setSelected([]);
     void queries.invalidateQueries({ queryKey: [name] });
   };
   const items = data?.data ?? [];
-  const chosen = items.filter((item) => selected.includes(idOf(item)));
-  const mayEdit = may(name, 'update') && resource.createTo === undefined;
-  const { key: _key, order: _order, ...conditions } = queryOf(name, search);
-  const isFiltered = Object.keys(conditions).length > 0;
-
   return (
     <Stack>
-      <Group justify="space-between">
-        <Title order={1} size="h2">
-          {resource.title}
-        </Title>
+      <PageHeading title={resource.title}>
         <Group gap="xs">
           {resource.header}
-          <NewButton resource={resource} onNew={() => show({ edit: 'new' })} />
+          <NewButton resource={resource} onNew={() => push({ edit: 'new' })} />
         </Group>
-      </Group>
+      </PageHeading>
       {resource.intro}
       <Group>
         {canSearch(name) && (
-          <SearchField
-            value={String(search['search'] ?? '')}
-            onChange={(value) => change({ search: value || undefined })}
-          />
+          <SearchField value={read('search') ?? ''} onChange={(value) => filter({ search: value || undefined })} />
         )}
-        <ResourceFilters resource={resource} search={search} onChange={change} />
-        {chosen.length > 0 && (
-          <Group gap="xs" ml="auto">
-            <Text size="sm">{text.table.selected(chosen.length)}</Text>
-            {resource.actions?.(chosen, refresh)}
-            {may(name, 'removeMany') && <RemoveButton name={name} items={chosen} onDone={refresh} />}
-          </Group>
-        )}
+        <ResourceFilters resource={resource} search={search} onChange={filter} />
+        <SelectedActions
+          resource={resource}
+          items={items.filter((item) => selected.includes(idOf(item)))}
+          onDone={refresh}
+        />
       </Group>
       {error && <Problem error={error} />}
       {isPending && !error && <Skeleton height={240} />}
-      {data && items.length === 0 && <NothingHere resource={resource} isFiltered={isFiltered} />}
+      {data && items.length === 0 && <NoRecords resource={resource} search={search} />}
       {items.length > 0 && (
         <ResourceTable
           resource={resource}
           items={items}
           selected={selected}
           onSelect={setSelected}
-          sort={{ key: String(search['key'] ?? ''), order: String(search['order'] ?? 'desc') }}
-          onSort={change}
-          {...(mayEdit && { onEdit: (item: Item) => show({ edit: idOf(item) }) })}
+          sort={{ key: read('key') ?? '', order: read('order') ?? 'desc' }}
+          onSort={filter}
+          {...(mayEdit && { onEdit: (item: Item) => push({ edit: idOf(item) }) })}
         />
       )}
-      {data && <Pages cursor={data.cursor} page={page} shown={items.length} onPage={(next) => show({ page: next })} />}
+      {data && data.cursor.totalPages > 1 && (
+        <Group justify="space-between">
+          <Text size="sm" c="dimmed">
+            {text.table.rows(
+              (page - 1) * rowsPerPage + 1,
+              (page - 1) * rowsPerPage + items.length,
+              data.cursor.totalRows,
+            )}
+          </Text>
+          <Pages total={data.cursor.totalPages} page={page} onPage={(next) => push({ page: next })} />
+        </Group>
+      )}
       <ResourceDialog
         resource={resource}
         edit={search['edit']}
-        onClose={() => show({ edit: undefined })}
+        onClose={() => push({ edit: undefined })}
         onSaved={refresh}
       />
     </Stack>
   );
 };
 
-const NothingHere = ({ resource, isFiltered }: { resource: Resource; isFiltered: boolean }) => (
-  <EmptyState title={isFiltered ? text.table.noneFound : text.table.none}>
-    {isFiltered ? (
-      <Button variant="default" renderRoot={(props) => <Link {...props} to={`/resources/${resource.name}`} />}>
-        {text.filters.clear}
-      </Button>
-    ) : (
+interface SelectedActionsProps {
+  resource: Resource;
+  items: readonly Item[];
+  onDone: () => void;
+}
+
+const SelectedActions = ({ resource, items, onDone }: SelectedActionsProps) => {
+  const may = useMay();
+  if (items.length === 0) return null;
+  return (
+    <Group gap="xs" ml="auto">
+      <Text size="sm">{text.table.selected(items.length)}</Text>
+      {resource.actions?.(items, onDone)}
+      {may(resource.name, 'removeMany') && <RemoveButton name={resource.name} items={items} onDone={onDone} />}
+    </Group>
+  );
+};
+
+const NoRecords = ({ resource, search }: { resource: Resource; search: Search }) => {
+  const { key: _key, order: _order, ...conditions } = queryOf(resource.name, search);
+  if (Object.keys(conditions).length > 0) {
+    return (
+      <EmptyState title={text.table.noneFound}>
+        <Button variant="default" renderRoot={(props) => <Link {...props} to={`/resources/${resource.name}`} />}>
+          {text.filters.clear}
+        </Button>
+      </EmptyState>
+    );
+  }
+  return (
+    <EmptyState title={text.table.none}>
       <Text size="sm" ta="center" maw={480}>
         {resource.hint}
       </Text>
-    )}
-  </EmptyState>
-);
-
-interface PagesProps {
-  cursor: PageOf['cursor'];
-  page: number;
-  shown: number;
-  onPage: (page: number) => void;
-}
-
-const Pages = ({ cursor: { totalPages, totalRows }, page, shown, onPage }: PagesProps) =>
-  totalPages > 1 && (
-    <Group justify="space-between">
-      <Text size="sm" c="dimmed">
-        {text.table.rows((page - 1) * rowsOnPage + 1, (page - 1) * rowsOnPage + shown, totalRows)}
-      </Text>
-      <Pagination
-        total={Math.ceil(totalPages)}
-        value={page}
-        onChange={onPage}
-        getControlProps={(control) => ({ 'aria-label': control })}
-        getItemProps={(number) => ({ 'aria-label': text.table.page(number) })}
-      />
-    </Group>
+    </EmptyState>
   );
+};
 
 const NewButton = ({ resource, onNew }: { resource: Resource; onNew: () => void }) => {
-  const { name, createTo, hasOwnBeginning } = resource;
+  const { name, createTo, hasOwnCreation } = resource;
   const may = useMay();
-  if (!may(name, 'create') || hasOwnBeginning) return null;
+  if (!may(name, 'create') || hasOwnCreation) return null;
   const props = { leftSection: <IconPlus size={16} />, children: text.table.create };
   return createTo === undefined ? (
     <Button {...props} onClick={onNew} />

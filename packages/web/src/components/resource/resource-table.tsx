@@ -1,7 +1,8 @@
-import { ActionIcon, Anchor, Checkbox, Table, UnstyledButton } from '@mantine/core';
+import { Anchor, Checkbox, Table, UnstyledButton } from '@mantine/core';
 import { IconArrowDown, IconArrowUp, IconPencil } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import { text } from '../../lib/text.ts';
+import { IconButton } from '../buttons.tsx';
 import { Cell } from './cell.tsx';
 import { type Column, type Item, idOf, nameOf, type Resource, sortKeysOf } from './resource.ts';
 
@@ -15,11 +16,10 @@ interface ResourceTableProps {
   onEdit?: (item: Item) => void;
 }
 
-export const ResourceTable = ({ resource, items, selected, onSelect, sort, onSort, onEdit }: ResourceTableProps) => {
+export const ResourceTable = (props: ResourceTableProps) => {
+  const { resource, items, selected, onSelect, onEdit } = props;
   const ids = items.map(idOf);
   const isAll = ids.every((id) => selected.includes(id));
-  const toggle = (id: number) =>
-    onSelect(selected.includes(id) ? selected.filter((one) => one !== id) : [...selected, id]);
   return (
     <Table.ScrollContainer minWidth={320}>
       <Table highlightOnHover className="numbers" verticalSpacing="xs">
@@ -34,55 +34,46 @@ export const ResourceTable = ({ resource, items, selected, onSelect, sort, onSor
               />
             </Table.Th>
             {resource.columns.map((column) => (
-              <HeaderCell key={column.key} resource={resource} column={column} sort={sort} onSort={onSort} />
+              <HeaderCell key={column.key} {...props} column={column} />
             ))}
             {onEdit && <Table.Th w={40} aria-label={text.table.edit} />}
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
           {items.map((item) => (
-            <Table.Tr key={idOf(item)}>
-              <Table.Td>
-                <Checkbox
-                  aria-label={text.table.select(nameOf(item))}
-                  checked={selected.includes(idOf(item))}
-                  onChange={() => toggle(idOf(item))}
-                />
-              </Table.Td>
-              {resource.columns.map((column, i) => (
-                <Table.Td key={column.key} {...alignOf(column)} {...minor(column)}>
-                  {i === 0 ? (
-                    <Anchor
-                      renderRoot={(props) => (
-                        <Link {...props} to={resource.itemTo?.(item) ?? `/resources/${resource.name}/${idOf(item)}`} />
-                      )}
-                    >
-                      <Cell column={column} item={item} />
-                    </Anchor>
-                  ) : (
-                    <Cell column={column} item={item} />
-                  )}
-                </Table.Td>
-              ))}
-              {onEdit && (
-                <Table.Td>
-                  {(resource.isChangeable?.(item) ?? true) && (
-                    <ActionIcon
-                      variant="subtle"
-                      color="gray"
-                      aria-label={`${text.table.edit} ${nameOf(item)}`}
-                      onClick={() => onEdit(item)}
-                    >
-                      <IconPencil size={16} />
-                    </ActionIcon>
-                  )}
-                </Table.Td>
-              )}
-            </Table.Tr>
+            <ItemRow key={idOf(item)} {...props} item={item} />
           ))}
         </Table.Tbody>
       </Table>
     </Table.ScrollContainer>
+  );
+};
+
+const ItemRow = ({ resource, item, selected, onSelect, onEdit }: ResourceTableProps & { item: Item }) => {
+  const id = idOf(item);
+  const toggle = () => onSelect(selected.includes(id) ? selected.filter((one) => one !== id) : [...selected, id]);
+  const to = resource.itemTo?.(item) ?? `/resources/${resource.name}/${id}`;
+  return (
+    <Table.Tr>
+      <Table.Td>
+        <Checkbox aria-label={text.table.select(nameOf(item))} checked={selected.includes(id)} onChange={toggle} />
+      </Table.Td>
+      {resource.columns.map((column, i) => {
+        const cell = <Cell column={column} item={item} />;
+        return (
+          <Table.Td key={column.key} {...alignOf(column)} {...minor(column)}>
+            {i === 0 ? <Anchor renderRoot={(props) => <Link {...props} to={to} />}>{cell}</Anchor> : cell}
+          </Table.Td>
+        );
+      })}
+      {onEdit && (
+        <Table.Td>
+          {(resource.isChangeable?.(item) ?? true) && (
+            <IconButton label={`${text.table.edit} ${nameOf(item)}`} icon={IconPencil} onClick={() => onEdit(item)} />
+          )}
+        </Table.Td>
+      )}
+    </Table.Tr>
   );
 };
 
@@ -93,7 +84,7 @@ interface HeaderCellProps extends Pick<ResourceTableProps, 'resource' | 'sort' |
 const alignOf = ({ align }: Column) =>
   align === undefined ? {} : ({ ta: align, style: { whiteSpace: 'nowrap' } } as const);
 
-/** Narrow screens keep what identifies a record. */
+/** Narrow screens show only the columns that identify a record. */
 const minor = ({ isMinor }: Column) => (isMinor ? ({ visibleFrom: 'sm' } as const) : {});
 
 const HeaderCell = ({ resource, column, sort, onSort }: HeaderCellProps) => {

@@ -8,12 +8,12 @@ export type ResourceName = keyof typeof api;
 export type Item = Record<string, unknown>;
 
 export interface Column {
-  /** Member of the record; also the sort key when the list can be sorted by it. */
+  /** Member of the record, and the sort key if the list can be sorted by it. */
   readonly key: string;
   readonly header: string;
   readonly render?: (item: Item) => ReactNode;
   readonly align?: 'right';
-  /** Left out where the screen is narrow. */
+  /** Hidden on narrow screens. */
   readonly isMinor?: boolean;
 }
 
@@ -28,45 +28,45 @@ export interface CreateFormProps {
   onSaved: () => void;
 }
 
-/** What a page needs to know about a collection that its contract does not tell. */
+/** What the pages of a collection need besides its API schema. */
 export interface Resource {
   readonly name: ResourceName;
   readonly title: string;
-  /** What to do when there is nothing yet. */
+  /** Shown while the collection is empty. */
   readonly hint: string;
   readonly columns: readonly Column[];
-  /** Filters whose choices the contract does not tell; those it tells are offered by themselves. */
+  /** Filters with choices that the API schema does not list; the others are generated. */
   readonly filters?: readonly Filter[];
-  /** Members shown in the form, in order; all writable ones unless given. */
+  /** Members of the form, in order; all writable members when left out. */
   readonly form?: readonly string[];
-  /** Members of the form that stay folded until they are wanted. */
+  /** Members of the form behind "More settings". */
   readonly formMore?: readonly string[];
-  /** Hand-made fields by member. */
+  /** Custom fields by member. */
   readonly controls?: Controls;
-  /** Follows what is typed into the form; `item` is the stored record. */
+  /** Shown beside the form and updated with its value; `item` is the stored record. */
   readonly formAside?: (value: Item, item: Item | undefined) => ReactNode;
-  /** Members that the form writes and the record itself does not show. */
+  /** Reads members that the form writes but the record does not contain. */
   readonly loadMore?: (item: Item) => Promise<Item>;
-  /** A form of its own for new records. */
+  /** Replaces the generated form for new records. */
   readonly createForm?: (props: CreateFormProps) => ReactNode;
-  /** What the answer to a creation has to say, before the form closes. */
+  /** Shown after a record is created, before the form closes. */
   readonly afterCreate?: (reply: unknown) => ReactNode;
-  /** New records begin in `intro`: there is no button for them. */
-  readonly hasOwnBeginning?: true;
-  /** Beside the title: what else begins here. */
+  /** Records are created in `intro`, so there is no button for it. */
+  readonly hasOwnCreation?: true;
+  /** Actions beside the title. */
   readonly header?: ReactNode;
   /** Above the table. */
   readonly intro?: ReactNode;
-  /** A page of its own instead of the generated form. */
+  /** URL of a page that replaces the generated form. */
   readonly createTo?: string;
   readonly itemTo?: (item: Item) => string;
-  /** False for records that nobody may change. */
+  /** False for records that cannot be changed, such as built-in ones. */
   readonly isChangeable?: (item: Item) => boolean;
-  /** More to do with one record or with those that are selected. */
+  /** Actions on one record or on the selected ones. */
   readonly actions?: (items: readonly Item[], done: () => void) => ReactNode;
-  /** More to see on the page of one record. */
+  /** Shown on the page of one record. */
   readonly details?: (item: Item) => ReactNode;
-  /** Members that `details` shows better. */
+  /** Members that `details` already shows. */
   readonly hidden?: readonly string[];
 }
 
@@ -82,24 +82,24 @@ export const operationsOf = (name: ResourceName) => client[name] as unknown as O
 export const routeOf = (name: ResourceName, operation: string): Route | undefined =>
   (collections[name] as Collection).routes[operation];
 
-/** The id of a record: projects spell it `ID`. */
+/** The id of a record. Projects spell it `ID`. */
 export const idOf = (item: Item): number => Number(item['id'] ?? item['ID']);
 
-/** What to call a record. */
+/** The display name of a record. */
 export const nameOf = (item: Item): string =>
   String(item['name'] || item['comment'] || item['email'] || item['realName'] || `#${idOf(item)}`);
 
-/** Some records come in an envelope, some bare. */
+/** Some replies wrap the record in an envelope, some do not. */
 const itemOf = (reply: Item): Item => ('data' in reply && 'cursor' in reply ? (reply['data'] as Item) : reply);
 
-/** One record, whole. */
+/** Reads one complete record. */
 export const loadItem = async (name: ResourceName, id: number): Promise<Item> =>
   itemOf((await operationsOf(name)['get']?.({ params: { id } })) as Item);
 
 const listQueryOf = (name: ResourceName): Record<string, Schema> =>
   ((routeOf(name, 'list')?.query as unknown as ObjectSchema | undefined)?.properties ?? {}) as Record<string, Schema>;
 
-/** Users and groups count rows to skip, every other list counts pages. */
+/** Users and groups page by `offset`, all other lists by `page`. */
 export const pageQuery = (name: ResourceName, page: number, count: number): object =>
   'offset' in listQueryOf(name) ? { count, offset: (page - 1) * count } : { count, page };
 
@@ -111,17 +111,17 @@ export const canSearch = (name: ResourceName): boolean => 'search' in listQueryO
 
 const paging = new Set(['count', 'page', 'offset', 'key', 'order', 'search']);
 
-/** What a list can be filtered by. */
+/** The filters of a list. */
 export const filtersOf = (name: ResourceName): [string, Schema][] =>
   Object.entries(listQueryOf(name)).filter(([member]) => !paging.has(member));
 
-/** As much of the address as the list understands; the rest belongs to the page. */
+/** The search parameters that the list operation accepts; the others belong to the page. */
 export const queryOf = (name: ResourceName, search: Item): Item =>
   Object.fromEntries(
     Object.entries(search).filter(([member]) => member in listQueryOf(name) && !['page', 'count'].includes(member)),
   );
 
-/** The schema of one record, for the help of its members. */
+/** Schemas of the members of a record. */
 export const memberSchemas = (name: ResourceName): Record<string, Schema> => {
   const reply = routeOf(name, 'get')?.reply as unknown as ObjectSchema | undefined;
   const inner = reply?.properties?.['data'];

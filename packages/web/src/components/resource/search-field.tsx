@@ -1,20 +1,21 @@
-import { ActionIcon, TextInput } from '@mantine/core';
+import { TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { IconSearch, IconX } from '@tabler/icons-react';
 import { useEffect, useState } from 'react';
 import { text } from '../../lib/text.ts';
+import { IconButton } from '../buttons.tsx';
 
-const pauseMs = 250;
+const typingMs = 250;
 
-/** Finds in a list. `data-search` lets `/` come here from anywhere on the page. */
+/** The search of a list. The key `/` focuses the element marked with `data-search`. */
 export const SearchField = ({ value, onChange }: { value: string; onChange: (value: string) => void }) => {
   const [typed, setTyped] = useState(value);
-  const report = useDebouncedCallback(onChange, pauseMs);
-  // The address may change by itself: back, forward, a link to the whole list.
+  const change = useDebouncedCallback(onChange, typingMs);
+  // The URL can change without typing: back, forward, "Clear filters".
   useEffect(() => setTyped(value), [value]);
   const set = (next: string) => {
     setTyped(next);
-    report(next);
+    change(next);
   };
   return (
     <TextInput
@@ -22,13 +23,7 @@ export const SearchField = ({ value, onChange }: { value: string; onChange: (val
       aria-label={text.table.search}
       placeholder={`${text.table.search}  /`}
       leftSection={<IconSearch size={16} />}
-      rightSection={
-        typed !== '' && (
-          <ActionIcon variant="subtle" color="gray" aria-label={text.table.clear} onClick={() => set('')}>
-            <IconX size={14} />
-          </ActionIcon>
-        )
-      }
+      rightSection={typed !== '' && <IconButton label={text.table.clear} icon={IconX} onClick={() => set('')} />}
       value={typed}
       onChange={(event) => set(event.currentTarget.value)}
       w={{ base: '100%', xs: 260 }}

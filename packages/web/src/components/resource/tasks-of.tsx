@@ -5,11 +5,11 @@ import { useMay } from '../../lib/session.ts';
 
 interface TasksOfProps {
   label: string;
-  /** A filter of the list of tasks. */
+  /** Search parameters of the task list. */
   filter: Record<string, number>;
 }
 
-/** To the tasks that belong to a record. */
+/** Opens the tasks of an agent or project. */
 export const TasksOf = ({ label, filter }: TasksOfProps) =>
   useMay()('tasks', 'list') && (
     <Button

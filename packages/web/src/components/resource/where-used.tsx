@@ -1,10 +1,11 @@
-import { Card, Text, Title } from '@mantine/core';
+import { Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { text } from '../../lib/text.ts';
+import { Section } from '../page.tsx';
 import { type Reference, ReferenceList } from './reference-list.tsx';
 import { type Item, idOf, operationsOf, type ResourceName, routeOf } from './resource.ts';
 
-interface Used {
+interface Usage {
   references: readonly Reference[];
   total: number;
 }
@@ -14,8 +15,8 @@ const takesReferences = (name: ResourceName) => {
   return query?.properties?.include?.pattern?.includes('references') ?? false;
 };
 
-/** Where a collection tells who uses a record: an operation of its own, on request, or in the record. */
-const readUsage = async (name: ResourceName, item: Item): Promise<Used | null> => {
+/** Collections report usage in one of three ways: an operation, `include=references`, or a member of the record. */
+const readUsage = async (name: ResourceName, item: Item): Promise<Usage | null> => {
   const params = { id: idOf(item) };
   if (routeOf(name, 'usage') !== undefined) {
     const reply = await operationsOf(name)['usage']?.({ params, query: { count: 50 } });
@@ -31,7 +32,7 @@ const readUsage = async (name: ResourceName, item: Item): Promise<Used | null> =
   return usedBy === undefined ? null : { references: usedBy, total: usedBy.length };
 };
 
-/** Who would miss a record. Collections that do not tell say so when a deletion is refused. */
+/** The records that use this one. Nothing for collections that report usage only when a deletion is refused. */
 export const WhereUsed = ({ name, item }: { name: ResourceName; item: Item }) => {
   const { data } = useQuery({
     queryKey: [name, 'usage', idOf(item)],
@@ -39,10 +40,7 @@ export const WhereUsed = ({ name, item }: { name: ResourceName; item: Item }) =>
   });
   if (!data) return null;
   return (
-    <Card withBorder>
-      <Title order={2} size="h5" mb="xs">
-        {text.usage.title}
-      </Title>
+    <Section title={text.usage.title}>
       {data.references.length === 0 ? (
         <Text size="sm" c="dimmed">
           {text.usage.none}
@@ -50,6 +48,6 @@ export const WhereUsed = ({ name, item }: { name: ResourceName; item: Item }) =>
       ) : (
         <ReferenceList references={data.references} total={data.total} />
       )}
-    </Card>
+    </Section>
   );
 };

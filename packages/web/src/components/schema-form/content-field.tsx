@@ -6,7 +6,7 @@ const toBase64 = async (file: File): Promise<string> => {
   return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''));
 };
 
-/** A small file that is sent inside the form, in base64. */
+/** A small file, sent in the form as base64. */
 export const ContentField = (props: FieldProps) => (
   <FileInput
     {...frameOf(props)}

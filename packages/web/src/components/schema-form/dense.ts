@@ -1,4 +1,4 @@
 import { createContext } from 'react';
 
-/** Whether fields stand side by side where there is room, as in the editor of a task. */
+/** Whether fields are laid out side by side, as in the task editor. */
 export const Dense = createContext(false);

@@ -5,7 +5,7 @@ import { labelOf, type Schema } from './schema.ts';
 
 export type Value = Record<string, unknown>;
 
-/** What every control of a form is given. */
+/** The props of every control of a form. */
 export interface FieldProps {
   name: string;
   schema: Schema;
@@ -15,14 +15,14 @@ export interface FieldProps {
   /** Messages by JSON pointer. */
   issues: Readonly<Record<string, string>>;
   path: string;
-  /** The whole form, for controls that depend on what stands elsewhere. */
+  /** The whole form, for controls that depend on other members. */
   form: Value;
 }
 
-/** Hand-made controls by the name of the member. */
+/** Custom controls by member. */
 export type Controls = Readonly<Record<string, (props: FieldProps) => ReactNode>>;
 
-/** Label, help and problem of a field. */
+/** Label, description and error of a field. */
 export const frameOf = ({ name, schema, isRequired, issues, path }: FieldProps) => ({
   label: labelOf(name, path),
   ...(schema.description !== undefined && { description: createElement(Help, { text: schema.description }) }),

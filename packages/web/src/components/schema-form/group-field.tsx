@@ -4,23 +4,23 @@ import { type ReactNode, useId, useState } from 'react';
 import { type FieldProps, frameOf } from './field.ts';
 import { issueWithin } from './schema.ts';
 
-/** Members that belong together. Open when something is said or wrong inside; one without a default can be left out. */
+/** A nested object. Open if it has a value or an issue; an optional one without a default has a switch. */
 export const GroupField = ({ children, ...props }: FieldProps & { children: ReactNode }) => {
   const { schema, isRequired, value, onChange, issues, path } = props;
   const { label, description } = frameOf(props);
-  const isGiven = value !== undefined;
-  const [isOpen, setOpen] = useState(isGiven || isRequired);
+  const hasValue = value !== undefined;
+  const [isOpen, setOpen] = useState(hasValue || isRequired);
   const id = useId();
-  const isLeftOut = !isRequired && schema.default === undefined;
-  const isShown = isLeftOut ? isGiven : isOpen || issueWithin(issues, path) !== undefined;
+  const isOptional = !isRequired && schema.default === undefined;
+  const isShown = isOptional ? hasValue : isOpen || issueWithin(issues, path) !== undefined;
   const Chevron = isShown ? IconChevronDown : IconChevronRight;
   return (
     <Paper withBorder p="xs" data-pointer={path}>
-      {isLeftOut ? (
+      {isOptional ? (
         <Switch
           label={label}
           description={description}
-          checked={isGiven}
+          checked={hasValue}
           onChange={(event) => onChange(event.currentTarget.checked ? {} : undefined)}
         />
       ) : (

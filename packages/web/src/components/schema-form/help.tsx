@@ -1,6 +1,6 @@
 import { Code } from '@mantine/core';
 
-/** A description of the contract: words between backquotes are names and look like names. */
+/** A description from the API schema; text between backquotes is shown as code. */
 export const Help = ({ text }: { text: string }) =>
   text.split('`').map((part, i) =>
     i % 2 === 1 ? (

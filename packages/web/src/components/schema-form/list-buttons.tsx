@@ -1,47 +1,44 @@
-import { ActionIcon, Group } from '@mantine/core';
+import { Group } from '@mantine/core';
 import { IconArrowDown, IconArrowUp, IconTrash } from '@tabler/icons-react';
 import { text } from '../../lib/text.ts';
+import { IconButton } from '../buttons.tsx';
 
-/** The list with one item further up (-1) or down (1). */
-export const moved = <T,>(items: readonly T[], index: number, by: -1 | 1): T[] => {
+/** The list with one item moved up (-1) or down (1). */
+const moved = <T,>(items: readonly T[], index: number, by: -1 | 1): T[] => {
   const next = [...items];
   const [item] = next.splice(index, 1);
   if (item !== undefined) next.splice(index + by, 0, item);
   return next;
 };
 
-interface ListButtonsProps {
-  /** What the item is called. */
+interface ListButtonsProps<T> {
+  /** Name of the item. */
   label: string;
-  isFirst: boolean;
-  isLast: boolean;
-  onMove: (by: -1 | 1) => void;
-  onRemove: () => void;
+  items: readonly T[];
+  index: number;
+  onChange: (items: T[]) => void;
 }
 
-/** Moves an item of a list and takes it out. */
-export const ListButtons = ({ label, isFirst, isLast, onMove, onRemove }: ListButtonsProps) => (
+/** Moves an item of a list, or removes it. */
+export const ListButtons = <T,>({ label, items, index, onChange }: ListButtonsProps<T>) => (
   <Group gap={2} wrap="nowrap">
-    <ActionIcon
-      variant="subtle"
-      color="gray"
-      aria-label={text.editor.up(label)}
-      disabled={isFirst}
-      onClick={() => onMove(-1)}
-    >
-      <IconArrowUp size={16} />
-    </ActionIcon>
-    <ActionIcon
-      variant="subtle"
-      color="gray"
-      aria-label={text.editor.down(label)}
-      disabled={isLast}
-      onClick={() => onMove(1)}
-    >
-      <IconArrowDown size={16} />
-    </ActionIcon>
-    <ActionIcon variant="subtle" color="red" aria-label={text.editor.remove(label)} onClick={onRemove}>
-      <IconTrash size={16} />
-    </ActionIcon>
+    <IconButton
+      label={text.editor.up(label)}
+      icon={IconArrowUp}
+      disabled={index === 0}
+      onClick={() => onChange(moved(items, index, -1))}
+    />
+    <IconButton
+      label={text.editor.down(label)}
+      icon={IconArrowDown}
+      disabled={index === items.length - 1}
+      onClick={() => onChange(moved(items, index, 1))}
+    />
+    <IconButton
+      label={text.editor.remove(label)}
+      icon={IconTrash}
+      color="red"
+      onClick={() => onChange(items.filter((_, at) => at !== index))}
+    />
   </Group>
 );

@@ -4,7 +4,7 @@ import type { ResourceName } from '../resource/resource.ts';
 import { type FieldProps, frameOf } from './field.ts';
 import { RecordSelect, useChoices } from './record-select.tsx';
 
-/** Members that name a record of another collection. */
+/** The collections of members that reference records by id. */
 export const recordsOf: Readonly<Record<string, ResourceName>> = {
   groupID: 'groups',
   projectID: 'projects',

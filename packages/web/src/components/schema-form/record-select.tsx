@@ -4,7 +4,7 @@ import { useMay } from '../../lib/session.ts';
 import { text } from '../../lib/text.ts';
 import { type Item, idOf, nameOf, operationsOf, pageQuery, type ResourceName, routeOf } from '../resource/resource.ts';
 
-/** Every record of a collection, by name. */
+/** All records of a collection, for a select. */
 export const useChoices = (name: ResourceName) => {
   const may = useMay();
   const { data } = useQuery({
@@ -25,7 +25,7 @@ interface RecordSelectProps extends Omit<SelectProps, 'name' | 'data' | 'value' 
   onChange: (id: number | undefined) => void;
 }
 
-/** A record of another collection, chosen by its name. */
+/** Selects a record by name. */
 export const RecordSelect = ({ name, value, onChange, ...rest }: RecordSelectProps) => (
   <Select
     searchable

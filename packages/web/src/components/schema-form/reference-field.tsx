@@ -11,7 +11,7 @@ interface Named {
   id: number;
 }
 
-/** Kinds of records that can be listed; others are written as a number. */
+/** Collections by reference kind; other kinds are entered as a number. */
 const collections: Readonly<Record<string, ResourceName>> = {
   agent: 'agents',
   application: 'applications',
@@ -24,7 +24,7 @@ const collections: Readonly<Record<string, ResourceName>> = {
   tunnel: 'tunnels',
 };
 
-/** A record by its name, as a schema marks it; what is sent is its id, bare or as `{ id }`. */
+/** Selects a record by name, as `x-reference` in the schema says. The value is its id, plain or as `{ id }`. */
 export const ReferenceField = (props: FieldProps) => {
   const { schema, value, onChange, issues, path } = props;
   const kind = referenceOf(schema) ?? '';
@@ -52,7 +52,7 @@ const KnownSelect = ({ collection, ...props }: ChoiceProps & { collection: Resou
   <IdSelect {...props} options={useChoices(collection)} />
 );
 
-/** The interfaces of the agent beside. */
+/** Interfaces of the agent selected in the same form. */
 const InterfaceSelect = (props: ChoiceProps) => {
   const agentId = (props.form['agent'] as Named | undefined)?.id;
   const { data = [] } = useQuery({
@@ -78,7 +78,7 @@ const IdSelect = ({ frame, id, set, isRequired, options }: ChoiceProps & { optio
   />
 );
 
-/** Several records by their names. */
+/** Selects several records by name. */
 export const ReferencesField = (props: FieldProps) => {
   const collection = collections[referenceOf(props.schema.items ?? {}) ?? ''];
   const ids = ((props.value as number[] | undefined) ?? []).map(String);
@@ -95,7 +95,7 @@ export const ReferencesField = (props: FieldProps) => {
   );
 };
 
-/** A record that is named but not listed, such as a deleted one, is shown by its number. */
+/** Adds the current record if it is not listed, such as a deleted one. */
 const withCurrent = (options: readonly Option[], id: number | undefined): Option[] =>
   id === undefined || options.some(({ value }) => value === String(id))
     ? [...options]

@@ -3,18 +3,34 @@ import { IconPlus } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { text } from '../../lib/text.ts';
 import { type FieldProps, frameOf, type Value } from './field.ts';
-import { ListButtons, moved } from './list-buttons.tsx';
+import { ListButtons } from './list-buttons.tsx';
 
-interface RowsFieldProps extends FieldProps {
-  /** Draws one row. */
-  children: (row: Value, index: number, set: (row: Value) => void) => ReactNode;
+interface CardListProps<T> {
+  items: readonly T[];
+  nameOf: (index: number) => string;
+  onChange: (items: T[]) => void;
+  children: (item: T, index: number, set: (item: T) => void) => ReactNode;
 }
 
-/** A list of objects: one card each, added, moved and removed. */
-export const RowsField = ({ children, ...props }: RowsFieldProps) => {
-  const { value, onChange } = props;
-  const rows = (value as Value[] | undefined) ?? [];
-  const set = (next: Value[]) => onChange(next.length === 0 ? undefined : next);
+/** One card per item, each with buttons to move and remove it. */
+export const CardList = <T,>({ items, nameOf, onChange, children }: CardListProps<T>) =>
+  items.map((item, i) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: the items have no identity but their position
+    <Card key={i} withBorder padding="xs" role="group" aria-label={nameOf(i)}>
+      <Group justify="space-between" mb={4}>
+        <Text size="xs" c="dimmed">
+          {nameOf(i)}
+        </Text>
+        <ListButtons label={nameOf(i)} items={items} index={i} onChange={onChange} />
+      </Group>
+      {children(item, i, (next) => onChange(items.map((one, at) => (at === i ? next : one))))}
+    </Card>
+  ));
+
+/** A list of objects, edited as cards. */
+export const RowsField = ({ children, ...props }: FieldProps & Pick<CardListProps<Value>, 'children'>) => {
+  const rows = (props.value as Value[] | undefined) ?? [];
+  const set = (next: Value[]) => props.onChange(next.length === 0 ? undefined : next);
   const { label, description, error } = frameOf(props);
   return (
     <Input.Wrapper
@@ -25,27 +41,9 @@ export const RowsField = ({ children, ...props }: RowsFieldProps) => {
       data-pointer={props.path}
     >
       <Stack gap="xs" mt={6}>
-        {rows.map((row, i) => {
-          const called = text.editor.item(label, i + 1);
-          return (
-            // biome-ignore lint/suspicious/noArrayIndexKey: rows have no identity of their own
-            <Card key={i} withBorder padding="xs" role="group" aria-label={called}>
-              <Group justify="space-between" mb={4}>
-                <Text size="xs" c="dimmed">
-                  {called}
-                </Text>
-                <ListButtons
-                  label={called}
-                  isFirst={i === 0}
-                  isLast={i === rows.length - 1}
-                  onMove={(by) => set(moved(rows, i, by))}
-                  onRemove={() => set(rows.filter((_, at) => at !== i))}
-                />
-              </Group>
-              {children(row, i, (next) => set(rows.map((one, at) => (at === i ? next : one))))}
-            </Card>
-          );
-        })}
+        <CardList items={rows} nameOf={(i) => text.editor.item(label, i + 1)} onChange={set}>
+          {children}
+        </CardList>
         <Group>
           <Button
             size="xs"

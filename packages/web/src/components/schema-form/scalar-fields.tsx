@@ -1,14 +1,25 @@
-import { MultiSelect, NumberInput, PasswordInput, Select, Switch, TagsInput, Textarea, TextInput } from '@mantine/core';
+import {
+  JsonInput,
+  MultiSelect,
+  NumberInput,
+  PasswordInput,
+  Select,
+  Switch,
+  TagsInput,
+  Textarea,
+  TextInput,
+} from '@mantine/core';
+import { text } from '../../lib/text.ts';
 import { type FieldProps, frameOf, placeholderOf } from './field.ts';
 import { choicesOf, typeOf } from './schema.ts';
 
-const longText = 512;
+const multilineLength = 512;
 const secrets = new Set(['passphrase', 'password', 'secret', 'psk', 'presharedKey']);
 const pem = new Set(['public', 'private']);
 
 export const ChoiceField = (props: FieldProps) => {
   const { schema, value, onChange, isRequired } = props;
-  const original = (text: string | null) => schema.enum?.find((one) => String(one) === text);
+  const original = (choice: string | null) => schema.enum?.find((one) => String(one) === choice);
   return (
     <Select
       {...frameOf(props)}
@@ -21,7 +32,7 @@ export const ChoiceField = (props: FieldProps) => {
   );
 };
 
-/** Several of a few values. */
+/** Several values of an enumeration. */
 export const ChoicesField = (props: FieldProps) => {
   const items = props.schema.items ?? {};
   const set = (next: string[]) =>
@@ -73,11 +84,11 @@ export const TextField = (props: FieldProps) => {
   };
   if (secrets.has(name)) return <PasswordInput {...shared} autoComplete="off" />;
   if (pem.has(name)) return <Textarea {...shared} autosize minRows={3} maxRows={10} ff="monospace" />;
-  if ((schema.maxLength ?? 0) > longText) return <Textarea {...shared} autosize minRows={1} maxRows={12} />;
+  if ((schema.maxLength ?? 0) > multilineLength) return <Textarea {...shared} autosize minRows={1} maxRows={12} />;
   return <TextInput {...shared} {...(schema.format === 'email' && { type: 'email' })} />;
 };
 
-/** Several texts or numbers, each ended by Enter. */
+/** A list of strings or numbers; Enter adds one. */
 export const ListField = (props: FieldProps) => {
   const isNumber = typeOf(props.schema.items ?? {}) !== 'string';
   return (
@@ -89,7 +100,7 @@ export const ListField = (props: FieldProps) => {
   );
 };
 
-/** `tags` is one text on the wire: tags joined by commas. */
+/** Tags are one string in the API, joined by commas. */
 export const TagsField = (props: FieldProps) => (
   <TagsInput
     {...frameOf(props)}
@@ -100,3 +111,27 @@ export const TagsField = (props: FieldProps) => (
     onChange={(next) => props.onChange(next.length === 0 ? undefined : next.map((tag) => tag.toLowerCase()).join(','))}
   />
 );
+
+/** Any other value, edited as JSON. */
+export const JsonField = (props: FieldProps) => {
+  const set = (typed: string) => {
+    if (typed.trim() === '') return props.onChange(undefined);
+    try {
+      props.onChange(JSON.parse(typed));
+    } catch {
+      // Incomplete while typing; the field reports it on blur.
+    }
+  };
+  return (
+    <JsonInput
+      {...frameOf(props)}
+      defaultValue={props.value === undefined ? '' : JSON.stringify(props.value, null, 2)}
+      onChange={set}
+      validationError={text.form.invalidJson}
+      formatOnBlur
+      autosize
+      minRows={3}
+      maxRows={20}
+    />
+  );
+};

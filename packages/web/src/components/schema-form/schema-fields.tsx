@@ -3,13 +3,13 @@ import { useContext } from 'react';
 import { Dense } from './dense.ts';
 import type { Controls, FieldProps, Value } from './field.ts';
 import { GroupField } from './group-field.tsx';
-import { JsonField } from './json-field.tsx';
 import { RecordField, RecordsField, recordsOf } from './record-field.tsx';
 import { ReferenceField, ReferencesField } from './reference-field.tsx';
 import { RowsField } from './rows-field.tsx';
 import {
   ChoiceField,
   ChoicesField,
+  JsonField,
   ListField,
   NumberField,
   SwitchField,
@@ -31,7 +31,7 @@ interface SchemaFieldsProps {
   controls?: Controls;
 }
 
-/** One field for each member; an emptied one is left out. What nothing honours is shown only where it is said. */
+/** One field per member. A cleared member is removed; an ignored one is shown only if it has a value. */
 export const SchemaFields = ({ schema, value, onChange, issues, path, controls = {} }: SchemaFieldsProps) => {
   const isDense = useContext(Dense);
   const fields = Object.entries(schema.properties)
@@ -40,7 +40,7 @@ export const SchemaFields = ({ schema, value, onChange, issues, path, controls =
       const shown = withoutNull(member);
       const Control = controls[name] ?? controlOf(name, shown);
       return (
-        <div key={name} data-pointer={`${path}/${name}`} className={isSmall(shown) ? '' : classes['whole']}>
+        <div key={name} data-pointer={`${path}/${name}`} className={isCompact(shown) ? '' : classes['whole']}>
           <Control
             name={name}
             schema={shown}
@@ -60,13 +60,13 @@ export const SchemaFields = ({ schema, value, onChange, issues, path, controls =
   return isDense ? <div className={classes['grid']}>{fields}</div> : <Stack gap="sm">{fields}</Stack>;
 };
 
-/** Whether a member needs no more room than a line of its own. */
-const isSmall = (schema: Schema) =>
+/** Whether a field fits beside others. */
+const isCompact = (schema: Schema) =>
   referenceOf(schema) !== undefined || ['string', 'integer', 'number', 'boolean'].includes(typeOf(schema));
 
 const scalars = ['string', 'integer', 'number'];
 
-/** The control that fits the schema of a member; its description is the help. */
+/** The control for the schema of a member. */
 const controlOf = (name: string, schema: Schema) => {
   const type = typeOf(schema);
   if (referenceOf(schema) !== undefined && type !== 'string') return ReferenceField;
@@ -90,7 +90,7 @@ const listControlOf = (items: Schema) => {
 
 const ObjectField = (props: FieldProps) => {
   const { schema, value, onChange, isRequired, issues, path } = props;
-  // Where it can be left out, an empty object says more than none.
+  // If the object is optional, an empty one differs from none: it turns the feature on.
   const isKept = !isRequired && schema.default === undefined;
   return (
     <GroupField {...props}>

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { choicesOf, typeOf, withoutNull, writableOf } from './schema.ts';
 
-it('names numbers of an enumeration by its description', () => {
+it('names the numbers of an enumeration by its description', () => {
   expect(choicesOf({ enum: [1, 2, 3], description: '1 client, 2 server, 3 both' })).toEqual([
     { value: '1', label: 'client' },
     { value: '2', label: 'server' },
@@ -10,13 +10,13 @@ it('names numbers of an enumeration by its description', () => {
   expect(choicesOf({ enum: ['arp', ''] })).toEqual([{ value: 'arp', label: 'arp' }]);
 });
 
-it('sees through "or null" and keeps the description', () => {
+it('removes "or null" and keeps the description', () => {
   const member = { anyOf: [{ type: 'string', enum: ['a', 'b'], description: 'Which' }, { type: 'null' }] };
   expect(withoutNull(member)).toEqual({ type: 'string', enum: ['a', 'b'], description: 'Which' });
   expect(typeOf(withoutNull({ anyOf: [{ const: 0 }, { type: 'integer' }] }))).toBe('any');
 });
 
-it('shows what can be written, in the order wished for', () => {
+it('keeps writable members in the given order', () => {
   const schema = { properties: { id: {}, a: { readOnly: true }, b: {}, c: {} } };
   expect(Object.keys(writableOf(schema).properties)).toEqual(['b', 'c']);
   expect(Object.keys(writableOf(schema, ['c', 'b', 'x']).properties)).toEqual(['c', 'b']);

@@ -1,6 +1,6 @@
 import { labels } from '../../texts/labels.ts';
 
-/** As much of JSON Schema as the contract uses. */
+/** The part of JSON Schema that the API uses. */
 export interface Schema {
   type?: string | readonly string[];
   title?: string;
@@ -23,7 +23,7 @@ export interface Schema {
   /** The kind of record that an id names. */
   'x-reference'?: string;
   'x-categories'?: readonly string[];
-  /** Accepted, but nothing honours it yet. */
+  /** Accepted but ignored. */
   'x-ignored'?: boolean;
 }
 
@@ -31,13 +31,14 @@ export interface ObjectSchema extends Schema {
   properties: Record<string, Schema>;
 }
 
-/** Members of an update that the page fills in itself. */
-const ours = new Set(['id', 'ID', 'updatedAt']);
+/** Members of an update that the page sets itself. */
+const ownMembers = new Set(['id', 'ID', 'updatedAt']);
 
-/** The members a person may write, in the order wished for. */
+/** The writable members, in the given order. */
 export const writableOf = (schema: ObjectSchema, order?: readonly string[]): ObjectSchema => {
   const names =
-    order ?? Object.keys(schema.properties).filter((name) => !schema.properties[name]?.readOnly && !ours.has(name));
+    order ??
+    Object.keys(schema.properties).filter((name) => !schema.properties[name]?.readOnly && !ownMembers.has(name));
   return {
     ...schema,
     properties: Object.fromEntries(
@@ -49,7 +50,7 @@ export const writableOf = (schema: ObjectSchema, order?: readonly string[]): Obj
   };
 };
 
-/** What stays when "or null" is left out, which an update allows for members that can be cleared. */
+/** The schema without "or null", which updates allow for members that can be cleared. */
 export const withoutNull = (schema: Schema): Schema => {
   const rest = schema.anyOf?.filter(({ type }) => type !== 'null') ?? [];
   const [only] = rest;
@@ -64,7 +65,7 @@ export const typeOf = (schema: Schema): string => {
   return schema.anyOf ? typeOf(schema.anyOf.find(({ type }) => type !== 'null') ?? {}) : 'any';
 };
 
-/** The choices of an enumeration. Numbers are named by the description where it does: "1 client, 2 server". */
+/** The choices of an enumeration. Numbers take their names from descriptions such as "1 client, 2 server". */
 export const choicesOf = ({ enum: values = [], description = '' }: Schema): { value: string; label: string }[] =>
   values
     .filter((value) => value !== '' && value !== null)
@@ -87,6 +88,6 @@ export const labelOf = (name: string, path = ''): string => {
 export const referenceOf = (schema: Schema): string | undefined =>
   schema['x-reference'] ?? (typeOf(schema) === 'object' ? schema.properties?.['id']?.['x-reference'] : undefined);
 
-/** The first message at a place or inside it. */
+/** The first message at a JSON pointer or below it. */
 export const issueWithin = (issues: Readonly<Record<string, string>>, path: string): string | undefined =>
-  Object.entries(issues).find(([place]) => place === path || place.startsWith(`${path}/`))?.[1];
+  Object.entries(issues).find(([at]) => at === path || at.startsWith(`${path}/`))?.[1];

@@ -9,7 +9,7 @@ import { text } from '../../lib/text.ts';
 
 const { agentActions: words } = text;
 
-/** Block and unblock; the tasks of one. */
+/** Opens the tasks of an agent; blocks and unblocks agents. */
 export const AgentActions = ({ items, done }: { items: readonly Item[]; done: () => void }) => {
   const may = useMay();
   const [only] = items.length === 1 ? items : [];
@@ -19,7 +19,7 @@ export const AgentActions = ({ items, done }: { items: readonly Item[]; done: ()
       {may('agents', 'block') && items.some(({ status }) => status !== agentStatus.blocked) && (
         <BulkButton
           label={words.block}
-          icon={<IconLock size={16} />}
+          icon={IconLock}
           items={items}
           run={(array) => client.agents.block({ body: { array } })}
           onDone={done}
@@ -29,7 +29,7 @@ export const AgentActions = ({ items, done }: { items: readonly Item[]; done: ()
       {may('agents', 'unblock') && items.some(({ status }) => status === agentStatus.blocked) && (
         <BulkButton
           label={words.unblock}
-          icon={<IconLockOpen size={16} />}
+          icon={IconLockOpen}
           items={items}
           run={(array) => client.agents.unblock({ body: { array } })}
           onDone={done}

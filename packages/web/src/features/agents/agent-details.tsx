@@ -1,12 +1,15 @@
-import { Badge, Card, Group, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core';
+import { Badge, SimpleGrid, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
+import { DataTable, FactTable } from '../../components/data-table.tsx';
+import { Section } from '../../components/page.tsx';
 import { client } from '../../lib/client.ts';
 import { text } from '../../lib/text.ts';
 import { bytes, scaled } from '../../lib/units.ts';
 
 const { agents: words } = text;
+const megabyte = 2 ** 20;
 
-/** What the machine can do and what keeps it from the rest, its interfaces, and how it feels. */
+/** Capabilities, health and interfaces of an agent. */
 export const AgentDetails = ({ id }: { id: number }) => (
   <SimpleGrid cols={{ base: 1, lg: 2 }}>
     <Capabilities id={id} />
@@ -17,36 +20,36 @@ export const AgentDetails = ({ id }: { id: number }) => (
   </SimpleGrid>
 );
 
+const Note = ({ children }: { children: string }) => (
+  <Text size="xs" c="dimmed">
+    {children}
+  </Text>
+);
+
 const Capabilities = ({ id }: { id: number }) => {
   const { data } = useQuery({
     queryKey: ['agents', 'capabilities', id],
     queryFn: async () => (await client.agents.capabilities({ params: { id } })).data,
   });
   return (
-    <Card withBorder>
-      <Title order={2} size="h5" mb="xs">
-        {words.capabilities}
-      </Title>
-      <Table verticalSpacing={4}>
-        <Table.Tbody>
-          {data?.plugins.map(({ id: plugin, name, available, engine, reason }) => (
-            <Table.Tr key={plugin}>
-              <Table.Td>{name}</Table.Td>
-              <Table.Td>
-                <Badge color={available ? 'teal' : 'gray'} variant="dot" tt="none">
-                  {available ? words.available : words.missing}
-                </Badge>
-              </Table.Td>
-              <Table.Td>
-                <Text size="xs" c="dimmed">
-                  {available ? engine : reason}
-                </Text>
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Card>
+    <Section title={words.capabilities}>
+      <DataTable
+        label={words.capabilities}
+        rows={data?.plugins ?? []}
+        keyOf={(plugin) => plugin.id}
+        columns={[
+          { cell: ({ name }) => name },
+          {
+            cell: ({ available }) => (
+              <Badge color={available ? 'teal' : 'gray'} variant="dot" tt="none">
+                {available ? words.available : words.missing}
+              </Badge>
+            ),
+          },
+          { cell: ({ available, engine, reason }) => <Note>{available ? engine : reason}</Note> },
+        ]}
+      />
+    </Section>
   );
 };
 
@@ -57,31 +60,20 @@ const Health = ({ id }: { id: number }) => {
     refetchInterval: 3000,
   });
   if (!data) return null;
-  const cores = data.cpuPct.map((value) => `${Math.round(value)} %`).join(' · ');
-  const rows = [
-    [words.cpu, cores],
-    [words.memory, bytes(data.memoryUsedMb * 2 ** 20)],
-    [words.load, data.load1.toFixed(2)],
-    [words.disk, bytes(data.diskFreeMb * 2 ** 20)],
-    ...data.interfaces.map(({ name, rxBps, txBps }) => [
-      name,
-      `↓ ${scaled(rxBps, 'bit/s')}  ↑ ${scaled(txBps, 'bit/s')}`,
-    ]),
-  ] as const;
   return (
-    <Card withBorder>
-      <Title order={2} size="h5" mb="xs">
-        {words.health}
-      </Title>
-      {rows.map(([name, value]) => (
-        <Group key={name} justify="space-between">
-          <Text size="sm">{name}</Text>
-          <Text size="sm" className="numbers">
-            {value}
-          </Text>
-        </Group>
-      ))}
-    </Card>
+    <Section title={words.health}>
+      <FactTable
+        facts={[
+          [words.cpu, data.cpuPct.map((value) => `${Math.round(value)} %`).join(' · ')],
+          [words.memory, bytes(data.memoryUsedMb * megabyte)],
+          [words.load, data.load1.toFixed(2)],
+          [words.disk, bytes(data.diskFreeMb * megabyte)],
+          ...data.interfaces.map(
+            ({ name, rxBps, txBps }) => [name, `↓ ${scaled(rxBps, 'bit/s')}  ↑ ${scaled(txBps, 'bit/s')}`] as const,
+          ),
+        ]}
+      />
+    </Section>
   );
 };
 
@@ -91,29 +83,19 @@ const Interfaces = ({ id }: { id: number }) => {
     queryFn: async () => (await client.agents.interfaces({ params: { id } })).data,
   });
   return (
-    <Card withBorder>
-      <Title order={2} size="h5" mb="xs">
-        {words.interfaces}
-      </Title>
-      <Table.ScrollContainer minWidth={320} tabIndex={0}>
-        <Table verticalSpacing={4} aria-label={words.interfaces}>
-          <Table.Tbody>
-            {data?.map(({ id: number, name, mac, link, ips, usable, reason }) => (
-              <Table.Tr key={number}>
-                <Table.Td>{name}</Table.Td>
-                <Table.Td>{link}</Table.Td>
-                <Table.Td>{mac}</Table.Td>
-                <Table.Td style={{ whiteSpace: 'pre-line' }}>{ips.join('\n')}</Table.Td>
-                <Table.Td>
-                  <Text size="xs" c="dimmed">
-                    {usable ? '' : reason}
-                  </Text>
-                </Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
-      </Table.ScrollContainer>
-    </Card>
+    <Section title={words.interfaces}>
+      <DataTable
+        label={words.interfaces}
+        rows={data ?? []}
+        keyOf={(one) => one.id}
+        columns={[
+          { cell: ({ name }) => name },
+          { cell: ({ link }) => link },
+          { cell: ({ mac }) => mac },
+          { cell: ({ ips }) => ips.map((ip) => <div key={ip}>{ip}</div>) },
+          { cell: ({ usable, reason }) => <Note>{usable ? '' : reason}</Note> },
+        ]}
+      />
+    </Section>
   );
 };

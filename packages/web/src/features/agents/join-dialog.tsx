@@ -1,7 +1,9 @@
-import { Button, Code, CopyButton, Group, Modal, NumberInput, Stack, Text, TextInput } from '@mantine/core';
+import { Button, Code, Group, Modal, NumberInput, Stack, Text, TextInput } from '@mantine/core';
 import { IconPlugConnected } from '@tabler/icons-react';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
+import { CopyTextButton } from '../../components/buttons.tsx';
+import { DialogButton } from '../../components/dialogs.tsx';
 import { useToasts } from '../../components/toasts.tsx';
 import { client } from '../../lib/client.ts';
 import { useMay } from '../../lib/session.ts';
@@ -10,61 +12,55 @@ import { text } from '../../lib/text.ts';
 const { agents: words } = text;
 const hourSec = 3600;
 
-/** Makes a join token and shows the command that enrols an agent with it, once. */
-export const JoinButton = () => {
-  const [isOpen, setOpen] = useState(false);
-  const may = useMay();
-  if (!may('agents', 'createToken')) return null;
-  return (
-    <>
-      <Button leftSection={<IconPlugConnected size={16} />} onClick={() => setOpen(true)}>
-        {words.join}
-      </Button>
-      {isOpen && <JoinDialog onClose={() => setOpen(false)} />}
-    </>
+export const JoinButton = () =>
+  useMay()('agents', 'createToken') && (
+    <DialogButton label={words.join} leftSection={<IconPlugConnected size={16} />}>
+      {(close) => <JoinDialog onClose={close} />}
+    </DialogButton>
   );
-};
 
+/** Creates a join token and shows once the command that enrols an agent with it. */
 const JoinDialog = ({ onClose }: { onClose: () => void }) => {
   const [name, setName] = useState(words.tokenName);
-  const [uses, setUses] = useState(1);
+  const [maxUses, setMaxUses] = useState(1);
   const toasts = useToasts();
-  const make = useMutation({
-    mutationFn: async () => (await client.agents.createToken({ body: { name, ttlSec: hourSec, maxUses: uses } })).data,
+  const create = useMutation({
+    mutationFn: async () => (await client.agents.createToken({ body: { name, ttlSec: hourSec, maxUses } })).data,
     onError: (error) => toasts.problem(error),
   });
+  if (create.data !== undefined) return <JoinCommand command={create.data.command} onClose={onClose} />;
   return (
     <Modal opened onClose={onClose} title={words.join} size="lg">
-      {make.data === undefined ? (
-        <Stack>
-          <TextInput label={words.token} value={name} onChange={(event) => setName(event.currentTarget.value)} />
-          <NumberInput
-            label={words.uses}
-            min={1}
-            max={100}
-            value={uses}
-            onChange={(value) => setUses(Number(value) || 1)}
-          />
-          <Group justify="flex-end">
-            <Button loading={make.isPending} onClick={() => make.mutate()}>
-              {words.create}
-            </Button>
-          </Group>
-        </Stack>
-      ) : (
-        <Stack>
-          <Text size="sm">{words.runThis}</Text>
-          <Code block>{make.data.command}</Code>
-          <Group justify="space-between">
-            <Text size="xs" c="dimmed">
-              {words.onlyNow}
-            </Text>
-            <CopyButton value={make.data.command}>
-              {({ copied, copy }) => <Button onClick={copy}>{copied ? words.copied : words.copy}</Button>}
-            </CopyButton>
-          </Group>
-        </Stack>
-      )}
+      <Stack>
+        <TextInput label={words.token} value={name} onChange={(event) => setName(event.currentTarget.value)} />
+        <NumberInput
+          label={words.uses}
+          min={1}
+          max={100}
+          value={maxUses}
+          onChange={(value) => setMaxUses(Number(value) || 1)}
+        />
+        <Group justify="flex-end">
+          <Button loading={create.isPending} onClick={() => create.mutate()}>
+            {words.create}
+          </Button>
+        </Group>
+      </Stack>
     </Modal>
   );
 };
+
+const JoinCommand = ({ command, onClose }: { command: string; onClose: () => void }) => (
+  <Modal opened onClose={onClose} title={words.join} size="lg">
+    <Stack>
+      <Text size="sm">{words.runThis}</Text>
+      <Code block>{command}</Code>
+      <Group justify="space-between">
+        <Text size="xs" c="dimmed">
+          {words.onlyNow}
+        </Text>
+        <CopyTextButton value={command} />
+      </Group>
+    </Stack>
+  </Modal>
+);

@@ -1,9 +1,9 @@
-import { ActionIcon, Button, Group, Menu, Modal, NumberInput, Stack, Text } from '@mantine/core';
+import { ActionIcon, Menu, NumberInput, Text } from '@mantine/core';
 import type { AiKey } from '@rushhour/contract';
 import { IconDotsVertical } from '@tabler/icons-react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { Problem } from '../../components/problem.tsx';
+import { ConfirmDialog } from '../../components/dialogs.tsx';
 import { useToasts } from '../../components/toasts.tsx';
 import { client } from '../../lib/client.ts';
 import { text } from '../../lib/text.ts';
@@ -17,13 +17,10 @@ interface KeyActionsProps {
   onSecret: (secret: string) => void;
 }
 
-type Question = 'rotate' | 'revoke';
-
-/** What can be done with a key; what cannot be undone is asked about first. */
+/** The menu of a key. Rotating and revoking cannot be undone and are confirmed first. */
 export const KeyActions = ({ aiKey, onEdit, onSecret }: KeyActionsProps) => {
   const { id, name, isActive } = aiKey;
-  const [question, setQuestion] = useState<Question>();
-  const [graceSec, setGraceSec] = useState(0);
+  const [question, setQuestion] = useState<'rotate' | 'revoke'>();
   const queries = useQueryClient();
   const toasts = useToasts();
   const change = useMutation({
@@ -37,6 +34,12 @@ export const KeyActions = ({ aiKey, onEdit, onSecret }: KeyActionsProps) => {
     onError: (error) => question === undefined && toasts.problem(error),
   });
   if (keyStateOf(aiKey) === 'revoked') return null;
+  const dialog = {
+    title: `${question === 'revoke' ? words.revoke : words.rotate}: ${name}`,
+    error: change.error,
+    isBusy: change.isPending,
+    onClose: () => setQuestion(undefined),
+  };
   return (
     <>
       <Menu position="bottom-end">
@@ -56,37 +59,36 @@ export const KeyActions = ({ aiKey, onEdit, onSecret }: KeyActionsProps) => {
           </Menu.Item>
         </Menu.Dropdown>
       </Menu>
-      <Modal
-        opened={question !== undefined}
-        onClose={() => setQuestion(undefined)}
-        title={`${question === 'revoke' ? words.revoke : words.rotate}: ${name}`}
-      >
-        <Stack>
-          <Text size="sm">{question === 'revoke' ? words.revokeText : words.rotateText}</Text>
-          {question === 'rotate' && (
-            <NumberInput
-              label={words.grace}
-              min={0}
-              max={86_400}
-              value={graceSec}
-              onChange={(next) => setGraceSec(Number(next))}
-            />
-          )}
-          {change.error && <Problem error={change.error} />}
-          <Group justify="flex-end">
-            <Button variant="default" onClick={() => setQuestion(undefined)}>
-              {text.table.cancel}
-            </Button>
-            <Button
-              {...(question === 'revoke' && { color: 'red' })}
-              loading={change.isPending}
-              onClick={() => change.mutate(question === 'revoke' ? { revoked: true } : { rotate: true, graceSec })}
-            >
-              {question === 'revoke' ? words.revoke : words.rotate}
-            </Button>
-          </Group>
-        </Stack>
-      </Modal>
+      {question === 'rotate' && <RotateDialog {...dialog} onRotate={change.mutate} />}
+      {question === 'revoke' && (
+        <ConfirmDialog {...dialog} label={words.revoke} color="red" onConfirm={() => change.mutate({ revoked: true })}>
+          {words.revokeText}
+        </ConfirmDialog>
+      )}
     </>
+  );
+};
+
+interface RotateDialogProps {
+  title: string;
+  error: unknown;
+  isBusy: boolean;
+  onClose: () => void;
+  onRotate: (members: object) => void;
+}
+
+const RotateDialog = ({ onRotate, ...dialog }: RotateDialogProps) => {
+  const [graceSec, setGraceSec] = useState(0);
+  return (
+    <ConfirmDialog {...dialog} label={words.rotate} onConfirm={() => onRotate({ rotate: true, graceSec })}>
+      <Text size="sm">{words.rotateText}</Text>
+      <NumberInput
+        label={words.grace}
+        min={0}
+        max={86_400}
+        value={graceSec}
+        onChange={(next) => setGraceSec(Number(next))}
+      />
+    </ConfirmDialog>
   );
 };

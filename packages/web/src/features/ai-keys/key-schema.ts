@@ -6,7 +6,7 @@ const members = ['name', 'scopes', 'policy', 'constraints', 'limits', 'ipAllowli
 
 const references: Readonly<Record<string, string>> = { agentIDs: 'agent', projectIDs: 'project' };
 
-/** Ids of records are chosen by name. */
+/** Marks ids as references, so that the form selects records by name. */
 const withReferences = (schema: Schema): Schema => ({
   ...schema,
   default: {},
@@ -18,7 +18,7 @@ const withReferences = (schema: Schema): Schema => ({
   ),
 });
 
-/** The members of a key that a person writes. */
+/** The schema of the key form. */
 export const keySchema = (): ObjectSchema => {
   const schema = writableOf(routeOf('aiAdmin', 'createKey')?.body as unknown as ObjectSchema, members);
   const grouped = ['policy', 'constraints', 'limits'].map((name) => [
@@ -28,7 +28,7 @@ export const keySchema = (): ObjectSchema => {
   return { ...schema, properties: { ...schema.properties, ...Object.fromEntries(grouped) } };
 };
 
-/** What of a key goes into its form. */
+/** The form value of a stored key. */
 export const keyValue = (key: AiKey): Record<string, unknown> => {
   const { version: _, ...policy } = key.policy;
   return Object.fromEntries(members.map((name) => [name, name === 'policy' ? policy : key[name]]));

@@ -1,15 +1,17 @@
-import { Anchor, Button, Card, Group, Stack, Table, Text, Title } from '@mantine/core';
+import { Anchor, Button, Card, Stack, Text } from '@mantine/core';
 import type { Application } from '@rushhour/contract';
 import { IconPencilPlus } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
-import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
-import { type Step, StepList } from '../../components/capture/step-list.tsx';
+import { type Range, type Step, StepList } from '../../components/capture/step-list.tsx';
+import { DataTable } from '../../components/data-table.tsx';
+import { Section } from '../../components/page.tsx';
 import { useToasts } from '../../components/toasts.tsx';
 import { client } from '../../lib/client.ts';
 import { useMay } from '../../lib/session.ts';
 import { text } from '../../lib/text.ts';
 import { bytes } from '../../lib/units.ts';
+import { usePageSearch } from '../../lib/use-page-search.ts';
 import { type ParameterDraft, parameterFrom } from './parameter.ts';
 import { ParameterDialog } from './parameter-dialog.tsx';
 import { ParameterTable } from './parameter-table.tsx';
@@ -22,55 +24,31 @@ interface Edited {
   recorded?: Uint8Array;
 }
 
-/** Sessions, what they say, and which bytes differ from user to user. */
+/** Parameters, sessions and recorded bytes of an application. Selected bytes become a parameter. */
 export const ApplicationDetails = ({ application }: { application: Application }) => {
   const { parameters } = application;
-  const may = useMay()('applications', 'update');
+  const mayEdit = useMay()('applications', 'update');
   const [edited, setEdited] = useState<Edited>();
   const write = useWriteParameters(application);
-  const search: Record<string, unknown> = useSearch({ strict: false });
-  const open = search['session'] === undefined ? application.sessions[0]?.sessionIndex : Number(search['session']);
-  const mark = (step: Step, place: { offset: number; length: number }, recorded: Uint8Array) => {
-    const { sessionIdx, stepIdx, side } = step;
-    const taken = parameters.map(({ name }) => name);
-    const value = recorded.subarray(place.offset, place.offset + place.length);
-    setEdited({ parameter: parameterFrom({ sessionIdx, stepIdx, side, ...place }, value, taken), recorded });
-  };
+  const open = usePageSearch().number('session') ?? application.sessions[0]?.sessionIndex;
   const others = parameters.filter(({ id }) => id !== edited?.parameter.id);
+  const mark = ({ sessionIdx, stepIdx, side }: Step, range: Range, recorded: Uint8Array) => {
+    const value = recorded.subarray(range.offset, range.offset + range.length);
+    const taken = parameters.map(({ name }) => name);
+    setEdited({ parameter: parameterFrom({ sessionIdx, stepIdx, side, ...range }, value, taken), recorded });
+  };
   return (
     <Stack>
       <ParameterTable
         parameters={parameters}
-        {...(may && {
+        {...(mayEdit && {
           onEdit: (parameter: ParameterDraft) => setEdited({ parameter }),
           onRemove: (id: number) => write(parameters.filter((one) => one.id !== id)),
         })}
       />
-      {may && <Suggestions applicationId={application.id} onTake={(taken) => write([...parameters, taken])} />}
+      {mayEdit && <Suggestions applicationId={application.id} onApply={(one) => write([...parameters, one])} />}
       <Sessions application={application} open={open} />
-      {open !== undefined && (
-        <Card withBorder>
-          {may && (
-            <Text size="sm" c="dimmed" mb="xs">
-              {words.howToMark}
-            </Text>
-          )}
-          <StepList
-            fileId={application.trimmedPcapFileId ?? application.pcapFileId}
-            sessionIdx={open}
-            marksOf={(step) => marksOf(parameters, step)}
-            {...(may && {
-              onMark: mark,
-              action: (step, recorded) => (
-                <MarkButton
-                  step={step}
-                  onMark={() => mark(step, { offset: 0, length: Math.min(1, step.length) }, recorded)}
-                />
-              ),
-            })}
-          />
-        </Card>
-      )}
+      {open !== undefined && <Steps application={application} open={open} {...(mayEdit && { onMark: mark })} />}
       {edited && (
         <ParameterDialog
           applicationId={application.id}
@@ -87,6 +65,42 @@ export const ApplicationDetails = ({ application }: { application: Application }
   );
 };
 
+interface StepsProps {
+  application: Application;
+  open: number;
+  /** Left out where nothing may be changed. */
+  onMark?: (step: Step, range: Range, recorded: Uint8Array) => void;
+}
+
+const Steps = ({ application, open, onMark }: StepsProps) => (
+  <Card withBorder padding="sm">
+    {onMark && (
+      <Text size="sm" c="dimmed" mb="xs">
+        {words.howToMark}
+      </Text>
+    )}
+    <StepList
+      fileId={application.trimmedPcapFileId ?? application.pcapFileId}
+      sessionIdx={open}
+      marksOf={(step) => marksOf(application.parameters, step)}
+      {...(onMark && {
+        onMark,
+        action: (step, recorded) => (
+          <Button
+            size="compact-xs"
+            variant="subtle"
+            leftSection={<IconPencilPlus size={14} />}
+            aria-label={words.parameterizeStep(step.stepIdx)}
+            onClick={() => onMark(step, { offset: 0, length: Math.min(1, step.length) }, recorded)}
+          >
+            {words.parameterize}
+          </Button>
+        ),
+      })}
+    />
+  </Card>
+);
+
 const marksOf = (parameters: Application['parameters'], { sessionIdx, stepIdx }: Step) =>
   parameters.flatMap(({ name, stepsMappings }) =>
     stepsMappings
@@ -94,7 +108,7 @@ const marksOf = (parameters: Application['parameters'], { sessionIdx, stepIdx }:
       .map(({ offset, length }) => ({ offset, length, label: name })),
   );
 
-/** An update replaces all parameters; the version that was read guards those of others. */
+/** An update replaces all parameters; `updatedAt` keeps it from overwriting changes of other users. */
 const useWriteParameters = ({ id, updatedAt }: Application) => {
   const queries = useQueryClient();
   const toasts = useToasts();
@@ -105,56 +119,40 @@ const useWriteParameters = ({ id, updatedAt }: Application) => {
   };
 };
 
-const MarkButton = ({ step, onMark }: { step: Step; onMark: () => void }) => (
-  <Button
-    size="compact-xs"
-    variant="subtle"
-    leftSection={<IconPencilPlus size={14} />}
-    aria-label={words.parameterizeStep(step.stepIdx)}
-    onClick={onMark}
-  >
-    {words.parameterize}
-  </Button>
-);
-
 const Sessions = ({ application, open }: { application: Application; open: number | undefined }) => {
-  const search: Record<string, unknown> = useSearch({ strict: false });
-  const navigate = useNavigate();
-  const show = (session: number) => void navigate({ to: '.', search: { ...search, session } as never });
+  const { push } = usePageSearch();
   return (
-    <Card withBorder>
-      <Group justify="space-between" mb="xs">
-        <Title order={2} size="h5">
-          {capture.sessions}
-        </Title>
-      </Group>
-      <Table verticalSpacing={4} className="numbers" aria-label={capture.sessions}>
-        <Table.Tbody>
-          {application.sessions.map(({ sessionIndex, name, protocol, srcIp, dstIp, dstPort, ...session }) => (
-            <Table.Tr key={sessionIndex} aria-selected={sessionIndex === open}>
-              <Table.Td>
-                <Anchor
-                  component="button"
-                  type="button"
-                  ta="left"
-                  fw={sessionIndex === open ? 700 : 400}
-                  onClick={() => show(sessionIndex)}
-                >
-                  {name}
-                </Anchor>
-              </Table.Td>
-              <Table.Td visibleFrom="sm">
-                <Text size="xs" ff="monospace">
-                  {protocol} {srcIp} → {dstIp}:{dstPort}
-                </Text>
-              </Table.Td>
-              <Table.Td ta="right">
-                ↑ {bytes(session.bytesC2S)} ↓ {bytes(session.bytesS2C)}
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Card>
+    <Section title={capture.sessions}>
+      <DataTable
+        label={capture.sessions}
+        rows={application.sessions}
+        keyOf={({ sessionIndex }) => sessionIndex}
+        isSelected={({ sessionIndex }) => sessionIndex === open}
+        columns={[
+          {
+            cell: ({ sessionIndex, name }) => (
+              <Anchor
+                component="button"
+                type="button"
+                ta="left"
+                fw={sessionIndex === open ? 700 : 400}
+                onClick={() => push({ session: sessionIndex })}
+              >
+                {name}
+              </Anchor>
+            ),
+          },
+          {
+            isMinor: true,
+            cell: ({ protocol, srcIp, dstIp, dstPort }) => (
+              <Text size="xs" ff="monospace">
+                {protocol} {srcIp} → {dstIp}:{dstPort}
+              </Text>
+            ),
+          },
+          { align: 'right', cell: ({ bytesC2S, bytesS2C }) => `↑ ${bytes(bytesC2S)} ↓ ${bytes(bytesS2C)}` },
+        ]}
+      />
+    </Section>
   );
 };

@@ -1,9 +1,9 @@
-import { Alert, Button, Code, Group, Modal, NumberInput, Stack, Switch, Text } from '@mantine/core';
+import { Alert, Code, Group, NumberInput, Switch, Text } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { api } from '@rushhour/contract';
-import { useQuery } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
-import { Problem } from '../../components/problem.tsx';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { FormDialog } from '../../components/dialogs.tsx';
 import { type ObjectSchema, type Schema, withoutNull, writableOf } from '../../components/schema-form/schema.ts';
 import { SchemaFields, type Value } from '../../components/schema-form/schema-fields.tsx';
 import { client } from '../../lib/client.ts';
@@ -13,84 +13,69 @@ import { hexOf, type Mapping, membersOf, type ParameterDraft } from './parameter
 const { applications: words } = text;
 const body = api.applications.routes.create.body as unknown as ObjectSchema;
 const schema = withoutNull(body.properties['parameters'] as Schema).items as ObjectSchema;
-const pauseMs = 400;
+const typingMs = 400;
 
 interface ParameterDialogProps {
   applicationId: number;
-  /** Those that stay beside the one that is written. */
+  /** The other parameters of the application. */
   others: readonly ParameterDraft[];
   parameter: ParameterDraft;
-  /** The recorded bytes of the whole step, where it was made by marking. */
+  /** The recorded bytes of the whole step, for a parameter made from selected bytes. */
   recorded?: Uint8Array | undefined;
   onSave: (parameter: ParameterDraft) => Promise<void>;
   onClose: () => void;
 }
 
-/** What is said instead of the recorded bytes, and where. */
+/** Source and position of the values that replace recorded bytes. */
 export const ParameterDialog = (props: ParameterDialogProps) => {
   const { applicationId, others, recorded, onSave, onClose } = props;
   const [value, setValue] = useState<Value>({ source: 'fixed', ...props.parameter });
   const [isEverywhere, setEverywhere] = useState(false);
-  const [problem, setProblem] = useState<unknown>();
-  const [place] = (value['stepsMappings'] as Mapping[] | undefined) ?? [];
-  const bytes = recorded && place && recorded.subarray(place.offset, place.offset + place.length);
-  const same = useSame(applicationId, bytes);
+  const [position] = (value['stepsMappings'] as Mapping[] | undefined) ?? [];
+  const bytes = recorded && position && recorded.subarray(position.offset, position.offset + position.length);
+  const same = useOccurrences(applicationId, bytes);
   const whole = { ...value, ...(isEverywhere && same && { stepsMappings: same }) } as ParameterDraft;
   const issues = useIssues(applicationId, others, whole);
   const members = ['name', 'source', 'type', ...(membersOf[String(value['source'])] ?? [])];
-  const move = (change: Partial<Mapping>) => place && setValue({ ...value, stepsMappings: [{ ...place, ...change }] });
-  const submit = async (event: FormEvent) => {
-    event.preventDefault();
-    setProblem(undefined);
-    await onSave(whole).catch(setProblem);
-  };
+  const save = useMutation({ mutationFn: () => onSave(whole) });
+  const move = (change: Partial<Mapping>) =>
+    position && setValue({ ...value, stepsMappings: [{ ...position, ...change }] });
   return (
-    <Modal opened onClose={onClose} title={words.parameter} size="lg" closeOnClickOutside={false}>
-      <form onSubmit={(event) => void submit(event)} noValidate>
-        <Stack>
-          {bytes && place && <Marked bytes={bytes} place={place} most={recorded.length} onMove={move} />}
-          <SchemaFields
-            schema={{ ...writableOf(schema, members), required: ['name', 'source'] }}
-            value={value}
-            onChange={setValue}
-            issues={{}}
-            path=""
-          />
-          {same && same.length > 1 && (
-            <Switch
-              label={words.everywhere}
-              description={words.everywhereHelp(same.length)}
-              checked={isEverywhere}
-              onChange={(event) => setEverywhere(event.currentTarget.checked)}
-            />
-          )}
-          {issues.map(({ path, message, severity }) => (
-            <Alert key={`${path} ${message}`} color={severity === 'error' ? 'red' : 'yellow'} p="xs">
-              {message}
-            </Alert>
-          ))}
-          {problem !== undefined && <Problem error={problem} />}
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              {text.table.cancel}
-            </Button>
-            <Button type="submit">{text.table.save}</Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+    <FormDialog title={words.parameter} onClose={onClose} onSubmit={save.mutate} error={save.error}>
+      {bytes && position && <Marked bytes={bytes} position={position} stepLength={recorded.length} onMove={move} />}
+      <SchemaFields
+        schema={{ ...writableOf(schema, members), required: ['name', 'source'] }}
+        value={value}
+        onChange={setValue}
+        issues={{}}
+        path=""
+      />
+      {same && same.length > 1 && (
+        <Switch
+          label={words.everywhere}
+          description={words.everywhereHelp(same.length)}
+          checked={isEverywhere}
+          onChange={(event) => setEverywhere(event.currentTarget.checked)}
+        />
+      )}
+      {issues.map(({ path, message, severity }) => (
+        <Alert key={`${path} ${message}`} color={severity === 'error' ? 'red' : 'yellow'} p="xs">
+          {message}
+        </Alert>
+      ))}
+    </FormDialog>
   );
 };
 
 interface MarkedProps {
   bytes: Uint8Array;
-  place: Mapping;
-  most: number;
+  position: Mapping;
+  stepLength: number;
   onMove: (change: Partial<Mapping>) => void;
 }
 
-/** The marked bytes; the numbers do what the mouse does. */
-const Marked = ({ bytes, place, most, onMove }: MarkedProps) => (
+/** The selected bytes, which can also be changed by offset and length. */
+const Marked = ({ bytes, position, stepLength, onMove }: MarkedProps) => (
   <div>
     <Text size="sm" fw={500}>
       {words.value}
@@ -100,26 +85,26 @@ const Marked = ({ bytes, place, most, onMove }: MarkedProps) => (
       <NumberInput
         label={words.offset}
         min={0}
-        max={most - 1}
-        value={place.offset}
+        max={stepLength - 1}
+        value={position.offset}
         onChange={(next) => onMove({ offset: Number(next) || 0 })}
       />
       <NumberInput
         label={words.bytes}
         min={0}
-        max={most - place.offset}
-        value={place.length}
+        max={stepLength - position.offset}
+        value={position.length}
         onChange={(next) => onMove({ length: Number(next) || 0 })}
       />
     </Group>
   </div>
 );
 
-const longestFind = 250;
+const maxPatternBytes = 250;
 
-/** Where the same bytes are said again. */
-const useSame = (id: number, bytes: Uint8Array | undefined): Mapping[] | undefined => {
-  const [pattern] = useDebouncedValue(bytes && bytes.length <= longestFind ? hexOf(bytes) : '', pauseMs);
+/** All positions of the same bytes in the selected sessions. */
+const useOccurrences = (id: number, bytes: Uint8Array | undefined): Mapping[] | undefined => {
+  const [pattern] = useDebouncedValue(bytes && bytes.length <= maxPatternBytes ? hexOf(bytes) : '', typingMs);
   const { data } = useQuery({
     queryKey: ['applications', 'same', id, pattern],
     queryFn: async () => {
@@ -134,9 +119,9 @@ const useSame = (id: number, bytes: Uint8Array | undefined): Mapping[] | undefin
     .map(({ sessionIdx, stepIdx, side, offset, length }) => ({ sessionIdx, stepIdx, side, offset, length }));
 };
 
-/** What speaks against the parameter, while it is written. */
+/** Validation issues of the parameter, updated while it is edited. */
 const useIssues = (id: number, others: readonly ParameterDraft[], parameter: ParameterDraft) => {
-  const [draft] = useDebouncedValue(JSON.stringify([...others, parameter]), pauseMs);
+  const [draft] = useDebouncedValue(JSON.stringify([...others, parameter]), typingMs);
   const { data } = useQuery({
     queryKey: ['applications', 'issues', id, draft],
     queryFn: async () => {

@@ -1,6 +1,10 @@
-import { ActionIcon, Button, Card, Group, Modal, Stack, Table, Text, Title } from '@mantine/core';
+import { Group, Text } from '@mantine/core';
 import { IconPencil, IconTrash } from '@tabler/icons-react';
 import { useState } from 'react';
+import { IconButton } from '../../components/buttons.tsx';
+import { type DataColumn, DataTable } from '../../components/data-table.tsx';
+import { ConfirmDialog } from '../../components/dialogs.tsx';
+import { Section } from '../../components/page.tsx';
 import { useToasts } from '../../components/toasts.tsx';
 import { text } from '../../lib/text.ts';
 import type { Parameter } from './parameter.ts';
@@ -9,101 +13,79 @@ const { applications: words } = text;
 
 interface ParameterTableProps {
   parameters: readonly Parameter[];
+  /** Left out where nothing may be changed, like `onRemove`. */
   onEdit?: (parameter: Parameter) => void;
   onRemove?: (id: number) => Promise<void>;
 }
 
-/** What differs from user to user, and where. */
-export const ParameterTable = ({ parameters, onEdit, onRemove }: ParameterTableProps) => (
-  <Card withBorder>
-    <Title order={2} size="h5" mb="xs">
-      {words.parameters}
-    </Title>
-    {parameters.length === 0 ? (
-      <Text size="sm" c="dimmed">
-        {words.noParameters}
-      </Text>
-    ) : (
-      <Table.ScrollContainer minWidth={320} tabIndex={0}>
-        <Table verticalSpacing={4} aria-label={words.parameters}>
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>{words.name}</Table.Th>
-              <Table.Th>{words.source}</Table.Th>
-              <Table.Th>{words.where}</Table.Th>
-              {onEdit && <Table.Th w={80} aria-label={text.table.edit} />}
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {parameters.map((parameter) => (
-              <Table.Tr key={parameter.id}>
-                <Table.Td>{parameter.name}</Table.Td>
-                <Table.Td>
-                  {parameter.source}
-                  <Text size="xs" c="dimmed" lineClamp={1}>
-                    {parameter.defaultValue || parameter.allowedValues.slice(0, 5).join(', ')}
-                  </Text>
-                </Table.Td>
-                <Table.Td>{words.positions(parameter.stepsMappings.length)}</Table.Td>
-                {onEdit && onRemove && (
-                  <Table.Td>
-                    <Group gap={2} wrap="nowrap">
-                      <ActionIcon
-                        variant="subtle"
-                        color="gray"
-                        aria-label={words.edit(parameter.name)}
-                        onClick={() => onEdit(parameter)}
-                      >
-                        <IconPencil size={16} />
-                      </ActionIcon>
-                      <RemoveParameter parameter={parameter} onRemove={onRemove} />
-                    </Group>
-                  </Table.Td>
-                )}
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
-      </Table.ScrollContainer>
-    )}
-  </Card>
-);
+const columns: readonly DataColumn<Parameter>[] = [
+  { header: words.name, cell: ({ name }) => name },
+  {
+    header: words.source,
+    cell: ({ source, defaultValue, allowedValues }) => (
+      <>
+        {source}
+        <Text size="xs" c="dimmed" lineClamp={1}>
+          {defaultValue || allowedValues.slice(0, 5).join(', ')}
+        </Text>
+      </>
+    ),
+  },
+  { header: words.where, cell: ({ stepsMappings }) => words.positions(stepsMappings.length) },
+];
+
+/** The values that vary between users, and how often each occurs. */
+export const ParameterTable = ({ parameters, onEdit, onRemove }: ParameterTableProps) => {
+  const actions: DataColumn<Parameter> | false = onEdit !== undefined &&
+    onRemove !== undefined && {
+      label: text.table.edit,
+      width: 80,
+      cell: (parameter) => (
+        <Group gap={2} wrap="nowrap">
+          <IconButton label={words.edit(parameter.name)} icon={IconPencil} onClick={() => onEdit(parameter)} />
+          <RemoveParameter parameter={parameter} onRemove={onRemove} />
+        </Group>
+      ),
+    };
+  return (
+    <Section title={words.parameters}>
+      {parameters.length === 0 ? (
+        <Text size="sm" c="dimmed">
+          {words.noParameters}
+        </Text>
+      ) : (
+        <DataTable label={words.parameters} columns={[...columns, actions]} rows={parameters} keyOf={({ id }) => id} />
+      )}
+    </Section>
+  );
+};
 
 interface RemoveParameterProps {
   parameter: Parameter;
   onRemove: (id: number) => Promise<void>;
 }
 
-const RemoveParameter = ({ parameter, onRemove }: RemoveParameterProps) => {
+const RemoveParameter = ({ parameter: { id, name }, onRemove }: RemoveParameterProps) => {
   const [isAsking, setAsking] = useState(false);
   const toasts = useToasts();
-  const remove = async () => {
+  const remove = () => {
     setAsking(false);
-    await onRemove(parameter.id).catch(toasts.problem);
+    void onRemove(id).catch(toasts.problem);
   };
   return (
     <>
-      <ActionIcon
-        variant="subtle"
-        color="red"
-        aria-label={words.remove(parameter.name)}
-        onClick={() => setAsking(true)}
-      >
-        <IconTrash size={16} />
-      </ActionIcon>
-      <Modal opened={isAsking} onClose={() => setAsking(false)} title={words.remove(parameter.name)}>
-        <Stack>
-          <Text size="sm">{words.removeQuestion(parameter.name)}</Text>
-          <Group justify="flex-end">
-            <Button variant="default" onClick={() => setAsking(false)}>
-              {text.table.cancel}
-            </Button>
-            <Button color="red" onClick={() => void remove()}>
-              {text.table.remove}
-            </Button>
-          </Group>
-        </Stack>
-      </Modal>
+      <IconButton label={words.remove(name)} icon={IconTrash} color="red" onClick={() => setAsking(true)} />
+      {isAsking && (
+        <ConfirmDialog
+          title={words.remove(name)}
+          label={text.table.remove}
+          color="red"
+          onConfirm={remove}
+          onClose={() => setAsking(false)}
+        >
+          {words.removeQuestion(name)}
+        </ConfirmDialog>
+      )}
     </>
   );
 };

@@ -3,7 +3,7 @@ import { freeName, parameterFrom } from './parameter.ts';
 
 const mapping = { sessionIdx: 0, stepIdx: 1, side: 'client', offset: 4, length: 5 } as const;
 
-it('proposes the recorded text at the marked place', () => {
+it('suggests the recorded text at the selected position', () => {
   expect(parameterFrom(mapping, new TextEncoder().encode('/cart'), ['value'])).toEqual({
     name: 'value2',
     source: 'fixed',
@@ -12,7 +12,7 @@ it('proposes the recorded text at the marked place', () => {
   });
 });
 
-it('proposes bytes that are no text as hexadecimal', () => {
+it('suggests bytes that are not printable as hexadecimal', () => {
   expect(parameterFrom(mapping, Uint8Array.of(0, 255), [])).toMatchObject({ type: 'hex', defaultValue: '00ff' });
 });
 

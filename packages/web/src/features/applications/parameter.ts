@@ -2,10 +2,10 @@ import type { Application } from '@rushhour/contract';
 
 export type Parameter = Application['parameters'][number];
 export type Mapping = Parameter['stepsMappings'][number];
-/** A parameter as it is written; stored ones have an id. */
+/** A parameter in the editor; a stored one has an id. */
 export type ParameterDraft = Partial<Parameter> & { name: string };
 
-/** What is asked for each source of values. */
+/** The form fields of each source of values. */
 export const membersOf: Readonly<Record<string, readonly string[]>> = {
   fixed: ['defaultValue'],
   list: ['allowedValues'],
@@ -16,11 +16,11 @@ export const membersOf: Readonly<Record<string, readonly string[]>> = {
   extract: ['extractSessionIdx', 'extractStepIdx', 'extractOffset', 'extractLength'],
 };
 
-/** A name that says where the value stands, unless it is taken. */
-export const freeName = (wished: string, taken: readonly string[]): string => {
-  if (!taken.includes(wished)) return wished;
+/** `base`, or `base2`, `base3` … when it is taken. */
+export const freeName = (base: string, taken: readonly string[]): string => {
+  if (!taken.includes(base)) return base;
   for (let number = 2; ; number += 1) {
-    if (!taken.includes(`${wished}${number}`)) return `${wished}${number}`;
+    if (!taken.includes(`${base}${number}`)) return `${base}${number}`;
   }
 };
 
@@ -31,7 +31,7 @@ const textOf = (bytes: Uint8Array) => {
 
 export const hexOf = (bytes: Uint8Array) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 
-/** What marking bytes proposes: the same value at the same place, as text where it is one. */
+/** The default for selected bytes: the recorded value at its position, as text if it is printable. */
 export const parameterFrom = (mapping: Mapping, recorded: Uint8Array, taken: readonly string[]): ParameterDraft => {
   const text = textOf(recorded);
   return {

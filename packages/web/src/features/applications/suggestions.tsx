@@ -10,11 +10,11 @@ const { applications: words } = text;
 
 interface SuggestionsProps {
   applicationId: number;
-  onTake: (parameter: ParameterDraft) => Promise<void>;
+  onApply: (parameter: ParameterDraft) => Promise<void>;
 }
 
-/** What the controller thinks should differ from user to user; nothing is taken by itself. */
-export const Suggestions = ({ applicationId, onTake }: SuggestionsProps) => {
+/** Parameters that the controller suggests; none is applied automatically. */
+export const Suggestions = ({ applicationId, onApply }: SuggestionsProps) => {
   const toasts = useToasts();
   const ask = useMutation({
     mutationFn: async () =>
@@ -50,7 +50,7 @@ export const Suggestions = ({ applicationId, onTake }: SuggestionsProps) => {
                   size="xs"
                   variant="light"
                   aria-label={words.applyOne(parameter.name)}
-                  onClick={() => void onTake(parameter).catch(toasts.problem)}
+                  onClick={() => void onApply(parameter).catch(toasts.problem)}
                 >
                   {words.apply}
                 </Button>

@@ -2,7 +2,7 @@ import { Anchor, Breadcrumbs, Card, Code, Group, Skeleton, Stack, Text, Title } 
 import type { Approval } from '@rushhour/contract';
 import { Link, useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { EmptyState, Guarded, MissingPage } from '../../components/page-states.tsx';
+import { EmptyState, MissingPage, Section } from '../../components/page.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { useChoices } from '../../components/schema-form/record-select.tsx';
 import { TimeText } from '../../components/time-text.tsx';
@@ -14,14 +14,8 @@ import { useApproval } from './use-approvals.ts';
 
 const { approvals: words } = text;
 
-/** One request of an AI key: everything a person must know to decide about it. */
-export const ApprovalPage = () => (
-  <Guarded needs={['aiAdmin', 'activity']}>
-    <ApprovalDetails />
-  </Guarded>
-);
-
-const ApprovalDetails = () => {
+/** One request of an AI key, with its plan and digest, to be approved or rejected. */
+export const ApprovalPage = () => {
   const params = useParams({ strict: false });
   const id = Number(params.id);
   const { data: approval, error } = useApproval(id);
@@ -70,6 +64,14 @@ const Member = ({ label, children }: { label: string; children: ReactNode }) => 
   </div>
 );
 
+const JsonMember = ({ label, value }: { label: string; value: unknown }) => (
+  <Member label={label}>
+    <Code block tabIndex={0}>
+      {JSON.stringify(value, null, 2)}
+    </Code>
+  </Member>
+);
+
 const Request = ({ approval: { reason, keyId, taskIds, params, createdAt, expiresAt } }: { approval: Approval }) => (
   <Card withBorder padding="sm">
     <Stack gap="xs">
@@ -89,20 +91,14 @@ const Request = ({ approval: { reason, keyId, taskIds, params, createdAt, expire
             ))}
           </Group>
         </Member>
-        <Member label={words.requested}>
+        <Member label={words.columns.requested}>
           <TimeText at={createdAt} />
         </Member>
-        <Member label={words.expires}>
+        <Member label={words.columns.expires}>
           <TimeText at={expiresAt} />
         </Member>
       </Group>
-      {Object.keys(params).length > 0 && (
-        <Member label={words.params}>
-          <Code block tabIndex={0}>
-            {JSON.stringify(params, null, 2)}
-          </Code>
-        </Member>
-      )}
+      {Object.keys(params).length > 0 && <JsonMember label={words.params} value={params} />}
     </Stack>
   </Card>
 );
@@ -113,10 +109,7 @@ const Plan = ({ plan }: { plan: Approval['plan'] }) => {
     agents.find(({ value }) => value === String(id))?.label ?? `#${id}`;
   const load = [scaled(plan.estimatedPps, 'pps'), scaled(plan.estimatedBps, 'bit/s')].filter((part) => part !== '–');
   return (
-    <Card withBorder padding="sm">
-      <Title order={2} size="h5" mb="xs">
-        {words.plan}
-      </Title>
+    <Section title={words.plan}>
       <Stack gap="xs">
         <Text size="sm">{plan.summary}</Text>
         <Group gap="xl" align="flex-start">
@@ -134,23 +127,14 @@ const Plan = ({ plan }: { plan: Approval['plan'] }) => {
             ))}
           </Member>
         )}
-        {plan.conflicts.length > 0 && (
-          <Member label={words.conflicts}>
-            <Code block tabIndex={0}>
-              {JSON.stringify(plan.conflicts, null, 2)}
-            </Code>
-          </Member>
-        )}
+        {plan.conflicts.length > 0 && <JsonMember label={words.conflicts} value={plan.conflicts} />}
       </Stack>
-    </Card>
+    </Section>
   );
 };
 
 const Decisions = ({ approval: { decisions, requiredDecisions, policy, result } }: { approval: Approval }) => (
-  <Card withBorder padding="sm">
-    <Title order={2} size="h5" mb="xs">
-      {words.decisions}
-    </Title>
+  <Section title={words.decisions}>
     <Text size="sm">
       {policy === 'human'
         ? words.needed(decisions.filter(({ decision }) => decision === 'approve').length, requiredDecisions)
@@ -161,12 +145,6 @@ const Decisions = ({ approval: { decisions, requiredDecisions, policy, result } 
         {words.outcomes[decision] ?? decision}, #{userID}, <TimeText at={at} /> {comment}
       </Text>
     ))}
-    {result !== null && (
-      <Member label={words.result}>
-        <Code block tabIndex={0}>
-          {JSON.stringify(result, null, 2)}
-        </Code>
-      </Member>
-    )}
-  </Card>
+    {result !== null && <JsonMember label={words.result} value={result} />}
+  </Section>
 );

@@ -1,96 +1,59 @@
-import { Pagination, SegmentedControl, Skeleton, Stack, Table, Title } from '@mantine/core';
+import { SegmentedControl } from '@mantine/core';
 import type { Approval } from '@rushhour/contract';
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { EmptyState, Guarded } from '../../components/page-states.tsx';
-import { Problem } from '../../components/problem.tsx';
+import { Link } from '@tanstack/react-router';
+import { type DataColumn, DataTable } from '../../components/data-table.tsx';
+import { ListPage } from '../../components/page.tsx';
 import { TimeText } from '../../components/time-text.tsx';
 import { text } from '../../lib/text.ts';
+import { usePageSearch } from '../../lib/use-page-search.ts';
 import { ApprovalState, RiskBadge } from './approval-badges.tsx';
 import { useApprovals } from './use-approvals.ts';
 
 const { approvals: words } = text;
+const { columns: headers } = words;
 
-/** What AI keys ask people for. */
-export const ApprovalsPage = () => (
-  <Guarded needs={['aiAdmin', 'activity']}>
-    <Approvals />
-  </Guarded>
-);
+const columns: readonly DataColumn<Approval>[] = [
+  {
+    header: headers.request,
+    cell: ({ id }) => (
+      <Link to="/approvals/$id" params={{ id: String(id) }}>
+        {words.title(id)}
+      </Link>
+    ),
+  },
+  { header: headers.action, cell: ({ action, plan }) => `${action}: ${plan.summary}` },
+  { header: headers.risk, cell: ({ risk }) => <RiskBadge risk={risk} /> },
+  { header: headers.status, cell: ({ state }) => <ApprovalState state={state} /> },
+  { header: headers.requested, cell: ({ createdAt }) => <TimeText at={createdAt} /> },
+  { header: headers.expires, cell: ({ expiresAt }) => <TimeText at={expiresAt} /> },
+];
 
-const Approvals = () => {
-  const search: Record<string, unknown> = useSearch({ strict: false });
-  const navigate = useNavigate();
-  const state = search['state'] === 'all' ? undefined : 'pending';
-  const page = Number(search['page'] ?? 1);
+/** Requests of AI keys that need a decision. */
+export const ApprovalsPage = () => {
+  const { page, text: read, filter, set } = usePageSearch();
+  const state = read('state') === 'all' ? undefined : 'pending';
   const { data, error } = useApprovals(state, page);
-  const go = (members: object) => void navigate({ to: '.', search: { ...search, ...members } as never, replace: true });
   return (
-    <Stack>
-      <Title order={1} size="h2">
-        {text.nav.approvals}
-      </Title>
-      <SegmentedControl
-        aria-label={text.nav.approvals}
-        data={[
-          { value: 'pending', label: words.pending },
-          { value: 'all', label: words.all },
-        ]}
-        value={state ?? 'all'}
-        onChange={(next) => go({ state: next, page: undefined })}
-        style={{ alignSelf: 'flex-start' }}
-      />
-      {error && <Problem error={error} />}
-      {data === undefined && !error && <Skeleton height={240} />}
-      {data?.data.length === 0 && <EmptyState title={state === undefined ? words.none : words.nonePending} />}
-      {data && data.data.length > 0 && <ApprovalTable approvals={data.data} />}
-      {data && data.cursor.totalPages > 1 && (
-        <Pagination
-          total={data.cursor.totalPages}
-          value={page}
-          onChange={(next) => go({ page: next })}
-          getControlProps={(control) => ({ 'aria-label': control })}
+    <ListPage
+      title={text.nav.approvals}
+      filters={
+        <SegmentedControl
+          aria-label={text.nav.approvals}
+          data={[
+            { value: 'pending', label: words.pending },
+            { value: 'all', label: words.all },
+          ]}
+          value={state ?? 'all'}
+          onChange={(next) => filter({ state: next })}
         />
-      )}
-    </Stack>
+      }
+      list={data}
+      error={error}
+      empty={state === undefined ? words.none : words.nonePending}
+      page={page}
+      onPage={(next) => set({ page: next })}
+    >
+      {(rows) => <DataTable columns={columns} rows={rows} keyOf={({ id }) => id} minWidth={640} />}
+    </ListPage>
   );
 };
-
-const ApprovalTable = ({ approvals }: { approvals: readonly Approval[] }) => (
-  <Table.ScrollContainer minWidth={640}>
-    <Table verticalSpacing="xs" className="numbers">
-      <Table.Thead>
-        <Table.Tr>
-          {words.columns.map((name) => (
-            <Table.Th key={name}>{name}</Table.Th>
-          ))}
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
-        {approvals.map(({ id, action, plan, risk, state, createdAt, expiresAt }) => (
-          <Table.Tr key={id}>
-            <Table.Td>
-              <Link to="/approvals/$id" params={{ id: String(id) }}>
-                {words.title(id)}
-              </Link>
-            </Table.Td>
-            <Table.Td>
-              {action}: {plan.summary}
-            </Table.Td>
-            <Table.Td>
-              <RiskBadge risk={risk} />
-            </Table.Td>
-            <Table.Td>
-              <ApprovalState state={state} />
-            </Table.Td>
-            <Table.Td>
-              <TimeText at={createdAt} />
-            </Table.Td>
-            <Table.Td>
-              <TimeText at={expiresAt} />
-            </Table.Td>
-          </Table.Tr>
-        ))}
-      </Table.Tbody>
-    </Table>
-  </Table.ScrollContainer>
-);

@@ -10,9 +10,9 @@ import { text } from '../../lib/text.ts';
 
 const { approvals: words } = text;
 type Decision = 'approve' | 'reject' | 'revoke';
-const told: Record<Decision, string> = { approve: words.approved, reject: words.rejected, revoke: words.revoked };
+const messages: Record<Decision, string> = { approve: words.approved, reject: words.rejected, revoke: words.revoked };
 
-/** The decision of a person, about exactly the digest they were shown. */
+/** Approves, rejects or revokes a request. An approval names the digest on the page, so that it covers nothing else. */
 export const Decide = ({ approval }: { approval: Approval }) => {
   const { id, digest, state, policy, decisions, requiredDecisions } = approval;
   const isApproved = decisions.filter(({ decision }) => decision === 'approve').length >= requiredDecisions;
@@ -30,7 +30,7 @@ export const Decide = ({ approval }: { approval: Approval }) => {
           ...(decision === 'approve' && { digests: { [id]: digest } }),
         },
       }),
-    onSuccess: (_, decision) => toasts.done(told[decision]),
+    onSuccess: (_, decision) => toasts.done(messages[decision]),
     onSettled: () => queries.invalidateQueries({ queryKey: ['aiAdmin'] }),
   });
   if (state !== 'pending' || !may('aiAdmin', 'decide')) return decide.error ? <Problem error={decide.error} /> : null;

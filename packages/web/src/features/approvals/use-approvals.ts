@@ -4,15 +4,15 @@ import { client } from '../../lib/client.ts';
 
 const pollMs = 5000;
 const rows = 20;
-const most = 100;
-const mostPages = 20;
+const maxRows = 100;
+const maxPages = 20;
 
 const read = async (query: { state?: string; count: number; page: number }) => {
   const { cursor, data } = await client.aiAdmin.activity({ query: { kind: 'approval', ...query } });
   return { cursor, data: data as unknown as Approval[] };
 };
 
-/** What keys asked for, newest first; looked at again by itself, because keys wait. */
+/** Approval requests, newest first. Polled, because keys wait for the decision. */
 export const useApprovals = (state: string | undefined, page: number) =>
   useQuery({
     queryKey: ['aiAdmin', 'approvals', state, page],
@@ -20,10 +20,10 @@ export const useApprovals = (state: string | undefined, page: number) =>
     refetchInterval: pollMs,
   });
 
-/** There is no operation for a single one: the pages are gone through until it is found. */
+/** The API has no operation for a single approval, so this reads pages until it finds it. */
 const findApproval = async (id: number): Promise<Approval | null> => {
-  for (let page = 1; page <= mostPages; page += 1) {
-    const { cursor, data } = await read({ count: most, page });
+  for (let page = 1; page <= maxPages; page += 1) {
+    const { cursor, data } = await read({ count: maxRows, page });
     const found = data.find((one) => one.id === id);
     if (found !== undefined) return found;
     if (page >= cursor.totalPages || (data.at(-1)?.id ?? 0) < id) return null;

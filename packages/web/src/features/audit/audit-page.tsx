@@ -1,30 +1,17 @@
-import {
-  Alert,
-  Button,
-  Code,
-  Group,
-  NumberInput,
-  Pagination,
-  Select,
-  Skeleton,
-  Stack,
-  Table,
-  Text,
-  TextInput,
-  Title,
-} from '@mantine/core';
+import { Alert, Button, Code, Group, NumberInput, Select, TextInput } from '@mantine/core';
 import { aiRisks } from '@rushhour/contract';
 import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query';
-import { useNavigate, useSearch } from '@tanstack/react-router';
-import { EmptyState, Guarded } from '../../components/page-states.tsx';
+import { type DataColumn, DataTable } from '../../components/data-table.tsx';
+import { ListPage } from '../../components/page.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { TimeText } from '../../components/time-text.tsx';
 import { client } from '../../lib/client.ts';
 import { text } from '../../lib/text.ts';
+import { usePageSearch } from '../../lib/use-page-search.ts';
 
 const { audit: words } = text;
 
-/** An entry as the controller tells it; what else it holds depends on the operation. */
+/** An entry of the audit chain; its other members depend on the operation. */
 interface Entry {
   seq: number;
   at: string;
@@ -37,108 +24,83 @@ interface Entry {
 }
 
 type Risk = (typeof aiRisks)[number];
+type PageSearch = ReturnType<typeof usePageSearch>;
 
-/** What AI keys did, entry by entry, and whether the chain of all entries is whole. */
-export const AuditPage = () => (
-  <Guarded needs={['aiAdmin', 'activity']}>
-    <Audit />
-  </Guarded>
-);
-
-const Audit = () => {
-  const search: Record<string, unknown> = useSearch({ strict: false });
-  const navigate = useNavigate();
-  const page = Number(search['page'] ?? 1);
-  const query = queryOf(search, page);
+/** The audit entries of AI keys, and a check of the whole chain. */
+export const AuditPage = () => {
+  const pageSearch = usePageSearch();
+  const query = queryOf(pageSearch);
   const { data, error } = useQuery({
     queryKey: ['aiAdmin', 'audit', query],
     queryFn: () => client.aiAdmin.activity({ query }),
     placeholderData: keepPreviousData,
   });
-  const go = (members: object) => void navigate({ to: '.', search: { ...search, ...members } as never, replace: true });
-  const entries = (data?.data ?? []) as unknown as Entry[];
   return (
-    <Stack>
-      <Group justify="space-between">
-        <Title order={1} size="h2">
-          {text.nav.audit}
-        </Title>
-        <VerifyButton />
-      </Group>
-      <Text size="sm" c="dimmed">
-        {words.scope}
-      </Text>
-      <Filters search={search} onChange={(members) => go({ ...members, page: undefined })} />
-      {error && <Problem error={error} />}
-      {data === undefined && !error && <Skeleton height={240} />}
-      {data && entries.length === 0 && <EmptyState title={words.none} />}
-      {entries.length > 0 && <EntryTable entries={entries} />}
-      {data && data.cursor.totalPages > 1 && (
-        <Pagination
-          total={data.cursor.totalPages}
-          value={page}
-          onChange={(next) => go({ page: next })}
-          getControlProps={(control) => ({ 'aria-label': control })}
-        />
-      )}
-    </Stack>
+    <ListPage
+      title={text.nav.audit}
+      actions={<VerifyButton />}
+      hint={words.scope}
+      filters={<Filters {...pageSearch} />}
+      list={data && { ...data, data: data.data as unknown as Entry[] }}
+      error={error}
+      empty={words.none}
+      page={pageSearch.page}
+      onPage={(page) => pageSearch.set({ page })}
+    >
+      {(entries) => <DataTable columns={columns} rows={entries} keyOf={({ seq }) => seq} minWidth={760} />}
+    </ListPage>
   );
 };
 
-const queryOf = (search: Record<string, unknown>, page: number) => ({
-  kind: 'audit' as const,
-  count: 50,
-  page,
-  ...(search['keyId'] !== undefined && { keyId: Number(search['keyId']) }),
-  ...(search['outcome'] !== undefined && { state: String(search['outcome']) }),
-  ...(search['risk'] !== undefined && { risk: search['risk'] as Risk }),
-  ...(search['from'] !== undefined && { from: new Date(String(search['from'])).toISOString() }),
-  ...(search['to'] !== undefined && { to: new Date(String(search['to'])).toISOString() }),
-});
+const queryOf = ({ page, number, text: read }: PageSearch) => {
+  const [keyId, state, risk, from, to] = [number('keyId'), read('outcome'), read('risk'), read('from'), read('to')];
+  return {
+    kind: 'audit' as const,
+    count: 50,
+    page,
+    ...(keyId !== undefined && { keyId }),
+    ...(state !== undefined && { state }),
+    ...(risk !== undefined && { risk: risk as Risk }),
+    ...(from !== undefined && { from: new Date(from).toISOString() }),
+    ...(to !== undefined && { to: new Date(to).toISOString() }),
+  };
+};
 
-interface FiltersProps {
-  search: Record<string, unknown>;
-  onChange: (members: object) => void;
-}
-
-const Filters = ({ search, onChange }: FiltersProps) => (
-  <Group align="flex-end">
+const Filters = ({ number, text: read, filter }: PageSearch) => (
+  <>
     <NumberInput
       label={words.key}
       min={1}
       w={110}
-      value={search['keyId'] === undefined ? '' : Number(search['keyId'])}
-      onChange={(next) => onChange({ keyId: next === '' ? undefined : Number(next) })}
+      value={number('keyId') ?? ''}
+      onChange={(next) => filter({ keyId: next === '' ? undefined : Number(next) })}
     />
     <Select
       label={words.risk}
       data={[...aiRisks]}
       w={110}
-      value={search['risk'] === undefined ? null : String(search['risk'])}
-      onChange={(next) => onChange({ risk: next ?? undefined })}
+      value={read('risk') ?? null}
+      onChange={(next) => filter({ risk: next ?? undefined })}
       clearable
     />
     <Select
       label={words.outcome}
       data={['ok', 'denied', 'failed']}
       w={130}
-      value={search['outcome'] === undefined ? null : String(search['outcome'])}
-      onChange={(next) => onChange({ outcome: next ?? undefined })}
+      value={read('outcome') ?? null}
+      onChange={(next) => filter({ outcome: next ?? undefined })}
       clearable
     />
-    <TextInput
-      type="datetime-local"
-      label={words.from}
-      defaultValue={String(search['from'] ?? '')}
-      onChange={(event) => onChange({ from: event.currentTarget.value || undefined })}
-    />
-    <TextInput
-      type="datetime-local"
-      label={words.to}
-      defaultValue={String(search['to'] ?? '')}
-      onChange={(event) => onChange({ to: event.currentTarget.value || undefined })}
-    />
-  </Group>
+    {(['from', 'to'] as const).map((name) => (
+      <TextInput
+        key={name}
+        type="datetime-local"
+        label={words[name]}
+        defaultValue={read(name) ?? ''}
+        onChange={(event) => filter({ [name]: event.currentTarget.value || undefined })}
+      />
+    ))}
+  </>
 );
 
 const VerifyButton = () => {
@@ -161,39 +123,23 @@ const VerifyButton = () => {
   );
 };
 
-const EntryTable = ({ entries }: { entries: readonly Entry[] }) => (
-  <Table.ScrollContainer minWidth={760}>
-    <Table verticalSpacing={4} className="numbers">
-      <Table.Thead>
-        <Table.Tr>
-          {[...words.columns, words.details].map((name) => (
-            <Table.Th key={name}>{name}</Table.Th>
-          ))}
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
-        {entries.map(({ seq, at, ip, operationId, outcome, keyId, risk, ...rest }) => (
-          <Table.Tr key={seq}>
-            <Table.Td>{seq}</Table.Td>
-            <Table.Td>
-              <TimeText at={at} />
-            </Table.Td>
-            <Table.Td>{keyId ?? '–'}</Table.Td>
-            <Table.Td>{operationId}</Table.Td>
-            <Table.Td>{risk ?? '–'}</Table.Td>
-            <Table.Td>{outcome}</Table.Td>
-            <Table.Td>{ip}</Table.Td>
-            <Table.Td maw={260}>
-              <details>
-                <summary>{words.details}</summary>
-                <Code block tabIndex={0}>
-                  {JSON.stringify(rest, null, 2)}
-                </Code>
-              </details>
-            </Table.Td>
-          </Table.Tr>
-        ))}
-      </Table.Tbody>
-    </Table>
-  </Table.ScrollContainer>
+const Details = ({ seq, at, ip, operationId, outcome, keyId, risk, ...rest }: Entry) => (
+  <details>
+    <summary>{words.details}</summary>
+    <Code block tabIndex={0}>
+      {JSON.stringify(rest, null, 2)}
+    </Code>
+  </details>
 );
+
+const { columns: headers } = words;
+const columns: readonly DataColumn<Entry>[] = [
+  { header: headers.entry, cell: ({ seq }) => seq },
+  { header: headers.time, cell: ({ at }) => <TimeText at={at} /> },
+  { header: words.key, cell: ({ keyId }) => keyId ?? '–' },
+  { header: headers.operation, cell: ({ operationId }) => operationId },
+  { header: words.risk, cell: ({ risk }) => risk ?? '–' },
+  { header: words.outcome, cell: ({ outcome }) => outcome },
+  { header: headers.source, cell: ({ ip }) => ip },
+  { header: words.details, cell: (entry) => <Details {...entry} /> },
+];

@@ -1,18 +1,18 @@
 import { Modal, Stack, Text } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
-import { onSignInWanted, type SignInReason } from '../../lib/client.ts';
+import { onSignInRequired, type SignInReason } from '../../lib/client.ts';
 import { useSession } from '../../lib/session.ts';
 import { text } from '../../lib/text.ts';
 import { SignInForm } from './sign-in-form.tsx';
 
-/** Lies over the page when the session ran out: the form below keeps what was typed. */
+/** Covers the page when the session has expired or an operation needs a fresh password. Forms below keep their input. */
 export const SignInDialog = () => {
   const [reason, setReason] = useState<SignInReason>();
   const { data: user } = useSession();
   const queries = useQueryClient();
-  useEffect(() => onSignInWanted(setReason), []);
-  const goOn = () => {
+  useEffect(() => onSignInRequired(setReason), []);
+  const proceed = () => {
     setReason(undefined);
     void queries.invalidateQueries();
   };
@@ -27,7 +27,7 @@ export const SignInDialog = () => {
     >
       <Stack>
         <Text size="sm">{text.auth[reason ?? 'again']}</Text>
-        <SignInForm email={user?.email ?? ''} onDone={goOn} />
+        <SignInForm email={user?.email ?? ''} onDone={proceed} />
       </Stack>
     </Modal>
   );

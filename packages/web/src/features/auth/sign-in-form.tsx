@@ -1,6 +1,6 @@
 import { Alert, Button, PasswordInput, Stack, TextInput } from '@mantine/core';
 import { RequestFailed } from '@rushhour/client';
-import { type FormEvent, useState } from 'react';
+import { useMutation } from '@tanstack/react-query';
 import { client } from '../../lib/client.ts';
 import { text } from '../../lib/text.ts';
 
@@ -10,31 +10,25 @@ interface SignInFormProps {
 }
 
 export const SignInForm = ({ email = '', onDone }: SignInFormProps) => {
-  const [problem, setProblem] = useState('');
-  const [isBusy, setBusy] = useState(false);
-  const submit = async (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const fields = new FormData(event.currentTarget);
-    setBusy(true);
-    setProblem('');
-    try {
-      const { data } = await client.auth.login({
-        body: { email: String(fields.get('email')), password: String(fields.get('password')) },
-      });
-      onDone(data);
-    } catch (error) {
-      const isWrong = error instanceof RequestFailed && error.status === 401;
-      setProblem(isWrong ? text.auth.wrong : (error as Error).message);
-    } finally {
-      setBusy(false);
-    }
-  };
+  const signIn = useMutation({
+    mutationFn: async (fields: FormData) => {
+      const body = { email: String(fields.get('email')), password: String(fields.get('password')) };
+      return (await client.auth.login({ body })).data;
+    },
+    onSuccess: onDone,
+  });
+  const isWrong = signIn.error instanceof RequestFailed && signIn.error.status === 401;
   return (
-    <form onSubmit={(event) => void submit(event)}>
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        signIn.mutate(new FormData(event.currentTarget));
+      }}
+    >
       <Stack>
-        {problem && (
+        {signIn.error && (
           <Alert color="red" role="alert">
-            {problem}
+            {isWrong ? text.auth.wrong : signIn.error.message}
           </Alert>
         )}
         <TextInput
@@ -47,7 +41,7 @@ export const SignInForm = ({ email = '', onDone }: SignInFormProps) => {
           data-autofocus
         />
         <PasswordInput name="password" label={text.auth.password} autoComplete="current-password" required />
-        <Button type="submit" loading={isBusy}>
+        <Button type="submit" loading={signIn.isPending}>
           {text.auth.submit}
         </Button>
       </Stack>

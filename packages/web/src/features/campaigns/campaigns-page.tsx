@@ -1,34 +1,24 @@
-import { Button, Group, Skeleton, Stack, Table, Text, TextInput, Title } from '@mantine/core';
+import { Button, List, Modal, Stack, Text, TextInput } from '@mantine/core';
 import type { Campaign } from '@rushhour/contract';
-import { IconDownload } from '@tabler/icons-react';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { useNavigate, useSearch } from '@tanstack/react-router';
-import { EmptyState, Guarded } from '../../components/page-states.tsx';
-import { Problem } from '../../components/problem.tsx';
+import { SaveButton } from '../../components/buttons.tsx';
+import { type DataColumn, DataTable } from '../../components/data-table.tsx';
+import { ListPage } from '../../components/page.tsx';
 import { client } from '../../lib/client.ts';
-import { saveAs } from '../../lib/save-as.ts';
+import { saveJson } from '../../lib/downloads.ts';
 import { text } from '../../lib/text.ts';
 import { clock } from '../../lib/units.ts';
-import { CampaignSteps } from './campaign-steps.tsx';
+import { usePageSearch } from '../../lib/use-page-search.ts';
 
 const { campaigns: words } = text;
-const most = 100;
+const maxRows = 100;
 
-type Search = Record<string, string | number | boolean | undefined>;
-
-/** What is shipped and what came with imported tasks; filters and the open campaign stand in the address. */
-export const CampaignsPage = () => (
-  <Guarded needs={['compromisedHost', 'list']}>
-    <Campaigns />
-  </Guarded>
-);
-
-const useCampaigns = (search: Search) => {
-  const technique = String(search['technique'] ?? '').toUpperCase();
+const useCampaigns = (search: string | undefined, technique = '') => {
+  const wanted = technique.toUpperCase();
   const query = {
-    ...({ count: most, key: 'name', order: 'asc', include: 'steps,layer' } as const),
-    ...(search['search'] !== undefined && { search: String(search['search']) }),
-    ...(/^T\d{4}(\.\d{3})?$/.test(technique) && { technique }),
+    ...({ count: maxRows, key: 'name', order: 'asc', include: 'steps,layer' } as const),
+    ...(search !== undefined && { search }),
+    ...(/^T\d{4}(\.\d{3})?$/.test(wanted) && { technique: wanted }),
   };
   return useQuery({
     queryKey: ['compromisedHost', query],
@@ -37,87 +27,102 @@ const useCampaigns = (search: Search) => {
   });
 };
 
-const Campaigns = () => {
-  const search: Search = useSearch({ strict: false });
-  const navigate = useNavigate();
-  const { data, error } = useCampaigns(search);
-  const set = (members: Search) =>
-    void navigate({ to: '.', search: { ...search, ...members } as never, replace: true });
-  const open = data?.data.find(({ id }) => id === Number(search['open'] ?? 0));
+/** Built-in campaigns and those that came with imported tasks. Filters and the open campaign are in the URL. */
+export const CampaignsPage = () => {
+  const { text: read, number, set } = usePageSearch();
+  const { data, error } = useCampaigns(read('search'), read('technique'));
+  const layer = data?.layer;
+  const open = data?.data.find(({ id }) => id === number('open'));
   return (
-    <Stack>
-      <Group justify="space-between">
-        <Title order={1} size="h2">
-          {text.nav.campaigns}
-        </Title>
-        {data?.layer && (
-          <Button
-            variant="default"
-            leftSection={<IconDownload size={16} />}
-            onClick={() => saveAs(new Blob([JSON.stringify(data.layer)], { type: 'application/json' }), 'layer.json')}
-          >
-            {text.security.layer}
-          </Button>
-        )}
-      </Group>
-      <Text size="sm">{words.hint}</Text>
-      <Group>
-        <TextInput
-          aria-label={text.table.search}
-          placeholder={text.table.search}
-          defaultValue={String(search['search'] ?? '')}
-          onChange={(event) => set({ search: event.currentTarget.value || undefined })}
-        />
-        <TextInput
-          aria-label={text.security.technique}
-          placeholder={words.technique}
-          defaultValue={String(search['technique'] ?? '')}
-          onChange={(event) => set({ technique: event.currentTarget.value || undefined })}
-        />
-      </Group>
-      {error && <Problem error={error} />}
-      {data === undefined && !error && <Skeleton height={240} />}
-      {data?.data.length === 0 && <EmptyState title={text.table.noneFound} />}
-      {data !== undefined && data.data.length > 0 && (
-        <CampaignTable campaigns={data.data} onOpen={(id) => set({ open: id })} />
-      )}
+    <>
+      <ListPage
+        title={text.nav.campaigns}
+        actions={layer && <SaveButton label={text.security.layer} onSave={() => saveJson(layer, 'layer.json')} />}
+        hint={words.hint}
+        filters={<Filters read={read} onChange={set} />}
+        list={data}
+        error={error}
+        empty={text.table.noneFound}
+      >
+        {(rows) => <DataTable columns={columnsOf((id) => set({ open: id }))} rows={rows} keyOf={({ id }) => id} />}
+      </ListPage>
       {open && <CampaignSteps campaign={open} onClose={() => set({ open: undefined })} />}
-    </Stack>
+    </>
   );
 };
 
-const CampaignTable = ({ campaigns, onOpen }: { campaigns: readonly Campaign[]; onOpen: (id: number) => void }) => (
-  <Table.ScrollContainer minWidth={320} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
-    <Table highlightOnHover className="numbers" verticalSpacing="xs">
-      <Table.Thead>
-        <Table.Tr>
-          <Table.Th>{text.columns.name}</Table.Th>
-          <Table.Th>{words.techniques}</Table.Th>
-          <Table.Th visibleFrom="sm">{words.protocols}</Table.Th>
-          <Table.Th visibleFrom="sm" ta="right">
-            {words.duration}
-          </Table.Th>
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
-        {campaigns.map(({ id, name, description, techniques, protocols, estimatedMs }) => (
-          <Table.Tr key={id}>
-            <Table.Td>
-              <Button variant="transparent" size="compact-sm" px={0} onClick={() => onOpen(id)}>
-                {name}
-              </Button>
-              <Text size="xs" c="dimmed" visibleFrom="sm">
-                {description}
+interface FiltersProps {
+  read: (name: string) => string | undefined;
+  onChange: (members: Record<string, string | undefined>) => void;
+}
+
+const Filters = ({ read, onChange }: FiltersProps) => (
+  <>
+    <TextInput
+      aria-label={text.table.search}
+      placeholder={text.table.search}
+      defaultValue={read('search') ?? ''}
+      onChange={(event) => onChange({ search: event.currentTarget.value || undefined })}
+    />
+    <TextInput
+      aria-label={text.security.technique}
+      placeholder={words.technique}
+      defaultValue={read('technique') ?? ''}
+      onChange={(event) => onChange({ technique: event.currentTarget.value || undefined })}
+    />
+  </>
+);
+
+const columnsOf = (onOpen: (id: number) => void): DataColumn<Campaign>[] => [
+  {
+    header: text.columns.name,
+    cell: ({ id, name, description }) => (
+      <>
+        <Button variant="transparent" size="compact-sm" px={0} onClick={() => onOpen(id)}>
+          {name}
+        </Button>
+        <Text size="xs" c="dimmed" visibleFrom="sm">
+          {description}
+        </Text>
+      </>
+    ),
+  },
+  { header: words.techniques, cell: ({ techniques }) => techniques.join(', ') },
+  { header: words.protocols, cell: ({ protocols }) => protocols.join(', '), isMinor: true },
+  {
+    header: words.duration,
+    cell: ({ estimatedMs }) => clock(estimatedMs / 1000),
+    align: 'right',
+    isMinor: true,
+  },
+];
+
+const CampaignSteps = ({ campaign, onClose }: { campaign: Campaign; onClose: () => void }) => (
+  <Modal opened onClose={onClose} title={campaign.name} size="lg">
+    <Stack gap="sm">
+      <Text size="sm">{campaign.description}</Text>
+      <List type="ordered" size="sm" spacing="xs">
+        {(campaign.steps ?? []).map(({ idx, name, action, technique, protocol, port, repeat, remediation }) => (
+          <List.Item key={idx}>
+            <Text size="sm" fw={600} span>
+              {name}
+            </Text>{' '}
+            {[action, technique, port === 0 ? protocol : `${protocol}:${port}`, words.times(repeat)]
+              .filter((part) => part !== '')
+              .join(' · ')}
+            {remediation !== '' && (
+              <Text size="xs" c="dimmed">
+                {remediation}
               </Text>
-            </Table.Td>
-            <Table.Td>{techniques.join(', ')}</Table.Td>
-            <Table.Td visibleFrom="sm">{protocols.join(', ')}</Table.Td>
-            <Table.Td visibleFrom="sm" ta="right">
-              {clock(estimatedMs / 1000)}
-            </Table.Td>
-          </Table.Tr>
+            )}
+          </List.Item>
         ))}
-      </Table.Tbody>
-    </Table>
-  </Table.ScrollContainer>
+      </List>
+      {campaign.parameters.map(({ name, default: value, description }) => (
+        <Text key={name} size="sm">
+          {name} = {value} {description}
+        </Text>
+      ))}
+    </Stack>
+  </Modal>
 );

@@ -1,32 +1,32 @@
-import { Alert, Badge, Card, Group, SimpleGrid, Stack, Table, Text, Timeline, Title } from '@mantine/core';
+import { Alert, Badge, Group, SimpleGrid, Stack, Text, Timeline } from '@mantine/core';
 import type { Certificate } from '@rushhour/contract';
 import type { ReactNode } from 'react';
+import { FactTable } from '../../components/data-table.tsx';
+import { Section } from '../../components/page.tsx';
 import { text } from '../../lib/text.ts';
 import { absoluteTime } from '../../lib/times.ts';
+import { type CertificateFields, problemsOf } from './certificate-problems.ts';
 import { ExpiryBadge } from './expiry-badge.tsx';
-import { flawsOf } from './flaws.ts';
 
 const { certificates: words } = text;
-type Details = NonNullable<Certificate['details']>;
 
-/** What a certificate says, whom it is signed by, how long it holds, and what a careful client would refuse. */
-export const CertificateDetails = ({ certificate }: { certificate: Certificate }) => {
-  const { details } = certificate;
+/** Fields and chain of a certificate, and the problems a client may refuse it for. */
+export const CertificateDetails = ({ certificate: { details } }: { certificate: Certificate }) => {
   if (details === undefined) return null;
-  const flaws = flawsOf(details);
+  const problems = problemsOf(details);
   return (
     <Stack>
-      {flaws.length > 0 && (
+      {problems.length > 0 && (
         <Alert color="yellow" title={words.problems}>
-          {flaws.map((flaw) => (
-            <Text key={flaw} size="sm">
-              {flaw}
+          {problems.map((problem) => (
+            <Text key={problem} size="sm">
+              {problem}
             </Text>
           ))}
         </Alert>
       )}
       <SimpleGrid cols={{ base: 1, md: 2 }}>
-        <Facts details={details} />
+        <Fields details={details} />
         <Chain details={details} />
       </SimpleGrid>
     </Stack>
@@ -39,62 +39,42 @@ const Mark = ({ isGood, children }: { isGood: boolean | null; children: ReactNod
   </Badge>
 );
 
-const Facts = ({ details }: { details: Details }) => {
+const Fields = ({ details }: { details: CertificateFields }) => {
   const { keyMatch, kind, isCa, san, sanCount, keyUsage, extendedKeyUsage } = details;
   const keyText = keyMatch === null ? words.noKey : keyMatch ? words.keyMatches : words.keyDiffers;
   const names = sanCount > san.length ? [...san, words.moreNames(sanCount - san.length)] : san;
-  const rows: readonly [string, string][] = [
-    [words.subject, details.subject],
-    [words.issuer, details.issuer],
-    [words.names, names.join('\n')],
-    [words.key, `${details.keyType}, ${words.bits(details.keySize)}`],
-    [words.signature, details.signatureAlgorithm],
-    [words.usage, [...keyUsage, ...extendedKeyUsage].join(', ')],
-    [words.serial, details.serialNumber],
-    [words.fingerprint, details.fingerprints.sha256],
-  ];
   return (
-    <Card withBorder>
-      <Title order={2} size="h5" mb="xs">
-        {words.details}
-      </Title>
+    <Section title={words.details}>
       <Group gap={6} mb="xs">
         <ExpiryBadge details={details} />
         {kind === 'csr' && <Badge variant="light">{words.request}</Badge>}
         {isCa && <Mark isGood={null}>{words.authority}</Mark>}
         <Mark isGood={keyMatch}>{keyText}</Mark>
       </Group>
-      <Table variant="vertical" layout="fixed">
-        <Table.Tbody>
-          {rows
-            .filter(([, value]) => value !== '')
-            .map(([label, value]) => (
-              <Table.Tr key={label}>
-                <Table.Th w={120}>{label}</Table.Th>
-                <Table.Td style={{ overflowWrap: 'anywhere', whiteSpace: 'pre-line' }}>{value}</Table.Td>
-              </Table.Tr>
-            ))}
-        </Table.Tbody>
-      </Table>
-    </Card>
+      <FactTable
+        facts={[
+          [words.subject, details.subject],
+          [words.issuer, details.issuer],
+          [words.names, names.join('\n')],
+          [words.key, `${details.keyType}, ${words.bits(details.keySize)}`],
+          [words.signature, details.signatureAlgorithm],
+          [words.usage, [...keyUsage, ...extendedKeyUsage].join(', ')],
+          [words.serial, details.serialNumber],
+          [words.fingerprint, details.fingerprints.sha256],
+        ]}
+      />
+    </Section>
   );
 };
 
-const Chain = ({ details }: { details: Details }) => {
+const Chain = ({ details }: { details: CertificateFields }) => {
   const links = [details, ...details.chain];
+  const state = details.chainComplete ? words.chainComplete : words.chainIncomplete;
   return (
-    <Card withBorder>
-      <Group justify="space-between" mb="md">
-        <Title order={2} size="h5">
-          {words.chain}
-        </Title>
-        <Mark isGood={details.chainComplete}>
-          {details.chainComplete ? words.chainComplete : words.chainIncomplete}
-        </Mark>
-      </Group>
+    <Section title={words.chain} aside={<Mark isGood={details.chainComplete}>{state}</Mark>}>
       <Timeline active={details.chainComplete ? links.length : 0} bulletSize={16} lineWidth={2}>
         {links.map(({ subject, notBefore, notAfter, selfSigned, isCa }, i) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: a chain is an order
+          // biome-ignore lint/suspicious/noArrayIndexKey: a certificate is identified by its position in the chain
           <Timeline.Item key={i} title={subject || details.san[0] || '–'} style={{ overflowWrap: 'anywhere' }}>
             <Text size="xs" c="dimmed">
               {notBefore && notAfter && words.validity(absoluteTime(notBefore), absoluteTime(notAfter))}
@@ -106,6 +86,6 @@ const Chain = ({ details }: { details: Details }) => {
           </Timeline.Item>
         ))}
       </Timeline>
-    </Card>
+    </Section>
   );
 };

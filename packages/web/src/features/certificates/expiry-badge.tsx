@@ -6,7 +6,7 @@ import { absoluteTime, relativeTime } from '../../lib/times.ts';
 const { certificates: words } = text;
 const soonDays = 30;
 
-/** How long a certificate holds; red when it does no more, yellow when it soon will not. */
+/** When a certificate expires: red if it has, yellow if it expires within 30 days. */
 export const ExpiryBadge = ({
   details,
 }: {

@@ -1,14 +1,15 @@
-import { Alert, Button, FileButton, Group, Modal, SegmentedControl, Stack } from '@mantine/core';
-import { RequestFailed } from '@rushhour/client';
+import { Alert, Button, FileButton, SegmentedControl } from '@mantine/core';
 import { api, certificateDefects } from '@rushhour/contract';
 import { IconFileImport } from '@tabler/icons-react';
-import { type FormEvent, useState } from 'react';
-import { Problem } from '../../components/problem.tsx';
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import { FormDialog } from '../../components/dialogs.tsx';
 import type { CreateFormProps } from '../../components/resource/resource.ts';
 import type { ObjectSchema, Schema } from '../../components/schema-form/schema.ts';
 import { SchemaFields, type Value } from '../../components/schema-form/schema-fields.tsx';
 import { useToasts } from '../../components/toasts.tsx';
 import { client } from '../../lib/client.ts';
+import { issuesIn } from '../../lib/issues.ts';
 import { text } from '../../lib/text.ts';
 
 const { certificates: words } = text;
@@ -17,8 +18,8 @@ const generate = body.properties['generate'] as ObjectSchema;
 const pick = (from: Record<string, Schema>, names: readonly string[]) =>
   Object.fromEntries(names.map((name) => [name, from[name] ?? {}]));
 
-/** The list of defects says what each does; the field shows the sentence of the chosen one. */
-const made: ObjectSchema = {
+/** The description of `defect` lists all defects; the form shows only that of the selected one. */
+const generated: ObjectSchema = {
   ...generate,
   properties: {
     ...generate.properties,
@@ -26,88 +27,63 @@ const made: ObjectSchema = {
   },
 };
 const schemas = {
-  make: { properties: { ...pick(body.properties, ['name']) }, required: ['name'] },
-  bring: { properties: pick(body.properties, ['name', 'public', 'private', 'passphrase']), required: ['name'] },
+  generate: { properties: pick(body.properties, ['name']), required: ['name'] },
+  import: { properties: pick(body.properties, ['name', 'public', 'private', 'passphrase']), required: ['name'] },
 } as const;
 
-const useCreate = ({ onClose, onSaved }: CreateFormProps) => {
-  const [issues, setIssues] = useState<Record<string, string>>({});
-  const [problem, setProblem] = useState<unknown>();
-  const [isBusy, setBusy] = useState(false);
+/** Generates a certificate, with a deliberate defect if wanted, or imports one as PEM or PKCS #12. */
+export const NewCertificateDialog = ({ onClose, onSaved }: CreateFormProps) => {
+  const [mode, setMode] = useState<'generate' | 'import'>('generate');
+  const [value, setValue] = useState<Value>({});
+  const [generation, setGeneration] = useState<Value>({ kind: 'self-signed' });
   const toasts = useToasts();
-  const create = async (event: FormEvent, value: Value) => {
-    event.preventDefault();
-    setBusy(true);
-    setIssues({});
-    setProblem(undefined);
-    try {
-      await client.certificates.create({ body: value as never });
+  const draft = mode === 'generate' ? { name: value['name'], generate: generation } : value;
+  const create = useMutation({
+    mutationFn: () => client.certificates.create({ body: draft as never }),
+    onSuccess: () => {
       toasts.done(text.table.created);
       onSaved();
       onClose();
-    } catch (error) {
-      const found = (error instanceof RequestFailed && error.data.issues) || [];
-      setIssues(Object.fromEntries(found.map(({ path, message }) => [path, message])));
-      setProblem(error);
-    } finally {
-      setBusy(false);
-    }
-  };
-  return { issues, problem, isBusy, create };
-};
-
-/** A certificate is made, also one that is wrong on purpose, or brought along as PEM or PKCS#12. */
-export const NewCertificateDialog = (props: CreateFormProps) => {
-  const [way, setWay] = useState<'make' | 'bring'>('make');
-  const [value, setValue] = useState<Value>({});
-  const [making, setMaking] = useState<Value>({ kind: 'self-signed' });
-  const { issues, problem, isBusy, create } = useCreate(props);
-  const { name, ...rest } = value;
-  const whole = way === 'make' ? { name, generate: making } : { name, ...rest };
-  const defect = making['defect'] as keyof typeof certificateDefects | undefined;
+    },
+  });
+  const issues = issuesIn(create.error);
+  const defect = generation['defect'] as keyof typeof certificateDefects | undefined;
   return (
-    <Modal
-      opened
-      onClose={props.onClose}
-      title={text.form.new(text.record['certificates'] ?? '')}
-      size="lg"
-      closeOnClickOutside={false}
+    <FormDialog
+      title={text.form.new(text.record.certificates)}
+      onClose={onClose}
+      onSubmit={create.mutate}
+      error={create.error}
+      isBusy={create.isPending}
     >
-      <form onSubmit={(event) => void create(event, whole)} noValidate>
-        <Stack>
-          <SegmentedControl
-            value={way}
-            onChange={(next) => setWay(next as typeof way)}
-            data={[
-              { value: 'make', label: words.generate },
-              { value: 'bring', label: words.import },
-            ]}
+      <SegmentedControl
+        value={mode}
+        onChange={(next) => setMode(next as typeof mode)}
+        data={[
+          { value: 'generate', label: words.generate },
+          { value: 'import', label: words.import },
+        ]}
+      />
+      <SchemaFields schema={schemas[mode]} value={value} onChange={setValue} issues={issues} path="" />
+      {mode === 'generate' ? (
+        <>
+          <SchemaFields
+            schema={generated}
+            value={generation}
+            onChange={setGeneration}
+            issues={issues}
+            path="/generate"
           />
-          <SchemaFields schema={schemas[way]} value={value} onChange={setValue} issues={issues} path="" />
-          {way === 'make' ? (
-            <>
-              <SchemaFields schema={made} value={making} onChange={setMaking} issues={issues} path="/generate" />
-              {defect && <Alert color="yellow">{certificateDefects[defect]}</Alert>}
-            </>
-          ) : (
-            <FileReader onRead={(members) => setValue({ ...value, ...members })} />
-          )}
-          {problem !== undefined && <Problem error={problem} />}
-          <Group justify="flex-end">
-            <Button variant="default" onClick={props.onClose}>
-              {text.table.cancel}
-            </Button>
-            <Button type="submit" loading={isBusy}>
-              {text.table.save}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+          {defect && <Alert color="yellow">{certificateDefects[defect]}</Alert>}
+        </>
+      ) : (
+        <PemFileButton onRead={(members) => setValue({ ...value, ...members })} />
+      )}
+    </FormDialog>
   );
 };
 
-const FileReader = ({ onRead }: { onRead: (members: Value) => void }) => {
+const PemFileButton = ({ onRead }: { onRead: (members: Value) => void }) => {
   const read = async (file: File | null) => {
     if (file === null) return;
     const name = file.name.replace(/\.\w+$/, '');
@@ -126,7 +102,7 @@ const FileReader = ({ onRead }: { onRead: (members: Value) => void }) => {
   );
 };
 
-/** A file may hold certificates, a key, or both. */
+/** A PEM file may hold certificates, a private key, or both. */
 const partsOf = (pem: string): Value => {
   const blocks = pem.match(/-----BEGIN [^-]+-----[\s\S]+?-----END [^-]+-----/g) ?? [];
   const isKey = (block: string) => /BEGIN [A-Z ]*PRIVATE KEY/.test(block);

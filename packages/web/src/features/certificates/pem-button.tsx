@@ -1,11 +1,10 @@
-import { Button } from '@mantine/core';
-import { IconDownload } from '@tabler/icons-react';
+import { SaveButton } from '../../components/buttons.tsx';
 import { useToasts } from '../../components/toasts.tsx';
 import { client } from '../../lib/client.ts';
-import { saveAs } from '../../lib/save-as.ts';
+import { saveAs } from '../../lib/downloads.ts';
 import { text } from '../../lib/text.ts';
 
-/** The certificate and its chain as one file; the private key stays. */
+/** Downloads the certificate with its chain, without the private key. */
 export const PemButton = ({ id, name }: { id: number; name: string }) => {
   const toasts = useToasts();
   const save = async () => {
@@ -16,9 +15,5 @@ export const PemButton = ({ id, name }: { id: number; name: string }) => {
       toasts.problem(error);
     }
   };
-  return (
-    <Button variant="default" leftSection={<IconDownload size={16} />} onClick={() => void save()}>
-      {text.certificates.download}
-    </Button>
-  );
+  return <SaveButton label={text.certificates.download} onSave={() => void save()} />;
 };

@@ -1,8 +1,7 @@
-import { Button, Checkbox, Group, Select, TextInput } from '@mantine/core';
+import { Checkbox, Group, Select, TextInput } from '@mantine/core';
 import type { CveImportFields } from '@rushhour/contract';
-import { IconUpload } from '@tabler/icons-react';
 import { useState } from 'react';
-import { ImportDialog } from '../../components/import/import-dialog.tsx';
+import { ImportButton } from '../../components/import/import-dialog.tsx';
 import { client } from '../../lib/client.ts';
 import { useMay } from '../../lib/session.ts';
 import { text } from '../../lib/text.ts';
@@ -13,32 +12,23 @@ const conflicts = Object.entries(imports.conflicts).map(([value, label]) => ({ v
 
 const run = async (file: File, fields: CveImportFields) => {
   const { data } = await client.cve.import({ upload: { fields, file, filename: file.name } } as never);
-  return data.report.map(({ path, templateId, status, reason }) => ({ place: path, name: templateId, status, reason }));
+  return data.report.map(({ path, templateId, status, reason }) => ({
+    position: path,
+    name: templateId,
+    status,
+    reason,
+  }));
 };
 
-/** Templates and lists of others become signatures, each line with what became of it. */
+/** Imports signatures from templates and vulnerability lists. */
 export const ImportSignatures = () => {
-  const [isOpen, setOpen] = useState(false);
   const [fields, setFields] = useState<CveImportFields>({ format: 'auto', onConflict: 'replace' });
   const may = useMay();
   if (!may('cve', 'import')) return null;
-  const set = (members: Partial<CveImportFields>) => setFields({ ...fields, ...members });
   return (
-    <>
-      <Button variant="default" leftSection={<IconUpload size={16} />} onClick={() => setOpen(true)}>
-        {imports.button}
-      </Button>
-      {isOpen && (
-        <ImportDialog
-          title={imports.signatures}
-          run={(file) => run(file, fields)}
-          grows="cve"
-          onClose={() => setOpen(false)}
-        >
-          <SignatureFields fields={fields} onChange={set} />
-        </ImportDialog>
-      )}
-    </>
+    <ImportButton title={imports.signatures} run={(file) => run(file, fields)} collection="cve">
+      <SignatureFields fields={fields} onChange={(members) => setFields({ ...fields, ...members })} />
+    </ImportButton>
   );
 };
 

@@ -7,7 +7,7 @@ import { client } from '../../lib/client.ts';
 import { useMay } from '../../lib/session.ts';
 import { text } from '../../lib/text.ts';
 
-/** A CSV, TSV or text file becomes a dictionary of its name. */
+/** Creates a dictionary from a CSV, TSV or text file. */
 export const FromFileButton = () => {
   const may = useMay();
   const toasts = useToasts();

@@ -1,31 +1,27 @@
-import { Alert, Card, Group, Pagination, Skeleton, Stack, Text, TextInput, Title } from '@mantine/core';
+import { Alert, Card, Skeleton, Stack, Text, TextInput } from '@mantine/core';
+import type { PcapInfo } from '@rushhour/contract';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { SessionTable } from '../../components/capture/session-table.tsx';
 import { StepList } from '../../components/capture/step-list.tsx';
-import { EmptyState } from '../../components/page-states.tsx';
+import { EmptyState, Pages, Section } from '../../components/page.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { client } from '../../lib/client.ts';
 import { text } from '../../lib/text.ts';
 import { duration, howMany } from '../../lib/units.ts';
+import { usePageSearch } from '../../lib/use-page-search.ts';
 
 const { capture: words } = text;
-const sessionsOnPage = 20;
-type Search = Record<string, string | number | undefined>;
+const rowsPerPage = 20;
 
-/** The sessions of a capture and what they say. Page, search and open session stand in the address. */
+/** The sessions of a capture and their payload. Page, search and open session are in the URL. */
 export const CaptureView = ({ id }: { id: number }) => {
-  const search: Search = useSearch({ strict: false });
-  const navigate = useNavigate();
-  const show = (members: Search) => void navigate({ to: '.', search: { ...search, ...members } as never });
-  const page = Number(search['page'] ?? 1);
-  const wanted = search['find'] === undefined ? undefined : String(search['find']);
-  const open = search['session'] === undefined ? undefined : Number(search['session']);
+  const { page, text: read, number, push } = usePageSearch();
+  const [find, open] = [read('find'), number('session')];
   const { data, error } = useQuery({
-    queryKey: ['files', 'pcap', id, page, wanted],
+    queryKey: ['files', 'pcap', id, page, find],
     queryFn: async () => {
-      const query = { page, count: sessionsOnPage, ...(wanted !== undefined && { search: wanted }) };
+      const query = { page, count: rowsPerPage, ...(find !== undefined && { search: find }) };
       return (await client.files.pcap({ params: { id }, query })).data;
     },
     placeholderData: keepPreviousData,
@@ -33,19 +29,9 @@ export const CaptureView = ({ id }: { id: number }) => {
   const matches = data?.matches ?? [];
   return (
     <Stack>
-      <Card withBorder>
-        <Group justify="space-between" mb="xs">
-          <Title order={2} size="h5">
-            {words.sessions}
-          </Title>
-          {data && (
-            <Text size="sm" c="dimmed" className="numbers">
-              {words.facts(howMany(data.packets), howMany(data.sessionCount), duration(data.durationMs * 1000))}
-            </Text>
-          )}
-        </Group>
-        <FindField value={wanted ?? ''} onChange={(next) => show({ find: next || undefined, page: undefined })} />
-        {wanted !== undefined && data && <Text size="sm">{words.found(matches.length)}</Text>}
+      <Section title={words.sessions} aside={data && <Facts info={data} />}>
+        <FindField value={find ?? ''} onChange={(next) => push({ find: next || undefined, page: undefined })} />
+        {find !== undefined && data && <Text size="sm">{words.found(matches.length)}</Text>}
         {error && <Problem error={error} />}
         {!data && !error && <Skeleton height={160} />}
         {data?.warnings.map(({ code, message }) => (
@@ -55,20 +41,14 @@ export const CaptureView = ({ id }: { id: number }) => {
         ))}
         {data?.sessions.length === 0 && <EmptyState title={words.none} />}
         {data && data.sessions.length > 0 && (
-          <SessionTable sessions={data.sessions} shown={open} onShow={(session) => show({ session })} />
+          <SessionTable sessions={data.sessions} shown={open} onShow={(session) => push({ session })} />
         )}
-        {data && data.sessionCount > sessionsOnPage && wanted === undefined && (
-          <Pagination
-            mt="xs"
-            total={Math.ceil(data.sessionCount / sessionsOnPage)}
-            value={page}
-            onChange={(next) => show({ page: next })}
-            getControlProps={(control) => ({ 'aria-label': control })}
-          />
+        {data && find === undefined && (
+          <Pages total={data.sessionCount / rowsPerPage} page={page} onPage={(next) => push({ page: next })} />
         )}
-      </Card>
+      </Section>
       {open !== undefined && (
-        <Card withBorder>
+        <Card withBorder padding="sm">
           <StepList
             fileId={id}
             sessionIdx={open}
@@ -83,6 +63,12 @@ export const CaptureView = ({ id }: { id: number }) => {
     </Stack>
   );
 };
+
+const Facts = ({ info: { packets, sessionCount, durationMs } }: { info: PcapInfo }) => (
+  <Text size="sm" c="dimmed" className="numbers">
+    {words.facts(howMany(packets), howMany(sessionCount), duration(durationMs * 1000))}
+  </Text>
+);
 
 const FindField = ({ value, onChange }: { value: string; onChange: (value: string) => void }) => {
   const [typed, setTyped] = useState(value);

@@ -1,6 +1,7 @@
 import { Button } from '@mantine/core';
-import { IconDownload, IconServer2, IconWorld } from '@tabler/icons-react';
+import { IconServer2, IconWorld } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
+import { DownloadLink } from '../../components/buttons.tsx';
 import { BulkButton } from '../../components/resource/bulk-button.tsx';
 import { type Item, idOf } from '../../components/resource/resource.ts';
 import { client } from '../../lib/client.ts';
@@ -10,7 +11,7 @@ import { text } from '../../lib/text.ts';
 const { files: words } = text;
 export const isCapture = ({ category }: Item) => category === 'pcap' || category === 'capture';
 
-/** Download, make an application of a capture, hand files to the agents. */
+/** Create an application from a capture, download a file, push files to the agents. */
 export const FileActions = ({ items, done }: { items: readonly Item[]; done: () => void }) => {
   const may = useMay();
   const [only] = items.length === 1 ? items : [];
@@ -32,19 +33,12 @@ export const FileActions = ({ items, done }: { items: readonly Item[]; done: () 
         </Button>
       )}
       {only && may('files', 'download') && only['syncReady'] === true && (
-        <Button
-          variant="default"
-          component="a"
-          href={`/v1/files/${idOf(only)}/download`}
-          leftSection={<IconDownload size={16} />}
-        >
-          {words.download}
-        </Button>
+        <DownloadLink href={`/v1/files/${idOf(only)}/download`} label={words.download} />
       )}
       {may('files', 'sync') && items.every((item) => item['syncReady'] === true) && (
         <BulkButton
           label={words.push}
-          icon={<IconServer2 size={16} />}
+          icon={IconServer2}
           items={items}
           run={(array) => client.files.sync({ body: { array, agents: 'all' } })}
           onDone={done}

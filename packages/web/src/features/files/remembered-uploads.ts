@@ -2,34 +2,36 @@ import type { FileUpload } from '@rushhour/contract';
 
 export type Category = FileUpload['category'];
 
-const place = 'rushhour.uploads';
+const storageKey = 'rushhour.uploads';
+const maxRemembered = 50;
 
 interface Remembered {
   readonly id: number;
   readonly name: string;
   readonly size: number;
-  readonly changedAt: number;
+  readonly modifiedAt: number;
 }
 
 const read = (): Remembered[] => {
   try {
-    return JSON.parse(localStorage.getItem(place) ?? '[]');
+    return JSON.parse(localStorage.getItem(storageKey) ?? '[]');
   } catch {
     return [];
   }
 };
 
-const write = (all: readonly Remembered[]) => localStorage.setItem(place, JSON.stringify(all.slice(-50)));
+const write = (all: readonly Remembered[]) =>
+  localStorage.setItem(storageKey, JSON.stringify(all.slice(-maxRemembered)));
 
 const isOf =
   (file: File) =>
-  ({ name, size, changedAt }: Remembered) =>
-    name === file.name && size === file.size && changedAt === file.lastModified;
+  ({ name, size, modifiedAt }: Remembered) =>
+    name === file.name && size === file.size && modifiedAt === file.lastModified;
 
-/** Uploads that this browser began and did not end: the same file, chosen again, goes on. */
+/** Unfinished uploads of this browser. Choosing the same file again resumes its upload. */
 export const rememberedUploads = (): readonly Remembered[] => read();
 export const rememberedId = (file: File): number | undefined => read().find(isOf(file))?.id;
 export const rememberUpload = (file: File, id: number) =>
-  write([...read(), { id, name: file.name, size: file.size, changedAt: file.lastModified }]);
+  write([...read(), { id, name: file.name, size: file.size, modifiedAt: file.lastModified }]);
 export const forgetUpload = (file: File) => write(read().filter((one) => !isOf(file)(one)));
 export const forgetId = (id: number) => write(read().filter((one) => one.id !== id));

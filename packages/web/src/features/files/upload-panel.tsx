@@ -2,24 +2,41 @@ import { Alert, Button, FileButton, Group, List, Paper, Select, Stack, Text } fr
 import { fileCategories } from '@rushhour/contract';
 import { IconUpload } from '@tabler/icons-react';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { type DragEvent, useEffect, useState } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 import { client } from '../../lib/client.ts';
 import { useMay } from '../../lib/session.ts';
 import { text } from '../../lib/text.ts';
-import { categoriesQuery, categoryOf } from './category.ts';
 import { type Category, forgetId, rememberedUploads } from './remembered-uploads.ts';
 import { UploadRow } from './upload-row.tsx';
 import { addUploads, useUploads } from './uploads.ts';
 
 const { files: words } = text;
 
-/** Drop files or choose them; what is under way, and what was interrupted. */
+const categoriesQuery = {
+  queryKey: ['files', 'categories'],
+  queryFn: async () => (await client.files.categories()).data,
+  staleTime: 600_000,
+};
+
+/** The category whose extensions fit the name of a file. */
+const categoryOf = (
+  name: string,
+  known: readonly { category: Category; extensions: readonly string[] }[],
+): Category => {
+  const lower = name.toLowerCase();
+  const fits = known.find(
+    ({ category, extensions }) =>
+      category !== 'malware' && extensions.some((extension) => lower.endsWith(`.${extension.replace(/^\./, '')}`)),
+  );
+  return fits?.category ?? 'other';
+};
+
+/** Uploads dropped or chosen files, and lists running and interrupted uploads. */
 export const UploadPanel = () => {
   const may = useMay();
   const uploads = useUploads();
   const queries = useQueryClient();
   const [category, setCategory] = useState<string | null>(null);
-  const [isOver, setOver] = useState(false);
   const { data: known = [] } = useQuery(categoriesQuery);
   const stored = uploads.filter(({ state }) => state === 'done').length;
   useEffect(() => {
@@ -28,41 +45,23 @@ export const UploadPanel = () => {
   if (!may('files', 'create')) return null;
   const add = (files: readonly File[]) =>
     addUploads(files.map((file) => ({ file, category: (category as Category) ?? categoryOf(file.name, known) })));
-  const drop = (event: DragEvent) => {
-    event.preventDefault();
-    setOver(false);
-    add([...event.dataTransfer.files]);
-  };
   return (
     <Stack gap="xs">
-      <Paper
-        withBorder
-        p="md"
-        data-drop
-        onDragOver={(event) => {
-          event.preventDefault();
-          setOver(true);
-        }}
-        onDragLeave={() => setOver(false)}
-        onDrop={drop}
-        style={{ borderStyle: 'dashed', ...(isOver && { borderColor: 'var(--mantine-color-indigo-5)' }) }}
-      >
-        <Group justify="center">
-          <IconUpload size={20} aria-hidden />
-          <Text size="sm">{words.drop}</Text>
-          <FileButton multiple onChange={add}>
-            {(props) => <Button {...props}>{words.choose}</Button>}
-          </FileButton>
-          <Select
-            aria-label={words.category}
-            placeholder={words.byName}
-            data={fileCategories.filter((name) => name !== 'malware')}
-            value={category}
-            onChange={setCategory}
-            clearable
-          />
-        </Group>
-      </Paper>
+      <DropZone onDrop={add}>
+        <IconUpload size={20} aria-hidden />
+        <Text size="sm">{words.drop}</Text>
+        <FileButton multiple onChange={add}>
+          {(props) => <Button {...props}>{words.choose}</Button>}
+        </FileButton>
+        <Select
+          aria-label={words.category}
+          placeholder={words.byName}
+          data={fileCategories.filter((name) => name !== 'malware')}
+          value={category}
+          onChange={setCategory}
+          clearable
+        />
+      </DropZone>
       {uploads.map((upload) => (
         <UploadRow key={upload.key} upload={upload} />
       ))}
@@ -71,12 +70,36 @@ export const UploadPanel = () => {
   );
 };
 
+const DropZone = ({ onDrop, children }: { onDrop: (files: readonly File[]) => void; children: ReactNode }) => {
+  const [isOver, setOver] = useState(false);
+  return (
+    <Paper
+      withBorder
+      p="md"
+      data-drop
+      onDragOver={(event) => {
+        event.preventDefault();
+        setOver(true);
+      }}
+      onDragLeave={() => setOver(false)}
+      onDrop={(event) => {
+        event.preventDefault();
+        setOver(false);
+        onDrop([...event.dataTransfer.files]);
+      }}
+      style={{ borderStyle: 'dashed', ...(isOver && { borderColor: 'var(--mantine-color-indigo-5)' }) }}
+    >
+      <Group justify="center">{children}</Group>
+    </Paper>
+  );
+};
+
 const Unfinished = ({ busy }: { busy: readonly string[] }) => {
   const [all, setAll] = useState(rememberedUploads);
   const queries = useQueryClient();
   const rest = all.filter(({ name }) => !busy.includes(name));
   if (rest.length === 0) return null;
-  const giveUp = async (id: number) => {
+  const discard = async (id: number) => {
     forgetId(id);
     setAll(rememberedUploads());
     await client.files.removeMany({ body: { array: [id] } }).catch(() => {});
@@ -88,7 +111,12 @@ const Unfinished = ({ busy }: { busy: readonly string[] }) => {
         {rest.map(({ id, name }) => (
           <List.Item key={id}>
             {name}{' '}
-            <Button size="compact-xs" variant="subtle" aria-label={words.discard(name)} onClick={() => void giveUp(id)}>
+            <Button
+              size="compact-xs"
+              variant="subtle"
+              aria-label={words.discard(name)}
+              onClick={() => void discard(id)}
+            >
               {text.table.remove}
             </Button>
           </List.Item>

@@ -1,5 +1,6 @@
-import { ActionIcon, Group, Paper, Progress, Text } from '@mantine/core';
+import { Group, Paper, Progress, Text } from '@mantine/core';
 import { IconPlayerPause, IconPlayerPlay, IconX } from '@tabler/icons-react';
+import { IconButton } from '../../components/buttons.tsx';
 import { explain } from '../../lib/explain.ts';
 import { text } from '../../lib/text.ts';
 import { bytes } from '../../lib/units.ts';
@@ -8,11 +9,11 @@ import { dropUpload, pauseUpload, resumeUpload, type Upload } from './uploads.ts
 const { files: words } = text;
 const colors = { waiting: 'gray', sending: 'indigo', paused: 'yellow', done: 'teal', failed: 'red' } as const;
 
-/** One upload: how far it is, and what can be done about it. */
+/** The progress of one upload, with buttons to pause, resume and dismiss it. */
 export const UploadRow = ({ upload }: { upload: Upload }) => {
   const { key, file, state, sent, problem } = upload;
-  const isMoving = state === 'waiting' || state === 'sending';
-  const canGoOn = state === 'paused' || state === 'failed';
+  const isActive = state === 'waiting' || state === 'sending';
+  const canResume = state === 'paused' || state === 'failed';
   return (
     <Paper withBorder p="xs">
       <Group justify="space-between" wrap="nowrap">
@@ -23,31 +24,18 @@ export const UploadRow = ({ upload }: { upload: Upload }) => {
           <Text size="xs" c="dimmed" className="numbers" role="status">
             {state === 'sending' ? words.sending(bytes(sent), bytes(file.size)) : words[state]}
           </Text>
-          {isMoving && (
-            <ActionIcon
-              variant="subtle"
-              color="gray"
-              aria-label={words.pause(file.name)}
-              onClick={() => pauseUpload(key)}
-            >
-              <IconPlayerPause size={16} />
-            </ActionIcon>
+          {isActive && (
+            <IconButton label={words.pause(file.name)} icon={IconPlayerPause} onClick={() => pauseUpload(key)} />
           )}
-          {canGoOn && (
-            <ActionIcon variant="subtle" aria-label={words.resume(file.name)} onClick={() => resumeUpload(key)}>
-              <IconPlayerPlay size={16} />
-            </ActionIcon>
+          {canResume && (
+            <IconButton
+              label={words.resume(file.name)}
+              icon={IconPlayerPlay}
+              color="indigo"
+              onClick={() => resumeUpload(key)}
+            />
           )}
-          {!isMoving && (
-            <ActionIcon
-              variant="subtle"
-              color="gray"
-              aria-label={words.dismiss(file.name)}
-              onClick={() => dropUpload(key)}
-            >
-              <IconX size={16} />
-            </ActionIcon>
-          )}
+          {!isActive && <IconButton label={words.dismiss(file.name)} icon={IconX} onClick={() => dropUpload(key)} />}
         </Group>
       </Group>
       <Progress

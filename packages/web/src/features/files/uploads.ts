@@ -12,7 +12,7 @@ export interface Upload {
   readonly problem?: unknown;
 }
 
-// Uploads outlive the page that began them: going elsewhere in the interface does not stop them.
+// Module state: uploads continue while the user visits other pages.
 let uploads: readonly Upload[] = [];
 const listeners = new Set<() => void>();
 const stops = new Map<string, AbortController>();
@@ -22,7 +22,7 @@ let count = 0;
 const smallChunk = 2 ** 20;
 const largeChunk = 2 ** 23;
 const largeFile = 2 ** 26;
-const mostTries = 5;
+const maxRetries = 5;
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 const set = (key: string, members: Partial<Upload>) => {
@@ -39,7 +39,7 @@ export const useUploads = () =>
     () => uploads,
   );
 
-/** Files are sent one after the other. */
+/** Files are uploaded one after the other. */
 export const addUploads = (files: readonly { file: File; category: Category }[]) => {
   uploads = [
     ...uploads,
@@ -94,9 +94,9 @@ const send = async (upload: Upload) => {
     set(key, { state: 'done', sent: file.size });
   } catch (problem) {
     if (stop.signal.aborted) return;
-    const isRefused = problem instanceof RequestFailed;
-    if (isRefused) forgetUpload(file);
-    set(key, { state: isRefused ? 'failed' : 'paused', problem });
+    const isRejected = problem instanceof RequestFailed;
+    if (isRejected) forgetUpload(file);
+    set(key, { state: isRejected ? 'failed' : 'paused', problem });
   } finally {
     stops.delete(key);
   }
@@ -106,20 +106,20 @@ const sendAll = async (upload: Upload, signal: AbortSignal) => {
   const { key, file } = upload;
   if (file.size === 0) return void (await storeEmpty(upload));
   const id = await openUpload(upload);
-  let { received } = await askOrSend(id, file, undefined, signal);
+  let { received } = await sendChunk(id, file, undefined, signal);
   let tries = 0;
   while (received < file.size) {
     set(key, { sent: received });
     const size = file.size >= largeFile ? largeChunk : smallChunk;
     try {
       const part = { from: received, to: Math.min(received + size, file.size) };
-      received = (await askOrSend(id, file, part, signal)).received;
+      received = (await sendChunk(id, file, part, signal)).received;
       tries = 0;
     } catch (error) {
-      // A broken connection: ask how far we are, and go on from there.
-      if (error instanceof RequestFailed || signal.aborted || ++tries > mostTries) throw error;
+      // Connection lost: ask how much the controller has received, and continue there.
+      if (error instanceof RequestFailed || signal.aborted || ++tries > maxRetries) throw error;
       await sleep(200 * 2 ** tries);
-      received = (await askOrSend(id, file, undefined, signal).catch(() => ({ received }))).received;
+      received = (await sendChunk(id, file, undefined, signal).catch(() => ({ received }))).received;
     }
   }
 };
@@ -127,7 +127,7 @@ const sendAll = async (upload: Upload, signal: AbortSignal) => {
 const storeEmpty = ({ file, category }: Upload) =>
   client.files.create({ upload: { fields: { category, name: file.name }, file, filename: file.name } });
 
-/** The upload that was begun with this very file, if it is still open; else a new one. */
+/** The unfinished upload of the same file if it is still open, otherwise a new one. */
 const openUpload = async ({ file, category }: Upload): Promise<number> => {
   const known = rememberedId(file);
   if (known !== undefined && (await isOpen(known, file.size))) return known;
@@ -146,7 +146,8 @@ const isOpen = async (id: number, size: number) => {
   }
 };
 
-const askOrSend = async (
+/** Sends a chunk; without `part` only asks how many bytes the controller has received. */
+const sendChunk = async (
   id: number,
   file: File,
   part: { from: number; to: number } | undefined,

@@ -1,5 +1,6 @@
-import { Badge, Table } from '@mantine/core';
+import { Badge } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
+import { type DataColumn, DataTable } from '../../components/data-table.tsx';
 import { text } from '../../lib/text.ts';
 
 const { networks: words } = text;
@@ -11,35 +12,28 @@ interface Row {
   holder?: { agentID: number; taskID: number } | null;
 }
 
-/** Addresses and the MACs they will have. */
+const columns: readonly DataColumn<Row>[] = [
+  { header: words.ip, cell: ({ ip }) => ip },
+  { header: words.mac, cell: ({ mac }) => mac ?? words.interfaceMac },
+  {
+    header: words.source,
+    isMinor: true,
+    cell: ({ source, holder }) => (
+      <>
+        <Badge variant="light" color={source === 'override' ? 'orange' : 'gray'} tt="none">
+          {words.sources[source] ?? source}
+        </Badge>{' '}
+        {holder && (
+          <Link to="/tasks/$id" params={{ id: String(holder.taskID) }}>
+            {words.usedByTask(holder.taskID)}
+          </Link>
+        )}
+      </>
+    ),
+  },
+];
+
+/** IP addresses with their MAC addresses and the tasks that use them. */
 export const AddressTable = ({ rows }: { rows: readonly Row[] }) => (
-  <Table.ScrollContainer minWidth={280} tabIndex={0}>
-    <Table verticalSpacing={3} className="numbers" aria-label={words.addresses}>
-      <Table.Thead>
-        <Table.Tr>
-          <Table.Th>{words.ip}</Table.Th>
-          <Table.Th>{words.mac}</Table.Th>
-          <Table.Th visibleFrom="sm">{words.source}</Table.Th>
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody ff="monospace" fz="xs">
-        {rows.map(({ ip, mac, source, holder }) => (
-          <Table.Tr key={ip}>
-            <Table.Td>{ip}</Table.Td>
-            <Table.Td>{mac ?? words.interfaceMac}</Table.Td>
-            <Table.Td visibleFrom="sm">
-              <Badge variant="light" color={source === 'override' ? 'orange' : 'gray'} tt="none">
-                {words.sources[source] ?? source}
-              </Badge>{' '}
-              {holder && (
-                <Link to="/tasks/$id" params={{ id: String(holder.taskID) }}>
-                  {words.usedByTask(holder.taskID)}
-                </Link>
-              )}
-            </Table.Td>
-          </Table.Tr>
-        ))}
-      </Table.Tbody>
-    </Table>
-  </Table.ScrollContainer>
+  <DataTable label={words.addresses} columns={columns} rows={rows} keyOf={({ ip }) => ip} isMonospace />
 );

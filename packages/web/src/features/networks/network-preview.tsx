@@ -9,26 +9,26 @@ import { howMany } from '../../lib/units.ts';
 import { AddressTable } from './address-table.tsx';
 
 const { networks: words } = text;
-const pauseMs = 300;
-const rowsShown = 12;
+const typingMs = 300;
+const maxShown = 12;
 
 type Draft = Parameters<typeof client.networks.preview>[0]['body'];
 
-const look = async (draft: Draft) => {
+const preview = async (draft: Draft) => {
   const [page, check] = await Promise.all([
-    client.networks.preview({ query: { limit: rowsShown }, body: draft }),
+    client.networks.preview({ query: { limit: maxShown }, body: draft }),
     client.networks.validate({ body: draft }),
   ]);
   return { page, check: check.data };
 };
 
-/** The addresses and MACs a draft would have, and what speaks against it, while it is typed. */
+/** Addresses and validation issues of a network, updated while it is edited. */
 export const NetworkPreview = ({ value, id }: { value: Record<string, unknown>; id?: number | undefined }) => {
-  const [draft] = useDebouncedValue(JSON.stringify({ ...value, ...(id !== undefined && { id }) }), pauseMs);
+  const [draft] = useDebouncedValue(JSON.stringify({ ...value, ...(id !== undefined && { id }) }), typingMs);
   const hasSubnet = typeof value['subnet'] === 'string' && value['subnet'] !== '';
   const { data, error, isFetching } = useQuery({
     queryKey: ['networks', 'preview', draft],
-    queryFn: () => look(JSON.parse(draft) as Draft),
+    queryFn: () => preview(JSON.parse(draft) as Draft),
     enabled: hasSubnet && draft.includes('"subnet"'),
     placeholderData: keepPreviousData,
     retry: false,
@@ -51,12 +51,12 @@ export const NetworkPreview = ({ value, id }: { value: Record<string, unknown>; 
           {explain(error)}
         </Alert>
       )}
-      {hasSubnet && !error && data && <Found {...data} />}
+      {hasSubnet && !error && data && <Result {...data} />}
     </Card>
   );
 };
 
-const Found = ({ page, check }: Awaited<ReturnType<typeof look>>) => (
+const Result = ({ page, check }: Awaited<ReturnType<typeof preview>>) => (
   <Stack gap="xs">
     <Text size="sm" className="numbers">
       {words.usable(howMany(check.usable), howMany(check.size))}

@@ -12,166 +12,110 @@ import {
   Switch,
   Text,
   TextInput,
-  Title,
   UnstyledButton,
 } from '@mantine/core';
 import type { TaskTemplate, TemplateParameter } from '@rushhour/contract';
-import { agentStatus } from '@rushhour/contract';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { EmptyState, Guarded } from '../../components/page-states.tsx';
+import { EmptyState, PageHeading } from '../../components/page.tsx';
+import { Problem } from '../../components/problem.tsx';
 import { labelOf } from '../../components/schema-form/schema.ts';
-import { sentenceOf } from '../../components/toasts.tsx';
 import { client } from '../../lib/client.ts';
 import { text } from '../../lib/text.ts';
 import classes from './new-test-page.module.css';
 
-const { newTest } = text;
+const { newTest: words } = text;
 type Values = Record<string, number | string | boolean>;
+type AgentMap = Record<string, number>;
+interface Agent {
+  id: number;
+  name: string;
+}
 
-/** What, between whom, how hard and how long: three steps to running traffic, nothing to type. */
-export const NewTestPage = () => (
-  <Guarded needs={['tasks', 'fromTemplate']}>
-    <NewTest />
-  </Guarded>
-);
-
-const NewTest = () => {
+/** Three steps from a template to a running test: test type, agents, load and duration. */
+export const NewTestPage = () => {
   const [step, setStep] = useState(0);
   const [template, setTemplate] = useState<TaskTemplate>();
-  const [agentMap, setAgentMap] = useState<Record<string, number>>({});
+  const [agentMap, setAgentMap] = useState<AgentMap>({});
   const [values, setValues] = useState<Values>({});
-  const navigate = useNavigate();
   const agents = useOnlineAgents();
-  const start = useMutation({
-    mutationFn: async (isStarted: boolean) => {
-      if (template === undefined) throw new Error(newTest.chooseFirst);
-      const { data: id } = await client.tasks.fromTemplate({
-        body: { templateID: template.id, comment: template.name, agentMap, parameters: values },
-      });
-      if (isStarted) await client.tasks.start({ params: { id } });
-      return id;
-    },
-    onSuccess: (id) => navigate({ to: `/tasks/${id}` }),
-  });
-  const choose = (chosen: TaskTemplate) => {
-    setTemplate(chosen);
-    setAgentMap(proposed(chosen, agents ?? []));
-    setValues(
-      Object.fromEntries(
-        chosen.parameters.flatMap(({ name, default: value }) => (value === undefined ? [] : [[name, value]])),
-      ),
-    );
+  const select = (selected: TaskTemplate) => {
+    setTemplate(selected);
+    setAgentMap(suggestedAgents(selected, agents ?? []));
+    setValues(defaultsOf(selected));
     setStep(1);
   };
   return (
     <Stack maw={900}>
-      <Title order={1} size="h2">
-        {text.nav.newTest}
-      </Title>
+      <PageHeading title={text.nav.newTest} />
       <Stepper active={step} onStepClick={setStep} allowNextStepsSelect={template !== undefined} size="sm">
-        <Stepper.Step label={newTest.template}>
-          <Templates chosen={template?.id} onChoose={choose} />
+        <Stepper.Step label={words.template}>
+          <Templates selected={template?.id} onSelect={select} />
         </Stepper.Step>
-        <Stepper.Step label={newTest.agents}>
+        <Stepper.Step label={words.agents}>
           {template && (
-            <Stack mt="md">
-              {agents?.length === 0 && <Alert color="yellow">{newTest.noAgents}</Alert>}
-              {template.slots.map(({ name }) => (
-                <Select
-                  key={name}
-                  label={newTest.agentOf(labelOf(name))}
-                  data={(agents ?? []).map((agent) => ({ value: String(agent.id), label: agent.name }))}
-                  value={agentMap[name] === undefined ? null : String(agentMap[name])}
-                  onChange={(value) => value !== null && setAgentMap({ ...agentMap, [name]: Number(value) })}
-                  required
-                />
-              ))}
-              <Group justify="flex-end">
-                <Button onClick={() => setStep(2)}>{newTest.next}</Button>
-              </Group>
-            </Stack>
+            <AgentsStep
+              template={template}
+              agents={agents}
+              value={agentMap}
+              onChange={setAgentMap}
+              onNext={() => setStep(2)}
+            />
           )}
         </Stepper.Step>
-        <Stepper.Step label={newTest.load}>
-          {template && (
-            <Stack mt="md">
-              {template.parameters.map((parameter) => (
-                <ParameterField
-                  key={parameter.name}
-                  parameter={parameter}
-                  value={values[parameter.name]}
-                  onChange={(value) => setValues({ ...values, [parameter.name]: value })}
-                />
-              ))}
-              {start.error && (
-                <Alert color="red" role="alert" style={{ whiteSpace: 'pre-line' }}>
-                  {sentenceOf(start.error)}
-                </Alert>
-              )}
-              <Group justify="flex-end">
-                <Button variant="default" loading={start.isPending} onClick={() => start.mutate(false)}>
-                  {newTest.keep}
-                </Button>
-                <Button loading={start.isPending} onClick={() => start.mutate(true)}>
-                  {newTest.start}
-                </Button>
-              </Group>
-            </Stack>
-          )}
+        <Stepper.Step label={words.load}>
+          {template && <LoadStep template={template} agentMap={agentMap} values={values} onChange={setValues} />}
         </Stepper.Step>
       </Stepper>
     </Stack>
   );
 };
 
-const useOnlineAgents = () =>
+const useOnlineAgents = (): readonly Agent[] | undefined =>
   useQuery({
     queryKey: ['agents', 'list', 'online'],
     queryFn: async () =>
-      (
-        await client.agents.list({
-          query: { status: `${agentStatus.online},${agentStatus.busy}`, count: 100, key: 'name', order: 'asc' },
-        })
-      ).data,
+      (await client.agents.list({ query: { status: '1,2', count: 100, key: 'name', order: 'asc' } })).data,
     refetchInterval: 5000,
   }).data;
 
-/** Agents for the slots: a different one each as long as there are enough; names that say so come first. */
-const proposed = ({ slots }: TaskTemplate, agents: readonly { id: number; name: string }[]) => {
+const defaultsOf = ({ parameters }: TaskTemplate): Values =>
+  Object.fromEntries(parameters.flatMap(({ name, default: value }) => (value === undefined ? [] : [[name, value]])));
+
+/** An agent for each slot: one with the role in its name first, and different agents as long as there are enough. */
+const suggestedAgents = ({ slots }: TaskTemplate, agents: readonly Agent[]): AgentMap => {
   const free = [...agents];
   return Object.fromEntries(
     slots.flatMap(({ name, role }) => {
-      const fitting = free.findIndex((agent) => agent.name.includes(role));
-      const [agent] = free.splice(Math.max(0, fitting), 1);
-      const chosen = agent ?? agents.at(-1);
-      return chosen === undefined ? [] : [[name, chosen.id]];
+      const index = free.findIndex((agent) => agent.name.includes(role));
+      const [agent] = free.splice(Math.max(0, index), 1);
+      const suggested = agent ?? agents.at(-1);
+      return suggested === undefined ? [] : [[name, suggested.id]];
     }),
   );
 };
 
-const Templates = ({
-  chosen,
-  onChoose,
-}: {
-  chosen: number | undefined;
-  onChoose: (template: TaskTemplate) => void;
-}) => {
+interface TemplatesProps {
+  selected: number | undefined;
+  onSelect: (template: TaskTemplate) => void;
+}
+
+const Templates = ({ selected, onSelect }: TemplatesProps) => {
   const { data } = useQuery({
     queryKey: ['taskTemplates', 'list', 'new test'],
     queryFn: async () => (await client.taskTemplates.list({ query: { count: 100, key: 'id', order: 'asc' } })).data,
   });
   if (data === undefined) return <Skeleton height={200} mt="md" />;
-  if (data.length === 0) return <EmptyState title={newTest.noTemplates} />;
+  if (data.length === 0) return <EmptyState title={words.noTemplates} />;
   return (
     <SimpleGrid cols={{ base: 1, sm: 2 }} mt="md">
       {data.map((template) => (
         <UnstyledButton
           key={template.id}
           className={classes['choice'] ?? ''}
-          aria-pressed={template.id === chosen}
-          onClick={() => onChoose(template)}
+          aria-pressed={template.id === selected}
+          onClick={() => onSelect(template)}
         >
           <Card withBorder h="100%">
             <Text fw={600}>{template.name}</Text>
@@ -182,6 +126,75 @@ const Templates = ({
         </UnstyledButton>
       ))}
     </SimpleGrid>
+  );
+};
+
+interface AgentsStepProps {
+  template: TaskTemplate;
+  agents: readonly Agent[] | undefined;
+  value: AgentMap;
+  onChange: (value: AgentMap) => void;
+  onNext: () => void;
+}
+
+const AgentsStep = ({ template, agents, value, onChange, onNext }: AgentsStepProps) => (
+  <Stack mt="md">
+    {agents?.length === 0 && <Alert color="yellow">{words.noAgents}</Alert>}
+    {template.slots.map(({ name }) => (
+      <Select
+        key={name}
+        label={words.agentOf(labelOf(name))}
+        data={(agents ?? []).map((agent) => ({ value: String(agent.id), label: agent.name }))}
+        value={value[name] === undefined ? null : String(value[name])}
+        onChange={(id) => id !== null && onChange({ ...value, [name]: Number(id) })}
+        required
+      />
+    ))}
+    <Group justify="flex-end">
+      <Button onClick={onNext}>{words.next}</Button>
+    </Group>
+  </Stack>
+);
+
+interface LoadStepProps {
+  template: TaskTemplate;
+  agentMap: AgentMap;
+  values: Values;
+  onChange: (values: Values) => void;
+}
+
+const LoadStep = ({ template, agentMap, values, onChange }: LoadStepProps) => {
+  const navigate = useNavigate();
+  const create = useMutation({
+    mutationFn: async (isStarted: boolean) => {
+      const { data: id } = await client.tasks.fromTemplate({
+        body: { templateID: template.id, comment: template.name, agentMap, parameters: values },
+      });
+      if (isStarted) await client.tasks.start({ params: { id } });
+      return id;
+    },
+    onSuccess: (id) => navigate({ to: `/tasks/${id}` }),
+  });
+  return (
+    <Stack mt="md">
+      {template.parameters.map((parameter) => (
+        <ParameterField
+          key={parameter.name}
+          parameter={parameter}
+          value={values[parameter.name]}
+          onChange={(value) => onChange({ ...values, [parameter.name]: value })}
+        />
+      ))}
+      {create.error && <Problem error={create.error} />}
+      <Group justify="flex-end">
+        <Button variant="default" loading={create.isPending} onClick={() => create.mutate(false)}>
+          {words.keep}
+        </Button>
+        <Button loading={create.isPending} onClick={() => create.mutate(true)}>
+          {words.start}
+        </Button>
+      </Group>
+    </Stack>
   );
 };
 

@@ -1,6 +1,8 @@
-import { Badge, Button, Group, Skeleton, Stack, Table, Title } from '@mantine/core';
+import { Badge, Button, Text } from '@mantine/core';
+import type { Notification } from '@rushhour/contract';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { EmptyState } from '../../components/page-states.tsx';
+import { type DataColumn, DataTable } from '../../components/data-table.tsx';
+import { ListPage } from '../../components/page.tsx';
 import { TimeText } from '../../components/time-text.tsx';
 import { useToasts } from '../../components/toasts.tsx';
 import { client } from '../../lib/client.ts';
@@ -9,13 +11,32 @@ import { text } from '../../lib/text.ts';
 
 const colors = { info: 'blue', warning: 'yellow', error: 'red' } as const;
 
-/** What happened while nobody looked. */
+const columns: readonly DataColumn<Notification>[] = [
+  {
+    width: 110,
+    cell: ({ severity }) => (
+      <Badge color={colors[severity]} variant="dot" tt="none">
+        {text.editor.severity[severity]}
+      </Badge>
+    ),
+  },
+  {
+    cell: ({ message, read }) => (
+      <Text size="sm" fw={read ? 400 : 600}>
+        {message}
+      </Text>
+    ),
+  },
+  { width: 160, cell: ({ createdAt }) => <TimeText at={createdAt} /> },
+];
+
+/** The notifications of the user; unread ones are bold. */
 export const NotificationsPage = () => {
   const queries = useQueryClient();
   const toasts = useToasts();
-  const { data } = useQuery({
+  const { data, error } = useQuery({
     queryKey: ['notifications'],
-    queryFn: async () => (await client.notifications.list({ query: { count: 100 } })).data,
+    queryFn: () => client.notifications.list({ query: { count: 100 } }),
     refetchInterval: 10_000,
   });
   const readAll = async () => {
@@ -23,41 +44,23 @@ export const NotificationsPage = () => {
       await client.notifications.read();
       await queries.invalidateQueries({ queryKey: ['notifications'] });
       await queries.invalidateQueries({ queryKey: sessionKey });
-    } catch (error) {
-      toasts.problem(error);
+    } catch (problem) {
+      toasts.problem(problem);
     }
   };
   return (
-    <Stack>
-      <Group justify="space-between">
-        <Title order={1} size="h2">
-          {text.nav.notifications}
-        </Title>
+    <ListPage
+      title={text.nav.notifications}
+      actions={
         <Button variant="default" onClick={() => void readAll()}>
           {text.notifications.readAll}
         </Button>
-      </Group>
-      {data === undefined && <Skeleton height={200} />}
-      {data?.length === 0 && <EmptyState title={text.notifications.none} />}
-      {data !== undefined && data.length > 0 && (
-        <Table>
-          <Table.Tbody>
-            {data.map(({ id, severity, message, createdAt, read }) => (
-              <Table.Tr key={id} fw={read ? 400 : 600}>
-                <Table.Td w={100}>
-                  <Badge color={colors[severity]} variant="dot" tt="none">
-                    {text.editor.severity[severity]}
-                  </Badge>
-                </Table.Td>
-                <Table.Td>{message}</Table.Td>
-                <Table.Td w={160}>
-                  <TimeText at={createdAt} />
-                </Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
-      )}
-    </Stack>
+      }
+      list={data && { data: data.data }}
+      error={error}
+      empty={text.notifications.none}
+    >
+      {(rows) => <DataTable columns={columns} rows={rows} keyOf={({ id }) => id} />}
+    </ListPage>
   );
 };

@@ -1,36 +1,32 @@
-import { Anchor, Button, Card, Grid, Group, Progress, Skeleton, Stack, Table, Text, Title } from '@mantine/core';
-import type { Task } from '@rushhour/contract';
-import { activeStatuses, isActive } from '@rushhour/contract';
+import { Anchor, Button, Grid, Group, Progress, Skeleton, Stack, Text } from '@mantine/core';
+import { activeStatuses, isActive, runStatus, type Task } from '@rushhour/contract';
 import { IconPlayerPlay } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
 import { AgentBadge, TaskBadge, VerdictBadge } from '../../components/badges.tsx';
-import { EmptyState } from '../../components/page-states.tsx';
+import { type DataColumn, DataTable } from '../../components/data-table.tsx';
+import { EmptyState, PageHeading, Section } from '../../components/page.tsx';
 import { TimeText } from '../../components/time-text.tsx';
 import { client } from '../../lib/client.ts';
 import { useMay } from '../../lib/session.ts';
 import { text } from '../../lib/text.ts';
 import { clock } from '../../lib/units.ts';
 
-const { overview } = text;
+const { overview: words } = text;
 const refreshMs = 3000;
 
-/** What is running, what failed, which agents are up. */
+/** Running tests, recent runs and the status of agents. */
 export const OverviewPage = () => {
   const may = useMay();
   return (
     <Stack>
-      <Group justify="space-between">
-        <Title order={1} size="h2">
-          {text.nav.overview}
-        </Title>
+      <PageHeading title={text.nav.overview}>
         {may('tasks', 'create') && may('tasks', 'start') && (
           <Button leftSection={<IconPlayerPlay size={16} />} renderRoot={(props) => <Link {...props} to="/new" />}>
             {text.nav.newTest}
           </Button>
         )}
-      </Group>
+      </PageHeading>
       <Grid>
         <Grid.Col span={{ base: 12, md: 8 }}>
           <Stack>
@@ -46,34 +42,30 @@ export const OverviewPage = () => {
   );
 };
 
-const Panel = ({ title, children }: { title: string; children: ReactNode }) => (
-  <Card withBorder>
-    <Title order={2} size="h5" mb="sm">
-      {title}
-    </Title>
-    {children}
-  </Card>
+const useTasks = (statuses: readonly number[]) =>
+  useQuery({
+    queryKey: ['tasks', 'list', 'overview', statuses],
+    queryFn: async () =>
+      (await client.tasks.list({ query: { status: statuses.join(','), key: 'updatedAt', count: 8 } })).data,
+    refetchInterval: refreshMs,
+  }).data;
+
+const TaskLink = ({ task: { id, comment } }: { task: Task }) => (
+  <Anchor renderRoot={(props) => <Link {...props} to={`/tasks/${id}`} />}>{comment || `#${id}`}</Anchor>
 );
 
-const useTasks = (status: string) =>
-  useQuery({
-    queryKey: ['tasks', 'list', 'overview', status],
-    queryFn: async () => (await client.tasks.list({ query: { status, key: 'updatedAt', count: 8 } })).data,
-    refetchInterval: refreshMs,
-  });
-
 const Running = () => {
-  const { data } = useTasks(activeStatuses.join());
+  const tasks = useTasks(activeStatuses);
   return (
-    <Panel title={overview.running}>
-      {data === undefined && <Skeleton height={60} />}
-      {data?.length === 0 && <EmptyState title={overview.noneRunning} />}
+    <Section title={words.running}>
+      {tasks === undefined && <Skeleton height={60} />}
+      {tasks?.length === 0 && <EmptyState title={words.noneRunning} />}
       <Stack gap="sm">
-        {data?.map((task) => (
+        {tasks?.map((task) => (
           <RunningTask key={task.id} task={task} />
         ))}
       </Stack>
-    </Panel>
+    </Section>
   );
 };
 
@@ -86,54 +78,42 @@ const RunningTask = ({ task }: { task: Task }) => {
   return (
     <div>
       <Group justify="space-between" mb={4}>
-        <Anchor renderRoot={(props) => <Link {...props} to={`/tasks/${task.id}`} />}>
-          {task.comment || `#${task.id}`}
-        </Anchor>
+        <TaskLink task={task} />
         <Group gap="xs">
-          {data?.remainingSec !== null && <Text size="sm">{overview.left(clock(data?.remainingSec))}</Text>}
+          {data?.remainingSec !== null && <Text size="sm">{words.left(clock(data?.remainingSec))}</Text>}
           <TaskBadge value={data?.status ?? task.status} />
         </Group>
       </Group>
-      <Progress value={(data?.progress ?? 0) * 100} aria-label={overview.progress} animated={isActive(task.status)} />
+      <Progress value={(data?.progress ?? 0) * 100} aria-label={words.progress} animated={isActive(task.status)} />
     </div>
   );
 };
 
+const columns: readonly DataColumn<Task>[] = [
+  {
+    cell: (task) => (
+      <>
+        <TaskLink task={task} />
+        {task.error !== '' && (
+          <Text size="xs" c="red">
+            {task.error}
+          </Text>
+        )}
+      </>
+    ),
+  },
+  { cell: ({ status }) => <TaskBadge value={status} />, isMinor: true },
+  { cell: ({ verdict }) => <VerdictBadge value={verdict} /> },
+  { cell: ({ finishedAt }) => <TimeText at={finishedAt} /> },
+];
+
 const Recent = () => {
-  const { data } = useTasks('7,8,9');
+  const tasks = useTasks([runStatus.finished, runStatus.stopped, runStatus.failed]);
   return (
-    <Panel title={overview.recent}>
-      {data?.length === 0 && <EmptyState title={overview.noneFinished} />}
-      {data !== undefined && data.length > 0 && (
-        <Table verticalSpacing={6}>
-          <Table.Tbody>
-            {data.map((task) => (
-              <Table.Tr key={task.id}>
-                <Table.Td>
-                  <Anchor renderRoot={(props) => <Link {...props} to={`/tasks/${task.id}`} />}>
-                    {task.comment || `#${task.id}`}
-                  </Anchor>
-                  {task.error !== '' && (
-                    <Text size="xs" c="red">
-                      {task.error}
-                    </Text>
-                  )}
-                </Table.Td>
-                <Table.Td visibleFrom="sm">
-                  <TaskBadge value={task.status} />
-                </Table.Td>
-                <Table.Td>
-                  <VerdictBadge value={task.verdict} />
-                </Table.Td>
-                <Table.Td>
-                  <TimeText at={task.finishedAt} />
-                </Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
-      )}
-    </Panel>
+    <Section title={words.recent}>
+      {tasks?.length === 0 && <EmptyState title={words.noneFinished} />}
+      {tasks !== undefined && tasks.length > 0 && <DataTable columns={columns} rows={tasks} keyOf={({ id }) => id} />}
+    </Section>
   );
 };
 
@@ -144,8 +124,8 @@ const Agents = () => {
     refetchInterval: refreshMs,
   });
   return (
-    <Panel title={text.nav.agents}>
-      {data?.length === 0 && <EmptyState title={overview.noAgents} />}
+    <Section title={text.nav.agents}>
+      {data?.length === 0 && <EmptyState title={words.noAgents} />}
       <Stack gap="xs">
         {data?.map((agent) => (
           <Group key={agent.id} justify="space-between" wrap="nowrap">
@@ -156,6 +136,6 @@ const Agents = () => {
           </Group>
         ))}
       </Stack>
-    </Panel>
+    </Section>
   );
 };

@@ -1,9 +1,10 @@
-import { Alert, Button, Code, CopyButton, Group, Stack, Text } from '@mantine/core';
+import { Alert, Code, Group, Stack, Text } from '@mantine/core';
+import { CopyTextButton } from '../../components/buttons.tsx';
 import { text } from '../../lib/text.ts';
 
 const { people: words } = text;
 
-/** A temporary password, shown once, to be handed over. */
+/** A temporary password, shown once. */
 export const Credentials = ({ email, password }: { email: string; password: string }) => (
   <Stack>
     <Alert color="yellow">{words.onlyNow}</Alert>
@@ -16,9 +17,7 @@ export const Credentials = ({ email, password }: { email: string; password: stri
       <Code block>{password}</Code>
     </div>
     <Group justify="flex-end">
-      <CopyButton value={password}>
-        {({ copied, copy }) => <Button onClick={copy}>{copied ? text.agents.copied : words.copyPassword}</Button>}
-      </CopyButton>
+      <CopyTextButton value={password} label={words.copyPassword} />
     </Group>
   </Stack>
 );

@@ -1,24 +1,19 @@
-import { Anchor, Card, List, Stack, Text, Title } from '@mantine/core';
+import { Anchor, List, Stack, Text } from '@mantine/core';
 import type { Group } from '@rushhour/contract';
 import { Link } from '@tanstack/react-router';
+import { Section } from '../../components/page.tsx';
 import { text } from '../../lib/text.ts';
 import { PermissionMatrix } from './permission-matrix.tsx';
 
 const { people: words } = text;
 
-/** What the members of a group may do, and who they are. */
+/** The permissions and users of a group. */
 export const GroupDetails = ({ group }: { group: Group }) => (
   <Stack>
-    <Card withBorder>
-      <Title order={2} size="h5" mb="xs">
-        {words.matrix}
-      </Title>
+    <Section title={words.matrix}>
       <PermissionMatrix value={group.permissions} />
-    </Card>
-    <Card withBorder>
-      <Title order={2} size="h5" mb="xs">
-        {text.nav.users}
-      </Title>
+    </Section>
+    <Section title={text.nav.users}>
       {group.users.length === 0 ? (
         <Text size="sm" c="dimmed">
           {words.noMembers}
@@ -34,6 +29,6 @@ export const GroupDetails = ({ group }: { group: Group }) => (
           ))}
         </List>
       )}
-    </Card>
+    </Section>
   </Stack>
 );

@@ -13,20 +13,20 @@ const pairs = Object.entries(permissions).map(([name, value]) => {
   return { area, verb, value };
 });
 const areas = [...new Set(pairs.map(({ area }) => area))].filter((area) => area !== 'system');
-const usual = ['read', 'write', 'execute'];
+const commonVerbs = ['read', 'write', 'execute'];
 
 interface PermissionMatrixProps {
   value: readonly { value: number }[];
-  /** Left out where nothing can be changed. */
+  /** Left out where the matrix is read-only. */
   onChange?: (value: { value: number }[]) => void;
 }
 
-/** Who may do what: a row for each collection, a column for each verb. Nobody can give what they do not hold. */
+/** Permissions by resource and verb. Users can grant only permissions they have themselves. */
 export const PermissionMatrix = ({ value, onChange }: PermissionMatrixProps) => {
   const { data: me } = useSession();
   const held = new Set(value.map((one) => one.value));
   const mine = new Set(me?.permissions ?? []);
-  const mayGive = (permission: number) => mine.has(administrator) || mine.has(permission);
+  const mayGrant = (permission: number) => mine.has(administrator) || mine.has(permission);
   const has = (permission: number) => held.has(permission) || held.has(administrator);
   const toggle = (permission: number) =>
     onChange?.(
@@ -41,7 +41,7 @@ export const PermissionMatrix = ({ value, onChange }: PermissionMatrixProps) => 
         {...(isShown ? { label: label.split(': ')[1] } : {})}
         aria-label={label}
         checked={has(permission)}
-        disabled={!mayGive(permission) || (held.has(administrator) && permission !== administrator)}
+        disabled={!mayGrant(permission) || (held.has(administrator) && permission !== administrator)}
         onChange={() => toggle(permission)}
       />
     );
@@ -56,7 +56,7 @@ export const PermissionMatrix = ({ value, onChange }: PermissionMatrixProps) => 
           <Table.Thead>
             <Table.Tr>
               <Table.Th>{words.area}</Table.Th>
-              {usual.map((verb) => (
+              {commonVerbs.map((verb) => (
                 <Table.Th key={verb}>{words.verbs[verb]}</Table.Th>
               ))}
               <Table.Th>{words.others}</Table.Th>
@@ -75,7 +75,7 @@ export const PermissionMatrix = ({ value, onChange }: PermissionMatrixProps) => 
 
 type Box = (permission: number, label: string, isShown?: boolean) => ReactNode;
 
-/** What cannot be changed here is said, not offered. */
+/** A permission in a read-only matrix. */
 const Held = ({ isHeld, label, isShown }: { isHeld: boolean; label: string; isShown: boolean }) => {
   if (!isHeld) return null;
   return isShown ? (
@@ -100,12 +100,12 @@ const AreaRow = ({ area, box }: AreaRowProps) => {
   return (
     <Table.Tr>
       <Table.Th fw={500}>{title}</Table.Th>
-      {usual.map((verb) => (
+      {commonVerbs.map((verb) => (
         <Table.Td key={verb}>{cellOf(verb)}</Table.Td>
       ))}
       <Table.Td>
         {own
-          .filter(({ verb }) => !usual.includes(verb))
+          .filter(({ verb }) => !commonVerbs.includes(verb))
           .map(({ value, verb }) => box(value, `${title}: ${words.verbs[verb] ?? verb}`, true))}
       </Table.Td>
     </Table.Tr>

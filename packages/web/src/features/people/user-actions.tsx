@@ -1,9 +1,10 @@
 import { Button, Modal } from '@mantine/core';
 import { IconKey, IconLock, IconLockOpen } from '@tabler/icons-react';
+import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
+import { ConfirmDialog } from '../../components/dialogs.tsx';
 import { BulkButton } from '../../components/resource/bulk-button.tsx';
 import { type Item, idOf, nameOf } from '../../components/resource/resource.ts';
-import { useToasts } from '../../components/toasts.tsx';
 import { client } from '../../lib/client.ts';
 import { useMay } from '../../lib/session.ts';
 import { text } from '../../lib/text.ts';
@@ -11,7 +12,7 @@ import { Credentials } from './credentials.tsx';
 
 const { people: words } = text;
 
-/** Block, unblock, and a new temporary password for one. */
+/** Blocks and unblocks users, and resets the password of one. */
 export const UserActions = ({ items, done }: { items: readonly Item[]; done: () => void }) => {
   const may = useMay();
   const [only] = items;
@@ -20,7 +21,7 @@ export const UserActions = ({ items, done }: { items: readonly Item[]; done: () 
       {may('users', 'block') && items.some(({ isActive }) => isActive) && (
         <BulkButton
           label={words.block}
-          icon={<IconLock size={16} />}
+          icon={IconLock}
           items={items}
           run={(array) => client.users.block({ body: { array } })}
           onDone={done}
@@ -30,7 +31,7 @@ export const UserActions = ({ items, done }: { items: readonly Item[]; done: () 
       {may('users', 'unblock') && items.some(({ isActive }) => !isActive) && (
         <BulkButton
           label={words.unblock}
-          icon={<IconLockOpen size={16} />}
+          icon={IconLockOpen}
           items={items}
           run={(array) => client.users.unblock({ body: { array } })}
           onDone={done}
@@ -42,42 +43,34 @@ export const UserActions = ({ items, done }: { items: readonly Item[]; done: () 
 };
 
 const ResetButton = ({ user }: { user: Item }) => {
-  const [credentials, setCredentials] = useState<{ email: string; password: string }>();
-  const [isAsking, setAsking] = useState(false);
-  const toasts = useToasts();
-  const reset = async () => {
-    try {
-      setCredentials(await client.users.resetPassword({ params: { id: idOf(user) } }));
-    } catch (error) {
-      setAsking(false);
-      toasts.problem(error);
-    }
+  const [isOpen, setOpen] = useState(false);
+  const reset = useMutation({ mutationFn: () => client.users.resetPassword({ params: { id: idOf(user) } }) });
+  const close = () => {
+    setOpen(false);
+    reset.reset();
   };
   return (
     <>
-      <Button variant="default" leftSection={<IconKey size={16} />} onClick={() => setAsking(true)}>
+      <Button variant="default" leftSection={<IconKey size={16} />} onClick={() => setOpen(true)}>
         {words.reset}
       </Button>
-      <Modal
-        opened={isAsking}
-        onClose={() => {
-          setAsking(false);
-          setCredentials(undefined);
-        }}
-        title={nameOf(user)}
-        closeOnClickOutside={false}
-      >
-        {credentials ? (
-          <Credentials {...credentials} />
-        ) : (
-          <>
-            {words.resetQuestion}
-            <Button mt="md" fullWidth onClick={() => void reset()}>
-              {words.reset}
-            </Button>
-          </>
-        )}
-      </Modal>
+      {isOpen && reset.data === undefined && (
+        <ConfirmDialog
+          title={nameOf(user)}
+          label={words.reset}
+          error={reset.error}
+          isBusy={reset.isPending}
+          onConfirm={reset.mutate}
+          onClose={close}
+        >
+          {words.resetQuestion}
+        </ConfirmDialog>
+      )}
+      {isOpen && reset.data !== undefined && (
+        <Modal opened onClose={close} title={nameOf(user)} closeOnClickOutside={false}>
+          <Credentials {...reset.data} />
+        </Modal>
+      )}
     </>
   );
 };

@@ -8,7 +8,7 @@ import { text } from '../../lib/text.ts';
 
 const { projects: words } = text;
 
-/** The tasks of a project; put projects aside and bring them back. */
+/** Opens the tasks of a project; archives and unarchives projects. */
 export const ProjectActions = ({ items, done }: { items: readonly Item[]; done: () => void }) => {
   const may = useMay();
   const [only] = items.length === 1 ? items : [];
@@ -18,7 +18,7 @@ export const ProjectActions = ({ items, done }: { items: readonly Item[]; done: 
       {may('projects', 'archive') && items.every(({ archivedAt }) => archivedAt === null) && (
         <BulkButton
           label={words.archive}
-          icon={<IconArchive size={16} />}
+          icon={IconArchive}
           items={items}
           run={(array) => client.projects.archive({ body: { array } })}
           onDone={done}
@@ -28,7 +28,7 @@ export const ProjectActions = ({ items, done }: { items: readonly Item[]; done: 
       {may('projects', 'unarchive') && items.every(({ archivedAt }) => archivedAt !== null) && (
         <BulkButton
           label={words.unarchive}
-          icon={<IconArchiveOff size={16} />}
+          icon={IconArchiveOff}
           items={items}
           run={(array) => client.projects.unarchive({ body: { array } })}
           onDone={done}

@@ -7,13 +7,13 @@ const at = (day: number, hour: number) => new Date(2026, 10, day, hour).toISOStr
 const schedule = (members: Partial<Schedule>) =>
   ({ taskID: 1, upcoming: [], conflicts: [], ...members }) as unknown as Schedule;
 
-it('shows six whole weeks from a Monday on', () => {
+it('shows six whole weeks, starting on a Monday', () => {
   const { from, to } = spanOf(november);
   expect([from.getDay(), from.getMonth(), from.getDate()]).toEqual([1, 9, 26]);
   expect(Math.round((to.getTime() - from.getTime()) / 86_400_000)).toBe(42);
 });
 
-it('puts what starts on its day, in order, with its own conflicts', () => {
+it('puts starts on their days, in order, with their own conflicts', () => {
   // The other run begins while this one is under way.
   const conflict = { taskID: 2, agentID: 7, at: at(16, 10) };
   const days = calendarOf(november, [

@@ -4,7 +4,7 @@ import type { Schedule } from '@rushhour/contract';
 export interface Occurrence {
   readonly schedule: Schedule;
   readonly at: Date;
-  /** Other tasks that want the same agents at the same time. */
+  /** Other tasks that need the same agents at the same time. */
   readonly conflicts: Schedule['conflicts'];
 }
 
@@ -19,14 +19,14 @@ const daysOf = (first: Date, count: number) =>
 
 const dayKey = (date: Date) => `${date.getFullYear()}-${date.getMonth()}-${date.getDate()}`;
 
-/** The six weeks around a month, Monday first: what a calendar shows of it. */
+/** The six weeks that the calendar of a month shows, from a Monday. */
 export const spanOf = (month: Date): { from: Date; to: Date } => {
   const first = new Date(month.getFullYear(), month.getMonth(), 1);
   const from = new Date(first.getFullYear(), first.getMonth(), 1 - ((first.getDay() + 6) % 7));
   return { from, to: new Date(from.getFullYear(), from.getMonth(), from.getDate() + 42) };
 };
 
-/** A conflict tells when two runs would meet: that belongs to the start before it. */
+/** The time of a conflict is when two runs overlap; it belongs to the start before it. */
 const isOfStart = (conflictAt: number, starts: readonly number[], i: number) =>
   conflictAt >= (starts[i] ?? 0) && conflictAt < (starts[i + 1] ?? Number.POSITIVE_INFINITY);
 
@@ -39,7 +39,7 @@ const occurrencesOf = (schedule: Schedule): Occurrence[] => {
   }));
 };
 
-/** The days of the month with what starts on each, in order. */
+/** The days of the calendar with their scheduled starts, in order. */
 export const calendarOf = (month: Date, schedules: readonly Schedule[]): Day[] => {
   const byDay = Map.groupBy(schedules.flatMap(occurrencesOf), ({ at }) => dayKey(at));
   return daysOf(spanOf(month).from, 42).map((date) => ({

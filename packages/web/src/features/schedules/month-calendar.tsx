@@ -5,7 +5,7 @@ import { calendarOf, type Day, type Occurrence } from './calendar.ts';
 import classes from './month-calendar.module.css';
 
 const { schedules: words } = text;
-const mostShown = 4;
+const maxShown = 4;
 const hour = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
 const dayName = new Intl.DateTimeFormat(undefined, { dateStyle: 'full' });
 
@@ -15,7 +15,7 @@ interface MonthCalendarProps {
   onChoose: (schedule: Schedule) => void;
 }
 
-/** A month: what starts on which day, and what gets in the way of something else in red. */
+/** The scheduled starts of a month; those with conflicts are red. */
 export const MonthCalendar = ({ month, schedules, onChoose }: MonthCalendarProps) => (
   <section className={classes['grid']} aria-label={text.nav.schedules}>
     {words.weekdays.map((name) => (
@@ -34,13 +34,13 @@ const DayCell = ({
   onChoose,
 }: { day: Day } & Pick<MonthCalendarProps, 'onChoose'>) => {
   const isToday = date.toDateString() === new Date().toDateString();
-  const hidden = occurrences.length - mostShown;
+  const hidden = occurrences.length - maxShown;
   return (
     <div className={`${classes['day']} ${isInMonth ? '' : classes['outside']}`}>
       <Text size="xs" className={isToday ? (classes['today'] ?? '') : ''} c={isInMonth ? 'inherit' : 'dimmed'}>
         <time dateTime={date.toISOString()}>{date.getDate()}</time>
       </Text>
-      {occurrences.slice(0, mostShown).map((one) => (
+      {occurrences.slice(0, maxShown).map((one) => (
         <Start key={`${one.schedule.taskID} ${one.at.getTime()}`} one={one} onChoose={onChoose} />
       ))}
       {hidden > 0 && (

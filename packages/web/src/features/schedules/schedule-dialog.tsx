@@ -1,23 +1,13 @@
-import {
-  Alert,
-  Autocomplete,
-  Button,
-  Group,
-  List,
-  Modal,
-  SegmentedControl,
-  Select,
-  Stack,
-  TextInput,
-} from '@mantine/core';
+import { Alert, Autocomplete, Button, Group, List, SegmentedControl, Select, TextInput } from '@mantine/core';
 import type { Schedule } from '@rushhour/contract';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
+import { FormDialog } from '../../components/dialogs.tsx';
 import { routeOf } from '../../components/resource/resource.ts';
 import { RecordSelect, useChoices } from '../../components/schema-form/record-select.tsx';
 import { type ObjectSchema, writableOf } from '../../components/schema-form/schema.ts';
 import { SchemaFields } from '../../components/schema-form/schema-fields.tsx';
-import { sentenceOf, useToasts } from '../../components/toasts.tsx';
+import { useToasts } from '../../components/toasts.tsx';
 import { client } from '../../lib/client.ts';
 import { issuesIn } from '../../lib/issues.ts';
 import { useMay } from '../../lib/session.ts';
@@ -41,7 +31,7 @@ interface ScheduleDialogProps {
   onClose: () => void;
 }
 
-/** When a task starts by itself. What gets in the way of others is told before the dialog closes. */
+/** When a task starts automatically. Conflicts with other schedules are shown before the dialog closes. */
 export const ScheduleDialog = ({ schedule, taskId, onClose }: ScheduleDialogProps) => {
   const [form, setForm] = useState<ScheduleForm>(() => (schedule === undefined ? newForm(taskId) : formOf(schedule)));
   const [conflicts, setConflicts] = useState<Schedule['conflicts']>([]);
@@ -58,47 +48,35 @@ export const ScheduleDialog = ({ schedule, taskId, onClose }: ScheduleDialogProp
   });
   const issues = issuesIn(save.error);
   const title = schedule === undefined ? words.new : words.edit(schedule.comment || `#${schedule.taskID}`);
+  const buttons = (
+    <Group justify="space-between">
+      {schedule === undefined ? <span /> : <RemoveSchedule schedule={schedule} onDone={onClose} />}
+      <Group>
+        <Button variant="default" onClick={onClose}>
+          {conflicts.length > 0 ? words.close : text.table.cancel}
+        </Button>
+        <Button type="submit" loading={save.isPending} disabled={form.taskId === undefined}>
+          {text.table.save}
+        </Button>
+      </Group>
+    </Group>
+  );
   return (
-    <Modal opened onClose={onClose} title={title} size="lg">
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          save.mutate();
-        }}
-      >
-        <Stack>
-          <When form={form} onChange={setForm} issues={issues} isNew={schedule === undefined} />
-          <SchemaFields
-            schema={restSchema}
-            value={form.rest}
-            onChange={(rest) => setForm({ ...form, rest })}
-            issues={issues}
-            path=""
-          />
-          {save.error && (
-            <Alert color="red" variant="default" role="alert" style={{ whiteSpace: 'pre-line' }}>
-              {sentenceOf(save.error)}
-            </Alert>
-          )}
-          {conflicts.length > 0 && <Conflicts conflicts={conflicts} />}
-          <Group justify="space-between">
-            {schedule === undefined ? <span /> : <RemoveSchedule schedule={schedule} onDone={onClose} />}
-            <Group>
-              <Button variant="default" onClick={onClose}>
-                {conflicts.length > 0 ? words.close : text.table.cancel}
-              </Button>
-              <Button type="submit" loading={save.isPending} disabled={form.taskId === undefined}>
-                {text.table.save}
-              </Button>
-            </Group>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+    <FormDialog title={title} onClose={onClose} onSubmit={save.mutate} error={save.error} buttons={buttons}>
+      <When form={form} onChange={setForm} issues={issues} isNew={schedule === undefined} />
+      <SchemaFields
+        schema={restSchema}
+        value={form.rest}
+        onChange={(rest) => setForm({ ...form, rest })}
+        issues={issues}
+        path=""
+      />
+      {conflicts.length > 0 && <Conflicts conflicts={conflicts} />}
+    </FormDialog>
   );
 };
 
-const mostListed = 10;
+const maxListed = 10;
 
 const Conflicts = ({ conflicts }: { conflicts: Schedule['conflicts'] }) => {
   const agents = useChoices('agents');
@@ -108,13 +86,13 @@ const Conflicts = ({ conflicts }: { conflicts: Schedule['conflicts'] }) => {
   return (
     <Alert color="orange" variant="default" role="alert" title={words.conflictTitle}>
       <List size="sm">
-        {conflicts.slice(0, mostListed).map(({ at, agentID, taskID }) => (
+        {conflicts.slice(0, maxListed).map(({ at, agentID, taskID }) => (
           <List.Item key={`${at} ${agentID} ${taskID}`}>
             {words.conflictLine(absoluteTime(at), nameIn(agents, agentID), nameIn(tasks, taskID))}
           </List.Item>
         ))}
       </List>
-      {conflicts.length > mostListed && words.andMore(conflicts.length - mostListed)}
+      {conflicts.length > maxListed && words.andMore(conflicts.length - maxListed)}
     </Alert>
   );
 };
@@ -144,14 +122,15 @@ interface WhenProps {
   form: ScheduleForm;
   onChange: (form: ScheduleForm) => void;
   issues: Readonly<Record<string, string>>;
-  isNew: boolean;
 }
 
 const zones = Intl.supportedValuesOf('timeZone');
+const errorAt = (issues: WhenProps['issues'], name: string) =>
+  issues[`/${name}`] === undefined ? {} : { error: issues[`/${name}`] };
 
-const When = ({ form, onChange, issues, isNew }: WhenProps) => {
+const When = ({ isNew, ...props }: WhenProps & { isNew: boolean }) => {
+  const { form, onChange, issues } = props;
   const set = (members: Partial<ScheduleForm>) => onChange({ ...form, ...members });
-  const errorAt = (name: string) => (issues[`/${name}`] === undefined ? {} : { error: issues[`/${name}`] });
   return (
     <>
       <RecordSelect
@@ -162,7 +141,7 @@ const When = ({ form, onChange, issues, isNew }: WhenProps) => {
         disabled={!isNew}
         required
         data-autofocus
-        {...errorAt('id')}
+        {...errorAt(issues, 'id')}
       />
       <SegmentedControl
         aria-label={words.repetition}
@@ -173,58 +152,55 @@ const When = ({ form, onChange, issues, isNew }: WhenProps) => {
         value={form.kind}
         onChange={(kind) => set({ kind: kind as ScheduleForm['kind'] })}
       />
-      {form.kind === 'once' ? (
-        <TextInput
-          type="datetime-local"
-          label={words.at}
-          value={form.at}
-          onChange={(event) => set({ at: event.currentTarget.value })}
-          required
-          {...errorAt('at')}
-        />
-      ) : (
-        <Group grow align="flex-start">
-          <Select
-            label={words.presets}
-            data={words.choices}
-            value={words.choices.some(({ value }) => value === form.cron) ? form.cron : null}
-            onChange={(cron) => cron !== null && set({ cron })}
-          />
-          <TextInput
-            label={words.cron}
-            value={form.cron}
-            onChange={(event) => set({ cron: event.currentTarget.value })}
-            required
-            {...errorAt('cron')}
-          />
-        </Group>
-      )}
+      {form.kind === 'once' ? <TimeField {...props} name="at" required /> : <CronFields {...props} />}
       <Autocomplete
         label={words.timezone}
         data={zones}
         limit={20}
         value={form.timezone}
         onChange={(timezone) => set({ timezone })}
-        {...errorAt('timezone')}
+        {...errorAt(issues, 'timezone')}
       />
       {form.kind === 'cron' && (
         <Group grow>
-          <TextInput
-            type="datetime-local"
-            label={words.startsAt}
-            value={form.startsAt}
-            onChange={(event) => set({ startsAt: event.currentTarget.value })}
-            {...errorAt('startsAt')}
-          />
-          <TextInput
-            type="datetime-local"
-            label={words.endsAt}
-            value={form.endsAt}
-            onChange={(event) => set({ endsAt: event.currentTarget.value })}
-            {...errorAt('endsAt')}
-          />
+          <TimeField {...props} name="startsAt" />
+          <TimeField {...props} name="endsAt" />
         </Group>
       )}
     </>
   );
 };
+
+interface TimeFieldProps extends WhenProps {
+  name: 'at' | 'startsAt' | 'endsAt';
+  required?: boolean;
+}
+
+const TimeField = ({ form, onChange, issues, name, required = false }: TimeFieldProps) => (
+  <TextInput
+    type="datetime-local"
+    label={words[name]}
+    value={form[name]}
+    onChange={(event) => onChange({ ...form, [name]: event.currentTarget.value })}
+    required={required}
+    {...errorAt(issues, name)}
+  />
+);
+
+const CronFields = ({ form, onChange, issues }: WhenProps) => (
+  <Group grow align="flex-start">
+    <Select
+      label={words.presets}
+      data={words.choices}
+      value={words.choices.some(({ value }) => value === form.cron) ? form.cron : null}
+      onChange={(cron) => cron !== null && onChange({ ...form, cron })}
+    />
+    <TextInput
+      label={words.cron}
+      value={form.cron}
+      onChange={(event) => onChange({ ...form, cron: event.currentTarget.value })}
+      required
+      {...errorAt(issues, 'cron')}
+    />
+  </Group>
+);

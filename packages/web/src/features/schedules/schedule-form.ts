@@ -1,6 +1,6 @@
 import type { Schedule, ScheduleBody } from '@rushhour/contract';
 
-/** A schedule as it is written: times as the inputs of a browser hold them. */
+/** The state of the schedule form; times as in `datetime-local` inputs. */
 export interface ScheduleForm {
   readonly taskId: number | undefined;
   readonly kind: 'once' | 'cron';
@@ -10,7 +10,7 @@ export interface ScheduleForm {
   readonly timezone: string;
   readonly startsAt: string;
   readonly endsAt: string;
-  /** What has no field of its own. */
+  /** Members with generated fields. */
   readonly rest: Readonly<Record<string, unknown>>;
 }
 

@@ -1,32 +1,30 @@
-import { Button, Group, Skeleton, Stack, Tabs, Text, Title } from '@mantine/core';
-import { RequestFailed } from '@rushhour/client';
+import { Button, Group, Skeleton, Stack, Tabs, Text } from '@mantine/core';
 import { Settings } from '@rushhour/contract';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useNavigate, useSearch } from '@tanstack/react-router';
-import { type FormEvent, useState } from 'react';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { PageHeading } from '../../components/page.tsx';
 import { labelOf, type ObjectSchema, type Schema } from '../../components/schema-form/schema.ts';
 import { SchemaFields, type Value } from '../../components/schema-form/schema-fields.tsx';
 import { useToasts } from '../../components/toasts.tsx';
 import { client } from '../../lib/client.ts';
+import { issuesIn } from '../../lib/issues.ts';
 import { useMay } from '../../lib/session.ts';
 import { text } from '../../lib/text.ts';
+import { usePageSearch } from '../../lib/use-page-search.ts';
 
 const sections = Settings.properties as unknown as Record<string, Schema>;
 
-/** Every setting, made from its schema; a section is saved on its own and works at once. */
+/** All settings, generated from their schema. Each section is saved separately and takes effect immediately. */
 export const SettingsPage = () => {
-  const search: Record<string, unknown> = useSearch({ strict: false });
-  const navigate = useNavigate();
+  const { text: read, set } = usePageSearch();
   const { data } = useQuery({ queryKey: ['settings'], queryFn: async () => (await client.settings.get()).data });
   if (data === undefined) return <Skeleton height={400} />;
   return (
     <Stack>
-      <Title order={1} size="h2">
-        {text.nav.settings}
-      </Title>
+      <PageHeading title={text.nav.settings} />
       <Tabs
-        value={String(search['tab'] ?? 'auth')}
-        onChange={(tab) => void navigate({ to: '.', search: { tab } as never, replace: true })}
+        value={read('tab') ?? 'auth'}
+        onChange={(tab) => set({ tab: tab ?? undefined })}
         orientation="horizontal"
         keepMounted={false}
       >
@@ -39,7 +37,7 @@ export const SettingsPage = () => {
         </Tabs.List>
         {Object.entries(sections).map(([name, schema]) => (
           <Tabs.Panel key={name} value={name} pt="md" maw={640}>
-            <Section name={name} schema={schema} stored={(data as Record<string, unknown>)[name]} />
+            <SettingsSection name={name} schema={schema} stored={(data as Record<string, unknown>)[name]} />
           </Tabs.Panel>
         ))}
       </Tabs>
@@ -47,30 +45,35 @@ export const SettingsPage = () => {
   );
 };
 
-const Section = ({ name, schema, stored }: { name: string; schema: Schema; stored: unknown }) => {
+interface SettingsSectionProps {
+  name: string;
+  schema: Schema;
+  stored: unknown;
+}
+
+const SettingsSection = ({ name, schema, stored }: SettingsSectionProps) => {
   const [value, setValue] = useState<Value>({ [name]: stored });
-  const [issues, setIssues] = useState<Record<string, string>>({});
   const toasts = useToasts();
   const queries = useQueryClient();
   const may = useMay();
-  const save = async (event: FormEvent) => {
-    event.preventDefault();
-    setIssues({});
-    try {
-      await client.settings.update({ body: value as never });
+  const save = useMutation({
+    mutationFn: () => client.settings.update({ body: value as never }),
+    onSuccess: () => {
       toasts.done(text.table.saved);
-      await queries.invalidateQueries({ queryKey: ['settings'] });
-    } catch (error) {
-      const found = error instanceof RequestFailed ? error.data.issues : undefined;
-      if (found === undefined) toasts.problem(error);
-      else setIssues(Object.fromEntries(found.map(({ path, message }) => [path, message])));
-    }
-  };
+      return queries.invalidateQueries({ queryKey: ['settings'] });
+    },
+    onError: (error) => Object.keys(issuesIn(error)).length === 0 && toasts.problem(error),
+  });
   const shown: ObjectSchema = { properties: { [name]: schema }, required: [name] };
   return (
-    <form onSubmit={(event) => void save(event)}>
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        save.mutate();
+      }}
+    >
       <Stack>
-        <SchemaFields schema={shown} value={value} onChange={setValue} issues={issues} path="" />
+        <SchemaFields schema={shown} value={value} onChange={setValue} issues={issuesIn(save.error)} path="" />
         {may('settings', 'update') ? (
           <Group justify="flex-end">
             <Button type="submit">{text.table.save}</Button>

@@ -3,13 +3,14 @@ import { type ConfigurationEntry, findPlugin, type SuiteEntry, type Task } from 
 import { IconChevronDown, IconChevronRight } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { Section } from '../../components/page.tsx';
 import { labelOf } from '../../components/schema-form/schema.ts';
 import { client } from '../../lib/client.ts';
 import { text } from '../../lib/text.ts';
 
 const { task: words, run } = text;
 
-/** What a task is made of, in words; the whole of it as JSON. */
+/** The entries and thresholds of a task, and the whole task as JSON. */
 export const DefinitionPanel = ({ task }: { task: Task }) => {
   const { data: thresholds = [] } = useQuery({
     queryKey: ['tasks', 'thresholds', task.id],
@@ -18,20 +19,17 @@ export const DefinitionPanel = ({ task }: { task: Task }) => {
   return (
     <Stack>
       {task.configuration.map((entry, i) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: entries have no other identity than their place
+        // biome-ignore lint/suspicious/noArrayIndexKey: entries have no identity but their position
         <EntryText key={i} entry={entry} number={i + 1} />
       ))}
-      <Card withBorder padding="sm">
-        <Title order={3} size="h5">
-          {run.thresholds}
-        </Title>
+      <Section title={run.thresholds} order={3}>
         {thresholds.length === 0 && <Text size="sm">{words.noThresholds}</Text>}
         {thresholds.map(({ name, aggregation, metric, operator, value }) => (
           <Text key={name} size="sm">
             {name}: {aggregation}({metric}) {operator} {value}
           </Text>
         ))}
-      </Card>
+      </Section>
       <Json value={{ ...task, thresholds }} />
     </Stack>
   );
@@ -55,7 +53,7 @@ const EntryText = ({ entry, number }: { entry: ConfigurationEntry | SuiteEntry; 
       {children.length > 0 && (
         <Stack gap="xs" mt="xs">
           {children.map((child, i) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: stages have no other identity than their place
+            // biome-ignore lint/suspicious/noArrayIndexKey: stages have no identity but their position
             <EntryText key={i} entry={child} number={i + 1} />
           ))}
         </Stack>

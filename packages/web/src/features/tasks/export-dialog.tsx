@@ -1,77 +1,52 @@
-import { Alert, Button, Checkbox, Group, List, Modal, PasswordInput, Skeleton, Stack, Text } from '@mantine/core';
+import { Button, Checkbox, Group, List, Modal, PasswordInput, Skeleton, Stack, Text } from '@mantine/core';
 import type { Task, TaskExportPlan } from '@rushhour/contract';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { sentenceOf } from '../../components/toasts.tsx';
+import { Problem } from '../../components/problem.tsx';
 import { client } from '../../lib/client.ts';
-import { saveFile } from '../../lib/save-file.ts';
+import { saveJson, saveResponse } from '../../lib/downloads.ts';
 import { useMay } from '../../lib/session.ts';
 import { text } from '../../lib/text.ts';
 import { bytes } from '../../lib/units.ts';
 
 const { transfer } = text;
 
-/** What goes along with a task, then the archive. */
+interface Options {
+  readonly includeFilePayloads: boolean;
+  readonly includeMalwarePayloads: boolean;
+}
+
+/** Shows what an export contains, and downloads the archive. */
 export const ExportDialog = ({ task: { id }, onClose }: { task: Task; onClose: () => void }) => {
-  const may = useMay();
-  const [includeFilePayloads, setPayloads] = useState(true);
-  const [includeMalwarePayloads, setMalware] = useState(false);
-  const [hasSecrets, setHasSecrets] = useState(false);
-  const [passphrase, setPassphrase] = useState('');
-  const options = { includeFilePayloads, includeMalwarePayloads };
+  const [options, setOptions] = useState<Options>({ includeFilePayloads: true, includeMalwarePayloads: false });
+  const [passphrase, setPassphrase] = useState<string>();
   const { data: plan, error } = useQuery({
     queryKey: ['tasks', 'export plan', id, options],
     queryFn: () => client.tasks.exportPlan({ params: { id }, query: options }),
   });
   const download = useMutation({
     mutationFn: async () => {
-      const secrets = hasSecrets ? 'encrypted' : 'omit';
-      const headers = hasSecrets ? { headers: { 'x-export-passphrase': passphrase } } : {};
-      await saveFile(
-        await client.tasks.export({ params: { id }, query: { ...options, secrets } }, headers),
-        `task-${id}.zip`,
-      );
+      const secrets = passphrase === undefined ? 'omit' : 'encrypted';
+      const headers = passphrase === undefined ? {} : { headers: { 'x-export-passphrase': passphrase } };
+      const response = await client.tasks.export({ params: { id }, query: { ...options, secrets } }, headers);
+      await saveResponse(response, `task-${id}.zip`);
     },
     onSuccess: onClose,
   });
   const problem = error ?? download.error;
-  const savePlan = () => void saveFile(new Response(JSON.stringify(plan, null, 2)), `task-${id}-plan.json`);
   return (
     <Modal opened onClose={onClose} title={transfer.exportTitle} size="lg">
       <Stack>
-        <Checkbox
-          label={transfer.payloads}
-          checked={includeFilePayloads}
-          onChange={(event) => setPayloads(event.currentTarget.checked)}
-        />
-        {may('malware' as never, 'download') && (
-          <Checkbox
-            label={transfer.malware}
-            checked={includeMalwarePayloads}
-            onChange={(event) => setMalware(event.currentTarget.checked)}
-          />
-        )}
-        <Checkbox
-          label={transfer.secrets}
-          checked={hasSecrets}
-          onChange={(event) => setHasSecrets(event.currentTarget.checked)}
-        />
-        {hasSecrets && (
-          <PasswordInput
-            label={transfer.passphrase}
-            value={passphrase}
-            onChange={(event) => setPassphrase(event.currentTarget.value)}
-            autoComplete="off"
-          />
-        )}
+        <PayloadFields options={options} onChange={setOptions} />
+        <SecretFields passphrase={passphrase} onChange={setPassphrase} />
         {plan === undefined ? !error && <Skeleton height={120} /> : <Plan plan={plan} />}
-        {problem && (
-          <Alert color="red" variant="default" role="alert" style={{ whiteSpace: 'pre-line' }}>
-            {sentenceOf(problem)}
-          </Alert>
-        )}
+        {problem && <Problem error={problem} />}
         <Group justify="flex-end">
-          <Button variant="default" disabled={plan === undefined} onClick={savePlan}>
+          <Button
+            variant="default"
+            disabled={plan === undefined}
+            onClick={() => saveJson(plan, `task-${id}-plan.json`)}
+          >
             {transfer.plan}
           </Button>
           <Button loading={download.isPending} disabled={plan === undefined} onClick={() => download.mutate()}>
@@ -82,6 +57,47 @@ export const ExportDialog = ({ task: { id }, onClose }: { task: Task; onClose: (
     </Modal>
   );
 };
+
+const PayloadFields = ({ options, onChange }: { options: Options; onChange: (options: Options) => void }) => (
+  <>
+    <Checkbox
+      label={transfer.payloads}
+      checked={options.includeFilePayloads}
+      onChange={(event) => onChange({ ...options, includeFilePayloads: event.currentTarget.checked })}
+    />
+    {useMay()('malware', 'download') && (
+      <Checkbox
+        label={transfer.malware}
+        checked={options.includeMalwarePayloads}
+        onChange={(event) => onChange({ ...options, includeMalwarePayloads: event.currentTarget.checked })}
+      />
+    )}
+  </>
+);
+
+interface SecretFieldsProps {
+  /** Secrets are exported only with a passphrase. */
+  passphrase: string | undefined;
+  onChange: (passphrase: string | undefined) => void;
+}
+
+const SecretFields = ({ passphrase, onChange }: SecretFieldsProps) => (
+  <>
+    <Checkbox
+      label={transfer.secrets}
+      checked={passphrase !== undefined}
+      onChange={(event) => onChange(event.currentTarget.checked ? '' : undefined)}
+    />
+    {passphrase !== undefined && (
+      <PasswordInput
+        label={transfer.passphrase}
+        value={passphrase}
+        onChange={(event) => onChange(event.currentTarget.value)}
+        autoComplete="off"
+      />
+    )}
+  </>
+);
 
 const Plan = ({ plan: { summary, missing, warnings } }: { plan: TaskExportPlan }) => {
   const { fileBytes, payloadBytes, ...counts } = summary;

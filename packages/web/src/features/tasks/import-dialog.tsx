@@ -1,10 +1,13 @@
-import { Alert, Badge, Button, FileInput, Group, List, Modal, Select, Stack, Table, Text } from '@mantine/core';
+import { Badge, Button, FileInput, Group, List, Modal, Select, Stack, Text } from '@mantine/core';
 import { type ImportBody, type ImportKind, type ImportPlan, importKinds } from '@rushhour/contract';
 import { IconUpload } from '@tabler/icons-react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { sentenceOf, useToasts } from '../../components/toasts.tsx';
+import { type DataColumn, DataTable } from '../../components/data-table.tsx';
+import { DialogButton } from '../../components/dialogs.tsx';
+import { Problem } from '../../components/problem.tsx';
+import { useToasts } from '../../components/toasts.tsx';
 import { client } from '../../lib/client.ts';
 import { useMay } from '../../lib/session.ts';
 import { text } from '../../lib/text.ts';
@@ -12,46 +15,39 @@ import { absoluteTime } from '../../lib/times.ts';
 
 const { transfer } = text;
 
-export const ImportButton = () => {
-  const [isOpen, setOpen] = useState(false);
-  const may = useMay();
-  if (!may('tasks', 'import')) return null;
-  return (
-    <>
-      <Button variant="default" leftSection={<IconUpload size={16} />} onClick={() => setOpen(true)}>
-        {text.task.import}
-      </Button>
-      {isOpen && <ImportDialog onClose={() => setOpen(false)} />}
-    </>
+export const ImportTaskButton = () =>
+  useMay()('tasks', 'import') && (
+    <DialogButton label={text.task.import} variant="default" leftSection={<IconUpload size={16} />}>
+      {(close) => <ImportDialog onClose={close} />}
+    </DialogButton>
   );
-};
 
-type Chosen = Readonly<Record<string, number>>;
+type Mapping = Readonly<Record<string, number>>;
 const keyOf = ({ kind, sourceId }: { kind: string; sourceId: number }) => `${kind} ${sourceId}`;
 
-/** An archive is looked into first: what is here already, what will be made, and what a person must choose. */
+/** Previews an archive: which of its records exist, which will be created, and which the user must map. */
 const ImportDialog = ({ onClose }: { onClose: () => void }) => {
   const [file, setFile] = useState<File | null>(null);
-  const [chosen, setChosen] = useState<Chosen>({});
+  const [mapping, setMapping] = useState<Mapping>({});
   const toasts = useToasts();
   const queries = useQueryClient();
   const navigate = useNavigate();
-  const look = useMutation({
+  const preview = useMutation({
     mutationFn: async (archive: File) =>
       (await client.tasks.importPlan({ upload: { fields: {}, file: archive, filename: archive.name } } as never)).data,
-    onSuccess: (plan) => setChosen(proposedIn(plan)),
+    onSuccess: (plan) => setMapping(suggestedIn(plan)),
   });
-  const plan = look.data;
-  const carryOut = useMutation({
+  const plan = preview.data;
+  const execute = useMutation({
     mutationFn: async (importId: string) =>
-      (await client.tasks.import({ body: { importId, mapping: mappingOf(chosen) } })).data,
+      (await client.tasks.import({ body: { importId, mapping: bodyOf(mapping) } })).data,
     onSuccess: async ({ id, warnings }) => {
       toasts.done(transfer.imported, warnings.join('\n'));
       await queries.invalidateQueries();
       await navigate({ to: '/tasks/$id', params: { id: String(id) }, search: { tab: 'definition' } });
     },
   });
-  const problem = carryOut.error ?? look.error;
+  const problem = execute.error ?? preview.error;
   return (
     <Modal opened onClose={onClose} title={transfer.importTitle} size="xl">
       <Stack>
@@ -63,19 +59,15 @@ const ImportDialog = ({ onClose }: { onClose: () => void }) => {
             onChange={setFile}
             style={{ flex: 1 }}
           />
-          <Button loading={look.isPending} disabled={file === null} onClick={() => file && look.mutate(file)}>
+          <Button loading={preview.isPending} disabled={file === null} onClick={() => file && preview.mutate(file)}>
             {transfer.preview}
           </Button>
         </Group>
-        {plan && <Plan plan={plan} chosen={chosen} onChoose={setChosen} />}
-        {problem && (
-          <Alert color="red" variant="default" role="alert" style={{ whiteSpace: 'pre-line' }}>
-            {sentenceOf(problem)}
-          </Alert>
-        )}
+        {plan && <Plan plan={plan} mapping={mapping} onChange={setMapping} />}
+        {problem && <Problem error={problem} />}
         {plan && (
           <Group justify="flex-end">
-            <Button loading={carryOut.isPending} onClick={() => carryOut.mutate(plan.importId)}>
+            <Button loading={execute.isPending} onClick={() => execute.mutate(plan.importId)}>
               {transfer.apply}
             </Button>
           </Group>
@@ -85,8 +77,8 @@ const ImportDialog = ({ onClose }: { onClose: () => void }) => {
   );
 };
 
-/** The only candidate is probably the one that is meant. */
-const proposedIn = ({ items }: ImportPlan): Chosen =>
+/** Selects the candidate where there is only one. */
+const suggestedIn = ({ items }: ImportPlan): Mapping =>
   Object.fromEntries(
     items.flatMap((item) => {
       const [only, ...more] = item.candidates;
@@ -94,9 +86,9 @@ const proposedIn = ({ items }: ImportPlan): Chosen =>
     }),
   );
 
-const mappingOf = (chosen: Chosen): NonNullable<ImportBody['mapping']> => {
+const bodyOf = (given: Mapping): NonNullable<ImportBody['mapping']> => {
   const mapping: Partial<Record<ImportKind, Record<string, number>>> = {};
-  for (const [key, id] of Object.entries(chosen)) {
+  for (const [key, id] of Object.entries(given)) {
     const [kind = '', sourceId = ''] = key.split(' ');
     const known = importKinds.find((one) => one === kind);
     if (known !== undefined) mapping[known] = { ...mapping[known], [sourceId]: id };
@@ -106,41 +98,42 @@ const mappingOf = (chosen: Chosen): NonNullable<ImportBody['mapping']> => {
 
 interface PlanProps {
   plan: ImportPlan;
-  chosen: Chosen;
-  onChoose: (chosen: Chosen) => void;
+  mapping: Mapping;
+  onChange: (mapping: Mapping) => void;
 }
 
-const Plan = ({ plan, chosen, onChoose }: PlanProps) => (
+type PlanItem = ImportPlan['items'][number];
+
+const columnsOf = ({ mapping, onChange }: Omit<PlanProps, 'plan'>): DataColumn<PlanItem>[] => [
+  { cell: ({ kind }) => transfer.kinds[kind] ?? kind },
+  { cell: ({ name }) => name },
+  {
+    cell: ({ action }) => (
+      <Badge variant="default" tt="none">
+        {transfer.actions[action]}
+      </Badge>
+    ),
+  },
+  {
+    cell: (item) =>
+      item.candidates.length > 0 && (
+        <Select
+          aria-label={`${item.kind} ${item.name}`}
+          data={item.candidates.map(({ id, name }) => ({ value: String(id), label: name }))}
+          value={String(mapping[keyOf(item)] ?? item.targetId ?? '') || null}
+          onChange={(id) => id !== null && onChange({ ...mapping, [keyOf(item)]: Number(id) })}
+          size="xs"
+        />
+      ),
+  },
+];
+
+const Plan = ({ plan, ...props }: PlanProps) => (
   <Stack gap="xs">
     <Text size="sm" fw={600}>
       {transfer.into}
     </Text>
-    <Table verticalSpacing={4}>
-      <Table.Tbody>
-        {plan.items.map((item) => (
-          <Table.Tr key={keyOf(item)}>
-            <Table.Td>{transfer.kinds[item.kind] ?? item.kind}</Table.Td>
-            <Table.Td>{item.name}</Table.Td>
-            <Table.Td>
-              <Badge variant="default" tt="none">
-                {transfer.actions[item.action]}
-              </Badge>
-            </Table.Td>
-            <Table.Td>
-              {item.candidates.length > 0 && (
-                <Select
-                  aria-label={`${item.kind} ${item.name}`}
-                  data={item.candidates.map(({ id, name }) => ({ value: String(id), label: name }))}
-                  value={String(chosen[keyOf(item)] ?? item.targetId ?? '') || null}
-                  onChange={(id) => id !== null && onChoose({ ...chosen, [keyOf(item)]: Number(id) })}
-                  size="xs"
-                />
-              )}
-            </Table.Td>
-          </Table.Tr>
-        ))}
-      </Table.Tbody>
-    </Table>
+    <DataTable columns={columnsOf(props)} rows={plan.items} keyOf={keyOf} />
     {[...plan.problems, ...plan.warnings].length > 0 && (
       <List size="sm">
         {[...plan.problems, ...plan.warnings].map((line) => (

@@ -3,8 +3,8 @@ import { type ConfigurationEntry, findPlugin, type LoadChange } from '@rushhour/
 import { IconAdjustments } from '@tabler/icons-react';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import { sentenceOf } from '../../components/toasts.tsx';
 import { client } from '../../lib/client.ts';
+import { explain } from '../../lib/explain.ts';
 import { text } from '../../lib/text.ts';
 
 const { run } = text;
@@ -18,7 +18,7 @@ interface Changeable {
   name: string;
 }
 
-/** The rates of the definition that can be changed while traffic flows. */
+/** The rates of a task that can be changed during a run. */
 const changeableIn = (configuration: readonly ConfigurationEntry[]): Changeable[] =>
   configuration.flatMap(({ plugin, values = {} }, index) => {
     const known = findPlugin(plugin.id);
@@ -32,13 +32,13 @@ interface LoadButtonProps {
   configuration: readonly ConfigurationEntry[];
 }
 
-/** New rates while traffic flows, one for each entry that has one. */
+/** Changes the rates of a running task, one per entry. */
 export const LoadButton = ({ id, configuration }: LoadButtonProps) => {
   const [isOpen, setOpen] = useState(false);
-  const [wanted, setWanted] = useState<Record<number, number>>({});
+  const [targets, setTargets] = useState<Record<number, number>>({});
   const changeable = changeableIn(configuration);
   const change = useMutation({
-    mutationFn: () => apply(id, changeable, wanted),
+    mutationFn: () => apply(id, changeable, targets),
     onSuccess: () => setOpen(false),
   });
   if (changeable.length === 0) return null;
@@ -63,13 +63,13 @@ export const LoadButton = ({ id, configuration }: LoadButtonProps) => {
                 label={run.rateOf(name, run.rates[rate])}
                 min={1}
                 thousandSeparator=" "
-                defaultValue={wanted[index] ?? value}
-                onChange={(next) => setWanted((known) => ({ ...known, [index]: Number(next) }))}
+                defaultValue={targets[index] ?? value}
+                onChange={(next) => setTargets((known) => ({ ...known, [index]: Number(next) }))}
               />
             ))}
             {change.error && (
               <Text size="sm" c="red" role="alert" style={{ whiteSpace: 'pre-line' }}>
-                {sentenceOf(change.error)}
+                {explain(change.error)}
               </Text>
             )}
             <Button type="submit" size="xs" loading={change.isPending}>
@@ -82,9 +82,9 @@ export const LoadButton = ({ id, configuration }: LoadButtonProps) => {
   );
 };
 
-const apply = async (id: number, changeable: readonly Changeable[], wanted: Readonly<Record<number, number>>) => {
+const apply = async (id: number, changeable: readonly Changeable[], targets: Readonly<Record<number, number>>) => {
   const changes = changeable.flatMap(({ index, rate }): LoadChange[] => {
-    const next = wanted[index];
+    const next = targets[index];
     return next === undefined ? [] : [{ index, [rate]: next }];
   });
   if (changes.length === 0) return;

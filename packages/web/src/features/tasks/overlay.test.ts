@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { overlayOf } from './overlay.ts';
 
-it('lays runs of different days and lengths over each other from their starts', () => {
+it('aligns runs of different days and lengths at their starts', () => {
   const base = { t: [1_000_000, 1_001_000, 1_002_000], values: { errors: [1, 2, 3] } };
   const other = { t: [9_000_400, 9_001_300], values: { errors: [7, 8] } };
   expect(overlayOf(base, other)).toEqual({
@@ -11,7 +11,7 @@ it('lays runs of different days and lengths over each other from their starts', 
   });
 });
 
-it('keeps what only one of them has', () => {
+it('keeps metrics that only one of them has', () => {
   const base = { t: [0], values: { achievedLoad: [5] } };
   const other = { t: [0, 2000], values: { 'http.errors.reset': [1, 2] } };
   expect(overlayOf(base, other)).toEqual({

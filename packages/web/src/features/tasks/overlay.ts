@@ -1,6 +1,6 @@
 import type { RunSeries } from './run-series.ts';
 
-/** Two runs laid over each other: points of time count from the start of each. */
+/** Two runs on one time axis, each counted from its start. */
 export interface Overlay {
   /** Milliseconds since the start. */
   readonly t: readonly number[];
@@ -11,14 +11,14 @@ export interface Overlay {
 /** Seconds since the first point. */
 const secondsOf = ({ t }: RunSeries) => t.map((at) => Math.round((at - (t[0] ?? 0)) / 1000));
 
-const placed = (series: RunSeries, seconds: readonly number[]): RunSeries['values'] => {
-  const places = new Map(secondsOf(series).map((second, i) => [second, i]));
+const aligned = (series: RunSeries, seconds: readonly number[]): RunSeries['values'] => {
+  const indexes = new Map(secondsOf(series).map((second, i) => [second, i]));
   return Object.fromEntries(
     Object.entries(series.values).map(([key, values]) => [
       key,
       seconds.map((second) => {
-        const place = places.get(second);
-        return place === undefined ? null : (values[place] ?? null);
+        const index = indexes.get(second);
+        return index === undefined ? null : (values[index] ?? null);
       }),
     ]),
   );
@@ -26,5 +26,5 @@ const placed = (series: RunSeries, seconds: readonly number[]): RunSeries['value
 
 export const overlayOf = (base: RunSeries, other: RunSeries): Overlay => {
   const seconds = [...new Set([...secondsOf(base), ...secondsOf(other)])].sort((a, b) => a - b);
-  return { t: seconds.map((second) => second * 1000), base: placed(base, seconds), other: placed(other, seconds) };
+  return { t: seconds.map((second) => second * 1000), base: aligned(base, seconds), other: aligned(other, seconds) };
 };

@@ -1,14 +1,18 @@
-import { Badge, Card, Progress, Table, Text, Title } from '@mantine/core';
+import { Badge, Progress, Text } from '@mantine/core';
 import type { MetricValue, RunAgent } from '@rushhour/contract';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import { type DataColumn, DataTable } from '../../components/data-table.tsx';
+import { Section } from '../../components/page.tsx';
 import { client } from '../../lib/client.ts';
 import { text } from '../../lib/text.ts';
 import { scaled } from '../../lib/units.ts';
+import { Remarks } from './remarks.tsx';
 
 const { run } = text;
+const { agentColumns: headers } = run;
 const pollMs = 2000;
-const most = 100;
+const maxRows = 100;
 const metrics = ['agentCpuPct', 'achievedLoad', 'errors', 'txBps', 'rxBps', 'scheduleLagMs'];
 const busyPct = 85;
 const stateColors: Record<string, string> = { running: 'orange', finished: 'teal', lost: 'red', failed: 'red' };
@@ -19,57 +23,43 @@ interface RunAgentsProps {
   isActive: boolean;
 }
 
-type Now = Record<string, number | null>;
+type Current = Record<string, number | null>;
+interface Row {
+  agent: RunAgent;
+  /** Current values while the run is active; otherwise the averages of the run are shown. */
+  current: Current | undefined;
+}
 
-/** How each agent of a run fares: as it is now, or over the whole run once it has ended. */
+/** Status and load of each agent of a run. */
 export const RunAgents = ({ id, runId, isActive }: RunAgentsProps) => {
   const { data: agents = [] } = useQuery({
     queryKey: ['tasks', 'run agents', runId],
-    queryFn: async () => (await client.tasks.runAgents({ params: { id, runId }, query: { count: most } })).data,
+    queryFn: async () => (await client.tasks.runAgents({ params: { id, runId }, query: { count: maxRows } })).data,
     refetchInterval: isActive ? pollMs : false,
   });
-  const { data: now = {} } = useQuery({
+  const { data: current = {} } = useQuery({
     queryKey: ['tasks', 'agents now', runId],
-    queryFn: () => readNow(id),
+    queryFn: () => readCurrent(id),
     enabled: isActive,
     refetchInterval: pollMs,
   });
   if (agents.length === 0) return null;
+  const rows = agents.map((agent) => ({ agent, current: isActive ? current[agent.id] : undefined }));
   return (
-    <Card withBorder padding="sm">
-      <Title order={3} size="h5" mb="xs">
-        {run.agents}
-      </Title>
-      <Table.ScrollContainer minWidth={640}>
-        <Table className="numbers" verticalSpacing={4}>
-          <Table.Thead>
-            <Table.Tr>
-              {run.agentColumns.map((name, i) => (
-                <Table.Th key={name} ta={i < 3 ? 'left' : 'right'}>
-                  {name}
-                </Table.Th>
-              ))}
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {agents.map((agent) => (
-              <AgentRow key={agent.id} agent={agent} now={isActive ? now[agent.id] : undefined} />
-            ))}
-          </Table.Tbody>
-        </Table>
-      </Table.ScrollContainer>
-    </Card>
+    <Section title={run.agents} order={3}>
+      <DataTable columns={columns} rows={rows} keyOf={({ agent }) => agent.id} minWidth={640} />
+    </Section>
   );
 };
 
-const readNow = async (id: number): Promise<Record<number, Now>> => {
+const readCurrent = async (id: number): Promise<Record<number, Current>> => {
   const { data } = await client.tasks.metrics({ params: { id }, query: { by: 'agent', metrics: metrics.join(',') } });
   return Object.fromEntries(
-    data.values.map(({ labels, metrics: values }) => [Number(labels['agentID']), nowOf(values)]),
+    data.values.map(({ labels, metrics: values }) => [Number(labels['agentID']), currentOf(values)]),
   );
 };
 
-const nowOf = (values: readonly MetricValue[]): Now =>
+const currentOf = (values: readonly MetricValue[]): Current =>
   Object.fromEntries(
     values.map(({ metric, type, rate, last }) => [metric, (type === 'counter' ? rate : last) ?? null]),
   );
@@ -79,48 +69,60 @@ const averageOf = ({ metrics: values }: RunAgent, name: string) => {
   return (found?.type === 'counter' ? found.rate : found?.avg) ?? null;
 };
 
-const AgentRow = ({ agent, now }: { agent: RunAgent; now: Now | undefined }) => {
-  const of = (name: string) => (now === undefined ? averageOf(agent, name) : (now[name] ?? null));
-  const cpu = now === undefined ? agent.cpuMaxPct : (now['agentCpuPct'] ?? null);
-  const saturated = Object.values(agent.saturatedSeconds).reduce((most, seconds) => Math.max(most, seconds), 0);
-  const remarks = [
-    ...(agent.error === '' ? [] : [agent.error]),
-    ...(saturated > 0 ? [run.saturated(saturated)] : []),
-    ...agent.notes,
-  ];
+const shownValue = ({ agent, current }: Row, name: string) =>
+  current === undefined ? averageOf(agent, name) : (current[name] ?? null);
+
+const remarksOf = ({ error, saturatedSeconds, notes }: RunAgent) => {
+  const saturated = Math.max(0, ...Object.values(saturatedSeconds));
+  return [...(error === '' ? [] : [error]), ...(saturated > 0 ? [run.saturated(saturated)] : []), ...notes];
+};
+
+const CpuUsage = ({ agent, current }: Row) => {
+  const cpu = current === undefined ? agent.cpuMaxPct : (current['agentCpuPct'] ?? null);
+  if (cpu === null) return '–';
   return (
-    <Table.Tr>
-      <Table.Td>
+    <>
+      {Math.round(cpu)} %
+      <Progress
+        size={4}
+        value={Math.min(cpu, 100)}
+        color={cpu > busyPct ? 'red' : 'teal'}
+        aria-label={`${run.cpu} ${agent.name}`}
+      />
+    </>
+  );
+};
+
+const rate = (header: string, metric: string, unit: string): DataColumn<Row> => ({
+  header,
+  align: 'right',
+  cell: (row) => scaled(shownValue(row, metric), unit),
+});
+
+const columns: readonly DataColumn<Row>[] = [
+  {
+    header: headers.agent,
+    cell: ({ agent }) => (
+      <>
         <Link to="/resources/$name/$id" params={{ name: 'agents', id: String(agent.id) }}>
           {agent.name}
         </Link>
-        {remarks.map((remark) => (
-          <Text key={remark} size="xs" c="orange">
-            {remark}
-          </Text>
-        ))}
-      </Table.Td>
-      <Table.Td>{agent.role}</Table.Td>
-      <Table.Td>
-        <Badge variant="dot" tt="none" color={stateColors[agent.state] ?? 'gray'}>
-          {agent.state}
-        </Badge>
-      </Table.Td>
-      <Table.Td ta="right" miw={90}>
-        {cpu === null ? '–' : `${Math.round(cpu)} %`}
-        {cpu !== null && (
-          <Progress
-            size={4}
-            value={Math.min(cpu, 100)}
-            color={cpu > busyPct ? 'red' : 'teal'}
-            aria-label={`${run.cpu} ${agent.name}`}
-          />
-        )}
-      </Table.Td>
-      <Table.Td ta="right">{scaled(of('achievedLoad'), '/s')}</Table.Td>
-      <Table.Td ta="right">{scaled(of('txBps'), 'bit/s')}</Table.Td>
-      <Table.Td ta="right">{scaled(of('rxBps'), 'bit/s')}</Table.Td>
-      <Table.Td ta="right">{scaled(of('errors'), '/s')}</Table.Td>
-    </Table.Tr>
-  );
-};
+        <Remarks remarks={remarksOf(agent)} />
+      </>
+    ),
+  },
+  { header: headers.role, cell: ({ agent }) => <Text size="sm">{agent.role}</Text> },
+  {
+    header: headers.status,
+    cell: ({ agent: { state } }) => (
+      <Badge variant="dot" tt="none" color={stateColors[state] ?? 'gray'}>
+        {state}
+      </Badge>
+    ),
+  },
+  { header: headers.cpu, align: 'right', width: 90, cell: (row) => <CpuUsage {...row} /> },
+  rate(run.load, 'achievedLoad', '/s'),
+  rate(run.sent, 'txBps', 'bit/s'),
+  rate(run.received, 'rxBps', 'bit/s'),
+  rate(run.errors, 'errors', '/s'),
+];

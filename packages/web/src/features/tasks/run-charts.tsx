@@ -21,7 +21,7 @@ const none: readonly (number | null)[] = [];
 
 interface RunChartsProps {
   readonly series: RunSeries;
-  /** Another run to compare with, drawn beside in dots. */
+  /** Another run to compare with, drawn as dotted lines. */
   readonly other?: RunSeries | undefined;
   /** The metric whose percentiles are shown. */
   readonly latency: string;
@@ -32,7 +32,7 @@ type Values = RunSeries['values'];
 const perSecond = (value: number) => scaled(value, '/s');
 const bits = (value: number) => scaled(value, 'bit/s');
 
-/** Load, latency, throughput and errors over the same time, with what happened marked on each. */
+/** Load, latency, throughput and errors of a run, with events as marks. */
 export const RunCharts = ({ series, other, latency, marks }: RunChartsProps) => {
   const { t, values, compared } = useMemo(() => shownOf(series, other), [series, other]);
   const charts = useMemo(() => chartsOf(values, compared, latency), [values, compared, latency]);
@@ -92,7 +92,7 @@ const chartsOf = (values: Values, compared: Values | undefined, latency: string)
   ];
 };
 
-/** All failures in one line, then each kind that has happened. */
+/** One line per kind of error that occurred, or the total if there is none. */
 const errorLines = (
   values: Values,
   compared: Values | undefined,

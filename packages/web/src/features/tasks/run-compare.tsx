@@ -1,56 +1,49 @@
-import { Badge, Button, Card, Code, Group, Popover, Select, Stack, Table, Text, Title } from '@mantine/core';
+import { Badge, Button, Code, Group, Popover, Select, Stack, Text } from '@mantine/core';
 import type { Task } from '@rushhour/contract';
 import { IconArrowsDiff } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
+import { type DataColumn, DataTable } from '../../components/data-table.tsx';
+import { Section } from '../../components/page.tsx';
+import { Problem } from '../../components/problem.tsx';
 import { RecordSelect } from '../../components/schema-form/record-select.tsx';
-import { sentenceOf } from '../../components/toasts.tsx';
 import { client } from '../../lib/client.ts';
 import { text } from '../../lib/text.ts';
 import { absoluteTime } from '../../lib/times.ts';
 import { measured } from '../../lib/units.ts';
+import { usePageSearch } from '../../lib/use-page-search.ts';
 import { loadSeries, type RunSeries } from './run-series.ts';
 
-const { compare } = text;
+const { compare: words } = text;
+const { columns: headers } = words;
 
-type Search = Record<string, unknown>;
-
-/** The run in the address that this one is compared with. */
+/** The run that the URL asks to compare with. */
 export const useOtherRun = (latency: string): { runId: number; series: RunSeries | undefined } | undefined => {
-  const search: Search = useSearch({ strict: false });
-  const [taskId, runId] = [Number(search['withTask'] ?? 0), Number(search['with'] ?? 0)];
-  const isWanted = taskId > 0 && runId > 0;
+  const { number } = usePageSearch();
+  const [taskId, runId] = [number('withTask') ?? 0, number('with') ?? 0];
+  const isGiven = taskId > 0 && runId > 0;
   const { data: series } = useQuery({
     queryKey: ['tasks', 'series', taskId, runId, latency],
     queryFn: () => loadSeries(taskId, runId, latency),
-    enabled: isWanted,
+    enabled: isGiven,
   });
-  return isWanted ? { runId, series } : undefined;
+  return isGiven ? { runId, series } : undefined;
 };
 
-/** Chooses the run to compare with: of this task or of any other. */
+/** Selects the run to compare with, of this or any other task. */
 export const ComparePicker = ({ task, runId }: { task: Task; runId: number }) => {
-  const search: Search = useSearch({ strict: false });
-  const navigate = useNavigate();
+  const { number, set } = usePageSearch();
   const [isOpen, setOpen] = useState(false);
-  const [taskId, setTaskId] = useState(Number(search['withTask'] ?? task.id));
-  const { data: runs = [] } = useQuery({
-    queryKey: ['tasks', 'runs', taskId],
-    queryFn: async () => (await client.tasks.runs({ params: { id: taskId }, query: { count: 50 } })).data,
-    enabled: isOpen,
-  });
-  const set = (other: number | undefined) => {
+  const [taskId, setTaskId] = useState(number('withTask') ?? task.id);
+  const select = (other: number | undefined) => {
     setOpen(false);
-    const { with: _, withTask: __, ...rest } = search;
-    const chosen = other === undefined ? rest : { ...rest, with: other, withTask: taskId };
-    void navigate({ to: '.', search: chosen as never, replace: true });
+    set({ with: other, withTask: other === undefined ? undefined : taskId });
   };
   return (
     <Group gap="xs">
-      {search['with'] !== undefined && (
-        <Button size="xs" variant="subtle" onClick={() => set(undefined)}>
-          {compare.stop}
+      {number('with') !== undefined && (
+        <Button size="xs" variant="subtle" onClick={() => select(undefined)}>
+          {words.stop}
         </Button>
       )}
       <Popover opened={isOpen} onChange={setOpen} trapFocus withinPortal>
@@ -61,34 +54,20 @@ export const ComparePicker = ({ task, runId }: { task: Task; runId: number }) =>
             leftSection={<IconArrowsDiff size={14} />}
             onClick={() => setOpen(!isOpen)}
           >
-            {compare.with}
+            {words.with}
           </Button>
         </Popover.Target>
-        <Popover.Dropdown aria-label={compare.with}>
+        <Popover.Dropdown aria-label={words.with}>
           <Stack gap="xs">
             <RecordSelect
               name="tasks"
-              label={compare.task}
+              label={words.task}
               value={taskId}
               onChange={(id) => id !== undefined && setTaskId(id)}
               openOnFocus={false}
               comboboxProps={{ withinPortal: false }}
             />
-            <Select
-              data-autofocus
-              label={compare.run}
-              placeholder={compare.none}
-              comboboxProps={{ withinPortal: false }}
-              data={runs
-                .filter(({ id }) => id !== runId)
-                .map(({ id, number, queuedAt }) => ({
-                  value: String(id),
-                  label: compare.runOf(number, absoluteTime(queuedAt)),
-                }))}
-              value={null}
-              onChange={(other) => other !== null && set(Number(other))}
-              nothingFoundMessage={compare.none}
-            />
+            <RunSelect taskId={taskId} exclude={runId} onSelect={select} />
           </Stack>
         </Popover.Dropdown>
       </Popover>
@@ -96,64 +75,89 @@ export const ComparePicker = ({ task, runId }: { task: Task; runId: number }) =>
   );
 };
 
-const colorOf = (delta: number | null, better: string, significant: boolean) => {
+interface RunSelectProps {
+  taskId: number;
+  exclude: number;
+  onSelect: (runId: number) => void;
+}
+
+const RunSelect = ({ taskId, exclude, onSelect }: RunSelectProps) => {
+  const { data: runs = [] } = useQuery({
+    queryKey: ['tasks', 'runs', taskId],
+    queryFn: async () => (await client.tasks.runs({ params: { id: taskId }, query: { count: 50 } })).data,
+  });
+  return (
+    <Select
+      data-autofocus
+      label={words.run}
+      placeholder={words.none}
+      comboboxProps={{ withinPortal: false }}
+      data={runs
+        .filter(({ id }) => id !== exclude)
+        .map(({ id, number, queuedAt }) => ({ value: String(id), label: words.runOf(number, absoluteTime(queuedAt)) }))}
+      value={null}
+      onChange={(run) => run !== null && onSelect(Number(run))}
+      nothingFoundMessage={words.none}
+    />
+  );
+};
+
+type Metric = Awaited<ReturnType<typeof client.tasks.compare>>['data']['metrics'][number];
+
+const colorOf = ({ delta, better, significant }: Metric) => {
   if (delta === null || delta === 0 || better === 'none' || !significant) return 'inherit';
   return delta > 0 === (better === 'higher') ? 'teal' : 'red';
 };
 
 const percent = (value: number | null) => (value === null ? '–' : `${value > 0 ? '+' : ''}${value.toFixed(1)} %`);
 
-/** The differences between two runs, number by number. */
+/** A significant difference is bold, and colored by whether it is better or worse. */
+const Cell = ({ metric, value }: { metric: Metric; value: string }) => (
+  <Text span size="sm" fw={metric.significant ? 600 : 400} c={colorOf(metric)}>
+    {value}
+  </Text>
+);
+
+const columns: readonly DataColumn<Metric>[] = [
+  { header: headers.metric, cell: ({ metric }) => metric },
+  { header: headers.other, align: 'right', cell: ({ base, unit }) => measured(base, unit) },
+  { header: headers.this, align: 'right', cell: ({ target, unit }) => measured(target, unit) },
+  {
+    header: headers.difference,
+    align: 'right',
+    cell: (metric) => <Cell metric={metric} value={measured(metric.delta, metric.unit)} />,
+  },
+  {
+    header: headers.change,
+    align: 'right',
+    cell: (metric) => <Cell metric={metric} value={percent(metric.deltaPct)} />,
+  },
+];
+
+/** The differences between two runs: metrics and configuration. */
 export const RunComparison = ({ runId, otherId }: { runId: number; otherId: number }) => {
   const { data, error } = useQuery({
     queryKey: ['tasks', 'compare', otherId, runId],
     queryFn: async () => (await client.tasks.compare({ query: { base: otherId, target: runId } })).data,
   });
-  if (error) return <Text role="alert">{sentenceOf(error)}</Text>;
+  if (error) return <Problem error={error} />;
   if (data === undefined) return null;
-  const title = compare.title(text.task.runNumber(data.base.number), text.task.runNumber(data.target.number));
+  const verdict = (
+    <Badge variant="light" tt="none" autoContrast>
+      {words.verdicts[data.verdict]}
+    </Badge>
+  );
   return (
-    <Card withBorder padding="sm">
-      <Group mb="xs">
-        <Title order={3} size="h5">
-          {title}
-        </Title>
-        <Badge variant="light" tt="none" autoContrast>
-          {compare.verdicts[data.verdict]}
-        </Badge>
-      </Group>
-      <Table.ScrollContainer minWidth={520}>
-        <Table className="numbers" verticalSpacing={4}>
-          <Table.Thead>
-            <Table.Tr>
-              {compare.columns.map((name, i) => (
-                <Table.Th key={name} ta={i === 0 ? 'left' : 'right'}>
-                  {name}
-                </Table.Th>
-              ))}
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {data.metrics.map(({ metric, unit, base, target, delta, deltaPct, better, significant }) => (
-              <Table.Tr key={metric} fw={significant ? 600 : 400}>
-                <Table.Td>{metric}</Table.Td>
-                <Table.Td ta="right">{measured(base, unit)}</Table.Td>
-                <Table.Td ta="right">{measured(target, unit)}</Table.Td>
-                <Table.Td ta="right" c={colorOf(delta, better, significant)}>
-                  {measured(delta, unit)}
-                </Table.Td>
-                <Table.Td ta="right" c={colorOf(delta, better, significant)}>
-                  {percent(deltaPct)}
-                </Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
-      </Table.ScrollContainer>
+    <Section
+      title={words.title(text.task.runNumber(data.base.number), text.task.runNumber(data.target.number))}
+      order={3}
+      aside={verdict}
+    >
+      <DataTable columns={columns} rows={data.metrics} keyOf={({ metric }) => metric} minWidth={520} />
       {data.configDiff.length > 0 && (
         <>
           <Text size="sm" fw={600} mt="sm">
-            {compare.definition}
+            {words.definition}
           </Text>
           {data.configDiff.map(({ path, base, target }) => (
             <Text key={path} size="sm">
@@ -162,6 +166,6 @@ export const RunComparison = ({ runId, otherId }: { runId: number; otherId: numb
           ))}
         </>
       )}
-    </Card>
+    </Section>
   );
 };

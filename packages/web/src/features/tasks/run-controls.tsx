@@ -1,6 +1,13 @@
 import { Button, Group, Menu } from '@mantine/core';
 import { findPlugin, isActive, runStatus, type Task } from '@rushhour/contract';
-import { IconChevronDown, IconPlayerPause, IconPlayerPlay, IconPlayerStop, IconRefresh } from '@tabler/icons-react';
+import {
+  IconChevronDown,
+  IconPlayerPause,
+  IconPlayerPlay,
+  IconPlayerStop,
+  IconRefresh,
+  type TablerIcon,
+} from '@tabler/icons-react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useToasts } from '../../components/toasts.tsx';
 import { client } from '../../lib/client.ts';
@@ -11,7 +18,7 @@ import { LoadButton } from './load-button.tsx';
 const { run } = text;
 type Action = 'start' | 'stop' | 'abort' | 'pause' | 'resume' | 'restart';
 
-/** What can be done with the task in the state it is in. */
+/** The actions on a task in its current status. */
 export const RunControls = ({ task: { id, configuration }, status }: { task: Task; status: number }) => {
   const may = useMay();
   const toasts = useToasts();
@@ -22,66 +29,61 @@ export const RunControls = ({ task: { id, configuration }, status }: { task: Tas
     onSettled: () => queries.invalidateQueries({ queryKey: ['tasks'] }),
   });
   if (!may('tasks', 'start')) return null;
-  const busy = act.isPending;
-  const canPause = configuration.every(({ plugin }) => findPlugin(plugin.id)?.canPause !== false);
+  const button = { isBusy: act.isPending, onAct: act.mutate };
   if (!isActive(status)) {
-    return (
-      <Button leftSection={<IconPlayerPlay size={16} />} loading={busy} onClick={() => act.mutate('start')}>
-        {status === runStatus.created ? run.start : run.startAgain}
-      </Button>
-    );
+    const label = status === runStatus.created ? run.start : run.startAgain;
+    return <ActionButton {...button} action="start" label={label} icon={IconPlayerPlay} />;
   }
+  const canPause = configuration.every(({ plugin }) => findPlugin(plugin.id)?.canPause !== false);
+  const isPaused = status === runStatus.paused;
   return (
     <Group gap="xs">
       {status === runStatus.running && canPause && (
-        <Button
-          variant="default"
-          leftSection={<IconPlayerPause size={16} />}
-          loading={busy}
-          onClick={() => act.mutate('pause')}
-        >
-          {run.pause}
-        </Button>
+        <ActionButton {...button} action="pause" label={run.pause} icon={IconPlayerPause} variant="default" />
       )}
-      {status === runStatus.paused && (
-        <Button
-          variant="default"
-          leftSection={<IconPlayerPlay size={16} />}
-          loading={busy}
-          onClick={() => act.mutate('resume')}
-        >
-          {run.resume}
-        </Button>
+      {isPaused && (
+        <ActionButton {...button} action="resume" label={run.resume} icon={IconPlayerPlay} variant="default" />
       )}
-      {(status === runStatus.running || status === runStatus.paused) && (
-        <LoadButton id={id} configuration={configuration} />
-      )}
+      {(status === runStatus.running || isPaused) && <LoadButton id={id} configuration={configuration} />}
       <Button.Group>
-        <Button
-          color="red"
-          leftSection={<IconPlayerStop size={16} />}
-          loading={busy}
-          onClick={() => act.mutate('stop')}
-        >
-          {run.stop}
-        </Button>
-        <Menu position="bottom-end">
-          <Menu.Target>
-            <Button color="red" px={6} aria-label={run.more}>
-              <IconChevronDown size={16} />
-            </Button>
-          </Menu.Target>
-          <Menu.Dropdown>
-            <Menu.Item onClick={() => act.mutate('abort')}>{run.abort}</Menu.Item>
-            <Menu.Item leftSection={<IconRefresh size={14} />} onClick={() => act.mutate('restart')}>
-              {run.restart}
-            </Menu.Item>
-          </Menu.Dropdown>
-        </Menu>
+        <ActionButton {...button} action="stop" label={run.stop} icon={IconPlayerStop} color="red" />
+        <StopMenu onAct={act.mutate} />
       </Button.Group>
     </Group>
   );
 };
+
+interface ActionButtonProps {
+  action: Action;
+  label: string;
+  icon: TablerIcon;
+  isBusy: boolean;
+  onAct: (action: Action) => void;
+  variant?: string;
+  color?: string;
+}
+
+const ActionButton = ({ action, label, icon: Icon, isBusy, onAct, ...look }: ActionButtonProps) => (
+  <Button {...look} leftSection={<Icon size={16} />} loading={isBusy} onClick={() => onAct(action)}>
+    {label}
+  </Button>
+);
+
+const StopMenu = ({ onAct }: Pick<ActionButtonProps, 'onAct'>) => (
+  <Menu position="bottom-end">
+    <Menu.Target>
+      <Button color="red" px={6} aria-label={run.more}>
+        <IconChevronDown size={16} />
+      </Button>
+    </Menu.Target>
+    <Menu.Dropdown>
+      <Menu.Item onClick={() => onAct('abort')}>{run.abort}</Menu.Item>
+      <Menu.Item leftSection={<IconRefresh size={14} />} onClick={() => onAct('restart')}>
+        {run.restart}
+      </Menu.Item>
+    </Menu.Dropdown>
+  </Menu>
+);
 
 const call = async (id: number, action: Action): Promise<void> => {
   const request = { params: { id } };

@@ -1,15 +1,17 @@
-import { Code, Group, Pagination, Select, Stack, Text, TextInput } from '@mantine/core';
+import { Code, Group, Select, Stack, Text, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { Pages } from '../../components/page.tsx';
 import { client } from '../../lib/client.ts';
 import { text } from '../../lib/text.ts';
 
 const { run, task: words } = text;
 const levels = ['debug', 'info', 'warn', 'error'] as const;
 type Level = (typeof levels)[number];
-const rows = 100;
+const rowsPerPage = 100;
 const pollMs = 3000;
+const typingMs = 250;
 
 interface RunLogsProps {
   id: number;
@@ -17,13 +19,13 @@ interface RunLogsProps {
   isActive: boolean;
 }
 
-/** What agents wrote during a run, by level and words. */
+/** The log of a run, with filters by level and text. */
 export const RunLogs = ({ id, runId, isActive }: RunLogsProps) => {
   const [level, setLevel] = useState<Level | null>(null);
   const [typed, setTyped] = useState('');
   const [page, setPage] = useState(1);
-  const [search] = useDebouncedValue(typed, 250);
-  const query = { runId, count: rows, page, ...(level !== null && { level }), ...(search !== '' && { search }) };
+  const [search] = useDebouncedValue(typed, typingMs);
+  const query = { runId, count: rowsPerPage, page, ...(level !== null && { level }), ...(search !== '' && { search }) };
   const { data } = useQuery({
     queryKey: ['tasks', 'logs', query],
     queryFn: () => client.tasks.logs({ params: { id }, query }),
@@ -56,14 +58,7 @@ export const RunLogs = ({ id, runId, isActive }: RunLogsProps) => {
           {lines.map(({ ts, level: at, source, message }) => `${ts} ${at.padEnd(5)} ${source}: ${message}`).join('\n')}
         </Code>
       )}
-      {data && data.cursor.totalPages > 1 && (
-        <Pagination
-          total={data.cursor.totalPages}
-          value={page}
-          onChange={setPage}
-          getControlProps={(control) => ({ 'aria-label': control })}
-        />
-      )}
+      <Pages total={data?.cursor.totalPages ?? 1} page={page} onPage={setPage} />
     </Stack>
   );
 };

@@ -1,19 +1,19 @@
-import { Group, Select, Stack } from '@mantine/core';
-import type { Task } from '@rushhour/contract';
-import { isActive } from '@rushhour/contract';
-import { useQuery } from '@tanstack/react-query';
-import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useMemo } from 'react';
+import { Group, Select, Stack, Text } from '@mantine/core';
+import { entriesOf, findPlugin, isActive, type MetricSnapshot, type Task } from '@rushhour/contract';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { type ReactNode, useMemo } from 'react';
 import { client } from '../../lib/client.ts';
+import { type TaskEvent, useTaskStream } from '../../lib/task-stream.ts';
 import { text } from '../../lib/text.ts';
-import { latencyMetricsOf } from './latency-metrics.ts';
+import { usePageSearch } from '../../lib/use-page-search.ts';
 import { RunAgents } from './run-agents.tsx';
+import { RunCaptures } from './run-captures.tsx';
+import { RunCharts } from './run-charts.tsx';
 import { ComparePicker, RunComparison, useOtherRun } from './run-compare.tsx';
-import { RunDumps } from './run-dumps.tsx';
-import { RunGraphs } from './run-graphs.tsx';
+import { marksOf, useRunEvents } from './run-events.tsx';
 import { RunResult } from './run-result.tsx';
-import { RunRfc2544 } from './run-rfc2544.tsx';
-import { RunSummary } from './run-summary.tsx';
+import { type RunSeries, useRunSeries } from './run-series.ts';
+import { RunRfc2544, RunSummary } from './run-tables.tsx';
 import { SecurityPanel } from './security/security-panel.tsx';
 import { isSecurityTest } from './security/security-report.ts';
 
@@ -22,21 +22,21 @@ const { run } = text;
 interface RunPanelProps {
   task: Task;
   runId: number;
-  /** Of the task. */
+  /** Status of the task. */
   status: number;
-  /** Whether this is the run that the status speaks of. */
+  /** Whether the status is that of this run. */
   isCurrent: boolean;
 }
 
-/** A run as it happens or as it was. */
+/** An active run with live charts, or a finished one with its result. */
 export const RunPanel = ({ task, runId, status, isCurrent }: RunPanelProps) => {
   const { id } = task;
-  const isWatched = isCurrent && isActive(status);
-  const [latency, choices, choose] = useLatency(task);
+  const isLive = isCurrent && isActive(status);
+  const [latency, choices, select] = useLatency(task);
   const { data: result } = useQuery({
     queryKey: ['tasks', 'run', runId],
     queryFn: async () => (await client.tasks.run({ params: { id, runId }, query: { full: true } })).data,
-    enabled: !isWatched,
+    enabled: !isLive,
   });
   const other = useOtherRun(latency);
   const controls = (
@@ -46,44 +46,91 @@ export const RunPanel = ({ task, runId, status, isCurrent }: RunPanelProps) => {
           aria-label={run.latencyMetric}
           data={choices}
           value={latency}
-          onChange={(next) => next !== null && choose(next)}
+          onChange={(next) => next !== null && select(next)}
           allowDeselect={false}
           size="xs"
         />
       )}
-      {!isWatched && <ComparePicker task={task} runId={runId} />}
+      {!isLive && <ComparePicker task={task} runId={runId} />}
     </Group>
   );
   return (
     <Stack>
-      <RunGraphs
-        id={id}
-        runId={runId}
-        latency={latency}
-        isWatched={isWatched}
-        other={other?.series}
-        controls={controls}
-      >
+      <Charts {...{ id, runId, latency, isLive, controls }} other={other?.series}>
         {result && <RunResult result={result} />}
-      </RunGraphs>
+      </Charts>
       {result?.rfc2544 && <RunRfc2544 rows={result.rfc2544} />}
       {result && isSecurityTest(task) && <SecurityPanel taskId={id} runId={runId} />}
       {other && <RunComparison runId={runId} otherId={other.runId} />}
-      <RunAgents id={id} runId={runId} isActive={isWatched} />
-      <RunDumps id={id} runId={runId} isActive={isWatched} />
+      <RunAgents id={id} runId={runId} isActive={isLive} />
+      <RunCaptures id={id} runId={runId} isActive={isLive} />
       {result && <RunSummary summary={result.summary} />}
     </Stack>
   );
 };
 
-/** The duration metric on show; the choice is in the address. */
+/** The latency metric on the chart; the selection is in the URL. */
 const useLatency = (task: Task): [string, string[], (metric: string) => void] => {
-  const search: Record<string, unknown> = useSearch({ strict: false });
-  const navigate = useNavigate();
+  const { text: read, set } = usePageSearch();
   const choices = useMemo(() => latencyMetricsOf(task), [task]);
-  const asked = String(search['latency'] ?? '');
-  const chosen = choices.includes(asked) ? asked : (choices[0] ?? 'http.latency');
-  const choose = (latency: string) =>
-    void navigate({ to: '.', search: { ...search, latency } as never, replace: true });
-  return [chosen, choices, choose];
+  const given = read('latency') ?? '';
+  const selected = choices.includes(given) ? given : (choices[0] ?? 'http.latency');
+  return [selected, choices, (latency) => set({ latency })];
+};
+
+/** The histograms that the traffic of a task reports, the main latency of each plugin first. */
+const latencyMetricsOf = ({ configuration }: Task): string[] => {
+  const ids = [...new Set(entriesOf(configuration).map(({ pluginId }) => pluginId))];
+  const rank = (name: string) => (name.endsWith('.latency') ? 0 : 1);
+  const names = ids.flatMap((id) =>
+    (findPlugin(id)?.metrics ?? [])
+      .filter(({ type, name }) => type === 'histogram' && !name.startsWith('agent.'))
+      .map(({ name }) => name)
+      .sort((a, b) => rank(a) - rank(b)),
+  );
+  return [...new Set(names)];
+};
+
+interface ChartsProps {
+  id: number;
+  runId: number;
+  latency: string;
+  isLive: boolean;
+  other: RunSeries | undefined;
+  controls: ReactNode;
+  /** Between the controls and the charts. */
+  children: ReactNode;
+}
+
+/** The part that updates every second; the rest of the page does not render again with it. */
+const Charts = ({ id, runId, latency, isLive, other, controls, children }: ChartsProps) => {
+  const { series, add, reload } = useRunSeries(id, runId, latency);
+  const { data: events } = useRunEvents(id, runId);
+  const marks = useMemo(() => marksOf(events ?? []), [events]);
+  const isConnected = useTaskStream(id, isLive, useStreamHandler({ add, reload }));
+  return (
+    <Stack>
+      <Group justify="space-between">
+        <Text size="xs" c="dimmed" role="status">
+          {isLive && (isConnected ? run.live : run.reconnecting)}
+        </Text>
+        {controls}
+      </Group>
+      {children}
+      <RunCharts series={series} other={other} latency={latency} marks={marks} />
+    </Stack>
+  );
+};
+
+/** Updates the series and the queries that an event of the stream concerns. */
+const useStreamHandler = ({ add, reload }: Pick<ReturnType<typeof useRunSeries>, 'add' | 'reload'>) => {
+  const queries = useQueryClient();
+  return ({ event, data }: TaskEvent) => {
+    if (event === 'metrics') return add(data as MetricSnapshot);
+    if (event === 'log') return;
+    if (event === 'resync') void reload().catch(() => {});
+    const key = event === 'event' || event === 'threshold' ? 'events' : 'status';
+    void queries.invalidateQueries({ queryKey: ['tasks', key] });
+    if (event === 'end' || event === 'resync') void queries.invalidateQueries({ queryKey: ['tasks'] });
+  };
 };

@@ -1,7 +1,9 @@
-import { Alert, Button, Card, Group, Menu, Stack, Table, Text, Title } from '@mantine/core';
+import { Alert, Button, Group, Menu, Stack, Text } from '@mantine/core';
 import type { RunResult as Result } from '@rushhour/contract';
 import { IconDownload } from '@tabler/icons-react';
 import { VerdictBadge } from '../../components/badges.tsx';
+import { type DataColumn, DataTable } from '../../components/data-table.tsx';
+import { Section } from '../../components/page.tsx';
 import { TimeText } from '../../components/time-text.tsx';
 import { text } from '../../lib/text.ts';
 import { clock, measured } from '../../lib/units.ts';
@@ -10,7 +12,7 @@ const { run } = text;
 type Format = keyof typeof run.formats;
 const formats = Object.keys(run.formats) as Format[];
 
-/** What a finished run showed and whether to believe it. */
+/** Verdict, validity and thresholds of a finished run. */
 export const RunResult = ({ result }: { result: Result }) => (
   <Stack>
     <Verdict result={result} />
@@ -50,43 +52,41 @@ const outcomeColors = { passed: 'teal', failed: 'red', noData: 'yellow', pending
 
 type Threshold = Result['thresholds'][number];
 
-/** In the unit of what is judged, such as milliseconds. */
-const judged = ({ summary }: Result, { metric, aggregation }: Threshold, value: number | null) => {
+/** A value in the unit of the metric, such as milliseconds. */
+const valueText = ({ summary }: Result, { metric, aggregation }: Threshold, value: number | null) => {
   const known = summary.flatMap(({ metrics }) => metrics).find((one) => one.metric === metric);
   if (known === undefined || aggregation === 'count') return measured(value, '');
   return measured(value, aggregation === 'rate' ? `${known.unit}/s` : known.unit);
 };
 
+const columnsOf = (result: Result): DataColumn<Threshold>[] => [
+  { cell: ({ name }) => name },
+  {
+    cell: (threshold) =>
+      `${threshold.aggregation}(${threshold.metric}) ${threshold.operator} ${valueText(result, threshold, threshold.value)}`,
+  },
+  { align: 'right', cell: (threshold) => valueText(result, threshold, threshold.actual) },
+  {
+    align: 'right',
+    cell: ({ outcome, breachedAt }) => (
+      <>
+        <Text span size="sm" fw={600} c={outcomeColors[outcome]}>
+          {run.outcomes[outcome]}
+        </Text>{' '}
+        {breachedAt !== null && (
+          <Text span size="xs" c="dimmed">
+            <TimeText at={breachedAt} />
+          </Text>
+        )}
+      </>
+    ),
+  },
+];
+
 const Thresholds = ({ result }: { result: Result }) => (
-  <Card withBorder padding="sm">
-    <Title order={3} size="h5" mb="xs">
-      {run.thresholds}
-    </Title>
-    <Table verticalSpacing={4} className="numbers">
-      <Table.Tbody>
-        {result.thresholds.map((threshold) => (
-          <Table.Tr key={threshold.name}>
-            <Table.Td>{threshold.name}</Table.Td>
-            <Table.Td>
-              {threshold.aggregation}({threshold.metric}) {threshold.operator}{' '}
-              {judged(result, threshold, threshold.value)}
-            </Table.Td>
-            <Table.Td ta="right">{judged(result, threshold, threshold.actual)}</Table.Td>
-            <Table.Td ta="right">
-              <Text span size="sm" fw={600} c={outcomeColors[threshold.outcome]}>
-                {run.outcomes[threshold.outcome]}
-              </Text>{' '}
-              {threshold.breachedAt !== null && (
-                <Text span size="xs" c="dimmed">
-                  <TimeText at={threshold.breachedAt} />
-                </Text>
-              )}
-            </Table.Td>
-          </Table.Tr>
-        ))}
-      </Table.Tbody>
-    </Table>
-  </Card>
+  <Section title={run.thresholds} order={3}>
+    <DataTable columns={columnsOf(result)} rows={result.thresholds} keyOf={({ name }) => name} />
+  </Section>
 );
 
 const ReportMenu = ({ taskId, runId }: { taskId: number; runId: number }) => (

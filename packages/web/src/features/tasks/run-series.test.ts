@@ -1,6 +1,6 @@
 import type { MetricSnapshot } from '@rushhour/contract';
 import { expect, it } from 'vitest';
-import { emptySeries, grown } from './run-series.ts';
+import { appended, emptySeries } from './run-series.ts';
 
 const snapshot = (second: number, metrics: object[]): MetricSnapshot => ({
   runId: 1,
@@ -12,8 +12,8 @@ const load = (rate: number) => ({ metric: 'achievedLoad', unit: '1/s', type: 'ga
 const timeouts = (rate: number) => ({ metric: 'http.errors.timeout', unit: '', type: 'counter', sum: 9, rate });
 const latency = { metric: 'http.latency', unit: 'µs', type: 'histogram', p50: 1, p95: 2, p99: 3, max: 4 };
 
-it('grows by a second with what charts show of it', () => {
-  const series = grown(
+it('appends the values that charts show', () => {
+  const series = appended(
     emptySeries,
     snapshot(1, [load(10), latency, { ...load(1), metric: 'agent.x' }]),
     'http.latency',
@@ -30,14 +30,14 @@ it('grows by a second with what charts show of it', () => {
   });
 });
 
-it('takes up kinds of errors when they first appear', () => {
-  const first = grown(emptySeries, snapshot(1, [load(10)]), 'http.latency');
-  const second = grown(first, snapshot(2, [load(11), timeouts(3)]), 'http.latency');
+it('adds error kinds when they first occur', () => {
+  const first = appended(emptySeries, snapshot(1, [load(10)]), 'http.latency');
+  const second = appended(first, snapshot(2, [load(11), timeouts(3)]), 'http.latency');
   expect(second.values).toEqual({ achievedLoad: [10, 11], 'http.errors.timeout': [null, 3] });
 });
 
-it('takes a second that is sent again only once', () => {
-  const first = grown(emptySeries, snapshot(2, [load(10)]), 'http.latency');
-  expect(grown(first, snapshot(2, [load(99)]), 'http.latency')).toBe(first);
-  expect(grown(first, snapshot(1, [load(99)]), 'http.latency')).toBe(first);
+it('ignores a second it already has', () => {
+  const first = appended(emptySeries, snapshot(2, [load(10)]), 'http.latency');
+  expect(appended(first, snapshot(2, [load(99)]), 'http.latency')).toBe(first);
+  expect(appended(first, snapshot(1, [load(99)]), 'http.latency')).toBe(first);
 });

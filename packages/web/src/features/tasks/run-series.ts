@@ -2,25 +2,25 @@ import type { MetricSnapshot, MetricValue } from '@rushhour/contract';
 import { useCallback, useEffect, useState } from 'react';
 import { client } from '../../lib/client.ts';
 
-/** What the charts of a run show, second by second. */
+/** The data of the charts of a run, one point per second. */
 export interface RunSeries {
-  /** Milliseconds since 1970. */
+  /** Unix time in milliseconds. */
   readonly t: readonly number[];
-  /** By `metric` or `metric:aggregation`, as `achievedLoad` or `http.latency:p99`. */
+  /** By `metric` or `metric:aggregation`, such as `achievedLoad` or `http.latency:p99`. */
   readonly values: Readonly<Record<string, readonly (number | null)[]>>;
 }
 
 export const percentiles = ['p50', 'p95', 'p99', 'max'] as const;
 const loads = ['achievedLoad', 'targetLoad', 'errors', 'txBps', 'rxBps'];
-/** Beyond so many points the controller is asked for fewer. */
-const mostPoints = 4000;
+/** With more points the series is read again: the controller then returns fewer. */
+const maxPoints = 4000;
 
 export const emptySeries: RunSeries = { t: [], values: {} };
 
-/** Failures by class: `http.errors.timeout`. */
+/** Errors by kind, such as `http.errors.timeout`. */
 export const isErrorKind = (metric: string) => /^[^.]+\.errors\./.test(metric);
 
-/** Reads what is there, then grows with every snapshot given to `add`. */
+/** Reads the stored series; `add` appends live snapshots. */
 export const useRunSeries = (taskId: number, runId: number | null, latency: string) => {
   const [series, setSeries] = useState<RunSeries>(emptySeries);
   const reload = useCallback(async () => {
@@ -32,18 +32,18 @@ export const useRunSeries = (taskId: number, runId: number | null, latency: stri
   }, [reload]);
   const add = useCallback(
     (snapshot: MetricSnapshot) => {
-      if (snapshot.runId === runId) setSeries((known) => grown(known, snapshot, latency));
+      if (snapshot.runId === runId) setSeries((known) => appended(known, snapshot, latency));
     },
     [runId, latency],
   );
-  const isLong = series.t.length > mostPoints;
+  const isLong = series.t.length > maxPoints;
   useEffect(() => {
     if (isLong) void reload().catch(() => {});
   }, [isLong, reload]);
   return { series, add, reload };
 };
 
-/** Names of the failures that a run has had. */
+/** The error metrics of a run. */
 const errorKindsOf = async (id: number, runId: number): Promise<string[]> => {
   const { data } = await client.tasks.run({ params: { id, runId }, query: { full: true } });
   return [...new Set(data.summary.flatMap(({ metrics }) => metrics.map(({ metric }) => metric)))].filter(isErrorKind);
@@ -51,12 +51,12 @@ const errorKindsOf = async (id: number, runId: number): Promise<string[]> => {
 
 export const loadSeries = async (id: number, runId: number, latency: string): Promise<RunSeries> => {
   const kinds = await errorKindsOf(id, runId).catch(() => []);
-  const wanted = [
+  const requests = [
     { metrics: [...loads, ...kinds].join(','), agg: undefined },
     ...percentiles.map((agg) => ({ metrics: latency, agg })),
   ];
   const replies = await Promise.all(
-    wanted.map(({ metrics, agg }) =>
+    requests.map(({ metrics, agg }) =>
       client.tasks
         .series({ params: { id, runId }, query: { metrics, ...(agg !== undefined && { agg }) } })
         .then(({ data }) => ({ data, agg }))
@@ -74,20 +74,20 @@ export const loadSeries = async (id: number, runId: number, latency: string): Pr
   return { t, values };
 };
 
-const standingOf = ({ type, rate, last }: MetricValue): number | null => (type === 'counter' ? rate : last) ?? null;
+const newestOf = ({ type, rate, last }: MetricValue): number | null => (type === 'counter' ? rate : last) ?? null;
 
-/** The members of a snapshot that charts show. */
+/** The values of a snapshot that the charts show. */
 const pointsOf = (metrics: readonly MetricValue[], latency: string): Map<string, number | null> => {
   const points = new Map<string, number | null>();
   for (const metric of metrics) {
-    if (loads.includes(metric.metric) || isErrorKind(metric.metric)) points.set(metric.metric, standingOf(metric));
+    if (loads.includes(metric.metric) || isErrorKind(metric.metric)) points.set(metric.metric, newestOf(metric));
     if (metric.metric === latency) for (const agg of percentiles) points.set(`${latency}:${agg}`, metric[agg] ?? null);
   }
   return points;
 };
 
-/** The series with one more second; a second that is known already changes nothing. */
-export const grown = (known: RunSeries, { ts, values }: MetricSnapshot, latency: string): RunSeries => {
+/** The series with one more second; a second it already has changes nothing. */
+export const appended = (known: RunSeries, { ts, values }: MetricSnapshot, latency: string): RunSeries => {
   if (ts === null) return known;
   const at = Date.parse(ts);
   if (at <= (known.t.at(-1) ?? 0)) return known;

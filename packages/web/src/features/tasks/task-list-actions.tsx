@@ -3,14 +3,14 @@ import { IconPencilPlus } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import { useMay } from '../../lib/session.ts';
 import { text } from '../../lib/text.ts';
-import { ImportButton } from './import-dialog.tsx';
+import { ImportTaskButton } from './import-dialog.tsx';
 
-/** Beside the list of tasks: other ways to come to one. */
+/** Imports a task, or creates one in the editor. */
 export const TaskListActions = () => {
   const may = useMay();
   return (
     <Group gap="xs">
-      <ImportButton />
+      <ImportTaskButton />
       {may('tasks', 'create') && (
         <Button
           variant="default"

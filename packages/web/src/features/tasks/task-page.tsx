@@ -1,14 +1,15 @@
 import { Alert, Badge, Group, Progress, Skeleton, Stack, Tabs, Text, Title } from '@mantine/core';
-import type { Task } from '@rushhour/contract';
-import { isActive, isTerminal } from '@rushhour/contract';
+import { isActive, isTerminal, type Task } from '@rushhour/contract';
 import { useQuery } from '@tanstack/react-query';
-import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { Link, useParams } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
 import { TaskBadge } from '../../components/badges.tsx';
-import { MissingPage } from '../../components/page-states.tsx';
-import { sentenceOf } from '../../components/toasts.tsx';
+import { MissingPage } from '../../components/page.tsx';
+import { Problem } from '../../components/problem.tsx';
 import { client } from '../../lib/client.ts';
 import { text } from '../../lib/text.ts';
 import { clock } from '../../lib/units.ts';
+import { usePageSearch } from '../../lib/use-page-search.ts';
 import { DefinitionPanel } from './definition-panel.tsx';
 import { RunControls } from './run-controls.tsx';
 import { RunEvents } from './run-events.tsx';
@@ -20,7 +21,7 @@ import { TaskRuns } from './task-runs.tsx';
 const { run, task: words } = text;
 const pollMs = 2000;
 
-/** A task: its run as it happens or as it was, its earlier runs, and what it is made of. */
+/** A task: its current or selected run, all runs, events, logs and definition. */
 export const TaskPage = () => {
   const params = useParams({ strict: false });
   const id = Number(params.id);
@@ -30,10 +31,10 @@ export const TaskPage = () => {
     enabled: Number.isInteger(id),
   });
   if (!Number.isInteger(id)) return <MissingPage />;
-  // What was read stays in sight when reading it again does not work, as during a restart of the controller.
-  if (error && task === undefined) return <Text role="alert">{sentenceOf(error)}</Text>;
+  // If a refresh fails, as during a restart of the controller, the page keeps the task it has.
+  if (error && task === undefined) return <Problem error={error} />;
   if (task === undefined) return <Skeleton height={400} />;
-  return <TaskView task={task} wantedRun={Number(params.runId ?? 0)} />;
+  return <TaskView task={task} runId={Number(params.runId ?? 0)} />;
 };
 
 const useStatus = (task: Task) =>
@@ -45,61 +46,56 @@ const useStatus = (task: Task) =>
 
 type Status = NonNullable<ReturnType<typeof useStatus>>;
 
-const TaskView = ({ task, wantedRun }: { task: Task; wantedRun: number }) => {
+const TaskView = ({ task, runId: given }: { task: Task; runId: number }) => {
   const { id } = task;
-  const search: Record<string, unknown> = useSearch({ strict: false });
-  const navigate = useNavigate();
+  const { text: read, set } = usePageSearch();
   const status = useStatus(task);
   const now = status?.status ?? task.status;
   const newest = status?.runId ?? task.lastRunId;
-  const runId = wantedRun > 0 ? wantedRun : newest;
-  const isWatched = runId === newest && isActive(now);
+  const runId = given > 0 ? given : newest;
+  const isLive = runId === newest && isActive(now);
+  const error = status?.error || task.error;
+  const panels = {
+    run:
+      runId === null ? (
+        <Text c="dimmed">{words.neverRan}</Text>
+      ) : (
+        <RunPanel key={runId} task={task} runId={runId} status={now} isCurrent={runId === newest} />
+      ),
+    runs: <TaskRuns id={id} />,
+    events: runId !== null && <RunEvents id={id} runId={runId} />,
+    logs: runId !== null && <RunLogs id={id} runId={runId} isActive={isLive} />,
+    definition: <DefinitionPanel task={task} />,
+  };
+  const tabs = Object.entries(panels) as [keyof typeof panels, ReactNode][];
   return (
     <Stack>
       <Heading task={task} status={status} now={now} />
       {status && isActive(now) && <RunProgress status={status} />}
-      {(status?.error || task.error) && isTerminal(now) && (
+      {error && isTerminal(now) && (
         <Alert color="red" variant="default" role="alert">
-          {status?.error || task.error}
+          {error}
         </Alert>
       )}
-      <Tabs
-        value={String(search['tab'] ?? 'run')}
-        onChange={(tab) => void navigate({ to: '.', search: { ...search, tab } as never, replace: true })}
-        keepMounted={false}
-      >
+      <Tabs value={read('tab') ?? 'run'} onChange={(tab) => set({ tab: tab ?? undefined })} keepMounted={false}>
         <Tabs.List>
-          <Tabs.Tab value="run">{words.run}</Tabs.Tab>
-          <Tabs.Tab value="runs">{words.runs}</Tabs.Tab>
-          <Tabs.Tab value="events">{words.events}</Tabs.Tab>
-          <Tabs.Tab value="logs">{words.logs}</Tabs.Tab>
-          <Tabs.Tab value="definition">{words.definition}</Tabs.Tab>
+          {tabs.map(([name]) => (
+            <Tabs.Tab key={name} value={name}>
+              {words[name]}
+            </Tabs.Tab>
+          ))}
         </Tabs.List>
-        <Tabs.Panel value="run" pt="md">
-          {runId === null ? (
-            <Text c="dimmed">{words.neverRan}</Text>
-          ) : (
-            <RunPanel key={runId} task={task} runId={runId} status={now} isCurrent={runId === newest} />
-          )}
-        </Tabs.Panel>
-        <Tabs.Panel value="runs" pt="md">
-          <TaskRuns id={id} />
-        </Tabs.Panel>
-        <Tabs.Panel value="events" pt="md">
-          {runId !== null && <RunEvents id={id} runId={runId} />}
-        </Tabs.Panel>
-        <Tabs.Panel value="logs" pt="md">
-          {runId !== null && <RunLogs id={id} runId={runId} isActive={isWatched} />}
-        </Tabs.Panel>
-        <Tabs.Panel value="definition" pt="md">
-          <DefinitionPanel task={task} />
-        </Tabs.Panel>
+        {tabs.map(([name, panel]) => (
+          <Tabs.Panel key={name} value={name} pt="md">
+            {panel}
+          </Tabs.Panel>
+        ))}
       </Tabs>
     </Stack>
   );
 };
 
-const healths: Record<string, string> = { degraded: run.degraded, recovering: run.recovering };
+const healthNames: Record<string, string> = { degraded: run.degraded, recovering: run.recovering };
 
 const Heading = ({ task, status, now }: { task: Task; status: Status | undefined; now: number }) => (
   <Group justify="space-between">
@@ -109,9 +105,9 @@ const Heading = ({ task, status, now }: { task: Task; status: Status | undefined
           {task.comment || `#${task.id}`}
         </Title>
         <TaskBadge value={now} />
-        {status && healths[status.health] !== undefined && isActive(now) && (
+        {status && healthNames[status.health] !== undefined && isActive(now) && (
           <Badge color="yellow" variant="dot" tt="none">
-            {healths[status.health]}
+            {healthNames[status.health]}
           </Badge>
         )}
       </Group>
@@ -133,7 +129,7 @@ const Heading = ({ task, status, now }: { task: Task; status: Status | undefined
 
 const RunProgress = ({ status }: { status: Status }) => {
   const { progress, elapsedSec, remainingSec, phase, queuePosition } = status;
-  const words = [
+  const parts = [
     clock(elapsedSec),
     ...(remainingSec === null ? [] : [run.left(clock(remainingSec))]),
     ...(phase === '' ? [] : [run.phases[phase]]),
@@ -143,7 +139,7 @@ const RunProgress = ({ status }: { status: Status }) => {
     <Group gap="sm" wrap="nowrap">
       <Progress value={progress * 100} style={{ flex: 1 }} aria-label={run.progress} color="orange" />
       <Text size="sm" className="numbers">
-        {words.join(' · ')}
+        {parts.join(' · ')}
       </Text>
     </Group>
   );

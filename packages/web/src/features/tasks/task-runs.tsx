@@ -1,9 +1,11 @@
-import { Checkbox, Group, Stack, Table, Text } from '@mantine/core';
+import { Checkbox, Group, Stack, Text } from '@mantine/core';
+import type { Run } from '@rushhour/contract';
 import { IconTrash } from '@tabler/icons-react';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { TaskBadge, VerdictBadge } from '../../components/badges.tsx';
+import { type DataColumn, DataTable } from '../../components/data-table.tsx';
 import { BulkButton } from '../../components/resource/bulk-button.tsx';
 import { TimeText } from '../../components/time-text.tsx';
 import { client } from '../../lib/client.ts';
@@ -11,84 +13,75 @@ import { useMay } from '../../lib/session.ts';
 import { text } from '../../lib/text.ts';
 import { clock } from '../../lib/units.ts';
 
-const { task: words } = text;
+const { task: words, columns: headers } = text;
 
-/** Every run of a task, newest first; results that nobody needs can be deleted. */
+/** The runs of a task, newest first. Selected results can be deleted. */
 export const TaskRuns = ({ id }: { id: number }) => {
-  const [chosen, setChosen] = useState<readonly number[]>([]);
-  const may = useMay();
+  const [selected, setSelected] = useState<readonly number[]>([]);
+  const mayRemove = useMay()('tasks', 'removeRuns');
   const queries = useQueryClient();
   const { data = [] } = useQuery({
     queryKey: ['tasks', 'runs', id],
     queryFn: async () => (await client.tasks.runs({ params: { id }, query: { count: 50 } })).data,
   });
   const onRemoved = () => {
-    setChosen([]);
+    setSelected([]);
     void queries.invalidateQueries({ queryKey: ['tasks'] });
   };
   if (data.length === 0) return <Text c="dimmed">{words.neverRan}</Text>;
-  const canRemove = may('tasks', 'removeRuns');
-  const toggle = (run: number) =>
-    setChosen(chosen.includes(run) ? chosen.filter((one) => one !== run) : [...chosen, run]);
   return (
     <Stack gap="xs">
-      {chosen.length > 0 && (
+      {selected.length > 0 && (
         <Group>
           <BulkButton
-            label={words.deleteRuns(chosen.length)}
-            icon={<IconTrash size={16} />}
+            label={words.deleteRuns(selected.length)}
+            icon={IconTrash}
             items={data
-              .filter((one) => chosen.includes(one.id))
-              .map((one) => ({ id: one.id, name: words.runNumber(one.number) }))}
+              .filter((run) => selected.includes(run.id))
+              .map((run) => ({ id: run.id, name: words.runNumber(run.number) }))}
             run={(array) => client.tasks.removeRuns({ params: { id }, body: { array } })}
             onDone={onRemoved}
             question={text.table.removeText}
           />
         </Group>
       )}
-      <Table.ScrollContainer minWidth={560}>
-        <Table verticalSpacing={6} className="numbers">
-          <Table.Thead>
-            <Table.Tr>
-              {canRemove && <Table.Th w={36} aria-label={text.table.selectAll} />}
-              {words.runColumns.map((name) => (
-                <Table.Th key={name}>{name}</Table.Th>
-              ))}
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {data.map((one) => (
-              <Table.Tr key={one.id}>
-                {canRemove && (
-                  <Table.Td>
-                    <Checkbox
-                      aria-label={text.table.select(words.runNumber(one.number))}
-                      checked={chosen.includes(one.id)}
-                      onChange={() => toggle(one.id)}
-                    />
-                  </Table.Td>
-                )}
-                <Table.Td>
-                  <Link to="/tasks/$id/runs/$runId" params={{ id: String(id), runId: String(one.id) }}>
-                    {words.runNumber(one.number)}
-                  </Link>
-                </Table.Td>
-                <Table.Td>
-                  <TaskBadge value={one.status} />
-                </Table.Td>
-                <Table.Td>
-                  <VerdictBadge value={one.verdict} />
-                </Table.Td>
-                <Table.Td>
-                  <TimeText at={one.startedAt ?? one.queuedAt} />
-                </Table.Td>
-                <Table.Td>{clock(one.durationSec)}</Table.Td>
-                <Table.Td>{one.startedBy?.realName ?? '–'}</Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
-      </Table.ScrollContainer>
+      <DataTable
+        columns={[mayRemove && checkboxColumn(selected, setSelected), ...columns]}
+        rows={data}
+        keyOf={(run) => run.id}
+        minWidth={560}
+      />
     </Stack>
   );
 };
+
+const checkboxColumn = (
+  selected: readonly number[],
+  onSelect: (selected: readonly number[]) => void,
+): DataColumn<Run> => ({
+  label: text.table.selectAll,
+  width: 36,
+  cell: ({ id, number }) => (
+    <Checkbox
+      aria-label={text.table.select(words.runNumber(number))}
+      checked={selected.includes(id)}
+      onChange={() => onSelect(selected.includes(id) ? selected.filter((one) => one !== id) : [...selected, id])}
+    />
+  ),
+});
+
+const columns: readonly DataColumn<Run>[] = [
+  {
+    header: words.run,
+    cell: ({ id, taskID, number }) => (
+      <Link to="/tasks/$id/runs/$runId" params={{ id: String(taskID), runId: String(id) }}>
+        {words.runNumber(number)}
+      </Link>
+    ),
+  },
+  { header: headers.status, cell: ({ status }) => <TaskBadge value={status} /> },
+  { header: headers.verdict, cell: ({ verdict }) => <VerdictBadge value={verdict} /> },
+  { header: headers.started, cell: ({ startedAt, queuedAt }) => <TimeText at={startedAt ?? queuedAt} /> },
+  { header: words.duration, cell: ({ durationSec }) => clock(durationSec) },
+  { header: words.startedBy, cell: ({ startedBy }) => startedBy?.realName ?? '–' },
+];

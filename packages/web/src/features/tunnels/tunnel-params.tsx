@@ -7,7 +7,7 @@ import { SchemaFields } from '../../components/schema-form/schema-fields.tsx';
 import { client } from '../../lib/client.ts';
 import { text } from '../../lib/text.ts';
 
-/** The parameters of a tunnel: a form made from the schema of its type. */
+/** The parameters of a tunnel, generated from the schema of its type. */
 export const TunnelParams = (props: FieldProps) => {
   const { form, value, onChange, issues, path } = props;
   const { data } = useQuery({

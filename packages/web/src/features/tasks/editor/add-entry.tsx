@@ -1,6 +1,5 @@
 import { Button, Group, Menu, ScrollArea, Text } from '@mantine/core';
-import type { ConfigurationEntry, Plugin } from '@rushhour/contract';
-import { agentStatus } from '@rushhour/contract';
+import { agentStatus, type ConfigurationEntry, type Plugin } from '@rushhour/contract';
 import { IconPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useToasts } from '../../../components/toasts.tsx';
@@ -15,7 +14,7 @@ interface AddEntryProps {
   onAdd: (entry: ConfigurationEntry) => void;
 }
 
-/** A plugin to add; its entry begins as an example between agents that are online. */
+/** Adds an entry: the first example of a plugin, between agents that are online. */
 export const AddEntry = ({ plugins, onAdd }: AddEntryProps) => {
   const read = usePluginReader();
   const toasts = useToasts();

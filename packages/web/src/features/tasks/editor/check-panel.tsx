@@ -1,6 +1,6 @@
 import { Badge, Card, Group, List, Stack, Text, UnstyledButton } from '@mantine/core';
 import type { Estimate, ValidationIssue } from '@rushhour/contract';
-import { sentenceOf } from '../../../components/toasts.tsx';
+import { explain } from '../../../lib/explain.ts';
 import { text } from '../../../lib/text.ts';
 import { clock, scaled } from '../../../lib/units.ts';
 
@@ -14,7 +14,7 @@ interface CheckPanelProps {
 
 const colors = { error: 'red', warning: 'orange', info: 'gray' } as const;
 
-/** Whether the task can run, what it will amount to, and what is wrong with it. */
+/** The validation of the task: whether it can run, its estimated load, and its issues. */
 export const CheckPanel = ({ checked, isChecking, error }: CheckPanelProps) => (
   <Card withBorder aria-live="polite" aria-busy={isChecking}>
     <Stack gap="xs">
@@ -28,7 +28,7 @@ export const CheckPanel = ({ checked, isChecking, error }: CheckPanelProps) => (
       </Group>
       {error !== null && error !== undefined && (
         <Text size="sm" c="red" role="alert">
-          {sentenceOf(error)}
+          {explain(error)}
         </Text>
       )}
       {checked === undefined && (
@@ -41,7 +41,7 @@ export const CheckPanel = ({ checked, isChecking, error }: CheckPanelProps) => (
         <List size="sm" spacing={4} listStyleType="none">
           {checked.issues.map(({ path, message, severity, code }) => (
             <List.Item key={`${path} ${code} ${message}`}>
-              <UnstyledButton onClick={() => showPlace(path)} fz="sm">
+              <UnstyledButton onClick={() => scrollToField(path)} fz="sm">
                 <Text span size="xs" c={colors[severity]} fw={600}>
                   {editor.severity[severity]}
                 </Text>{' '}
@@ -70,8 +70,8 @@ const EstimateText = ({ estimate: { agents, connections, pps, bps, durationSec }
   </Text>
 );
 
-/** Brings the place of a JSON pointer, or the nearest around it that is shown, into sight. */
-const showPlace = (path: string) => {
+/** Scrolls to the field of a JSON pointer, or to its nearest visible parent. */
+const scrollToField = (path: string) => {
   const parts = path.split('/');
   while (parts.length > 1) {
     const found = document.querySelector(`[data-pointer="${CSS.escape(parts.join('/')).replaceAll('\\/', '/')}"]`);

@@ -1,6 +1,5 @@
 import { Stack, Text } from '@mantine/core';
 import type { ConfigurationEntry } from '@rushhour/contract';
-import { moved } from '../../../components/schema-form/list-buttons.tsx';
 import type { Issues } from '../../../lib/issues.ts';
 import { AddEntry } from './add-entry.tsx';
 import { EntryCard } from './entry-card.tsx';
@@ -15,11 +14,9 @@ interface EntriesEditorProps {
   path: string;
 }
 
-/** What a task does, one entry after the other. */
+/** The traffic of a task, one card per entry. */
 export const EntriesEditor = ({ entries, onChange, issues, path }: EntriesEditorProps) => {
   const plugins = usePlugins();
-  const set = (index: number, next: ConfigurationEntry) =>
-    onChange(entries.map((one, i) => (i === index ? next : one)));
   return (
     <Stack gap="sm">
       {issues[path] !== undefined && (
@@ -29,22 +26,19 @@ export const EntriesEditor = ({ entries, onChange, issues, path }: EntriesEditor
       )}
       {entries.map((entry, i) => (
         <EntryCard
-          // biome-ignore lint/suspicious/noArrayIndexKey: entries have no other identity than their place
+          // biome-ignore lint/suspicious/noArrayIndexKey: entries have no identity but their position
           key={i}
-          entry={entry}
-          onChange={(next) => set(i, next)}
+          entries={entries}
+          index={i}
+          onChange={onChange}
           plugins={plugins}
           issues={issues}
           path={`${path}/${i}`}
-          place={{ index: i, count: entries.length }}
-          onMove={(by) => onChange(moved(entries, i, by))}
-          onRemove={() => onChange(entries.filter((_, at) => at !== i))}
-          onCopy={() => onChange([...entries.slice(0, i + 1), structuredClone(entry), ...entries.slice(i + 1)])}
         >
           {entry.subplugins !== undefined && (
             <SuiteEditor
               suite={entry.subplugins}
-              onChange={(subplugins) => set(i, { ...entry, subplugins })}
+              onChange={(subplugins) => onChange(entries.with(i, { ...entry, subplugins }))}
               plugins={plugins}
               issues={issues}
               path={`${path}/${i}/subplugins`}

@@ -1,7 +1,8 @@
-import { ActionIcon, Badge, Box, Card, Collapse, Group, Select, Text, UnstyledButton } from '@mantine/core';
+import { Badge, Box, Card, Collapse, Group, Select, Text, UnstyledButton } from '@mantine/core';
 import type { ConfigurationEntry, Plugin } from '@rushhour/contract';
 import { IconChevronDown, IconChevronRight, IconCopy } from '@tabler/icons-react';
 import { type ReactNode, useState } from 'react';
+import { IconButton } from '../../../components/buttons.tsx';
 import { ListButtons } from '../../../components/schema-form/list-buttons.tsx';
 import { issueWithin } from '../../../components/schema-form/schema.ts';
 import type { Value } from '../../../components/schema-form/schema-fields.tsx';
@@ -13,28 +14,26 @@ import { withPlugin } from './task-form.ts';
 const { editor } = text;
 
 interface EntryCardProps {
-  entry: ConfigurationEntry;
-  onChange: (entry: ConfigurationEntry) => void;
-  /** What it can be. */
+  /** All entries of the list, of which this is one. */
+  entries: readonly ConfigurationEntry[];
+  index: number;
+  onChange: (entries: readonly ConfigurationEntry[]) => void;
+  /** The plugins to choose from. */
   plugins: readonly Plugin[];
   issues: Issues;
   /** JSON pointer of the entry. */
   path: string;
-  place: { index: number; count: number };
-  onMove: (by: -1 | 1) => void;
-  onRemove: () => void;
-  onCopy: () => void;
-  /** What comes beside its values. */
+  /** Fields above the values of the plugin. */
   children?: ReactNode;
 }
 
-/** One entry of a configuration: which plugin, and its values. */
+/** One entry of a configuration: its plugin and the values for it. */
 export const EntryCard = (props: EntryCardProps) => {
-  const { entry, onChange, plugins, issues, path, place, onMove, onRemove, onCopy, children } = props;
-  const [isOpen, setOpen] = useState(place.count === 1);
+  const { entries, index, onChange, plugins, issues, path } = props;
+  const [isOpen, setOpen] = useState(entries.length === 1);
+  const entry = entries[index] as ConfigurationEntry;
   const plugin = plugins.find(({ id }) => id === entry.plugin.id);
-  const name = `${place.index + 1} ${plugin?.title ?? `#${entry.plugin.id}`}`;
-  const problem = issueWithin(issues, path);
+  const name = `${index + 1} ${plugin?.title ?? `#${entry.plugin.id}`}`;
   const Chevron = isOpen ? IconChevronDown : IconChevronRight;
   return (
     <Card withBorder role="group" aria-label={editor.entry(name)} data-pointer={path}>
@@ -46,7 +45,7 @@ export const EntryCard = (props: EntryCardProps) => {
               {name}
             </Text>
             {plugin && plugin.hazard > 1 && <Badge color="red">{editor.hazard[plugin.hazard]}</Badge>}
-            {problem !== undefined && (
+            {issueWithin(issues, path) !== undefined && (
               <Badge color="red" variant="dot" tt="none" maw="60%">
                 {editor.invalid}
               </Badge>
@@ -57,53 +56,53 @@ export const EntryCard = (props: EntryCardProps) => {
           </Group>
         </UnstyledButton>
         <Group gap={2} wrap="nowrap">
-          <ActionIcon variant="subtle" color="gray" aria-label={editor.copy(name)} onClick={onCopy}>
-            <IconCopy size={16} />
-          </ActionIcon>
-          <ListButtons
-            label={name}
-            isFirst={place.index === 0}
-            isLast={place.index === place.count - 1}
-            onMove={onMove}
-            onRemove={onRemove}
+          <IconButton
+            label={editor.copy(name)}
+            icon={IconCopy}
+            onClick={() => onChange(entries.toSpliced(index + 1, 0, structuredClone(entry)))}
           />
+          <ListButtons label={name} items={entries} index={index} onChange={onChange} />
         </Group>
       </Group>
-      <Collapse expanded={isOpen}>
-        {isOpen && (
-          <Box pt="sm">
-            <Select
-              label={editor.plugin}
-              data={plugins.map(({ id, title }) => ({ value: String(id), label: title }))}
-              value={String(entry.plugin.id)}
-              onChange={(id) => {
-                const next = plugins.find((one) => String(one.id) === id);
-                if (next !== undefined) onChange(withPlugin(entry, next));
-              }}
-              {...(issues[`${path}/plugin/id`] !== undefined && { error: issues[`${path}/plugin/id`] })}
-              allowDeselect={false}
-              searchable
-              mb="sm"
-            />
-            {children}
-            <PluginForm
-              key={entry.plugin.id}
-              pluginId={entry.plugin.id}
-              values={(entry.values ?? {}) as Value}
-              onChange={(values) => onChange({ ...entry, values: values as NonNullable<typeof entry.values> })}
-              issues={issues}
-              path={`${path}/values`}
-            />
-          </Box>
-        )}
-      </Collapse>
+      <Collapse expanded={isOpen}>{isOpen && <EntryFields {...props} entry={entry} />}</Collapse>
     </Card>
+  );
+};
+
+const EntryFields = (props: EntryCardProps & { entry: ConfigurationEntry }) => {
+  const { entry, entries, index, onChange, plugins, issues, path, children } = props;
+  const set = (members: Partial<ConfigurationEntry>) => onChange(entries.with(index, { ...entry, ...members }));
+  return (
+    <Box pt="sm">
+      <Select
+        label={editor.plugin}
+        data={plugins.map(({ id, title }) => ({ value: String(id), label: title }))}
+        value={String(entry.plugin.id)}
+        onChange={(id) => {
+          const next = plugins.find((one) => String(one.id) === id);
+          if (next !== undefined) onChange(entries.with(index, withPlugin(entry, next)));
+        }}
+        {...(issues[`${path}/plugin/id`] !== undefined && { error: issues[`${path}/plugin/id`] })}
+        allowDeselect={false}
+        searchable
+        mb="sm"
+      />
+      {children}
+      <PluginForm
+        key={entry.plugin.id}
+        pluginId={entry.plugin.id}
+        values={(entry.values ?? {}) as Value}
+        onChange={(values) => set({ values: values as NonNullable<ConfigurationEntry['values']> })}
+        issues={issues}
+        path={`${path}/values`}
+      />
+    </Box>
   );
 };
 
 const rates = ['requestsPerSecond', 'packetsPerSecond', 'sessionsPerSecond'] as const;
 
-/** The load and the length of an entry in a few letters. */
+/** Load and duration of an entry, such as "100/s · 10 s". */
 const summaryOf = (values: ConfigurationEntry['values']): string => {
   const given = (values ?? {}) as Value;
   const rate = rates.map((name) => given[name]).find((value) => typeof value === 'number');

@@ -16,7 +16,7 @@ export type PlaneName = keyof typeof planes;
 const agent: Schema = { type: 'object', properties: { id: { type: 'integer', 'x-reference': 'agent' } } };
 const profile: Schema = { type: 'array', items: { type: 'integer', 'x-reference': 'dictionary' } };
 
-/** The schema of an entry, its protocols only as far as they are used. */
+/** The schema of an entry, with only the selected protocols. */
 const schemaOf = (plane: PlaneName, protocols: readonly string[]): ObjectSchema => {
   const { items } = TaskDraft.properties[plane] as unknown as { items: ObjectSchema };
   const own = Object.entries(items.properties).filter(([name]) => !planes[plane].includes(name));
@@ -37,7 +37,7 @@ interface PlaneEditorProps {
   issues: Issues;
 }
 
-/** Protocols that agents speak beside the traffic; a profile is a dictionary. */
+/** Protocols that agents run besides the traffic; their profiles are dictionaries. */
 export const PlaneEditor = ({ plane, entries, onChange, issues }: PlaneEditorProps) => (
   <RowsField
     name={plane}
@@ -63,7 +63,7 @@ interface PlaneRowProps {
 
 const PlaneRow = ({ plane, row, onChange, issues, path }: PlaneRowProps) => {
   const used = planes[plane].filter((name) => row[name] !== undefined);
-  const choose = (names: string[]) => {
+  const select = (names: string[]) => {
     const kept = Object.entries(row).filter(([name]) => !planes[plane].includes(name) || names.includes(name));
     const added = names.filter((name) => row[name] === undefined).map((name) => [name, []]);
     onChange(Object.fromEntries([...kept, ...added]));
@@ -74,7 +74,7 @@ const PlaneRow = ({ plane, row, onChange, issues, path }: PlaneRowProps) => {
         label={editor.protocols}
         data={planes[plane].map((name) => ({ value: name, label: labelOf(name) }))}
         value={used}
-        onChange={choose}
+        onChange={select}
         searchable
       />
       <SchemaFields schema={schemaOf(plane, used)} value={row} onChange={onChange} issues={issues} path={path} />

@@ -8,8 +8,8 @@ import type { Issues } from '../../../lib/issues.ts';
 import { text } from '../../../lib/text.ts';
 import { usePlugin } from './use-plugins.ts';
 
-/** What most tests leave as it is. */
-const rare = [
+/** Members behind "More settings": most tests keep their defaults. */
+const advanced = [
   'ipLayer',
   'clientPortRange',
   'rotationMode',
@@ -22,7 +22,7 @@ const rare = [
   'totalSessions',
 ];
 
-/** How hard: beside how long. */
+/** Rates, shown before the duration. */
 const loads = [
   'requestsPerSecond',
   'packetsPerSecond',
@@ -41,38 +41,38 @@ interface PluginFormProps {
   path: string;
 }
 
-/** The values of an entry: a form made from the schema the controller gives for the plugin. */
+/** The values of an entry, generated from the schema of the plugin. */
 export const PluginForm = ({ pluginId, values, onChange, issues, path }: PluginFormProps) => {
   const plugin = usePlugin(pluginId);
   if (plugin === undefined) return <Skeleton height={200} />;
   const schema = plugin.schema as unknown as ObjectSchema;
   const names = orderOf(Object.keys(schema.properties), plugin.uiSchema['ui:order'] as string[] | undefined);
-  const part = (isWanted: (name: string) => boolean): ObjectSchema => ({
+  const part = (isIncluded: (name: string) => boolean): ObjectSchema => ({
     ...schema,
-    properties: Object.fromEntries(names.filter(isWanted).map((name) => [name, schema.properties[name] ?? {}])),
+    properties: Object.fromEntries(names.filter(isIncluded).map((name) => [name, schema.properties[name] ?? {}])),
   });
-  const hidden = names.filter((name) => rare.includes(name));
-  const isAsked = hidden.some((name) => values[name] !== undefined || issues[`${path}/${name}`] !== undefined);
+  const hidden = names.filter((name) => advanced.includes(name));
+  const isOpen = hidden.some((name) => values[name] !== undefined || issues[`${path}/${name}`] !== undefined);
   const fields = { value: values, onChange, issues, path };
   return (
     <Dense value={true}>
       <Text size="sm" c="dimmed" mb="sm">
         <Help text={plugin.description} />
       </Text>
-      <SchemaFields {...fields} schema={part((name) => !rare.includes(name))} />
+      <SchemaFields {...fields} schema={part((name) => !advanced.includes(name))} />
       {hidden.length > 0 && (
         <Box mt="sm">
           <GroupField
             name={text.editor.more}
             schema={{ default: {} }}
             isRequired={false}
-            value={isAsked ? {} : undefined}
+            value={isOpen ? {} : undefined}
             onChange={() => {}}
             issues={{}}
             path={`${path}/more`}
             form={values}
           >
-            <SchemaFields {...fields} schema={part((name) => rare.includes(name))} />
+            <SchemaFields {...fields} schema={part((name) => advanced.includes(name))} />
           </GroupField>
         </Box>
       )}
@@ -80,9 +80,9 @@ export const PluginForm = ({ pluginId, values, onChange, issues, path }: PluginF
   );
 };
 
-/** The wished order; `*` stands for all that it does not name. */
+/** Members in the given order; `*` stands for all others. */
 const orderOf = (names: readonly string[], order: readonly string[] = ['*']): string[] => {
-  const wished = order.flatMap((name) => (name === 'duration' ? [...loads, name] : [name]));
-  const rest = names.filter((name) => !wished.includes(name));
-  return wished.flatMap((name) => (name === '*' ? rest : names.includes(name) ? [name] : []));
+  const ordered = order.flatMap((name) => (name === 'duration' ? [...loads, name] : [name]));
+  const rest = names.filter((name) => !ordered.includes(name));
+  return ordered.flatMap((name) => (name === '*' ? rest : names.includes(name) ? [name] : []));
 };

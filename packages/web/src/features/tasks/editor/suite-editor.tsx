@@ -1,6 +1,5 @@
 import { Group, NumberInput, Paper, Stack, Text } from '@mantine/core';
 import { type ConfigurationEntry, entryDuration, type Plugin, type SuiteEntry } from '@rushhour/contract';
-import { moved } from '../../../components/schema-form/list-buttons.tsx';
 import type { ObjectSchema, Schema } from '../../../components/schema-form/schema.ts';
 import { SchemaFields, type Value } from '../../../components/schema-form/schema-fields.tsx';
 import type { Issues } from '../../../lib/issues.ts';
@@ -23,12 +22,11 @@ interface SuiteEditorProps {
 const { default: _, ...limit } = entryDuration as unknown as Schema;
 const limitSchema: ObjectSchema = { properties: { duration: { ...limit, description: editor.suiteLimit } } };
 
-/** The stages of a suite: those of the same order begin together. */
+/** The stages of a suite. Stages of the same order start together. */
 export const SuiteEditor = ({ suite, onChange, plugins, issues, path }: SuiteEditorProps) => {
-  const children = suite.subplugins ?? [];
-  const place = `${path}/subplugins`;
-  const set = (next: readonly SuiteEntry[]) => onChange({ ...suite, subplugins: [...next] });
-  const setOne = (index: number, next: SuiteEntry) => set(children.map((one, i) => (i === index ? next : one)));
+  const stages = suite.subplugins ?? [];
+  const stagesPath = `${path}/subplugins`;
+  const set = (next: readonly ConfigurationEntry[]) => onChange({ ...suite, subplugins: [...next] as SuiteEntry[] });
   const allowed = plugins.filter(({ name, kind }) => name !== 'suite' && !kind.endsWith('plane'));
   return (
     <Paper withBorder p="sm" mb="sm" bg="var(--mantine-color-default-hover)">
@@ -36,45 +34,34 @@ export const SuiteEditor = ({ suite, onChange, plugins, issues, path }: SuiteEdi
         <Text size="sm" fw={600}>
           {editor.stages}
         </Text>
-        {issues[place] !== undefined && (
+        {issues[stagesPath] !== undefined && (
           <Text size="sm" c="red" role="alert">
-            {issues[place]}
+            {issues[stagesPath]}
           </Text>
         )}
-        {children.map(({ order, startAfterSec, ...child }, i) => (
+        {stages.map((stage, i) => (
           <EntryCard
-            // biome-ignore lint/suspicious/noArrayIndexKey: stages have no other identity than their place
+            // biome-ignore lint/suspicious/noArrayIndexKey: stages have no identity but their position
             key={i}
-            entry={child}
-            onChange={(next) => setOne(i, { ...children[i], ...(next as SuiteEntry) })}
+            entries={stages}
+            index={i}
+            onChange={set}
             plugins={allowed}
             issues={issues}
-            path={`${place}/${i}`}
-            place={{ index: i, count: children.length }}
-            onMove={(by) => set(moved(children, i, by))}
-            onRemove={() => set(children.filter((_, at) => at !== i))}
-            onCopy={() => set([...children, structuredClone(children[i] as SuiteEntry)])}
+            path={`${stagesPath}/${i}`}
           >
-            <Group grow mb="sm">
-              <StageNumber
-                label={editor.order}
-                value={order}
-                error={issues[`${place}/${i}/order`]}
-                onChange={(next) => setOne(i, withMember(children[i] as SuiteEntry, 'order', next))}
-              />
-              <StageNumber
-                label={editor.startAfter}
-                value={startAfterSec}
-                error={issues[`${place}/${i}/startAfterSec`]}
-                onChange={(next) => setOne(i, withMember(children[i] as SuiteEntry, 'startAfterSec', next))}
-              />
-            </Group>
+            <StageTiming
+              stage={stage}
+              onChange={(next) => set(stages.with(i, next))}
+              issues={issues}
+              path={`${stagesPath}/${i}`}
+            />
           </EntryCard>
         ))}
         <AddEntry
           plugins={allowed}
           onAdd={({ plugin, values = {} }) =>
-            set([...children, { plugin, values, order: (children.at(-1)?.order ?? -1) + 1 }])
+            set([...stages, { plugin, values, order: (stages.at(-1)?.order ?? -1) + 1 } as SuiteEntry])
           }
         />
         <SchemaFields
@@ -92,25 +79,33 @@ export const SuiteEditor = ({ suite, onChange, plugins, issues, path }: SuiteEdi
   );
 };
 
-const withMember = (entry: SuiteEntry, name: 'order' | 'startAfterSec', value: number | undefined): SuiteEntry => {
-  const { [name]: _old, ...rest } = entry;
-  return value === undefined ? rest : { ...rest, [name]: value };
-};
-
-interface StageNumberProps {
-  label: string;
-  value: number | undefined;
-  error: string | undefined;
-  onChange: (value: number | undefined) => void;
+interface StageTimingProps {
+  stage: SuiteEntry;
+  onChange: (stage: SuiteEntry) => void;
+  issues: Issues;
+  path: string;
 }
 
-const StageNumber = ({ label, value, error, onChange }: StageNumberProps) => (
-  <NumberInput
-    label={label}
-    min={0}
-    value={value ?? ''}
-    placeholder="0"
-    {...(error !== undefined && { error })}
-    onChange={(next) => onChange(next === '' ? undefined : Number(next))}
-  />
+const timings = [
+  ['order', editor.order],
+  ['startAfterSec', editor.startAfter],
+] as const;
+
+const StageTiming = ({ stage, onChange, issues, path }: StageTimingProps) => (
+  <Group grow mb="sm">
+    {timings.map(([name, label]) => (
+      <NumberInput
+        key={name}
+        label={label}
+        min={0}
+        value={stage[name] ?? ''}
+        placeholder="0"
+        {...(issues[`${path}/${name}`] !== undefined && { error: issues[`${path}/${name}`] })}
+        onChange={(next) => {
+          const { [name]: _old, ...rest } = stage;
+          onChange(next === '' ? rest : { ...rest, [name]: Number(next) });
+        }}
+      />
+    ))}
+  </Group>
 );

@@ -1,6 +1,6 @@
 import type { ConfigurationEntry, Plugin, Task, TaskDraft, Threshold } from '@rushhour/contract';
 
-/** Everything the editor of a task holds: the definition and what its results must hold. */
+/** The state of the task editor: the definition of the task and its thresholds. */
 export interface TaskForm {
   readonly comment: string;
   readonly projectID: number | null;
@@ -26,7 +26,7 @@ export const formOf = (task: Task, thresholds: readonly Threshold[]): TaskForm =
   return { comment, projectID, configuration, accessPlane, controlPlane, dumps, thresholds };
 };
 
-/** What is sent: the definition without thresholds, which have an operation of their own. */
+/** The request body. Thresholds are stored by a separate operation. */
 export const draftOf = ({ thresholds: _, configuration, ...form }: TaskForm): TaskDraft => ({
   ...form,
   configuration: [...configuration],
@@ -35,7 +35,7 @@ export const draftOf = ({ thresholds: _, configuration, ...form }: TaskForm): Ta
 type Values = NonNullable<ConfigurationEntry['values']>;
 type Example = Readonly<Record<string, unknown>>;
 
-/** A first entry that already runs: an example of the plugin between agents that are there. */
+/** An entry that can run as it is: an example of the plugin between the given agents. */
 export const entryOf = (plugin: Plugin, example: Example, agentIds: readonly number[]): ConfigurationEntry => {
   const [client, server = client] = agentIds;
   const at = (id: number | undefined) => [id === undefined ? {} : { agent: { id } }];
@@ -50,7 +50,7 @@ export const entryOf = (plugin: Plugin, example: Example, agentIds: readonly num
   };
 };
 
-/** Another plugin keeps what it also takes. */
+/** Changes the plugin of an entry and keeps the values that the new plugin accepts. */
 export const withPlugin = (entry: ConfigurationEntry, plugin: Plugin): ConfigurationEntry => {
   const values = Object.fromEntries(
     Object.entries(entry.values ?? {}).filter(([name]) => plugin.members.includes(name)),

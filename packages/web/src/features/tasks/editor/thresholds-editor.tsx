@@ -1,8 +1,8 @@
-import { Autocomplete, Button, Card, Group, NumberInput, Select, Stack, Text, TextInput } from '@mantine/core';
+import { Autocomplete, Button, Group, NumberInput, Select, Stack, Text, TextInput } from '@mantine/core';
 import { Threshold } from '@rushhour/contract';
 import { IconPlus } from '@tabler/icons-react';
 import { GroupField } from '../../../components/schema-form/group-field.tsx';
-import { ListButtons, moved } from '../../../components/schema-form/list-buttons.tsx';
+import { CardList } from '../../../components/schema-form/rows-field.tsx';
 import { type ObjectSchema, writableOf } from '../../../components/schema-form/schema.ts';
 import { SchemaFields, type Value } from '../../../components/schema-form/schema-fields.tsx';
 import type { Issues } from '../../../lib/issues.ts';
@@ -20,43 +20,30 @@ interface ThresholdsEditorProps {
   issues: Issues;
 }
 
-const first: Threshold = { name: '', metric: '', aggregation: 'p99', operator: '<', value: 0 };
+const emptyThreshold: Threshold = { name: '', metric: '', aggregation: 'p99', operator: '<', value: 0 };
 
-/** What results must hold for the verdict to be "passed". */
+/** The conditions that a run must meet to pass. */
 export const ThresholdsEditor = ({ thresholds, onChange, metrics, issues }: ThresholdsEditorProps) => (
   <Stack gap="sm">
     <Text size="sm" c="dimmed">
       {editor.thresholdsHelp}
     </Text>
-    {thresholds.map((threshold, i) => (
-      // biome-ignore lint/suspicious/noArrayIndexKey: thresholds have no other identity than their place
-      <Card key={i} withBorder padding="sm" role="group" aria-label={editor.threshold(i + 1)}>
-        <Group justify="space-between" mb={4}>
-          <Text size="xs" c="dimmed">
-            {editor.threshold(i + 1)}
-          </Text>
-          <ListButtons
-            label={editor.threshold(i + 1)}
-            isFirst={i === 0}
-            isLast={i === thresholds.length - 1}
-            onMove={(by) => onChange(moved(thresholds, i, by))}
-            onRemove={() => onChange(thresholds.filter((_, at) => at !== i))}
-          />
-        </Group>
+    <CardList items={thresholds} nameOf={(i) => editor.threshold(i + 1)} onChange={onChange}>
+      {(threshold, i, set) => (
         <ThresholdFields
           threshold={threshold}
-          onChange={(next) => onChange(thresholds.map((one, at) => (at === i ? next : one)))}
+          onChange={set}
           metrics={metrics}
           issues={issues}
           path={`/thresholds/${i}`}
         />
-      </Card>
-    ))}
+      )}
+    </CardList>
     <Group>
       <Button
         variant="default"
         leftSection={<IconPlus size={16} />}
-        onClick={() => onChange([...thresholds, { ...first, name: editor.threshold(thresholds.length + 1) }])}
+        onClick={() => onChange([...thresholds, { ...emptyThreshold, name: editor.threshold(thresholds.length + 1) }])}
       >
         {editor.addThreshold}
       </Button>
@@ -72,56 +59,11 @@ interface ThresholdFieldsProps {
   path: string;
 }
 
-const ThresholdFields = ({ threshold, onChange, metrics, issues, path }: ThresholdFieldsProps) => {
-  const set = (members: Partial<Threshold>) => onChange({ ...threshold, ...members });
-  const errorAt = (name: string) =>
-    issues[`${path}/${name}`] === undefined ? {} : { error: issues[`${path}/${name}`] };
+const ThresholdFields = (props: ThresholdFieldsProps) => {
+  const { threshold, onChange, issues, path } = props;
   return (
     <Stack gap="xs">
-      <Group grow align="flex-start" preventGrowOverflow={false}>
-        <TextInput
-          label={editor.name}
-          value={threshold.name}
-          onChange={(event) => set({ name: event.currentTarget.value })}
-          miw={140}
-          {...errorAt('name')}
-        />
-        <Autocomplete
-          label={editor.metric}
-          data={[...metrics]}
-          limit={50}
-          value={threshold.metric}
-          onChange={(metric) => set({ metric })}
-          miw={160}
-          {...errorAt('metric')}
-        />
-        <Select
-          label={editor.aggregation}
-          data={choices('aggregation')}
-          value={threshold.aggregation}
-          allowDeselect={false}
-          onChange={(aggregation) => set({ aggregation: aggregation as Threshold['aggregation'] })}
-          miw={90}
-          {...errorAt('aggregation')}
-        />
-        <Select
-          label={editor.operator}
-          data={choices('operator')}
-          value={threshold.operator}
-          allowDeselect={false}
-          onChange={(operator) => set({ operator: operator as Threshold['operator'] })}
-          miw={80}
-          {...errorAt('operator')}
-        />
-        <NumberInput
-          label={editor.value}
-          value={threshold.value}
-          thousandSeparator=" "
-          onChange={(value) => set({ value: Number(value) })}
-          miw={100}
-          {...errorAt('value')}
-        />
-      </Group>
+      <Condition {...props} />
       <GroupField
         name={editor.more}
         schema={{ default: {} }}
@@ -141,5 +83,46 @@ const ThresholdFields = ({ threshold, onChange, metrics, issues, path }: Thresho
         />
       </GroupField>
     </Stack>
+  );
+};
+
+const Condition = ({ threshold, onChange, metrics, issues, path }: ThresholdFieldsProps) => {
+  const set = (members: Partial<Threshold>) => onChange({ ...threshold, ...members });
+  const field = (name: 'name' | 'metric' | 'aggregation' | 'operator' | 'value', miw: number) => ({
+    label: editor[name],
+    miw,
+    ...(issues[`${path}/${name}`] !== undefined && { error: issues[`${path}/${name}`] }),
+  });
+  return (
+    <Group grow align="flex-start" preventGrowOverflow={false}>
+      <TextInput
+        {...field('name', 140)}
+        value={threshold.name}
+        onChange={(event) => set({ name: event.currentTarget.value })}
+      />
+      <Autocomplete
+        {...field('metric', 160)}
+        data={[...metrics]}
+        limit={50}
+        value={threshold.metric}
+        onChange={(metric) => set({ metric })}
+      />
+      {(['aggregation', 'operator'] as const).map((name) => (
+        <Select
+          key={name}
+          {...field(name, 90)}
+          data={choices(name)}
+          value={threshold[name]}
+          allowDeselect={false}
+          onChange={(next) => set({ [name]: next })}
+        />
+      ))}
+      <NumberInput
+        {...field('value', 100)}
+        value={threshold.value}
+        thousandSeparator=" "
+        onChange={(value) => set({ value: Number(value) })}
+      />
+    </Group>
   );
 };

@@ -3,30 +3,30 @@ import { useQueries, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback } from 'react';
 import { client } from '../../../lib/client.ts';
 
-const forLong = { staleTime: 300_000 };
+const cached = { staleTime: 300_000 };
 const none: readonly Plugin[] = [];
 
-/** Everything a task can be made of. */
+/** All plugins. */
 export const usePlugins = (): readonly Plugin[] =>
-  useQuery({ queryKey: ['tasks', 'plugins'], queryFn: async () => (await client.tasks.plugins()).data, ...forLong })
+  useQuery({ queryKey: ['tasks', 'plugins'], queryFn: async () => (await client.tasks.plugins()).data, ...cached })
     .data ?? none;
 
 const detailsQuery = (id: number) => ({
   queryKey: ['tasks', 'plugin', id],
   queryFn: async (): Promise<PluginDetails> => (await client.tasks.plugin({ params: { id } })).data,
-  ...forLong,
+  ...cached,
 });
 
-/** One plugin with the schema of its values. */
+/** A plugin with the schema of its values. */
 export const usePlugin = (id: number): PluginDetails | undefined => useQuery(detailsQuery(id)).data;
 
-/** Reads a plugin when it is needed. */
+/** Reads a plugin on demand. */
 export const usePluginReader = () => {
   const queries = useQueryClient();
   return useCallback((id: number) => queries.ensureQueryData(detailsQuery(id)), [queries]);
 };
 
-/** The names of all metrics that the plugins report. */
+/** The names of all metrics of the plugins. */
 export const useMetricNames = (pluginIds: readonly number[]): readonly string[] =>
   useQueries({
     queries: [...new Set(pluginIds)].map(detailsQuery),

@@ -13,13 +13,14 @@ interface Checked {
   readonly estimate?: Estimate;
 }
 
-/** A mask keeps the stored secret of a task that exists; a draft has none, which is no mistake of the person. */
-const isNews = (hasSecrets: boolean) => (issue: ValidationIssue) => !(hasSecrets && issue.code === 'SECRET_UNKNOWN');
+/** A masked secret keeps the stored one, but validation sees only the draft and reports it as unknown. */
+const isRelevant = (hasSecrets: boolean) => (issue: ValidationIssue) =>
+  !(hasSecrets && issue.code === 'SECRET_UNKNOWN');
 
 const check = async (draft: TaskDraft, hasSecrets: boolean): Promise<Checked> => {
   try {
     const { data } = await client.tasks.validate({ body: draft });
-    const issues = data.issues.filter(isNews(hasSecrets));
+    const issues = data.issues.filter(isRelevant(hasSecrets));
     return { ...data, issues, valid: issues.every(({ severity }) => severity !== 'error') };
   } catch (error) {
     if (!(error instanceof RequestFailed) || error.status !== 400) throw error;
@@ -28,7 +29,7 @@ const check = async (draft: TaskDraft, hasSecrets: boolean): Promise<Checked> =>
   }
 };
 
-/** What the controller says about the task as it stands in the editor, a moment after the last key. */
+/** Validates the task in the editor half a second after the last change. */
 export const useValidation = (form: TaskForm, isStored: boolean) => {
   const [settled] = useDebouncedValue(form, typingMs);
   const draft = draftOf(settled);

@@ -1,4 +1,5 @@
-import { Code, Group, Modal, Stack, Table, Text } from '@mantine/core';
+import { Code, Group, Modal, Stack, Text } from '@mantine/core';
+import { FactTable } from '../../../components/data-table.tsx';
 import { text } from '../../../lib/text.ts';
 import { absoluteTime } from '../../../lib/times.ts';
 import { duration } from '../../../lib/units.ts';
@@ -9,7 +10,7 @@ const { security } = text;
 
 const factsOf = (attempt: ReportedAttempt): (readonly [string, string])[] => {
   const { client, server, signature } = attempt;
-  const facts = [
+  return [
     [security.facts.reason, attempt.reason],
     [security.facts.variant, attempt.variant],
     [security.facts.techniques, attempt.techniques.join(', ')],
@@ -22,8 +23,7 @@ const factsOf = (attempt: ReportedAttempt): (readonly [string, string])[] => {
     [security.facts.cve, signature?.cveIDs.join(', ') ?? ''],
     [security.facts.cvss, signature?.cvssScore?.toFixed(1) ?? ''],
     [security.facts.remediation, signature?.remediation ?? ''],
-  ] as const;
-  return facts.filter(([, value]) => value !== '');
+  ];
 };
 
 const Excerpt = ({ label, content }: { label: string; content: string | undefined }) =>
@@ -39,7 +39,7 @@ const Excerpt = ({ label, content }: { label: string; content: string | undefine
     </section>
   );
 
-/** Everything that is known of one attempt: what was said, what became of it, and why. */
+/** One attempt: outcome, evidence, request, response and alerts. */
 export const AttemptDetails = ({ attempt, onClose }: { attempt: ReportedAttempt; onClose: () => void }) => (
   <Modal opened onClose={onClose} title={attempt.refName} size="lg">
     <Stack gap="sm">
@@ -47,16 +47,7 @@ export const AttemptDetails = ({ attempt, onClose }: { attempt: ReportedAttempt;
         <OutcomeBadge outcome={attempt.outcome} />
         {attempt.mechanism !== null && <Text size="sm">{attempt.mechanism}</Text>}
       </Group>
-      <Table verticalSpacing={4} className="numbers">
-        <Table.Tbody>
-          {factsOf(attempt).map(([label, value]) => (
-            <Table.Tr key={label}>
-              <Table.Th w={130}>{label}</Table.Th>
-              <Table.Td style={{ overflowWrap: 'anywhere' }}>{value}</Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
+      <FactTable facts={factsOf(attempt)} />
       <Excerpt label={security.request} content={attempt.request} />
       <Excerpt label={security.response} content={attempt.response} />
       {attempt.alerts.map(({ time, rule, message, action }) => (

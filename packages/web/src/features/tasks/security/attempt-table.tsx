@@ -1,86 +1,66 @@
-import { Anchor, Card, Group, Pagination, Select, Table, Text, TextInput, Title } from '@mantine/core';
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { Anchor, Group, Select, Text, TextInput } from '@mantine/core';
 import { useMemo } from 'react';
+import { type DataColumn, DataTable } from '../../../components/data-table.tsx';
+import { Pages, Section } from '../../../components/page.tsx';
 import { text } from '../../../lib/text.ts';
+import { usePageSearch } from '../../../lib/use-page-search.ts';
 import { AttemptDetails } from './attempt-details.tsx';
-import { categoriesIn, chosenAttempts } from './chosen-attempts.ts';
+import { type AttemptFilter, categoriesIn, filterAttempts } from './attempt-filter.ts';
 import { OutcomeBadge } from './outcome-badge.tsx';
 import type { ReportedAttempt } from './security-report.ts';
 
 const { security } = text;
-const rows = 25;
+const rowsPerPage = 25;
 const outcomes = ['blocked', 'modified', 'passed', 'inconclusive', 'error', 'skipped'] as const;
 
-/** The filter, the page and the open attempt stand in the address. */
-const useWish = () => {
-  const search: Record<string, unknown> = useSearch({ strict: false });
-  const navigate = useNavigate();
-  const read = (name: string) => String(search[name] ?? '');
-  return {
-    wish: { outcome: read('outcome'), category: read('category'), search: read('find') },
-    page: Number(search['page'] ?? 1),
-    open: read('attempt'),
-    set: (members: Record<string, string | number | undefined>) =>
-      void navigate({ to: '.', search: { ...search, page: undefined, ...members } as never, replace: true }),
-  };
-};
-
-/** Every attempt of a run, to be searched; each opens with what was said and why it was judged so. */
+/** The attempts of a run, with filters. Filters, page and open attempt are in the URL. */
 export const AttemptTable = ({ attempts }: { attempts: readonly ReportedAttempt[] }) => {
-  const { wish, page, open, set } = useWish();
-  const { outcome, category, search } = wish;
-  const chosen = useMemo(
-    () => chosenAttempts(attempts, { outcome, category, search }),
+  const { page, text: read, set, filter } = usePageSearch();
+  const [outcome = '', category = '', search = ''] = [read('outcome'), read('category'), read('find')];
+  const found = useMemo(
+    () => filterAttempts(attempts, { outcome, category, search }),
     [attempts, outcome, category, search],
   );
-  const opened = open === '' ? undefined : attempts.find(({ attemptID }) => attemptID === open);
-  const pages = Math.ceil(chosen.length / rows);
+  const open = attempts.find(({ attemptID }) => attemptID === read('attempt'));
+  const count = (
+    <Text size="sm" c="dimmed" className="numbers">
+      {security.shown(found.length, attempts.length)}
+    </Text>
+  );
   return (
-    <Card withBorder padding="sm">
-      <Group justify="space-between" mb="xs">
-        <Title order={3} size="h5">
-          {security.attempts}
-        </Title>
-        <Text size="sm" c="dimmed" className="numbers">
-          {security.shown(chosen.length, attempts.length)}
-        </Text>
-      </Group>
-      <Filters wish={wish} categories={categoriesIn(attempts)} onChange={set} />
-      <Rows attempts={chosen.slice((page - 1) * rows, page * rows)} onOpen={(attempt) => set({ page, attempt })} />
-      {pages > 1 && (
-        <Pagination
-          mt="xs"
-          total={pages}
-          value={page}
-          onChange={(next) => set({ page: next })}
-          getControlProps={(control) => ({ 'aria-label': control })}
-          getItemProps={(number) => ({ 'aria-label': text.table.page(number) })}
-        />
-      )}
-      {opened && <AttemptDetails attempt={opened} onClose={() => set({ page, attempt: undefined })} />}
-    </Card>
+    <Section title={security.attempts} order={3} aside={count}>
+      <Filters value={{ outcome, category, search }} categories={categoriesIn(attempts)} onChange={filter} />
+      <DataTable
+        columns={columnsOf((attempt) => set({ attempt }))}
+        rows={found.slice((page - 1) * rowsPerPage, page * rowsPerPage)}
+        keyOf={({ attemptID }) => attemptID}
+        minWidth={360}
+      />
+      <Pages total={found.length / rowsPerPage} page={page} onPage={(next) => set({ page: next })} />
+      {open && <AttemptDetails attempt={open} onClose={() => set({ attempt: undefined })} />}
+    </Section>
   );
 };
 
 interface FiltersProps {
-  wish: ReturnType<typeof useWish>['wish'];
+  value: AttemptFilter;
   categories: readonly string[];
-  onChange: ReturnType<typeof useWish>['set'];
+  onChange: ReturnType<typeof usePageSearch>['filter'];
 }
 
-const Filters = ({ wish, categories, onChange }: FiltersProps) => (
+const Filters = ({ value, categories, onChange }: FiltersProps) => (
   <Group mb="xs">
     <TextInput
       aria-label={security.find}
       placeholder={security.find}
-      defaultValue={wish.search}
+      defaultValue={value.search}
       onChange={(event) => onChange({ find: event.currentTarget.value || undefined })}
     />
     <Select
       aria-label={security.outcome}
       placeholder={security.outcome}
       data={outcomes.map((value) => ({ value, label: security.outcomes[value] }))}
-      value={wish.outcome || null}
+      value={value.outcome || null}
       onChange={(outcome) => onChange({ outcome: outcome ?? undefined })}
       clearable
     />
@@ -88,40 +68,23 @@ const Filters = ({ wish, categories, onChange }: FiltersProps) => (
       aria-label={text.columns.category}
       placeholder={text.columns.category}
       data={[...categories]}
-      value={wish.category || null}
+      value={value.category || null}
       onChange={(category) => onChange({ category: category ?? undefined })}
       clearable
     />
   </Group>
 );
 
-const Rows = ({ attempts, onOpen }: { attempts: readonly ReportedAttempt[]; onOpen: (attemptID: string) => void }) => (
-  <Table.ScrollContainer minWidth={360} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
-    <Table highlightOnHover verticalSpacing={4}>
-      <Table.Thead>
-        <Table.Tr>
-          <Table.Th>{security.columns.attack}</Table.Th>
-          <Table.Th visibleFrom="sm">{security.columns.variant}</Table.Th>
-          <Table.Th>{security.outcome}</Table.Th>
-          <Table.Th visibleFrom="md">{security.columns.evidence}</Table.Th>
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
-        {attempts.map(({ attemptID, refName, variant, outcome, reason }) => (
-          <Table.Tr key={attemptID}>
-            <Table.Td>
-              <Anchor component="button" type="button" ta="left" onClick={() => onOpen(attemptID)}>
-                {refName}
-              </Anchor>
-            </Table.Td>
-            <Table.Td visibleFrom="sm">{variant}</Table.Td>
-            <Table.Td>
-              <OutcomeBadge outcome={outcome} />
-            </Table.Td>
-            <Table.Td visibleFrom="md">{reason}</Table.Td>
-          </Table.Tr>
-        ))}
-      </Table.Tbody>
-    </Table>
-  </Table.ScrollContainer>
-);
+const columnsOf = (onOpen: (attemptID: string) => void): DataColumn<ReportedAttempt>[] => [
+  {
+    header: security.columns.attack,
+    cell: ({ attemptID, refName }) => (
+      <Anchor component="button" type="button" ta="left" onClick={() => onOpen(attemptID)}>
+        {refName}
+      </Anchor>
+    ),
+  },
+  { header: security.columns.variant, isMinor: true, cell: ({ variant }) => variant },
+  { header: security.outcome, cell: ({ outcome }) => <OutcomeBadge outcome={outcome} /> },
+  { header: security.columns.evidence, isMinor: true, cell: ({ reason }) => reason },
+];

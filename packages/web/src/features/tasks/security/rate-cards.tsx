@@ -26,7 +26,7 @@ const RateCard = ({ label, value, note }: { label: string; value: string; note: 
   </Card>
 );
 
-/** The rates of a run, each with what it is known to lie in. */
+/** The rates of a run, each with its 95 % confidence interval. */
 export const RateCards = ({ report: { rates } }: { report: SecurityReport }) => {
   const shares = [
     [security.blockRate, rates.blockRate],

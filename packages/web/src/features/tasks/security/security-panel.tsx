@@ -1,7 +1,7 @@
-import { Alert, Button, Group, Skeleton, Stack, Text, Title } from '@mantine/core';
-import { IconDownload } from '@tabler/icons-react';
+import { Alert, Group, Skeleton, Stack, Text, Title } from '@mantine/core';
+import { SaveButton } from '../../../components/buttons.tsx';
 import { Problem } from '../../../components/problem.tsx';
-import { saveAs } from '../../../lib/save-as.ts';
+import { saveJson } from '../../../lib/downloads.ts';
 import { text } from '../../../lib/text.ts';
 import { AttemptTable } from './attempt-table.tsx';
 import { BaselineComparison } from './baseline-comparison.tsx';
@@ -17,12 +17,13 @@ interface SecurityPanelProps {
   runId: number;
 }
 
-/** What a device did with attacks and with harmless requests. */
+/** How a device handled attacks and benign requests. */
 export const SecurityPanel = ({ taskId, runId }: SecurityPanelProps) => {
   const { data: report, error } = useSecurityReport(taskId, runId);
   if (error) return <Problem error={error} />;
   if (report === undefined) return <Skeleton height={240} />;
   if (report === null) return <Text c="dimmed">{security.none}</Text>;
+  const layer = report.campaign?.layer;
   return (
     <Stack component="section" aria-label={security.title}>
       <Group justify="space-between">
@@ -30,7 +31,7 @@ export const SecurityPanel = ({ taskId, runId }: SecurityPanelProps) => {
           {security.title}
           {report.device !== '' && `: ${report.device}`}
         </Title>
-        {report.campaign && <LayerButton layer={report.campaign.layer} runId={runId} />}
+        {layer && <SaveButton label={security.layer} onSave={() => saveJson(layer, `layer-${runId}.json`)} />}
       </Group>
       {!report.isConclusive && (
         <Alert color="yellow" variant="default" title={security.notConclusive}>
@@ -65,14 +66,4 @@ const Tables = ({ report }: { report: SecurityReport }) => (
       </Text>
     )}
   </>
-);
-
-const LayerButton = ({ layer, runId }: { layer: object; runId: number }) => (
-  <Button
-    variant="default"
-    leftSection={<IconDownload size={16} />}
-    onClick={() => saveAs(new Blob([JSON.stringify(layer)], { type: 'application/json' }), `layer-${runId}.json`)}
-  >
-    {security.layer}
-  </Button>
 );

@@ -2,7 +2,7 @@ import { type AttackResult, entriesOf, type Task } from '@rushhour/contract';
 import { useQuery } from '@tanstack/react-query';
 import { client } from '../../../lib/client.ts';
 
-/** A share with its 95 % interval. */
+/** A share with its 95 % confidence interval. */
 export interface Rate {
   readonly value: number | null;
   readonly ci95: readonly [number, number] | null;
@@ -35,7 +35,7 @@ export interface ReportedAttempt extends AttackResult {
   };
 }
 
-/** Something that fuzzing found out; `reproducer` does it again. */
+/** A finding of fuzzing; `reproducer` is an input that causes it again. */
 export interface Finding {
   readonly at: string;
   readonly kind: string;
@@ -59,7 +59,7 @@ interface LatencyMs {
   readonly p99: number;
 }
 
-/** The part of a JSON report that tells of a security test, as far as the page shows it. */
+/** The security part of a JSON report, as far as the page shows it. */
 export interface SecurityReport {
   readonly device: string;
   readonly isConclusive: boolean;
@@ -95,7 +95,7 @@ export interface SecurityReport {
 export const isSecurityTest = ({ configuration }: Pick<Task, 'configuration'>): boolean =>
   entriesOf(configuration).some(({ plugin }) => plugin?.kind === 'security');
 
-/** What the report of a run says of its attacks; null when it tried none. */
+/** The security results of a run; null when it attempted no attack. */
 export const useSecurityReport = (id: number, runId: number) =>
   useQuery({
     queryKey: ['tasks', 'security', runId],

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { text } from '../../lib/text.ts';
-import { flawsOf } from './flaws.ts';
+import { problemsOf } from './certificate-problems.ts';
 
 const valid = {
   kind: 'certificate',
@@ -15,11 +15,11 @@ const valid = {
   revoked: false,
   chainComplete: true,
   keyMatch: true,
-} as Parameters<typeof flawsOf>[0];
+} as Parameters<typeof problemsOf>[0];
 const now = Date.parse('2026-06-01T00:00:00.000Z');
 
-it('finds nothing wrong with a valid certificate', () => {
-  expect(flawsOf(valid, now)).toEqual([]);
+it('reports nothing for a valid certificate', () => {
+  expect(problemsOf(valid, now)).toEqual([]);
 });
 
 it.each([
@@ -32,6 +32,6 @@ it.each([
   ['revoked', { revoked: true }],
   ['chain', { chainComplete: false }],
   ['key', { keyMatch: false }],
-] as const)('names the flaw %s', (name, members) => {
-  expect(flawsOf({ ...valid, ...members }, now)).toEqual([text.certificateProblems[name]]);
+] as const)('reports the problem %s', (name, members) => {
+  expect(problemsOf({ ...valid, ...members }, now)).toEqual([text.certificateProblems[name]]);
 });

@@ -1,7 +1,7 @@
 import type { ReportedAttempt } from './security-report.ts';
 
-/** What of the attempts a person wants to see; empty members want everything. */
-export interface AttemptWish {
+/** A filter of attempts; empty members match everything. */
+export interface AttemptFilter {
   readonly outcome: string;
   readonly category: string;
   readonly search: string;
@@ -10,7 +10,7 @@ export interface AttemptWish {
 const textOf = ({ refName, variant, reason, mechanism, techniques }: ReportedAttempt) =>
   [refName, variant, reason, mechanism ?? '', ...techniques].join(' ').toLowerCase();
 
-export const chosenAttempts = (attempts: readonly ReportedAttempt[], { outcome, category, search }: AttemptWish) => {
+export const filterAttempts = (attempts: readonly ReportedAttempt[], { outcome, category, search }: AttemptFilter) => {
   const wanted = search.trim().toLowerCase();
   return attempts.filter(
     (attempt) =>
@@ -20,6 +20,6 @@ export const chosenAttempts = (attempts: readonly ReportedAttempt[], { outcome, 
   );
 };
 
-/** In the order of the alphabet, each once. */
+/** All categories, sorted. */
 export const categoriesIn = (attempts: readonly ReportedAttempt[]): string[] =>
   [...new Set(attempts.map(({ category }) => category))].filter((category) => category !== '').sort();

@@ -1,0 +1,33 @@
+import { expect, it } from 'vitest';
+import { categoriesIn, filterAttempts } from './attempt-filter.ts';
+import type { ReportedAttempt } from './security-report.ts';
+
+const attemptOf = (members: object) =>
+  ({
+    ...{ refName: 'sqli 1', variant: 'url/url-param', reason: 'seen', mechanism: null, techniques: [] },
+    ...{ category: 'sqli', outcome: 'blocked' },
+    ...members,
+  }) as unknown as ReportedAttempt;
+
+const all = [
+  attemptOf({ mechanism: 'tcp-reset' }),
+  attemptOf({ outcome: 'passed', techniques: ['T1190'] }),
+  attemptOf({ category: 'xss', refName: 'Script', outcome: 'passed' }),
+];
+const none = { outcome: '', category: '', search: '' };
+
+it('matches everything when empty', () => {
+  expect(filterAttempts(all, none)).toEqual(all);
+});
+
+it('combines outcome, category and text', () => {
+  expect(filterAttempts(all, { ...none, outcome: 'passed' })).toEqual(all.slice(1));
+  expect(filterAttempts(all, { ...none, outcome: 'passed', category: 'xss' })).toEqual([all[2]]);
+  expect(filterAttempts(all, { ...none, search: ' TCP-Reset ' })).toEqual([all[0]]);
+  expect(filterAttempts(all, { ...none, search: 't1190' })).toEqual([all[1]]);
+  expect(filterAttempts(all, { ...none, search: 'script', category: 'sqli' })).toEqual([]);
+});
+
+it('names every category once', () => {
+  expect(categoriesIn([...all, attemptOf({ category: '' })])).toEqual(['sqli', 'xss']);
+});
