@@ -18,13 +18,13 @@ const signInRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/sign-in',
   validateSearch: (search: Record<string, unknown>) => (typeof search['to'] === 'string' ? { to: search['to'] } : {}),
-  component: lazyRouteComponent(() => import('../features/auth/sign-in-page.tsx'), 'SignInPage'),
+  component: lazyRouteComponent(() => import('../features/auth/auth-pages.tsx'), 'SignInPage'),
 });
 
 const passwordRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/password',
-  component: lazyRouteComponent(() => import('../features/auth/password-page.tsx'), 'PasswordPage'),
+  component: lazyRouteComponent(() => import('../features/auth/auth-pages.tsx'), 'PasswordPage'),
 });
 
 /** Pages inside need a session. Without one the user signs in and returns to the page. */

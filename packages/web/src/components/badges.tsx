@@ -1,5 +1,36 @@
 import { Badge } from '@mantine/core';
-import { agentStates, taskStates, verdicts } from '../lib/task-status.ts';
+
+/** Names and colors of task and run states, by status number. */
+const taskStates: readonly { name: string; color: string }[] = [
+  { name: 'Created', color: 'gray' },
+  { name: 'Queued', color: 'blue' },
+  { name: 'Preparing', color: 'blue' },
+  { name: 'Armed', color: 'blue' },
+  { name: 'Running', color: 'orange' },
+  { name: 'Paused', color: 'yellow' },
+  { name: 'Stopping', color: 'yellow' },
+  { name: 'Finished', color: 'teal' },
+  { name: 'Stopped', color: 'gray' },
+  { name: 'Failed', color: 'red' },
+];
+
+const verdicts: readonly { name: string; color: string }[] = [
+  { name: 'No verdict', color: 'gray' },
+  { name: 'Passed', color: 'teal' },
+  { name: 'Failed', color: 'red' },
+  { name: 'Inconclusive', color: 'yellow' },
+];
+
+const agentStates: readonly { name: string; color: string }[] = [
+  { name: 'Never seen', color: 'gray' },
+  { name: 'Online', color: 'teal' },
+  { name: 'Busy', color: 'orange' },
+  { name: 'Suspect', color: 'yellow' },
+  { name: 'Offline', color: 'gray' },
+  { name: 'Blocked', color: 'red' },
+  { name: 'Upgrading', color: 'blue' },
+  { name: 'Incompatible', color: 'red' },
+];
 
 interface State {
   readonly name: string;

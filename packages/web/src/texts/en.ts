@@ -87,6 +87,7 @@ export const en = {
     create: 'Create token',
     runThis: 'Within one hour, run this command on the machine you want to enrol:',
     onlyNow: 'The token is shown only once.',
+    blockQuestion: 'Blocked agents are disconnected and receive no tests until you unblock them.',
     copy: 'Copy',
     copied: 'Copied',
     capabilities: 'Capabilities',
@@ -133,5 +134,8 @@ export const en = {
     sort: (name: string) => `Sort by ${name}`,
     selectAll: 'Select all on this page',
     select: (name: string) => `Select ${name}`,
+    viewTasks: 'View tasks',
+    block: 'Block',
+    unblock: 'Unblock',
   },
 };

@@ -130,7 +130,7 @@ misfire: If a run was missed | missingBody: Missing bodies | mix: Frame size mix
 modifiedAt: Modified | modifiedIs: Count modified content as | modifiers: Field modifiers | modules: Attack modules
 mpls: MPLS labels | mss: Maximum segment size (MSS) | mtu: MTU (bytes) | multiplier: Speed multiplier
 mutators: Mutators | name: Name | names: Names | natt: NAT traversal (NAT-T) | network: Network
-tunnel.network: VXLAN network identifier (VNI) | noDelay: TCP_NODELAY | notBefore: Valid from
+tunnel.network: VXLAN network identifier (VNI) | noDelay: TCP_NODELAY | notBefore: Valid from | notAfter: Expires
 notificationsDays: Notification retention (days) | offset: Offset | onBlocked: If blocked
 onConflict: If the task or an agent is busy | onDuplicate: If the content exists | only: Included hosts
 onMismatch: On mismatch | onNoData: If there is no data | operator: Condition | optionBytes: Option bytes

@@ -14,7 +14,7 @@ import { loadMacPolicy, NetworkDetails } from '../../features/networks/network-d
 import { NetworkPreview } from '../../features/networks/network-preview.tsx';
 import { TunnelParams } from '../../features/tunnels/tunnel-params.tsx';
 import { text } from '../../lib/text.ts';
-import { columns, headers } from './columns.ts';
+import { columns } from './columns.ts';
 
 const CertificateDetails = lazy(async () => ({
   default: (await import('../../features/certificates/certificate-details.tsx')).CertificateDetails,
@@ -37,13 +37,7 @@ export const assetResources: readonly Resource[] = [
     name: 'networks',
     title: nav.networks,
     hint: hints.networks,
-    columns: [
-      columns.name,
-      { key: 'subnet', header: headers.subnet },
-      { key: 'gateway', header: headers.gateway, isMinor: true },
-      columns.changed,
-      columns.createdBy,
-    ],
+    columns: [columns.name, { key: 'subnet' }, { key: 'gateway', isMinor: true }, columns.changed, columns.createdBy],
     form: ['name', 'subnet', 'gateway', 'macPolicy'],
     formMore: [
       'type',
@@ -66,9 +60,9 @@ export const assetResources: readonly Resource[] = [
     hint: hints.macs,
     columns: [
       columns.name,
-      { key: 'address', header: headers.address },
-      { key: 'kind', header: headers.kind },
-      { key: 'count', header: headers.addresses, align: 'right', isMinor: true },
+      { key: 'address' },
+      { key: 'kind' },
+      { key: 'count', header: text.networks.addresses, align: 'right', isMinor: true },
       columns.changed,
     ],
   },
@@ -78,9 +72,9 @@ export const assetResources: readonly Resource[] = [
     hint: hints.tunnels,
     columns: [
       columns.name,
-      { key: 'type', header: headers.type },
-      { key: 'count', header: headers.tunnels, align: 'right', isMinor: true },
-      { key: 'mtu', header: headers.mtu, align: 'right', isMinor: true },
+      { key: 'type' },
+      { key: 'count', header: nav.tunnels, align: 'right', isMinor: true },
+      { key: 'mtu', align: 'right', isMinor: true },
       columns.changed,
       columns.createdBy,
     ],
@@ -96,16 +90,14 @@ export const assetResources: readonly Resource[] = [
       columns.name,
       {
         key: 'subject',
-        header: headers.subject,
         isMinor: true,
         render: (item) => certificateOf(item).details?.subject ?? '–',
       },
       {
         key: 'notAfter',
-        header: headers.expires,
         render: (item) => <ExpiryBadge details={certificateOf(item).details} />,
       },
-      { key: 'hasPrivate', header: headers.privateKey, isMinor: true },
+      { key: 'hasPrivate', isMinor: true },
       columns.changed,
     ],
     createForm: (props) => <NewCertificateDialog {...props} />,
@@ -119,10 +111,10 @@ export const assetResources: readonly Resource[] = [
     hint: hints.files,
     columns: [
       columns.name,
-      { key: 'category', header: headers.category },
-      { key: 'size', header: headers.size, align: 'right' },
+      { key: 'category' },
+      { key: 'size', align: 'right' },
       columns.tags,
-      { key: 'createdAt', header: headers.added, isMinor: true },
+      { key: 'createdAt', isMinor: true },
     ],
     form: ['name', 'category', 'tags'],
     formMore: ['source', 'first_seen_at'],
@@ -137,9 +129,9 @@ export const assetResources: readonly Resource[] = [
     hint: hints.applications,
     columns: [
       columns.name,
-      { key: 'sessionCount', header: headers.sessions, align: 'right' },
-      { key: 'parameterCount', header: headers.parameters, align: 'right' },
-      { key: 'mode', header: headers.mode, isMinor: true },
+      { key: 'sessionCount', align: 'right' },
+      { key: 'parameterCount', align: 'right' },
+      { key: 'mode', isMinor: true },
       columns.tags,
       columns.changed,
     ],
@@ -158,13 +150,7 @@ export const assetResources: readonly Resource[] = [
     name: 'dictionaries',
     title: nav.dictionaries,
     hint: hints.dictionaries,
-    columns: [
-      columns.name,
-      { key: 'type', header: headers.type },
-      { key: 'rowCount', header: headers.rows, align: 'right' },
-      columns.tags,
-      columns.changed,
-    ],
+    columns: [columns.name, { key: 'type' }, { key: 'rowCount', align: 'right' }, columns.tags, columns.changed],
     form: ['name', 'type', 'description', 'tags', 'values', 'selection'],
     formMore: ['columns', 'rows', 'config', 'fileID'],
     header: <FromFileButton />,

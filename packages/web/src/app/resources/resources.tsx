@@ -1,18 +1,65 @@
-import { activeStatuses, runStatus } from '@rushhour/contract';
+import { activeStatuses, agentStatus, type Group, runStatus } from '@rushhour/contract';
+import { IconArchive, IconArchiveOff, IconLock, IconLockOpen } from '@tabler/icons-react';
 import { AgentBadge, TaskBadge, VerdictBadge } from '../../components/badges.tsx';
 import { idOf, type Resource } from '../../components/resource/resource.ts';
-import { AgentActions } from '../../features/agents/agent-actions.tsx';
+import { labelOf } from '../../components/schema-form/schema.ts';
 import { AgentDetails } from '../../features/agents/agent-details.tsx';
 import { JoinButton } from '../../features/agents/join-dialog.tsx';
-import { ProjectActions } from '../../features/projects/project-actions.tsx';
+import { Credentials } from '../../features/people/credentials.tsx';
+import { GroupDetails } from '../../features/people/group-details.tsx';
+import { PermissionMatrix } from '../../features/people/permission-matrix.tsx';
+import { ResetPasswordButton } from '../../features/people/reset-password-button.tsx';
 import { TaskListActions } from '../../features/tasks/task-list-actions.tsx';
 import { text } from '../../lib/text.ts';
 import { assetResources } from './asset-resources.tsx';
-import { columns, headers } from './columns.ts';
-import { peopleResources } from './people-resources.tsx';
+import { columns } from './columns.ts';
 import { securityResources } from './security-resources.tsx';
 
-const { hints, nav, states } = text;
+const { agents, hints, nav, people, projects, states } = text;
+const block = { operation: 'block', label: text.table.block, icon: IconLock };
+const unblock = { operation: 'unblock', label: text.table.unblock, icon: IconLockOpen };
+type Permissions = { value: number }[];
+
+/** Users and groups. */
+const peopleResources: readonly Resource[] = [
+  {
+    name: 'users',
+    title: nav.users,
+    hint: hints.users,
+    columns: [
+      { key: 'email' },
+      { key: 'realName' },
+      { key: 'group', render: ({ group }) => (group as { name: string } | null)?.name ?? '–' },
+      { key: 'isActive', isMinor: true },
+      { key: 'lastLogin', isMinor: true },
+    ],
+    form: ['email', 'realName', 'groupID'],
+    bulk: [
+      {
+        ...block,
+        question: people.blockQuestion,
+        appliesTo: (items) => items.some(({ isActive }) => isActive),
+      },
+      { ...unblock, appliesTo: (items) => items.some(({ isActive }) => !isActive) },
+    ],
+    actions: ([user, ...others]) => user && others.length === 0 && <ResetPasswordButton user={user} />,
+    afterCreate: (reply) => <Credentials {...(reply as { email: string; password: string })} />,
+    hidden: ['group', 'passwordLength'],
+  },
+  {
+    name: 'groups',
+    title: nav.groups,
+    hint: hints.groups,
+    columns: [columns.name, { key: 'permissions', align: 'right' }, { key: 'users', align: 'right' }, columns.changed],
+    controls: {
+      permissions: ({ value, onChange }) => (
+        <PermissionMatrix value={(value as Permissions | undefined) ?? []} onChange={onChange} />
+      ),
+    },
+    details: (item) => <GroupDetails group={item as unknown as Group} />,
+    hidden: ['permissions', 'users'],
+  },
+];
 
 /** The collections with generated list, form and record pages. */
 export const resources: readonly Resource[] = [
@@ -24,17 +71,17 @@ export const resources: readonly Resource[] = [
     header: <TaskListActions />,
     itemTo: ({ id }) => `/tasks/${id}`,
     columns: [
-      { key: 'comment', header: headers.task, render: ({ comment, id }) => String(comment || `#${id}`) },
-      { key: 'status', header: headers.status, render: ({ status }) => <TaskBadge value={Number(status)} /> },
-      { key: 'verdict', header: headers.verdict, render: ({ verdict }) => <VerdictBadge value={Number(verdict)} /> },
-      { key: 'startedAt', header: headers.started, isMinor: true },
-      { key: 'finishedAt', header: headers.finished, isMinor: true },
+      { key: 'comment', header: text.editor.comment, render: ({ comment, id }) => String(comment || `#${id}`) },
+      { key: 'status', render: ({ status }) => <TaskBadge value={Number(status)} /> },
+      { key: 'verdict', render: ({ verdict }) => <VerdictBadge value={Number(verdict)} /> },
+      { key: 'startedAt', isMinor: true },
+      { key: 'finishedAt', isMinor: true },
       columns.createdBy,
     ],
     filters: [
       {
         name: 'status',
-        label: headers.status,
+        label: labelOf('status'),
         options: [
           { value: activeStatuses.join(','), label: states.active },
           { value: String(runStatus.finished), label: states.finished },
@@ -50,16 +97,24 @@ export const resources: readonly Resource[] = [
     hint: hints.agents,
     columns: [
       columns.name,
-      { key: 'status', header: headers.status, render: ({ status }) => <AgentBadge value={Number(status)} /> },
-      { key: 'hostname', header: headers.host, isMinor: true },
-      { key: 'version', header: headers.version, isMinor: true },
-      { key: 'cpuCores', header: headers.cores, align: 'right', isMinor: true },
+      { key: 'status', render: ({ status }) => <AgentBadge value={Number(status)} /> },
+      { key: 'hostname', isMinor: true },
+      { key: 'version', isMinor: true },
+      { key: 'cpuCores', align: 'right', isMinor: true },
       columns.tags,
-      { key: 'lastSeenAt', header: headers.lastSeen },
+      { key: 'lastSeenAt' },
     ],
     form: ['name', 'comment', 'tags'],
     header: <JoinButton />,
-    actions: (items, done) => <AgentActions items={items} done={done} />,
+    taskFilter: 'agentID',
+    bulk: [
+      {
+        ...block,
+        question: agents.blockQuestion,
+        appliesTo: (items) => items.some(({ status }) => status !== agentStatus.blocked),
+      },
+      { ...unblock, appliesTo: (items) => items.some(({ status }) => status === agentStatus.blocked) },
+    ],
     details: (item) => <AgentDetails id={idOf(item)} />,
   },
   {
@@ -68,19 +123,34 @@ export const resources: readonly Resource[] = [
     hint: hints.projects,
     columns: [
       columns.name,
-      { key: 'taskCount', header: headers.tasks, align: 'right' },
-      { key: 'activeTaskCount', header: headers.active, align: 'right', isMinor: true },
-      { key: 'errorTaskCount', header: headers.failed, align: 'right' },
-      { key: 'lastActivityAt', header: headers.lastActivity, isMinor: true },
+      { key: 'taskCount', align: 'right' },
+      { key: 'activeTaskCount', align: 'right', isMinor: true },
+      { key: 'errorTaskCount', align: 'right' },
+      { key: 'lastActivityAt', isMinor: true },
       columns.createdBy,
     ],
-    actions: (items, done) => <ProjectActions items={items} done={done} />,
+    taskFilter: 'projectID',
+    bulk: [
+      {
+        operation: 'archive',
+        label: projects.archive,
+        icon: IconArchive,
+        question: projects.archiveQuestion,
+        appliesTo: (items) => items.every(({ archivedAt }) => archivedAt === null),
+      },
+      {
+        operation: 'unarchive',
+        label: projects.unarchive,
+        icon: IconArchiveOff,
+        appliesTo: (items) => items.every(({ archivedAt }) => archivedAt !== null),
+      },
+    ],
   },
   {
     name: 'taskTemplates',
     title: nav.templates,
     hint: hints.templates,
-    columns: [columns.name, { key: 'description', header: headers.description }, columns.tags, columns.changed],
+    columns: [columns.name, { key: 'description' }, columns.tags, columns.changed],
   },
   ...assetResources,
   ...securityResources,

@@ -4,7 +4,7 @@ import { ContentField } from '../../components/schema-form/content-field.tsx';
 import { ImportSignatures } from '../../features/cve/import-signatures.tsx';
 import { ImportSamples } from '../../features/malware/import-samples.tsx';
 import { text } from '../../lib/text.ts';
-import { columns, headers } from './columns.ts';
+import { columns } from './columns.ts';
 
 const { hints, nav } = text;
 const severityColors: Readonly<Record<string, string>> = {
@@ -23,11 +23,11 @@ export const securityResources: readonly Resource[] = [
     header: <ImportSamples />,
     columns: [
       columns.name,
-      { key: 'family', header: headers.family },
-      { key: 'type', header: headers.type, isMinor: true },
-      { key: 'size', header: headers.size, align: 'right', isMinor: true },
-      { key: 'quarantine', header: headers.quarantine },
-      { key: 'lastOutcome', header: headers.lastOutcome, isMinor: true },
+      { key: 'family' },
+      { key: 'type', isMinor: true },
+      { key: 'size', align: 'right', isMinor: true },
+      { key: 'quarantine' },
+      { key: 'lastOutcome', isMinor: true },
       columns.tags,
     ],
     form: ['name', 'content', 'archivePassword', 'attestation', 'family', 'type', 'platform', 'tags'],
@@ -43,17 +43,16 @@ export const securityResources: readonly Resource[] = [
       columns.name,
       {
         key: 'severity',
-        header: headers.severity,
         render: ({ severity }) => (
           <Badge color={severityColors[String(severity)] ?? 'gray'} variant="dot" tt="none">
             {String(severity || '–')}
           </Badge>
         ),
       },
-      { key: 'cvssScore', header: headers.cvss, align: 'right', isMinor: true },
-      { key: 'protocol', header: headers.protocol, isMinor: true },
-      { key: 'safety', header: headers.safety, isMinor: true },
-      { key: 'enabled', header: headers.enabled, isMinor: true },
+      { key: 'cvssScore', align: 'right', isMinor: true },
+      { key: 'protocol', isMinor: true },
+      { key: 'safety', isMinor: true },
+      { key: 'enabled', isMinor: true },
       columns.changed,
     ],
     form: [

@@ -1,13 +1,78 @@
-import { Badge, Card, Group, SegmentedControl, Skeleton, Stack, Text, Title } from '@mantine/core';
+import { Badge, Card, Code, Group, SegmentedControl, Skeleton, Stack, Text, Title, Tooltip } from '@mantine/core';
 import type { PcapInfo } from '@rushhour/contract';
 import { useQuery } from '@tanstack/react-query';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useRef, useState } from 'react';
 import { client } from '../../lib/client.ts';
 import { text } from '../../lib/text.ts';
 import { bytes as bytesText, duration } from '../../lib/units.ts';
 import { Problem } from '../problem.tsx';
-import { bytesFromBase64, type Mark } from './byte-lines.ts';
-import { StepBytes } from './step-bytes.tsx';
+import { bytesBetween, bytesFromBase64, linesOf, type Mark } from './byte-lines.ts';
+import classes from './step-bytes.module.css';
+
+interface StepBytesProps {
+  label: string;
+  bytes: Uint8Array;
+  /** Length of the whole step; `bytes` may be only its beginning. */
+  length: number;
+  form: 'text' | 'hex';
+  marks?: readonly Mark[];
+  /** Called with the bytes that the user selected. */
+  onMark?: (range: { offset: number; length: number }) => void;
+}
+
+/** The payload of a step. The text contains nothing else, so that positions in a selection are positions in the bytes. */
+const StepBytes = ({ label, bytes, length, form, marks = [], onMark }: StepBytesProps) => {
+  const box = useRef<HTMLElement>(null);
+  const report = () => {
+    const range = box.current && selectedIn(box.current, form);
+    if (range && range.length > 0) onMark?.(range);
+  };
+  return (
+    <>
+      <Code
+        block
+        ref={box as never}
+        className={classes['bytes'] ?? ''}
+        tabIndex={0}
+        aria-label={label}
+        role="group"
+        onMouseUp={report}
+        onKeyUp={(event) => event.shiftKey && report()}
+      >
+        {linesOf(bytes, marks, form).map(({ start, segments }) => (
+          <div key={start}>
+            {segments.map(({ start: at, text: content, mark }) =>
+              mark ? (
+                <Tooltip key={at} label={mark.label}>
+                  <mark>{content}</mark>
+                </Tooltip>
+              ) : (
+                <span key={at}>{content}</span>
+              ),
+            )}
+          </div>
+        ))}
+      </Code>
+      {length > bytes.length && (
+        <Text size="xs" c="dimmed">
+          {text.capture.notShown(length - bytes.length)}
+        </Text>
+      )}
+    </>
+  );
+};
+
+const selectedIn = (box: HTMLElement, form: 'text' | 'hex') => {
+  const selection = document.getSelection();
+  if (selection === null || selection.rangeCount === 0 || selection.isCollapsed) return undefined;
+  const range = selection.getRangeAt(0);
+  if (!box.contains(range.startContainer) || !box.contains(range.endContainer)) return undefined;
+  const before = document.createRange();
+  before.setStart(box, 0);
+  before.setEnd(range.startContainer, range.startOffset);
+  const from = before.toString().length;
+  return bytesBetween(from, from + range.toString().length, form);
+};
 
 const { capture: words } = text;
 const bytesShown = 4096;

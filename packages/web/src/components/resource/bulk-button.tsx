@@ -1,12 +1,14 @@
 import { Button } from '@mantine/core';
-import type { TablerIcon } from '@tabler/icons-react';
+import { IconTimeline, type TablerIcon } from '@tabler/icons-react';
 import { useMutation } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
+import { useMay } from '../../lib/session.ts';
 import { text } from '../../lib/text.ts';
 import { ConfirmDialog } from '../dialogs.tsx';
 import { useToasts } from '../toasts.tsx';
 import { failuresIn, linesOf } from './outcomes.ts';
-import { type Item, idOf } from './resource.ts';
+import { type Item, idOf, operationsOf, type Resource } from './resource.ts';
 
 interface BulkButtonProps {
   label: string;
@@ -54,6 +56,46 @@ export const BulkButton = ({ label, icon: Icon, items, run, onDone, question }: 
           {question}
         </ConfirmDialog>
       )}
+    </>
+  );
+};
+
+interface BulkActionsProps {
+  resource: Resource;
+  items: readonly Item[];
+  onDone: () => void;
+}
+
+/** The actions of a collection on one record or on the selected ones, as far as the user has the permissions. */
+export const BulkActions = ({ resource, items, onDone }: BulkActionsProps) => {
+  const { name, taskFilter, bulk = [], actions } = resource;
+  const may = useMay();
+  const [only] = items.length === 1 ? items : [];
+  return (
+    <>
+      {only && taskFilter !== undefined && may('tasks', 'list') && (
+        <Button
+          variant="default"
+          leftSection={<IconTimeline size={16} />}
+          renderRoot={(props) => (
+            <Link {...props} to="/resources/$name" params={{ name: 'tasks' }} search={{ [taskFilter]: idOf(only) }} />
+          )}
+        >
+          {text.table.viewTasks}
+        </Button>
+      )}
+      {bulk
+        .filter(({ operation, appliesTo }) => may(name, operation) && appliesTo(items))
+        .map(({ operation, appliesTo: _, ...button }) => (
+          <BulkButton
+            key={operation}
+            {...button}
+            items={items}
+            run={async (array) => operationsOf(name)[operation]?.({ body: { array } })}
+            onDone={onDone}
+          />
+        ))}
+      {actions?.(items, onDone)}
     </>
   );
 };

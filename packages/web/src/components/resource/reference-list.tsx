@@ -10,6 +10,7 @@ export interface Reference {
 
 const collections: Readonly<Record<string, string>> = {
   agent: 'agents',
+  task: 'tasks',
   template: 'taskTemplates',
   application: 'applications',
   network: 'networks',
@@ -29,6 +30,11 @@ const urlOf = ({ kind, id }: Reference) => {
   return collection === undefined ? undefined : `/resources/${collection}/${id}`;
 };
 
+const kindText = (kind: string) => {
+  const record = text.record[collections[kind] ?? ''] ?? kind;
+  return record.charAt(0).toUpperCase() + record.slice(1);
+};
+
 /** Links to the records that use another. */
 export const ReferenceList = ({ references, total }: { references: readonly Reference[]; total?: number }) => (
   <List size="sm">
@@ -37,7 +43,7 @@ export const ReferenceList = ({ references, total }: { references: readonly Refe
       const name = reference.name || `#${reference.id}`;
       return (
         <List.Item key={`${reference.kind} ${reference.id}`}>
-          {text.usage.kinds[reference.kind] ?? reference.kind}{' '}
+          {kindText(reference.kind)}{' '}
           {to === undefined ? name : <Anchor renderRoot={(props) => <Link {...props} to={to} />}>{name}</Anchor>}
         </List.Item>
       );

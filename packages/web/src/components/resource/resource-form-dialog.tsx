@@ -39,9 +39,7 @@ export const ResourceFormDialog = ({ resource, item, onClose, onSaved }: Resourc
   }
   return (
     <FormDialog
-      title={
-        item ? nameOf(item) : text.form.new(text.record[resource.name as keyof typeof text.record] ?? resource.title)
-      }
+      title={item ? nameOf(item) : text.form.new(text.record[resource.name] ?? resource.title)}
       size={resource.formAside ? 'min(1100px, 100%)' : 'lg'}
       onClose={onClose}
       onSubmit={() => save.mutate(item === undefined ? value : patchOf(item, first, value))}

@@ -1,18 +1,143 @@
-import { Anchor, Breadcrumbs, Button, Card, Group, Skeleton, Stack, Text } from '@mantine/core';
+import { Anchor, Breadcrumbs, Button, Card, Code, Group, Skeleton, Stack, Table, Text, Tooltip } from '@mantine/core';
 import { IconPencil } from '@tabler/icons-react';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { Suspense } from 'react';
 import { useMay } from '../../lib/session.ts';
 import { text } from '../../lib/text.ts';
+import { absoluteTime } from '../../lib/times.ts';
 import { usePageSearch } from '../../lib/use-page-search.ts';
-import { PageHeading } from '../page.tsx';
+import { PageHeading, Section } from '../page.tsx';
 import { Problem } from '../problem.tsx';
-import { Members } from './members.tsx';
+import { labelOf } from '../schema-form/schema.ts';
+import { BulkActions } from './bulk-button.tsx';
+import { Cell } from './cell.tsx';
+import { type Reference, ReferenceList } from './reference-list.tsx';
 import { RemoveButton } from './remove-button.tsx';
-import { type Item, loadItem, nameOf, type Resource } from './resource.ts';
+import {
+  type Item,
+  idOf,
+  loadItem,
+  memberSchemas,
+  nameOf,
+  operationsOf,
+  type Resource,
+  type ResourceName,
+  routeOf,
+} from './resource.ts';
 import { ResourceDialog } from './resource-dialog.tsx';
-import { WhereUsed } from './where-used.tsx';
+
+/** Shown elsewhere on the page, or meaningless to users. */
+const hiddenMembers = new Set(['id', 'ID', 'issuerID', 'issuerId', 'deletedAt', 'usedBy']);
+const isEmpty = (value: unknown) =>
+  value === null || value === undefined || value === '' || (Array.isArray(value) && value.length === 0);
+
+/** All members of a record that have a value; the tooltips are their descriptions in the API. */
+const Members = ({ resource, item }: { resource: Resource; item: Item }) => {
+  const schemas = memberSchemas(resource.name);
+  const shown = Object.entries(item).filter(
+    ([key, value]) => !hiddenMembers.has(key) && !resource.hidden?.includes(key) && !isEmpty(value),
+  );
+  return (
+    <Table variant="vertical" layout="fixed" className="numbers">
+      <Table.Tbody>
+        {shown.map(([key, value]) => (
+          <Table.Tr key={key}>
+            <Table.Th w={{ base: 120, sm: 200 }}>
+              <Tooltip
+                label={schemas[key]?.description}
+                disabled={schemas[key]?.description === undefined}
+                multiline
+                maw={360}
+              >
+                <span>{labelOf(key)}</span>
+              </Tooltip>
+            </Table.Th>
+            <Table.Td style={{ overflowWrap: 'anywhere' }}>
+              <Member name={key} value={value} item={item} />
+            </Table.Td>
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
+  );
+};
+
+const maxListed = 50;
+const isScalar = (value: unknown) => typeof value !== 'object' || value === null;
+const isTimestamp = (value: unknown): value is string =>
+  typeof value === 'string' && /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(value);
+
+const Member = ({ name, value, item }: { name: string; value: unknown; item: Item }) => {
+  if (Array.isArray(value) && value.every(isScalar)) {
+    return `${value.slice(0, maxListed).join(', ')}${value.length > maxListed ? ` … (${value.length})` : ''}`;
+  }
+  const isObject = typeof value === 'object' && value !== null && name !== 'issuer';
+  if (isObject || (typeof value === 'string' && value.includes('\n'))) {
+    return (
+      <Code block tabIndex={0} mah={240} style={{ overflow: 'auto' }}>
+        {isObject ? JSON.stringify(value, null, 2) : String(value)}
+      </Code>
+    );
+  }
+  return (
+    <>
+      <Cell column={{ key: name }} item={item} />
+      {isTimestamp(value) && (
+        <Text span size="xs" c="dimmed" ml="xs">
+          {absoluteTime(value)}
+        </Text>
+      )}
+    </>
+  );
+};
+
+interface Usage {
+  references: readonly Reference[];
+  total: number;
+}
+
+const takesReferences = (name: ResourceName) => {
+  const query = routeOf(name, 'get')?.query as { properties?: { include?: { pattern?: string } } } | undefined;
+  return query?.properties?.include?.pattern?.includes('references') ?? false;
+};
+
+/** Collections report usage in one of three ways: an operation, `include=references`, or a member of the record. */
+const readUsage = async (name: ResourceName, item: Item): Promise<Usage | null> => {
+  const params = { id: idOf(item) };
+  if (routeOf(name, 'usage') !== undefined) {
+    const reply = await operationsOf(name)['usage']?.({ params, query: { count: 50 } });
+    const { data, cursor } = reply as { data: Reference[]; cursor: { totalRows: number } };
+    return { references: data, total: cursor.totalRows };
+  }
+  if (takesReferences(name)) {
+    const reply = await operationsOf(name)['get']?.({ params, query: { include: 'references' } });
+    const { references = [] } = (reply as { data: { references?: Reference[] } }).data;
+    return { references, total: references.length };
+  }
+  const usedBy = item['usedBy'] as Reference[] | undefined;
+  return usedBy === undefined ? null : { references: usedBy, total: usedBy.length };
+};
+
+/** The records that use this one. Nothing for collections that report usage only when a deletion is refused. */
+const WhereUsed = ({ name, item }: { name: ResourceName; item: Item }) => {
+  const { data } = useQuery({
+    queryKey: [name, 'usage', idOf(item)],
+    queryFn: () => readUsage(name, item),
+  });
+  if (!data) return null;
+  return (
+    <Section title={text.usage.title}>
+      {data.references.length === 0 ? (
+        <Text size="sm" c="dimmed">
+          {text.usage.none}
+        </Text>
+      ) : (
+        <ReferenceList references={data.references} total={data.total} />
+      )}
+    </Section>
+  );
+};
 
 /** One record: its details, the records that use it, its members, and its actions. */
 export const ResourceItemPage = ({ resource, id }: { resource: Resource; id: number }) => {
@@ -68,7 +193,7 @@ const Actions = ({ resource, item, onEdit, onChanged }: ActionsProps) => {
   };
   return (
     <Group gap="xs">
-      {resource.actions?.([item], onChanged)}
+      <BulkActions resource={resource} items={[item]} onDone={onChanged} />
       {may(name, 'update') && isChangeable && resource.createTo === undefined && (
         <Button variant="default" leftSection={<IconPencil size={16} />} onClick={onEdit}>
           {text.table.edit}

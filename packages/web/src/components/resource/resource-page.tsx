@@ -1,13 +1,16 @@
-import { Button, Group, Skeleton, Stack, Text } from '@mantine/core';
-import { IconPlus } from '@tabler/icons-react';
+import { Button, Group, Skeleton, Stack, Text, TextInput } from '@mantine/core';
+import { useDebouncedCallback } from '@mantine/hooks';
+import { IconPlus, IconSearch, IconX } from '@tabler/icons-react';
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { useMay } from '../../lib/session.ts';
 import { text } from '../../lib/text.ts';
 import { type Search, usePageSearch } from '../../lib/use-page-search.ts';
+import { IconButton } from '../buttons.tsx';
 import { EmptyState, PageHeading, Pages } from '../page.tsx';
 import { Problem } from '../problem.tsx';
+import { BulkActions } from './bulk-button.tsx';
 import { RemoveButton } from './remove-button.tsx';
 import {
   canSearch,
@@ -22,7 +25,32 @@ import {
 import { ResourceDialog } from './resource-dialog.tsx';
 import { ResourceFilters } from './resource-filters.tsx';
 import { ResourceTable } from './resource-table.tsx';
-import { SearchField } from './search-field.tsx';
+
+const typingMs = 250;
+
+/** The search of a list. The key `/` focuses the element marked with `data-search`. */
+const SearchField = ({ value, onChange }: { value: string; onChange: (value: string) => void }) => {
+  const [typed, setTyped] = useState(value);
+  const change = useDebouncedCallback(onChange, typingMs);
+  // The URL can change without typing: back, forward, "Clear filters".
+  useEffect(() => setTyped(value), [value]);
+  const set = (next: string) => {
+    setTyped(next);
+    change(next);
+  };
+  return (
+    <TextInput
+      data-search
+      aria-label={text.table.search}
+      placeholder={`${text.table.search}  /`}
+      leftSection={<IconSearch size={16} />}
+      rightSection={typed !== '' && <IconButton label={text.table.clear} icon={IconX} onClick={() => set('')} />}
+      value={typed}
+      onChange={(event) => set(event.currentTarget.value)}
+      w={{ base: '100%', xs: 260 }}
+    />
+  );
+};
 
 const rowsPerPage = 20;
 
@@ -116,7 +144,7 @@ const SelectedActions = ({ resource, items, onDone }: SelectedActionsProps) => {
   return (
     <Group gap="xs" ml="auto">
       <Text size="sm">{text.table.selected(items.length)}</Text>
-      {resource.actions?.(items, onDone)}
+      <BulkActions resource={resource} items={items} onDone={onDone} />
       {may(resource.name, 'removeMany') && <RemoveButton name={resource.name} items={items} onDone={onDone} />}
     </Group>
   );

@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router';
 import { text } from '../../lib/text.ts';
 import { IconButton } from '../buttons.tsx';
 import { Cell } from './cell.tsx';
-import { type Column, type Item, idOf, nameOf, type Resource, sortKeysOf } from './resource.ts';
+import { type Column, headerOf, type Item, idOf, nameOf, type Resource, sortKeysOf } from './resource.ts';
 
 interface ResourceTableProps {
   resource: Resource;
@@ -88,7 +88,8 @@ const alignOf = ({ align }: Column) =>
 const minor = ({ isMinor }: Column) => (isMinor ? ({ visibleFrom: 'sm' } as const) : {});
 
 const HeaderCell = ({ resource, column, sort, onSort }: HeaderCellProps) => {
-  const { key, header, align } = column;
+  const { key, align } = column;
+  const header = headerOf(column);
   const shared = { ta: align ?? ('left' as const), ...minor(column) };
   if (!sortKeysOf(resource.name).includes(key)) return <Table.Th {...shared}>{header}</Table.Th>;
   const isSorted = sort.key === key;

@@ -1,8 +1,9 @@
 import { type api, type Collection, api as collections, type Route } from '@rushhour/contract';
+import type { TablerIcon } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { client } from '../../lib/client.ts';
 import type { Controls } from '../schema-form/field.ts';
-import type { ObjectSchema, Schema } from '../schema-form/schema.ts';
+import { labelOf, type ObjectSchema, type Schema } from '../schema-form/schema.ts';
 
 export type ResourceName = keyof typeof api;
 export type Item = Record<string, unknown>;
@@ -10,7 +11,8 @@ export type Item = Record<string, unknown>;
 export interface Column {
   /** Member of the record, and the sort key if the list can be sorted by it. */
   readonly key: string;
-  readonly header: string;
+  /** The label of the member when left out. */
+  readonly header?: string;
   readonly render?: (item: Item) => ReactNode;
   readonly align?: 'right';
   /** Hidden on narrow screens. */
@@ -21,6 +23,16 @@ export interface Filter {
   readonly name: string;
   readonly label: string;
   readonly options: readonly { value: string; label: string }[];
+}
+
+export interface BulkAction {
+  /** An operation that takes the ids as `array`. */
+  readonly operation: string;
+  readonly label: string;
+  readonly icon: TablerIcon;
+  /** Confirmed before it runs. */
+  readonly question?: string;
+  readonly appliesTo: (items: readonly Item[]) => boolean;
 }
 
 export interface CreateFormProps {
@@ -62,7 +74,11 @@ export interface Resource {
   readonly itemTo?: (item: Item) => string;
   /** False for records that cannot be changed, such as built-in ones. */
   readonly isChangeable?: (item: Item) => boolean;
-  /** Actions on one record or on the selected ones. */
+  /** Actions that run an operation on one record or on the selected ones. */
+  readonly bulk?: readonly BulkAction[];
+  /** The filter of the task list that selects the tasks of a record. */
+  readonly taskFilter?: 'agentID' | 'projectID';
+  /** Other actions on one record or on the selected ones. */
   readonly actions?: (items: readonly Item[], done: () => void) => ReactNode;
   /** Shown on the page of one record. */
   readonly details?: (item: Item) => ReactNode;
@@ -84,6 +100,8 @@ export const routeOf = (name: ResourceName, operation: string): Route | undefine
 
 /** The id of a record. Projects spell it `ID`. */
 export const idOf = (item: Item): number => Number(item['id'] ?? item['ID']);
+
+export const headerOf = ({ key, header }: Column): string => header ?? labelOf(key);
 
 /** The display name of a record. */
 export const nameOf = (item: Item): string =>

@@ -50,7 +50,7 @@ export const NewCertificateDialog = ({ onClose, onSaved }: CreateFormProps) => {
   const defect = generation['defect'] as keyof typeof certificateDefects | undefined;
   return (
     <FormDialog
-      title={text.form.new(text.record.certificates)}
+      title={text.form.new(text.record['certificates'] ?? '')}
       onClose={onClose}
       onSubmit={create.mutate}
       error={create.error}

@@ -15,6 +15,14 @@ const pairs = Object.entries(permissions).map(([name, value]) => {
 const areas = [...new Set(pairs.map(({ area }) => area))].filter((area) => area !== 'system');
 const commonVerbs = ['read', 'write', 'execute'];
 
+const { nav } = text;
+const areaNames: Readonly<Record<string, unknown>> = {
+  ...nav,
+  taskTemplates: nav.templates,
+  compromisedHost: nav.campaigns,
+  aiAdmin: words.aiAdmin,
+};
+
 interface PermissionMatrixProps {
   value: readonly { value: number }[];
   /** Left out where the matrix is read-only. */
@@ -91,7 +99,7 @@ interface AreaRowProps {
 }
 
 const AreaRow = ({ area, box }: AreaRowProps) => {
-  const title = words.areas[area] ?? area;
+  const title = String(areaNames[area] ?? area);
   const own = pairs.filter((pair) => pair.area === area);
   const cellOf = (verb: string) => {
     const pair = own.find((one) => one.verb === verb);

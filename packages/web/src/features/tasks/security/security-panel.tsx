@@ -1,16 +1,86 @@
 import { Alert, Group, Skeleton, Stack, Text, Title } from '@mantine/core';
-import { SaveButton } from '../../../components/buttons.tsx';
+import { IconDownload } from '@tabler/icons-react';
+import { IconButton, SaveButton } from '../../../components/buttons.tsx';
+import { type DataColumn, DataTable } from '../../../components/data-table.tsx';
+import { Section } from '../../../components/page.tsx';
 import { Problem } from '../../../components/problem.tsx';
+import { TimeText } from '../../../components/time-text.tsx';
 import { saveJson } from '../../../lib/downloads.ts';
 import { text } from '../../../lib/text.ts';
 import { AttemptTable } from './attempt-table.tsx';
 import { BaselineComparison } from './baseline-comparison.tsx';
-import { CountsTable } from './counts-table.tsx';
-import { FindingsTable } from './findings-table.tsx';
 import { RateCards } from './rate-cards.tsx';
-import { type SecurityReport, useSecurityReport } from './security-report.ts';
+import { type CountsRow, type Finding, type SecurityReport, useSecurityReport } from './security-report.ts';
 
 const { security } = text;
+
+const save = ({ name, kind, reproducer = {} }: Finding) =>
+  saveJson(reproducer, `${name || kind}.json`.replace(/[^\w.-]+/g, '-'));
+
+const columns: readonly DataColumn<Finding>[] = [
+  { cell: ({ kind }) => kind },
+  { cell: ({ name, target }) => name || target },
+  { cell: ({ detail }) => detail },
+  { cell: ({ at }) => <TimeText at={at} /> },
+  {
+    cell: (finding) =>
+      finding.reproducer !== undefined && (
+        <IconButton label={security.reproducer(finding.name)} icon={IconDownload} onClick={() => save(finding)} />
+      ),
+  },
+];
+
+/** The findings of fuzzing, each with the smallest input that reproduces it. */
+const FindingsTable = ({ findings }: { findings: readonly Finding[] }) =>
+  findings.length > 0 && (
+    <Section title={security.findings} order={3}>
+      <DataTable
+        columns={columns}
+        rows={findings}
+        keyOf={({ at, kind, name }) => `${at} ${kind} ${name}`}
+        minWidth={420}
+      />
+    </Section>
+  );
+
+const counted = ['attempts', 'blocked', 'modified', 'passed', 'inconclusive'] as const;
+
+const blockRateOf = ({ blocked, modified, passed }: CountsRow) => {
+  const decided = blocked + modified + passed;
+  return decided === 0 ? '–' : `${(((blocked + modified) / decided) * 100).toFixed(0)} %`;
+};
+
+interface CountsTableProps {
+  title: string;
+  /** Header of the first column. */
+  of: string;
+  rows: readonly CountsRow[];
+}
+
+/** Attempts by outcome, one row per category, technique or variant. */
+const CountsTable = ({ title, of, rows }: CountsTableProps) => {
+  const hasSeverity = rows.some(({ severity }) => severity !== undefined);
+  if (rows.length === 0) return null;
+  return (
+    <Section title={title} order={3}>
+      <DataTable
+        rows={rows}
+        keyOf={({ name, severity }) => `${name} ${severity ?? ''}`}
+        minWidth={460}
+        columns={[
+          { header: of, cell: ({ name }) => name },
+          hasSeverity && { header: text.columns.severity, cell: ({ severity }: CountsRow) => severity },
+          ...counted.map((name) => ({
+            header: security.outcomes[name],
+            align: 'right' as const,
+            cell: (row: CountsRow) => row[name],
+          })),
+          { header: security.blocked, align: 'right', cell: blockRateOf },
+        ]}
+      />
+    </Section>
+  );
+};
 
 interface SecurityPanelProps {
   taskId: number;

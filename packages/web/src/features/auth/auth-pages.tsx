@@ -1,10 +1,30 @@
-import { Alert, Button, PasswordInput, Stack, Text } from '@mantine/core';
+import { Alert, Button, Card, Center, Group, PasswordInput, Stack, Text, Title } from '@mantine/core';
+import { IconActivity } from '@tabler/icons-react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
 import { client } from '../../lib/client.ts';
 import { explain } from '../../lib/explain.ts';
 import { text } from '../../lib/text.ts';
-import { AuthCard } from './auth-card.tsx';
+import { SignInForm } from './sign-in-form.tsx';
+
+/** The frame of pages before the sign-in. */
+const AuthCard = ({ title, children }: { title: string; children: ReactNode }) => (
+  <Center mih="100vh" component="main">
+    <Card withBorder shadow="sm" w={400} padding="lg">
+      <Stack>
+        <Group gap="xs">
+          <IconActivity size={26} color="var(--mantine-color-orange-6)" aria-hidden />
+          <Text fw={700}>{text.app.name}</Text>
+        </Group>
+        <Title order={1} size="h3">
+          {title}
+        </Title>
+        {children}
+      </Stack>
+    </Card>
+  </Center>
+);
 
 /** Replaces the temporary password, which an administrator has seen. Required before anything else. */
 export const PasswordPage = () => {
@@ -44,6 +64,23 @@ export const PasswordPage = () => {
           </Button>
         </Stack>
       </form>
+    </AuthCard>
+  );
+};
+
+export const SignInPage = () => {
+  const { to } = useSearch({ from: '/sign-in' });
+  const navigate = useNavigate();
+  const queries = useQueryClient();
+  const proceed = async (mustSetPassword: boolean) => {
+    queries.clear();
+    // Only paths of this site: a link from outside must not redirect elsewhere.
+    const target = to?.startsWith('/') && !to.startsWith('//') ? to : '/';
+    await navigate({ to: mustSetPassword ? '/password' : target });
+  };
+  return (
+    <AuthCard title={text.auth.title}>
+      <SignInForm onDone={({ isRequiredToSetPassword }) => void proceed(isRequiredToSetPassword)} />
     </AuthCard>
   );
 };

@@ -1,9 +1,8 @@
 import { Button, Modal } from '@mantine/core';
-import { IconKey, IconLock, IconLockOpen } from '@tabler/icons-react';
+import { IconKey } from '@tabler/icons-react';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ConfirmDialog } from '../../components/dialogs.tsx';
-import { BulkButton } from '../../components/resource/bulk-button.tsx';
 import { type Item, idOf, nameOf } from '../../components/resource/resource.ts';
 import { client } from '../../lib/client.ts';
 import { useMay } from '../../lib/session.ts';
@@ -12,43 +11,16 @@ import { Credentials } from './credentials.tsx';
 
 const { people: words } = text;
 
-/** Blocks and unblocks users, and resets the password of one. */
-export const UserActions = ({ items, done }: { items: readonly Item[]; done: () => void }) => {
+/** Resets the password of a user. */
+export const ResetPasswordButton = ({ user }: { user: Item }) => {
   const may = useMay();
-  const [only] = items;
-  return (
-    <>
-      {may('users', 'block') && items.some(({ isActive }) => isActive) && (
-        <BulkButton
-          label={words.block}
-          icon={IconLock}
-          items={items}
-          run={(array) => client.users.block({ body: { array } })}
-          onDone={done}
-          question={words.blockQuestion}
-        />
-      )}
-      {may('users', 'unblock') && items.some(({ isActive }) => !isActive) && (
-        <BulkButton
-          label={words.unblock}
-          icon={IconLockOpen}
-          items={items}
-          run={(array) => client.users.unblock({ body: { array } })}
-          onDone={done}
-        />
-      )}
-      {may('users', 'resetPassword') && items.length === 1 && only && <ResetButton user={only} />}
-    </>
-  );
-};
-
-const ResetButton = ({ user }: { user: Item }) => {
   const [isOpen, setOpen] = useState(false);
   const reset = useMutation({ mutationFn: () => client.users.resetPassword({ params: { id: idOf(user) } }) });
   const close = () => {
     setOpen(false);
     reset.reset();
   };
+  if (!may('users', 'resetPassword')) return null;
   return (
     <>
       <Button variant="default" leftSection={<IconKey size={16} />} onClick={() => setOpen(true)}>
