@@ -42,9 +42,9 @@ afterAll(async () => {
   await system?.close();
 });
 
-/** Colours may fade; what runs for ever does not count. */
+/** Waits for color transitions; endless animations are ignored. */
 const settled = async (page: Page) => {
-  // A change of the scheme begins to fade with the next frame, not before.
+  // A change of the color scheme starts its transitions in the next frame.
   await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))));
   await page.waitForFunction(() =>
     document
@@ -55,7 +55,7 @@ const settled = async (page: Page) => {
   );
 };
 
-/** A page may take a moment to settle after its window changed. */
+/** The layout may need a moment after the window is resized. */
 const fitsScreen = (page: Page) =>
   page
     .waitForFunction(() => document.documentElement.scrollWidth <= window.innerWidth, undefined, { timeout: 15_000 })
@@ -63,7 +63,7 @@ const fitsScreen = (page: Page) =>
     .catch(() => false);
 
 describe('every page', () => {
-  it('has no serious barrier, light or dark, and fits a phone', async () => {
+  it('has no serious accessibility violation, light or dark, and fits a phone screen', async () => {
     const found = (await seriousViolations(page)).map((violation) => `sign-in: ${violation}`);
     await signIn(page, administrator);
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
@@ -83,7 +83,7 @@ describe('every page', () => {
     expect(problems).toEqual([]);
   });
 
-  it('has forms without serious barriers', async () => {
+  it('has forms without serious accessibility violations', async () => {
     const found: string[] = [];
     for (const name of ['networks', 'certificates', 'applications', 'groups', 'tunnels', 'users']) {
       await page.goto(`${system.url}/resources/${name}?edit=new`);

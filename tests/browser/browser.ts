@@ -5,7 +5,7 @@ import { requireProgram } from '../engines/programs.ts';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** Whom `startSystem` makes. */
+/** The administrator that `startSystem` creates. */
 export const administrator = { email: 'admin@example.test', password: 'quiet-Harbour-27-lamps' };
 
 /** A real browser: Debian's Chromium. */
@@ -14,7 +14,7 @@ export const launchBrowser = async (): Promise<Browser> => {
   return chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
 };
 
-/** A page that remembers what went wrong on it. */
+/** A page, and the errors that its scripts throw. */
 export const openPage = async (browser: Browser, options: object = {}) => {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
   const page = await context.newPage();
@@ -30,7 +30,7 @@ interface Violation {
   nodes: { html: string }[];
 }
 
-/** What axe finds serious or worse. Evaluated by the debugger, which the page's policy does not concern. */
+/** Violations that axe rates serious or critical. Run by the debugger, to which the page's CSP does not apply. */
 const violationsOf = async (page: Page, options: object): Promise<string[]> => {
   if (!(await page.evaluate('"axe" in window'))) await page.evaluate(axe);
   const found = (await page.evaluate(`axe.run(document, ${JSON.stringify(options)})`)) as { violations: Violation[] };
@@ -43,7 +43,7 @@ const cheap = { resultTypes: ['violations'], iframes: false, ancestry: false };
 
 export const seriousViolations = (page: Page) => violationsOf(page, cheap);
 
-/** Colours alone, for another scheme of the same page. */
+/** Contrast only, for another color scheme of the same page. */
 export const contrastViolations = (page: Page) => violationsOf(page, { ...cheap, runOnly: ['color-contrast'] });
 
 export const signIn = async (page: Page, { email, password }: { email: string; password: string }) => {
@@ -52,9 +52,9 @@ export const signIn = async (page: Page, { email, password }: { email: string; p
   await page.getByRole('button', { name: 'Sign in' }).click();
 };
 
-/** Goes to another page without loading the interface anew, and waits until it is drawn and has its data. */
+/** Navigates without reloading the interface, and waits until the page is rendered with its data. */
 export const visit = async (page: Page, path: string) => {
-  // A page that does not exist lies between, so that nothing of the old page can be taken for the new one.
+  // Via a page that does not exist, so that nothing of the old page is mistaken for the new one.
   await page.evaluate(() => history.pushState({}, '', '/nowhere'));
   await page.waitForFunction(() => document.querySelector('main') === null);
   await page.evaluate((to) => history.pushState({}, '', to), path);

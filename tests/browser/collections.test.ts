@@ -26,7 +26,7 @@ afterAll(async () => {
 
 const go = (path: string) => page.goto(`${system.url}${path}`);
 
-/** Marks a word as a person does with the mouse: from its first letter to behind its last. */
+/** Selects a word with the mouse, from its first to its last letter. */
 const markWord = async (box: ReturnType<Page['getByLabel']>, word: string) => {
   const place = await box.evaluate((element, wanted) => {
     const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
@@ -48,7 +48,9 @@ const markWord = async (box: ReturnType<Page['getByLabel']>, word: string) => {
 };
 
 describe('a capture', () => {
-  it('is dropped, becomes an application, and bytes that are marked become a parameter', { retry: 1 }, async () => {
+  it('is uploaded by drag and drop, becomes an application, and selected bytes become a parameter', {
+    retry: 1,
+  }, async () => {
     const name = `shop-${Date.now()}`;
     await go('/resources/files');
     await page.getByRole('button', { name: 'Choose files' }).waitFor();
@@ -93,7 +95,7 @@ describe('a capture', () => {
     expect(problems).toEqual([]);
   });
 
-  it('tells who uses it, and a deletion that is refused says so too', async () => {
+  it('lists the records that use it, as does a rejected deletion', async () => {
     const file = new Blob([smallCapture('used.example')]);
     const { data: pcapFileId } = await system.client.files.create({
       upload: { fields: { category: 'pcap' }, file, filename: 'used.pcap' },
@@ -112,7 +114,7 @@ describe('a capture', () => {
 });
 
 describe('an upload', () => {
-  it('goes on where it was interrupted when the same file is chosen again', { retry: 1 }, async () => {
+  it('resumes where it was interrupted when the same file is chosen again', { retry: 1 }, async () => {
     const size = 5 * 2 ** 20;
     const name = `large-${Date.now()}.bin`;
     const content = Buffer.alloc(size, 7);
@@ -122,10 +124,10 @@ describe('an upload', () => {
         .locator('input[type=file]')
         .setInputFiles({ name, mimeType: 'application/octet-stream', buffer: content });
     };
-    // The third chunk does not arrive, nor does anything after it.
+    // The third chunk and all later ones are lost.
     let chunks = 0;
     await page.route('**/v1/files/*/content', (route) => (++chunks > 3 ? route.abort() : route.continue()));
-    // The file gets a time of its own each time it is chosen this way: the browser must take it for the same one.
+    // Playwright gives the file a new modification time with each choice; the browser must see the same file.
     await page.addInitScript(() => {
       Object.defineProperty(File.prototype, 'lastModified', { get: () => 1_700_000_000_000 });
     });
@@ -160,7 +162,7 @@ describe('an upload', () => {
 });
 
 describe('a network', () => {
-  it('shows addresses, MACs and problems while it is typed', async () => {
+  it('shows addresses, MACs and issues while it is edited', async () => {
     await system.client.networks.create({ body: { name: 'taken', subnet: '10.77.0.0/16' } });
     await go('/resources/networks?edit=new');
     const dialog = page.getByRole('dialog', { name: 'New network' });
@@ -185,7 +187,7 @@ describe('a network', () => {
 });
 
 describe('a list', () => {
-  it('keeps search, filter, order and open form in the address', async () => {
+  it('keeps search, filter, order and open form in the URL', async () => {
     for (const kind of ['address', 'range'] as const) {
       await system.client.macs.create({
         body: {
@@ -220,7 +222,7 @@ describe('a list', () => {
     expect(data).toMatchObject([{ vendor: 'Lab' }]);
   });
 
-  it('explains that somebody else was quicker', async () => {
+  it('explains a conflicting change by another user', async () => {
     const { data: id } = await system.client.projects.create({ body: { name: 'Contested' } });
     await go(`/resources/projects?edit=${id}`);
     const dialog = page.getByRole('dialog', { name: 'Contested' });

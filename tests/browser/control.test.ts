@@ -42,7 +42,7 @@ const askToStart = async (secret: string, taskId: number, key: string) => {
 };
 
 describe('schedules', () => {
-  it('tell of conflicts before they are left alone, and show them on the calendar', async () => {
+  it('report conflicts when they are saved, and show them on the calendar', async () => {
     const { page, problems, context } = await signedIn('/schedules');
     const next = new Date();
     next.setUTCDate(next.getUTCDate() + 2);
@@ -65,14 +65,14 @@ describe('schedules', () => {
   });
 });
 
-/** Local time as `datetime-local` has it; run in the browser. */
+/** Local time as in `datetime-local` inputs; runs in the browser. */
 const localText = (ms: number) => {
   const at = new Date(ms - new Date(ms).getTimezoneOffset() * 60_000);
   return at.toISOString().slice(0, 16);
 };
 
 describe('an AI key', () => {
-  it('is shown once, asks for a start, and goes on once a person approved exactly what was shown', async () => {
+  it('is shown once, requests a start, and continues after a user approved exactly that plan', async () => {
     const { page, problems, context } = await signedIn('/ai-keys');
     await page.getByRole('button', { name: 'New AI key' }).click();
     const dialog = page.getByRole('dialog', { name: 'New AI key' });
@@ -109,7 +109,7 @@ describe('an AI key', () => {
     await context.close();
   });
 
-  it('gets a new secret, is revoked for ever, and leaves its traces in the audit', async () => {
+  it('is rotated and revoked, and its actions are in the audit log', async () => {
     const { data: made } = await system.client.aiAdmin.createKey({
       body: { name: 'Short lived', scopes: ['tasks:read', 'tasks:start'], policy: { R2: 'human' } },
     });
@@ -136,7 +136,7 @@ describe('an AI key', () => {
 });
 
 describe('pages of single records', () => {
-  it('have no serious barrier when they are filled, light and dark', async () => {
+  it('have no serious accessibility violation, light or dark', async () => {
     const found: string[] = [];
     const { page, context } = await signedIn('/');
     await page.getByRole('heading', { name: 'Overview' }).waitFor();

@@ -12,7 +12,7 @@ const overview = async () => {
 };
 
 describe('the first load', () => {
-  it('is small: less than 400 kB from the empty cache to the overview', async () => {
+  it('transfers less than 400 kB with an empty cache', async () => {
     const { page, context } = await openPage(lab.browser);
     const sizes: Promise<number>[] = [];
     page.on('requestfinished', (request) => {
@@ -31,7 +31,7 @@ describe('the first load', () => {
 });
 
 describe('the keyboard', () => {
-  it('opens the palette anywhere, which finds pages and records', async () => {
+  it('opens the command palette, which finds pages and records', async () => {
     await lab.system.client.networks.create({ body: { name: 'Remote office', subnet: '10.66.0.0/24' } });
     const { page, context } = await overview();
     await page.goto(`${lab.system.url}/settings`);
@@ -49,7 +49,7 @@ describe('the keyboard', () => {
     await context.close();
   });
 
-  it('reaches the search of a page with /, and the palette where there is none', async () => {
+  it('focuses the search of a page with /, or opens the palette where there is none', async () => {
     const { page, context } = await overview();
     await page.keyboard.press('/');
     await page.getByRole('dialog', { name: /Go to/ }).waitFor();

@@ -27,12 +27,12 @@ const logo = Buffer.from(
 
 interface Site {
   readonly port: number;
-  /** What was asked and how it was answered. */
+  /** Requests and their status codes. */
   readonly log: string[];
   close(): Promise<void>;
 }
 
-/** A site with a login: without its token and its cookie nothing is shown. */
+/** A site with a login: without its token and cookie it shows nothing. */
 export const startSite = async (): Promise<Site> => {
   const { certificate, privateKey } = createSelfSigned(['app.test', 'cdn.test']);
   const [tokens, sessions] = [new Set<string>(), new Set<string>()];
@@ -76,7 +76,7 @@ export const startSite = async (): Promise<Site> => {
   };
 };
 
-/** What Chromium records of a visit. */
+/** The HAR that Chromium records of a visit. */
 export const recordVisit = async (port: number): Promise<string> => {
   requireProgram('chromium');
   const folder = mkdtempSync(join(tmpdir(), 'rushhour-visit-'));

@@ -60,8 +60,8 @@ const play = async (...configuration: object[]) => {
 };
 const exact = { checks: { status: true, bodySize: true, bodySha256: true } };
 
-describe('what Chromium recorded', () => {
-  it('is the whole visit, over HTTP/2', () => {
+describe('a recording of Chromium', () => {
+  it('contains the whole visit, over HTTP/2', () => {
     expect(new Set(visit.log.entries.map(({ request }) => request.httpVersion))).toEqual(new Set(['HTTP/2.0']));
     expect(
       visit.log.entries
@@ -71,7 +71,7 @@ describe('what Chromium recorded', () => {
     ).toEqual(paths.toSorted());
   });
 
-  it.each(['recorded', '1.1'])('is answered by a server agent exactly so: version %s', async (httpVersion) => {
+  it.each(['recorded', '1.1'])('is answered exactly by a server agent: version %s', async (httpVersion) => {
     const played = await play(entryOf({ httpVersion, users: 4, iterations: 3, ...exact }));
     const { ofClient, ofServer } = played;
     expect([ofClient('requests'), ofClient('ok'), ofClient('ko')]).toEqual([84, 84, 0]);
@@ -110,7 +110,7 @@ describe('what Chromium recorded', () => {
     }
   });
 
-  it('is let in by the real site only with what the site says now', async () => {
+  it('is accepted by the real site only with current tokens', async () => {
     const indexOf = (path: string) => visit.log.entries.findIndex(({ request }) => request.url.endsWith(path));
     const { token } = JSON.parse(visit.log.entries[indexOf('/api/login')]?.response.content.text ?? '{}') as {
       token: string;
@@ -134,8 +134,8 @@ describe('what Chromium recorded', () => {
   });
 });
 
-describe('a recording that is broken', () => {
-  it('is told before anything starts', async () => {
+describe('a broken recording', () => {
+  it('is reported before the run starts', async () => {
     const broken = await upload('broken.har', '{"log":{"version":"1.2","entries":[{"request":');
     const { data } = await system.client.tasks.validate({
       body: { configuration: [entryOf({ fileId: broken })] } as never,

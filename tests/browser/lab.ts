@@ -4,7 +4,7 @@ import { ensureWeb } from '../../scripts/build-web.ts';
 import { type AgentProcess, type System, startSystem } from '../system/system.ts';
 import { administrator, launchBrowser, openPage, signIn } from './browser.ts';
 
-/** What the tests of one file share: a controller with two agents, and a browser. */
+/** A controller with two agents and a browser, shared by the tests of a file. */
 class Lab {
   system!: System;
   browser!: Browser;
@@ -26,7 +26,7 @@ class Lab {
     await this.system?.close();
   }
 
-  /** A page of the interface, seen by the administrator. */
+  /** A page, signed in as administrator. */
   async signedIn(path: string) {
     const opened = await openPage(this.browser);
     await opened.page.goto(`${this.system.url}${path}`);
@@ -35,7 +35,7 @@ class Lab {
   }
 }
 
-/** Opened before the first test of a file and closed after its last. */
+/** Opens the lab before the first test of a file and closes it after the last. */
 export const useLab = (): Lab => {
   const lab = new Lab();
   beforeAll(() => lab.open(), 180_000);

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import type { fillWithDemoData } from '../../scripts/demo-data.ts';
 
-/** Values for the parts of an address that a route leaves open. */
+/** Values for the parameters of a route. */
 export type Example = Readonly<Record<string, string>>;
 
 interface WebRouter {
@@ -14,7 +14,7 @@ interface Listed {
 
 const source = (path: string) => fileURLToPath(new URL(`../../packages/web/src/app/${path}`, import.meta.url));
 
-/** Records to show on the pages of one record. */
+/** Records for the pages of single records. */
 export const examplesOf = (data: Awaited<ReturnType<typeof fillWithDemoData>>): Example[] => [
   { name: 'projects', id: String(data.project) },
   { name: 'networks', id: String(data.networks[0]) },
@@ -30,8 +30,8 @@ export const examplesOf = (data: Awaited<ReturnType<typeof fillWithDemoData>>): 
 ];
 
 /**
- * Every address of the interface: the routes of its router, those of collections once for each collection.
- * Routes that need an example nobody gave are left out only if they belong to a record that `examples` does not name.
+ * All URLs of the interface: the routes of its router, those of collections once per collection.
+ * A route with parameters is left out if `examples` has no values for them.
  */
 export const pagesOf = async (examples: readonly Example[]): Promise<string[]> => {
   const { router } = (await import(source('router.tsx'))) as { router: WebRouter };
@@ -41,7 +41,7 @@ export const pagesOf = async (examples: readonly Example[]): Promise<string[]> =
   return [...new Set(paths.flatMap((path) => filled(path, all)))];
 };
 
-/** Examples with a `name` are records of a collection, the others belong to the page they name with `of`. */
+/** Examples with a `name` are records of a collection; the others belong to the page named by `of`. */
 const filled = (path: string, examples: readonly Example[]): string[] => {
   const open = [...path.matchAll(/\$(\w+)/g)].map(([, name = '']) => name);
   if (open.length === 0) return [path];

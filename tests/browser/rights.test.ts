@@ -11,7 +11,7 @@ let system: System;
 let browser: Browser;
 let page: Page;
 let examples: Example[];
-const refused: string[] = [];
+const rejected: string[] = [];
 
 beforeAll(async () => {
   await ensureWeb();
@@ -35,7 +35,7 @@ beforeAll(async () => {
   await page.getByRole('button', { name: 'Set password' }).click();
   await page.getByRole('heading', { name: 'Overview' }).waitFor();
   page.on('response', (response) => {
-    if (response.status() === 403) refused.push(`${response.request().method()} ${response.url()}`);
+    if (response.status() === 403) rejected.push(`${response.request().method()} ${response.url()}`);
   });
 });
 afterAll(async () => {
@@ -43,12 +43,12 @@ afterAll(async () => {
   await system?.close();
 });
 
-/** What changes something, by what it is called. */
+/** Labels of controls that change something. */
 const changing =
   /^(New|New test|Edit.*|Delete.*|Save|Start|Run again|Stop|Block|Unblock|Archive|Choose files|Create .*|Add parameter|Suggest.*|Push.*|Enrol.*|Apply|Approve|Reject|Import.*|Reset password)$/;
 
 describe('a viewer', () => {
-  it('is offered nothing that changes anything, and asks for nothing that is refused', async () => {
+  it('sees no control that changes anything, and causes no rejected request', async () => {
     const offered: string[] = [];
     for (const path of await pagesOf(examples)) {
       await visit(page, path);
@@ -57,17 +57,17 @@ describe('a viewer', () => {
         if (changing.test(name.trim())) offered.push(`${path}: ${name.trim()}`);
     }
     expect(offered).toEqual([]);
-    expect(refused).toEqual([]);
+    expect(rejected).toEqual([]);
   });
 
-  it('cannot open a form by its address', async () => {
+  it('cannot open a form by its URL', async () => {
     await page.goto(`${system.url}/resources/networks?edit=new`);
     await page.getByRole('heading', { name: 'Networks' }).waitFor();
     await page.getByRole('link', { name: 'Servers' }).waitFor();
     expect(await page.getByRole('dialog').count()).toBe(0);
   });
 
-  it('reads in words why something was refused that was allowed when the page was opened', async () => {
+  it('gets an explanation when a permission is withdrawn while a form is open', async () => {
     const { data: groups } = await system.client.groups.list({ query: { count: 10, offset: 0 } });
     const viewers = groups.find(({ name }) => name === 'Viewers');
     const id = viewers?.id ?? 0;

@@ -14,7 +14,7 @@ const requests = (seconds: number, requestsPerSecond = 50) =>
 const load = (page: Page) => page.getByRole('img', { name: /^Load: Actual \d/ });
 
 describe('the page of a run', () => {
-  it('goes on by itself when the controller was killed and started again', async () => {
+  it('continues after the controller was killed and restarted', async () => {
     const { data: id } = await lab.system.client.tasks.create({ body: requests(12) as never });
     const { page, problems, context } = await lab.signedIn(`/tasks/${id}`);
     const { data } = await lab.system.client.tasks.start({ params: { id } });
@@ -22,7 +22,7 @@ describe('the page of a run', () => {
     await load(page).waitFor();
     await lab.system.killController('SIGKILL');
     await page.getByText('Reconnecting …').waitFor();
-    // What was there stays in sight while nobody answers.
+    // The charts stay visible while the controller does not respond.
     expect(await load(page).count()).toBe(1);
     await lab.system.restartController();
     await page
@@ -43,7 +43,7 @@ describe('the page of a run', () => {
 });
 
 describe('a finished run', () => {
-  it('is laid over another one, and every format of its report can be had', async () => {
+  it('is compared with another one, and its report is available in every format', async () => {
     const task = requests(3);
     const { id, result: first } = await runToEnd(lab.system.client, task);
     const { data: second } = await lab.system.client.tasks.start({ params: { id } });

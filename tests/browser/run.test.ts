@@ -13,11 +13,11 @@ const requests = (seconds: number, requestsPerSecond = 50) =>
     duration: { mode: 'time', seconds },
   });
 
-const mostTabs = 80;
+const maxTabs = 80;
 
-/** Goes on with Tab until something of this name has the focus: what cannot be reached so fails. */
+/** Presses Tab until an element of this name has the focus; fails if none gets it. */
 const tabTo = async (page: Page, name: RegExp) => {
-  for (let i = 0; i < mostTabs; i += 1) {
+  for (let i = 0; i < maxTabs; i += 1) {
     await page.keyboard.press('Tab');
     const focused = await page.evaluate(() => {
       const at = document.activeElement as HTMLInputElement | null;
@@ -32,7 +32,7 @@ const tabTo = async (page: Page, name: RegExp) => {
 const load = (page: Page) => page.getByRole('img', { name: /^Load: Actual \d/ });
 
 describe('a new test', () => {
-  it('is begun without a mouse, from the sign-in to live charts', async ({ onTestFinished }) => {
+  it('is started by keyboard alone, from the sign-in to live charts', async ({ onTestFinished }) => {
     onTestFinished(await holdDefaultPorts());
     const { page, problems, context } = await openPage(lab.browser);
     await page.goto(lab.system.url);
@@ -66,7 +66,7 @@ describe('a new test', () => {
 });
 
 describe('the page of a run', () => {
-  it('steers it: another rate, a pause, a resumption and a stop, each marked and told', async () => {
+  it('changes the rate, pauses, resumes and stops it, and shows each as an event', async () => {
     const { data: id } = await lab.system.client.tasks.create({ body: requests(120) as never });
     const { page, problems, context } = await lab.signedIn(`/tasks/${id}`);
     await page.getByRole('button', { name: 'Start', exact: true }).click();

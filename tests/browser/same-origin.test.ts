@@ -9,12 +9,12 @@ import { ensureWeb } from '../../scripts/build-web.ts';
 import { type System, startSystem } from '../system/system.ts';
 import { administrator, launchBrowser, openPage, signIn } from './browser.ts';
 
-// A page on another port of the same machine is the same site: the browser sends our cookies along. Only the origin differs.
+// A page on another port of the same host is the same site: the browser sends our cookies. Only the origin differs.
 const operations = Object.values(api as Record<string, Collection>).flatMap(({ tag, routes }) =>
   Object.entries(routes).map(([key, route]) => [`${tag}.${key}`, route as Route] as const),
 );
 const routes = operations.map(([, route]) => route);
-/** Downloads of secrets and samples have entries, too, and change nothing. */
+/** Downloads of secrets and samples have audit entries too, but change nothing. */
 const readings = new Set<string>(operations.filter(([, { method }]) => method === 'GET').map(([name]) => name));
 const pathOf = ({ path }: Route) => `/v1${path.replace(/:\w+/g, '1')}`;
 const reading = [...new Set(routes.filter(({ method }) => method === 'GET').map(pathOf))];
@@ -50,7 +50,7 @@ afterAll(async () => {
   await system?.close();
 });
 
-/** Every change is an entry of the audit chain, written in the same transaction: no entry, no change. */
+/** Every change writes an audit entry in the same transaction: without an entry there was no change. */
 const changesOf = () => {
   const database = new DatabaseSync(join(system.dataDir, 'rushhour.db'), { readOnly: true });
   const rows = database.prepare(`select operation from audit where outcome = 'ok'`).all() as { operation: string }[];
@@ -58,10 +58,10 @@ const changesOf = () => {
   return rows.map(({ operation }) => operation).filter((operation) => !readings.has(operation));
 };
 
-/** The statuses the controller answered while something was done. */
+/** The status codes of the controller during an action. */
 const answersDuring = async (act: () => Promise<unknown>) => {
   const statuses: number[] = [];
-  // Our own page goes on reading meanwhile.
+  // Our own page keeps polling meanwhile.
   const note = (response: Response) => {
     if (response.request().method() === 'POST') statuses.push(response.status());
   };
@@ -87,7 +87,7 @@ const isUpgraded = (url: string, headers: Record<string, string>) =>
   });
 
 describe('a page of another origin', () => {
-  it('is noticed at all: the same request from our own page works', async () => {
+  it('is what makes the difference: the same request from our own page works', async () => {
     const before = changesOf();
     const status = await own.evaluate(
       async (content) =>
@@ -150,7 +150,7 @@ describe('a page of another origin', () => {
         { urls: posting.map((route) => system.url + pathOf(route)), body },
       ),
     );
-    // The gateway of programs does not look at cookies at all: who brings no key is nobody there.
+    // The AI gateway ignores cookies: a request without a key is unauthenticated.
     expect(statuses).toEqual(posting.map(({ access }) => (access === 'aiKey' ? 401 : 403)));
     expect(changesOf()).toEqual(before);
   });
@@ -165,7 +165,7 @@ describe('a page of another origin', () => {
             image.onload = () => resolve(true);
             image.onerror = () => resolve(false);
             image.src = url;
-            // Streams of events do not end.
+            // Event streams do not end.
             setTimeout(() => resolve(false), 3000);
           });
         return (await Promise.all(urls.map(load))).filter(Boolean).length;
@@ -194,8 +194,8 @@ describe('a page of another origin', () => {
     expect(opened).toEqual([]);
   });
 
-  // Browsers slow down after some refused WebSockets, so this says for every path what they would say.
-  it('would not be given a WebSocket on any route', async () => {
+  // Browsers throttle after some rejected WebSockets, so this sends the handshakes itself.
+  it('gets no WebSocket on any route', async () => {
     const cookies = await context.cookies(system.url);
     const headers = {
       connection: 'Upgrade',
@@ -211,7 +211,7 @@ describe('a page of another origin', () => {
     expect(paths.filter((_, i) => upgraded[i])).toEqual([]);
   });
 
-  it('cannot put our pages into a frame', async () => {
+  it('cannot embed our pages in a frame', async () => {
     await evil.evaluate((url) => {
       const frame = document.createElement('iframe');
       frame.src = url;
@@ -224,7 +224,7 @@ describe('a page of another origin', () => {
 });
 
 describe('our own page', () => {
-  it('runs no script that is not ours and asks nobody else', async () => {
+  it('runs only its own scripts and sends requests only to the controller', async () => {
     const { page, context: fresh } = await openPage(browser);
     const asked: string[] = [];
     page.on('request', (request) => asked.push(request.url()));

@@ -28,7 +28,7 @@ const template = (id: string, path: string) =>
   `id: ${id}\ninfo:\n  name: ${id}\n  author: us\n  severity: high\nhttp:\n  - method: GET\n    path:\n      - "${path}"\n`;
 
 describe('the page of a security test', () => {
-  it('shows rates, categories, what differs from the run before, and every attempt', async () => {
+  it('shows rates, categories, changes from the previous run, and every attempt', async () => {
     const { id } = await runToEnd(lab.system.client, wafTask());
     const { data } = await lab.system.client.tasks.start({ params: { id } });
     await untilStatus(lab.system.client, id, [7]);
@@ -60,8 +60,8 @@ describe('the page of a security test', () => {
   });
 });
 
-describe('the page of signatures', () => {
-  it('imports templates and tells of each what became of it', async () => {
+describe('the signatures page', () => {
+  it('imports templates and reports the result of each', async () => {
     const { page, problems, context } = await lab.signedIn('/resources/cve');
     await page.getByRole('button', { name: 'Import' }).click();
     const dialog = page.getByRole('dialog', { name: 'Import signatures' });
@@ -88,8 +88,8 @@ describe('the page of signatures', () => {
   });
 });
 
-describe('the page of samples', () => {
-  it('imports what is known of samples, row by row', async () => {
+describe('the malware page', () => {
+  it('imports sample metadata and reports the result of each row', async () => {
     const { page, problems, context } = await lab.signedIn('/resources/malware');
     await page.getByRole('button', { name: 'Import' }).click();
     const dialog = page.getByRole('dialog', { name: 'Import samples' });
@@ -108,7 +108,7 @@ describe('the page of samples', () => {
   });
 });
 
-describe('the page of campaigns', () => {
+describe('the campaigns page', () => {
   it('lists them by technique and shows their steps', async () => {
     const { page, problems, context } = await lab.signedIn('/campaigns?technique=T1071');
     await page.getByRole('heading', { name: 'Campaigns' }).waitFor();

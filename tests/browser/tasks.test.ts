@@ -18,8 +18,8 @@ const savedTask = async (page: Page) => {
   return { id, task: (await lab.system.client.tasks.get({ params: { id } })).data };
 };
 
-describe('the editor of a task', () => {
-  it('shows what is wrong at its field while one types, and keeps what was typed when the session runs out', async () => {
+describe('the task editor', () => {
+  it('shows issues at their fields while editing, and keeps the input when the session expires', async () => {
     const { page, problems, context } = await lab.signedIn('/tasks/new');
     await page.getByLabel('Name', { exact: true }).first().fill('Edited by hand');
     await addTraffic(page, 'HTTP');
@@ -40,7 +40,7 @@ describe('the editor of a task', () => {
     await dialog.getByRole('button', { name: 'Sign in' }).click();
     await dialog.waitFor({ state: 'hidden' });
     expect(await page.getByLabel('Name', { exact: true }).first().inputValue()).toBe('Edited by hand');
-    // The metric is refused by the controller and shown where it stands.
+    // The controller rejects the metric, and the issue is shown at its field.
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.locator('[aria-invalid="true"]').first().waitFor();
     await page.getByRole('combobox', { name: 'Metric' }).fill('http.latency');
@@ -54,11 +54,11 @@ describe('the editor of a task', () => {
     await context.close();
   });
 
-  it('builds a suite, moves and copies its parts, and takes them out again', async () => {
+  it('builds a suite, and moves, duplicates and removes its stages', async () => {
     const { page, problems, context } = await lab.signedIn('/tasks/new');
     await addTraffic(page, 'Suite');
     const suite = page.getByRole('group', { name: 'Entry 1 Suite' });
-    // A part that appears moves the button, and with it the menu, out of sight.
+    // A new stage moves the button, and with it the menu, out of view.
     await addTraffic(page, 'TCP', suite);
     await suite.getByRole('group', { name: 'Entry 1 TCP' }).waitFor();
     await addTraffic(page, 'DNS', suite);
@@ -79,7 +79,7 @@ describe('the editor of a task', () => {
 });
 
 describe('a task', () => {
-  it('is copied, exported as an archive, and imported again', async () => {
+  it('is duplicated, exported as an archive, and imported again', async () => {
     const agents = (await lab.system.client.agents.all()).data.map(({ id }) => ({ agent: { id } }));
     const [sources, targets] = [agents.slice(0, 1), agents.slice(1)];
     const { data: id } = await lab.system.client.tasks.create({

@@ -7,7 +7,7 @@ import { useLab } from './lab.ts';
 const lab = useLab();
 
 describe('the web interface', () => {
-  it('leads from the sign-in to running traffic and its verdict in a few clicks', async ({ onTestFinished }) => {
+  it('leads from the sign-in to a running test and its verdict in a few clicks', async ({ onTestFinished }) => {
     onTestFinished(await holdDefaultPorts());
     const { page, problems, context } = await openPage(lab.browser);
     await page.goto(lab.system.url);
@@ -31,7 +31,7 @@ describe('the web interface', () => {
     await context.close();
   });
 
-  it('makes a newcomer set a password of their own first', async () => {
+  it('requires a new user to set a password first', async () => {
     const { data } = await lab.system.client.groups.list({ query: { count: 10, offset: 0 } });
     const viewers = data.find(({ name }) => name === 'Viewers');
     const credentials = await lab.system.client.users.create({
@@ -46,7 +46,7 @@ describe('the web interface', () => {
     await page.getByLabel('Repeat new password').fill('seven-Quiet-lanterns');
     await page.getByRole('button', { name: 'Set password' }).click();
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
-    // Viewers may look: what changes things is not offered.
+    // Viewers see no controls that change anything.
     expect(await page.getByRole('link', { name: 'New test' }).count()).toBe(0);
     await page.goto(`${lab.system.url}/resources/networks`);
     await page.getByRole('heading', { name: 'Networks' }).waitFor();
@@ -57,7 +57,7 @@ describe('the web interface', () => {
     await context.close();
   });
 
-  it('keeps what was typed when the session runs out in the middle of a form', async () => {
+  it('keeps the input of a form when the session expires', async () => {
     const { page, context } = await openPage(lab.browser);
     await page.goto(`${lab.system.url}/resources/projects`);
     await signIn(page, administrator);
@@ -76,7 +76,7 @@ describe('the web interface', () => {
     await context.close();
   });
 
-  it('shows what the controller refused at the field it named', async () => {
+  it('shows issues that the controller reports at their fields', async () => {
     const { page, context } = await openPage(lab.browser);
     await page.goto(`${lab.system.url}/resources/networks`);
     await signIn(page, administrator);
