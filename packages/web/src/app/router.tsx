@@ -3,7 +3,7 @@ import {
   createRootRoute,
   createRoute,
   createRouter,
-  lazyRouteComponent,
+  lazyRouteComponent as lazy,
   type RouteComponent,
   redirect,
 } from '@tanstack/react-router';
@@ -18,13 +18,13 @@ const signInRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/sign-in',
   validateSearch: (search: Record<string, unknown>) => (typeof search['to'] === 'string' ? { to: search['to'] } : {}),
-  component: lazyRouteComponent(() => import('../features/auth/auth-pages.tsx'), 'SignInPage'),
+  component: lazy(() => import('../features/auth/auth-pages.tsx'), 'SignInPage'),
 });
 
 const passwordRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/password',
-  component: lazyRouteComponent(() => import('../features/auth/auth-pages.tsx'), 'PasswordPage'),
+  component: lazy(() => import('../features/auth/auth-pages.tsx'), 'PasswordPage'),
 });
 
 /** Pages inside need a session. Without one the user signs in and returns to the page. */
@@ -72,72 +72,43 @@ const page = <const Path extends string>(path: Path, Page: RouteComponent, needs
   });
 };
 
-const taskPage = lazyRouteComponent(() => import('../features/tasks/task-page.tsx'), 'TaskPage');
-const taskEditor = lazyRouteComponent(() => import('../features/tasks/editor/task-editor-page.tsx'), 'TaskEditorPage');
+const pages = {
+  overview: lazy(() => import('../features/overview/overview-page.tsx'), 'OverviewPage'),
+  newTest: lazy(() => import('../features/new-test/new-test-page.tsx'), 'NewTestPage'),
+  task: lazy(() => import('../features/tasks/task-page.tsx'), 'TaskPage'),
+  taskEditor: lazy(() => import('../features/tasks/editor/task-editor-page.tsx'), 'TaskEditorPage'),
+  schedules: lazy(() => import('../features/schedules/schedules-page.tsx'), 'SchedulesPage'),
+  approvals: lazy(() => import('../features/approvals/approvals-page.tsx'), 'ApprovalsPage'),
+  approval: lazy(() => import('../features/approvals/approval-page.tsx'), 'ApprovalPage'),
+  aiKeys: lazy(() => import('../features/ai-keys/ai-keys-page.tsx'), 'AiKeysPage'),
+  audit: lazy(() => import('../features/audit/audit-page.tsx'), 'AuditPage'),
+  campaigns: lazy(() => import('../features/campaigns/campaigns-page.tsx'), 'CampaignsPage'),
+  settings: lazy(() => import('../features/settings/settings-page.tsx'), 'SettingsPage'),
+  notifications: lazy(() => import('../features/notifications/notifications-page.tsx'), 'NotificationsPage'),
+  resource: lazy(() => import('./resources/resource-routes.tsx'), 'ResourceRoute'),
+  resourceItem: lazy(() => import('./resources/resource-routes.tsx'), 'ResourceItemRoute'),
+};
 
 const routeTree = rootRoute.addChildren([
   signInRoute,
   passwordRoute,
   shellRoute.addChildren([
-    page(
-      '/',
-      lazyRouteComponent(() => import('../features/overview/overview-page.tsx'), 'OverviewPage'),
-    ),
-    page(
-      '/new',
-      lazyRouteComponent(() => import('../features/new-test/new-test-page.tsx'), 'NewTestPage'),
-      ['tasks', 'fromTemplate'],
-    ),
-    page('/tasks/new', taskEditor, ['tasks', 'create']),
-    page('/tasks/$id/edit', taskEditor, ['tasks', 'create']),
-    page('/tasks/$id', taskPage),
-    page('/tasks/$id/runs/$runId', taskPage),
-    page(
-      '/schedules',
-      lazyRouteComponent(() => import('../features/schedules/schedules-page.tsx'), 'SchedulesPage'),
-      ['tasks', 'schedules'],
-    ),
-    page(
-      '/approvals',
-      lazyRouteComponent(() => import('../features/approvals/approvals-page.tsx'), 'ApprovalsPage'),
-      ['aiAdmin', 'activity'],
-    ),
-    page(
-      '/approvals/$id',
-      lazyRouteComponent(() => import('../features/approvals/approval-page.tsx'), 'ApprovalPage'),
-      ['aiAdmin', 'activity'],
-    ),
-    page(
-      '/ai-keys',
-      lazyRouteComponent(() => import('../features/ai-keys/ai-keys-page.tsx'), 'AiKeysPage'),
-      ['aiAdmin', 'keys'],
-    ),
-    page(
-      '/audit',
-      lazyRouteComponent(() => import('../features/audit/audit-page.tsx'), 'AuditPage'),
-      ['aiAdmin', 'activity'],
-    ),
-    page(
-      '/campaigns',
-      lazyRouteComponent(() => import('../features/campaigns/campaigns-page.tsx'), 'CampaignsPage'),
-      ['compromisedHost', 'list'],
-    ),
-    page(
-      '/settings',
-      lazyRouteComponent(() => import('../features/settings/settings-page.tsx'), 'SettingsPage'),
-    ),
-    page(
-      '/notifications',
-      lazyRouteComponent(() => import('../features/notifications/notifications-page.tsx'), 'NotificationsPage'),
-    ),
-    page(
-      '/resources/$name',
-      lazyRouteComponent(() => import('./resources/resource-routes.tsx'), 'ResourceRoute'),
-    ),
-    page(
-      '/resources/$name/$id',
-      lazyRouteComponent(() => import('./resources/resource-routes.tsx'), 'ResourceItemRoute'),
-    ),
+    page('/', pages.overview),
+    page('/new', pages.newTest, ['tasks', 'fromTemplate']),
+    page('/tasks/new', pages.taskEditor, ['tasks', 'create']),
+    page('/tasks/$id/edit', pages.taskEditor, ['tasks', 'create']),
+    page('/tasks/$id', pages.task),
+    page('/tasks/$id/runs/$runId', pages.task),
+    page('/schedules', pages.schedules, ['tasks', 'schedules']),
+    page('/approvals', pages.approvals, ['aiAdmin', 'activity']),
+    page('/approvals/$id', pages.approval, ['aiAdmin', 'activity']),
+    page('/ai-keys', pages.aiKeys, ['aiAdmin', 'keys']),
+    page('/audit', pages.audit, ['aiAdmin', 'activity']),
+    page('/campaigns', pages.campaigns, ['compromisedHost', 'list']),
+    page('/settings', pages.settings),
+    page('/notifications', pages.notifications),
+    page('/resources/$name', pages.resource),
+    page('/resources/$name/$id', pages.resourceItem),
   ]),
 ]);
 
