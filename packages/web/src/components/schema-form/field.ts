@@ -23,12 +23,17 @@ export interface FieldProps {
 export type Controls = Readonly<Record<string, (props: FieldProps) => ReactNode>>;
 
 /** Label, description and error of a field. */
-export const frameOf = ({ name, schema, isRequired, issues, path }: FieldProps) => ({
-  label: labelOf(name, path),
-  ...(schema.description !== undefined && { description: createElement(Help, { text: schema.description }) }),
-  required: isRequired,
-  ...(issues[path] !== undefined && { error: issues[path] }),
-});
+export const frameOf = ({ name, schema: { description }, isRequired, issues, path }: FieldProps) => {
+  const label = labelOf(name, path);
+  // A description that only repeats the label is left out.
+  const isUseful = description !== undefined && description.toLowerCase() !== label.toLowerCase();
+  return {
+    label,
+    ...(isUseful && { description: createElement(Help, { text: description }) }),
+    required: isRequired,
+    ...(issues[path] !== undefined && { error: issues[path] }),
+  };
+};
 
 export const placeholderOf = ({ default: value }: Schema) =>
   value === undefined || typeof value === 'object' ? {} : { placeholder: text.form.default(value) };

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { choicesOf, typeOf, withoutNull, writableOf } from './schema.ts';
+import { choicesOf, typeOf, withDefaults, withoutNull, writableOf } from './schema.ts';
 
 it('names the numbers of an enumeration by its description', () => {
   expect(choicesOf({ enum: [1, 2, 3], description: '1 client, 2 server, 3 both' })).toEqual([
@@ -20,4 +20,10 @@ it('keeps writable members in the given order', () => {
   const schema = { properties: { id: {}, a: { readOnly: true }, b: {}, c: {} } };
   expect(Object.keys(writableOf(schema).properties)).toEqual(['b', 'c']);
   expect(Object.keys(writableOf(schema, ['c', 'b', 'x']).properties)).toEqual(['c', 'b']);
+});
+
+it('rewrites defaults in descriptions', () => {
+  expect(withDefaults('397 unless said, 3650 for a `ca`')).toBe('Default: 397, 3650 for a `ca`');
+  expect(withDefaults('Where the attack goes; c2s unless said')).toBe('Where the attack goes. Default: c2s');
+  expect(withDefaults('Follows the CVSS score unless said')).toBe('Follows the CVSS score unless said');
 });

@@ -1,3 +1,4 @@
+import { text } from '../../lib/text.ts';
 import { labels } from '../../texts/labels.ts';
 
 /** The part of JSON Schema that the API uses. */
@@ -83,6 +84,12 @@ export const labelOf = (name: string, path = ''): string => {
     .findLast((part) => part !== '' && !/^\d+$/.test(part));
   return labels.get(`${parent}.${name}`) ?? labels.get(name) ?? name;
 };
+
+/** Descriptions of the API say "x unless said" for a default; forms say "Default: x". */
+export const withDefaults = (description: string): string =>
+  description.replace(/(^|; )(\S+) unless said/g, (_, before: string, value: string) =>
+    [...(before === '' ? [] : ['. ']), text.form.default(value)].join(''),
+  );
 
 /** The kind of record in `{ id }`, or in an id itself. */
 export const referenceOf = (schema: Schema): string | undefined =>
