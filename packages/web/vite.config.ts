@@ -8,7 +8,7 @@ import { publish } from './publish.ts';
 const controller = 'http://127.0.0.1:8080';
 const staging = join(import.meta.dirname, `.cache/build-${process.pid}`);
 
-/** The controller sends what lies beside a file as `.gz`, so that it never compresses anything itself. */
+/** Writes a `.gz` beside each asset, which the controller sends instead of compressing on request. */
 const compress = (): Plugin => ({
   name: 'compress',
   apply: 'build',
@@ -24,6 +24,6 @@ export default defineConfig({
   root: import.meta.dirname,
   plugins: [react(), compress(), publish(staging, join(import.meta.dirname, 'dist'))],
   build: { outDir: staging, emptyOutDir: true, sourcemap: false, assetsInlineLimit: 0 },
-  // `npm run dev:web`: the page is built as it is asked for, everything else goes to the controller.
+  // `npm run dev:web`: Vite serves the pages and forwards API requests to the controller.
   server: { port: 5173, proxy: Object.fromEntries(['/v1', '/docs', '/openapi.json'].map((path) => [path, controller])) },
 });

@@ -27,8 +27,8 @@ afterAll(async () => {
 const go = (path: string) => page.goto(`${system.url}${path}`);
 
 /** Selects a word with the mouse, from its first to its last letter. */
-const markWord = async (box: ReturnType<Page['getByLabel']>, word: string) => {
-  const place = await box.evaluate((element, wanted) => {
+const markWord = async (box: ReturnType<Page['getByLabel']>, text: string) => {
+  const word = await box.evaluate((element, wanted) => {
     const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
     for (let node = walker.nextNode(); node; node = walker.nextNode()) {
       const at = (node.textContent ?? '').indexOf(wanted);
@@ -40,10 +40,10 @@ const markWord = async (box: ReturnType<Page['getByLabel']>, word: string) => {
       return { left, right, middle: top + height / 2 };
     }
     throw new Error(`${wanted} is not shown`);
-  }, word);
-  await page.mouse.move(place.left + 1, place.middle);
+  }, text);
+  await page.mouse.move(word.left + 1, word.middle);
   await page.mouse.down();
-  await page.mouse.move(place.right - 1, place.middle, { steps: 4 });
+  await page.mouse.move(word.right - 1, word.middle, { steps: 4 });
   await page.mouse.up();
 };
 
