@@ -8,7 +8,7 @@ type Members = Record<string, Member>;
 
 const membersOf = (schema: unknown): Members => (schema as { properties?: Members } | undefined)?.properties ?? {};
 
-/** A command line that cannot be understood; the message says why. */
+/** An invalid command line; the message says why. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }

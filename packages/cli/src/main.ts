@@ -12,7 +12,7 @@ const collections = Object.entries(api as Record<string, Collection>);
 const print = (value: unknown) =>
   process.stdout.write(`${typeof value === 'string' ? value : JSON.stringify(value, null, 2)}\n`);
 
-/** Controller and agent run as processes of their own: the command line talks to them, it is not part of them. */
+/** Controller and agent run as separate processes. */
 const runProgram = (file: string, args: readonly string[]) => {
   const path = fileURLToPath(new URL(`../../${file}`, import.meta.url));
   const child = spawn(process.execPath, [path, ...args], { stdio: 'inherit' });

@@ -18,7 +18,7 @@ const load = (): Saved | undefined => {
   }
 };
 
-/** A client with the session that `rushhour login` left behind; what changes in it is saved again. */
+/** A client with the session stored by `rushhour login`; renewed tokens are saved. */
 export const openSession = (url: string | undefined) => {
   const saved = load();
   const baseUrl = url ?? saved?.url ?? 'http://127.0.0.1:8080';

@@ -29,7 +29,7 @@ type RequestFor<R extends Route> = Given<RequestOf<R>> &
   (R extends { readonly upload: object } ? { upload?: UploadOf<UploadFieldsOf<R>> } : unknown) &
   (R extends { readonly chunk: true } ? { chunk: Blob | Uint8Array<ArrayBuffer> } : unknown);
 
-/** Downloads are answered as they come: the caller decides how to read them. */
+/** Downloads resolve to the raw response, which the caller reads. */
 type AnswerOf<R extends Route> = R extends { readonly download: readonly string[] } ? Response : ReplyOf<R>;
 
 /** The function of one route. A request without required parts may be left out. */
@@ -116,7 +116,7 @@ interface ErrorData {
   [member: string]: unknown;
 }
 
-/** The controller refused a request. `message` is its sentence, `data` what it said beside. */
+/** The controller refused a request. `message` and `data` are those of the error body. */
 export class RequestFailed extends Error {
   override readonly name = 'RequestFailed';
   readonly status: number;

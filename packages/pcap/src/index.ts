@@ -8,7 +8,7 @@ export {
   type StepFormat,
 } from './application/length-rule.ts';
 export {
-  type CheckedPlace,
+  type CheckedMapping,
   issuesOfLength,
   issuesOfMappings,
   type StepsOf,
@@ -43,7 +43,7 @@ export {
   type ReplaySelection,
   segmentOf,
 } from './replay/replay-capture.ts';
-export type { ClientPlace, NewEnds, ReplayRules } from './replay/replay-rules.ts';
+export type { ClientAddress, NewEnds, ReplayRules } from './replay/replay-rules.ts';
 export { type AnalyzeOptions, analyzeCapture, CaptureAnalyzer } from './sessions/analyze.ts';
 export type { CaptureAnalysis, InfoSelection, StepDataSelection } from './sessions/capture-analysis.ts';
 export type { PcapInfo, PcapSession, PcapStep, PcapWarning, StepEncoding } from './sessions/pcap-info.ts';

@@ -3,7 +3,7 @@ const SPACE = 0x20;
 const MINUS = 0x2d;
 const unpaddable = new Set(['hex', 'base64', 'u8', 'u16be', 'u16le', 'u32be', 'u32le']);
 
-/** Whether a shorter value of this type can be made as long as its place. */
+/** Whether shorter values of this type can be padded to the length of the mapping. */
 export function isPaddable(type: string): boolean {
   return !unpaddable.has(type);
 }
@@ -15,7 +15,7 @@ export function isPaddable(type: string): boolean {
 export function fitValue(bytes: Uint8Array, length: number, type: string): Uint8Array {
   if (bytes.length === length) return bytes;
   if (bytes.length > length || !isPaddable(type)) {
-    throw new RangeError(`a value of ${bytes.length} bytes does not fit a place of ${length} bytes`);
+    throw new RangeError(`a value of ${bytes.length} bytes does not fit a mapping of ${length} bytes`);
   }
   const fitted = new Uint8Array(length).fill(type === 'integer' ? ZERO : SPACE);
   if (type !== 'integer') {

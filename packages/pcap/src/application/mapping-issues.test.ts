@@ -43,7 +43,7 @@ const codes = (...parameters: MappedParameter[]) =>
   issuesOfMappings(parameters, stepsOf).map(({ path, code }) => `${path} ${code}`);
 const mapped = (...stepsMappings: StepRegion[]) => codes(parameter({ stepsMappings }));
 
-describe('places of parameters', () => {
+describe('mappings of parameters', () => {
   test.each<[string, StepRegion[], string[]]>([
     ['to the last byte', [at(0, 90, 10)], []],
     ['an insertion at the end', [at(0, 100, 0)], []],
@@ -58,7 +58,7 @@ describe('places of parameters', () => {
       [at(0, 0, 50), at(0, 5, 5), at(0, 40, 20)],
       ['1 MAPPING_OVERLAP', '2 MAPPING_OVERLAP'],
     ],
-    ['the same place of two steps', [at(0, 0, 5), at(2, 0, 5)], []],
+    ['the same offset in two steps', [at(0, 0, 5), at(2, 0, 5)], []],
     ['insertions at both edges', [at(0, 5, 0), at(0, 5, 5), at(0, 10, 0)], []],
     ['two insertions at one offset', [at(0, 5, 0), at(0, 5, 0)], ['1 MAPPING_OVERLAP']],
     ['an insertion inside', [at(0, 0, 10), at(0, 5, 0)], ['1 MAPPING_OVERLAP']],
@@ -66,7 +66,7 @@ describe('places of parameters', () => {
     expect(mapped(...mappings)).toEqual(expected.map((text) => `/parameters/0/stepsMappings/${text}`));
   });
 
-  test('are all told at once, over all parameters', () => {
+  test('are all reported at once, over all parameters', () => {
     const found = codes(
       parameter({ stepsMappings: [at(0, 0, 10), at(9, 0, 1)] }),
       parameter({ stepsMappings: [at(0, 9, 1), at(1, 0, 1, { side: 'client' })] }),
@@ -79,12 +79,12 @@ describe('places of parameters', () => {
   });
 
   test('never pass where two of them share a byte', () => {
-    const place = fc.tuple(fc.nat(99), fc.nat(30));
+    const mapping = fc.tuple(fc.nat(99), fc.nat(30));
     fc.assert(
-      fc.property(fc.array(place, { maxLength: 8 }), (drawn) => {
-        const places = drawn.map(([offset, length]) => at(0, offset, Math.min(length, 100 - offset)));
-        const bytes = places.flatMap(({ offset, length }) => Array.from({ length }, (_, i) => offset + i));
-        if (new Set(bytes).size < bytes.length) expect(mapped(...places)).not.toEqual([]);
+      fc.property(fc.array(mapping, { maxLength: 8 }), (drawn) => {
+        const mappings = drawn.map(([offset, length]) => at(0, offset, Math.min(length, 100 - offset)));
+        const bytes = mappings.flatMap(({ offset, length }) => Array.from({ length }, (_, i) => offset + i));
+        if (new Set(bytes).size < bytes.length) expect(mapped(...mappings)).not.toEqual([]);
       }),
     );
   });

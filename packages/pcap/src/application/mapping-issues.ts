@@ -2,26 +2,26 @@ import { isPaddable } from './fit-value.ts';
 import type { LengthRule } from './length-rule.ts';
 import type { MappedParameter, MappingIssue, MappingIssueCode, StepOutline, StepRegion } from './step-region.ts';
 
-interface Place extends StepRegion {
+interface Mapping extends StepRegion {
   readonly path: string;
 }
 
 /** Steps of a session of the application; undefined where it has no such session. */
 export type StepsOf = (sessionIdx: number) => readonly StepOutline[] | undefined;
 
-/** Every problem of the places of parameters in their steps, at once. */
+/** Every problem of the mappings of parameters in their steps, at once. */
 export function issuesOfMappings(parameters: readonly MappedParameter[], stepsOf: StepsOf): MappingIssue[] {
-  const places = parameters.map((parameter, p) =>
+  const mappings = parameters.map((parameter, p) =>
     parameter.stepsMappings.map((mapping, m) => ({ ...mapping, path: `/parameters/${p}/stepsMappings/${m}` })),
   );
-  const all = places.flat();
-  const sound = all.filter((place) => rangeProblem(place, stepsOf) === undefined);
+  const all = mappings.flat();
+  const valid = all.filter((mapping) => rangeProblem(mapping, stepsOf) === undefined);
   return [
-    ...all.flatMap((place) => placeIssues(place, stepsOf)),
-    ...overlapIssues(sound),
+    ...all.flatMap((mapping) => rangeIssues(mapping, stepsOf)),
+    ...overlapIssues(valid),
     ...parameters.flatMap((parameter, p) =>
       parameter.source === 'extract'
-        ? extractIssues(parameter, { path: `/parameters/${p}`, uses: places[p] ?? [], sound, stepsOf })
+        ? extractIssues(parameter, { path: `/parameters/${p}`, uses: mappings[p] ?? [], valid, stepsOf })
         : [],
     ),
   ];
@@ -32,27 +32,28 @@ function issue(path: string, code: MappingIssueCode, message: string): MappingIs
 }
 
 function rangeProblem(
-  place: { sessionIdx: number; stepIdx: number; offset: number; length: number },
+  mapping: { sessionIdx: number; stepIdx: number; offset: number; length: number },
   stepsOf: StepsOf,
 ): string | undefined {
-  const steps = stepsOf(place.sessionIdx);
-  if (steps === undefined) return `the application has no session ${place.sessionIdx}`;
-  const step = steps[place.stepIdx];
-  if (step === undefined) return `session ${place.sessionIdx} has ${steps.length} steps, there is no ${place.stepIdx}`;
-  if (place.offset + place.length <= step.length) return undefined;
-  return `bytes ${place.offset} to ${place.offset + place.length} lie behind the step's ${step.length}`;
+  const steps = stepsOf(mapping.sessionIdx);
+  if (steps === undefined) return `the application has no session ${mapping.sessionIdx}`;
+  const step = steps[mapping.stepIdx];
+  if (step === undefined)
+    return `session ${mapping.sessionIdx} has ${steps.length} steps, there is no ${mapping.stepIdx}`;
+  if (mapping.offset + mapping.length <= step.length) return undefined;
+  return `bytes ${mapping.offset} to ${mapping.offset + mapping.length} lie behind the step's ${step.length}`;
 }
 
-function placeIssues(place: Place, stepsOf: StepsOf): MappingIssue[] {
-  const problem = rangeProblem(place, stepsOf);
-  if (problem !== undefined) return [issue(place.path, 'MAPPING_OUT_OF_RANGE', problem)];
-  const side = stepsOf(place.sessionIdx)?.[place.stepIdx]?.side;
-  if (side === place.side) return [];
-  return [issue(`${place.path}/side`, 'MAPPING_SIDE', `the step is said by the ${side}`)];
+function rangeIssues(mapping: Mapping, stepsOf: StepsOf): MappingIssue[] {
+  const problem = rangeProblem(mapping, stepsOf);
+  if (problem !== undefined) return [issue(mapping.path, 'MAPPING_OUT_OF_RANGE', problem)];
+  const side = stepsOf(mapping.sessionIdx)?.[mapping.stepIdx]?.side;
+  if (side === mapping.side) return [];
+  return [issue(`${mapping.path}/side`, 'MAPPING_SIDE', `the step is said by the ${side}`)];
 }
 
-function overlapIssues(places: readonly Place[]): MappingIssue[] {
-  const sorted = [...places].sort(
+function overlapIssues(mappings: readonly Mapping[]): MappingIssue[] {
+  const sorted = [...mappings].sort(
     (left, right) =>
       left.sessionIdx - right.sessionIdx ||
       left.stepIdx - right.stepIdx ||
@@ -60,21 +61,21 @@ function overlapIssues(places: readonly Place[]): MappingIssue[] {
       left.length - right.length,
   );
   const issues: MappingIssue[] = [];
-  let before: Place | undefined;
-  for (const place of sorted) {
-    if (before !== undefined && isSameStep(before, place) && doOverlap(before, place)) {
-      issues.push(issue(place.path, 'MAPPING_OVERLAP', `overlaps ${before.path}`));
+  let before: Mapping | undefined;
+  for (const mapping of sorted) {
+    if (before !== undefined && isSameStep(before, mapping) && doOverlap(before, mapping)) {
+      issues.push(issue(mapping.path, 'MAPPING_OVERLAP', `overlaps ${before.path}`));
     }
     const reachesFurther =
       before === undefined ||
-      !isSameStep(before, place) ||
-      place.offset + place.length >= before.offset + before.length;
-    if (reachesFurther) before = place;
+      !isSameStep(before, mapping) ||
+      mapping.offset + mapping.length >= before.offset + before.length;
+    if (reachesFurther) before = mapping;
   }
   return issues;
 }
 
-/** Two insertions at one offset have no order; one at the edge of another place does. */
+/** Two insertions at one offset have no order; one at the edge of another mapping does. */
 function doOverlap(left: StepRegion, right: StepRegion): boolean {
   if (left.length === 0 && right.length === 0) return left.offset === right.offset;
   return left.offset < right.offset + right.length && right.offset < left.offset + left.length;
@@ -89,7 +90,7 @@ function isSameStep(
 
 function extractIssues(
   parameter: MappedParameter,
-  { path, uses, sound, stepsOf }: { path: string; uses: Place[]; sound: Place[]; stepsOf: StepsOf },
+  { path, uses, valid, stepsOf }: { path: string; uses: Mapping[]; valid: Mapping[]; stepsOf: StepsOf },
 ): MappingIssue[] {
   const source = {
     sessionIdx: parameter.extractSessionIdx,
@@ -106,12 +107,12 @@ function extractIssues(
     .filter((use) => rangeProblem(use, stepsOf) === undefined && !isEarlier(source, use, stepsOf))
     .map((use) => issue(use.path, 'EXTRACT_TOO_LATE', 'the value is used before the step it is extracted from'));
   const end = source.offset + source.length;
-  for (const place of sound) {
-    if (!isSameStep(place, source)) continue;
-    const placeEnd = place.offset + place.length;
-    const isInside = place.offset >= source.offset && placeEnd <= end;
-    if (isInside || placeEnd <= source.offset || place.offset >= end) continue;
-    issues.push(issue(path, 'EXTRACT_OVERLAP', `what is extracted covers only a part of ${place.path}`));
+  for (const mapping of valid) {
+    if (!isSameStep(mapping, source)) continue;
+    const mappingEnd = mapping.offset + mapping.length;
+    const isInside = mapping.offset >= source.offset && mappingEnd <= end;
+    if (isInside || mappingEnd <= source.offset || mapping.offset >= end) continue;
+    issues.push(issue(path, 'EXTRACT_OVERLAP', `what is extracted covers only a part of ${mapping.path}`));
   }
   return issues;
 }
@@ -128,13 +129,13 @@ function isEarlier(
   return leftMs < rightMs || (leftMs === rightMs && left.sessionIdx < right.sessionIdx);
 }
 
-/** How long the encoded values of a parameter can be; `most` is undefined where nobody can tell. */
+/** Bounds of the encoded length of values; `most` is undefined if unknown. */
 export interface ValueLengths {
   readonly least: number;
   readonly most: number | undefined;
 }
 
-export interface CheckedPlace {
+export interface CheckedMapping {
   /** JSON pointer of the mapping. */
   readonly path: string;
   readonly length: number;
@@ -143,8 +144,8 @@ export interface CheckedPlace {
   readonly values: ValueLengths;
 }
 
-/** An error where a value certainly breaks a format that cannot be repaired, a warning where it may. */
-export function issuesOfLength({ path, length, rule, type, values }: CheckedPlace): MappingIssue[] {
+/** An error if every value breaks a fixed-length format, a warning if some may. */
+export function issuesOfLength({ path, length, rule, type, values }: CheckedMapping): MappingIssue[] {
   if (rule !== 'fixed') return [];
   const { least, most } = values;
   const unsafe = (severity: 'error' | 'warning', message: string): MappingIssue[] => [

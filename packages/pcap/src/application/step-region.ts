@@ -1,6 +1,6 @@
 export type StepSide = 'client' | 'server';
 
-/** A place in the recorded payload of an application; length 0 is an insertion. */
+/** A byte range in the recorded payload of an application; length 0 is an insertion. */
 export interface StepRegion {
   readonly sessionIdx: number;
   readonly stepIdx: number;
@@ -20,7 +20,7 @@ export interface MappedParameter {
   readonly stepsMappings: readonly StepRegion[];
 }
 
-/** What of a recorded step is needed to check places in it. */
+/** The facts about a recorded step that mapping checks need. */
 export interface StepOutline {
   readonly side: StepSide;
   readonly length: number;

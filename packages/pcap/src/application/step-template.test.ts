@@ -9,15 +9,19 @@ const plain = { mode: 'stateful', appProtocol: 'unknown' };
 const http = { mode: 'stateful', appProtocol: 'http' };
 
 /** The rule as it is written down: from the highest offset down, on the recorded bytes. */
-const replaceDown = (recorded: string, places: { offset: number; length: number; value: string }[]) =>
-  [...places]
+const replaceDown = (recorded: string, mappings: { offset: number; length: number; value: string }[]) =>
+  [...mappings]
     .sort((left, right) => right.offset - left.offset || right.length - left.length)
     .reduce((out, { offset, length, value }) => out.slice(0, offset) + value + out.slice(offset + length), recorded);
 
-const render = (recorded: string, places: { at: string; value: string; type?: string }[], options = plain) => {
-  const regions = places.map(({ at, type = 'string' }) => ({ offset: recorded.indexOf(at), length: at.length, type }));
+const render = (recorded: string, mappings: { at: string; value: string; type?: string }[], options = plain) => {
+  const regions = mappings.map(({ at, type = 'string' }) => ({
+    offset: recorded.indexOf(at),
+    length: at.length,
+    type,
+  }));
   const template = new StepTemplate(text(recorded), regions, options);
-  return Buffer.from(template.render(places.map(({ value }) => text(value)))).toString();
+  return Buffer.from(template.render(mappings.map(({ value }) => text(value)))).toString();
 };
 
 const post = (body: string, head = `Content-Length: ${body.length}\r\n`) =>
@@ -33,16 +37,16 @@ describe('substitution of a step', () => {
         cuts,
         (recorded, drawn) => {
           let at = 0;
-          const places = drawn.map(([gap, length, value]) => {
+          const mappings = drawn.map(([gap, length, value]) => {
             const offset = at + gap + 1;
             at = offset + length;
             return { offset, length, value };
           });
-          const regions = places.map(({ offset, length }) => ({ offset, length, type: 'string' }));
+          const regions = mappings.map(({ offset, length }) => ({ offset, length, type: 'string' }));
           const template = new StepTemplate(text(recorded), regions, plain);
-          const values = places.map(({ value }) => text(value));
-          expect(Buffer.from(template.render(values)).toString()).toBe(replaceDown(recorded, places));
-          for (const [index, { offset, length, value }] of places.entries()) {
+          const values = mappings.map(({ value }) => text(value));
+          expect(Buffer.from(template.render(values)).toString()).toBe(replaceDown(recorded, mappings));
+          for (const [index, { offset, length, value }] of mappings.entries()) {
             const [from, to] = template.locate(offset, offset + length, values);
             if (length > 0) expect(Buffer.from(template.render(values).subarray(from, to)).toString()).toBe(value);
             expect(template.rules[index]).toBe('free');
@@ -92,7 +96,7 @@ describe('substitution of a step', () => {
     expect(() => fitValue(text('a'), 2, 'hex')).toThrow(RangeError);
   });
 
-  test('never changes more than its places, whatever the message', () => {
+  test('never changes more than its mappings, whatever the message', () => {
     const body = fc.string({ unit: fc.constantFrom(...'ab&=\r\n0'), maxLength: 40 });
     fc.assert(
       fc.property(body, fc.string({ unit: 'binary-ascii', maxLength: 20 }), (rest, value) => {

@@ -1,7 +1,7 @@
 import { fitValue } from './fit-value.ts';
 import { type FormatOptions, formatOf, type LengthRule, type StepFormat } from './length-rule.ts';
 
-/** A place of the step and the type of the values that go there. */
+/** A byte range of the step and the type of its values. */
 export interface TemplateRegion {
   readonly offset: number;
   readonly length: number;
@@ -34,7 +34,7 @@ export class StepTemplate {
     const slots = regions.map(({ offset, length }, index) => ({ offset, end: offset + length, index }));
     const counted = this.#countedLength();
     if (counted !== undefined) slots.push({ offset: counted.offset, end: counted.offset + counted.length, index: -1 });
-    // At one offset an insertion comes before the place that begins there.
+    // At one offset an insertion precedes the mapping that begins there.
     this.#slots = slots.sort((left, right) => left.offset - right.offset || left.end - right.end);
   }
 
@@ -58,13 +58,13 @@ export class StepTemplate {
 
   /** Where the recorded bytes [start, end) lie once the step is rendered with `values`. */
   locate(start: number, end: number, values: readonly Uint8Array[]): [number, number] {
-    const place: [number, number] = [start, end];
+    const range: [number, number] = [start, end];
     for (const { bytes, slot } of this.#fill(values)) {
       const growth = bytes.length - sizeOf(slot);
-      if (slot.end <= start) place[0] += growth;
-      if (slot.end <= start || slot.offset < end) place[1] += growth;
+      if (slot.end <= start) range[0] += growth;
+      if (slot.end <= start || slot.offset < end) range[1] += growth;
     }
-    return place;
+    return range;
   }
 
   #fill(values: readonly Uint8Array[]): { bytes: Uint8Array; slot: Slot }[] {

@@ -14,12 +14,12 @@ interface Datagram {
   readonly startedMs: number;
   /** Numbers of the packets that brought the pieces. */
   readonly packets: number[];
-  /** -1 until the last fragment has told it. */
+  /** -1 until the last fragment arrives. */
   length: number;
   held: number;
 }
 
-/** Puts IP fragments together; the oldest unfinished datagrams make room when the bounds are reached. */
+/** Reassembles IP fragments; evicts the oldest incomplete datagrams at the limits. */
 export class FragmentStore {
   /** Packets that carried the fragments of the datagram completed last. */
   completedPackets: readonly number[] = [];

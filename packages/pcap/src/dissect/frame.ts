@@ -7,10 +7,10 @@ export const RST = 0x04;
 export const PSH = 0x08;
 export const ACK = 0x10;
 
-/** What one frame says, as places in `bytes`; one Frame is reused for every packet. */
+/** A dissected frame, as offsets into `bytes`; one Frame is reused for every packet. */
 export class Frame {
   bytes: Uint8Array = new Uint8Array(0);
-  /** First place that was not captured. */
+  /** End offset of the captured bytes. */
   end = 0;
   linkType = 0;
   linkStart = 0;
@@ -31,7 +31,7 @@ export class Frame {
   fragmentOffset = 0;
   hasMoreFragments = false;
 
-  /** Place and true length of what IP carries; `captured` bytes of it are in the file. */
+  /** Offset and true length of the IP payload; `captured` bytes of it are in the file. */
   transportStart = 0;
   transportLength = 0;
   captured = 0;

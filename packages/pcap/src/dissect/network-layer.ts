@@ -10,7 +10,7 @@ const AUTHENTICATION = 51;
 const DESTINATION_OPTIONS = 60;
 const MOBILITY = 135;
 
-/** Sets what IP says; ipVersion stays 0 when the header is cut or makes no sense. */
+/** Sets the IP members; ipVersion stays 0 if the header is truncated or invalid. */
 export function readNetworkLayer(frame: Frame): void {
   frame.ipVersion = 0;
   frame.isFragment = false;

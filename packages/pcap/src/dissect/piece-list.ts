@@ -1,4 +1,4 @@
-/** A stretch of a byte stream that came before its turn. `data` holds its first `captured` bytes, or is null. */
+/** Out-of-order bytes of a stream. `data` holds the first `captured` bytes, or is null. */
 export interface Piece {
   start: number;
   end: number;

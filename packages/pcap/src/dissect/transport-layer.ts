@@ -32,7 +32,7 @@ function readUdp(frame: Frame): void {
   frame.hasPorts = true;
   frame.sourcePort = u16(bytes, at);
   frame.destinationPort = u16(bytes, at + 2);
-  // A length of zero means a jumbogram: IP knows better.
+  // A length of zero means a jumbogram: the IP length applies.
   const length = u16(bytes, at + 4) || transportLength;
   setPayload(frame, 8, Math.max(0, Math.min(length, transportLength) - 8));
 }

@@ -5,16 +5,16 @@ export type CaptureFormat = 'pcap' | 'pcap-ns' | 'pcapng';
 /** More than any capture tool writes; a record that claims more is a damaged file. */
 export const MAX_PACKET_BYTES = 262_144;
 
-/** Cuts one container format into packets. Asked again from the same place when more bytes have come. */
+/** Splits one container format into packets. Called again from the same offset when more bytes arrive. */
 export interface RecordParser {
   readonly format: CaptureFormat;
   readonly snapLen: number;
-  /** Bytes that must be there, counted from the unread place, before `consume` can go on. */
+  /** Bytes needed from the first unread offset before `consume` can continue. */
   readonly need: number;
-  /** Bytes after the returned place that hold nothing of interest and may be beyond the buffer. */
+  /** Bytes to skip after the returned offset; they may lie beyond the buffer. */
   skip: number;
   readonly isStopped: boolean;
-  /** Reads whole records out of `bytes[start … end)` and returns the first unread place. */
+  /** Reads whole records from `bytes[start … end)` and returns the first unread offset. */
   consume(bytes: Uint8Array, view: DataView, start: number, end: number): number;
 }
 

@@ -9,7 +9,7 @@ const OLD_PACKET = 2;
 const SIMPLE_PACKET = 3;
 const ENHANCED_PACKET = 6;
 const MIN_BLOCK_BYTES = 12;
-// A packet of the largest size with room for its options; larger known blocks are damage.
+// The largest packet with its options; larger blocks of a known type mean a damaged file.
 const MAX_BLOCK_BYTES = MAX_PACKET_BYTES + 1_048_576;
 const MAX_INTERFACES = 4096;
 

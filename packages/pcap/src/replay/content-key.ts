@@ -4,14 +4,14 @@ import { ETHERTYPE_ARP } from '../dissect/link-layer.ts';
 
 const ICMP = 1;
 const ICMPV6 = 58;
-/** Captured bytes of a frame that a key needs at most. */
+/** Captured bytes of a frame that a key covers at most. */
 export const KEY_BYTES = 384;
-const MOST_CONTENT = 64;
+const MAX_CONTENT_BYTES = 64;
 // Errors quote a packet whose addresses may be others here; discovery names neighbours.
 const ICMP_QUOTING = new Set([3, 4, 5, 11, 12]);
 const ICMPV6_QUOTING = new Set([1, 2, 3, 4, 135, 136, 137]);
 
-/** Two hashes side by side: 53 bits, so that frames of other people are not taken for ours. */
+/** Two hashes combined into 53 bits, so that foreign frames do not match by chance. */
 class Digest {
   #low = 0x811c9dc5 | 0;
   #high = 0x1b873593 | 0;
@@ -57,7 +57,7 @@ function addOther({ bytes, networkStart, linkStart, end, etherType }: Frame): vo
   if (etherType === ETHERTYPE_ARP && networkStart + 8 <= end) digest.add(u16(bytes, networkStart + 6));
   else {
     const start = etherType === 0 ? linkStart + 14 : networkStart;
-    digest.addBytes(bytes, start, Math.min(end, start + MOST_CONTENT / 2));
+    digest.addBytes(bytes, start, Math.min(end, start + MAX_CONTENT_BYTES / 2));
   }
 }
 
@@ -69,7 +69,8 @@ function addFragment(frame: Frame): void {
   // Ports, and the checksum of UDP.
   const skipped = frame.fragmentOffset === 0 ? 8 : 0;
   const isTcpStart = skipped > 0 && frame.protocol === TCP;
-  if (!isTcpStart) digest.addBytes(bytes, transportStart + skipped, transportStart + Math.min(captured, MOST_CONTENT));
+  if (!isTcpStart)
+    digest.addBytes(bytes, transportStart + skipped, transportStart + Math.min(captured, MAX_CONTENT_BYTES));
 }
 
 function addTcp(frame: Frame): void {
@@ -82,7 +83,7 @@ function addTcp(frame: Frame): void {
 
 function addPayload({ bytes, payloadStart, payloadLength, payloadCaptured }: Frame): void {
   digest.add(payloadLength);
-  digest.addBytes(bytes, payloadStart, payloadStart + Math.min(payloadCaptured, MOST_CONTENT));
+  digest.addBytes(bytes, payloadStart, payloadStart + Math.min(payloadCaptured, MAX_CONTENT_BYTES));
 }
 
 function addDatagram(frame: Frame): void {
@@ -96,5 +97,5 @@ function addDatagram(frame: Frame): void {
   }
   // Cut TCP and UDP headers say nothing that lasts.
   if (protocol === TCP || protocol === UDP) return;
-  digest.addBytes(bytes, at + (isIcmp ? 4 : 0), at + Math.min(captured, MOST_CONTENT));
+  digest.addBytes(bytes, at + (isIcmp ? 4 : 0), at + Math.min(captured, MAX_CONTENT_BYTES));
 }

@@ -19,23 +19,23 @@ export function fitToMtu(frame: Frame, mtu: number): Uint8Array[] | undefined {
   return frame.transportStart === frame.networkStart + 40 ? ipv6Fragments(frame, mtu) : undefined;
 }
 
-function partsOf(length: number, most: number): { at: number; length: number; isLast: boolean }[] {
-  return Array.from({ length: Math.ceil(length / most) }, (_, index) => {
-    const at = index * most;
-    return { at, length: Math.min(most, length - at), isLast: at + most >= length };
+function partsOf(length: number, maxBytes: number): { at: number; length: number; isLast: boolean }[] {
+  return Array.from({ length: Math.ceil(length / maxBytes) }, (_, index) => {
+    const at = index * maxBytes;
+    return { at, length: Math.min(maxBytes, length - at), isLast: at + maxBytes >= length };
   });
 }
 
 function segmentsOf(frame: Frame, mtu: number): Uint8Array[] | undefined {
   const { bytes, linkStart, networkStart, payloadStart, payloadLength, transportStart, ipVersion } = frame;
-  const most = mtu - (payloadStart - networkStart);
-  if (most < 1) return undefined;
+  const maxBytes = mtu - (payloadStart - networkStart);
+  if (maxBytes < 1) return undefined;
   const [head, network, transport] = [payloadStart, networkStart, transportStart].map((at) => at - linkStart) as [
     number,
     number,
     number,
   ];
-  return partsOf(payloadLength, most).map((part, index) => {
+  return partsOf(payloadLength, maxBytes).map((part, index) => {
     const out = new Uint8Array(head + part.length);
     out.set(bytes.subarray(linkStart, payloadStart));
     out.set(bytes.subarray(payloadStart + part.at, payloadStart + part.at + part.length), head);
@@ -55,11 +55,11 @@ function segmentsOf(frame: Frame, mtu: number): Uint8Array[] | undefined {
 
 function ipv4Fragments(frame: Frame, mtu: number): Uint8Array[] | undefined {
   const { bytes, linkStart, networkStart, transportStart, transportLength } = frame;
-  const most = (mtu - (transportStart - networkStart)) & ~7;
+  const maxBytes = (mtu - (transportStart - networkStart)) & ~7;
   // Authentication headers make the rest begin later than IP does.
-  if (most < 8 || transportStart !== networkStart + (u8(bytes, networkStart) & 15) * 4) return undefined;
+  if (maxBytes < 8 || transportStart !== networkStart + (u8(bytes, networkStart) & 15) * 4) return undefined;
   const [head, network] = [transportStart - linkStart, networkStart - linkStart];
-  return partsOf(transportLength, most).map((part) => {
+  return partsOf(transportLength, maxBytes).map((part) => {
     const out = new Uint8Array(head + part.length);
     out.set(bytes.subarray(linkStart, transportStart));
     out.set(bytes.subarray(transportStart + part.at, transportStart + part.at + part.length), head);
@@ -73,10 +73,10 @@ function ipv4Fragments(frame: Frame, mtu: number): Uint8Array[] | undefined {
 
 function ipv6Fragments(frame: Frame, mtu: number): Uint8Array[] | undefined {
   const { bytes, linkStart, networkStart, transportStart, transportLength, protocol } = frame;
-  const most = (mtu - 48) & ~7;
-  if (most < 8) return undefined;
+  const maxBytes = (mtu - 48) & ~7;
+  if (maxBytes < 8) return undefined;
   const [head, network] = [transportStart - linkStart, networkStart - linkStart];
-  return partsOf(transportLength, most).map((part) => {
+  return partsOf(transportLength, maxBytes).map((part) => {
     const out = new Uint8Array(head + 8 + part.length);
     out.set(bytes.subarray(linkStart, transportStart));
     out.set(bytes.subarray(transportStart + part.at, transportStart + part.at + part.length), head + 8);
@@ -84,7 +84,7 @@ function ipv6Fragments(frame: Frame, mtu: number): Uint8Array[] | undefined {
     out[network + 6] = FRAGMENT_HEADER;
     out[head] = protocol;
     putU16(out, head + 2, part.at | (part.isLast ? 0 : 1));
-    // Any number does that two datagrams under way do not share: that of the content.
+    // The identification must differ between datagrams in flight: derived from the content.
     putU32(out, head + 4, i32(bytes, transportStart) ^ i32(bytes, transportStart + 4) ^ (transportLength << 16));
     return out;
   });

@@ -1,23 +1,23 @@
 import { putU16, u8, u16 } from '../bytes.ts';
 import { adjustedChecksum, checksumOf, pseudoHeaderSum, sumOf } from '../checksum.ts';
 import { addressBytesOf, type Frame, TCP, UDP } from '../dissect/frame.ts';
-import type { ClientPlace } from './replay-rules.ts';
+import type { ClientAddress } from './replay-rules.ts';
 
 const ICMP = 1;
 const ICMPV6 = 58;
 const NOTHING = new Uint8Array(0);
 
 /** Where the checksum of what IP carries stands; 0 when there is none to set. */
-export function transportChecksumPlace(frame: Frame): number {
+export function transportChecksumOffset(frame: Frame): number {
   const { protocol, transportStart, captured, fragmentOffset, ipVersion, bytes } = frame;
-  const offset = protocol === TCP ? 16 : protocol === UDP ? 6 : protocol === ICMP || protocol === ICMPV6 ? 2 : -1;
-  if (ipVersion === 0 || offset < 0 || fragmentOffset > 0 || offset + 2 > captured) return 0;
-  const place = transportStart + offset;
+  const relative = protocol === TCP ? 16 : protocol === UDP ? 6 : protocol === ICMP || protocol === ICMPV6 ? 2 : -1;
+  if (ipVersion === 0 || relative < 0 || fragmentOffset > 0 || relative + 2 > captured) return 0;
+  const offset = transportStart + relative;
   // A datagram over IPv4 may do without.
-  return protocol === UDP && ipVersion === 4 && u16(bytes, place) === 0 ? 0 : place;
+  return protocol === UDP && ipVersion === 4 && u16(bytes, offset) === 0 ? 0 : offset;
 }
 
-/** Sum of all that counts into the checksum and that rewriting may change: addresses and ports. */
+/** Sum of the addresses and ports: the part of the checksum that rewriting changes. */
 export function endsSum(frame: Frame): number {
   const { bytes, source, destination, transportStart } = frame;
   const size = addressBytesOf(frame);
@@ -31,43 +31,43 @@ export function setIpv4Checksum(bytes: Uint8Array, at: number): void {
   putU16(bytes, at + 10, checksumOf(sumOf(bytes, at, at + length)));
 }
 
-/** Reckoned anew; of the first of several fragments only what changed since `endsSum` was `before` can be put right. */
+/** Recomputes the checksum. For a first fragment it is adjusted by the change of `endsSum` since `before`. */
 export function setTransportChecksum(frame: Frame, before: number): void {
   const { bytes, protocol, transportStart: start } = frame;
-  const place = transportChecksumPlace(frame);
-  if (place === 0) return;
+  const offset = transportChecksumOffset(frame);
+  if (offset === 0) return;
   if (frame.isFragment) {
-    if (protocol !== ICMP) write(bytes, place, adjustedChecksum(u16(bytes, place), before, endsSum(frame)), protocol);
+    if (protocol !== ICMP) write(bytes, offset, adjustedChecksum(u16(bytes, offset), before, endsSum(frame)), protocol);
     return;
   }
   const size = addressBytesOf(frame);
   const length = protocol === UDP && frame.hasPorts ? frame.payloadLength + 8 : frame.transportLength;
   const addresses = protocol === ICMP ? NOTHING : bytes.subarray(frame.source, frame.source + 2 * size);
-  putU16(bytes, place, 0);
+  putU16(bytes, offset, 0);
   const pseudo = protocol === ICMP ? 0 : pseudoHeaderSum(addresses, protocol, length);
-  write(bytes, place, checksumOf(pseudo + sumOf(bytes, start, start + length)), protocol);
+  write(bytes, offset, checksumOf(pseudo + sumOf(bytes, start, start + length)), protocol);
 }
 
-function write(bytes: Uint8Array, place: number, checksum: number, protocol: number): void {
-  putU16(bytes, place, protocol === UDP && checksum === 0 ? 0xffff : checksum);
+function write(bytes: Uint8Array, offset: number, checksum: number, protocol: number): void {
+  putU16(bytes, offset, protocol === UDP && checksum === 0 ? 0xffff : checksum);
 }
 
-/** Puts another address into a frame and adjusts the checksums it counts into. */
+/** Replaces an address in a frame and adjusts the checksums that cover it. */
 export function replaceAddress(
   bytes: Uint8Array,
   start: number,
-  place: Omit<ClientPlace, 'index'>,
+  target: Omit<ClientAddress, 'index'>,
   address: Uint8Array,
 ): void {
-  const at = start + place.at;
-  const before = sumOf(bytes, at, at + place.size);
+  const at = start + target.at;
+  const before = sumOf(bytes, at, at + target.size);
   bytes.set(address, at);
-  const after = sumOf(bytes, at, at + place.size);
-  for (const checksum of place.checksums) adjust(bytes, start + checksum, before, after);
-  if (place.inverse !== undefined) adjust(bytes, start + place.inverse, after, before);
+  const after = sumOf(bytes, at, at + target.size);
+  for (const checksum of target.checksums) adjust(bytes, start + checksum, before, after);
+  if (target.inverse !== undefined) adjust(bytes, start + target.inverse, after, before);
 }
 
-function adjust(bytes: Uint8Array, place: number, before: number, after: number): void {
+function adjust(bytes: Uint8Array, offset: number, before: number, after: number): void {
   // Zero and all ones are the same number; a datagram without checksum is not.
-  putU16(bytes, place, adjustedChecksum(u16(bytes, place), before, after) || 0xffff);
+  putU16(bytes, offset, adjustedChecksum(u16(bytes, offset), before, after) || 0xffff);
 }

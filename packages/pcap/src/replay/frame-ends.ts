@@ -5,7 +5,7 @@ import { formatAddress } from '../dissect/ip-address.ts';
 import { ETHERTYPE_ARP } from '../dissect/link-layer.ts';
 import type { PacketSink } from '../read/packet.ts';
 
-/** Where the addresses of sender and receiver stand in a frame. */
+/** Offsets of source and destination address in a frame. */
 export interface FrameEnds {
   readonly source: number;
   readonly destination: number;
@@ -16,17 +16,17 @@ export interface FrameEnds {
 export function findEnds(frame: Frame): FrameEnds | undefined {
   if (frame.ipVersion !== 0)
     return { source: frame.source, destination: frame.destination, size: addressBytesOf(frame) };
-  if (!isUsualArp(frame)) return undefined;
+  if (!isIpv4Arp(frame)) return undefined;
   return { source: frame.networkStart + 14, destination: frame.networkStart + 24, size: 4 };
 }
 
-export function isUsualArp(frame: Frame): boolean {
+export function isIpv4Arp(frame: Frame): boolean {
   const { bytes, networkStart: at, end } = frame;
   const isWhole = frame.etherType === ETHERTYPE_ARP && at + 28 <= end;
   return isWhole && u16(bytes, at + 2) === 0x0800 && u16(bytes, at + 4) === 0x0604;
 }
 
-/** Addresses that stay what they are: groups, everybody, nobody, and those that hold on one link only. */
+/** Addresses that are not rewritten: multicast, broadcast, unspecified and link-local. */
 export function isSpecial(bytes: Uint8Array, at: number, size: 4 | 16): boolean {
   const first = u8(bytes, at);
   if (size === 4) return first >= 224 || first === 0;
@@ -37,7 +37,7 @@ export function isSpecial(bytes: Uint8Array, at: number, size: 4 | 16): boolean 
 
 export type DestinationSet = Set<string>;
 
-/** Adds every address that packets go to, as text. Groups, and addresses that hold on one link only, are left out. */
+/** Collects destination addresses as text, without multicast and link-local ones. */
 export function destinationsInto(found: DestinationSet): PacketSink {
   const frame = new Frame();
   return (packet) => {

@@ -2,12 +2,12 @@ import { latin1, putU16, u8, u16 } from '../bytes.ts';
 import { adjustedChecksum, sumOf } from '../checksum.ts';
 import { dissectEthernet } from '../dissect/dissect.ts';
 import { Frame } from '../dissect/frame.ts';
-import { endsSum, setIpv4Checksum, setTransportChecksum, transportChecksumPlace } from './frame-checksums.ts';
-import { findEnds, isSpecial, isUsualArp } from './frame-ends.ts';
+import { endsSum, setIpv4Checksum, setTransportChecksum, transportChecksumOffset } from './frame-checksums.ts';
+import { findEnds, isIpv4Arp, isSpecial } from './frame-ends.ts';
 import { quotedPacket, solicitedAddress } from './quoted-packet.ts';
-import type { ClientPlace, NewEnds, ReplayRules } from './replay-rules.ts';
+import type { ClientAddress, NewEnds, ReplayRules } from './replay-rules.ts';
 
-/** Which of the servers, counted as they first come, and the size of its address. */
+/** Index of a server in order of first appearance, and the size of its address. */
 export interface ServerNumber {
   readonly index: number;
   readonly size: 4 | 16;
@@ -18,12 +18,12 @@ interface Side {
   readonly flow: number;
 }
 
-/** Gives frames other addresses, ports and header fields. */
+/** Rewrites addresses, ports and header fields of frames. */
 export class FrameRewriter {
   readonly clients = new RecordedEnds();
   readonly servers = new RecordedEnds();
-  /** Of the frame rewritten last: places of client addresses, and the number of its server. */
-  places: ClientPlace[] = [];
+  /** Of the last rewritten frame: offsets of client addresses, and its server. */
+  places: ClientAddress[] = [];
   server: ServerNumber | undefined;
   readonly #rules: ReplayRules;
   readonly #frame = new Frame();
@@ -41,7 +41,7 @@ export class FrameRewriter {
     const before = frame.ipVersion === 0 ? 0 : endsSum(frame);
     if (!this.#renumber(frame, side)) return false;
     if (frame.ipVersion === 0) {
-      if (isUsualArp(frame)) this.#arpMacs(frame);
+      if (isIpv4Arp(frame)) this.#arpMacs(frame);
       return true;
     }
     this.#header(frame);
@@ -80,9 +80,9 @@ export class FrameRewriter {
     return true;
   }
 
-  #client(frame: Frame, place: Omit<ClientPlace, 'index'>, ends: NewEnds): boolean {
+  #client(frame: Frame, target: Omit<ClientAddress, 'index'>, ends: NewEnds): boolean {
     const { bytes, linkStart } = frame;
-    const { at, size, checksums, inverse } = place;
+    const { at, size, checksums, inverse } = target;
     if (isSpecial(bytes, at, size)) return true;
     const index = this.clients.addressAt(bytes, at, size);
     const address = ends.client(index, size);
@@ -111,10 +111,10 @@ export class FrameRewriter {
     putU16(bytes, server, ends.serverPort(this.servers.port(u16(bytes, server))));
   }
 
-  /** Addresses in what IP carries: the packet that an error quotes, and the neighbour that is asked for. */
+  /** Addresses in the payload: the packet quoted in an ICMP error, and the target of neighbour discovery. */
   #inside(frame: Frame, isFromClient: boolean, ends: NewEnds): void {
     const { bytes } = frame;
-    const outer = transportChecksumPlace(frame);
+    const outer = transportChecksumOffset(frame);
     const solicited = solicitedAddress(frame);
     if (solicited !== undefined && !isSpecial(bytes, solicited, 16)) {
       if (this.clients.findAddress(bytes, solicited, 16) !== undefined)
@@ -126,15 +126,15 @@ export class FrameRewriter {
     const { size, source, destination, checksum, transportChecksum } = quoted;
     const sum = () => sumOf(bytes, source, source + 2 * size);
     const before = sum();
-    const covering = [checksum, transportChecksum].filter((place) => place > 0);
-    // What is quoted went the other way.
+    const covering = [checksum, transportChecksum].filter((offset) => offset > 0);
+    // The quoted packet travelled in the opposite direction.
     const [client, server] = isFromClient ? [destination, source] : [source, destination];
     // An address and one checksum of it cancel each other out in the checksum of the error.
     const outside = { 0: { checksums: [outer] }, 1: {}, 2: { inverse: outer } }[covering.length];
     this.#client(frame, { at: client, size, checksums: covering, ...outside }, ends);
     this.#server(bytes, server, size, ends);
     if (!this.#rules.fixesChecksums) return;
-    for (const place of covering) putU16(bytes, place, adjustedChecksum(u16(bytes, place), before, sum()) || 0xffff);
+    for (const offset of covering) putU16(bytes, offset, adjustedChecksum(u16(bytes, offset), before, sum()) || 0xffff);
   }
 
   #arpMacs({ bytes, networkStart: at }: Frame): void {
@@ -149,12 +149,12 @@ export class FrameRewriter {
 /** The checksums that an address in the IP header counts into. */
 function checksumsOf(frame: Frame): number[] {
   if (frame.ipVersion === 0) return [];
-  const transport = frame.protocol === 1 ? 0 : transportChecksumPlace(frame);
+  const transport = frame.protocol === 1 ? 0 : transportChecksumOffset(frame);
   const header = frame.ipVersion === 4 ? frame.networkStart + 10 : 0;
-  return [header, transport].filter((place) => place > 0);
+  return [header, transport].filter((offset) => offset > 0);
 }
 
-/** Numbers addresses and ports of one side as they first come; those of each size by themselves. */
+/** Numbers addresses and ports of one side in order of first appearance, per address size. */
 class RecordedEnds {
   readonly #addresses = new Map<string, number>();
   readonly #ports = new Map<number, number>();
@@ -174,7 +174,7 @@ class RecordedEnds {
     return index;
   }
 
-  /** Undefined for an address that this side has not shown. */
+  /** Undefined if this side has not used the address. */
   findAddress(bytes: Uint8Array, at: number, size: 4 | 16): number | undefined {
     return this.#addresses.get(latin1(bytes, at, at + size));
   }

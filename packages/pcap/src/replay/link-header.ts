@@ -59,7 +59,7 @@ function writeMacs(frame: Frame, { macs, keepsMacs }: ReplayRules, out: Uint8Arr
   }
   out.set(macs.destination, at);
   out.set(macs.source, at + 6);
-  // Frames to groups stay frames to groups.
+  // Multicast and broadcast MACs are kept.
   if (!isEthernet) writeGroupMac(frame, out, at);
   else if ((u8(bytes, linkStart) & 1) === 1) out.set(bytes.subarray(linkStart, linkStart + 6), at);
 }

@@ -39,7 +39,7 @@ export class PacketStore {
     this.#used += packet.length;
   }
 
-  /** The packet of this index; the same object is handed out every time. */
+  /** The packet of this index; one object is reused for all calls. */
   at(index: number): Packet {
     const packet = this.#packet;
     packet.number = index + 1;

@@ -202,7 +202,7 @@ it('filters choose packets, and long pauses are cut', async () => {
     [1004, 100],
   ]);
   await expect(played(capture, kept, { include: 'tcp' })).rejects.toMatchObject({ code: 'NOTHING_LEFT' });
-  await expect(played(capture, kept, { mostBytes: 100 })).rejects.toMatchObject({ code: 'CAPTURE_TOO_LARGE' });
+  await expect(played(capture, kept, { maxBytes: 100 })).rejects.toMatchObject({ code: 'CAPTURE_TOO_LARGE' });
 });
 
 it('the address of the client decides where the handshake was not seen', async () => {

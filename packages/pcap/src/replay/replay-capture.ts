@@ -10,11 +10,11 @@ import { fitToMtu } from './fit-to-mtu.ts';
 import { FrameRewriter, type ServerNumber } from './frame-rewriter.ts';
 import { writeFrame } from './link-header.ts';
 import { PacketStore } from './packet-store.ts';
-import type { ClientPlace, ReplayRules } from './replay-rules.ts';
+import type { ClientAddress, ReplayRules } from './replay-rules.ts';
 import { SideFinder } from './side-finder.ts';
 
-const MOST_BYTES = 512 * 1_048_576;
-const LONGEST_FRAME = 262_144 + 32;
+const MAX_BYTES = 512 * 1_048_576;
+const MAX_FRAME_BYTES = 262_144 + 32;
 
 export interface ReplaySelection {
   readonly include?: string;
@@ -24,7 +24,7 @@ export interface ReplaySelection {
   /** Longer pauses are cut to this. */
   readonly maxGapMs?: number;
   readonly clientIp?: string;
-  readonly mostBytes?: number;
+  readonly maxBytes?: number;
 }
 
 /** A frame to be sent. Valid only while it is handled. */
@@ -40,9 +40,9 @@ export interface ReplayFrame {
   /** Undefined where it has none, or addresses stay as recorded. */
   readonly server: ServerNumber | undefined;
   readonly key: number;
-  /** Of TCP that carries something: a card that receives may put several of them together. */
+  /** Set for TCP with payload: the receiving NIC may coalesce several segments. */
   readonly segment: ReplaySegment | undefined;
-  readonly places: readonly ClientPlace[];
+  readonly places: readonly ClientAddress[];
 }
 
 export interface ReplaySegment {
@@ -51,13 +51,13 @@ export interface ReplaySegment {
   readonly length: number;
 }
 
-/** What of a capture cannot be played. */
+/** Packets of a capture that cannot be replayed. */
 export interface ReplayOmissions {
-  /** Packets that are no frames: of link layers that are not known, or too short to tell. */
+  /** Packets of unknown link types, or too short to be frames. */
   readonly notFrames: number;
-  /** Packets for which there is no new address of their version. */
+  /** Packets without a new address of their IP version. */
   readonly noAddress: number;
-  /** Frames longer than allowed that cannot be cut. */
+  /** Frames that exceed the MTU and cannot be segmented or fragmented. */
   readonly tooLong: number;
 }
 
@@ -66,7 +66,7 @@ export interface ReplayOutcome extends ReplayOmissions {
   readonly clients: number;
 }
 
-/** The packets of a capture that are to be played, each on its side. */
+/** The packets of a capture to replay, each assigned to client or server. */
 export class ReplayCapture {
   readonly #packets: PacketStore;
   readonly #sides: SideFinder;
@@ -84,7 +84,7 @@ export class ReplayCapture {
 
   static async read(source: CaptureSource, selection: ReplaySelection = {}): Promise<ReplayCapture> {
     const clientIp = selection.clientIp === undefined ? undefined : parseAddress(selection.clientIp);
-    const packets = new PacketStore(selection.mostBytes ?? MOST_BYTES);
+    const packets = new PacketStore(selection.maxBytes ?? MAX_BYTES);
     const sides = new SideFinder();
     const frame = new Frame();
     const isWanted = testOf(selection);
@@ -107,22 +107,23 @@ export class ReplayCapture {
     return this.#packets.count;
   }
 
-  /** Hands over every frame in order, as the rules make it. */
+  /** Passes every rewritten frame to `sink` in order. */
   play(rules: ReplayRules, sink: (frame: ReplayFrame) => void): ReplayOutcome {
     const rewriter = new FrameRewriter(rules);
     const [recorded, written] = [new Frame(), new Frame()];
-    const room = new Uint8Array(LONGEST_FRAME * 2);
+    const buffer = new Uint8Array(MAX_FRAME_BYTES * 2);
     const omitted = { notFrames: 0, noAddress: 0, tooLong: 0 };
     for (let index = 0; index < this.#packets.count; index++) {
       const packet = this.#packets.at(index);
       const timeMs = this.#packets.timeOf(index);
       dissect(recorded, packet);
       const side = { isFromClient: this.#sides.isFromClient(recorded), flow: this.#sides.flowOf(recorded) };
-      const length = packet.wireLength > LONGEST_FRAME ? 0 : writeFrame(recorded, packet, rules, { out: room, at: 0 });
+      const length =
+        packet.wireLength > MAX_FRAME_BYTES ? 0 : writeFrame(recorded, packet, rules, { out: buffer, at: 0 });
       if (length === 0) omitted.notFrames++;
-      else if (!rewriter.rewrite(room, 0, length, side)) omitted.noAddress++;
+      else if (!rewriter.rewrite(buffer, 0, length, side)) omitted.noAddress++;
       else {
-        dissectEthernet(written, room, 0, length);
+        dissectEthernet(written, buffer, 0, length);
         const common = { timeMs, ...side, server: rewriter.server, places: rewriter.places };
         if (!emit(written, common, rules.mtu, sink)) omitted.tooLong++;
       }
@@ -136,7 +137,7 @@ type Common = Omit<ReplayFrame, 'bytes' | 'start' | 'length' | 'key' | 'segment'
 
 const contentOf = (frame: Frame) => ({ key: contentKeyOf(frame), segment: segmentOf(frame) });
 
-/** False when it is too long and cannot be cut. */
+/** False if the frame exceeds the MTU and cannot be split. */
 function emit(frame: Frame, common: Common, mtu: number, sink: (frame: ReplayFrame) => void): boolean {
   const { bytes, linkStart, networkStart, end } = frame;
   const head = frame.etherType === 0 ? 14 : networkStart - linkStart;
@@ -145,14 +146,14 @@ function emit(frame: Frame, common: Common, mtu: number, sink: (frame: ReplayFra
     return true;
   }
   const ipLength = frame.transportStart + frame.transportLength - networkStart;
-  // Only what follows the packet makes the frame long.
+  // Only trailing bytes after the IP packet exceed the MTU.
   const pieces =
     frame.ipVersion !== 0 && ipLength <= mtu ? [bytes.slice(linkStart, networkStart + ipLength)] : fitToMtu(frame, mtu);
   if (pieces === undefined) return false;
   const piece = new Frame();
   for (const [index, one] of pieces.entries()) {
     dissectEthernet(piece, one, 0, one.length);
-    const places = common.places.flatMap((place) => placeIn(place, frame, piece, index));
+    const places = common.places.flatMap((address) => addressIn(address, frame, piece, index));
     sink({ ...common, bytes: one, start: 0, length: one.length, ...contentOf(piece), places });
   }
   return true;
@@ -166,16 +167,16 @@ export function segmentOf(frame: Frame): ReplaySegment | undefined {
 }
 
 /** Where an address of the whole frame is in one of its pieces: headers are in all of them, the rest in the first at most. */
-function placeIn(place: ClientPlace, whole: Frame, piece: Frame, index: number): ClientPlace[] {
+function addressIn(address: ClientAddress, whole: Frame, piece: Frame, index: number): ClientAddress[] {
   const headerEnd = whole.transportStart - whole.linkStart;
-  if (place.at >= headerEnd) return [];
+  if (address.at >= headerEnd) return [];
   const hasTransport = !piece.isFragment || index === 0;
   const shift = piece.transportStart - piece.linkStart - headerEnd;
-  const checksums = place.checksums.flatMap((at) => {
+  const checksums = address.checksums.flatMap((at) => {
     if (at < headerEnd) return [at];
     return hasTransport ? [at + shift] : [];
   });
-  return [{ ...place, checksums }];
+  return [{ ...address, checksums }];
 }
 
 function testOf({ include, exclude, packets }: ReplaySelection): (packet: Packet, frame: Frame) => boolean {

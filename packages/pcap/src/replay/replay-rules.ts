@@ -1,17 +1,17 @@
-/** New addresses and ports of the two sides. Numbers count addresses, ports and flows of the capture as they first come. */
+/** New addresses and ports of both sides. Indexes follow the first appearance in the capture. */
 export interface NewEnds {
-  /** Undefined where there is none of this size: packets that need it are left out. */
+  /** Undefined if no address of this size exists: such packets are omitted. */
   client(index: number, size: 4 | 16): Uint8Array | undefined;
   server(index: number, size: 4 | 16): Uint8Array | undefined;
   clientPort?(flow: number): number;
   serverPort?(index: number): number;
 }
 
-/** What becomes of every packet. */
+/** How packets are rewritten. */
 export interface ReplayRules {
   /** Absent: addresses and ports stay as recorded. */
   readonly ends?: NewEnds;
-  /** Of frames whose own are not kept, or that have none. */
+  /** For frames whose own MACs are not kept or missing. */
   readonly macs: { readonly source: Uint8Array; readonly destination: Uint8Array };
   readonly keepsMacs: boolean;
   /** One tag of this number instead of all recorded ones; 0: no tag. */
@@ -23,12 +23,12 @@ export interface ReplayRules {
   readonly fixesChecksums: boolean;
 }
 
-/** An address of a client in a frame, and the checksums that go with it; places count from the start of the frame. */
-export interface ClientPlace {
+/** A client address in a frame and the checksums that cover it, as offsets from the start of the frame. */
+export interface ClientAddress {
   readonly at: number;
   readonly size: 4 | 16;
   readonly index: number;
   readonly checksums: readonly number[];
-  /** A checksum that covers both the address and checksums of it, so that it changes the other way. */
+  /** A checksum that covers the address and two of its checksums, so it changes inversely. */
   readonly inverse?: number;
 }

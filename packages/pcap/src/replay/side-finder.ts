@@ -11,7 +11,7 @@ interface FlowMark {
   isFirstPacketFromA: boolean;
 }
 
-/** Tells for every packet whether the client or the server sent it: by its session, else by what else is known of its ends. */
+/** Decides for every packet whether client or server sent it: by its session, else by its addresses. */
 export class SideFinder {
   readonly #flows = new FlowTable();
   readonly #marks: FlowMark[] = [];
@@ -38,7 +38,7 @@ export class SideFinder {
     else mark.synAckFrom ||= sender;
   }
 
-  /** Decides all flows; `clientIp` stands above what they show. */
+  /** Decides all flows; `clientIp` overrides handshakes. */
   settle(clientIp: Uint8Array | undefined): void {
     this.#clientIp = clientIp && latin1(clientIp, 0, clientIp.length);
     for (const [index, mark] of this.#marks.entries()) {
@@ -93,7 +93,7 @@ export class SideFinder {
     if (isOnlyClient(sender)) return true;
     if (isOnlyClient(receiver)) return false;
     if (this.#servers.has(sender)) return false;
-    // Nothing is known of either, or of the receiver that it serves: who speaks first asks.
+    // Neither side is known as a client: the first sender counts as one.
     return true;
   }
 }

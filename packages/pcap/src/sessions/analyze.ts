@@ -10,9 +10,9 @@ export const DEFAULT_MAX_SESSIONS = 262_144;
 export const DEFAULT_MAX_KEPT_BYTES = 64 * 1024 * 1024;
 
 export interface AnalyzeOptions {
-  /** Address of the client where no handshake tells. */
+  /** Address of the client, used for sessions without a handshake. */
   readonly clientIp?: string;
-  /** Let `clientIp` stand above the handshake. */
+  /** `clientIp` overrides the handshake. */
   readonly clientIpOverrides?: boolean;
   /** Count and replay missing payload as zeros. */
   readonly fillGaps?: boolean;
@@ -24,7 +24,7 @@ export interface AnalyzeOptions {
   readonly window?: StepWindow;
   /** Hash recorded steps as they pass, also where their payload is not kept. */
   readonly hashes?: boolean;
-  /** Most memory for steps and payload; more is the error PAYLOAD_LIMIT. */
+  /** Memory limit for steps and payload; exceeding it is the error PAYLOAD_LIMIT. */
   readonly maxKeptBytes?: number;
   /** Sessions beyond this are only counted as packets, under the warning too-many-sessions. */
   readonly maxSessions?: number;

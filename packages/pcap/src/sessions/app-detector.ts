@@ -10,7 +10,7 @@ import { ja3Of, ja4Of } from './tls-fingerprints.ts';
 export const MAX_HEAD_BYTES = 16_389;
 const MAX_HELD_BYTES = 32 * 1024 * 1024;
 const ENOUGH_TO_TELL = 8;
-/** A hello in ever so many small segments is not looked at again for every one of them. */
+/** Limits repeated parsing of a hello that arrives in many small segments. */
 const MAX_LOOKS = 64;
 
 /** Looks at the start of both directions until the protocol and the name of the server are known. */
@@ -62,7 +62,7 @@ export class AppDetector {
   }
 }
 
-/** Reads what the bytes tell; true when more of the same direction may tell more. */
+/** Inspects the bytes; returns true if more bytes of this direction may be needed. */
 function needsMore(session: Session, bytes: Uint8Array, start: number, end: number): boolean {
   if (session.appProtocol === 'unknown') session.appProtocol = classify(session, bytes, start, end);
   switch (session.appProtocol) {

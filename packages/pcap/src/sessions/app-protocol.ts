@@ -43,7 +43,7 @@ function classifyDatagram(session: Session, bytes: Uint8Array, start: number, en
   return isQuic(bytes, start, end) ? 'quic' : 'unknown';
 }
 
-/** SMTP and FTP both greet with 220; where port and text do not tell, the answer of the client will. */
+/** SMTP and FTP both greet with 220; if port and text do not decide, the reply of the client does. */
 function classifyGreeting(session: Session, bytes: Uint8Array, start: number, end: number): AppProtocol {
   session.hasGreeting = true;
   const text = latin1(bytes, start, Math.min(end, start + 256)).toUpperCase();

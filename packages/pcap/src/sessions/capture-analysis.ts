@@ -28,7 +28,7 @@ export interface StepDataSelection {
   readonly encoding?: StepEncoding;
 }
 
-/** The finished reading of a capture. Texts, hashes and copies are made only when they are asked for. */
+/** A completed analysis. Texts, hashes and copies are computed on demand. */
 export class CaptureAnalysis {
   readonly sessionCount: number;
   readonly #reader: CaptureReader;
@@ -145,7 +145,7 @@ function encodedData(
   return Buffer.from(bytes.buffer).toString(data.encoding === 'text' ? 'latin1' : (data.encoding ?? 'base64'));
 }
 
-/** Times outside the years 1970 to 9999 cannot be written as RFC 3339 and are held at the border. */
+/** Clamped to 1970 … 9999, the years RFC 3339 can express. */
 function timestampOf(seconds: number, nanoseconds: number): string {
   const milliseconds = seconds * 1000 + Math.floor(nanoseconds / 1e6);
   return new Date(Math.min(LAST_RFC3339_MS, Math.max(0, milliseconds))).toISOString();

@@ -30,7 +30,7 @@ export function findClientHello(bytes: Uint8Array, start: number, end: number): 
   }
 }
 
-/** GREASE values (RFC 8701) stand for nothing and are left out of fingerprints. */
+/** GREASE values (RFC 8701) are reserved and excluded from fingerprints. */
 export function withoutGrease(values: readonly number[]): number[] {
   return values.filter((value) => (value & 0x0f0f) !== 0x0a0a || value >>> 8 !== (value & 255));
 }

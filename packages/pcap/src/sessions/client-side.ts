@@ -4,7 +4,7 @@ import type { Session } from './session.ts';
 export interface ClientChoice {
   /** Address of the client, as 4 or 16 bytes. */
   readonly clientIp: Uint8Array | undefined;
-  /** Whether the address stands above what the handshake says. */
+  /** Whether the address overrides the handshake. */
   readonly clientIpOverrides: boolean;
 }
 

@@ -16,7 +16,7 @@ export class Flow {
   packets = 0;
   /** Payload bytes delivered in order. */
   bytes = 0;
-  /** How many times this direction took the word. */
+  /** Number of times this direction became the sender. */
   runs = 0;
 
   hasSynchronized = false;
@@ -24,7 +24,7 @@ export class Flow {
   isAnchored = false;
   initialSequence = 0;
   nextSequence = 0;
-  /** Place of `nextSequence` in the stream, counted without wrapping. */
+  /** Stream offset of `nextSequence`, without wrap-around. */
   position = 0;
   hasFinished = false;
   /** Where the FIN says the stream ends; known until the ports start over. */

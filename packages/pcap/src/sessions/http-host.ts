@@ -12,7 +12,7 @@ export function findHttpHost(bytes: Uint8Array, start: number, end: number): str
   return printable(/^\S+ https?:\/\/([^/\s]+)/i.exec(text)?.[1] ?? '');
 }
 
-/** Hostile bytes do not become a name. The copy lets go of the text that the name was found in. */
+/** Rejects names with unprintable bytes. The copy releases the larger text it was cut from. */
 export function printable(name: string): string {
   return name.length <= 255 && /^[\x21-\x7e]*$/.test(name) ? Buffer.from(name, 'latin1').toString('latin1') : '';
 }

@@ -6,10 +6,10 @@ const MAX_PENDING_BYTES = 64 * 1024 * 1024;
 const MAX_PENDING_PIECES = 262_144;
 const MAX_HOLES = 100_000;
 
-/** Takes the payload of all sessions in the order it was said: counts runs, names protocols, records steps. */
+/** Consumes the payload of all sessions in stream order: counts exchanges, detects protocols, records steps. */
 export class PayloadSink {
   readonly fillGaps: boolean;
-  /** What waits for its turn over all sessions, so that a hostile capture cannot fill the memory. */
+  /** Bound of out-of-order bytes over all sessions, so that a hostile capture cannot exhaust memory. */
   pendingBytes = 0;
   pendingPieces = 0;
   openHoles = 0;

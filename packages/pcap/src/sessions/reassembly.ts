@@ -15,7 +15,7 @@ export interface Segment {
   length: number;
 }
 
-/** Takes a segment with payload; returns false when it brought nothing that was not there before. */
+/** Accepts a segment with payload; returns false if all of it was already known. */
 export function acceptSegment(flow: Flow, segment: Segment, sink: PayloadSink): boolean {
   if (!flow.isAnchored) anchor(flow, segment.sequence);
   const ahead = (segment.sequence - flow.nextSequence) | 0;
@@ -25,7 +25,7 @@ export function acceptSegment(flow: Flow, segment: Segment, sink: PayloadSink): 
     return true;
   }
   if (ahead > MAX_WINDOW) return true;
-  return acceptOutOfTurn(flow, segment, flow.position + ahead, sink);
+  return acceptOutOfOrder(flow, segment, flow.position + ahead, sink);
 }
 
 /** From here the payload of the flow starts at `sequence`. */
@@ -34,7 +34,7 @@ export function anchor(flow: Flow, sequence: number): void {
   flow.nextSequence = sequence;
 }
 
-/** The other side has answered beyond what we have of `flow`: what lies between will not come in turn any more. */
+/** The peer has acknowledged beyond the received bytes of `flow`: the gap will not be filled in order. */
 export function acceptAnswer(flow: Flow, acknowledgement: number, sink: PayloadSink): void {
   if (!flow.isAnchored) return;
   for (;;) {
@@ -51,7 +51,7 @@ export function acceptAnswer(flow: Flow, acknowledgement: number, sink: PayloadS
   }
 }
 
-/** Nothing more will come: what waits is delivered, what lacks is counted. */
+/** End of input: delivers pending bytes and counts missing ones. */
 export function finishFlow(flow: Flow, sink: PayloadSink): void {
   while (flow.pending !== null) giveUpFirstGap(flow, sink);
   if (!flow.isAnchored) return;
@@ -60,22 +60,22 @@ export function finishFlow(flow: Flow, sink: PayloadSink): void {
   if (flow.isAcknowledged && !flow.isFinalKnown) acceptAnswer(flow, flow.acknowledged, sink);
 }
 
-function acceptOutOfTurn(flow: Flow, segment: Segment, place: number, sink: PayloadSink): boolean {
-  const end = place + segment.length;
+function acceptOutOfOrder(flow: Flow, segment: Segment, position: number, sink: PayloadSink): boolean {
+  const end = position + segment.length;
   let isNew = false;
   let skipped = 0;
-  if (place < flow.position) {
-    isNew = fillHoles(flow, segment, place, sink);
+  if (position < flow.position) {
+    isNew = fillHoles(flow, segment, position, sink);
     // A keep-alive probe repeats one old byte and is no retransmission.
-    if (!isNew && !(segment.length === 1 && place === flow.position - 1)) flow.retransmissions++;
+    if (!isNew && !(segment.length === 1 && position === flow.position - 1)) flow.retransmissions++;
     if (end <= flow.position) return isNew;
-    skipped = flow.position - place;
+    skipped = flow.position - position;
   }
   const captured = Math.max(0, segment.captured - skipped);
   const data = sink.needsBytes(flow)
     ? segment.bytes.subarray(segment.start + skipped, segment.start + skipped + captured)
     : null;
-  const added = hold(flow, { start: place + skipped, end, captured, data }, sink);
+  const added = hold(flow, { start: position + skipped, end, captured, data }, sink);
   if (added === 0 && skipped === 0) flow.retransmissions++;
   drain(flow, sink);
   while (flow.pending !== null && (flow.pending.length > MAX_PENDING_PER_FLOW || sink.isFull))
@@ -144,14 +144,14 @@ function openHole(flow: Flow, count: number, sink: PayloadSink): void {
 }
 
 /** Late bytes of a segment that starts before the present position; true when some of them filled a hole. */
-function fillHoles(flow: Flow, segment: Segment, place: number, sink: PayloadSink): boolean {
+function fillHoles(flow: Flow, segment: Segment, position: number, sink: PayloadSink): boolean {
   if (flow.holes === null) return false;
   let isNew = false;
   for (const hole of [...flow.holes]) {
-    const from = Math.max(hole.start, place);
-    const to = Math.min(hole.end, place + segment.captured);
+    const from = Math.max(hole.start, position);
+    const to = Math.min(hole.end, position + segment.captured);
     if (to <= from) continue;
-    const start = segment.start + (from - place);
+    const start = segment.start + (from - position);
     fillHole(flow, hole, from, segment.bytes.subarray(start, start + to - from), sink);
     isNew = true;
   }

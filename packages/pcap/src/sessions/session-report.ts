@@ -10,7 +10,7 @@ export interface ReportOptions extends ClientChoice {
   readonly fillGaps: boolean;
 }
 
-/** What is told of one session; its steps are added by whoever has them. */
+/** Report of one session, without steps. */
 export function sessionReport(session: Session, key: FlowKey, options: ReportOptions): PcapSession {
   const isA = isClientA(session, key, options);
   const [client, server] = isA ? [session.a, session.b] : [session.b, session.a];
@@ -50,7 +50,7 @@ export function sessionReport(session: Session, key: FlowKey, options: ReportOpt
   };
 }
 
-/** Empty when both sides can be played by agents from what the capture holds. */
+/** Empty if agents can replay both sides from this capture. */
 export function reasonsAgainstReplay(session: Session, fillGaps: boolean): string[] {
   const { a, b } = session;
   const reasons: string[] = [];

@@ -63,7 +63,7 @@ export class SessionTracker {
     if (frame.hasPorts) this.#assign(frame, nowMs);
   }
 
-  /** Every packet has come: what still waits is delivered and what lacks is counted. */
+  /** End of input: delivers pending bytes and counts missing ones. */
   finish(): void {
     this.totals.finish();
     for (const session of this.sessions) {

@@ -5,7 +5,7 @@ export type AppProtocol = 'http' | 'tls' | 'dns' | 'smtp' | 'ftp' | 'ssh' | 'smb
 export type Handshake = 'full' | 'partial' | 'none';
 export type Close = 'fin' | 'rst' | 'none';
 
-/** The start of one direction, held while it does not yet suffice to name what is spoken. */
+/** The first bytes of one direction, kept until the protocol is known. */
 export interface PayloadHead {
   readonly isA: boolean;
   bytes: Uint8Array;
@@ -23,7 +23,7 @@ export class Session {
   lastMs: number;
   readonly a = new Flow(true);
   readonly b = new Flow(false);
-  /** Who sent payload last: 0 nobody, 1 A, 2 B. */
+  /** Last sender of payload: 0 none, 1 A, 2 B. */
   lastSide = 0;
   firstSide = 0;
   isFirstPacketFromA = true;

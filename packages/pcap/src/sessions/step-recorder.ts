@@ -19,7 +19,7 @@ export interface RecordOptions {
   readonly fillGaps: boolean;
 }
 
-/** What all recorders of one analysis may hold together. */
+/** Memory limit shared by all recorders of one analysis. */
 export class KeepBudget {
   readonly limit: number;
   #left: number;
@@ -131,13 +131,14 @@ export class StepRecorder {
   bytesOf(step: StepRecord, from: number, to: number): Uint8Array {
     if (to - from > this.#budget.limit) throw payloadLimit(this.#budget.limit);
     const result = new Uint8Array(Math.max(0, to - from));
-    let place = 0;
+    let position = 0;
     for (const chunk of step.chunks) {
       if (chunk.isGap && !this.#options.fillGaps) continue;
-      const [start, end] = [Math.max(place, from), Math.min(place + chunk.length, to)];
-      if (end > start && chunk.data !== null) result.set(chunk.data.subarray(start - place, end - place), start - from);
+      const [start, end] = [Math.max(position, from), Math.min(position + chunk.length, to)];
+      if (end > start && chunk.data !== null)
+        result.set(chunk.data.subarray(start - position, end - position), start - from);
       else if (end > start && !chunk.isGap) throw new PcapError('NOT_KEPT', 'This part of the payload was not kept.');
-      place += chunk.length;
+      position += chunk.length;
     }
     return result;
   }

@@ -19,7 +19,7 @@ export class TcpConversation {
     const isRepeatedSyn = (flags & SYN) !== 0 && !this.#synchronize(session, from, frame);
     if ((flags & RST) !== 0) {
       session.hasReset = true;
-      // A reset may carry a text for people and any acknowledgement; neither is part of the stream.
+      // A RST may carry text and any acknowledgement number; neither is part of the stream.
       return true;
     }
     if ((flags & ACK) !== 0) this.#acknowledge(session, from, to, frame);

@@ -21,7 +21,7 @@ export class TrafficTotals {
   unsupportedLink = 0;
   notTcpUdp = 0;
   tunnelled = 0;
-  /** Packets of sessions beyond the most that are kept. */
+  /** Packets of sessions beyond the limit. */
   unassigned = 0;
   #linkType = -1;
   #linkPackets = 0;

@@ -23,7 +23,7 @@ export interface WarningFacts {
   readonly cutFile: boolean;
 }
 
-/** Everything about a capture that its user should know before replaying it. */
+/** Warnings to read before replaying a capture. */
 export function warningsOf(facts: WarningFacts): PcapWarning[] {
   const { totals } = facts;
   const tally = tallyOf(facts);

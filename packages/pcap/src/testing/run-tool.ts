@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 
-/** Runs a program to its end and gives what it said; a failure names the Debian package that brings the program. */
+/** Runs a program and returns its output; a failure names the Debian package that provides it. */
 export function runTool(
   program: string,
   args: readonly string[],
@@ -12,7 +12,7 @@ export function runTool(
       if (error === null) resolve({ stdout, stderr });
       else reject(new Error(failureText(program, error, stderr), { cause: error }));
     });
-    // A program that ends without reading its input is no failure; how it ended is told above.
+    // A program may exit without reading its input; its exit code is checked above.
     child.stdin?.on('error', () => undefined);
     if (input === '') child.stdin?.destroy();
     else child.stdin?.end(input);

@@ -16,7 +16,7 @@ export interface TsharkReading {
   readonly rows: string[][];
   readonly conversations: { tcp: Conversation[]; udp: Conversation[] };
   readonly streams: { tcp: Said[][]; udp: Said[][] };
-  /** What tshark says against the file; running as root is nothing against the file. */
+  /** Complaints of tshark about the file, without the one about running as root. */
   readonly complaints: string;
 }
 

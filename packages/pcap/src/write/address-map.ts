@@ -4,7 +4,7 @@ import { PcapError } from '../pcap-error.ts';
 const MAX_ADDRESSES = 1_000_000;
 const HOSTS_PER_NET = 254;
 
-/** Replaces addresses by made-up ones, the same one every time; special addresses stay what they are. */
+/** Replaces addresses by generated ones, consistently; special addresses are kept. */
 export class AddressMap {
   readonly #known = new Map<string, Uint8Array>();
   #ipv4 = 0;

@@ -26,7 +26,7 @@ export class Anonymiser {
     this.#options = options;
   }
 
-  /** The packet with other addresses, or null when it may hold addresses in places that are not known here. */
+  /** The packet with new addresses, or null if it may contain addresses at unknown offsets. */
   rewritten(packet: Packet): Packet | null {
     const bytes = packet.bytes.slice(packet.start, packet.start + packet.length);
     const copy = { ...packet, bytes, start: 0 };
@@ -96,12 +96,12 @@ function isUnderstood(frame: Frame): boolean {
   if (frame.hasPorts) return protocol === TCP || !isTunnel(frame);
   if (frame.captured < 8) return false;
   const type = u8(frame.bytes, frame.transportStart);
-  // Only echo carries no address of anybody.
+  // Only echo messages carry no address.
   if (protocol === ICMP) return frame.ipVersion === 4 && (type === 0 || type === 8);
   return protocol === ICMPV6 && frame.ipVersion === 6 && (type === 128 || type === 129);
 }
 
-/** Options may record a route: they become no-operations of the same length. */
+/** Options may record a route: they are overwritten with no-operations. */
 function finishIpv4Header(frame: Frame): void {
   const { bytes, networkStart: at } = frame;
   const length = (u8(bytes, at) & 15) * 4;

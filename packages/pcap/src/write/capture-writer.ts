@@ -13,7 +13,7 @@ export interface WritablePacket {
   readonly seconds: number;
   readonly nanoseconds: number;
   readonly bytes: Uint8Array;
-  /** Place and number of the captured bytes; the whole of `bytes` when absent. */
+  /** Offset and number of the captured bytes; all of `bytes` if absent. */
   readonly start?: number;
   readonly length?: number;
   /** Length on the wire, when more than was captured. */

@@ -13,7 +13,7 @@ export interface LiveFrame {
   readonly end: number;
   readonly wireLength: number;
   readonly isOutgoing: boolean;
-  /** A VLAN tag that goes between the addresses and the type: type and content; −1 without. */
+  /** VLAN tag to insert after the MAC addresses: TPID and TCI; −1 for none. */
   readonly tag: number;
 }
 
@@ -35,7 +35,7 @@ const INBOUND = 1;
 const OUTBOUND = 2;
 const COUNTS_BYTES = 76;
 
-/** Writes one interface as a section of pcapng while it is captured: into room of fixed size, without garbage. */
+/** Writes the frames of one interface as a pcapng section into a fixed buffer, without allocating. */
 export class LiveWriter {
   readonly #buffer: Buffer;
   readonly #snapLen: number;
@@ -53,12 +53,12 @@ export class LiveWriter {
     return this.#size;
   }
 
-  /** What `add` of this frame takes. */
+  /** Bytes that `add` needs for this frame. */
   bytesOf(frame: LiveFrame): number {
     return FRAME_HEAD_BYTES + ((this.#lengthOf(frame) + 3) & ~3) + FRAME_TAIL_BYTES;
   }
 
-  /** What `end` adds. */
+  /** Bytes that `end` needs. */
   get endBytes(): number {
     return COUNTS_BYTES;
   }
@@ -67,7 +67,7 @@ export class LiveWriter {
     return this.#size + this.bytesOf(frame) + COUNTS_BYTES <= this.#buffer.length;
   }
 
-  /** There must be room. */
+  /** The buffer must have enough space. */
   add(frame: LiveFrame): void {
     const { tag, start } = frame;
     const tagBytes = tagBytesOf(frame);
@@ -93,7 +93,7 @@ export class LiveWriter {
     this.#size = at + total;
   }
 
-  /** Ends the section with what was counted. */
+  /** Ends the section with the interface statistics. */
   end({ received, dropped, from, to }: LiveCounts): void {
     const at = this.#size;
     const [nowHigh, nowLow] = millisecondTicks(to);
@@ -107,7 +107,7 @@ export class LiveWriter {
     this.#size = at + COUNTS_BYTES;
   }
 
-  /** What waits, valid until the next `add`; the room is free again. */
+  /** The pending bytes, valid until the next `add`; frees the buffer. */
   take(): Buffer {
     const taken = this.#buffer.subarray(0, this.#size);
     this.#size = 0;

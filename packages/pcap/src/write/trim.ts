@@ -20,7 +20,7 @@ export interface TrimOptions {
   readonly packets?: string;
   readonly dropRetransmissions?: boolean;
   readonly anonymise?: AnonymiseOptions;
-  /** Told back in its new form when addresses are anonymised. */
+  /** Returned in its new form if addresses are anonymised. */
   readonly clientIp?: string;
   /** That of the input when absent; pcap becomes pcapng where link types are mixed. */
   readonly format?: CaptureFormat;
@@ -95,7 +95,7 @@ function packetTest(options: TrimOptions): (packet: Packet) => boolean {
   };
 }
 
-/** The second reading: copies what was chosen and follows both captures to tell how sessions moved. */
+/** The second pass: copies the selected packets and tracks both captures to map session indexes. */
 class CaptureCopy {
   packets = 0;
   readonly writer: CaptureWriter;

@@ -22,7 +22,7 @@ export interface CombinedPart {
 /**
  * The first dictionary's `$combine` and selection hold for the combinations; offset, limit and column rules are each
  * dictionary's own, and weights are not used.
- * - `batteringram`: one row in every place; the rows of all dictionaries, one after the other.
+ * - `batteringram`: one row for every member; the rows of all dictionaries, one after the other.
  * - `pitchfork` (default): the n-th row of each, as many as the shortest has.
  * - `clusterbomb`: every combination, the last dictionary fastest.
  */

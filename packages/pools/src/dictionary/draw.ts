@@ -24,7 +24,7 @@ export interface Draw {
   value(position: DrawPosition, column?: string): string | undefined;
 }
 
-/** Throws a DraftError where the dictionary is unsound. */
+/** Throws a DraftError if the dictionary is invalid. */
 export function createDraw(dictionary: DictionaryDraft, options: DictionaryDrawOptions): Draw {
   const compiled = parseDictionary(dictionary, options.rows);
   const { id, type, source, rule, weightOf } = compiled;

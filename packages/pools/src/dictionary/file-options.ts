@@ -29,7 +29,7 @@ export function readFileOptions(section: Section): FileOptions {
   return options;
 }
 
-/** Throws a DraftError where `$source` is unsound. */
+/** Throws a DraftError if `$source` is invalid. */
 export function fileOptionsOf(dictionary: DictionaryDraft): FileOptions {
   const issues = new IssueList();
   const [, source] = Object.entries(dictionary.config ?? {}).find(([name]) => name === '$source') ?? [];

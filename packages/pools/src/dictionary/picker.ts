@@ -6,11 +6,11 @@ import type { SelectionRule } from './selection-rule.ts';
 /** Who draws. Processes that give the same options agree on every row. */
 export interface DrawOptions {
   readonly seed: Seed;
-  /** Users the agent plays; positions name them from 0 on. 1 unless said. */
+  /** Users of the agent, numbered from 0. Default 1. */
   readonly users?: number | undefined;
   /** Requests in one iteration, for scope `request`. 1 unless said. */
   readonly requests?: number | undefined;
-  /** The agent that plays the user, also where its peer computes the value; 0 of 1 unless said. */
+  /** The agent that emulates the user, also when its peer computes the value. Default 0 of 1. */
   readonly agentIndex?: number | undefined;
   readonly agentCount?: number | undefined;
 }
@@ -29,7 +29,7 @@ export interface PickerParts {
   readonly size: bigint;
   readonly rule: SelectionRule;
   readonly options: DrawOptions;
-  /** Tells dictionaries of one task apart. */
+  /** Distinguishes the dictionaries of one task. */
   readonly label: number;
   /** Sequences of random values have no order to keep. */
   readonly isRandomType: boolean;

@@ -16,7 +16,7 @@ export interface SelectionRule {
   readonly scope: DrawScope;
   /** Agents share the rows out among themselves instead of each seeing all. Always so for unique. */
   readonly shard: boolean;
-  /** Takes the place of the task's seed. */
+  /** Overrides the seed of the task. */
   readonly seed: Seed | undefined;
   readonly offset: number;
   /** 0: all rows. */

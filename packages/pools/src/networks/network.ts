@@ -8,7 +8,7 @@ import { type Issue, IssueList } from '../values/issue.ts';
 import { type NetworkAddresses, readClients } from './network-addresses.ts';
 import type { MacLookup, NetworkDraft } from './network-draft.ts';
 
-/** A network read once: what its addresses are, which MACs they get, and everything that is wrong with it. */
+/** A compiled network: its addresses, their MACs, and all issues. */
 export interface CompiledNetwork {
   readonly issues: IssueList;
   readonly addresses: NetworkAddresses | undefined;
@@ -30,7 +30,7 @@ export function issuesOf(draft: NetworkDraft, macs?: MacLookup): Issue[] {
   return compileNetwork(draft, macs).issues.issues;
 }
 
-/** The client addresses of a sound network; throws a DraftError with all problems otherwise. */
+/** The client addresses of a valid network; otherwise throws a DraftError with all problems. */
 export function createAddressSet(draft: NetworkDraft): AddressSet {
   const issues = new IssueList();
   const addresses = readClients(draft, issues);

@@ -36,7 +36,7 @@ export interface PreviewQuery {
 
 /**
  * Rows are the client addresses in ascending order; a gateway inside the subnet whose MAC is planned has its row, too.
- * Throws a DraftError for an unsound draft or a page out of range.
+ * Throws a DraftError for an invalid draft or a page out of range.
  */
 export function previewPage(draft: NetworkDraft, resolvedMacs: MacLookup, query: PreviewQuery = {}): PreviewPage {
   const saysWhere = (query.page ?? undefined) !== undefined || Boolean(query.start);

@@ -7,7 +7,7 @@ export interface Issue {
   readonly severity: 'error' | 'warning';
 }
 
-/** Thrown by everything that needs a sound draft; carries all problems, not only the first. */
+/** Thrown for an invalid draft; carries all problems. */
 export class DraftError extends Error {
   readonly issues: readonly Issue[];
 
@@ -42,7 +42,7 @@ export class IssueList {
     if (this.hasErrors) throw new DraftError(this.issues.filter((issue) => issue.severity === 'error'));
   }
 
-  // What is read twice is told once, and 100,000 ragged rows would make an answer nobody reads.
+  // Reports each problem once and limits their number: 100,000 ragged rows would fill the answer.
   #add(issue: Issue): void {
     const text = `${issue.path} ${issue.message}`;
     if (this.#told.has(text)) return;

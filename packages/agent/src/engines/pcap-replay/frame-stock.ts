@@ -1,4 +1,4 @@
-import type { ClientPlace, ReplayFrame } from '@rushhour/pcap';
+import type { ClientAddress, ReplayFrame } from '@rushhour/pcap';
 
 const firstCapacity = 1_048_576;
 const arpType = 0x0806;
@@ -16,7 +16,7 @@ export class FrameStock {
   readonly totalBytes: number[] = [];
   /** Flows that have begun and not ended after each frame. */
   readonly openFlows: number[] = [];
-  readonly places: (readonly ClientPlace[])[] = [];
+  readonly places: (readonly ClientAddress[])[] = [];
   longest = 0;
   bytes = Buffer.alloc(firstCapacity);
   readonly #flows: number[] = [];
