@@ -4,7 +4,7 @@ import { optionsOf, requestOf } from './arguments.ts';
 
 const parse = (route: Parameters<typeof requestOf>[0], line: string) => requestOf(route, optionsOf(line.split(' ')));
 
-it('puts every option where the route wants it', () => {
+it('assigns every option to path, query or body', () => {
   expect(parse(api.groups.routes.get, '--id 7')).toEqual({ params: { id: 7 }, query: {} });
   expect(parse(api.groups.routes.list, '--count=10 --offset 0')).toEqual({
     params: {},
@@ -21,8 +21,8 @@ it('puts every option where the route wants it', () => {
   });
 });
 
-it('says what it does not understand', () => {
-  expect(() => parse(api.groups.routes.get, '--colour red')).toThrow('--colour is not known here; try --id');
-  expect(() => optionsOf(['stray'])).toThrow('what is "stray"?');
+it('reports unknown and malformed options', () => {
+  expect(() => parse(api.groups.routes.get, '--colour red')).toThrow('unknown option --colour; options: --id');
+  expect(() => optionsOf(['stray'])).toThrow('unexpected argument "stray"');
   expect(() => parse(api.groups.routes.create, '--json {')).toThrow('--json:');
 });

@@ -26,7 +26,7 @@ export const requestOf = (route: Route, options: readonly [string, string][]) =>
       continue;
     }
     const part = (Object.keys(parts) as (keyof typeof parts)[]).find((key) => name in parts[key]);
-    if (part === undefined) throw new UsageError(`--${name} is not known here; try ${namesOf(route).join(' ')}`);
+    if (part === undefined) throw new UsageError(`unknown option --${name}; options: ${namesOf(route).join(' ')}`);
     request[part] = { ...request[part], [name]: readValue(parts[part][name] ?? {}, text) };
   }
   return request;
@@ -61,7 +61,7 @@ export const optionsOf = (args: readonly string[]): [string, string][] => {
   const options: [string, string][] = [];
   for (let i = 0; i < args.length; i += 1) {
     const arg = args[i] as string;
-    if (!arg.startsWith('--')) throw new UsageError(`what is "${arg}"? Options are written --name value`);
+    if (!arg.startsWith('--')) throw new UsageError(`unexpected argument "${arg}": options are written --name value`);
     const [name = '', inline] = arg.slice(2).split(/=(.*)/s);
     const next = args[i + 1];
     if (inline !== undefined) options.push([name, inline]);

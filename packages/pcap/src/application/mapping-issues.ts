@@ -49,7 +49,7 @@ function rangeIssues(mapping: Mapping, stepsOf: StepsOf): MappingIssue[] {
   if (problem !== undefined) return [issue(mapping.path, 'MAPPING_OUT_OF_RANGE', problem)];
   const side = stepsOf(mapping.sessionIdx)?.[mapping.stepIdx]?.side;
   if (side === mapping.side) return [];
-  return [issue(`${mapping.path}/side`, 'MAPPING_SIDE', `the step is said by the ${side}`)];
+  return [issue(`${mapping.path}/side`, 'MAPPING_SIDE', `the step is sent by the ${side}`)];
 }
 
 function overlapIssues(mappings: readonly Mapping[]): MappingIssue[] {

@@ -11,7 +11,7 @@ const QUERY = Uint8Array.from([
 ]);
 
 describe('packet rows', () => {
-  it('say who spoke to whom and about what', async () => {
+  it('show source, destination, protocol and summary', async () => {
     const arp = Uint8Array.from([0, 1, 8, 0, 6, 4, 0, 1, 2, 0, 0, 0, 0, 1, 10, 1, 0, 1, 0, 0, 0, 0, 0, 0, 10, 1, 0, 2]);
     const echo = { src: 'fe80::1', dst: 'fe80::2', protocol: 58 };
     const frames = [

@@ -150,7 +150,7 @@ describe.each([true, false])('a pcapng capture, little endian: %s', (le) => {
     expect(codeOf(() => read(capture))).toBe('CORRUPT_CAPTURE');
   });
 
-  it('is refused when a packet names an interface nobody described', () => {
+  it('is refused when a packet refers to an undeclared interface', () => {
     const capture = Buffer.concat([section(le), anInterface(le, 1), block(le, 6, [1, 0, 0, 1, 1], 'a')]);
     expect(codeOf(() => read(capture))).toBe('CORRUPT_CAPTURE');
   });

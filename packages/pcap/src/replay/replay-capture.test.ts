@@ -142,7 +142,7 @@ it('packets of other link layers get an Ethernet header, and those of unknown on
   expect([outcome.notFrames, frames.length]).toEqual([1, 0]);
 });
 
-it('one tag takes the place of all recorded ones, and 0 takes them away', async () => {
+it('one tag replaces all recorded ones, and 0 removes them', async () => {
   const packet = udpPacket(text('hello'), { src: '10.1.0.1', dst: '10.2.0.1', srcPort: 1, dstPort: 2 });
   const capture = captureOfFrames([ethernetFrame(packet, { vlans: [100, 0x6007] })]);
   const tagged = await played(capture, { ...kept, vlan: 9 });
@@ -151,7 +151,7 @@ it('one tag takes the place of all recorded ones, and 0 takes them away', async 
   expect(plain.frames[0]?.content).toEqual(Buffer.from(ethernetFrame(packet)));
 });
 
-it('long segments are cut as a card would cut them, long datagrams become fragments', async () => {
+it('long segments are segmented as a NIC would, long datagrams are fragmented', async () => {
   const payload = Uint8Array.from({ length: 4000 }, (_, index) => index);
   const fields = { src: '10.1.0.1', dst: '10.2.0.1', srcPort: 4000, dstPort: 80 };
   const segment = tcpPacket(payload, { ...fields, seq: 0xffff_ff00, flags: 0x19 });
@@ -186,7 +186,7 @@ it('what was not captured is filled with zeros up to the true length', async () 
   expect(checksumsOf(frames[0] as (typeof frames)[number])).toEqual([0, 0]);
 });
 
-it('filters choose packets, and long pauses are cut', async () => {
+it('filters select packets, and long pauses are shortened', async () => {
   const packets = [1, 2, 3, 4].map((port) =>
     udpPacket(text('x'), { src: '10.1.0.1', dst: '10.2.0.1', srcPort: 1000 + port, dstPort: 53 }),
   );
@@ -225,7 +225,7 @@ it('packets of a version that has no addresses are left out and counted', async 
   expect([frames.length, outcome.noAddress, outcome.clients]).toEqual([1, 1, 1]);
 });
 
-it('keys do not depend on what changes on the way', async () => {
+it('keys do not depend on members that change in transit', async () => {
   const packets = new TcpScript().open().client('question').server('answer').close().packets;
   const [one, other] = [await played(captureOf(packets)), await played(captureOf(packets), { ...moved, ttl: 3 })];
   expect(other.frames.map(({ key }) => key)).toEqual(one.frames.map(({ key }) => key));

@@ -157,7 +157,7 @@ describe('steps', () => {
     expect(() => analysis.stepBytes(1, 5)).toThrow('no step 5');
   });
 
-  it('do not depend on chunks that are used again', async () => {
+  it('do not depend on reused chunk buffers', async () => {
     const bytes = captureOf(new TcpScript().open().client('abc').client('def').swap().packets);
     function* reused(): Generator<Buffer> {
       const chunk = Buffer.from(bytes);
@@ -193,13 +193,13 @@ describe('warnings', () => {
     expect(info.sessions.map((session) => session.reasons)).toEqual([[], ['one-way'], []]);
   });
 
-  it('tell of a cut file and keep what was readable', async () => {
+  it('report a truncated file and keep the readable part', async () => {
     const capture = captureOf(new TcpScript().open().client('hello').packets);
     const info = (await analyzeCapture(capture.subarray(0, capture.length - 2))).info(1);
     expect(info).toMatchObject({ cutFile: true, packets: 3, warnings: [{ code: 'cut-file', count: 1 }] });
   });
 
-  it('tell of more sessions than are told apart', async () => {
+  it('report more sessions than the limit', async () => {
     const packets = [1, 2, 3, 4].map((n) => udp('client', 'x', `10.2.0.${n}`));
     const analysis = await analyzeCapture(captureOf(packets), { maxSessions: 3 });
     expect(analysis.info(1)).toMatchObject({ packets: 4, sessionCount: 3 });

@@ -71,7 +71,7 @@ describe('the host of a request', () => {
     }
   });
 
-  it('is found when segments change places', async () => {
+  it('is found in reordered segments', async () => {
     const packets = onPort(80).client('GET / HTTP/1.1\r\nHo').client('st: e.test\r\n\r\n').swap().packets;
     expect((await sessionOf(packets)).httpHost).toBe('e.test');
   });

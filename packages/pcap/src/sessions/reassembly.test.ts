@@ -148,7 +148,7 @@ describe('missing payload', () => {
 });
 
 describe('a captured conversation', () => {
-  it('takes keep-alive probes for what they are', async () => {
+  it('recognises keep-alive probes', async () => {
     const ends = { src: '10.1.0.1', dst: '10.2.0.1', srcPort: 40_000, dstPort: 8080, ack: 9001, flags: ACK };
     const probe = tcpPacket(text('a'), { ...ends, seq: 1003 });
     const session = await sessionOf([...new TcpScript().open().client('abc').packets, probe, probe]);

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { parseAddress } from '../dissect/ip-address.ts';
 import { communityIdOf } from './session-report.ts';
 
-it('follows the published examples', () => {
+it('the Community ID matches the published examples', () => {
   const tcp = {
     protocol: 6,
     addressA: parseAddress('66.35.250.204'),

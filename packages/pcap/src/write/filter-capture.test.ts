@@ -33,7 +33,7 @@ describe('a filtered capture', () => {
     expect(await timesOf(filterCapture(inPieces(bytes, 1000), 'tcp'))).toEqual([]);
   });
 
-  it('is refused before anything is read when the filter means nothing', () => {
+  it('an invalid filter is refused before anything is read', () => {
     expect(() => filterCapture(inPieces(dump(), 10), 'vlan 7')).toThrow('cannot be read');
   });
 });

@@ -25,8 +25,8 @@ const readBack = async (bytes: Uint8Array) => {
   return packets;
 };
 
-describe('a dump that is written while frames pass', () => {
-  it('gives back the bytes up to the snap length and the length on the wire', async () => {
+describe('a capture written live', () => {
+  it('keeps the bytes up to the snap length and the length on the wire', async () => {
     const writer = new LiveWriter(about, 4096);
     for (const length of [1, 59, 60, 61, 400]) writer.add(frame(length));
     writer.end(counts);
@@ -48,7 +48,7 @@ describe('a dump that is written while frames pass', () => {
     }
   });
 
-  it('puts the VLAN tag back to where the system took it from', async () => {
+  it('restores the VLAN tag that the kernel removed', async () => {
     const writer = new LiveWriter(about, 4096);
     writer.add(frame(40, { tag: 0x8100 * 65_536 + 7 }));
     writer.add(frame(60, { tag: 0x8100 * 65_536 + 7 }));
@@ -73,7 +73,7 @@ describe('a dump that is written while frames pass', () => {
   });
 });
 
-describe('a dump that was cut off', () => {
+describe('a capture that was cut off', () => {
   it('is whole up to its last whole block, wherever it was cut and in whatever pieces it is read', () => {
     const writer = new LiveWriter(about, 4096);
     const borders = [writer.size];
@@ -95,7 +95,7 @@ describe('a dump that was cut off', () => {
     );
   });
 
-  it('ends where what follows is no block', () => {
+  it('ends where the following bytes are not a block', () => {
     const writer = new LiveWriter(about, 4096);
     writer.add(frame(20));
     const good = Buffer.from(writer.take());

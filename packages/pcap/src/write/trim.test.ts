@@ -33,7 +33,7 @@ function sample(): Uint8Array[] {
 
 describe('trimming', () => {
   it.each(['pcap', 'pcap-ns', 'pcapng'] as const)(
-    'keeps the wanted sessions of %s and tells their new places',
+    'keeps the wanted sessions of %s and reports their new indexes',
     async (format) => {
       const { bytes, result } = await trimmed(captureOf(sample(), { format }), { keepSessions: [2, 0] });
       expect(result).toMatchObject({ format, packets: 17, droppedRetransmissions: 0 });
@@ -50,7 +50,7 @@ describe('trimming', () => {
     },
   );
 
-  it('drops packets that only repeat', async () => {
+  it('drops retransmissions', async () => {
     const { bytes, result } = await trimmed(captureOf(sample()), { keepSessions: [2], dropRetransmissions: true });
     expect(result).toMatchObject({ packets: 8, droppedRetransmissions: 1 });
     expect((await sessionsOf(bytes))[0]).toMatchObject({ retransmissions: 0, bytesC2S: 3, replayable: true });
@@ -118,7 +118,7 @@ describe('anonymising', () => {
     expect(result).toMatchObject({ clientIp: '10.0.0.1', droppedOpaque: 0, packets: 18 });
   });
 
-  it('leaves no trace of the old addresses and every checksum right', async () => {
+  it('leaves no trace of the old addresses and valid checksums', async () => {
     const ends = { src: '2001:db8:77::5', dst: '2001:db8:99::6', srcPort: 5000, dstPort: 6000 };
     const packets = [...sample(), udpPacket(text('v6'), ends), tcpPacket(text('v6'), { ...ends, seq: 1, flags: 16 })];
     const { bytes } = await trimmed(captureOf(packets), { anonymise: { ips: true } });

@@ -17,7 +17,7 @@ function texts(mode: string, $selection?: object): string[] {
 }
 
 describe('combined dictionaries', () => {
-  test('batteringram puts one value in every place', () => {
+  test('batteringram uses one value for every member', () => {
     expect(texts('batteringram')).toEqual(['a a', 'b b', '1 1', '2 2', '3 3']);
   });
 
@@ -70,7 +70,7 @@ describe('combined dictionaries', () => {
     ]);
   });
 
-  test('clusterbombs of great dictionaries are counted, not made', () => {
+  test('clusterbombs of large dictionaries are counted without being generated', () => {
     const range = {
       type: 'range',
       config: { value: { start: '1', end: '1000000' }, $combine: { mode: 'clusterbomb' } },

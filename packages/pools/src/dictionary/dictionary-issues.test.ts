@@ -41,7 +41,7 @@ describe('issues of a dictionary', () => {
     expect(issuesOfDictionary(draft)).toEqual([]);
   });
 
-  test('are all told at once', () => {
+  test('are all reported at once', () => {
     expect(
       codesOf({
         type: 'table',

@@ -123,7 +123,7 @@ describe('drawing from a dictionary', () => {
     expect(new Set(Array.from({ length: 20 }, (_, user) => draw.value({ user }))).size).toBeGreaterThan(15);
   });
 
-  test('random draws every row sooner or later, and not in turn', () => {
+  test('random draws every row eventually, not in sequence', () => {
     const values = drawn(createDraw(list(5, 'random'), { seed: 1 }), 200);
     expect(new Set(values)).toEqual(new Set(letters(5)));
     expect(values.slice(0, 5)).not.toEqual(letters(5));
@@ -229,7 +229,7 @@ describe('drawing from a dictionary', () => {
     expect(() => createDraw(list(3, 'unique'), { seed: 1, agentIndex: 2, agentCount: 2 })).toThrow(RangeError);
   });
 
-  test('an unsound dictionary and the parameters of a protocol are refused', () => {
+  test('an invalid dictionary and the parameters of a protocol are refused', () => {
     expect(() => createDraw({ type: 'lists' }, { seed: 1 })).toThrow(DraftError);
     expect(() => createDraw({ type: 'protocol.bgp' }, { seed: 1 })).toThrow(RangeError);
   });

@@ -63,7 +63,7 @@ export class Section {
 
   reportUnknown(): void {
     for (const name of Object.keys(this.#values)) {
-      if (!this.#known.has(name)) this.error(name, 'CONFIG_UNKNOWN_MEMBER', `"${name}" means nothing here`);
+      if (!this.#known.has(name)) this.error(name, 'CONFIG_UNKNOWN_MEMBER', `"${name}" is not a known member`);
     }
   }
 }

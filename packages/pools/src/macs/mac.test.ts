@@ -55,7 +55,7 @@ describe('MAC addresses', () => {
     );
   });
 
-  test('the first octet tells multicast and local addresses', () => {
+  test('the first octet marks multicast and local addresses', () => {
     expect(['01:00:5e:00:00:01', 'ff:ff:ff:ff:ff:ff', '33:33:00:00:00:01'].map(parseMac).every(isMulticastMac)).toBe(
       true,
     );

@@ -123,7 +123,7 @@ describe('client addresses of a network', () => {
 describe('issues of a network', () => {
   const codesOf = (draft: NetworkDraft): string[] => issuesOf(draft).map(({ path, code }) => `${path} ${code}`);
 
-  test('a sound network has none', () => {
+  test('a valid network has none', () => {
     expect(
       issuesOf({
         ipVersion: '6',
@@ -136,7 +136,7 @@ describe('issues of a network', () => {
     ).toEqual([]);
   });
 
-  test('are all told at once', () => {
+  test('are all reported at once', () => {
     expect(
       codesOf({
         ipVersion: '6',

@@ -199,7 +199,7 @@ describe('the preview of a MAC policy', () => {
     expect(preview).toThrow(new RegExp(`^${path}`));
   });
 
-  test('refuses an unsound draft with all its problems', () => {
+  test('refuses an invalid draft with all its problems', () => {
     expect(() => previewPage({ subnet: '10.0.0.0/24', gateway: 'x', ports: 'y' }, macs)).toThrow(
       expect.objectContaining({
         issues: [{ path: '/ports' }, { path: '/gateway' }].map((part) => expect.objectContaining(part)),

@@ -121,7 +121,7 @@ function randomBytes(length: number, key: Key): Buffer {
 function dictionaryValue(parameter: ParameterDraft, context: ParameterContext): string | undefined {
   const reference = findDictionaryReference(parameter.defaultValue ?? '');
   if (reference === undefined || context.dictionary === undefined) {
-    throw new RangeError(`"${parameter.defaultValue}" names no dictionary at hand`);
+    throw new RangeError(`"${parameter.defaultValue}" names no dictionary of the context`);
   }
   return context.dictionary(reference.dictionaryId, reference.column);
 }
@@ -129,6 +129,6 @@ function dictionaryValue(parameter: ParameterDraft, context: ParameterContext): 
 function systemValue(parameter: ParameterDraft, context: ParameterContext): string {
   const known = { userIndex: context.user, iteration: context.iteration, ...context.system };
   const value = known[parameter.defaultValue as SystemValue];
-  if (value === undefined) throw new RangeError(`system value "${parameter.defaultValue}" is not at hand`);
+  if (value === undefined) throw new RangeError(`system value "${parameter.defaultValue}" is not in the context`);
   return String(value);
 }

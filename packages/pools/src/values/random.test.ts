@@ -9,7 +9,7 @@ function chiSquare(counts: readonly number[]): number {
 }
 
 describe('counter-based randomness', () => {
-  test('knows a seed by its text', () => {
+  test('treats seeds with the same text as equal', () => {
     expect(keyOf(7)).toEqual(keyOf('7'));
     expect(keyOf(7)).toEqual(keyOf(7n));
     expect(keyOf(7)).not.toEqual(keyOf(8));
@@ -21,7 +21,7 @@ describe('counter-based randomness', () => {
     expect([0, 1, 2].map((i) => wordOf(key, i))).toEqual([3171925664, 4071680020, 1980494295]);
   });
 
-  test('tells counters beyond 32 bits apart', () => {
+  test('distinguishes counters beyond 32 bits', () => {
     const key = keyOf(1);
     expect(subkeyOf(key, 1)).not.toEqual(subkeyOf(key, 1 + 2 ** 32));
   });
