@@ -20,6 +20,11 @@ const gates: Gate[] = [
     command: ['node', 'scripts/imports.ts'],
     counted: numberIn(/Checked (\d+) imports/),
   },
+  {
+    name: 'retired words',
+    command: ['node', 'scripts/words.ts'],
+    counted: numberIn(/Checked (\d+) files/),
+  },
   { name: 'types', command: ['tsc', '-p', '.', '--diagnostics'], counted: numberIn(/Files:\s+(\d+)/) },
   {
     name: 'types of the web interface',

@@ -16,6 +16,7 @@ export const packages: readonly Package[] = [
   { name: 'protocol', imports: [], rooms: [] },
   { name: 'pcap', imports: [], rooms: [] },
   { name: 'pools', imports: [], rooms: [] },
+  { name: 'wire', imports: [], rooms: [] },
   { name: 'client', imports: ['contract'], rooms: [] },
   { name: 'cli', imports: ['client', 'contract'], rooms: [] },
   {
@@ -48,7 +49,7 @@ export const packages: readonly Package[] = [
   },
   {
     name: 'agent',
-    imports: ['protocol', 'pcap', 'pools'],
+    imports: ['protocol', 'pcap', 'pools', 'wire'],
     rooms: [
       ['version.ts', 'config.ts', 'log', 'files/durable-file.ts', 'process/parent-watch.ts'],
       ['engine.ts', 'samples.ts'],
@@ -70,3 +71,6 @@ export const packages: readonly Package[] = [
 export const confinedLibraries: readonly { library: RegExp; room: string }[] = [
   { library: /^(@fastify\/.+|fastify)$/, room: 'controller/http' },
 ];
+
+/** Folders with circular imports that are still to be resolved; everywhere else a circle is an error. */
+export const unresolvedCycles: readonly string[] = ['packages/agent/src/engines/attack/'];

@@ -1,8 +1,8 @@
-import type { AttemptRecord, Duration, Rfc2544Record } from '@rushhour/protocol';
+import type { Duration } from '@rushhour/protocol';
 import type { TSchema } from 'typebox';
-import type { Samples } from './samples.ts';
+import type { EngineRecord, Samples } from './samples.ts';
 
-export type { Counter, Gauge, Samples } from './samples.ts';
+export type { Counter, EngineRecord, Gauge, Samples } from './samples.ts';
 
 /** What an engine may know about the machine before it says whether it can run there. */
 export interface Host {
@@ -20,9 +20,6 @@ export interface Host {
 export type Availability =
   | { readonly isAvailable: true; readonly way: string }
   | { readonly isAvailable: false; readonly missing: readonly string[]; readonly reason: string };
-
-/** What an engine tells besides numbers. */
-export type EngineRecord = AttemptRecord | Rfc2544Record;
 
 export interface EngineContext<Config> {
   readonly config: Config;

@@ -1,5 +1,7 @@
-import { Histogram, histogramBytes } from '@rushhour/protocol';
-import type { EngineRecord } from './engine.ts';
+import { type AttemptRecord, Histogram, histogramBytes, type Rfc2544Record } from '@rushhour/protocol';
+
+/** What an engine reports besides numbers. */
+export type EngineRecord = AttemptRecord | Rfc2544Record;
 
 /** A number that only grows. */
 export class Counter {

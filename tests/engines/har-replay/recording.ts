@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect } from 'vitest';
 import { compileHar } from '../../../packages/controller/src/assets/har/compile-har.ts';
-import { paramsOf, type Wished } from '../../../packages/controller/src/assets/har/testing/har-fixture.ts';
+import { type HarOptions, paramsOf } from '../../../packages/controller/src/assets/har/testing/har-fixture.ts';
 import { freePort } from '../../process/free-port.ts';
 import { runJob, type Started, startServer, type Totals } from '../job.ts';
 
@@ -14,7 +14,7 @@ afterEach(async () => {
 });
 
 /** The two files of the agents, in a folder that is removed after the test. */
-export const compiledFiles = (har: string, options: Wished = {}) => {
+export const compiledFiles = (har: string, options: HarOptions = {}) => {
   const compiled = compileHar(har, paramsOf(options));
   const folder = mkdtempSync(join(tmpdir(), 'rushhour-har-'));
   const [script, answers] = [join(folder, 'script.json'), join(folder, 'answers.json')];
@@ -25,7 +25,7 @@ export const compiledFiles = (har: string, options: Wished = {}) => {
 };
 
 /** Starts the server side of a recording. */
-export const serve = async (har: string, options: Wished = {}) => {
+export const serve = async (har: string, options: HarOptions = {}) => {
   const { compiled, script, answers } = compiledFiles(har, options);
   const port = await freePort();
   const names = [...new Set(compiled.script.origins.map(({ host }) => host))];
@@ -48,7 +48,7 @@ export interface Played {
 /** Replays a recording between a client and a server. */
 export const play = async (
   har: string,
-  options: Wished = {},
+  options: HarOptions = {},
   more: object = {},
   duration: object = { mode: 'continuous' },
 ): Promise<Played> => {

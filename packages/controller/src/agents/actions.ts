@@ -1,26 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import type { api } from '@rushhour/contract';
-import type { FileService } from '../assets/files/file-service.ts';
-import type { Bus } from '../bus/local.ts';
 import { assertAllFound } from '../crud.ts';
 import { conflict } from '../errors.ts';
 import type { Handlers } from '../handler.ts';
 import { activeTasksOn } from '../store/agents/agent-work.ts';
 import { type AgentRow, agents as table } from '../store/agents/agents.ts';
 import type { Executor } from '../store/engine/database.ts';
-import type { Store } from '../store/store.ts';
 import { findPackage } from './agent-package.ts';
-import type { Agents } from './gateway/agents.ts';
 import { AgentRefused } from './gateway/gateway.ts';
 import { collectLogs } from './log-collection.ts';
+import type { ActionDeps } from './operation-report.ts';
 import { upgradeAgents } from './upgrade.ts';
-
-export interface ActionDeps {
-  store: Store;
-  bus: Bus;
-  agents: Agents;
-  files: FileService;
-}
 
 interface Result {
   id: number;

@@ -3,8 +3,7 @@ import { LogLine } from '@rushhour/protocol';
 import { Type } from 'typebox';
 import { createSchemaCheck } from '../schema-check.ts';
 import type { AgentRow } from '../store/agents/agents.ts';
-import type { ActionDeps } from './actions.ts';
-import { type Operation, reportOperation } from './operation-report.ts';
+import { type ActionDeps, type Operation, reportOperation } from './operation-report.ts';
 
 const collectMs = 60_000;
 const linesCheck = createSchemaCheck(Type.Array(LogLine), 'first');

@@ -1,6 +1,15 @@
+import type { FileService } from '../assets/files/file-service.ts';
 import type { Bus } from '../bus/local.ts';
 import type { Store } from '../store/store.ts';
 import { type NewNotification, notify } from '../store/system/notifications.ts';
+import type { Agents } from './gateway/agents.ts';
+
+export interface ActionDeps {
+  store: Store;
+  bus: Bus;
+  agents: Agents;
+  files: FileService;
+}
 
 /** A slow action and who asked for it. */
 export interface Operation {

@@ -1,7 +1,6 @@
 import { type AgentRow, agents as table } from '../store/agents/agents.ts';
-import type { ActionDeps } from './actions.ts';
 import type { AgentPackage } from './agent-package.ts';
-import { type Operation, reportOperation } from './operation-report.ts';
+import { type ActionDeps, type Operation, reportOperation } from './operation-report.ts';
 
 const installMs = 600_000;
 const returnMs = 120_000;

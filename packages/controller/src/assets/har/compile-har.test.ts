@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { compileHar } from './compile-har.ts';
 import { HarError } from './har-warnings.ts';
-import { harOf, paramsOf, type Shown, type Wished } from './testing/har-fixture.ts';
+import { type HarOptions, harOf, paramsOf, type Shown } from './testing/har-fixture.ts';
 
-const compiled = (shown: Shown[], wished: Wished = {}) => compileHar(harOf(...shown), paramsOf(wished));
-const urlsOf = (shown: Shown[], wished: Wished) =>
-  compiled(shown, wished).answers.answers.map(({ host, path }) => `${host}${path}`);
-const stepsOf = (shown: Shown[], wished: Wished) => compiled(shown, wished).script.pages.flatMap(({ steps }) => steps);
+const compiled = (shown: Shown[], options: HarOptions = {}) => compileHar(harOf(...shown), paramsOf(options));
+const urlsOf = (shown: Shown[], options: HarOptions) =>
+  compiled(shown, options).answers.answers.map(({ host, path }) => `${host}${path}`);
+const stepsOf = (shown: Shown[], options: HarOptions) =>
+  compiled(shown, options).script.pages.flatMap(({ steps }) => steps);
 const codesOf = ({ warnings }: { warnings: readonly { code: string }[] }) => warnings.map(({ code }) => code);
 
 describe('a recording', () => {
@@ -90,7 +91,7 @@ describe('a recording', () => {
       { url: 'http://a.test/5', atMs: 92_005, page: 'page_2' },
     ];
     const batches = [[0, 1], [2], [3], [4]];
-    const pauses = (wished: Wished) => stepsOf(shown, wished).map(({ pauseMs }) => pauseMs);
+    const pauses = (options: HarOptions) => stepsOf(shown, options).map(({ pauseMs }) => pauseMs);
     expect(stepsOf(shown, {}).map(({ entries }) => entries)).toEqual(batches);
     expect(pauses({})).toEqual([0, 0, 30_000, 2000]);
     expect(pauses({ minSleepMs: 0, maxSleepMs: 1_000_000 })).toEqual([0, 200, 89_200, 2000]);

@@ -59,14 +59,14 @@ export const harOf = (...shown: Shown[]): string =>
 const check = createSchemaCheck(findPlugin(9)?.schema ?? {});
 
 /** What may be said of how a recording is played. */
-export type Wished = Partial<Omit<Params, 'server' | 'checks'>> & {
+export type HarOptions = Partial<Omit<Params, 'server' | 'checks'>> & {
   readonly server?: Partial<Params['server']>;
   readonly checks?: Partial<Params['checks']>;
 };
 
 /** Parameters of a task with everything that was left out filled in. */
-export const paramsOf = (wished: Wished = {}): Params => {
-  const values = { harReplayParams: { fileId: 1, ...structuredClone(wished) } };
+export const paramsOf = (options: HarOptions = {}): Params => {
+  const values = { harReplayParams: { fileId: 1, ...structuredClone(options) } };
   const problems = check(values);
   if (problems.length > 0) throw new Error(JSON.stringify(problems));
   return values.harReplayParams as Params;
