@@ -1,0 +1,306 @@
+import type { Piece } from '../bytes/piece-pool.ts';
+import type { SentSegment } from './sent-segment.ts';
+import { defaultTcpSettings, type TcpSettings } from './settings.ts';
+
+/** States of RFC 9293. TIME-WAIT has a compact table of its own. */
+export const tcpState = {
+  closed: 0,
+  synSent: 1,
+  synReceived: 2,
+  established: 3,
+  finWait1: 4,
+  finWait2: 5,
+  closeWait: 6,
+  closing: 7,
+  lastAck: 8,
+} as const;
+
+/** Phases of loss recovery. */
+export const recoveryPhase = { open: 0, disorder: 1, windowReduced: 2, recovery: 3, loss: 4 } as const;
+
+/** Uses of the retransmission timer. */
+export const retransmitTimer = { none: 0, timeout: 1, lossProbe: 2, persist: 3, reordering: 4 } as const;
+
+/** Why a connection ended; undefined: both sides closed it in order. */
+export type CloseCause = 'ECONNREFUSED' | 'ECONNRESET' | 'ETIMEDOUT' | 'EHOSTUNREACH' | 'ENETUNREACH' | 'ECONNABORTED';
+
+/** The application above a connection. Called synchronously; a connection must not be used after `onClose`. */
+export interface TcpEvents {
+  onOpen(connection: TcpConnection): void;
+  /** Bytes [start, end), in order, valid during the call only. */
+  onData(connection: TcpConnection, bytes: Uint8Array, start: number, end: number): void;
+  /** Everything sent so far fits into the send buffer: there is room for more. */
+  onSent(connection: TcpConnection): void;
+  /** The peer sends nothing more. */
+  onEnd(connection: TcpConnection): void;
+  /** Called exactly once, last. */
+  onClose(connection: TcpConnection, cause: CloseCause | undefined): void;
+}
+
+export const noEvents: TcpEvents = { onOpen() {}, onData() {}, onSent() {}, onEnd() {}, onClose() {} };
+
+/**
+ * State of a connection, recycled from a pool. Every number is a 32-bit integer unless a comment says otherwise: V8
+ * stores those in the object itself. Sequence numbers are signed.
+ */
+export class TcpConnection {
+  /** Slot in the table of flows, which holds addresses and ports. */
+  slot = -1;
+  state: number = tcpState.closed;
+  /** For the layer below, which chooses it: the emulated host. */
+  path = 0;
+  /** Folded sum of the pseudo-header without the length. */
+  pseudoSum = 0;
+  isV6 = false;
+  settings: TcpSettings = defaultTcpSettings;
+  events: TcpEvents = noEvents;
+  /** For the application above. */
+  user: unknown = undefined;
+  /** Half-open connections count against the backlog of their listener, which has this index; -1: opened by us. */
+  listener = -1;
+
+  // Sending. Order: sndUna ≤ sndNxt ≤ queueEnd.
+  iss = 0;
+  sndUna = 0;
+  sndNxt = 0;
+  /** Sequence number after the last byte queued by the application. */
+  queueEnd = 0;
+  sndWnd = 0;
+  maxSndWnd = 0;
+  /** Sequence and acknowledgement numbers of the segment that last updated the window. */
+  sndWl1 = 0;
+  sndWl2 = 0;
+  sndShift = 0;
+  /** Largest payload of a segment, options of every segment already subtracted. */
+  mss = 536;
+  /** Largest segment the peer announced. */
+  peerMss = 536;
+  /** Largest IP packet of the path. */
+  pathMtu = 1500;
+  sendHead: Piece | undefined = undefined;
+  sendTail: Piece | undefined = undefined;
+  /** Piece of the send queue from which sndNxt is read. */
+  sendCursor: Piece | undefined = undefined;
+  isFinQueued = false;
+  /** Every byte up to and including the FIN was sent once. */
+  isFinSent = false;
+  wantsSent = false;
+
+  // Receiving.
+  irs = 0;
+  rcvNxt = 0;
+  /** Right edge of the window announced last. */
+  rcvAdvertised = 0;
+  rcvShift = 0;
+  /** Bytes received in order and held while reading is paused. */
+  rcvHeld = 0;
+  rcvHead: Piece | undefined = undefined;
+  rcvTail: Piece | undefined = undefined;
+  isPaused = false;
+  isFinReceived = false;
+  /** Data that came out of order, sorted by sequence number, without overlaps. */
+  earlyHead: Piece | undefined = undefined;
+  /** Start of the run of early data that grew last: the first SACK block. */
+  earlyLatest = 0;
+  /** Sequence number of a FIN that came out of order, valid if hasEarlyFin. */
+  earlyFin = 0;
+  hasEarlyFin = false;
+  /** Bytes received in order since the last acknowledgement. */
+  unacknowledged = 0;
+  mustAck = false;
+  /** Largest payload received: the size of a full segment of the peer. */
+  rcvMss = 0;
+  /** Range to be reported as received twice (RFC 2883); empty if equal. */
+  duplicateStart = 0;
+  duplicateEnd = 0;
+
+  // Options in use.
+  usesTimestamps = false;
+  usesSack = false;
+  usesEcn = false;
+  usesScale = false;
+  tsOffset = 0;
+  tsRecent = 0;
+  /** Tick at which tsRecent was set. */
+  tsRecentAt = 0;
+  /** ECN: answer congestion with ECE until CWR arrives. */
+  echoesCongestion = false;
+  /** ECN: the next new data carries CWR. */
+  mustSendCwr = false;
+
+  // Round-trip time, in microseconds.
+  srtt = 0;
+  rttVar = 0;
+  minRtt = 0;
+  rtoMs = 1000;
+  backoff = 0;
+
+  // Congestion control, in bytes.
+  cwnd = 0;
+  ssthresh = 0;
+  phase: number = recoveryPhase.open;
+  /** Loss recovery ends when this is acknowledged. */
+  recoveryPoint = 0;
+  dupAcks = 0;
+  /** Bytes acknowledged since cwnd grew last (appropriate byte counting). */
+  cwndCredit = 0;
+  prrDelivered = 0;
+  prrOut = 0;
+  recoveryFlight = 0;
+  /** CUBIC (RFC 9438): windows in segments, floating point; start of the epoch as a tick, 0: none. */
+  cubicMax = 0;
+  cubicK = 0;
+  cubicEpoch = 0;
+  cubicRenoWindow = 0;
+  cubicOrigin = 0;
+
+  // Scoreboard of sent segments.
+  sentHead: SentSegment | undefined = undefined;
+  sentTail: SentSegment | undefined = undefined;
+  sackedBytes = 0;
+  lostBytes = 0;
+  retransmittedBytes = 0;
+  /** RACK (RFC 8985): send time and end of the latest sent segment that was delivered, and its round-trip time. */
+  rackSentAt = 0;
+  rackEnd = 0;
+  rackRtt = 0;
+  rackReorderWindow = 1;
+  hasReordering = false;
+  /** Highest byte selectively acknowledged. */
+  highestSacked = 0;
+  /** End of the data a tail-loss probe is out for, valid if isProbing. */
+  probeEnd = 0;
+  isProbing = false;
+  /** The probe repeated data instead of sending new data. */
+  isProbeRepeat = false;
+
+  // Timers: ticks at which they fire, 0: not set.
+  retransmitAt = 0;
+  retransmitUse: number = retransmitTimer.none;
+  delayedAckAt = 0;
+  keepAliveAt = 0;
+  /** Unanswered repetitions of what is sent, or keep-alive probes. */
+  retries = 0;
+  lastReceivedAt = 0;
+
+  // Lists of the stack.
+  isDirty = false;
+  isBlocked = false;
+  nextFree: TcpConnection | undefined = undefined;
+
+  // Counters.
+  retransmits = 0;
+  bytesSent = 0;
+  bytesReceived = 0;
+
+  /** Bytes queued by the application that are not acknowledged. */
+  get queuedBytes(): number {
+    return (this.queueEnd - this.sndUna) | 0;
+  }
+
+  /** Bytes believed to be in the network. */
+  get pipe(): number {
+    return ((this.sndNxt - this.sndUna) | 0) - this.sackedBytes - this.lostBytes + this.retransmittedBytes;
+  }
+}
+
+// Written out: a loop over names would turn every connection into a dictionary. Membership in lists is not reset,
+// because a connection may end while it is in one.
+export const resetConnection = (c: TcpConnection): void => {
+  c.slot = -1;
+  c.state = tcpState.closed;
+  c.path = 0;
+  c.pseudoSum = 0;
+  c.isV6 = false;
+  c.settings = defaultTcpSettings;
+  c.events = noEvents;
+  c.user = undefined;
+  c.listener = -1;
+  c.iss = 0;
+  c.sndUna = 0;
+  c.sndNxt = 0;
+  c.queueEnd = 0;
+  c.sndWnd = 0;
+  c.maxSndWnd = 0;
+  c.sndWl1 = 0;
+  c.sndWl2 = 0;
+  c.sndShift = 0;
+  c.mss = 536;
+  c.peerMss = 536;
+  c.pathMtu = 1500;
+  c.sendHead = undefined;
+  c.sendTail = undefined;
+  c.sendCursor = undefined;
+  c.isFinQueued = false;
+  c.isFinSent = false;
+  c.wantsSent = false;
+  c.irs = 0;
+  c.rcvNxt = 0;
+  c.rcvAdvertised = 0;
+  c.rcvShift = 0;
+  c.rcvHeld = 0;
+  c.rcvHead = undefined;
+  c.rcvTail = undefined;
+  c.isPaused = false;
+  c.isFinReceived = false;
+  c.earlyHead = undefined;
+  c.earlyLatest = 0;
+  c.earlyFin = 0;
+  c.hasEarlyFin = false;
+  c.unacknowledged = 0;
+  c.mustAck = false;
+  c.rcvMss = 0;
+  c.duplicateStart = 0;
+  c.duplicateEnd = 0;
+  c.usesTimestamps = false;
+  c.usesSack = false;
+  c.usesEcn = false;
+  c.usesScale = false;
+  c.tsOffset = 0;
+  c.tsRecent = 0;
+  c.tsRecentAt = 0;
+  c.echoesCongestion = false;
+  c.mustSendCwr = false;
+  c.srtt = 0;
+  c.rttVar = 0;
+  c.minRtt = 0;
+  c.rtoMs = 1000;
+  c.backoff = 0;
+  c.cwnd = 0;
+  c.ssthresh = 0;
+  c.phase = recoveryPhase.open;
+  c.recoveryPoint = 0;
+  c.dupAcks = 0;
+  c.cwndCredit = 0;
+  c.prrDelivered = 0;
+  c.prrOut = 0;
+  c.recoveryFlight = 0;
+  c.cubicMax = 0;
+  c.cubicK = 0;
+  c.cubicEpoch = 0;
+  c.cubicRenoWindow = 0;
+  c.cubicOrigin = 0;
+  c.sentHead = undefined;
+  c.sentTail = undefined;
+  c.sackedBytes = 0;
+  c.lostBytes = 0;
+  c.retransmittedBytes = 0;
+  c.rackSentAt = 0;
+  c.rackEnd = 0;
+  c.rackRtt = 0;
+  c.rackReorderWindow = 1;
+  c.hasReordering = false;
+  c.highestSacked = 0;
+  c.probeEnd = 0;
+  c.isProbing = false;
+  c.isProbeRepeat = false;
+  c.retransmitAt = 0;
+  c.retransmitUse = retransmitTimer.none;
+  c.delayedAckAt = 0;
+  c.keepAliveAt = 0;
+  c.retries = 0;
+  c.lastReceivedAt = 0;
+  c.retransmits = 0;
+  c.bytesSent = 0;
+  c.bytesReceived = 0;
+};
