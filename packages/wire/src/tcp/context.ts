@@ -128,8 +128,9 @@ export class TcpContext {
   readonly counters = zeroCounters();
   /** Connections with something to send at the end of the batch. */
   readonly dirty: TcpConnection[] = [];
-  /** Connections that the sink refused; asked again on `unblock`. */
-  blocked: TcpConnection[] = [];
+  /** Connections that the sink refused, from `blockedHead` on; asked again on `unblock`. */
+  readonly blocked: TcpConnection[] = [];
+  blockedHead = 0;
   /** Connections that ended since the last `recycleEnded`. */
   readonly ended: TcpConnection[] = [];
   /** Time of the call in progress: microseconds modulo 2^32, and milliseconds since the stack began. */

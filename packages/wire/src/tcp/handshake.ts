@@ -1,9 +1,10 @@
 import { checksumOf, sumBytes } from '../bytes/checksum.ts';
+import { isMappedAddress } from '../ip/address.ts';
 import { initCongestion } from './congestion.ts';
 import { retransmitTimer, type TcpConnection, tcpState } from './connection.ts';
 import type { TcpContext, TcpListener } from './context.ts';
 import { abortConnection, leaveBacklog } from './end.ts';
-import { flowWords, isMapped, portsWord } from './flow-key.ts';
+import { flowWords, portsWord } from './flow-key.ts';
 import { announcedMss, clearRetransmitTimer, emitSyn, setRetransmitTimer } from './output.ts';
 import { minHeaderLength, type Segment, type SynOptions, tcpFlag, writeHeader, writeSynOptions } from './segment.ts';
 import { isAfter } from './sequence.ts';
@@ -37,7 +38,7 @@ export const createConnection = (
   c.settings = options.settings;
   c.path = options.path;
   c.pseudoSum = options.pseudoSum;
-  c.isV6 = !isMapped(key, 0);
+  c.isV6 = !isMappedAddress(key, 0);
   c.iss = initialSequence(context, key);
   c.sndUna = c.iss;
   c.sndNxt = (c.iss + 1) | 0;
@@ -161,7 +162,7 @@ const cookieOf = (context: TcpContext, peerSeq: number, count: number, mssIndex:
 const sendCookie = (context: TcpContext, listener: TcpListener, flow: { path: number; pseudoSum: number }): void => {
   const { segment, key, sink } = context;
   const { settings } = listener;
-  const isV6 = !isMapped(key, 0);
+  const isV6 = !isMappedAddress(key, 0);
   const peerMss = segment.mss === 0 ? defaultPeerMss : segment.mss;
   let mssIndex = 0;
   while (mssIndex + 1 < cookieMss.length && (cookieMss[mssIndex + 1] as number) <= peerMss) mssIndex++;

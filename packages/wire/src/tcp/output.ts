@@ -246,29 +246,37 @@ const nextLength = (c: TcpConnection, queued: number): number => {
 };
 
 const sendNew = (context: TcpContext, c: TcpConnection): void => {
-  while (!c.isFinSent) {
-    const queued = distance(c.queueEnd, c.sndNxt);
-    const length = queued > 0 ? nextLength(c, queued) : 0;
-    const isLast = length === queued;
-    if (length === 0 && !(queued === 0 && c.isFinQueued)) return;
-    const hasFin = isLast && c.isFinQueued;
-    let flags = tcpFlag.ack | (hasFin ? tcpFlag.fin : 0) | (isLast && length > 0 ? tcpFlag.psh : 0);
-    if (c.mustSendCwr && length > 0) flags |= tcpFlag.cwr;
-    if (!emitSegment(context, c, flags, c.sndNxt, length)) return;
-    if (length > 0) c.mustSendCwr = false;
-    const end = (c.sndNxt + length + (hasFin ? 1 : 0)) | 0;
-    const segment = context.sent.take(c.sndNxt, end, context.nowUs);
-    if (hasFin) {
-      segment.marks = sentMark.fin;
-      c.isFinSent = true;
-    }
-    appendSent(c, segment);
-    c.sndNxt = end;
-    c.bytesSent += length;
-    if (c.phase >= recoveryPhase.recovery) c.prrOut += length;
-    if (c.retransmitUse === retransmitTimer.none || c.retransmitUse === retransmitTimer.persist)
-      armRetransmit(context, c);
+  const before = c.sndNxt;
+  while (!c.isFinSent && sendNext(context, c)) {
+    // Until the window is full or nothing is queued.
   }
+  // The timer depends on how much is in flight, so it starts after the last segment.
+  const isArmed = c.retransmitUse !== retransmitTimer.none && c.retransmitUse !== retransmitTimer.persist;
+  if (!isArmed && c.sndNxt !== before) armRetransmit(context, c);
+};
+
+/** Sends one segment of new data, or a FIN. Returns false if none can be sent now. */
+const sendNext = (context: TcpContext, c: TcpConnection): boolean => {
+  const queued = distance(c.queueEnd, c.sndNxt);
+  const length = queued > 0 ? nextLength(c, queued) : 0;
+  const isLast = length === queued;
+  if (length === 0 && !(queued === 0 && c.isFinQueued)) return false;
+  const hasFin = isLast && c.isFinQueued;
+  let flags = tcpFlag.ack | (hasFin ? tcpFlag.fin : 0) | (isLast && length > 0 ? tcpFlag.psh : 0);
+  if (c.mustSendCwr && length > 0) flags |= tcpFlag.cwr;
+  if (!emitSegment(context, c, flags, c.sndNxt, length)) return false;
+  if (length > 0) c.mustSendCwr = false;
+  const end = (c.sndNxt + length + (hasFin ? 1 : 0)) | 0;
+  const segment = context.sent.take(c.sndNxt, end, context.nowUs);
+  if (hasFin) {
+    segment.marks = sentMark.fin;
+    c.isFinSent = true;
+  }
+  appendSent(c, segment);
+  c.sndNxt = end;
+  c.bytesSent += length;
+  if (c.phase >= recoveryPhase.recovery) c.prrOut += length;
+  return true;
 };
 
 /** Sends what the state of the connection allows: lost data again, new data, or an acknowledgement that is due. */

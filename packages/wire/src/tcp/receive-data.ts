@@ -6,6 +6,9 @@ import { emitAck } from './output.ts';
 import { type Segment, tcpFlag } from './segment.ts';
 import { distance, isAfter, isBefore } from './sequence.ts';
 
+/** Full segments that one acknowledgement may answer. */
+const maxCombined = 8;
+
 const endOf = (piece: Piece): number => (piece.seq + piece.end - piece.start) | 0;
 
 /** Copies bytes into pieces behind the last held one. Returns how many found room. */
@@ -142,7 +145,9 @@ const acceptFin = (context: TcpContext, c: TcpConnection): void => {
 
 const scheduleAck = (context: TcpContext, c: TcpConnection): void => {
   const { delayedAckMs } = c.settings;
-  if (c.unacknowledged >= 2 * c.rcvMss || delayedAckMs === 0) c.mustAck = true;
+  // Acknowledgements of one batch are combined, but only so many: the peer counts on them to go on.
+  if (c.unacknowledged >= maxCombined * c.rcvMss) emitAck(context, c);
+  else if (c.unacknowledged >= 2 * c.rcvMss || delayedAckMs === 0) c.mustAck = true;
   else if (c.delayedAckAt === 0) {
     c.delayedAckAt = context.nowMs + delayedAckMs;
     context.wake(c, c.delayedAckAt);

@@ -34,6 +34,8 @@ import { fireTimers } from './timers.ts';
 
 const minPathMtu = 296;
 const timeWaitReuseMs = 1000;
+/** Refusals of the sink after which `unblock` gives up until it is called again. */
+const maxRefused = 64;
 
 export interface TcpOptions {
   readonly sink: SegmentSink;
@@ -253,27 +255,34 @@ export class Tcp {
     if (context.ended.length > 0) context.recycleEnded();
   }
 
-  /** Asks connections again that the sink refused. */
+  /** Asks connections that the sink refused again, oldest first, until it has refused too many of them again. */
   unblock(): void {
     const context = this.#context;
     const { blocked } = context;
-    if (blocked.length === 0) return;
-    context.blocked = [];
-    for (const c of blocked) {
+    const end = blocked.length;
+    let refused = 0;
+    while (context.blockedHead < end && refused < maxRefused) {
+      const c = blocked[context.blockedHead++] as TcpConnection;
       c.isBlocked = false;
-      if (c.state !== tcpState.closed) context.touch(c);
+      if (c.state === tcpState.closed) continue;
+      output(context, c);
+      if (c.isBlocked) refused++;
     }
+    if (context.blockedHead === blocked.length) blocked.length = 0;
+    else if (context.blockedHead < blocked.length >> 1) return;
+    else blocked.splice(0, context.blockedHead);
+    context.blockedHead = 0;
   }
 
   /** Connections that wait for the sink. */
   get blockedCount(): number {
-    return this.#context.blocked.length;
+    return this.#context.blocked.length - this.#context.blockedHead;
   }
 
   /** Fails connections that wait for a path that cannot be had. */
   failBlocked(isAffected: (path: number, keys: Int32Array, at: number) => boolean, cause: CloseCause): void {
     const context = this.#context;
-    for (const c of context.blocked) {
+    for (const c of context.blocked.slice(context.blockedHead)) {
       if (c.state !== tcpState.synSent && c.state !== tcpState.synReceived) continue;
       if (isAffected(c.path, context.flows.keys, c.slot * flowWords)) endConnection(context, c, cause);
     }

@@ -8,7 +8,13 @@ import type { TcpSettings } from './settings.ts';
 const simulatedHour = 3_600_000_000;
 
 const transfer = (
-  options: Omit<WireOptions, 'random'> & { seed: number; up: number; down: number; client?: Partial<TcpSettings>; server?: Partial<TcpSettings> },
+  options: Omit<WireOptions, 'random'> & {
+    seed: number;
+    up: number;
+    down: number;
+    client?: Partial<TcpSettings>;
+    server?: Partial<TcpSettings>;
+  },
 ) => {
   const random = createRandom(options.seed);
   const wire = new SimulatedWire({ ...options, random });

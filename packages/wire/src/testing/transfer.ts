@@ -3,7 +3,10 @@ import { defaultTcpSettings, type TcpSettings } from '../tcp/settings.ts';
 import type { Tcp } from '../tcp/tcp.ts';
 import { keyFor, type SimulatedWire } from './simulated-wire.ts';
 
-export const testSettings = (settings: Partial<TcpSettings> = {}): TcpSettings => ({ ...defaultTcpSettings, ...settings });
+export const testSettings = (settings: Partial<TcpSettings> = {}): TcpSettings => ({
+  ...defaultTcpSettings,
+  ...settings,
+});
 
 /** What happened on one end of a connection. */
 export class Recorder implements TcpEvents {
@@ -91,7 +94,13 @@ export interface Transfer {
 /** Opens a connection over the wire on which both sides send bytes, compare what they receive and close. */
 export const startTransfer = (
   wire: SimulatedWire,
-  { up, down, client = {}, server = {}, writeSize }: {
+  {
+    up,
+    down,
+    client = {},
+    server = {},
+    writeSize,
+  }: {
     up: Uint8Array;
     down: Uint8Array;
     client?: Partial<TcpSettings>;

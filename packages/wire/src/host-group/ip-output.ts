@@ -1,0 +1,273 @@
+import { createMemory, type Memory } from '../bytes/memory.ts';
+import {
+  copyMac,
+  etherHeaderLength,
+  ethernetBytes,
+  etherType,
+  macBytes,
+  maxEthernetBytes,
+  writeEtherTypes,
+} from '../ethernet/ethernet.ts';
+import { writeMulticastMac6 } from '../icmp/neighbour-discovery.ts';
+import { isMappedAddress, writeAddress6 } from '../ip/address.ts';
+import { type HeaderFields, ipProtocol } from '../ip/header-fields.ts';
+import { dontFragment, type Ipv4Fields, ipv4Bytes, moreFragments, writeIpv4 } from '../ip/ipv4.ts';
+import { fragmentHeaderBytes, fragmentProtocol, ipv6Bytes, writeFragmentHeader, writeIpv6 } from '../ip/ipv6.ts';
+import type { LinkCodec } from '../links/link.ts';
+import type { NeighbourCache } from '../neighbours/neighbour-cache.ts';
+import type { FrameSink, HostDirectory } from './hosts.ts';
+
+const multicast = -2;
+const maxPacketBytes = 65_535;
+const maxHeaderBytes = maxEthernetBytes + ipv6Bytes + fragmentHeaderBytes;
+
+export interface IpOutputOptions {
+  readonly sink: FrameSink;
+  readonly hosts: HostDirectory;
+  /** Undefined on links without Ethernet. */
+  readonly neighbours: NeighbourCache | undefined;
+  readonly fields: HeaderFields;
+  /** A label stack between Ethernet and IP. */
+  readonly shim: LinkCodec | undefined;
+  readonly random: () => number;
+}
+
+const checksumAt: Readonly<Record<number, number>> = {
+  [ipProtocol.tcp]: 16,
+  [ipProtocol.udp]: 6,
+  [ipProtocol.icmp]: 2,
+  [ipProtocol.icmp6]: 2,
+};
+
+/** Writes IP and Ethernet headers before packets of hosts and sends them, in fragments where they are too large. */
+export class IpOutput {
+  /** Memory of the packet begun last. */
+  memory: Memory;
+  fields: HeaderFields;
+  readonly counters = { packets: 0, bytes: 0, fragments: 0, unreachable: 0, refused: 0 };
+  readonly #options: IpOutputOptions;
+  /** Packets that are sent in fragments are written here first. */
+  readonly #large: Memory = createMemory(maxPacketBytes + maxHeaderBytes);
+  readonly #nextHop = new Int32Array(4);
+  readonly #shimBytes: number;
+  #keys: Int32Array = new Int32Array(0);
+  #at = 0;
+  #path = 0;
+  #protocol = 0;
+  #neighbour = 0;
+  #tags = 0;
+  #isV6 = false;
+  #isLarge = false;
+  #identification: number;
+  readonly #v4: Ipv4Fields = {
+    tos: 0,
+    length: 0,
+    identification: 0,
+    fragment: 0,
+    ttl: 0,
+    protocol: 0,
+    source: 0,
+    destination: 0,
+  };
+  readonly #v6 = { trafficClass: 0, flowLabel: 0, payloadLength: 0, protocol: 0, hopLimit: 0 };
+
+  constructor(options: IpOutputOptions) {
+    this.#options = options;
+    this.fields = options.fields;
+    this.memory = options.sink.memory;
+    this.#shimBytes = options.shim?.headerLength ?? 0;
+    this.#identification = Math.floor(options.random() * 0x10000);
+  }
+
+  /** Largest IP packet that is sent in one piece. */
+  get mtu(): number {
+    return this.#options.sink.mtu - this.#shimBytes;
+  }
+
+  /** The same for a host: its VLAN tags count where frames are carried in packets. */
+  mtuOf(path: number): number {
+    const { sink, neighbours, hosts } = this.#options;
+    if (sink.carriesTags !== true || neighbours === undefined) return this.mtu;
+    return this.mtu - (etherHeaderLength(hosts.tagsOf(path)) - ethernetBytes);
+  }
+
+  /**
+   * Offset for the upper layer of a packet of up to `length` bytes to the flow at `at` of `keys` (local address, remote
+   * address), or -1: no room, no route, or the neighbour is not known yet.
+   */
+  begin(keys: Int32Array, at: number, path: number, protocol: number, length: number): number {
+    const { neighbours, hosts } = this.#options;
+    this.#isV6 = !isMappedAddress(keys, at + 4);
+    this.#tags = 0;
+    if (neighbours !== undefined) {
+      this.#tags = hosts.tagsOf(path);
+      this.#neighbour = this.#resolve(keys, at, path, neighbours);
+      if (this.#neighbour === -1) return -1;
+    }
+    this.#keys = keys;
+    this.#at = at;
+    this.#path = path;
+    this.#protocol = protocol;
+    const ipLength = length + (this.#isV6 ? ipv6Bytes : ipv4Bytes);
+    this.#isLarge = ipLength > this.#maxPacket();
+    if (this.#isLarge) {
+      this.memory = this.#large;
+      return ipLength > maxPacketBytes ? -1 : maxHeaderBytes;
+    }
+    return this.#beginFrame(length);
+  }
+
+  /** Sends the upper layer [offset, offset + length) written after `begin`. */
+  commit(offset: number, length: number, ecn: number): void {
+    const { fields } = this;
+    if (fields.invalidChecksum) this.#spoilChecksum(offset);
+    this.counters.packets++;
+    const tos = (fields.dscp << 2) | (ecn === 0 ? fields.ecn : ecn);
+    if (this.#isLarge) this.#commitLarge(offset, length, tos);
+    else this.#commitFrame(offset, length, tos);
+  }
+
+  #maxPacket(): number {
+    const { fragmentSize } = this.fields;
+    const mtu = this.mtuOf(this.#path);
+    return fragmentSize > 0 ? Math.min(fragmentSize, mtu) : mtu;
+  }
+
+  #resolve(keys: Int32Array, at: number, path: number, neighbours: NeighbourCache): number {
+    const first = keys[at + (this.#isV6 ? 4 : 7)] as number;
+    const isMulticast = this.#isV6 ? first >>> 24 === 0xff : first >>> 28 === 0xe || first === -1;
+    if (isMulticast) return multicast;
+    if (!this.#options.hosts.nextHop(path, keys, at + 4, this.#nextHop)) {
+      this.counters.unreachable++;
+      return -1;
+    }
+    return neighbours.resolve(this.#nextHop, 0, this.#tags, path);
+  }
+
+  /** Offset of the upper layer in a new frame of the sink. */
+  #beginFrame(length: number): number {
+    const { sink, neighbours } = this.#options;
+    const headers =
+      (neighbours === undefined ? 0 : etherHeaderLength(this.#tags)) +
+      this.#shimBytes +
+      (this.#isV6 ? ipv6Bytes : ipv4Bytes);
+    const base = sink.begin(headers + length);
+    if (base < 0) {
+      this.counters.refused++;
+      return -1;
+    }
+    this.memory = sink.memory;
+    return base + headers;
+  }
+
+  #commitFrame(offset: number, length: number, tos: number): void {
+    if (this.#isV6) this.#finish(this.#writeV6(offset, length, tos, this.#protocol), offset + length);
+    else {
+      this.#identification = (this.#identification + 1) & 0xffff;
+      this.#finish(this.#writeV4(offset, length, tos, this.fields.df ? dontFragment : 0), offset + length);
+    }
+  }
+
+  #writeV4(offset: number, length: number, tos: number, fragment: number): number {
+    const v4 = this.#v4;
+    v4.tos = tos;
+    v4.length = length + ipv4Bytes;
+    v4.identification = this.#identification;
+    v4.fragment = fragment;
+    v4.ttl = this.fields.ttl;
+    v4.protocol = this.#protocol;
+    v4.source = this.#keys[this.#at + 3] as number;
+    v4.destination = this.#keys[this.#at + 7] as number;
+    writeIpv4(this.memory.view, offset - ipv4Bytes, v4);
+    return offset - ipv4Bytes;
+  }
+
+  #writeV6(offset: number, length: number, tos: number, protocol: number): number {
+    const v6 = this.#v6;
+    const { view } = this.memory;
+    const at = offset - ipv6Bytes;
+    v6.trafficClass = tos;
+    v6.flowLabel = this.fields.flowLabel < 0 ? this.#flowLabel() : this.fields.flowLabel;
+    v6.payloadLength = length;
+    v6.protocol = protocol;
+    v6.hopLimit = this.fields.ttl;
+    writeIpv6(view, at, v6);
+    writeAddress6(view, at + 8, this.#keys, this.#at);
+    writeAddress6(view, at + 24, this.#keys, this.#at + 4);
+    return at;
+  }
+
+  /** The same for every packet of a flow (RFC 6437). */
+  #flowLabel(): number {
+    let hash = 0;
+    const end = this.#at + (this.#keys.length >= this.#at + 9 ? 9 : 8);
+    for (let i = this.#at; i < end; i++) hash = Math.imul(hash ^ (this.#keys[i] as number), 0x9e3779b1) ^ (hash >>> 15);
+    return hash & 0xfffff || 1;
+  }
+
+  /** Puts the link header before the packet [start, end) and sends it. */
+  #finish(start: number, end: number): void {
+    const { sink, neighbours, hosts, shim } = this.#options;
+    this.counters.bytes += end - start;
+    if (neighbours === undefined) {
+      sink.commit(start, end - start);
+      return;
+    }
+    const { bytes, view } = this.memory;
+    let type: number = this.#isV6 ? etherType.ipv6 : etherType.ipv4;
+    let at = start;
+    if (shim !== undefined) {
+      at = shim.wrap(this.memory, start, end);
+      type = etherType.mpls;
+    }
+    at = writeEtherTypes(view, at, this.#tags, type);
+    if (this.#neighbour !== multicast) copyMac(neighbours.macs, this.#neighbour * macBytes, bytes, at);
+    else this.#writeMulticastMac(view, at);
+    hosts.writeMac(this.#path, bytes, at + macBytes);
+    sink.commit(at, end - at);
+  }
+
+  #writeMulticastMac(view: DataView, at: number): void {
+    const last = this.#keys[this.#at + 7] as number;
+    if (this.#isV6) writeMulticastMac6(this.#keys, this.#at + 4, view, at);
+    else if (last === -1) {
+      view.setUint16(at, 0xffff);
+      view.setInt32(at + 2, -1);
+    } else {
+      view.setUint16(at, 0x0100);
+      view.setInt32(at + 2, 0x5e000000 | (last & 0x7fffff));
+    }
+  }
+
+  #commitLarge(offset: number, length: number, tos: number): void {
+    const overhead = this.#isV6 ? ipv6Bytes + fragmentHeaderBytes : ipv4Bytes;
+    const step = Math.max((this.#maxPacket() - overhead) & ~7, 8);
+    const source = this.#large.bytes;
+    this.#identification = (this.#identification + 1) & 0xffff;
+    for (let done = 0; done < length; done += step) {
+      const size = Math.min(step, length - done);
+      const isMore = done + size < length;
+      const extra = this.#isV6 ? fragmentHeaderBytes : 0;
+      const at = this.#beginFrame(size + extra);
+      // What is left of the packet is useless without this fragment.
+      if (at < 0) return;
+      this.memory.bytes.set(source.subarray(offset + done, offset + done + size), at + extra);
+      this.counters.fragments++;
+      if (!this.#isV6)
+        this.#finish(this.#writeV4(at, size, tos, (done >> 3) | (isMore ? moreFragments : 0)), at + size);
+      else {
+        const header = { protocol: this.#protocol, offset: done, isMore, identification: this.#identification };
+        writeFragmentHeader(this.memory.view, at, header);
+        this.#finish(this.#writeV6(at, size + extra, tos, fragmentProtocol), at + size + extra);
+      }
+    }
+  }
+
+  #spoilChecksum(offset: number): void {
+    const at = checksumAt[this.#protocol];
+    if (at === undefined) return;
+    const { view } = this.memory;
+    const wrong = view.getUint16(offset + at) ^ 0x5555;
+    view.setUint16(offset + at, wrong === 0 ? 0x5555 : wrong);
+  }
+}

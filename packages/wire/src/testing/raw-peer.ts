@@ -1,0 +1,80 @@
+import { checksumOf, sumBytes } from '../bytes/checksum.ts';
+import { Memory } from '../bytes/memory.ts';
+import { pseudoSumOf } from '../tcp/flow-key.ts';
+import { Segment, tcpFlag, writeHeader, writeSynOptions } from '../tcp/segment.ts';
+import { createRandom } from './random.ts';
+import { SimulatedWire } from './simulated-wire.ts';
+
+export interface RawSegment {
+  readonly flags: number;
+  readonly seq: number;
+  readonly ack?: number;
+  readonly window?: number;
+  readonly data?: Uint8Array;
+  readonly mss?: number;
+  readonly timestamps?: readonly [number, number];
+}
+
+/** A peer whose segments the test writes by hand, on the server's side of a wire to one stack. */
+export class RawPeer {
+  readonly wire: SimulatedWire;
+  /** Segments the stack sent, with their payload. */
+  readonly received: (Pick<
+    Segment,
+    'flags' | 'seq' | 'ack' | 'window' | 'mss' | 'windowShift' | 'isSackPermitted' | 'hasTimestamps'
+  > & {
+    data: Uint8Array;
+  })[] = [];
+
+  constructor(limits = {}) {
+    this.wire = new SimulatedWire({ random: createRandom(5), limits });
+    this.wire.filter = (from, bytes) => {
+      if (from !== 0) return false;
+      const segment = new Segment();
+      segment.parse(new Memory(bytes), 0, bytes.length);
+      const { flags, seq, ack, window, mss, windowShift, isSackPermitted, hasTimestamps } = segment;
+      const data = bytes.slice(segment.dataStart, segment.dataEnd);
+      this.received.push({ flags, seq, ack, window, mss, windowShift, isSackPermitted, hasTimestamps, data });
+      return false;
+    };
+  }
+
+  /** Takes the segments sent since the last call. */
+  take(): RawPeer['received'] {
+    for (const stack of this.wire.stacks) stack.flush();
+    return this.received.splice(0);
+  }
+
+  /** Sends a segment to the stack whose flow has this key. */
+  send(key: Int32Array, segment: RawSegment): void {
+    const bytes = new Uint8Array(80 + (segment.data?.length ?? 0));
+    const memory = new Memory(bytes);
+    const { mss = 0, timestamps, data } = segment;
+    let end = writeSynOptions(memory.view, 20, {
+      mss,
+      windowShift: -1,
+      isSackPermitted: false,
+      hasTimestamps: timestamps !== undefined,
+      tsValue: timestamps?.[0] ?? 0,
+      tsEcho: timestamps?.[1] ?? 0,
+    });
+    const ports = key[8] as number;
+    const reversed = (ports << 16) | (ports >>> 16);
+    writeHeader(
+      memory.view,
+      0,
+      reversed,
+      segment.seq,
+      segment.ack ?? 0,
+      (end << 10) | segment.flags,
+      segment.window ?? 65_535,
+    );
+    if (data !== undefined) bytes.set(data, end);
+    end += data?.length ?? 0;
+    memory.view.setUint16(16, checksumOf(pseudoSumOf(key) + end + sumBytes(memory, 0, end)));
+    this.wire.inject(0, bytes.slice(0, end), key.slice(0, 8));
+    this.wire.stacks[0].flush();
+  }
+}
+
+export { tcpFlag };
