@@ -16,7 +16,11 @@ export const packages: readonly Package[] = [
   { name: 'protocol', imports: [], rooms: [] },
   { name: 'pcap', imports: [], rooms: [] },
   { name: 'pools', imports: [], rooms: [] },
-  { name: 'wire', imports: [], rooms: [] },
+  {
+    name: 'wire',
+    imports: [],
+    rooms: ['bytes', 'ethernet', 'ip', 'icmp', 'udp', 'neighbours', 'tcp', 'links', 'host-group', 'index.ts'],
+  },
   { name: 'client', imports: ['contract'], rooms: [] },
   { name: 'cli', imports: ['client', 'contract'], rooms: [] },
   {

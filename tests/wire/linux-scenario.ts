@@ -45,7 +45,9 @@ class Checker {
   }
 }
 
-const ip = (...args: string[]) => execFileSync('ip', args);
+const execute = (program: string, args: string[], input = '') => execFileSync(program, args, { input });
+const start = (program: string, ...args: string[]) => spawn(program, args, { stdio: ['ignore', 'pipe', 'ignore'] });
+const ip = (...args: string[]) => execute('ip', args);
 const { group, close } = startTapGroup('tap0', {});
 ip('link', 'set', 'lo', 'up');
 ip('addr', 'add', '10.9.0.1/16', 'dev', 'tap0');
@@ -56,14 +58,12 @@ if (scenario.lossPercent > 0) {
   const rules = ['input', 'output'].map(
     (hook) => `chain ${hook} { type filter hook ${hook} priority 0;\nmeta l4proto tcp ${drop}\n}`,
   );
-  execFileSync('nft', ['-f', '-'], { input: `table inet lab {\n${rules.join('\n')}\n}\n` });
+  execute('nft', ['-f', '-'], `table inet lab {\n${rules.join('\n')}\n}\n`);
 }
 const tcpdump =
   scenario.capture === undefined
     ? undefined
-    : spawn('tcpdump', ['-i', 'tap0', '-s', '200', '-U', '-B', '65536', '-w', scenario.capture, 'not udp'], {
-        stdio: 'ignore',
-      });
+    : start('tcpdump', '-i', 'tap0', '-s', '200', '-U', '-B', '65536', '-w', scenario.capture, 'not udp');
 await sleep(300);
 
 const { tcp } = group;
@@ -217,9 +217,7 @@ const failures = async () => {
 };
 
 const ping = async () => {
-  const child = spawn('ping', ['-c', '5', '-i', '0.05', '-s', '3000', hostAddress(200)], {
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
+  const child = start('ping', '-c', '5', '-i', '0.05', '-s', '3000', hostAddress(200));
   let text = '';
   child.stdout.on('data', (data) => (text += data));
   await once(child, 'close');

@@ -6,6 +6,8 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 const execute = promisify(execFile);
+const read = (program: string, args: string[]) =>
+  execFileSync(program, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'], maxBuffer: 1 << 26 });
 const folder = mkdtempSync(join(tmpdir(), 'rushhour-wire-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 beforeAll(() => {
@@ -29,11 +31,7 @@ const malformed = (capture: string): string => {
   const filter =
     '_ws.malformed || _ws.expert.severity == 0x800000 || tcp.checksum.status == 0 || ip.checksum.status == 0 || icmpv6.checksum.status == 0';
   const checked = ['-o', 'tcp.check_checksum:TRUE', '-o', 'ip.check_checksum:TRUE'];
-  const text = execFileSync('tshark', ['-r', capture, ...checked, '-Y', `eth.src[0:2] == 02:09 && (${filter})`], {
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'ignore'],
-    maxBuffer: 1 << 26,
-  });
+  const text = read('tshark', ['-r', capture, ...checked, '-Y', `eth.src[0:2] == 02:09 && (${filter})`]);
   return text.split('\n').slice(0, 5).join('\n');
 };
 

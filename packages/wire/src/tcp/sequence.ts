@@ -4,4 +4,3 @@ export const isBefore = (a: number, b: number): boolean => ((a - b) | 0) < 0;
 export const isAfter = (a: number, b: number): boolean => ((a - b) | 0) > 0;
 /** Bytes from b to a. */
 export const distance = (a: number, b: number): number => (a - b) | 0;
-export const latest = (a: number, b: number): number => (((a - b) | 0) > 0 ? a : b);
