@@ -2,7 +2,7 @@ import type { Estimate, ValidationIssue } from '@rushhour/contract';
 import type { Capture, Job, NeededFile } from '@rushhour/protocol';
 import type { PlannedAttempts } from './attempt-files.ts';
 
-/** One order of an agent, and what the controller must know about it while it runs. */
+/** One job of an agent, and what the controller must know about it while it runs. */
 export interface PlannedJob {
   /** Index of the configuration entry it serves. */
   readonly entry: number;
