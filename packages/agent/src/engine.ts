@@ -18,7 +18,7 @@ export interface Host {
 
 /** Whether an engine can run on a machine, which way it would take, and if it cannot, why. */
 export type Availability =
-  | { readonly isAvailable: true; readonly way: string }
+  | { readonly isAvailable: true; readonly path: string }
   | { readonly isAvailable: false; readonly missing: readonly string[]; readonly reason: string };
 
 export interface EngineContext<Config> {

@@ -12,7 +12,7 @@ const abilityOf = async (engine: Engine, host: Host): Promise<EngineAbility> => 
   const about = { engine: engine.id, version: agentVersion };
   try {
     const found = await engine.check(host);
-    if (found.isAvailable) return { ...about, available: true, way: found.way, missing: [], reason: '' };
+    if (found.isAvailable) return { ...about, available: true, way: found.path, missing: [], reason: '' };
     return { ...about, available: false, way: '', missing: [...found.missing], reason: found.reason };
   } catch (error) {
     return { ...about, available: false, way: '', missing: [], reason: (error as Error).message };

@@ -30,7 +30,7 @@ const ladder: readonly Step[] = [
 export const checkFrames = async (): Promise<Availability> => {
   const reason = probePackets() ?? probeEpoll();
   if (reason !== undefined) return { isAvailable: false, missing: ['raw frames'], reason };
-  return { isAvailable: true, way: ladder.find(({ probe }) => probe() === undefined)?.way ?? 'packet socket' };
+  return { isAvailable: true, path: ladder.find(({ probe }) => probe() === undefined)?.way ?? 'packet socket' };
 };
 
 export interface FrameWish extends OutletSizes {

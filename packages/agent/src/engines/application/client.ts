@@ -3,10 +3,10 @@ import type { EngineContext, LoadChange, LoadChangeable, Pausable, PreparedEngin
 import { prepareSources, type SourcePool } from '../../net/addresses/source-addresses.ts';
 import { ClientLife } from '../../net/load/client-lifecycle.ts';
 import type { Transport } from '../../net/transport/transport.ts';
-import { Company } from './company.ts';
-import { Referee } from './referee.ts';
+import { MismatchPolicy } from './mismatch-policy.ts';
 import { loadScript, type Script } from './script.ts';
 import { createApplicationTransport } from './stream-channel.ts';
+import { UserPool } from './user-pool.ts';
 
 type Context = EngineContext<ApplicationClientConfig>;
 
@@ -17,8 +17,8 @@ class ApplicationClient implements PreparedEngine, Pausable, LoadChangeable {
   readonly #context: Context;
   readonly #sources: SourcePool;
   readonly #transport: Transport;
-  readonly #referee: Referee;
-  readonly #companies: readonly Company[];
+  readonly #mismatchPolicy: MismatchPolicy;
+  readonly #pools: readonly UserPool[];
   readonly #life: ClientLife;
   readonly #halt = new AbortController();
   readonly #failed = Promise.withResolvers<never>();
@@ -27,23 +27,23 @@ class ApplicationClient implements PreparedEngine, Pausable, LoadChangeable {
     const { config, samples, signal, note } = context;
     this.#context = context;
     this.#sources = sources;
-    this.#referee = new Referee(context);
+    this.#mismatchPolicy = new MismatchPolicy(context);
     this.#failed.promise.catch(() => {});
     this.#transport = createApplicationTransport({ path: config.dataPath, note });
     const deps = {
-      ...{ context, sources, transport: this.#transport, referee: this.#referee },
+      ...{ context, sources, transport: this.#transport, mismatchPolicy: this.#mismatchPolicy },
       signal: this.#halt.signal,
       onSettled: () => this.#life.settle(),
       onError: this.#failed.reject,
     };
-    this.#companies = scripts.map((script) => new Company(script, deps));
+    this.#pools = scripts.map((script) => new UserPool(script, deps));
     this.#life = new ClientLife({
       ...{ engine: 'application', samples, signal, drainMs },
-      drivers: this.#companies.map(({ driver }) => driver),
+      drivers: this.#pools.map(({ driver }) => driver),
       sweepMs: 100,
       sweep: () => {},
-      isDone: () => this.#companies.every(({ isDone }) => isDone),
-      isIdle: () => this.#companies.every(({ active }) => active === 0),
+      isDone: () => this.#pools.every(({ isDone }) => isDone),
+      isIdle: () => this.#pools.every(({ active }) => active === 0),
       // Rounds under way may end in the time that is left; then they are cut, which is no failure.
       retire: () => {},
     });
@@ -51,10 +51,10 @@ class ApplicationClient implements PreparedEngine, Pausable, LoadChangeable {
 
   async start(): Promise<void> {
     const played = this.#life.run(() => {
-      for (const company of this.#companies) company.start();
+      for (const pool of this.#pools) pool.start();
       this.#life.settle();
     });
-    await Promise.race([played, this.#referee.stopped, this.#failed.promise]);
+    await Promise.race([played, this.#mismatchPolicy.stopped, this.#failed.promise]);
   }
 
   pause(): void {
@@ -67,11 +67,11 @@ class ApplicationClient implements PreparedEngine, Pausable, LoadChangeable {
 
   changeLoad({ sessionsPerSecond }: LoadChange): { readonly rejected?: string } {
     if (sessionsPerSecond === undefined) return { rejected: 'application has a rate of sessions only' };
-    const before = this.#companies.map(({ sessionRate }) => sessionRate);
+    const before = this.#pools.map(({ sessionRate }) => sessionRate);
     const all = before.reduce((sum, rate) => sum + rate, 0);
     if (all === 0) return { rejected: 'this run has no rate of sessions' };
-    for (const [index, company] of this.#companies.entries()) {
-      company.changeRate((sessionsPerSecond * (before[index] ?? 0)) / all);
+    for (const [index, pool] of this.#pools.entries()) {
+      pool.changeRate((sessionsPerSecond * (before[index] ?? 0)) / all);
     }
     return {};
   }
@@ -81,7 +81,7 @@ class ApplicationClient implements PreparedEngine, Pausable, LoadChangeable {
     this.#life.close();
     await this.#transport.close();
     await this.#sources.close();
-    for (const company of this.#companies) company.tellEnd(this.#context.note);
+    for (const pool of this.#pools) pool.reportEnd(this.#context.note);
   }
 }
 

@@ -1,4 +1,4 @@
-const shown = 8;
+const contextBytes = 8;
 
 /** The place of the first byte that is not as expected; undefined when all are. Missing and further bytes count. */
 export const firstDifference = (expected: Uint8Array, arrived: Uint8Array): number | undefined => {
@@ -22,6 +22,6 @@ const bufferOf = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.
 const hexOf = (bytes: Uint8Array, at: number): string => (bytes[at] ?? 0).toString(16).padStart(2, '0');
 
 const around = (bytes: Uint8Array, at: number): string => {
-  const text = bufferOf(bytes.subarray(Math.max(0, at - shown), at + shown)).toString('latin1');
+  const text = bufferOf(bytes.subarray(Math.max(0, at - contextBytes), at + contextBytes)).toString('latin1');
   return JSON.stringify(text).replace(/[\u007f-\u00ff]/g, (letter) => `\\x${letter.charCodeAt(0).toString(16)}`);
 };

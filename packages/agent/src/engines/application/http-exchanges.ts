@@ -3,15 +3,15 @@ import type { Round } from './round.ts';
 import type { ScriptSession } from './script.ts';
 
 /** A message of a session and the step in which it ends. */
-export interface PlacedMessage {
+export interface StepMessage {
   readonly message: HttpMessage;
   readonly bytes: Buffer;
   readonly step: number;
 }
 
 export interface HttpExchange {
-  readonly request: PlacedMessage;
-  readonly response: PlacedMessage;
+  readonly request: StepMessage;
+  readonly response: StepMessage;
 }
 
 /** The requests of a session as a user plays it, each with its answer; undefined where it is not all HTTP/1.x. */
@@ -23,7 +23,7 @@ export const exchangesOf = (round: Round, position: number): HttpExchange[] | un
     const methods = requests.map(({ message }) => methodOf(message));
     const responses = messagesOf(round, position, 'server', methods);
     if (requests.length !== responses.length) return undefined;
-    return requests.map((request, index) => ({ request, response: responses[index] as PlacedMessage }));
+    return requests.map((request, index) => ({ request, response: responses[index] as StepMessage }));
   } catch (error) {
     if (error instanceof NotHttp) return undefined;
     throw error;
@@ -43,7 +43,7 @@ const messagesOf = (round: Round, position: number, side: 'client' | 'server', m
     return bytes;
   });
   const all = Buffer.concat(parts);
-  const messages: PlacedMessage[] = [];
+  const messages: StepMessage[] = [];
   const kind = side === 'client' ? 'request' : 'response';
   for (let at = 0; at < all.length; ) {
     const message = parseMessage(all.subarray(at), { kind, method: methods[messages.length], isEnded: true });

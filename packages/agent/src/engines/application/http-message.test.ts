@@ -57,8 +57,8 @@ describe('a message of HTTP/1.x', () => {
             (chunk) => `${chunk.length.toString(16)}\r\n${Buffer.from(chunk).toString('latin1')}\r\n`,
           );
           const text = `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${body.join('')}0\r\n\r\n`;
-          const part = cut % text.length;
-          expect(parse(text.slice(0, part))).toBeUndefined();
+          const cutAt = cut % text.length;
+          expect(parse(text.slice(0, cutAt))).toBeUndefined();
           const message = parse(`${text}HTTP/1.1 204 No Content\r\n\r\n`);
           expect(message?.length).toBe(text.length);
           expect(message?.body).toEqual(Buffer.concat(chunks));

@@ -1,4 +1,4 @@
-const mostHeadBytes = 65_536;
+const maxHeadBytes = 65_536;
 
 export interface Field {
   readonly name: string;
@@ -35,9 +35,9 @@ const startLines = {
 
 /** The first message of a stream; undefined while it is not whole. */
 export const parseMessage = (bytes: Buffer, options: ParseOptions): HttpMessage | undefined => {
-  const end = bytes.subarray(0, mostHeadBytes).indexOf('\r\n\r\n');
+  const end = bytes.subarray(0, maxHeadBytes).indexOf('\r\n\r\n');
   if (end < 0) {
-    if (bytes.length >= mostHeadBytes) throw new NotHttp('has no end of its head');
+    if (bytes.length >= maxHeadBytes) throw new NotHttp('has no end of its head');
     return undefined;
   }
   const [startLine = '', ...lines] = bytes.toString('latin1', 0, end).split('\r\n');

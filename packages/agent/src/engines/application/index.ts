@@ -9,7 +9,7 @@ export const application: Engine<ApplicationConfig> = {
   id: 'application',
   config: ApplicationConfig,
   targetsOf: (config) => (config.role === 'client' ? config.targets.map(({ host }) => host) : []),
-  check: async () => ({ isAvailable: true, way: streamWay() }),
+  check: async () => ({ isAvailable: true, path: streamWay() }),
   prepare({ config, ...context }) {
     return config.role === 'client'
       ? prepareApplicationClient({ ...context, config })

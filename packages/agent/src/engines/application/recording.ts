@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { analyzeCapture, type CaptureAnalysis } from '@rushhour/pcap';
 
-const mostBytes = 256 * 1024 * 1024;
+const maxBytes = 256 * 1024 * 1024;
 
 export interface RecordedStep {
   readonly side: 'client' | 'server';
@@ -23,20 +23,20 @@ export interface RecordedSession {
   readonly steps: readonly RecordedStep[];
 }
 
-interface RecordingWish {
+interface RecordingOptions {
   readonly capture: string;
   readonly clientIp: string;
   readonly sessions: readonly { readonly sessionIndex: number }[];
 }
 
 /** Sessions of a capture with their payload, in the order in which they began. */
-export const readRecording = async ({ capture, clientIp, sessions }: RecordingWish): Promise<RecordedSession[]> => {
+export const readRecording = async ({ capture, clientIp, sessions }: RecordingOptions): Promise<RecordedSession[]> => {
   const wanted = sessions.map(({ sessionIndex }) => sessionIndex).sort((a, b) => a - b);
   const analysis = await analyzeCapture(createReadStream(capture), {
     ...(clientIp && { clientIp, clientIpOverrides: true }),
     keepPayload: true,
     sessions: wanted,
-    maxKeptBytes: mostBytes,
+    maxKeptBytes: maxBytes,
   });
   return wanted.map((index) => recordedSession(analysis, index));
 };

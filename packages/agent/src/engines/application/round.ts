@@ -1,11 +1,11 @@
 import type { ApplicationPlay, PlayedParameter } from '@rushhour/protocol';
 import type { Script, ScriptStep } from './script.ts';
-import { type LocalName, type LocalValues, localNameOf, type Turn, type Values } from './values.ts';
+import { type LocalName, type LocalValues, localNameOf, type UserIteration, type Values } from './values.ts';
 
 /** All sessions of an application as one user plays them one time. */
 export class Round {
   readonly script: Script;
-  readonly turn: Turn;
+  readonly userIteration: UserIteration;
   /** What this side knows of itself; it becomes part of the round once it is sent. */
   readonly local: LocalValues;
   readonly #values: Values;
@@ -13,10 +13,10 @@ export class Round {
   readonly #rendered = new Map<string, Uint8Array>();
   readonly #seen = new Map<string, Uint8Array>();
 
-  constructor(script: Script, values: Values, turn: Turn, local: LocalValues = {}) {
+  constructor(script: Script, values: Values, userIteration: UserIteration, local: LocalValues = {}) {
     this.script = script;
     this.#values = values;
-    this.turn = turn;
+    this.userIteration = userIteration;
     this.local = local;
   }
 
@@ -33,7 +33,7 @@ export class Round {
   }
 
   /** The same for sending: what only this side knew is part of the round from now on. */
-  say(session: number, step: number): Uint8Array {
+  bytesToSend(session: number, step: number): Uint8Array {
     for (const { parameter } of this.#step(session, step).uses) {
       if (localNameOf(this.#parameter(parameter)) !== undefined) this.#known.set(parameter, this.#valueOf(parameter));
     }
@@ -64,13 +64,13 @@ export class Round {
   learn(name: LocalName, value: string): void {
     this.script.play.parameters.forEach((parameter, number) => {
       if (localNameOf(parameter) !== name) return;
-      this.#known.set(number, this.#values.bytesOf(parameter, this.turn, { ...this.local, [name]: value }));
+      this.#known.set(number, this.#values.bytesOf(parameter, this.userIteration, { ...this.local, [name]: value }));
     });
     this.#rendered.clear();
   }
 
   /** Remembers what really came where a value is taken from it. */
-  saw(session: number, step: number, arrived: Uint8Array): void {
+  recordReceived(session: number, step: number, arrived: Uint8Array): void {
     if (this.#step(session, step).isExtracted) this.#seen.set(`${session} ${step}`, Uint8Array.from(arrived));
   }
 
@@ -94,22 +94,22 @@ export class Round {
     const parameter = this.#parameter(number);
     const value =
       parameter.extract === undefined
-        ? this.#values.bytesOf(parameter, this.turn, this.local)
+        ? this.#values.bytesOf(parameter, this.userIteration, this.local)
         : this.#extract(parameter.extract);
     if (localNameOf(parameter) === undefined) this.#known.set(number, value);
     return value;
   }
 
-  #extract(place: NonNullable<PlayedParameter['extract']>): Uint8Array {
-    const session = this.script.positions.get(place.sessionIdx);
-    if (session === undefined) throw new RangeError(`session ${place.sessionIdx} is not played`);
-    const { template } = this.#step(session, place.stepIdx);
-    const [from, to] = [place.offset, place.offset + place.length];
-    const rendered = this.bytes(session, place.stepIdx);
-    const seen = this.#seen.get(`${session} ${place.stepIdx}`);
+  #extract(location: NonNullable<PlayedParameter['extract']>): Uint8Array {
+    const session = this.script.positions.get(location.sessionIdx);
+    if (session === undefined) throw new RangeError(`session ${location.sessionIdx} is not played`);
+    const { template } = this.#step(session, location.stepIdx);
+    const [from, to] = [location.offset, location.offset + location.length];
+    const rendered = this.bytes(session, location.stepIdx);
+    const seen = this.#seen.get(`${session} ${location.stepIdx}`);
     // What was changed in length on the way no longer says where the value is.
     const bytes = seen?.length === rendered.length ? seen : rendered;
-    const [start, end] = template?.locate(from, to, this.#valuesAt(session, place.stepIdx)) ?? [from, to];
+    const [start, end] = template?.locate(from, to, this.#valuesAt(session, location.stepIdx)) ?? [from, to];
     return bytes.slice(start, end);
   }
 }

@@ -55,7 +55,7 @@ export const loadScript = async (
   index: number,
   note: (remark: string) => void,
 ): Promise<Script> => {
-  const recorded = (await readRecording(play)).filter((session) => !isUnasked(session, play, note));
+  const recorded = (await readRecording(play)).filter((session) => !startsWithServerDatagram(session, play, note));
   if (recorded.length === 0) throw new Error(`${play.name} has no session that can be played`);
   const speeds = new Map(play.sessions.map(({ sessionIndex, speed }) => [sessionIndex, speed]));
   const varying = varyingParameters(play.parameters);
@@ -78,14 +78,14 @@ export const loadScript = async (
 };
 
 /** A server cannot send datagrams to somebody who has not sent any: such sessions are left out by both sides. */
-const isUnasked = (
+const startsWithServerDatagram = (
   { protocol, steps, index, name }: RecordedSession,
   play: ApplicationPlay,
   note: (remark: string) => void,
 ): boolean => {
-  const isSo = protocol === 'udp' && steps[0]?.side === 'server';
-  if (isSo) note(`${play.name}: session ${index} (${name}) begins with a datagram of the server and is left out`);
-  return isSo;
+  const isSkipped = protocol === 'udp' && steps[0]?.side === 'server';
+  if (isSkipped) note(`${play.name}: session ${index} (${name}) begins with a datagram of the server and is left out`);
+  return isSkipped;
 };
 
 const scriptStep = (
@@ -94,8 +94,8 @@ const scriptStep = (
   step: RecordedStep,
   stepIdx: number,
 ): Omit<ScriptStep, 'isVarying'> => {
-  const isHere = (place: { sessionIdx: number; stepIdx: number }) =>
-    place.sessionIdx === index && place.stepIdx === stepIdx;
+  const isHere = (position: { sessionIdx: number; stepIdx: number }) =>
+    position.sessionIdx === index && position.stepIdx === stepIdx;
   const uses = parameters.flatMap(({ stepsMappings, type }, parameter) =>
     stepsMappings.filter(isHere).map(({ offset, length }) => ({ parameter, offset, length, type })),
   );
@@ -134,8 +134,8 @@ const timelineOf = (sessions: readonly ScriptSession[]): Action[] => {
     { kind: 'end' as const, session, step: steps.length, atMs: steps.at(-1)?.atMs ?? startMs, gapMs: 0 },
   ]);
   const ordered = actions.sort((a, b) => a.atMs - b.atMs || a.session - b.session || a.step - b.step);
-  return ordered.map((action, place) => {
-    const before = ordered[place - 1];
+  return ordered.map((action, position) => {
+    const before = ordered[position - 1];
     if (before === undefined || before.session === action.session) return action;
     // Between sessions the time since whatever was done last counts.
     return { ...action, gapMs: action.kind === 'end' ? 0 : action.atMs - before.atMs };

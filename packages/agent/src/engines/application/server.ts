@@ -5,53 +5,54 @@ import { bindAll, closeSockets } from '../../net/datagram/bind-all.ts';
 import { aborted } from '../../net/loop/aborted.ts';
 import { countError } from '../../net/metrics/count-error.ts';
 import type { Listener, Transport } from '../../net/transport/transport.ts';
-import { Part } from './cast.ts';
 import type { Channel } from './channel.ts';
-import { converse } from './conversation.ts';
 import { DatagramChannel } from './datagram-channel.ts';
+import { HttpExchangeIndex } from './http-exchange-index.ts';
 import { exchangesOf } from './http-exchanges.ts';
-import { HttpLibrary } from './http-library.ts';
-import { serveHttp } from './http-service.ts';
-import { Referee } from './referee.ts';
-import { Roster } from './roster.ts';
+import { MismatchPolicy } from './mismatch-policy.ts';
+import { PortSessions } from './port-sessions.ts';
 import { loadScript, type Script } from './script.ts';
+import { serveHttp } from './serve-http.ts';
+import { serveSession } from './serve-session.ts';
+import { SessionMatcher } from './session-matcher.ts';
 import { createApplicationTransport, StreamChannel } from './stream-channel.ts';
-import { patienceOf } from './timing.ts';
+import { clientStepTimeoutMs } from './timing.ts';
 import { Values } from './values.ts';
 
 type Context = EngineContext<ApplicationServerConfig>;
-type Place = ApplicationServerConfig['listen'][number];
+type Endpoint = ApplicationServerConfig['listen'][number];
 
 /** Plays the servers of all sessions. */
 class ApplicationServer implements PreparedEngine {
   readonly #context: Context;
-  readonly #referee: Referee;
+  readonly #mismatchPolicy: MismatchPolicy;
   readonly #transport: Transport;
   readonly #listeners: Listener[] = [];
   readonly #sockets: Socket[] = [];
   readonly #open = new Set<Channel>();
-  readonly #parts = new Map<string, Part>();
+  readonly #matchers = new Map<string, SessionMatcher>();
 
   constructor(context: Context) {
     const { config, note } = context;
     this.#context = context;
-    this.#referee = new Referee(context);
+    this.#mismatchPolicy = new MismatchPolicy(context);
     this.#transport = createApplicationTransport({ path: config.dataPath, note });
   }
 
   async open(scripts: readonly Script[]): Promise<void> {
-    for (const place of this.#context.config.listen) {
+    for (const endpoint of this.#context.config.listen) {
       for (const protocol of ['tcp', 'udp'] as const) {
-        const roster = new Roster(this.#partsAt(scripts, place, protocol), protocol);
-        if (roster.parts.length === 0) continue;
-        if (protocol === 'tcp') await this.#listen(place, roster, this.#libraryOf(roster, place));
-        else await this.#bind(place, roster);
+        const portSessions = new PortSessions(this.#matchersAt(scripts, endpoint, protocol), protocol);
+        if (portSessions.matchers.length === 0) continue;
+        if (protocol === 'tcp')
+          await this.#listen(endpoint, portSessions, this.#exchangeIndexOf(portSessions, endpoint));
+        else await this.#bind(endpoint, portSessions);
       }
     }
   }
 
   async start(): Promise<void> {
-    await Promise.race([aborted(this.#context.signal), this.#referee.stopped]);
+    await Promise.race([aborted(this.#context.signal), this.#mismatchPolicy.stopped]);
   }
 
   async close(): Promise<void> {
@@ -61,43 +62,53 @@ class ApplicationServer implements PreparedEngine {
     await closeSockets(this.#sockets.splice(0));
   }
 
-  #partsAt(scripts: readonly Script[], { port, recorded = port, slot }: Place, protocol: 'tcp' | 'udp'): Part[] {
+  #matchersAt(
+    scripts: readonly Script[],
+    { port, recorded = port, slot }: Endpoint,
+    protocol: 'tcp' | 'udp',
+  ): SessionMatcher[] {
     return scripts.flatMap((script) => {
       const { users, firstSlot } = script.play;
       const onlyUser = slot === undefined ? undefined : slot - firstSlot;
       if (onlyUser !== undefined && (onlyUser < 0 || onlyUser >= users)) return [];
       return script.sessions.flatMap((session, position) =>
-        session.port === recorded && session.protocol === protocol ? [this.#part(script, position, onlyUser)] : [],
+        session.port === recorded && session.protocol === protocol ? [this.#matcherOf(script, position, onlyUser)] : [],
       );
     });
   }
 
   /** One for all the places where it may be played, so that turns are counted together. */
-  #part(script: Script, position: number, onlyUser: number | undefined): Part {
+  #matcherOf(script: Script, position: number, onlyUser: number | undefined): SessionMatcher {
     const key = `${script.index} ${position} ${onlyUser ?? ''}`;
     const values = new Values(script.play, this.#context.config);
-    const part =
-      this.#parts.get(key) ?? new Part(script, position, { values, ...(onlyUser !== undefined && { onlyUser }) });
-    this.#parts.set(key, part);
-    return part;
+    const matcher =
+      this.#matchers.get(key) ??
+      new SessionMatcher(script, position, { values, ...(onlyUser !== undefined && { onlyUser }) });
+    this.#matchers.set(key, matcher);
+    return matcher;
   }
 
   /** Undefined where bytes are compared as they are. */
-  #libraryOf({ parts }: Roster, { port }: Place): HttpLibrary | undefined {
+  #exchangeIndexOf({ matchers }: PortSessions, { port }: Endpoint): HttpExchangeIndex | undefined {
     if (this.#context.config.match !== 'http') return undefined;
-    const isHttp = (part: Part) => exchangesOf(part.round({ user: 0, iteration: 0 }, {}), part.position) !== undefined;
-    const [spoken, other] = [parts.filter(isHttp), parts.find((part) => !isHttp(part))];
+    const isHttp = (matcher: SessionMatcher) =>
+      exchangesOf(matcher.round({ user: 0, iteration: 0 }, {}), matcher.position) !== undefined;
+    const [spoken, other] = [matchers.filter(isHttp), matchers.find((matcher) => !isHttp(matcher))];
     if (spoken.length > 0 && other !== undefined) {
       const { index, name } = other.session;
       throw new Error(`session ${index} (${name}) to port ${port} is not HTTP as others there are: play it by itself`);
     }
-    return spoken.length > 0 ? new HttpLibrary(spoken) : undefined;
+    return spoken.length > 0 ? new HttpExchangeIndex(spoken) : undefined;
   }
 
-  async #listen(place: Place, roster: Roster, library: HttpLibrary | undefined): Promise<void> {
-    const listener = await this.#transport.listen({ ...place, isShared: false }, (connection) => {
+  async #listen(
+    endpoint: Endpoint,
+    portSessions: PortSessions,
+    exchangeIndex: HttpExchangeIndex | undefined,
+  ): Promise<void> {
+    const listener = await this.#transport.listen({ ...endpoint, isShared: false }, (connection) => {
       const channel = StreamChannel.of(connection);
-      void this.#serve(channel, place, { roster, library })
+      void this.#serve(channel, endpoint, { portSessions, exchangeIndex })
         .then(() => channel.gone)
         .then(() => this.#open.delete(channel));
       return channel;
@@ -105,13 +116,15 @@ class ApplicationServer implements PreparedEngine {
     this.#listeners.push(listener);
   }
 
-  async #bind(place: Place, roster: Roster): Promise<void> {
-    const [socket] = await bindAll([place], { core: { count: 1 } }, (opened) => this.#receive(opened, place, roster));
+  async #bind(endpoint: Endpoint, portSessions: PortSessions): Promise<void> {
+    const [socket] = await bindAll([endpoint], { core: { count: 1 } }, (opened) =>
+      this.#receive(opened, endpoint, portSessions),
+    );
     if (socket !== undefined) this.#sockets.push(socket);
   }
 
   /** Datagrams of one address and port are one session. */
-  #receive(socket: Socket, place: Place, roster: Roster): void {
+  #receive(socket: Socket, endpoint: Endpoint, portSessions: PortSessions): void {
     const flows = new Map<string, DatagramChannel>();
     socket.on('error', (error) => countError(this.#context.samples, 'application', error.message));
     socket.on('message', (bytes: Buffer, peer: RemoteInfo) => {
@@ -121,14 +134,16 @@ class ApplicationServer implements PreparedEngine {
       channel.arrive(bytes);
       if (known !== undefined) return;
       flows.set(key, channel);
-      void this.#serve(channel, place, { roster, library: undefined }).finally(() => this.#open.delete(channel));
+      void this.#serve(channel, endpoint, { portSessions, exchangeIndex: undefined }).finally(() =>
+        this.#open.delete(channel),
+      );
     });
   }
 
   async #serve(
     channel: Channel,
-    { host, port }: Place,
-    { roster, library }: { roster: Roster; library: HttpLibrary | undefined },
+    { host, port }: Endpoint,
+    { portSessions, exchangeIndex }: { portSessions: PortSessions; exchangeIndex: HttpExchangeIndex | undefined },
   ): Promise<void> {
     const { config, signal, samples } = this.#context;
     this.#open.add(channel);
@@ -142,16 +157,16 @@ class ApplicationServer implements PreparedEngine {
     const fail = (kind: string) => countError(samples, 'application', kind);
     const deps = {
       config,
-      roster,
-      referee: this.#referee,
+      portSessions,
+      mismatchPolicy: this.#mismatchPolicy,
       signal,
       local,
-      timeoutMs: Math.max(...roster.parts.map(({ script }) => patienceOf(script))),
+      timeoutMs: Math.max(...portSessions.matchers.map(({ script }) => clientStepTimeoutMs(script))),
       fail,
     };
     try {
-      if (library === undefined) await converse(channel, deps);
-      else await serveHttp(channel, { ...deps, library });
+      if (exchangeIndex === undefined) await serveSession(channel, deps);
+      else await serveHttp(channel, { ...deps, exchangeIndex });
     } catch (error) {
       // A value that does not fit ends this session and no other.
       fail(error instanceof RangeError ? 'value' : 'other');

@@ -4,8 +4,8 @@ import type { Chunk, Connection, ConnectionEvents, Route, Transport } from '../.
 import { InboxChannel } from './channel.ts';
 
 /** What streams of applications travel by. */
-export const createApplicationTransport = (wish: PathWish): Transport =>
-  createStreamTransport(wish, {
+export const createApplicationTransport = (options: PathWish): Transport =>
+  createStreamTransport(options, {
     noDelay: true,
     keepAliveSec: 0,
     reads: 'small',

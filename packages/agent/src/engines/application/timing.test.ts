@@ -10,8 +10,8 @@ it.each([
   ['bps', 1, 900, 500, 0],
 ] as const)(
   'in mode %s, %d times as fast, a pause of %d ms (least %d) lasts %d ms',
-  (mode, multiplier, gap, least, ms) => {
-    expect(pauseOf({ mode, value: 0, multiplier }, gap, least)).toBe(ms);
+  (mode, multiplier, gap, minGap, ms) => {
+    expect(pauseOf({ mode, value: 0, multiplier }, gap, minGap)).toBe(ms);
   },
 );
 

@@ -12,7 +12,7 @@ const hourMs = 3_600_000;
  * How long a server waits for a step of a client, which may be busy with other sessions, think as long as it was
  * recorded, or be held to a rate. That nothing is answered is noticed by the client, and sooner.
  */
-export const patienceOf = ({ play, sessions, timeline }: Script): number => {
+export const clientStepTimeoutMs = ({ play, sessions, timeline }: Script): number => {
   const speeds = [play.speed, ...sessions.map(({ speed }) => speed)];
   if (speeds.some(({ mode }) => mode === 'bps' || mode === 'pps')) return hourMs;
   const spanMs = (timeline.at(-1)?.atMs ?? 0) - (timeline[0]?.atMs ?? 0);

@@ -23,11 +23,11 @@ const begin = '\u0001';
 const end = '\u0002';
 const marks = new RegExp(`${begin}(\\d+)${end}+`, 'g');
 
-interface Part {
+interface PatternPart {
   readonly source: string;
 }
 
-const literal = (text: string): Part => ({
+const literal = (text: string): PatternPart => ({
   source: text
     .replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')
     // A value of another length changes what a body counts.
@@ -42,7 +42,7 @@ export const patternOf = (round: Round, session: number, step: number): Pattern 
     return Buffer.from(`${begin}${names.length - 1}`.padEnd(localSamples[name].length, end), 'latin1');
   });
   const text = Buffer.from(rendered.buffer, rendered.byteOffset, rendered.length).toString('latin1');
-  const parts: Part[] = [];
+  const parts: PatternPart[] = [];
   const found: LocalName[] = [];
   let from = 0;
   for (const match of text.matchAll(marks)) {
@@ -80,6 +80,6 @@ export const matchUnknown = (round: Round, session: number, step: number, arrive
   const match = regex.exec(arrived.toString('latin1'));
   if (match === null) return undefined;
   const values = names.map((name, index) => [name, match[index + 1] as string] as const);
-  const isSound = values.every(([name, value]) => !name.endsWith('Ip') || isIP(value) !== 0);
-  return isSound ? { length: match[0].length, values } : undefined;
+  const isValid = values.every(([name, value]) => !name.endsWith('Ip') || isIP(value) !== 0);
+  return isValid ? { length: match[0].length, values } : undefined;
 };

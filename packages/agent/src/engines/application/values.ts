@@ -2,7 +2,7 @@ import { createDraw, type Draw, encodeParameter, parameterValue, type SystemValu
 import type { ApplicationConfig, ApplicationPlay, PlayedParameter } from '@rushhour/protocol';
 
 /** Whose turn it is. */
-export interface Turn {
+export interface UserIteration {
   readonly user: number;
   readonly iteration: number;
 }
@@ -57,18 +57,18 @@ export class Values {
   }
 
   /** The bytes that go into steps. Throws a RangeError for a value that its type cannot take. */
-  bytesOf(parameter: PlayedParameter, turn: Turn, local: LocalValues): Uint8Array {
+  bytesOf(parameter: PlayedParameter, userIteration: UserIteration, local: LocalValues): Uint8Array {
     const { seed, users } = this.#play;
     const system: Partial<Record<SystemValue, string | number>> = {
       ...localSamples,
       ...local,
       taskId: this.#taskId,
-      attemptId: attemptOf(turn, users),
+      attemptId: attemptOf(userIteration, users),
     };
     const value = parameterValue(parameter, {
       ...{ seed, users, system },
-      ...turn,
-      dictionary: (id, column) => this.#draws.get(id)?.value(turn, column),
+      ...userIteration,
+      dictionary: (id, column) => this.#draws.get(id)?.value(userIteration, column),
     });
     if (value === undefined) throw new ValuesEnded(`the dictionary of parameter ${parameter.name} has come to its end`);
     return encodeParameter(parameter.type, value);
@@ -76,4 +76,4 @@ export class Values {
 }
 
 /** One number for user and iteration. */
-const attemptOf = ({ user, iteration }: Turn, users: number): number => iteration * users + user;
+const attemptOf = ({ user, iteration }: UserIteration, users: number): number => iteration * users + user;

@@ -48,11 +48,11 @@ const runThrough = async (
 ) => {
   const serverPort = freePort();
   const port = await startDevice(serverPort, shuns);
-  const carried = { service: 'http', protocol: 'http', transport: 'tcp', isTls: false };
+  const transferred = { service: 'http', protocol: 'http', transport: 'tcp', isTls: false };
   return runBothEnds({
     attempts: paths.map((path, id) => httpAttempt(id, path)),
-    targets: [{ host: '127.0.0.1', port, weight: 1, ...carried }],
-    listen: [{ host: '127.0.0.1', port: serverPort, ...carried }],
+    targets: [{ host: '127.0.0.1', port, weight: 1, ...transferred }],
+    listen: [{ host: '127.0.0.1', port: serverPort, ...transferred }],
     client: {
       addressRotation,
       sources: { addresses, networks: [], ranges: [], rotation: 'roundRobin' },

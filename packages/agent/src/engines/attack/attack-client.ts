@@ -4,12 +4,12 @@ import { prepareSources, type SourcePool } from '../../net/addresses/source-addr
 import { type Chooser, chooserOf } from '../../net/load/rotation.ts';
 import { clientTlsOptions } from '../../net/tls/tls-options.ts';
 import { readAttempts } from './attempts-file.ts';
+import { ConnectionPool } from './connection-pool.ts';
 import { Contents } from './contents.ts';
 import { Controls, type Origin } from './controls.ts';
 import { CookieJar } from './cookie-jar.ts';
-import { type AttackRoute, type ClientScene, type ClientSight, nothingSeen, type ProtocolDriver } from './driver.ts';
-import { KeptDialogs } from './kept-dialogs.ts';
-import { beliefOf, metersOf } from './meters.ts';
+import { type AttackRoute, type ClientContext, type ClientOutcome, noOutcome, type ProtocolDriver } from './driver.ts';
+import { clientVerdictOf, metersOf } from './meters.ts';
 import { Pace } from './pace.ts';
 import { driverFor } from './protocols/index.ts';
 import { Sequence } from './sequence.ts';
@@ -18,13 +18,13 @@ type Context = EngineContext<AttackClientConfig>;
 type Skipped = NonNullable<ClientObservation['skipped']>;
 
 /** After so many proofs in a row that failed the rest is given up: a dead path must not take hours. */
-const mostLostProofs = 3;
+const maxLostProofs = 3;
 
-const isSilence = ({ connect, end }: ClientSight) =>
+const isSilence = ({ connect, end }: ClientOutcome) =>
   connect === 'timeout' || connect === 'refused' || connect === 'unreachable' || end === 'timeout';
 
 /** What is known of the way to one target. */
-interface Way {
+interface TargetPath {
   readonly target: AttackTarget;
   readonly weight: number;
   readonly driver: ProtocolDriver;
@@ -37,15 +37,15 @@ interface Way {
 class AttackClient implements PreparedEngine, Pausable, LoadChangeable {
   readonly #context: Context;
   readonly #config: AttackClientConfig;
-  readonly #scene: ClientScene;
+  readonly #clientContext: ClientContext;
   readonly #contents: Contents;
   readonly #sources: SourcePool;
   readonly #controls: Controls;
-  readonly #ways: readonly Way[];
-  readonly #choosers = new Map<string, Chooser<Way>>();
+  readonly #paths: readonly TargetPath[];
+  readonly #choosers = new Map<string, Chooser<TargetPath>>();
   readonly #sequence: Sequence;
   readonly #pace: Pace;
-  readonly #note: ReturnType<typeof metersOf>;
+  readonly #countAttempt: ReturnType<typeof metersOf>;
   #origin: Origin = {};
   #startedAt = performance.now();
 
@@ -55,25 +55,25 @@ class AttackClient implements PreparedEngine, Pausable, LoadChangeable {
     this.#config = config;
     this.#sources = sources;
     this.#contents = new Contents(config.files);
-    this.#note = metersOf(engine, samples);
+    this.#countAttempt = metersOf(engine, samples);
     this.#pace = new Pace(config.ratePerSecond, signal);
     const { runToken, proofKey, marker, keepAlive, share } = config;
-    this.#scene = {
+    this.#clientContext = {
       ...{ runToken, proofKey, marker, keepAlive, signal },
-      kept: new KeptDialogs(),
+      pool: new ConnectionPool(),
       ...(config.followCookies && { cookies: new CookieJar() }),
       tls: clientTlsOptions(config.tls),
       elapsedMs: () => Math.max(0, performance.now() - this.#startedAt),
       bytesOf: (content) => this.#contents.bytesOf(content),
     };
-    this.#ways = config.targets.map((target) => {
+    this.#paths = config.targets.map((target) => {
       const driver = driverFor(target.protocol);
       return { target, weight: target.weight, driver, isProven: false, lostProofs: 0, sinceControl: 0 };
     });
     const attempts = readAttempts(config.attempts).filter((_, index) => index % share.count === share.index);
     this.#sequence = new Sequence(attempts);
     this.#controls = new Controls({
-      scene: this.#scene,
+      context: this.#clientContext,
       ...config.control,
       driverOf: ({ protocol }) => driverFor(protocol),
       routeOf: (target, from, timeoutMs) => this.#routeOf(target, from, timeoutMs),
@@ -84,13 +84,13 @@ class AttackClient implements PreparedEngine, Pausable, LoadChangeable {
   async start(): Promise<void> {
     this.#startedAt = performance.now();
     this.#origin = this.#nextOrigin();
-    await Promise.all(this.#ways.map((way) => this.#prove(way, 'path')));
-    for (const { target, isProven } of this.#ways) {
+    await Promise.all(this.#paths.map((path) => this.#prove(path, 'path')));
+    for (const { target, isProven } of this.#paths) {
       if (!isProven) this.#context.note(`no proof that ${target.host}:${target.port} leads to the server agent`);
     }
     this.#pace.begin();
     await Promise.all(Array.from({ length: this.#config.concurrency }, () => this.#work()));
-    for (const way of this.#ways) if (way.isProven && way.sinceControl > 0) await this.#prove(way, 'end');
+    for (const path of this.#paths) if (path.isProven && path.sinceControl > 0) await this.#prove(path, 'end');
   }
 
   pause(): void {
@@ -108,7 +108,7 @@ class AttackClient implements PreparedEngine, Pausable, LoadChangeable {
   }
 
   async close(): Promise<void> {
-    this.#scene.kept.close();
+    this.#clientContext.pool.close();
     this.#contents.wipe();
     await this.#sources.close();
   }
@@ -119,70 +119,70 @@ class AttackClient implements PreparedEngine, Pausable, LoadChangeable {
       const next = signal.aborted ? undefined : this.#sequence.next();
       if (next === undefined) return;
       const skipped = await this.#sequence.reasonToSkip(next);
-      const way = this.#wayOf(next);
-      if (skipped === undefined && (await this.#isOpen(way))) {
-        await this.#pace.turn(next.delayMs ?? 0);
+      const path = this.#pathOf(next);
+      if (skipped === undefined && (await this.#isOpen(path))) {
+        await this.#pace.waitForNext(next.delayMs ?? 0);
         // What was not begun when the run was ended is told of by nobody.
         if (signal.aborted) return;
-        await this.#try(next, way as Way);
-      } else this.#tell(next, way, nothingSeen, { skipped: skipped ?? 'path_not_proven' });
+        await this.#try(next, path as TargetPath);
+      } else this.#report(next, path, noOutcome, { skipped: skipped ?? 'path_not_proven' });
     }
   }
 
-  async #try(attempt: Attempt, way: Way): Promise<void> {
+  async #try(attempt: Attempt, path: TargetPath): Promise<void> {
     const { timeoutMs, addressRotation, control } = this.#config;
     const from = addressRotation === 'perAttempt' ? this.#nextOrigin() : this.#origin;
-    const startedMs = this.#scene.elapsedMs();
-    const seen = await way.driver
-      .attempt(attempt, this.#routeOf(way.target, from, timeoutMs), this.#scene)
-      .catch((error: Error): ClientSight => ({ ...nothingSeen, error: error.message.slice(0, 500) }));
-    const endedMs = this.#scene.elapsedMs();
-    way.sinceControl += 1;
-    const isShunned = isSilence(seen) && control.afterSilentDrop && (await this.#afterSilence(way, from));
-    this.#tell(attempt, way, seen, { startedMs, endedMs, isShunned });
-    if (way.sinceControl >= control.everyAttempts) await this.#prove(way, 'periodic');
+    const startedMs = this.#clientContext.elapsedMs();
+    const seen = await path.driver
+      .attempt(attempt, this.#routeOf(path.target, from, timeoutMs), this.#clientContext)
+      .catch((error: Error): ClientOutcome => ({ ...noOutcome, error: error.message.slice(0, 500) }));
+    const endedMs = this.#clientContext.elapsedMs();
+    path.sinceControl += 1;
+    const isShunned = isSilence(seen) && control.afterSilentDrop && (await this.#afterSilence(path, from));
+    this.#report(attempt, path, seen, { startedMs, endedMs, isShunned });
+    if (path.sinceControl >= control.everyAttempts) await this.#prove(path, 'periodic');
   }
 
   /** True when only this address of ours no longer gets through. */
-  async #afterSilence(way: Way, from: Origin): Promise<boolean> {
-    if (await this.#prove(way, 'silent-drop', from)) return false;
+  async #afterSilence(path: TargetPath, from: Origin): Promise<boolean> {
+    if (await this.#prove(path, 'silent-drop', from)) return false;
     if (this.#sources.count < 2) return false;
     const other = this.#nextOrigin();
-    if (!(await this.#prove(way, 'other-address', other))) return false;
+    if (!(await this.#prove(path, 'other-address', other))) return false;
     if (this.#config.addressRotation === 'onShun') this.#origin = other;
     return true;
   }
 
   async #prove(
-    way: Way,
+    path: TargetPath,
     reason: 'path' | 'periodic' | 'silent-drop' | 'other-address' | 'before' | 'end',
     from = this.#origin,
   ) {
-    way.sinceControl = 0;
-    way.isProven = await this.#controls.check(way.target, from, reason, reason === 'before' ? 0 : undefined);
-    way.lostProofs = way.isProven ? 0 : way.lostProofs + 1;
-    return way.isProven;
+    path.sinceControl = 0;
+    path.isProven = await this.#controls.check(path.target, from, reason, reason === 'before' ? 0 : undefined);
+    path.lostProofs = path.isProven ? 0 : path.lostProofs + 1;
+    return path.isProven;
   }
 
   /** Nothing is sent on a way that is not proven; one that was lost is tried again a few times. */
-  async #isOpen(way: Way | undefined): Promise<boolean> {
-    if (way === undefined || this.#context.signal.aborted) return false;
-    if (way.isProven) return true;
-    if (way.lostProofs >= mostLostProofs) return false;
-    return this.#prove(way, 'before');
+  async #isOpen(path: TargetPath | undefined): Promise<boolean> {
+    if (path === undefined || this.#context.signal.aborted) return false;
+    if (path.isProven) return true;
+    if (path.lostProofs >= maxLostProofs) return false;
+    return this.#prove(path, 'before');
   }
 
-  #tell(
+  #report(
     attempt: Attempt,
-    way: Way | undefined,
-    seen: ClientSight,
+    path: TargetPath | undefined,
+    seen: ClientOutcome,
     more: { skipped?: Skipped; startedMs?: number; endedMs?: number; isShunned?: boolean },
   ): void {
-    const now = this.#scene.elapsedMs();
+    const now = this.#clientContext.elapsedMs();
     const observation: ClientObservation = {
       side: 'client',
       attempt: attempt.id,
-      target: way === undefined ? '' : `${way.target.host}:${way.target.port}`,
+      target: path === undefined ? '' : `${path.target.host}:${path.target.port}`,
       ...seen,
       startedMs: more.startedMs ?? now,
       endedMs: more.endedMs ?? now,
@@ -190,14 +190,14 @@ class AttackClient implements PreparedEngine, Pausable, LoadChangeable {
       ...(more.skipped !== undefined && { skipped: more.skipped }),
     };
     this.#context.record(observation);
-    this.#note(attempt, observation);
-    this.#sequence.settle(attempt, beliefOf(observation) === 'passed', more.skipped !== undefined);
+    this.#countAttempt(attempt, observation);
+    this.#sequence.settle(attempt, clientVerdictOf(observation) === 'passed', more.skipped !== undefined);
   }
 
-  #wayOf({ service }: Attempt): Way | undefined {
-    const ways = this.#ways.filter(({ target }) => target.service === service);
-    if (ways.length === 0) return undefined;
-    const chooser = this.#choosers.get(service) ?? chooserOf(ways, 'roundRobin');
+  #pathOf({ service }: Attempt): TargetPath | undefined {
+    const paths = this.#paths.filter(({ target }) => target.service === service);
+    if (paths.length === 0) return undefined;
+    const chooser = this.#choosers.get(service) ?? chooserOf(paths, 'roundRobin');
     this.#choosers.set(service, chooser);
     return chooser(0);
   }

@@ -4,12 +4,12 @@ import { aborted } from '../../net/loop/aborted.ts';
 import { serverTlsOptions } from '../../net/tls/tls-options.ts';
 import { readAttempts } from './attempts-file.ts';
 import { Contents } from './contents.ts';
-import type { AttackListener, ServerScene } from './driver.ts';
+import type { AttackListener, ServerContext } from './driver.ts';
 import { parseToken } from './proof.ts';
 import { driverFor } from './protocols/index.ts';
 
 /** Visits that say nothing we know may be anybody's; of more than these nothing is told. */
-const mostUnknown = 10_000;
+const maxUnknown = 10_000;
 
 /** Answers attempts as told and tells which of them arrived, and how. */
 export const prepareAttackServer = async (
@@ -23,7 +23,7 @@ export const prepareAttackServer = async (
   let startedAt = performance.now();
   let unknown = 0;
   const { runToken, proofKey, marker, keepAlive } = config;
-  const scene: ServerScene = {
+  const serverContext: ServerContext = {
     ...{ runToken, proofKey, marker, keepAlive },
     tls: serverTlsOptions(config.tls, config.listen),
     elapsedMs: () => Math.max(0, performance.now() - startedAt),
@@ -34,16 +34,17 @@ export const prepareAttackServer = async (
       return found && attempt && isStepOf(attempt, found.step) ? { attempt, step: found.step } : undefined;
     },
     attemptsOf: (service) => [...attempts.values()].filter((attempt) => attempt.service === service),
-    record(sight) {
-      if (sight.attempt === null && ++unknown > mostUnknown) return;
-      if (sight.attempt !== null && sight.step === 0) received.add(1);
-      context.record({ side: 'server', ...sight });
+    record(outcome) {
+      if (outcome.attempt === null && ++unknown > maxUnknown) return;
+      if (outcome.attempt !== null && outcome.step === 0) received.add(1);
+      context.record({ side: 'server', ...outcome });
     },
   };
   const listeners: AttackListener[] = [];
   const closeAll = () => Promise.all(listeners.splice(0).map((listener) => listener.close()));
   try {
-    for (const place of config.listen) listeners.push(await driverFor(place.protocol).listen(place, scene));
+    for (const endpoint of config.listen)
+      listeners.push(await driverFor(endpoint.protocol).listen(endpoint, serverContext));
   } catch (error) {
     await closeAll();
     throw error;

@@ -14,16 +14,16 @@ const http = (port: number) => ({ host: '127.0.0.1', port, service: 'http', prot
 /** A device on the way: sees what each side says and may pass on something else, or nothing. */
 const deviceBefore = async (
   port: number,
-  treat: (bytes: Buffer, sides: { client: Socket; way: 'there' | 'back' }) => Buffer | undefined,
+  treat: (bytes: Buffer, sides: { client: Socket; path: 'there' | 'back' }) => Buffer | undefined,
 ) => {
   const device = createServer((client) => {
     const server = connect(port, '127.0.0.1');
     client.on('data', (bytes) => {
-      const passed = treat(bytes, { client, way: 'there' });
+      const passed = treat(bytes, { client, path: 'there' });
       if (passed !== undefined) server.write(passed);
     });
     server.on('data', (bytes) => {
-      const passed = treat(bytes, { client, way: 'back' });
+      const passed = treat(bytes, { client, path: 'back' });
       if (passed !== undefined) client.write(passed);
     });
     server.on('end', () => client.end());
@@ -99,11 +99,11 @@ describe('attempts between two ends', () => {
 
   it('tell a reset, a silence, stripped bytes and a foreign answer apart', async () => {
     const port = freePort();
-    const device = await deviceBefore(port, (bytes, { client, way }) => {
+    const device = await deviceBefore(port, (bytes, { client, path }) => {
       const text = bytes.toString('latin1');
       if (text.includes('reset-me')) client.resetAndDestroy();
       if (text.includes('swallow-me') || text.includes('reset-me')) return undefined;
-      if (way === 'there') return Buffer.from(text.replace('<script>', ''), 'latin1');
+      if (path === 'there') return Buffer.from(text.replace('<script>', ''), 'latin1');
       if (!text.includes('/3')) return bytes;
       client.end('HTTP/1.1 403 Forbidden\r\nContent-Length: 7\r\n\r\nblocked');
       return undefined;
@@ -199,11 +199,11 @@ describe('connections that are kept', () => {
   it('carry one attempt after the other, and none after something went wrong on them', async () => {
     const port = freePort();
     const ports: number[] = [];
-    const device = await deviceBefore(port, (bytes, { client, way }) => {
-      if (way === 'there' && client.remotePort !== undefined && bytes.includes('X-Traffic-Test')) {
+    const device = await deviceBefore(port, (bytes, { client, path }) => {
+      if (path === 'there' && client.remotePort !== undefined && bytes.includes('X-Traffic-Test')) {
         ports.push(client.remotePort);
       }
-      if (way === 'there' && bytes.includes('evil')) {
+      if (path === 'there' && bytes.includes('evil')) {
         client.end('HTTP/1.1 403 No\r\nContent-Length: 2\r\n\r\nno');
         return undefined;
       }
@@ -229,13 +229,13 @@ describe('connections that are kept', () => {
   it('are opened anew, unseen, when the other side has closed them', async () => {
     const port = freePort();
     const closing = new Set<Socket>();
-    const device = await deviceBefore(port, (bytes, { client, way }) => {
+    const device = await deviceBefore(port, (bytes, { client, path }) => {
       // Closes as soon as the next request comes, as a proxy does whose patience is over.
-      if (way === 'there' && closing.has(client)) {
+      if (path === 'there' && closing.has(client)) {
         client.resetAndDestroy();
         return undefined;
       }
-      if (way === 'back') closing.add(client);
+      if (path === 'back') closing.add(client);
       return bytes;
     });
     const both = await runBothEnds({
@@ -255,10 +255,10 @@ describe('connections that are kept', () => {
   it('send cookies back that a device has set', async () => {
     const port = freePort();
     const seen: string[] = [];
-    const device = await deviceBefore(port, (bytes, { way }) => {
+    const device = await deviceBefore(port, (bytes, { path }) => {
       const text = bytes.toString('latin1');
-      if (way === 'there' && text.includes('X-Traffic-Test')) seen.push(/\r\nCookie: ([^\r]*)/.exec(text)?.[1] ?? '');
-      if (way === 'there') return bytes;
+      if (path === 'there' && text.includes('X-Traffic-Test')) seen.push(/\r\nCookie: ([^\r]*)/.exec(text)?.[1] ?? '');
+      if (path === 'there') return bytes;
       return Buffer.from(text.replace('\r\n', '\r\nSet-Cookie: waf=abc; Path=/; HttpOnly\r\n'), 'latin1');
     });
     const both = await runBothEnds({
@@ -279,8 +279,8 @@ describe('connections that are kept', () => {
 it('the handshake of TLS names the host that an attempt asks for', async () => {
   const port = freePort();
   const names: string[] = [];
-  const device = await deviceBefore(port, (bytes, { way }) => {
-    if (way === 'there' && bytes.includes('shop.test', 0, 'latin1')) names.push('shop.test');
+  const device = await deviceBefore(port, (bytes, { path }) => {
+    if (path === 'there' && bytes.includes('shop.test', 0, 'latin1')) names.push('shop.test');
     return bytes;
   });
   const attempt = httpAttempt(0, '/a');
@@ -307,15 +307,15 @@ describe('HTTP/2', () => {
 
   it.each([false, true])('carries attempts and proves whose answers they are, by TLS: %s', async (isTls) => {
     const port = freePort();
-    const place = { ...http(port), isTls };
+    const endpoint = { ...http(port), isTls };
     const both = await runBothEnds({
       attempts: [
         asTwo(httpAttempt(0, '/?q=%3Cscript%3E')),
         asTwo(httpAttempt(1, '/form', 'a=1')),
         httpAttempt(2, '/one'),
       ],
-      targets: [place],
-      listen: [place],
+      targets: [endpoint],
+      listen: [endpoint],
       client: { timeoutMs: 2000, tls: { verify: false } },
     });
     expect(both.clients).toMatchObject(
@@ -329,8 +329,8 @@ describe('HTTP/2', () => {
 
   it('tells a reset from a silence', async () => {
     const port = freePort();
-    const device = await deviceBefore(port, (bytes, { client, way }) => {
-      if (way === 'there' && bytes.includes('PRI * HTTP/2.0')) {
+    const device = await deviceBefore(port, (bytes, { client, path }) => {
+      if (path === 'there' && bytes.includes('PRI * HTTP/2.0')) {
         if (resets) client.resetAndDestroy();
         return undefined;
       }

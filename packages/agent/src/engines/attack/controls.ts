@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { AttackTarget, ControlObservation } from '@rushhour/protocol';
-import type { AttackRoute, ClientScene, ProtocolDriver } from './driver.ts';
+import type { AttackRoute, ClientContext, ProtocolDriver } from './driver.ts';
 
 export interface ControlDeps {
-  readonly scene: ClientScene;
+  readonly context: ClientContext;
   readonly retries: number;
   readonly timeoutMs: number;
   driverOf(target: AttackTarget): ProtocolDriver;
@@ -41,12 +41,12 @@ export class Controls {
   }
 
   async #check(target: AttackTarget, from: Origin, reason: Reason, retries: number): Promise<boolean> {
-    const { scene, timeoutMs, driverOf, routeOf, record } = this.#deps;
-    const startedMs = scene.elapsedMs();
+    const { context, timeoutMs, driverOf, routeOf, record } = this.#deps;
+    const startedMs = context.elapsedMs();
     let seen = { ip: '', isGood: false, detail: 'not tried' };
-    for (let tries = 0; tries <= retries && !seen.isGood && !scene.signal.aborted; tries++) {
+    for (let tries = 0; tries <= retries && !seen.isGood && !context.signal.aborted; tries++) {
       const nonce = randomBytes(16).toString('hex');
-      seen = await driverOf(target).prove(nonce, routeOf(target, from, timeoutMs), scene);
+      seen = await driverOf(target).prove(nonce, routeOf(target, from, timeoutMs), context);
     }
     record({
       side: 'control',
@@ -56,7 +56,7 @@ export class Controls {
       ...seen,
       detail: seen.detail.slice(0, 500),
       startedMs,
-      endedMs: scene.elapsedMs(),
+      endedMs: context.elapsedMs(),
     });
     return seen.isGood;
   }

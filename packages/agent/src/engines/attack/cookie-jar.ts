@@ -2,19 +2,19 @@
 export class CookieJar {
   readonly #cookies = new Map<string, Map<string, string>>();
 
-  put(place: string, headers: readonly (readonly [name: string, value: string])[]): void {
+  put(host: string, headers: readonly (readonly [name: string, value: string])[]): void {
     for (const [header, value] of headers) {
       const [, name, content] = (header === 'set-cookie' && /^([^=;\s]+)=([^;]*)/.exec(value)) || [];
       if (name === undefined || content === undefined) continue;
-      const known = this.#cookies.get(place) ?? new Map<string, string>();
+      const known = this.#cookies.get(host) ?? new Map<string, string>();
       known.set(name, content.trim());
-      this.#cookies.set(place, known);
+      this.#cookies.set(host, known);
     }
   }
 
   /** As a header has them; undefined when there are none. */
-  headerFor(place: string): string | undefined {
-    const known = [...(this.#cookies.get(place) ?? [])];
+  headerFor(host: string): string | undefined {
+    const known = [...(this.#cookies.get(host) ?? [])];
     return known.length === 0 ? undefined : known.map(([name, value]) => `${name}=${value}`).join('; ');
   }
 }

@@ -1,4 +1,4 @@
-import type { ConnectionOptions, TlsOptions } from 'node:tls';
+import type { TlsOptions } from 'node:tls';
 import type {
   AttackListen,
   Attempt,
@@ -7,11 +7,14 @@ import type {
   ExchangeProtocol,
   ServerObservation,
 } from '@rushhour/protocol';
+import type { AttackRoute, ConnectionSettings } from './client-connection.ts';
+import type { ConnectionPool } from './connection-pool.ts';
 import type { CookieJar } from './cookie-jar.ts';
-import type { KeptDialogs } from './kept-dialogs.ts';
+
+export type { AttackRoute } from './client-connection.ts';
 
 /** What both ends of an entry share. */
-export interface Scene {
+export interface AttackContext {
   readonly runToken: string;
   readonly proofKey: string;
   /** Whether test traffic is marked as such. */
@@ -24,31 +27,14 @@ export interface Scene {
   bytesOf(content: Content): Buffer;
 }
 
-export interface ClientScene extends Scene {
-  readonly kept: KeptDialogs;
+export interface ClientContext extends AttackContext, ConnectionSettings {
+  readonly pool: ConnectionPool;
   /** Where cookies are followed. */
   readonly cookies?: CookieJar;
-  readonly tls: ConnectionOptions;
-  readonly signal: AbortSignal;
-}
-
-/** Where one attempt goes and where it comes from. */
-export interface AttackRoute {
-  /** As it stands in the plan, for names in requests. */
-  readonly host: string;
-  readonly address: string;
-  readonly port: number;
-  readonly transport: 'tcp' | 'udp' | 'icmp';
-  readonly isTls: boolean;
-  readonly localAddress?: string;
-  readonly localPort?: number;
-  /** Named in the handshake of TLS, unless the entry names one. */
-  readonly serverName?: string;
-  readonly timeoutMs: number;
 }
 
 /** What a driver tells of an attempt; times and names are added by the runner. */
-export type ClientSight = Pick<
+export type ClientOutcome = Pick<
   ClientObservation,
   | 'ip'
   | 'port'
@@ -67,22 +53,22 @@ export type ClientSight = Pick<
 >;
 
 /** Whether a harmless exchange was answered by our own server. */
-export interface ProofSight {
+export interface ProofOutcome {
   readonly ip: string;
   readonly isGood: boolean;
   readonly detail: string;
 }
 
 /** What our server saw; the runner adds the side. */
-export type ServerSight = Omit<ServerObservation, 'side'>;
+export type ServerOutcome = Omit<ServerObservation, 'side'>;
 
-export interface ServerScene extends Scene {
+export interface ServerContext extends AttackContext {
   readonly tls: TlsOptions;
   /** The attempt of a token, if it is of this entry. */
   attemptOf(token: string): { readonly attempt: Attempt; readonly step: number } | undefined;
   /** All attempts of a service, in the order in which they are tried. */
   attemptsOf(service: string): readonly Attempt[];
-  record(sight: ServerSight): void;
+  record(outcome: ServerOutcome): void;
 }
 
 /** An open listener. `close` tells first of what had begun and was never finished. */
@@ -91,7 +77,7 @@ export interface AttackListener {
 }
 
 /** Of an attempt that was not made. */
-export const nothingSeen: ClientSight = {
+export const noOutcome: ClientOutcome = {
   ip: '',
   port: 0,
   connect: 'none',
@@ -109,8 +95,8 @@ export const nothingSeen: ClientSight = {
 /** One protocol, both ends. What the network or the device does is told, never thrown. */
 export interface ProtocolDriver {
   readonly protocols: readonly ExchangeProtocol[];
-  attempt(attempt: Attempt, route: AttackRoute, scene: ClientScene): Promise<ClientSight>;
+  attempt(attempt: Attempt, route: AttackRoute, context: ClientContext): Promise<ClientOutcome>;
   /** Asks our own server to prove itself, in a way that no device minds. */
-  prove(nonce: string, route: AttackRoute, scene: ClientScene): Promise<ProofSight>;
-  listen(place: AttackListen, scene: ServerScene): Promise<AttackListener>;
+  prove(nonce: string, route: AttackRoute, context: ClientContext): Promise<ProofOutcome>;
+  listen(endpoint: AttackListen, context: ServerContext): Promise<AttackListener>;
 }

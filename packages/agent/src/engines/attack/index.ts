@@ -9,7 +9,7 @@ const attackEngine = (id: string): Engine<AttackConfig> => ({
   id,
   config: AttackConfig,
   targetsOf: (config) => (config.role === 'client' ? config.targets.map((target) => target.host) : []),
-  check: async () => ({ isAvailable: true, way: 'node:net' }),
+  check: async () => ({ isAvailable: true, path: 'node:net' }),
   prepare({ config, ...context }) {
     return config.role === 'client'
       ? prepareAttackClient(id, { ...context, config })

@@ -2,9 +2,9 @@ import type { Attempt, ClientObservation } from '@rushhour/protocol';
 import type { Samples } from '../../engine.ts';
 
 /** What a client believes by itself; the judgement is made later, from both ends. */
-export type Belief = 'blocked' | 'passed' | 'inconclusive';
+export type ClientVerdict = 'blocked' | 'passed' | 'inconclusive';
 
-export const beliefOf = (seen: ClientObservation): Belief => {
+export const clientVerdictOf = (seen: ClientObservation): ClientVerdict => {
   if (seen.skipped !== undefined || seen.error !== undefined) return 'inconclusive';
   return seen.responseIsOurs ? 'passed' : 'blocked';
 };
@@ -14,16 +14,16 @@ export const metersOf = (engine: string, samples: Samples) => {
   const latency = samples.histogram(`${engine}.latency`);
   const count = (name: string) => samples.counter(`${engine}.${name}`).add(1);
   return (attempt: Attempt, seen: ClientObservation): void => {
-    const belief = beliefOf(seen);
+    const verdict = clientVerdictOf(seen);
     if (seen.skipped === undefined) latency.record((seen.endedMs - seen.startedMs) * 1000);
     if (seen.error !== undefined) count('errors.local');
     if (attempt.kind === 'benign') {
       count('benign');
-      if (belief === 'blocked') count('falsePositives');
+      if (verdict === 'blocked') count('falsePositives');
       return;
     }
     if (seen.skipped === undefined) count('sent');
-    count(belief);
-    if (belief === 'passed') count(`module.${attempt.category}`);
+    count(verdict);
+    if (verdict === 'passed') count(`module.${attempt.category}`);
   };
 };

@@ -31,7 +31,7 @@ export class Pace {
   }
 
   /** Resolves when the next attempt may begin, or when the run is ended. */
-  async turn(delayMs = 0): Promise<void> {
+  async waitForNext(delayMs = 0): Promise<void> {
     const due = this.#due;
     this.#due = Math.max(due, performance.now() - this.#everyMs) + this.#everyMs;
     await this.#sleep(Math.max(due - performance.now(), 0) + delayMs);

@@ -8,20 +8,20 @@ import { LoadDriver } from '../../net/load/load-driver.ts';
 import { chooserOf } from '../../net/load/rotation.ts';
 import { strainMetrics } from '../../net/metrics/generator-load-metrics.ts';
 import { clientTlsOptions } from '../../net/tls/tls-options.ts';
-import type { Channel } from './channel.ts';
-import { DohChannel } from './doh-channel.ts';
-import { Lane } from './lane.ts';
+import { DohTransport } from './doh-transport.ts';
+import type { MessageTransport } from './message-transport.ts';
+import { QueryChannel } from './query-channel.ts';
 import { Questions } from './questions.ts';
-import { StreamChannel } from './stream-channel.ts';
-import { openUdpChannel } from './udp-channel.ts';
+import { StreamTransport } from './stream-transport.ts';
+import { openUdpTransport } from './udp-transport.ts';
 
 type Context = EngineContext<DnsClientConfig>;
 
-const mostQueries = 65_536;
+const maxQueries = 65_536;
 const queriesAtOnce = 128;
 
-interface ChannelDeps {
-  readonly lane: Lane;
+interface TransportDeps {
+  readonly channel: QueryChannel;
   readonly sources: SourcePool;
   readonly context: Context;
   readonly datagrams: Datagrams;
@@ -35,7 +35,7 @@ class DnsClient implements PreparedEngine, Pausable, LoadChangeable {
   readonly #questions: Questions;
   readonly #sources: SourcePool;
   readonly #datagrams: Datagrams;
-  readonly #lanes: readonly Lane[];
+  readonly #channels: readonly QueryChannel[];
   readonly #driver: LoadDriver;
   readonly #life: ClientLife;
 
@@ -49,15 +49,15 @@ class DnsClient implements PreparedEngine, Pausable, LoadChangeable {
     const count = targets.length;
     const questions = new Questions(config);
     this.#questions = questions;
-    this.#lanes = targets.map(
-      ({ host, port }, lane) =>
-        new Lane({
+    this.#channels = targets.map(
+      ({ host, port }, channel) =>
+        new QueryChannel({
           samples: samples.target(`${host}:${port}`),
           config,
           questions,
-          capacity: Math.min(mostQueries, Math.ceil(config.concurrency / count)),
-          onFree: (place, now) => {
-            this.#driver.offer(place * count + lane, now);
+          capacity: Math.min(maxQueries, Math.ceil(config.concurrency / count)),
+          onFree: (slot, now) => {
+            this.#driver.offer(slot * count + channel, now);
             this.#life.settle();
           },
         }),
@@ -68,11 +68,11 @@ class DnsClient implements PreparedEngine, Pausable, LoadChangeable {
       load: config.load,
       limit: duration.mode === 'count' ? duration.count : Number.POSITIVE_INFINITY,
       createAlarm: this.#datagrams.createAlarm,
-      begin: (place, intended, now) => {
-        (this.#lanes[place % count] as Lane).ask(Math.floor(place / count), intended, now);
+      begin: (slot, intended, now) => {
+        (this.#channels[slot % count] as QueryChannel).ask(Math.floor(slot / count), intended, now);
       },
     });
-    const isIdle = () => this.#lanes.every((lane) => lane.pending === 0);
+    const isIdle = () => this.#channels.every((channel) => channel.pending === 0);
     this.#life = new ClientLife({
       engine: 'dns',
       samples,
@@ -81,7 +81,7 @@ class DnsClient implements PreparedEngine, Pausable, LoadChangeable {
       sweepMs: Math.min(50, Math.max(5, config.timeoutMs / 4)),
       drainMs: Math.min(config.timeoutMs * (config.retries + 1), 3000),
       sweep: (now) => {
-        for (const lane of this.#lanes) lane.sweep(now);
+        for (const channel of this.#channels) channel.sweep(now);
       },
       isDone: () => this.#driver.isExhausted && isIdle(),
       isIdle,
@@ -90,21 +90,21 @@ class DnsClient implements PreparedEngine, Pausable, LoadChangeable {
   }
 
   async open(targets: readonly Target[]): Promise<void> {
-    for (const [index, lane] of this.#lanes.entries()) {
-      lane.channel = await channelFor(targets[index] as Target, index, {
-        lane,
+    for (const [index, channel] of this.#channels.entries()) {
+      channel.transport = await transportFor(targets[index] as Target, index, {
+        channel,
         sources: this.#sources,
         context: this.#context,
         datagrams: this.#datagrams,
-        queryBytes: this.#questions.mostBytes,
+        queryBytes: this.#questions.maxBytes,
       });
     }
   }
 
   start(): Promise<void> {
     return this.#life.run(() => {
-      const most = Math.min(this.#config.concurrency, mostQueries * this.#lanes.length);
-      for (let place = 0; place < most; place++) this.#driver.offer(place, performance.now());
+      const max = Math.min(this.#config.concurrency, maxQueries * this.#channels.length);
+      for (let slot = 0; slot < max; slot++) this.#driver.offer(slot, performance.now());
       this.#driver.start();
     });
   }
@@ -124,24 +124,24 @@ class DnsClient implements PreparedEngine, Pausable, LoadChangeable {
 
   async close(): Promise<void> {
     this.#life.close();
-    for (const lane of this.#lanes) lane.channel?.close();
+    for (const channel of this.#channels) channel.transport?.close();
     await this.#datagrams.close();
     await this.#sources.close();
   }
 }
 
-const channelFor = async (target: Target, index: number, deps: ChannelDeps): Promise<Channel> => {
-  const { lane, sources, context, datagrams, queryBytes } = deps;
+const transportFor = async (target: Target, index: number, deps: TransportDeps): Promise<MessageTransport> => {
+  const { channel, sources, context, datagrams, queryBytes } = deps;
   const { config } = context;
   const route = () => ({ address: context.addressOf(target.host), port: target.port, ...sources.next(index) });
   if (config.transport === 'udp') {
     const leaving = { count: queriesAtOnce, bytes: queryBytes };
-    return openUdpChannel(datagrams, route(), { leaving, events: lane });
+    return openUdpTransport(datagrams, route(), { leaving, events: channel });
   }
-  if (config.transport === 'tcp') return new StreamChannel(route, undefined, lane);
-  if (config.transport === 'dot') return new StreamChannel(route, clientTlsOptions(config.tls), lane);
+  if (config.transport === 'tcp') return new StreamTransport(route, undefined, channel);
+  if (config.transport === 'dot') return new StreamTransport(route, clientTlsOptions(config.tls), channel);
   const authority = `${target.host.includes(':') ? `[${target.host}]` : target.host}:${target.port}`;
-  return new DohChannel(route, clientTlsOptions(config.tls, ['h2']), { authority, path: config.path }, lane);
+  return new DohTransport(route, clientTlsOptions(config.tls, ['h2']), { authority, path: config.path }, channel);
 };
 
 export const prepareDnsClient = async (context: Context): Promise<PreparedEngine & Pausable & LoadChangeable> => {

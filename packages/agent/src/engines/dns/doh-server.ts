@@ -6,7 +6,7 @@ import { codeOf, countError } from '../../net/metrics/count-error.ts';
 import { serverTlsOptions } from '../../net/tls/tls-options.ts';
 import type { Resolver } from './resolver.ts';
 
-const mostBytes = 65_535;
+const maxBytes = 65_535;
 
 const refuse = (response: Http2ServerResponse, status: number): void => {
   response.writeHead(status).end();
@@ -17,9 +17,9 @@ const readBody = (request: Http2ServerRequest, onBody: (body: Buffer) => void): 
   let length = 0;
   request.on('data', (bytes: Buffer) => {
     length += bytes.length;
-    if (length <= mostBytes) parts.push(bytes);
+    if (length <= maxBytes) parts.push(bytes);
   });
-  request.on('end', () => onBody(length > mostBytes ? Buffer.alloc(0) : Buffer.concat(parts)));
+  request.on('end', () => onBody(length > maxBytes ? Buffer.alloc(0) : Buffer.concat(parts)));
 };
 
 /** DNS over HTTPS (RFC 8484): POST with the message as body, GET with it in `dns`. HTTP/2, or HTTP/1.1 for those without. */

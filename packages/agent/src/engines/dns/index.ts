@@ -11,7 +11,7 @@ export const dns: Engine<DnsConfig> & Divisible<DnsConfig> = {
   id: 'dns',
   config: DnsConfig,
   targetsOf: (config) => (config.role === 'client' ? config.targets.map((target) => target.host) : []),
-  check: async () => ({ isAvailable: true, way: `${datagramWay()}; TCP, TLS and HTTPS by node` }),
+  check: async () => ({ isAvailable: true, path: `${datagramWay()}; TCP, TLS and HTTPS by node` }),
   prepare({ config, ...context }) {
     return config.role === 'client'
       ? prepareDnsClient({ ...context, config })

@@ -23,7 +23,7 @@ const templateOf = (bytes: Buffer): Template => {
 /** Makes queries, one name and type after another. */
 export class Questions {
   /** Bytes of the longest query. */
-  readonly mostBytes: number;
+  readonly maxBytes: number;
   readonly #templates: readonly Template[];
   readonly #randomPrefix: boolean;
   #next = 0;
@@ -37,7 +37,7 @@ export class Questions {
         templateOf(encodeQuery({ name: prefix + name, type: recordTypes[type] as number }, { recursion, edns })),
       ),
     );
-    this.mostBytes = Math.max(...this.#templates.map(({ bytes }) => bytes.length));
+    this.maxBytes = Math.max(...this.#templates.map(({ bytes }) => bytes.length));
   }
 
   /** Writes the next query; says how long it is and where its question ends. */

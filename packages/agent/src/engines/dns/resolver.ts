@@ -6,12 +6,12 @@ import { Zone } from './zone.ts';
 const rcode = { noError: 0, nameError: 3, notImplemented: 4 } as const;
 
 /** An answer but for its id. */
-interface Known {
+interface CachedAnswer {
   readonly answer: Buffer;
   readonly rcode: Counter;
 }
 
-const mostKnown = 10_000;
+const maxCached = 10_000;
 
 /** Answers messages, whatever carried them. */
 export class Resolver {
@@ -22,7 +22,7 @@ export class Resolver {
   readonly #answers: Counter;
   readonly #rxBytes: Counter;
   readonly #txBytes: Counter;
-  readonly #caches: Record<'udp' | 'stream', Map<string, Known>> = { udp: new Map(), stream: new Map() };
+  readonly #caches: Record<'udp' | 'stream', Map<string, CachedAnswer>> = { udp: new Map(), stream: new Map() };
 
   constructor(config: DnsServerConfig, samples: Samples) {
     this.#zone = new Zone(config.answers);
@@ -39,13 +39,13 @@ export class Resolver {
   }
 
   /** The answer is given for the length of the call of `send` only; over UDP the asker says how large it may be. */
-  resolve(message: Buffer, way: 'udp' | 'stream', send: (answer: Buffer) => void): void {
+  resolve(message: Buffer, carrier: 'udp' | 'stream', send: (answer: Buffer) => void): void {
     this.#queries.add(1);
     this.#rxBytes.add(message.length);
-    const known = this.#known(message, way);
-    if (known === undefined) return;
-    known.rcode.add(1);
-    const answer = this.isDelayed ? Buffer.from(known.answer) : known.answer;
+    const cached = this.#cached(message, carrier);
+    if (cached === undefined) return;
+    cached.rcode.add(1);
+    const answer = this.isDelayed ? Buffer.from(cached.answer) : cached.answer;
     answer[0] = message[0] as number;
     answer[1] = message[1] as number;
     const go = () => {
@@ -58,26 +58,26 @@ export class Resolver {
   }
 
   /** The same question is asked over and over: it is thought about once. */
-  #known(message: Buffer, way: 'udp' | 'stream'): Known | undefined {
+  #cached(message: Buffer, carrier: 'udp' | 'stream'): CachedAnswer | undefined {
     const question = message.toString('latin1', 2);
-    const cache = this.#caches[way];
-    const known = cache.get(question);
-    if (known !== undefined) return known;
-    const found = this.#answer(message, way);
+    const cache = this.#caches[carrier];
+    const cached = cache.get(question);
+    if (cached !== undefined) return cached;
+    const found = this.#answer(message, carrier);
     if (found === undefined) return undefined;
-    if (cache.size >= mostKnown) cache.clear();
+    if (cache.size >= maxCached) cache.clear();
     cache.set(question, found);
     return found;
   }
 
-  #counted(rcodeText: string, answer: Buffer | undefined): Known | undefined {
+  #counted(rcodeText: string, answer: Buffer | undefined): CachedAnswer | undefined {
     return answer && { answer, rcode: this.#samples.counter(`dns.rcode.${rcodeText}`) };
   }
 
-  #answer(message: Buffer, way: 'udp' | 'stream'): Known | undefined {
+  #answer(message: Buffer, carrier: 'udp' | 'stream'): CachedAnswer | undefined {
     try {
       const query = decodeQuery(message);
-      const maxBytes = way === 'stream' ? 65_535 : (query.edns?.size ?? 512);
+      const maxBytes = carrier === 'stream' ? 65_535 : (query.edns?.size ?? 512);
       const records = query.opcode === 0 ? this.#zone.find(query.question) : [];
       const code = query.opcode !== 0 ? rcode.notImplemented : records === undefined ? rcode.nameError : rcode.noError;
       const answer = encodeAnswer(query, message, { rcode: code, records: records ?? [], maxBytes });

@@ -24,7 +24,7 @@ const serveStream = (socket: Socket, resolver: Resolver, samples: Samples): void
   socket.on('error', (error) => countError(samples, 'dns', codeOf(error)));
 };
 
-const mostBytes = 65_535;
+const maxBytes = 65_535;
 const answersAtOnce = 256;
 const receiveBufferBytes = 4_194_304;
 
@@ -58,7 +58,7 @@ export const prepareDnsServer = async (context: EngineContext<DnsServerConfig>):
     await datagrams.close();
     await closeServers(servers);
   };
-  const options = { leaving: { count: answersAtOnce, bytes: mostBytes }, receiveBufferBytes, mayJoin: true };
+  const options = { leaving: { count: answersAtOnce, bytes: maxBytes }, receiveBufferBytes, mayJoin: true };
   try {
     for (const { host, port } of on('udp')) {
       const where = { host, port, isShared: core.count > 1 };

@@ -21,22 +21,22 @@ export interface Request {
   readonly keepsBody: boolean;
 }
 
-const mostBytes = 256 * 1024 * 1024;
+const maxBytes = 256 * 1024 * 1024;
 
 const inflate = (bytes: Buffer): Buffer => {
   // Half the world sends it without the header it should have.
   const hasHeader = ((bytes[0] ?? 0) & 0x0f) === 8;
   return hasHeader
-    ? inflateSync(bytes, { maxOutputLength: mostBytes })
-    : inflateRawSync(bytes, { maxOutputLength: mostBytes });
+    ? inflateSync(bytes, { maxOutputLength: maxBytes })
+    : inflateRawSync(bytes, { maxOutputLength: maxBytes });
 };
 
 const decoders: Readonly<Record<string, (bytes: Buffer) => Buffer>> = {
-  gzip: (bytes) => gunzipSync(bytes, { maxOutputLength: mostBytes }),
-  'x-gzip': (bytes) => gunzipSync(bytes, { maxOutputLength: mostBytes }),
+  gzip: (bytes) => gunzipSync(bytes, { maxOutputLength: maxBytes }),
+  'x-gzip': (bytes) => gunzipSync(bytes, { maxOutputLength: maxBytes }),
   deflate: inflate,
-  br: (bytes) => brotliDecompressSync(bytes, { maxOutputLength: mostBytes }),
-  zstd: (bytes) => zstdDecompressSync(bytes, { maxOutputLength: mostBytes }),
+  br: (bytes) => brotliDecompressSync(bytes, { maxOutputLength: maxBytes }),
+  zstd: (bytes) => zstdDecompressSync(bytes, { maxOutputLength: maxBytes }),
 };
 
 export const headerOf = (headers: readonly HarHeader[], name: string): string | undefined =>

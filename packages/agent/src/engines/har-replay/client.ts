@@ -8,25 +8,25 @@ import { strainMetrics } from '../../net/metrics/generator-load-metrics.ts';
 import { clientTlsOptions } from '../../net/tls/tls-options.ts';
 import { dial } from './dial.ts';
 import { HostMeters, ReplayMeters } from './meters.ts';
+import { createRoutes } from './routes.ts';
 import { User, type UserDeps } from './user.ts';
-import { createWays } from './ways.ts';
 
 type Context = EngineContext<HarReplayClientConfig>;
 
 const failurePauseMs = 100;
 const drainMs = 2000;
-const mostHosts = 32;
+const maxHosts = 32;
 
 /** Meters of each recorded host; those beyond the first share one. */
 const createHostMeters = ({ samples }: Context, origins: readonly HarOrigin[]) => {
   const hosts = [...new Set(origins.map(({ host }) => host))];
-  const names = origins.map(({ host }) => (hosts.indexOf(host) < mostHosts ? host : 'other hosts'));
+  const names = origins.map(({ host }) => (hosts.indexOf(host) < maxHosts ? host : 'other hosts'));
   const byName = new Map([...new Set(names)].map((name) => [name, new HostMeters(samples.target(name))]));
   return (origin: number) => byName.get(names[origin] ?? '') as HostMeters;
 };
 
 /** What all users have; each opens connections of its own. */
-type SharedDeps = Omit<UserDeps, 'open'> & { open: (place: number) => UserDeps['open'] };
+type SharedDeps = Omit<UserDeps, 'open'> & { open: (slot: number) => UserDeps['open'] };
 
 /** Lets users begin and play, as many as ordered. */
 class ReplayClient implements PreparedEngine {
@@ -55,14 +55,14 @@ class ReplayClient implements PreparedEngine {
       load: config.usersPerSecond === undefined ? {} : { rate: config.usersPerSecond },
       // Without a rate every place is taken once; with one, users come as long as the run lasts.
       limit: config.usersPerSecond === undefined ? config.users : Number.POSITIVE_INFINITY,
-      begin: (place) => void this.#begin(place),
+      begin: (slot) => void this.#begin(slot),
     });
     this.#life = this.#createLife();
   }
 
   start(): Promise<void> {
     return this.#life.run(() => {
-      for (let place = 0; place < this.#context.config.users; place++) this.#driver.offer(place, performance.now());
+      for (let slot = 0; slot < this.#context.config.users; slot++) this.#driver.offer(slot, performance.now());
       this.#driver.start();
       // Where cores are more than users, some have none.
       this.#life.settle();
@@ -79,17 +79,17 @@ class ReplayClient implements PreparedEngine {
 
   #createDeps(script: HarScript): SharedDeps {
     const { config, addressOf } = this.#context;
-    const findWay = createWays({ config, origins: script.origins, sources: this.#sources, addressOf });
+    const findRoute = createRoutes({ config, origins: script.origins, sources: this.#sources, addressOf });
     const tls = clientTlsOptions(config.tls, []);
     const meters = this.#meters;
     const { signal } = this.#over;
-    const open = (place: number) => {
+    const open = (slot: number) => {
       const sessions = config.tls.resumption === 'none' ? undefined : new Map<HarOrigin, Buffer>();
       const { timeoutMs } = config;
       return async (index: number) => {
         const origin = script.origins[index] as HarOrigin;
-        const lane = await dial({
-          route: findWay(index, place),
+        const httpConnection = await dial({
+          route: findRoute(index, slot),
           origin,
           tls,
           sessions,
@@ -98,7 +98,7 @@ class ReplayClient implements PreparedEngine {
           signal,
         });
         meters.connections.add(1);
-        return lane;
+        return httpConnection;
       };
     };
     return {
@@ -113,18 +113,18 @@ class ReplayClient implements PreparedEngine {
   }
 
   /** One user from its first visit to its last. */
-  async #begin(place: number): Promise<void> {
+  async #begin(slot: number): Promise<void> {
     const { config, samples } = this.#context;
     if (this.#life.isEnding) {
       samples.counter('har-replay.dropped').add(1);
       return;
     }
     const number = this.#begun++;
-    const user = new User({ ...this.#deps, open: this.#deps.open(place) });
+    const user = new User({ ...this.#deps, open: this.#deps.open(slot) });
     this.#active.add(user);
     const isCounted = Number.isFinite(this.#visitsLeft) && !this.#driver.isPaced;
-    const most = isCounted || config.iterations === 0 ? Number.POSITIVE_INFINITY : config.iterations;
-    for (let done = 0; done < most && this.#visitsLeft > 0 && !this.#life.isEnding; done++) {
+    const max = isCounted || config.iterations === 0 ? Number.POSITIVE_INFINITY : config.iterations;
+    for (let done = 0; done < max && this.#visitsLeft > 0 && !this.#life.isEnding; done++) {
       this.#visitsLeft--;
       const isWhole = await user.visit(config.firstUser + number + done * config.users);
       // A server that is not there would otherwise be asked as fast as it can refuse.
@@ -134,7 +134,7 @@ class ReplayClient implements PreparedEngine {
     this.#active.delete(user);
     this.#life.settle();
     if (this.#driver.isPaced && this.#visitsLeft > 0 && !this.#life.isEnding)
-      this.#driver.offer(place, performance.now());
+      this.#driver.offer(slot, performance.now());
   }
 
   #pause(ms: number): Promise<void> {

@@ -1,16 +1,16 @@
 import type { HarReplayClientConfig } from '@rushhour/protocol';
 import type { Answer, Request } from './answer.ts';
-import { type Lane, LaneError } from './lane.ts';
+import { ConnectionError, type HttpConnection } from './http-connection.ts';
 
 /** Connections that requests of a kind share. */
 interface Group {
-  readonly lanes: Lane[];
+  readonly httpConnections: HttpConnection[];
   opening: number;
   waiting: (() => void)[];
 }
 
 /** Which connection a request goes on. */
-export interface LaneWish {
+export interface ConnectionOptions {
   /** Index of the origin. */
   readonly origin: number;
   readonly isH2: boolean;
@@ -19,40 +19,40 @@ export interface LaneWish {
 
 export interface ConnectionsOptions extends Pick<HarReplayClientConfig, 'connections' | 'maxPerHost'> {
   /** Rejects with a `LaneError`. */
-  readonly open: (origin: number) => Promise<Lane>;
+  readonly open: (origin: number) => Promise<HttpConnection>;
 }
 
 /** The connections of one user. */
 export class Connections {
   readonly #options: ConnectionsOptions;
   readonly #groups = new Map<string, Group>();
-  readonly #all = new Set<Lane>();
+  readonly #all = new Set<HttpConnection>();
 
   constructor(options: ConnectionsOptions) {
     this.#options = options;
   }
 
   /** Rejects with a `LaneError`. */
-  async exchange(wish: LaneWish, request: Request, timeoutMs: number): Promise<Answer> {
-    if (this.#options.connections === 'perEntry') return this.#exchangeAlone(wish, request, timeoutMs);
-    const group = this.#groupOf(wish);
+  async exchange(connectionOptions: ConnectionOptions, request: Request, timeoutMs: number): Promise<Answer> {
+    if (this.#options.connections === 'perEntry') return this.#exchangeAlone(connectionOptions, request, timeoutMs);
+    const group = this.#groupOf(connectionOptions);
     for (;;) {
-      const lane = await this.#acquire(group, wish);
-      const wasUsed = lane.answered > 0;
+      const httpConnection = await this.#acquire(group, connectionOptions);
+      const wasUsed = httpConnection.answered > 0;
       try {
-        return await lane.exchange(request, timeoutMs);
+        return await httpConnection.exchange(request, timeoutMs);
       } catch (error) {
         // A server may close a connection that lies idle just when it is used again: that is nobody's failure.
-        const isStale = wasUsed && error instanceof LaneError && /^(closed|ECONNRESET|EPIPE)$/.test(error.code);
+        const isStale = wasUsed && error instanceof ConnectionError && /^(closed|ECONNRESET|EPIPE)$/.test(error.code);
         if (!isStale) throw error;
       } finally {
-        this.#release(group, lane);
+        this.#release(group, httpConnection);
       }
     }
   }
 
   close(): void {
-    for (const lane of this.#all) lane.close();
+    for (const httpConnection of this.#all) httpConnection.close();
     this.#all.clear();
     this.#groups.clear();
   }
@@ -62,71 +62,73 @@ export class Connections {
     if (this.#options.connections === 'recorded') this.close();
   }
 
-  async #exchangeAlone({ origin }: LaneWish, request: Request, timeoutMs: number): Promise<Answer> {
-    const lane = await this.#open(origin);
+  async #exchangeAlone({ origin }: ConnectionOptions, request: Request, timeoutMs: number): Promise<Answer> {
+    const httpConnection = await this.#open(origin);
     try {
-      return await lane.exchange(request, timeoutMs);
+      return await httpConnection.exchange(request, timeoutMs);
     } finally {
-      lane.close();
-      this.#all.delete(lane);
+      httpConnection.close();
+      this.#all.delete(httpConnection);
     }
   }
 
-  #groupOf({ origin, connection }: LaneWish): Group {
+  #groupOf({ origin, connection }: ConnectionOptions): Group {
     const isRecorded = this.#options.connections === 'recorded' && connection !== undefined;
     const key = isRecorded ? `${origin} ${connection}` : String(origin);
-    const group = this.#groups.get(key) ?? { lanes: [], opening: 0, waiting: [] };
+    const group = this.#groups.get(key) ?? { httpConnections: [], opening: 0, waiting: [] };
     this.#groups.set(key, group);
     return group;
   }
 
-  #mostLanes({ lanes }: Group, { isH2, connection }: LaneWish): number {
+  #maxConnections({ httpConnections }: Group, { isH2, connection }: ConnectionOptions): number {
     if (this.#options.connections === 'recorded' && connection !== undefined) return 1;
     // A server that was asked for HTTP/2 may have agreed on less.
-    return isH2 && lanes.every((lane) => lane.isShared) ? 1 : this.#options.maxPerHost;
+    return isH2 && httpConnections.every((httpConnection) => httpConnection.isShared) ? 1 : this.#options.maxPerHost;
   }
 
-  async #open(origin: number): Promise<Lane> {
-    const lane = await this.#options.open(origin);
-    this.#all.add(lane);
-    return lane;
+  async #open(origin: number): Promise<HttpConnection> {
+    const httpConnection = await this.#options.open(origin);
+    this.#all.add(httpConnection);
+    return httpConnection;
   }
 
-  async #acquire(group: Group, wish: LaneWish): Promise<Lane> {
+  async #acquire(group: Group, connectionOptions: ConnectionOptions): Promise<HttpConnection> {
     for (;;) {
-      for (const gone of group.lanes.filter((lane) => !lane.isOpen)) this.#forget(group, gone);
-      const free = group.lanes.find((lane) => lane.hasRoom);
+      for (const gone of group.httpConnections.filter((httpConnection) => !httpConnection.isOpen))
+        this.#forget(group, gone);
+      const free = group.httpConnections.find((httpConnection) => httpConnection.hasRoom);
       if (free !== undefined) {
         free.reserve();
         return free;
       }
-      if (group.lanes.length + group.opening < this.#mostLanes(group, wish)) return this.#add(group, wish.origin);
+      if (group.httpConnections.length + group.opening < this.#maxConnections(group, connectionOptions))
+        return this.#add(group, connectionOptions.origin);
       await new Promise<void>((resolve) => group.waiting.push(resolve));
     }
   }
 
-  async #add(group: Group, origin: number): Promise<Lane> {
+  async #add(group: Group, origin: number): Promise<HttpConnection> {
     group.opening++;
     try {
-      const lane = await this.#open(origin);
-      lane.reserve();
-      group.lanes.push(lane);
-      return lane;
+      const httpConnection = await this.#open(origin);
+      httpConnection.reserve();
+      group.httpConnections.push(httpConnection);
+      return httpConnection;
     } finally {
       group.opening--;
       this.#wake(group);
     }
   }
 
-  #release(group: Group, lane: Lane): void {
-    if (!lane.isOpen) this.#forget(group, lane);
+  #release(group: Group, httpConnection: HttpConnection): void {
+    if (!httpConnection.isOpen) this.#forget(group, httpConnection);
     this.#wake(group);
   }
 
-  #forget(group: Group, lane: Lane): void {
-    const at = group.lanes.indexOf(lane);
-    if (at >= 0) group.lanes.splice(at, 1);
-    this.#all.delete(lane);
+  #forget(group: Group, httpConnection: HttpConnection): void {
+    const at = group.httpConnections.indexOf(httpConnection);
+    if (at >= 0) group.httpConnections.splice(at, 1);
+    this.#all.delete(httpConnection);
   }
 
   #wake(group: Group): void {

@@ -14,7 +14,7 @@ interface Cookie {
 }
 
 /** Where a request goes. */
-export interface CookiePlace {
+export interface CookieScope {
   readonly host: string;
   readonly path: string;
   readonly isTls: boolean;
@@ -41,7 +41,7 @@ const expiryOf = (attributes: ReadonlyMap<string, string>): number => {
   return Number.isNaN(expires) ? Number.POSITIVE_INFINITY : expires;
 };
 
-const cookieOf = (line: string, { host, path }: CookiePlace): Cookie | undefined => {
+const cookieOf = (line: string, { host, path }: CookieScope): Cookie | undefined => {
   const [pair = '', ...rest] = line.split(';');
   const at = pair.indexOf('=');
   if (at < 1) return undefined;
@@ -69,10 +69,10 @@ const cookieOf = (line: string, { host, path }: CookiePlace): Cookie | undefined
 export class CookieJar {
   readonly #cookies = new Map<string, Cookie>();
 
-  keep(headers: readonly HarHeader[], place: CookiePlace): void {
+  keep(headers: readonly HarHeader[], scope: CookieScope): void {
     for (const { name, value } of headers) {
       if (name.toLowerCase() !== 'set-cookie') continue;
-      const cookie = cookieOf(value, place);
+      const cookie = cookieOf(value, scope);
       if (cookie === undefined) continue;
       const key = `${cookie.domain} ${cookie.path} ${cookie.name}`;
       if (cookie.expiresAt > Date.now()) this.#cookies.set(key, cookie);
@@ -81,7 +81,7 @@ export class CookieJar {
   }
 
   /** For the Cookie header; undefined when there is none to send. Longer paths come first. */
-  headerFor({ host, path, isTls }: CookiePlace): string | undefined {
+  headerFor({ host, path, isTls }: CookieScope): string | undefined {
     const now = Date.now();
     const plain = path.split(/[?#]/, 1)[0] ?? '/';
     const sent = [...this.#cookies.values()].filter(

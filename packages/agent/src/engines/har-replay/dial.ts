@@ -3,9 +3,9 @@ import { type ConnectionOptions, connect as connectTls, type TLSSocket } from 'n
 import type { HarOrigin } from '@rushhour/protocol';
 import { codeOf } from '../../net/metrics/count-error.ts';
 import type { Route } from '../../net/transport/transport.ts';
-import { H1Lane } from './h1-lane.ts';
-import { H2Lane } from './h2-lane.ts';
-import { type ByteCounters, ByteMeter, type Lane, LaneError } from './lane.ts';
+import { H1Connection } from './h1-connection.ts';
+import { H2Connection } from './h2-connection.ts';
+import { type ByteCounters, ByteMeter, ConnectionError, type HttpConnection } from './http-connection.ts';
 
 export interface DialOptions {
   readonly route: Route;
@@ -47,13 +47,13 @@ const speaksH2 = ({ isTls, version }: HarOrigin, socket: Socket): boolean =>
   isTls ? (socket as TLSSocket).alpnProtocol === 'h2' : version === '2';
 
 /** Opens a connection to where an origin leads. Rejects with a `LaneError`. */
-export const dial = (options: DialOptions): Promise<Lane> => {
-  const { promise, resolve, reject } = Promise.withResolvers<Lane>();
+export const dial = (options: DialOptions): Promise<HttpConnection> => {
+  const { promise, resolve, reject } = Promise.withResolvers<HttpConnection>();
   const { origin, counters, timeoutMs, signal } = options;
   const { socket, tcp, ready } = open(options);
   const fail = (code: string) => {
     clearTimeout(timer);
-    reject(new LaneError(code));
+    reject(new ConnectionError(code));
     socket.destroy();
   };
   const timer = setTimeout(() => fail('connectTimeout'), timeoutMs);
@@ -67,7 +67,7 @@ export const dial = (options: DialOptions): Promise<Lane> => {
     signal.removeEventListener('abort', onAbort);
     socket.off('error', onError).off('close', onClose);
     const meter = new ByteMeter(tcp, counters);
-    resolve(speaksH2(origin, socket) ? new H2Lane(socket, meter) : new H1Lane(socket, meter));
+    resolve(speaksH2(origin, socket) ? new H2Connection(socket, meter) : new H1Connection(socket, meter));
   });
   return promise.finally(() => signal.removeEventListener('abort', onAbort));
 };

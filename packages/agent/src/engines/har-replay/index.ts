@@ -9,7 +9,7 @@ export const harReplay: Engine<HarReplayConfig> & Divisible<HarReplayConfig> = {
   id: 'har-replay',
   config: HarReplayConfig,
   targetsOf: (config) => (config.role === 'client' ? config.targets.map(({ host }) => host) : []),
-  check: async () => ({ isAvailable: true, way: 'HTTP/1.1, HTTP/2 and TLS by node' }),
+  check: async () => ({ isAvailable: true, path: 'HTTP/1.1, HTTP/2 and TLS by node' }),
   prepare({ config, ...context }) {
     return config.role === 'client'
       ? prepareReplayClient({ ...context, config })

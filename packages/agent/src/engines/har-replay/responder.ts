@@ -3,13 +3,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 import { type HarAnswer, type HarReplayServerConfig, harEntryHeader } from '@rushhour/protocol';
 import type { Counter, Samples } from '../../engine.ts';
-import { AnswerBook } from './answer-book.ts';
-import { BodyShelf, plainBody, type WireBody } from './server-body.ts';
+import { AnswerIndex } from './answer-index.ts';
+import { BodyCache, plainBody, type WireBody } from './body-cache.ts';
 
 export type Requested = IncomingMessage | Http2ServerRequest;
 export type Reply = (ServerResponse | Http2ServerResponse) & NodeJS.WritableStream;
 
-const mostEchoBytes = 64 * 1024 * 1024;
+const maxEchoBytes = 64 * 1024 * 1024;
 
 interface Received {
   readonly body: Buffer;
@@ -24,7 +24,7 @@ const receive = async (request: Requested, isKept: boolean): Promise<Received> =
   for await (const chunk of request as AsyncIterable<Buffer>) {
     size += chunk.length;
     hash.update(chunk);
-    if (isKept && size <= mostEchoBytes) kept.push(chunk);
+    if (isKept && size <= maxEchoBytes) kept.push(chunk);
   }
   return { body: Buffer.concat(kept), sha256: size === 0 ? '' : hash.digest('hex') };
 };
@@ -36,15 +36,15 @@ const hostOf = (request: Requested): string => {
 
 /** Answers as recorded. */
 export class Responder {
-  readonly #book: AnswerBook;
-  readonly #bodies = new BodyShelf();
+  readonly #index: AnswerIndex;
+  readonly #bodies = new BodyCache();
   readonly #mode: HarReplayServerConfig['mode'];
   readonly #served: Counter;
   readonly #similar: Counter;
   readonly #missed: Counter;
 
   constructor(answers: readonly HarAnswer[], mode: HarReplayServerConfig['mode'], samples: Samples) {
-    this.#book = new AnswerBook(answers);
+    this.#index = new AnswerIndex(answers);
     this.#mode = mode;
     this.#served = samples.counter('har-replay.served');
     this.#similar = samples.counter('har-replay.similar');
@@ -55,7 +55,7 @@ export class Responder {
     const { body, sha256 } = await receive(request, this.#mode === 'echo');
     const [path = '/', ...query] = (request.url ?? '/').split('?');
     const mark = request.headers[harEntryHeader];
-    const found = this.#book.find({
+    const found = this.#index.find({
       method: request.method ?? 'GET',
       host: hostOf(request),
       path,

@@ -6,8 +6,8 @@ import { aborted } from '../../net/loop/aborted.ts';
 import { codeOf, countError } from '../../net/metrics/count-error.ts';
 import { serverTlsOptions, withCertificate } from '../../net/tls/tls-options.ts';
 import { closeServers, listenAll } from '../../net/transport/listen-all.ts';
-import { ByteMeter } from './lane.ts';
-import { createReplayPorts } from './replay-port.ts';
+import { ByteMeter } from './http-connection.ts';
+import { createReplayPorts } from './replay-ports.ts';
 import { Responder } from './responder.ts';
 
 type Context = EngineContext<HarReplayServerConfig>;

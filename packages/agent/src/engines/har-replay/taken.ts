@@ -2,7 +2,7 @@ import { findTaken, type HarTake } from '@rushhour/protocol';
 import { RE2JS } from 're2js';
 import { type Answer, contentOf } from './answer.ts';
 
-const mostPatternBytes = 4 * 1024 * 1024;
+const maxPatternBytes = 4 * 1024 * 1024;
 
 const compiled = new Map<string, RE2JS>();
 const patternOf = (regex: string): RE2JS => {
@@ -13,7 +13,7 @@ const patternOf = (regex: string): RE2JS => {
 
 /** In time that grows with the text alone, whatever the pattern. */
 const findMatch = (regex: string, text: string): string | undefined => {
-  const matcher = patternOf(regex).matcher(text.slice(0, mostPatternBytes));
+  const matcher = patternOf(regex).matcher(text.slice(0, maxPatternBytes));
   if (!matcher.find()) return undefined;
   return (matcher.groupCount() > 0 ? matcher.group(1) : matcher.group()) ?? undefined;
 };

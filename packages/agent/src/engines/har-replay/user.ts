@@ -11,7 +11,7 @@ import { type Answer, contentOf, type Request } from './answer.ts';
 import { BrowserCache } from './browser-cache.ts';
 import { Connections, type ConnectionsOptions } from './connections.ts';
 import { CookieJar } from './cookie-jar.ts';
-import { LaneError } from './lane.ts';
+import { ConnectionError } from './http-connection.ts';
 import type { HostMeters, ReplayMeters } from './meters.ts';
 import { takenOf } from './taken.ts';
 import { headerText, render } from './template.ts';
@@ -59,10 +59,10 @@ export class User {
   }
 
   /** Plays the recording once; `turn` chooses the values of variables. True when everything was answered. */
-  async visit(turn: number): Promise<boolean> {
+  async visit(visitIndex: number): Promise<boolean> {
     const { script, config, meters, isEnding } = this.#deps;
     const taken = Array.from({ length: script.takenSlots }, () => undefined);
-    const variables = config.variables.map((values) => values[turn % values.length]);
+    const variables = config.variables.map((values) => values[visitIndex % values.length]);
     const visit: Visit = { slots: [...taken, ...variables], jar: new CookieJar(), hasFailed: false };
     for (const page of script.pages) {
       const tookMs = await this.#playPage(page, visit);
@@ -123,15 +123,15 @@ export class User {
     const host = metersOf(entry.origin);
     host.requests.add(1);
     const sentAt = performance.now();
-    const wish = { origin: entry.origin, isH2: origin.version === '2', connection: entry.connection };
+    const connectionOptions = { origin: entry.origin, isH2: origin.version === '2', connection: entry.connection };
     try {
-      const answer = await this.#connections.exchange(wish, request, config.timeoutMs + entry.recordedMs);
+      const answer = await this.#connections.exchange(connectionOptions, request, config.timeoutMs + entry.recordedMs);
       host.took(performance.now() - sentAt, entry.recordedMs);
       host.answered(answer.status, isAsRecorded(entry, answer));
       this.#learn(entry, answer, { origin, request, visit });
       if (config.cache) this.#cache.keep(address, entry.method, answer);
     } catch (error) {
-      if (!(error instanceof LaneError)) throw error;
+      if (!(error instanceof ConnectionError)) throw error;
       visit.hasFailed = true;
       // What is cut off by the end of the run is no failure of the server.
       if (!isEnding()) host.error(error.code);
@@ -145,7 +145,7 @@ export class User {
       name,
       value: headerText(render(value, slots)),
     }));
-    const cookie = config.cookies === 'jar' ? jar.headerFor(placeOf(origin, path)) : undefined;
+    const cookie = config.cookies === 'jar' ? jar.headerFor(cookieScopeOf(origin, path)) : undefined;
     if (cookie !== undefined) headers.push({ name: 'Cookie', value: headerText(cookie) });
     if (config.marks && entry.isAmbiguous) headers.push({ name: harEntryHeader, value: String(entry.index) });
     return {
@@ -165,7 +165,7 @@ export class User {
     { origin, request, visit }: { origin: HarOrigin; request: Request; visit: Visit },
   ): void {
     const { config, meters } = this.#deps;
-    if (config.cookies === 'jar') visit.jar.keep(answer.headers, placeOf(origin, request.path));
+    if (config.cookies === 'jar') visit.jar.keep(answer.headers, cookieScopeOf(origin, request.path));
     for (const take of entry.takes) {
       visit.slots[take.slot] = takenOf(take, answer);
       if (visit.slots[take.slot] === undefined) meters.notFound.add(1);
@@ -184,4 +184,8 @@ const bodyOf = ({ body }: HarEntry, slots: Visit['slots']): Buffer | undefined =
 };
 
 // Where TLS is turned off, cookies that were recorded over it are sent all the same.
-const placeOf = ({ host, port, isTls }: HarOrigin, path: string) => ({ host, path, isTls: isTls || port === 443 });
+const cookieScopeOf = ({ host, port, isTls }: HarOrigin, path: string) => ({
+  host,
+  path,
+  isTls: isTls || port === 443,
+});

@@ -23,7 +23,7 @@ import type { Slot, SlotOwner, SlotPlan } from './slot.ts';
 type Context = EngineContext<HttpClientConfig>;
 
 const failurePauseMs = 100;
-const mostDrainMs = 2000;
+const maxDrainMs = 2000;
 
 const createTransport = ({ config, note }: Context): Transport => {
   if (config.tls !== undefined) {
@@ -45,7 +45,7 @@ const createTransport = ({ config, note }: Context): Transport => {
 /** Where the next connection goes and comes from. */
 const createPlan = (context: Context, sources: SourcePool, transport: Transport): SlotPlan => {
   const { config } = context;
-  const ways = config.targets.map((target) => ({
+  const httpTargets = config.targets.map((target) => ({
     target,
     weight: target.weight,
     address: context.addressOf(target.host),
@@ -53,13 +53,16 @@ const createPlan = (context: Context, sources: SourcePool, transport: Transport)
     request: transport.keep(createRequest(config, target)),
     known: new KnownHead<ResponseHead>(),
   }));
-  const choose = chooserOf(ways, config.rotation);
+  const choose = chooserOf(httpTargets, config.rotation);
   return {
     config,
-    way: (slot) => {
-      const way = choose(slot);
+    chooseTarget: (slot) => {
+      const httpTarget = choose(slot);
       const { localAddress, localPort } = sources.next(slot);
-      return { way, route: { address: way.address, port: way.target.port, localAddress, localPort } };
+      return {
+        httpTarget,
+        route: { address: httpTarget.address, port: httpTarget.target.port, localAddress, localPort },
+      };
     },
     createExpectation: createExpectations(config.expect),
   };
@@ -198,7 +201,7 @@ class HttpClient implements PreparedEngine, Pausable, LoadChangeable, SlotOwner 
       signal,
       drivers: [this.#requests, this.#sessions],
       sweepMs: Math.min(100, Math.max(5, this.#config.timeoutMs / 4)),
-      drainMs: Math.min(this.#config.timeoutMs, mostDrainMs),
+      drainMs: Math.min(this.#config.timeoutMs, maxDrainMs),
       sweep: (now) => {
         for (const slot of this.#active) slot.sweep(now);
         concurrent.set(this.#active.size);

@@ -78,8 +78,8 @@ export class H1Slot implements Slot, ConnectionEvents, ResponseEvents {
   }
 
   connect(intended: number): void {
-    const { way, route } = this.#deps.plan.way(this.index);
-    const { target, meters, known, request } = way;
+    const { httpTarget, route } = this.#deps.plan.chooseTarget(this.index);
+    const { target, meters, known, request } = httpTarget;
     this.session++;
     this.#target = target;
     this.#meters = meters;

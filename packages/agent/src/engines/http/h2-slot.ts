@@ -10,7 +10,7 @@ import type { HttpMeters } from './meters.ts';
 import { authorityOf } from './request.ts';
 import type { Slot, SlotOwner, SlotPlan } from './slot.ts';
 
-interface UnderWay {
+interface InFlight {
   readonly stream: ClientHttp2Stream;
   readonly intended: number;
   readonly sentAt: number;
@@ -42,7 +42,7 @@ export class H2Slot implements Slot {
   readonly #config: HttpClientConfig;
   readonly #body: Buffer | undefined;
   readonly #maxRequests: number;
-  readonly #underWay = new Set<UnderWay>();
+  readonly #inFlight = new Set<InFlight>();
   #headers: Record<string, string> = {};
   #client: ClientHttp2Session | undefined;
   #socket: Socket | undefined;
@@ -67,12 +67,12 @@ export class H2Slot implements Slot {
   }
 
   get inFlight(): number {
-    return this.#underWay.size;
+    return this.#inFlight.size;
   }
 
   connect(intended: number): void {
-    const { way, route } = this.#deps.plan.way(this.index);
-    const { target, meters } = way;
+    const { httpTarget, route } = this.#deps.plan.chooseTarget(this.index);
+    const { target, meters } = httpTarget;
     this.session++;
     this.#meters = meters;
     this.#sent = 0;
@@ -100,8 +100,8 @@ export class H2Slot implements Slot {
     if (this.#body !== undefined) stream.end(this.#body);
     const due = this.#sent === 0 && this.#sessionIntended < intended ? this.#sessionIntended : intended;
     const expectation = this.#deps.plan.createExpectation();
-    const entry: UnderWay = { stream, intended: due, sentAt: now, expectation, status: 0, failure: undefined };
-    this.#underWay.add(entry);
+    const entry: InFlight = { stream, intended: due, sentAt: now, expectation, status: 0, failure: undefined };
+    this.#inFlight.add(entry);
     this.#sent++;
     this.#meters.requests.add(1);
     stream.on('response', (headers) => {
@@ -119,7 +119,7 @@ export class H2Slot implements Slot {
     this.#countBytes();
     if (this.#client === undefined) return;
     if (!this.#isOpen && now - this.#connectAt > this.#config.timeoutMs) this.#fail('connectTimeout');
-    for (const entry of this.#underWay) {
+    for (const entry of this.#inFlight) {
       if (now - entry.sentAt <= this.#config.timeoutMs) break;
       entry.failure ??= 'timeout';
       entry.stream.close(constants.NGHTTP2_CANCEL);
@@ -136,7 +136,7 @@ export class H2Slot implements Slot {
     if (this.inFlight > 0) this.#meters.unanswered(this.inFlight);
     this.#isRetiring = true;
     this.#isAbandoned = true;
-    this.#underWay.clear();
+    this.#inFlight.clear();
     this.#client.destroy();
   }
 
@@ -177,8 +177,8 @@ export class H2Slot implements Slot {
     if (this.#isRetiring && this.inFlight === 0) this.#client?.close();
   }
 
-  #onStreamEnd(entry: UnderWay): void {
-    if (!this.#underWay.delete(entry)) return;
+  #onStreamEnd(entry: InFlight): void {
+    if (!this.#inFlight.delete(entry)) return;
     const now = performance.now();
     const failure = entry.failure ?? (entry.status === 0 || entry.stream.rstCode !== 0 ? 'reset' : undefined);
     if (failure !== undefined) this.#meters.error(failure);
@@ -190,7 +190,7 @@ export class H2Slot implements Slot {
     }
   }
 
-  #settle(entry: UnderWay, now: number): void {
+  #settle(entry: InFlight, now: number): void {
     this.#meters.responses.add(1);
     this.#meters.status(entry.status);
     this.#meters.latency.record((now - entry.intended) * 1000);
@@ -206,7 +206,7 @@ export class H2Slot implements Slot {
     const isCut = !this.#isAbandoned && (lost > 0 || !this.#isOpen);
     const failure = this.#isAbandoned ? undefined : (this.#failure ?? (isCut ? 'closed' : undefined));
     if (failure !== undefined) this.#meters.error(failure, Math.max(1, lost));
-    this.#underWay.clear();
+    this.#inFlight.clear();
     this.#client = undefined;
     this.#isOpen = false;
     this.#deps.owner.onEnd(this, failure !== undefined || this.#sent === 0, performance.now());

@@ -11,7 +11,7 @@ export const http: Engine<HttpConfig> & Divisible<HttpConfig> = {
   id: 'http',
   config: HttpConfig,
   targetsOf: (config) => (config.role === 'client' ? config.targets.map((target) => target.host) : []),
-  check: async () => ({ isAvailable: true, way: `${streamWay()}; TLS and HTTP/2 by node` }),
+  check: async () => ({ isAvailable: true, path: `${streamWay()}; TLS and HTTP/2 by node` }),
   prepare({ config, ...context }) {
     return config.role === 'client'
       ? prepareHttpClient({ ...context, config })

@@ -1,5 +1,5 @@
-const mostKnownBytes = 1024;
-const mostMisses = 16;
+const maxKnownBytes = 1024;
+const maxMisses = 16;
 
 let viewed: Buffer | undefined;
 let words = new Int32Array(0) as Int32Array;
@@ -43,12 +43,12 @@ export class KnownHead<H> {
 
   /** Heads that are never the same are not worth the trouble. */
   get isGivenUp(): boolean {
-    return this.#misses > mostMisses;
+    return this.#misses > maxMisses;
   }
 
   remember(bytes: Buffer, { start, end, head }: { start: number; end: number; head: H }): void {
     const length = end - start;
-    if (length > mostKnownBytes || this.isGivenUp) return;
+    if (length > maxKnownBytes || this.isGivenUp) return;
     this.#misses++;
     this.head = head;
     if (length > this.#bytes.length) {

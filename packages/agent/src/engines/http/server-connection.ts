@@ -6,7 +6,7 @@ import { type RequestEvents, type RequestHead, RequestParser } from './request-p
 import type { Response } from './response.ts';
 import type { ServerMeters } from './server-meters.ts';
 
-const carryOn = Buffer.from('HTTP/1.1 100 Continue\r\n\r\n');
+const continueResponse = Buffer.from('HTTP/1.1 100 Continue\r\n\r\n');
 const badRequest = Buffer.from('HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n');
 
 export interface ServerDeps {
@@ -44,7 +44,7 @@ export class ServerConnection implements RequestEvents, ConnectionEvents, Member
   onOpen(): void {}
 
   onContinue(): void {
-    this.#write(this.#deps.transport.keep(carryOn));
+    this.#write(this.#deps.transport.keep(continueResponse));
   }
 
   onRequest(isHead: boolean, isKeptAlive: boolean): void {

@@ -7,7 +7,7 @@ import type { HttpMeters } from './meters.ts';
 import type { ResponseHead } from './response-parser.ts';
 
 /** Where a connection goes, and what all that go there share. */
-export interface Way {
+export interface HttpTarget {
   readonly target: Target;
   readonly meters: HttpMeters;
   /** As HTTP/1.1 sends it. */
@@ -19,7 +19,7 @@ export interface Way {
 /** What a slot needs to know to make connections. */
 export interface SlotPlan {
   readonly config: HttpClientConfig;
-  readonly way: (slot: number) => { readonly way: Way; readonly route: Route };
+  readonly chooseTarget: (slot: number) => { readonly httpTarget: HttpTarget; readonly route: Route };
   readonly createExpectation: () => Expectation;
 }
 

@@ -19,7 +19,7 @@ import { Outstanding } from './outstanding.ts';
 type Context = EngineContext<IcmpClientConfig>;
 
 // As many as can be under way with a rate; without one the window says.
-const placesWithRate = 32_768;
+const slotsWithRate = 32_768;
 const sweepMs = 20;
 
 /** Sends echo requests to all targets and waits for the answer to each. */
@@ -59,7 +59,7 @@ class IcmpClient implements PreparedEngine, Pausable, LoadChangeable, IcmpEvents
         duration.mode === 'count' ? duration.count : Number.POSITIVE_INFINITY,
       ),
       createAlarm: (ring) => turnLoop.createAlarm(ring),
-      begin: (_place, _intended, now) => this.#send(now),
+      begin: (_slot, _intended, now) => this.#send(now),
     });
     this.#life = new ClientLife({
       engine: 'icmp',
@@ -78,8 +78,8 @@ class IcmpClient implements PreparedEngine, Pausable, LoadChangeable, IcmpEvents
   start(): Promise<void> {
     return this.#life.run(() => {
       const { load, window } = this.#context.config;
-      const places = load.rate === undefined ? window : placesWithRate;
-      for (let place = 0; place < places; place++) this.#driver.offer(place, performance.now());
+      const slots = load.rate === undefined ? window : slotsWithRate;
+      for (let slot = 0; slot < slots; slot++) this.#driver.offer(slot, performance.now());
       this.#driver.start();
     });
   }
@@ -175,12 +175,12 @@ class IcmpClient implements PreparedEngine, Pausable, LoadChangeable, IcmpEvents
   }
 }
 
-const ladder: readonly IcmpWay[] = ['raw', 'ping'];
+const preferredKinds: readonly IcmpWay[] = ['raw', 'ping'];
 
 /** The first way that works here, or the one that is ordered. */
-const chooseWay = ({ socket }: IcmpClientConfig, note: (remark: string) => void): IcmpWay => {
+const chooseSocketKind = ({ socket }: IcmpClientConfig, note: (remark: string) => void): IcmpWay => {
   const reasons: string[] = [];
-  for (const way of socket === 'auto' ? ladder : [socket]) {
+  for (const way of socket === 'auto' ? preferredKinds : [socket]) {
     const reason = probeIcmp(way);
     if (reason === undefined) {
       if (reasons.length > 0) note(`ICMP by ${way} sockets, which do not tell refusals: ${reasons.join('; ')}`);
@@ -204,7 +204,7 @@ export const prepareIcmpClient = async (context: Context): Promise<PreparedEngin
   });
   if (new Set(targets.map(({ address }) => address.includes(':'))).size > 1)
     throw new RangeError('targets have addresses of both versions');
-  const way = chooseWay(config, note);
+  const way = chooseSocketKind(config, note);
   epollPoller();
   turnLoop.acquire();
   try {

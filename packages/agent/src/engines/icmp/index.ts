@@ -12,8 +12,8 @@ export const icmp: Engine<IcmpConfig> = {
   targetsOf: (config) => (config.role === 'client' ? config.targets.map(({ host }) => host) : []),
   check: async () => {
     const reasons = [probeEpoll(), probeIcmp('raw'), probeIcmp('ping')];
-    if (reasons[0] === undefined && reasons[1] === undefined) return { isAvailable: true, way: 'raw socket' };
-    if (reasons[0] === undefined && reasons[2] === undefined) return { isAvailable: true, way: 'ping socket' };
+    if (reasons[0] === undefined && reasons[1] === undefined) return { isAvailable: true, path: 'raw socket' };
+    if (reasons[0] === undefined && reasons[2] === undefined) return { isAvailable: true, path: 'ping socket' };
     const reason = reasons.filter((one) => one !== undefined).join('; ');
     return { isAvailable: false, missing: ['raw sockets'], reason };
   },

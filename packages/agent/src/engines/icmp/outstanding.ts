@@ -1,11 +1,11 @@
-const places = 65_536;
+const slots = 65_536;
 const free = Number.NaN;
 
 /** Messages that wait for an answer, by the 16 bits of their sequence number. */
 export class Outstanding {
-  readonly #sentAt = new Float64Array(places).fill(free);
-  readonly #identifiers = new Uint16Array(places);
-  readonly #targets = new Uint16Array(places);
+  readonly #sentAt = new Float64Array(slots).fill(free);
+  readonly #identifiers = new Uint16Array(slots);
+  readonly #targets = new Uint16Array(slots);
   /** Messages are numbered in the order they are sent, so the oldest is the first that can be given up. */
   #oldest = 0;
   #next = 0;

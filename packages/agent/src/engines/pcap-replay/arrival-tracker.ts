@@ -1,7 +1,7 @@
 const windowFrames = 65_536;
 // A frame that was just seen is a duplicate, unless the next of its kind would be as near as that.
 const duplicateFactor = 16;
-const mostLookedBack = 64;
+const maxLookedBack = 64;
 
 export type Arrival = 'next' | 'late' | 'duplicate' | 'foreign';
 
@@ -13,11 +13,11 @@ export class ArrivalTracker {
   /** Frames passed over by the last arrival that was `next`. */
   gap = 0;
   /** Place of the last arrival within one playing. */
-  place = 0;
+  position = 0;
   /** Place of the farthest arrival, counted over all playings; −1 before the first. */
   highest = -1;
   /** Places of each content in one playing, ascending. */
-  readonly #places = new Map<number, number[]>();
+  readonly #positions = new Map<number, number[]>();
   readonly #count: number;
   readonly #total: number;
   readonly #seen = new Uint8Array(windowFrames);
@@ -26,10 +26,10 @@ export class ArrivalTracker {
   constructor(keys: readonly number[], loops: number) {
     this.#count = keys.length;
     this.#total = loops === 0 ? Number.POSITIVE_INFINITY : loops * keys.length;
-    for (const [place, key] of keys.entries()) {
-      const known = this.#places.get(key);
-      if (known === undefined) this.#places.set(key, [place]);
-      else known.push(place);
+    for (const [position, key] of keys.entries()) {
+      const known = this.#positions.get(key);
+      if (known === undefined) this.#positions.set(key, [position]);
+      else known.push(position);
     }
   }
 
@@ -39,9 +39,9 @@ export class ArrivalTracker {
   }
 
   arrive(key: number): Arrival {
-    const places = this.#places.get(key);
-    if (places === undefined) return 'foreign';
-    const { ahead, missing, seen } = this.#candidates(places);
+    const positions = this.#positions.get(key);
+    if (positions === undefined) return 'foreign';
+    const { ahead, missing, seen } = this.#candidates(positions);
     const toAhead = ahead - this.highest;
     if (missing >= 0 && this.highest - missing < toAhead) return this.#take(missing, 'late');
     const isRepeated = seen >= 0 && (this.highest - seen + 1) * duplicateFactor < toAhead;
@@ -52,15 +52,15 @@ export class ArrivalTracker {
   }
 
   /** The nearest places of a content: ahead, missing behind, and seen behind; −1 for none. */
-  #candidates(places: readonly number[]): { ahead: number; missing: number; seen: number } {
+  #candidates(positions: readonly number[]): { ahead: number; missing: number; seen: number } {
     const base = Math.floor(Math.max(0, this.highest) / this.#count) * this.#count;
-    const above = firstAbove(places, this.highest - base);
+    const above = firstAbove(positions, this.highest - base);
     const at = (index: number): number => {
-      const turn = Math.floor(index / places.length);
-      return base + turn * this.#count + (places[index - turn * places.length] as number);
+      const round = Math.floor(index / positions.length);
+      return base + round * this.#count + (positions[index - round * positions.length] as number);
     };
     let [missing, seen] = [-1, -1];
-    for (let back = 1; back <= mostLookedBack && missing < 0; back++) {
+    for (let back = 1; back <= maxLookedBack && missing < 0; back++) {
       const candidate = at(above - back);
       if (candidate < 0 || candidate <= this.highest - windowFrames) break;
       if (this.#seen[candidate % windowFrames] === 0) missing = candidate;
@@ -69,25 +69,25 @@ export class ArrivalTracker {
     return { ahead: at(above), missing, seen };
   }
 
-  #advance(place: number): void {
-    const from = Math.max(this.highest + 1, place - windowFrames + 1);
-    for (let passed = from; passed <= place; passed++) this.#seen[passed % windowFrames] = 0;
-    this.highest = place;
+  #advance(position: number): void {
+    const from = Math.max(this.highest + 1, position - windowFrames + 1);
+    for (let passed = from; passed <= position; passed++) this.#seen[passed % windowFrames] = 0;
+    this.highest = position;
   }
 
-  #take(place: number, arrival: Arrival): Arrival {
-    this.#seen[place % windowFrames] = 1;
-    this.place = place % this.#count;
+  #take(position: number, arrival: Arrival): Arrival {
+    this.#seen[position % windowFrames] = 1;
+    this.position = position % this.#count;
     return arrival;
   }
 }
 
 /** Index of the first place above a limit, in ascending ones. */
-const firstAbove = (places: readonly number[], limit: number): number => {
-  let [low, high] = [0, places.length];
+const firstAbove = (positions: readonly number[], limit: number): number => {
+  let [low, high] = [0, positions.length];
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if ((places[middle] as number) > limit) high = middle;
+    if ((positions[middle] as number) > limit) high = middle;
     else low = middle + 1;
   }
   return low;

@@ -28,8 +28,8 @@ export class CaptureRings {
     this.#rings = receiver.expectsNothing
       ? []
       : devices.map((device) => {
-          const place = { device, poller: epollPoller(), filter: beginnings };
-          return new PacketRing(place, sizes, (frame) => receiver.arrive(frame));
+          const source = { device, poller: epollPoller(), filter: beginnings };
+          return new PacketRing(source, sizes, (frame) => receiver.arrive(frame));
         });
     this.#watch = setInterval(() => {
       for (const { name } of devices) this.#look(name, note);

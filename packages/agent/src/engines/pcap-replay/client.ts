@@ -28,13 +28,13 @@ class ReplayClient implements PreparedEngine {
     this.#context = context;
     this.#path = path;
     this.#side = side;
-    this.#receiver = new Receiver(context.samples, [side.score.expected]);
+    this.#receiver = new Receiver(context.samples, [side.schedule.expected]);
     this.#rings = new CaptureRings([path.device], this.#receiver, context.note);
   }
 
   async start(): Promise<void> {
     const { signal, samples } = this.#context;
-    samples.counter('pcap-replay.truncated').add(this.#side.score.truncated);
+    samples.counter('pcap-replay.truncated').add(this.#side.schedule.truncated);
     const origin = await Promise.race([this.#side.load(performance.now()), aborted(signal)]);
     if (origin === undefined || signal.aborted) return;
     const played = Promise.all([this.#side.play(origin), this.#untilOver(origin)]);
@@ -58,7 +58,7 @@ class ReplayClient implements PreparedEngine {
   async #untilOver(origin: number): Promise<void> {
     const { lengthMs } = this.#side;
     const left = (lengthMs ?? 0) - (performance.now() - origin);
-    const isEndless = this.#context.config.loops === 0 && this.#side.score.stock.count === 0;
+    const isEndless = this.#context.config.loops === 0 && this.#side.schedule.stock.count === 0;
     if (isEndless && lengthMs === undefined) await aborted(this.#context.signal);
     else if (left > 0) await sleep(left, undefined, { signal: this.#context.signal }).catch(() => {});
   }

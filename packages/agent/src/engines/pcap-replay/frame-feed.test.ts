@@ -7,20 +7,20 @@ import { FrameStock } from './frame-stock.ts';
 const placeBytes = 128;
 
 /** Takes at most so many frames a call and keeps copies of them. */
-const senderOf = (count: number, mostTaken: number) => {
+const senderOf = (count: number, maxTaken: number) => {
   const bytes = Buffer.alloc(count * placeBytes);
   const lengths: number[] = [];
   const sent: Buffer[] = [];
   const places = {
-    ...{ count, bytes, offsetOf: (place: number) => place * placeBytes },
-    setLength(place: number, length: number) {
-      lengths[place] = length;
+    ...{ count, bytes, offsetOf: (slot: number) => slot * placeBytes },
+    setLength(slot: number, length: number) {
+      lengths[slot] = length;
     },
   };
   const send = (first: number, end: number) => {
-    const taken = Math.min(mostTaken, end - first);
-    for (let place = first; place < first + taken; place++)
-      sent.push(Buffer.from(bytes.subarray(place * placeBytes, place * placeBytes + (lengths[place] ?? 0))));
+    const taken = Math.min(maxTaken, end - first);
+    for (let slot = first; slot < first + taken; slot++)
+      sent.push(Buffer.from(bytes.subarray(slot * placeBytes, slot * placeBytes + (lengths[slot] ?? 0))));
     return { taken, lost: 0 };
   };
   return { sender: { places, clocked: undefined, send, close() {} }, sent };
@@ -48,7 +48,7 @@ it.each([
   const feed = new FrameFeed(stock, sender, { pool, clients: 5 });
   feed.load();
   for (let loop = 0; loop < 3; loop++) {
-    feed.turnTo(loop);
+    feed.setGeneration(loop);
     feed.rewind();
     for (let next = 0; next < 5; ) next += feed.send(next, Math.min(5, next + feed.batch)).taken;
   }

@@ -4,14 +4,14 @@ import type { AddressPool } from './address-pool.ts';
 import type { FrameStock } from './frame-stock.ts';
 
 /** Most memory for frames that wait in their places; a longer capture is copied there piece by piece. */
-const mostPlaceBytes = 268_435_456;
-const windowPlaces = 1024;
+const maxSlotBytes = 268_435_456;
+const windowSlots = 1024;
 // A way that sends by itself costs much to begin with and little for each frame.
-const [usualBatch, longBatch] = [256, 4096];
+const [defaultBatch, longBatch] = [256, 4096];
 
 /** How many places a stock needs so that each frame has its own, or fewer when they would take too much room. */
-export const placesFor = ({ count, longest }: FrameStock): number =>
-  count * (longest + 256) <= mostPlaceBytes ? count : windowPlaces;
+export const slotsFor = ({ count, longest }: FrameStock): number =>
+  count * (longest + 256) <= maxSlotBytes ? count : windowSlots;
 
 /** What sends frames from their places. */
 type Sender = Pick<FrameSender, 'places' | 'clocked' | 'send' | 'close'>;
@@ -44,7 +44,7 @@ export class FrameFeed {
     this.#sender = sender;
     this.#renewal = renewal;
     this.#isWhole = sender.places.count >= stock.count;
-    this.batch = Math.min(sender.clocked === undefined ? usualBatch : longBatch, sender.places.count);
+    this.batch = Math.min(sender.clocked === undefined ? defaultBatch : longBatch, sender.places.count);
   }
 
   /** To be called when the stock is as it shall leave. */
@@ -58,7 +58,7 @@ export class FrameFeed {
   }
 
   /** From now on every frame has the addresses of this generation; 0 is what the stock holds at first. */
-  turnTo(generation: number): void {
+  setGeneration(generation: number): void {
     if (generation === this.#generation) return;
     this.#generation = generation;
     this.#addresses = [];
@@ -91,12 +91,12 @@ export class FrameFeed {
     this.#copiedTo = end;
   }
 
-  #copy(index: number, place: number): void {
+  #copy(index: number, slot: number): void {
     const { starts, lengths, bytes } = this.#stock;
     const { places } = this.#sender;
     const [start, length] = [starts[index] as number, lengths[index] as number];
-    bytes.copy(places.bytes, places.offsetOf(place), start, start + length);
-    places.setLength(place, length);
+    bytes.copy(places.bytes, places.offsetOf(slot), start, start + length);
+    places.setLength(slot, length);
   }
 
   #renew(end: number): void {
@@ -106,9 +106,9 @@ export class FrameFeed {
       const [bytes, start] = this.#isWhole
         ? [places.bytes, places.offsetOf(index)]
         : [this.#stock.bytes, this.#stock.starts[index] as number];
-      for (const place of this.#stock.places[index] ?? []) {
-        const address = this.#address(place.index, place.size);
-        if (address !== undefined) replaceAddress(bytes, start, place, address);
+      for (const slot of this.#stock.places[index] ?? []) {
+        const address = this.#address(slot.index, slot.size);
+        if (address !== undefined) replaceAddress(bytes, start, slot, address);
       }
     }
   }

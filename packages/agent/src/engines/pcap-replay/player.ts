@@ -9,7 +9,7 @@ import type { Timetable } from './timetable.ts';
 const sliceMs = 1;
 const downRetryMs = 5;
 
-export interface PlayerWish {
+export interface PlayerOptions {
   readonly feed: FrameFeed;
   readonly timetable: Timetable | undefined;
   /** Frames of both sides in one playing. */
@@ -26,7 +26,7 @@ export interface PlayerWish {
 /** Sends the frames of one side, playing after playing, each when it is due. */
 export class Player {
   readonly done: Promise<void>;
-  readonly #wish: PlayerWish;
+  readonly #options: PlayerOptions;
   readonly #alarm: Alarm;
   readonly #over = Promise.withResolvers<void>();
   readonly #meters;
@@ -35,7 +35,7 @@ export class Player {
   readonly #single: number;
   readonly #frames: number;
   /** Frames of both sides after which it ends. */
-  readonly #most: number;
+  readonly #max: number;
   /** When the present playing began. */
   #begun = 0;
   #loop = 0;
@@ -44,16 +44,16 @@ export class Player {
   #end = 0;
   #isOver = false;
 
-  constructor(wish: PlayerWish) {
-    this.#wish = wish;
+  constructor(options: PlayerOptions) {
+    this.#options = options;
     this.done = this.#over.promise;
     this.done.catch(() => {});
-    this.#alarm = turnLoop.createAlarm(() => this.#turn());
-    const { samples, feed, timetable, frames, copies, part } = wish;
+    this.#alarm = turnLoop.createAlarm(() => this.#sendDue());
+    const { samples, feed, timetable, frames, copies, part } = options;
     this.#single = feed.stock.count / copies;
     this.#frames = frames * copies;
     const asked = part.loops === 0 ? Number.POSITIVE_INFINITY : part.loops * frames;
-    this.#most = Math.min(asked, part.mostFrames ?? Number.POSITIVE_INFINITY);
+    this.#max = Math.min(asked, part.mostFrames ?? Number.POSITIVE_INFINITY);
     this.#meters = {
       sent: samples.counter('pcap-replay.sent'),
       failed: samples.counter('pcap-replay.failed'),
@@ -63,8 +63,8 @@ export class Player {
       flows: samples.gauge('pcap-replay.flows'),
       lag: samples.histogram(strainMetrics.scheduleLag),
     };
-    this.#dueMs = Float64Array.from(timetable === undefined ? [] : feed.stock.order, (place) =>
-      Number(timetable?.dueMs[place]),
+    this.#dueMs = Float64Array.from(timetable === undefined ? [] : feed.stock.order, (index) =>
+      Number(timetable?.dueMs[index]),
     );
   }
 
@@ -83,7 +83,7 @@ export class Player {
     this.#over.resolve();
   }
 
-  #turn(): void {
+  #sendDue(): void {
     if (this.#isOver) return;
     try {
       const until = performance.now() + sliceMs;
@@ -102,13 +102,13 @@ export class Player {
 
   /** Sends what is due; false when there is nothing more to do now. */
   #step(now: number): boolean {
-    if (this.#next >= this.#end && !this.#turnOver(now)) return false;
+    if (this.#next >= this.#end && !this.#startNextLoop(now)) return false;
     const due = this.#dueEnd(now);
     if (due === this.#next) {
       this.#alarm.set(this.#timeOf(this.#next));
       return false;
     }
-    const { taken, lost, refused } = this.#wish.feed.send(this.#next, due);
+    const { taken, lost, refused } = this.#options.feed.send(this.#next, due);
     this.#count(taken, lost);
     if (refused === undefined) return true;
     if (refused === 'full') this.#alarm.set(0);
@@ -117,7 +117,7 @@ export class Player {
       this.#meters.failed.add(due - this.#next);
       this.#meters.linkDown.add(due - this.#next);
       this.#next = due;
-      this.#wish.onDown();
+      this.#options.onDown();
       this.#alarm.set(now + downRetryMs);
     }
     return false;
@@ -133,16 +133,16 @@ export class Player {
   }
 
   #dueEnd(now: number): number {
-    const most = Math.min(this.#end, this.#next + this.#wish.feed.batch);
-    if (this.#dueMs.length === 0) return now < this.#begun ? this.#next : most;
+    const max = Math.min(this.#end, this.#next + this.#options.feed.batch);
+    if (this.#dueMs.length === 0) return now < this.#begun ? this.#next : max;
     let end = this.#next;
-    while (end < most && this.#timeOf(end) <= now) end++;
+    while (end < max && this.#timeOf(end) <= now) end++;
     return end;
   }
 
   #count(taken: number, lost: number): void {
     if (taken === 0) return;
-    const { totalBytes, openFlows } = this.#wish.feed.stock;
+    const { totalBytes, openFlows } = this.#options.feed.stock;
     const last = this.#next + taken - 1;
     const before = this.#next === 0 ? 0 : (totalBytes[this.#next - 1] as number);
     const bytes = (totalBytes[last] as number) - before;
@@ -151,15 +151,15 @@ export class Player {
     // Which of them were lost nobody says.
     this.#meters.txBytes.add(Math.round((bytes * (taken - lost)) / taken));
     this.#meters.flows.set(openFlows[last] as number);
-    if (this.#wish.countsLoops) {
+    if (this.#options.countsLoops) {
       this.#meters.loops.add(Math.floor((last + 1) / this.#single) - Math.floor(this.#next / this.#single));
     }
     this.#next += taken;
   }
 
   /** Begins the next playing; false when that was the last. */
-  #turnOver(now: number): boolean {
-    const { part, timetable, feed } = this.#wish;
+  #startNextLoop(now: number): boolean {
+    const { part, timetable, feed } = this.#options;
     this.#loop++;
     this.#begun = timetable === undefined ? now + part.loopDelayMs : this.#begun + timetable.loopMs;
     this.#next = 0;
@@ -168,16 +168,16 @@ export class Player {
       this.stop();
       return false;
     }
-    if (part.renewEvery > 0) feed.turnTo(Math.floor(this.#loop / part.renewEvery));
+    if (part.renewEvery > 0) feed.setGeneration(Math.floor(this.#loop / part.renewEvery));
     feed.rewind();
     return true;
   }
 
   #endOfLoop(): number {
-    const left = this.#most - this.#loop * this.#frames;
-    const { order, count } = this.#wish.feed.stock;
+    const left = this.#max - this.#loop * this.#frames;
+    const { order, count } = this.#options.feed.stock;
     if (left >= this.#frames) return count;
-    const end = order.findIndex((place) => place >= left);
+    const end = order.findIndex((index) => index >= left);
     return end === -1 ? count : end;
   }
 }

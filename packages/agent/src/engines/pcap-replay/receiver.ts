@@ -3,13 +3,13 @@ import type { Samples } from '../../engine.ts';
 import { numberToAddress } from '../../net/addresses/address-range.ts';
 import type { ArrivedFrame } from '../../net/packet/packet-ring.ts';
 import { ArrivalTracker } from './arrival-tracker.ts';
-import type { SegmentBook } from './segment-book.ts';
+import type { SegmentIndex } from './segment-index.ts';
 
 /** What the other side of one playing sends. */
 export interface Expectation {
   readonly keys: readonly number[];
   readonly lengths: readonly number[];
-  readonly segments: SegmentBook;
+  readonly segments: SegmentIndex;
   readonly loops: number;
   /** Whether frames from this address are of this playing. */
   readonly isFrom: (address: string) => boolean;
@@ -65,7 +65,7 @@ export class Receiver {
     if (arrival === 'late') this.#meters.lost.add(-1);
     else if (tracker.gap > 0) this.#meters.lost.add(tracker.gap);
     this.#meters.received.add(1);
-    this.#meters.rxBytes.add(expected.lengths[tracker.place] as number);
+    this.#meters.rxBytes.add(expected.lengths[tracker.position] as number);
     this.heardAt = performance.now();
     return true;
   }

@@ -3,9 +3,9 @@ import type { ReplayPart } from '@rushhour/protocol';
 import { numberToAddress } from '../../net/addresses/address-range.ts';
 import { AddressPool } from './address-pool.ts';
 
-const usualPorts = [1024, 65_535] as const;
+const defaultPorts = [1024, 65_535] as const;
 
-type Wish = Pick<ReplayPart, 'sources' | 'targets' | 'rewrite'>;
+type Options = Pick<ReplayPart, 'sources' | 'targets' | 'rewrite'>;
 
 /** Addresses and ports that take the place of the recorded ones. Both sides reckon the same ones from the same order. */
 export class ReplayEnds implements NewEnds {
@@ -18,12 +18,12 @@ export class ReplayEnds implements NewEnds {
   readonly serverPort?: (index: number) => number;
 
   /** `addressOf` gives the addresses of names. */
-  constructor({ sources, targets, rewrite }: Wish, addressOf: (host: string) => string) {
+  constructor({ sources, targets, rewrite }: Options, addressOf: (host: string) => string) {
     this.clients = new AddressPool(sources);
     const hosts = new Set(targets.map(({ host }) => addressOf(host)));
     this.#hosts = [...hosts];
     this.#servers = new AddressPool({ addresses: this.#hosts, networks: [], ranges: [] });
-    const [first = 0, last = 0] = sources.portRange?.split('-').map(Number) ?? usualPorts;
+    const [first = 0, last = 0] = sources.portRange?.split('-').map(Number) ?? defaultPorts;
     if (first < 1 || last > 65_535 || last < first) throw new RangeError(`${sources.portRange} is no range of ports`);
     this.#clientPorts = [first, last];
     this.#serverPorts = [...new Set(targets.map(({ port }) => port))];

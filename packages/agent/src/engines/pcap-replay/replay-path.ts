@@ -7,7 +7,7 @@ import { findOwner, findRoute, outwardDevices, type PacketRoute, RouteMissing } 
 
 const nobody = Buffer.alloc(6);
 
-export interface PathWish {
+export interface ReplayPathOptions {
   readonly host: EngineContext<unknown>['host'];
   /** An address of the other side. */
   readonly peer: string;
@@ -22,7 +22,7 @@ export interface PathWish {
 }
 
 /** Where the other side is a neighbour although no route says so. */
-const neighbourRoute = ({ peer, own, interface: named }: PathWish, cause: RouteMissing): PacketRoute => {
+const neighbourRoute = ({ peer, own, interface: named }: ReplayPathOptions, cause: RouteMissing): PacketRoute => {
   const outward = outwardDevices();
   const device = named ?? (own && findOwner(own)) ?? (outward.length === 1 ? outward[0] : undefined);
   if (device === undefined) throw cause;
@@ -32,29 +32,29 @@ const neighbourRoute = ({ peer, own, interface: named }: PathWish, cause: RouteM
 /** The way from this machine to the other side: by which interface, and over whom. */
 export class ReplayPath {
   readonly device: Device;
-  readonly #wish: PathWish;
+  readonly #options: ReplayPathOptions;
   readonly #route: PacketRoute;
   readonly #neighbourhood: Neighbourhood | undefined;
 
-  private constructor(wish: PathWish, route: PacketRoute) {
-    this.#wish = wish;
+  private constructor(options: ReplayPathOptions, route: PacketRoute) {
+    this.#options = options;
     this.#route = route;
     this.device = requireDevice(route.device);
     if (route.isLoopback) return;
-    const own = new Set(wish.host.addresses);
+    const own = new Set(options.host.addresses);
     this.#neighbourhood = new Neighbourhood(
       { device: this.device, poller: epollPoller() },
       // What the machine has itself it answers for, except in a VLAN of which it knows nothing.
-      (address, isTagged) => wish.isEmulated(address) && (isTagged || !own.has(address)),
+      (address, isTagged) => options.isEmulated(address) && (isTagged || !own.has(address)),
     );
   }
 
-  static async find(wish: PathWish): Promise<ReplayPath> {
-    const route = await findRoute(wish.peer, wish.interface).catch((error: unknown) => {
-      if (error instanceof RouteMissing) return neighbourRoute(wish, error);
+  static async find(options: ReplayPathOptions): Promise<ReplayPath> {
+    const route = await findRoute(options.peer, options.interface).catch((error: unknown) => {
+      if (error instanceof RouteMissing) return neighbourRoute(options, error);
       throw error;
     });
-    return new ReplayPath(wish, route);
+    return new ReplayPath(options, route);
   }
 
   get nextHop(): string {
@@ -63,7 +63,7 @@ export class ReplayPath {
 
   /** The MAC of the next hop; undefined when it is silent. */
   async resolve(patienceMs: number): Promise<Buffer | undefined> {
-    const { nextHopMac, own, vlan } = this.#wish;
+    const { nextHopMac, own, vlan } = this.#options;
     if (nextHopMac !== undefined) return parseMac(nextHopMac);
     if (this.#neighbourhood === undefined) return nobody;
     const tags = vlan === undefined || vlan === 0 ? [] : [{ id: vlan, priority: 0, type: 0x8100 }];

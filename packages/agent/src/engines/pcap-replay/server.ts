@@ -17,9 +17,9 @@ type Context = EngineContext<PcapReplayServerConfig>;
 const askFirstMs = 1000;
 const wildcards = new Set(['0.0.0.0', '::']);
 /** What was sent last may be under way so long. */
-const underWayMs = 250;
+const inFlightMs = 250;
 
-interface Voice {
+interface PartReplay {
   readonly part: ReplayPart;
   readonly path: ReplayPath;
   readonly side: Side;
@@ -28,19 +28,19 @@ interface Voice {
 /** Plays the servers' side of a capture for every client and counts what the clients send. */
 class ReplayServer implements PreparedEngine {
   readonly #context: Context;
-  readonly #voices: readonly Voice[];
+  readonly #partReplays: readonly PartReplay[];
   readonly #receiver: Receiver;
   readonly #rings: CaptureRings;
 
-  constructor(context: Context, voices: readonly Voice[]) {
+  constructor(context: Context, partReplays: readonly PartReplay[]) {
     const { samples, note, config } = context;
     this.#context = context;
-    this.#voices = voices;
+    this.#partReplays = partReplays;
     this.#receiver = new Receiver(
       samples,
-      voices.map(({ side }) => side.score.expected),
+      partReplays.map(({ side }) => side.schedule.expected),
     );
-    const names = new Set([...voices.map(({ path }) => path.device.name), ...devicesOf(config)]);
+    const names = new Set([...partReplays.map(({ path }) => path.device.name), ...devicesOf(config)]);
     this.#rings = new CaptureRings(
       [...names].map((name) => requireDevice(name)),
       this.#receiver,
@@ -53,11 +53,11 @@ class ReplayServer implements PreparedEngine {
     const origin = performance.now();
     const end = aborted(signal);
     const failed = new Promise<never>((_, fail) => {
-      for (const voice of this.#voices) this.#play(voice, origin).catch(fail);
+      for (const partReplay of this.#partReplays) this.#play(partReplay, origin).catch(fail);
     });
     await Promise.race([end, this.#rings.broken, failed]);
-    for (const { side } of this.#voices) side.stop();
-    const restMs = this.#underWay(performance.now() - origin);
+    for (const { side } of this.#partReplays) side.stop();
+    const restMs = this.#inFlight(performance.now() - origin);
     if (restMs !== undefined) await sleep(restMs);
     await this.#rings.drain();
     if (restMs !== undefined) this.#receiver.giveUp();
@@ -67,30 +67,32 @@ class ReplayServer implements PreparedEngine {
 
   async close(): Promise<void> {
     this.#rings.close();
-    for (const { side, path } of this.#voices) {
+    for (const { side, path } of this.#partReplays) {
       side.close();
       path.close();
     }
     turnLoop.release();
   }
 
-  async #play({ side, part }: Voice, origin: number): Promise<void> {
+  async #play({ side, part }: PartReplay, origin: number): Promise<void> {
     const begin = await side.load(origin + part.startAfterMs);
     if (!this.#context.signal.aborted) await side.play(begin);
   }
 
   /** How long the last frames may still be under way; undefined when clients may not have sent everything. */
-  #underWay(sinceMs: number): number | undefined {
-    const ends = this.#voices.map(({ side, part }) => part.startAfterMs + (side.lengthMs ?? Number.POSITIVE_INFINITY));
+  #inFlight(sinceMs: number): number | undefined {
+    const ends = this.#partReplays.map(
+      ({ side, part }) => part.startAfterMs + (side.lengthMs ?? Number.POSITIVE_INFINITY),
+    );
     const end = Math.max(...ends);
-    return sinceMs > end ? Math.max(0, end + underWayMs - sinceMs) : undefined;
+    return sinceMs > end ? Math.max(0, end + inFlightMs - sinceMs) : undefined;
   }
 }
 
 const devicesOf = ({ listen }: PcapReplayServerConfig): string[] =>
   listen.flatMap(({ host }) => (wildcards.has(host) ? outwardDevices() : (findOwner(host) ?? [])));
 
-const prepareVoice = async (context: Context, part: ReplayPart): Promise<Voice> => {
+const preparePartReplay = async (context: Context, part: ReplayPart): Promise<PartReplay> => {
   const { config, host } = context;
   const hosts = new Set(config.listen.map((listen) => listen.host));
   const isEverywhere = [...hosts].some((address) => wildcards.has(address));
@@ -118,12 +120,12 @@ const prepareVoice = async (context: Context, part: ReplayPart): Promise<Voice> 
 export const prepareReplayServer = async (context: Context): Promise<PreparedEngine> => {
   epollPoller();
   turnLoop.acquire();
-  const voices: Voice[] = [];
+  const partReplays: PartReplay[] = [];
   try {
-    for (const part of context.config.parts) voices.push(await prepareVoice(context, part));
-    return new ReplayServer(context, voices);
+    for (const part of context.config.parts) partReplays.push(await preparePartReplay(context, part));
+    return new ReplayServer(context, partReplays);
   } catch (error) {
-    for (const { side, path } of voices) {
+    for (const { side, path } of partReplays) {
       side.close();
       path.close();
     }

@@ -10,7 +10,7 @@ export interface Timetable {
   readonly loopMs: number;
 }
 
-type Wish = Pick<ReplayPart, 'speed' | 'loopDelayMs'>;
+type Options = Pick<ReplayPart, 'speed' | 'loopDelayMs'>;
 
 const originalTimes = (timesMs: readonly number[], multiplier: number): { dueMs: Float64Array; lengthMs: number } => {
   const dueMs = Float64Array.from(timesMs, (timeMs) => timeMs / multiplier);
@@ -37,7 +37,7 @@ const speedOf = ({ mode, value }: ReplayPart['speed']): number => {
 /** Undefined where frames leave as fast as they can. */
 export const timetableOf = (
   frames: { readonly timesMs: readonly number[]; readonly lengths: readonly number[] },
-  { speed, loopDelayMs }: Wish,
+  { speed, loopDelayMs }: Options,
 ): Timetable | undefined => {
   if (speed.mode === 'max') return undefined;
   const { dueMs, lengthMs } =

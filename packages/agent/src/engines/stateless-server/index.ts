@@ -8,7 +8,7 @@ export const statelessServer: Engine<StatelessServerConfig> & Divisible<Stateles
   id: 'stateless-server',
   config: StatelessServerConfig,
   targetsOf: () => [],
-  check: async () => ({ isAvailable: true, way: 'node:dgram, node:net' }),
+  check: async () => ({ isAvailable: true, path: 'node:dgram, node:net' }),
   prepare: (context) =>
     context.config.protocol === 'udp' ? prepareStatelessUdp(context) : prepareStatelessTcp(context),
   divide: (config, _index, count) => ({

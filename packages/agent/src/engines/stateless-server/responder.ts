@@ -16,19 +16,19 @@ export const chargenText = (lines: number): Buffer =>
 
 /** Lets through so many a second, counted anew each second. */
 class RateLimit {
-  readonly #most: number;
+  readonly #max: number;
   #second = 0;
   #count = 0;
 
-  constructor(most: number) {
-    this.#most = most;
+  constructor(max: number) {
+    this.#max = max;
   }
 
   allows(): boolean {
-    if (this.#most === 0) return true;
+    if (this.#max === 0) return true;
     const second = Math.floor(performance.now() / 1000);
     if (second !== this.#second) [this.#second, this.#count] = [second, 0];
-    return ++this.#count <= this.#most;
+    return ++this.#count <= this.#max;
   }
 }
 
@@ -56,7 +56,7 @@ export class Responder {
     };
   }
 
-  greet(peer: string): void {
+  addPeer(peer: string): void {
     this.#peers.add(peer);
     this.#meters.peers.set(this.#peers.size);
   }

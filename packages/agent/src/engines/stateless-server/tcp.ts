@@ -16,7 +16,7 @@ export const prepareStatelessTcp = async (context: EngineContext<StatelessServer
   const text = chargenText(95);
   const create = () =>
     createServer({ noDelay: true }, (socket) => {
-      responder.greet(`${socket.remoteAddress} ${socket.remotePort}`);
+      responder.addPeer(`${socket.remoteAddress} ${socket.remotePort}`);
       socket.on('error', (error) => responder.fail(error));
       if (config.mode === 'chargen') {
         socket.resume();

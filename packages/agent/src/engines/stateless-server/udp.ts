@@ -11,7 +11,7 @@ export const prepareStatelessUdp = async (context: EngineContext<StatelessServer
   const sockets = await bindAll(config.listen, context, (socket) => {
     socket.on('error', (error) => responder.fail(error));
     socket.on('message', (bytes, from) => {
-      responder.greet(`${from.address} ${from.port}`);
+      responder.addPeer(`${from.address} ${from.port}`);
       responder.respond(bytes, (answer, onSent) => {
         if (!isClosed) socket.send(answer, from.port, from.address, onSent);
       });

@@ -22,8 +22,8 @@ import { WallClock } from '../../net/packet/wall-clock.ts';
 import { Composer } from './composer.ts';
 import { layersOf } from './headers.ts';
 import { changingFields, portsOf } from './origins.ts';
-import { prepareStreamPath, type StreamPath } from './path.ts';
 import { planSizes, type SizePlan } from './sizes.ts';
+import { prepareStreamPath, type StreamPath } from './stream-path.ts';
 
 /** `sender`: which number the frames bear as that of their sender; one of its own choice if not said. */
 type Context = EngineContext<StreamClientConfig> & { readonly sender?: number };
@@ -35,12 +35,12 @@ const gaugeMs = 100;
 const downRetryMs = 5;
 const batchCount = 128;
 // More would leave the nearer caches before they are sent.
-const mostAtOnce = 1024;
+const maxBatch = 1024;
 // Where the way itself keeps the times of frames, it is given them so long before, unless they are few.
 const aheadMs = 100;
 const fewPerSecond = 2000;
-const rehearsal = { rounds: 8, pauseMs: 10 } as const;
-let isRehearsed = false;
+const warmUpRounds = { rounds: 8, pauseMs: 10 } as const;
+let isWarmedUp = false;
 
 /** Sends the frames of all streams at the ordered rate. */
 class StreamClient implements PreparedEngine, Pausable, LoadChangeable {
@@ -75,7 +75,7 @@ class StreamClient implements PreparedEngine, Pausable, LoadChangeable {
     this.#sizes = planSizes(config.sizes);
     this.#limit = duration.mode === 'count' ? duration.count : Number.POSITIVE_INFINITY;
     this.#pacer = this.#createPacer();
-    this.#again = turnLoop.createAlarm(() => this.#turn(performance.now()));
+    this.#again = turnLoop.createAlarm(() => this.#sendDue(performance.now()));
     this.#counters = {
       queueFull: samples.counter('stream.queueFull'),
       linkDown: samples.counter('stream.errors.linkDown'),
@@ -101,19 +101,19 @@ class StreamClient implements PreparedEngine, Pausable, LoadChangeable {
   /** Once everyone on the way is known: then nothing is left to do at the start. */
   async makeReady(): Promise<void> {
     this.#composer = this.#createComposer();
-    await this.#rehearse();
+    await this.#warmUp();
   }
 
   /** Where times are kept to the microsecond, what is slow the first times of a process is done before they count. */
-  async #rehearse(): Promise<void> {
+  async #warmUp(): Promise<void> {
     const { clocked } = this.#sender;
-    if (this.#pacer === undefined || clocked === undefined || isRehearsed) return;
-    isRehearsed = true;
+    if (this.#pacer === undefined || clocked === undefined || isWarmedUp) return;
+    isWarmedUp = true;
     const composer = this.#createComposer();
-    for (let round = 0; round < rehearsal.rounds; round++) {
-      for (let place = 0; place < clocked.count; place++) clocked.setDue(place, 0);
+    for (let round = 0; round < warmUpRounds.rounds; round++) {
+      for (let slot = 0; slot < clocked.count; slot++) clocked.setDue(slot, 0);
       composer.compose(0, clocked.count, this.#clock);
-      await sleep(rehearsal.pauseMs);
+      await sleep(warmUpRounds.pauseMs);
     }
   }
 
@@ -167,8 +167,8 @@ class StreamClient implements PreparedEngine, Pausable, LoadChangeable {
     const { config, duration, samples } = this.#context;
     const { rate, initialRate, rampStep } = config.load;
     if (rate === undefined) return undefined;
-    const pps = (wish: number) => this.#path.ratePps(wish, this.#sizes);
-    const wish = {
+    const pps = (options: number) => this.#path.ratePps(options, this.#sizes);
+    const options = {
       rate: pps(rate),
       ...(initialRate !== undefined && { initialRate: pps(initialRate) }),
       ...(rampStep !== undefined && { rampStep: pps(rampStep) }),
@@ -180,10 +180,10 @@ class StreamClient implements PreparedEngine, Pausable, LoadChangeable {
       rampDownSec: isTimed ? duration.rampDownSec : 0,
     };
     return new Pacer({
-      profile: new LoadProfile(segmentsOf(wish, ramps)),
+      profile: new LoadProfile(segmentsOf(options, ramps)),
       lag: samples.histogram(strainMetrics.scheduleLag),
       createAlarm: (ring) => turnLoop.createAlarm(ring),
-      onDue: (now) => this.#turn(now),
+      onDue: (now) => this.#sendDue(now),
     });
   }
 
@@ -192,10 +192,10 @@ class StreamClient implements PreparedEngine, Pausable, LoadChangeable {
     const { config } = this.#context;
     const { mtu, name } = this.#path.device;
     const room = mtu + 14 + (config.headers.vlan.length > 0 ? 4 : 0);
-    const [least, most] = [Math.min(...this.#sizes.sizes), Math.max(...this.#sizes.sizes)];
-    if (most > room) throw new RangeError(`frames of ${most + 4} bytes do not fit ${name}, whose MTU is ${mtu}`);
+    const [min, max] = [Math.min(...this.#sizes.sizes), Math.max(...this.#sizes.sizes)];
+    if (max > room) throw new RangeError(`frames of ${max + 4} bytes do not fit ${name}, whose MTU is ${mtu}`);
     const needed = leastBytes(this.#layers(0, Buffer.alloc(6)));
-    if (least < needed) throw new RangeError(`headers and signature need frames of at least ${needed + 4} bytes`);
+    if (min < needed) throw new RangeError(`headers and signature need frames of at least ${needed + 4} bytes`);
   }
 
   #layers(target: number, nextHopMac: Uint8Array): Layer[] {
@@ -248,7 +248,7 @@ class StreamClient implements PreparedEngine, Pausable, LoadChangeable {
     });
   }
 
-  #turn(now: number): void {
+  #sendDue(now: number): void {
     if (this.#isOver) return;
     if (this.#isLoopOwed) {
       this.#again.set(0);
@@ -294,20 +294,20 @@ class StreamClient implements PreparedEngine, Pausable, LoadChangeable {
     }
     const from = this.#filled;
     const until = isAhead ? performance.now() + aheadMs : now;
-    const most = Math.min(isAhead ? places.count : from + mostAtOnce, places.count, from + this.#limit - this.#issued);
-    if (this.#pacer === undefined) this.#filled = this.#isPaused ? from : most;
-    else this.#fillDue(this.#pacer, { most, until, clocked: isAhead ? clocked : undefined });
+    const max = Math.min(isAhead ? places.count : from + maxBatch, places.count, from + this.#limit - this.#issued);
+    if (this.#pacer === undefined) this.#filled = this.#isPaused ? from : max;
+    else this.#fillDue(this.#pacer, { max, until, clocked: isAhead ? clocked : undefined });
     this.#issued += this.#filled - from;
     this.#clock.read(performance.now());
     this.#composer?.compose(from, this.#filled, this.#clock);
   }
 
   /** Takes what is due. Times that places had before are over, and so do no harm. */
-  #fillDue(pacer: Pacer, wish: { most: number; until: number; clocked: ClockedPlaces | undefined }): void {
-    while (this.#filled < wish.most) {
-      const due = pacer.takeDue(wish.until);
+  #fillDue(pacer: Pacer, options: { max: number; until: number; clocked: ClockedPlaces | undefined }): void {
+    while (this.#filled < options.max) {
+      const due = pacer.takeDue(options.until);
       if (Number.isNaN(due)) return;
-      wish.clocked?.setDue(this.#filled, due);
+      options.clocked?.setDue(this.#filled, due);
       this.#filled++;
     }
   }
@@ -342,7 +342,7 @@ class StreamClient implements PreparedEngine, Pausable, LoadChangeable {
       if (end > first) this.#countFor(0, end - first, (end - first) * composer.lengthAt(first));
       return;
     }
-    for (let place = first; place < end; place++) this.#countFor(composer.targetAt(place), 1, composer.lengthAt(place));
+    for (let slot = first; slot < end; slot++) this.#countFor(composer.targetAt(slot), 1, composer.lengthAt(slot));
   }
 
   #countFor(target: number, frames: number, bytes: number): void {

@@ -40,12 +40,12 @@ const plain = {
 const [sourceMac, nextHopMac] = [Buffer.from('020000000001', 'hex'), Buffer.from('0200000000fe', 'hex')];
 
 /** Composes frames as a client would; odd fill so that sums have something to go wrong over. */
-const framesOf = (count: number, wish: Wish): Buffer[] => {
-  const headers = { ...plain, ...wish.headers } as StreamClientConfig['headers'];
-  const { addresses = ['10.0.0.1'], destination = '10.0.0.9', streams = 1 } = wish;
+const framesOf = (count: number, options: Wish): Buffer[] => {
+  const headers = { ...plain, ...options.headers } as StreamClientConfig['headers'];
+  const { addresses = ['10.0.0.1'], destination = '10.0.0.9', streams = 1 } = options;
   const portOf = (stream: number) => 2000 + stream;
   const batch = new FrameBatch({ count: 4, bytes: 9000 });
-  const modifiers = (wish.modifiers ?? []).map((one) => ({
+  const modifiers = (options.modifiers ?? []).map((one) => ({
     mode: 'increment',
     count: 256,
     step: 1,
@@ -78,19 +78,19 @@ const framesOf = (count: number, wish: Wish): Buffer[] => {
         destinationPort: 9,
       },
     }),
-    sizes: planSizes(wish.sizes ?? { mix: [{ frameSize: 128, weight: 1 }] }),
+    sizes: planSizes(options.sizes ?? { mix: [{ frameSize: 128, weight: 1 }] }),
     streams,
     fill: Buffer.from('abc'),
     sender: 77,
-    hasWrongChecksums: wish.hasWrongChecksums ?? false,
+    hasWrongChecksums: options.hasWrongChecksums ?? false,
   });
   const clock = new WallClock();
   return Array.from({ length: count }, (_, index) => {
     clock.read(performance.now());
-    const place = index % 4;
-    composer.compose(place, place + 1, clock);
-    const start = batch.offsetOf(place);
-    return Buffer.from(batch.bytes.subarray(start, start + composer.lengthAt(place)));
+    const slot = index % 4;
+    composer.compose(slot, slot + 1, clock);
+    const start = batch.offsetOf(slot);
+    return Buffer.from(batch.bytes.subarray(start, start + composer.lengthAt(slot)));
   });
 };
 

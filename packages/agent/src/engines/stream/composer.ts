@@ -5,7 +5,7 @@ import type { Layer } from '../../net/packet/frame/layer.ts';
 import { signatureBytes } from '../../net/packet/frame/signature.ts';
 import type { ClockedPlaces, FramePlaces } from '../../net/packet/tx-path.ts';
 import type { WallClock } from '../../net/packet/wall-clock.ts';
-import type { ChangingField, FrameRow } from './fields.ts';
+import type { ChangingField, FrameRow } from './changing-field.ts';
 import type { SizePlan } from './sizes.ts';
 
 export interface ComposerParts {
@@ -27,7 +27,7 @@ export interface ComposerParts {
 
 const none = -1;
 // What is written in one go stays in the nearest cache from the first step to the last.
-const mostAtOnce = 128;
+const maxBatch = 128;
 const swapped = (sum: number): number => {
   const folded = (sum & 0xffff) + (sum >>> 16);
   return swap16((folded & 0xffff) + (folded >>> 16));
@@ -53,12 +53,12 @@ export class Composer {
     this.#parts = parts;
     this.#row = {
       halves: new Uint16Array(places.bytes.buffer, places.bytes.byteOffset, places.bytes.length >> 1),
-      starts: Int32Array.from({ length: places.count }, (_, place) => places.offsetOf(place) >> 1),
+      starts: Int32Array.from({ length: places.count }, (_, slot) => places.offsetOf(slot) >> 1),
       first: 0,
       count: 0,
-      streams: new Int32Array(mostAtOnce),
-      ipSums: new Int32Array(mostAtOnce),
-      transportSums: new Int32Array(mostAtOnce),
+      streams: new Int32Array(maxBatch),
+      ipSums: new Int32Array(maxBatch),
+      transportSums: new Int32Array(maxBatch),
     };
     this.#held = new Int32Array(places.count).fill(none);
     this.#lengths = new Int32Array(places.count);
@@ -68,8 +68,8 @@ export class Composer {
 
   /** Writes the next frames into the places from `first` to before `end`. */
   compose(first: number, end: number, clock: WallClock): void {
-    for (let at = first; at < end; at += mostAtOnce) {
-      const count = Math.min(mostAtOnce, end - at);
+    for (let at = first; at < end; at += maxBatch) {
+      const count = Math.min(maxBatch, end - at);
       this.#choose(at, count);
       this.#change(at, count);
       this.#sign(at, count, clock);
@@ -77,13 +77,13 @@ export class Composer {
     }
   }
 
-  lengthAt(place: number): number {
-    return this.#lengths[place] as number;
+  lengthAt(slot: number): number {
+    return this.#lengths[slot] as number;
   }
 
   /** Which target the frame goes to that was written last into a place. */
-  targetAt(place: number): number {
-    return Math.floor((this.#held[place] as number) / this.#parts.sizes.sizes.length);
+  targetAt(slot: number): number {
+    return Math.floor((this.#held[slot] as number) / this.#parts.sizes.sizes.length);
   }
 
   /** Decides of which stream, target and size each frame is. */
@@ -92,7 +92,7 @@ export class Composer {
     const { length } = sizes.sizes;
     if (end === 1 && length === 1) {
       // There is nothing to choose: the only stream has number 0, and so has the only template.
-      for (let place = first; place < first + count; place++) if (this.#held[place] !== 0) this.#hold(place, 0);
+      for (let slot = first; slot < first + count; slot++) if (this.#held[slot] !== 0) this.#hold(slot, 0);
       return;
     }
     const { streams } = this.#row;
@@ -108,14 +108,14 @@ export class Composer {
     this.#stream = stream;
   }
 
-  #hold(place: number, key: number): void {
+  #hold(slot: number, key: number): void {
     const { places, clocked } = this.#parts;
     const template = this.#templates[key] ?? this.#make(key);
-    places.bytes.set(template.bytes, places.offsetOf(place));
-    places.setLength(place, template.bytes.length);
-    clocked?.setStamp(place, template.transport);
-    this.#held[place] = key;
-    this.#lengths[place] = template.bytes.length;
+    places.bytes.set(template.bytes, places.offsetOf(slot));
+    places.setLength(slot, template.bytes.length);
+    clocked?.setStamp(slot, template.transport);
+    this.#held[slot] = key;
+    this.#lengths[slot] = template.bytes.length;
   }
 
   /** Writes all fields that change, and sums them up. */
@@ -209,7 +209,7 @@ export class Composer {
       sender,
       fieldsOf: (placed) =>
         fields.map((field) => {
-          const found = field.placeIn(placed);
+          const found = field.locate(placed);
           if (found === undefined) throw new RangeError('a field that is to change is in none of the headers');
           return found;
         }),

@@ -1,31 +1,31 @@
 import type { Sources, StreamModifier } from '@rushhour/protocol';
 import { addressesOf, hostsOf, parseNetwork, parseRange } from '../../net/addresses/address-range.ts';
 import { addressBytes } from '../../net/packet/frame/network-layers.ts';
-import { addressFields, type ChangingField, modifiedField, portField } from './fields.ts';
+import { addressFields, type ChangingField, modifiedField, portField } from './changing-field.ts';
 
-const mostAddresses = 1_000_000;
-const usualPorts = [1024, 65_535] as const;
+const maxAddresses = 1_000_000;
+const defaultPorts = [1024, 65_535] as const;
 
 /** All addresses that frames are to come from; the machine's own where none are named. */
 export const sourceAddressesOf = (sources: Sources, version: 4 | 6, own: string): string[] => {
   const all = [
     ...sources.addresses,
-    ...sources.networks.flatMap((text) => hostsOf(parseNetwork(text), mostAddresses)),
-    ...sources.ranges.flatMap((text) => addressesOf(parseRange(text), mostAddresses)),
+    ...sources.networks.flatMap((text) => hostsOf(parseNetwork(text), maxAddresses)),
+    ...sources.ranges.flatMap((text) => addressesOf(parseRange(text), maxAddresses)),
   ];
   const fitting = all.filter((address) => address.includes(':') === (version === 6));
   if (all.length > 0 && fitting.length === 0) throw new RangeError(`there is no IPv${version} address to send from`);
-  return fitting.length === 0 ? [own] : fitting.slice(0, mostAddresses);
+  return fitting.length === 0 ? [own] : fitting.slice(0, maxAddresses);
 };
 
 /** The source port of a stream. */
 export const portsOf = (range: string | undefined): ((stream: number) => number) => {
-  const [first = 0, last = 0] = range === undefined ? usualPorts : range.split('-').map(Number);
+  const [first = 0, last = 0] = range === undefined ? defaultPorts : range.split('-').map(Number);
   if (first < 1 || last > 65_535 || last < first) throw new RangeError(`${range} is no range of ports`);
   return (stream) => first + (stream % (last - first + 1));
 };
 
-export interface FieldWish {
+export interface FieldOptions {
   readonly addresses: readonly string[];
   readonly portOf: (stream: number) => number;
   readonly hasPorts: boolean;
@@ -36,15 +36,15 @@ export interface FieldWish {
 }
 
 /** Everything that differs from frame to frame: what the stream decides, and what modifiers change. */
-export const changingFields = (wish: FieldWish): ChangingField[] => {
-  const { addresses, portOf, hasPorts, streams, modifiers, fixed } = wish;
+export const changingFields = (options: FieldOptions): ChangingField[] => {
+  const { addresses, portOf, hasPorts, streams, modifiers, fixed } = options;
   const modified = new Set(modifiers.map(({ field }) => field));
   if (modified.size < modifiers.length) throw new RangeError('two modifiers change the same field');
   const lowest = Uint32Array.from(addresses, (address) =>
     addressBytes(address).readUInt32BE(address.includes(':') ? 12 : 0),
   );
   const ports = Uint32Array.from({ length: streams }, (_, stream) => portOf(stream));
-  const usual: Readonly<Record<StreamModifier['field'], Uint32Array>> = {
+  const defaults: Readonly<Record<StreamModifier['field'], Uint32Array>> = {
     sourceAddress: lowest,
     sourcePort: ports,
     destinationMac: Uint32Array.of(fixed.destinationMac),
@@ -57,5 +57,5 @@ export const changingFields = (wish: FieldWish): ChangingField[] => {
     ...addressFields(addresses, modified.has('sourceAddress') ? 1 : 0),
     ...(hasPorts && streams > 1 && !modified.has('sourcePort') ? [portField(ports)] : []),
   ];
-  return [...ofStream, ...modifiers.map((modifier) => modifiedField(modifier, usual[modifier.field]))];
+  return [...ofStream, ...modifiers.map((modifier) => modifiedField(modifier, defaults[modifier.field]))];
 };

@@ -7,11 +7,11 @@ import { aborted } from '../../net/loop/aborted.ts';
 import { turnLoop } from '../../net/loop/kernel-event-loop.ts';
 import { layersOf } from './headers.ts';
 import { portsOf } from './origins.ts';
-import { prepareStreamPath, type StreamPath } from './path.ts';
 import { openQuietPort } from './quiet-port.ts';
 import { TrialInquiry } from './rfc2544-inquiry.ts';
 import { SizeTests } from './rfc2544-tests.ts';
-import { runTrial, type TrialParts, type TrialResult, type TrialWish } from './rfc2544-trial.ts';
+import { runTrial, type TrialOptions, type TrialParts, type TrialResult } from './rfc2544-trial.ts';
+import { prepareStreamPath, type StreamPath } from './stream-path.ts';
 
 type Context = EngineContext<StreamClientConfig>;
 type TestName = Rfc2544Plan['tests'][number];
@@ -96,28 +96,28 @@ class Rfc2544Client implements PreparedEngine, Pausable, SelfJudging {
       frameSize,
       device: this.#path.device.name,
       orderedFps: rate === undefined ? undefined : this.#path.ratePps(rate, { meanBytes: frameSize }),
-      tell: (record) => this.#context.record({ side: 'rfc2544', frameSize, ...record } as Rfc2544Record),
+      report: (record) => this.#context.record({ side: 'rfc2544', frameSize, ...record } as Rfc2544Record),
       note,
-      run: (test, wish) => this.#trial(parts, test, { ...wish, frameSize }),
+      run: (test, options) => this.#trial(parts, test, { ...options, frameSize }),
     });
     await tests.run();
   }
 
-  async #trial(parts: TrialParts, test: TestName, wish: TrialWish): Promise<TrialResult | undefined> {
+  async #trial(parts: TrialParts, test: TestName, options: TrialOptions): Promise<TrialResult | undefined> {
     const { signal, progress, record } = this.#context;
     await Promise.race([this.#resumed?.promise, aborted(signal)]);
     if (signal.aborted) return undefined;
     const number = ++this.#number;
-    const { frameSize, rate, frames } = wish;
+    const { frameSize, rate, frames } = options;
     const how = rate === undefined ? 'as fast as possible' : `${Math.round(rate)} frames/s`;
     const amount = frames === undefined ? '' : `, ${frames} frames`;
     progress(`${titles[test]} of ${frameSize} bytes, trial ${number}: ${how}${amount}`);
     this.#tag = (this.#tag + 1) % tags;
-    const result = await runTrial(parts, wish, this.#tag);
+    const result = await runTrial(parts, options, this.#tag);
     if (result === undefined) return undefined;
     const { sent, received, lossPct, offeredFps, drops, passed } = result;
-    const told = { sent, received, lossPct, offeredFps, drops, passed };
-    record({ side: 'rfc2544', kind: 'trial', frameSize, test, number, ...told });
+    const counts = { sent, received, lossPct, offeredFps, drops, passed };
+    record({ side: 'rfc2544', kind: 'trial', frameSize, test, number, ...counts });
     return result;
   }
 

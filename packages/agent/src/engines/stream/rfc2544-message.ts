@@ -29,8 +29,13 @@ const messageAt = (end: number): number => end - signatureBytes - messageBytes;
 
 /** A question in the headers of the frames of the trial, so that it goes their way. */
 export const trialQuestion = (layers: readonly Layer[], { asks, tag, nonce }: TrialQuestion): Buffer => {
-  const wish = { layers, bytes: lengthOf(layers) + messageBytes + signatureBytes, fill: Buffer.alloc(1), sender: tag };
-  const frame = new FrameTemplate({ ...wish, fieldsOf: () => [] }).bytes;
+  const template = {
+    layers,
+    bytes: lengthOf(layers) + messageBytes + signatureBytes,
+    fill: Buffer.alloc(1),
+    sender: tag,
+  };
+  const frame = new FrameTemplate({ ...template, fieldsOf: () => [] }).bytes;
   const at = messageAt(frame.length);
   frame[at] = kind[asks];
   frame.set(nonce, at + 1);
@@ -85,7 +90,7 @@ interface Placed {
   readonly protocol: number;
 }
 
-const placesIn = (frame: Buffer): Placed | undefined => {
+const locateHeaders = (frame: Buffer): Placed | undefined => {
   const ip = ipAt(frame);
   if (ip < 0) return undefined;
   const isSix = (frame[ip] as number) >> 4 === 6;
@@ -98,7 +103,7 @@ const placesIn = (frame: Buffer): Placed | undefined => {
 
 /** Puts in the checksums of IP and of UDP or TCP inside it. */
 const finishChecksums = (frame: Buffer): void => {
-  const placed = placesIn(frame);
+  const placed = locateHeaders(frame);
   if (placed === undefined) return;
   const { ip, isSix, transport: at, protocol } = placed;
   if (!isSix) {
@@ -106,11 +111,11 @@ const finishChecksums = (frame: Buffer): void => {
     frame.writeUInt16BE(checksumOf(sumOf(frame, ip, at)), ip + 10);
   }
   if (protocol !== transport.udp && protocol !== transport.tcp) return;
-  const place = at + (protocol === transport.udp ? 6 : 16);
-  frame.writeUInt16BE(0, place);
+  const checksumAt = at + (protocol === transport.udp ? 6 : 16);
+  frame.writeUInt16BE(0, checksumAt);
   const addresses = isSix ? sumOf(frame, ip + 8, ip + 40) : sumOf(frame, ip + 12, ip + 20);
   const checksum = checksumOf(addresses + protocol + (frame.length - at) + sumOf(frame, at, frame.length));
-  frame.writeUInt16BE(checksum === 0 ? 0xffff : checksum, place);
+  frame.writeUInt16BE(checksum === 0 ? 0xffff : checksum, checksumAt);
 };
 
 /** The whole frame of the question, with the tag that the system took out of it. */
@@ -125,7 +130,7 @@ const withTag = ({ bytes, start, end, tag }: Seen): Buffer => {
 /** The question turned round: the same headers with both ends exchanged, and the count inside. */
 export const trialAnswer = (question: Seen, ownMac: Uint8Array, count: TrialCount): Buffer | undefined => {
   const frame = withTag(question);
-  const placed = placesIn(frame);
+  const placed = locateHeaders(frame);
   if (placed === undefined) return undefined;
   frame.copyWithin(0, 6, 12);
   frame.set(ownMac, 6);

@@ -14,7 +14,7 @@ export interface TrialReceiverParts {
 }
 
 /** By which interface a question came, and how an answer leaves by it. */
-export interface TrialPlace {
+export interface TrialPort {
   readonly mac: Uint8Array;
   send(frame: Buffer): void;
 }
@@ -43,21 +43,21 @@ export class TrialReceiver {
     this.#strays = parts.samples.counter('stream.strays');
   }
 
-  arrive(frame: ArrivedFrame, place: TrialPlace): void {
+  arrive(frame: ArrivedFrame, port: TrialPort): void {
     const { bytes, end } = frame;
     const at = end - signatureBytes;
     if (bytes.readUIntBE(at, 3) !== signatureMark) return;
-    if (bytes.readUIntBE(at + 5, 3) === trialStream) this.#answer(frame, place);
+    if (bytes.readUIntBE(at + 5, 3) === trialStream) this.#answer(frame, port);
     else if (bytes.readUInt16BE(at + 3) === (this.#trial?.tag ?? noTrial)) this.#trial?.receiver.arrive(frame);
     else this.#strays.add(1);
   }
 
-  #answer(frame: ArrivedFrame, place: TrialPlace): void {
+  #answer(frame: ArrivedFrame, port: TrialPort): void {
     const question = readTrialQuestion(frame);
     const trial = question && this.#trialOf(question);
     if (trial === undefined) return;
-    const answer = trialAnswer(frame, place.mac, this.#countOf(trial));
-    if (answer !== undefined) place.send(answer);
+    const answer = trialAnswer(frame, port.mac, this.#countOf(trial));
+    if (answer !== undefined) port.send(answer);
   }
 
   /** Questions may come twice: only the first of a trial begins it. */

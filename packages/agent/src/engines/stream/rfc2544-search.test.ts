@@ -5,7 +5,7 @@ import { Search } from './rfc2544-search.ts';
 
 /** Searches a path that carries `limit` and passes nothing above it; `arrives` says what is left of too much. */
 const searchFor = (limit: number, first: number, resolutionPct: number, arrives = (_: number) => limit) => {
-  const search = new Search({ resolutionPct }, { first, least: 1 });
+  const search = new Search({ resolutionPct }, { first, minStep: 1 });
   for (let rate = search.next(); rate !== undefined; rate = search.next()) {
     const passed = rate <= limit;
     search.note({ offered: rate, arrived: passed ? rate : arrives(rate), passed });

@@ -14,9 +14,9 @@ export interface Probe {
  */
 export class Search {
   readonly #share: number;
-  readonly #mostTrials: number;
+  readonly #maxTrials: number;
   readonly #first: number;
-  readonly #least: number;
+  readonly #minStep: number;
   #lastFailed: Probe | undefined;
   #hints = 0;
   #isAboveTried = false;
@@ -27,18 +27,18 @@ export class Search {
   high = Number.POSITIVE_INFINITY;
 
   /** `least`: differences below it are none. */
-  constructor(plan: Pick<Rfc2544Plan, 'resolutionPct'>, { first, least }: { first: number; least: number }) {
+  constructor(plan: Pick<Rfc2544Plan, 'resolutionPct'>, { first, minStep }: { first: number; minStep: number }) {
     this.#share = plan.resolutionPct / 100;
-    this.#mostTrials = mostTrialsOf(plan);
+    this.#maxTrials = mostTrialsOf(plan);
     this.#first = first;
-    this.#least = least;
+    this.#minStep = minStep;
   }
 
   /** What to try next; undefined when it is found, or has taken too long. */
   next(): number | undefined {
     if (this.trials === 0) return this.#first;
-    if (this.high === Number.POSITIVE_INFINITY || this.trials >= this.#mostTrials) return undefined;
-    if (this.high - this.low <= Math.max(this.#least, this.#share * this.high)) return undefined;
+    if (this.high === Number.POSITIVE_INFINITY || this.trials >= this.#maxTrials) return undefined;
+    if (this.high - this.low <= Math.max(this.#minStep, this.#share * this.high)) return undefined;
     return this.#guess() ?? (this.low + this.high) / 2;
   }
 
@@ -57,7 +57,7 @@ export class Search {
     if (this.low === 0 && this.#hints < 2) {
       this.#hints++;
       const hint = (this.#lastFailed?.arrived ?? 0) * (1 - this.#share / 2);
-      return hint > this.#least && hint < this.high ? hint : undefined;
+      return hint > this.#minStep && hint < this.high ? hint : undefined;
     }
     if (this.#hints === 0 || this.#isAboveTried || this.low === 0) return undefined;
     this.#isAboveTried = true;

@@ -1,7 +1,7 @@
 import type { Rfc2544Plan } from '@rushhour/protocol';
 import { describe, expect, it } from 'vitest';
 import { SizeTests, type SizeTestsParts } from './rfc2544-tests.ts';
-import type { TrialResult, TrialWish } from './rfc2544-trial.ts';
+import type { TrialOptions, TrialResult } from './rfc2544-trial.ts';
 
 const plan: Rfc2544Plan = {
   frameSizes: [64],
@@ -24,7 +24,7 @@ interface World {
 }
 
 /** What a trial shows in such a world. */
-const trialIn = (world: World, { rate, frames }: Omit<TrialWish, 'frameSize'>): TrialResult => {
+const trialIn = (world: World, { rate, frames }: Omit<TrialOptions, 'frameSize'>): TrialResult => {
   const { generator, path, receiver = Number.POSITIVE_INFINITY, queue = 0 } = world;
   const offeredFps = Math.min(rate ?? generator, generator);
   const sent = Math.round(frames ?? offeredFps);
@@ -36,62 +36,62 @@ const trialIn = (world: World, { rate, frames }: Omit<TrialWish, 'frameSize'>): 
   return { ...counts, ...times, offeredFps, arrivedFps: received, lossPct, passed: lossPct === 0 };
 };
 
-const testIn = async (world: World, wish: Partial<Rfc2544Plan> = {}, orderedFps?: number) => {
-  const told: Record<string, unknown>[] = [];
+const testIn = async (world: World, length: Partial<Rfc2544Plan> = {}, orderedFps?: number) => {
+  const counts: Record<string, unknown>[] = [];
   const notes: string[] = [];
-  const wishes: Parameters<SizeTestsParts['run']>[1][] = [];
+  const requests: Parameters<SizeTestsParts['run']>[1][] = [];
   const tests = new SizeTests({
-    ...{ plan: { ...plan, ...wish }, frameSize: 64, device: 'no such device', orderedFps },
-    tell: (record) => told.push(record as unknown as Record<string, unknown>),
+    ...{ plan: { ...plan, ...length }, frameSize: 64, device: 'no such device', orderedFps },
+    report: (record) => counts.push(record as unknown as Record<string, unknown>),
     note: (remark) => notes.push(remark),
     run: async (_, wanted) => {
-      wishes.push(wanted);
+      requests.push(wanted);
       return trialIn(world, wanted);
     },
   });
   await tests.run();
-  return { told, notes, wishes };
+  return { counts, notes, requests };
 };
 
 describe('throughput', () => {
   it('is that of the path where the path is the limit', async () => {
-    const { told, notes } = await testIn({ generator: 1_000_000, path: 50_000 });
-    expect(told).toMatchObject([{ kind: 'throughput', limit: 'path', linePct: null, trials: 3 }]);
-    expect(told[0]?.['fps']).toBeGreaterThan(49_500);
-    expect(told[0]?.['fps']).toBeLessThanOrEqual(50_000);
+    const { counts, notes } = await testIn({ generator: 1_000_000, path: 50_000 });
+    expect(counts).toMatchObject([{ kind: 'throughput', limit: 'path', linePct: null, trials: 3 }]);
+    expect(counts[0]?.['fps']).toBeGreaterThan(49_500);
+    expect(counts[0]?.['fps']).toBeLessThanOrEqual(50_000);
     expect(notes).toEqual([]);
   });
 
   it('names the sender, the receiver or the order where one of them is the limit', async () => {
     const sender = await testIn({ generator: 9000, path: 50_000 });
-    expect(sender.told).toMatchObject([{ fps: 9000, limit: 'generator', trials: 1 }]);
+    expect(sender.counts).toMatchObject([{ fps: 9000, limit: 'generator', trials: 1 }]);
     expect(sender.notes).toEqual([
       'the sender could not offer more than 9000 frames of 64 bytes a second: the path may carry more',
     ]);
     const receiver = await testIn({ generator: 90_000, path: 50_000, receiver: 20_000 });
-    expect(receiver.told).toMatchObject([{ limit: 'receiver' }]);
+    expect(receiver.counts).toMatchObject([{ limit: 'receiver' }]);
     expect(receiver.notes.join()).toContain('the receiving agent was too slow');
     const ordered = await testIn({ generator: 90_000, path: 50_000 }, {}, 700);
-    expect(ordered.told).toMatchObject([{ fps: 700, limit: 'ordered' }]);
+    expect(ordered.counts).toMatchObject([{ fps: 700, limit: 'ordered' }]);
   });
 
   it('is 0 where nothing comes through', async () => {
-    const { told, notes } = await testIn({ generator: 1000, path: 0 }, { tests: ['throughput', 'latency'] });
-    expect(told).toMatchObject([{ kind: 'throughput', fps: 0 }]);
+    const { counts, notes } = await testIn({ generator: 1000, path: 0 }, { tests: ['throughput', 'latency'] });
+    expect(counts).toMatchObject([{ kind: 'throughput', fps: 0 }]);
     expect(notes).toEqual(['no rate was found at which frames of 64 bytes come through']);
   });
 });
 
 it('latency is measured at the throughput, or at the ordered rate', async () => {
   const found = await testIn({ generator: 1_000_000, path: 50_000 }, { tests: ['latency', 'throughput'] });
-  expect(found.told[1]).toMatchObject({ kind: 'latency', offeredFps: found.told[0]?.['fps'], p99Us: 3 });
+  expect(found.counts[1]).toMatchObject({ kind: 'latency', offeredFps: found.counts[0]?.['fps'], p99Us: 3 });
   const ordered = await testIn({ generator: 1_000_000, path: 50_000 }, { tests: ['latency'] }, 10);
-  expect(ordered.told).toMatchObject([{ kind: 'latency', offeredFps: 10, frames: 10 }]);
+  expect(ordered.counts).toMatchObject([{ kind: 'latency', offeredFps: 10, frames: 10 }]);
 });
 
 it('frame loss goes down in tenths until two in a row lose nothing', async () => {
-  const { told } = await testIn({ generator: 1000, path: 750 }, { tests: ['frameLoss'] });
-  expect(told.map(({ ratePct, received }) => [ratePct, received])).toEqual([
+  const { counts } = await testIn({ generator: 1000, path: 750 }, { tests: ['frameLoss'] });
+  expect(counts.map(({ ratePct, received }) => [ratePct, received])).toEqual([
     [100, 750],
     [90, 750],
     [80, 750],
@@ -102,15 +102,15 @@ it('frame loss goes down in tenths until two in a row lose nothing', async () =>
 
 describe('back-to-back frames', () => {
   it('are as many as the path can keep', async () => {
-    const { told } = await testIn({ generator: 10_000, path: 1, queue: 137 }, { tests: ['backToBack'] });
-    expect(told).toMatchObject([{ kind: 'backToBack', burstFps: 10_000, repeats: 2, isLongest: false }]);
-    expect(told[0]?.['frames']).toBeGreaterThan(134);
-    expect(told[0]?.['frames']).toBeLessThanOrEqual(137);
+    const { counts } = await testIn({ generator: 10_000, path: 1, queue: 137 }, { tests: ['backToBack'] });
+    expect(counts).toMatchObject([{ kind: 'backToBack', burstFps: 10_000, repeats: 2, isLongest: false }]);
+    expect(counts[0]?.['frames']).toBeGreaterThan(134);
+    expect(counts[0]?.['frames']).toBeLessThanOrEqual(137);
   });
 
   it('are said to be more where even the longest burst comes through', async () => {
     const world = { generator: 10_000, path: 1, queue: 1_000_000 };
-    const { told } = await testIn(world, { tests: ['backToBack'], burstSec: 0.5 });
-    expect(told).toMatchObject([{ frames: 5000, isLongest: true }]);
+    const { counts } = await testIn(world, { tests: ['backToBack'], burstSec: 0.5 });
+    expect(counts).toMatchObject([{ frames: 5000, isLongest: true }]);
   });
 });

@@ -1,11 +1,14 @@
 import type { Rfc2544Plan, Rfc2544Record } from '@rushhour/protocol';
-import { findLineRateBps } from './path.ts';
 import { Search } from './rfc2544-search.ts';
-import type { TrialResult, TrialWish } from './rfc2544-trial.ts';
+import type { TrialOptions, TrialResult } from './rfc2544-trial.ts';
 import { gapBytes } from './sizes.ts';
+import { findLineRateBps } from './stream-path.ts';
 
-type Told<Kind extends Rfc2544Record['kind']> = Omit<Extract<Rfc2544Record, { kind: Kind }>, 'side' | 'frameSize'>;
-type Limit = Told<'throughput'>['limit'];
+type ReportedRecord<Kind extends Rfc2544Record['kind']> = Omit<
+  Extract<Rfc2544Record, { kind: Kind }>,
+  'side' | 'frameSize'
+>;
+type Limit = ReportedRecord<'throughput'>['limit'];
 
 export interface SizeTestsParts {
   readonly plan: Rfc2544Plan;
@@ -13,10 +16,16 @@ export interface SizeTestsParts {
   readonly device: string;
   /** Never to be exceeded; undefined: as fast as frames leave. */
   readonly orderedFps: number | undefined;
-  tell(record: Told<'throughput'> | Told<'latency'> | Told<'frameLoss'> | Told<'backToBack'>): void;
+  report(
+    record:
+      | ReportedRecord<'throughput'>
+      | ReportedRecord<'latency'>
+      | ReportedRecord<'frameLoss'>
+      | ReportedRecord<'backToBack'>,
+  ): void;
   note(remark: string): void;
   /** Undefined when the run has ended. */
-  run(test: Rfc2544Plan['tests'][number], wish: Omit<TrialWish, 'frameSize'>): Promise<TrialResult | undefined>;
+  run(test: Rfc2544Plan['tests'][number], length: Omit<TrialOptions, 'frameSize'>): Promise<TrialResult | undefined>;
 }
 
 // A generator that sends this share of what it was asked for has sent it.
@@ -47,8 +56,8 @@ export class SizeTests {
   }
 
   async #throughput(): Promise<void> {
-    const { plan, orderedFps, frameSize, tell } = this.#parts;
-    const search = new Search(plan, { first: orderedFps ?? Number.POSITIVE_INFINITY, least: 1 });
+    const { plan, orderedFps, frameSize, report } = this.#parts;
+    const search = new Search(plan, { first: orderedFps ?? Number.POSITIVE_INFINITY, minStep: 1 });
     let lowestFailed: TrialResult | undefined;
     for (let rate = search.next(); rate !== undefined; rate = search.next()) {
       const trial = await this.#parts.run('throughput', { rate: Number.isFinite(rate) ? rate : undefined });
@@ -62,7 +71,7 @@ export class SizeTests {
     const limit = this.#limitOf(fps, lowestFailed);
     this.#noteLimit(fps, limit);
     const linePct = this.#lineFps === undefined ? null : (fps / this.#lineFps) * 100;
-    tell({ kind: 'throughput', fps, bps: fps * 8 * frameSize, linePct, trials: search.trials, limit });
+    report({ kind: 'throughput', fps, bps: fps * 8 * frameSize, linePct, trials: search.trials, limit });
   }
 
   #limitOf(fps: number, lowestFailed: TrialResult | undefined): Limit {
@@ -87,7 +96,7 @@ export class SizeTests {
     const trial = await this.#parts.run('latency', { rate });
     if (trial === undefined || trial.received === 0) return;
     const { offeredFps, received, minUs, avgUs, p50Us, p99Us, maxUs } = trial;
-    this.#parts.tell({ kind: 'latency', offeredFps, frames: received, minUs, avgUs, p50Us, p99Us, maxUs });
+    this.#parts.report({ kind: 'latency', offeredFps, frames: received, minUs, avgUs, p50Us, p99Us, maxUs });
   }
 
   /** From the highest rate down in steps of a tenth of it, until two in a row lose nothing. */
@@ -100,7 +109,7 @@ export class SizeTests {
       if (trial === undefined) return;
       this.#topFps ??= trial.offeredFps;
       const { offeredFps, sent, received, lossPct } = trial;
-      this.#parts.tell({ kind: 'frameLoss', ratePct, offeredFps, sent, received, lossPct });
+      this.#parts.report({ kind: 'frameLoss', ratePct, offeredFps, sent, received, lossPct });
       flawless = lossPct === 0 ? flawless + 1 : 0;
       if (flawless === 2) return;
     }
@@ -112,7 +121,7 @@ export class SizeTests {
 
   /** The longest burst at the highest rate of which nothing is lost. */
   async #backToBack(): Promise<void> {
-    const { plan, orderedFps, tell } = this.#parts;
+    const { plan, orderedFps, report } = this.#parts;
     const top = this.#topFps ?? orderedFps ?? (await this.#parts.run('backToBack', { rate: undefined }))?.offeredFps;
     if (top === undefined) return;
     this.#topFps = top;
@@ -124,13 +133,13 @@ export class SizeTests {
       found.push(frames);
     }
     const frames = found.reduce((sum, one) => sum + one, 0) / found.length;
-    tell({ kind: 'backToBack', frames, burstFps: top, repeats: found.length, isLongest: frames >= longest });
+    report({ kind: 'backToBack', frames, burstFps: top, repeats: found.length, isLongest: frames >= longest });
   }
 
   async #longestBurst(longest: number): Promise<number | undefined> {
-    const search = new Search(this.#parts.plan, { first: longest, least: 1 });
-    for (let wish = search.next(); wish !== undefined; wish = search.next()) {
-      const frames = Math.max(1, Math.round(wish));
+    const search = new Search(this.#parts.plan, { first: longest, minStep: 1 });
+    for (let length = search.next(); length !== undefined; length = search.next()) {
+      const frames = Math.max(1, Math.round(length));
       const trial = await this.#parts.run('backToBack', { rate: this.#parts.orderedFps, frames });
       if (trial === undefined) return undefined;
       search.note({ offered: frames, arrived: trial.received, passed: trial.passed });

@@ -8,7 +8,7 @@ import type { TrialCount } from './rfc2544-message.ts';
 
 type Context = EngineContext<StreamClientConfig>;
 
-export interface TrialWish {
+export interface TrialOptions {
   readonly frameSize: number;
   /** Frames a second; undefined: as fast as they leave. */
   readonly rate: number | undefined;
@@ -37,16 +37,16 @@ const askAfterMs = 10_000;
 const timerSlackMs = 2;
 
 /** Whether the generator was at its limit is told trial by trial, so its strain is no matter of the whole run. */
-const withoutStrain = (samples: Samples): Samples => ({
+const withoutScheduleLag = (samples: Samples): Samples => ({
   counter: (name) => samples.counter(name),
   gauge: (name) => samples.gauge(name),
   histogram: (name) => (name === strainMetrics.scheduleLag ? new Histogram() : samples.histogram(name)),
   target: (name) => samples.target(name),
 });
 
-const contextOf = ({ context, plan, nextHopMac }: TrialParts, wish: TrialWish, over: AbortSignal): Context => {
+const contextOf = ({ context, plan, nextHopMac }: TrialParts, options: TrialOptions, over: AbortSignal): Context => {
   const { rfc2544: _, ...config } = context.config;
-  const { frameSize, rate, frames } = wish;
+  const { frameSize, rate, frames } = options;
   const ramps = { rampUpSec: 0, warmUpSec: 0, rampDownSec: 0 };
   return {
     ...context,
@@ -59,7 +59,7 @@ const contextOf = ({ context, plan, nextHopMac }: TrialParts, wish: TrialWish, o
     },
     duration: { mode: frames === undefined ? 'time' : 'count', seconds: plan.trialSec, count: frames ?? 1, ...ramps },
     signal: AbortSignal.any([context.signal, over]),
-    samples: withoutStrain(context.samples),
+    samples: withoutScheduleLag(context.samples),
   };
 };
 
@@ -67,19 +67,19 @@ const sentBy = ({ samples, config: { targets } }: Context): number =>
   targets.reduce((sum, { host, port }) => sum + samples.target(`${host}:${port}`).counter('stream.sent').value, 0);
 
 /** Sends what is wished; answers how many frames left and how long that took. */
-const send = async (parts: TrialParts, wish: TrialWish, sender: number) => {
+const send = async (parts: TrialParts, options: TrialOptions, sender: number) => {
   const { context, plan } = parts;
   const over = new AbortController();
-  const client = await prepareStreamClient({ ...contextOf(parts, wish, over.signal), sender });
+  const client = await prepareStreamClient({ ...contextOf(parts, options, over.signal), sender });
   const linkDown = context.samples.counter('stream.errors.linkDown');
   const before = { sent: sentBy(context), linkDown: linkDown.value, at: performance.now() };
-  const isTimed = wish.frames === undefined;
+  const isTimed = options.frames === undefined;
   const timer = isTimed ? setTimeout(() => over.abort(), plan.trialSec * 1000 + timerSlackMs) : undefined;
   let seconds = plan.trialSec;
   try {
     await client.start();
     // A paced trial has its frames in the time it was given; what the end took is not part of it.
-    if (!isTimed || wish.rate === undefined) seconds = (performance.now() - before.at) / 1000;
+    if (!isTimed || options.rate === undefined) seconds = (performance.now() - before.at) / 1000;
   } finally {
     clearTimeout(timer);
     await client.close();
@@ -90,11 +90,15 @@ const send = async (parts: TrialParts, wish: TrialWish, sender: number) => {
 };
 
 /** One trial from beginning to end; undefined when the run ended meanwhile. */
-export const runTrial = async (parts: TrialParts, wish: TrialWish, tag: number): Promise<TrialResult | undefined> => {
+export const runTrial = async (
+  parts: TrialParts,
+  options: TrialOptions,
+  tag: number,
+): Promise<TrialResult | undefined> => {
   const { context, plan, inquiry } = parts;
   const { signal } = context;
   if ((await inquiry.ask({ asks: 'begin', tag }, askFirstMs, signal)) === undefined) return undefined;
-  const { sent, seconds } = await send(parts, wish, tag);
+  const { sent, seconds } = await send(parts, options, tag);
   await sleep(plan.settleSec * 1000, undefined, { signal }).catch(() => {});
   const count = await inquiry.ask({ asks: 'count', tag }, askAfterMs, signal);
   if (count === undefined) return undefined;

@@ -1,5 +1,5 @@
 /** Missing numbers that are remembered for a stream: later ones can still be told from duplicates. */
-const mostMissing = 4096;
+const maxMissing = 4096;
 
 /** What a frame means for its stream. */
 export type Arrival = 'next' | 'late' | 'duplicate';
@@ -28,10 +28,10 @@ export class SequenceTracker {
 
   #miss(before: number): void {
     this.#missing ??= new Set();
-    for (let number = Math.max(this.#highest + 1, before - mostMissing); number < before; number++)
+    for (let number = Math.max(this.#highest + 1, before - maxMissing); number < before; number++)
       this.#missing.add(number);
     for (const oldest of this.#missing) {
-      if (this.#missing.size <= mostMissing) return;
+      if (this.#missing.size <= maxMissing) return;
       this.#missing.delete(oldest);
     }
   }

@@ -15,7 +15,7 @@ import { openSender } from '../../net/packet/packet-socket.ts';
 import { findOwner, outwardDevices } from '../../net/packet/route.ts';
 import { openQuietPort } from './quiet-port.ts';
 import { Receiver } from './receiver.ts';
-import { type TrialPlace, TrialReceiver } from './rfc2544-receiver.ts';
+import { type TrialPort, TrialReceiver } from './rfc2544-receiver.ts';
 
 const blockBytes = 131_072;
 const retireMs = 8;
@@ -62,15 +62,15 @@ class StreamServer implements PreparedEngine {
     const filter = trailerProgram(signatureBytes, signatureFilter.value, signatureFilter.mask);
     const sizes = { blockBytes, retireMs, blocks: Math.ceil(config.ringBytes / blockBytes / this.#devices.length) };
     for (const name of this.#devices) {
-      const place = { device: requireDevice(name), poller: epollPoller() };
-      const answers = config.countsTrials ? this.#openAnswers(place.device) : undefined;
-      const ring = new PacketRing({ ...place, filter }, sizes, (frame) =>
+      const source = { device: requireDevice(name), poller: epollPoller() };
+      const answers = config.countsTrials ? this.#openAnswers(source.device) : undefined;
+      const ring = new PacketRing({ ...source, filter }, sizes, (frame) =>
         answers === undefined ? receiver.arrive(frame) : trials.arrive(frame, answers),
       );
       this.#rings.push(ring);
       this.#opened.push(ring);
       this.#opened.push(
-        new Neighbourhood(place, (address, isTagged) => emulated.has(address) && (isTagged || !own.has(address))),
+        new Neighbourhood(source, (address, isTagged) => emulated.has(address) && (isTagged || !own.has(address))),
       );
     }
     if (config.protocol === 'other') return;
@@ -105,7 +105,7 @@ class StreamServer implements PreparedEngine {
     return this.#drops.value;
   }
 
-  #openAnswers(device: Device): TrialPlace {
+  #openAnswers(device: Device): TrialPort {
     const fd = openSender(device);
     this.#opened.push({ close: () => closeSocket(fd) });
     const send = (frame: Buffer) => {

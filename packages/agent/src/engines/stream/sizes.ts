@@ -25,15 +25,15 @@ const sizesOf = ({ mix, sweep }: StreamClientConfig['sizes']): { frameSize: numb
 const longestRound = 65_536;
 
 /** Whole weights come round again after as many frames as they are together: then there is nothing to reckon. */
-const turnsOf = (choose: Chooser<{ place: number }>, items: readonly { weight: number }[]): (() => number) => {
+const cycleOf = (choose: Chooser<{ index: number }>, items: readonly { weight: number }[]): (() => number) => {
   const round = items.reduce((sum, { weight }) => sum + weight, 0);
-  if (round > longestRound || items.some(({ weight }) => !Number.isInteger(weight))) return () => choose(0).place;
-  const places = Uint16Array.from({ length: round }, () => choose(0).place);
-  let turn = 0;
+  if (round > longestRound || items.some(({ weight }) => !Number.isInteger(weight))) return () => choose(0).index;
+  const indexes = Uint16Array.from({ length: round }, () => choose(0).index);
+  let next = 0;
   return () => {
-    const place = places[turn] as number;
-    turn = turn + 1 === round ? 0 : turn + 1;
-    return place;
+    const index = indexes[next] as number;
+    next = next + 1 === round ? 0 : next + 1;
+    return index;
   };
 };
 
@@ -41,10 +41,10 @@ const turnsOf = (choose: Chooser<{ place: number }>, items: readonly { weight: n
 export const planSizes = (config: StreamClientConfig['sizes']): SizePlan => {
   const sizes = sizesOf(config);
   const total = sizes.reduce((sum, { weight }) => sum + weight, 0);
-  const items = sizes.map(({ weight }, place) => ({ place, weight }));
+  const items = sizes.map(({ weight }, index) => ({ index, weight }));
   return {
     sizes: sizes.map(({ frameSize }) => frameSize - checkSequenceBytes),
-    next: turnsOf(chooserOf(items, config.sweep === undefined ? 'roundRobin' : 'sequential'), items),
+    next: cycleOf(chooserOf(items, config.sweep === undefined ? 'roundRobin' : 'sequential'), items),
     meanBytes: sizes.reduce((sum, { frameSize, weight }) => sum + (frameSize * weight) / total, 0),
   };
 };

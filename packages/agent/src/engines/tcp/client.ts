@@ -55,13 +55,13 @@ class TcpClient implements PreparedEngine, Pausable, LoadChangeable, SessionOwne
       payload.length > 0 ? payload : Buffer.alloc(isPaced ? bulkBytes.paced : bulkBytes.unlimited),
     );
     const { createAlarm } = this.#transport;
-    const ways = config.targets.map((target) => ({
+    const endpoints = config.targets.map((target) => ({
       port: target.port,
       weight: target.weight,
       address: context.addressOf(target.host),
       meters: new TcpMeters(samples.target(`${target.host}:${target.port}`)),
     }));
-    this.#choose = chooserOf(ways, config.rotation);
+    this.#choose = chooserOf(endpoints, config.rotation);
     const lag = samples.histogram(strainMetrics.scheduleLag);
     this.#sessions = new LoadDriver({
       duration,
@@ -69,7 +69,7 @@ class TcpClient implements PreparedEngine, Pausable, LoadChangeable, SessionOwne
       createAlarm,
       load: config.load,
       limit: config.totalSessions ?? (duration.mode === 'count' ? duration.count : Number.POSITIVE_INFINITY),
-      begin: (place, intended) => this.#open(place, intended),
+      begin: (slot, intended) => this.#open(slot, intended),
     });
     this.#messages = new LoadDriver({
       duration,
@@ -77,7 +77,7 @@ class TcpClient implements PreparedEngine, Pausable, LoadChangeable, SessionOwne
       createAlarm,
       load: messageLoad(config, this.#payload.bytes.length),
       limit: Number.POSITIVE_INFINITY,
-      begin: (place, _, now) => this.#active.get(place)?.send(now),
+      begin: (slot, _, now) => this.#active.get(slot)?.send(now),
     });
     this.#life = this.#createLife();
   }
@@ -85,7 +85,7 @@ class TcpClient implements PreparedEngine, Pausable, LoadChangeable, SessionOwne
   start(): Promise<void> {
     return this.#life.run(() => {
       this.#messages.start();
-      for (let place = 0; place < this.#config.connections; place++) this.#sessions.offer(place, performance.now());
+      for (let slot = 0; slot < this.#config.connections; slot++) this.#sessions.offer(slot, performance.now());
       this.#sessions.start();
     });
   }
@@ -118,27 +118,27 @@ class TcpClient implements PreparedEngine, Pausable, LoadChangeable, SessionOwne
   }
 
   onReady(session: TcpSession, now: number): void {
-    if (this.#active.get(session.place) === session) this.#messages.offer(session.place, now);
+    if (this.#active.get(session.slot) === session) this.#messages.offer(session.slot, now);
   }
 
   onEnd(session: TcpSession, hasFailed: boolean): void {
-    const { place } = session;
-    this.#active.delete(place);
-    this.#messages.withdraw(place);
+    const { slot } = session;
+    this.#active.delete(slot);
+    this.#messages.withdraw(slot);
     this.#life.settle();
     if (this.#life.isEnding || this.#sessions.isExhausted) return;
     const { reopenSessionMs } = this.#config;
     const waitMs = hasFailed && !this.#sessions.isPaced ? Math.max(reopenSessionMs, failurePauseMs) : reopenSessionMs;
-    if (waitMs === 0) this.#sessions.offer(place, performance.now());
-    else this.#life.later(waitMs, () => this.#sessions.offer(place, performance.now()));
+    if (waitMs === 0) this.#sessions.offer(slot, performance.now());
+    else this.#life.later(waitMs, () => this.#sessions.offer(slot, performance.now()));
   }
 
-  #open(place: number, intended: number): void {
-    const { address, port, meters } = this.#choose(place);
-    const route = { address, port, ...this.#sources.next(place) };
+  #open(slot: number, intended: number): void {
+    const { address, port, meters } = this.#choose(slot);
+    const route = { address, port, ...this.#sources.next(slot) };
     const transport = this.#transport;
     const plan = { config: this.#config, transport, payload: this.#payload, meters, route, intended };
-    this.#active.set(place, new TcpSession(place, plan, this));
+    this.#active.set(slot, new TcpSession(slot, plan, this));
   }
 
   #createLife(): ClientLife {

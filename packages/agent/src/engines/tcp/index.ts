@@ -10,7 +10,7 @@ export const tcp: Engine<TcpConfig> & Divisible<TcpConfig> = {
   id: 'tcp',
   config: TcpConfig,
   targetsOf: (config) => (config.role === 'client' ? config.targets.map((target) => target.host) : []),
-  check: async () => ({ isAvailable: true, way: streamWay() }),
+  check: async () => ({ isAvailable: true, path: streamWay() }),
   prepare({ config, ...context }) {
     return config.role === 'client'
       ? prepareTcpClient({ ...context, config })

@@ -14,11 +14,11 @@ export const prepareTcpServer = async (context: EngineContext<TcpServerConfig>):
   const { noDelay, tuning } = config;
   const options = { noDelay, keepAliveSec: 0, reads: 'large', leavesAtOnce: false, tuning } as const;
   const transport = createStreamTransport({ path: config.dataPath, note }, options);
-  const wished = payloadBytes(config.payload);
+  const configured = payloadBytes(config.payload);
   const deps = {
     config,
     samples,
-    payload: transport.keep(wished.length > 0 ? wished : Buffer.alloc(bulkBytes)),
+    payload: transport.keep(configured.length > 0 ? configured : Buffer.alloc(bulkBytes)),
     meters: {
       accepted: samples.counter('tcp.accepted'),
       active: samples.gauge('tcp.active'),

@@ -20,7 +20,7 @@ export interface SessionOwner {
 
 /** One TCP connection from SYN to its end. */
 export class TcpSession implements ConnectionEvents {
-  readonly place: number;
+  readonly slot: number;
   /** In mode send only: it says when the next message can go. */
   readonly onSent?: (now: number) => void;
   readonly #plan: SessionPlan;
@@ -33,8 +33,8 @@ export class TcpSession implements ConnectionEvents {
   #awaited = 0;
   #sentAt = 0;
 
-  constructor(place: number, plan: SessionPlan, owner: SessionOwner) {
-    this.place = place;
+  constructor(slot: number, plan: SessionPlan, owner: SessionOwner) {
+    this.slot = slot;
     this.#plan = plan;
     this.#owner = owner;
     plan.meters.attempted.add(1);

@@ -28,7 +28,7 @@ const metersOf = (samples: Samples) => ({
 });
 
 /** A target with the newest ticket it has handed out; servers take one more than once. */
-interface Way {
+interface Endpoint {
   readonly address: string;
   readonly port: number;
   readonly weight: number;
@@ -53,27 +53,27 @@ class TlsClient implements PreparedEngine, Pausable, LoadChangeable {
     this.#config = config;
     this.#sources = sources;
     this.#options = clientTlsOptions(config.tls);
-    const ways: Way[] = config.targets.map((target) => ({
+    const endpoints: Endpoint[] = config.targets.map((target) => ({
       port: target.port,
       weight: target.weight,
       address: context.addressOf(target.host),
       meters: metersOf(samples.target(`${target.host}:${target.port}`)),
       ticket: undefined,
     }));
-    this.#choose = chooserOf(ways, config.rotation);
+    this.#choose = chooserOf(endpoints, config.rotation);
     this.#driver = new LoadDriver({
       duration,
       lag: samples.histogram(strainMetrics.scheduleLag),
       load: config.load,
       limit: config.totalSessions ?? (duration.mode === 'count' ? duration.count : Number.POSITIVE_INFINITY),
-      begin: (place, intended) => this.#begin(place, intended),
+      begin: (slot, intended) => this.#begin(slot, intended),
     });
     this.#life = this.#createLife();
   }
 
   start(): Promise<void> {
     return this.#life.run(() => {
-      for (let place = 0; place < this.#config.connections; place++) this.#driver.offer(place, performance.now());
+      for (let slot = 0; slot < this.#config.connections; slot++) this.#driver.offer(slot, performance.now());
       this.#driver.start();
     });
   }
@@ -97,15 +97,15 @@ class TlsClient implements PreparedEngine, Pausable, LoadChangeable {
     await this.#sources.close();
   }
 
-  #begin(place: number, intended: number): void {
-    const way = this.#choose(place);
-    const { meters, ticket: session } = way;
+  #begin(slot: number, intended: number): void {
+    const endpoint = this.#choose(slot);
+    const { meters, ticket: session } = endpoint;
     const resumes = this.#config.tls.resumption !== 'none';
     meters.attempted.add(1);
     let connectedAt = performance.now();
     const handshake = new Handshake(
       {
-        route: { address: way.address, port: way.port, ...this.#sources.next(place) },
+        route: { address: endpoint.address, port: endpoint.port, ...this.#sources.next(slot) },
         options: session === undefined ? this.#options : { ...this.#options, session },
         wantsTicket: resumes && session === undefined,
         closeNotify: this.#config.closeNotify,
@@ -115,43 +115,43 @@ class TlsClient implements PreparedEngine, Pausable, LoadChangeable {
           connectedAt = now;
           meters.connect.record((now - handshake.startedAt) * 1000);
         },
-        onSecure: (socket, now) => this.#onSecure(way, socket, { intended, connectedAt, now, offered: session }),
+        onSecure: (socket, now) => this.#onSecure(endpoint, socket, { intended, connectedAt, now, offered: session }),
         onTicket: (ticket) => {
-          if (resumes) way.ticket = ticket;
+          if (resumes) endpoint.ticket = ticket;
         },
-        onEnd: (code) => this.#onEnd(place, way, code),
+        onEnd: (code) => this.#onEnd(slot, endpoint, code),
       },
     );
-    this.#active.set(place, handshake);
+    this.#active.set(slot, handshake);
   }
 
   #onSecure(
-    way: Way,
+    endpoint: Endpoint,
     socket: TLSSocket,
     times: { intended: number; connectedAt: number; now: number; offered: Buffer | undefined },
   ): void {
-    const { meters } = way;
+    const { meters } = endpoint;
     if (socket.isSessionReused()) meters.resumed.add(1);
     else {
       meters.full.add(1);
       // A ticket that was not taken is worth nothing any more.
-      if (times.offered !== undefined && times.offered === way.ticket) way.ticket = undefined;
+      if (times.offered !== undefined && times.offered === endpoint.ticket) endpoint.ticket = undefined;
     }
     meters.samples.counter(`tls.version.${(socket.getProtocol() ?? '').replace('TLSv', '')}`).add(1);
     meters.handshake.record((times.now - times.connectedAt) * 1000);
     meters.latency.record((times.now - times.intended) * 1000);
   }
 
-  #onEnd(place: number, way: Way, code: string | undefined): void {
-    this.#active.delete(place);
+  #onEnd(slot: number, endpoint: Endpoint, code: string | undefined): void {
+    this.#active.delete(slot);
     if (code !== undefined) {
-      way.meters.failed.add(1);
-      countError(way.meters.samples, 'tls', code);
+      endpoint.meters.failed.add(1);
+      countError(endpoint.meters.samples, 'tls', code);
     }
     this.#life.settle();
     if (this.#life.isEnding || this.#driver.isExhausted) return;
-    if (code === undefined || this.#driver.isPaced) this.#driver.offer(place, performance.now());
-    else this.#life.later(failurePauseMs, () => this.#driver.offer(place, performance.now()));
+    if (code === undefined || this.#driver.isPaced) this.#driver.offer(slot, performance.now());
+    else this.#life.later(failurePauseMs, () => this.#driver.offer(slot, performance.now()));
   }
 
   #createLife(): ClientLife {

@@ -10,7 +10,7 @@ export const tls: Engine<TlsConfig> & Divisible<TlsConfig> = {
   id: 'tls',
   config: TlsConfig,
   targetsOf: (config) => (config.role === 'client' ? config.targets.map((target) => target.host) : []),
-  check: async () => ({ isAvailable: true, way: 'node:tls' }),
+  check: async () => ({ isAvailable: true, path: 'node:tls' }),
   prepare({ config, ...context }) {
     return config.role === 'client'
       ? prepareTlsClient({ ...context, config })

@@ -23,9 +23,9 @@ import { Receiver } from './receiver.ts';
 type Context = EngineContext<UdpClientConfig>;
 
 // Packets of a flow that the system may not have taken yet.
-const placesPerFlow = 32;
+const slotsPerFlow = 32;
 
-interface Way {
+interface Endpoint {
   readonly address: string;
   readonly port: number;
   readonly samples: Samples;
@@ -40,10 +40,10 @@ class Flow implements DatagramEvents {
   readonly #sent: Counter;
   readonly #txBytes: Counter;
   readonly #receiver: Receiver | undefined;
-  readonly #onSettled: (place: number, now: number) => void;
+  readonly #onSettled: (slot: number, now: number) => void;
   #sequence = 0;
 
-  constructor(config: UdpClientConfig, samples: Samples, onSettled: (place: number, now: number) => void) {
+  constructor(config: UdpClientConfig, samples: Samples, onSettled: (slot: number, now: number) => void) {
     this.samples = samples;
     this.#bytes = Buffer.alloc(config.payloadBytes);
     this.#sent = samples.counter('udp.sent');
@@ -52,20 +52,20 @@ class Flow implements DatagramEvents {
     this.#onSettled = onSettled;
   }
 
-  send(place: number, now: number): void {
+  send(slot: number, now: number): void {
     writeStamp(this.#bytes, this.#id, this.#sequence++, performance.timeOrigin + now);
-    this.socket?.send(this.#bytes, place);
+    this.socket?.send(this.#bytes, slot);
   }
 
-  onSent(place: number, now: number): void {
+  onSent(slot: number, now: number): void {
     this.#sent.add(1);
     this.#txBytes.add(this.#bytes.length);
-    this.#onSettled(place, now);
+    this.#onSettled(slot, now);
   }
 
-  onFail(place: number, code: string): void {
+  onFail(slot: number, code: string): void {
     countError(this.samples, 'udp', code);
-    this.#onSettled(place, performance.now());
+    this.#onSettled(slot, performance.now());
   }
 
   onError(code: string): void {
@@ -84,20 +84,22 @@ class UdpClient implements PreparedEngine, Pausable, LoadChangeable {
   readonly #driver: LoadDriver;
   readonly #life: ClientLife;
   readonly #datagrams: Datagrams;
-  #underWay = 0;
+  #inFlight = 0;
 
-  constructor(context: Context, sources: SourcePool, ways: readonly Way[]) {
+  constructor(context: Context, sources: SourcePool, endpoints: readonly Endpoint[]) {
     const { config, duration, samples } = context;
     this.#sources = sources;
     this.#datagrams = createDatagrams({ path: config.dataPath, note: context.note });
-    this.#flows = ways.map((way) => new Flow(config, way.samples, (place, now) => this.#settle(place, now)));
+    this.#flows = endpoints.map(
+      (endpoint) => new Flow(config, endpoint.samples, (slot, now) => this.#settle(slot, now)),
+    );
     this.#driver = new LoadDriver({
       duration,
       lag: samples.histogram(strainMetrics.scheduleLag),
       load: config.load,
       limit: duration.mode === 'count' ? duration.count : Number.POSITIVE_INFINITY,
       createAlarm: this.#datagrams.createAlarm,
-      begin: (place, _, now) => this.#send(place, now),
+      begin: (slot, _, now) => this.#send(slot, now),
     });
     this.#life = new ClientLife({
       engine: 'udp',
@@ -107,21 +109,21 @@ class UdpClient implements PreparedEngine, Pausable, LoadChangeable {
       sweepMs: 100,
       drainMs: config.expectsEcho ? config.lingerMs : 200,
       sweep: () => {},
-      isDone: () => this.#driver.isExhausted && this.#underWay === 0,
+      isDone: () => this.#driver.isExhausted && this.#inFlight === 0,
       // Echoes may come until the time for late ones is over.
-      isIdle: () => this.#underWay === 0 && !config.expectsEcho,
+      isIdle: () => this.#inFlight === 0 && !config.expectsEcho,
       retire: () => {},
     });
   }
 
-  async open(context: Context, ways: readonly Way[]): Promise<void> {
+  async open(context: Context, endpoints: readonly Endpoint[]): Promise<void> {
     const { payloadBytes: bytes } = context.config;
     const options = {
-      leaving: { count: placesPerFlow, bytes },
+      leaving: { count: slotsPerFlow, bytes },
       receiveBufferBytes: 0,
     };
     for (const [index, flow] of this.#flows.entries()) {
-      const { address, port } = ways[index] as Way;
+      const { address, port } = endpoints[index] as Endpoint;
       const route = { address, port, ...this.#sources.next(index) };
       flow.socket = await this.#datagrams.connect(route, options, flow);
     }
@@ -130,9 +132,9 @@ class UdpClient implements PreparedEngine, Pausable, LoadChangeable {
   start(): Promise<void> {
     return this.#life.run(() => {
       // In turn over the flows, so that none runs ahead.
-      for (let place = 0; place < placesPerFlow; place++) {
+      for (let slot = 0; slot < slotsPerFlow; slot++) {
         for (let flow = 0; flow < this.#flows.length; flow++)
-          this.#driver.offer(flow * placesPerFlow + place, performance.now());
+          this.#driver.offer(flow * slotsPerFlow + slot, performance.now());
       }
       this.#driver.start();
     });
@@ -157,14 +159,14 @@ class UdpClient implements PreparedEngine, Pausable, LoadChangeable {
     await this.#sources.close();
   }
 
-  #send(place: number, now: number): void {
-    this.#underWay++;
-    (this.#flows[Math.floor(place / placesPerFlow)] as Flow).send(place, now);
+  #send(slot: number, now: number): void {
+    this.#inFlight++;
+    (this.#flows[Math.floor(slot / slotsPerFlow)] as Flow).send(slot, now);
   }
 
-  #settle(place: number, now: number): void {
-    this.#underWay--;
-    this.#driver.offer(place, now);
+  #settle(slot: number, now: number): void {
+    this.#inFlight--;
+    this.#driver.offer(slot, now);
     this.#life.settle();
   }
 }
@@ -179,10 +181,10 @@ export const prepareUdpClient = async (context: Context): Promise<PreparedEngine
     samples: samples.target(`${target.host}:${target.port}`),
   }));
   const choose = chooserOf(targets, config.rotation);
-  const ways = Array.from({ length: config.flows }, (_, index) => choose(index));
-  const client = new UdpClient(context, sources, ways);
+  const endpoints = Array.from({ length: config.flows }, (_, index) => choose(index));
+  const client = new UdpClient(context, sources, endpoints);
   try {
-    await client.open(context, ways);
+    await client.open(context, endpoints);
   } catch (error) {
     await client.close();
     throw error;

@@ -10,7 +10,7 @@ export const udp: Engine<UdpConfig> & Divisible<UdpConfig> = {
   id: 'udp',
   config: UdpConfig,
   targetsOf: (config) => (config.role === 'client' ? config.targets.map((target) => target.host) : []),
-  check: async () => ({ isAvailable: true, way: datagramWay() }),
+  check: async () => ({ isAvailable: true, path: datagramWay() }),
   prepare({ config, ...context }) {
     return config.role === 'client'
       ? prepareUdpClient({ ...context, config })

@@ -11,7 +11,7 @@ export class Receiver {
   readonly #meters;
 
   /** `way`: the name of the histogram of travel times. */
-  constructor(samples: Samples, way: 'udp.latency' | 'udp.rtt') {
+  constructor(samples: Samples, histogramName: 'udp.latency' | 'udp.rtt') {
     this.#meters = {
       received: samples.counter('udp.received'),
       rxBytes: samples.counter('udp.rxBytes'),
@@ -21,7 +21,7 @@ export class Receiver {
       foreign: samples.counter('udp.foreign'),
       lossMs: samples.counter('udp.packetLossDurationMs'),
       jitter: samples.histogram('udp.jitter'),
-      travel: samples.histogram(way),
+      travel: samples.histogram(histogramName),
       flows: samples.gauge('udp.flows'),
     };
   }

@@ -19,7 +19,7 @@ const createEngine = (life: string[]): Engine<Static<typeof Config>> => ({
   id: 'note',
   config: Config,
   targetsOf: () => [],
-  check: async () => ({ isAvailable: true, way: 'notes' }),
+  check: async () => ({ isAvailable: true, path: 'notes' }),
   async prepare({ config: { name, breaks, drainMs }, signal }) {
     if (breaks) throw new Error(`${name} breaks`);
     life.push(`${name} prepared`);

@@ -24,7 +24,7 @@ const tick: Engine<Static<typeof TickConfig>> = {
   targetsOf: (config) => [config.target],
   check: async (host) =>
     host.platform === 'linux'
-      ? { isAvailable: true, way: 'timer' }
+      ? { isAvailable: true, path: 'timer' }
       : { isAvailable: false, missing: ['linux'], reason: 'needs Linux' },
   async prepare({ config, samples, signal, note }) {
     life.push('prepare');
@@ -168,7 +168,7 @@ describe('run', () => {
       id: 'deaf',
       config: Type.Object({ role: Type.String() }),
       targetsOf: () => [],
-      check: async () => ({ isAvailable: true, way: 'nothing' }),
+      check: async () => ({ isAvailable: true, path: 'nothing' }),
       prepare: async ({ signal }) => ({ start: () => aborted(signal), close: async () => {} }),
     };
     const deps = depsOf({ engines: new Map([['deaf', deaf]]) });

@@ -81,12 +81,12 @@ const run = async (ports: { device: number; server: number }, cases: readonly At
     note: (remark: string) => void notes.push(remark),
     record: (record: AttemptRecord) => void records.push(record),
   };
-  const place = { host: '127.0.0.1', service: 'raw', protocol: 'raw' };
+  const endpoint = { host: '127.0.0.1', service: 'raw', protocol: 'raw' };
   const control = { everyAttempts: 5, retries: 0, timeoutMs: 400 };
-  const server = { role: 'server', listen: [{ ...place, port: ports.server }], attempts, ...shared };
+  const server = { role: 'server', listen: [{ ...endpoint, port: ports.server }], attempts, ...shared };
   const client = {
     role: 'client',
-    targets: [{ ...place, port: ports.device }],
+    targets: [{ ...endpoint, port: ports.device }],
     attempts,
     timeoutMs: 400,
     control,
@@ -127,8 +127,8 @@ describe('a target that is fragile', () => {
     expect(notes).toEqual(['finding health-lost: case 7 of seed 1 stops the target']);
     const [finding] = findings.filter(({ kind }) => kind === 'health-lost');
     expect(finding).toMatchObject({ attempt: 7, name: 'case 7 of seed 1', target: `127.0.0.1:${ports.device}` });
-    const least = Buffer.from('\0\0').toString('base64');
-    expect(finding?.reproducer).toMatchObject({ protocol: 'raw', sends: [{ content: { data: least } }] });
+    const shortest = Buffer.from('\0\0').toString('base64');
+    expect(finding?.reproducer).toMatchObject({ protocol: 'raw', sends: [{ content: { data: shortest } }] });
     expect(clients.map((seen) => seen.side === 'client' && (seen.skipped ?? 'sent'))).toEqual([
       ...Array(8).fill('sent'),
       ...Array(4).fill('stopped'),

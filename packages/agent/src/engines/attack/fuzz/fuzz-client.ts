@@ -11,10 +11,10 @@ import type { EngineContext, PreparedEngine } from '../../../engine.ts';
 import { prepareSources, type SourcePool } from '../../../net/addresses/source-addresses.ts';
 import { clientTlsOptions } from '../../../net/tls/tls-options.ts';
 import { readAttempts } from '../attempts-file.ts';
+import { ConnectionPool } from '../connection-pool.ts';
 import { Contents } from '../contents.ts';
 import { Controls } from '../controls.ts';
-import { type AttackRoute, type ClientScene, type ClientSight, nothingSeen } from '../driver.ts';
-import { KeptDialogs } from '../kept-dialogs.ts';
+import { type AttackRoute, type ClientContext, type ClientOutcome, noOutcome } from '../driver.ts';
 import { metersOf } from '../meters.ts';
 import { Pace } from '../pace.ts';
 import { driverFor } from '../protocols/index.ts';
@@ -23,8 +23,8 @@ import { minimise } from './minimise.ts';
 type Context = EngineContext<AttackClientConfig>;
 type Reason = 'path' | 'periodic' | 'silent-drop' | 'end';
 
-const mostSuspects = 20;
-const mostTrials = 60;
+const maxSuspects = 20;
+const maxTrials = 60;
 const spikeMs = 500;
 const spikeFactor = 10;
 const learnedCases = 20;
@@ -38,18 +38,18 @@ interface Finding {
   readonly reproducer?: Exchange;
 }
 
-const mostTold = 100;
+const maxReported = 100;
 
 /** Sends one case after another, asks in between whether the target still works, and finds out which case it was. */
 class FuzzClient implements PreparedEngine {
   readonly #context: Context;
   readonly #config: AttackClientConfig;
-  readonly #scene: ClientScene;
-  readonly #told = new Map<string, number>();
+  readonly #clientContext: ClientContext;
+  readonly #reported = new Map<string, number>();
   readonly #sources: SourcePool;
   readonly #controls: Controls;
   readonly #pace: Pace;
-  readonly #meter: ReturnType<typeof metersOf>;
+  readonly #countAttempt: ReturnType<typeof metersOf>;
   readonly #cases: readonly Attempt[];
   readonly #latencies: number[] = [];
   /** Cases since the target was last known to work, the newest last. */
@@ -63,21 +63,21 @@ class FuzzClient implements PreparedEngine {
     this.#config = config;
     this.#sources = sources;
     const contents = new Contents(config.files);
-    this.#meter = metersOf('fuzzing', samples);
+    this.#countAttempt = metersOf('fuzzing', samples);
     this.#pace = new Pace(config.ratePerSecond, signal);
     const { runToken, proofKey, marker, share } = config;
-    this.#scene = {
+    this.#clientContext = {
       ...{ runToken, proofKey, marker, signal },
       // Malformed input may leave a connection in any state: each case has its own.
       keepAlive: false,
-      kept: new KeptDialogs(),
+      pool: new ConnectionPool(),
       tls: clientTlsOptions(config.tls),
       elapsedMs: () => Math.max(0, performance.now() - this.#startedAt),
       bytesOf: (content) => contents.bytesOf(content),
     };
     this.#cases = readAttempts(config.attempts).filter((_, index) => index % share.count === share.index);
     this.#controls = new Controls({
-      scene: this.#scene,
+      context: this.#clientContext,
       ...config.control,
       driverOf: ({ protocol }) => driverFor(protocol),
       routeOf: (target, _, timeoutMs) => this.#routeOf(target, timeoutMs),
@@ -106,16 +106,16 @@ class FuzzClient implements PreparedEngine {
 
   get #isEnded(): boolean {
     const { maxMs = Number.POSITIVE_INFINITY } = this.#config.fuzz ?? {};
-    return this.#context.signal.aborted || this.#scene.elapsedMs() > maxMs;
+    return this.#context.signal.aborted || this.#clientContext.elapsedMs() > maxMs;
   }
 
   async #tryCase(attempt: Attempt, target: AttackTarget): Promise<void> {
-    await this.#pace.turn(attempt.delayMs ?? 0);
+    await this.#pace.waitForNext(attempt.delayMs ?? 0);
     if (this.#context.signal.aborted) return;
-    const startedMs = this.#scene.elapsedMs();
+    const startedMs = this.#clientContext.elapsedMs();
     const seen = await this.#send(attempt, target);
     this.#suspects.push(attempt);
-    this.#tell(attempt, target, seen, startedMs);
+    this.#report(attempt, target, seen, startedMs);
     this.#noteOddities(attempt, target, seen);
     const isDue = this.#suspects.length >= this.#config.control.everyAttempts;
     if (!isDue && seen.end === 'response') return;
@@ -123,10 +123,10 @@ class FuzzClient implements PreparedEngine {
     else await this.#findCulprit(target);
   }
 
-  #send(attempt: Attempt, target: AttackTarget): Promise<ClientSight> {
+  #send(attempt: Attempt, target: AttackTarget): Promise<ClientOutcome> {
     return driverFor(target.protocol)
-      .attempt(attempt, this.#routeOf(target, this.#config.timeoutMs), this.#scene)
-      .catch((error: Error): ClientSight => ({ ...nothingSeen, error: error.message.slice(0, 500) }));
+      .attempt(attempt, this.#routeOf(target, this.#config.timeoutMs), this.#clientContext)
+      .catch((error: Error): ClientOutcome => ({ ...noOutcome, error: error.message.slice(0, 500) }));
   }
 
   #isHealthy(target: AttackTarget, reason: Reason): Promise<boolean> {
@@ -135,7 +135,7 @@ class FuzzClient implements PreparedEngine {
 
   /** The target no longer works: which case did it, and how little of it is enough? */
   async #findCulprit(target: AttackTarget): Promise<void> {
-    const suspects = this.#suspects.toReversed().slice(0, mostSuspects);
+    const suspects = this.#suspects.toReversed().slice(0, maxSuspects);
     this.#suspects = [];
     this.#isOver = this.#config.fuzz?.stopOnHealth ?? true;
     let culprit: Attempt | undefined;
@@ -145,14 +145,14 @@ class FuzzClient implements PreparedEngine {
       culprit = suspect;
       break;
     }
-    if (culprit === undefined) return this.#tellLost(suspects, target);
+    if (culprit === undefined) return this.#reportLost(suspects, target);
     const shorter = await this.#minimised(culprit, target);
     const detail = `${culprit.refName} stops the target`;
     this.#finding('health-lost', { attempt: culprit, target, detail, reproducer: shorter });
     if (!this.#isOver) this.#isOver = !(await this.#hasRecovered(target));
   }
 
-  #tellLost(suspects: readonly Attempt[], target: AttackTarget): void {
+  #reportLost(suspects: readonly Attempt[], target: AttackTarget): void {
     const [newest, ...others] = suspects;
     const which =
       others.length === 0 ? `after ${newest?.refName}` : `after one of ${others.at(-1)?.refName} to ${newest?.refName}`;
@@ -165,7 +165,7 @@ class FuzzClient implements PreparedEngine {
     if (!(this.#config.fuzz?.minimise ?? true)) return culprit.exchange;
     const stops = async (exchange: Exchange) =>
       (await this.#hasRecovered(target)) && this.#kills(exchange, culprit, target);
-    return minimise(culprit.exchange, stops, mostTrials);
+    return minimise(culprit.exchange, stops, maxTrials);
   }
 
   async #kills(exchange: Exchange, attempt: Attempt, target: AttackTarget): Promise<boolean> {
@@ -176,16 +176,16 @@ class FuzzClient implements PreparedEngine {
 
   async #hasRecovered(target: AttackTarget): Promise<boolean> {
     const { recoveryMs = 60_000 } = this.#config.fuzz ?? {};
-    const giveUpAt = this.#scene.elapsedMs() + recoveryMs;
+    const giveUpAt = this.#clientContext.elapsedMs() + recoveryMs;
     for (;;) {
       if (await this.#isHealthy(target, 'silent-drop')) return true;
-      if (this.#scene.elapsedMs() > giveUpAt || this.#context.signal.aborted) return false;
+      if (this.#clientContext.elapsedMs() > giveUpAt || this.#context.signal.aborted) return false;
       await sleep(pollMs);
     }
   }
 
   /** What is strange about an answer by itself. */
-  #noteOddities(attempt: Attempt, target: AttackTarget, seen: ClientSight): void {
+  #noteOddities(attempt: Attempt, target: AttackTarget, seen: ClientOutcome): void {
     const { exchange: reproducer, expected } = attempt;
     const about = { attempt, target, reproducer };
     if (expected === 'block' && seen.responseIsOurs) {
@@ -195,9 +195,9 @@ class FuzzClient implements PreparedEngine {
       this.#finding('connection-limit', { target, attempt, detail: `no connection: ${seen.connect}` });
     }
     if (seen.end !== 'response') return;
-    const usual = this.#latencies[Math.floor(this.#latencies.length / 2)] ?? Number.POSITIVE_INFINITY;
-    if (this.#latencies.length >= learnedCases && seen.ttfbMs > Math.max(spikeMs, usual * spikeFactor)) {
-      const detail = `took ${Math.round(seen.ttfbMs)} ms; ${Math.round(usual)} ms are usual`;
+    const typical = this.#latencies[Math.floor(this.#latencies.length / 2)] ?? Number.POSITIVE_INFINITY;
+    if (this.#latencies.length >= learnedCases && seen.ttfbMs > Math.max(spikeMs, typical * spikeFactor)) {
+      const detail = `took ${Math.round(seen.ttfbMs)} ms; ${Math.round(typical)} ms are usual`;
       this.#finding('latency-spike', { ...about, detail });
     } else if (this.#latencies.length < 1000) {
       this.#latencies.push(seen.ttfbMs);
@@ -207,10 +207,10 @@ class FuzzClient implements PreparedEngine {
 
   /** Of each kind the first ones are told one by one; all are counted. */
   #finding(kind: FindingObservation['kind'], { attempt, target, detail, reproducer }: Finding): void {
-    const told = (this.#told.get(kind) ?? 0) + 1;
-    this.#told.set(kind, told);
+    const reported = (this.#reported.get(kind) ?? 0) + 1;
+    this.#reported.set(kind, reported);
     this.#context.samples.counter(`fuzzing.finding.${kind}`).add(1);
-    if (told > mostTold) return;
+    if (reported > maxReported) return;
     if (kind === 'health-lost') this.#context.note(`finding ${kind}: ${detail}`);
     this.#context.record({
       side: 'finding',
@@ -220,19 +220,19 @@ class FuzzClient implements PreparedEngine {
       target: `${target.host}:${target.port}`,
       detail: detail.slice(0, 500),
       ...(reproducer !== undefined && { reproducer }),
-      atMs: this.#scene.elapsedMs(),
+      atMs: this.#clientContext.elapsedMs(),
     });
   }
 
   #skip(attempt: Attempt): void {
     const skipped = this.#isOver ? 'stopped' : 'path_not_proven';
-    this.#tell(attempt, this.#targetOf(attempt), nothingSeen, this.#scene.elapsedMs(), skipped);
+    this.#report(attempt, this.#targetOf(attempt), noOutcome, this.#clientContext.elapsedMs(), skipped);
   }
 
-  #tell(
+  #report(
     attempt: Attempt,
     target: AttackTarget | undefined,
-    seen: ClientSight,
+    seen: ClientOutcome,
     startedMs: number,
     skipped?: NonNullable<ClientObservation['skipped']>,
   ): void {
@@ -242,12 +242,12 @@ class FuzzClient implements PreparedEngine {
       target: target === undefined ? '' : `${target.host}:${target.port}`,
       ...seen,
       startedMs,
-      endedMs: this.#scene.elapsedMs(),
+      endedMs: this.#clientContext.elapsedMs(),
       isShunned: false,
       ...(skipped !== undefined && { skipped }),
     };
     this.#context.record(observation);
-    this.#meter(attempt, observation);
+    this.#countAttempt(attempt, observation);
   }
 
   #targetOf({ service }: Attempt): AttackTarget | undefined {

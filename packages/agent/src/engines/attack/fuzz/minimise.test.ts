@@ -12,12 +12,12 @@ const raw = (text: string): Exchange => ({
 const textOf = (exchange: Exchange) => fieldsOf(exchange)[0]?.bytes.toString() ?? '';
 
 it('leaves only what does it', async () => {
-  const least = await minimise(
+  const shortest = await minimise(
     raw(`${'a'.repeat(200)}CRASH${'b'.repeat(300)}`),
     async (one) => textOf(one).includes('CRASH'),
     500,
   );
-  expect(textOf(least)).toBe('CRASH');
+  expect(textOf(shortest)).toBe('CRASH');
 });
 
 it('finds parts that are far from each other', async () => {
@@ -27,9 +27,9 @@ it('finds parts that are far from each other', async () => {
 
 it('asks no more often than it may, and answers what it has', async () => {
   let asked = 0;
-  const least = await minimise(raw('a'.repeat(1000)), async () => ++asked > 0, 5);
+  const shortest = await minimise(raw('a'.repeat(1000)), async () => ++asked > 0, 5);
   expect(asked).toBe(5);
-  expect(textOf(least).length).toBeLessThan(1000);
+  expect(textOf(shortest).length).toBeLessThan(1000);
 });
 
 it('shortens path, headers and body of a request', async () => {
@@ -44,12 +44,12 @@ it('shortens path, headers and body of a request', async () => {
     protocol: 'http',
     steps: [{ request, answer: { mode: 'canned', status: 200, headers: [] } }],
   };
-  const least = await minimise(
+  const shortest = await minimise(
     exchange,
     async (one) => one.protocol === 'http' && (one.steps[0]?.request.path.includes('BOOM') ?? false),
     500,
   );
-  expect(least).toMatchObject({
+  expect(shortest).toMatchObject({
     steps: [{ request: { path: '/BOOM', headers: [{ name: 'X', value: '' }], body: { data: '' } } }],
   });
 });

@@ -7,27 +7,27 @@ import { fieldsOf } from './fields.ts';
  */
 export const minimise = async (
   exchange: Exchange,
-  doesIt: (candidate: Exchange) => Promise<boolean>,
-  most: number,
+  isEnough: (candidate: Exchange) => Promise<boolean>,
+  max: number,
 ): Promise<Exchange> => {
-  let least = exchange;
+  let shortest = exchange;
   let asked = 0;
   const ask = (candidate: Exchange) => {
     asked += 1;
-    return doesIt(candidate);
+    return isEnough(candidate);
   };
   for (const { name } of fieldsOf(exchange)) {
-    const bytesNow = () => fieldsOf(least).find((field) => field.name === name);
-    for (let parts = 2; asked < most; ) {
+    const bytesNow = () => fieldsOf(shortest).find((field) => field.name === name);
+    for (let parts = 2; asked < max; ) {
       const field = bytesNow();
       if (field === undefined || field.bytes.length === 0) break;
       const size = Math.max(1, Math.ceil(field.bytes.length / parts));
       let isShorter = false;
-      for (let at = 0; at < field.bytes.length && asked < most && !isShorter; at += size) {
+      for (let at = 0; at < field.bytes.length && asked < max && !isShorter; at += size) {
         const rest = Buffer.concat([field.bytes.subarray(0, at), field.bytes.subarray(at + size)]);
         const candidate = field.put(rest);
         if (!(await ask(candidate))) continue;
-        least = candidate;
+        shortest = candidate;
         isShorter = true;
       }
       if (isShorter) parts = Math.max(2, parts - 1);
@@ -35,5 +35,5 @@ export const minimise = async (
       else parts *= 2;
     }
   }
-  return least;
+  return shortest;
 };

@@ -5,51 +5,60 @@ import { bindAll, closeSockets } from '../../../net/datagram/bind-all.ts';
 import { closeServers, listenAll } from '../../../net/transport/listen-all.ts';
 import { Deframer, frame } from '../../dns/framing.ts';
 import { decodeQuery, encodeAnswer, recordTypes } from '../../dns/message.ts';
-import { Dialog } from '../dialog.ts';
-import type { AttackListener, AttackRoute, ClientScene, ClientSight, ProtocolDriver, ServerScene } from '../driver.ts';
-import { PacketDialog } from '../packet-dialog.ts';
+import { ClientConnection } from '../client-connection.ts';
+import { ClientDatagramSocket } from '../client-datagram-socket.ts';
+import type {
+  AttackListener,
+  AttackRoute,
+  ClientContext,
+  ClientOutcome,
+  ProtocolDriver,
+  ServerContext,
+} from '../driver.ts';
 import { proofOf } from '../proof.ts';
 import { answerHash, nonceIn, proofName, queryBytes, questionHash, recordsOf } from './dns-form.ts';
 
 const rcodes = { NOERROR: 0, NXDOMAIN: 3 } as const;
-const mostBytes = 65_535;
+const maxBytes = 65_535;
 
-type Asked = Pick<ClientSight, 'ip' | 'port' | 'connect' | 'end' | 'ttfbMs' | 'error'> & { answer: Buffer | undefined };
+type Asked = Pick<ClientOutcome, 'ip' | 'port' | 'connect' | 'end' | 'ttfbMs' | 'error'> & {
+  answer: Buffer | undefined;
+};
 
 const ownErrorOf = ({ ownError }: { ownError: string | undefined }) =>
   ownError === undefined ? {} : { error: ownError };
 
 const askUdp = async (query: Buffer, route: AttackRoute): Promise<Asked> => {
-  const dialog = await PacketDialog.open(route);
-  const isSent = await dialog.send(query);
+  const connection = await ClientDatagramSocket.open(route);
+  const isSent = await connection.send(query);
   const answer = isSent
-    ? await dialog.receive((bytes) => bytes.length >= 12 && bytes.readUInt16BE(0) === query.readUInt16BE(0))
+    ? await connection.receive((bytes) => bytes.length >= 12 && bytes.readUInt16BE(0) === query.readUInt16BE(0))
     : undefined;
-  const { ip, port, connect, ttfbMs, isOpen } = dialog;
-  dialog.close();
+  const { ip, port, connect, ttfbMs, isOpen } = connection;
+  connection.close();
   const end = answer !== undefined ? 'response' : isOpen ? 'timeout' : 'none';
-  return { ...{ ip, port, connect, ttfbMs, end, answer }, ...ownErrorOf(dialog) };
+  return { ...{ ip, port, connect, ttfbMs, end, answer }, ...ownErrorOf(connection) };
 };
 
-const askTcp = async (query: Buffer, route: AttackRoute, scene: ClientScene): Promise<Asked> => {
-  const dialog = await Dialog.open(route, scene);
+const askTcp = async (query: Buffer, route: AttackRoute, context: ClientContext): Promise<Asked> => {
+  const connection = await ClientConnection.open(route, context);
   let answer: Buffer | undefined;
-  if (dialog.isOpen && (await dialog.write(frame(query)))) {
+  if (connection.isOpen && (await connection.write(frame(query)))) {
     const deframer = new Deframer();
-    while (answer === undefined && (await dialog.more())) {
-      deframer.feed(dialog.take(), (message) => {
+    while (answer === undefined && (await connection.more())) {
+      deframer.feed(connection.take(), (message) => {
         answer ??= message;
       });
     }
   }
-  dialog.close();
-  const { ip, port, connect, ttfbMs } = dialog;
-  const end = answer === undefined ? dialog.end : 'response';
-  return { ...{ ip, port, connect, ttfbMs, end, answer }, ...ownErrorOf(dialog) };
+  connection.close();
+  const { ip, port, connect, ttfbMs } = connection;
+  const end = answer === undefined ? connection.end : 'response';
+  return { ...{ ip, port, connect, ttfbMs, end, answer }, ...ownErrorOf(connection) };
 };
 
-const ask = (query: Buffer, route: AttackRoute, scene: ClientScene): Promise<Asked> =>
-  route.transport === 'udp' ? askUdp(query, route) : askTcp(query, route, scene);
+const ask = (query: Buffer, route: AttackRoute, context: ClientContext): Promise<Asked> =>
+  route.transport === 'udp' ? askUdp(query, route) : askTcp(query, route, context);
 
 const hashOf = (message: Buffer): string => {
   try {
@@ -62,13 +71,13 @@ const hashOf = (message: Buffer): string => {
 /** What our server answers to a question of an attempt. */
 const answerTo = (query: Buffer, { qname, qtype, rcode, answers }: DnsExchange): Buffer => {
   const records = rcode === 'NOERROR' ? recordsOf(qname, qtype, answers) : [];
-  return encodeAnswer(decodeQuery(query), query, { rcode: rcodes[rcode], records, maxBytes: mostBytes });
+  return encodeAnswer(decodeQuery(query), query, { rcode: rcodes[rcode], records, maxBytes: maxBytes });
 };
 
-const attemptDns = async (attempt: Attempt, route: AttackRoute, scene: ClientScene): Promise<ClientSight> => {
+const attemptDns = async (attempt: Attempt, route: AttackRoute, context: ClientContext): Promise<ClientOutcome> => {
   const exchange = attempt.exchange as DnsExchange;
   const query = queryBytes(exchange.qname, exchange.qtype, randomInt(65_536));
-  const { answer, ...asked } = await ask(query, route, scene);
+  const { answer, ...asked } = await ask(query, route, context);
   const rxSha256 = answer === undefined ? '' : hashOf(answer);
   return {
     ...asked,
@@ -83,9 +92,9 @@ const attemptDns = async (attempt: Attempt, route: AttackRoute, scene: ClientSce
 };
 
 /** Answers questions and tells of them; names nobody of this entry asks for do not exist. */
-const responder = (place: AttackListen, scene: ServerScene) => {
+const responder = (endpoint: AttackListen, context: ServerContext) => {
   const open = new Map<string, Attempt[]>();
-  for (const attempt of scene.attemptsOf(place.service)) {
+  for (const attempt of context.attemptsOf(endpoint.service)) {
     if (attempt.exchange.protocol !== 'dns') continue;
     const key = questionHash(attempt.exchange.qname, recordTypes[attempt.exchange.qtype] as number);
     open.set(key, [...(open.get(key) ?? []), attempt]);
@@ -95,16 +104,16 @@ const responder = (place: AttackListen, scene: ServerScene) => {
     const { name, type } = decoded.question;
     const nonce = nonceIn(name);
     if (nonce !== undefined) {
-      const records = recordsOf(name, 'TXT', [proofOf(scene.proofKey, nonce)]);
-      return encodeAnswer(decoded, query, { rcode: rcodes.NOERROR, records, maxBytes: mostBytes });
+      const records = recordsOf(name, 'TXT', [proofOf(context.proofKey, nonce)]);
+      return encodeAnswer(decoded, query, { rcode: rcodes.NOERROR, records, maxBytes: maxBytes });
     }
     const alike = open.get(questionHash(name, type)) ?? [];
     const attempt = alike.length > 1 ? alike.shift() : alike[0];
     const answer =
       attempt === undefined
-        ? encodeAnswer(decoded, query, { rcode: rcodes.NXDOMAIN, records: [], maxBytes: mostBytes })
+        ? encodeAnswer(decoded, query, { rcode: rcodes.NXDOMAIN, records: [], maxBytes: maxBytes })
         : answerTo(query, attempt.exchange as DnsExchange);
-    scene.record({
+    context.record({
       attempt: attempt?.id ?? null,
       step: 0,
       correlation: attempt === undefined ? 'none' : 'content',
@@ -115,7 +124,7 @@ const responder = (place: AttackListen, scene: ServerScene) => {
       sentBytes: answer.length,
       sentSha256: answerHash(answer),
       end: 'none',
-      atMs: scene.elapsedMs(),
+      atMs: context.elapsedMs(),
     });
     return answer;
   };
@@ -123,10 +132,10 @@ const responder = (place: AttackListen, scene: ServerScene) => {
 
 const plainIp = (address: string | undefined): string => address?.replace(/^::ffff:/, '') ?? '';
 
-const listenDns = async (place: AttackListen, scene: ServerScene): Promise<AttackListener> => {
-  const respond = responder(place, scene);
-  if (place.transport === 'udp') {
-    const sockets = await bindAll([place], { core: { count: 1 } }, (socket) => {
+const listenDns = async (endpoint: AttackListen, context: ServerContext): Promise<AttackListener> => {
+  const respond = responder(endpoint, context);
+  if (endpoint.transport === 'udp') {
+    const sockets = await bindAll([endpoint], { core: { count: 1 } }, (socket) => {
       socket.on('error', () => {});
       socket.on('message', (query, peer) => {
         const { address: ip, port } = socket.address();
@@ -151,7 +160,7 @@ const listenDns = async (place: AttackListen, scene: ServerScene): Promise<Attac
         deframer.feed(bytes, (query) => tryTo(() => socket.write(frame(respond(query, ends))))),
       );
     });
-  const servers = await listenAll([place], create, { core: { count: 1 } });
+  const servers = await listenAll([endpoint], create, { core: { count: 1 } });
   return { close: () => closeServers(servers) };
 };
 
@@ -166,9 +175,9 @@ const tryTo = (answer: () => void): void => {
 export const dnsDriver: ProtocolDriver = {
   protocols: ['dns'],
   attempt: attemptDns,
-  async prove(nonce, route, scene) {
-    const { ip, answer, end } = await ask(queryBytes(proofName(nonce), 'TXT', randomInt(65_536)), route, scene);
-    const isGood = answer?.includes(proofOf(scene.proofKey, nonce)) === true;
+  async prove(nonce, route, context) {
+    const { ip, answer, end } = await ask(queryBytes(proofName(nonce), 'TXT', randomInt(65_536)), route, context);
+    const isGood = answer?.includes(proofOf(context.proofKey, nonce)) === true;
     return { ip, isGood, detail: isGood ? '' : `no proof among the answers; end ${end}` };
   },
   listen: listenDns,

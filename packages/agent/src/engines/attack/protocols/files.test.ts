@@ -7,7 +7,7 @@ import { attemptOf, runBothEnds } from '../testing/two-ends.ts';
 
 let nextPort = 21_000 + (process.pid % 250) * 40;
 const protocols = ['ftp', 'smtp', 'pop3', 'imap'] as const;
-const ways: [(typeof protocols)[number], 'up' | 'down'][] = [
+const paths: [(typeof protocols)[number], 'up' | 'down'][] = [
   ['ftp', 'up'],
   ['ftp', 'down'],
   ['smtp', 'up'],
@@ -16,7 +16,7 @@ const ways: [(typeof protocols)[number], 'up' | 'down'][] = [
   ['imap', 'down'],
 ];
 
-const place = (protocol: string) => {
+const endpoint = (protocol: string) => {
   const port = nextPort++;
   return { host: '127.0.0.1', port, service: protocol, protocol };
 };
@@ -25,10 +25,10 @@ const exchangeOf = (protocol: FileExchange['protocol'], direction: 'up' | 'down'
   content: { data: content.toString('base64') },
 });
 
-describe.each(ways)('a file by %s, %s', (protocol, direction) => {
+describe.each(paths)('a file by %s, %s', (protocol, direction) => {
   it.each([0, 1, 700, 300_000])('of %i bytes arrives as it was', async (size) => {
     const content = size === 1 ? Buffer.from('.') : randomBytes(size);
-    const listen = place(protocol);
+    const listen = endpoint(protocol);
     const both = await runBothEnds({
       attempts: [0, 1].map((id) =>
         attemptOf(id, { service: protocol, exchange: exchangeOf(protocol, direction, content) }),
@@ -79,7 +79,7 @@ describe('a device on the way of mail', () => {
     treat: Parameters<typeof deviceBefore>[1],
   ) => {
     const content = Buffer.from('a very bad file that a device would stop');
-    const listen = place(protocol);
+    const listen = endpoint(protocol);
     const device = await deviceBefore(listen.port, treat);
     const both = await runBothEnds({
       attempts: [attemptOf(0, { service: protocol, exchange: exchangeOf(protocol, direction, content) })],

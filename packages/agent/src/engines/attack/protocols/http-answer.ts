@@ -1,21 +1,21 @@
 import type { HttpAnswer } from '@rushhour/protocol';
-import type { Scene } from '../driver.ts';
+import type { AttackContext } from '../driver.ts';
 import { proofOf } from '../proof.ts';
 import { answerHash, pairsOf, writeMessage } from './http-form.ts';
 
 export interface Asked {
   readonly token: string;
   readonly request: { readonly line: string; readonly body: Buffer };
-  readonly scene: Scene;
+  readonly context: AttackContext;
 }
 
 const textOf = (token: string): string =>
   `<!doctype html><html><head><title>Test server</title></head><body><p>Request ${token} arrived.</p></body></html>\n`;
 
-const bodyOf = (answer: HttpAnswer, { token, request, scene }: Asked): Buffer => {
+const bodyOf = (answer: HttpAnswer, { token, request, context }: Asked): Buffer => {
   if (answer.mode === 'empty') return Buffer.alloc(0);
   if (answer.mode === 'echo') return Buffer.concat([Buffer.from(`${request.line}\n`, 'latin1'), request.body]);
-  return answer.body === undefined ? Buffer.from(textOf(token)) : scene.bytesOf(answer.body);
+  return answer.body === undefined ? Buffer.from(textOf(token)) : context.bytesOf(answer.body);
 };
 
 interface AnswerParts {
@@ -30,12 +30,12 @@ const isBodiless = ({ status }: HttpAnswer, line: string) => status === 204 || s
 
 /** What our server answers: the same on both ends, so that a client knows it when it sees it. */
 export const answerParts = (answer: HttpAnswer, asked: Asked): AnswerParts => {
-  const { token, scene, request } = asked;
+  const { token, context, request } = asked;
   const { status } = answer;
   const body = isBodiless(answer, request.line) ? Buffer.alloc(0) : bodyOf(answer, asked);
   const own = new Set(answer.headers.map(({ name }) => name.trim().toLowerCase()));
   const added = [
-    ...(scene.marker ? [{ name: 'X-Traffic-Test', value: `${token};${proofOf(scene.proofKey, token)}` }] : []),
+    ...(context.marker ? [{ name: 'X-Traffic-Test', value: `${token};${proofOf(context.proofKey, token)}` }] : []),
     { name: 'Content-Type', value: 'text/html; charset=utf-8' },
   ].filter(({ name }) => !own.has(name.toLowerCase()));
   const hash = answerHash(answer, { status, headers: pairsOf(answer.headers), body });
@@ -44,7 +44,7 @@ export const answerParts = (answer: HttpAnswer, asked: Asked): AnswerParts => {
 
 /** The same as HTTP/1.1 writes it. */
 export const answerBytes = (answer: HttpAnswer, asked: Asked): { bytes: Buffer; hash: string; isLast: boolean } => {
-  const { keepAlive } = asked.scene;
+  const { keepAlive } = asked.context;
   const { status, headers, body, hash } = answerParts(answer, asked);
   const bytes = writeMessage({
     startLine: `HTTP/1.1 ${status} ${status < 400 ? 'OK' : 'Error'}`,

@@ -1,8 +1,8 @@
 import { isIP } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Attempt, HttpExchange } from '@rushhour/protocol';
-import { Dialog } from '../dialog.ts';
-import type { AttackRoute, ClientScene, ClientSight, ProofSight } from '../driver.ts';
+import { ClientConnection } from '../client-connection.ts';
+import type { AttackRoute, ClientContext, ClientOutcome, ProofOutcome } from '../driver.ts';
 import { joinedHash, proofOf, tokenOf } from '../proof.ts';
 import { type Asked, answerParts } from './http-answer.ts';
 import { answerHash, markerHeader, pairsOf, requestHash, statusIn, writeMessage } from './http-form.ts';
@@ -33,14 +33,14 @@ const framing = /^(connection|content-length|transfer-encoding|upgrade|expect)$/
 const isPlain = ({ request: { version, headers } }: Step): boolean =>
   version === '1.1' && !headers.some(({ name }) => framing.test(name.trim()));
 
-const requestOf = (step: Step, body: Buffer, token: string, route: AttackRoute, scene: ClientScene): Buffer => {
+const requestOf = (step: Step, body: Buffer, token: string, route: AttackRoute, context: ClientContext): Buffer => {
   const { method, path, version, headers, chunked = false } = step.request;
-  const cookies = scene.cookies?.headerFor(hostOf(route));
-  const connection = scene.keepAlive && isPlain(step) ? 'keep-alive' : 'close';
+  const cookies = context.cookies?.headerFor(hostOf(route));
+  const connection = context.keepAlive && isPlain(step) ? 'keep-alive' : 'close';
   const hasLength = body.length > 0 || chunked || /^(POST|PUT|PATCH)$/i.test(method);
   const added = [
     { name: 'Host', value: hostOf(route) },
-    ...(scene.marker ? [{ name: 'X-Traffic-Test', value: token }] : []),
+    ...(context.marker ? [{ name: 'X-Traffic-Test', value: token }] : []),
     ...(cookies === undefined ? [] : [{ name: 'Cookie', value: cookies }]),
     ...(version === '1.1' ? [{ name: 'Connection', value: connection }] : []),
   ];
@@ -60,14 +60,14 @@ const answerOf = (message: HttpMessage, reader: HttpReader): Answer => {
 };
 
 /** Reads one answer; undefined when none came to its end. */
-const readAnswer = async (dialog: Dialog, method: string): Promise<Answer | undefined> => {
+const readAnswer = async (connection: ClientConnection, method: string): Promise<Answer | undefined> => {
   const reader = new HttpReader('answer', (startLine) => method !== 'HEAD' && !/^HTTP\/\S+ (204|304)/.test(startLine));
   try {
     for (;;) {
-      const isMore = await dialog.more();
-      const [message] = reader.feed(dialog.take());
+      const isMore = await connection.more();
+      const [message] = reader.feed(connection.take());
       if (message !== undefined) return answerOf(message, reader);
-      const last = !isMore && dialog.end === 'fin' ? reader.finish() : undefined;
+      const last = !isMore && connection.end === 'fin' ? reader.finish() : undefined;
       if (last !== undefined) return { ...last, isKept: false };
       if (!isMore) return undefined;
     }
@@ -76,7 +76,7 @@ const readAnswer = async (dialog: Dialog, method: string): Promise<Answer | unde
   }
 };
 
-interface Told {
+interface StepResults {
   sent: string[];
   received: string[];
   status: number;
@@ -87,114 +87,132 @@ interface Told {
   excerpt: Buffer | undefined;
 }
 
-const isOurAnswer = (answer: Pick<HttpMessage, 'headers'>, token: string, scene: ClientScene): boolean =>
-  headerIn(answer, markerHeader) === `${token};${proofOf(scene.proofKey, token)}`;
+const isOurAnswer = (answer: Pick<HttpMessage, 'headers'>, token: string, context: ClientContext): boolean =>
+  headerIn(answer, markerHeader) === `${token};${proofOf(context.proofKey, token)}`;
 
 interface Came extends Pick<HttpMessage, 'startLine' | 'headers' | 'body'> {
   readonly status: number;
 }
 
 /** Whether an answer is the one that our server gives. */
-const judgeAnswer = (told: Told, { answer: expected }: Step, came: Came, asked: Asked): void => {
-  const hash = answerHash(expected, came);
+const judgeAnswer = (results: StepResults, { answer: expected }: Step, received: Came, asked: Asked): void => {
+  const hash = answerHash(expected, received);
   const { hash: wanted } = answerParts(expected, asked);
-  told.received.push(hash);
-  told.status = came.status;
-  told.isOurs = isOurAnswer(came, asked.token, asked.scene as ClientScene) || hash === wanted;
-  if (told.isOurs && hash === wanted) return;
-  told.excerpt = Buffer.from(`${came.startLine}\n${came.body.toString('latin1', 0, excerptBytes)}`, 'latin1');
+  results.received.push(hash);
+  results.status = received.status;
+  results.isOurs = isOurAnswer(received, asked.token, asked.context as ClientContext) || hash === wanted;
+  if (results.isOurs && hash === wanted) return;
+  results.excerpt = Buffer.from(
+    `${received.startLine}\n${received.body.toString('latin1', 0, excerptBytes)}`,
+    'latin1',
+  );
 };
 
 /** A step by HTTP/2, on a connection of its own. */
-const takeHttp2Step = async ({ attempt, route, scene, told }: Omit<Work, 'dialog'>, step: Step, index: number) => {
-  const token = tokenOf(scene.runToken, attempt.id, index);
+const takeHttp2Step = async (
+  { attempt, route, context, results }: Omit<Work, 'connection'>,
+  step: Step,
+  index: number,
+) => {
+  const token = tokenOf(context.runToken, attempt.id, index);
   const { method, path, headers } = step.request;
-  const body = step.request.body === undefined ? Buffer.alloc(0) : scene.bytesOf(step.request.body);
+  const body = step.request.body === undefined ? Buffer.alloc(0) : context.bytesOf(step.request.body);
   const line = `${method} ${path}`;
   const host = headers.find(({ name }) => name.trim().toLowerCase() === 'host')?.value.trim();
-  const cookies = scene.cookies?.headerFor(hostOf(route));
-  told.sent.push(requestHash(step.request, { line, headers: pairsOf(headers), body }));
-  const sight = await askHttp2(
+  const cookies = context.cookies?.headerFor(hostOf(route));
+  results.sent.push(requestHash(step.request, { line, headers: pairsOf(headers), body }));
+  const outcome = await askHttp2(
     {
       headers: {
         ...{ ':method': method, ':path': path, ':scheme': route.isTls ? 'https' : 'http' },
         ':authority': host ?? hostOf(route),
-        ...(scene.marker && { [markerHeader]: token }),
+        ...(context.marker && { [markerHeader]: token }),
         ...(cookies !== undefined && { cookie: cookies }),
         ...plainHeaders(headers),
       },
       body,
     },
     route,
-    scene,
+    context,
   );
-  const { answer } = sight;
-  told.isComplete = sight.isComplete;
-  told.isAnswered = answer !== undefined;
+  const { answer } = outcome;
+  results.isComplete = outcome.isComplete;
+  results.isAnswered = answer !== undefined;
   if (answer !== undefined) {
-    scene.cookies?.put(hostOf(route), answer.headers);
-    const came = { ...answer, startLine: `HTTP/2 ${answer.status}` };
-    judgeAnswer(told, step, came, { token, request: { body, line }, scene });
+    context.cookies?.put(hostOf(route), answer.headers);
+    const received = { ...answer, startLine: `HTTP/2 ${answer.status}` };
+    judgeAnswer(results, step, received, { token, request: { body, line }, context });
   }
-  return { dialog: { ...sight, sentBytes: sight.isComplete ? body.length + line.length : 0 }, goesOn: told.isOurs };
+  return {
+    connection: { ...outcome, sentBytes: outcome.isComplete ? body.length + line.length : 0 },
+    continues: results.isOurs,
+  };
 };
 
 /** One step; false when there is no going on. */
-const takeStep = async ({ dialog, attempt, route, scene, told }: Work, step: Step, index: number): Promise<boolean> => {
-  const token = tokenOf(scene.runToken, attempt.id, index);
-  const body = step.request.body === undefined ? Buffer.alloc(0) : scene.bytesOf(step.request.body);
+const takeStep = async (
+  { connection, attempt, route, context, results }: Work,
+  step: Step,
+  index: number,
+): Promise<boolean> => {
+  const token = tokenOf(context.runToken, attempt.id, index);
+  const body = step.request.body === undefined ? Buffer.alloc(0) : context.bytesOf(step.request.body);
   const { segmentBytes, gapMs } = attempt.exchange as HttpExchange;
-  const bytes = requestOf(step, body, token, route, scene);
+  const bytes = requestOf(step, body, token, route, context);
   const line = `${step.request.method} ${step.request.path}`;
-  told.sent.push(requestHash(step.request, { line, headers: pairsOf(step.request.headers), body }));
+  results.sent.push(requestHash(step.request, { line, headers: pairsOf(step.request.headers), body }));
   const cut = { ...(segmentBytes !== undefined && { segmentBytes }), ...(gapMs !== undefined && { gapMs }) };
-  told.isComplete = await dialog.write(bytes, cut);
-  const answer = await readAnswer(dialog, step.request.method);
-  told.isAnswered = answer !== undefined;
-  told.isOurs = false;
-  told.isKept = false;
+  results.isComplete = await connection.write(bytes, cut);
+  const answer = await readAnswer(connection, step.request.method);
+  results.isAnswered = answer !== undefined;
+  results.isOurs = false;
+  results.isKept = false;
   if (answer === undefined) return false;
-  scene.cookies?.put(hostOf(route), answer.headers);
-  judgeAnswer(told, step, { ...answer, status: statusIn(answer) }, { token, request: { body, line }, scene });
-  told.isKept = scene.keepAlive && told.isOurs && answer.isKept && isPlain(step);
-  return told.isOurs;
+  context.cookies?.put(hostOf(route), answer.headers);
+  judgeAnswer(results, step, { ...answer, status: statusIn(answer) }, { token, request: { body, line }, context });
+  results.isKept = context.keepAlive && results.isOurs && answer.isKept && isPlain(step);
+  return results.isOurs;
 };
 
 interface Work {
   readonly attempt: Attempt;
   readonly route: AttackRoute;
-  readonly scene: ClientScene;
-  readonly told: Told;
-  readonly dialog: Dialog;
+  readonly context: ClientContext;
+  readonly results: StepResults;
+  readonly connection: ClientConnection;
 }
 
 /** A step on a connection that was kept, or on a new one where there is none or the other side had closed it. */
-const carryStep = async (work: Omit<Work, 'dialog'>, step: Step, index: number) => {
-  const { scene, told } = work;
+const sendStep = async (work: Omit<Work, 'connection'>, step: Step, index: number) => {
+  const { context, results } = work;
   const route = { ...work.route, ...namedIn(step) };
   if (step.request.version === '2') return takeHttp2Step({ ...work, route }, step, index);
-  const kept = scene.keepAlive && isPlain(step) ? scene.kept.take(route) : undefined;
-  const on = async (dialog: Dialog) => {
-    dialog.begin();
-    told.isComplete = false;
-    told.isAnswered = false;
-    told.isOurs = false;
-    const goesOn = dialog.isOpen && (await takeStep({ ...work, route, dialog }, step, index));
-    if (told.isKept && goesOn) scene.kept.give(route, dialog);
-    else dialog.close();
-    return { dialog, goesOn };
+  const pool = context.keepAlive && isPlain(step) ? context.pool.take(route) : undefined;
+  const on = async (connection: ClientConnection) => {
+    connection.begin();
+    results.isComplete = false;
+    results.isAnswered = false;
+    results.isOurs = false;
+    const continues = connection.isOpen && (await takeStep({ ...work, route, connection }, step, index));
+    if (results.isKept && continues) context.pool.give(route, connection);
+    else connection.close();
+    return { connection, continues };
   };
-  if (kept === undefined) return on(await Dialog.open(route, scene));
-  const first = await on(kept);
-  if (told.isAnswered || kept.end === 'timeout' || kept.rxBytes > 0) return first;
-  told.sent.pop();
-  return on(await Dialog.open(route, scene));
+  if (pool === undefined) return on(await ClientConnection.open(route, context));
+  const first = await on(pool);
+  if (results.isAnswered || pool.end === 'timeout' || pool.rxBytes > 0) return first;
+  results.sent.pop();
+  return on(await ClientConnection.open(route, context));
 };
 
 /** What a device did to one step must not colour the next: only connections on which all went well are used again. */
-export const attemptHttp = async (attempt: Attempt, route: AttackRoute, scene: ClientScene): Promise<ClientSight> => {
+export const attemptHttp = async (
+  attempt: Attempt,
+  route: AttackRoute,
+  context: ClientContext,
+): Promise<ClientOutcome> => {
   const { steps } = attempt.exchange as HttpExchange;
-  const told: Told = {
+  const results: StepResults = {
     ...{ sent: [], received: [], status: 0, excerpt: undefined },
     ...{ isComplete: false, isOurs: false, isAnswered: false, isKept: false },
   };
@@ -202,34 +220,37 @@ export const attemptHttp = async (attempt: Attempt, route: AttackRoute, scene: C
   let rxBytes = 0;
   let last: Sides | undefined;
   for (const [index, step] of steps.entries()) {
-    if (step.delayMs !== undefined) await sleep(step.delayMs, undefined, { signal: scene.signal }).catch(() => {});
-    const { dialog, goesOn } = await carryStep({ attempt, route, scene, told }, step, index);
-    last = dialog;
-    sentBytes += dialog.sentBytes;
-    rxBytes += dialog.rxBytes;
-    if (!goesOn) break;
+    if (step.delayMs !== undefined) await sleep(step.delayMs, undefined, { signal: context.signal }).catch(() => {});
+    const { connection, continues } = await sendStep({ attempt, route, context, results }, step, index);
+    last = connection;
+    sentBytes += connection.sentBytes;
+    rxBytes += connection.rxBytes;
+    if (!continues) break;
   }
-  return { ...sightOf(last as Sides, told), sentBytes, rxBytes };
+  return { ...outcomeOf(last as Sides, results), sentBytes, rxBytes };
 };
 
 /** What a connection saw, whatever it spoke. */
-type Sides = Pick<Dialog, 'ip' | 'port' | 'connect' | 'end' | 'ttfbMs' | 'ownError' | 'sentBytes' | 'rxBytes'>;
+type Sides = Pick<
+  ClientConnection,
+  'ip' | 'port' | 'connect' | 'end' | 'ttfbMs' | 'ownError' | 'sentBytes' | 'rxBytes'
+>;
 
-const sightOf = ({ ip, port, connect, end, ttfbMs, ownError }: Sides, told: Told) => ({
+const outcomeOf = ({ ip, port, connect, end, ttfbMs, ownError }: Sides, results: StepResults) => ({
   ...{ ip, port, connect, ttfbMs },
-  isComplete: told.isComplete,
-  sentSha256: joinedHash(told.sent),
-  end: told.isAnswered ? ('response' as const) : end,
-  status: told.status,
-  rxSha256: joinedHash(told.received),
-  responseIsOurs: told.isOurs,
+  isComplete: results.isComplete,
+  sentSha256: joinedHash(results.sent),
+  end: results.isAnswered ? ('response' as const) : end,
+  status: results.status,
+  rxSha256: joinedHash(results.received),
+  responseIsOurs: results.isOurs,
   ...(ownError !== undefined && { error: ownError }),
-  ...(told.excerpt !== undefined && { excerpt: told.excerpt.toString('base64') }),
+  ...(results.excerpt !== undefined && { excerpt: results.excerpt.toString('base64') }),
 });
 
 /** A request that nobody minds, with a nonce that only our own server can answer. */
-export const proveHttp = async (nonce: string, route: AttackRoute, scene: ClientScene): Promise<ProofSight> => {
-  const dialog = await Dialog.open(route, scene);
+export const proveHttp = async (nonce: string, route: AttackRoute, context: ClientContext): Promise<ProofOutcome> => {
+  const connection = await ClientConnection.open(route, context);
   const bytes = writeMessage({
     startLine: `GET /status?proof=${nonce} HTTP/1.1`,
     headers: [],
@@ -243,10 +264,10 @@ export const proveHttp = async (nonce: string, route: AttackRoute, scene: Client
     ],
   });
   const plain = Buffer.from(bytes.toString('latin1').replace('Content-Length: 0\r\n', ''), 'latin1');
-  const answer = dialog.isOpen && (await dialog.write(plain)) ? await readAnswer(dialog, 'GET') : undefined;
-  const { ip, connect, end } = dialog;
-  dialog.close();
+  const answer = connection.isOpen && (await connection.write(plain)) ? await readAnswer(connection, 'GET') : undefined;
+  const { ip, connect, end } = connection;
+  connection.close();
   if (answer === undefined) return { ip, isGood: false, detail: `no answer: connect ${connect}, end ${end}` };
-  const isGood = answer.body.toString('latin1') === proofOf(scene.proofKey, nonce);
+  const isGood = answer.body.toString('latin1') === proofOf(context.proofKey, nonce);
   return { ip, isGood, detail: isGood ? '' : `an answer with status ${statusIn(answer)} that is not ours` };
 };

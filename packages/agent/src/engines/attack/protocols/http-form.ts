@@ -6,7 +6,7 @@ import type { HttpMessage } from './http-reader.ts';
 export const markerHeader = 'x-traffic-test';
 
 /** What any proxy may rightly change, and what is added by ourselves. */
-const ofTheWay = new Set([
+const hopHeaders = new Set([
   'connection',
   'content-length',
   'date',
@@ -34,7 +34,7 @@ const comparable = (wanted: Named, found: Pairs): string => {
   const names = new Set(
     pairsOf(wanted)
       .map(([name]) => name)
-      .filter((name) => !ofTheWay.has(name)),
+      .filter((name) => !hopHeaders.has(name)),
   );
   return found
     .filter(([name]) => names.has(name))

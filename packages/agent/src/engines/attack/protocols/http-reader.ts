@@ -9,7 +9,7 @@ export interface HttpMessage {
 
 type Head = Pick<HttpMessage, 'startLine' | 'headers'> & { readonly bytes: number };
 
-const mostHeadBytes = 1024 * 1024;
+const maxHeadBytes = 1024 * 1024;
 
 export const headerIn = ({ headers }: Pick<HttpMessage, 'headers'>, name: string): string | undefined =>
   headers.find(([found]) => found === name)?.[1];
@@ -91,7 +91,7 @@ export class HttpReader {
     const all = this.#takeAll();
     const found = headEnd(all);
     if (found === undefined) {
-      if (all.length > mostHeadBytes) throw new RangeError('a head without an end');
+      if (all.length > maxHeadBytes) throw new RangeError('a head without an end');
       this.#putBack(all);
       return undefined;
     }

@@ -2,14 +2,14 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import type { AttackListen } from '@rushhour/protocol';
 import { closeServers, listenAll } from '../../../net/transport/listen-all.ts';
-import type { AttackListener, ServerScene, ServerSight } from '../driver.ts';
+import type { AttackListener, ServerContext, ServerOutcome } from '../driver.ts';
 import { hashOfBytes, proofOf } from '../proof.ts';
 import { answerBytes } from './http-answer.ts';
 import { writeMessage } from './http-form.ts';
 import { type HttpMessage, HttpReader, headerIn } from './http-reader.ts';
-import { type Known, Recogniser } from './http-recogniser.ts';
 import { isHttp2Preface, receiveHttp2 } from './http2-server.ts';
 import { judgeRequest, nonceIn } from './judge-request.ts';
+import { type MatchedRequest, RequestMatcher } from './request-matcher.ts';
 
 /** Whether the other side means to ask more on this connection. */
 const isKept = (message: HttpMessage): boolean =>
@@ -28,20 +28,20 @@ const plainAnswer = (status: number, text: string): Buffer =>
   });
 
 /** One connection to our server. */
-class Visit {
+class HttpServerConnection {
   readonly #socket: Socket;
-  readonly #scene: ServerScene;
-  readonly #recogniser: Recogniser;
+  readonly #context: ServerContext;
+  readonly #requestMatcher: RequestMatcher;
   readonly #reader = new HttpReader('request');
-  readonly #ends: Pick<ServerSight, 'ip' | 'port' | 'peerIp' | 'peerPort'>;
+  readonly #ends: Pick<ServerOutcome, 'ip' | 'port' | 'peerIp' | 'peerPort'>;
   #messages = 0;
-  #isTold = false;
-  #end: ServerSight['end'] = 'none';
+  #isReported = false;
+  #end: ServerOutcome['end'] = 'none';
 
-  constructor(socket: Socket, recogniser: Recogniser, scene: ServerScene) {
+  constructor(socket: Socket, requestMatcher: RequestMatcher, context: ServerContext) {
     this.#socket = socket;
-    this.#scene = scene;
-    this.#recogniser = recogniser;
+    this.#context = context;
+    this.#requestMatcher = requestMatcher;
     this.#ends = {
       ip: socket.localAddress ?? '',
       port: socket.localPort ?? 0,
@@ -56,16 +56,16 @@ class Visit {
     socket.on('error', () => {
       this.#end = 'reset';
     });
-    socket.on('close', () => this.tell());
+    socket.on('close', () => this.report());
   }
 
   /** What had begun and has not ended. Of a visit that said nothing at all only that it came. */
-  tell(): void {
-    if (this.#isTold) return;
-    this.#isTold = true;
+  report(): void {
+    if (this.#isReported) return;
+    this.#isReported = true;
     const { begun } = this.#reader;
     if (begun === undefined && this.#messages > 0) return;
-    const known = begun?.head && this.#recogniser.find({ ...begun.head, body: Buffer.alloc(0) });
+    const known = begun?.head && this.#requestMatcher.find({ ...begun.head, body: Buffer.alloc(0) });
     this.#record(known, {
       seen: begun === undefined ? 'connected' : 'partial',
       rxBytes: begun?.bytes.length ?? 0,
@@ -90,31 +90,31 @@ class Visit {
 
   /** What speaks HTTP/2 from its first word is somebody else's. */
   #handOver(bytes: Buffer): void {
-    this.#isTold = true;
+    this.#isReported = true;
     this.#socket.removeAllListeners('data').removeAllListeners('end').pause();
     this.#socket.unshift(bytes);
-    receiveHttp2(this.#socket, { recogniser: this.#recogniser, scene: this.#scene, ends: this.#ends });
+    receiveHttp2(this.#socket, { requestMatcher: this.#requestMatcher, context: this.#context, ends: this.#ends });
   }
 
   #answer(message: HttpMessage): void {
     this.#messages += 1;
     const nonce = nonceIn(message);
     if (nonce !== undefined) {
-      this.#socket.end(plainAnswer(200, proofOf(this.#scene.proofKey, nonce)));
+      this.#socket.end(plainAnswer(200, proofOf(this.#context.proofKey, nonce)));
       return;
     }
-    const known = this.#recogniser.find(message);
+    const known = this.#requestMatcher.find(message);
     if (known === undefined) {
-      const told = { seen: 'modified' as const, rxBytes: message.bytes, rxSha256: hashOfBytes(message.body) };
-      this.#record(undefined, { ...told, sentBytes: 0, sentSha256: '', end: 'none' });
+      const outcome = { seen: 'modified' as const, rxBytes: message.bytes, rxSha256: hashOfBytes(message.body) };
+      this.#record(undefined, { ...outcome, sentBytes: 0, sentSha256: '', end: 'none' });
       this.#socket.end(plainAnswer(404, 'unknown request\n'));
       return;
     }
     this.#answerKnown(message, known);
   }
 
-  #answerKnown(message: HttpMessage, known: Known): void {
-    const { seen, rxSha256, answer, asked } = judgeRequest(message, known, this.#scene);
+  #answerKnown(message: HttpMessage, known: MatchedRequest): void {
+    const { seen, rxSha256, answer, asked } = judgeRequest(message, known, this.#context);
     const reply = answerBytes(answer, asked);
     const isSilent = answer.mode === 'silent';
     this.#record(known, {
@@ -131,39 +131,39 @@ class Visit {
   }
 
   #record(
-    known: Known | undefined,
-    told: Pick<ServerSight, 'seen' | 'rxBytes' | 'rxSha256' | 'sentBytes' | 'sentSha256' | 'end'>,
+    known: MatchedRequest | undefined,
+    outcome: Pick<ServerOutcome, 'seen' | 'rxBytes' | 'rxSha256' | 'sentBytes' | 'sentSha256' | 'end'>,
   ): void {
-    this.#scene.record({
+    this.#context.record({
       attempt: known?.attempt.id ?? null,
       step: known?.step ?? 0,
       correlation: known?.correlation ?? 'none',
       ...this.#ends,
-      ...told,
-      atMs: this.#scene.elapsedMs(),
+      ...outcome,
+      atMs: this.#context.elapsedMs(),
     });
   }
 }
 
-export const listenHttp = async (place: AttackListen, scene: ServerScene): Promise<AttackListener> => {
-  const visits = new Set<Visit>();
-  const recogniser = new Recogniser(place.service, scene);
-  const onVisit = (socket: Socket) => {
-    const visit = new Visit(socket, recogniser, scene);
-    visits.add(visit);
-    socket.on('close', () => visits.delete(visit));
+export const listenHttp = async (endpoint: AttackListen, context: ServerContext): Promise<AttackListener> => {
+  const connections = new Set<HttpServerConnection>();
+  const requestMatcher = new RequestMatcher(endpoint.service, context);
+  const onConnection = (socket: Socket) => {
+    const connection = new HttpServerConnection(socket, requestMatcher, context);
+    connections.add(connection);
+    socket.on('close', () => connections.delete(connection));
   };
   const create = (): Server => {
-    if (!place.isTls) return createServer({ allowHalfOpen: true, noDelay: true }, onVisit);
+    if (!endpoint.isTls) return createServer({ allowHalfOpen: true, noDelay: true }, onConnection);
     // HTTP/1.1 where the other side speaks both.
-    const server = createTlsServer({ ALPNProtocols: ['http/1.1', 'h2'], ...scene.tls }, onVisit);
+    const server = createTlsServer({ ALPNProtocols: ['http/1.1', 'h2'], ...context.tls }, onConnection);
     server.on('tlsClientError', () => {});
     return server;
   };
-  const servers = await listenAll([place], create, { core: { count: 1 } });
+  const servers = await listenAll([endpoint], create, { core: { count: 1 } });
   return {
     async close() {
-      for (const visit of visits) visit.tell();
+      for (const connection of connections) connection.report();
       await closeServers(servers);
     },
   };

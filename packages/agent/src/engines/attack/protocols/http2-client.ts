@@ -3,8 +3,8 @@ import { connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { codeOf } from '../../../net/metrics/count-error.ts';
 import { isOwnSocketError } from '../../../net/metrics/generator-load-metrics.ts';
-import { connectOf, endOf } from '../dialog.ts';
-import type { AttackRoute, ClientScene, ClientSight } from '../driver.ts';
+import { connectOf, endOf } from '../client-connection.ts';
+import type { AttackRoute, ClientContext, ClientOutcome } from '../driver.ts';
 
 /** An answer as it came. */
 export interface Http2Answer {
@@ -19,7 +19,7 @@ export interface Http2Request {
 }
 
 /** What came of one request; `answer` is there once it came to its end. */
-export interface Http2Sight extends Pick<ClientSight, 'ip' | 'port' | 'connect' | 'end' | 'ttfbMs' | 'rxBytes'> {
+export interface Http2Outcome extends Pick<ClientOutcome, 'ip' | 'port' | 'connect' | 'end' | 'ttfbMs' | 'rxBytes'> {
   readonly answer: Http2Answer | undefined;
   readonly isComplete: boolean;
   readonly ownError: string | undefined;
@@ -28,8 +28,8 @@ export interface Http2Sight extends Pick<ClientSight, 'ip' | 'port' | 'connect' 
 interface Progress {
   ip: string;
   port: number;
-  connect: ClientSight['connect'];
-  end: ClientSight['end'];
+  connect: ClientOutcome['connect'];
+  end: ClientOutcome['end'];
   ttfbMs: number;
   rxBytes: number;
   answer: Http2Answer | undefined;
@@ -38,7 +38,7 @@ interface Progress {
 }
 
 /** Opens a connection that speaks HTTP/2 at once: by TLS where it is agreed upon, else because both ends know. */
-const open = (route: AttackRoute, scene: ClientScene, progress: Progress): Socket => {
+const open = (route: AttackRoute, context: ClientContext, progress: Progress): Socket => {
   const { address, port, localAddress, localPort, isTls, serverName } = route;
   const from = { ...(localAddress && { localAddress }), ...(localPort && { localPort }) };
   const tcp = connectTcp({ host: address, port, noDelay: true, ...from });
@@ -49,7 +49,7 @@ const open = (route: AttackRoute, scene: ClientScene, progress: Progress): Socke
   });
   if (!isTls) return tcp;
   const named = serverName === undefined ? {} : { servername: serverName };
-  const tls = connectTls({ ...named, ...scene.tls, ALPNProtocols: ['h2'], socket: tcp });
+  const tls = connectTls({ ...named, ...context.tls, ALPNProtocols: ['h2'], socket: tcp });
   tls.on('secureConnect', () => {
     if (tls.alpnProtocol === 'h2') progress.connect = 'ok';
     else tls.destroy(new Error('the other side does not speak HTTP/2'));
@@ -101,7 +101,11 @@ const exchange = (session: ClientHttp2Session, request: Http2Request, progress: 
 };
 
 /** One request on a connection of its own. It never throws for what the network does. */
-export const askHttp2 = async (request: Http2Request, route: AttackRoute, scene: ClientScene): Promise<Http2Sight> => {
+export const askHttp2 = async (
+  request: Http2Request,
+  route: AttackRoute,
+  context: ClientContext,
+): Promise<Http2Outcome> => {
   const { promise, resolve } = Promise.withResolvers<void>();
   const progress: Progress = {
     ...{ ip: '', port: 0, connect: 'none', end: 'none', ttfbMs: 0, rxBytes: 0 },
@@ -119,7 +123,7 @@ export const askHttp2 = async (request: Http2Request, route: AttackRoute, scene:
     else progress.end = 'timeout';
     resolve();
   }, route.timeoutMs);
-  const socket = open(route, scene, progress);
+  const socket = open(route, context, progress);
   socket.on('error', fail);
   const session = connectHttp2(`${route.isTls ? 'https' : 'http'}://peer.invalid`, {
     createConnection: () => socket as TLSSocket,
@@ -127,7 +131,7 @@ export const askHttp2 = async (request: Http2Request, route: AttackRoute, scene:
   session.on('error', fail);
   session.on('connect', () => exchange(session, request, progress, resolve));
   session.on('close', () => resolve());
-  scene.signal.addEventListener('abort', () => resolve(), { once: true });
+  context.signal.addEventListener('abort', () => resolve(), { once: true });
   await promise;
   clearTimeout(timer);
   if (progress.answer === undefined && progress.end === 'none' && progress.connect === 'ok') progress.end = 'fin';

@@ -1,26 +1,26 @@
 import { constants, performServerHandshake, type ServerHttp2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
-import type { ServerScene, ServerSight } from '../driver.ts';
+import type { ServerContext, ServerOutcome } from '../driver.ts';
 import { hashOfBytes, proofOf } from '../proof.ts';
 import { answerParts } from './http-answer.ts';
 import type { HttpMessage } from './http-reader.ts';
-import type { Recogniser } from './http-recogniser.ts';
 import { pairsIn, plainHeaders } from './http2-form.ts';
 import { judgeRequest, nonceIn } from './judge-request.ts';
+import type { RequestMatcher } from './request-matcher.ts';
 
 const preface = Buffer.from('PRI * HTTP/2.0\r\n');
-const mostBytes = 64 * 1024 * 1024;
+const maxBytes = 64 * 1024 * 1024;
 
 export const isHttp2Preface = (bytes: Buffer): boolean => bytes.subarray(0, preface.length).equals(preface);
 
-interface Place {
-  readonly recogniser: Recogniser;
-  readonly scene: ServerScene;
-  readonly ends: Pick<ServerSight, 'ip' | 'port' | 'peerIp' | 'peerPort'>;
+interface Http2ServerDeps {
+  readonly requestMatcher: RequestMatcher;
+  readonly context: ServerContext;
+  readonly ends: Pick<ServerOutcome, 'ip' | 'port' | 'peerIp' | 'peerPort'>;
 }
 
 /** Answers the requests of a connection that speaks HTTP/2, and tells what came. */
-export const receiveHttp2 = (socket: Socket, place: Place): void => {
+export const receiveHttp2 = (socket: Socket, deps: Http2ServerDeps): void => {
   const session = performServerHandshake(socket);
   session.on('error', () => {});
   session.on('stream', (stream, _headers, _flags, rawHeaders) => {
@@ -29,10 +29,10 @@ export const receiveHttp2 = (socket: Socket, place: Place): void => {
     stream.on('error', () => {});
     stream.on('data', (part: Buffer) => {
       length += part.length;
-      if (length > mostBytes) stream.close(constants.NGHTTP2_CANCEL);
+      if (length > maxBytes) stream.close(constants.NGHTTP2_CANCEL);
       else parts.push(part);
     });
-    stream.on('end', () => answer(stream, messageOf(rawHeaders as unknown as string[], Buffer.concat(parts)), place));
+    stream.on('end', () => answer(stream, messageOf(rawHeaders as unknown as string[], Buffer.concat(parts)), deps));
   });
 };
 
@@ -44,27 +44,31 @@ const messageOf = (raw: readonly string[], body: Buffer): HttpMessage => {
   return { startLine: `${pseudo(':method')} ${pseudo(':path')} HTTP/2`, headers, body, bytes };
 };
 
-const answer = (stream: ServerHttp2Stream, message: HttpMessage, { recogniser, scene, ends }: Place): void => {
+const answer = (
+  stream: ServerHttp2Stream,
+  message: HttpMessage,
+  { requestMatcher, context, ends }: Http2ServerDeps,
+): void => {
   if (stream.destroyed) return;
   const nonce = nonceIn(message);
   if (nonce !== undefined) {
     stream.respond({ ':status': 200, 'content-type': 'text/plain' });
-    stream.end(proofOf(scene.proofKey, nonce));
+    stream.end(proofOf(context.proofKey, nonce));
     return;
   }
-  const known = recogniser.find(message);
-  const told = { ...ends, end: 'none', atMs: scene.elapsedMs(), rxBytes: message.bytes } as const;
+  const known = requestMatcher.find(message);
+  const common = { ...ends, end: 'none', atMs: context.elapsedMs(), rxBytes: message.bytes } as const;
   if (known === undefined) {
-    const nobody = { attempt: null, step: 0, correlation: 'none', seen: 'modified' } as const;
-    scene.record({ ...told, ...nobody, rxSha256: hashOfBytes(message.body), sentBytes: 0, sentSha256: '' });
+    const unmatched = { attempt: null, step: 0, correlation: 'none', seen: 'modified' } as const;
+    context.record({ ...common, ...unmatched, rxSha256: hashOfBytes(message.body), sentBytes: 0, sentSha256: '' });
     stream.respond({ ':status': 404 }, { endStream: true });
     return;
   }
-  const { seen, rxSha256, answer: wanted, asked } = judgeRequest(message, known, scene);
+  const { seen, rxSha256, answer: wanted, asked } = judgeRequest(message, known, context);
   const { status, headers, body, hash } = answerParts(wanted, asked);
   const isSilent = wanted.mode === 'silent';
-  scene.record({
-    ...told,
+  context.record({
+    ...common,
     ...{ attempt: known.attempt.id, step: known.step, correlation: known.correlation, seen, rxSha256 },
     ...(isSilent ? { sentBytes: 0, sentSha256: '' } : { sentBytes: body.length, sentSha256: hash }),
   });

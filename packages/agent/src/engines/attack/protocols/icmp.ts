@@ -5,11 +5,11 @@ import { type Echo, EchoSocket } from '../../../net/icmp/echo-socket.ts';
 import {
   type AttackListener,
   type AttackRoute,
-  type ClientScene,
-  type ClientSight,
-  nothingSeen,
+  type ClientContext,
+  type ClientOutcome,
+  noOutcome,
   type ProtocolDriver,
-  type ServerScene,
+  type ServerContext,
 } from '../driver.ts';
 import { hashOfBytes, joinedHash, proofOf, sha256Of } from '../proof.ts';
 
@@ -24,85 +24,89 @@ const identifierOf = (runToken: string): number => Number.parseInt(hash('sha256'
 const signed = (proofKey: string, payload: Buffer): Buffer =>
   Buffer.concat([Buffer.from(proofOf(proofKey, sha256Of(payload))), payload]);
 
-interface Heard {
+interface EchoResult {
   readonly answer: Buffer | undefined;
   readonly own: string;
   readonly refusal: string | undefined;
   readonly ttfbMs: number;
 }
 
-interface Said {
+interface EchoRequest {
   readonly payload: Buffer;
   readonly sequence: number;
 }
 
 /** Says one thing and waits for the signed answer; what only comes back is kept in case nothing better does. */
-const ask = async ({ payload, sequence }: Said, route: AttackRoute, scene: ClientScene): Promise<Heard> => {
+const ask = async (
+  { payload, sequence }: EchoRequest,
+  route: AttackRoute,
+  context: ClientContext,
+): Promise<EchoResult> => {
   const { promise, resolve } = Promise.withResolvers<void>();
-  const identifier = identifierOf(scene.runToken);
-  const wanted = signed(scene.proofKey, payload);
+  const identifier = identifierOf(context.runToken);
+  const wanted = signed(context.proofKey, payload);
   const startedAt = performance.now();
-  let heard: Heard = { answer: undefined, own: '', refusal: undefined, ttfbMs: 0 };
+  let echoes: EchoResult = { answer: undefined, own: '', refusal: undefined, ttfbMs: 0 };
   const onEcho = (echo: Echo) => {
     if (echo.identifier !== identifier || echo.sequence !== sequence) return;
-    heard = { ...heard, answer: echo.payload, own: echo.own, ttfbMs: performance.now() - startedAt };
+    echoes = { ...echoes, answer: echo.payload, own: echo.own, ttfbMs: performance.now() - startedAt };
     if (echo.payload.equals(wanted)) resolve();
   };
   const onRefused = (refused: number, refusal: string) => {
     if (refused !== sequence) return;
-    heard = { ...heard, refusal };
+    echoes = { ...echoes, refusal };
     resolve();
   };
   const version = versionOf(route.address);
   const socket = new EchoSocket({ version, hears: 'reply', sourceAddress: route.localAddress }, { onEcho, onRefused });
   const timer = setTimeout(resolve, route.timeoutMs);
-  scene.signal.addEventListener('abort', () => resolve(), { once: true });
+  context.signal.addEventListener('abort', () => resolve(), { once: true });
   socket.send(route.address, 'request', { identifier, sequence, payload });
   await promise;
   clearTimeout(timer);
   socket.close();
-  return heard;
+  return echoes;
 };
 
-const isSigned = ({ proofKey }: ClientScene, payload: Buffer, answer: Buffer | undefined) =>
+const isSigned = ({ proofKey }: ClientContext, payload: Buffer, answer: Buffer | undefined) =>
   answer?.equals(signed(proofKey, payload)) === true;
 
 /** What came back without a signature is what the kernel or somebody on the way says: no answer of ours. */
-const endOf = (heard: readonly Heard[], isOurs: boolean): ClientSight['end'] => {
+const endOf = (echoes: readonly EchoResult[], isOurs: boolean): ClientOutcome['end'] => {
   if (isOurs) return 'response';
-  return heard.some(({ refusal }) => refusal !== undefined) ? 'none' : 'timeout';
+  return echoes.some(({ refusal }) => refusal !== undefined) ? 'none' : 'timeout';
 };
 
-const attemptIcmp = async (attempt: Attempt, route: AttackRoute, scene: ClientScene): Promise<ClientSight> => {
+const attemptIcmp = async (attempt: Attempt, route: AttackRoute, context: ClientContext): Promise<ClientOutcome> => {
   const { content, count, intervalMs } = attempt.exchange as IcmpExchange;
-  const payload = scene.bytesOf(content);
-  const heard: Heard[] = [];
-  for (let turn = 0; turn < count && !scene.signal.aborted; turn++) {
-    if (turn > 0 && intervalMs > 0) await sleep(intervalMs);
-    heard.push(await ask({ payload, sequence: (attempt.id + turn) & 0xffff }, route, scene));
+  const payload = context.bytesOf(content);
+  const echoes: EchoResult[] = [];
+  for (let index = 0; index < count && !context.signal.aborted; index++) {
+    if (index > 0 && intervalMs > 0) await sleep(intervalMs);
+    echoes.push(await ask({ payload, sequence: (attempt.id + index) & 0xffff }, route, context));
   }
-  const isOurs = heard.length === count && heard.every(({ answer }) => isSigned(scene, payload, answer));
-  const isRefused = heard.some(({ refusal }) => refusal !== undefined);
+  const isOurs = echoes.length === count && echoes.every(({ answer }) => isSigned(context, payload, answer));
+  const isRefused = echoes.some(({ refusal }) => refusal !== undefined);
   return {
-    ...nothingSeen,
-    ip: heard.find(({ own }) => own !== '')?.own ?? route.localAddress ?? '',
+    ...noOutcome,
+    ip: echoes.find(({ own }) => own !== '')?.own ?? route.localAddress ?? '',
     connect: isRefused ? 'unreachable' : 'ok',
     isComplete: true,
-    sentBytes: payload.length * heard.length,
-    sentSha256: joinedHash(heard.map(() => hashOfBytes(payload))),
-    end: endOf(heard, isOurs),
-    rxBytes: isOurs ? heard.reduce((sum, { answer }) => sum + (answer?.length ?? 0), 0) : 0,
-    rxSha256: isOurs ? joinedHash(heard.map(({ answer = Buffer.alloc(0) }) => hashOfBytes(answer))) : '',
+    sentBytes: payload.length * echoes.length,
+    sentSha256: joinedHash(echoes.map(() => hashOfBytes(payload))),
+    end: endOf(echoes, isOurs),
+    rxBytes: isOurs ? echoes.reduce((sum, { answer }) => sum + (answer?.length ?? 0), 0) : 0,
+    rxSha256: isOurs ? joinedHash(echoes.map(({ answer = Buffer.alloc(0) }) => hashOfBytes(answer))) : '',
     responseIsOurs: isOurs,
-    ttfbMs: heard[0]?.ttfbMs ?? 0,
+    ttfbMs: echoes[0]?.ttfbMs ?? 0,
   };
 };
 
 /** Looks at every echo that is meant for this entry, tells of it and answers it signed. */
-const listenIcmp = async (place: AttackListen, scene: ServerScene): Promise<AttackListener> => {
-  const attempts = scene.attemptsOf(place.service).filter(({ exchange }) => exchange.protocol === 'icmp');
-  const identifier = identifierOf(scene.runToken);
-  const contentOf = ({ exchange }: Attempt) => scene.bytesOf((exchange as IcmpExchange).content);
+const listenIcmp = async (endpoint: AttackListen, context: ServerContext): Promise<AttackListener> => {
+  const attempts = context.attemptsOf(endpoint.service).filter(({ exchange }) => exchange.protocol === 'icmp');
+  const identifier = identifierOf(context.runToken);
+  const contentOf = ({ exchange }: Attempt) => context.bytesOf((exchange as IcmpExchange).content);
   const sockets: EchoSocket[] = [];
   const reply = (echo: Echo, payload: Buffer) => {
     sockets[0]?.send(echo.peer, 'reply', { identifier: echo.identifier, sequence: echo.sequence, payload });
@@ -111,7 +115,7 @@ const listenIcmp = async (place: AttackListen, scene: ServerScene): Promise<Atta
   const onEcho = (echo: Echo) => {
     const nonce = echo.payload.toString('latin1', 0, proofMark.length) === proofMark ? echo.payload : undefined;
     if (nonce !== undefined) {
-      reply(echo, signed(scene.proofKey, nonce));
+      reply(echo, signed(context.proofKey, nonce));
       return;
     }
     if (echo.identifier !== identifier) return;
@@ -119,8 +123,8 @@ const listenIcmp = async (place: AttackListen, scene: ServerScene): Promise<Atta
       ({ id, exchange }) => ((echo.sequence - id) & 0xffff) < (exchange as IcmpExchange).count,
     );
     const isWhole = found !== undefined && contentOf(found).equals(echo.payload);
-    const sent = reply(echo, signed(scene.proofKey, echo.payload));
-    scene.record({
+    const sent = reply(echo, signed(context.proofKey, echo.payload));
+    context.record({
       attempt: found?.id ?? null,
       step: found === undefined ? 0 : (echo.sequence - found.id) & 0xffff,
       correlation: found === undefined ? 'none' : 'token',
@@ -128,13 +132,13 @@ const listenIcmp = async (place: AttackListen, scene: ServerScene): Promise<Atta
       seen: isWhole ? 'full' : 'modified',
       ...{ rxBytes: echo.payload.length, rxSha256: hashOfBytes(echo.payload) },
       ...{ sentBytes: sent.length, sentSha256: hashOfBytes(sent), end: 'none' },
-      atMs: scene.elapsedMs(),
+      atMs: context.elapsedMs(),
     });
   };
-  const isAny = place.host === '0.0.0.0' || place.host === '::';
-  const sourceAddress = isAny ? undefined : place.host;
-  const wish = { version: versionOf(place.host), hears: 'request', sourceAddress } as const;
-  sockets.push(new EchoSocket(wish, { onEcho, onRefused: () => {} }));
+  const isAny = endpoint.host === '0.0.0.0' || endpoint.host === '::';
+  const sourceAddress = isAny ? undefined : endpoint.host;
+  const options = { version: versionOf(endpoint.host), hears: 'request', sourceAddress } as const;
+  sockets.push(new EchoSocket(options, { onEcho, onRefused: () => {} }));
   return { close: async () => sockets[0]?.close() };
 };
 
@@ -142,11 +146,11 @@ const listenIcmp = async (place: AttackListen, scene: ServerScene): Promise<Atta
 export const icmpDriver: ProtocolDriver = {
   protocols: ['icmp'],
   attempt: attemptIcmp,
-  async prove(nonce, route, scene) {
+  async prove(nonce, route, context) {
     const payload = Buffer.from(proofMark + nonce);
     const sequence = Number.parseInt(nonce.slice(0, 4), 16);
-    const { answer, own, refusal } = await ask({ payload, sequence }, route, scene);
-    const isGood = isSigned(scene, payload, answer);
+    const { answer, own, refusal } = await ask({ payload, sequence }, route, context);
+    const isGood = isSigned(context, payload, answer);
     const detail = answer === undefined ? (refusal ?? 'no echo came back') : 'what came back is not signed';
     return { ip: own, isGood, detail: isGood ? '' : detail };
   },

@@ -1,27 +1,27 @@
 import type { Attempt, FileExchange } from '@rushhour/protocol';
-import { Dialog } from '../dialog.ts';
-import type { AttackRoute, ClientScene, ClientSight } from '../driver.ts';
+import { ClientConnection } from '../client-connection.ts';
+import type { AttackRoute, ClientContext, ClientOutcome } from '../driver.ts';
 import { hashOfBytes, proofOf, tokenOf } from '../proof.ts';
 
 const lineEnd = Buffer.from('\r\n');
 const excerptBytes = 2048;
-const tellingBytes = 64;
+const comparedBytes = 64;
 
 /** One connection that talks in lines. What does not come is undefined. */
 export class LineClient {
-  readonly dialog: Dialog;
+  readonly connection: ClientConnection;
   #held = Buffer.alloc(0);
 
-  private constructor(dialog: Dialog) {
-    this.dialog = dialog;
+  private constructor(connection: ClientConnection) {
+    this.connection = connection;
   }
 
-  static async open(route: AttackRoute, scene: ClientScene): Promise<LineClient> {
-    return new LineClient(await Dialog.open(route, scene));
+  static async open(route: AttackRoute, context: ClientContext): Promise<LineClient> {
+    return new LineClient(await ClientConnection.open(route, context));
   }
 
   send(line: string): Promise<boolean> {
-    return this.dialog.write(Buffer.from(`${line}\r\n`, 'latin1'));
+    return this.connection.write(Buffer.from(`${line}\r\n`, 'latin1'));
   }
 
   async line(): Promise<string | undefined> {
@@ -57,8 +57,8 @@ export class LineClient {
   }
 
   async #more(): Promise<boolean> {
-    if (!(await this.dialog.more())) return false;
-    this.#held = Buffer.concat([this.#held, this.dialog.take()]);
+    if (!(await this.connection.more())) return false;
+    this.#held = Buffer.concat([this.#held, this.connection.take()]);
     return true;
   }
 
@@ -72,14 +72,14 @@ export class LineClient {
 /** What the two ends of an attempt know it by. */
 export const marksOf = (
   { id }: Pick<Attempt, 'id'>,
-  { runToken, proofKey }: Pick<ClientScene, 'runToken' | 'proofKey'>,
+  { runToken, proofKey }: Pick<ClientContext, 'runToken' | 'proofKey'>,
 ) => {
   const token = tokenOf(runToken, id);
   return { token, proof: proofOf(proofKey, token) };
 };
 
 /** How a transfer went. */
-export interface Carried {
+export interface TransferResult {
   readonly client: LineClient;
   readonly content: Buffer;
   readonly exchange: FileExchange;
@@ -95,18 +95,18 @@ export interface Carried {
 const statusIn = (reply: string | undefined) => Number(/^(\d{3})/.exec(reply ?? '')?.[1] ?? 0);
 
 const isAlike = (received: Buffer, content: Buffer) => {
-  const length = Math.min(received.length, content.length, tellingBytes);
+  const length = Math.min(received.length, content.length, comparedBytes);
   return received.length > 0 && received.subarray(0, length).equals(content.subarray(0, length));
 };
 
-const downSight = ({ content, exchange, isComplete, reply, received, client }: Carried) => {
+const downloadOutcome = ({ content, exchange, isComplete, reply, received, client }: TransferResult) => {
   const isThere = received !== undefined;
   const foreign = isThere ? received : Buffer.from(reply ?? '', 'latin1');
   return {
     isComplete,
     sentBytes: Buffer.byteLength(exchange.name),
     sentSha256: hashOfBytes(Buffer.from(exchange.name)),
-    end: isThere || reply !== undefined ? ('response' as const) : client.dialog.end,
+    end: isThere || reply !== undefined ? ('response' as const) : client.connection.end,
     rxBytes: foreign.length,
     rxSha256: hashOfBytes(foreign),
     responseIsOurs: isThere && isAlike(received, content),
@@ -114,14 +114,14 @@ const downSight = ({ content, exchange, isComplete, reply, received, client }: C
   };
 };
 
-const upSight = ({ content, isComplete, reply, proof, client }: Carried) => {
+const uploadOutcome = ({ content, isComplete, reply, proof, client }: TransferResult) => {
   const text = Buffer.from(reply ?? '', 'latin1');
   const isOurs = reply?.includes(proof) ?? false;
   return {
     isComplete,
     sentBytes: isComplete ? content.length : 0,
     sentSha256: hashOfBytes(content),
-    end: reply === undefined ? client.dialog.end : ('response' as const),
+    end: reply === undefined ? client.connection.end : ('response' as const),
     rxBytes: text.length,
     rxSha256: hashOfBytes(text),
     responseIsOurs: isOurs,
@@ -130,14 +130,15 @@ const upSight = ({ content, isComplete, reply, proof, client }: Carried) => {
 };
 
 /** What the client tells of a transfer. */
-export const sightOf = (carried: Carried): ClientSight => {
-  const { ip, port, connect, ttfbMs, ownError } = carried.client.dialog;
-  const { excerpt, ...sight } = carried.exchange.direction === 'up' ? upSight(carried) : downSight(carried);
-  carried.client.dialog.close();
+export const outcomeOf = (transferred: TransferResult): ClientOutcome => {
+  const { ip, port, connect, ttfbMs, ownError } = transferred.client.connection;
+  const { excerpt, ...outcome } =
+    transferred.exchange.direction === 'up' ? uploadOutcome(transferred) : downloadOutcome(transferred);
+  transferred.client.connection.close();
   return {
     ...{ ip, port, connect, ttfbMs },
-    ...sight,
-    status: statusIn(carried.reply),
+    ...outcome,
+    status: statusIn(transferred.reply),
     ...(ownError !== undefined && { error: ownError }),
     ...(excerpt !== undefined && excerpt !== '' && { excerpt }),
   };

@@ -1,35 +1,35 @@
 import type { Socket } from 'node:net';
 import type { AttackListen, Attempt, FileExchange } from '@rushhour/protocol';
-import type { AttackListener, ServerScene, ServerSight } from '../driver.ts';
+import type { AttackListener, ServerContext, ServerOutcome } from '../driver.ts';
 import { hashOfBytes, proofOf, tokenOf } from '../proof.ts';
-import { listenVisits } from './listen-visits.ts';
+import { listenConnections } from './listen-connections.ts';
 
 /** What a protocol makes of one connection. */
 export interface LineSession {
   readonly greeting?: string;
   /** Answers a line; what it returns is sent with a line end. */
-  onLine(line: string, talk: Talk): string | undefined | Promise<string | undefined>;
+  onLine(line: string, connection: LineConnection): string | undefined | Promise<string | undefined>;
   onClose?(): void;
 }
 
-const mostLineBytes = 65_536;
-const mostBytes = 300 * 1024 * 1024;
+const maxLineBytes = 65_536;
+const maxBytes = 300 * 1024 * 1024;
 const plainIp = (address: string | undefined): string => address?.replace(/^::ffff:/, '') ?? '';
 
 type Taking = { readonly ending: Buffer } | { readonly length: number };
 
 /** One connection of our server, in lines and now and then in blocks. Tells once what it saw. */
-export class Talk {
+export class LineConnection {
   readonly socket: Socket;
-  readonly #scene: ServerScene;
+  readonly #context: ServerContext;
   readonly #session: LineSession;
-  readonly #ends: Pick<ServerSight, 'ip' | 'port' | 'peerIp' | 'peerPort'>;
+  readonly #ends: Pick<ServerOutcome, 'ip' | 'port' | 'peerIp' | 'peerPort'>;
   #held: Buffer = Buffer.alloc(0);
   #taking: (Taking & { resolve(bytes: Buffer): void }) | undefined;
   #isBusy = false;
-  #isTold = false;
+  #isReported = false;
   #isSilent = false;
-  #end: ServerSight['end'] = 'none';
+  #end: ServerOutcome['end'] = 'none';
   /** The attempt this connection is about, once it is known. */
   attempt: Attempt | undefined;
   /** The file, as far as it came. */
@@ -37,10 +37,10 @@ export class Talk {
   /** What a client must see unchanged: the file, or the last reply. */
   sent: Buffer = Buffer.alloc(0);
 
-  constructor(socket: Socket, session: LineSession, scene: ServerScene) {
+  constructor(socket: Socket, session: LineSession, context: ServerContext) {
     this.socket = socket;
     this.#session = session;
-    this.#scene = scene;
+    this.#context = context;
     const { localAddress, localPort = 0, remoteAddress, remotePort = 0 } = socket;
     this.#ends = {
       ...{ ip: plainIp(localAddress), port: localPort },
@@ -56,18 +56,18 @@ export class Talk {
     });
     socket.on('close', () => {
       session.onClose?.();
-      this.tell();
+      this.report();
     });
-    if (session.greeting !== undefined) this.say(session.greeting);
+    if (session.greeting !== undefined) this.sendLine(session.greeting);
   }
 
-  say(line: string): void {
+  sendLine(line: string): void {
     if (this.socket.writable) this.socket.write(`${line}\r\n`, 'latin1');
   }
 
   /** Finds the attempt of a token; true when it is one of ours and of this protocol. */
-  recognise(token: string): boolean {
-    const found = this.#scene.attemptOf(token)?.attempt;
+  identify(token: string): boolean {
+    const found = this.#context.attemptOf(token)?.attempt;
     if (found === undefined || !('direction' in found.exchange)) return false;
     this.attempt = found;
     return true;
@@ -78,16 +78,16 @@ export class Talk {
   }
 
   get content(): Buffer {
-    return this.exchange === undefined ? Buffer.alloc(0) : this.#scene.bytesOf(this.exchange.content);
+    return this.exchange === undefined ? Buffer.alloc(0) : this.#context.bytesOf(this.exchange.content);
   }
 
   /** What only we can say about the attempt. */
   get proof(): string {
-    return this.attempt === undefined ? '' : this.proofFor(tokenOf(this.#scene.runToken, this.attempt.id));
+    return this.attempt === undefined ? '' : this.proofFor(tokenOf(this.#context.runToken, this.attempt.id));
   }
 
   proofFor(text: string): string {
-    return proofOf(this.#scene.proofKey, text);
+    return proofOf(this.#context.proofKey, text);
   }
 
   /** The next bytes up to an ending, or so many. */
@@ -99,15 +99,15 @@ export class Talk {
   }
 
   /** A connection that only proves who we are is nobody's attempt. */
-  hush(): void {
+  skipReport(): void {
     this.#isSilent = true;
   }
 
-  tell(): void {
-    if (this.#isTold || this.#isSilent) return;
-    this.#isTold = true;
-    const { seen, rx } = this.#sight();
-    this.#scene.record({
+  report(): void {
+    if (this.#isReported || this.#isSilent) return;
+    this.#isReported = true;
+    const { seen, rx } = this.#outcome();
+    this.#context.record({
       attempt: this.attempt?.id ?? null,
       step: 0,
       correlation: this.attempt === undefined ? 'none' : 'token',
@@ -118,11 +118,11 @@ export class Talk {
       sentBytes: this.sent.length,
       sentSha256: hashOfBytes(this.sent),
       end: this.#end,
-      atMs: this.#scene.elapsedMs(),
+      atMs: this.#context.elapsedMs(),
     });
   }
 
-  #sight(): { seen: ServerSight['seen']; rx: Buffer } {
+  #outcome(): { seen: ServerOutcome['seen']; rx: Buffer } {
     const { exchange, received } = this;
     if (exchange === undefined || received === undefined) return { seen: 'connected', rx: Buffer.alloc(0) };
     const wanted = exchange.direction === 'up' ? this.content : Buffer.from(exchange.name);
@@ -133,7 +133,7 @@ export class Talk {
 
   #take(bytes: Buffer): void {
     this.#held = this.#held.length === 0 ? bytes : Buffer.concat([this.#held, bytes]);
-    if (this.#held.length > mostBytes) this.socket.destroy();
+    if (this.#held.length > maxBytes) this.socket.destroy();
     else this.#serve();
   }
 
@@ -148,7 +148,7 @@ export class Talk {
     }
     if (this.#isBusy) return;
     const at = this.#held.indexOf('\n');
-    if (at < 0 && this.#held.length > mostLineBytes) this.socket.destroy();
+    if (at < 0 && this.#held.length > maxLineBytes) this.socket.destroy();
     if (at >= 0)
       void this.#answer(
         this.#cut(at + 1)
@@ -160,7 +160,7 @@ export class Talk {
   async #answer(line: string): Promise<void> {
     this.#isBusy = true;
     const reply = await this.#session.onLine(line, this);
-    if (reply !== undefined) this.say(reply);
+    if (reply !== undefined) this.sendLine(reply);
     this.#isBusy = false;
     this.#serve();
   }
@@ -180,10 +180,11 @@ export class Talk {
 
 /** Listens for connections that talk in lines. */
 export const listenLines = (
-  place: AttackListen,
-  scene: ServerScene,
+  endpoint: AttackListen,
+  context: ServerContext,
   createSession: (socket: Socket) => LineSession,
-): Promise<AttackListener> => listenVisits(place, scene, (socket) => new Talk(socket, createSession(socket), scene));
+): Promise<AttackListener> =>
+  listenConnections(endpoint, context, (socket) => new LineConnection(socket, createSession(socket), context));
 
 /** The nonce of a name that only asks for a proof. */
 export const nonceOfName = (name: string): string | undefined => /^proof-([0-9a-f]{32})$/.exec(name)?.[1];

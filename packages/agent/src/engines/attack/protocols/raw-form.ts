@@ -1,11 +1,11 @@
 import type { RawExchange } from '@rushhour/protocol';
-import type { Scene } from '../driver.ts';
+import type { AttackContext } from '../driver.ts';
 import { proofOf } from '../proof.ts';
 
 export const proofRequest = (nonce: string): Buffer => Buffer.from(`proof ${nonce}\n`);
 
-export const proofAnswer = (scene: Scene, nonce: string): Buffer =>
-  Buffer.from(`proof ${proofOf(scene.proofKey, nonce)}\n`);
+export const proofAnswer = (context: AttackContext, nonce: string): Buffer =>
+  Buffer.from(`proof ${proofOf(context.proofKey, nonce)}\n`);
 
 /** The nonce of a request for a proof. */
 export const nonceIn = (bytes: Buffer): string | undefined =>
@@ -19,16 +19,16 @@ export interface RawScript {
 }
 
 /** The last send is always answered: silence would say nothing. Without an answer of its own it is one nobody can guess. */
-export const scriptOf = (attempt: number, exchange: RawExchange, scene: Scene): RawScript => {
-  const usual = Buffer.from(`ok ${proofOf(scene.proofKey, `${scene.runToken}/${attempt}`)}\n`);
+export const scriptOf = (attempt: number, exchange: RawExchange, context: AttackContext): RawScript => {
+  const defaultAnswer = Buffer.from(`ok ${proofOf(context.proofKey, `${context.runToken}/${attempt}`)}\n`);
   let answered = 0;
   const answers: Buffer[] = [];
   const sends = exchange.sends.map(({ content, waitResponse, delayMs = 0 }, index) => {
     const isAnswered = waitResponse || index === exchange.sends.length - 1;
     const own = exchange.answers[Math.min(answered, exchange.answers.length - 1)];
     if (isAnswered) answered += 1;
-    answers.push(isAnswered ? (own === undefined ? usual : scene.bytesOf(own)) : Buffer.alloc(0));
-    return { bytes: scene.bytesOf(content), isAnswered, delayMs };
+    answers.push(isAnswered ? (own === undefined ? defaultAnswer : context.bytesOf(own)) : Buffer.alloc(0));
+    return { bytes: context.bytesOf(content), isAnswered, delayMs };
   });
   return { sends, answers };
 };

@@ -1,16 +1,16 @@
 import type { Socket } from 'node:net';
 import type { AttackListen, Attempt, RawExchange } from '@rushhour/protocol';
 import { bindAll, closeSockets } from '../../../net/datagram/bind-all.ts';
-import type { AttackListener, ServerScene, ServerSight } from '../driver.ts';
+import type { AttackListener, ServerContext, ServerOutcome } from '../driver.ts';
 import { hashOfBytes } from '../proof.ts';
-import { listenVisits } from './listen-visits.ts';
+import { listenConnections } from './listen-connections.ts';
 import { nonceIn, proofAnswer, type RawScript, scriptOf } from './raw-form.ts';
 
 /** Bytes that nothing we know begins with are answered after this silence. */
-const strangeMs = 300;
-const strangeAnswer = Buffer.from('?\n');
+const unknownReplyMs = 300;
+const unknownReply = Buffer.from('?\n');
 
-interface Known {
+interface ExpectedAttempt {
   readonly attempt: Attempt;
   readonly script: RawScript;
   /** All that the client says, one after another. */
@@ -18,10 +18,10 @@ interface Known {
   isSeen: boolean;
 }
 
-const knownOf = (place: AttackListen, scene: ServerScene): Known[] =>
-  scene.attemptsOf(place.service).flatMap((attempt) => {
+const knownOf = (endpoint: AttackListen, context: ServerContext): ExpectedAttempt[] =>
+  context.attemptsOf(endpoint.service).flatMap((attempt) => {
     if (attempt.exchange.protocol !== 'raw') return [];
-    const script = scriptOf(attempt.id, attempt.exchange as RawExchange, scene);
+    const script = scriptOf(attempt.id, attempt.exchange as RawExchange, context);
     return [{ attempt, script, whole: Buffer.concat(script.sends.map(({ bytes }) => bytes)), isSeen: false }];
   });
 
@@ -33,22 +33,22 @@ const isAlike = (bytes: Buffer, whole: Buffer): boolean => {
 const plainIp = (address: string | undefined): string => address?.replace(/^::ffff:/, '') ?? '';
 
 /** One connection: what it says is compared with everything that may be said. */
-class Visit {
+class RawConnection {
   readonly #socket: Socket;
-  readonly #scene: ServerScene;
-  readonly #all: readonly Known[];
-  readonly #ends: Pick<ServerSight, 'ip' | 'port' | 'peerIp' | 'peerPort'>;
-  #known: Known | undefined;
+  readonly #context: ServerContext;
+  readonly #all: readonly ExpectedAttempt[];
+  readonly #ends: Pick<ServerOutcome, 'ip' | 'port' | 'peerIp' | 'peerPort'>;
+  #known: ExpectedAttempt | undefined;
   #received = Buffer.alloc(0);
   #sent: Buffer[] = [];
   #answered = 0;
-  #isTold = false;
-  #end: ServerSight['end'] = 'none';
+  #isReported = false;
+  #end: ServerOutcome['end'] = 'none';
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(socket: Socket, all: readonly Known[], scene: ServerScene) {
+  constructor(socket: Socket, all: readonly ExpectedAttempt[], context: ServerContext) {
     this.#socket = socket;
-    this.#scene = scene;
+    this.#context = context;
     this.#all = all;
     this.#ends = {
       ip: socket.localAddress ?? '',
@@ -64,17 +64,17 @@ class Visit {
       if (this.#end === 'none') this.#end = 'fin';
       socket.end();
     });
-    socket.on('close', () => this.tell());
+    socket.on('close', () => this.report());
   }
 
-  tell(): void {
+  report(): void {
     clearTimeout(this.#timer);
-    if (this.#isTold) return;
-    this.#isTold = true;
+    if (this.#isReported) return;
+    this.#isReported = true;
     const whole = this.#known?.whole;
     const seen = this.#seenAs(whole);
     if (this.#known !== undefined) this.#known.isSeen = true;
-    this.#scene.record({
+    this.#context.record({
       attempt: this.#known?.attempt.id ?? null,
       step: 0,
       correlation: this.#known === undefined ? 'none' : 'content',
@@ -85,11 +85,11 @@ class Visit {
       sentBytes: this.#sent.reduce((sum, { length }) => sum + length, 0),
       sentSha256: hashOfBytes(Buffer.concat(this.#sent)),
       end: this.#end,
-      atMs: this.#scene.elapsedMs(),
+      atMs: this.#context.elapsedMs(),
     });
   }
 
-  #seenAs(whole: Buffer | undefined): ServerSight['seen'] {
+  #seenAs(whole: Buffer | undefined): ServerOutcome['seen'] {
     if (this.#received.length === 0) return 'connected';
     if (whole === undefined || !isAlike(this.#received, whole)) return 'modified';
     if (this.#received.length < whole.length) return 'partial';
@@ -101,8 +101,8 @@ class Visit {
     this.#received = Buffer.concat([this.#received, bytes]);
     const nonce = nonceIn(this.#received);
     if (nonce !== undefined) {
-      this.#isTold = true;
-      this.#socket.end(proofAnswer(this.#scene, nonce));
+      this.#isReported = true;
+      this.#socket.end(proofAnswer(this.#context, nonce));
       return;
     }
     if (this.#known === undefined || !isAlike(this.#received, this.#known.whole)) {
@@ -111,17 +111,17 @@ class Visit {
       );
       this.#known = alike.find(({ isSeen }) => !isSeen) ?? alike[0];
     }
-    if (this.#known === undefined) this.#timer = setTimeout(() => this.#answerStranger(), strangeMs);
+    if (this.#known === undefined) this.#timer = setTimeout(() => this.#answerUnknown(), unknownReplyMs);
     else this.#answer(this.#known);
   }
 
-  #answerStranger(): void {
-    this.#sent.push(strangeAnswer);
-    this.#socket.end(strangeAnswer);
-    this.tell();
+  #answerUnknown(): void {
+    this.#sent.push(unknownReply);
+    this.#socket.end(unknownReply);
+    this.report();
   }
 
-  #answer({ script, whole }: Known): void {
+  #answer({ script, whole }: ExpectedAttempt): void {
     let end = 0;
     for (const [index, { bytes, isAnswered }] of script.sends.entries()) {
       end += bytes.length;
@@ -134,37 +134,37 @@ class Visit {
       if (end === whole.length) this.#socket.end(answer);
       else this.#socket.write(answer);
     }
-    if (this.#received.length >= whole.length) this.tell();
+    if (this.#received.length >= whole.length) this.report();
   }
 }
 
-const listenTcp = (place: AttackListen, scene: ServerScene): Promise<AttackListener> => {
-  const all = knownOf(place, scene);
-  return listenVisits(place, scene, (socket) => new Visit(socket, all, scene));
+const listenTcp = (endpoint: AttackListen, context: ServerContext): Promise<AttackListener> => {
+  const all = knownOf(endpoint, context);
+  return listenConnections(endpoint, context, (socket) => new RawConnection(socket, all, context));
 };
 
-const listenUdp = async (place: AttackListen, scene: ServerScene): Promise<AttackListener> => {
+const listenUdp = async (endpoint: AttackListen, context: ServerContext): Promise<AttackListener> => {
   const open = new Map<string, { attempt: Attempt; step: number; answer: Buffer }[]>();
-  for (const { attempt, script } of knownOf(place, scene)) {
+  for (const { attempt, script } of knownOf(endpoint, context)) {
     for (const [step, { bytes }] of script.sends.entries()) {
       const key = hashOfBytes(bytes);
       open.set(key, [...(open.get(key) ?? []), { attempt, step, answer: script.answers[step] as Buffer }]);
     }
   }
-  const sockets = await bindAll([place], { core: { count: 1 } }, (socket) => {
+  const sockets = await bindAll([endpoint], { core: { count: 1 } }, (socket) => {
     socket.on('error', () => {});
     socket.on('message', (bytes, peer) => {
       const nonce = nonceIn(bytes);
       if (nonce !== undefined) {
-        socket.send(proofAnswer(scene, nonce), peer.port, peer.address);
+        socket.send(proofAnswer(context, nonce), peer.port, peer.address);
         return;
       }
       const alike = open.get(hashOfBytes(bytes)) ?? [];
       const known = alike.length > 1 ? alike.shift() : alike[0];
-      const answer = known?.answer ?? strangeAnswer;
+      const answer = known?.answer ?? unknownReply;
       if (answer.length > 0) socket.send(answer, peer.port, peer.address);
       const own = socket.address();
-      scene.record({
+      context.record({
         attempt: known?.attempt.id ?? null,
         step: known?.step ?? 0,
         correlation: known === undefined ? 'none' : 'content',
@@ -178,12 +178,12 @@ const listenUdp = async (place: AttackListen, scene: ServerScene): Promise<Attac
         sentBytes: answer.length,
         sentSha256: hashOfBytes(answer),
         end: 'none',
-        atMs: scene.elapsedMs(),
+        atMs: context.elapsedMs(),
       });
     });
   });
   return { close: () => closeSockets(sockets) };
 };
 
-export const listenRaw = (place: AttackListen, scene: ServerScene): Promise<AttackListener> =>
-  place.transport === 'udp' ? listenUdp(place, scene) : listenTcp(place, scene);
+export const listenRaw = (endpoint: AttackListen, context: ServerContext): Promise<AttackListener> =>
+  endpoint.transport === 'udp' ? listenUdp(endpoint, context) : listenTcp(endpoint, context);

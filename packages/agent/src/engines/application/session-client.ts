@@ -1,0 +1,116 @@
+import type { ApplicationClientConfig } from '@rushhour/protocol';
+import type { Channel } from './channel.ts';
+import type { ApplicationMeters } from './meters.ts';
+import type { MismatchPolicy } from './mismatch-policy.ts';
+import { receiveStep } from './receive-step.ts';
+import type { Round } from './round.ts';
+import type { ScriptSession } from './script.ts';
+import { pauseOf } from './timing.ts';
+
+export interface SessionClientDeps {
+  readonly config: ApplicationClientConfig;
+  readonly round: Round;
+  /** Position of the session in the round. */
+  readonly position: number;
+  readonly mismatchPolicy: MismatchPolicy;
+  readonly meters: ApplicationMeters;
+}
+
+const closeGraceMs = 1000;
+
+/** Plays the client of one session. */
+export interface SessionClient {
+  readonly isOver: boolean;
+  readonly hasFailed: boolean;
+  send(step: number): void;
+  receive(step: number): Promise<void>;
+  /** All steps are done. */
+  end(): Promise<void>;
+  /** The run is over. */
+  abandon(): void;
+}
+
+/** Sends steps as they are and counts how its session ends. What is to arrive is left to those who extend it. */
+export abstract class BaseSessionClient implements SessionClient {
+  protected readonly deps: SessionClientDeps;
+  protected readonly channel: Channel;
+  protected readonly session: ScriptSession;
+  protected sentAt = 0;
+  hasFailed = false;
+  isOver = false;
+
+  constructor(channel: Channel, deps: SessionClientDeps) {
+    this.channel = channel;
+    this.deps = deps;
+    this.session = deps.round.script.sessions[deps.position] as ScriptSession;
+    if (channel.failure !== undefined) this.fail(channel.failure);
+  }
+
+  abstract receive(step: number): Promise<void>;
+  abstract end(): Promise<void>;
+
+  send(step: number): void {
+    const bytes = this.deps.round.bytesToSend(this.deps.position, step);
+    this.channel.send(bytes);
+    this.deps.meters.txBytes.add(bytes.length);
+    this.sentAt = performance.now();
+  }
+
+  abandon(): void {
+    this.isOver = true;
+    this.channel.reset();
+  }
+
+  /** How long the step may take: what was recorded comes on top. */
+  protected timeoutOf(step: number): number {
+    const { timeoutMs, leastGapMs } = this.deps.round.script.play;
+    return timeoutMs + pauseOf(this.session.speed, this.session.steps[step]?.gapMs ?? 0, leastGapMs);
+  }
+
+  protected conclude(): void {
+    this.isOver = true;
+    if (this.hasFailed) this.deps.meters.ko.add(1);
+    else this.deps.meters.ok.add(1);
+  }
+
+  protected fail(kind: string): void {
+    this.hasFailed = true;
+    this.deps.meters.fail(kind);
+    this.conclude();
+    this.channel.reset();
+  }
+}
+
+/** Takes steps of a known length. */
+export class ExactSessionClient extends BaseSessionClient {
+  override async receive(step: number): Promise<void> {
+    const { round, position, config, mismatchPolicy, meters } = this.deps;
+    const options = { round, session: position, step, match: config.match, timeoutMs: this.timeoutOf(step) };
+    const { bytes, wait, fault } = await receiveStep(this.channel, options);
+    meters.rxBytes.add(bytes.length);
+    if (this.isOver) return;
+    if (fault === undefined) {
+      meters.exchanges.add(1);
+      if (this.sentAt > 0) meters.exchange.record((performance.now() - this.sentAt) * 1000);
+      this.sentAt = 0;
+      return;
+    }
+    const continues = wait === 'arrived' || bytes.length > 0 ? mismatchPolicy.apply(this.session, step, fault) : true;
+    this.hasFailed = true;
+    if (wait !== 'arrived') this.fail(wait === 'timeout' ? 'timeout' : (this.channel.failure ?? 'closed'));
+    else if (!continues) this.fail('mismatch');
+  }
+
+  override async end(): Promise<void> {
+    const { mismatchPolicy } = this.deps;
+    this.channel.close();
+    const wait = this.session.protocol === 'udp' ? 'ended' : await this.channel.wait(1, closeGraceMs);
+    if (this.isOver) return;
+    if (wait === 'arrived') {
+      const text = `is followed by ${this.channel.length} bytes that nobody sent`;
+      mismatchPolicy.apply(this.session, this.session.steps.length - 1, { kind: 'modified', at: 0, text });
+      this.hasFailed = true;
+    }
+    this.conclude();
+  }
+}

@@ -1,0 +1,212 @@
+import { connect as connectTcp, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type ConnectionOptions, connect as connectTls } from 'node:tls';
+import type { ClientObservation } from '@rushhour/protocol';
+import { codeOf } from '../../net/metrics/count-error.ts';
+import { isOwnSocketError } from '../../net/metrics/generator-load-metrics.ts';
+
+/** Where one attempt goes and where it comes from. */
+export interface AttackRoute {
+  /** As it stands in the plan, for names in requests. */
+  readonly host: string;
+  readonly address: string;
+  readonly port: number;
+  readonly transport: 'tcp' | 'udp' | 'icmp';
+  readonly isTls: boolean;
+  readonly localAddress?: string;
+  readonly localPort?: number;
+  /** Named in the handshake of TLS, unless the entry names one. */
+  readonly serverName?: string;
+  readonly timeoutMs: number;
+}
+
+/** Settings that all connections of a client share. */
+export interface ConnectionSettings {
+  readonly tls: ConnectionOptions;
+  readonly signal: AbortSignal;
+}
+
+type Connect = ClientObservation['connect'];
+type End = ClientObservation['end'];
+
+export const connectOf: Readonly<Record<string, Connect>> = {
+  ECONNREFUSED: 'refused',
+  ECONNRESET: 'refused',
+  ETIMEDOUT: 'timeout',
+  EHOSTUNREACH: 'unreachable',
+  ENETUNREACH: 'unreachable',
+  EHOSTDOWN: 'unreachable',
+  EACCES: 'unreachable',
+  EPERM: 'unreachable',
+};
+
+export const endOf = (code: string): End => {
+  if (code === 'ECONNRESET' || code === 'EPIPE') return 'reset';
+  if (code === 'ETIMEDOUT') return 'timeout';
+  return /SSL|TLS|EPROTO/.test(code) ? 'alert' : 'reset';
+};
+
+/** How bytes are cut on their way. */
+export interface Cut {
+  readonly segmentBytes?: number;
+  readonly gapMs?: number;
+}
+
+const namedBy = ({ serverName }: AttackRoute) => (serverName === undefined ? {} : { servername: serverName });
+
+const maxBytes = 256 * 1024 * 1024;
+
+/** One connection of a client, told as it went: how it opened, what came, how it ended. It never throws. */
+export class ClientConnection {
+  readonly #route: AttackRoute;
+  readonly #socket: Socket;
+  #startedAt = performance.now();
+  #onChange: () => void = () => {};
+  #chunks: Buffer[] = [];
+  #isOver = false;
+  /** What this machine itself could not do. */
+  ownError: string | undefined;
+  connect: Connect = 'none';
+  end: End = 'none';
+  ip = '';
+  port = 0;
+  sentBytes = 0;
+  rxBytes = 0;
+  ttfbMs = 0;
+
+  private constructor(route: AttackRoute, settings: ConnectionSettings) {
+    this.#route = route;
+    const { address, port, localAddress, localPort } = route;
+    const from = { ...(localAddress && { localAddress }), ...(localPort && { localPort }) };
+    const tcp = connectTcp({ host: address, port, noDelay: true, allowHalfOpen: true, ...from });
+    tcp.on('connect', () => {
+      this.ip = tcp.localAddress ?? '';
+      this.port = tcp.localPort ?? 0;
+      if (!route.isTls) this.connect = 'ok';
+      else this.connect = 'tls-failed';
+      this.#changed();
+    });
+    this.#socket = route.isTls ? connectTls({ ...namedBy(route), ...settings.tls, socket: tcp }) : tcp;
+    if (route.isTls) {
+      tcp.on('error', (error) => this.#fail(codeOf(error)));
+      this.#socket.on('secureConnect', () => {
+        this.connect = 'ok';
+        this.#changed();
+      });
+    }
+    this.#listen();
+  }
+
+  /** Resolves once the connection stands (with TLS: is secure) or is known not to. */
+  static async open(route: AttackRoute, settings: ConnectionSettings): Promise<ClientConnection> {
+    const connection = new ClientConnection(route, settings);
+    const stop = () => connection.#fail('ETIMEDOUT');
+    settings.signal.addEventListener('abort', stop, { once: true });
+    connection.#socket.on('close', () => settings.signal.removeEventListener('abort', stop));
+    await connection.#until(() => connection.connect === 'ok');
+    return connection;
+  }
+
+  get isOpen(): boolean {
+    return this.connect === 'ok' && !this.#isOver;
+  }
+
+  /** Counts anew, for another exchange on a connection that was kept. */
+  begin(): void {
+    this.#startedAt = performance.now();
+    this.sentBytes = 0;
+    this.rxBytes = 0;
+    this.ttfbMs = 0;
+  }
+
+  /** All that has come since the last call. */
+  take(): Buffer {
+    const bytes = Buffer.concat(this.#chunks);
+    this.#chunks = [];
+    return bytes;
+  }
+
+  /** Resolves when the network has taken it all or the connection is over. True when it was taken. */
+  async write(bytes: Uint8Array, { segmentBytes = bytes.length, gapMs = 0 }: Cut = {}): Promise<boolean> {
+    for (let at = 0; at < bytes.length && !this.#isOver; at += segmentBytes) {
+      if (at > 0 && gapMs > 0) await sleep(gapMs);
+      const piece = bytes.subarray(at, at + segmentBytes);
+      let isTaken = false;
+      this.#socket.write(piece, (error) => {
+        isTaken = !error;
+        this.#changed();
+      });
+      if (!(await this.#until(() => isTaken))) return false;
+      this.sentBytes += piece.length;
+    }
+    return !this.#isOver;
+  }
+
+  /** Waits for more bytes; false when the connection has ended or has been silent for too long. */
+  async more(): Promise<boolean> {
+    const before = this.rxBytes;
+    if (this.#chunks.length > 0) return true;
+    return this.#until(() => this.rxBytes > before);
+  }
+
+  /** Says that nothing more will be sent. */
+  finish(): void {
+    this.#socket.end();
+  }
+
+  close(): void {
+    this.#isOver = true;
+    this.#socket.destroy();
+  }
+
+  #listen(): void {
+    const socket = this.#socket;
+    socket.on('data', (bytes: Buffer) => {
+      if (this.rxBytes === 0) this.ttfbMs = performance.now() - this.#startedAt;
+      this.rxBytes += bytes.length;
+      this.#chunks.push(bytes);
+      if (this.rxBytes > maxBytes) this.#fail('ETIMEDOUT');
+      this.#changed();
+    });
+    socket.on('end', () => {
+      if (this.end === 'none') this.end = 'fin';
+      this.#isOver = true;
+      this.#changed();
+    });
+    socket.on('error', (error) => this.#fail(codeOf(error)));
+    socket.on('close', () => {
+      if (this.end === 'none' && this.connect !== 'none') this.end = 'fin';
+      this.#isOver = true;
+      this.#changed();
+    });
+  }
+
+  #fail(code: string): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    if (isOwnSocketError(code)) this.ownError = code;
+    if (this.connect === 'none') this.connect = connectOf[code] ?? 'unreachable';
+    else this.end = endOf(code);
+    this.#socket.destroy();
+    this.#changed();
+  }
+
+  #changed(): void {
+    this.#onChange();
+  }
+
+  /** Waits for a condition; false when the connection is over or the time is up before. */
+  #until(isMet: () => boolean): Promise<boolean> {
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const timer = setTimeout(() => this.#fail('ETIMEDOUT'), this.#route.timeoutMs);
+    const look = () => {
+      if (!isMet() && !this.#isOver) return;
+      clearTimeout(timer);
+      this.#onChange = () => {};
+      resolve(isMet());
+    };
+    this.#onChange = look;
+    look();
+    return promise;
+  }
+}

@@ -1,0 +1,36 @@
+import { createServer, type Server, type Socket } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
+import type { AttackListen } from '@rushhour/protocol';
+import { closeServers, listenAll } from '../../../net/transport/listen-all.ts';
+import type { AttackListener, ServerContext } from '../driver.ts';
+
+/** One connection of our server. */
+interface ReportingConnection {
+  /** Says what it saw, once. */
+  report(): void;
+}
+
+/** Listens for connections over TCP, with TLS where the place has it; those open at the end still tell what they saw. */
+export const listenConnections = async (
+  endpoint: AttackListen,
+  { tls }: Pick<ServerContext, 'tls'>,
+  receive: (socket: Socket) => ReportingConnection,
+): Promise<AttackListener> => {
+  const connections = new Set<ReportingConnection>();
+  const onConnection = (socket: Socket) => {
+    const connection = receive(socket);
+    connections.add(connection);
+    socket.on('close', () => connections.delete(connection));
+  };
+  const create = (): Server => {
+    if (!endpoint.isTls) return createServer({ allowHalfOpen: true, noDelay: true }, onConnection);
+    return createTlsServer(tls, onConnection).on('tlsClientError', () => {});
+  };
+  const servers = await listenAll([endpoint], create, { core: { count: 1 } });
+  return {
+    async close() {
+      for (const connection of connections) connection.report();
+      await closeServers(servers);
+    },
+  };
+};

@@ -1,0 +1,76 @@
+import { type ClientHttp2Session, connect } from 'node:http2';
+import { connect as connectTcp } from 'node:net';
+import { type ConnectionOptions, connect as connectTls } from 'node:tls';
+import { codeOf } from '../../net/metrics/count-error.ts';
+import type { Route } from '../../net/transport/transport.ts';
+import type { MessageTransport, MessageTransportEvents } from './message-transport.ts';
+
+/** Queries over HTTP/2 (RFC 8484), one stream each. */
+export class DohTransport implements MessageTransport {
+  readonly #route: () => Route;
+  readonly #tls: ConnectionOptions;
+  readonly #target: { readonly authority: string; readonly path: string };
+  readonly #events: MessageTransportEvents;
+  #session: ClientHttp2Session | undefined;
+
+  constructor(
+    route: () => Route,
+    tls: ConnectionOptions,
+    target: { readonly authority: string; readonly path: string },
+    events: MessageTransportEvents,
+  ) {
+    this.#route = route;
+    this.#tls = tls;
+    this.#target = target;
+    this.#events = events;
+  }
+
+  send(message: Buffer, token: number): void {
+    this.#session ??= this.#open();
+    const stream = this.#session.request({
+      ':method': 'POST',
+      ':path': this.#target.path,
+      'content-type': 'application/dns-message',
+      accept: 'application/dns-message',
+      'content-length': message.length,
+    });
+    const parts: Buffer[] = [];
+    let status = 0;
+    let failure: string | undefined;
+    stream.on('response', (headers) => {
+      status = headers[':status'] ?? 0;
+    });
+    stream.on('data', (bytes: Buffer) => parts.push(bytes));
+    stream.on('error', (error) => {
+      failure ??= codeOf(error);
+    });
+    stream.on('close', () => {
+      if (failure === undefined && status === 200) {
+        const bytes = Buffer.concat(parts);
+        this.#events.onAnswer(token, { bytes, start: 0, end: bytes.length, now: performance.now() });
+      } else this.#events.onFail(token, failure ?? (status === 0 ? 'closed' : `http${status}`));
+    });
+    stream.end(Buffer.from(message));
+  }
+
+  forget(): void {}
+
+  close(): void {
+    this.#session?.destroy();
+  }
+
+  #open(): ClientHttp2Session {
+    const beganAt = performance.now();
+    const { address, ...rest } = this.#route();
+    const tcp = connectTcp({ host: address, noDelay: true, ...rest });
+    const socket = connectTls({ ...this.#tls, socket: tcp });
+    const session = connect(`https://${this.#target.authority}`, { createConnection: () => socket });
+    session.on('connect', () => this.#events.onConnect(performance.now() - beganAt));
+    // What the failure means for each query, its stream says.
+    session.on('error', () => {});
+    session.on('close', () => {
+      if (this.#session === session) this.#session = undefined;
+    });
+    return session;
+  }
+}

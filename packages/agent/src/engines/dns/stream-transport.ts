@@ -1,0 +1,70 @@
+import { connect as connectTcp, type Socket } from 'node:net';
+import { type ConnectionOptions, connect as connectTls } from 'node:tls';
+import { codeOf } from '../../net/metrics/count-error.ts';
+import type { Route } from '../../net/transport/transport.ts';
+import { Deframer, frame } from './framing.ts';
+import type { MessageTransport, MessageTransportEvents } from './message-transport.ts';
+
+/** Queries over TCP or TLS. A connection is opened when it is needed and again when the server has closed it. */
+export class StreamTransport implements MessageTransport {
+  readonly #route: () => Route;
+  readonly #tls: ConnectionOptions | undefined;
+  readonly #events: MessageTransportEvents;
+  readonly #waiting = new Set<number>();
+  #socket: Socket | undefined;
+  #isClosed = false;
+
+  constructor(route: () => Route, tls: ConnectionOptions | undefined, events: MessageTransportEvents) {
+    this.#route = route;
+    this.#tls = tls;
+    this.#events = events;
+  }
+
+  send(message: Buffer, token: number): void {
+    this.#waiting.add(token);
+    this.#socket ??= this.#open();
+    this.#socket.write(frame(message));
+  }
+
+  forget(token: number): void {
+    this.#waiting.delete(token);
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#socket?.destroy();
+  }
+
+  #open(): Socket {
+    const beganAt = performance.now();
+    const { address, ...rest } = this.#route();
+    const tcp = connectTcp({ host: address, noDelay: true, ...rest });
+    const socket = this.#tls === undefined ? tcp : connectTls({ ...this.#tls, socket: tcp });
+    const deframer = new Deframer();
+    let failure: string | undefined;
+    socket.on(this.#tls === undefined ? 'connect' : 'secureConnect', () =>
+      this.#events.onConnect(performance.now() - beganAt),
+    );
+    socket.on('data', (bytes: Buffer) =>
+      deframer.feed(bytes, (message) => {
+        if (message.length < 2) return;
+        const token = message.readUInt16BE(0);
+        this.#waiting.delete(token);
+        this.#events.onAnswer(token, { bytes: message, start: 0, end: message.length, now: performance.now() });
+      }),
+    );
+    socket.on('error', (error) => {
+      failure ??= codeOf(error);
+    });
+    socket.on('close', () => this.#onClose(failure));
+    return socket;
+  }
+
+  #onClose(failure: string | undefined): void {
+    this.#socket = undefined;
+    if (this.#isClosed) return;
+    const lost = [...this.#waiting];
+    this.#waiting.clear();
+    for (const token of lost) this.#events.onFail(token, failure ?? 'closed');
+  }
+}

@@ -1,0 +1,84 @@
+import type { HarAnswer } from '@rushhour/protocol';
+
+/** What is asked of the answering side. */
+export interface RequestKey {
+  readonly method: string;
+  /** Without port. */
+  readonly host: string;
+  readonly path: string;
+  readonly query: string;
+  /** Empty without a body. */
+  readonly bodySha256: string;
+  /** Which entry the client says it is. */
+  readonly mark: number | undefined;
+}
+
+export interface Found {
+  readonly answer: HarAnswer;
+  /** Whether it was recorded for exactly this request. */
+  readonly isExact: boolean;
+}
+
+const keyOf = (method: string, host: string, path: string): string => `${method} ${host.toLowerCase()} ${path}`;
+
+/** How much two queries have in common: a pair counts twice, a name once. */
+const similarity = (one: string, other: string): number => {
+  const pairs = new Set(other.split('&'));
+  const names = new Set([...pairs].map((pair) => pair.split('=', 1)[0]));
+  return one
+    .split('&')
+    .reduce((sum, pair) => sum + (pairs.has(pair) ? 2 : names.has(pair.split('=', 1)[0]) ? 1 : 0), 0);
+};
+
+const best = (candidates: readonly HarAnswer[], query: string): HarAnswer => {
+  const scores = candidates.map((candidate) => similarity(query, candidate.query));
+  return candidates[scores.indexOf(Math.max(...scores))] as HarAnswer;
+};
+
+/** Finds what was recorded for a request, or what is most like it. */
+export class AnswerIndex {
+  readonly #answers = new Map<string, HarAnswer[]>();
+  /** Of every host, for those that come by another name. */
+  readonly #anywhere = new Map<string, HarAnswer[]>();
+  /** Equal requests are answered in the order of the recording, over and over. */
+  readonly #nextIndexes = new Map<HarAnswer, number>();
+
+  constructor(answers: readonly HarAnswer[]) {
+    const add = (map: Map<string, HarAnswer[]>, key: string, answer: HarAnswer) => {
+      const list = map.get(key) ?? [];
+      map.set(key, list);
+      list.push(answer);
+    };
+    for (const answer of answers) {
+      add(this.#answers, keyOf(answer.method, answer.host, answer.path), answer);
+      add(this.#anywhere, keyOf(answer.method, '*', answer.path), answer);
+    }
+  }
+
+  find(asked: RequestKey): Found | undefined {
+    const { method, host, path, query, bodySha256, mark } = asked;
+    const own = this.#answers.get(keyOf(method, host, path));
+    const candidates = own ?? this.#anywhere.get(keyOf(method, '*', path));
+    if (candidates === undefined) {
+      return method === 'HEAD' ? this.#asSimilar(this.find({ ...asked, method: 'GET' })) : undefined;
+    }
+    const marked = mark === undefined ? undefined : candidates.find(({ index }) => index === mark);
+    if (marked !== undefined) return { answer: marked, isExact: own !== undefined };
+    const same = candidates.filter((candidate) => candidate.query === query);
+    const equal = same.filter((candidate) => candidate.bodySha256 === bodySha256);
+    if (equal.length > 0) return { answer: this.#inTurn(equal), isExact: own !== undefined };
+    if (same.length > 0) return { answer: this.#inTurn(same), isExact: false };
+    return { answer: best(candidates, query), isExact: false };
+  }
+
+  #asSimilar(found: Found | undefined): Found | undefined {
+    return found && { ...found, isExact: false };
+  }
+
+  #inTurn(equal: readonly HarAnswer[]): HarAnswer {
+    const first = equal[0] as HarAnswer;
+    const visitIndex = this.#nextIndexes.get(first) ?? 0;
+    this.#nextIndexes.set(first, visitIndex + 1);
+    return equal[visitIndex % equal.length] as HarAnswer;
+  }
+}

@@ -1,0 +1,106 @@
+import { createReadStream } from 'node:fs';
+import { ReplayCapture, type ReplayFrame, type ReplayRules } from '@rushhour/pcap';
+import type { ReplayPart } from '@rushhour/protocol';
+import { FrameStock, unknownMac } from './frame-stock.ts';
+import type { Expectation } from './receiver.ts';
+import type { ReplayEnds } from './replay-ends.ts';
+import { SegmentIndex } from './segment-index.ts';
+import { type Timetable, timetableOf } from './timetable.ts';
+
+export interface ReplayScheduleOptions {
+  readonly part: Omit<ReplayPart, 'startAfterMs'>;
+  readonly role: 'client' | 'server';
+  readonly mac: Uint8Array;
+  readonly ends: ReplayEnds;
+  /** Of a server: whether it is the one of this address; undefined for what has none. */
+  readonly isOwn: (server: string | undefined) => boolean;
+  readonly note: (remark: string) => void;
+}
+
+/** What one side has to do in one playing of a capture. */
+export interface ReplaySchedule {
+  readonly stock: FrameStock;
+  readonly expected: Expectation;
+  readonly timetable: Timetable | undefined;
+  /** Frames of both sides. */
+  readonly frames: number;
+  readonly clients: number;
+  readonly truncated: number;
+}
+
+/** Reads the capture and makes every frame as it shall leave, but for the MAC of the next hop. */
+export const readReplaySchedule = async (options: ReplayScheduleOptions): Promise<ReplaySchedule> => {
+  const { part, role, ends } = options;
+  const { include, exclude, packets, clientIp, maxGapMs } = part;
+  const capture = await ReplayCapture.read(createReadStream(part.capture, { highWaterMark: 1_048_576 }), {
+    maxGapMs,
+    ...(include !== undefined && { include }),
+    ...(exclude !== undefined && { exclude }),
+    ...(packets !== undefined && { packets }),
+    ...(clientIp !== undefined && { clientIp }),
+  });
+  const stock = new FrameStock();
+  const segments = new SegmentIndex();
+  const [keys, lengths, timesMs, all]: [number[], number[], number[], number[]] = [[], [], [], []];
+  const outcome = capture.play(rulesOf(options), (frame) => {
+    const isOwnServer = role === 'client' || options.isOwn(hostOf(ends, frame.server));
+    if (frame.isFromClient === (role === 'client')) {
+      if (isOwnServer) stock.add(frame, all.length);
+    } else if (isOwnServer) {
+      keys.push(frame.key);
+      lengths.push(frame.length);
+      if (frame.segment !== undefined) segments.add(frame.segment, frame.key);
+    }
+    timesMs.push(frame.timeMs);
+    all.push(frame.length);
+  });
+  if (all.length === 0) throw new RangeError(nothingLeft(outcome));
+  stock.finish();
+  noteSkipped(options, capture, outcome);
+  const expected = {
+    keys,
+    lengths,
+    segments,
+    loops: part.loops,
+    isFrom: (address: string) => ends.clients.has(address),
+  };
+  const timetable = timetableOf({ timesMs, lengths: all }, part);
+  return { stock, expected, timetable, frames: all.length, clients: outcome.clients, truncated: capture.truncated };
+};
+
+const hostOf = (ends: ReplayEnds, server: ReplayFrame['server']): string | undefined =>
+  server && ends.serverHost(server.index, server.size);
+
+const rulesOf = ({ part, mac, ends }: ReplayScheduleOptions): ReplayRules => {
+  const { hasNewAddresses, hasNewMacs, hasNewPorts: _, ...rewrite } = part.rewrite;
+  return {
+    ...rewrite,
+    ...(hasNewAddresses && { ends }),
+    macs: { source: mac, destination: unknownMac },
+    keepsMacs: !hasNewMacs,
+  };
+};
+
+type Outcome = ReturnType<ReplayCapture['play']>;
+
+const nothingLeft = ({ notFrames, noAddress, tooLong }: Outcome): string => {
+  if (noAddress > 0) return 'no packet of the capture can be sent: the networks have no address of its IP version';
+  if (tooLong > 0) return 'no packet of the capture can be sent: all are longer than the MTU and cannot be cut';
+  return `no packet of the capture can be sent: ${notFrames} are of a link layer that cannot become Ethernet`;
+};
+
+const noteSkipped = (
+  { note, part, ends }: ReplayScheduleOptions,
+  { isCut, truncated }: ReplayCapture,
+  outcome: Outcome,
+): void => {
+  const { notFrames, noAddress, tooLong, clients } = outcome;
+  if (isCut) note('the capture ends in the middle of a packet: what is before is played');
+  if (truncated > 0) note(`${truncated} packets are in the capture only in part: zeros stand for what is missing`);
+  if (notFrames > 0) note(`${notFrames} packets were left out: their link layer cannot become Ethernet`);
+  if (noAddress > 0) note(`${noAddress} packets were left out: there is no address of their IP version`);
+  if (tooLong > 0) note(`${tooLong} packets were left out: they are longer than the MTU and cannot be cut`);
+  const room = Math.max(Number(ends.clients.countOf(4)), Number(ends.clients.countOf(16)));
+  if (part.rewrite.hasNewAddresses && clients > room)
+    note(`${clients} clients of the capture share ${room} addresses: some flows may become the same`);
+};

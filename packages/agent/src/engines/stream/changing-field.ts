@@ -1,0 +1,147 @@
+import type { StreamModifier } from '@rushhour/protocol';
+import { type FieldPlace, swap16 } from '../../net/packet/frame/frame-template.ts';
+import type { LayerKind, PlacedLayer } from '../../net/packet/frame/layer.ts';
+import { addressBytes } from '../../net/packet/frame/network-layers.ts';
+
+type Placed = readonly PlacedLayer[];
+const inner = (placed: Placed, ...kinds: LayerKind[]) => placed.findLast(({ layer }) => kinds.includes(layer.kind));
+const outer = (placed: Placed, ...kinds: LayerKind[]) => placed.find(({ layer }) => kinds.includes(layer.kind));
+
+const fieldAt = (
+  found: PlacedLayer | undefined,
+  offset: number,
+  words: 1 | 2,
+  sums: { readonly ip?: true; readonly transport?: true } = {},
+): FieldPlace | undefined =>
+  found && {
+    at: found.at + offset,
+    words,
+    isInIpSum: sums.ip === true,
+    isInTransportSum: sums.transport === true,
+  };
+
+/** A part of the source address: 32 bits, `word` counted from the end. */
+const addressPart = (placed: Placed, word: number): FieldPlace | undefined => {
+  const ip = inner(placed, 'ipv4', 'ipv6');
+  if (ip?.layer.kind === 'ipv6') return fieldAt(ip, 20 - word * 4, 2, { transport: true });
+  // Echo requests of IPv4 do not cover the addresses.
+  const isCovered = placed.at(-1)?.layer.kind !== 'icmp';
+  return fieldAt(ip, 12, 2, { ip: true, ...(isCovered && { transport: true }) });
+};
+
+const portAt = (placed: Placed, offset: number): FieldPlace | undefined => {
+  const last = placed.at(-1);
+  const kind = last?.layer.kind;
+  if (kind === 'udp' || kind === 'tcp') return fieldAt(last, offset, 1, { transport: true });
+  // The identifier of an echo request stands for the port it comes from.
+  return offset === 0 && (kind === 'icmp' || kind === 'icmp6') ? fieldAt(last, 4, 1, { transport: true }) : undefined;
+};
+
+const locators: Readonly<Record<StreamModifier['field'], (placed: Placed) => FieldPlace | undefined>> = {
+  destinationMac: (placed) => fieldAt(outer(placed, 'ethernet'), 2, 2),
+  sourceMac: (placed) => fieldAt(outer(placed, 'ethernet'), 8, 2),
+  vlan: (placed) => fieldAt(outer(placed, 'vlan'), 0, 1),
+  mplsLabel: (placed) => fieldAt(outer(placed, 'mpls'), 0, 2),
+  sourceAddress: (placed) => addressPart(placed, 0),
+  sourcePort: (placed) => portAt(placed, 0),
+  destinationPort: (placed) => portAt(placed, 2),
+};
+
+/** By how much a step of 1 changes the number at the place. */
+const unitOf = (field: StreamModifier['field']): number => (field === 'mplsLabel' ? 4096 : 1);
+
+type LocateField = (placed: Placed) => FieldPlace | undefined;
+
+/** Frames that are written together. */
+export interface FrameRow {
+  /** All places, in 16 bits, and where each begins. */
+  readonly halves: Uint16Array;
+  readonly starts: Int32Array;
+  first: number;
+  count: number;
+  /** By frame: its stream, and the sums of what changes in it. */
+  readonly streams: Int32Array;
+  readonly ipSums: Int32Array;
+  readonly transportSums: Int32Array;
+}
+
+/** A field and what it holds in frame after frame. */
+export class ChangingField {
+  /** Undefined where these headers have no such field. */
+  readonly locate: LocateField;
+  /** What it holds without a modifier, by stream. */
+  readonly #defaults: Uint32Array;
+  readonly #isRandom: boolean;
+  readonly #list: Uint32Array;
+  readonly #unit: number;
+  readonly #count: number;
+  readonly #isCounting: boolean;
+  #ordinal = 0;
+
+  constructor(locate: LocateField, defaults: Uint32Array, modifier?: StreamModifier) {
+    this.locate = locate;
+    this.#defaults = defaults;
+    this.#isRandom = modifier?.mode === 'random';
+    this.#list = Uint32Array.from(modifier?.mode === 'list' ? modifier.values : []);
+    if (modifier?.mode === 'list' && this.#list.length === 0) throw new RangeError('a list of values is empty');
+    this.#count = this.#list.length === 0 ? (modifier?.count ?? 1) : this.#list.length;
+    this.#unit = modifier === undefined ? 0 : unitOf(modifier.field) * (modifier.mode === 'list' ? 1 : modifier.step);
+    this.#isCounting = this.#unit !== 0 && !this.#isRandom && this.#list.length === 0;
+  }
+
+  /** Writes what it holds in the next frames, and adds that to their sums. */
+  write(spot: FieldPlace, { halves, starts, first, count, streams, ipSums, transportSums }: FrameRow): void {
+    const { isInIpSum, isInTransportSum } = spot;
+    const isWide = spot.words === 2;
+    const low = (spot.at >> 1) + (isWide ? 1 : 0);
+    const defaults = this.#defaults;
+    const hasOneDefault = defaults.length === 1;
+    const [only] = defaults as unknown as [number];
+    // Most fields count: that is done here, since it takes longer to keep the turn in its place for each frame.
+    const isCounting = this.#isCounting;
+    const [unit, period] = [this.#unit, this.#count];
+    let ordinal = this.#ordinal;
+    for (let index = 0; index < count; index++) {
+      const base = hasOneDefault ? only : (defaults[(streams[index] as number) % defaults.length] as number);
+      const value = (base + (isCounting ? ordinal * unit : this.#addition())) | 0;
+      ordinal = ordinal + 1 === period ? 0 : ordinal + 1;
+      const start = (starts[first + index] as number) + low;
+      let sum = value & 0xffff;
+      halves[start] = swap16(sum);
+      if (isWide) {
+        halves[start - 1] = swap16(value >>> 16);
+        sum += value >>> 16;
+      }
+      if (isInIpSum) ipSums[index] = (ipSums[index] as number) + sum;
+      if (isInTransportSum) transportSums[index] = (transportSums[index] as number) + sum;
+    }
+    if (isCounting) this.#ordinal = ordinal;
+  }
+
+  /** What a modifier that does not count adds to the next frame. */
+  #addition(): number {
+    if (this.#unit === 0) return 0;
+    if (this.#isRandom) return Math.floor(Math.random() * this.#count) * this.#unit;
+    const ordinal = this.#ordinal;
+    this.#ordinal = ordinal + 1 === this.#count ? 0 : ordinal + 1;
+    return (this.#list[ordinal] as number) * this.#unit;
+  }
+}
+
+/** The field that a modifier changes; `usual` says what it would hold otherwise, by stream. */
+export const modifiedField = (modifier: StreamModifier, defaults: Uint32Array): ChangingField =>
+  new ChangingField(locators[modifier.field], defaults, modifier);
+
+/** Source addresses by stream: a field for each 32 bits in which they differ, without the last `skipped` of them. */
+export const addressFields = (addresses: readonly string[], skipped: 0 | 1): ChangingField[] => {
+  const bytes = addresses.map(addressBytes);
+  const width = (bytes[0]?.length ?? 4) / 4;
+  return Array.from({ length: width }, (_, word) => {
+    const values = Uint32Array.from(bytes, (address) => address.readUInt32BE(address.length - 4 - word * 4));
+    const field = new ChangingField((placed) => addressPart(placed, word), values);
+    return { field, isChanging: word >= skipped && values.some((value) => value !== values[0]) };
+  }).flatMap(({ field, isChanging }) => (isChanging ? [field] : []));
+};
+
+/** Source ports by stream. */
+export const portField = (ports: Uint32Array): ChangingField => new ChangingField(locators.sourcePort, ports);
