@@ -13,6 +13,7 @@ export interface GreOptions {
 }
 
 /** GRE (RFC 2784, RFC 2890). Packets with another key are not ours; late sequence numbers are dropped. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: a table: encode and decode of one header
 export const createGre = ({
   key,
   hasChecksum = false,

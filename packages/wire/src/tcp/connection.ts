@@ -206,6 +206,7 @@ export class TcpConnection {
 
 // Written out: a loop over names would turn every connection into a dictionary. Membership in lists is not reset,
 // because a connection may end while it is in one.
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: a table of fields
 export const resetConnection = (c: TcpConnection): void => {
   c.slot = -1;
   c.state = tcpState.closed;

@@ -60,7 +60,7 @@ const maxSackBlocks = 4;
 
 /** Writes SACK blocks with two NOPs before them and returns the bytes they take; the latest run comes first. */
 const writeSacks = (c: TcpConnection, view: DataView, at: number): number => {
-  const most = c.usesTimestamps ? maxSackBlocks - 1 : maxSackBlocks;
+  const maxBlocks = c.usesTimestamps ? maxSackBlocks - 1 : maxSackBlocks;
   let count = 0;
   const add = (start: number, end: number) => {
     view.setInt32(at + 4 + count * 8, start);
@@ -71,7 +71,7 @@ const writeSacks = (c: TcpConnection, view: DataView, at: number): number => {
   c.duplicateEnd = c.duplicateStart;
   // First pass: the run that grew last; second pass: the others from the lowest on.
   for (let pass = 0; pass < 2; pass++) {
-    for (let piece = c.earlyHead; piece !== undefined && count < most; ) {
+    for (let piece = c.earlyHead; piece !== undefined && count < maxBlocks; ) {
       const start = piece.seq;
       let end = (piece.seq + piece.end - piece.start) | 0;
       for (piece = piece.next; piece !== undefined && piece.seq === end; piece = piece.next)
