@@ -65,7 +65,7 @@ export const packages: readonly Package[] = [
       'files',
       'upgrade',
       'session',
-      ['agent.ts', 'probe', 'questions.ts'],
+      ['agent.ts', 'questions.ts'],
       ['index.ts', 'main.ts', 'process'],
     ],
   },

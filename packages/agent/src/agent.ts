@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AgentFacts, AgentLimits, Question } from '@rushhour/protocol';
-import { Dumps } from './captures/captures.ts';
+import { CaptureStore } from './captures/capture-store.ts';
 import type { AgentConfig } from './config.ts';
 import { engines } from './engines/index.ts';
 import { FileStore } from './files/file-store.ts';
@@ -12,13 +12,13 @@ import type { LogShipper } from './log/log-shipper.ts';
 import { collectFacts } from './machine/facts.ts';
 import { HealthMeter } from './machine/health.ts';
 import { describeHost } from './machine/host.ts';
-import { LinkWatch } from './machine/link-watch.ts';
+import { LinkMonitor } from './machine/interfaces.ts';
 import { sweepLocalRoutes } from './net/addresses/local-routes.ts';
 import { createAnswers } from './questions.ts';
 import { ResultsFolder } from './runs/supervisor/results-folder.ts';
 import { Supervisor } from './runs/supervisor/supervisor.ts';
 import type { Identity } from './session/identity.ts';
-import type { BadMessage } from './session/message-check.ts';
+import type { BadMessage } from './session/parse-message.ts';
 import { Session, type SessionMessage } from './session/session.ts';
 import { Versions } from './upgrade/versions.ts';
 import { agentVersion } from './version.ts';
@@ -30,7 +30,7 @@ export interface AgentDeps {
   readonly log: Log;
   readonly logFile: LogFile;
   readonly shipper: LogShipper;
-  /** The session is open, and this version noted as one that works. */
+  /** The session is open and this version is confirmed as working. */
   readonly onContact: () => void;
 }
 
@@ -38,18 +38,18 @@ export type Ending = 'stop' | 'restart';
 
 const shipEveryMs = 500;
 const watchEveryMs = 2000;
-const mostLogBytes = 3 * 1024 * 1024;
+const maxLogBytes = 3 * 1024 * 1024;
 
-/** One agent: its session with the controller and everything that the controller can reach through it. */
+/** One agent: its session with the controller and everything the controller can do through it. */
 export class Agent {
   readonly #deps: AgentDeps;
   readonly #session: Session;
   readonly #supervisor: Supervisor;
   readonly #files: FileStore;
-  readonly #dumps: Dumps;
+  readonly #captures: CaptureStore;
   readonly #versions: Versions;
   readonly #answer: (question: Question) => Promise<unknown>;
-  readonly #links = new LinkWatch();
+  readonly #links = new LinkMonitor();
   readonly #timers: NodeJS.Timeout[] = [];
   #limits: AgentLimits | undefined;
   #ending: Ending | undefined;
@@ -68,14 +68,14 @@ export class Agent {
       hold: (isHeld) => this.#session.hold(isHeld),
       inUse: () => this.#supervisor.filesInUse,
     });
-    this.#dumps = new Dumps({
+    this.#captures = new CaptureStore({
       folder: join(dataDir, 'dumps'),
       ...{ cacheFolder, send, log: deps.log.of('dumps') },
       controller: () => this.#session.peer,
     });
     this.#supervisor = new Supervisor({
       cacheFolder,
-      dumps: this.#dumps,
+      captures: this.#captures,
       log: deps.log,
       uplink: this.#session,
       clock: this.#session.clock,
@@ -86,25 +86,25 @@ export class Agent {
     this.#versions = new Versions(dataDir);
     this.#answer = createAnswers({
       files: this.#files,
-      dumps: this.#dumps,
+      captures: this.#captures,
       versions: this.#versions,
       cacheFolder,
       allowedTargets: () => this.#limits?.allowedTargets ?? [],
       rescan: () => this.#facts(this.#session.localAddress),
-      readLogs: () => deps.logFile.read(mostLogBytes),
+      readLogs: () => deps.logFile.read(maxLogBytes),
       reset: () => this.#reset(),
-      // The answer leaves first.
+      // After the answer is sent.
       restart: (reason) => setImmediate(() => this.end('restart', reason)),
     });
   }
 
-  /** Lives until it is ended or refused; throws `Refusal`. Says how it wants to end. */
+  /** Runs until `end` is called; throws `Refusal`. Returns how it ends. */
   async run(): Promise<Ending> {
     const swept = await sweepLocalRoutes();
-    if (swept > 0) this.#deps.log.info(`removed ${swept} routes that earlier agents left`);
+    if (swept > 0) this.#deps.log.info(`removed ${swept} stale routes of earlier agents`);
     await mkdir(join(this.#deps.config.dataDir, 'files'), { recursive: true, mode: 0o700 });
     await this.#supervisor.load();
-    await this.#dumps.load();
+    await this.#captures.load();
     this.#timers.push(
       setInterval(() => this.#deps.shipper.ship((message) => this.#session.send(message)), shipEveryMs),
       setInterval(() => this.#watchLinks(), watchEveryMs),
@@ -120,15 +120,17 @@ export class Agent {
   end(ending: Ending, reason: string): void {
     if (this.#ending !== undefined) return;
     this.#ending = ending;
-    this.#deps.log.info(`ends: ${reason}`);
+    this.#deps.log.info(`ending: ${reason}`);
     void this.#close();
   }
 
-  /** Ends runs while the controller can still hear how, keeps on disk what it has not acknowledged, and says goodbye. */
+  /**
+   * Ends runs while the controller is still connected, keeps unacknowledged results on disk, and closes the session.
+   */
   #close(): Promise<void> {
     this.#closing ??= (async () => {
       await this.#supervisor.close();
-      await this.#dumps.close();
+      await this.#captures.close();
       for (const timer of this.#timers) clearInterval(timer);
       this.#files.close();
       this.#deps.shipper.ship((message) => this.#session.send(message));
@@ -154,9 +156,9 @@ export class Agent {
         this.#limits = limits;
         this.#supervisor.limits = limits;
       },
-      onMessage: (message) => this.#take(message),
+      onMessage: (message) => this.#handle(message),
       onFile: (frame) => this.#files.take(frame),
-      onBadMessage: (problem) => this.#takeBad(problem),
+      onBadMessage: (problem) => this.#handleBad(problem),
     });
   }
 
@@ -164,7 +166,7 @@ export class Agent {
     void this.#confirmVersion();
     this.#supervisor.sessionOpened();
     this.#files.sessionOpened();
-    this.#dumps.sessionOpened();
+    this.#captures.sessionOpened();
   }
 
   async #confirmVersion(): Promise<void> {
@@ -172,15 +174,15 @@ export class Agent {
       if (this.#versions.isInstalled) await this.#versions.confirm(agentVersion);
       this.#deps.onContact();
     } catch (error) {
-      this.#deps.log.error(`cannot note that version ${agentVersion} works: ${(error as Error).message}`);
+      this.#deps.log.error(`could not record that version ${agentVersion} works: ${(error as Error).message}`);
     }
   }
 
-  #take(message: SessionMessage): void {
+  #handle(message: SessionMessage): void {
     if (message.type === 'question') void this.#reply(message.id, message.question);
     else if (message.type === 'noFile') this.#files.refuse(message.sha256, message.reason);
-    else if (message.type === 'forgetDump') void this.#dumps.forget(message);
-    else this.#supervisor.obey(message);
+    else if (message.type === 'forgetDump') void this.#captures.forget(message);
+    else this.#supervisor.handle(message);
   }
 
   async #reply(id: number, question: Question): Promise<void> {
@@ -193,7 +195,7 @@ export class Agent {
     }
   }
 
-  #takeBad({ content, message }: BadMessage): void {
+  #handleBad({ content, message }: BadMessage): void {
     const { type, id, runId, epoch } = content;
     if (type === 'question' && Number.isInteger(id)) {
       this.#session.send({ type: 'answer', id: id as number, ok: false, error: message });

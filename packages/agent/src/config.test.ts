@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ConfigError, readConfig } from './config.ts';
 
 describe('configuration of the agent', () => {
-  it('comes from arguments and, where they say nothing, from the environment', () => {
+  it('comes from arguments, with the environment as fallback', () => {
     const env = {
       RUSHHOUR_CONTROLLER: 'https://controller.example:8443/base/',
       RUSHHOUR_JOIN_TOKEN: 'from-env',

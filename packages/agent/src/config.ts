@@ -8,21 +8,26 @@ import type { LogLine } from '@rushhour/protocol';
 export interface AgentConfig {
   /** The endpoint for agents: `ws://host:port/agent` or `wss://…`. */
   readonly endpoint: URL;
-  /** Needed until the agent is enrolled. */
+  /** Required until the agent is enrolled. */
   readonly token?: string;
   readonly name: string;
   readonly dataDir: string;
-  /** SHA-256 of the controller's certificate as 64 lower-case digits. With it nothing else is asked of the certificate. */
+  /**
+   * SHA-256 of the controller's certificate, 64 lower-case hexadecimal digits. If set, nothing else about the
+   * certificate is checked.
+   */
   readonly fingerprint?: string;
-  /** Certificates of the authorities to trust instead of the machine's own list, PEM. */
+  /** PEM certificates of the CAs to trust instead of the system's. */
   readonly ca?: string;
   readonly logLevel: LogLine['level'];
   readonly endsWithParent: boolean;
-  /** exit: whoever started the agent starts it again when it ends with 75; spawn: it does so itself. */
+  /**
+   * exit: the parent process restarts the agent when it exits with 75; spawn: the agent starts its successor itself.
+   */
   readonly restartsBy: 'exit' | 'spawn';
 }
 
-/** The configuration is wrong; the message lists every problem. */
+/** Invalid configuration; the message lists every problem. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
@@ -53,19 +58,19 @@ type Environment = Record<string, string | undefined>;
 
 const levels = ['debug', 'info', 'warn', 'error'] as const;
 
-/** What was said on the command line, and where nothing was, in the environment. */
+/** Options of the command line; the environment is the fallback. */
 const readOptions = (args: readonly string[], env: Environment, problems: string[]) => {
   const { tokens } = parseArgs({ args: [...args], options, strict: false, allowPositionals: true, tokens: true });
-  const said = new Map<string, string>();
+  const given = new Map<string, string>();
   for (const token of tokens) {
     if (token.kind === 'positional') problems.push(`${token.value} is not understood`);
     if (token.kind !== 'option') continue;
     if (!(token.name in options)) problems.push(`${token.rawName} is not known`);
-    else if (options[token.name as Option].type === 'boolean') said.set(token.name, 'true');
-    else if (token.value) said.set(token.name, token.value);
+    else if (options[token.name as Option].type === 'boolean') given.set(token.name, 'true');
+    else if (token.value) given.set(token.name, token.value);
     else problems.push(`${token.rawName} needs a value`);
   }
-  return (option: Option): string | undefined => said.get(option) ?? (env[options[option].env] || undefined);
+  return (option: Option): string | undefined => given.get(option) ?? (env[options[option].env] || undefined);
 };
 
 const endpointOf = (text: string | undefined, problems: string[]): URL => {
@@ -99,11 +104,10 @@ const caOf = (file: string | undefined, problems: string[]): string | undefined 
   }
 };
 
-// Started by an init system or as the first process of a container, an agent that leaves a successor behind would take
-// it along when it ends.
+// Under an init system, or as the first process of a container, a successor would be killed when the agent exits.
 const isSupervised = (env: Environment) => process.pid === 1 || Boolean(env['INVOCATION_ID']);
 
-/** Reads arguments and environment, the only place that does. Throws with all problems at once. */
+/** Reads arguments and environment; nothing else does. Throws one error with all problems. */
 export const readConfig = (args: readonly string[], env: Environment): AgentConfig => {
   const problems: string[] = [];
   const option = readOptions(args, env, problems);

@@ -1,34 +1,34 @@
 import type { AgentFacts, LogLine, Question } from '@rushhour/protocol';
-import type { Dumps } from './captures/captures.ts';
+import type { CaptureStore } from './captures/capture-store.ts';
 import type { FileStore } from './files/file-store.ts';
-import { probe } from './probe/probe.ts';
+import { probe } from './runs/supervisor/probe.ts';
 import { installPackage } from './upgrade/install.ts';
 import type { Versions } from './upgrade/versions.ts';
 
 export interface QuestionDeps {
   readonly files: FileStore;
-  readonly dumps: Pick<Dumps, 'read'>;
+  readonly captures: Pick<CaptureStore, 'read'>;
   readonly versions: Versions;
   readonly cacheFolder: string;
   readonly allowedTargets: () => readonly string[];
-  /** Looks at the machine anew. */
+  /** Collects the facts about the machine again. */
   readonly rescan: () => Promise<AgentFacts>;
   readonly readLogs: () => Promise<LogLine[]>;
-  /** Ends everything left of earlier runs. */
+  /** Ends all runs and removes their results. */
   readonly reset: () => Promise<void>;
-  /** Begins a restart; what was answered still leaves. */
+  /** Begins a restart after the answer is sent. */
   readonly restart: (reason: string) => void;
 }
 
 type Answers = { [Kind in Question['kind']]: (question: Extract<Question, { kind: Kind }>) => Promise<unknown> };
 
-/** What the controller may ask outside a run. A question that cannot be answered throws. */
+/** Answers the questions of the controller outside of a run. Throws if a question cannot be answered. */
 export const createAnswers = (deps: QuestionDeps): ((question: Question) => Promise<unknown>) => {
   const answers: Answers = {
     ping: async () => ({}),
     rescan: () => deps.rescan(),
     restart: async () => {
-      deps.restart('the controller asks for a restart');
+      deps.restart('the controller requested a restart');
       return {};
     },
     upgrade: async ({ sha256, size, version }) => {
@@ -49,7 +49,7 @@ export const createAnswers = (deps: QuestionDeps): ((question: Question) => Prom
       await deps.files.fetch({ sha256, size }, verify);
       return { bytes: size };
     },
-    readDump: (question) => deps.dumps.read(question),
+    readDump: (question) => deps.captures.read(question),
     reset: async () => {
       await deps.reset();
       return {};

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** The folder this agent's package lies in. */
+/** The folder of this agent's package. */
 export const packageFolder = fileURLToPath(new URL('..', import.meta.url));
 
 export const agentVersion = (

@@ -84,8 +84,8 @@ describe('an interface that fails during a run', () => {
     const client = await startJobIn(cable.left, sender({ targets: listen }, 30));
     await arrivals(cable.right, 100);
     cable.left.run('ip', 'link', 'delete', cable.left.device);
-    await expect(client.totals).rejects.toThrow('there is no interface l0 any more');
-    await expect(server.totals).rejects.toThrow('there is no interface r0 any more');
+    await expect(client.totals).rejects.toThrow('interface l0 no longer exists');
+    await expect(server.totals).rejects.toThrow('interface r0 no longer exists');
     expect(ownRoutes(cable.right)).toBe('');
   });
 

@@ -4,16 +4,16 @@
  * Arguments: both interfaces, delay in milliseconds. Ends with stdin and prints its counters.
  */
 import { epollPoller } from '../../../packages/agent/src/net/epoll/epoll-poller.ts';
-import { turnLoop } from '../../../packages/agent/src/net/loop/kernel-event-loop.ts';
+import { kernelEventLoop } from '../../../packages/agent/src/net/loop/kernel-event-loop.ts';
 import { requireDevice } from '../../../packages/agent/src/net/packet/device.ts';
 import { readSignature, signatureBytes } from '../../../packages/agent/src/net/packet/frame/signature.ts';
 import { sendFrame } from '../../../packages/agent/src/net/packet/frame-batch.ts';
-import { nothingProgram } from '../../../packages/agent/src/net/packet/packet-filter.ts';
+import { rejectAllProgram } from '../../../packages/agent/src/net/packet/packet-filter.ts';
 import { type ArrivedFrame, PacketRing } from '../../../packages/agent/src/net/packet/packet-ring.ts';
 import { openSender } from '../../../packages/agent/src/net/packet/packet-socket.ts';
 
 const [, , first = '', second = '', holdMs = '0'] = process.argv;
-const everything: typeof nothingProgram = nothingProgram.map((line) => ({ ...line, k: 0x4_0000 }));
+const everything: typeof rejectAllProgram = rejectAllProgram.map((line) => ({ ...line, k: 0x4_0000 }));
 const sizes = { blocks: 1024, blockBytes: 16_384, retireMs: 1 };
 const counts = { forwarded: 0, duplicated: 0, swapped: 0 };
 const signature = { sender: 0, stream: 0, sequence: 0, seconds: 0, nanoseconds: 0 };
@@ -21,11 +21,11 @@ const waiting: { at: number; frame: Buffer }[] = [];
 let late: Buffer | undefined;
 
 const poller = epollPoller();
-turnLoop.acquire();
+kernelEventLoop.acquire();
 const devices = { first: requireDevice(first), second: requireDevice(second) };
 const senders = { first: openSender(devices.first), second: openSender(devices.second) };
 
-const alarm = turnLoop.createAlarm(() => {
+const alarm = kernelEventLoop.createAlarm(() => {
   while (waiting[0] !== undefined && waiting[0].at <= performance.now()) {
     sendFrame(senders.second, (waiting.shift() as { frame: Buffer }).frame);
     counts.forwarded++;

@@ -105,7 +105,7 @@ describe('a cable that fails', () => {
     };
     const more = { speed: { mode: 'pps', value: 500 }, loops: 0 };
     const { client, server } = await play(capture, more, { meanwhile });
-    expect(client.outcome).toMatchObject({ status: 'failed', error: 'there is no interface l0 any more' });
-    expect(server.outcome).toMatchObject({ status: 'failed', error: 'there is no interface r0 any more' });
+    expect(client.outcome).toMatchObject({ status: 'failed', error: 'interface l0 no longer exists' });
+    expect(server.outcome).toMatchObject({ status: 'failed', error: 'interface r0 no longer exists' });
   });
 });

@@ -2,7 +2,7 @@ import { closeSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs';
 import { type LiveCounts, type LiveFrame, LiveWriter } from '@rushhour/pcap';
 import type { Capture } from '@rushhour/protocol';
 
-export interface DumpFileOptions {
+export interface CaptureFileOptions {
   readonly interface: string;
   readonly linkType: number;
   readonly savelen: number;
@@ -19,30 +19,30 @@ interface Part {
 }
 
 const roomBytes = 1024 * 1024;
-/** The oldest of so many parts goes when newer packets need its room. */
+/** Number of parts; the oldest is deleted when newer packets need its space. */
 const partsKept = 8;
 
-/** The packets of one interface on disk, never more than `maxBytes` of them: the first ones or the newest. */
-export class DumpFile {
-  readonly #options: DumpFileOptions;
-  readonly #mostPartBytes: number;
+/** The packets of one interface on disk, at most `maxBytes`: the first or the newest. */
+export class CaptureFile {
+  readonly #options: CaptureFileOptions;
+  readonly #maxPartBytes: number;
   readonly #parts: Part[] = [];
   #writer: LiveWriter;
   #fd = -1;
-  #made = 0;
+  #partCount = 0;
   #lastAt: number | null = null;
   #isTruncated = false;
 
-  constructor(options: DumpFileOptions) {
+  constructor(options: CaptureFileOptions) {
     this.#options = options;
-    this.#mostPartBytes = options.keep === 'newest' ? Math.floor(options.maxBytes / partsKept) : options.maxBytes;
+    this.#maxPartBytes = options.keep === 'newest' ? Math.floor(options.maxBytes / partsKept) : options.maxBytes;
     this.#writer = this.#begin();
   }
 
-  /** False when this packet and all later ones have no place. */
+  /** False if this packet and all later ones do not fit. */
   add(frame: LiveFrame): boolean {
-    if (!this.#hasPlaceFor(frame) && this.#options.keep === 'newest' && this.#part.packets > 0) this.#turn();
-    if (!this.#hasPlaceFor(frame)) {
+    if (!this.#fits(frame) && this.#options.keep === 'newest' && this.#part.packets > 0) this.#rotate();
+    if (!this.#fits(frame)) {
       this.#isTruncated = true;
       return this.#options.keep === 'newest';
     }
@@ -55,7 +55,7 @@ export class DumpFile {
     return true;
   }
 
-  /** Hands what was made to the system: it outlives this process then. */
+  /** Writes buffered packets to the file, so that they survive this process. */
   flush(): void {
     const bytes = this.#writer.take();
     for (let at = 0; at < bytes.length; ) at += writeSync(this.#fd, bytes, at);
@@ -85,21 +85,21 @@ export class DumpFile {
     return this.#parts.at(-1) as Part;
   }
 
-  #hasPlaceFor(frame: LiveFrame): boolean {
+  #fits(frame: LiveFrame): boolean {
     const { size, endBytes } = this.#writer;
-    return this.#part.bytes + size + this.#writer.bytesOf(frame) + endBytes <= this.#mostPartBytes;
+    return this.#part.bytes + size + this.#writer.bytesOf(frame) + endBytes <= this.#maxPartBytes;
   }
 
   #begin(): LiveWriter {
-    const path = this.#options.pathOf(this.#made++);
+    const path = this.#options.pathOf(this.#partCount++);
     this.#fd = openSync(path, 'wx', 0o600);
     this.#parts.push({ path, bytes: 0, packets: 0, firstAt: null });
     const { interface: name, linkType, savelen } = this.#options;
     return new LiveWriter({ name, linkType, snapLen: savelen }, roomBytes + savelen);
   }
 
-  /** Goes on in a new part and gives up the oldest when there are too many. */
-  #turn(): void {
+  /** Continues in a new part and deletes the oldest if there are too many. */
+  #rotate(): void {
     this.flush();
     closeSync(this.#fd);
     if (this.#parts.length >= partsKept) {

@@ -1,19 +1,19 @@
 import type { Capture, DumpState } from '@rushhour/protocol';
 import type { Endpoint } from '../net/packet/capture-filter.ts';
 
-/** What a process that captures shall do. */
+/** The job of a capture process. */
 export interface CaptureOptions {
   readonly folder: string;
   readonly runId: number;
   readonly epoch: number;
-  /** By the name of the dump. */
+  /** Interfaces and the names of their captures. */
   readonly interfaces: readonly { readonly name: string; readonly interface: string }[];
   readonly capture: Capture;
-  /** What is said with these is no traffic of the run. */
-  readonly without: readonly Endpoint[];
+  /** Traffic with these endpoints is not part of the run. */
+  readonly excluded: readonly Endpoint[];
 }
 
-export type ToCapture = { readonly type: 'begin'; readonly order: CaptureOptions } | { readonly type: 'end' };
+export type ToCapture = { readonly type: 'begin'; readonly job: CaptureOptions } | { readonly type: 'end' };
 
 export type FromCapture =
   | { readonly type: 'begun'; readonly problems: readonly string[] }

@@ -4,48 +4,48 @@ import { join } from 'node:path';
 import type { DumpState } from '@rushhour/protocol';
 import { writeDurably } from '../files/durable-file.ts';
 
-/** A dump as it is written down beside its content. */
-export interface DumpRecord extends DumpState {
-  /** The process that captures or did. */
+/** The state of a capture as stored beside its content. */
+export interface CaptureRecord extends DumpState {
+  /** The process that captures or captured. */
   readonly pid: number;
 }
 
-/** The first part of the file names of a dump. */
+/** Prefix of the file names of a capture. */
 const stemOf = ({ runId, epoch, name }: Pick<DumpState, 'runId' | 'epoch' | 'name'>) => `${runId}-${epoch}-${name}`;
 
 type Named = Parameters<typeof stemOf>[0];
 
-/** Where the content of a closed dump is. */
-export const contentPath = (folder: string, dump: Named): string => join(folder, `${stemOf(dump)}.pcapng`);
+/** Path of the content of a closed capture. */
+export const contentPath = (folder: string, capture: Named): string => join(folder, `${stemOf(capture)}.pcapng`);
 
-/** Where a part of an open dump is; numbered in the order of time. */
-export const partPath = (folder: string, dump: Named, index: number): string =>
-  join(folder, `${stemOf(dump)}.part${String(index).padStart(6, '0')}`);
+/** Path of a part of an open capture; numbered in order of time. */
+export const partPath = (folder: string, capture: Named, index: number): string =>
+  join(folder, `${stemOf(capture)}.part${String(index).padStart(6, '0')}`);
 
-const recordPath = (folder: string, dump: Named) => join(folder, `${stemOf(dump)}.json`);
+const recordPath = (folder: string, capture: Named) => join(folder, `${stemOf(capture)}.json`);
 
-/** Paths of the parts that are there, oldest first. */
-export const partsOf = async (folder: string, dump: Named): Promise<string[]> => {
+/** Paths of the existing parts, oldest first. */
+export const partsOf = async (folder: string, capture: Named): Promise<string[]> => {
   const names = await readdir(folder);
   return names
-    .filter((name) => name.startsWith(`${stemOf(dump)}.part`))
+    .filter((name) => name.startsWith(`${stemOf(capture)}.part`))
     .toSorted()
     .map((name) => join(folder, name));
 };
 
-export const saveRecord = (folder: string, record: DumpRecord): Promise<void> =>
+export const saveRecord = (folder: string, record: CaptureRecord): Promise<void> =>
   writeDurably(recordPath(folder, record), JSON.stringify(record));
 
-export const readRecord = (folder: string, dump: Named): DumpRecord =>
-  JSON.parse(readFileSync(recordPath(folder, dump), 'utf8')) as DumpRecord;
+export const readRecord = (folder: string, capture: Named): CaptureRecord =>
+  JSON.parse(readFileSync(recordPath(folder, capture), 'utf8')) as CaptureRecord;
 
-/** All records of the folder; what cannot be read is removed, since nobody could tell what it was. */
-export const loadRecords = async (folder: string): Promise<DumpRecord[]> => {
+/** All records in the folder; unreadable ones are deleted. */
+export const loadRecords = async (folder: string): Promise<CaptureRecord[]> => {
   const names = await readdir(folder).catch(() => []);
-  const records: DumpRecord[] = [];
+  const records: CaptureRecord[] = [];
   for (const name of names.filter((entry) => entry.endsWith('.json'))) {
     try {
-      records.push(JSON.parse(readFileSync(join(folder, name), 'utf8')) as DumpRecord);
+      records.push(JSON.parse(readFileSync(join(folder, name), 'utf8')) as CaptureRecord);
     } catch {
       await rm(join(folder, name), { force: true });
     }
@@ -53,10 +53,10 @@ export const loadRecords = async (folder: string): Promise<DumpRecord[]> => {
   return records;
 };
 
-/** Removes everything of a dump. */
-export const removeDump = async (folder: string, dump: Named): Promise<void> => {
-  // The record goes last: as long as it is there, the rest is found again.
-  for (const path of [...(await partsOf(folder, dump)), contentPath(folder, dump), recordPath(folder, dump)]) {
+/** Deletes all files of a capture. */
+export const removeCapture = async (folder: string, capture: Named): Promise<void> => {
+  // The record is deleted last: as long as it exists, the rest is found again.
+  for (const path of [...(await partsOf(folder, capture)), contentPath(folder, capture), recordPath(folder, capture)]) {
     await rm(path, { force: true });
   }
 };

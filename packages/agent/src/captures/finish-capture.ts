@@ -3,7 +3,7 @@ import { createReadStream, createWriteStream } from 'node:fs';
 import { open, rename, rm, stat, truncate } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { BlockMeter } from '@rushhour/pcap';
-import { contentPath, type DumpRecord, partsOf, saveRecord } from './capture-record.ts';
+import { type CaptureRecord, contentPath, partsOf, saveRecord } from './capture-record.ts';
 
 const hashOf = async (path: string): Promise<string> => {
   const hash = createHash('sha256');
@@ -11,7 +11,7 @@ const hashOf = async (path: string): Promise<string> => {
   return hash.digest('hex');
 };
 
-/** Puts the parts of a dump together; each is a section of its own, so that nothing in them changes. */
+/** Concatenates the parts of a capture; each is a pcapng section, so nothing in them changes. */
 const joinParts = async (parts: readonly string[], path: string): Promise<void> => {
   const [first, ...others] = parts;
   if (first === undefined) return;
@@ -24,18 +24,22 @@ const joinParts = async (parts: readonly string[], path: string): Promise<void> 
   await rename(first, path);
 };
 
-/** Closes a dump whose parts are complete: from now on it can be read and does not change. */
-export const finishDump = async (folder: string, record: DumpRecord): Promise<DumpRecord> => {
+/** Closes a capture whose parts are complete: from now on it is readable and does not change. */
+export const finishCapture = async (folder: string, record: CaptureRecord): Promise<CaptureRecord> => {
   const path = contentPath(folder, record);
   await joinParts(await partsOf(folder, record), path);
   const { size } = await stat(path);
-  const closed: DumpRecord = { ...record, state: 'closed', size, sha256: await hashOf(path) };
+  const closed: CaptureRecord = { ...record, state: 'closed', size, sha256: await hashOf(path) };
   await saveRecord(folder, closed);
   return closed;
 };
 
-/** Closes a dump whose process could not: cuts off what was half written and counts what is left. */
-export const salvageDump = async (folder: string, record: DumpRecord, problem: string): Promise<DumpRecord> => {
+/** Closes a capture whose process was killed: truncates incomplete blocks and counts the rest. */
+export const salvageCapture = async (
+  folder: string,
+  record: CaptureRecord,
+  problem: string,
+): Promise<CaptureRecord> => {
   let packets = 0;
   let firstAt: number | null = null;
   let lastAt: number | null = null;
@@ -47,5 +51,5 @@ export const salvageDump = async (folder: string, record: DumpRecord, problem: s
     firstAt ??= meter.firstMs ?? null;
     lastAt = meter.lastMs ?? lastAt;
   }
-  return finishDump(folder, { ...record, packets, firstAt, lastAt, truncated: true, problem });
+  return finishCapture(folder, { ...record, packets, firstAt, lastAt, truncated: true, problem });
 };

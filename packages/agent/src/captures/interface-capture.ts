@@ -4,9 +4,9 @@ import { EpollPoller } from '../net/epoll/epoll-poller.ts';
 import { captureProgram, type Endpoint } from '../net/packet/capture-filter.ts';
 import { requireDevice } from '../net/packet/device.ts';
 import { type ArrivedFrame, PacketRing } from '../net/packet/packet-ring.ts';
-import { DumpFile } from './capture-file.ts';
-import { type DumpRecord, partPath, saveRecord } from './capture-record.ts';
-import { finishDump } from './finish-capture.ts';
+import { CaptureFile } from './capture-file.ts';
+import { type CaptureRecord, partPath, saveRecord } from './capture-record.ts';
+import { finishCapture } from './finish-capture.ts';
 
 export interface InterfaceCaptureOptions {
   readonly folder: string;
@@ -15,7 +15,7 @@ export interface InterfaceCaptureOptions {
   readonly name: string;
   readonly interface: string;
   readonly capture: Capture;
-  readonly without: readonly Endpoint[];
+  readonly excluded: readonly Endpoint[];
   readonly ringBytes: number;
 }
 
@@ -24,10 +24,10 @@ const retireMs = 20;
 const lastFramesMs = 1000;
 const linkType = { ethernet: 1, raw: 101 } as const;
 
-/** Captures on one interface into one dump. Somebody must call `turn` every few milliseconds. */
+/** Captures packets of one interface. Call `poll` every few milliseconds. */
 export class InterfaceCapture {
   readonly #options: InterfaceCaptureOptions;
-  readonly #file: DumpFile;
+  readonly #file: CaptureFile;
   readonly #ring: PacketRing;
   readonly #beganAt = Date.now();
   readonly #counts = { frames: 0, drops: 0, handed: 0 };
@@ -36,17 +36,17 @@ export class InterfaceCapture {
 
   constructor(options: InterfaceCaptureOptions) {
     this.#options = options;
-    const { capture, without } = options;
+    const { capture, excluded } = options;
     const device = requireDevice(options.interface);
-    const filter = captureProgram({ ...capture, without });
+    const filter = captureProgram({ ...capture, excluded: excluded });
     const sizes = { blockBytes, retireMs, blocks: Math.max(4, Math.floor(options.ringBytes / blockBytes)) };
-    // What leaves by loopback comes in again: it would be there twice.
-    const isBothWays = options.interface !== 'lo';
-    this.#ring = new PacketRing({ device, poller: new EpollPoller(), filter, isBothWays }, sizes, (frame) =>
-      this.#take(frame),
+    // Loopback shows each packet twice: as outgoing and as incoming.
+    const includesOutgoing = options.interface !== 'lo';
+    this.#ring = new PacketRing({ device, poller: new EpollPoller(), filter, includesOutgoing }, sizes, (frame) =>
+      this.#add(frame),
     );
     try {
-      this.#file = new DumpFile({
+      this.#file = new CaptureFile({
         interface: options.interface,
         linkType: device.isEthernet ? linkType.ethernet : linkType.raw,
         ...capture,
@@ -69,12 +69,12 @@ export class InterfaceCapture {
     return saveRecord(this.#options.folder, this.#record);
   }
 
-  /** Takes what has arrived. */
-  turn(): void {
+  /** Reads received frames. */
+  poll(): void {
     if (!this.#isFull) this.#ring.ready();
   }
 
-  /** Counts, and hands to the system what was captured. */
+  /** Updates the counters and writes captured packets to the file. */
   settle(): void {
     this.#count();
     try {
@@ -84,14 +84,14 @@ export class InterfaceCapture {
     }
   }
 
-  /** Takes the last frames and closes the dump. */
+  /** Reads the last frames and closes the capture. */
   async end(): Promise<DumpState> {
     if (!this.#isFull) {
-      this.#ring.cease();
+      this.#ring.stopReceiving();
       const giveUpAt = performance.now() + lastFramesMs;
       do {
         await sleep(retireMs);
-        this.turn();
+        this.poll();
         this.#count();
       } while (!this.#isFull && !this.#hasAll && performance.now() < giveUpAt);
     }
@@ -99,11 +99,11 @@ export class InterfaceCapture {
     this.#ring.close();
     const { frames, drops } = this.#counts;
     this.#file.end({ received: frames, dropped: drops, from: this.#beganAt, to: Date.now() });
-    const { pid: _, ...state } = await finishDump(this.#options.folder, this.#record);
+    const { pid: _, ...state } = await finishCapture(this.#options.folder, this.#record);
     return state;
   }
 
-  get #record(): DumpRecord {
+  get #record(): CaptureRecord {
     return { ...this.state, pid: process.pid };
   }
 
@@ -112,7 +112,7 @@ export class InterfaceCapture {
     return handed >= frames - drops;
   }
 
-  #take(frame: ArrivedFrame): void {
+  #add(frame: ArrivedFrame): void {
     if (this.#isFull) return;
     this.#counts.handed += 1;
     try {
@@ -130,11 +130,11 @@ export class InterfaceCapture {
 
   #stop(): void {
     this.#isFull = true;
-    this.#ring.cease();
+    this.#ring.stopReceiving();
   }
 
   #fail(error: Error): void {
-    this.#problem ||= `the dump of ${this.#options.interface} is not complete: ${error.message}`.slice(0, 500);
+    this.#problem ||= `the capture of ${this.#options.interface} is incomplete: ${error.message}`.slice(0, 500);
     this.#stop();
   }
 }

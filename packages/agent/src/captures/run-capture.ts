@@ -10,18 +10,18 @@ interface Events {
 
 const program = fileURLToPath(new URL('./capture-process.ts', import.meta.url));
 const beginMs = 30_000;
-/** A large dump takes its time to be hashed. */
+/** Hashing a large capture takes time. */
 const endMs = 120_000;
 
-/** One capture of a run: the process that makes it. */
+/** The capture process of a run. */
 export class RunCapture {
-  /** Resolves when the process is gone; what it told is told. */
+  /** Resolves when the process has exited and its messages are handled. */
   readonly over: Promise<void>;
   readonly #process: ChildProcess;
   readonly #begun = Promise.withResolvers<readonly string[]>();
   #lastLine = '';
 
-  constructor(options: CaptureOptions, cacheFolder: string, events: Events) {
+  constructor(job: CaptureOptions, cacheFolder: string, events: Events) {
     const stdio: ('ignore' | 'pipe' | 'ipc')[] = ['ignore', 'ignore', 'pipe', 'ipc'];
     this.#process = fork(program, [cacheFolder], { stdio, execArgv: [] });
     this.#process.stderr?.on('data', (bytes: Buffer) => {
@@ -40,13 +40,13 @@ export class RunCapture {
       });
     });
     void this.over.then(() => this.#begun.resolve([`packets are not captured: ${this.#lastLine || 'no process'}`]));
-    this.#send({ type: 'begin', order: options });
+    this.#send({ type: 'begin', job });
   }
 
-  /** Problems of single interfaces, once it captures on all others. */
+  /** Problems of individual interfaces, when all others are captured. */
   get begun(): Promise<readonly string[]> {
     const late = new Promise<readonly string[]>((resolve) => {
-      setTimeout(() => resolve(['the capture does not begin']), beginMs).unref();
+      setTimeout(() => resolve(['the capture did not start in time']), beginMs).unref();
     });
     return Promise.race([this.#begun.promise, late]);
   }

@@ -3,8 +3,8 @@ import { isIP } from 'node:net';
 import type { Job } from '@rushhour/protocol';
 import { findOwner, findRoute, outwardDevices } from '../net/packet/route.ts';
 
-/** What the configurations of all engines call their ends. */
-interface Ends {
+/** Members that all engine configurations use for endpoints. */
+interface Endpoints {
   readonly targets?: readonly { readonly host?: string }[];
   readonly listen?: readonly { readonly host?: string }[];
   readonly device?: string;
@@ -12,11 +12,11 @@ interface Ends {
 }
 
 const wildcards: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
-/** Targets of one job that are looked at: a thousand of them lie behind the same few interfaces. */
-const mostTargets = 256;
+/** Maximum number of targets examined per job: many targets are behind the same few interfaces. */
+const maxTargets = 256;
 
-const distinct = (ends: readonly { readonly host?: string }[] = []) => [
-  ...new Set(ends.flatMap(({ host }) => host ?? [])),
+const distinct = (endpoints: readonly { readonly host?: string }[] = []) => [
+  ...new Set(endpoints.flatMap(({ host }) => host ?? [])),
 ];
 
 const towards = async (host: string): Promise<string[]> => {
@@ -28,21 +28,21 @@ const behind = (host: string): string[] => {
   if (wildcards.has(host)) return [...outwardDevices(), 'lo'];
   if (host.startsWith('127.')) return ['lo'];
   const owner = findOwner(host);
-  // An address that is claimed only while the job lasts may be reached by any of them.
+  // An address claimed only during the job may be reached through any of them.
   return owner === undefined ? outwardDevices() : [owner];
 };
 
-/** The interfaces by which the traffic of jobs leaves and arrives. */
+/** The interfaces that carry the traffic of the jobs. */
 export const usedInterfaces = async (jobs: readonly Job[]): Promise<string[]> => {
   const found = new Set<string>();
   for (const { config } of jobs) {
-    const { targets, listen, device, interface: named } = (config ?? {}) as Ends;
+    const { targets, listen, device, interface: named } = (config ?? {}) as Endpoints;
     for (const name of [device, named]) if (typeof name === 'string') found.add(name);
-    const ways = distinct(targets)
-      .slice(0, mostTargets)
-      // A target that cannot be reached now has no interface; its engine says so itself.
+    const routes = distinct(targets)
+      .slice(0, maxTargets)
+      // An unreachable target has no interface; its engine reports that.
       .map((host) => towards(host).catch(() => []));
-    for (const names of [...(await Promise.all(ways)), ...distinct(listen).map(behind)]) {
+    for (const names of [...(await Promise.all(routes)), ...distinct(listen).map(behind)]) {
       for (const name of names) found.add(name);
     }
   }

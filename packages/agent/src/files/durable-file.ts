@@ -10,7 +10,7 @@ const syncFolder = async (path: string): Promise<void> => {
   }
 };
 
-/** Replaces a file so that after a power cut there is either the old content or the new, never half of one. */
+/** Replaces a file atomically: after a power failure it has either the old or the new content. */
 export const writeDurably = async (path: string, content: string | Uint8Array): Promise<void> => {
   const unfinished = `${path}.tmp`;
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });

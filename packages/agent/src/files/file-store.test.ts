@@ -24,7 +24,7 @@ const pathOf = (sha256: string) => join(joined.agent.dataDir, 'files', sha256);
 const asked = (sha256: string) => server.all('needFile', joined.uuid).filter((message) => message.sha256 === sha256);
 
 describe('files on agents', () => {
-  it('arrive in spite of a break of the connection, from where it broke', async () => {
+  it('resume after a lost connection', async () => {
     const content = randomBytes(3_000_000);
     const file = server.addFile(content);
     server.cutFileAfter = 1_000_000;
@@ -38,7 +38,7 @@ describe('files on agents', () => {
     expect(asked(file.sha256).length).toBe(2);
   });
 
-  it('are fetched anew when they are damaged, and refused when they are not what was promised', async () => {
+  it('are fetched again when damaged, and refused when the hash does not match', async () => {
     const file = server.addFile(randomBytes(1000));
     await server.ask(joined.uuid, { kind: 'fetchFile', ...file, verify: false });
     await writeFile(pathOf(file.sha256), randomBytes(1000));
@@ -49,7 +49,7 @@ describe('files on agents', () => {
     const liar = server.addFile(randomBytes(500));
     server.files.set(liar.sha256, randomBytes(500));
     const refused = await server.ask(joined.uuid, { kind: 'fetchFile', ...liar, verify: false });
-    expect(refused).toMatchObject({ ok: false, error: expect.stringContaining('arrived damaged') });
+    expect(refused).toMatchObject({ ok: false, error: expect.stringContaining('does not match its hash') });
     const missing = await server.ask(joined.uuid, {
       kind: 'fetchFile',
       sha256: 'ab'.repeat(32),
@@ -59,16 +59,16 @@ describe('files on agents', () => {
     expect(missing).toMatchObject({ ok: false, error: expect.stringContaining('there is no such file') });
   });
 
-  it('are there before a run is prepared, and take the place of references to them', async () => {
+  it('are present before a run is prepared, and replace references to them', async () => {
     const of = { runId: 1, epoch: 1 };
     const port = 20_000 + (process.pid % 1000);
     const body = server.addFile(Buffer.from('from a file'));
     const empty = server.addFile(Buffer.alloc(0));
     const data = { $file: body.sha256, as: 'base64' };
-    const job = serverJob(of, port);
+    const order = serverJob(of, port);
     const withBody = (reference: unknown) => ({
-      ...job,
-      config: { ...(job.config as object), responses: [{ body: { type: 'base64', data: reference } }] },
+      ...order,
+      config: { ...(order.config as object), responses: [{ body: { type: 'base64', data: reference } }] },
     });
     server.send(joined.uuid, { type: 'prepare', ...of, orders: [withBody(data)], files: [body, empty] });
     await server.until({ type: 'prepared', uuid: joined.uuid });

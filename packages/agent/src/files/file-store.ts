@@ -8,23 +8,23 @@ export interface FileStoreDeps {
   readonly folder: string;
   readonly log: Log;
   readonly send: (message: ToController) => boolean;
-  /** Stops reading from the controller while the disk is behind. */
-  readonly hold: (isHeld: boolean) => void;
-  /** Files that must not be removed to make room. */
+  /** Pauses reading from the controller while the disk is behind. */
+  readonly hold: (isPaused: boolean) => void;
+  /** Files that must not be deleted. */
   readonly inUse: () => readonly NeededFile[];
 }
 
-const mostPendingBytes = 16 * 1024 * 1024;
+const maxPendingBytes = 16 * 1024 * 1024;
 const reserveBytes = 64 * 1024 * 1024;
 const stalledMs = 20_000;
-const mostStalls = 3;
-const mostAtOnce = 4;
+const maxStalls = 3;
+const maxConcurrent = 4;
 const checkMs = 1000;
 
 const isFileName = (name: string) => /^[0-9a-f]{64}$/.test(name);
 const sizeOf = async (path: string): Promise<number | undefined> => (await stat(path).catch(() => undefined))?.size;
 
-/** Files of the controller on this machine, by their SHA-256; each is fetched once. */
+/** Files of the controller by SHA-256; each is fetched once. */
 export class FileStore {
   readonly #deps: FileStoreDeps;
   readonly #transfers = new Map<string, Transfer>();
@@ -32,7 +32,7 @@ export class FileStore {
   readonly #waiting: (() => void)[] = [];
   readonly #timer: NodeJS.Timeout;
   #running = 0;
-  #isHeld = false;
+  #isPaused = false;
 
   constructor(deps: FileStoreDeps) {
     this.#deps = deps;
@@ -43,13 +43,13 @@ export class FileStore {
     return join(this.#deps.folder, sha256);
   }
 
-  /** The paths of all files that are here and whole, by hash. */
+  /** Paths of all complete files, by hash. */
   async present(): Promise<ReadonlyMap<string, string>> {
     const names = await readdir(this.#deps.folder).catch(() => []);
     return new Map(names.filter(isFileName).map((name) => [name, this.pathOf(name)]));
   }
 
-  /** Resolves with the path when the file is here and whole. With `verify` a file that is here already is read again. */
+  /** Resolves with the path when the file is complete. With `verify`, the hash of an existing file is checked again. */
   async fetch(file: NeededFile, verify = false): Promise<string> {
     const path = this.pathOf(file.sha256);
     const isHere = (await sizeOf(path)) === file.size;
@@ -57,8 +57,8 @@ export class FileStore {
       await utimes(path, new Date(), new Date()).catch(() => {});
       return path;
     }
-    const under = this.#fetching.get(file.sha256) ?? this.#start(file, path);
-    await under;
+    const pending = this.#fetching.get(file.sha256) ?? this.#start(file, path);
+    await pending;
     return path;
   }
 
@@ -70,18 +70,18 @@ export class FileStore {
   take({ sha256, offset, bytes }: { sha256: string; offset: number; bytes: Buffer }): void {
     const transfer = this.#transfers.get(sha256);
     if (transfer === undefined) return;
-    if (!transfer.take(offset, bytes)) void this.#ask(transfer);
-    this.#hold();
+    if (!transfer.take(offset, bytes)) void this.#request(transfer);
+    this.#updateReading();
   }
 
   refuse(sha256: string, reason: string): void {
-    void this.#transfers.get(sha256)?.fail(new Error(`file ${sha256} cannot be had: ${reason}`));
+    void this.#transfers.get(sha256)?.fail(new Error(`file ${sha256} is not available: ${reason}`));
   }
 
-  /** The session is a new one: what is missing is asked for again. */
+  /** Requests missing parts again in the new session. */
   sessionOpened(): void {
-    this.#isHeld = false;
-    for (const transfer of this.#transfers.values()) void this.#ask(transfer);
+    this.#isPaused = false;
+    for (const transfer of this.#transfers.values()) void this.#request(transfer);
   }
 
   close(): void {
@@ -89,13 +89,13 @@ export class FileStore {
   }
 
   #start(file: NeededFile, path: string): Promise<void> {
-    const fetching = this.#inTurn(() => this.#transfer(file, path)).finally(() => this.#fetching.delete(file.sha256));
+    const fetching = this.#withSlot(() => this.#transfer(file, path)).finally(() => this.#fetching.delete(file.sha256));
     this.#fetching.set(file.sha256, fetching);
     return fetching;
   }
 
-  async #inTurn(work: () => Promise<void>): Promise<void> {
-    if (this.#running >= mostAtOnce) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  async #withSlot(work: () => Promise<void>): Promise<void> {
+    if (this.#running >= maxConcurrent) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     this.#running += 1;
     try {
       await work();
@@ -111,15 +111,15 @@ export class FileStore {
     const transfer = await Transfer.begin(file, path);
     this.#transfers.set(file.sha256, transfer);
     try {
-      if (!transfer.isComplete) await this.#ask(transfer);
+      if (!transfer.isComplete) await this.#request(transfer);
       await transfer.done;
     } finally {
       this.#transfers.delete(file.sha256);
-      this.#hold();
+      this.#updateReading();
     }
   }
 
-  async #ask(transfer: Transfer): Promise<void> {
+  async #request(transfer: Transfer): Promise<void> {
     const offset = await transfer.offset();
     transfer.heardAt = performance.now();
     if (!transfer.isComplete) this.#deps.send({ type: 'needFile', sha256: transfer.file.sha256, offset });
@@ -129,21 +129,21 @@ export class FileStore {
     for (const transfer of this.#transfers.values()) {
       if (transfer.isComplete || performance.now() - transfer.heardAt < stalledMs) continue;
       transfer.stalls += 1;
-      if (transfer.stalls <= mostStalls) void this.#ask(transfer);
+      if (transfer.stalls <= maxStalls) void this.#request(transfer);
       else void transfer.fail(new Error(`file ${transfer.file.sha256} does not arrive`));
     }
-    this.#hold();
+    this.#updateReading();
   }
 
-  #hold(): void {
+  #updateReading(): void {
     const pending = this.#transfers.values().reduce((sum, { pendingBytes }) => sum + pendingBytes, 0);
-    const isHeld = pending > mostPendingBytes;
-    if (isHeld === this.#isHeld) return;
-    this.#isHeld = isHeld;
-    this.#deps.hold(isHeld);
+    const isPaused = pending > maxPendingBytes;
+    if (isPaused === this.#isPaused) return;
+    this.#isPaused = isPaused;
+    this.#deps.hold(isPaused);
   }
 
-  /** Removes the files unused for the longest time when the disk would become full. */
+  /** Removes the least recently used files if the disk would become full. */
   async #makeRoom(size: number): Promise<void> {
     const { folder, inUse, log } = this.#deps;
     const { bavail, bsize } = await statfs(folder);
@@ -156,7 +156,7 @@ export class FileStore {
       if (missing <= 0) return;
       await unlink(join(folder, name));
       missing -= about.size;
-      log.info(`file ${name} was removed to make room`);
+      log.info(`removed file ${name} to free disk space`);
     }
   }
 }

@@ -10,7 +10,7 @@ export const hashOf = async (path: string): Promise<string> => {
   return hash.digest('hex');
 };
 
-/** One file on its way to this machine. What has arrived stays on disk and is not asked for again. */
+/** A file being received. Received parts stay on disk and are not requested again. */
 export class Transfer {
   readonly file: NeededFile;
   readonly done: Promise<void>;
@@ -20,10 +20,10 @@ export class Transfer {
   #position: number;
   #writing: Promise<void> = Promise.resolve();
   #isOver = false;
-  /** Bytes that have arrived and are not on disk yet. */
+  /** Bytes received and not yet written. */
   pendingBytes = 0;
   heardAt = performance.now();
-  /** How often in a row it was asked for in vain. */
+  /** Consecutive requests without progress. */
   stalls = 0;
 
   private constructor(file: NeededFile, path: string, opened: { handle: FileHandle; position: number }) {
@@ -50,13 +50,13 @@ export class Transfer {
     return this.#position === this.file.size;
   }
 
-  /** Where to go on, once everything that has arrived is on disk. */
+  /** The offset to continue from, after all received data is written. */
   async offset(): Promise<number> {
     await this.#writing;
     return this.#position;
   }
 
-  /** False when bytes are missing before these. Those that are already here are passed over. */
+  /** False if there is a gap before these bytes. Duplicates are ignored. */
   take(offset: number, bytes: Buffer): boolean {
     this.heardAt = performance.now();
     this.stalls = 0;
@@ -86,7 +86,7 @@ export class Transfer {
     try {
       await this.#handle.appendFile(bytes);
     } catch (error) {
-      // A full disk is not made better by half a file.
+      // A partial file would only take up space on a full disk.
       await this.fail(new Error(`file ${this.file.sha256} cannot be stored: ${(error as Error).message}`), true);
     }
     this.pendingBytes -= bytes.length;
@@ -98,7 +98,7 @@ export class Transfer {
     try {
       await this.#handle.sync();
       const found = await hashOf(`${this.#path}.part`);
-      if (found !== this.file.sha256) throw new Error(`file ${this.file.sha256} arrived damaged`);
+      if (found !== this.file.sha256) throw new Error(`file ${this.file.sha256} does not match its hash`);
       await this.#handle.close();
       await rename(`${this.#path}.part`, this.#path);
       this.#isOver = true;

@@ -4,14 +4,17 @@ import { dirname } from 'node:path';
 import type { LogLine } from '@rushhour/protocol';
 
 const flushMs = 200;
-const mostWaitingBytes = 1024 * 1024;
+const maxWaitingBytes = 1024 * 1024;
 
-/** Log lines on disk, one JSON object each: the file and the one before it. A disk that is full loses lines, no more. */
+/**
+ * Log lines on disk as JSON lines: the current file and one rotated file. If the disk is full, lines are lost but
+ * nothing fails.
+ */
 export class LogFile {
   readonly #path: string;
   readonly #maxBytes: number;
   #bytes: number;
-  #waiting = '';
+  #pending = '';
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> = Promise.resolve();
 
@@ -23,7 +26,7 @@ export class LogFile {
   }
 
   readonly write = (line: LogLine): void => {
-    if (this.#waiting.length < mostWaitingBytes) this.#waiting += `${JSON.stringify(line)}\n`;
+    if (this.#pending.length < maxWaitingBytes) this.#pending += `${JSON.stringify(line)}\n`;
     this.#timer ??= setTimeout(() => void this.flush(), flushMs).unref();
   };
 
@@ -34,15 +37,15 @@ export class LogFile {
     await this.#writing;
   }
 
-  /** For the last lines of a process. */
+  /** Synchronous flush for the last lines of a process. */
   flushNow(): void {
     try {
       if (this.#bytes > this.#maxBytes) renameSync(this.#path, `${this.#path}.1`);
-      appendFileSync(this.#path, this.#waiting, { mode: 0o600 });
+      appendFileSync(this.#path, this.#pending, { mode: 0o600 });
     } catch {
-      // There is nobody left to tell.
+      // The process is exiting: nothing can be done.
     }
-    this.#waiting = '';
+    this.#pending = '';
   }
 
   /** The newest lines that fit into `maxBytes`, oldest first. */
@@ -62,8 +65,8 @@ export class LogFile {
   }
 
   async #append(): Promise<void> {
-    const text = this.#waiting;
-    this.#waiting = '';
+    const text = this.#pending;
+    this.#pending = '';
     if (text === '') return;
     try {
       if (this.#bytes > this.#maxBytes) {
@@ -73,7 +76,7 @@ export class LogFile {
       await appendFile(this.#path, text, { mode: 0o600 });
       this.#bytes += Buffer.byteLength(text);
     } catch {
-      // The lines still go to the controller and to the terminal.
+      // The lines still reach the controller and the terminal.
     }
   }
 }

@@ -1,37 +1,37 @@
 import type { LogLine, ToController } from '@rushhour/protocol';
-import { isAtLeast } from './log.ts';
+import { isLoggedAt } from './log.ts';
 
-const mostWaiting = 2000;
-const mostInBatch = 200;
+const maxWaiting = 2000;
+const maxBatchLines = 200;
 
-/** Keeps lines until they can be sent to the controller; when there are too many, the oldest are lost and counted. */
+/** Queues lines until they can be sent to the controller; on overflow the oldest are dropped and counted. */
 export class LogShipper {
-  readonly #waiting: LogLine[] = [];
-  #lost = 0;
+  readonly #queue: LogLine[] = [];
+  #dropped = 0;
 
   readonly write = (line: LogLine): void => {
-    if (!isAtLeast(line.level, 'info')) return;
-    this.#waiting.push(line);
-    if (this.#waiting.length > mostWaiting) {
-      this.#waiting.shift();
-      this.#lost += 1;
+    if (!isLoggedAt(line.level, 'info')) return;
+    this.#queue.push(line);
+    if (this.#queue.length > maxWaiting) {
+      this.#queue.shift();
+      this.#dropped += 1;
     }
   };
 
-  /** Hands over what waits, for as long as `send` takes it. */
+  /** Sends queued lines as long as `send` accepts them. */
   ship(send: (message: ToController) => boolean): void {
-    if (this.#lost > 0) {
-      this.#waiting.unshift({
+    if (this.#dropped > 0) {
+      this.#queue.unshift({
         ts: Date.now(),
         level: 'warn',
         source: 'agent',
-        message: `${this.#lost} earlier log lines were not sent`,
+        message: `${this.#dropped} earlier log lines were not sent`,
       });
-      this.#lost = 0;
+      this.#dropped = 0;
     }
-    while (this.#waiting.length > 0) {
-      if (!send({ type: 'logs', lines: this.#waiting.slice(0, mostInBatch) })) return;
-      this.#waiting.splice(0, mostInBatch);
+    while (this.#queue.length > 0) {
+      if (!send({ type: 'logs', lines: this.#queue.slice(0, maxBatchLines) })) return;
+      this.#queue.splice(0, maxBatchLines);
     }
   }
 }

@@ -30,7 +30,7 @@ describe('log', () => {
     expect(await new LogFile(path).read(1_000_000)).toEqual(lines);
   });
 
-  it('sends what waited, in order, and counts what was lost', () => {
+  it('sends queued lines in order and counts dropped ones', () => {
     const shipper = new LogShipper();
     const log = new Log([shipper.write]).of('run', 9);
     log.debug('not for the controller');

@@ -5,9 +5,9 @@ export type LogSink = (line: LogLine) => void;
 
 const rank: Record<Level, number> = { debug: 0, info: 1, warn: 2, error: 3 };
 
-export const isAtLeast = (level: Level, least: Level): boolean => rank[level] >= rank[least];
+export const isLoggedAt = (level: Level, minLevel: Level): boolean => rank[level] >= rank[minLevel];
 
-/** Writes lines to everybody who wants them. No line may hold a secret or the configuration of a job. */
+/** Writes lines to all sinks. No line may contain a secret or the configuration of a job. */
 export class Log {
   readonly #sinks: readonly LogSink[];
   readonly #about: { readonly source: string; readonly runId?: number };
@@ -17,7 +17,7 @@ export class Log {
     this.#about = about;
   }
 
-  /** The same log for another part of the agent. */
+  /** The same log with another source. */
   of(source: string, runId?: number): Log {
     return new Log(this.#sinks, { source, ...(runId !== undefined && { runId }) });
   }
@@ -41,11 +41,11 @@ export class Log {
   }
 }
 
-/** For people: time, level, source, message. */
+/** Human-readable: time, level, source, message. */
 export const printTo =
-  (stream: NodeJS.WritableStream, least: Level): LogSink =>
+  (stream: NodeJS.WritableStream, minLevel: Level): LogSink =>
   (line) => {
-    if (!isAtLeast(line.level, least)) return;
+    if (!isLoggedAt(line.level, minLevel)) return;
     const about = line.runId === undefined ? line.source : `${line.source} run ${line.runId}`;
     stream.write(`${new Date(line.ts).toISOString()} ${line.level.padEnd(5)} ${about}: ${line.message}\n`);
   };

@@ -1,10 +1,52 @@
+import { readdirSync } from 'node:fs';
 import { arch, availableParallelism, hostname, release, totalmem, type } from 'node:os';
 import type { AgentFacts, EngineAbility } from '@rushhour/protocol';
 import type { Engine, Host } from '../engine.ts';
 import { agentVersion } from '../version.ts';
 import { addressesIn, describeInterfaces } from './interfaces.ts';
 import { readText } from './proc.ts';
-import { describeSystem } from './system.ts';
+
+/** In the order of the capability bits. */
+const capabilityNames = [
+  ...['chown', 'dac_override', 'dac_read_search', 'fowner', 'fsetid', 'kill', 'setgid', 'setuid', 'setpcap'],
+  ...['linux_immutable', 'net_bind_service', 'net_broadcast', 'net_admin', 'net_raw', 'ipc_lock', 'ipc_owner'],
+  ...['sys_module', 'sys_rawio', 'sys_chroot', 'sys_ptrace', 'sys_pacct', 'sys_admin', 'sys_boot', 'sys_nice'],
+  ...['sys_resource', 'sys_time', 'sys_tty_config', 'mknod', 'lease', 'audit_write', 'audit_control', 'setfcap'],
+  ...['mac_override', 'mac_admin', 'syslog', 'wake_alarm', 'block_suspend', 'audit_read', 'perfmon', 'bpf'],
+  'checkpoint_restore',
+];
+
+/** Names of the capabilities in `CapEff` of /proc/self/status. */
+export const capabilitiesIn = (status: string): string[] => {
+  const mask = BigInt(`0x${/^CapEff:\s*([0-9a-f]+)$/m.exec(status)?.[1] ?? '0'}`);
+  return capabilityNames.filter((_, bit) => ((mask >> BigInt(bit)) & 1n) === 1n).map((name) => `cap_${name}`);
+};
+
+const hugepagesIn = (meminfo: string): number => Number(/^HugePages_Total:\s*(\d+)$/m.exec(meminfo)?.[1] ?? 0);
+
+const entriesOf = (folder: string): string[] => {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+};
+
+/** Whether a device is bound to a driver for user-space networking. */
+const hasUserSpaceDevice = (): boolean =>
+  ['vfio-pci', 'igb_uio', 'uio_pci_generic'].some((driver) =>
+    entriesOf(`/sys/bus/pci/drivers/${driver}`).some((entry) => /^[0-9a-f]{4}:/.test(entry)),
+  );
+
+const describeSystem = (): AgentFacts['system'] => {
+  const hugepages = hugepagesIn(readText('/proc/meminfo'));
+  return {
+    caps: capabilitiesIn(readText('/proc/self/status')),
+    hugepages,
+    dpdk: hugepages > 0 && hasUserSpaceDevice(),
+    rdmaDevices: entriesOf('/sys/class/infiniband').toSorted(),
+  };
+};
 
 const systemName = (): string => /^PRETTY_NAME="?([^"\n]+)/m.exec(readText('/etc/os-release'))?.[1] ?? type();
 
@@ -23,11 +65,11 @@ export interface FactSources {
   readonly machineId: string;
   readonly engines: ReadonlyMap<string, Engine>;
   readonly host: Host;
-  /** The own address from which the controller is reached. */
+  /** The local address of the connection to the controller. */
   readonly controllerVia: string;
 }
 
-/** Everything the controller should know about this machine, looked up now. */
+/** Collects the facts about this machine for the controller. */
 export const collectFacts = async (sources: FactSources): Promise<AgentFacts> => {
   const interfaces = await describeInterfaces(sources.controllerVia);
   const memory = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);

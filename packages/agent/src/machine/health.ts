@@ -16,7 +16,7 @@ interface Traffic {
   readonly txDrops: number;
 }
 
-/** Of each core, from /proc/stat. */
+/** Times of each core in /proc/stat. */
 export const parseStat = (text: string): Times[] =>
   [...text.matchAll(/^cpu\d+ (.+)$/gm)].map((match) => {
     const [user = 0, nice = 0, system = 0, idle = 0, wait = 0, irq = 0, softIrq = 0, steal = 0] = (match[1] as string)
@@ -27,7 +27,7 @@ export const parseStat = (text: string): Times[] =>
     return { busy, all: busy + idle + wait };
   });
 
-/** Of each interface, from /proc/net/dev. */
+/** Counters of each interface in /proc/net/dev. */
 export const parseNetDev = (text: string): Map<string, Traffic> =>
   new Map(
     [...text.matchAll(/^\s*([^\s:]+):(.+)$/gm)].map((match) => {
@@ -49,7 +49,7 @@ const timesOf = async (): Promise<Times[]> => {
 const round = (value: number) => Math.round(value * 10) / 10;
 
 const ratesOf = (name: string, now: Traffic, before: Traffic, seconds: number): AgentHealth['interfaces'][number] => {
-  // Counters begin anew when an interface is made again.
+  // Counters restart at 0 when an interface is recreated.
   const since = (member: keyof Traffic) => Math.max(0, now[member] - before[member]);
   return {
     name,
@@ -62,7 +62,7 @@ const ratesOf = (name: string, now: Traffic, before: Traffic, seconds: number): 
   };
 };
 
-/** Measures the machine; rates are over the time since the last call. */
+/** Measures the machine; rates cover the time since the last call. */
 export class HealthMeter {
   readonly #dataDir: string;
   #at = performance.now();

@@ -4,7 +4,7 @@ import type { Host } from '../engine.ts';
 
 const netAdminBit = 12n;
 
-/** Capabilities are asked of the kernel, not guessed from the user's number: a container's root may have none. */
+/** Reads the effective capabilities: root in a container may have none. */
 const hasNetAdmin = (): boolean => {
   try {
     const effective = /^CapEff:\s*([0-9a-f]+)$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? '0';

@@ -7,17 +7,43 @@ import { promisify } from 'node:util';
 import type { AgentInterface } from '@rushhour/protocol';
 import { readText } from './proc.ts';
 
+type Link = AgentInterface['link'];
+
+const linksNow = (): Map<string, Link> =>
+  new Map(
+    [...readText('/proc/net/dev').matchAll(/^\s*([^\s:]+):/gm)].map(([, name = '']) => [name, linkOf(name)] as const),
+  );
+
+/** Detects links that go down or up, and interfaces that appear or disappear. */
+export class LinkMonitor {
+  #links = linksNow();
+
+  /** Changes since the last call; a removed interface counts as down. */
+  take(): { readonly name: string; readonly link: Link }[] {
+    const links = linksNow();
+    const names = new Set([...this.#links.keys(), ...links.keys()]);
+    const changes = [...names].flatMap((name) => {
+      const link = links.get(name) ?? 'down';
+      return link === (this.#links.get(name) ?? 'down') && links.has(name) === this.#links.has(name)
+        ? []
+        : [{ name, link }];
+    });
+    this.#links = links;
+    return changes;
+  }
+}
+
 const run = promisify(execFile);
 const of = (name: string, member: string) => readText(`/sys/class/net/${name}/${member}`);
 
-/** Names come from /proc: unlike /sys it always shows the network namespace the process is in. */
+/** Names from /proc, which unlike /sys always shows the network namespace of the process. */
 const namesOf = (): string[] => {
   const listed = readText('/proc/net/dev').matchAll(/^\s*([^\s:]+):/gm);
   const names = [...listed].map((match) => match[1] as string);
   return names.length > 0 ? names : Object.keys(networkInterfaces());
 };
 
-/** Addresses by interface. Node leaves out interfaces that are down; `ip` knows them too, where it is installed. */
+/** Addresses by interface. Node omits interfaces that are down; `ip`, if installed, lists them. */
 const addressesOf = async (): Promise<Map<string, string[]>> => {
   const found = new Map<string, string[]>();
   for (const [name, entries] of Object.entries(networkInterfaces())) {
@@ -46,13 +72,13 @@ const driverOf = (name: string): string => {
 export const linkOf = (name: string): AgentInterface['link'] => {
   const state = of(name, 'operstate');
   if (state === 'up') return 'up';
-  // Loopback and tunnels do not know their state; a carrier they have.
+  // Loopback and tunnels have no operational state but a carrier.
   if (state === 'unknown') return of(name, 'carrier') === '1' ? 'up' : 'unknown';
   if (state !== '') return 'down';
   return networkInterfaces()[name] === undefined ? 'unknown' : 'up';
 };
 
-/** Stays the same as long as MAC and name do, and fits a 32-bit integer. */
+/** Stable for a MAC address and name, and fits a 32-bit integer. */
 export const interfaceIdOf = (mac: string, name: string): number =>
   createHash('sha256').update(`${mac} ${name}`).digest().readUInt32BE() % 0x7fff_ffff || 1;
 
@@ -86,13 +112,13 @@ const describe = (name: string, ips: readonly string[], controllerVia: string): 
   };
 };
 
-/** `controllerVia`: the own address from which the controller is reached. */
+/** `controllerVia`: the local address of the connection to the controller. */
 export const describeInterfaces = async (controllerVia: string): Promise<AgentInterface[]> => {
   const addresses = await addressesOf();
   return namesOf().map((name) => describe(name, addresses.get(name) ?? [], controllerVia));
 };
 
-/** Those by which others reach this machine, the one towards the controller first. Only loopback when there is no other. */
+/** Addresses reachable from other machines, those towards the controller first; loopback only if there is no other. */
 export const addressesIn = (interfaces: readonly AgentInterface[]): string[] => {
   const rank = ({ role }: AgentInterface) => (role === 'mgmt' ? 0 : 1);
   const outward = interfaces.filter(({ usable }) => usable).toSorted((a, b) => rank(a) - rank(b));

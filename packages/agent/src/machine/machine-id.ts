@@ -24,7 +24,7 @@ const persistent = async (dataDir: string): Promise<string> => {
 
 /**
  * The same for all agents of one machine and network namespace, which therefore reach each other over loopback.
- * Copied machines share /etc/machine-id, so the number of the boot is part of it.
+ * Includes the boot id because cloned machines share /etc/machine-id.
  */
 export const machineIdOf = async (dataDir: string): Promise<string> => {
   const parts = [readText('/etc/machine-id'), readText('/proc/sys/kernel/random/boot_id'), networkNamespace()];

@@ -2,15 +2,14 @@ import { AgentFacts, AgentHealth } from '@rushhour/protocol';
 import { Check } from 'typebox/value';
 import { describe, expect, it } from 'vitest';
 import { engines } from '../engines/index.ts';
-import { collectFacts } from './facts.ts';
+import { capabilitiesIn, collectFacts } from './facts.ts';
 import { HealthMeter, parseNetDev, parseStat } from './health.ts';
 import { describeHost } from './host.ts';
 import { addressesIn, describeInterfaces, interfaceIdOf } from './interfaces.ts';
 import { machineIdOf } from './machine-id.ts';
-import { capabilitiesIn } from './system.ts';
 
 describe('machine', () => {
-  it('describes itself as the protocol wants it, the same every time', async () => {
+  it('describes itself by the schema of the protocol, the same every time', async () => {
     const sources = { machineId: 'm', engines, host: describeHost(), controllerVia: '127.0.0.1' };
     const facts = await collectFacts(sources);
     expect(Check(AgentFacts, facts)).toBe(true);
@@ -27,7 +26,7 @@ describe('machine', () => {
     for (const id of ids) expect(id > 0 && id < 2 ** 31).toBe(true);
   });
 
-  it('names addresses towards the controller first and falls back to loopback', async () => {
+  it('lists addresses towards the controller first and falls back to loopback', async () => {
     const [lo] = await describeInterfaces('');
     if (lo === undefined) throw new Error('no interface at all');
     const make = (role: 'mgmt' | 'test', ips: string[]) => ({ ...lo, usable: true, role, ips });
@@ -36,7 +35,7 @@ describe('machine', () => {
     expect(addressesIn([])).toEqual(['127.0.0.1']);
   });
 
-  it('reads what the kernel says', () => {
+  it('parses files of the kernel', () => {
     expect(parseStat('cpu  9 9 9\ncpu0 10 0 5 80 5 0 0 0\ncpu1 0 0 0 100 0 0 0 0\n')).toEqual([
       { busy: 15, all: 100 },
       { busy: 0, all: 100 },

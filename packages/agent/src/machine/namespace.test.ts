@@ -32,27 +32,27 @@ afterAll(() => {
 });
 
 describe('a machine with one cable', () => {
-  it('finds gateways that answer and says why others cannot be used', async () => {
+  it('finds gateways that answer and reports why others cannot be used', async () => {
     const addresses = ['10.77.0.2', 'fd77::2', '10.77.0.1', '10.77.0.9', '192.168.9.9', 'router'];
     const problems = await inNear(`
-      const { gatewayProblem } = await import(${urlOf('./neighbours.ts')});
+      const { gatewayProblem } = await import(${urlOf('./gateway-problem.ts')});
       const found = await Promise.all(${JSON.stringify(addresses)}.map(gatewayProblem));
       console.log(JSON.stringify(found.map((problem) => problem ?? 'fine')));`);
     expect(problems).toEqual([
       ...['fine', 'fine', 'fine'],
       'gateway 10.77.0.9 does not answer',
-      'gateway 192.168.9.9 is on no network of this machine',
-      'router is no address',
+      'gateway 192.168.9.9 is not on a network of this machine',
+      'router is not an address',
     ]);
   });
 
-  it('knows its own interfaces only, and notices a cable that is pulled and plugged', async () => {
+  it('lists only its own interfaces and detects link changes', async () => {
     const seen = await inNear(`
       const { execFileSync } = await import('node:child_process');
       const { setTimeout: sleep } = await import('node:timers/promises');
-      const { LinkWatch } = await import(${urlOf('./link-watch.ts')});
+      const { LinkMonitor } = await import(${urlOf('./interfaces.ts')});
       const { describeInterfaces } = await import(${urlOf('./interfaces.ts')});
-      const watch = new LinkWatch();
+      const watch = new LinkMonitor();
       const before = await describeInterfaces('10.77.0.1');
       const changed = async (state) => {
         execFileSync('ip', ['-n', ${JSON.stringify(far)}, 'link', 'set', 'cable1', state]);

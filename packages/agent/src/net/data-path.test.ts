@@ -3,34 +3,34 @@ import { once } from 'node:events';
 import { readdirSync, readlinkSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { chooseStep, createStreamTransport, datagramWay, PathUnavailable, streamWay } from './data-path.ts';
+import { choosePath, createStreamTransport, datagramPathName, PathUnavailable, streamPathName } from './data-path.ts';
 import type { Route, Transport } from './transport/transport.ts';
 
 const works = (path: string) => ({ path, probe: () => undefined });
 const fails = (path: string, reason: string) => ({ path, probe: () => reason });
 
 describe('data path', () => {
-  it('takes the fastest way that works and says why not a faster one', () => {
+  it('takes the fastest available path and notes why faster ones were skipped', () => {
     const notes: string[] = [];
     const note = (remark: string) => notes.push(remark);
     const ladder = [fails('io_uring', 'no io_uring: a seccomp filter'), works('epoll'), works('node')];
-    expect(chooseStep(ladder, { path: undefined, note }).path).toBe('epoll');
+    expect(choosePath(ladder, { path: undefined, note }).path).toBe('epoll');
     expect(notes).toEqual(['sockets by epoll: no io_uring: a seccomp filter']);
-    expect(chooseStep([works('io_uring'), works('node')], { path: 'auto', note }).path).toBe('io_uring');
+    expect(choosePath([works('io_uring'), works('node')], { path: 'auto', note }).path).toBe('io_uring');
     expect(notes).toHaveLength(1);
   });
 
-  it('takes the way that was asked for, or none', () => {
+  it('takes the requested path or none', () => {
     const note = () => expect.unreachable();
-    expect(chooseStep([works('io_uring'), works('node')], { path: 'node', note }).path).toBe('node');
+    expect(choosePath([works('io_uring'), works('node')], { path: 'node', note }).path).toBe('node');
     const ladder = [fails('io_uring', 'kernel 4.19 has no io_uring'), works('node')];
-    expect(() => chooseStep(ladder, { path: 'io_uring', note })).toThrow(PathUnavailable);
-    expect(() => chooseStep(ladder, { path: 'io_uring', note })).toThrow('kernel 4.19 has no io_uring');
-    expect(() => chooseStep(ladder, { path: 'epoll', note })).toThrow('no data path epoll');
+    expect(() => choosePath(ladder, { path: 'io_uring', note })).toThrow(PathUnavailable);
+    expect(() => choosePath(ladder, { path: 'io_uring', note })).toThrow('kernel 4.19 has no io_uring');
+    expect(() => choosePath(ladder, { path: 'epoll', note })).toThrow('no data path epoll');
   });
 
-  it('finds the fast ways on a machine that tests of speed can run on', () => {
-    expect([streamWay(), datagramWay()]).toEqual(['io_uring', 'sendmmsg']);
+  it('finds the fast paths on a machine that supports benchmarks', () => {
+    expect([streamPathName(), datagramPathName()]).toEqual(['io_uring', 'sendmmsg']);
   });
 });
 
@@ -49,7 +49,7 @@ describe.each(['io_uring', 'epoll', 'node'] as const)('connections by %s', (path
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     to = { address: '127.0.0.1', port: (server.address() as AddressInfo).port };
-    const options = { noDelay: true, keepAliveSec: 0, reads: 'small', leavesAtOnce: true } as const;
+    const options = { noDelay: true, keepAliveSec: 0, readSize: 'small', closesImmediately: true } as const;
     transport = createStreamTransport({ path, note: () => {} }, options);
   });
 
@@ -80,14 +80,14 @@ describe.each(['io_uring', 'epoll', 'node'] as const)('connections by %s', (path
       }
     }).length;
 
-  it('come from the ordered address or not at all', async () => {
+  it('use the requested source address or fail', async () => {
     expect(await tryRoute({ ...to, localAddress: unreachable })).toBe('EADDRNOTAVAIL');
     expect(await tryRoute({ ...to, localAddress: '127.0.0.9' })).toBe('stood');
     expect(await tryRoute(to)).toBe('stood');
     await expect.poll(() => sources).toEqual(['127.0.0.9', '127.0.0.1']);
   });
 
-  it('are opened together without regard to those that fail', async () => {
+  it('are opened together, independent of those that fail', async () => {
     const routes = [to, { ...to, localAddress: unreachable }, { ...to, port: 1 }, { ...to, localAddress: '127.0.0.9' }];
     expect(await Promise.all(routes.map(tryRoute))).toEqual(['stood', 'EADDRNOTAVAIL', 'ECONNREFUSED', 'stood']);
   });
@@ -115,7 +115,7 @@ describe.each(['io_uring', 'epoll', 'node'] as const)('connections by %s', (path
     await new Promise((resolve) => generous.close(resolve));
   });
 
-  it('leave nothing behind when they are given up before they stand', async () => {
+  it('leave nothing behind when they are reset before they are established', async () => {
     const before = countSockets();
     const ends: (string | undefined)[] = [];
     const events = { onOpen() {}, onData() {} };

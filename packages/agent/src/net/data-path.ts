@@ -1,51 +1,51 @@
 import type { DataPath, TcpTuning } from '@rushhour/protocol';
-import type { Datagrams } from './datagram/datagrams.ts';
-import { createMmsgDatagrams } from './datagram/mmsg-datagrams.ts';
-import { createNodeDatagrams } from './datagram/node-datagrams.ts';
-import { epollSystem } from './epoll/epoll-system.ts';
+import type { DatagramTransport } from './datagram/datagram-transport.ts';
+import { createMmsgTransport } from './datagram/mmsg-transport.ts';
+import { createNodeDatagramTransport } from './datagram/node-datagram-transport.ts';
+import { epollBackend } from './epoll/epoll-backend.ts';
 import { probeEpoll, probeUring } from './path-probe.ts';
 import { createNodeTransport } from './transport/node-transport.ts';
 import { createSocketTransport } from './transport/socket-transport.ts';
 import type { ConnectionOptions, Transport } from './transport/transport.ts';
-import { uringSystem } from './uring/uring-system.ts';
+import { uringBackend } from './uring/uring-backend.ts';
 
-/** A data path that was asked for by name and does not exist here. */
+/** A data path that was requested by name and is not available on this machine. */
 export class PathUnavailable extends Error {
   readonly code = 'ENGINE_UNAVAILABLE';
 }
 
-interface Step {
+interface StreamPath {
   readonly path: Exclude<DataPath, 'auto'>;
-  /** Undefined: it works here. */
+  /** Returns why the path is not available; undefined if it is. */
   probe(): string | undefined;
   create(options: ConnectionOptions): Transport;
 }
 
-/** From the fastest way to the one that works everywhere. */
-const streamLadder: readonly Step[] = [
-  { path: 'io_uring', probe: probeUring, create: (options) => createSocketTransport(uringSystem(), options) },
-  { path: 'epoll', probe: probeEpoll, create: (options) => createSocketTransport(epollSystem(), options) },
+/** From the fastest to the one that works everywhere. */
+const streamPaths: readonly StreamPath[] = [
+  { path: 'io_uring', probe: probeUring, create: (options) => createSocketTransport(uringBackend(), options) },
+  { path: 'epoll', probe: probeEpoll, create: (options) => createSocketTransport(epollBackend(), options) },
   { path: 'node', probe: () => undefined, create: createNodeTransport },
 ];
 
-const wayNames = { io_uring: 'io_uring', epoll: 'epoll', node: 'node:net' } as const;
+const pathNames = { io_uring: 'io_uring', epoll: 'epoll', node: 'node:net' } as const;
 
-/** The way plain TCP takes on this machine, for the list of what it can. */
-export const streamWay = (): string =>
-  wayNames[streamLadder.find(({ probe }) => probe() === undefined)?.path ?? 'node'];
+/** The path that plain TCP uses on this machine, for the list of capabilities. */
+export const streamPathName = (): string =>
+  pathNames[streamPaths.find(({ probe }) => probe() === undefined)?.path ?? 'node'];
 
-export interface PathWish {
+export interface PathOptions {
   readonly path: DataPath | undefined;
   readonly note: (remark: string) => void;
 }
 
-/** The step that is ordered, or the first that works; steps that had to be passed over are told. */
-export const chooseStep = <S extends { readonly path: string; probe(): string | undefined }>(
-  ladder: readonly S[],
-  { path = 'auto', note }: PathWish,
+/** The requested path, or the first available one. Skipped paths are noted with the reason. */
+export const choosePath = <S extends { readonly path: string; probe(): string | undefined }>(
+  paths: readonly S[],
+  { path = 'auto', note }: PathOptions,
 ): S => {
   const reasons: string[] = [];
-  for (const step of ladder) {
+  for (const step of paths) {
     if (path !== 'auto' && step.path !== path) continue;
     const reason = step.probe();
     if (reason === undefined) {
@@ -58,35 +58,36 @@ export const chooseStep = <S extends { readonly path: string; probe(): string | 
   throw new PathUnavailable(`there is no data path ${path}`);
 };
 
-/** Tells that sockets of Node cannot be as they were ordered. */
-export const noteUntuned = (note: PathWish['note'], tuning: TcpTuning | undefined): void => {
-  const wishes = Object.keys(tuning ?? {});
-  if (wishes.length > 0) note(`sockets of Node are as the machine has them: ${wishes.join(', ')} had no effect`);
+/** Notes that Node's sockets ignore TCP options. */
+export const noteIgnoredTuning = (note: PathOptions['note'], tuning: TcpTuning | undefined): void => {
+  const ignored = Object.keys(tuning ?? {});
+  if (ignored.length > 0) note(`Node's sockets cannot be tuned: ${ignored.join(', ')} had no effect`);
 };
 
-/** Plain TCP on the fastest way this machine allows. */
-export const createStreamTransport = (wish: PathWish, options: ConnectionOptions): Transport => {
-  const step = chooseStep(streamLadder, wish);
-  if (step.path === 'node') noteUntuned(wish.note, options.tuning);
-  return step.create(options);
+/** Plain TCP on the fastest path this machine supports. */
+export const createStreamTransport = (path: PathOptions, options: ConnectionOptions): Transport => {
+  const chosen = choosePath(streamPaths, path);
+  if (chosen.path === 'node') noteIgnoredTuning(path.note, options.tuning);
+  return chosen.create(options);
 };
 
-interface DatagramStep {
+interface DatagramPath {
   readonly path: 'epoll' | 'node';
   probe(): string | undefined;
-  readonly way: string;
-  create(): Datagrams;
+  readonly name: string;
+  create(): DatagramTransport;
 }
 
-const datagramLadder: readonly DatagramStep[] = [
-  { path: 'epoll', way: 'sendmmsg', probe: probeEpoll, create: createMmsgDatagrams },
-  { path: 'node', way: 'node:dgram', probe: () => undefined, create: createNodeDatagrams },
+const datagramPaths: readonly DatagramPath[] = [
+  { path: 'epoll', name: 'sendmmsg', probe: probeEpoll, create: createMmsgTransport },
+  { path: 'node', name: 'node:dgram', probe: () => undefined, create: createNodeDatagramTransport },
 ];
 
-/** The way UDP takes on this machine, for the list of what it can. */
-export const datagramWay = (): string => datagramLadder.find(({ probe }) => probe() === undefined)?.way ?? 'node:dgram';
+/** The path that UDP uses on this machine, for the list of capabilities. */
+export const datagramPathName = (): string =>
+  datagramPaths.find(({ probe }) => probe() === undefined)?.name ?? 'node:dgram';
 
-/** UDP on the fastest way this machine allows. */
-export const createDatagrams = ({ path, note }: PathWish): Datagrams =>
-  // There is no faster way for packets on io_uring than many in one call.
-  chooseStep(datagramLadder, { path: path === 'io_uring' ? 'epoll' : path, note }).create();
+/** UDP on the fastest path this machine supports. */
+export const createDatagramTransport = ({ path, note }: PathOptions): DatagramTransport =>
+  // io_uring has nothing faster for datagrams than `sendmmsg`.
+  choosePath(datagramPaths, { path: path === 'io_uring' ? 'epoll' : path, note }).create();

@@ -2,60 +2,62 @@ import type { FramePath } from '@rushhour/protocol';
 import type { Availability } from '../engine.ts';
 import { PathUnavailable } from './data-path.ts';
 import type { Device } from './packet/device.ts';
+import { openPacketTxPath } from './packet/frame-batch.ts';
 import { FrameSender } from './packet/frame-sender.ts';
 import { probePackets } from './packet/packet-socket.ts';
-import { openPacketOutlet } from './packet/packet-tx-path.ts';
-import type { Outlet, OutletSizes } from './packet/tx-path.ts';
+import type { TxPath, TxPathOptions } from './packet/tx-path.ts';
 import { probeEpoll } from './path-probe.ts';
-import { openLiveOutlet, probeLive } from './xdp/live-outlet.ts';
-import { openXdpOutlet, probeXdp } from './xdp/xdp-outlet.ts';
+import { openAfXdpTxPath, probeAfXdp } from './xdp/af-xdp-tx-path.ts';
+import { openXdpTxPath, probeXdpTx } from './xdp/xdp-tx-path.ts';
 
-interface Step {
+interface FramePathCandidate {
   readonly path: Exclude<FramePath, 'auto'>;
-  readonly way: string;
-  /** Why it cannot be on this machine, whatever the interface. */
+  readonly name: string;
+  /** Why it is not available on this machine, whatever the interface. */
   probe(): string | undefined;
-  /** Throws an error that says why not. */
-  open(device: Device, sizes: OutletSizes): Outlet;
+  /** Throws if the interface does not support it. */
+  open(device: Device, sizes: TxPathOptions): TxPath;
 }
 
-/** From the fastest way to the one that works wherever frames can be sent. */
-const ladder: readonly Step[] = [
-  { path: 'xdp', way: 'XDP live frames', probe: probeLive, open: openLiveOutlet },
-  { path: 'af_xdp', way: 'AF_XDP', probe: probeXdp, open: openXdpOutlet },
-  { path: 'af_packet', way: 'packet socket', probe: probePackets, open: openPacketOutlet },
+/** From the fastest to the one that works wherever frames can be sent. */
+const candidates: readonly FramePathCandidate[] = [
+  { path: 'xdp', name: 'XDP live frames', probe: probeXdpTx, open: openXdpTxPath },
+  { path: 'af_xdp', name: 'AF_XDP', probe: probeAfXdp, open: openAfXdpTxPath },
+  { path: 'af_packet', name: 'packet socket', probe: probePackets, open: openPacketTxPath },
 ];
 
-/** Whether frames can be sent from here, and the fastest way they can take where the interface allows it. */
+/** Whether frames can be sent from this machine, and the fastest path where the interface supports it. */
 export const checkFrames = async (): Promise<Availability> => {
   const reason = probePackets() ?? probeEpoll();
   if (reason !== undefined) return { isAvailable: false, missing: ['raw frames'], reason };
-  return { isAvailable: true, path: ladder.find(({ probe }) => probe() === undefined)?.way ?? 'packet socket' };
+  return { isAvailable: true, path: candidates.find(({ probe }) => probe() === undefined)?.name ?? 'packet socket' };
 };
 
-export interface FrameWish extends OutletSizes {
+export interface FrameSenderOptions extends TxPathOptions {
   readonly path: FramePath | undefined;
   readonly device: Device;
-  /** Is told which faster ways had to be passed over, and why. */
+  /** Called with the faster paths that were skipped, and why. */
   readonly note: (remark: string) => void;
 }
 
-/** Opens the way that is ordered, or the fastest that works on this interface. */
-export const chooseFrameSender = ({ path = 'auto', device, note, ...sizes }: FrameWish): FrameSender => {
+/** Opens the requested path, or the fastest that works on this interface. */
+export const openFrameSender = ({ path = 'auto', device, note, ...sizes }: FrameSenderOptions): FrameSender => {
   const reasons: string[] = [];
-  for (const step of ladder) {
-    if (path !== 'auto' && step.path !== path) continue;
-    if (path === 'auto' && sizes.isCaptured && step.path !== 'af_packet') {
-      reasons.push(`captures do not see frames of ${step.path}`);
+  for (const candidate of candidates) {
+    if (path !== 'auto' && candidate.path !== path) continue;
+    if (path === 'auto' && sizes.isCaptured && candidate.path !== 'af_packet') {
+      reasons.push(`captures do not see frames of ${candidate.path}`);
       continue;
     }
     try {
-      const outlet = step.open(device, sizes);
-      if (reasons.length > 0) note(`frames by ${step.way}: ${reasons.join('; ')}`);
-      return new FrameSender(outlet, device, step.way);
+      const txPath = candidate.open(device, sizes);
+      if (reasons.length > 0) note(`frames by ${candidate.name}: ${reasons.join('; ')}`);
+      return new FrameSender(txPath, device, candidate.name);
     } catch (error) {
       reasons.push((error as Error).message);
     }
   }
-  throw new PathUnavailable(`frames cannot be sent by ${device.name}: ${reasons.join('; ') || `no way ${path}`}`);
+  throw new PathUnavailable(
+    `frames cannot be sent by ${device.name}: ${reasons.join('; ') || `there is no path ${path}`}`,
+  );
 };

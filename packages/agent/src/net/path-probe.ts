@@ -18,7 +18,7 @@ const isDisabledBySetting = (): boolean => {
   }
 };
 
-/** Why the kernel refused a ring, in words of those who run the machine. */
+/** Why the kernel refused a ring, in terms an administrator can act on. */
 const refusalOf = (error: unknown): string => {
   if (!(error instanceof SystemError)) return (error as Error).message;
   if (error.code === 'ENOSYS') return `kernel ${release()} has no io_uring`;
@@ -67,8 +67,8 @@ const once = (probe: () => string | undefined): (() => string | undefined) => {
   };
 };
 
-/** Why io_uring cannot be used here, looked up once; undefined when it can. */
+/** Why io_uring is not available, determined once; undefined if it is. */
 export const probeUring = once(tryUring);
 
-/** Why epoll cannot be driven by system calls of our own; undefined when it can. */
+/** Why epoll cannot be used through direct system calls; undefined if it can. */
 export const probeEpoll = once(tryEpoll);

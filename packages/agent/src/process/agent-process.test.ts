@@ -33,7 +33,7 @@ describe('agent process', () => {
     expect(second.greeting.bootId).not.toBe(first.greeting.bootId);
   });
 
-  it('does not start with a wrong configuration and lists everything that is wrong', async () => {
+  it('does not start with an invalid configuration and lists every problem', async () => {
     const agent = bench.run(await bench.folder(), ['--controller', 'ftp://x', '--fingerprint', 'ab', '--speed', '9']);
     expect(await agent.exited).toBe(78);
     for (const problem of ['--controller must', '--fingerprint must', '--speed is not known']) {
@@ -44,7 +44,7 @@ describe('agent process', () => {
     expect(unknown.output).toContain('this agent is not enrolled yet');
   });
 
-  it('stops with a clear sentence when it is refused, and refuses a controller that is not its own', async () => {
+  it('exits with a clear message when refused, and refuses another controller', async () => {
     const stranger = bench.run(await bench.folder(), ['--controller', server.url, '--token', 'guessed']);
     expect(await stranger.exited).toBe(77);
     expect(stranger.output).toContain('the controller refuses this agent: refused with TOKEN_UNKNOWN (TOKEN_UNKNOWN)');
@@ -65,7 +65,7 @@ describe('agent process', () => {
     await server.until({ type: 'heartbeat', uuid, after });
   });
 
-  it('comes back after the controller was away and is not put off by nonsense', async () => {
+  it('reconnects after an outage of the controller and tolerates invalid messages', async () => {
     const { uuid, agent } = await bench.join(server);
     server.sendRaw(uuid, '{"type":"dance"}');
     server.sendRaw(uuid, 'no JSON');
@@ -97,7 +97,7 @@ describe('agent process', () => {
     expect(health?.interfaces.map(({ name }) => name)).toContain('lo');
   });
 
-  it('answers questions and sends its log, whoever else listens', async () => {
+  it('answers questions and sends its log, also without a reader of its output', async () => {
     const { uuid, agent } = await bench.join(server);
     agent.closeOutput();
     for (let i = 0; i < 3; i++) server.sendRaw(uuid, '{"type":"dance"}');
@@ -110,7 +110,7 @@ describe('agent process', () => {
     expect(lines).toEqual(expect.arrayContaining([expect.objectContaining({ message: sent.lines[0]?.message })]));
   });
 
-  it('ends with the process that started it, and leaves a restart to it', async () => {
+  it('exits with its parent process and leaves restarts to it', async () => {
     const first = await bench.join(server, undefined, ['--exit-with-parent']);
     expect(await server.ask(first.uuid, { kind: 'restart' })).toMatchObject({ ok: true });
     expect(await first.agent.exited).toBe(75);
@@ -119,7 +119,7 @@ describe('agent process', () => {
     expect(await second.agent.exited).toBe(0);
   });
 
-  it('starts itself again when it is asked to restart', async () => {
+  it('restarts itself on request', async () => {
     const { uuid, agent, greeting } = await bench.join(server);
     const after = server.heard.length;
     await server.ask(uuid, { kind: 'restart' });
@@ -128,7 +128,7 @@ describe('agent process', () => {
     expect(hello.bootId).not.toBe(greeting.bootId);
   });
 
-  it('trusts a controller with TLS by the fingerprint of its certificate or by its authority only', async () => {
+  it('trusts a TLS controller only by certificate fingerprint or CA', async () => {
     const { certificate: cert, privateKey: key } = createSelfSigned(['127.0.0.1']);
     const secure = await ProtocolServer.start({ cert, key });
     try {
@@ -144,10 +144,10 @@ describe('agent process', () => {
         bench.run(await bench.folder(), ['--controller', secure.url, '--token', 'x']),
       ];
       for (const agent of wary) {
-        await expect.poll(() => agent.output).toMatch(/not the one with the given fingerprint|self-signed/);
+        await expect.poll(() => agent.output).toMatch(/does not match the given fingerprint|self-signed/);
       }
-      const said = secure.heard.slice(before).map(({ message }) => message.type);
-      expect(said).not.toContain('enrol');
+      const lines = secure.heard.slice(before).map(({ message }) => message.type);
+      expect(lines).not.toContain('enrol');
     } finally {
       await bench.close();
       await secure.vanish();

@@ -13,18 +13,18 @@ import { launch, restartCode } from '../upgrade/launcher.ts';
 import { Versions } from '../upgrade/versions.ts';
 import { agentVersion } from '../version.ts';
 import { claimFolder } from './instance-lock.ts';
-import { onParentGone } from './parent-watch.ts';
+import { onParentExit } from './parent-watch.ts';
 
 const refusedCode = 77;
 
-// A terminal and whoever started the agent may both pass on the same wish.
-const sameWishMs = 1000;
+// A terminal and the parent process may both forward the same signal.
+const sameSignalMs = 1000;
 
-/** The first signal lets runs end and keeps their results, another one later ends the process at once. */
+/** The first signal ends runs gracefully and keeps their results; a later one exits immediately. */
 const endOnSignal = (agent: Agent): void => {
   let endingAt: number | undefined;
   const end = (reason: string) => {
-    if (endingAt !== undefined && performance.now() - endingAt > sameWishMs) process.exit(1);
+    if (endingAt !== undefined && performance.now() - endingAt > sameSignalMs) process.exit(1);
     endingAt ??= performance.now();
     agent.end('stop', reason);
   };
@@ -35,7 +35,7 @@ const createLog = (config: AgentConfig) => {
   const file = new LogFile(join(config.dataDir, 'logs', 'agent.log'));
   const shipper = new LogShipper();
   const log = new Log([printTo(process.stderr, config.logLevel), file.write, shipper.write]);
-  // Whoever read it may be gone, as after a restart; that is no reason to go too.
+  // The reader of stderr may be gone, as after a restart; that is not fatal.
   process.stderr.on('error', () => {});
   process.on('uncaughtException', (error) => {
     log.error(`unexpected error: ${error.stack}`);
@@ -58,7 +58,7 @@ const startAgain = (args: readonly string[]): void => {
   spawn(process.execPath, program, { detached: true, stdio: 'inherit' }).unref();
 };
 
-/** Runs the agent in this process and answers its exit code. */
+/** Runs the agent in this process and returns the exit code. */
 const runHere = async (config: AgentConfig, args: readonly string[]): Promise<number> => {
   await mkdir(config.dataDir, { recursive: true, mode: 0o700 });
   const release = await claimFolder(config.dataDir);
@@ -75,7 +75,7 @@ const runHere = async (config: AgentConfig, args: readonly string[]): Promise<nu
     },
   });
   endOnSignal(agent);
-  if (config.endsWithParent) onParentGone(() => agent.end('stop', 'the process that started it is gone'));
+  if (config.endsWithParent) onParentExit(() => agent.end('stop', 'the parent process has exited'));
   const ending = await agent.run().catch((error: Error): Ending | 'refused' => {
     if (!(error instanceof Refusal)) throw error;
     log.error(error.message);
@@ -89,7 +89,7 @@ const runHere = async (config: AgentConfig, args: readonly string[]): Promise<nu
   return 0;
 };
 
-/** Runs whichever version is in use and answers the exit code of the process. */
+/** Runs the version in use and returns the exit code. */
 export const runProcess = (config: AgentConfig, args: readonly string[]): Promise<number> =>
   launch({
     versions: new Versions(config.dataDir),

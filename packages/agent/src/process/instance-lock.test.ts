@@ -19,7 +19,7 @@ const program = (dataDir: string) => `
   setInterval(() => {}, 1000);`;
 
 describe('claim to a data folder', () => {
-  it('belongs to one at a time and can be given back, however long the name of the folder', async () => {
+  it('is exclusive and can be released, however long the path', async () => {
     const long = join(folder, 'x'.repeat(120));
     await mkdir(long);
     for (const dataDir of [folder, long]) {
@@ -31,7 +31,7 @@ describe('claim to a data folder', () => {
     }
   });
 
-  it('ends with the process that made it, also when that is killed', async () => {
+  it('ends with its process, also when that is killed', async () => {
     const holder = spawn(process.execPath, ['--input-type=module', '-e', program(folder)], { stdio: 'pipe' });
     await once(holder.stdout, 'data');
     await expect(claimFolder(folder, 150)).rejects.toThrow('another agent uses');

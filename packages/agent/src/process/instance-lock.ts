@@ -6,12 +6,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-// The address of a socket has room for no more.
-const mostPathBytes = 100;
+// `sun_path` is limited to 108 bytes.
+const maxPathBytes = 100;
 
 const socketOf = (dataDir: string): string => {
   const path = join(dataDir, 'agent.sock');
-  if (Buffer.byteLength(path) <= mostPathBytes) return path;
+  if (Buffer.byteLength(path) <= maxPathBytes) return path;
   return join(tmpdir(), `rushhour-agent-${createHash('sha256').update(dataDir).digest('hex').slice(0, 32)}.sock`);
 };
 
@@ -34,12 +34,13 @@ const listen = async (path: string): Promise<() => Promise<void>> => {
 };
 
 /**
- * Takes a data folder for one process: a socket in it is answered as long as that process lives, so a killed one leaves
- * no claim. Waits a little, since a restarting agent and its successor overlap. Returns the way to give it back.
+ * Claims a data folder for one process: a socket in it accepts connections as long as that process runs, so a killed
+ * process leaves no claim. Waits briefly because a restarting agent and its successor overlap. Returns a function that
+ * releases the claim.
  */
-export const claimFolder = async (dataDir: string, patienceMs = 10_000): Promise<() => Promise<void>> => {
+export const claimFolder = async (dataDir: string, timeoutMs = 10_000): Promise<() => Promise<void>> => {
   const path = socketOf(dataDir);
-  const deadline = Date.now() + patienceMs;
+  const deadline = Date.now() + timeoutMs;
   for (;;) {
     try {
       const release = await listen(path);

@@ -4,30 +4,30 @@ const checkMs = 500;
 
 const isPipe = (descriptor: number): boolean => {
   try {
-    const about = fstatSync(descriptor);
-    return about.isFIFO() || about.isSocket();
+    const stats = fstatSync(descriptor);
+    return stats.isFIFO() || stats.isSocket();
   } catch {
     return false;
   }
 };
 
-/** Calls back once when the process that started this one is gone. Returns the way to stop watching. */
-export const onParentGone = (callback: () => void): (() => void) => {
+/** Calls back once when the parent process exits. Returns a function that stops watching. */
+export const onParentExit = (callback: () => void): (() => void) => {
   const parent = process.ppid;
   const watched = isPipe(0) && !process.connected ? process.stdin : undefined;
   const unwatch = () => {
     clearInterval(timer);
-    process.off('disconnect', gone);
-    watched?.off('end', gone).off('close', gone);
+    process.off('disconnect', onExit);
+    watched?.off('end', onExit).off('close', onExit);
   };
-  const gone = () => {
+  const onExit = () => {
     unwatch();
     callback();
   };
   const timer = setInterval(() => {
-    if (process.ppid !== parent) gone();
+    if (process.ppid !== parent) onExit();
   }, checkMs).unref();
-  if (process.connected) process.on('disconnect', gone);
-  watched?.on('end', gone).on('close', gone).resume();
+  if (process.connected) process.on('disconnect', onExit);
+  watched?.on('end', onExit).on('close', onExit).resume();
   return unwatch;
 };

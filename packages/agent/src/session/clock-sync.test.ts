@@ -27,10 +27,10 @@ describe('clock sync', () => {
       fc.property(
         fc.integer({ min: -1e7, max: 1e7 }),
         fc.array(fc.tuple(delay, delay), { minLength: 1 }),
-        (ahead, ways) => {
+        (ahead, delays) => {
           const { sync, exchange } = world(ahead);
-          for (const [there, back] of ways) exchange(there, back);
-          const shortest = Math.min(...ways.slice(-8).map(([there, back]) => there + back));
+          for (const [there, back] of delays) exchange(there, back);
+          const shortest = Math.min(...delays.slice(-8).map(([there, back]) => there + back));
           expect(Math.abs(sync.offsetMs - ahead)).toBeLessThanOrEqual(shortest / 2 + 0.01);
           expect(sync.roundTripMs).toBeCloseTo(shortest, 3);
         },
@@ -38,13 +38,13 @@ describe('clock sync', () => {
     );
   });
 
-  it('knows nothing before the first answer and believes no answer it did not ask for', () => {
+  it('is 0 before the first answer and ignores unexpected answers', () => {
     const { sync } = world(500);
     sync.answered(42, 1_700_000_000_000);
     expect([sync.offsetMs, sync.roundTripMs]).toEqual([0, 0]);
   });
 
-  it('measures anew when the clock of the machine was set', () => {
+  it("measures again after the machine's clock was set", () => {
     const { sync, exchange, time } = world(0);
     exchange(1, 1);
     time.stepMs = -60_000;

@@ -4,12 +4,12 @@ interface Sample {
 }
 
 const kept = 8;
-const mostUnanswered = 16;
+const maxUnanswered = 16;
 const stepMs = 50;
 
 /**
- * The difference between the controller's clock and this one. Of the last eight round trips the shortest is believed:
- * it leaves the least room for error.
+ * Offset between the controller's clock and this one. Uses the shortest of the last eight round trips, which has the
+ * smallest error.
  */
 export class ClockSync {
   readonly #wall: () => number;
@@ -24,25 +24,25 @@ export class ClockSync {
     this.#wallMinusSteady = wall() - steady();
   }
 
-  /** To be sent along; comes back in the answer. */
+  /** The timestamp to send; it is returned in the answer. */
   stamp(): number {
     const sentAt = this.#wall();
     this.#unanswered.set(sentAt, this.#steady());
-    if (this.#unanswered.size > mostUnanswered) this.#unanswered.delete([...this.#unanswered.keys()][0] as number);
+    if (this.#unanswered.size > maxUnanswered) this.#unanswered.delete([...this.#unanswered.keys()][0] as number);
     return sentAt;
   }
 
   answered(sentAt: number, controllerAt: number): void {
-    const left = this.#unanswered.get(sentAt);
-    if (left === undefined) return;
+    const sentSteady = this.#unanswered.get(sentAt);
+    if (sentSteady === undefined) return;
     this.#unanswered.delete(sentAt);
     this.#forgetAfterStep();
-    const roundTripMs = this.#steady() - left;
+    const roundTripMs = this.#steady() - sentSteady;
     this.#samples.push({ offsetMs: controllerAt - (sentAt + roundTripMs / 2), roundTripMs });
     if (this.#samples.length > kept) this.#samples.shift();
   }
 
-  /** Clock of the controller minus clock of the agent; 0 before anything was measured. */
+  /** Controller clock minus agent clock; 0 before the first measurement. */
   get offsetMs(): number {
     return this.#best?.offsetMs ?? 0;
   }
@@ -58,7 +58,7 @@ export class ClockSync {
     );
   }
 
-  /** Somebody set this machine's clock: what was measured before is worth nothing. */
+  /** Discards measurements after this machine's clock was set. */
   #forgetAfterStep(): void {
     const wallMinusSteady = this.#wall() - this.#steady();
     if (Math.abs(wallMinusSteady - this.#wallMinusSteady) > stepMs) this.#samples = [];

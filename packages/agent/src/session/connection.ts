@@ -2,29 +2,29 @@ import type { TLSSocket } from 'node:tls';
 import { maxMessageBytes, parseFileFrame, type ToAgent, type ToController } from '@rushhour/protocol';
 import { WebSocket } from 'ws';
 import type { AgentConfig } from '../config.ts';
-import { BadMessage, parseMessage } from './message-check.ts';
+import { BadMessage, parseMessage } from './parse-message.ts';
 
 export interface ConnectionEvents {
   message(message: ToAgent): void;
   file(frame: ReturnType<typeof parseFileFrame>): void;
   bad(problem: BadMessage): void;
-  /** It was not sent. */
+  /** The message was not sent. */
   tooLarge(message: ToController): void;
-  /** Once, whether the connection ever was there or not. */
+  /** Called once, whether the connection was ever established or not. */
   closed(reason: string): void;
 }
 
 const connectTimeoutMs = 8000;
 const closeTimeoutMs = 1000;
-const mostBytesIn = 64 * 1024 * 1024;
+const maxBytesIn = 64 * 1024 * 1024;
 
 const tlsOptions = ({ fingerprint, ca }: AgentConfig) => ({
   ...(ca !== undefined && { ca }),
-  // The fingerprint names the very certificate; who signed it and for which name does not matter then.
+  // The fingerprint identifies the certificate; issuer and name are not checked.
   ...(fingerprint !== undefined && { rejectUnauthorized: false }),
 });
 
-/** An IPv4 address in its usual form. */
+/** Strips the IPv4-mapped prefix. */
 const plain = (address = '') => address.replace(/^::ffff:/, '');
 
 const fingerprintOf = (socket: TLSSocket): string =>
@@ -35,9 +35,9 @@ export class Connection {
   readonly #socket: WebSocket;
   #events: ConnectionEvents | undefined;
   #reason = '';
-  /** The address of this machine that the controller is reached from. */
+  /** Local address of the connection. */
   localAddress = '';
-  /** Where the controller is; undefined before it is reached. */
+  /** Endpoint of the controller; undefined before the connection is established. */
   peer: { readonly address: string; readonly port: number } | undefined;
 
   constructor(config: AgentConfig, events: ConnectionEvents) {
@@ -45,16 +45,16 @@ export class Connection {
     this.#socket = new WebSocket(config.endpoint, {
       handshakeTimeout: connectTimeoutMs,
       perMessageDeflate: false,
-      maxPayload: mostBytesIn,
+      maxPayload: maxBytesIn,
       ...tlsOptions(config),
     });
     this.#socket.on('upgrade', ({ socket }) => {
       this.localAddress = plain(socket.localAddress);
       this.peer = { address: plain(socket.remoteAddress), port: socket.remotePort ?? 0 };
       if (config.fingerprint === undefined || fingerprintOf(socket as TLSSocket) === config.fingerprint) return;
-      this.drop('the certificate of the controller is not the one with the given fingerprint');
+      this.drop('the certificate of the controller does not match the given fingerprint');
     });
-    this.#socket.on('message', (data, isBinary) => this.#take(data as Buffer, isBinary));
+    this.#socket.on('message', (data, isBinary) => this.#handle(data as Buffer, isBinary));
     this.#socket.on('error', (error) => {
       this.#reason ||= error.message || (error as NodeJS.ErrnoException).code || 'unknown error';
     });
@@ -67,31 +67,31 @@ export class Connection {
   send(message: ToController): boolean {
     if (this.#events === undefined || this.#socket.readyState !== WebSocket.OPEN) return false;
     const text = JSON.stringify(message);
-    // The controller would end the session, and after the next connection the same would happen again.
+    // The controller would close the session, again after each reconnect.
     if (Buffer.byteLength(text) > maxMessageBytes) this.#events.tooLarge(message);
     else this.#socket.send(text);
     return true;
   }
 
-  /** Bytes that were given to `send` and have not left. */
+  /** Bytes passed to `send` and not yet sent. */
   get backlogBytes(): number {
     return this.#socket.bufferedAmount;
   }
 
-  /** Reads nothing for a while, so that the controller stops sending. */
+  /** Pauses or resumes reading; while paused, the controller stops sending. */
   hold(isHeld: boolean): void {
     if (this.#socket.readyState !== WebSocket.OPEN) return;
     if (isHeld) this.#socket.pause();
     else this.#socket.resume();
   }
 
-  /** Ends it without waiting for the other side. */
+  /** Closes without waiting for the controller. */
   drop(reason: string): void {
     this.#reason ||= reason;
     this.#socket.terminate();
   }
 
-  /** Lets everything that was sent leave first. */
+  /** Closes after everything was sent. */
   async close(): Promise<void> {
     if (this.#socket.readyState === WebSocket.CLOSED) return;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -102,7 +102,7 @@ export class Connection {
     clearTimeout(timer);
   }
 
-  #take(data: Buffer, isBinary: boolean): void {
+  #handle(data: Buffer, isBinary: boolean): void {
     try {
       if (isBinary) this.#events?.file(parseFileFrame(data));
       else this.#events?.message(parseMessage(data.toString()));

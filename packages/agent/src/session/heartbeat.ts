@@ -2,19 +2,19 @@ import type { AgentHealth, AgentLimits, ToAgent, ToController } from '@rushhour/
 import type { ClockSync } from './clock-sync.ts';
 
 const healthEveryMs = 2000;
-/** The first beats follow fast, so that the clocks are compared before the first run. */
+/** The first heartbeats follow quickly, so that the clocks are compared before the first run. */
 const firstBeatsMs = [0, 60, 120];
-const leastSilenceMs = 3000;
+const minSilenceMs = 3000;
 
 export interface HeartbeatDeps {
   readonly clock: ClockSync;
   readonly health: () => Promise<AgentHealth>;
   readonly send: (message: ToController) => boolean;
-  /** The controller has not been heard for several beats. */
+  /** The controller has been silent for several heartbeats. */
   readonly onSilence: () => void;
 }
 
-/** Tells the controller regularly that the agent lives, and notices when the controller does not. */
+/** Sends heartbeats to the controller and detects when it is silent. */
 export class Heartbeat {
   readonly #deps: HeartbeatDeps;
   readonly #timers: NodeJS.Timeout[] = [];
@@ -34,7 +34,7 @@ export class Heartbeat {
     this.#timers.push(setInterval(() => this.#tick(), limits.heartbeatMs));
   }
 
-  /** To be called with everything the controller says. */
+  /** Call with every message of the controller. */
   heard(message: ToAgent): void {
     this.#heardAt = performance.now();
     if (message.type === 'beat') this.#deps.clock.answered(message.sentAt, message.at);
@@ -46,7 +46,7 @@ export class Heartbeat {
 
   #tick(): void {
     const silentMs = performance.now() - this.#heardAt;
-    if (silentMs > Math.max(leastSilenceMs, 5 * this.#everyMs)) this.#deps.onSilence();
+    if (silentMs > Math.max(minSilenceMs, 5 * this.#everyMs)) this.#deps.onSilence();
     else void this.#beat();
   }
 

@@ -8,7 +8,7 @@ interface Stored {
   readonly uuid: string;
   /** PKCS8, PEM. */
   readonly privateKey: string;
-  /** The installation it is enrolled with. */
+  /** Id of the controller it is enrolled with. */
   readonly controllerId?: string;
   readonly agentId?: number;
 }
@@ -21,11 +21,11 @@ const read = async (file: string): Promise<Stored | undefined> => {
     return JSON.parse(await readFile(file, 'utf8')) as Stored;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw new Error(`${file} cannot be read: ${(error as Error).message}`, { cause: error });
+    throw new Error(`${file} could not be read: ${(error as Error).message}`, { cause: error });
   }
 };
 
-/** Who the agent is: a key pair and a number of its own, whatever its name or address. */
+/** The identity of the agent: a key pair and a UUID, independent of its name and address. */
 export class Identity {
   readonly #file: string;
   readonly #key: KeyObject;
@@ -37,7 +37,7 @@ export class Identity {
     this.#key = createPrivateKey(stored.privateKey);
   }
 
-  /** Makes the identity when there is none yet. */
+  /** Creates the identity if there is none yet. */
   static async load(dataDir: string): Promise<Identity> {
     const file = fileOf(dataDir);
     const found = await read(file);
@@ -60,7 +60,7 @@ export class Identity {
     return this.#stored.controllerId;
   }
 
-  /** The two members of a greeting that prove who is speaking. */
+  /** The members of a greeting that prove the identity. */
   answer(nonce: string): { publicKey: string; signature: string } {
     return {
       publicKey: createPublicKey(this.#key).export({ type: 'spki', format: 'der' }).toString('base64'),
@@ -68,7 +68,7 @@ export class Identity {
     };
   }
 
-  /** Belongs to this controller from now on. */
+  /** Stores the controller the agent is enrolled with. */
   async remember(controllerId: string, agentId: number): Promise<void> {
     if (this.#stored.controllerId === controllerId && this.#stored.agentId === agentId) return;
     this.#stored = { ...this.#stored, controllerId, agentId };

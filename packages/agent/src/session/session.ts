@@ -6,9 +6,9 @@ import { ClockSync } from './clock-sync.ts';
 import { Connection, type ConnectionEvents } from './connection.ts';
 import { Handshake, type HandshakeDeps, Refusal } from './handshake.ts';
 import { Heartbeat } from './heartbeat.ts';
-import type { BadMessage } from './message-check.ts';
+import type { BadMessage } from './parse-message.ts';
 
-/** Messages of an open session; the rest is the session's own business. */
+/** Messages passed on by an open session; the session handles the others. */
 export type SessionMessage = Exclude<ToAgent, { type: 'challenge' | 'welcome' | 'refused' | 'beat' | 'limits' }>;
 
 export interface SessionDeps extends HandshakeDeps {
@@ -19,15 +19,15 @@ export interface SessionDeps extends HandshakeDeps {
   onLimits(limits: AgentLimits): void;
   onMessage(message: SessionMessage): void;
   onFile: ConnectionEvents['file'];
-  /** A message that was not understood; its sender may wait for an answer. */
+  /** An invalid message; the controller may wait for an answer. */
   onBadMessage(problem: BadMessage): void;
 }
 
 const welcomeTimeoutMs = 15_000;
 const settledAfterMs = 5000;
-const mostBacklogBytes = 8 * 1024 * 1024;
+const maxBacklogBytes = 8 * 1024 * 1024;
 
-/** The agent's conversation with its controller, over one connection after another. */
+/** The agent's session with its controller, over consecutive connections. */
 export class Session {
   readonly clock = new ClockSync();
   readonly #deps: SessionDeps;
@@ -56,32 +56,32 @@ export class Session {
     return this.#state === 'open';
   }
 
-  /** Time since the controller was last heard in a session. */
+  /** Time since the last message of the controller in a session. */
   get silentMs(): number {
     return performance.now() - this.#contactAt;
   }
 
-  /** The address of this machine that reaches the controller. */
+  /** Local address of the connection to the controller. */
   get localAddress(): string {
     return this.#connection?.localAddress ?? '';
   }
 
-  /** Where the controller was last reached. */
+  /** Endpoint of the controller at the last connection. */
   get peer(): Connection['peer'] {
     return this.#peer;
   }
 
-  /** False when so much is under way that what can wait should. */
+  /** False if the send buffer is full: messages that can wait should. */
   get hasRoom(): boolean {
-    return this.isOpen && (this.#connection?.backlogBytes ?? 0) < mostBacklogBytes;
+    return this.isOpen && (this.#connection?.backlogBytes ?? 0) < maxBacklogBytes;
   }
 
-  /** False when there is no session. What was sent may still be lost with the connection. */
+  /** False without a session. Messages may still be lost with the connection. */
   send(message: ToController): boolean {
     return this.isOpen && (this.#connection?.send(message) ?? false);
   }
 
-  /** Reads nothing for a while. */
+  /** Pauses or resumes reading. */
   hold(isHeld: boolean): void {
     this.#connection?.hold(isHeld);
   }
@@ -91,7 +91,7 @@ export class Session {
     const { signal } = this.#closing;
     for (let attempt = 0; !signal.aborted; attempt++) {
       const beganAt = performance.now();
-      const reason = await this.#live();
+      const reason = await this.#connect();
       if (signal.aborted) return;
       if (this.#refusal !== undefined) throw this.#refusal;
       if (performance.now() - beganAt > settledAfterMs) attempt = 0;
@@ -101,26 +101,26 @@ export class Session {
     }
   }
 
-  /** Lets everything that was sent leave. */
+  /** Closes after everything was sent. */
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#connection?.close();
   }
 
-  /** One connection from its beginning to its end. Says why it ended. */
-  async #live(): Promise<string> {
+  /** Runs one connection; resolves with the reason why it ended. */
+  async #connect(): Promise<string> {
     const { promise: ended, resolve } = Promise.withResolvers<string>();
     const connection = new Connection(this.#deps.config, {
-      message: (message) => this.#take(connection, message),
+      message: (message) => this.#handle(connection, message),
       file: this.#deps.onFile,
-      bad: (problem) => this.#takeBad(problem),
+      bad: (problem) => this.#handleBad(problem),
       tooLarge: ({ type }) => this.#deps.log.error(`a message of type ${type} is too large and was not sent`),
       closed: resolve,
     });
     this.#connection = connection;
     this.#state = 'greeting';
     const timer = setTimeout(() => {
-      if (!this.isOpen) connection.drop('the controller does not welcome the agent');
+      if (!this.isOpen) connection.drop('the controller sent no welcome');
     }, welcomeTimeoutMs);
     const reason = await ended;
     clearTimeout(timer);
@@ -132,34 +132,34 @@ export class Session {
     return reason;
   }
 
-  #take(connection: Connection, message: ToAgent): void {
-    // The first welcome is written to disk; what follows it closely has to wait.
-    if (this.#state === 'welcoming') void this.#welcoming.then(() => this.#takeNow(connection, message));
-    else this.#takeNow(connection, message);
+  #handle(connection: Connection, message: ToAgent): void {
+    // The first welcome is stored on disk; messages right after it wait.
+    if (this.#state === 'welcoming') void this.#welcoming.then(() => this.#handleNow(connection, message));
+    else this.#handleNow(connection, message);
   }
 
-  #takeNow(connection: Connection, message: ToAgent): void {
+  #handleNow(connection: Connection, message: ToAgent): void {
     if (this.#connection !== connection) return;
     if (message.type === 'challenge') this.#greet(connection, message.nonce);
     else if (message.type === 'welcome') this.#welcome(connection, message);
     else if (message.type === 'refused') this.#refuse(connection, message);
     else if (!this.isOpen) this.#deps.log.warn(`${message.type} came before the welcome`);
-    else this.#heard(message);
+    else this.#handleOpen(message);
   }
 
-  #heard(message: Exclude<ToAgent, { type: 'challenge' | 'welcome' | 'refused' }>): void {
+  #handleOpen(message: Exclude<ToAgent, { type: 'challenge' | 'welcome' | 'refused' }>): void {
     this.#contactAt = performance.now();
     this.#heartbeat.heard(message);
-    if (message.type === 'limits') this.#obey(message.limits);
+    if (message.type === 'limits') this.#applyLimits(message.limits);
     else if (message.type !== 'beat') this.#deps.onMessage(message);
   }
 
-  #obey(limits: AgentLimits): void {
+  #applyLimits(limits: AgentLimits): void {
     this.#heartbeat.start(limits);
     this.#deps.onLimits(limits);
   }
 
-  #takeBad(problem: BadMessage): void {
+  #handleBad(problem: BadMessage): void {
     this.#deps.log.warn(problem.message);
     if (this.isOpen) this.#deps.onBadMessage(problem);
   }
@@ -180,7 +180,7 @@ export class Session {
         this.#peer = connection.peer;
         this.#contactAt = performance.now();
         this.#deps.log.info(`connected to ${this.#deps.config.endpoint.host} as agent ${welcome.agentId}`);
-        this.#obey(welcome.limits);
+        this.#applyLimits(welcome.limits);
         this.#deps.onOpen();
       },
       (error: Error) => this.#giveUp(connection, error),

@@ -3,14 +3,14 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { ProtocolServer, Said } from './protocol-server.ts';
+import type { MessageOf, ProtocolServer } from './protocol-server.ts';
 
 const main = fileURLToPath(new URL('../main.ts', import.meta.url));
 const endWithinMs = 60_000;
 
 export const createDataDir = (): Promise<string> => mkdtemp(join(tmpdir(), 'rushhour-agent-'));
 
-/** An agent as it is run by people: a process. */
+/** An agent in a process of its own. */
 export class AgentProcess {
   readonly dataDir: string;
   readonly exited: Promise<number | string>;
@@ -30,7 +30,7 @@ export class AgentProcess {
       });
     }
     this.exited = new Promise((resolve) => {
-      // Not `close`: a successor holds the same output.
+      // Not `close`: a successor inherits the same output.
       this.#process.on('exit', (code, signal) => resolve(code ?? signal ?? 'unknown'));
     });
   }
@@ -43,7 +43,7 @@ export class AgentProcess {
     this.#process.stdin?.end();
   }
 
-  /** As if the terminal were closed. */
+  /** Simulates a closed terminal. */
   closeOutput(): void {
     this.#process.stdout?.destroy();
     this.#process.stderr?.destroy();
@@ -53,7 +53,7 @@ export class AgentProcess {
     return this.#process.pid as number;
   }
 
-  /** SIGTERM, and if that is not obeyed, the end. Answers the exit code. */
+  /** Sends SIGTERM, and SIGKILL after a timeout. Resolves with the exit code. */
   async stop(): Promise<number | string> {
     this.kill('SIGTERM');
     const timer = setTimeout(() => this.kill('SIGKILL'), endWithinMs);
@@ -66,10 +66,10 @@ export class AgentProcess {
 export interface Joined {
   readonly uuid: string;
   readonly agent: AgentProcess;
-  readonly greeting: Said<'enrol'> | Said<'hello'>;
+  readonly greeting: MessageOf<'enrol'> | MessageOf<'hello'>;
 }
 
-/** Everything a test has started, so that nothing outlives it. */
+/** Everything a test has started, to be ended with it. */
 export class Bench {
   readonly #agents: AgentProcess[] = [];
   readonly #folders: string[] = [];
@@ -102,7 +102,7 @@ export class Bench {
     return { uuid: greeting.uuid, agent, greeting };
   }
 
-  /** Ends what is left, also what has started itself again. */
+  /** Ends all agents, including restarted ones. */
   async close(): Promise<void> {
     await Promise.all(this.#agents.map((agent) => agent.stop()));
     for (const folder of this.#folders) {

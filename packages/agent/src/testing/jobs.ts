@@ -3,7 +3,7 @@ import type { ProtocolServer } from './protocol-server.ts';
 
 type Of = { readonly runId: number; readonly epoch: number };
 
-const jobOf = (of: Of, config: unknown, duration: Partial<Job['duration']>): Job => ({
+const orderOf = (of: Of, config: unknown, duration: Partial<Job['duration']>): Job => ({
   ...of,
   engine: 'http',
   config,
@@ -14,11 +14,11 @@ const jobOf = (of: Of, config: unknown, duration: Partial<Job['duration']>): Job
 
 /** Answers on a port of loopback until it is stopped. */
 export const serverJob = (of: Of, port: number): Job =>
-  jobOf(of, { role: 'server', listen: [{ host: '127.0.0.1', port }] }, { mode: 'continuous' });
+  orderOf(of, { role: 'server', listen: [{ host: '127.0.0.1', port }] }, { mode: 'continuous' });
 
 /** Sends 50 requests a second to a port of loopback. */
 export const clientJob = (of: Of, port: number, seconds: number): Job =>
-  jobOf(
+  orderOf(
     of,
     { role: 'client', targets: [{ host: '127.0.0.1', port }], connections: 4, load: { rate: 50 } },
     { seconds },

@@ -18,36 +18,36 @@ import type { TSchema } from 'typebox';
 import * as value from 'typebox/value';
 import { type WebSocket, WebSocketServer } from 'ws';
 
-const patienceMs = 60_000;
+const timeoutMs = 60_000;
 const { Check } = value as unknown as { Check(schema: TSchema, value: unknown): boolean };
 
-export type Said<Type extends ToController['type'] = ToController['type']> = Extract<ToController, { type: Type }>;
+export type MessageOf<Type extends ToController['type'] = ToController['type']> = Extract<ToController, { type: Type }>;
 
-/** What a test waits for: the first message of a type, of an agent, that fits. */
-export interface Wish<Type extends ToController['type']> {
+/** What a test waits for: the first matching message of a type and agent. */
+export interface Expected<Type extends ToController['type']> {
   readonly type: Type;
   readonly uuid?: string;
-  readonly fits?: (message: Said<Type>) => boolean;
-  /** Only what is said after so many messages. */
+  readonly fits?: (message: MessageOf<Type>) => boolean;
+  /** Skips this many messages. */
   readonly after?: number;
 }
 
-/** Speaks the controller's side of the protocol on a real socket and writes down what agents say. */
+/** The controller's side of the protocol on a real socket; records the messages of agents. */
 export class ProtocolServer {
   readonly tokens = new Set<string>();
-  /** Public keys of the enrolled. */
+  /** Public keys of enrolled agents. */
   readonly enrolled = new Map<string, string>();
   readonly heard: { readonly uuid: string; readonly message: ToController }[] = [];
-  /** Messages that break the protocol. */
+  /** Messages that violate the protocol. */
   readonly violations: string[] = [];
   readonly files = new Map<string, Buffer>();
   controllerId: string = randomUUID();
   limits: AgentLimits = { heartbeatMs: 200, deadManMs: 60_000, allowedTargets: ['127.0.0.0/8'] };
   /** Runs whose summaries are not acknowledged. */
   readonly unacknowledged = new Set<number>();
-  /** Clock of this controller minus the real one. */
+  /** Clock of this controller minus the real time. */
   clockAheadMs = 0;
-  /** Closes the connection after so many bytes of a file, once. */
+  /** Closes the connection once after this many bytes of a file. */
   cutFileAfter = Number.POSITIVE_INFINITY;
   readonly #sockets = new Map<string, WebSocket>();
   readonly #waiting = new Set<() => void>();
@@ -70,7 +70,7 @@ export class ProtocolServer {
     return `${this.#tls === undefined ? 'http' : 'https'}://127.0.0.1:${this.#port}`;
   }
 
-  /** On the same port again after `vanish`. */
+  /** Listens again on the same port after `vanish`. */
   async listen(): Promise<void> {
     const server = this.#tls === undefined ? createServer() : createTlsServer(this.#tls);
     const sockets = new WebSocketServer({ server, path: '/agent', maxPayload: maxMessageBytes });
@@ -81,7 +81,7 @@ export class ProtocolServer {
     this.#server = server;
   }
 
-  /** As if the controller were gone: no listener, no connections. */
+  /** Simulates an outage: no listener, no connections. */
   async vanish(): Promise<void> {
     for (const socket of this.#sockets.values()) socket.terminate();
     this.#sockets.clear();
@@ -117,30 +117,30 @@ export class ProtocolServer {
     socket.send(text);
   }
 
-  async ask(uuid: string, question: Question): Promise<Said<'answer'>> {
+  async ask(uuid: string, question: Question): Promise<MessageOf<'answer'>> {
     this.#questions += 1;
     const id = this.#questions;
     this.send(uuid, { type: 'question', id, question });
     return this.until({ type: 'answer', uuid, fits: (answer) => answer.id === id });
   }
 
-  /** Everything of one type that an agent has said. */
-  all<Type extends ToController['type']>(type: Type, uuid: string): Said<Type>[] {
+  /** All messages of one type from an agent. */
+  all<Type extends ToController['type']>(type: Type, uuid: string): MessageOf<Type>[] {
     return this.heard.flatMap(({ uuid: speaker, message }) =>
-      speaker === uuid && message.type === type ? [message as Said<Type>] : [],
+      speaker === uuid && message.type === type ? [message as MessageOf<Type>] : [],
     );
   }
 
-  async until<Type extends ToController['type']>(wish: Wish<Type>): Promise<Said<Type>> {
-    const deadline = performance.now() + patienceMs;
+  async until<Type extends ToController['type']>(expected: Expected<Type>): Promise<MessageOf<Type>> {
+    const deadline = performance.now() + timeoutMs;
     for (;;) {
-      const found = this.heard.slice(wish.after ?? 0).find(({ uuid, message }) => {
-        const isRight = message.type === wish.type && (wish.uuid === undefined || wish.uuid === uuid);
-        return isRight && (wish.fits?.(message as Said<Type>) ?? true);
+      const found = this.heard.slice(expected.after ?? 0).find(({ uuid, message }) => {
+        const isRight = message.type === expected.type && (expected.uuid === undefined || expected.uuid === uuid);
+        return isRight && (expected.fits?.(message as MessageOf<Type>) ?? true);
       });
-      if (found !== undefined) return found.message as Said<Type>;
+      if (found !== undefined) return found.message as MessageOf<Type>;
       const leftMs = deadline - performance.now();
-      if (leftMs <= 0) throw new Error(`no ${wish.type} within ${patienceMs} ms; heard ${this.#lastHeard()}`);
+      if (leftMs <= 0) throw new Error(`no ${expected.type} within ${timeoutMs} ms; heard ${this.#lastHeard()}`);
       await this.#somethingNew(leftMs);
     }
   }
@@ -217,7 +217,7 @@ export class ProtocolServer {
     if (message.type === 'needFile') this.#sendFile(socket, message);
   }
 
-  #sendFile(socket: WebSocket, { sha256, offset }: Said<'needFile'>): void {
+  #sendFile(socket: WebSocket, { sha256, offset }: MessageOf<'needFile'>): void {
     const content = this.files.get(sha256);
     if (content === undefined) {
       socket.send(JSON.stringify({ type: 'noFile', sha256, reason: 'there is no such file' }));

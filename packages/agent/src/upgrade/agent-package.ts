@@ -5,7 +5,7 @@ import { gzip } from 'node:zlib';
 import { packageFolder } from '../version.ts';
 import { type TarFile, tarOf } from './tar.ts';
 
-/** Packages of ours that the agent needs; they lie in the archive beside its sources. */
+/** Workspace packages the agent depends on; they are included in the archive. */
 const ownPackages = async (): Promise<string[]> => {
   const manifest = JSON.parse(await readFile(join(packageFolder, 'package.json'), 'utf8'));
   const { dependencies } = manifest as { dependencies: Record<string, string> };
@@ -22,7 +22,7 @@ const sourcesOf = async (folder: string, prefix: string): Promise<TarFile[]> => 
   );
 };
 
-/** The archive that agents are upgraded with: their sources as they are here, under another version if wished. */
+/** The upgrade archive: the sources as they are here, optionally with another version. */
 export const packAgent = async (version?: string): Promise<Buffer> => {
   const beside = (await ownPackages()).map((name) =>
     sourcesOf(join(dirname(packageFolder), name), `package/packages/${name}/`),

@@ -6,8 +6,8 @@ import { gunzip } from 'node:zlib';
 import { packageFolder } from '../version.ts';
 import { BadArchive, filesIn } from './tar.ts';
 
-const mostBytes = 200 * 1024 * 1024;
-const mostFiles = 20_000;
+const maxBytes = 200 * 1024 * 1024;
+const maxFiles = 20_000;
 const root = 'package/';
 const ownScope = '@rushhour/';
 
@@ -20,12 +20,12 @@ const safePathOf = (name: string): string => {
 };
 
 const unpack = async (archive: Buffer, folder: string): Promise<void> => {
-  const tar = await promisify(gunzip)(archive, { maxOutputLength: mostBytes }).catch((cause) => {
-    throw new BadArchive('the package is no gzip archive, or too large', { cause });
+  const tar = await promisify(gunzip)(archive, { maxOutputLength: maxBytes }).catch((cause) => {
+    throw new BadArchive('the package is not a gzip archive or too large', { cause });
   });
   let count = 0;
   for (const { name, content } of filesIn(tar)) {
-    if (++count > mostFiles) throw new BadArchive('the package holds too many files');
+    if (++count > maxFiles) throw new BadArchive('the package holds too many files');
     const path = join(folder, safePathOf(name));
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
     await writeFile(path, content);
@@ -41,13 +41,13 @@ interface Manifest {
 const checkManifest = async (folder: string, version: string): Promise<Manifest> => {
   const text = await readFile(join(folder, 'package.json'), 'utf8').catch(() => '{}');
   const manifest = JSON.parse(text) as Manifest;
-  if (manifest.name !== '@rushhour/agent') throw new BadArchive('the package is not one of the agent');
+  if (manifest.name !== '@rushhour/agent') throw new BadArchive('the package is not an agent package');
   if (manifest.version !== version) throw new BadArchive(`the package is version ${manifest.version}, not ${version}`);
   if (!existsSync(join(folder, 'src/main.ts'))) throw new BadArchive('the package has no src/main.ts');
   return manifest;
 };
 
-/** Where this agent has a dependency from. */
+/** Where a dependency of this agent is installed. */
 const findInstalled = (name: string): string | undefined => {
   for (let folder = packageFolder; ; folder = dirname(folder)) {
     const candidate = join(folder, 'node_modules', name);
@@ -56,7 +56,7 @@ const findInstalled = (name: string): string | undefined => {
   }
 };
 
-/** Ours come with the package; those of others are the ones this agent uses. */
+/** Our packages are in the archive; third-party ones are linked from this agent. */
 const linkDependencies = async (folder: string, { dependencies = {} }: Manifest): Promise<void> => {
   for (const name of Object.keys(dependencies)) {
     const link = join(folder, 'node_modules', name);
@@ -71,9 +71,9 @@ const linkDependencies = async (folder: string, { dependencies = {} }: Manifest)
 
 export const isVersion = (text: string) => /^\d[0-9A-Za-z.+-]{0,63}$/.test(text);
 
-/** Puts a package beside what runs now: `versions/<version>`. Nothing is left behind when it is not sound. */
+/** Installs a package into `versions/<version>`. Leaves nothing behind if it is invalid. */
 export const installPackage = async (file: string, version: string, versionsFolder: string): Promise<void> => {
-  if (!isVersion(version)) throw new BadArchive(`${version} is no version`);
+  if (!isVersion(version)) throw new BadArchive(`${version} is not a version`);
   const folder = join(versionsFolder, version);
   const unfinished = `${folder}.tmp`;
   if (packageFolder.startsWith(`${folder}/`)) throw new Error(`version ${version} is running`);

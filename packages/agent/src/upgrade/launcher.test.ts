@@ -38,19 +38,21 @@ describe('launcher', () => {
     expect(await versions.takeFailure()).toBeUndefined();
   });
 
-  it('returns to what ran before when a version does not reach the controller in time', async () => {
+  it('rolls back when a version does not reach the controller in time', async () => {
     await install('2.0.0', connects('2.0.0', 3));
     await run();
     await install('3.0.0', 'setInterval(() => {}, 1000);');
     expect(await run(700)).toBe(3);
     expect(await versions.current()).toMatchObject({ version: '2.0.0' });
-    expect(await versions.takeFailure()).toContain('3.0.0 was undone: it did not reach the controller within 0.7 s');
+    expect(await versions.takeFailure()).toContain(
+      '3.0.0 was rolled back: it did not reach the controller within 0.7 s',
+    );
     await install('4.0.0', 'process.exit(9)');
     await install('4.0.1', 'process.exit(9)');
     expect(await run()).toBe(3);
   });
 
-  it('returns to the version it was started from, and forgets the others once that is replaced', async () => {
+  it('rolls back to the base version, and ignores installed ones once that is replaced', async () => {
     await install('2.0.0', 'process.exit(9)');
     expect(await run()).toBe(42);
     expect(await versions.takeFailure()).toContain('ended before it reached the controller');

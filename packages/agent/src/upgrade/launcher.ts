@@ -1,16 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { onParentGone } from '../process/parent-watch.ts';
+import { onParentExit } from '../process/parent-watch.ts';
 import { agentVersion } from '../version.ts';
 import type { Current, Versions } from './versions.ts';
 
-/** The agent asks to be started again. */
+/** Exit code that requests a restart. */
 export const restartCode = 75;
 
 export interface LaunchOptions {
   readonly versions: Versions;
   readonly args: readonly string[];
   readonly endsWithParent: boolean;
-  /** How long a new version may take until it has reached the controller. */
+  /** Time for a new version to reach the controller. */
   readonly trialMs?: number;
   /** Runs the agent in this process. */
   readonly runHere: () => Promise<number>;
@@ -24,7 +24,7 @@ const stop = (child: ChildProcess): void => {
   child.once('exit', () => clearTimeout(timer));
 };
 
-/** Passes on what ends this process. */
+/** Forwards signals and the exit of the parent. */
 const forwardEnd = (child: ChildProcess, endsWithParent: boolean): (() => boolean) => {
   let isEnding = false;
   const end = () => {
@@ -32,7 +32,7 @@ const forwardEnd = (child: ChildProcess, endsWithParent: boolean): (() => boolea
     stop(child);
   };
   process.on('SIGTERM', end).on('SIGINT', end);
-  const unwatch = endsWithParent ? onParentGone(end) : () => {};
+  const unwatch = endsWithParent ? onParentExit(end) : () => {};
   child.once('exit', () => {
     process.off('SIGTERM', end).off('SIGINT', end);
     unwatch();
@@ -40,7 +40,7 @@ const forwardEnd = (child: ChildProcess, endsWithParent: boolean): (() => boolea
   return () => isEnding;
 };
 
-/** Runs an installed version as a process of its own. Answers its exit code, or why the trial has failed. */
+/** Runs an installed version as a child process. Resolves with its exit code, or why the trial failed. */
 const runVersion = async (current: Current, options: LaunchOptions): Promise<number | { failure: string }> => {
   const { versions, args, trialMs = 60_000 } = options;
   const child = spawn(process.execPath, [versions.mainOf(current.version), ...args, '--exit-with-parent'], {
@@ -65,7 +65,7 @@ const runVersion = async (current: Current, options: LaunchOptions): Promise<num
   return isTrial && !isEnding() ? { failure } : code;
 };
 
-/** Runs the version in use: the one this process was started from, or one that was installed beside it. */
+/** Runs the version in use: the one this process was started from, or an installed one. */
 export const launch = async (options: LaunchOptions): Promise<number> => {
   const { versions, runHere } = options;
   for (;;) {

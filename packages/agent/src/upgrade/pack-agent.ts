@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { agentVersion } from '../version.ts';
 import { packAgent } from './agent-package.ts';
 
-// Writes the package that agents are upgraded with: `node packages/agent/src/upgrade/pack-agent.ts [FILE]`.
+// Writes the upgrade package: `node packages/agent/src/upgrade/pack-agent.ts [FILE]`.
 const file = process.argv[2] ?? `rushhour-agent-${agentVersion}.tgz`;
 const content = await packAgent();
 await writeFile(file, content);

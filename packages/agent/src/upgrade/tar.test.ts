@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { filesIn, tarOf } from './tar.ts';
 
 describe('tar', () => {
-  it('gives back every file it was given', () => {
+  it('returns every file it was given', () => {
     const part = fc.stringMatching(/^[a-z0-9._-]{1,30}$/);
     const name = fc.array(part, { minLength: 1, maxLength: 6 }).map((parts) => parts.join('/'));
     const file = fc.record({ name, content: fc.uint8Array({ maxLength: 2000 }).map((bytes) => Buffer.from(bytes)) });
@@ -18,7 +18,7 @@ describe('tar', () => {
     );
   });
 
-  it('reads what the tar of the machine writes, long names too, and refuses links', () => {
+  it("reads archives of the system's tar, long names too, and rejects links", () => {
     const folder = mkdtempSync(join(tmpdir(), 'rushhour-tar-'));
     try {
       const long = `${'a'.repeat(140)}.txt`;
@@ -37,11 +37,11 @@ describe('tar', () => {
     }
   });
 
-  it('notices damage and a missing end', () => {
+  it('detects damage and truncation', () => {
     const tar = tarOf([{ name: 'a', content: Buffer.alloc(600, 1) }]);
     const damaged = Buffer.from(tar);
     damaged[3] = 65;
     expect(() => [...filesIn(damaged)]).toThrow('damaged');
-    expect(() => [...filesIn(tar.subarray(0, 800))]).toThrow('cut off');
+    expect(() => [...filesIn(tar.subarray(0, 800))]).toThrow('truncated');
   });
 });

@@ -16,17 +16,17 @@ const textIn = (block: Buffer, start: number, length: number): string => {
 
 const numberIn = (block: Buffer, start: number, length: number): number => {
   const text = textIn(block, start, length).trim();
-  if (!/^[0-7]*$/.test(text)) throw new BadArchive('a number in the archive is no octal number');
+  if (!/^[0-7]*$/.test(text)) throw new BadArchive('the archive contains an invalid octal number');
   return Number.parseInt(text || '0', 8);
 };
 
 const checksumOf = (block: Buffer): number =>
   block.reduce((sum, byte, index) => sum + (index >= 148 && index < 156 ? 32 : byte), 0);
 
-/** The path in a header of the POSIX format, whose records are `length name=value`. */
+/** The path in a pax header, whose records are `length name=value`. */
 const pathIn = (records: string): string | undefined => /^\d+ path=(.*)$/m.exec(records)?.[1];
 
-/** The plain files of an archive. Anything but files and folders makes it a bad one: nothing else is needed here. */
+/** The files of an archive. Throws on anything but files and folders. */
 export function* filesIn(tar: Buffer): Generator<TarFile> {
   let longName: string | undefined;
   for (let at = 0; at + blockBytes <= tar.length; ) {
@@ -35,7 +35,7 @@ export function* filesIn(tar: Buffer): Generator<TarFile> {
     if (numberIn(block, 148, 8) !== checksumOf(block)) throw new BadArchive('the archive is damaged');
     const size = numberIn(block, 124, 12);
     const content = tar.subarray(at + blockBytes, at + blockBytes + size);
-    if (content.length < size) throw new BadArchive('the archive is cut off');
+    if (content.length < size) throw new BadArchive('the archive is truncated');
     at += blockBytes + wholeBlocks(size);
     const prefix = textIn(block, 345, 155);
     const name = longName ?? (prefix === '' ? '' : `${prefix}/`) + textIn(block, 0, 100);
@@ -51,7 +51,7 @@ export function* filesIn(tar: Buffer): Generator<TarFile> {
 const headerOf = ({ name, content }: TarFile): Buffer => {
   const block = Buffer.alloc(blockBytes);
   const cut = Buffer.byteLength(name) <= 100 ? -1 : name.indexOf('/', name.length - 100);
-  if (Buffer.byteLength(name) > 100 && (cut < 0 || cut > 155)) throw new BadArchive(`${name} is too long a name`);
+  if (Buffer.byteLength(name) > 100 && (cut < 0 || cut > 155)) throw new BadArchive(`the name ${name} is too long`);
   block.write(name.slice(cut + 1), 0);
   block.write(name.slice(0, Math.max(0, cut)), 345);
   block.write('0000644\0', 100);
@@ -66,7 +66,7 @@ const headerOf = ({ name, content }: TarFile): Buffer => {
   return block;
 };
 
-/** An archive of plain files; the same files make the same bytes. */
+/** An archive of files; deterministic. */
 export const tarOf = (files: readonly TarFile[]): Buffer =>
   Buffer.concat([
     ...files.flatMap((file) => [

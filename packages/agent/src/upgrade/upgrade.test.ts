@@ -25,7 +25,7 @@ const archiveOf = (files: Record<string, string>) =>
 const manifestOf = (version: string) => JSON.stringify({ name: '@rushhour/agent', version });
 
 describe('upgrade of an agent', () => {
-  it('installs the package beside the old version, restarts into it, and returns from one that does not work', async () => {
+  it('installs the package, restarts into it, and rolls back one that does not work', async () => {
     const { uuid, agent } = await bench.join(server);
     const good = server.addFile(await packAgent('9.8.7'));
     const after = server.heard.length;
@@ -47,11 +47,11 @@ describe('upgrade of an agent', () => {
       type: 'logs',
       uuid,
       after: later,
-      fits: ({ lines }) => lines.some(({ message }) => message.startsWith('the upgrade to 9.9.0 was undone')),
+      fits: ({ lines }) => lines.some(({ message }) => message.startsWith('the upgrade to 9.9.0 was rolled back')),
     });
   });
 
-  it('refuses what is not a sound package of the agent', async () => {
+  it('rejects an invalid package', async () => {
     const folder = await bench.folder();
     const versions = join(folder, 'versions');
     const file = join(folder, 'package.tgz');
@@ -64,15 +64,15 @@ describe('upgrade of an agent', () => {
       );
     };
     const main = { 'package/src/main.ts': '' };
-    expect(await refused(Buffer.from('no gzip'))).toContain('no gzip archive');
+    expect(await refused(Buffer.from('no gzip'))).toContain('not a gzip archive');
     expect(await refused(archiveOf({ 'package/../../evil': 'x' }))).toContain('a file with the name');
     expect(await refused(archiveOf({ '/etc/passwd': 'x' }))).toContain('a file with the name');
     expect(await refused(archiveOf({ 'package/package.json': '{"name":"left-pad"}' }))).toContain(
-      'not one of the agent',
+      'not an agent package',
     );
     expect(await refused(archiveOf({ 'package/package.json': manifestOf('3.0.0'), ...main }))).toContain('not 2.0.0');
     expect(await refused(archiveOf({ 'package/package.json': manifestOf('2.0.0') }))).toContain('no src/main.ts');
-    expect(await refused(archiveOf({ ...main }), '../up')).toContain('is no version');
+    expect(await refused(archiveOf({ ...main }), '../up')).toContain('is not a version');
     const needy = JSON.stringify({ name: '@rushhour/agent', version: '2.0.0', dependencies: { 'not-here': '1' } });
     expect(await refused(archiveOf({ 'package/package.json': needy, ...main }))).toContain('needs not-here');
     expect(await readdir(versions)).toEqual([]);

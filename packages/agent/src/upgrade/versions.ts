@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { writeDurably } from '../files/durable-file.ts';
 import { agentVersion, packageFolder } from '../version.ts';
 
-/** Which installed version is to run instead of the one the process was started from. */
+/** The installed version to run instead of the one the process was started from. */
 export interface Current {
   readonly version: string;
-  /** The version it was installed beside. Once that is replaced by hand, this here no longer counts. */
+  /** The version it was installed from. Once that is replaced manually, this entry is ignored. */
   readonly base: string;
-  /** It has not yet been seen to reach the controller. */
+  /** It has not reached the controller yet. */
   readonly isTrial: boolean;
-  /** What ran before; nothing when that was the base. */
+  /** The previous version; undefined if that was the base. */
   readonly previous?: string;
 }
 
@@ -22,16 +22,16 @@ const read = async <T>(file: string): Promise<T | undefined> => {
   }
 };
 
-/** The folder of installed versions and the notes about which of them is in use. */
+/** The folder of installed versions and the record of which is in use. */
 export class Versions {
   readonly folder: string;
-  #turn: Promise<void> = Promise.resolve();
+  #queue: Promise<void> = Promise.resolve();
 
   constructor(dataDir: string) {
     this.folder = join(dataDir, 'versions');
   }
 
-  /** True when this very process was started from an installed version. */
+  /** True if this process was started from an installed version. */
   get isInstalled(): boolean {
     return packageFolder.startsWith(`${this.folder}/`);
   }
@@ -44,14 +44,14 @@ export class Versions {
     return read<Current>(join(this.folder, 'current.json'));
   }
 
-  /** From the next start on, this version is tried. */
+  /** Makes this version the one to try at the next start. */
   choose(version: string): Promise<void> {
-    return this.#inTurn(() => this.#choose(version));
+    return this.#serialise(() => this.#choose(version));
   }
 
-  /** The version has reached the controller: it is no longer on trial. */
+  /** Ends the trial of a version that has reached the controller. */
   confirm(version: string): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#serialise(async () => {
       const current = await this.current();
       if (current?.version === version && current.isTrial) {
         await this.#write({ version, base: current.base, isTrial: false });
@@ -63,31 +63,31 @@ export class Versions {
     const found = await this.current();
     const before = this.isInstalled || found?.base === agentVersion ? found : undefined;
     const base = before?.base ?? agentVersion;
-    // One that was never seen to work is nothing to return to.
+    // A version that never worked is nothing to return to.
     const previous = before?.isTrial ? before.previous : before?.version;
     await this.#write({ version, base, isTrial: true, ...(previous !== undefined && { previous }) });
   }
 
-  /** Back to what ran before; the reason is kept until somebody asks for it. */
+  /** Returns to the previous version; the reason is kept until `takeFailure`. */
   async giveUp({ version, base, previous }: Current, reason: string): Promise<void> {
     if (previous === undefined) await unlink(join(this.folder, 'current.json'));
     else await this.#write({ version: previous, base, isTrial: false });
     await writeDurably(join(this.folder, 'failed.json'), JSON.stringify({ version, reason }));
   }
 
-  /** Why the last upgrade was undone, told once. */
+  /** Why the last upgrade was rolled back; returned once. */
   async takeFailure(): Promise<string | undefined> {
     const file = join(this.folder, 'failed.json');
     const failure = await read<{ version: string; reason: string }>(file);
     if (failure === undefined) return undefined;
     await unlink(file);
-    return `the upgrade to ${failure.version} was undone: ${failure.reason}`;
+    return `the upgrade to ${failure.version} was rolled back: ${failure.reason}`;
   }
 
-  /** What one order notes, the next one finds. */
-  #inTurn(work: () => Promise<void>): Promise<void> {
-    const done = this.#turn.then(work);
-    this.#turn = done.catch(() => {});
+  /** Serialises changes, so that each sees the previous one. */
+  #serialise(work: () => Promise<void>): Promise<void> {
+    const done = this.#queue.then(work);
+    this.#queue = done.catch(() => {});
     return done;
   }
 

@@ -1,7 +1,7 @@
 import type { ApplicationClientConfig } from '@rushhour/protocol';
 import type { EngineContext, LoadChange, LoadChangeable, Pausable, PreparedEngine } from '../../engine.ts';
 import { prepareSources, type SourcePool } from '../../net/addresses/source-addresses.ts';
-import { ClientLife } from '../../net/load/client-lifecycle.ts';
+import { ClientLifecycle } from '../../net/load/client-lifecycle.ts';
 import type { Transport } from '../../net/transport/transport.ts';
 import { MismatchPolicy } from './mismatch-policy.ts';
 import { loadScript, type Script } from './script.ts';
@@ -19,7 +19,7 @@ class ApplicationClient implements PreparedEngine, Pausable, LoadChangeable {
   readonly #transport: Transport;
   readonly #mismatchPolicy: MismatchPolicy;
   readonly #pools: readonly UserPool[];
-  readonly #life: ClientLife;
+  readonly #life: ClientLifecycle;
   readonly #halt = new AbortController();
   readonly #failed = Promise.withResolvers<never>();
 
@@ -37,7 +37,7 @@ class ApplicationClient implements PreparedEngine, Pausable, LoadChangeable {
       onError: this.#failed.reject,
     };
     this.#pools = scripts.map((script) => new UserPool(script, deps));
-    this.#life = new ClientLife({
+    this.#life = new ClientLifecycle({
       ...{ engine: 'application', samples, signal, drainMs },
       drivers: this.#pools.map(({ driver }) => driver),
       sweepMs: 100,

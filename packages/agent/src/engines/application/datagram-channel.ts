@@ -1,7 +1,7 @@
 import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { isIPv6 } from 'node:net';
-import { codeOf } from '../../net/metrics/count-error.ts';
+import { errorCodeOf } from '../../net/metrics/count-error.ts';
 import type { Route } from '../../net/transport/transport.ts';
 import { InboxChannel } from './channel.ts';
 
@@ -25,14 +25,14 @@ export class DatagramChannel extends InboxChannel {
       () => socket.close(),
     );
     socket.on('message', (bytes) => channel.arrive(bytes));
-    socket.on('error', (error) => channel.inbox.end(codeOf(error)));
+    socket.on('error', (error) => channel.inbox.end(errorCodeOf(error)));
     try {
       socket.bind({ ...(localAddress && { address: localAddress }), ...(localPort && { port: localPort }) });
       await once(socket, 'listening');
       socket.connect(port, address);
       await once(socket, 'connect');
     } catch (error) {
-      channel.inbox.end(codeOf(error as Error));
+      channel.inbox.end(errorCodeOf(error as Error));
     }
     return channel;
   }

@@ -1,6 +1,6 @@
 import { ApplicationConfig } from '@rushhour/protocol';
 import type { Engine } from '../../engine.ts';
-import { streamWay } from '../../net/data-path.ts';
+import { streamPathName } from '../../net/data-path.ts';
 import { prepareApplicationClient } from './client.ts';
 import { prepareApplicationServer } from './server.ts';
 
@@ -9,7 +9,7 @@ export const application: Engine<ApplicationConfig> = {
   id: 'application',
   config: ApplicationConfig,
   targetsOf: (config) => (config.role === 'client' ? config.targets.map(({ host }) => host) : []),
-  check: async () => ({ isAvailable: true, path: streamWay() }),
+  check: async () => ({ isAvailable: true, path: streamPathName() }),
   prepare({ config, ...context }) {
     return config.role === 'client'
       ? prepareApplicationClient({ ...context, config })

@@ -1,16 +1,16 @@
-import { createStreamTransport, type PathWish } from '../../net/data-path.ts';
-import { codeOf } from '../../net/metrics/count-error.ts';
+import { createStreamTransport, type PathOptions } from '../../net/data-path.ts';
+import { errorCodeOf } from '../../net/metrics/count-error.ts';
 import type { Chunk, Connection, ConnectionEvents, Route, Transport } from '../../net/transport/transport.ts';
 import { InboxChannel } from './channel.ts';
 
 /** What streams of applications travel by. */
-export const createApplicationTransport = (options: PathWish): Transport =>
+export const createApplicationTransport = (options: PathOptions): Transport =>
   createStreamTransport(options, {
     noDelay: true,
     keepAliveSec: 0,
-    reads: 'small',
-    leavesAtOnce: false,
-    isPromising: true,
+    readSize: 'small',
+    closesImmediately: false,
+    usesPromises: true,
   });
 
 /** A TCP connection. */
@@ -37,7 +37,7 @@ export class StreamChannel extends InboxChannel implements ConnectionEvents {
     try {
       channel.#connection = transport.connect(route, channel);
     } catch (error) {
-      channel.onClose(codeOf(error as Error));
+      channel.onClose(errorCodeOf(error as Error));
       return channel;
     }
     const timer = setTimeout(() => {

@@ -3,7 +3,7 @@ import type { EngineContext } from '../../engine.ts';
 import type { SourcePool } from '../../net/addresses/source-addresses.ts';
 import { LoadDriver } from '../../net/load/load-driver.ts';
 import { type Chooser, chooserOf } from '../../net/load/rotation.ts';
-import { strainMetrics } from '../../net/metrics/generator-load-metrics.ts';
+import { generatorLoadMetrics } from '../../net/metrics/generator-load-metrics.ts';
 import type { Route, Transport } from '../../net/transport/transport.ts';
 import type { MismatchPolicy } from './mismatch-policy.ts';
 import { portOn, type ReplayTarget, replayTargetsOf, sourceTo, timesNow } from './replay-target.ts';
@@ -58,7 +58,7 @@ export class UserPool {
       duration,
       load: this.#share.load,
       limit: duration.mode === 'count' ? rounds : unlimited,
-      lag: samples.histogram(strainMetrics.scheduleLag),
+      lag: samples.histogram(generatorLoadMetrics.scheduleLag),
       createAlarm: deps.transport.createAlarm,
       begin: (slot) => void this.#begin(slot).catch(deps.onError),
     });

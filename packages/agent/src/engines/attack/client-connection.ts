@@ -2,8 +2,8 @@ import { connect as connectTcp, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import type { ClientObservation } from '@rushhour/protocol';
-import { codeOf } from '../../net/metrics/count-error.ts';
-import { isOwnSocketError } from '../../net/metrics/generator-load-metrics.ts';
+import { errorCodeOf } from '../../net/metrics/count-error.ts';
+import { isLocalSocketError } from '../../net/metrics/generator-load-metrics.ts';
 
 /** Where one attempt goes and where it comes from. */
 export interface AttackRoute {
@@ -88,7 +88,7 @@ export class ClientConnection {
     });
     this.#socket = route.isTls ? connectTls({ ...namedBy(route), ...settings.tls, socket: tcp }) : tcp;
     if (route.isTls) {
-      tcp.on('error', (error) => this.#fail(codeOf(error)));
+      tcp.on('error', (error) => this.#fail(errorCodeOf(error)));
       this.#socket.on('secureConnect', () => {
         this.connect = 'ok';
         this.#changed();
@@ -173,7 +173,7 @@ export class ClientConnection {
       this.#isOver = true;
       this.#changed();
     });
-    socket.on('error', (error) => this.#fail(codeOf(error)));
+    socket.on('error', (error) => this.#fail(errorCodeOf(error)));
     socket.on('close', () => {
       if (this.end === 'none' && this.connect !== 'none') this.end = 'fin';
       this.#isOver = true;
@@ -184,7 +184,7 @@ export class ClientConnection {
   #fail(code: string): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    if (isOwnSocketError(code)) this.ownError = code;
+    if (isLocalSocketError(code)) this.ownError = code;
     if (this.connect === 'none') this.connect = connectOf[code] ?? 'unreachable';
     else this.end = endOf(code);
     this.#socket.destroy();

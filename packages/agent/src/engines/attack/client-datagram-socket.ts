@@ -1,8 +1,8 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { isIPv6 } from 'node:net';
 import type { ClientObservation } from '@rushhour/protocol';
-import { codeOf } from '../../net/metrics/count-error.ts';
-import { isOwnSocketError } from '../../net/metrics/generator-load-metrics.ts';
+import { errorCodeOf } from '../../net/metrics/count-error.ts';
+import { isLocalSocketError } from '../../net/metrics/generator-load-metrics.ts';
 import type { AttackRoute } from './client-connection.ts';
 
 /** A datagram socket of a client that talks to one place. It never throws. */
@@ -26,7 +26,7 @@ export class ClientDatagramSocket {
       this.#waiting.push(bytes);
       this.#onChange();
     });
-    this.#socket.on('error', (error) => this.#fail(codeOf(error)));
+    this.#socket.on('error', (error) => this.#fail(errorCodeOf(error)));
   }
 
   static async open(route: AttackRoute): Promise<ClientDatagramSocket> {
@@ -57,7 +57,7 @@ export class ClientDatagramSocket {
       if (!this.isOpen) resolve(false);
       else
         this.#socket.send(bytes, (error) => {
-          if (error) this.#fail(codeOf(error));
+          if (error) this.#fail(errorCodeOf(error));
           resolve(!error);
         });
     });
@@ -85,7 +85,7 @@ export class ClientDatagramSocket {
   }
 
   #fail(code: string): void {
-    if (isOwnSocketError(code)) this.ownError = code;
+    if (isLocalSocketError(code)) this.ownError = code;
     this.connect = code === 'ECONNREFUSED' ? 'refused' : 'unreachable';
     this.#onChange();
   }

@@ -1,12 +1,12 @@
 import type { DnsClientConfig, Target } from '@rushhour/protocol';
 import type { EngineContext, LoadChange, LoadChangeable, Pausable, PreparedEngine } from '../../engine.ts';
 import { prepareSources, type SourcePool } from '../../net/addresses/source-addresses.ts';
-import { createDatagrams } from '../../net/data-path.ts';
-import type { Datagrams } from '../../net/datagram/datagrams.ts';
-import { ClientLife } from '../../net/load/client-lifecycle.ts';
+import { createDatagramTransport } from '../../net/data-path.ts';
+import type { DatagramTransport } from '../../net/datagram/datagram-transport.ts';
+import { ClientLifecycle } from '../../net/load/client-lifecycle.ts';
 import { LoadDriver } from '../../net/load/load-driver.ts';
 import { chooserOf } from '../../net/load/rotation.ts';
-import { strainMetrics } from '../../net/metrics/generator-load-metrics.ts';
+import { generatorLoadMetrics } from '../../net/metrics/generator-load-metrics.ts';
 import { clientTlsOptions } from '../../net/tls/tls-options.ts';
 import { DohTransport } from './doh-transport.ts';
 import type { MessageTransport } from './message-transport.ts';
@@ -24,7 +24,7 @@ interface TransportDeps {
   readonly channel: QueryChannel;
   readonly sources: SourcePool;
   readonly context: Context;
-  readonly datagrams: Datagrams;
+  readonly datagrams: DatagramTransport;
   readonly queryBytes: number;
 }
 
@@ -34,10 +34,10 @@ class DnsClient implements PreparedEngine, Pausable, LoadChangeable {
   readonly #config: DnsClientConfig;
   readonly #questions: Questions;
   readonly #sources: SourcePool;
-  readonly #datagrams: Datagrams;
+  readonly #datagrams: DatagramTransport;
   readonly #channels: readonly QueryChannel[];
   readonly #driver: LoadDriver;
-  readonly #life: ClientLife;
+  readonly #life: ClientLifecycle;
 
   constructor(context: Context, sources: SourcePool, targets: readonly Target[]) {
     const { config, duration, samples } = context;
@@ -45,7 +45,7 @@ class DnsClient implements PreparedEngine, Pausable, LoadChangeable {
     this.#config = config;
     this.#sources = sources;
     const path = config.transport === 'udp' ? config.dataPath : 'node';
-    this.#datagrams = createDatagrams({ path, note: context.note });
+    this.#datagrams = createDatagramTransport({ path, note: context.note });
     const count = targets.length;
     const questions = new Questions(config);
     this.#questions = questions;
@@ -64,7 +64,7 @@ class DnsClient implements PreparedEngine, Pausable, LoadChangeable {
     );
     this.#driver = new LoadDriver({
       duration,
-      lag: samples.histogram(strainMetrics.scheduleLag),
+      lag: samples.histogram(generatorLoadMetrics.scheduleLag),
       load: config.load,
       limit: duration.mode === 'count' ? duration.count : Number.POSITIVE_INFINITY,
       createAlarm: this.#datagrams.createAlarm,
@@ -73,7 +73,7 @@ class DnsClient implements PreparedEngine, Pausable, LoadChangeable {
       },
     });
     const isIdle = () => this.#channels.every((channel) => channel.pending === 0);
-    this.#life = new ClientLife({
+    this.#life = new ClientLifecycle({
       engine: 'dns',
       samples,
       signal: context.signal,
@@ -135,8 +135,8 @@ const transportFor = async (target: Target, index: number, deps: TransportDeps):
   const { config } = context;
   const route = () => ({ address: context.addressOf(target.host), port: target.port, ...sources.next(index) });
   if (config.transport === 'udp') {
-    const leaving = { count: queriesAtOnce, bytes: queryBytes };
-    return openUdpTransport(datagrams, route(), { leaving, events: channel });
+    const sendBatch = { count: queriesAtOnce, bytes: queryBytes };
+    return openUdpTransport(datagrams, route(), { sendBatch, events: channel });
   }
   if (config.transport === 'tcp') return new StreamTransport(route, undefined, channel);
   if (config.transport === 'dot') return new StreamTransport(route, clientTlsOptions(config.tls), channel);

@@ -2,7 +2,7 @@ import { createSecureServer, type Http2ServerRequest, type Http2ServerResponse }
 import type { Server } from 'node:net';
 import type { DnsServerConfig } from '@rushhour/protocol';
 import type { Samples } from '../../engine.ts';
-import { codeOf, countError } from '../../net/metrics/count-error.ts';
+import { countError, errorCodeOf } from '../../net/metrics/count-error.ts';
 import { serverTlsOptions } from '../../net/tls/tls-options.ts';
 import type { Resolver } from './resolver.ts';
 
@@ -40,6 +40,6 @@ export const createDohServer = (config: DnsServerConfig, resolver: Resolver, sam
     if (request.headers['content-type'] !== 'application/dns-message') return refuse(response, 415);
     readBody(request, answer);
   });
-  server.on('session', (session) => session.on('error', (error) => countError(samples, 'dns', codeOf(error))));
+  server.on('session', (session) => session.on('error', (error) => countError(samples, 'dns', errorCodeOf(error))));
   return server;
 };

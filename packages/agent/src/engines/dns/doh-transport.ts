@@ -1,7 +1,7 @@
 import { type ClientHttp2Session, connect } from 'node:http2';
 import { connect as connectTcp } from 'node:net';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
-import { codeOf } from '../../net/metrics/count-error.ts';
+import { errorCodeOf } from '../../net/metrics/count-error.ts';
 import type { Route } from '../../net/transport/transport.ts';
 import type { MessageTransport, MessageTransportEvents } from './message-transport.ts';
 
@@ -42,7 +42,7 @@ export class DohTransport implements MessageTransport {
     });
     stream.on('data', (bytes: Buffer) => parts.push(bytes));
     stream.on('error', (error) => {
-      failure ??= codeOf(error);
+      failure ??= errorCodeOf(error);
     });
     stream.on('close', () => {
       if (failure === undefined && status === 200) {

@@ -2,10 +2,10 @@ import { createServer as createTcpServer, type Server, type Socket } from 'node:
 import { createServer as createTlsServer } from 'node:tls';
 import type { DnsServerConfig } from '@rushhour/protocol';
 import type { EngineContext, PreparedEngine, Samples } from '../../engine.ts';
-import { createDatagrams } from '../../net/data-path.ts';
-import type { DatagramEvents, DatagramSocket } from '../../net/datagram/datagrams.ts';
+import { createDatagramTransport } from '../../net/data-path.ts';
+import type { DatagramEvents, DatagramSocket } from '../../net/datagram/datagram-transport.ts';
 import { aborted } from '../../net/loop/aborted.ts';
-import { codeOf, countError } from '../../net/metrics/count-error.ts';
+import { countError, errorCodeOf } from '../../net/metrics/count-error.ts';
 import { serverTlsOptions } from '../../net/tls/tls-options.ts';
 import { closeServers, listenAll } from '../../net/transport/listen-all.ts';
 import { createDohServer } from './doh-server.ts';
@@ -21,7 +21,7 @@ const serveStream = (socket: Socket, resolver: Resolver, samples: Samples): void
       }),
     ),
   );
-  socket.on('error', (error) => countError(samples, 'dns', codeOf(error)));
+  socket.on('error', (error) => countError(samples, 'dns', errorCodeOf(error)));
 };
 
 const maxBytes = 65_535;
@@ -32,7 +32,7 @@ const datagramEvents = (socket: DatagramSocket, resolver: Resolver, samples: Sam
   onMessage(datagram) {
     const message = datagram.bytes.subarray(datagram.start, datagram.end);
     if (resolver.isDelayed) {
-      const reply = socket.replyLater(datagram);
+      const reply = socket.createReply(datagram);
       resolver.resolve(message, 'udp', (answer) => reply(answer, 0));
     } else resolver.resolve(message, 'udp', (answer) => socket.reply(datagram, answer, 0));
   },
@@ -53,12 +53,12 @@ export const prepareDnsServer = async (context: EngineContext<DnsServerConfig>):
     doh: () => createDohServer(config, resolver, samples),
   };
   const servers: Server[] = [];
-  const datagrams = createDatagrams({ path: config.dataPath, note });
+  const datagrams = createDatagramTransport({ path: config.dataPath, note });
   const close = async () => {
     await datagrams.close();
     await closeServers(servers);
   };
-  const options = { leaving: { count: answersAtOnce, bytes: maxBytes }, receiveBufferBytes, mayJoin: true };
+  const options = { sendBatch: { count: answersAtOnce, bytes: maxBytes }, receiveBufferBytes, usesSegmentation: true };
   try {
     for (const { host, port } of on('udp')) {
       const where = { host, port, isShared: core.count > 1 };

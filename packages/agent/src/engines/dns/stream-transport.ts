@@ -1,6 +1,6 @@
 import { connect as connectTcp, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
-import { codeOf } from '../../net/metrics/count-error.ts';
+import { errorCodeOf } from '../../net/metrics/count-error.ts';
 import type { Route } from '../../net/transport/transport.ts';
 import { Deframer, frame } from './framing.ts';
 import type { MessageTransport, MessageTransportEvents } from './message-transport.ts';
@@ -54,7 +54,7 @@ export class StreamTransport implements MessageTransport {
       }),
     );
     socket.on('error', (error) => {
-      failure ??= codeOf(error);
+      failure ??= errorCodeOf(error);
     });
     socket.on('close', () => this.#onClose(failure));
     return socket;

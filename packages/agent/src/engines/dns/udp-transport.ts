@@ -1,24 +1,24 @@
-import type { Datagrams } from '../../net/datagram/datagrams.ts';
+import type { DatagramTransport } from '../../net/datagram/datagram-transport.ts';
 import type { Route } from '../../net/transport/transport.ts';
 import type { MessageTransport, MessageTransportEvents } from './message-transport.ts';
 
 export interface UdpChannelOptions {
   /** Of queries, and how many of them may leave together. */
-  readonly leaving: { readonly count: number; readonly bytes: number };
+  readonly sendBatch: { readonly count: number; readonly bytes: number };
 }
 
 const receiveBufferBytes = 4_194_304;
 
 /** Queries over one UDP socket. */
 export const openUdpTransport = async (
-  datagrams: Datagrams,
+  datagrams: DatagramTransport,
   route: Route,
   options: UdpChannelOptions & { readonly events: MessageTransportEvents },
 ): Promise<MessageTransport> => {
   const { events, ...sizes } = options;
   const socket = await datagrams.connect(
     route,
-    { ...sizes, receiveBufferBytes, mayJoin: true },
+    { ...sizes, receiveBufferBytes, usesSegmentation: true },
     {
       onMessage(datagram) {
         const { bytes, start, end } = datagram;

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import type { HarOrigin, HarReplayClientConfig, HarScript } from '@rushhour/protocol';
 import type { EngineContext, PreparedEngine } from '../../engine.ts';
 import { prepareSources, type SourcePool } from '../../net/addresses/source-addresses.ts';
-import { ClientLife } from '../../net/load/client-lifecycle.ts';
+import { ClientLifecycle } from '../../net/load/client-lifecycle.ts';
 import { LoadDriver } from '../../net/load/load-driver.ts';
-import { strainMetrics } from '../../net/metrics/generator-load-metrics.ts';
+import { generatorLoadMetrics } from '../../net/metrics/generator-load-metrics.ts';
 import { clientTlsOptions } from '../../net/tls/tls-options.ts';
 import { dial } from './dial.ts';
 import { HostMeters, ReplayMeters } from './meters.ts';
@@ -33,7 +33,7 @@ class ReplayClient implements PreparedEngine {
   readonly #context: Context;
   readonly #sources: SourcePool;
   readonly #driver: LoadDriver;
-  readonly #life: ClientLife;
+  readonly #life: ClientLifecycle;
   readonly #meters: ReplayMeters;
   readonly #deps: SharedDeps;
   readonly #active = new Set<User>();
@@ -51,7 +51,7 @@ class ReplayClient implements PreparedEngine {
     this.#deps = this.#createDeps(script);
     this.#driver = new LoadDriver({
       duration,
-      lag: samples.histogram(strainMetrics.scheduleLag),
+      lag: samples.histogram(generatorLoadMetrics.scheduleLag),
       load: config.usersPerSecond === undefined ? {} : { rate: config.usersPerSecond },
       // Without a rate every place is taken once; with one, users come as long as the run lasts.
       limit: config.usersPerSecond === undefined ? config.users : Number.POSITIVE_INFINITY,
@@ -151,9 +151,9 @@ class ReplayClient implements PreparedEngine {
     });
   }
 
-  #createLife(): ClientLife {
+  #createLife(): ClientLifecycle {
     const { samples, signal } = this.#context;
-    return new ClientLife({
+    return new ClientLifecycle({
       engine: 'har-replay',
       samples,
       signal,

@@ -1,7 +1,7 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls, type TLSSocket } from 'node:tls';
 import type { HarOrigin } from '@rushhour/protocol';
-import { codeOf } from '../../net/metrics/count-error.ts';
+import { errorCodeOf } from '../../net/metrics/count-error.ts';
 import type { Route } from '../../net/transport/transport.ts';
 import { H1Connection } from './h1-connection.ts';
 import { H2Connection } from './h2-connection.ts';
@@ -57,7 +57,7 @@ export const dial = (options: DialOptions): Promise<HttpConnection> => {
     socket.destroy();
   };
   const timer = setTimeout(() => fail('connectTimeout'), timeoutMs);
-  const onError = (error: Error) => fail(codeOf(error));
+  const onError = (error: Error) => fail(errorCodeOf(error));
   const onClose = () => fail('closed');
   const onAbort = () => fail('closed');
   signal.addEventListener('abort', onAbort, { once: true });

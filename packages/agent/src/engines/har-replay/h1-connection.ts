@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { codeOf } from '../../net/metrics/count-error.ts';
+import { errorCodeOf } from '../../net/metrics/count-error.ts';
 import type { Answer, Request } from './answer.ts';
 import { AnswerParser } from './answer-parser.ts';
 import { type ByteMeter, ConnectionError, type HttpConnection } from './http-connection.ts';
@@ -38,7 +38,7 @@ export class H1Connection implements HttpConnection {
     this.#parser = new AnswerParser((answer, isKeptAlive) => this.#onAnswer(answer, isKeptAlive));
     socket.on('data', (bytes: Buffer) => this.#onData(bytes));
     socket.on('error', (error) => {
-      this.#failure = codeOf(error);
+      this.#failure = errorCodeOf(error);
     });
     socket.on('end', () => socket.end());
     socket.on('close', () => this.#onClose());

@@ -7,7 +7,7 @@ import {
 } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { HarHeader } from '@rushhour/protocol';
-import { codeOf } from '../../net/metrics/count-error.ts';
+import { errorCodeOf } from '../../net/metrics/count-error.ts';
 import type { Answer, Request } from './answer.ts';
 import { type ByteMeter, ConnectionError, type HttpConnection } from './http-connection.ts';
 
@@ -44,7 +44,7 @@ export class H2Connection implements HttpConnection {
     this.#meter = meter;
     this.#session = connect('http://replay.invalid', { createConnection: () => socket });
     this.#session.on('error', (error) => {
-      this.#failure = codeOf(error);
+      this.#failure = errorCodeOf(error);
     });
     this.#session.on('close', () => this.#meter.look());
   }
@@ -79,7 +79,7 @@ export class H2Connection implements HttpConnection {
       if (request.keepsBody) body.push(bytes);
     });
     stream.on('error', (error) => {
-      failure ??= codeOf(error);
+      failure ??= errorCodeOf(error);
     });
     stream.on('close', () => {
       clearTimeout(timer);
@@ -103,7 +103,7 @@ export class H2Connection implements HttpConnection {
       if (request.body !== undefined) stream.end(request.body);
       return stream;
     } catch (error) {
-      this.#failure = codeOf(error as Error);
+      this.#failure = errorCodeOf(error as Error);
       this.#session.close();
       return undefined;
     }

@@ -2,7 +2,7 @@ import { createServer as createHttp } from 'node:http';
 import { createServer as createH2, createSecureServer } from 'node:http2';
 import { createServer as createTcp, type Server, type Socket } from 'node:net';
 import type { TlsOptions } from 'node:tls';
-import { codeOf } from '../../net/metrics/count-error.ts';
+import { errorCodeOf } from '../../net/metrics/count-error.ts';
 import type { Reply, Requested } from './responder.ts';
 
 const handshakeByte = 0x16;
@@ -25,7 +25,7 @@ const isPreface = (bytes: Buffer): boolean | undefined => {
 
 /** Servers that take what comes on one port: HTTP/1.1 and HTTP/2, each plain or over TLS. */
 export const createReplayPorts = ({ tls, onRequest, onSocket, onError }: PortDeps): (() => Server) => {
-  const reportError = (error: Error) => onError(codeOf(error));
+  const reportError = (error: Error) => onError(errorCodeOf(error));
   const plain = createHttp({ noDelay: true, maxHeaderSize: 262_144, keepAliveTimeout: keepAliveMs }, onRequest);
   const h2 = createH2(onRequest).on('sessionError', reportError);
   const secure = createSecureServer({ ...tls, allowHTTP1: true, maxHeaderListPairs: 2000 }, onRequest);

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { HarAnswers, HarReplayServerConfig, TlsServerSettings } from '@rushhour/protocol';
 import type { EngineContext, PreparedEngine, Samples } from '../../engine.ts';
 import { aborted } from '../../net/loop/aborted.ts';
-import { codeOf, countError } from '../../net/metrics/count-error.ts';
+import { countError, errorCodeOf } from '../../net/metrics/count-error.ts';
 import { serverTlsOptions, withCertificate } from '../../net/tls/tls-options.ts';
 import { closeServers, listenAll } from '../../net/transport/listen-all.ts';
 import { ByteMeter } from './http-connection.ts';
@@ -48,9 +48,9 @@ export const prepareReplayServer = async (context: Context): Promise<PreparedEng
   const createServer = createReplayPorts({
     tls: serverTlsOptions(withNames(config), config.listen, alpn),
     onRequest: (request, reply) => {
-      reply.on('error', (error: Error) => onError(codeOf(error)));
+      reply.on('error', (error: Error) => onError(errorCodeOf(error)));
       responder.answer(request, reply).catch((error: Error) => {
-        onError(codeOf(error));
+        onError(errorCodeOf(error));
         reply.destroy();
       });
     },

@@ -2,12 +2,12 @@ import { performance } from 'node:perf_hooks';
 import type { HttpClientConfig } from '@rushhour/protocol';
 import type { EngineContext, LoadChange, LoadChangeable, Pausable, PreparedEngine } from '../../engine.ts';
 import { prepareSources, type SourcePool } from '../../net/addresses/source-addresses.ts';
-import { createStreamTransport, noteUntuned } from '../../net/data-path.ts';
-import { ClientLife } from '../../net/load/client-lifecycle.ts';
+import { createStreamTransport, noteIgnoredTuning } from '../../net/data-path.ts';
+import { ClientLifecycle } from '../../net/load/client-lifecycle.ts';
 import { LoadDriver } from '../../net/load/load-driver.ts';
 import { chooserOf } from '../../net/load/rotation.ts';
-import { Crowd } from '../../net/loop/indexed-set.ts';
-import { strainMetrics } from '../../net/metrics/generator-load-metrics.ts';
+import { IndexedSet } from '../../net/loop/indexed-set.ts';
+import { generatorLoadMetrics } from '../../net/metrics/generator-load-metrics.ts';
 import { clientTlsOptions } from '../../net/tls/tls-options.ts';
 import { createNodeTlsTransport } from '../../net/transport/node-transport.ts';
 import type { Transport } from '../../net/transport/transport.ts';
@@ -27,7 +27,7 @@ const maxDrainMs = 2000;
 
 const createTransport = ({ config, note }: Context): Transport => {
   if (config.tls !== undefined) {
-    noteUntuned(note, config.tuning);
+    noteIgnoredTuning(note, config.tuning);
     const alpn = config.tls.alpn.length > 0 ? config.tls.alpn : ['http/1.1'];
     return createNodeTlsTransport({ client: clientTlsOptions(config.tls, alpn) });
   }
@@ -38,7 +38,7 @@ const createTransport = ({ config, note }: Context): Transport => {
   const { tuning } = config;
   return createStreamTransport(
     { path, note },
-    { noDelay, keepAliveSec: 0, reads: 'small', leavesAtOnce: true, tuning },
+    { noDelay, keepAliveSec: 0, readSize: 'small', closesImmediately: true, tuning },
   );
 };
 
@@ -50,7 +50,7 @@ const createPlan = (context: Context, sources: SourcePool, transport: Transport)
     weight: target.weight,
     address: context.addressOf(target.host),
     meters: new HttpMeters(context.samples.target(`${target.host}:${target.port}`)),
-    request: transport.keep(createRequest(config, target)),
+    request: transport.prepareMessage(createRequest(config, target)),
     known: new KnownHead<ResponseHead>(),
   }));
   const choose = chooserOf(httpTargets, config.rotation);
@@ -78,8 +78,8 @@ class HttpClient implements PreparedEngine, Pausable, LoadChangeable, SlotOwner 
   readonly #slots: readonly Slot[];
   readonly #sessions: LoadDriver;
   readonly #requests: LoadDriver;
-  readonly #life: ClientLife;
-  readonly #active = new Crowd<Slot>();
+  readonly #life: ClientLifecycle;
+  readonly #active = new IndexedSet<Slot>();
   readonly #transport: Transport;
 
   constructor(context: Context, sources: SourcePool) {
@@ -97,7 +97,7 @@ class HttpClient implements PreparedEngine, Pausable, LoadChangeable, SlotOwner 
         ? new H2Slot({ index, plan, owner: this })
         : new H1Slot({ index, plan, transport, times, owner: this }),
     );
-    const lag = samples.histogram(strainMetrics.scheduleLag);
+    const lag = samples.histogram(generatorLoadMetrics.scheduleLag);
     const drivers = { duration, lag, createAlarm: transport.createAlarm };
     // One request on each connection: the rate of requests is the rate of connections.
     const isOneShot = !config.keepAlive.enabled && config.sessionsPerSecond === undefined;
@@ -169,7 +169,7 @@ class HttpClient implements PreparedEngine, Pausable, LoadChangeable, SlotOwner 
     if (requestIntervalMs === 0) this.#requests.offer(slot.index, now);
     else {
       const { session } = slot;
-      this.#life.later(requestIntervalMs, () => {
+      this.#life.schedule(requestIntervalMs, () => {
         if (slot.session === session && this.#active.has(slot)) this.#requests.offer(slot.index, performance.now());
       });
     }
@@ -184,7 +184,7 @@ class HttpClient implements PreparedEngine, Pausable, LoadChangeable, SlotOwner 
     const { reopenSessionMs } = this.#config;
     const waitMs = hasFailed && !this.#sessions.isPaced ? Math.max(reopenSessionMs, failurePauseMs) : reopenSessionMs;
     if (waitMs === 0) this.#sessions.offer(slot.index, now);
-    else this.#life.later(waitMs, () => this.#sessions.offer(slot.index, performance.now()));
+    else this.#life.schedule(waitMs, () => this.#sessions.offer(slot.index, performance.now()));
   }
 
   #connect(slot: Slot, intended: number): void {
@@ -192,10 +192,10 @@ class HttpClient implements PreparedEngine, Pausable, LoadChangeable, SlotOwner 
     slot.connect(intended);
   }
 
-  #createLife(): ClientLife {
+  #createLife(): ClientLifecycle {
     const { samples, signal } = this.#context;
     const concurrent = samples.gauge('http.concurrent');
-    return new ClientLife({
+    return new ClientLifecycle({
       engine: 'http',
       samples,
       signal,

@@ -30,7 +30,7 @@ export interface H1SlotDeps {
 /** HTTP/1.1 on one connection after another, with as many requests under way as pipelining allows. */
 export class H1Slot implements Slot, ConnectionEvents, ResponseEvents {
   readonly index: number;
-  place = -1;
+  setIndex = -1;
   inFlight = 0;
   session = 0;
   #isOpen = false;

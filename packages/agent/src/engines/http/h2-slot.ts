@@ -36,7 +36,7 @@ const tlsFor = (config: HttpClientConfig): ConnectionOptions | undefined => {
 /** HTTP/2 on one connection after another, with up to `maxStreams` requests under way. */
 export class H2Slot implements Slot {
   readonly index: number;
-  place = -1;
+  setIndex = -1;
   session = 0;
   readonly #deps: H2SlotDeps;
   readonly #config: HttpClientConfig;

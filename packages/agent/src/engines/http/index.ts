@@ -1,6 +1,6 @@
 import { HttpConfig } from '@rushhour/protocol';
 import type { Divisible, Engine } from '../../engine.ts';
-import { streamWay } from '../../net/data-path.ts';
+import { streamPathName } from '../../net/data-path.ts';
 import { loadShare, shareOf } from '../../net/load/share.ts';
 import { withCertificate } from '../../net/tls/tls-options.ts';
 import { prepareHttpClient } from './client.ts';
@@ -11,7 +11,7 @@ export const http: Engine<HttpConfig> & Divisible<HttpConfig> = {
   id: 'http',
   config: HttpConfig,
   targetsOf: (config) => (config.role === 'client' ? config.targets.map((target) => target.host) : []),
-  check: async () => ({ isAvailable: true, path: `${streamWay()}; TLS and HTTP/2 by node` }),
+  check: async () => ({ isAvailable: true, path: `${streamPathName()}; TLS and HTTP/2 by node` }),
   prepare({ config, ...context }) {
     return config.role === 'client'
       ? prepareHttpClient({ ...context, config })

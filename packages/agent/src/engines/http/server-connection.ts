@@ -1,5 +1,5 @@
 import type { HttpServerConfig } from '@rushhour/protocol';
-import type { Crowd, Member } from '../../net/loop/indexed-set.ts';
+import type { IndexedMember, IndexedSet } from '../../net/loop/indexed-set.ts';
 import type { Chunk, Connection, ConnectionEvents, Message, Transport } from '../../net/transport/transport.ts';
 import type { KnownHead } from './known-head.ts';
 import { type RequestEvents, type RequestHead, RequestParser } from './request-parser.ts';
@@ -17,12 +17,12 @@ export interface ServerDeps {
   /** Clients of one run mostly ask alike. */
   readonly known: KnownHead<RequestHead>;
   /** Those that stand. */
-  readonly connections: Crowd<ServerConnection>;
+  readonly connections: IndexedSet<ServerConnection>;
 }
 
 /** One connection. Answers leave in the order of the requests, however long each is delayed. */
-export class ServerConnection implements RequestEvents, ConnectionEvents, Member {
-  place = -1;
+export class ServerConnection implements RequestEvents, ConnectionEvents, IndexedMember {
+  setIndex = -1;
   readonly #connection: Connection;
   readonly #deps: ServerDeps;
   readonly #parser = new RequestParser(this);
@@ -44,7 +44,7 @@ export class ServerConnection implements RequestEvents, ConnectionEvents, Member
   onOpen(): void {}
 
   onContinue(): void {
-    this.#write(this.#deps.transport.keep(continueResponse));
+    this.#write(this.#deps.transport.prepareMessage(continueResponse));
   }
 
   onRequest(isHead: boolean, isKeptAlive: boolean): void {
@@ -69,7 +69,7 @@ export class ServerConnection implements RequestEvents, ConnectionEvents, Member
       this.#parser.feed(bytes, start, end);
     } catch {
       this.#deps.meters.error('protocol');
-      if (!this.#isClosing) this.#write(this.#deps.transport.keep(badRequest));
+      if (!this.#isClosing) this.#write(this.#deps.transport.prepareMessage(badRequest));
       this.#isClosing = true;
     }
     if (this.#isClosing && this.#delayed === undefined) this.#connection.close();

@@ -1,9 +1,9 @@
 import type { HttpServerConfig } from '@rushhour/protocol';
 import type { EngineContext, PreparedEngine } from '../../engine.ts';
-import { createStreamTransport, noteUntuned } from '../../net/data-path.ts';
+import { createStreamTransport, noteIgnoredTuning } from '../../net/data-path.ts';
 import { chooserOf } from '../../net/load/rotation.ts';
 import { aborted } from '../../net/loop/aborted.ts';
-import { Crowd } from '../../net/loop/indexed-set.ts';
+import { IndexedSet } from '../../net/loop/indexed-set.ts';
 import { serverTlsOptions } from '../../net/tls/tls-options.ts';
 import { closeServers, listenAll } from '../../net/transport/listen-all.ts';
 import { createNodeTlsTransport } from '../../net/transport/node-transport.ts';
@@ -21,17 +21,17 @@ const createTransport = ({ config, note }: Context, meters: ServerMeters): Trans
   if (config.tls === undefined) {
     return createStreamTransport(
       { path: config.dataPath, note },
-      { noDelay: true, keepAliveSec: 0, reads: 'small', leavesAtOnce: false, tuning: config.tuning },
+      { noDelay: true, keepAliveSec: 0, readSize: 'small', closesImmediately: false, tuning: config.tuning },
     );
   }
-  noteUntuned(note, config.tuning);
+  noteIgnoredTuning(note, config.tuning);
   const onHandshakeError = (code: string) => meters.error(code);
   return createNodeTlsTransport({ server: serverTlsOptions(config.tls, config.listen), onHandshakeError });
 };
 
 const prepareH2 = async (context: Context, meters: ServerMeters): Promise<PreparedEngine> => {
   const { config, signal, note } = context;
-  noteUntuned(note, config.tuning);
+  noteIgnoredTuning(note, config.tuning);
   const choose = chooserOf(
     config.responses.map((response) => createResponse(response, (bytes) => ({ bytes, address: 0 }))),
     'roundRobin',
@@ -44,12 +44,12 @@ const prepareH2 = async (context: Context, meters: ServerMeters): Promise<Prepar
 const prepareH1 = async (context: Context, meters: ServerMeters): Promise<PreparedEngine> => {
   const { config, core, signal } = context;
   const transport = createTransport(context, meters);
-  const keep = (bytes: Uint8Array) => transport.keep(bytes);
+  const keep = (bytes: Uint8Array) => transport.prepareMessage(bytes);
   const choose = chooserOf(
     config.responses.map((response) => createResponse(response, keep)),
     'roundRobin',
   );
-  const connections = new Crowd<ServerConnection>();
+  const connections = new IndexedSet<ServerConnection>();
   const known = new KnownHead<RequestHead>();
   const deps: ServerDeps = {
     next: () => choose(0),

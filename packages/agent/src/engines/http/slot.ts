@@ -1,5 +1,5 @@
 import type { HttpClientConfig, Target } from '@rushhour/protocol';
-import type { Member } from '../../net/loop/indexed-set.ts';
+import type { IndexedMember } from '../../net/loop/indexed-set.ts';
 import type { Message, Route } from '../../net/transport/transport.ts';
 import type { Expectation } from './expectation.ts';
 import type { KnownHead } from './known-head.ts';
@@ -34,7 +34,7 @@ export interface SlotOwner {
 }
 
 /** A place in which one connection after another lives. */
-export interface Slot extends Member {
+export interface Slot extends IndexedMember {
   readonly index: number;
   /** How many connections there have been. */
   readonly session: number;

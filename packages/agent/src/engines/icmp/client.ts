@@ -3,16 +3,22 @@ import type { IcmpClientConfig } from '@rushhour/protocol';
 import type { EngineContext, LoadChange, LoadChangeable, Pausable, PreparedEngine } from '../../engine.ts';
 import { PathUnavailable } from '../../net/data-path.ts';
 import { epollPoller } from '../../net/epoll/epoll-poller.ts';
-import { type IcmpEvents, IcmpPort } from '../../net/icmp/icmp-port.ts';
-import { type IcmpWay, openIcmpSocket, probeIcmp } from '../../net/icmp/icmp-socket.ts';
-import { type IcmpNews, numberRequest, readMessage, requestTemplate, templateSumOf } from '../../net/icmp/message.ts';
+import {
+  type IcmpResponse,
+  numberRequest,
+  readMessage,
+  requestTemplate,
+  templateSumOf,
+} from '../../net/icmp/icmp-message.ts';
+import { type IcmpSocketKind, openIcmpSocket, probeIcmp } from '../../net/icmp/icmp-socket.ts';
+import { type IcmpEvents, IcmpTransport } from '../../net/icmp/icmp-transport.ts';
 import { writeSocketAddress } from '../../net/kernel/socket-address.ts';
-import { ClientLife } from '../../net/load/client-lifecycle.ts';
+import { ClientLifecycle } from '../../net/load/client-lifecycle.ts';
 import { LoadDriver } from '../../net/load/load-driver.ts';
 import { type Chooser, chooserOf } from '../../net/load/rotation.ts';
-import { turnLoop } from '../../net/loop/kernel-event-loop.ts';
+import { kernelEventLoop } from '../../net/loop/kernel-event-loop.ts';
 import { countError } from '../../net/metrics/count-error.ts';
-import { strainMetrics } from '../../net/metrics/generator-load-metrics.ts';
+import { generatorLoadMetrics } from '../../net/metrics/generator-load-metrics.ts';
 import { type IcmpTarget, targetMeters } from './meters.ts';
 import { Outstanding } from './outstanding.ts';
 
@@ -26,20 +32,20 @@ const sweepMs = 20;
 class IcmpClient implements PreparedEngine, Pausable, LoadChangeable, IcmpEvents {
   readonly #context: Context;
   readonly #version: 4 | 6;
-  readonly #way: IcmpWay;
+  readonly #way: IcmpSocketKind;
   readonly #targets: readonly IcmpTarget[];
   readonly #choose: Chooser<IcmpTarget>;
-  readonly #port: IcmpPort;
+  readonly #port: IcmpTransport;
   readonly #outstanding = new Outstanding();
   readonly #message: Buffer;
   readonly #templateSum: number;
   readonly #identifier = randomInt(65_536);
-  readonly #news: IcmpNews = { kind: 'none', reason: '', identifier: 0, sequence: 0 };
+  readonly #news: IcmpResponse = { kind: 'none', reason: '', identifier: 0, sequence: 0 };
   readonly #driver: LoadDriver;
-  readonly #life: ClientLife;
+  readonly #life: ClientLifecycle;
   #count = 0;
 
-  constructor(context: Context, targets: readonly IcmpTarget[], way: IcmpWay) {
+  constructor(context: Context, targets: readonly IcmpTarget[], way: IcmpSocketKind) {
     const { config, duration, samples } = context;
     this.#context = context;
     this.#targets = targets;
@@ -52,16 +58,16 @@ class IcmpClient implements PreparedEngine, Pausable, LoadChangeable, IcmpEvents
     this.#port = this.#open();
     this.#driver = new LoadDriver({
       duration,
-      lag: samples.histogram(strainMetrics.scheduleLag),
+      lag: samples.histogram(generatorLoadMetrics.scheduleLag),
       load: config.load,
       limit: Math.min(
         config.limit ?? Number.POSITIVE_INFINITY,
         duration.mode === 'count' ? duration.count : Number.POSITIVE_INFINITY,
       ),
-      createAlarm: (ring) => turnLoop.createAlarm(ring),
+      createAlarm: (ring) => kernelEventLoop.createAlarm(ring),
       begin: (_slot, _intended, now) => this.#send(now),
     });
-    this.#life = new ClientLife({
+    this.#life = new ClientLifecycle({
       engine: 'icmp',
       samples,
       signal: context.signal,
@@ -102,12 +108,12 @@ class IcmpClient implements PreparedEngine, Pausable, LoadChangeable, IcmpEvents
     // What has no answer by now will get none.
     this.#outstanding.expire(Number.POSITIVE_INFINITY, (target) => this.#targets[target]?.lost.add(1));
     this.#port.close();
-    turnLoop.release();
+    kernelEventLoop.release();
   }
 
   onMessage(bytes: Buffer, start: number, end: number, _index: number, now: number): void {
     const news = this.#news;
-    readMessage(bytes, { start, end, version: this.#version, way: this.#way }, news);
+    readMessage(bytes, { start, end, version: this.#version, kind: this.#way }, news);
     if (news.kind === 'none') return;
     // The kernel puts an identifier of its own into messages of ping sockets.
     const sentAt = this.#outstanding.settle(news.sequence, this.#way === 'ping' ? -1 : news.identifier);
@@ -136,10 +142,10 @@ class IcmpClient implements PreparedEngine, Pausable, LoadChangeable, IcmpEvents
     countError(this.#context.samples, 'icmp', code);
   }
 
-  #open(): IcmpPort {
+  #open(): IcmpTransport {
     const { sourceAddress, ttl, payloadBytes } = this.#context.config;
-    const fd = openIcmpSocket({ version: this.#version, way: this.#way, sourceAddress, ttl });
-    return new IcmpPort(fd, { poller: epollPoller(), payloadBytes }, this);
+    const fd = openIcmpSocket({ version: this.#version, kind: this.#way, sourceAddress, ttl });
+    return new IcmpTransport(fd, { poller: epollPoller(), payloadBytes }, this);
   }
 
   #send(now: number): void {
@@ -175,10 +181,10 @@ class IcmpClient implements PreparedEngine, Pausable, LoadChangeable, IcmpEvents
   }
 }
 
-const preferredKinds: readonly IcmpWay[] = ['raw', 'ping'];
+const preferredKinds: readonly IcmpSocketKind[] = ['raw', 'ping'];
 
 /** The first way that works here, or the one that is ordered. */
-const chooseSocketKind = ({ socket }: IcmpClientConfig, note: (remark: string) => void): IcmpWay => {
+const chooseSocketKind = ({ socket }: IcmpClientConfig, note: (remark: string) => void): IcmpSocketKind => {
   const reasons: string[] = [];
   for (const way of socket === 'auto' ? preferredKinds : [socket]) {
     const reason = probeIcmp(way);
@@ -206,11 +212,11 @@ export const prepareIcmpClient = async (context: Context): Promise<PreparedEngin
     throw new RangeError('targets have addresses of both versions');
   const way = chooseSocketKind(config, note);
   epollPoller();
-  turnLoop.acquire();
+  kernelEventLoop.acquire();
   try {
     return new IcmpClient(context, targets, way);
   } catch (error) {
-    turnLoop.release();
+    kernelEventLoop.release();
     throw error;
   }
 };

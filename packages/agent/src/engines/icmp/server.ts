@@ -3,9 +3,9 @@ import type { IcmpServerConfig } from '@rushhour/protocol';
 import type { EngineContext, PreparedEngine } from '../../engine.ts';
 import { epollPoller } from '../../net/epoll/epoll-poller.ts';
 import { aborted } from '../../net/loop/aborted.ts';
-import { turnLoop } from '../../net/loop/kernel-event-loop.ts';
+import { kernelEventLoop } from '../../net/loop/kernel-event-loop.ts';
 import { requireDevice } from '../../net/packet/device.ts';
-import { Neighbourhood } from '../../net/packet/neighbourhood.ts';
+import { NeighbourResolver } from '../../net/packet/neighbour-resolver.ts';
 import { probePackets } from '../../net/packet/packet-socket.ts';
 import { outwardDevices } from '../../net/packet/route.ts';
 
@@ -38,12 +38,12 @@ export const prepareIcmpServer = async ({
   const emulated = new Set(
     config.listen.map((listen) => listen.host).filter((address) => !host.addresses.includes(address)),
   );
-  const opened: Neighbourhood[] = [];
+  const opened: NeighbourResolver[] = [];
   const poller = emulated.size > 0 && probePackets() === undefined ? epollPoller() : undefined;
   if (poller !== undefined) {
-    turnLoop.acquire();
+    kernelEventLoop.acquire();
     for (const name of outwardDevices())
-      opened.push(new Neighbourhood({ device: requireDevice(name), poller }, (address) => emulated.has(address)));
+      opened.push(new NeighbourResolver({ device: requireDevice(name), poller }, (address) => emulated.has(address)));
   }
   let before = answeredEchoes();
   const look = () => {
@@ -62,7 +62,7 @@ export const prepareIcmpServer = async ({
     async close() {
       clearInterval(watch);
       for (const one of opened) one.close();
-      if (poller !== undefined) turnLoop.release();
+      if (poller !== undefined) kernelEventLoop.release();
     },
   };
 };

@@ -3,7 +3,7 @@ import type { PcapReplayClientConfig } from '@rushhour/protocol';
 import type { EngineContext, PreparedEngine } from '../../engine.ts';
 import { epollPoller } from '../../net/epoll/epoll-poller.ts';
 import { aborted } from '../../net/loop/aborted.ts';
-import { turnLoop } from '../../net/loop/kernel-event-loop.ts';
+import { kernelEventLoop } from '../../net/loop/kernel-event-loop.ts';
 import { CaptureRings } from './capture-ring.ts';
 import { Receiver } from './receiver.ts';
 import { ReplayEnds } from './replay-ends.ts';
@@ -51,7 +51,7 @@ class ReplayClient implements PreparedEngine {
     this.#rings.close();
     this.#side.close();
     this.#path.close();
-    turnLoop.release();
+    kernelEventLoop.release();
   }
 
   /** The servers may have something to say when this side has said all. */
@@ -77,7 +77,7 @@ class ReplayClient implements PreparedEngine {
 export const prepareReplayClient = async (context: Context): Promise<PreparedEngine> => {
   const { config, host, addressOf } = context;
   epollPoller();
-  turnLoop.acquire();
+  kernelEventLoop.acquire();
   let path: ReplayPath | undefined;
   let side: Side | undefined;
   try {
@@ -95,7 +95,7 @@ export const prepareReplayClient = async (context: Context): Promise<PreparedEng
   } catch (error) {
     side?.close();
     path?.close();
-    turnLoop.release();
+    kernelEventLoop.release();
     throw error;
   }
 };

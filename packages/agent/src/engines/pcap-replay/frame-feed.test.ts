@@ -11,7 +11,7 @@ const senderOf = (count: number, maxTaken: number) => {
   const bytes = Buffer.alloc(count * placeBytes);
   const lengths: number[] = [];
   const sent: Buffer[] = [];
-  const places = {
+  const slots = {
     ...{ count, bytes, offsetOf: (slot: number) => slot * placeBytes },
     setLength(slot: number, length: number) {
       lengths[slot] = length;
@@ -23,7 +23,7 @@ const senderOf = (count: number, maxTaken: number) => {
       sent.push(Buffer.from(bytes.subarray(slot * placeBytes, slot * placeBytes + (lengths[slot] ?? 0))));
     return { taken, lost: 0 };
   };
-  return { sender: { places, clocked: undefined, send, close() {} }, sent };
+  return { sender: { slots, timedSlots: undefined, send, close() {} }, sent };
 };
 
 const frameOf = (index: number): ReplayFrame => {

@@ -14,7 +14,7 @@ export const slotsFor = ({ count, longest }: FrameStock): number =>
   count * (longest + 256) <= maxSlotBytes ? count : windowSlots;
 
 /** What sends frames from their places. */
-type Sender = Pick<FrameSender, 'places' | 'clocked' | 'send' | 'close'>;
+type Sender = Pick<FrameSender, 'slots' | 'timedSlots' | 'send' | 'close'>;
 
 /** New addresses of clients from time to time. */
 export interface Renewal {
@@ -43,8 +43,8 @@ export class FrameFeed {
     this.#stock = stock;
     this.#sender = sender;
     this.#renewal = renewal;
-    this.#isWhole = sender.places.count >= stock.count;
-    this.batch = Math.min(sender.clocked === undefined ? defaultBatch : longBatch, sender.places.count);
+    this.#isWhole = sender.slots.count >= stock.count;
+    this.batch = Math.min(sender.timedSlots === undefined ? defaultBatch : longBatch, sender.slots.count);
   }
 
   /** To be called when the stock is as it shall leave. */
@@ -83,7 +83,7 @@ export class FrameFeed {
   }
 
   #copyFrom(first: number): void {
-    const { places } = this.#sender;
+    const { slots: places } = this.#sender;
     const end = Math.min(this.#stock.count, first + places.count);
     if (this.#generation > 0) this.#renew(end);
     for (let index = first; index < end; index++) this.#copy(index, index - first);
@@ -93,14 +93,14 @@ export class FrameFeed {
 
   #copy(index: number, slot: number): void {
     const { starts, lengths, bytes } = this.#stock;
-    const { places } = this.#sender;
+    const { slots: places } = this.#sender;
     const [start, length] = [starts[index] as number, lengths[index] as number];
     bytes.copy(places.bytes, places.offsetOf(slot), start, start + length);
     places.setLength(slot, length);
   }
 
   #renew(end: number): void {
-    const { places } = this.#sender;
+    const { slots: places } = this.#sender;
     for (; this.#renewed < end; this.#renewed++) {
       const index = this.#renewed;
       const [bytes, start] = this.#isWhole

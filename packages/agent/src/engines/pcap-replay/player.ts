@@ -1,8 +1,8 @@
 import type { ReplayPart } from '@rushhour/protocol';
 import type { Samples } from '../../engine.ts';
 import type { Alarm } from '../../net/loop/alarm.ts';
-import { turnLoop } from '../../net/loop/kernel-event-loop.ts';
-import { strainMetrics } from '../../net/metrics/generator-load-metrics.ts';
+import { kernelEventLoop } from '../../net/loop/kernel-event-loop.ts';
+import { generatorLoadMetrics } from '../../net/metrics/generator-load-metrics.ts';
 import type { FrameFeed } from './frame-feed.ts';
 import type { Timetable } from './timetable.ts';
 
@@ -48,7 +48,7 @@ export class Player {
     this.#options = options;
     this.done = this.#over.promise;
     this.done.catch(() => {});
-    this.#alarm = turnLoop.createAlarm(() => this.#sendDue());
+    this.#alarm = kernelEventLoop.createAlarm(() => this.#sendDue());
     const { samples, feed, timetable, frames, copies, part } = options;
     this.#single = feed.stock.count / copies;
     this.#frames = frames * copies;
@@ -61,7 +61,7 @@ export class Player {
       txBytes: samples.counter('pcap-replay.txBytes'),
       loops: samples.counter('pcap-replay.loops'),
       flows: samples.gauge('pcap-replay.flows'),
-      lag: samples.histogram(strainMetrics.scheduleLag),
+      lag: samples.histogram(generatorLoadMetrics.scheduleLag),
     };
     this.#dueMs = Float64Array.from(timetable === undefined ? [] : feed.stock.order, (index) =>
       Number(timetable?.dueMs[index]),

@@ -2,7 +2,7 @@ import type { EngineContext } from '../../engine.ts';
 import { epollPoller } from '../../net/epoll/epoll-poller.ts';
 import { type Device, requireDevice } from '../../net/packet/device.ts';
 import { parseMac } from '../../net/packet/frame/link-layers.ts';
-import { Neighbourhood } from '../../net/packet/neighbourhood.ts';
+import { NeighbourResolver } from '../../net/packet/neighbour-resolver.ts';
 import { findOwner, findRoute, outwardDevices, type PacketRoute, RouteMissing } from '../../net/packet/route.ts';
 
 const nobody = Buffer.alloc(6);
@@ -34,7 +34,7 @@ export class ReplayPath {
   readonly device: Device;
   readonly #options: ReplayPathOptions;
   readonly #route: PacketRoute;
-  readonly #neighbourhood: Neighbourhood | undefined;
+  readonly #neighbourhood: NeighbourResolver | undefined;
 
   private constructor(options: ReplayPathOptions, route: PacketRoute) {
     this.#options = options;
@@ -42,7 +42,7 @@ export class ReplayPath {
     this.device = requireDevice(route.device);
     if (route.isLoopback) return;
     const own = new Set(options.host.addresses);
-    this.#neighbourhood = new Neighbourhood(
+    this.#neighbourhood = new NeighbourResolver(
       { device: this.device, poller: epollPoller() },
       // What the machine has itself it answers for, except in a VLAN of which it knows nothing.
       (address, isTagged) => options.isEmulated(address) && (isTagged || !own.has(address)),
@@ -67,7 +67,7 @@ export class ReplayPath {
     if (nextHopMac !== undefined) return parseMac(nextHopMac);
     if (this.#neighbourhood === undefined) return nobody;
     const tags = vlan === undefined || vlan === 0 ? [] : [{ id: vlan, priority: 0, type: 0x8100 }];
-    return this.#neighbourhood.find(this.nextHop, { address: own ?? this.#route.source, tags }, patienceMs);
+    return this.#neighbourhood.resolve(this.nextHop, { address: own ?? this.#route.source, tags }, patienceMs);
   }
 
   close(): void {

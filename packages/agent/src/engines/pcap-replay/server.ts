@@ -3,7 +3,7 @@ import type { PcapReplayServerConfig, ReplayPart } from '@rushhour/protocol';
 import type { EngineContext, PreparedEngine } from '../../engine.ts';
 import { epollPoller } from '../../net/epoll/epoll-poller.ts';
 import { aborted } from '../../net/loop/aborted.ts';
-import { turnLoop } from '../../net/loop/kernel-event-loop.ts';
+import { kernelEventLoop } from '../../net/loop/kernel-event-loop.ts';
 import { requireDevice } from '../../net/packet/device.ts';
 import { findOwner, outwardDevices } from '../../net/packet/route.ts';
 import { CaptureRings } from './capture-ring.ts';
@@ -71,7 +71,7 @@ class ReplayServer implements PreparedEngine {
       side.close();
       path.close();
     }
-    turnLoop.release();
+    kernelEventLoop.release();
   }
 
   async #play({ side, part }: PartReplay, origin: number): Promise<void> {
@@ -119,7 +119,7 @@ const preparePartReplay = async (context: Context, part: ReplayPart): Promise<Pa
 
 export const prepareReplayServer = async (context: Context): Promise<PreparedEngine> => {
   epollPoller();
-  turnLoop.acquire();
+  kernelEventLoop.acquire();
   const partReplays: PartReplay[] = [];
   try {
     for (const part of context.config.parts) partReplays.push(await preparePartReplay(context, part));
@@ -129,7 +129,7 @@ export const prepareReplayServer = async (context: Context): Promise<PreparedEng
       side.close();
       path.close();
     }
-    turnLoop.release();
+    kernelEventLoop.release();
     throw error;
   }
 };

@@ -1,7 +1,7 @@
 import type { FramePath, ReplayPart } from '@rushhour/protocol';
 import type { EngineContext, Samples } from '../../engine.ts';
-import { chooseFrameSender } from '../../net/frame-path.ts';
-import { NeighbourSilent } from '../../net/packet/neighbourhood.ts';
+import { openFrameSender } from '../../net/frame-path.ts';
+import { NextHopSilent } from '../../net/packet/neighbour-resolver.ts';
 import { FrameFeed, slotsFor } from './frame-feed.ts';
 import { Player } from './player.ts';
 import type { ReplayEnds } from './replay-ends.ts';
@@ -44,7 +44,7 @@ export class Side {
     const { device } = options.path;
     const { isCaptured } = options.context.host;
     const sizes = { count: slotsFor(stock), bytes: Math.max(60, stock.longest), isCaptured };
-    const sender = chooseFrameSender({ path: options.framePath, device, note: options.context.note, ...sizes });
+    const sender = openFrameSender({ path: options.framePath, device, note: options.context.note, ...sizes });
     this.#feed = new FrameFeed(stock, sender, { pool: options.ends.clients, clients: schedule.clients });
   }
 
@@ -70,7 +70,7 @@ export class Side {
     const { path, part, context } = this.#options;
     const mac = await path.resolve(askAtStartMs);
     if (mac === undefined && part.rewrite.hasNewMacs)
-      throw new NeighbourSilent(`${path.nextHop} does not answer who it is on ${path.device.name}`);
+      throw new NextHopSilent(`${path.nextHop} does not answer who it is on ${path.device.name}`);
     if (this.#isClosed) return origin;
     this.schedule.stock.setNextHop(mac ?? Buffer.alloc(6, 0xff));
     this.#feed.load();

@@ -1,5 +1,5 @@
 import type { StreamModifier } from '@rushhour/protocol';
-import { type FieldPlace, swap16 } from '../../net/packet/frame/frame-template.ts';
+import { type HeaderField, swap16 } from '../../net/packet/frame/frame-template.ts';
 import type { LayerKind, PlacedLayer } from '../../net/packet/frame/layer.ts';
 import { addressBytes } from '../../net/packet/frame/network-layers.ts';
 
@@ -12,7 +12,7 @@ const fieldAt = (
   offset: number,
   words: 1 | 2,
   sums: { readonly ip?: true; readonly transport?: true } = {},
-): FieldPlace | undefined =>
+): HeaderField | undefined =>
   found && {
     at: found.at + offset,
     words,
@@ -21,7 +21,7 @@ const fieldAt = (
   };
 
 /** A part of the source address: 32 bits, `word` counted from the end. */
-const addressPart = (placed: Placed, word: number): FieldPlace | undefined => {
+const addressPart = (placed: Placed, word: number): HeaderField | undefined => {
   const ip = inner(placed, 'ipv4', 'ipv6');
   if (ip?.layer.kind === 'ipv6') return fieldAt(ip, 20 - word * 4, 2, { transport: true });
   // Echo requests of IPv4 do not cover the addresses.
@@ -29,7 +29,7 @@ const addressPart = (placed: Placed, word: number): FieldPlace | undefined => {
   return fieldAt(ip, 12, 2, { ip: true, ...(isCovered && { transport: true }) });
 };
 
-const portAt = (placed: Placed, offset: number): FieldPlace | undefined => {
+const portAt = (placed: Placed, offset: number): HeaderField | undefined => {
   const last = placed.at(-1);
   const kind = last?.layer.kind;
   if (kind === 'udp' || kind === 'tcp') return fieldAt(last, offset, 1, { transport: true });
@@ -37,7 +37,7 @@ const portAt = (placed: Placed, offset: number): FieldPlace | undefined => {
   return offset === 0 && (kind === 'icmp' || kind === 'icmp6') ? fieldAt(last, 4, 1, { transport: true }) : undefined;
 };
 
-const locators: Readonly<Record<StreamModifier['field'], (placed: Placed) => FieldPlace | undefined>> = {
+const locators: Readonly<Record<StreamModifier['field'], (placed: Placed) => HeaderField | undefined>> = {
   destinationMac: (placed) => fieldAt(outer(placed, 'ethernet'), 2, 2),
   sourceMac: (placed) => fieldAt(outer(placed, 'ethernet'), 8, 2),
   vlan: (placed) => fieldAt(outer(placed, 'vlan'), 0, 1),
@@ -50,7 +50,7 @@ const locators: Readonly<Record<StreamModifier['field'], (placed: Placed) => Fie
 /** By how much a step of 1 changes the number at the place. */
 const unitOf = (field: StreamModifier['field']): number => (field === 'mplsLabel' ? 4096 : 1);
 
-type LocateField = (placed: Placed) => FieldPlace | undefined;
+type LocateField = (placed: Placed) => HeaderField | undefined;
 
 /** Frames that are written together. */
 export interface FrameRow {
@@ -90,7 +90,7 @@ export class ChangingField {
   }
 
   /** Writes what it holds in the next frames, and adds that to their sums. */
-  write(spot: FieldPlace, { halves, starts, first, count, streams, ipSums, transportSums }: FrameRow): void {
+  write(spot: HeaderField, { halves, starts, first, count, streams, ipSums, transportSums }: FrameRow): void {
     const { isInIpSum, isInTransportSum } = spot;
     const isWide = spot.words === 2;
     const low = (spot.at >> 1) + (isWide ? 1 : 0);

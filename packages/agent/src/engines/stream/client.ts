@@ -4,20 +4,20 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { StreamClientConfig } from '@rushhour/protocol';
 import type { Counter, EngineContext, LoadChange, LoadChangeable, Pausable, PreparedEngine } from '../../engine.ts';
 import { epollPoller } from '../../net/epoll/epoll-poller.ts';
-import { chooseFrameSender } from '../../net/frame-path.ts';
-import { calmHelperThreads } from '../../net/kernel/v8-workers.ts';
+import { openFrameSender } from '../../net/frame-path.ts';
+import { setV8WorkersIdle } from '../../net/kernel/v8-workers.ts';
 import { LoadProfile, segmentsOf } from '../../net/load/load-profile.ts';
 import { Pacer } from '../../net/load/pacer.ts';
 import { payloadBytes } from '../../net/load/payload.ts';
 import { chooserOf } from '../../net/load/rotation.ts';
 import { aborted } from '../../net/loop/aborted.ts';
 import type { Alarm } from '../../net/loop/alarm.ts';
-import { turnLoop } from '../../net/loop/kernel-event-loop.ts';
-import { strainMetrics } from '../../net/metrics/generator-load-metrics.ts';
-import { leastBytes } from '../../net/packet/frame/frame-template.ts';
+import { kernelEventLoop } from '../../net/loop/kernel-event-loop.ts';
+import { generatorLoadMetrics } from '../../net/metrics/generator-load-metrics.ts';
+import { minFrameBytes } from '../../net/packet/frame/frame-template.ts';
 import type { Layer } from '../../net/packet/frame/layer.ts';
 import type { FrameSender } from '../../net/packet/frame-sender.ts';
-import type { ClockedPlaces } from '../../net/packet/tx-path.ts';
+import type { TimedFrameSlots } from '../../net/packet/tx-path.ts';
 import { WallClock } from '../../net/packet/wall-clock.ts';
 import { Composer } from './composer.ts';
 import { layersOf } from './headers.ts';
@@ -75,7 +75,7 @@ class StreamClient implements PreparedEngine, Pausable, LoadChangeable {
     this.#sizes = planSizes(config.sizes);
     this.#limit = duration.mode === 'count' ? duration.count : Number.POSITIVE_INFINITY;
     this.#pacer = this.#createPacer();
-    this.#again = turnLoop.createAlarm(() => this.#sendDue(performance.now()));
+    this.#again = kernelEventLoop.createAlarm(() => this.#sendDue(performance.now()));
     this.#counters = {
       queueFull: samples.counter('stream.queueFull'),
       linkDown: samples.counter('stream.errors.linkDown'),
@@ -88,7 +88,7 @@ class StreamClient implements PreparedEngine, Pausable, LoadChangeable {
       return { frames: own.counter('stream.sent'), bytes: own.counter('stream.txBytes') };
     });
     this.#checkSizes();
-    this.#sender = chooseFrameSender({
+    this.#sender = openFrameSender({
       path: config.framePath,
       device: path.device,
       count: batchCount,
@@ -106,7 +106,7 @@ class StreamClient implements PreparedEngine, Pausable, LoadChangeable {
 
   /** Where times are kept to the microsecond, what is slow the first times of a process is done before they count. */
   async #warmUp(): Promise<void> {
-    const { clocked } = this.#sender;
+    const { timedSlots: clocked } = this.#sender;
     if (this.#pacer === undefined || clocked === undefined || isWarmedUp) return;
     isWarmedUp = true;
     const composer = this.#createComposer();
@@ -128,8 +128,8 @@ class StreamClient implements PreparedEngine, Pausable, LoadChangeable {
     }
     this.#counters.streams.set(this.#context.config.streams);
     // Times are kept to the microsecond; what V8 compiles beside would take milliseconds of the only core.
-    const isClocked = this.#pacer !== undefined && this.#sender.clocked !== undefined;
-    if (isClocked && availableParallelism() === 1) this.#rouseHelpers = calmHelperThreads();
+    const isClocked = this.#pacer !== undefined && this.#sender.timedSlots !== undefined;
+    if (isClocked && availableParallelism() === 1) this.#rouseHelpers = setV8WorkersIdle();
     signal.addEventListener('abort', () => this.#end(), { once: true });
     this.#gauges = setInterval(() => this.#counters.targetLoad.set(this.#pacer?.rate ?? 0), gaugeMs);
     if (this.#pacer === undefined) this.#again.set(0);
@@ -160,7 +160,7 @@ class StreamClient implements PreparedEngine, Pausable, LoadChangeable {
     this.#end();
     this.#path.close();
     this.#sender.close();
-    turnLoop.release();
+    kernelEventLoop.release();
   }
 
   #createPacer(): Pacer | undefined {
@@ -181,8 +181,8 @@ class StreamClient implements PreparedEngine, Pausable, LoadChangeable {
     };
     return new Pacer({
       profile: new LoadProfile(segmentsOf(options, ramps)),
-      lag: samples.histogram(strainMetrics.scheduleLag),
-      createAlarm: (ring) => turnLoop.createAlarm(ring),
+      lag: samples.histogram(generatorLoadMetrics.scheduleLag),
+      createAlarm: (ring) => kernelEventLoop.createAlarm(ring),
       onDue: (now) => this.#sendDue(now),
     });
   }
@@ -194,7 +194,7 @@ class StreamClient implements PreparedEngine, Pausable, LoadChangeable {
     const room = mtu + 14 + (config.headers.vlan.length > 0 ? 4 : 0);
     const [min, max] = [Math.min(...this.#sizes.sizes), Math.max(...this.#sizes.sizes)];
     if (max > room) throw new RangeError(`frames of ${max + 4} bytes do not fit ${name}, whose MTU is ${mtu}`);
-    const needed = leastBytes(this.#layers(0, Buffer.alloc(6)));
+    const needed = minFrameBytes(this.#layers(0, Buffer.alloc(6)));
     if (min < needed) throw new RangeError(`headers and signature need frames of at least ${needed + 4} bytes`);
   }
 
@@ -235,8 +235,8 @@ class StreamClient implements PreparedEngine, Pausable, LoadChangeable {
     const weighted = config.targets.map(({ weight }, index) => ({ index, weight }));
     const choose = chooserOf(weighted, config.rotation === 'random' ? 'random' : 'roundRobin');
     return new Composer({
-      places: this.#sender.places,
-      clocked: this.#sender.clocked,
+      places: this.#sender.slots,
+      clocked: this.#sender.timedSlots,
       targets,
       targetOf: (stream) => choose(stream).index,
       fields,
@@ -274,7 +274,7 @@ class StreamClient implements PreparedEngine, Pausable, LoadChangeable {
       if (this.#first === this.#filled || !this.#flush()) return false;
     } while (performance.now() < end);
     // A way that keeps times is away for long: the event loop must turn before it is again.
-    if (this.#sender.clocked !== undefined) {
+    if (this.#sender.timedSlots !== undefined) {
       this.#isLoopOwed = true;
       setImmediate(() => {
         this.#isLoopOwed = false;
@@ -285,7 +285,7 @@ class StreamClient implements PreparedEngine, Pausable, LoadChangeable {
 
   /** Writes frames that are due: where the way keeps their times, also behind those that wait there. */
   #fill(now: number): void {
-    const { places, clocked } = this.#sender;
+    const { slots: places, timedSlots: clocked } = this.#sender;
     const isAhead = clocked !== undefined && (this.#pacer?.rate ?? 0) >= fewPerSecond;
     if (this.#first < this.#filled && !isAhead) return;
     if (this.#first === this.#filled) {
@@ -303,7 +303,7 @@ class StreamClient implements PreparedEngine, Pausable, LoadChangeable {
   }
 
   /** Takes what is due. Times that places had before are over, and so do no harm. */
-  #fillDue(pacer: Pacer, options: { max: number; until: number; clocked: ClockedPlaces | undefined }): void {
+  #fillDue(pacer: Pacer, options: { max: number; until: number; clocked: TimedFrameSlots | undefined }): void {
     while (this.#filled < options.max) {
       const due = pacer.takeDue(options.until);
       if (Number.isNaN(due)) return;
@@ -378,7 +378,7 @@ const fillOf = ({ fill }: StreamClientConfig): Uint8Array => {
 
 export const prepareStreamClient = async (context: Context): Promise<PreparedEngine & Pausable & LoadChangeable> => {
   epollPoller();
-  turnLoop.acquire();
+  kernelEventLoop.acquire();
   let path: StreamPath | undefined;
   let client: StreamClient | undefined;
   try {
@@ -391,7 +391,7 @@ export const prepareStreamClient = async (context: Context): Promise<PreparedEng
     if (client !== undefined) await client.close();
     else {
       path?.close();
-      turnLoop.release();
+      kernelEventLoop.release();
     }
     throw error;
   }

@@ -1,18 +1,18 @@
 import { checksumOf } from '@rushhour/pcap/checksum';
 import type { Chooser } from '../../net/load/rotation.ts';
-import { type FieldPlace, FrameTemplate, swap16 } from '../../net/packet/frame/frame-template.ts';
+import { FrameTemplate, type HeaderField, swap16 } from '../../net/packet/frame/frame-template.ts';
 import type { Layer } from '../../net/packet/frame/layer.ts';
 import { signatureBytes } from '../../net/packet/frame/signature.ts';
-import type { ClockedPlaces, FramePlaces } from '../../net/packet/tx-path.ts';
+import type { FrameSlots, TimedFrameSlots } from '../../net/packet/tx-path.ts';
 import type { WallClock } from '../../net/packet/wall-clock.ts';
 import type { ChangingField, FrameRow } from './changing-field.ts';
 import type { SizePlan } from './sizes.ts';
 
 export interface ComposerParts {
   /** They begin at even addresses. */
-  readonly places: FramePlaces;
+  readonly places: FrameSlots;
   /** The same places, where they write the time of leaving into signatures themselves. */
-  readonly clocked?: ClockedPlaces | undefined;
+  readonly clocked?: TimedFrameSlots | undefined;
   /** Of each target, from the outermost header on: the same headers, so that fields stand at the same places. */
   readonly targets: readonly (readonly Layer[])[];
   /** Which target a stream goes to. */
@@ -128,7 +128,7 @@ export class Composer {
     row.ipSums.fill(0, 0, count);
     row.transportSums.fill(0, 0, count);
     for (let index = 0; index < fields.length; index++)
-      (fields[index] as ChangingField).write(spots[index] as FieldPlace, row);
+      (fields[index] as ChangingField).write(spots[index] as HeaderField, row);
   }
 
   /** Writes what changes in signatures, and sums it up. */

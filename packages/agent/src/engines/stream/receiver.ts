@@ -1,6 +1,6 @@
 import type { Samples } from '../../engine.ts';
 import { addressBytes } from '../../net/packet/frame/network-layers.ts';
-import { mostStreams, readSignature, type Signature } from '../../net/packet/frame/signature.ts';
+import { maxStreams, readSignature, type Signature } from '../../net/packet/frame/signature.ts';
 import type { ArrivedFrame } from '../../net/packet/packet-ring.ts';
 import { SequenceTracker } from './sequence-tracker.ts';
 
@@ -79,7 +79,7 @@ export class Receiver {
   }
 
   #trackerOf({ sender, stream }: Signature): SequenceTracker {
-    const key = sender * mostStreams + stream;
+    const key = sender * maxStreams + stream;
     const known = this.#trackers.get(key);
     if (known !== undefined) return known;
     const tracker = new SequenceTracker();

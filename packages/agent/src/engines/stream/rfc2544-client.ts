@@ -4,7 +4,7 @@ import type { EngineContext, Pausable, PreparedEngine, SelfJudging } from '../..
 import { epollPoller } from '../../net/epoll/epoll-poller.ts';
 import { closeSocket } from '../../net/kernel/socket.ts';
 import { aborted } from '../../net/loop/aborted.ts';
-import { turnLoop } from '../../net/loop/kernel-event-loop.ts';
+import { kernelEventLoop } from '../../net/loop/kernel-event-loop.ts';
 import { layersOf } from './headers.ts';
 import { portsOf } from './origins.ts';
 import { openQuietPort } from './quiet-port.ts';
@@ -85,7 +85,7 @@ class Rfc2544Client implements PreparedEngine, Pausable, SelfJudging {
     this.#inquiry?.close();
     if (this.#quietPort !== undefined) closeSocket(this.#quietPort);
     this.#path.close();
-    turnLoop.release();
+    kernelEventLoop.release();
   }
 
   async #testSize(parts: TrialParts, frameSize: number): Promise<void> {
@@ -160,7 +160,7 @@ export const prepareRfc2544Client = async (
   if (headers.mpls.length > 0 || headers.tunnel !== undefined || headers.protocol === 'icmp')
     throw new RangeError('trials of RFC 2544 have no labels, tunnels or echoes: nobody could answer what arrived');
   epollPoller();
-  turnLoop.acquire();
+  kernelEventLoop.acquire();
   let path: StreamPath | undefined;
   try {
     path = await prepareStreamPath(context);
@@ -169,7 +169,7 @@ export const prepareRfc2544Client = async (
     return client;
   } catch (error) {
     path?.close();
-    turnLoop.release();
+    kernelEventLoop.release();
     throw error;
   }
 };

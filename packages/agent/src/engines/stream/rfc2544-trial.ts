@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Histogram, type Rfc2544Plan, type StreamClientConfig } from '@rushhour/protocol';
 import type { EngineContext, Samples } from '../../engine.ts';
-import { strainMetrics } from '../../net/metrics/generator-load-metrics.ts';
+import { generatorLoadMetrics } from '../../net/metrics/generator-load-metrics.ts';
 import { prepareStreamClient } from './client.ts';
 import { LinkLost, type TrialInquiry } from './rfc2544-inquiry.ts';
 import type { TrialCount } from './rfc2544-message.ts';
@@ -40,7 +40,7 @@ const timerSlackMs = 2;
 const withoutScheduleLag = (samples: Samples): Samples => ({
   counter: (name) => samples.counter(name),
   gauge: (name) => samples.gauge(name),
-  histogram: (name) => (name === strainMetrics.scheduleLag ? new Histogram() : samples.histogram(name)),
+  histogram: (name) => (name === generatorLoadMetrics.scheduleLag ? new Histogram() : samples.histogram(name)),
   target: (name) => samples.target(name),
 });
 

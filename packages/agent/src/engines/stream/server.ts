@@ -4,11 +4,11 @@ import type { Counter, EngineContext, PreparedEngine } from '../../engine.ts';
 import { epollPoller } from '../../net/epoll/epoll-poller.ts';
 import { closeSocket } from '../../net/kernel/socket.ts';
 import { aborted } from '../../net/loop/aborted.ts';
-import { turnLoop } from '../../net/loop/kernel-event-loop.ts';
+import { kernelEventLoop } from '../../net/loop/kernel-event-loop.ts';
 import { type Device, DeviceGone, linkStateOf, requireDevice } from '../../net/packet/device.ts';
 import { signatureBytes, signatureFilter } from '../../net/packet/frame/signature.ts';
 import { sendFrame } from '../../net/packet/frame-batch.ts';
-import { Neighbourhood } from '../../net/packet/neighbourhood.ts';
+import { NeighbourResolver } from '../../net/packet/neighbour-resolver.ts';
 import { trailerProgram } from '../../net/packet/packet-filter.ts';
 import { PacketRing } from '../../net/packet/packet-ring.ts';
 import { openSender } from '../../net/packet/packet-socket.ts';
@@ -70,7 +70,7 @@ class StreamServer implements PreparedEngine {
       this.#rings.push(ring);
       this.#opened.push(ring);
       this.#opened.push(
-        new Neighbourhood(source, (address, isTagged) => emulated.has(address) && (isTagged || !own.has(address))),
+        new NeighbourResolver(source, (address, isTagged) => emulated.has(address) && (isTagged || !own.has(address))),
       );
     }
     if (config.protocol === 'other') return;
@@ -96,7 +96,7 @@ class StreamServer implements PreparedEngine {
   async close(): Promise<void> {
     clearInterval(this.#watch);
     for (const one of this.#opened) one.close();
-    turnLoop.release();
+    kernelEventLoop.release();
   }
 
   /** Frames for which there was no room, since the beginning. */
@@ -128,7 +128,7 @@ class StreamServer implements PreparedEngine {
 export const prepareStreamServer = async (context: EngineContext<StreamServerConfig>): Promise<PreparedEngine> => {
   epollPoller();
   const server = new StreamServer(context);
-  turnLoop.acquire();
+  kernelEventLoop.acquire();
   try {
     server.open();
   } catch (error) {

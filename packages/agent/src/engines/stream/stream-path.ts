@@ -4,7 +4,7 @@ import type { EngineContext } from '../../engine.ts';
 import { epollPoller } from '../../net/epoll/epoll-poller.ts';
 import { type Device, requireDevice } from '../../net/packet/device.ts';
 import { parseMac } from '../../net/packet/frame/link-layers.ts';
-import { Neighbourhood, NeighbourSilent } from '../../net/packet/neighbourhood.ts';
+import { NeighbourResolver, NextHopSilent } from '../../net/packet/neighbour-resolver.ts';
 import { findRoute, type PacketRoute } from '../../net/packet/route.ts';
 import { sourceAddressesOf } from './origins.ts';
 import { gapBytes, type SizePlan } from './sizes.ts';
@@ -18,7 +18,7 @@ export class StreamPath {
   readonly addresses: readonly string[];
   readonly #routes: readonly PacketRoute[];
   readonly #context: Context;
-  readonly #neighbourhood: Neighbourhood | undefined;
+  readonly #neighbourhood: NeighbourResolver | undefined;
   readonly #macs = new Map<string, Buffer>();
 
   constructor(context: Context, routes: readonly PacketRoute[], version: 4 | 6) {
@@ -32,7 +32,7 @@ export class StreamPath {
     const emulated = new Set(this.addresses);
     const own = new Set(context.host.addresses);
     if (first.isLoopback) return;
-    this.#neighbourhood = new Neighbourhood(
+    this.#neighbourhood = new NeighbourResolver(
       { device: this.device, poller: epollPoller() },
       // What the machine has itself it answers for, except in a VLAN of which it knows nothing.
       (address, isTagged) => emulated.has(address) && (isTagged || !own.has(address)),
@@ -47,7 +47,7 @@ export class StreamPath {
     const hops = new Set(this.#routes.map(({ nextHop }) => nextHop));
     await Promise.all(
       [...hops].map(async (hop) => {
-        const mac = this.#given() ?? (await this.#neighbourhood?.find(hop, { address, tags }, patienceMs));
+        const mac = this.#given() ?? (await this.#neighbourhood?.resolve(hop, { address, tags }, patienceMs));
         if (mac !== undefined) this.#macs.set(hop, mac);
       }),
     );
@@ -59,7 +59,7 @@ export class StreamPath {
     const { nextHop } = this.#routes[target] as PacketRoute;
     const mac = this.#macs.get(nextHop);
     if (mac !== undefined) return mac;
-    throw new NeighbourSilent(`${nextHop} does not answer who it is on ${this.device.name}`);
+    throw new NextHopSilent(`${nextHop} does not answer who it is on ${this.device.name}`);
   }
 
   /** Frames a second that the ordered load amounts to. */

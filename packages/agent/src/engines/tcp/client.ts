@@ -2,11 +2,11 @@ import type { Load, TcpClientConfig } from '@rushhour/protocol';
 import type { EngineContext, LoadChange, LoadChangeable, Pausable, PreparedEngine } from '../../engine.ts';
 import { prepareSources, type SourcePool } from '../../net/addresses/source-addresses.ts';
 import { createStreamTransport } from '../../net/data-path.ts';
-import { ClientLife } from '../../net/load/client-lifecycle.ts';
+import { ClientLifecycle } from '../../net/load/client-lifecycle.ts';
 import { LoadDriver } from '../../net/load/load-driver.ts';
 import { payloadBytes } from '../../net/load/payload.ts';
 import { chooserOf } from '../../net/load/rotation.ts';
-import { strainMetrics } from '../../net/metrics/generator-load-metrics.ts';
+import { generatorLoadMetrics } from '../../net/metrics/generator-load-metrics.ts';
 import { retransmittedSegments } from '../../net/metrics/kernel-counters.ts';
 import type { Message, Transport } from '../../net/transport/transport.ts';
 import { TcpMeters } from './meters.ts';
@@ -34,7 +34,7 @@ class TcpClient implements PreparedEngine, Pausable, LoadChangeable, SessionOwne
   readonly #active = new Map<number, TcpSession>();
   readonly #sessions: LoadDriver;
   readonly #messages: LoadDriver;
-  readonly #life: ClientLife;
+  readonly #life: ClientLifecycle;
   readonly #choose;
   readonly #retransmitsBefore = retransmittedSegments();
   #retransmits = 0;
@@ -49,9 +49,9 @@ class TcpClient implements PreparedEngine, Pausable, LoadChangeable, SessionOwne
     const isPaced = (config.rateBps ?? config.messagesPerSecond) !== undefined;
     this.#transport = createStreamTransport(
       { path: config.dataPath, note: context.note },
-      { noDelay, keepAliveSec, reads: 'large', leavesAtOnce: false, tuning },
+      { noDelay, keepAliveSec, readSize: 'large', closesImmediately: false, tuning },
     );
-    this.#payload = this.#transport.keep(
+    this.#payload = this.#transport.prepareMessage(
       payload.length > 0 ? payload : Buffer.alloc(isPaced ? bulkBytes.paced : bulkBytes.unlimited),
     );
     const { createAlarm } = this.#transport;
@@ -62,7 +62,7 @@ class TcpClient implements PreparedEngine, Pausable, LoadChangeable, SessionOwne
       meters: new TcpMeters(samples.target(`${target.host}:${target.port}`)),
     }));
     this.#choose = chooserOf(endpoints, config.rotation);
-    const lag = samples.histogram(strainMetrics.scheduleLag);
+    const lag = samples.histogram(generatorLoadMetrics.scheduleLag);
     this.#sessions = new LoadDriver({
       duration,
       lag,
@@ -113,7 +113,7 @@ class TcpClient implements PreparedEngine, Pausable, LoadChangeable, SessionOwne
   onOpen(session: TcpSession, now: number): void {
     const { mode, holdMs } = this.#config;
     if (mode === 'connect' && holdMs === 0) session.leave();
-    else if (holdMs > 0) this.#life.later(holdMs, () => session.leave());
+    else if (holdMs > 0) this.#life.schedule(holdMs, () => session.leave());
     if (mode === 'send' || mode === 'echo') this.onReady(session, now);
   }
 
@@ -130,7 +130,7 @@ class TcpClient implements PreparedEngine, Pausable, LoadChangeable, SessionOwne
     const { reopenSessionMs } = this.#config;
     const waitMs = hasFailed && !this.#sessions.isPaced ? Math.max(reopenSessionMs, failurePauseMs) : reopenSessionMs;
     if (waitMs === 0) this.#sessions.offer(slot, performance.now());
-    else this.#life.later(waitMs, () => this.#sessions.offer(slot, performance.now()));
+    else this.#life.schedule(waitMs, () => this.#sessions.offer(slot, performance.now()));
   }
 
   #open(slot: number, intended: number): void {
@@ -141,10 +141,10 @@ class TcpClient implements PreparedEngine, Pausable, LoadChangeable, SessionOwne
     this.#active.set(slot, new TcpSession(slot, plan, this));
   }
 
-  #createLife(): ClientLife {
+  #createLife(): ClientLifecycle {
     const { samples, signal } = this.#context;
     const retransmits = samples.counter('tcp.retransmits');
-    return new ClientLife({
+    return new ClientLifecycle({
       engine: 'tcp',
       samples,
       signal,

@@ -1,6 +1,6 @@
 import { TcpConfig } from '@rushhour/protocol';
 import type { Divisible, Engine } from '../../engine.ts';
-import { streamWay } from '../../net/data-path.ts';
+import { streamPathName } from '../../net/data-path.ts';
 import { loadShare, shareOf } from '../../net/load/share.ts';
 import { prepareTcpClient } from './client.ts';
 import { prepareTcpServer } from './server.ts';
@@ -10,7 +10,7 @@ export const tcp: Engine<TcpConfig> & Divisible<TcpConfig> = {
   id: 'tcp',
   config: TcpConfig,
   targetsOf: (config) => (config.role === 'client' ? config.targets.map((target) => target.host) : []),
-  check: async () => ({ isAvailable: true, path: streamWay() }),
+  check: async () => ({ isAvailable: true, path: streamPathName() }),
   prepare({ config, ...context }) {
     return config.role === 'client'
       ? prepareTcpClient({ ...context, config })

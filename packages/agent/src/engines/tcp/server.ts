@@ -12,13 +12,13 @@ const bulkBytes = 1_048_576;
 export const prepareTcpServer = async (context: EngineContext<TcpServerConfig>): Promise<PreparedEngine> => {
   const { config, samples, signal, note, core } = context;
   const { noDelay, tuning } = config;
-  const options = { noDelay, keepAliveSec: 0, reads: 'large', leavesAtOnce: false, tuning } as const;
+  const options = { noDelay, keepAliveSec: 0, readSize: 'large', closesImmediately: false, tuning } as const;
   const transport = createStreamTransport({ path: config.dataPath, note }, options);
   const configured = payloadBytes(config.payload);
   const deps = {
     config,
     samples,
-    payload: transport.keep(configured.length > 0 ? configured : Buffer.alloc(bulkBytes)),
+    payload: transport.prepareMessage(configured.length > 0 ? configured : Buffer.alloc(bulkBytes)),
     meters: {
       accepted: samples.counter('tcp.accepted'),
       active: samples.gauge('tcp.active'),

@@ -2,11 +2,11 @@ import type { TLSSocket } from 'node:tls';
 import type { TlsClientConfig } from '@rushhour/protocol';
 import type { EngineContext, LoadChange, LoadChangeable, Pausable, PreparedEngine, Samples } from '../../engine.ts';
 import { prepareSources, type SourcePool } from '../../net/addresses/source-addresses.ts';
-import { ClientLife } from '../../net/load/client-lifecycle.ts';
+import { ClientLifecycle } from '../../net/load/client-lifecycle.ts';
 import { LoadDriver } from '../../net/load/load-driver.ts';
 import { chooserOf } from '../../net/load/rotation.ts';
 import { countError } from '../../net/metrics/count-error.ts';
-import { strainMetrics } from '../../net/metrics/generator-load-metrics.ts';
+import { generatorLoadMetrics } from '../../net/metrics/generator-load-metrics.ts';
 import { clientTlsOptions } from '../../net/tls/tls-options.ts';
 import { Handshake } from './handshake.ts';
 
@@ -45,7 +45,7 @@ class TlsClient implements PreparedEngine, Pausable, LoadChangeable {
   readonly #choose;
   readonly #active = new Map<number, Handshake>();
   readonly #driver: LoadDriver;
-  readonly #life: ClientLife;
+  readonly #life: ClientLifecycle;
 
   constructor(context: Context, sources: SourcePool) {
     const { config, duration, samples } = context;
@@ -63,7 +63,7 @@ class TlsClient implements PreparedEngine, Pausable, LoadChangeable {
     this.#choose = chooserOf(endpoints, config.rotation);
     this.#driver = new LoadDriver({
       duration,
-      lag: samples.histogram(strainMetrics.scheduleLag),
+      lag: samples.histogram(generatorLoadMetrics.scheduleLag),
       load: config.load,
       limit: config.totalSessions ?? (duration.mode === 'count' ? duration.count : Number.POSITIVE_INFINITY),
       begin: (slot, intended) => this.#begin(slot, intended),
@@ -151,13 +151,13 @@ class TlsClient implements PreparedEngine, Pausable, LoadChangeable {
     this.#life.settle();
     if (this.#life.isEnding || this.#driver.isExhausted) return;
     if (code === undefined || this.#driver.isPaced) this.#driver.offer(slot, performance.now());
-    else this.#life.later(failurePauseMs, () => this.#driver.offer(slot, performance.now()));
+    else this.#life.schedule(failurePauseMs, () => this.#driver.offer(slot, performance.now()));
   }
 
-  #createLife(): ClientLife {
+  #createLife(): ClientLifecycle {
     const { samples, signal } = this.#context;
     const active = samples.gauge('tls.active');
-    return new ClientLife({
+    return new ClientLifecycle({
       engine: 'tls',
       samples,
       signal,

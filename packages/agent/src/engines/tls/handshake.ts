@@ -1,6 +1,6 @@
 import { connect as connectTcp, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls, type TLSSocket } from 'node:tls';
-import { codeOf } from '../../net/metrics/count-error.ts';
+import { errorCodeOf } from '../../net/metrics/count-error.ts';
 import type { Route } from '../../net/transport/transport.ts';
 
 export interface HandshakePlan {
@@ -74,6 +74,6 @@ export class Handshake {
 const alertOf = (error: Error): string => {
   const alert = /(?:tlsv1|tlsv13|sslv3|ssl\/tls) alert ([a-z ]+)/i.exec(error.message)?.[1];
   return alert === undefined
-    ? codeOf(error)
+    ? errorCodeOf(error)
     : `alert.${alert.trim().replace(/ (\w)/g, (_, letter) => letter.toUpperCase())}`;
 };

@@ -2,7 +2,7 @@ import { createServer } from 'node:tls';
 import type { TlsServerConfig } from '@rushhour/protocol';
 import type { EngineContext, PreparedEngine } from '../../engine.ts';
 import { aborted } from '../../net/loop/aborted.ts';
-import { codeOf, countError } from '../../net/metrics/count-error.ts';
+import { countError, errorCodeOf } from '../../net/metrics/count-error.ts';
 import { serverTlsOptions } from '../../net/tls/tls-options.ts';
 import { closeServers, listenAll } from '../../net/transport/listen-all.ts';
 
@@ -18,10 +18,10 @@ export const prepareTlsServer = async (context: EngineContext<TlsServerConfig>):
       (socket.isSessionReused() ? resumed : full).add(1);
       active.add(1);
       socket.on('close', () => active.add(-1));
-      socket.on('error', (error) => countError(samples, 'tls', codeOf(error)));
+      socket.on('error', (error) => countError(samples, 'tls', errorCodeOf(error)));
       socket.resume();
     });
-    server.on('tlsClientError', (error) => countError(samples, 'tls', codeOf(error)));
+    server.on('tlsClientError', (error) => countError(samples, 'tls', errorCodeOf(error)));
     return server;
   };
   const servers = await listenAll(config.listen, create, context);

@@ -10,13 +10,13 @@ import type {
   Samples,
 } from '../../engine.ts';
 import { prepareSources, type SourcePool } from '../../net/addresses/source-addresses.ts';
-import { createDatagrams } from '../../net/data-path.ts';
-import type { DatagramEvents, DatagramSocket, Datagrams } from '../../net/datagram/datagrams.ts';
-import { ClientLife } from '../../net/load/client-lifecycle.ts';
+import { createDatagramTransport } from '../../net/data-path.ts';
+import type { DatagramEvents, DatagramSocket, DatagramTransport } from '../../net/datagram/datagram-transport.ts';
+import { ClientLifecycle } from '../../net/load/client-lifecycle.ts';
 import { LoadDriver } from '../../net/load/load-driver.ts';
 import { chooserOf } from '../../net/load/rotation.ts';
 import { countError } from '../../net/metrics/count-error.ts';
-import { strainMetrics } from '../../net/metrics/generator-load-metrics.ts';
+import { generatorLoadMetrics } from '../../net/metrics/generator-load-metrics.ts';
 import { writeStamp } from './packet.ts';
 import { Receiver } from './receiver.ts';
 
@@ -82,26 +82,26 @@ class UdpClient implements PreparedEngine, Pausable, LoadChangeable {
   readonly #sources: SourcePool;
   readonly #flows: readonly Flow[];
   readonly #driver: LoadDriver;
-  readonly #life: ClientLife;
-  readonly #datagrams: Datagrams;
+  readonly #life: ClientLifecycle;
+  readonly #datagrams: DatagramTransport;
   #inFlight = 0;
 
   constructor(context: Context, sources: SourcePool, endpoints: readonly Endpoint[]) {
     const { config, duration, samples } = context;
     this.#sources = sources;
-    this.#datagrams = createDatagrams({ path: config.dataPath, note: context.note });
+    this.#datagrams = createDatagramTransport({ path: config.dataPath, note: context.note });
     this.#flows = endpoints.map(
       (endpoint) => new Flow(config, endpoint.samples, (slot, now) => this.#settle(slot, now)),
     );
     this.#driver = new LoadDriver({
       duration,
-      lag: samples.histogram(strainMetrics.scheduleLag),
+      lag: samples.histogram(generatorLoadMetrics.scheduleLag),
       load: config.load,
       limit: duration.mode === 'count' ? duration.count : Number.POSITIVE_INFINITY,
       createAlarm: this.#datagrams.createAlarm,
       begin: (slot, _, now) => this.#send(slot, now),
     });
-    this.#life = new ClientLife({
+    this.#life = new ClientLifecycle({
       engine: 'udp',
       samples,
       signal: context.signal,
@@ -119,7 +119,7 @@ class UdpClient implements PreparedEngine, Pausable, LoadChangeable {
   async open(context: Context, endpoints: readonly Endpoint[]): Promise<void> {
     const { payloadBytes: bytes } = context.config;
     const options = {
-      leaving: { count: slotsPerFlow, bytes },
+      sendBatch: { count: slotsPerFlow, bytes },
       receiveBufferBytes: 0,
     };
     for (const [index, flow] of this.#flows.entries()) {

@@ -1,6 +1,6 @@
 import { UdpConfig } from '@rushhour/protocol';
 import type { Divisible, Engine } from '../../engine.ts';
-import { datagramWay } from '../../net/data-path.ts';
+import { datagramPathName } from '../../net/data-path.ts';
 import { loadShare, shareOf } from '../../net/load/share.ts';
 import { prepareUdpClient } from './client.ts';
 import { prepareUdpServer } from './server.ts';
@@ -10,7 +10,7 @@ export const udp: Engine<UdpConfig> & Divisible<UdpConfig> = {
   id: 'udp',
   config: UdpConfig,
   targetsOf: (config) => (config.role === 'client' ? config.targets.map((target) => target.host) : []),
-  check: async () => ({ isAvailable: true, path: datagramWay() }),
+  check: async () => ({ isAvailable: true, path: datagramPathName() }),
   prepare({ config, ...context }) {
     return config.role === 'client'
       ? prepareUdpClient({ ...context, config })

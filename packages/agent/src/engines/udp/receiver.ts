@@ -1,5 +1,5 @@
 import type { Samples } from '../../engine.ts';
-import type { Datagram } from '../../net/datagram/datagrams.ts';
+import type { Datagram } from '../../net/datagram/datagram-transport.ts';
 import { FlowTracker } from './flow-tracker.ts';
 import { readStamp, type Stamp } from './packet.ts';
 

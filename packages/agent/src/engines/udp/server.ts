@@ -1,7 +1,7 @@
 import type { UdpServerConfig } from '@rushhour/protocol';
 import type { EngineContext, PreparedEngine } from '../../engine.ts';
-import { createDatagrams } from '../../net/data-path.ts';
-import type { DatagramEvents, DatagramSocket } from '../../net/datagram/datagrams.ts';
+import { createDatagramTransport } from '../../net/data-path.ts';
+import type { DatagramEvents, DatagramSocket } from '../../net/datagram/datagram-transport.ts';
 import { aborted } from '../../net/loop/aborted.ts';
 import { countError } from '../../net/metrics/count-error.ts';
 import { udpBufferErrors } from '../../net/metrics/kernel-counters.ts';
@@ -17,9 +17,9 @@ export const prepareUdpServer = async (context: EngineContext<UdpServerConfig>):
   const sent = samples.counter('udp.sent');
   const bufferDrops = samples.counter('udp.bufferDrops');
   const dropsBefore = udpBufferErrors();
-  const datagrams = createDatagrams({ path: config.dataPath, note });
+  const datagrams = createDatagramTransport({ path: config.dataPath, note });
   const options = {
-    leaving: { count: config.echoes ? echoesAtOnce : 1, bytes: largestPacket },
+    sendBatch: { count: config.echoes ? echoesAtOnce : 1, bytes: largestPacket },
     receiveBufferBytes: config.receiveBufferBytes,
   };
   const createEvents = (socket: DatagramSocket): DatagramEvents => ({

@@ -11,7 +11,7 @@ import {
 } from './address-range.ts';
 
 describe('address range', () => {
-  it('writes every address as it was read', () => {
+  it('formats every address as it was parsed', () => {
     fc.assert(
       fc.property(fc.ipV4(), (address) => {
         expect(numberToAddress(addressToNumber(address), 4)).toBe(address);
@@ -24,7 +24,7 @@ describe('address range', () => {
     );
   });
 
-  it('leaves out the edges of a network only where it has them', () => {
+  it('excludes network and broadcast address only where there are such', () => {
     expect(hostsOf(parseNetwork('10.0.0.77/30'), 10)).toEqual(['10.0.0.77', '10.0.0.78']);
     expect(hostsOf(parseNetwork('10.0.0.4/31'), 10)).toEqual(['10.0.0.4', '10.0.0.5']);
     expect(hostsOf(parseNetwork('10.0.0.4'), 10)).toEqual(['10.0.0.4']);
@@ -35,12 +35,12 @@ describe('address range', () => {
     expect(hostsOf(parseNetwork('10.0.0.0/8'), 1000)).toHaveLength(1000);
   });
 
-  it('refuses what is no network', () => {
-    expect(() => parseNetwork('10.0.0.0/33')).toThrow('is no network');
-    expect(() => parseNetwork('hello/8')).toThrow('is no address');
+  it('rejects invalid networks', () => {
+    expect(() => parseNetwork('10.0.0.0/33')).toThrow('is not a network');
+    expect(() => parseNetwork('hello/8')).toThrow('is not an address');
   });
 
-  it('reads ranges with their edges', () => {
+  it('parses inclusive ranges', () => {
     expect(addressesOf(parseRange('10.0.0.254-10.0.1.1'), 10)).toEqual([
       '10.0.0.254',
       '10.0.0.255',
@@ -48,8 +48,8 @@ describe('address range', () => {
       '10.0.1.1',
     ]);
     expect(addressesOf(parseRange('fd00::-fd00::ffff'), 2)).toEqual(['fd00::', 'fd00::1']);
-    expect(() => parseRange('10.0.0.2-10.0.0.1')).toThrow('is no range');
-    expect(() => parseRange('10.0.0.2-fd00::1')).toThrow('is no range');
+    expect(() => parseRange('10.0.0.2-10.0.0.1')).toThrow('is not a range');
+    expect(() => parseRange('10.0.0.2-fd00::1')).toThrow('is not a range');
   });
 
   it('covers a range by networks, each address once', () => {

@@ -1,16 +1,16 @@
 import { isIPv4, isIPv6 } from 'node:net';
 
-/** An IPv4 address at the end of an IPv6 one, written as the two groups it is. */
+/** Rewrites a trailing dotted IPv4 address as two hexadecimal groups. */
 const withoutDots = (address: string): string =>
   address.replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_, ...parts: string[]) => {
     const [a = 0, b = 0, c = 0, d = 0] = parts.slice(0, 4).map(Number);
     return `${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`;
   });
 
-/** An address as a number, so that ranges can be walked. */
+/** The address as an integer, for range arithmetic. */
 export const addressToNumber = (address: string): bigint => {
   if (isIPv4(address)) return address.split('.').reduce((value, part) => (value << 8n) | BigInt(part), 0n);
-  if (!isIPv6(address)) throw new RangeError(`${address} is no address`);
+  if (!isIPv6(address)) throw new RangeError(`${address} is not an address`);
   const [head = '', tail] = withoutDots(address).split('::');
   const groups = (text: string) => (text === '' ? [] : text.split(':'));
   const filled =
@@ -38,12 +38,12 @@ export const parseNetwork = (cidr: string): Network => {
   const version = isIPv6(address) ? 6 : 4;
   const width = version === 6 ? 128 : 32;
   const prefix = bits === undefined ? width : Number(bits);
-  if (!Number.isInteger(prefix) || prefix < 0 || prefix > width) throw new RangeError(`${cidr} is no network`);
+  if (!Number.isInteger(prefix) || prefix < 0 || prefix > width) throw new RangeError(`${cidr} is not a network`);
   const size = 1n << BigInt(width - prefix);
   return { version, first: (addressToNumber(address) / size) * size, prefix, size };
 };
 
-/** The host addresses of a network: without network and broadcast address where it has them. At most `limit`. */
+/** The host addresses of a network, excluding network and broadcast address where there are such. At most `limit`. */
 export const hostsOf = (network: Network, limit: number): string[] => {
   const hasEdges = network.version === 4 && network.prefix < 31;
   const first = network.first + (hasEdges ? 1n : 0n);
@@ -58,22 +58,22 @@ export interface Range {
   readonly last: bigint;
 }
 
-/** `first-last`, both belonging to it. */
+/** Parses `first-last`, both inclusive. */
 export const parseRange = (text: string): Range => {
   const [from = '', to = ''] = text.split('-');
   const [first, last] = [addressToNumber(from), addressToNumber(to)];
-  if (isIPv6(from) !== isIPv6(to) || first > last) throw new RangeError(`${text} is no range of addresses`);
+  if (isIPv6(from) !== isIPv6(to) || first > last) throw new RangeError(`${text} is not a range of addresses`);
   return { version: isIPv6(from) ? 6 : 4, first, last };
 };
 
-/** The addresses of a range, its edges included. At most `limit`. */
+/** The addresses of a range, both ends included. At most `limit`. */
 export const addressesOf = ({ version, first, last }: Range, limit: number): string[] => {
   const count = last - first + 1n;
   const length = Number(count < BigInt(limit) ? count : BigInt(limit));
   return Array.from({ length }, (_, index) => numberToAddress(first + BigInt(index), version));
 };
 
-/** The fewest networks that together are the range. */
+/** The smallest set of networks that covers exactly the range. */
 export const networksOf = ({ version, first, last }: Range): string[] => {
   const networks: string[] = [];
   for (let next = first; next <= last; ) {

@@ -8,7 +8,7 @@ import { describeHost } from '../../machine/host.ts';
 import { sweepLocalRoutes } from './local-routes.ts';
 import { prepareSources } from './source-addresses.ts';
 
-const sourcesOf = (wish: Partial<Sources>) => Value.Default(Sources, { ...wish }) as Sources;
+const sourcesOf = (options: Partial<Sources>) => Value.Default(Sources, { ...options }) as Sources;
 const depsOf = (isNetAdmin: boolean) => {
   const notes: string[] = [];
   const host = { ...describeHost(), isNetAdmin };
@@ -28,7 +28,7 @@ const peerSeenFrom = async (localAddress: string) => {
 };
 
 describe('source addresses', () => {
-  it('uses loopback addresses without any right', async () => {
+  it('uses loopback addresses without any permission', async () => {
     const deps = depsOf(false);
     const pool = await prepareSources(sourcesOf({ networks: ['127.77.0.0/24'] }), deps);
     expect(pool.count).toBe(254);
@@ -37,16 +37,16 @@ describe('source addresses', () => {
     expect(deps.notes).toEqual([]);
   });
 
-  it('says so when it has no right to the addresses', async () => {
+  it('notes that it is not permitted to use the addresses', async () => {
     const deps = depsOf(false);
     const pool = await prepareSources(sourcesOf({ networks: ['10.213.0.0/16'] }), deps);
     expect(pool.next(0)).toEqual({});
     expect(deps.notes).toEqual([
-      "no right to use 10.213.0.0/16 as source addresses; the machine's own are used instead",
+      "not permitted to use 10.213.0.0/16 as source addresses; the machine's own are used instead",
     ]);
   });
 
-  it('claims a whole network by one route and gives it back', async () => {
+  it('claims a whole network by one route and releases it', async () => {
     const pool = await prepareSources(sourcesOf({ networks: ['10.213.7.0/24'] }), depsOf(true));
     expect(localRoutes()).toContain('10.213.7.0/24');
     expect(await peerSeenFrom('10.213.7.99')).toBe('10.213.7.99');
@@ -68,15 +68,15 @@ describe('source addresses', () => {
   });
 
   it('keeps a network while another run still uses it', async () => {
-    const wish = sourcesOf({ networks: ['10.213.10.0/24'] });
-    const [first, second] = [await prepareSources(wish, depsOf(true)), await prepareSources(wish, depsOf(true))];
+    const options = sourcesOf({ networks: ['10.213.10.0/24'] });
+    const [first, second] = [await prepareSources(options, depsOf(true)), await prepareSources(options, depsOf(true))];
     await first.close();
     expect(await peerSeenFrom('10.213.10.7')).toBe('10.213.10.7');
     await second.close();
     expect(localRoutes()).not.toContain('10.213.10.0/24');
   });
 
-  it('sweeps away what a dead agent left and nothing else', async () => {
+  it('removes routes of a dead agent and nothing else', async () => {
     const dead = spawnSync('true').pid;
     execFileSync('ip', [
       'route',
@@ -98,8 +98,8 @@ describe('source addresses', () => {
   });
 
   it('shares addresses and ports between cores', async () => {
-    const wish = sourcesOf({ networks: ['127.1.0.0/30'], portRange: '2000-2003' });
-    const second = await prepareSources(wish, { ...depsOf(false), core: { index: 1, count: 2 } });
+    const options = sourcesOf({ networks: ['127.1.0.0/30'], portRange: '2000-2003' });
+    const second = await prepareSources(options, { ...depsOf(false), core: { index: 1, count: 2 } });
     expect([second.next(0), second.next(0), second.next(0)]).toEqual([
       { localAddress: '127.1.0.2', localPort: 2001 },
       { localAddress: '127.1.0.2', localPort: 2003 },

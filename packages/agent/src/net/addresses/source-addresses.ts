@@ -3,9 +3,9 @@ import type { Host } from '../../engine.ts';
 import { type Chooser, chooserOf } from '../load/rotation.ts';
 import { claimAddresses } from './claim-addresses.ts';
 
-/** Where the sessions of a client come from. */
+/** Local endpoints for the sessions of a client. */
 export interface SourcePool {
-  /** Nothing when the machine may choose. */
+  /** Empty if the kernel may choose. */
   readonly next: Chooser<{ readonly localAddress?: string; readonly localPort?: number }>;
   readonly count: number;
   close(): Promise<void>;
@@ -14,22 +14,22 @@ export interface SourcePool {
 export interface SourceDeps {
   readonly host: Host;
   readonly note: (remark: string) => void;
-  /** One of several cores takes every n-th address and port. */
+  /** With several cores, each takes every n-th address and port. */
   readonly core: { readonly index: number; readonly count: number };
 }
 
-/** Takes the wished-for addresses where this machine may, and says so where it may not. */
-const takeAddresses = async (text: string, deps: SourceDeps, undo: (() => Promise<void>)[]): Promise<string[]> => {
+/** Claims the requested addresses where permitted, and notes where not. */
+const claimSources = async (text: string, deps: SourceDeps, undo: (() => Promise<void>)[]): Promise<string[]> => {
   const claim = await claimAddresses(text, deps.host);
   if (claim.isComplete) undo.push(claim.release);
-  else deps.note(`no right to use ${text} as source addresses; the machine's own are used instead`);
+  else deps.note(`not permitted to use ${text} as source addresses; the machine's own are used instead`);
   return claim.addresses;
 };
 
 const portsOf = (range: string | undefined, core: SourceDeps['core']): (() => { localPort: number }) | undefined => {
   if (range === undefined) return undefined;
   const [first = 0, last = 0] = range.split('-').map(Number);
-  if (first < 1 || last > 65_535 || last < first) throw new RangeError(`${range} is no range of ports`);
+  if (first < 1 || last > 65_535 || last < first) throw new RangeError(`${range} is not a range of ports`);
   let next = first + core.index;
   return () => {
     const localPort = next;
@@ -39,13 +39,13 @@ const portsOf = (range: string | undefined, core: SourceDeps['core']): (() => { 
   };
 };
 
-const anywhere = {};
+const anyAddress = {};
 
 export const prepareSources = async (sources: Sources, deps: SourceDeps): Promise<SourcePool> => {
   const undo: (() => Promise<void>)[] = [];
   const addresses: string[] = [];
-  for (const wish of [...sources.addresses, ...sources.networks, ...sources.ranges]) {
-    for (const address of await takeAddresses(wish, deps, undo)) addresses.push(address);
+  for (const request of [...sources.addresses, ...sources.networks, ...sources.ranges]) {
+    for (const address of await claimSources(request, deps, undo)) addresses.push(address);
   }
   const mine = addresses.filter(
     (_, index) => addresses.length < deps.core.count || index % deps.core.count === deps.core.index,
@@ -58,7 +58,7 @@ export const prepareSources = async (sources: Sources, deps: SourceDeps): Promis
           mine.map((localAddress) => ({ source: { localAddress }, weight: 1 })),
           sources.rotation,
         );
-  const nextAddress: SourcePool['next'] = choose === undefined ? () => anywhere : (slot) => choose(slot).source;
+  const nextAddress: SourcePool['next'] = choose === undefined ? () => anyAddress : (slot) => choose(slot).source;
   return {
     count: mine.length,
     next: nextPort === undefined ? nextAddress : (slot) => ({ ...nextAddress(slot), ...nextPort() }),

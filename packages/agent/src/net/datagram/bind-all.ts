@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { isIPv6 } from 'node:net';
 import type { Listen } from '@rushhour/protocol';
 
-/** Opens a datagram socket on every address; several cores share a port. Leaves nothing open when one fails. */
+/** Binds a datagram socket to every address; several threads share a port. Closes all sockets again if one fails. */
 export const bindAll = async (
   addresses: readonly Listen[],
   context: { readonly core: { readonly count: number } },

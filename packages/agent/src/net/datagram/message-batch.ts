@@ -3,67 +3,67 @@ import { socketAddressBytes } from '../kernel/socket-address.ts';
 
 const headerBytes = 64;
 const vectorBytes = 16;
-const nameStride = 32;
+const peerStride = 32;
 const controlStride = 32;
 const udpLevel = 17;
 const control = { segment: 103, coalesced: 104 } as const;
-/** Words of a header that say where the control data is and how long. */
+/** Word indexes of the control data's address and length in a `mmsghdr`. */
 const [controlWord, controlLengthWord] = [8, 10];
 
-// An odd number of lines: packets at even distances would crowd into a few lines of the processor's cache.
+// An odd number of cache lines: with even strides, packets would compete for a few sets of the CPU cache.
 const strideOf = (bytes: number): number => (Math.ceil(bytes / 128) * 2 + 1) * 64;
 
 export interface BatchSizes {
   readonly count: number;
-  /** Bytes of the largest packet. */
+  /** Size of the largest datagram. */
   readonly bytes: number;
-  readonly isNamed: boolean;
-  /** Packets of one size may arrive as one, with a word of the kernel about it. */
-  readonly isCoalesced?: boolean;
+  readonly hasPeers: boolean;
+  /** Datagrams of one size may be received as one (UDP GRO), with the segment size in the control data. */
+  readonly acceptsCoalesced?: boolean;
 }
 
-/** Packets of one call of `sendmmsg` or `recvmmsg`, with room for the bytes and the peer's address of each. */
+/** The datagrams of one `sendmmsg` or `recvmmsg` call, with room for the data and the peer address of each. */
 export class MessageBatch {
   readonly sizes: BatchSizes;
   readonly bytes: Buffer;
-  /** Addresses of peers. */
-  readonly names: Buffer;
+  /** Memory of the peer addresses. */
+  readonly peers: Buffer;
   readonly #memory: Memory;
   readonly #stride: number;
-  /** Headers come first, then vectors, names, control data, and the packets themselves. */
+  /** Layout: headers, I/O vectors, peer addresses, control data, payloads. */
   readonly #vectorsAt: number;
-  readonly #namesAt: number;
+  readonly #peersAt: number;
   readonly #controlsAt: number;
   readonly #dataAt: number;
   readonly #words: Int32Array;
 
   constructor(sizes: BatchSizes) {
-    const { count, bytes, isNamed } = sizes;
+    const { count, bytes, hasPeers } = sizes;
     this.sizes = sizes;
     this.#stride = strideOf(bytes);
     this.#vectorsAt = count * headerBytes;
-    this.#namesAt = this.#vectorsAt + count * vectorBytes;
-    this.#controlsAt = this.#namesAt + count * nameStride;
+    this.#peersAt = this.#vectorsAt + count * vectorBytes;
+    this.#controlsAt = this.#peersAt + count * peerStride;
     this.#dataAt = this.#controlsAt + count * controlStride;
     this.#memory = mapMemory({ length: this.#dataAt + count * this.#stride });
     this.bytes = this.#memory.bytes;
-    this.names = this.#memory.bytes;
+    this.peers = this.#memory.bytes;
     this.#words = this.#memory.int32;
     for (let index = 0; index < count; index++) {
       const header = this.#headerWord(index);
       const vector = this.#vectorWord(index);
       writeAddress(this.#words, vector, this.#memory.addressOf(this.offsetOf(index), bytes));
       this.#words[vector + 2] = bytes;
-      const name = this.#memory.addressOf(this.nameOffsetOf(index), socketAddressBytes);
-      if (isNamed) writeAddress(this.#words, header, name);
-      this.#words[header + 2] = isNamed ? socketAddressBytes : 0;
+      const name = this.#memory.addressOf(this.peerOffsetOf(index), socketAddressBytes);
+      if (hasPeers) writeAddress(this.#words, header, name);
+      this.#words[header + 2] = hasPeers ? socketAddressBytes : 0;
       writeAddress(this.#words, header + 4, this.#memory.addressOf(vector * 4, vectorBytes));
       this.#words[header + 6] = 1;
-      if (sizes.isCoalesced) this.#setControl(index, controlStride);
+      if (sizes.acceptsCoalesced) this.#setControl(index, controlStride);
     }
   }
 
-  /** Of the packets from `first` on. */
+  /** Address of the headers from `first` on. */
   addressOf(first: number): number {
     const { count } = this.sizes;
     return this.#memory.addressOf(first * headerBytes, (count - first) * headerBytes);
@@ -73,23 +73,23 @@ export class MessageBatch {
     return this.#dataAt + index * this.#stride;
   }
 
-  nameOffsetOf(index: number): number {
-    return this.#namesAt + index * nameStride;
+  peerOffsetOf(index: number): number {
+    return this.#peersAt + index * peerStride;
   }
 
-  /** How many bytes have arrived in a packet. */
+  /** Number of bytes received. */
   lengthOf(index: number): number {
     return this.#words[this.#headerWord(index) + 14] as number;
   }
 
-  /** Before a packet is received again: the kernel has put the length of the peer's address here. */
-  renew(index: number): void {
-    const { isNamed, isCoalesced } = this.sizes;
-    if (isNamed) this.#words[this.#headerWord(index) + 2] = socketAddressBytes;
-    if (isCoalesced) this.#words[this.#headerWord(index) + controlLengthWord] = controlStride;
+  /** Call before a slot is used for receiving again: the kernel has overwritten the length of the peer address. */
+  resetForReceive(index: number): void {
+    const { hasPeers, acceptsCoalesced } = this.sizes;
+    if (hasPeers) this.#words[this.#headerWord(index) + 2] = socketAddressBytes;
+    if (acceptsCoalesced) this.#words[this.#headerWord(index) + controlLengthWord] = controlStride;
   }
 
-  /** The length of each packet where several have arrived as one; 0: it is one. */
+  /** The segment size of a coalesced datagram; 0 if it is a single one. */
   segmentOf(index: number): number {
     if ((this.#words[this.#headerWord(index) + controlLengthWord] as number) < 20) return 0;
     const at = (this.#controlsAt + index * controlStride) >> 2;
@@ -97,7 +97,7 @@ export class MessageBatch {
     return isSegment ? (this.#words[at + 4] as number) : 0;
   }
 
-  /** Makes `count` packets from `first` on, all of one length and to one peer, leave as one that the kernel cuts up. */
+  /** Joins `count` datagrams of one length and peer, from `first` on, into one that the kernel segments (UDP GSO). */
   join(first: number, count: number): void {
     const at = (this.#controlsAt + first * controlStride) >> 2;
     this.#words[at] = 18;
@@ -109,17 +109,17 @@ export class MessageBatch {
     this.#setControl(first, 24);
   }
 
-  /** Takes back what `join` did. */
-  part(first: number): void {
+  /** Undoes `join`. */
+  unjoin(first: number): void {
     this.#words[this.#headerWord(first) + 6] = 1;
     this.#words[this.#headerWord(first) + controlLengthWord] = 0;
   }
 
-  /** How many packets from `first` on are alike in length and peer. */
-  alikeFrom(first: number, end: number): number {
+  /** Counts consecutive datagrams from `first` on with the same length and peer. */
+  countAlike(first: number, end: number): number {
     const length = this.#words[this.#vectorWord(first) + 2] as number;
     let next = first + 1;
-    while (next < end && this.#words[this.#vectorWord(next) + 2] === length && this.#hasPeerOf(next, first)) next++;
+    while (next < end && this.#words[this.#vectorWord(next) + 2] === length && this.#hasSamePeer(next, first)) next++;
     return next - first;
   }
 
@@ -127,9 +127,9 @@ export class MessageBatch {
     return this.#words[this.#vectorWord(index) + 2] as number;
   }
 
-  #hasPeerOf(index: number, other: number): boolean {
-    if (!this.sizes.isNamed) return true;
-    const [a, b] = [this.nameOffsetOf(index) >> 2, this.nameOffsetOf(other) >> 2];
+  #hasSamePeer(index: number, other: number): boolean {
+    if (!this.sizes.hasPeers) return true;
+    const [a, b] = [this.peerOffsetOf(index) >> 2, this.peerOffsetOf(other) >> 2];
     for (let word = 0; word < 7; word++) if (this.#words[a + word] !== this.#words[b + word]) return false;
     return true;
   }
@@ -141,37 +141,37 @@ export class MessageBatch {
     this.#words[header + controlLengthWord] = length;
   }
 
-  /** Puts bytes into a packet to be sent. */
+  /** Copies bytes into a slot to be sent. */
   fill(index: number, bytes: Uint8Array): void {
     if (bytes.length > this.sizes.bytes) throw new RangeError(`a packet of ${bytes.length} bytes is too long`);
     this.bytes.set(bytes, this.offsetOf(index));
     this.#words[this.#vectorWord(index) + 2] = bytes.length;
   }
 
-  /** Where a packet goes: `source` holds the address of a peer as it was received. */
-  address(index: number, source: MessageBatch, sourceIndex: number): void {
-    const from = source.nameOffsetOf(sourceIndex);
-    source.names.copy(this.names, this.nameOffsetOf(index), from, from + socketAddressBytes);
+  /** Sets the peer of a slot to the sender of a received datagram. */
+  copyPeer(index: number, source: MessageBatch, sourceIndex: number): void {
+    const from = source.peerOffsetOf(sourceIndex);
+    source.peers.copy(this.peers, this.peerOffsetOf(index), from, from + socketAddressBytes);
     this.#words[this.#headerWord(index) + 2] = source.#words[source.#headerWord(sourceIndex) + 2] as number;
   }
 
-  /** A copy of the address a packet came from. */
+  /** A copy of the sender's address. */
   peerOf(index: number): Buffer {
-    const at = this.nameOffsetOf(index);
-    return Buffer.from(this.names.subarray(at, at + (this.#words[this.#headerWord(index) + 2] as number)));
+    const at = this.peerOffsetOf(index);
+    return Buffer.from(this.peers.subarray(at, at + (this.#words[this.#headerWord(index) + 2] as number)));
   }
 
-  /** Where a packet goes, by such a copy. */
-  direct(index: number, peer: Buffer): void {
-    this.names.set(peer, this.nameOffsetOf(index));
+  /** Sets the peer of a slot from such a copy. */
+  setPeer(index: number, peer: Buffer): void {
+    this.peers.set(peer, this.peerOffsetOf(index));
     this.#words[this.#headerWord(index) + 2] = peer.length;
   }
 
-  /** Makes one packet to be sent another. */
+  /** Moves a datagram to another slot. */
   move(from: number, to: number): void {
     const length = this.#words[this.#vectorWord(from) + 2] as number;
     this.fill(to, this.bytes.subarray(this.offsetOf(from), this.offsetOf(from) + length));
-    this.address(to, this, from);
+    this.copyPeer(to, this, from);
   }
 
   release(): void {

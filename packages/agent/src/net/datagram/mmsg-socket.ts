@@ -2,25 +2,25 @@ import { type EpollPoller, epollEvent, type Watcher } from '../epoll/epoll-polle
 import { errno, errnoName } from '../kernel/errno.ts';
 import { requireLibc } from '../kernel/libc.ts';
 import { closeSocket } from '../kernel/socket.ts';
-import type { Datagram, DatagramEvents, DatagramSocket } from './datagrams.ts';
+import type { Datagram, DatagramEvents, DatagramSocket } from './datagram-transport.ts';
 import type { MessageBatch } from './message-batch.ts';
 
 const dontWait = 0x40;
-const readsPerTurn = 4;
+const readsPerIteration = 4;
 const inet = 2;
-const none = -1;
-const [leastJoined, mostJoined] = [4, 64];
-// With its headers it must fit the smallest usual link.
-const longestJoined = 1200;
+const sentWithError = -1;
+const [minJoined, maxJoined] = [4, 64];
+// With headers it has to fit the smallest common MTU.
+const maxJoinedBytes = 1200;
 
-/** Packets arrive for all sockets in one batch of memory, and leave from one of each socket's own. */
+/** All sockets of a thread share one receive batch; each socket has its own send batch. */
 export interface MmsgDeps {
-  readonly arriving: MessageBatch;
-  readonly leaving: MessageBatch;
-  readonly mayJoin: boolean;
+  readonly receiveBatch: MessageBatch;
+  readonly sendBatch: MessageBatch;
+  readonly usesSegmentation: boolean;
 }
 
-/** One number for an address and port; IPv6 addresses are mixed down to it. */
+/** A number for a remote endpoint; IPv6 addresses are hashed. */
 const peerOf = (names: Buffer, at: number): number => {
   const port = names.readUInt16BE(at + 2);
   if (names.readUInt16LE(at) === inet) return names.readUInt32BE(at + 4) * 65_536 + port;
@@ -29,21 +29,21 @@ const peerOf = (names: Buffer, at: number): number => {
   return (mixed >>> 0) * 65_536 + port;
 };
 
-/** A UDP socket that sends and receives many packets in one call. */
+/** A UDP socket that sends and receives many datagrams per system call. */
 export class MmsgSocket implements DatagramSocket, Watcher {
   readonly fd: number;
   events!: DatagramEvents;
-  isFlushBooked = false;
+  isFlushScheduled = false;
   readonly #poller: EpollPoller;
   readonly #deps: MmsgDeps;
   readonly #libc = requireLibc();
   readonly #tokens: Int32Array;
-  /** Tokens of what was just sent: while they are told, new packets take their places. */
-  readonly #taken: Int32Array;
+  /** Tokens of the datagrams just sent: `onSent` handlers may fill the same slots again. */
+  readonly #sentTokens: Int32Array;
   readonly #datagram: { -readonly [Name in keyof Datagram]: Datagram[Name] };
-  #waiting = 0;
-  #isFull = false;
-  #joins: boolean;
+  #count = 0;
+  #isBlocked = false;
+  #usesSegmentation: boolean;
   #isFlushing = false;
   #isClosed = false;
 
@@ -51,31 +51,31 @@ export class MmsgSocket implements DatagramSocket, Watcher {
     this.fd = fd;
     this.#poller = poller;
     this.#deps = deps;
-    this.#joins = deps.mayJoin;
-    this.#tokens = new Int32Array(deps.leaving.sizes.count);
-    this.#taken = new Int32Array(deps.leaving.sizes.count);
-    this.#datagram = { bytes: deps.arriving.bytes, start: 0, end: 0, now: 0, from: 0, index: 0 };
+    this.#usesSegmentation = deps.usesSegmentation;
+    this.#tokens = new Int32Array(deps.sendBatch.sizes.count);
+    this.#sentTokens = new Int32Array(deps.sendBatch.sizes.count);
+    this.#datagram = { bytes: deps.receiveBatch.bytes, start: 0, end: 0, now: 0, from: 0, index: 0 };
   }
 
   send(bytes: Uint8Array, token: number): void {
-    const index = this.#place(token);
-    if (index >= 0) this.#deps.leaving.fill(index, bytes);
+    const index = this.#takeSlot(token);
+    if (index >= 0) this.#deps.sendBatch.fill(index, bytes);
   }
 
   reply(datagram: Datagram, bytes: Uint8Array, token: number): void {
-    const index = this.#place(token);
+    const index = this.#takeSlot(token);
     if (index < 0) return;
-    this.#deps.leaving.fill(index, bytes);
-    this.#deps.leaving.address(index, this.#deps.arriving, datagram.index);
+    this.#deps.sendBatch.fill(index, bytes);
+    this.#deps.sendBatch.copyPeer(index, this.#deps.receiveBatch, datagram.index);
   }
 
-  replyLater(datagram: Datagram) {
-    const peer = this.#deps.arriving.peerOf(datagram.index);
+  createReply(datagram: Datagram) {
+    const peer = this.#deps.receiveBatch.peerOf(datagram.index);
     return (bytes: Uint8Array, token: number) => {
-      const index = this.#place(token);
+      const index = this.#takeSlot(token);
       if (index < 0) return;
-      this.#deps.leaving.fill(index, bytes);
-      this.#deps.leaving.direct(index, peer);
+      this.#deps.sendBatch.fill(index, bytes);
+      this.#deps.sendBatch.setPeer(index, peer);
     };
   }
 
@@ -85,43 +85,43 @@ export class MmsgSocket implements DatagramSocket, Watcher {
     this.#isClosed = true;
     this.#poller.forget(this.fd);
     closeSocket(this.fd);
-    this.#deps.leaving.release();
+    this.#deps.sendBatch.release();
   }
 
   ready(events: number): void {
-    if ((events & epollEvent.out) !== 0 && this.#isFull) {
-      this.#isFull = false;
+    if ((events & epollEvent.out) !== 0 && this.#isBlocked) {
+      this.#isBlocked = false;
       this.flush();
     }
     if ((events & ~epollEvent.out) !== 0) this.#receive();
   }
 
-  /** Hands over all packets at hand. */
+  /** Sends all waiting datagrams. */
   flush(): void {
-    this.isFlushBooked = false;
-    if (!this.#isFull && !this.#isClosed) this.#flushAll();
+    this.isFlushScheduled = false;
+    if (!this.#isBlocked && !this.#isClosed) this.#flushAll();
   }
 
-  #place(token: number): number {
+  #takeSlot(token: number): number {
     if (this.#isClosed) return -1;
-    if (this.#waiting === this.#tokens.length) {
+    if (this.#count === this.#tokens.length) {
       this.#flushAll();
-      // There is no room in the system either: the packet is lost here, as it would be further on.
-      if (this.#waiting === this.#tokens.length) {
-        this.#poller.soon(() => this.events.onFail(token, 'ENOBUFS'));
+      // The kernel has no buffer space either: the datagram is dropped here, as it would be further on.
+      if (this.#count === this.#tokens.length) {
+        this.#poller.defer(() => this.events.onFail(token, 'ENOBUFS'));
         return -1;
       }
     }
-    this.#tokens[this.#waiting] = token;
-    if (!this.isFlushBooked) {
-      this.isFlushBooked = true;
-      this.#poller.flushLater(this);
+    this.#tokens[this.#count] = token;
+    if (!this.isFlushScheduled) {
+      this.isFlushScheduled = true;
+      this.#poller.scheduleFlush(this);
     }
-    return this.#waiting++;
+    return this.#count++;
   }
 
   #flushAll(): void {
-    const count = this.#waiting;
+    const count = this.#count;
     if (count === 0 || this.#isFlushing) return;
     this.#isFlushing = true;
     let done = 0;
@@ -132,98 +132,103 @@ export class MmsgSocket implements DatagramSocket, Watcher {
       if (sent < 0) failures.push([done, -sent]);
       done += Math.max(1, sent);
     }
-    for (let index = 0; index < done; index++) this.#taken[index] = this.#tokens[index] as number;
+    for (let index = 0; index < done; index++) this.#sentTokens[index] = this.#tokens[index] as number;
     this.#keepRest(done, count);
     this.#settle(done, failures);
     this.#isFlushing = false;
   }
 
-  /** Says how many packets the system took, or by a negative number why it did not take the first. */
+  /** Returns how many datagrams the kernel accepted, or the negative error number of the first. */
   #sendFrom(first: number, end: number): number {
-    const { leaving } = this.#deps;
-    const alike = Math.min(leaving.alikeFrom(first, end), mostJoined);
-    if (alike < leastJoined || !this.#joins || leaving.lengthToSend(first) > longestJoined) {
-      const sent = this.#libc.sendmmsg(this.fd, leaving.addressOf(first), this.#plainEnd(first, end) - first, dontWait);
+    const { sendBatch } = this.#deps;
+    const alike = Math.min(sendBatch.countAlike(first, end), maxJoined);
+    if (alike < minJoined || !this.#usesSegmentation || sendBatch.lengthToSend(first) > maxJoinedBytes) {
+      const sent = this.#libc.sendmmsg(
+        this.fd,
+        sendBatch.addressOf(first),
+        this.#plainEnd(first, end) - first,
+        dontWait,
+      );
       return sent < 0 ? -this.#libc.errno() : sent;
     }
-    leaving.join(first, alike);
-    const sent = this.#libc.sendmmsg(this.fd, leaving.addressOf(first), 1, dontWait);
+    sendBatch.join(first, alike);
+    const sent = this.#libc.sendmmsg(this.fd, sendBatch.addressOf(first), 1, dontWait);
     const error = sent < 0 ? this.#libc.errno() : 0;
-    leaving.part(first);
+    sendBatch.unjoin(first);
     if (error === 0) return alike;
-    // Not every route can cut packets up.
+    // Not every route supports segmentation.
     if (error !== errno.EINVAL && error !== errno.EIO && error !== errno.EMSGSIZE) return -error;
-    this.#joins = false;
+    this.#usesSegmentation = false;
     return this.#sendFrom(first, end);
   }
 
-  /** Up to the next packets that can be joined. */
+  /** The end of the datagrams before the next group that can be joined. */
   #plainEnd(first: number, end: number): number {
-    if (!this.#joins) return end;
-    const { leaving } = this.#deps;
+    if (!this.#usesSegmentation) return end;
+    const { sendBatch } = this.#deps;
     let next = first;
     while (next < end) {
-      const alike = leaving.alikeFrom(next, end);
-      if (next > first && alike >= leastJoined) return next;
+      const alike = sendBatch.countAlike(next, end);
+      if (next > first && alike >= minJoined) return next;
       next += alike;
     }
     return end;
   }
 
-  /** What the system did not take goes first next time. */
+  /** Datagrams the kernel did not accept are sent first next time. */
   #keepRest(done: number, count: number): void {
-    this.#isFull = done < count;
-    this.#waiting = count - done;
+    this.#isBlocked = done < count;
+    this.#count = count - done;
     if (done === 0) return;
-    for (let index = done; index < count; index++) this.#deps.leaving.move(index, index - done);
+    for (let index = done; index < count; index++) this.#deps.sendBatch.move(index, index - done);
     this.#tokens.copyWithin(0, done, count);
   }
 
   #settle(done: number, failures: readonly (readonly [index: number, error: number])[]): void {
     const { now } = this.#poller;
     for (const [index, error] of failures) {
-      this.events.onFail(this.#taken[index] as number, errnoName(error));
-      this.#taken[index] = none;
+      this.events.onFail(this.#sentTokens[index] as number, errnoName(error));
+      this.#sentTokens[index] = sentWithError;
     }
     for (let index = 0; index < done; index++) {
-      const token = this.#taken[index] as number;
-      if (token !== none) this.events.onSent(token, now);
+      const token = this.#sentTokens[index] as number;
+      if (token !== sentWithError) this.events.onSent(token, now);
     }
   }
 
   #receive(): void {
     if (this.#isClosed) return;
-    const { arriving } = this.#deps;
-    const most = arriving.sizes.count;
-    for (let reads = 0; reads < readsPerTurn; reads++) {
-      const count = this.#libc.recvmmsg(this.fd, arriving.addressOf(0), most, dontWait, 0);
+    const { receiveBatch } = this.#deps;
+    const capacity = receiveBatch.sizes.count;
+    for (let reads = 0; reads < readsPerIteration; reads++) {
+      const count = this.#libc.recvmmsg(this.fd, receiveBatch.addressOf(0), capacity, dontWait, 0);
       if (count < 0) {
         const error = this.#libc.errno();
         if (error !== errno.EAGAIN) this.events.onError(errnoName(error));
         return;
       }
       for (let index = 0; index < count && !this.#isClosed; index++) this.#arrive(index);
-      if (count < most || this.#isClosed) return;
+      if (count < capacity || this.#isClosed) return;
     }
-    // Others must get their turn.
-    this.#poller.soon(() => this.#receive());
+    // Deferred so that other sockets are served.
+    this.#poller.defer(() => this.#receive());
   }
 
   #arrive(index: number): void {
-    const { arriving } = this.#deps;
+    const { receiveBatch } = this.#deps;
     const datagram = this.#datagram;
-    const start = arriving.offsetOf(index);
-    const end = start + arriving.lengthOf(index);
-    const segment = arriving.segmentOf(index) || end - start;
+    const start = receiveBatch.offsetOf(index);
+    const end = start + receiveBatch.lengthOf(index);
+    const segment = receiveBatch.segmentOf(index) || end - start;
     datagram.index = index;
     datagram.now = this.#poller.now;
-    datagram.from = peerOf(arriving.names, arriving.nameOffsetOf(index));
+    datagram.from = peerOf(receiveBatch.peers, receiveBatch.peerOffsetOf(index));
     datagram.start = start;
     do {
       datagram.end = Math.min(end, datagram.start + segment);
       this.events.onMessage(datagram);
       datagram.start += segment;
     } while (datagram.start < end && !this.#isClosed);
-    arriving.renew(index);
+    receiveBatch.resetForReceive(index);
   }
 }

@@ -6,17 +6,17 @@ import { SocketConnection } from '../transport/socket-connection.ts';
 import { type EpollPoller, epollEvent, type Watcher } from './epoll-poller.ts';
 
 const messageFlag = { dontWait: 0x40, noSignal: 0x4000 } as const;
-// Others must get their turn however fast one peer sends.
-const readsPerTurn = 16;
+// Limits the reads so that other connections are served however fast one peer sends.
+const readsPerIteration = 16;
 
 export interface EpollConnectionDeps {
-  /** What is read lies here until the next read, of whichever connection. */
+  /** Shared read buffer; its content is valid until the next read of any connection. */
   readonly buffer: Memory;
-  readonly leavesAtOnce: boolean;
-  readonly onGone: (connection: EpollConnection) => void;
+  readonly closesImmediately: boolean;
+  readonly onClosed: (connection: EpollConnection) => void;
 }
 
-/** A connection that reads and writes when epoll says it can. */
+/** A connection on an epoll-driven socket. */
 export class EpollConnection extends SocketConnection implements Watcher {
   readonly #poller: EpollPoller;
   readonly #deps: EpollConnectionDeps;
@@ -51,20 +51,20 @@ export class EpollConnection extends SocketConnection implements Watcher {
       if (failure !== 0) this.fail(failure);
       else this.opened();
     }
-    if (!this.isGone && this.isSending && (events & (out | error | hangUp)) !== 0) {
+    if (!this.isClosed && this.isSending && (events & (out | error | hangUp)) !== 0) {
       this.isSending = false;
-      this.goOn();
+      this.continueSending();
     }
-    if (!this.isGone && !this.#isConnecting && (events & (readable | error | hangUp | readHangUp)) !== 0)
+    if (!this.isClosed && !this.#isConnecting && (events & (readable | error | hangUp | readHangUp)) !== 0)
       this.#read(events);
   }
 
-  protected override get isAwaited(): boolean {
+  protected override get hasPendingEvents(): boolean {
     return false;
   }
 
-  protected override get mayLeave(): boolean {
-    return this.#deps.leavesAtOnce;
+  protected override get canCloseImmediately(): boolean {
+    return this.#deps.closesImmediately;
   }
 
   protected override transmit(): void {
@@ -77,8 +77,8 @@ export class EpollConnection extends SocketConnection implements Watcher {
       }
       const error = this.#libc.errno();
       if (error !== errno.EAGAIN) {
-        // What the peer has sent before is still read; the end of reading ends the connection.
-        this.noteError(error);
+        // Data the peer has sent is still read; the end of reading ends the connection.
+        this.recordError(error);
         out.clear();
       } else this.isSending = true;
       return;
@@ -95,7 +95,7 @@ export class EpollConnection extends SocketConnection implements Watcher {
       closeSocket(this.fd);
     }
     this.out.clear();
-    this.#deps.onGone(this);
+    this.#deps.onClosed(this);
   }
 
   #watch(fd: number): void {
@@ -104,17 +104,17 @@ export class EpollConnection extends SocketConnection implements Watcher {
     this.#poller.add(fd, readable | out | readHangUp | edge, this);
   }
 
-  /** Reads until nothing is left: the edge comes only once. */
+  /** Reads until the socket is drained: edge-triggered events are reported only once. */
   #read(events: number): void {
     const mayHaveEnded = (events & (epollEvent.readHangUp | epollEvent.hangUp | epollEvent.error)) !== 0;
     const { length } = this.#deps.buffer;
-    for (let reads = 0; reads < readsPerTurn; reads++) {
+    for (let reads = 0; reads < readsPerIteration; reads++) {
       const count = this.#libc.recv(this.fd, this.#bufferAt, length, messageFlag.dontWait);
       if (count > 0) {
         this.#chunk.end = count;
         this.#chunk.now = this.#poller.now;
-        this.arrived(this.#chunk);
-        if (this.isGone || (count < length && !mayHaveEnded)) return;
+        this.received(this.#chunk);
+        if (this.isClosed || (count < length && !mayHaveEnded)) return;
       } else if (count === 0) {
         this.peerEnded();
         return;
@@ -124,8 +124,8 @@ export class EpollConnection extends SocketConnection implements Watcher {
         return;
       }
     }
-    this.#poller.soon(() => {
-      if (!this.isGone) this.#read(events);
+    this.#poller.defer(() => {
+      if (!this.isClosed) this.#read(events);
     });
   }
 }

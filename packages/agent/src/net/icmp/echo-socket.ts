@@ -1,56 +1,56 @@
 import { checksumOf, sumOf } from '@rushhour/pcap/checksum';
 import { epollPoller } from '../epoll/epoll-poller.ts';
 import { readSocketAddress, socketAddressBytes, writeSocketAddress } from '../kernel/socket-address.ts';
-import { turnLoop } from '../loop/kernel-event-loop.ts';
-import { type IcmpEvents, IcmpPort } from './icmp-port.ts';
+import { kernelEventLoop } from '../loop/kernel-event-loop.ts';
+import { type IcmpResponse, icmpHeaderBytes, readMessage } from './icmp-message.ts';
 import { icmpType, openIcmpSocket } from './icmp-socket.ts';
-import { type IcmpNews, icmpHeaderBytes, readMessage } from './message.ts';
+import { type IcmpEvents, IcmpTransport } from './icmp-transport.ts';
 
-const mostBytes = 2048;
-const messagesAtOnce = 16;
+const maxBytes = 2048;
+const batchCount = 16;
 
-/** An echo as it came. */
+/** A received echo message. */
 export interface Echo {
   readonly identifier: number;
   readonly sequence: number;
   readonly payload: Buffer;
   readonly peer: string;
-  /** The address it came to; empty where the system does not tell. */
+  /** The destination address; empty if the system does not provide it. */
   readonly own: string;
 }
 
 interface EchoHandlers {
   onEcho(echo: Echo): void;
-  /** A message with this number was refused on the way, or by the system. */
+  /** The message with this sequence number was rejected on the path or by the system. */
   onRefused(sequence: number, reason: string): void;
 }
 
-interface EchoWish {
+interface EchoSocketOptions {
   readonly version: 4 | 6;
-  readonly hears: 'request' | 'reply';
+  readonly receives: 'request' | 'reply';
   readonly sourceAddress?: string | undefined;
 }
 
 const addressAt = (bytes: Buffer, at: number) => bytes.subarray(at, at + 4).join('.');
 
-/** A raw socket for echoes whose contents matter. It needs the right `cap_net_raw`. */
+/** A raw socket for echo messages with arbitrary payloads. Requires `cap_net_raw`. */
 export class EchoSocket implements IcmpEvents {
   readonly #version: 4 | 6;
-  readonly #hears: number;
+  readonly #receivedType: number;
   readonly #handlers: EchoHandlers;
-  readonly #port: IcmpPort;
+  readonly #transport: IcmpTransport;
   #sentIdentifier = -1;
 
-  constructor({ version, hears, sourceAddress }: EchoWish, handlers: EchoHandlers) {
+  constructor({ version, receives, sourceAddress }: EchoSocketOptions, handlers: EchoHandlers) {
     const { request, reply, unreachable, exceeded } = icmpType[version];
     this.#version = version;
-    this.#hears = hears === 'request' ? request : reply;
+    this.#receivedType = receives === 'request' ? request : reply;
     this.#handlers = handlers;
-    const types = hears === 'request' ? [request] : [reply, unreachable, exceeded];
-    const fd = openIcmpSocket({ version, way: 'raw', sourceAddress, types });
-    const sizes = { payloadBytes: mostBytes, receiveBytes: mostBytes, count: messagesAtOnce, isNamed: true };
-    this.#port = new IcmpPort(fd, { poller: epollPoller(), ...sizes }, this);
-    turnLoop.acquire();
+    const types = receives === 'request' ? [request] : [reply, unreachable, exceeded];
+    const fd = openIcmpSocket({ version, kind: 'raw', sourceAddress, types });
+    const sizes = { payloadBytes: maxBytes, receiveBytes: maxBytes, count: batchCount, hasPeers: true };
+    this.#transport = new IcmpTransport(fd, { poller: epollPoller(), ...sizes }, this);
+    kernelEventLoop.acquire();
   }
 
   send(to: string, type: 'request' | 'reply', { identifier, sequence, payload }: Omit<Echo, 'peer' | 'own'>): void {
@@ -60,25 +60,25 @@ export class EchoSocket implements IcmpEvents {
     message.writeUInt16BE(identifier, 4);
     message.writeUInt16BE(sequence, 6);
     message.set(payload, icmpHeaderBytes);
-    // The kernel puts in checksums of IPv6 itself, for they cover the addresses.
+    // The kernel fills in ICMPv6 checksums, which cover the addresses.
     if (this.#version === 4) message.writeUInt16BE(checksumOf(sumOf(message, 0, message.length)), 2);
     const peer = Buffer.alloc(socketAddressBytes);
-    this.#port.send(peer.subarray(0, writeSocketAddress(peer, 0, { address: to, port: 0 })), message, sequence);
+    this.#transport.send(peer.subarray(0, writeSocketAddress(peer, 0, { address: to, port: 0 })), message, sequence);
   }
 
   onMessage(bytes: Buffer, start: number, end: number, index: number): void {
     const isFour = this.#version === 4;
     const at = isFour ? start + ((bytes[start] as number) & 15) * 4 : start;
     if (at + icmpHeaderBytes > end) return;
-    if (bytes[at] !== this.#hears) {
-      this.#tellRefusal(bytes, start, end);
+    if (bytes[at] !== this.#receivedType) {
+      this.#reportError(bytes, start, end);
       return;
     }
     this.#handlers.onEcho({
       identifier: bytes.readUInt16BE(at + 4),
       sequence: bytes.readUInt16BE(at + 6),
       payload: Buffer.from(bytes.subarray(at + icmpHeaderBytes, end)),
-      peer: readSocketAddress(this.#port.peerOf(index), 0).address,
+      peer: readSocketAddress(this.#transport.peerOf(index), 0).address,
       own: isFour ? addressAt(bytes, start + 16) : '',
     });
   }
@@ -87,20 +87,20 @@ export class EchoSocket implements IcmpEvents {
     this.#handlers.onRefused(sequence, code);
   }
 
-  /** What the socket says besides belongs to no message. */
+  /** Other socket errors belong to no message. */
   onError(): void {}
 
-  /** Only refusals of what was sent from here: a raw socket hears those of everyone. */
-  #tellRefusal(bytes: Buffer, start: number, end: number): void {
-    const news: IcmpNews = { kind: 'none', reason: '', identifier: 0, sequence: 0 };
-    readMessage(bytes, { start, end, version: this.#version, way: 'raw' }, news);
-    if (news.kind === 'refused' && news.identifier === this.#sentIdentifier) {
-      this.#handlers.onRefused(news.sequence, news.reason);
+  /** Reports errors about our own messages only: a raw socket receives those of every process. */
+  #reportError(bytes: Buffer, start: number, end: number): void {
+    const response: IcmpResponse = { kind: 'none', reason: '', identifier: 0, sequence: 0 };
+    readMessage(bytes, { start, end, version: this.#version, kind: 'raw' }, response);
+    if (response.kind === 'refused' && response.identifier === this.#sentIdentifier) {
+      this.#handlers.onRefused(response.sequence, response.reason);
     }
   }
 
   close(): void {
-    this.#port.close();
-    turnLoop.release();
+    this.#transport.close();
+    kernelEventLoop.release();
   }
 }

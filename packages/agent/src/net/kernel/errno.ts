@@ -1,7 +1,7 @@
 import { constants } from 'node:os';
 
 const names = new Map<number, string>(Object.entries(constants.errno).map(([name, number]) => [number, name]));
-// Node leaves out what only newer calls answer.
+// Not all of these are in Node's table.
 for (const [number, name] of [
   [38, 'ENOSYS'],
   [95, 'EOPNOTSUPP'],
@@ -10,7 +10,7 @@ for (const [number, name] of [
   names.set(number, name);
 
 const { EAGAIN, EBUSY, EINPROGRESS, EINTR, EINVAL, EIO, EMSGSIZE, ENETDOWN, ENOBUFS, ENODEV, ENXIO } = constants.errno;
-/** Those that are looked for. In Node's table of all of them V8 has to search each time. */
+/** The errors that are compared against. Property reads on Node's full table are slow. */
 export const errno = {
   EAGAIN,
   EBUSY,
@@ -25,15 +25,15 @@ export const errno = {
   ENXIO,
 } as const;
 
-/** What the kernel calls an error number, such as `ECONNREFUSED`. */
+/** The symbolic name of an error number, such as `ECONNREFUSED`. */
 export const errnoName = (number: number): string => names.get(number) ?? `E${number}`;
 
-/** A system call that failed, shaped as Node's own are: `code` is what engines count. */
+/** A failed system call, in the shape of Node's own errors: engines count `code`. */
 export class SystemError extends Error {
   readonly code: string;
   readonly errno: number;
-  constructor(call: string, number: number, where = '') {
-    super(`${call} ${errnoName(number)}${where === '' ? '' : `: ${where}`}`);
+  constructor(call: string, number: number, detail = '') {
+    super(`${call} ${errnoName(number)}${detail === '' ? '' : `: ${detail}`}`);
     this.code = errnoName(number);
     this.errno = number;
   }

@@ -17,7 +17,7 @@ afterAll(async () => {
   await server.vanish();
 });
 
-it('ends a process that follows a bad address, and only by going around the checks', () => {
+it('an invalid address crashes the process, and only if the checks are bypassed', () => {
   const script = `
     const { requireLibc } = await import('${new URL('./libc.ts', import.meta.url)}');
     new Uint8Array(requireLibc().view(4096, 8))[0] = 1;`;
@@ -25,16 +25,16 @@ it('ends a process that follows a bad address, and only by going around the chec
   expect(signal).toBe('SIGSEGV');
 });
 
-it('makes such a fault a failed engine and not a lost agent', async () => {
+it('such a crash fails the engine and not the agent', async () => {
   const { uuid } = agent;
   const of = { runId: 1, epoch: 1 };
   const port = 22_000 + (process.pid % 1000) * 10;
-  const jobs = [serverJob(of, port), clientJob(of, port, 30)];
-  server.send(uuid, { type: 'prepare', ...of, orders: jobs, files: [] });
+  const orders = [serverJob(of, port), clientJob(of, port, 30)];
+  server.send(uuid, { type: 'prepare', ...of, orders, files: [] });
   await server.until({ type: 'prepared', uuid, fits: ({ runId }) => runId === 1 });
   server.send(uuid, { type: 'start', ...of, at: Date.now() + 50 });
   await server.until({ type: 'summaries', uuid, fits: ({ runId }) => runId === 1 });
-  const pid = Number(/run 1: prepares .* in process (\d+)/.exec(agent.agent.output)?.[1]);
+  const pid = Number(/run 1: preparing .* in process (\d+)/.exec(agent.agent.output)?.[1]);
   process.kill(pid, 'SIGSEGV');
   const event = await server.until({ type: 'event', uuid, fits: ({ kind }) => kind === 'engineCrashed' });
   expect(event).toMatchObject({ runId: 1, severity: 'error' });

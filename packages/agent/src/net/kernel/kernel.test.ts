@@ -7,7 +7,7 @@ import { beginConnect, bindSocket, closeSocket, localEndpoint, openSocket, socke
 import { family, readSocketAddress, socketAddressBytes, writeSocketAddress } from './socket-address.ts';
 
 describe('memory for the kernel', () => {
-  it('gives addresses of what lies inside and refuses everything else', () => {
+  it('returns addresses inside the mapping and rejects all others', () => {
     const memory = mapMemory({ length: 4096 });
     const base = memory.addressOf(0, 4096);
     expect(memory.addressOf(100, 50) - base).toBe(100);
@@ -26,7 +26,7 @@ describe('memory for the kernel', () => {
     memory.release();
   });
 
-  it('cannot be reached once it is given back', () => {
+  it('cannot be accessed after release', () => {
     const memory = mapMemory({ length: 4096 });
     const { bytes, int32 } = memory;
     bytes[7] = 7;
@@ -36,7 +36,7 @@ describe('memory for the kernel', () => {
     expect(() => memory.addressOf(0, 1)).toThrow(RangeError);
   });
 
-  it('refuses sizes that are none', () => {
+  it('rejects invalid sizes', () => {
     for (const length of [0, -1, Number.NaN, 2 ** 60]) expect(() => mapMemory({ length })).toThrow();
   });
 });
@@ -67,8 +67,8 @@ describe('socket addresses', () => {
   });
 });
 
-describe('sockets of our own', () => {
-  it('say by name what the kernel refuses', () => {
+describe('raw sockets', () => {
+  it('report kernel errors by name', () => {
     const fd = openSocket(family.inet, socketType.stream);
     expect(() => bindSocket(fd, { address: '203.0.113.1', port: 0 })).toThrow('bind EADDRNOTAVAIL: 203.0.113.1:0');
     bindSocket(fd, { address: '127.0.0.1', port: 0 });

@@ -1,12 +1,12 @@
 import { createRequire } from 'node:module';
 
-/** The part of koffi that is used; its own types would drag in all it can do. */
+/** The part of koffi used here; its own types would pull in everything. */
 interface Koffi {
   load(path: null): { func(declaration: string): (...args: never[]) => unknown };
   view(address: bigint, length: number): ArrayBuffer;
 }
 
-// Addresses travel as plain numbers: user addresses lie below 2^48, and koffi takes a number twice as fast as a pointer.
+// Addresses are plain numbers: user addresses are below 2^48, and koffi converts a number twice as fast as a pointer.
 const declarations = {
   socket: 'int socket(int domain, int type, int protocol)',
   bind: 'int bind(int fd, uintptr_t address, int length)',
@@ -23,42 +23,42 @@ const declarations = {
   recvmmsg: 'int recvmmsg(int fd, uintptr_t messages, uint count, int flags, uintptr_t timeout)',
   shutdown: 'int shutdown(int fd, int how)',
   close: 'int close(int fd)',
-  mmap: 'uintptr_t mmap(uintptr_t wish, size_t length, int protection, int flags, int fd, long offset)',
+  mmap: 'uintptr_t mmap(uintptr_t hint, size_t length, int protection, int flags, int fd, long offset)',
   munmap: 'int munmap(uintptr_t address, size_t length)',
   sched_setscheduler: 'int sched_setscheduler(int thread, int policy, uintptr_t parameter)',
   prctl: 'int prctl(int option, ulong a, ulong b, ulong c, ulong d)',
   syscall: 'long syscall(long number, uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e, uintptr_t f)',
 } as const;
 
-const cancelAnywhere = 1;
+const asynchronousCancel = 1;
 
 /** Node's own event loop. */
 export interface NodeLoop {
-  /** The descriptor it waits on. */
+  /** The descriptor it polls. */
   readonly fd: number;
-  /** How many milliseconds after its round began it has something to do; 0: at once, negative: nothing is planned. */
+  /** Milliseconds from the start of its iteration until it has work; 0: immediately, negative: nothing is scheduled. */
   idleMs(): number;
 }
 
 export type Libc = { readonly [Name in keyof typeof declarations]: (...args: number[]) => number } & {
-  /** Of the last call on this thread that failed. */
+  /** The error number of the last failed call on this thread. */
   errno(): number;
-  /** Memory at an address as bytes; `mapMemory` is the only one that may ask for it. */
+  /** A view of memory at an address; only `mapMemory` may use it. */
   view(address: number, length: number): ArrayBuffer;
-  /** The one of the main thread. */
+  /** The event loop of the main thread. */
   mainLoop(): NodeLoop;
 };
 
 const load = (): Libc => {
-  // Not imported: where it does not load, there must still be an agent.
+  // Not a static import: the agent has to start where koffi does not load.
   const require = createRequire(import.meta.url);
   const koffi = require('koffi') as Koffi;
   const library = koffi.load(null);
   const declare = (declaration: string) => library.func(declaration) as (...args: number[]) => number;
-  // Nobody cancels a thread of Node. Said so, calls such as `send` need not get ready for it each time.
-  declare('int pthread_setcanceltype(int type, uintptr_t before)')(cancelAnywhere, 0);
+  // Node never cancels threads. With asynchronous cancellation, calls such as `send` skip the preparation for it.
+  declare('int pthread_setcanceltype(int type, uintptr_t before)')(asynchronousCancel, 0);
   const calls = Object.fromEntries(Object.entries(declarations).map(([name, text]) => [name, declare(text)]));
-  // The C library keeps it at one place for each thread; a call to ask for it would cost as much as the one that failed.
+  // `errno` has a fixed address per thread; calling a function for it would cost as much as the failed call.
   const errorNumber = new Int32Array(koffi.view(BigInt(declare('uintptr_t __errno_location()')()), 4));
   return {
     ...(calls as Pick<Libc, keyof typeof declarations>),
@@ -85,13 +85,13 @@ const tryLoad = (): NonNullable<typeof loaded> => {
   }
 };
 
-/** The system's C library, or why it cannot be called here. */
+/** The C library, or why it cannot be called. */
 export const findLibc = (): NonNullable<typeof loaded> => {
   loaded ??= tryLoad();
   return loaded;
 };
 
-/** To be called only where `findLibc` has found it. */
+/** Call only where `findLibc` has succeeded. */
 export const requireLibc = (): Libc => {
   const found = findLibc();
   if ('libc' in found) return found.libc;

@@ -1,13 +1,21 @@
 import { SystemError } from './errno.ts';
 import { requireLibc } from './libc.ts';
 
+let memory: Memory | undefined;
+
+/** A page for the arguments of one call at a time on this thread. Its content does not outlive the call. */
+export const scratch = (): Memory => {
+  memory ??= mapMemory({ length: 4096 });
+  return memory;
+};
+
 const readWrite = 3;
 const sharedPopulated = 0x8001;
 const privateAnonymous = 0x22;
 const pageBytes = 4096;
 const failed = 2 ** 52;
 
-/** What is mapped: plain memory unless a descriptor says otherwise. */
+/** What to map: anonymous memory unless there is a descriptor. */
 export interface Mapping {
   readonly length: number;
   readonly fd?: number;
@@ -15,8 +23,8 @@ export interface Mapping {
 }
 
 /**
- * Memory outside the heap that the kernel may read and write. Whoever hands out an address keeps the memory until the
- * kernel is done with it: the garbage collector knows nothing of addresses.
+ * Memory outside the heap that the kernel may read and write. Code that passes an address to the kernel keeps the
+ * memory until the kernel is done with it: the garbage collector does not know about addresses.
  */
 export class Memory {
   readonly bytes: Buffer;
@@ -32,11 +40,11 @@ export class Memory {
     this.bytes = Buffer.from(buffer);
   }
 
-  /** The address of a part. Refuses what does not lie wholly inside. */
+  /** The address of a part. Throws if it is not entirely inside. */
   addressOf(offset: number, length: number): number {
     const isInside = Number.isInteger(offset) && Number.isInteger(length) && offset >= 0 && length >= 0;
     if (this.#isReleased || !isInside || offset + length > this.length) {
-      throw new RangeError(`${length} bytes at ${offset} do not lie in memory of ${this.length} bytes`);
+      throw new RangeError(`${length} bytes at ${offset} are outside of memory of ${this.length} bytes`);
     }
     return this.#base + offset;
   }
@@ -51,7 +59,7 @@ export class Memory {
     return new BigUint64Array(this.#buffer);
   }
 
-  /** Gives the memory back. Views of it become empty, so that nothing can be reached through them any more. */
+  /** Unmaps the memory. Its views are detached, so that it cannot be reached through them. */
   release(): void {
     if (this.#isReleased) return;
     this.#isReleased = true;
@@ -70,7 +78,7 @@ export const mapMemory = ({ length, fd = -1, offset = 0 }: Mapping): Memory => {
   return new Memory(base, whole, libc.view(base, whole));
 };
 
-/** Writes an address as the kernel reads it. */
+/** Writes a 64-bit address. */
 export const writeAddress = (words: Int32Array, index: number, address: number): void => {
   words[index] = address | 0;
   words[index + 1] = (address / 4_294_967_296) | 0;

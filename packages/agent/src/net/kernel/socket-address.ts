@@ -2,15 +2,15 @@ import { addressToNumber, numberToAddress } from '../addresses/address-range.ts'
 
 export const family = { unspecified: 0, inet: 2, inet6: 10 } as const;
 
-/** Bytes that hold an address of either family. */
+/** Size of the larger `sockaddr`. */
 export const socketAddressBytes = 28;
 
-/** Of a text that is an address; whether it is one is found when it is written. */
+/** The family of an address; whether it is valid is checked when it is written. */
 export const familyOf = (address: string): number => (address.includes(':') ? family.inet6 : family.inet);
 
 const dot = 46;
 
-/** Without a detour: it is done for each connection. False: it is no address of this family. */
+/** Hand-written because it runs for each connection. False if it is not an IPv4 address. */
 const writeIpv4 = (bytes: Buffer, start: number, address: string): boolean => {
   let at = start;
   let part = -1;
@@ -26,9 +26,9 @@ const writeIpv4 = (bytes: Buffer, start: number, address: string): boolean => {
   return at === start + 4;
 };
 
-/** Writes `sockaddr_in` or `sockaddr_in6`; says how long it is. */
+/** Writes `sockaddr_in` or `sockaddr_in6` and returns its length. */
 export const writeSocketAddress = (bytes: Buffer, at: number, { address, port }: { address: string; port: number }) => {
-  if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new RangeError(`${port} is no port`);
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new RangeError(`invalid port ${port}`);
   bytes[at + 1] = 0;
   bytes[at + 2] = port >> 8;
   bytes[at + 3] = port & 255;
@@ -45,7 +45,7 @@ export const writeSocketAddress = (bytes: Buffer, at: number, { address, port }:
   return socketAddressBytes;
 };
 
-/** An IPv4 peer of an IPv6 socket is written as Node does: `::ffff:1.2.3.4`. */
+/** IPv4-mapped addresses are formatted as Node does: `::ffff:1.2.3.4`. */
 export const readSocketAddress = (bytes: Buffer, at: number): { address: string; port: number } => {
   const port = bytes.readUInt16BE(at + 2);
   if (bytes.readUInt16LE(at) === family.inet) {

@@ -1,13 +1,13 @@
 import { SystemError } from './errno.ts';
 import { type Libc, requireLibc } from './libc.ts';
-import { scratch } from './scratch.ts';
+import { scratch } from './memory.ts';
 import { family, familyOf, readSocketAddress, socketAddressBytes, writeSocketAddress } from './socket-address.ts';
 
 export const socketType = { stream: 1, datagram: 2 } as const;
-/** Nothing waits inside of a call, and no other program inherits a socket. */
+/** Non-blocking and close-on-exec. */
 export const newSocketFlags = 0x80800;
 
-/** Level and name of an option. */
+/** Level and name of socket options. */
 export const option = {
   reuseAddress: [1, 2],
   reusePort: [1, 15],
@@ -24,7 +24,7 @@ export const option = {
   maxSegment: [6, 2],
   synRetries: [6, 7],
   windowClamp: [6, 10],
-  /** Packets of one size that come together arrive as one. */
+  /** UDP GRO: similar datagrams are received as one. */
   coalesce: [17, 104],
 } as const satisfies Record<string, readonly [number, number]>;
 const congestionOption = [6, 13] as const;
@@ -40,7 +40,7 @@ export const openSocket = (domain: number, type: number, protocol = 0): number =
   return check(libc, 'socket', libc.socket(domain, type | newSocketFlags, protocol));
 };
 
-/** False when the kernel does not take it. */
+/** False if the kernel rejects it. */
 export const trySetOption = (fd: number, [level, name]: Option, value: number): boolean => {
   const memory = scratch();
   memory.bytes.writeInt32LE(value, 0);
@@ -51,7 +51,7 @@ export const setOption = (fd: number, which: Option, value: number): void => {
   if (!trySetOption(fd, which, value)) throw new SystemError('setsockopt', requireLibc().errno());
 };
 
-/** False when the kernel does not know it, or does not let us have it. */
+/** False if the kernel does not support or permit it. */
 export const trySetCongestion = (fd: number, name: string): boolean => {
   const memory = scratch();
   const length = memory.bytes.write(name, 0, 'latin1');
@@ -59,7 +59,7 @@ export const trySetCongestion = (fd: number, name: string): boolean => {
   return requireLibc().setsockopt(fd, level, number, memory.addressOf(0, length), length) === 0;
 };
 
-/** The error a connection attempt ended with; 0 when it stands. */
+/** The result of a connection attempt; 0 if it succeeded. */
 export const pendingError = (fd: number): number => {
   const memory = scratch();
   memory.bytes.writeInt32LE(4, 8);
@@ -74,7 +74,7 @@ interface Endpoint {
   readonly port: number;
 }
 
-/** `call`: how it is named when it fails. */
+/** `call`: the name used in the error. */
 export const bindSocket = (fd: number, endpoint: Endpoint, call = 'bind'): void => {
   const memory = scratch();
   const length = writeSocketAddress(memory.bytes, 0, endpoint);
@@ -83,7 +83,7 @@ export const bindSocket = (fd: number, endpoint: Endpoint, call = 'bind'): void 
   throw new SystemError(call, libc.errno(), `${endpoint.address}:${endpoint.port}`);
 };
 
-/** 0 when the connection stands at once, else an error number; `EINPROGRESS` is the usual one. */
+/** 0 if connected immediately, else an error number, usually `EINPROGRESS`. */
 export const beginConnect = (fd: number, endpoint: Endpoint): number => {
   const memory = scratch();
   const length = writeSocketAddress(memory.bytes, 0, endpoint);
@@ -91,7 +91,7 @@ export const beginConnect = (fd: number, endpoint: Endpoint): number => {
   return libc.connect(fd, memory.addressOf(0, length), length) === 0 ? 0 : libc.errno();
 };
 
-/** Drops a connection as if it had never been: the peer is told by a reset. */
+/** Aborts a connection; the peer receives a reset. */
 export const disconnect = (fd: number): void => {
   const memory = scratch();
   memory.bytes.fill(0, 0, socketAddressBytes);
@@ -110,13 +110,13 @@ export const localEndpoint = (fd: number): Endpoint => {
 
 const shutdownWrite = 1;
 
-/** Says that nothing more is sent; what comes is still read. */
+/** Sends a FIN; data can still be read. */
 export const shutDownWriting = (fd: number): void => void requireLibc().shutdown(fd, shutdownWrite);
 
 export const closeSocket = (fd: number): void => void requireLibc().close(fd);
 
-/** Runs the steps that make a socket what it is to be; closes it when one fails. */
-export const configured = (fd: number, steps: (fd: number) => void): number => {
+/** Runs the configuration steps on a socket; closes it if one fails. */
+export const configureOrClose = (fd: number, steps: (fd: number) => void): number => {
   try {
     steps(fd);
     return fd;
@@ -130,7 +130,7 @@ export const openListener = (
   listen: { readonly address: string; readonly port: number; readonly isShared: boolean },
   backlog: number,
 ): number =>
-  configured(openSocket(familyOf(listen.address), socketType.stream), (fd) => {
+  configureOrClose(openSocket(familyOf(listen.address), socketType.stream), (fd) => {
     setOption(fd, option.reuseAddress, 1);
     if (listen.isShared) setOption(fd, option.reusePort, 1);
     if (familyOf(listen.address) === family.inet6) setOption(fd, option.v6Only, 0);

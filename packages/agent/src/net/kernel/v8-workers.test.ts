@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { calmHelperThreads } from './v8-workers.ts';
+import { setV8WorkersIdle } from './v8-workers.ts';
 
 /** How the kernel schedules each helper of this process: 0 as usual, 5 only on an idle core. */
 const policies = (): Set<number> => {
@@ -12,9 +12,9 @@ const policies = (): Set<number> => {
   return new Set(fields.map((after) => Number(after?.[38])));
 };
 
-it('lets helpers of V8 run on idle cores only, until that is undone', () => {
+it('gives V8 workers idle priority until it is undone', () => {
   expect(policies()).toEqual(new Set([0]));
-  const undo = calmHelperThreads();
+  const undo = setV8WorkersIdle();
   expect(policies()).toEqual(new Set([5]));
   undo();
   expect(policies()).toEqual(new Set([0]));

@@ -2,14 +2,14 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { requireLibc } from './libc.ts';
 import { mapMemory } from './memory.ts';
 
-const policy = { usual: 0, idle: 5 } as const;
+const policy = { normal: 0, idle: 5 } as const;
 const folder = '/proc/self/task';
 
-const isHelper = (thread: string): boolean => {
+const isV8Worker = (thread: string): boolean => {
   try {
     return readFileSync(`${folder}/${thread}/comm`, 'utf8').startsWith('V8Worker');
   } catch {
-    // It has ended meanwhile.
+    // The thread has ended in the meantime.
     return false;
   }
 };
@@ -21,11 +21,11 @@ const setPolicy = (threads: readonly string[], wanted: number): void => {
 };
 
 /**
- * Lets the threads on which V8 compiles and collects run only while nothing else wants their core; the function it
- * returns undoes it. For processes with one core: elsewhere V8 may wait for a helper that another program keeps waiting.
+ * Gives the threads on which V8 compiles and collects garbage idle priority; the returned function undoes it. For
+ * processes with one core: elsewhere V8 may wait for a worker that another program keeps off the CPU.
  */
-export const calmHelperThreads = (): (() => void) => {
-  const threads = readdirSync(folder).filter(isHelper);
+export const setV8WorkersIdle = (): (() => void) => {
+  const threads = readdirSync(folder).filter(isV8Worker);
   setPolicy(threads, policy.idle);
-  return () => setPolicy(threads, policy.usual);
+  return () => setPolicy(threads, policy.normal);
 };

@@ -1,39 +1,39 @@
 import type { Samples } from '../../engine.ts';
 import type { LoadDriver } from './load-driver.ts';
 
-export interface LifeOptions {
-  /** Prefix of the metrics it writes: what was dropped, the load that is wanted. */
+export interface ClientLifecycleOptions {
+  /** Prefix of the metrics written here: dropped events and target load. */
   readonly engine: string;
   readonly samples: Samples;
   readonly signal: AbortSignal;
-  /** The one that carries the ordered load comes first. */
+  /** The driver of the configured load comes first. */
   readonly drivers: readonly LoadDriver[];
   readonly sweepMs: number;
-  /** How long to wait at the end for what is under way. */
+  /** How long to wait at the end for outstanding work. */
   readonly drainMs: number;
-  /** Looks after time-outs and gauges. */
+  /** Checks timeouts and updates gauges. */
   readonly sweep: (now: number) => void;
-  /** True when everything ordered has been done and answered. */
+  /** True if everything requested has been done and answered. */
   readonly isDone: () => boolean;
-  /** True when nothing is under way. */
+  /** True if nothing is outstanding. */
   readonly isIdle: () => boolean;
-  /** Begins nothing more, lets what is under way end. */
+  /** Begins nothing more and lets outstanding work finish. */
   readonly retire: () => void;
 }
 
-/** How a client begins, is paused, ends by itself or is ended, and waits for the last answers. */
-export class ClientLife {
-  readonly #options: LifeOptions;
+/** The lifecycle of a client: start, pause, end by itself or on request, and the wait for the last answers. */
+export class ClientLifecycle {
+  readonly #options: ClientLifecycleOptions;
   readonly #timers = new Set<NodeJS.Timeout>();
   readonly #done = Promise.withResolvers<void>();
   #sweeper: NodeJS.Timeout | undefined;
   isEnding = false;
 
-  constructor(options: LifeOptions) {
+  constructor(options: ClientLifecycleOptions) {
     this.#options = options;
   }
 
-  /** `begin` sets everything going; resolves when all is over. */
+  /** `begin` starts the client; resolves when it has finished. */
   async run(begin: () => void): Promise<void> {
     const { signal, samples, engine, drivers, sweep, sweepMs } = this.#options;
     const targetLoad = samples.gauge(`${engine}.targetLoad`);
@@ -55,7 +55,7 @@ export class ClientLife {
     for (const driver of this.#options.drivers) driver.resume();
   }
 
-  /** To be called whenever something has ended. */
+  /** Call whenever something has finished. */
   settle(): void {
     const { isIdle, isDone } = this.#options;
     if (this.isEnding) {
@@ -70,12 +70,12 @@ export class ClientLife {
     const dropped = drivers.reduce((sum, driver) => sum + driver.stop(), 0);
     samples.counter(`${engine}.dropped`).add(dropped);
     retire();
-    this.later(drainMs, () => this.#done.resolve());
+    this.schedule(drainMs, () => this.#done.resolve());
     this.settle();
   }
 
-  /** Does something after a while unless all is over by then. */
-  later(ms: number, action: () => void): void {
+  /** Runs `action` after `ms` unless the client has finished by then. */
+  schedule(ms: number, action: () => void): void {
     const timer = setTimeout(() => {
       this.#timers.delete(timer);
       action();

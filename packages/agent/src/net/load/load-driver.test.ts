@@ -12,26 +12,26 @@ const seconds = (length: number): Duration => ({
   rampDownSec: 0,
 });
 
-const drive = (load: Load, options: { limit?: number; busyMs?: number; places?: number } = {}) => {
-  const begun: { place: number; intended: number; now: number }[] = [];
+const drive = (load: Load, options: { limit?: number; busyMs?: number; slots?: number } = {}) => {
+  const begun: { slot: number; intended: number; now: number }[] = [];
   const lag = new Histogram();
   const driver: LoadDriver = new LoadDriver({
     load,
     duration: seconds(1),
     limit: options.limit ?? Number.POSITIVE_INFINITY,
     lag,
-    begin(place, intended, now) {
-      begun.push({ place, intended, now });
-      setTimeout(() => driver.offer(place, performance.now()), options.busyMs ?? 0);
+    begin(slot, intended, now) {
+      begun.push({ slot, intended, now });
+      setTimeout(() => driver.offer(slot, performance.now()), options.busyMs ?? 0);
     },
   });
-  for (let place = 0; place < (options.places ?? 4); place++) driver.offer(place, 0);
+  for (let slot = 0; slot < (options.slots ?? 4); slot++) driver.offer(slot, 0);
   return { driver, begun, lag };
 };
 
 describe('load driver', () => {
   it('holds a rate to the event and is on time', async () => {
-    const { driver, begun, lag } = drive({ rate: 500 }, { places: 50 });
+    const { driver, begun, lag } = drive({ rate: 500 }, { slots: 50 });
     driver.start();
     await sleep(1050);
     expect(driver.stop()).toBe(0);
@@ -41,8 +41,8 @@ describe('load driver', () => {
     expect(lag.quantile(0.5)).toBeLessThan(1000);
   });
 
-  it('keeps the intended time of events that find no place, and counts those left over', async () => {
-    const { driver, begun } = drive({ rate: 100 }, { places: 1, busyMs: 50 });
+  it('keeps the intended time of events that find no slot, and counts those left over', async () => {
+    const { driver, begun } = drive({ rate: 100 }, { slots: 1, busyMs: 50 });
     driver.start();
     await sleep(500);
     const dropped = driver.stop();
@@ -52,8 +52,8 @@ describe('load driver', () => {
     expect(begun.length).toBeLessThan(12);
   });
 
-  it('goes as fast as places become free without a rate, up to the limit', async () => {
-    const { driver, begun } = drive({}, { limit: 10, places: 3 });
+  it('without a rate, begins events as slots become free, up to the limit', async () => {
+    const { driver, begun } = drive({}, { limit: 10, slots: 3 });
     driver.start();
     await sleep(100);
     expect(begun).toHaveLength(10);
@@ -61,7 +61,7 @@ describe('load driver', () => {
   });
 
   it('begins nothing while paused and does not catch up afterwards', async () => {
-    const { driver, begun } = drive({ rate: 200 }, { places: 20 });
+    const { driver, begun } = drive({ rate: 200 }, { slots: 20 });
     driver.start();
     await sleep(100);
     driver.pause();
@@ -76,7 +76,7 @@ describe('load driver', () => {
   });
 
   it('changes the rate from one moment to the next', async () => {
-    const { driver, begun } = drive({ rate: 10 }, { places: 20 });
+    const { driver, begun } = drive({ rate: 10 }, { slots: 20 });
     driver.start();
     await sleep(110);
     expect(driver.changeRate(500)).toBe(true);

@@ -3,17 +3,20 @@ import type { CreateAlarm } from '../loop/alarm.ts';
 import { LoadProfile, type Ramps, segmentsOf } from './load-profile.ts';
 import { Pacer } from './pacer.ts';
 
-export interface DriverOptions {
-  /** Events a second; undefined: the next event begins as soon as there is a place for it. */
+export interface LoadDriverOptions {
+  /** Events per second; undefined: each event begins as soon as a slot is free. */
   readonly load: Load;
   readonly duration: Duration;
-  /** Most events in all. */
+  /** Maximum number of events in total. */
   readonly limit: number;
   readonly lag: Histogram;
-  /** Wakes when the next event is due; by Node's timers when left out. */
+  /** Creates the timer for the next event; Node's timers by default. */
   readonly createAlarm?: CreateAlarm;
-  /** Begins an event in a free place. `intended` is when it was due, `now` when it begins, in the time of `performance.now`. */
-  readonly begin: (place: number, intended: number, now: number) => void;
+  /**
+   * Begins an event in a free slot. `intended` is when it was due, `now` when it begins, both on the `performance.now`
+   * clock.
+   */
+  readonly begin: (slot: number, intended: number, now: number) => void;
 }
 
 const rampsOf = (duration: Duration): Ramps => ({
@@ -25,19 +28,16 @@ const rampsOf = (duration: Duration): Ramps => ({
 const profileOf = (load: Load, duration: Duration): LoadProfile | undefined =>
   load.rate === undefined ? undefined : new LoadProfile(segmentsOf({ ...load, rate: load.rate }, rampsOf(duration)));
 
-/**
- * Brings events and places together: an event begins when it is due and a place is free.
- * Places are used in the order in which they became free.
- */
+/** Assigns due events to free slots. Slots are reused in the order in which they became free. */
 export class LoadDriver {
-  readonly #options: DriverOptions;
+  readonly #options: LoadDriverOptions;
   readonly #pacer: Pacer | undefined;
   #free: number[] = [];
   #nextFree = 0;
   #state: 'waiting' | 'running' | 'paused' | 'stopped' = 'waiting';
   #issued = 0;
 
-  constructor(options: DriverOptions) {
+  constructor(options: LoadDriverOptions) {
     this.#options = options;
     const profile = profileOf(options.load, options.duration);
     if (profile === undefined) return;
@@ -45,7 +45,7 @@ export class LoadDriver {
       profile,
       lag: options.lag,
       createAlarm: options.createAlarm,
-      onDue: (now) => this.#serve(now),
+      onDue: (now) => this.#assign(now),
     });
   }
 
@@ -58,7 +58,7 @@ export class LoadDriver {
   get isExhausted(): boolean {
     return this.#state === 'stopped' || this.#issued >= this.#options.limit;
   }
-  /** The load that is wanted now, in events a second; 0 when it is unlimited. */
+  /** The current target rate in events per second; 0 if unlimited. */
   get rate(): number {
     return this.#pacer?.rate ?? 0;
   }
@@ -66,14 +66,14 @@ export class LoadDriver {
   start(): void {
     this.#state = 'running';
     this.#pacer?.start();
-    this.#serve(performance.now());
+    this.#assign(performance.now());
   }
 
-  /** Begins nothing more; says how many events were due and found no place. */
+  /** Begins no more events; returns how many were due and found no slot. */
   stop(): number {
     if (this.#state === 'stopped') return 0;
-    // What fell due since the last look is still carried out: the end must not come between the two.
-    this.#serve(performance.now());
+    // Events that became due since the last check are still begun, so that the end does not drop them.
+    this.#assign(performance.now());
     this.#state = 'stopped';
     const left = this.#options.limit - this.#issued;
     const overdue = Math.min(left, this.#pacer?.overdue(performance.now()) ?? 0);
@@ -91,31 +91,31 @@ export class LoadDriver {
     if (this.#state !== 'paused') return;
     this.#state = 'running';
     this.#pacer?.resume();
-    this.#serve(performance.now());
+    this.#assign(performance.now());
   }
 
-  /** False when there is no rate to change. */
+  /** False if the load has no rate. */
   changeRate(rate: number): boolean {
     this.#pacer?.change(new LoadProfile(segmentsOf({ rate }, { rampUpSec: 0, rampDownSec: 0 })));
     return this.#pacer !== undefined;
   }
 
-  /** Offers a place; an event that is due begins in it at once. */
-  offer(place: number, now: number): void {
+  /** Offers a free slot; a due event begins in it immediately. */
+  offer(slot: number, now: number): void {
     if (this.#state === 'running' && this.#nextFree === this.#free.length) {
       const intended = this.#take(now);
       if (!Number.isNaN(intended)) {
-        this.#options.begin(place, intended, now);
+        this.#options.begin(slot, intended, now);
         return;
       }
     }
-    this.#free.push(place);
+    this.#free.push(slot);
   }
 
-  /** Takes back a place that was offered, because it is gone. */
-  withdraw(place: number): void {
+  /** Withdraws an offered slot that no longer exists. */
+  withdraw(slot: number): void {
     if (this.#nextFree === this.#free.length) return;
-    this.#free = this.#free.slice(this.#nextFree).filter((candidate) => candidate !== place);
+    this.#free = this.#free.slice(this.#nextFree).filter((candidate) => candidate !== slot);
     this.#nextFree = 0;
   }
 
@@ -126,7 +126,7 @@ export class LoadDriver {
     return intended;
   }
 
-  #serve(now: number): void {
+  #assign(now: number): void {
     while (this.#nextFree < this.#free.length && this.#state === 'running') {
       const intended = this.#take(now);
       if (Number.isNaN(intended)) break;

@@ -41,13 +41,13 @@ describe('load profile', () => {
     expect(dueTimes(profile)).toHaveLength(10 + 30 + 3 * 50);
   });
 
-  it('goes on without end when it has none', () => {
+  it('never ends without a planned end', () => {
     const profile = new LoadProfile(segmentsOf({ rate: 1000 }, { rampUpSec: 0, rampDownSec: 0 }));
     expect(profile.dueAt(5_000_000)).toBe(5000);
     expect(profile.rateAt(1e9)).toBe(1000);
   });
 
-  it('has no event at a rate of nothing', () => {
+  it('has no event at a rate of 0', () => {
     const profile = new LoadProfile(segmentsOf({ rate: 0 }, { rampUpSec: 0, rampDownSec: 0 }));
     expect(profile.dueAt(0)).toBe(Number.POSITIVE_INFINITY);
   });

@@ -2,12 +2,12 @@ import type { Histogram } from '@rushhour/protocol';
 import { type Alarm, type CreateAlarm, createNodeAlarm } from '../loop/alarm.ts';
 import type { LoadProfile } from './load-profile.ts';
 
-// A session that becomes free takes what is due by itself; this is only to notice that none is waited for any more.
+// A session that becomes free takes due events itself; this interval only detects that none is waiting any more.
 const blockedMs = 3;
 
 /**
- * Says when the next event of an open-model load is due.
- * An event that finds no free session stays in the schedule with its intended time, so that waiting counts as latency.
+ * The schedule of an open-model load. An event that finds no free session stays in the schedule with its intended time,
+ * so that waiting counts as latency.
  */
 export class Pacer {
   #profile: LoadProfile;
@@ -58,7 +58,7 @@ export class Pacer {
     this.#wait();
   }
 
-  /** Goes on by another profile from now. Events of the old one that were due but not taken are dropped. */
+  /** Switches to another profile. Due events of the old one that were not taken are dropped. */
   change(profile: LoadProfile): void {
     this.#profile = profile;
     this.#index = 0;
@@ -67,7 +67,7 @@ export class Pacer {
     if (this.#pausedAt === undefined) this.#wait();
   }
 
-  /** The intended time of the next event if it is due, else NaN. The caller must then carry it out. */
+  /** Takes the next event if it is due and returns its intended time, else NaN. The caller must begin it. */
   takeDue(now: number): number {
     if (this.#nextDue > now || this.#pausedAt !== undefined) return Number.NaN;
     const due = this.#nextDue;
@@ -76,7 +76,7 @@ export class Pacer {
     return due;
   }
 
-  /** Takes all that is due and says how many there were: at the end, those that found no session in time. */
+  /** Takes all due events and returns their number: at the end of a run, those that found no session. */
   overdue(now: number): number {
     let count = 0;
     while (!Number.isNaN(this.takeDue(now))) count++;
@@ -99,7 +99,7 @@ export class Pacer {
   #tick(): void {
     const now = performance.now();
     if (this.#nextDue <= now) {
-      // While no session is free the delay is the target's, not the generator's.
+      // While no session is free, the delay is caused by the target, not by the generator.
       if (!this.#isBlocked) this.#lag.record((now - this.#nextDue) * 1000);
       this.#onDue(now);
       this.#isBlocked = this.#nextDue <= now;

@@ -1,7 +1,7 @@
 import { randomFillSync } from 'node:crypto';
 import type { Payload } from '@rushhour/protocol';
 
-/** The bytes a payload describes. Random bytes are drawn once and used again: drawing costs more than sending. */
+/** The bytes of a payload. Random bytes are generated once and reused: generating them costs more than sending. */
 export const payloadBytes = (payload: Payload): Buffer => {
   switch (payload.type) {
     case 'zero':

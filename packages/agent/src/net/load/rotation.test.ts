@@ -9,16 +9,16 @@ const names = (rotation: Parameters<typeof chooserOf>[1], slots: readonly number
 };
 
 describe('rotation', () => {
-  it('takes turns by weight without bursts', () => {
+  it('rotates by weight without bursts', () => {
     expect(names('roundRobin', [0, 0, 0, 0, 0, 0])).toBe('abaaba');
   });
-  it('goes through all in order, whatever their weight', () => {
+  it('selects all items in order, regardless of weight', () => {
     expect(names('sequential', [5, 5, 5, 5])).toBe('abab');
   });
   it('keeps the choice of a slot', () => {
     expect(names('sticky', [2, 1, 0, 2, 1, 0])).toBe('abaaba');
   });
-  it('chooses by chance in proportion to weight', () => {
+  it('selects randomly in proportion to weight', () => {
     const chosen = names('random', Array(3000).fill(0));
     expect(chosen.split('a').length / 3000).toBeCloseTo(2 / 3, 1);
   });

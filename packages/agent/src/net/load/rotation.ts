@@ -1,15 +1,15 @@
 import type { Rotation } from '@rushhour/protocol';
 
-/** Chooses one of several things for a session slot. */
+/** Selects an item for a session slot. */
 export type Chooser<T> = (slot: number) => T;
 
 interface Weighted {
   readonly weight: number;
 }
 
-/** Smooth weighted turn-taking: of weights 2 and 1 it makes a, b, a and never a, a, b. */
-const inTurn = <T extends Weighted>(items: readonly T[]): Chooser<T> => {
-  if (items.every((item) => item.weight === items[0]?.weight)) return oneAfterAnother(items);
+/** Smooth weighted round robin: weights 2 and 1 give a, b, a and never a, a, b. */
+const smoothRoundRobin = <T extends Weighted>(items: readonly T[]): Chooser<T> => {
+  if (items.every((item) => item.weight === items[0]?.weight)) return sequential(items);
   const credits = items.map(() => 0);
   const total = items.reduce((sum, item) => sum + item.weight, 0);
   return () => {
@@ -23,7 +23,7 @@ const inTurn = <T extends Weighted>(items: readonly T[]): Chooser<T> => {
   };
 };
 
-const oneAfterAnother = <T>(items: readonly T[]): Chooser<T> => {
+const sequential = <T>(items: readonly T[]): Chooser<T> => {
   let next = 0;
   return () => {
     const item = items[next] as T;
@@ -32,7 +32,7 @@ const oneAfterAnother = <T>(items: readonly T[]): Chooser<T> => {
   };
 };
 
-const byChance = <T extends Weighted>(items: readonly T[]): Chooser<T> => {
+const weightedRandom = <T extends Weighted>(items: readonly T[]): Chooser<T> => {
   const total = items.reduce((sum, item) => sum + item.weight, 0);
   return () => {
     let rest = Math.random() * total;
@@ -44,16 +44,16 @@ const byChance = <T extends Weighted>(items: readonly T[]): Chooser<T> => {
   };
 };
 
-/** With `sticky`, slot n always gets the same item, and slots spread over all items by weight. */
+/** With `sticky`, a slot always gets the same item, and slots spread over all items by weight. */
 export const chooserOf = <T extends Weighted>(items: readonly T[], rotation: Rotation): Chooser<T> => {
   if (items.length === 1) return () => items[0] as T;
-  if (rotation === 'random') return byChance(items);
-  if (rotation === 'sequential') return oneAfterAnother(items);
-  const turn = inTurn(items);
-  if (rotation === 'roundRobin') return turn;
+  if (rotation === 'random') return weightedRandom(items);
+  if (rotation === 'sequential') return sequential(items);
+  const next = smoothRoundRobin(items);
+  if (rotation === 'roundRobin') return next;
   const kept: T[] = [];
   return (slot) => {
-    while (kept.length <= slot) kept.push(turn(kept.length));
+    while (kept.length <= slot) kept.push(next(kept.length));
     return kept[slot] as T;
   };
 };

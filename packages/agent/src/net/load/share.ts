@@ -1,6 +1,6 @@
 import type { Load } from '@rushhour/protocol';
 
-/** The part of one of `count`, so that all parts together are the whole. */
+/** The share of one of `count` cores; all shares add up to the whole. */
 export const shareOf = (whole: number, index: number, count: number): number =>
   Math.floor(whole / count) + (index < whole % count ? 1 : 0);
 

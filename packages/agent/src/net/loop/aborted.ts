@@ -1,4 +1,4 @@
-/** Resolves when the signal fires, or at once if it has. */
+/** Resolves when the signal is aborted, immediately if it already is. */
 export const aborted = (signal: AbortSignal): Promise<undefined> =>
   new Promise((resolve) => {
     if (signal.aborted) resolve(undefined);

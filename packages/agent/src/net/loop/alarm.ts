@@ -1,19 +1,20 @@
 import { availableParallelism } from 'node:os';
 
-/** Calls once at a set time, which may be set anew. Times are those of `performance.now`. */
+/** A one-shot timer that can be re-armed. Times are on the `performance.now` clock. */
 export interface Alarm {
   set(at: number): void;
   cancel(): void;
 }
 
-export type CreateAlarm = (ring: () => void) => Alarm;
+export type CreateAlarm = (onAlarm: () => void) => Alarm;
 
-// A timer fires up to 2 ms late, so the last stretch before the time is waited out by turning the event loop.
-const turnMs = availableParallelism() > 1 ? 2 : 0;
-const longestMs = 2 ** 30;
+// Node's timers fire up to 2 ms late, so the last stretch is spent spinning the event loop. A machine with one core
+// cannot afford that.
+const spinMs = availableParallelism() > 1 ? 2 : 0;
+const maxDelayMs = 2 ** 30;
 
-/** By Node's own timers. May ring early: whoever is woken looks at the clock and sets it again. */
-export const createNodeAlarm: CreateAlarm = (ring) => {
+/** Based on Node's timers. May fire early: the callback checks the clock and re-arms the alarm. */
+export const createNodeAlarm: CreateAlarm = (onAlarm) => {
   let timer: NodeJS.Timeout | undefined;
   let immediate: NodeJS.Immediate | undefined;
   const cancel = () => {
@@ -25,8 +26,8 @@ export const createNodeAlarm: CreateAlarm = (ring) => {
     set(at) {
       cancel();
       const wait = at - performance.now();
-      if (wait > turnMs) timer = setTimeout(ring, Math.min(Math.max(1, wait - turnMs), longestMs));
-      else immediate = setImmediate(ring);
+      if (wait > spinMs) timer = setTimeout(onAlarm, Math.min(Math.max(1, wait - spinMs), maxDelayMs));
+      else immediate = setImmediate(onAlarm);
     },
   };
 };

@@ -1,10 +1,13 @@
-/** One of a crowd. Only the crowd writes its place. */
-export interface Member {
-  place: number;
+/** An element of an `IndexedSet`. Only the set writes its index. */
+export interface IndexedMember {
+  setIndex: number;
 }
 
-/** Things that come and go with every connection. Each knows its place: a set would have to look for it. */
-export class Crowd<T extends Member> {
+/**
+ * A set for short-lived objects such as connections. Each element stores its own index, so no operation hashes or
+ * searches.
+ */
+export class IndexedSet<T extends IndexedMember> {
   readonly #members: T[] = [];
 
   get size(): number {
@@ -12,27 +15,27 @@ export class Crowd<T extends Member> {
   }
 
   has(member: T): boolean {
-    // Looking at place -1 of an array would cost more than all the rest.
-    return member.place >= 0 && this.#members[member.place] === member;
+    // Reading index -1 of an array would be slower than all the rest.
+    return member.setIndex >= 0 && this.#members[member.setIndex] === member;
   }
 
   add(member: T): void {
-    if (!this.has(member)) member.place = this.#members.push(member) - 1;
+    if (!this.has(member)) member.setIndex = this.#members.push(member) - 1;
   }
 
-  /** The last takes the place that becomes free. */
+  /** The last element moves to the freed index. */
   delete(member: T): void {
     if (!this.has(member)) return;
     const last = this.#members.pop() as T;
-    const { place } = member;
-    member.place = -1;
+    const { setIndex: index } = member;
+    member.setIndex = -1;
     if (last === member) return;
-    this.#members[place] = last;
-    last.place = place;
+    this.#members[index] = last;
+    last.setIndex = index;
   }
 
-  /** From the last to the first: so one that leaves when its turn comes moves nobody who waits. */
+  /** Iterates backwards: an element that removes itself during iteration moves only one that was already visited. */
   *[Symbol.iterator](): Generator<T> {
-    for (let place = this.#members.length - 1; place >= 0; place--) yield this.#members[place] as T;
+    for (let index = this.#members.length - 1; index >= 0; index--) yield this.#members[index] as T;
   }
 }

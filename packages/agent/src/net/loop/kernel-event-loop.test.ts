@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createStreamTransport } from '../data-path.ts';
 import type { Chunk, Connection, Transport } from '../transport/transport.ts';
 
-const options = { noDelay: true, keepAliveSec: 0, reads: 'small', leavesAtOnce: false } as const;
+const options = { noDelay: true, keepAliveSec: 0, readSize: 'small', closesImmediately: false } as const;
 
 /** Something that sends back whatever arrives. */
 const listenForEchoes = (transport: Transport) =>
@@ -26,7 +26,7 @@ const connectTo = async (transport: Transport, port: number, onData: (connection
 const quantileOf = (values: readonly number[], share: number): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length * share)] ?? Number.NaN;
 
-describe.each(['io_uring', 'epoll'] as const)('turns of the loop by %s', (path) => {
+describe.each(['io_uring', 'epoll'] as const)('iterations of the loop by %s', (path) => {
   const echo = Buffer.from('echo');
 
   it('end when a timer is due, however busy it is', async () => {
@@ -53,7 +53,7 @@ describe.each(['io_uring', 'epoll'] as const)('turns of the loop by %s', (path) 
     }
   });
 
-  it('come after what others have put off until the next round of Node', async () => {
+  it('run after immediates that others have queued', async () => {
     const transport = createStreamTransport({ path, note: () => {} }, options);
     let [rounds, served] = [0, 0];
     let isOwed = false;
@@ -78,8 +78,8 @@ describe.each(['io_uring', 'epoll'] as const)('turns of the loop by %s', (path) 
   });
 
   /** How long an echo takes for one who waits for it by a promise. */
-  const timeEchoes = async (isPromising: boolean): Promise<number> => {
-    const transport = createStreamTransport({ path, note: () => {} }, { ...options, isPromising });
+  const timeEchoes = async (usesPromises: boolean): Promise<number> => {
+    const transport = createStreamTransport({ path, note: () => {} }, { ...options, usesPromises });
     try {
       const { port } = await listenForEchoes(transport);
       let arrived = Promise.withResolvers<void>();
@@ -98,7 +98,7 @@ describe.each(['io_uring', 'epoll'] as const)('turns of the loop by %s', (path) 
     }
   };
 
-  it('end with each event for those who carry on by promises', { retry: 2 }, async () => {
+  it('end with each event for users of promises', { retry: 2 }, async () => {
     expect(await timeEchoes(true)).toBeLessThan((await timeEchoes(false)) / 2);
   });
 });

@@ -3,79 +3,87 @@ import { isMainThread } from 'node:worker_threads';
 import { type NodeLoop, requireLibc } from '../kernel/libc.ts';
 import type { Alarm } from './alarm.ts';
 
-/** Something that waits for the kernel and handles what came. */
-export interface Waiter {
-  /** Hands over what is to be done, waits at most so long for the first event, handles all there are. False: none. */
+/** A kernel event queue (epoll or io_uring) and the dispatch of its events. */
+export interface Poller {
+  /**
+   * Runs deferred tasks, waits up to `ms` for the first event and dispatches all pending events. False if there were
+   * none.
+   */
   wait(ms: number): boolean;
-  /** When it last came back from waiting, in the time of `performance.now`, which costs too much to ask twice. */
+  /**
+   * The time of the last return from waiting, on the `performance.now` clock; cached because reading the clock is
+   * expensive.
+   */
   readonly now: number;
-  /** Calls whenever the descriptor is readable. */
+  /** Calls back whenever the descriptor is readable. */
   watch(fd: number, onReadable: () => void): void;
-  /** Readable while there is something to handle. */
+  /** Readable while events are pending. */
   readonly fd: number;
 }
 
 interface LoopAlarm extends Alarm {
   at: number;
-  readonly ring: () => void;
+  readonly onAlarm: () => void;
 }
 
-// Node's timers have a fineness of a millisecond; so they lose nothing when the loop turns as often.
+// Node's timers have a resolution of 1 ms, so running Node's loop this often delays none of them.
 const sliceMs = 1;
-// Under load a round of Node's loop is spared where it would find nothing to do.
-const longestTurnMs = 10;
+// Under load, iterations of Node's loop that would find noop to do are skipped for up to this long.
+const maxIterationMs = 10;
 const timerSlackOption = 29;
-const nothing = () => {};
+const noop = () => {};
 
 /**
- * Waits in the kernel in place of Node's event loop, which gets its turn whenever it has work, and after each slice
- * unless that is known to be in vain.
- * One for each thread: two of them would wait for each other.
+ * Waits in the kernel instead of Node's event loop. Node's loop runs whenever it has work, and after each time slice
+ * unless it is known to be idle. One per thread: two of them would block each other.
  */
-class TurnLoop {
-  readonly #waiters: Waiter[] = [];
+class KernelEventLoop {
+  readonly #pollers: Poller[] = [];
   readonly #alarms: LoopAlarm[] = [];
   #users = 0;
-  /** Users who carry on by promises. */
-  #promising = 0;
+  /** Users whose event handlers continue in promises. */
+  #promiseUsers = 0;
   #isNodeReady = false;
   #nodeLoop: NodeLoop | undefined;
   #immediate: NodeJS.Immediate | undefined;
 
-  /** The first waiter is the one that blocks; it watches the others. */
-  add(waiter: Waiter): void {
-    const [main] = this.#waiters;
-    this.#waiters.push(waiter);
+  /** The first poller is the one that blocks; it watches the descriptors of the others. */
+  add(poller: Poller): void {
+    const [main] = this.#pollers;
+    this.#pollers.push(poller);
     if (main !== undefined) {
-      main.watch(waiter.fd, () => waiter.wait(0));
+      main.watch(poller.fd, () => poller.wait(0));
       return;
     }
-    // Short waits must not be stretched by the default of 50 µs.
+    // The kernel's default timer slack of 50 µs would lengthen short waits.
     requireLibc().prctl(timerSlackOption, 1, 0, 0, 0);
     if (isMainThread) {
       this.#nodeLoop = requireLibc().mainLoop();
-      waiter.watch(this.#nodeLoop.fd, () => {
+      poller.watch(this.#nodeLoop.fd, () => {
         this.#isNodeReady = true;
       });
     }
   }
 
-  /** The loop turns while somebody uses it. For those whose events are carried on by promises, each event ends a turn. */
-  acquire({ isPromising = false } = {}): void {
-    if (isPromising) this.#promising++;
-    if (this.#users++ === 0) this.#immediate = setImmediate(this.#turn);
+  /**
+   * The loop runs while it has users. With `usesPromises`, each batch of events ends the iteration so that promise
+   * continuations run soon.
+   */
+  acquire({ usesPromises = false } = {}): void {
+    if (usesPromises) this.#promiseUsers++;
+    if (this.#users++ === 0) this.#immediate = setImmediate(this.#iterate);
   }
 
-  /** As it was acquired. */
-  release({ isPromising = false } = {}): void {
-    if (isPromising) this.#promising--;
+  /** With the same options as `acquire`. */
+  release({ usesPromises = false } = {}): void {
+    if (usesPromises) this.#promiseUsers--;
     if (--this.#users === 0) clearImmediate(this.#immediate);
   }
 
-  createAlarm(ring: () => void): Alarm {
+  createAlarm(onAlarm: () => void): Alarm {
     const alarm: LoopAlarm = {
       at: Number.POSITIVE_INFINITY,
-      ring,
+      onAlarm,
       set(at) {
         alarm.at = at;
       },
@@ -87,47 +95,48 @@ class TurnLoop {
     return alarm;
   }
 
-  readonly #turn = (): void => {
+  readonly #iterate = (): void => {
     this.#isNodeReady = false;
-    const main = this.#waiters[0] as Waiter;
+    const main = this.#pollers[0] as Poller;
     const start = performance.now();
     let now = start;
     let end = start + sliceMs;
     do {
-      const next = this.#ringAlarms(now);
+      const next = this.#fireAlarms(now);
       const isBusy = this.#wait(main, Math.max(0, Math.min(next, end) - now));
       now = main.now;
-      if (isBusy && this.#promising > 0) break;
-      if (isBusy && now >= end && this.#mayGoOn(start, now)) end = now + sliceMs;
+      if (isBusy && this.#promiseUsers > 0) break;
+      if (isBusy && now >= end && this.#canContinue(start, now)) end = now + sliceMs;
     } while (now < end && !this.#isNodeReady && this.#users > 0);
-    this.#ringAlarms(now);
-    // Last, so that what others have put off until Node's next round comes before the next turn.
-    if (this.#users > 0) this.#immediate = setImmediate(this.#turn);
+    this.#fireAlarms(now);
+    // Scheduled last, so that immediates queued by others run before the next iteration.
+    if (this.#users > 0) this.#immediate = setImmediate(this.#iterate);
   };
 
-  #mayGoOn(start: number, now: number): boolean {
-    if (this.#nodeLoop === undefined || now - start >= longestTurnMs) return false;
-    // While an immediate is carried out, as this turn is, Node takes it for waiting, until another has come and gone.
-    const probe = setImmediate(nothing).unref();
+  #canContinue(start: number, now: number): boolean {
+    if (this.#nodeLoop === undefined || now - start >= maxIterationMs) return false;
+    // While an immediate callback such as this one runs, libuv reports pending work until another immediate was queued
+    // and cleared.
+    const probe = setImmediate(noop).unref();
     const idleMs = this.#nodeLoop.idleMs();
     clearImmediate(probe);
     return idleMs < 0 || start + idleMs > now;
   }
 
-  #wait(main: Waiter, ms: number): boolean {
-    // What the others were given to do must have left before anyone waits.
-    for (let index = 1; index < this.#waiters.length; index++) this.#waiters[index]?.wait(0);
+  #wait(main: Poller, ms: number): boolean {
+    // The other pollers submit their pending requests before the main one blocks.
+    for (let index = 1; index < this.#pollers.length; index++) this.#pollers[index]?.wait(0);
     return main.wait(ms);
   }
 
-  /** Says when the next one is due. */
-  #ringAlarms(now: number): number {
+  /** Fires due alarms and returns when the next one is due. */
+  #fireAlarms(now: number): number {
     let next = Number.POSITIVE_INFINITY;
     for (let index = 0; index < this.#alarms.length; index++) {
       const alarm = this.#alarms[index] as LoopAlarm;
       if (alarm.at <= now) {
         alarm.at = Number.POSITIVE_INFINITY;
-        alarm.ring();
+        alarm.onAlarm();
       }
       if (alarm.at < next) next = alarm.at;
     }
@@ -135,4 +144,4 @@ class TurnLoop {
   }
 }
 
-export const turnLoop = new TurnLoop();
+export const kernelEventLoop = new KernelEventLoop();

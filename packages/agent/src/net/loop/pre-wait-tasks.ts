@@ -1,28 +1,28 @@
-/** Something that gathers what is to be sent. */
+/** Something that buffers data to send. */
 export interface Flushable {
   flush(): void;
 }
 
-/** What is to be done before the next wait. What comes up meanwhile is for the time after it. */
-export class Errands {
+/** Tasks to run before the next wait. Tasks added while they run are left for the time after the wait. */
+export class PreWaitTasks {
   #actions: (() => void)[] = [];
-  /** Two lists that take turns: they are filled again and again, and never have to grow for that. */
-  #booked: Flushable[] = [];
+  /** Two lists used alternately: both keep their capacity, so scheduling a flush allocates nothing. */
+  #scheduled: Flushable[] = [];
   #emptied: Flushable[] = [];
   #count = 0;
 
-  get isNone(): boolean {
+  get isEmpty(): boolean {
     return this.#count === 0 && this.#actions.length === 0;
   }
 
-  /** Outside of the call that asks for it. */
-  soon(action: () => void): void {
+  /** Runs `action` later, outside of the current call. */
+  defer(action: () => void): void {
     this.#actions.push(action);
   }
 
-  /** Calls `flush` once, outside of the call that asks for it. */
-  flushLater(what: Flushable): void {
-    this.#booked[this.#count++] = what;
+  /** Calls `flush` once, outside of the current call. */
+  scheduleFlush(target: Flushable): void {
+    this.#scheduled[this.#count++] = target;
   }
 
   run(): void {
@@ -34,12 +34,12 @@ export class Errands {
     this.flush();
   }
 
-  /** Of what is to be done only the sending. */
+  /** Runs the scheduled flushes only, not the deferred actions. */
   flush(): void {
-    const [booked, count] = [this.#booked, this.#count];
-    this.#booked = this.#emptied;
-    this.#emptied = booked;
+    const [scheduled, count] = [this.#scheduled, this.#count];
+    this.#scheduled = this.#emptied;
+    this.#emptied = scheduled;
     this.#count = 0;
-    for (let index = 0; index < count; index++) (booked[index] as Flushable).flush();
+    for (let index = 0; index < count; index++) (scheduled[index] as Flushable).flush();
   }
 }

@@ -1,5 +1,5 @@
 import type { Samples } from '../../engine.ts';
-import { isOwnSocketError, strainMetrics } from './generator-load-metrics.ts';
+import { generatorLoadMetrics, isLocalSocketError } from './generator-load-metrics.ts';
 
 const kinds: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'refused',
@@ -10,17 +10,17 @@ const kinds: Readonly<Record<string, string>> = {
   ENETUNREACH: 'unreachable',
 };
 
-/** The class of a failure, as it appears in the name of its counter. */
+/** The error class used in counter names. */
 const errorKindOf = (code: string): string => {
-  if (isOwnSocketError(code)) return 'local';
+  if (isLocalSocketError(code)) return 'local';
   if (/^ERR_(SSL|TLS)|CERT|SELF_SIGNED|^EPROTO$/.test(code)) return 'tls';
   return kinds[code] ?? (/^[A-Z0-9_]+$/.test(code) ? 'other' : code);
 };
 
-export const codeOf = (error: Error): string => (error as NodeJS.ErrnoException).code ?? 'other';
+export const errorCodeOf = (error: Error): string => (error as NodeJS.ErrnoException).code ?? 'other';
 
-/** Counts a failure by its class; what is this machine's own fault also counts as strain. */
+/** Counts an error by class; local socket errors also count as generator load. */
 export const countError = (samples: Samples, engine: string, code: string, count = 1): void => {
-  if (isOwnSocketError(code)) samples.counter(strainMetrics.socketErrors).add(count);
+  if (isLocalSocketError(code)) samples.counter(generatorLoadMetrics.socketErrors).add(count);
   samples.counter(`${engine}.errors.${errorKindOf(code)}`).add(count);
 };

@@ -1,9 +1,10 @@
-/** Metrics every engine shares with the watch over the generator. */
-export const strainMetrics = {
+/** Metrics that engines write and the generator load monitor reads. */
+export const generatorLoadMetrics = {
   scheduleLag: 'agent.scheduleLag',
   socketErrors: 'agent.socketErrors',
 } as const;
 
-/** Errors that are this machine's fault and not the target's. */
-const ownErrorCodes = new Set(['EADDRNOTAVAIL', 'EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRINUSE']);
-export const isOwnSocketError = (code: string | undefined): boolean => code !== undefined && ownErrorCodes.has(code);
+/** Errors caused by this machine, not by the target. */
+const localErrorCodes = new Set(['EADDRNOTAVAIL', 'EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRINUSE']);
+export const isLocalSocketError = (code: string | undefined): boolean =>
+  code !== undefined && localErrorCodes.has(code);

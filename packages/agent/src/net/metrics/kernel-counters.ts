@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** A counter of the network namespace since it came up, of everyone in it; 0 where the kernel does not say. */
+/** A counter of the whole network namespace since it was created; 0 if the kernel does not provide it. */
 const snmp = (protocol: string, name: string): number => {
   try {
     const [names = '', values = ''] = readFileSync('/proc/net/snmp', 'utf8')
@@ -12,8 +12,7 @@ const snmp = (protocol: string, name: string): number => {
   }
 };
 
-/** TCP segments sent again. */
 export const retransmittedSegments = (): number => snmp('Tcp', 'RetransSegs');
 
-/** UDP packets that arrived and were dropped because nobody read them in time. */
+/** UDP packets dropped because the receive buffer was full. */
 export const udpBufferErrors = (): number => snmp('Udp', 'RcvbufErrors');

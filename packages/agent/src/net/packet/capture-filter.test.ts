@@ -9,15 +9,15 @@ const networkAt = 0xfff0_0000;
 /** What the kernel would keep of a packet: the classic filter in a few lines. */
 const kept = (program: FilterProgram, type: number, packet: Uint8Array): number => {
   const view = new DataView(packet.buffer, packet.byteOffset, packet.length);
-  const place = (k: number) => k - networkAt;
+  const offset = (k: number) => k - networkAt;
   let [a, x] = [0, 0];
   for (let at = 0; ; at++) {
     const { code, jt, jf, k } = program[at] as FilterProgram[number];
     if (code === 0x06) return k;
-    if (code === 0x28) a = k === protocolAt ? type : view.getUint16(place(k));
-    else if (code === 0x30) a = view.getUint8(place(k));
-    else if (code === 0x20) a = view.getUint32(place(k));
-    else if (code === 0x48) a = view.getUint16(place(k) + x);
+    if (code === 0x28) a = k === protocolAt ? type : view.getUint16(offset(k));
+    else if (code === 0x30) a = view.getUint8(offset(k));
+    else if (code === 0x20) a = view.getUint32(offset(k));
+    else if (code === 0x48) a = view.getUint16(offset(k) + x);
     else if (code === 0x00) a = k;
     else if (code === 0x54) a &= k;
     else if (code === 0x64) a <<= k;
@@ -40,7 +40,7 @@ describe('the filter of a capture', () => {
     { address: '192.168.1.1', port: 8080 },
     { address: 'fd00::9', port: 8080 },
   ];
-  const program = captureProgram({ savelen: 96, captureArp: false, without });
+  const program = captureProgram({ savelen: 96, captureArp: false, excluded: without });
 
   it('keeps the beginning of every packet', () => {
     expect(kept(program, four, tcp('10.0.0.1', 1, '10.0.0.2', 2))).toBe(96);
@@ -48,7 +48,7 @@ describe('the filter of a capture', () => {
     expect(kept(program, 0x88cc, new Uint8Array(60))).toBe(96);
   });
 
-  it('leaves out what is said with the controller, in both directions', () => {
+  it('excludes traffic with the controller in both directions', () => {
     for (const address of ['10.0.0.9', '192.168.1.1']) {
       expect(kept(program, four, tcp('10.0.0.1', 5, address, 8080))).toBe(0);
       expect(kept(program, four, tcp(address, 8080, '10.0.0.1', 5))).toBe(0);
@@ -62,10 +62,12 @@ describe('the filter of a capture', () => {
     expect(kept(program, four, datagram)).toBe(96);
   });
 
-  it('keeps ARP only where it is wanted', () => {
+  it('keeps ARP only if requested', () => {
     expect(kept(program, 0x0806, new Uint8Array(46))).toBe(0);
-    expect(kept(captureProgram({ savelen: 96, captureArp: true, without }), 0x0806, new Uint8Array(46))).toBe(96);
-    expect(kept(captureProgram({ savelen: 96, captureArp: false, without: [] }), 0x0806, new Uint8Array(46))).toBe(0);
+    expect(kept(captureProgram({ savelen: 96, captureArp: true, excluded: without }), 0x0806, new Uint8Array(46))).toBe(
+      96,
+    );
+    expect(kept(captureProgram({ savelen: 96, captureArp: false, excluded: [] }), 0x0806, new Uint8Array(46))).toBe(0);
   });
 
   it('is short enough however many addresses the controller has', () => {
@@ -73,6 +75,6 @@ describe('the filter of a capture', () => {
       { address: `10.1.0.${index}`, port: 1 },
       { address: `fd00::${index}`, port: 1 },
     ]).flat();
-    expect(captureProgram({ savelen: 96, captureArp: false, without: many }).length).toBeLessThan(256);
+    expect(captureProgram({ savelen: 96, captureArp: false, excluded: many }).length).toBeLessThan(256);
   });
 });

@@ -1,50 +1,49 @@
 import { isIPv6 } from 'node:net';
 import { addressToNumber } from '../addresses/address-range.ts';
-import { assemble, type FilterProgram, op, type Step } from './packet-filter.ts';
+import { assemble, type FilterProgram, type FilterStep, op } from './packet-filter.ts';
 
 export interface Endpoint {
   readonly address: string;
   readonly port: number;
 }
 
-export interface CaptureWish {
+export interface CaptureFilterOptions {
   readonly savelen: number;
   readonly captureArp: boolean;
-  /** What is said with these over TCP is left out; eight of each version of IP at most. */
-  readonly without: readonly Endpoint[];
+  /** TCP traffic with these endpoints is excluded; at most eight per IP version. */
+  readonly excluded: readonly Endpoint[];
 }
 
-// Places that hold whatever the link looks like and however many tags there are.
+// Offsets relative to fixed headers, independent of link type and VLAN tags.
 const protocolAt = 0xffff_f000;
 const networkAt = 0xfff0_0000;
 const type = { arp: 0x0806, ipv4: 0x0800, ipv6: 0x86dd } as const;
 const tcp = 6;
 const fragmentOffset = 0x1fff;
-/** Jumps of a filter reach no farther. */
-const mostEndpoints = 8;
+/** Limited by the reach of jumps in a classic BPF program. */
+const maxEndpoints = 8;
 
-/** The 32-bit words of an address. */
 const wordsOf = (address: string): number[] => {
   const value = addressToNumber(address);
   const shifts = isIPv6(address) ? [96n, 64n, 32n, 0n] : [0n];
   return shifts.map((shift) => Number((value >> shift) & 0xffff_ffffn));
 };
 
-/** Refuses packets that have the address at `at` and the port at `portAt` (after X); others go on to `next`. */
+/** Rejects packets with the address at `at` and the port at `portAt` (after X); others continue at `next`. */
 const endSteps = (
   { address, port }: Endpoint,
   { at, portAt, label, next }: { at: number; portAt: number; label: string; next: string },
-): Step[] => [
-  ...wordsOf(address).flatMap((word, index): Step[] => [
+): FilterStep[] => [
+  ...wordsOf(address).flatMap((word, index): FilterStep[] => [
     { code: op.loadWord, k: networkAt + at + index * 4, ...(index === 0 && { label }) },
     { code: op.jumpIfEqual, k: word, otherwise: next },
   ]),
   { code: op.loadHalfAtX, k: networkAt + portAt },
-  { code: op.jumpIfEqual, k: port, whenTrue: 'refuse', otherwise: next },
+  { code: op.jumpIfEqual, k: port, whenTrue: 'reject', otherwise: next },
 ];
 
-/** X becomes the length of the IP header. */
-const headerSteps = (isSix: boolean): Step[] =>
+/** Sets X to the length of the IP header. */
+const headerSteps = (isSix: boolean): FilterStep[] =>
   isSix
     ? [
         { code: op.loadByte, k: networkAt + 6 },
@@ -63,11 +62,11 @@ const headerSteps = (isSix: boolean): Step[] =>
         { code: op.toX, k: 0 },
       ];
 
-/** All steps for packets of one version; `label` is that of the first. */
-const versionSteps = (endpoints: readonly Endpoint[], isSix: boolean, label: string): Step[] => {
+/** All steps for one IP version; `label` is that of the first. */
+const versionSteps = (endpoints: readonly Endpoint[], isSix: boolean, label: string): FilterStep[] => {
   const [source, destination] = isSix ? ([8, 24] as const) : ([12, 16] as const);
-  const [head, ...rest] = headerSteps(isSix) as [Step, ...Step[]];
-  const ends = endpoints.slice(0, mostEndpoints).flatMap((endpoint) => [
+  const [head, ...rest] = headerSteps(isSix) as [FilterStep, ...FilterStep[]];
+  const ends = endpoints.slice(0, maxEndpoints).flatMap((endpoint) => [
     { endpoint, at: source, portAt: 0 },
     { endpoint, at: destination, portAt: 2 },
   ]);
@@ -82,7 +81,7 @@ const versionSteps = (endpoints: readonly Endpoint[], isSix: boolean, label: str
   ];
 };
 
-const withoutSteps = (endpoints: readonly Endpoint[]): Step[] => {
+const exclusionSteps = (endpoints: readonly Endpoint[]): FilterStep[] => {
   const six = endpoints.filter(({ address }) => isIPv6(address));
   const four = endpoints.filter(({ address }) => !isIPv6(address));
   return [
@@ -93,12 +92,12 @@ const withoutSteps = (endpoints: readonly Endpoint[]): Step[] => {
   ];
 };
 
-/** Lets the beginning of every packet through that is wanted. */
-export const captureProgram = ({ savelen, captureArp, without }: CaptureWish): FilterProgram =>
+/** Accepts the first `savelen` bytes of every wanted packet. */
+export const captureProgram = ({ savelen, captureArp, excluded }: CaptureFilterOptions): FilterProgram =>
   assemble([
     { code: op.loadHalf, k: protocolAt },
-    ...(captureArp ? [] : [{ code: op.jumpIfEqual, k: type.arp, whenTrue: 'refuse' }]),
-    ...(without.length === 0 ? [] : withoutSteps(without)),
+    ...(captureArp ? [] : [{ code: op.jumpIfEqual, k: type.arp, whenTrue: 'reject' }]),
+    ...(excluded.length === 0 ? [] : exclusionSteps(excluded)),
     { code: op.result, k: savelen, label: 'accept' },
-    { code: op.result, k: 0, label: 'refuse' },
+    { code: op.result, k: 0, label: 'reject' },
   ]);

@@ -1,6 +1,6 @@
 import { errno, SystemError } from '../kernel/errno.ts';
 import { requireLibc } from '../kernel/libc.ts';
-import { scratch } from '../kernel/scratch.ts';
+import { scratch } from '../kernel/memory.ts';
 import { closeSocket, openSocket, socketType } from '../kernel/socket.ts';
 import { family } from '../kernel/socket-address.ts';
 
@@ -14,27 +14,27 @@ const ethtoolAt = 64;
 const ethernetKinds: ReadonlySet<number> = new Set([1, 772]);
 const flag = { up: 1, running: 0x40 } as const;
 
-/** A network interface as frames see it. */
+/** A network interface. */
 export interface Device {
   readonly name: string;
   readonly index: number;
   readonly mac: Buffer;
-  /** Whether frames have an Ethernet header; else they are bare IP packets. */
+  /** Whether frames have an Ethernet header; otherwise they are bare IP packets. */
   readonly isEthernet: boolean;
-  /** Bytes after the Ethernet header. */
+  /** Without the Ethernet header. */
   readonly mtu: number;
 }
 
-/** An interface that frames were to go by and that is not there. */
+/** The interface of a job no longer exists. */
 export class DeviceGone extends Error {
   readonly code = 'INTERFACE_GONE';
   constructor(name: string) {
-    super(`there is no interface ${name} any more`);
+    super(`interface ${name} no longer exists`);
   }
 }
 
-/** What the kernel says of an interface, 24 bytes; undefined when there is none of this name. */
-const ask = (fd: number, which: number, name: string): Buffer | undefined => {
+/** Queries an interface with an `ioctl`; undefined if there is no interface of this name. */
+const queryInterface = (fd: number, which: number, name: string): Buffer | undefined => {
   const memory = scratch();
   memory.bytes.fill(0, 0, requestBytes);
   memory.bytes.write(name.slice(0, nameBytes - 1), 0, 'latin1');
@@ -46,7 +46,7 @@ const ask = (fd: number, which: number, name: string): Buffer | undefined => {
   return undefined;
 };
 
-const asking = <T>(work: (fd: number) => T): T => {
+const withInterfaceSocket = <T>(work: (fd: number) => T): T => {
   const fd = openSocket(family.inet, socketType.datagram);
   try {
     return work(fd);
@@ -56,10 +56,12 @@ const asking = <T>(work: (fd: number) => T): T => {
 };
 
 export const findDevice = (name: string): Device | undefined =>
-  asking((fd) => {
-    const [index, hardware, mtu] = [request.index, request.hardware, request.mtu].map((which) => ask(fd, which, name));
+  withInterfaceSocket((fd) => {
+    const [index, hardware, mtu] = [request.index, request.hardware, request.mtu].map((which) =>
+      queryInterface(fd, which, name),
+    );
     if (index === undefined || hardware === undefined || mtu === undefined) return undefined;
-    // The first two bytes tell the kind of address.
+    // The first two bytes are the hardware type.
     const isEthernet = ethernetKinds.has(hardware.readUInt16LE(0));
     return { name, index: index.readInt32LE(0), mac: hardware.subarray(2, 8), isEthernet, mtu: mtu.readInt32LE(0) };
   });
@@ -70,7 +72,7 @@ export const requireDevice = (name: string): Device => {
   return device;
 };
 
-/** What the driver says of the link, which is true at once; undefined where it says nothing. */
+/** The link state reported by the driver, which is current; undefined if it reports none. */
 const carrierOf = (fd: number, name: string): boolean | undefined => {
   const memory = scratch();
   memory.bytes.fill(0, 0, ethtoolAt + 8);
@@ -81,12 +83,12 @@ const carrierOf = (fd: number, name: string): boolean | undefined => {
   return result < 0 ? undefined : memory.bytes.readUInt32LE(ethtoolAt + 4) !== 0;
 };
 
-/** Whether frames can leave by it now. */
+/** Whether frames can be sent now. */
 export const linkStateOf = (name: string): 'up' | 'down' | 'gone' =>
-  asking((fd) => {
-    const flags = ask(fd, request.flags, name)?.readUInt16LE(0);
+  withInterfaceSocket((fd) => {
+    const flags = queryInterface(fd, request.flags, name)?.readUInt16LE(0);
     if (flags === undefined) return 'gone';
-    // The flag of the system may be a second late.
+    // The kernel's flag may lag by a second.
     const hasCarrier = carrierOf(fd, name) ?? (flags & flag.running) !== 0;
     return (flags & flag.up) !== 0 && hasCarrier ? 'up' : 'down';
   });

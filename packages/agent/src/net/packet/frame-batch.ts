@@ -1,28 +1,46 @@
 import { errno, SystemError } from '../kernel/errno.ts';
 import { requireLibc } from '../kernel/libc.ts';
 import { type Memory, mapMemory, writeAddress } from '../kernel/memory.ts';
-import type { FramePlaces } from './tx-path.ts';
+import { closeSocket } from '../kernel/socket.ts';
+import type { Device } from './device.ts';
+import { openSender } from './packet-socket.ts';
+import type { FrameSlots, TxPath, TxPathOptions } from './tx-path.ts';
+
+/** Frames by a packet socket, many per system call: works wherever frames can be sent. */
+export const openPacketTxPath = (device: Device, { isCaptured, ...sizes }: TxPathOptions): TxPath => {
+  const fd = openSender(device, isCaptured);
+  const slots = new FrameBatch(sizes);
+  return {
+    slots,
+    lost: 0,
+    send: (first, end) => slots.send(fd, first, end),
+    close() {
+      closeSocket(fd);
+      slots.release();
+    },
+  };
+};
 
 const headerBytes = 64;
 const vectorBytes = 16;
 const dontWait = 0x40;
 
-// An odd number of lines: frames at even distances would crowd into a few lines of the processor's cache.
+// An odd number of cache lines: with even strides, frames would compete for a few sets of the CPU cache.
 const strideOf = (bytes: number): number => (Math.ceil(bytes / 128) * 2 + 1) * 64;
 
-/** Frames that leave in one call. They are written in place and stay there, so that only what changes is written anew. */
-export class FrameBatch implements FramePlaces {
+/** Frames sent in one system call. They stay in their slots, so that only changed fields are rewritten. */
+export class FrameBatch implements FrameSlots {
   readonly count: number;
   readonly bytes: Buffer;
   readonly #memory: Memory;
   readonly #words: Int32Array;
   readonly #stride: number;
-  readonly #mostBytes: number;
+  readonly #maxBytes: number;
   readonly #libc = requireLibc();
 
   constructor({ count, bytes }: { readonly count: number; readonly bytes: number }) {
     this.count = count;
-    this.#mostBytes = bytes;
+    this.#maxBytes = bytes;
     this.#stride = strideOf(bytes);
     this.#memory = mapMemory({ length: count * (headerBytes + vectorBytes + this.#stride) });
     this.bytes = this.#memory.bytes;
@@ -40,12 +58,12 @@ export class FrameBatch implements FramePlaces {
   }
 
   setLength(index: number, bytes: number): void {
-    if (!(bytes >= 0 && bytes <= this.#mostBytes))
-      throw new RangeError(`a frame of ${bytes} bytes does not fit its place`);
+    if (!(bytes >= 0 && bytes <= this.#maxBytes))
+      throw new RangeError(`a frame of ${bytes} bytes does not fit its slot`);
     this.#words[((this.count * headerBytes + index * vectorBytes) >> 2) + 2] = bytes;
   }
 
-  /** Sends frames from `first` to before `end`. Says how many were taken, or as a negative number why none was. */
+  /** Sends frames from `first` to before `end`. Returns how many were accepted, or a negative error number. */
   send(fd: number, first: number, end: number): number {
     const count = end - first;
     const sent = this.#libc.sendmmsg(
@@ -62,10 +80,10 @@ export class FrameBatch implements FramePlaces {
   }
 }
 
-/** No room now, which passes; everything else is an error of the device. */
+/** Temporarily no buffer space; everything else is an error of the device. */
 export const isFull = (result: number): boolean => result === -errno.ENOBUFS || result === -errno.EAGAIN;
 
-/** Sends one frame, such as a question to a neighbour. */
+/** Sends a single frame, such as an ARP request. */
 export const sendFrame = (fd: number, frame: Uint8Array): void => {
   const batch = new FrameBatch({ count: 1, bytes: frame.length });
   try {

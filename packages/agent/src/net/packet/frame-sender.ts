@@ -1,69 +1,69 @@
 import { errno, SystemError } from '../kernel/errno.ts';
 import { type Device, DeviceGone, linkStateOf } from './device.ts';
 import { isFull } from './frame-batch.ts';
-import type { ClockedPlaces, FramePlaces, Outlet } from './tx-path.ts';
+import type { FrameSlots, TimedFrameSlots, TxPath } from './tx-path.ts';
 
-const lookAgainMs = 10;
+const linkCheckMs = 10;
 
-/** Why a frame was not taken: no room for now, or no link. */
-export type Refusal = 'full' | 'down';
+/** Why a frame was not accepted: no buffer space, or no link. */
+export type SendRefusal = 'full' | 'down';
 
 export interface SendResult {
-  /** Frames from the first on that are done with. */
+  /** Frames accepted, from the first on. */
   readonly taken: number;
-  /** How many of them did not leave: the interface refused them when it was too late to send them again. */
+  /** How many of them were lost: the interface rejected them too late to retry. */
   readonly lost: number;
-  /** Why the frame after them was not taken, or why some were lost. */
-  readonly refused?: Refusal;
+  /** Why the next frame was not accepted, or why some were lost. */
+  readonly refused?: SendRefusal;
 }
 
-/** Hands frames to an interface and says what became of them. */
+/** Sends frames by an interface and reports the result. */
 export class FrameSender {
-  /** Its name for those who read about a run. */
-  readonly way: string;
-  readonly places: FramePlaces;
-  /** Where the way looks at the clock for each frame. */
-  readonly clocked: ClockedPlaces | undefined;
-  readonly #outlet: Outlet;
+  /** Name of the path for reports. */
+  readonly pathName: string;
+  readonly slots: FrameSlots;
+  /** Set if the path paces each frame. */
+  readonly timedSlots: TimedFrameSlots | undefined;
+  readonly #path: TxPath;
   readonly #device: Device;
-  #lookedAt = Number.NEGATIVE_INFINITY;
+  #checkedAt = Number.NEGATIVE_INFINITY;
   #state: ReturnType<typeof linkStateOf> = 'up';
   #lost = 0;
 
-  constructor(outlet: Outlet, device: Device, way: string) {
-    this.way = way;
-    this.places = outlet.places;
-    this.clocked = 'setDue' in outlet.places ? outlet.places : undefined;
-    this.#outlet = outlet;
+  constructor(path: TxPath, device: Device, pathName: string) {
+    this.pathName = pathName;
+    this.slots = path.slots;
+    this.timedSlots = 'setDue' in path.slots ? path.slots : undefined;
+    this.#path = path;
     this.#device = device;
   }
 
-  /** Sends frames from `first` to before `end`. The places of those that were taken may be written again at once. */
+  /** Sends frames from `first` to before `end`. The slots of accepted frames may be rewritten immediately. */
   send(first: number, end: number): SendResult {
-    if (!(first >= 0 && end >= first && end <= this.places.count))
-      throw new RangeError(`there are no places ${first} to ${end}`);
-    const result = this.#outlet.send(first, end);
-    const lost = this.#outlet.lost - this.#lost;
+    if (!(first >= 0 && end >= first && end <= this.slots.count))
+      throw new RangeError(`there are no slots ${first} to ${end}`);
+    const result = this.#path.send(first, end);
+    const lost = this.#path.lost - this.#lost;
     this.#lost += lost;
-    if (result >= 0) return lost === 0 ? { taken: result, lost } : { taken: result, lost, refused: this.#refusal() };
+    if (result >= 0) return lost === 0 ? { taken: result, lost } : { taken: result, lost, refused: this.#checkLink() };
     if (result === -errno.EINTR) return { taken: 0, lost, refused: 'full' };
     if (result === -errno.ENXIO || result === -errno.ENODEV) throw new DeviceGone(this.#device.name);
     if (result !== -errno.ENETDOWN && !isFull(result)) throw new SystemError('send', -result);
-    const refused = this.#refusal();
+    const refused = this.#checkLink();
     return { taken: 0, lost, refused: result === -errno.ENETDOWN ? 'down' : refused };
   }
 
   close(): void {
-    this.#outlet.close();
+    this.#path.close();
   }
 
-  #refusal(): Refusal {
+  #checkLink(): SendRefusal {
     const now = performance.now();
-    if (now - this.#lookedAt >= lookAgainMs) {
-      this.#lookedAt = now;
+    if (now - this.#checkedAt >= linkCheckMs) {
+      this.#checkedAt = now;
       this.#state = linkStateOf(this.#device.name);
     }
-    // An interface that is taken away is first down, then gone.
+    // An interface that is removed is first down, then gone.
     if (this.#state === 'gone') throw new DeviceGone(this.#device.name);
     return this.#state === 'down' ? 'down' : 'full';
   }

@@ -11,18 +11,17 @@ const solicitation = 135;
 const advertisement = 136;
 const solicitedOverride = 0x6000_0000;
 
-/** A question who has an address, or the answer. */
+/** A request for the MAC address of `target`, or the reply. */
 export interface NeighbourMessage {
-  readonly kind: 'question' | 'answer';
+  readonly kind: 'request' | 'reply';
   readonly tags: readonly VlanTag[];
-  /** Of who speaks. */
+  /** Of the sender. */
   readonly mac: Buffer;
   readonly address: string;
-  /** The address that is asked for or answered for. */
-  readonly subject: string;
+  readonly target: string;
 }
 
-export interface Speaker {
+export interface NeighbourSender {
   readonly mac: Uint8Array;
   readonly address: string;
   readonly tags: readonly VlanTag[];
@@ -36,8 +35,8 @@ const frameOf = (layers: readonly Layer[], payload: Uint8Array = new Uint8Array(
   return frame;
 };
 
-/** Type, flags, the address it is about, and the own MAC as option. */
-const discoveryLayer = (type: number, subject: string, mac: Uint8Array): Layer => ({
+/** Type, flags, target address, and the sender's MAC address as option. */
+const discoveryLayer = (type: number, target: string, mac: Uint8Array): Layer => ({
   kind: 'icmp6',
   length: 32,
   ipProtocol: 58,
@@ -45,7 +44,7 @@ const discoveryLayer = (type: number, subject: string, mac: Uint8Array): Layer =
     frame.fill(0, at, at + 32);
     frame[at] = type;
     if (type === advertisement) frame.writeUInt32BE(solicitedOverride, at + 4);
-    frame.set(addressBytes(subject), at + 8);
+    frame.set(addressBytes(target), at + 8);
     frame[at + 24] = type === solicitation ? 1 : 2;
     frame[at + 25] = 1;
     frame.set(mac, at + 26);
@@ -54,36 +53,41 @@ const discoveryLayer = (type: number, subject: string, mac: Uint8Array): Layer =
 
 const discoveryIp = (source: string, destination: string) => ipLayer({ ...plainIp, ttl: 255, source, destination });
 
-/** Asks for the MAC of an address. */
-export const questionFrame = ({ mac, address, tags }: Speaker, subject: string): Buffer => {
-  const target = addressBytes(subject);
+/** A request for the MAC address of `target`. */
+export const requestFrame = ({ mac, address, tags }: NeighbourSender, target: string): Buffer => {
+  const targetBytes = addressBytes(target);
   const vlans = tags.map(vlanLayer);
-  if (target.length === 4) {
-    const arp = { senderMac: mac, senderAddress: addressBytes(address), targetMac: unknown, targetAddress: target };
+  if (targetBytes.length === 4) {
+    const arp = {
+      senderMac: mac,
+      senderAddress: addressBytes(address),
+      targetMac: unknown,
+      targetAddress: targetBytes,
+    };
     return frameOf([ethernetLayer(broadcast, mac), ...vlans, arpLayer({ operation: 'request', ...arp })]);
   }
-  const last = target.subarray(13);
+  const last = targetBytes.subarray(13);
   const group = addressText(Buffer.concat([Buffer.from('ff0200000000000000000001ff', 'hex'), last]));
   const groupMac = Buffer.concat([Buffer.from('3333ff', 'hex'), last]);
   const layers = [ethernetLayer(groupMac, mac), ...vlans, discoveryIp(address, group)];
-  return frameOf([...layers, discoveryLayer(solicitation, subject, mac)]);
+  return frameOf([...layers, discoveryLayer(solicitation, target, mac)]);
 };
 
-/** Answers a question in the name of the address it asks for. */
-export const answerFrame = (question: NeighbourMessage, mac: Uint8Array): Buffer => {
-  const layers = [ethernetLayer(question.mac, mac), ...question.tags.map(vlanLayer)];
-  const { subject, address } = question;
-  if (!subject.includes(':')) {
-    const ends = { senderMac: mac, senderAddress: addressBytes(subject) };
-    const peer = { targetMac: question.mac, targetAddress: addressBytes(address) };
+/** The reply to a request, on behalf of its target. */
+export const replyFrame = (request: NeighbourMessage, mac: Uint8Array): Buffer => {
+  const layers = [ethernetLayer(request.mac, mac), ...request.tags.map(vlanLayer)];
+  const { target, address } = request;
+  if (!target.includes(':')) {
+    const ends = { senderMac: mac, senderAddress: addressBytes(target) };
+    const peer = { targetMac: request.mac, targetAddress: addressBytes(address) };
     return frameOf([...layers, arpLayer({ operation: 'reply', ...ends, ...peer })]);
   }
-  return frameOf([...layers, discoveryIp(subject, address), discoveryLayer(advertisement, subject, mac)]);
+  return frameOf([...layers, discoveryIp(target, address), discoveryLayer(advertisement, target, mac)]);
 };
 
 const tagOf = (type: number, content: number): VlanTag => ({ type, id: content & 0xfff, priority: content >>> 13 });
 
-/** Undefined for everything else. */
+/** Undefined for all other frames. */
 export const readNeighbourMessage = ({ bytes, start, end, tag }: ArrivedFrame): NeighbourMessage | undefined => {
   const tags = tag < 0 ? [] : [tagOf(Math.floor(tag / 65_536), tag % 65_536)];
   let at = start + 12;
@@ -95,24 +99,24 @@ export const readNeighbourMessage = ({ bytes, start, end, tag }: ArrivedFrame): 
   const type = bytes.readUInt16BE(at);
   if (type === 0x0806) return { ...readArp(bytes, at + 2), tags };
   if (type !== 0x86dd || at + 66 > end || bytes[at + 8] !== 58) return undefined;
-  const kind = bytes[at + 42] === solicitation ? 'question' : bytes[at + 42] === advertisement ? 'answer' : undefined;
+  const kind = bytes[at + 42] === solicitation ? 'request' : bytes[at + 42] === advertisement ? 'reply' : undefined;
   if (kind === undefined) return undefined;
   return {
     kind,
     tags,
     mac: Buffer.from(bytes.subarray(start + 6, start + 12)),
     address: addressText(bytes.subarray(at + 10, at + 26)),
-    subject: addressText(bytes.subarray(at + 50, at + 66)),
+    target: addressText(bytes.subarray(at + 50, at + 66)),
   };
 };
 
 const readArp = (bytes: Buffer, at: number): Omit<NeighbourMessage, 'tags'> => {
-  const isQuestion = bytes.readUInt16BE(at + 6) === 1;
+  const isRequest = bytes.readUInt16BE(at + 6) === 1;
   const address = addressText(bytes.subarray(at + 14, at + 18));
   return {
-    kind: isQuestion ? 'question' : 'answer',
+    kind: isRequest ? 'request' : 'reply',
     mac: Buffer.from(bytes.subarray(at + 8, at + 14)),
     address,
-    subject: isQuestion ? addressText(bytes.subarray(at + 24, at + 28)) : address,
+    target: isRequest ? addressText(bytes.subarray(at + 24, at + 28)) : address,
   };
 };

@@ -1,45 +1,45 @@
 import type { EpollPoller, Watcher } from '../epoll/epoll-poller.ts';
 import { epollEvent } from '../epoll/epoll-poller.ts';
 import { type Memory, mapMemory } from '../kernel/memory.ts';
-import { closeSocket, configured } from '../kernel/socket.ts';
+import { closeSocket, configureOrClose } from '../kernel/socket.ts';
 import type { Device } from './device.ts';
-import { type FilterProgram, nothingProgram } from './packet-filter.ts';
+import { type FilterProgram, rejectAllProgram } from './packet-filter.ts';
 import { attachProgram, openReceiver, packetOption, setPacketOption, takeStatistics } from './packet-socket.ts';
 
 const version3 = 2;
 const nominalFrameBytes = 2048;
-const ofUser = 1;
+const ownedByUser = 1;
 const vlanValid = 0x10;
 const vlanTypeValid = 0x40;
-const usualVlanType = 0x8100;
-const wayAt = 58;
+const defaultVlanType = 0x8100;
+const packetTypeAt = 58;
 const outgoing = 4;
-// Others must get their turn however many frames come.
-const blocksPerTurn = 64;
+// Limits the blocks read at a time so that other descriptors are served.
+const blocksPerIteration = 64;
 
 export interface RingSizes {
   readonly blocks: number;
   readonly blockBytes: number;
-  /** After so long a block is handed over however little is in it: all blocks together bridge `blocks` times that. */
+  /** A block is delivered after this time however little it holds; the ring covers `blocks` times as long. */
   readonly retireMs: number;
 }
 
-/** A frame in the ring. Valid only while it is handled: the room is used again. */
+/** A received frame. Valid during the call only: the memory is reused. */
 export interface ArrivedFrame {
   readonly bytes: Buffer;
   start: number;
   end: number;
-  /** Bytes it had before a filter kept only its beginning. */
+  /** Original length; the filter may have truncated the frame. */
   wireLength: number;
   isOutgoing: boolean;
-  /** The outermost VLAN tag, which the system takes out of the frame: type and content; −1 without. */
+  /** The outermost VLAN tag, which the kernel removes from the frame: TPID × 65536 + TCI; −1 without a tag. */
   tag: number;
-  /** When it arrived, by the system's wall clock. */
+  /** Time of receipt on the wall clock. */
   seconds: number;
   nanoseconds: number;
 }
 
-/** Receives frames through memory shared with the kernel (TPACKET_V3), whole blocks at a time. */
+/** Receives frames through a ring shared with the kernel (TPACKET_V3), whole blocks at a time. */
 export class PacketRing implements Watcher {
   readonly #fd: number;
   readonly #poller: EpollPoller;
@@ -53,30 +53,30 @@ export class PacketRing implements Watcher {
   #isClosed = false;
 
   constructor(
-    place: {
+    options: {
       readonly device: Device;
       readonly poller: EpollPoller;
       readonly filter: FilterProgram;
-      /** What leaves is wanted, too. */
-      readonly isBothWays?: boolean;
+      /** Also receive outgoing frames. */
+      readonly includesOutgoing?: boolean;
     },
     sizes: RingSizes,
     onFrame: (frame: ArrivedFrame) => void,
   ) {
     const { blocks, blockBytes, retireMs } = sizes;
-    this.#fd = openReceiver(place.device, place.isBothWays ?? false, (fd) => {
+    this.#fd = openReceiver(options.device, options.includesOutgoing ?? false, (fd) => {
       setPacketOption(fd, packetOption.version, version3);
       const frames = (blockBytes / nominalFrameBytes) * blocks;
       setPacketOption(fd, packetOption.receiveRing, blockBytes, blocks, nominalFrameBytes, frames, retireMs, 0, 0);
-      attachProgram(fd, place.filter);
+      attachProgram(fd, options.filter);
     });
-    this.#poller = place.poller;
+    this.#poller = options.poller;
     this.#sizes = sizes;
     this.#onFrame = onFrame;
     let memory: Memory | undefined;
-    configured(this.#fd, (fd) => {
+    configureOrClose(this.#fd, (fd) => {
       memory = mapMemory({ length: blockBytes * blocks, fd });
-      place.poller.add(fd, epollEvent.in, this);
+      options.poller.add(fd, epollEvent.in, this);
     });
     this.#memory = memory as unknown as Memory;
     this.#words = this.#memory.int32;
@@ -86,28 +86,28 @@ export class PacketRing implements Watcher {
     this.#frame = { bytes, ...nothing };
   }
 
-  /** Frames lost for want of room since the last call. */
+  /** Frames dropped since the last call because the ring was full. */
   takeDrops(): number {
     return this.takeStatistics().drops;
   }
 
-  /** Frames that were let through since the last call, and how many of them there was no room for. */
+  /** Frames accepted by the filter since the last call, and how many of them were dropped because the ring was full. */
   takeStatistics(): { readonly frames: number; readonly drops: number } {
     return this.#isClosed ? { frames: 0, drops: 0 } : takeStatistics(this.#fd);
   }
 
-  /** Lets nothing more in; what is in the ring is still handed over. */
-  cease(): void {
-    attachProgram(this.#fd, nothingProgram);
+  /** Rejects new frames; those in the ring are still delivered. */
+  stopReceiving(): void {
+    attachProgram(this.#fd, rejectAllProgram);
   }
 
   ready(): void {
-    for (let count = 0; count < blocksPerTurn && !this.#isClosed; count++) {
+    for (let count = 0; count < blocksPerIteration && !this.#isClosed; count++) {
       const word = (this.#block * this.#sizes.blockBytes) >> 2;
-      if ((Atomics.load(this.#words, word + 2) & ofUser) === 0) return;
-      this.#walk(word);
+      if ((Atomics.load(this.#words, word + 2) & ownedByUser) === 0) return;
+      this.#readBlock(word);
       if (this.#isClosed) return;
-      // From here on the kernel may write into the block again.
+      // From here on the kernel may reuse the block.
       Atomics.store(this.#words, word + 2, 0);
       this.#block = (this.#block + 1) % this.#sizes.blocks;
     }
@@ -121,7 +121,7 @@ export class PacketRing implements Watcher {
     this.#memory.release();
   }
 
-  #walk(blockWord: number): void {
+  #readBlock(blockWord: number): void {
     const words = this.#words;
     const frame = this.#frame;
     const count = words[blockWord + 3] as number;
@@ -135,7 +135,7 @@ export class PacketRing implements Watcher {
       frame.start = at + (this.#halves[(at >> 1) + 12] as number);
       frame.end = frame.start + (words[word + 3] as number);
       frame.wireLength = words[word + 4] as number;
-      frame.isOutgoing = frame.bytes[at + wayAt] === outgoing;
+      frame.isOutgoing = frame.bytes[at + packetTypeAt] === outgoing;
       frame.tag = (status & vlanValid) === 0 ? -1 : this.#tagAt(word, status);
       this.#onFrame(frame);
       at += words[word] as number;
@@ -144,7 +144,7 @@ export class PacketRing implements Watcher {
 
   #tagAt(word: number, status: number): number {
     const content = (this.#words[word + 8] as number) & 0xffff;
-    const type = (status & vlanTypeValid) === 0 ? usualVlanType : (this.#halves[(word + 9) * 2] as number);
+    const type = (status & vlanTypeValid) === 0 ? defaultVlanType : (this.#halves[(word + 9) * 2] as number);
     return type * 65_536 + content;
   }
 }

@@ -1,7 +1,7 @@
 import { SystemError } from '../kernel/errno.ts';
 import { findLibc, requireLibc } from '../kernel/libc.ts';
-import { scratch } from '../kernel/scratch.ts';
-import { closeSocket, configured, openSocket } from '../kernel/socket.ts';
+import { scratch } from '../kernel/memory.ts';
+import { closeSocket, configureOrClose, openSocket } from '../kernel/socket.ts';
 import type { Device } from './device.ts';
 import type { FilterProgram } from './packet-filter.ts';
 
@@ -11,7 +11,7 @@ const allProtocols = 3;
 const addressBytes = 20;
 const attachFilter = [1, 26] as const;
 
-/** Options of packet sockets: level and name. */
+/** Level and name of packet socket options. */
 export const packetOption = {
   receiveRing: [263, 5],
   statistics: [263, 6],
@@ -23,7 +23,6 @@ type PacketOption = (typeof packetOption)[keyof typeof packetOption];
 
 const valuesAt = 1024;
 
-/** Sets an option made of 32-bit numbers. */
 export const setPacketOption = (fd: number, [level, name]: PacketOption, ...values: number[]): void => {
   const memory = scratch();
   for (const [index, value] of values.entries()) memory.bytes.writeUInt32LE(value, valuesAt + index * 4);
@@ -33,7 +32,7 @@ export const setPacketOption = (fd: number, [level, name]: PacketOption, ...valu
     throw new SystemError('setsockopt', libc.errno());
 };
 
-/** Frames that were let through since the last call, and how many of them the ring had no room for. */
+/** Frames accepted by the filter since the last call, and how many of them were dropped because the ring was full. */
 export const takeStatistics = (fd: number): { readonly frames: number; readonly drops: number } => {
   const memory = scratch();
   memory.bytes.writeUInt32LE(12, 0);
@@ -43,7 +42,7 @@ export const takeStatistics = (fd: number): { readonly frames: number; readonly 
   return { frames: memory.bytes.readUInt32LE(valuesAt), drops: memory.bytes.readUInt32LE(valuesAt + 4) };
 };
 
-/** From now on only what the program lets through arrives. */
+/** Attaches a filter: only packets it accepts are received. */
 export const attachProgram = (fd: number, program: FilterProgram): void => {
   const memory = scratch();
   const bytes = Buffer.concat(
@@ -74,33 +73,33 @@ const bindTo = (fd: number, device: Device, protocol: number): void => {
   if (libc.bind(fd, memory.addressOf(0, addressBytes), addressBytes) < 0) throw new SystemError('bind', libc.errno());
 };
 
-/** A socket that puts whole frames on the wire and receives none. With `isCaptured` captures on this machine see them. */
+/** A socket that sends whole frames and receives none. With `isCaptured`, captures on this machine see them. */
 export const openSender = (device: Device, isCaptured = false): number =>
-  configured(openSocket(familyPacket, socketRaw), (fd) => {
-    // Frames go to the card at once: a queue of the system would blur the times at which they leave.
+  configureOrClose(openSocket(familyPacket, socketRaw), (fd) => {
+    // Bypasses the queueing discipline, which would change the send times.
     setPacketOption(fd, packetOption.bypassQueue, isCaptured ? 0 : 1);
     bindTo(fd, device, 0);
   });
 
 /**
- * A socket for frames that come in, or pass both ways; `set` runs before the first can arrive. The card is not made to
- * take foreign ones.
+ * A socket for incoming frames, or both directions; `set` runs before the first can arrive. Does not enable promiscuous
+ * mode.
  */
-export const openReceiver = (device: Device, isBothWays: boolean, set: (fd: number) => void): number =>
-  configured(openSocket(familyPacket, socketRaw), (fd) => {
-    setPacketOption(fd, packetOption.ignoreOutgoing, isBothWays ? 0 : 1);
+export const openReceiver = (device: Device, includesOutgoing: boolean, set: (fd: number) => void): number =>
+  configureOrClose(openSocket(familyPacket, socketRaw), (fd) => {
+    setPacketOption(fd, packetOption.ignoreOutgoing, includesOutgoing ? 0 : 1);
     set(fd);
     bindTo(fd, device, allProtocols);
   });
 
 const refusalOf = (error: unknown): string => {
   if (!(error instanceof SystemError)) return (error as Error).message;
-  if (error.code === 'EPERM' || error.code === 'EACCES') return 'raw frames need the right cap_net_raw';
+  if (error.code === 'EPERM' || error.code === 'EACCES') return 'raw frames require cap_net_raw';
   if (error.code === 'EAFNOSUPPORT') return 'the kernel has no packet sockets';
   return error.message;
 };
 
-/** Why frames cannot be sent and received here; undefined when they can. */
+/** Why raw frames cannot be used; undefined if they can. */
 export const probePackets = (): string | undefined => {
   const found = findLibc();
   if ('reason' in found) return found.reason;

@@ -4,12 +4,12 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** How frames to an address leave this machine. */
+/** The route to an address. */
 export interface PacketRoute {
   readonly device: string;
-  /** The address whose MAC frames go to: the router, or the target itself. */
+  /** The router, or the target itself. */
   readonly nextHop: string;
-  /** The machine's own address on the way. */
+  /** The machine's source address on this route. */
   readonly source: string;
   readonly isLoopback: boolean;
 }
@@ -24,11 +24,11 @@ interface Answer {
   readonly prefsrc?: string;
 }
 
-/** By the routes of the machine, or by an interface of which the target is a neighbour. */
+/** By the routing table, or by an interface whose neighbour the target is. */
 export const findRoute = async (address: string, device?: string): Promise<PacketRoute> => {
   const version = address.includes(':') ? 6 : 4;
-  const wish = device === undefined ? [] : ['oif', device];
-  const { stdout } = await run('ip', [`-${version}`, '-j', 'route', 'get', address, ...wish]).catch(
+  const deviceArgs = device === undefined ? [] : ['oif', device];
+  const { stdout } = await run('ip', [`-${version}`, '-j', 'route', 'get', address, ...deviceArgs]).catch(
     (error: Error & { stderr?: string }) => {
       throw new RouteMissing(`no route to ${address}: ${(error.stderr ?? error.message).trim()}`);
     },
@@ -42,11 +42,11 @@ export const findRoute = async (address: string, device?: string): Promise<Packe
 const ownAddresses = (device: string, version: 4 | 6): string[] =>
   (networkInterfaces()[device] ?? []).filter(({ family }) => family === `IPv${version}`).map(({ address }) => address);
 
-/** The interface that has an address; undefined when none has. */
+/** The interface with this address; undefined if there is none. */
 export const findOwner = (address: string): string | undefined =>
   Object.entries(networkInterfaces()).find(([, entries]) => entries?.some((entry) => entry.address === address))?.[0];
 
-/** Interfaces by which others reach this machine. */
+/** Interfaces with non-loopback addresses. */
 export const outwardDevices = (): string[] =>
   Object.entries(networkInterfaces())
     .filter(([, entries]) => entries?.some(({ internal }) => !internal))

@@ -1,49 +1,49 @@
-/** Where frames are written before they leave. They stay in their places, so that only what changes is written anew. */
-export interface FramePlaces {
+/** Memory for frames to send. Frames stay in their slots, so that only changed fields are rewritten. */
+export interface FrameSlots {
   readonly count: number;
   readonly bytes: Buffer;
-  offsetOf(place: number): number;
-  /** Refuses what is longer than a place. */
-  setLength(place: number, bytes: number): void;
+  offsetOf(slot: number): number;
+  /** Throws if the frame is longer than a slot. */
+  setLength(slot: number, bytes: number): void;
 }
 
-/** Where a checksum stands that covers the signature. */
+/** Position of the checksum that covers the signature. */
 export interface CoveringChecksum {
   readonly at: number;
-  /** A checksum of 0 would mean that there is none. */
+  /** For UDP a checksum of 0 means that there is none. */
   readonly isUdp: boolean;
 }
 
-/** Places of a way that looks at the clock for each frame, finer than we could. */
-export interface ClockedPlaces extends FramePlaces {
-  /** When the frame may leave, in the time of `performance.now`; 0: at once. */
-  setDue(place: number, at: number): void;
-  /** The time of leaving is to be written into the signature, where 0 stands now. To be said after the length. */
-  setStamp(place: number, checksum: CoveringChecksum | undefined): void;
+/** Slots of a path that paces each frame more precisely than this process could. */
+export interface TimedFrameSlots extends FrameSlots {
+  /** When the frame may leave, on the `performance.now` clock; 0: immediately. */
+  setDue(slot: number, at: number): void;
+  /** The time of sending is written into the signature, which holds 0. Call after `setLength`. */
+  setStamp(slot: number, checksum: CoveringChecksum | undefined): void;
 }
 
-/** One way by which frames leave an interface. */
-export interface Outlet {
-  readonly places: FramePlaces | ClockedPlaces;
+/** A path by which frames leave an interface. */
+export interface TxPath {
+  readonly slots: FrameSlots | TimedFrameSlots;
   /**
-   * Frames that were taken over, from the first place on, and did not leave all the same, since it was opened: the
-   * interface had no room for them. Only a way that learns of it too late to send them again has such frames.
+   * Frames accepted since the path was opened that were not sent: the interface had no room for them. Only a path that
+   * learns of it too late to retry has such frames.
    */
   readonly lost: number;
   /**
-   * Sends the frames from `first` to before `end`; says how many were taken, or as a negative error number why none was.
-   * Of frames that are due later only some may be taken, without any being refused.
-   * The places of those that were taken may be written again at once.
+   * Sends the frames from `first` to before `end`; returns how many were accepted, or a negative error number. Frames
+   * that are due later may be accepted only in part, without any being rejected. The slots of accepted frames may be
+   * rewritten immediately.
    */
   send(first: number, end: number): number;
   close(): void;
 }
 
-export interface OutletSizes {
-  /** Places for frames, at least. */
+export interface TxPathOptions {
+  /** Minimum number of slots. */
   readonly count: number;
-  /** Of the longest frame. */
+  /** Size of the longest frame. */
   readonly bytes: number;
-  /** Captures on this machine must see the frames, which only a packet socket can do. */
+  /** Captures on this machine must see the frames; only a packet socket supports that. */
   readonly isCaptured?: boolean | undefined;
 }

@@ -1,11 +1,11 @@
 import { requireLibc } from '../kernel/libc.ts';
-import { scratch } from '../kernel/scratch.ts';
+import { scratch } from '../kernel/memory.ts';
 
 const clockGetTime = process.arch === 'x64' ? 228 : 113;
 const realTime = 0;
 const validMs = 1000;
 
-/** The clock by which the kernel notes when frames arrive, read without a call into the kernel most of the time. */
+/** The clock of the kernel's receive timestamps, mostly read without a system call. */
 export class WallClock {
   #seconds = 0;
   #restMs = 0;
@@ -13,7 +13,7 @@ export class WallClock {
   seconds = 0;
   nanoseconds = 0;
 
-  /** Sets `seconds` and `nanoseconds` to the moment that `performance.now` calls `now`. */
+  /** Sets `seconds` and `nanoseconds` to the wall-clock time of `now`, which is on the `performance.now` clock. */
   read(now: number): void {
     if (now - this.#readAt > validMs) this.#adjust();
     const ms = this.#restMs + now - this.#readAt;

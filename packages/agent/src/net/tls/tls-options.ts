@@ -18,7 +18,7 @@ const contextOptions = (settings: TlsClientSettings | TlsServerSettings): Secure
   };
 };
 
-/** Options for one connection after another; the context is built once, since building it costs more than a handshake. */
+/** Options for all connections of a client; the context is built once because that costs more than a handshake. */
 export const clientTlsOptions = (
   settings: TlsClientSettings,
   alpn: readonly string[] = settings.alpn,
@@ -29,27 +29,29 @@ export const clientTlsOptions = (
   ...(settings.sni !== undefined && { servername: settings.sni }),
 });
 
-const settled = new WeakMap<TlsServerSettings, TlsServerSettings>();
+const generated = new WeakMap<TlsServerSettings, TlsServerSettings>();
 
-/** The same settings with a certificate, made if none was given: once, so that all cores of a server show the same. */
+/**
+ * The same settings with a certificate, generated once if none was given, so that all cores of a server use the same.
+ */
 export const withCertificate = (settings: TlsServerSettings, listen: readonly Listen[]): TlsServerSettings => {
   if (settings.certificate !== undefined) return settings;
   const names = ['localhost', '127.0.0.1', '::1', ...listen.map(({ host }) => host)];
-  const made = settled.get(settings) ?? { ...settings, ...createSelfSigned(names) };
-  settled.set(settings, made);
+  const made = generated.get(settings) ?? { ...settings, ...createSelfSigned(names) };
+  generated.set(settings, made);
   return made;
 };
 
-/** Drawn from the private key, so that a session begun on one core can be resumed on another. */
+/** Derived from the private key, so that a session begun on one core can be resumed on another. */
 const ticketKeysOf = (privateKey: string): Buffer =>
   Buffer.from(hkdfSync('sha256', privateKey, '', 'rushhour session tickets', 48));
 
 export const serverTlsOptions = (
-  wished: TlsServerSettings,
+  requested: TlsServerSettings,
   listen: readonly Listen[],
-  alpn: readonly string[] = wished.alpn,
+  alpn: readonly string[] = requested.alpn,
 ): TlsOptions => {
-  const settings = withCertificate(wished, listen);
+  const settings = withCertificate(requested, listen);
   return {
     ...contextOptions(settings),
     ...(alpn.length > 0 && { ALPNProtocols: [...alpn] }),

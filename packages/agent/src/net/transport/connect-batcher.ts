@@ -6,23 +6,23 @@ import { familyOf, socketAddressBytes, writeSocketAddress } from '../kernel/sock
 import { tuneSocket } from './tcp-tuning.ts';
 import type { ConnectionOptions, Route } from './transport.ts';
 
-/** A connection that waits for its socket. */
-export interface Unopened {
-  /** It was given up meanwhile. */
-  readonly isGone: boolean;
-  /** It is to wait until the socket is connected. */
+/** A connection that waits for its socket to be opened. */
+export interface ConnectHandler {
+  /** The connection was closed in the meantime. */
+  readonly isClosed: boolean;
+  /** `connect` is in progress on this descriptor. */
   onConnecting(fd: number): void;
-  onRefused(error: number): void;
+  onConnectFailed(error: number): void;
 }
 
-interface Opening {
-  readonly connection: Unopened;
+interface PendingConnect {
+  readonly connection: ConnectHandler;
   readonly route: Route;
-  /** -1: not open, or no longer. */
+  /** -1 if not open, or closed again. */
   fd: number;
 }
 
-/** Where the kernel reads an address. */
+/** A `sockaddr` in memory the kernel can read. */
 class AddressField {
   readonly at: number;
   length = 0;
@@ -37,7 +37,7 @@ class AddressField {
     this.#offset = offset;
   }
 
-  /** Mostly the same as the last time. */
+  /** Skipped if unchanged, which is the common case. */
   write(address: string, port: number): void {
     if (address === this.#address && port === this.#port) return;
     this.length = writeSocketAddress(this.#memory.bytes, this.#offset, { address, port });
@@ -47,101 +47,101 @@ class AddressField {
 }
 
 /**
- * Opens the sockets of all connections that are wanted together, one step for all of them before the next: what the
- * kernel does in a step is then still at hand in the processor, and a connection costs a tenth less. For the same
- * reason there is as little as possible between two calls of the kernel.
+ * Opens the sockets of all requested connections together, running each step for all of them before the next: the
+ * kernel code of one step stays in the CPU cache, which makes a connection about 10 % cheaper. For the same reason
+ * there is as little as possible between two system calls.
  */
-export class Openings {
+export class ConnectBatcher {
   readonly #options: ConnectionOptions;
-  readonly #soon: (action: () => void) => void;
+  readonly #defer: (action: () => void) => void;
   readonly #libc = requireLibc();
   readonly #memory = mapMemory({ length: 128 });
   readonly #source = new AddressField(this.#memory, 0);
   readonly #target = new AddressField(this.#memory, 32);
-  /** Where the number 1 is. */
-  readonly #oneAt = this.#memory.addressOf(64, 4);
-  #wanted: Opening[] = [];
+  /** Address of an `int` with value 1. */
+  readonly #oneAddress = this.#memory.addressOf(64, 4);
+  #pending: PendingConnect[] = [];
 
-  /** `soon`: does something once all events at hand are handled. */
-  constructor(options: ConnectionOptions, soon: (action: () => void) => void) {
+  /** `defer`: runs an action after all pending events are dispatched. */
+  constructor(options: ConnectionOptions, defer: (action: () => void) => void) {
     this.#options = options;
-    this.#soon = soon;
+    this.#defer = defer;
     this.#memory.bytes.writeInt32LE(1, 64);
   }
 
-  add(connection: Unopened, route: Route): void {
-    if (this.#wanted.length === 0) this.#soon(this.#openAll);
-    this.#wanted.push({ connection, route, fd: -1 });
+  add(connection: ConnectHandler, route: Route): void {
+    if (this.#pending.length === 0) this.#defer(this.#connectAll);
+    this.#pending.push({ connection, route, fd: -1 });
   }
 
-  /** Only once nothing is wanted any more. */
+  /** Only when no connect is pending. */
   close(): void {
     this.#memory.release();
   }
 
-  readonly #openAll = (): void => {
-    const openings = this.#wanted;
-    this.#wanted = [];
-    for (const opening of openings) if (!opening.connection.isGone) this.#open(opening);
-    for (const opening of openings) if (opening.fd >= 0) this.#setOptions(opening);
-    for (const opening of openings) if (opening.fd >= 0) this.#bind(opening);
-    for (const opening of openings) if (opening.fd >= 0) this.#connect(opening);
+  readonly #connectAll = (): void => {
+    const connects = this.#pending;
+    this.#pending = [];
+    for (const connect of connects) if (!connect.connection.isClosed) this.#open(connect);
+    for (const connect of connects) if (connect.fd >= 0) this.#setOptions(connect);
+    for (const connect of connects) if (connect.fd >= 0) this.#bind(connect);
+    for (const connect of connects) if (connect.fd >= 0) this.#connect(connect);
   };
 
-  #open(opening: Opening): void {
-    opening.fd = this.#libc.socket(familyOf(opening.route.address), socketType.stream | newSocketFlags, 0);
-    if (opening.fd < 0) this.#refuse(opening, this.#libc.errno());
+  #open(connect: PendingConnect): void {
+    connect.fd = this.#libc.socket(familyOf(connect.route.address), socketType.stream | newSocketFlags, 0);
+    if (connect.fd < 0) this.#fail(connect, this.#libc.errno());
   }
 
-  #setOptions(opening: Opening): void {
-    const { fd, route } = opening;
-    if (this.#options.noDelay) this.#switchOn(fd, option.noDelay);
-    if (route.localPort !== undefined) this.#switchOn(fd, option.reuseAddress);
-    // With an address alone the port is found when the target is known, so that one port can serve many targets.
-    else if (route.localAddress !== undefined) this.#switchOn(fd, option.bindAddressNoPort);
+  #setOptions(connect: PendingConnect): void {
+    const { fd, route } = connect;
+    if (this.#options.noDelay) this.#enable(fd, option.noDelay);
+    if (route.localPort !== undefined) this.#enable(fd, option.reuseAddress);
+    // Without a local port, the kernel picks one in `connect` (`IP_BIND_ADDRESS_NO_PORT`), so that one port can serve
+    // many targets.
+    else if (route.localAddress !== undefined) this.#enable(fd, option.bindAddressNoPort);
     const { tuning, keepAliveSec } = this.#options;
     if (tuning === undefined && keepAliveSec === 0) return;
     try {
       if (tuning !== undefined) tuneSocket(fd, tuning);
       if (keepAliveSec > 0) {
-        this.#switchOn(fd, option.keepAlive);
+        this.#enable(fd, option.keepAlive);
         setOption(fd, option.keepIdleSec, keepAliveSec);
       }
     } catch (error) {
       if (!(error instanceof SystemError)) throw error;
-      this.#refuse(opening, error.errno);
+      this.#fail(connect, error.errno);
     }
   }
 
-  #bind(opening: Opening): void {
-    const { address, localAddress, localPort } = opening.route;
+  #bind(connect: PendingConnect): void {
+    const { address, localAddress, localPort } = connect.route;
     if (localAddress === undefined && localPort === undefined) return;
     this.#source.write(localAddress ?? (address.includes(':') ? '::' : '0.0.0.0'), localPort ?? 0);
-    if (this.#libc.bind(opening.fd, this.#source.at, this.#source.length) < 0)
-      this.#refuse(opening, this.#libc.errno());
+    if (this.#libc.bind(connect.fd, this.#source.at, this.#source.length) < 0) this.#fail(connect, this.#libc.errno());
   }
 
-  #connect(opening: Opening): void {
-    const { connection, route, fd } = opening;
-    // One that was refused may have led to the end of this one.
-    if (connection.isGone) {
+  #connect(connect: PendingConnect): void {
+    const { connection, route, fd } = connect;
+    // The failure of another connect may have closed this one.
+    if (connection.isClosed) {
       closeSocket(fd);
       return;
     }
     this.#target.write(route.address, route.port);
     const error = this.#libc.connect(fd, this.#target.at, this.#target.length) < 0 ? this.#libc.errno() : 0;
-    if (error !== 0 && error !== errno.EINPROGRESS) this.#refuse(opening, error);
+    if (error !== 0 && error !== errno.EINPROGRESS) this.#fail(connect, error);
     else connection.onConnecting(fd);
   }
 
-  /** An option that cannot be set is no reason to fail. */
-  #switchOn(fd: number, [level, name]: readonly [number, number]): void {
-    this.#libc.setsockopt(fd, level, name, this.#oneAt, 4);
+  /** Errors are ignored: these options are optional. */
+  #enable(fd: number, [level, name]: readonly [number, number]): void {
+    this.#libc.setsockopt(fd, level, name, this.#oneAddress, 4);
   }
 
-  #refuse(opening: Opening, error: number): void {
-    if (opening.fd >= 0) closeSocket(opening.fd);
-    opening.fd = -1;
-    opening.connection.onRefused(error);
+  #fail(connect: PendingConnect, error: number): void {
+    if (connect.fd >= 0) closeSocket(connect.fd);
+    connect.fd = -1;
+    connect.connection.onConnectFailed(error);
   }
 }

@@ -4,7 +4,7 @@ import type { Listen } from '@rushhour/protocol';
 
 const socketsOf = new WeakMap<Server, Set<Socket>>();
 
-/** Opens a server on every address; several cores share a port. Leaves nothing open when one fails. */
+/** Listens on every address; several threads share a port. Closes all servers again if one fails. */
 export const listenAll = async <T extends Server>(
   addresses: readonly Listen[],
   create: () => T,
@@ -31,7 +31,7 @@ export const listenAll = async <T extends Server>(
   return servers;
 };
 
-/** Closes servers and, after them, the connections they still have. */
+/** Closes servers and then their remaining connections. */
 export const closeServers = async (servers: readonly Server[]): Promise<void> => {
   await Promise.all(
     servers.map(async (server) => {

@@ -6,17 +6,17 @@ import {
   type TlsOptions,
 } from 'node:tls';
 import { createNodeAlarm } from '../loop/alarm.ts';
-import { codeOf } from '../metrics/count-error.ts';
+import { errorCodeOf } from '../metrics/count-error.ts';
 import { closeServers, listenAll } from './listen-all.ts';
 import type { Connection, ConnectionEvents, ConnectionOptions, Message, Route, Transport } from './transport.ts';
 
 const readBytes = 65_536;
 
-const dropped: ConnectionEvents = { onOpen() {}, onData() {}, onClose() {} };
+const ignoredEvents: ConnectionEvents = { onOpen() {}, onData() {}, onClose() {} };
 
-/** `tcp` is the socket that can be reset; under TLS it is not the one written to. */
+/** `tcp` is the socket to reset; with TLS it differs from the one written to. */
 class NodeConnection implements Connection {
-  events = dropped;
+  events = ignoredEvents;
   readonly #socket: Socket;
   readonly #tcp: Socket;
   #code: string | undefined;
@@ -24,9 +24,9 @@ class NodeConnection implements Connection {
   constructor(socket: Socket, tcp: Socket = socket) {
     this.#socket = socket;
     this.#tcp = tcp;
-    // An error always comes before the close that belongs to it.
+    // `error` is always emitted before the matching `close`.
     socket.on('error', (error) => {
-      this.#code ??= codeOf(error);
+      this.#code ??= errorCodeOf(error);
     });
     socket.on('end', () => (this.events.onEnd === undefined ? socket.end() : this.events.onEnd()));
     socket.on('close', () => this.events.onClose(this.#code, performance.now()));
@@ -36,7 +36,7 @@ class NodeConnection implements Connection {
     if (this.#socket.writableEnded) return;
     const { onSent } = this.events;
     if (onSent === undefined) this.#socket.write(message.bytes);
-    else this.#socket.write(message.bytes, (error) => this.#taken(error));
+    else this.#socket.write(message.bytes, (error) => this.#onWritten(error));
   }
 
   writeCopy(bytes: Uint8Array): void {
@@ -52,26 +52,31 @@ class NodeConnection implements Connection {
     else this.#tcp.resetAndDestroy();
   }
 
-  #taken(error: Error | null | undefined): void {
-    // Later than at once: a sender that goes on in here would keep the event loop from turning.
+  #onWritten(error: Error | null | undefined): void {
+    // Deferred: a sender that writes again from `onSent` would otherwise block the event loop.
     if (!error && this.#socket.writableLength === 0) setImmediate(() => this.events.onSent?.(performance.now()));
   }
 }
 
-interface Parts {
+interface SocketFactory {
   readonly name: string;
   connect(route: Route, events: ConnectionEvents): Connection;
   readonly createServer: (onConnection: (socket: Socket) => void) => ReturnType<typeof createTcpServer>;
 }
 
-const plainOptions: ConnectionOptions = { noDelay: true, keepAliveSec: 0, reads: 'small', leavesAtOnce: false };
+const defaultOptions: ConnectionOptions = {
+  noDelay: true,
+  keepAliveSec: 0,
+  readSize: 'small',
+  closesImmediately: false,
+};
 
 const chunkOf = (bytes: Buffer, end: number) => ({ bytes, start: 0, end, now: performance.now() });
 
-const createTransport = ({ name, connect, createServer }: Parts): Transport => ({
+const createTransport = ({ name, connect, createServer }: SocketFactory): Transport => ({
   name,
   createAlarm: createNodeAlarm,
-  keep: (bytes) => ({ bytes, address: 0 }),
+  prepareMessage: (bytes) => ({ bytes, address: 0 }),
   connect,
   async listen({ host, port, isShared }, accept) {
     let count = 0;
@@ -89,21 +94,21 @@ const createTransport = ({ name, connect, createServer }: Parts): Transport => (
       port,
       async close() {
         await closeServers(servers);
-        // Connections tell of their end a little later than the server of its own.
-        for (let turns = 0; count > 0 && turns < 100; turns++) await new Promise(setImmediate);
+        // `close` of connections is emitted a little later than that of the server.
+        for (let iterations = 0; count > 0 && iterations < 100; iterations++) await new Promise(setImmediate);
       },
     };
   },
   async close() {},
 });
 
-const fromOf = ({ localAddress, localPort }: Route) => ({
+const localEndpointOf = ({ localAddress, localPort }: Route) => ({
   ...(localAddress && { localAddress }),
   ...(localPort && { localPort }),
 });
 
-/** Plain Node sockets. All share one buffer to read into: a read is handed on before the next begins. */
-export const createNodeTransport = (options: ConnectionOptions = plainOptions): Transport => {
+/** TCP on Node's sockets. All connections share one read buffer: its content is handed on before the next read. */
+export const createNodeTransport = (options: ConnectionOptions = defaultOptions): Transport => {
   const buffer = Buffer.allocUnsafeSlow(readBytes);
   const { noDelay, keepAliveSec } = options;
   const keepAlive = { keepAlive: keepAliveSec > 0, keepAliveInitialDelay: keepAliveSec * 1000 };
@@ -115,7 +120,7 @@ export const createNodeTransport = (options: ConnectionOptions = plainOptions): 
         port: route.port,
         noDelay,
         ...keepAlive,
-        ...fromOf(route),
+        ...localEndpointOf(route),
         allowHalfOpen: true,
         onread: {
           buffer,
@@ -137,16 +142,16 @@ export const createNodeTransport = (options: ConnectionOptions = plainOptions): 
 export interface NodeTlsOptions {
   readonly client?: TlsClientOptions;
   readonly server?: TlsOptions;
-  /** A client whose handshake failed. */
+  /** Called on a server when a client's handshake fails. */
   readonly onHandshakeError?: (code: string) => void;
 }
 
-/** TLS on plain Node sockets. */
+/** TLS on Node's sockets. */
 export const createNodeTlsTransport = ({ client, server, onHandshakeError }: NodeTlsOptions): Transport =>
   createTransport({
     name: 'node:tls',
     connect(route, events) {
-      const tcp = connectTcp({ host: route.address, port: route.port, noDelay: true, ...fromOf(route) });
+      const tcp = connectTcp({ host: route.address, port: route.port, noDelay: true, ...localEndpointOf(route) });
       const socket = connectTls({ ...client, socket: tcp });
       const connection = new NodeConnection(socket, tcp);
       connection.events = events;
@@ -156,5 +161,7 @@ export const createNodeTlsTransport = ({ client, server, onHandshakeError }: Nod
       return connection;
     },
     createServer: (onConnection) =>
-      createTlsServer(server ?? {}, onConnection).on('tlsClientError', (error) => onHandshakeError?.(codeOf(error))),
+      createTlsServer(server ?? {}, onConnection).on('tlsClientError', (error) =>
+        onHandshakeError?.(errorCodeOf(error)),
+      ),
   });

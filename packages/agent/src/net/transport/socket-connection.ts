@@ -1,81 +1,83 @@
 import { errnoName } from '../kernel/errno.ts';
 import { disconnect } from '../kernel/socket.ts';
-import type { Member } from '../loop/indexed-set.ts';
+import type { IndexedMember } from '../loop/indexed-set.ts';
 import type { Flushable } from '../loop/pre-wait-tasks.ts';
-import type { Unopened } from './connect-batcher.ts';
-import { OutQueue } from './out-queue.ts';
+import type { ConnectHandler } from './connect-batcher.ts';
+import { SendQueue } from './send-queue.ts';
 import type { Chunk, Connection, ConnectionEvents, Message } from './transport.ts';
 
-/** What a connection needs of the one that waits for the kernel. */
-export interface Flusher {
-  /** When the events that are being handled were found. */
+/** The part of a poller that connections use. */
+export interface FlushScheduler {
+  /** When the events being dispatched were read, on the `performance.now` clock. */
   readonly now: number;
-  /** Calls `flush` once, after the event at hand or some more. */
-  flushLater(what: Flushable): void;
+  /** Calls `flush` once, after the current event or a few more. */
+  scheduleFlush(target: Flushable): void;
 }
 
 /**
- * The life of a connection on a socket of our own: written in batches, closed in order, dropped, or ended by the peer.
- * How bytes and events travel is left to those who extend it.
+ * The state machine of a connection on a raw socket: batched writes, orderly close, reset, close by the peer.
+ * Subclasses implement I/O on io_uring or epoll.
  */
-export abstract class SocketConnection implements Connection, Member, Unopened {
-  /** -1 before the socket is open. */
+export abstract class SocketConnection implements Connection, IndexedMember, ConnectHandler {
+  /** -1 until the socket is open. */
   protected fd = -1;
-  place = -1;
-  protected readonly out = new OutQueue();
+  setIndex = -1;
+  protected readonly out = new SendQueue();
   protected isOpen = false;
-  /** A send that waits for room is under way. */
+  /** A send that waits for buffer space is in progress. */
   protected isSending = false;
-  /** The peer sends nothing more, or the connection has failed. */
+  /** The peer has sent its FIN, or the connection has failed. */
   protected hasEnded = false;
-  isGone = false;
-  isFlushBooked = false;
+  isClosed = false;
+  isFlushScheduled = false;
   events!: ConnectionEvents;
-  readonly #flusher: Flusher;
+  readonly #scheduler: FlushScheduler;
   #isClosing = false;
   #hasShutDown = false;
   #isReset = false;
   #code: string | undefined;
 
-  constructor(flusher: Flusher) {
-    this.#flusher = flusher;
+  constructor(scheduler: FlushScheduler) {
+    this.#scheduler = scheduler;
   }
 
   abstract onConnecting(fd: number): void;
-  /** In place of all steps to a connection: it stands already. */
+  /** Instead of `onConnecting`: the socket is already connected. */
   abstract onAccepted(fd: number): void;
-  /** Sends the loaded piece. Sets `isSending` when it must wait for room. */
+  /** Sends the loaded chunk. Sets `isSending` if it has to wait for buffer space. */
   protected abstract transmit(): void;
-  /** Says goodbye after what was transmitted. */
+  /** Sends a FIN after target was transmitted. */
   protected abstract shutDown(): void;
-  /** Lets go of the descriptor, if there is one. */
+  /** Closes the descriptor, if there is one. */
   protected abstract dispose(): void;
-  /** Drops the connection as if it had never been. */
-  protected drop(): void {
+  /** Aborts the connection with a reset. */
+  protected sendReset(): void {
     disconnect(this.fd);
   }
-  /** It was dropped, and all that still comes is to be overlooked. */
-  protected get isDropped(): boolean {
+  /** The connection was reset; later events are ignored. */
+  protected get isReset(): boolean {
     return this.#isReset;
   }
-  /** True while the kernel still knows of something that will end in an event. */
-  protected abstract get isAwaited(): boolean;
+  /** True while requests to the kernel are pending that will end in an event. */
+  protected abstract get hasPendingEvents(): boolean;
 
-  /** True when the descriptor can be let go without waiting for the peer. */
-  protected abstract get mayLeave(): boolean;
+  /** True if the descriptor can be closed without waiting for the peer. */
+  protected abstract get canCloseImmediately(): boolean;
 
-  /** All is said and nothing more is wanted. */
-  protected get isLeaving(): boolean {
-    return this.#isClosing && this.mayLeave && !this.isSending && this.out.length === 0 && this.out.isDrained;
+  /** All data is sent and nothing more is expected. */
+  protected get isReadyToClose(): boolean {
+    return (
+      this.#isClosing && this.canCloseImmediately && !this.isSending && this.out.length === 0 && this.out.isDrained
+    );
   }
 
-  protected leave(): void {
+  protected closeNow(): void {
     this.#finish();
   }
 
   write(message: Message): void {
     this.out.push(message);
-    this.#book();
+    this.#scheduleFlush();
   }
 
   writeCopy(bytes: Uint8Array): void {
@@ -84,50 +86,50 @@ export abstract class SocketConnection implements Connection, Member, Unopened {
 
   close(): void {
     this.#isClosing = true;
-    this.#book();
+    this.#scheduleFlush();
   }
 
   reset(): void {
-    if (this.isGone || this.#isReset) return;
+    if (this.isClosed || this.#isReset) return;
     this.#isReset = true;
-    if (this.fd >= 0) this.drop();
-    if (!this.isAwaited) this.fail(0);
+    if (this.fd >= 0) this.sendReset();
+    if (!this.hasPendingEvents) this.fail(0);
   }
 
-  /** There is no socket for it. */
-  onRefused(error: number): void {
+  /** Opening or connecting the socket failed. */
+  onConnectFailed(error: number): void {
     this.fail(error);
   }
 
   flush(): void {
-    this.isFlushBooked = false;
-    if (this.isGone || this.isSending || !this.isOpen) return;
-    const hasPiece = this.out.load();
+    this.isFlushScheduled = false;
+    if (this.isClosed || this.isSending || !this.isOpen) return;
+    const hasChunk = this.out.load();
     const isLast = this.#isClosing && !this.#hasShutDown && this.out.isDrained;
-    if (hasPiece) this.transmit();
+    if (hasChunk) this.transmit();
     if (this.isSending) return;
-    if (!this.out.isDrained) this.#book();
-    else if (isLast && (this.hasEnded || (this.mayLeave && !hasPiece))) this.#finish();
+    if (!this.out.isDrained) this.#scheduleFlush();
+    else if (isLast && (this.hasEnded || (this.canCloseImmediately && !hasChunk))) this.#finish();
     else if (isLast) {
       this.#hasShutDown = true;
       this.shutDown();
-    } else if (hasPiece) this.events.onSent?.(this.#flusher.now);
+    } else if (hasChunk) this.events.onSent?.(this.#scheduler.now);
   }
 
-  /** A send that waited has ended, or one that could not has left a rest. */
-  protected goOn(): void {
-    if (this.isGone) return;
+  /** A waiting send has finished, or a non-waiting one was partial. */
+  protected continueSending(): void {
+    if (this.isClosed) return;
     this.#hasShutDown = false;
-    this.#book();
+    this.#scheduleFlush();
   }
 
   protected opened(): void {
     this.isOpen = true;
-    this.events.onOpen(this.#flusher.now);
-    if (!this.out.isDrained || this.#isClosing) this.#book();
+    this.events.onOpen(this.#scheduler.now);
+    if (!this.out.isDrained || this.#isClosing) this.#scheduleFlush();
   }
 
-  protected arrived(chunk: Chunk): void {
+  protected received(chunk: Chunk): void {
     if (!this.#isReset) this.events.onData(chunk);
   }
 
@@ -138,27 +140,27 @@ export abstract class SocketConnection implements Connection, Member, Unopened {
     else this.events.onEnd();
   }
 
-  /** The connection is no more. 0: without an error. */
+  /** Ends the connection; 0 means without an error. */
   protected fail(error: number): void {
     this.hasEnded = true;
-    if (error !== 0) this.noteError(error);
+    if (error !== 0) this.recordError(error);
     this.#finish();
   }
 
-  protected noteError(error: number): void {
+  protected recordError(error: number): void {
     this.#code ??= errnoName(error);
   }
 
-  #book(): void {
-    if (this.isFlushBooked || this.isGone) return;
-    this.isFlushBooked = true;
-    this.#flusher.flushLater(this);
+  #scheduleFlush(): void {
+    if (this.isFlushScheduled || this.isClosed) return;
+    this.isFlushScheduled = true;
+    this.#scheduler.scheduleFlush(this);
   }
 
   #finish(): void {
-    if (this.isGone) return;
-    this.isGone = true;
+    if (this.isClosed) return;
+    this.isClosed = true;
     this.dispose();
-    this.events.onClose(this.#isReset ? undefined : this.#code, this.#flusher.now);
+    this.events.onClose(this.#isReset ? undefined : this.#code, this.#scheduler.now);
   }
 }

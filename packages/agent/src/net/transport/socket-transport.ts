@@ -1,58 +1,110 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import type { Listen } from '@rushhour/protocol';
+import { type Memory, mapMemory } from '../kernel/memory.ts';
 import { localEndpoint, openListener, option, setOption } from '../kernel/socket.ts';
-import { Crowd } from '../loop/indexed-set.ts';
-import { turnLoop } from '../loop/kernel-event-loop.ts';
-import { Openings } from './connect-batcher.ts';
-import { MessageStore } from './message-store.ts';
+import { IndexedSet } from '../loop/indexed-set.ts';
+import { kernelEventLoop } from '../loop/kernel-event-loop.ts';
+import { ConnectBatcher } from './connect-batcher.ts';
 import type { SocketConnection } from './socket-connection.ts';
 import { assertTunable, tuneSocket } from './tcp-tuning.ts';
-import type { ConnectionEvents, ConnectionOptions, Listener, Route, Transport } from './transport.ts';
+import type { ConnectionEvents, ConnectionOptions, Listener, Message, Route, Transport } from './transport.ts';
 
-/** A way to wait for sockets of our own. */
-export interface SocketSystem {
+const slabBytes = 65_536;
+const alignment = 64;
+
+/** Keeps messages in memory the kernel can read, for the lifetime of the transport. */
+class MessageStore {
+  readonly #memories: Memory[] = [];
+  readonly #known = new WeakMap<Uint8Array, Message>();
+  #slab: Memory | undefined;
+  #used = 0;
+
+  keep(bytes: Uint8Array): Message {
+    const known = this.#known.get(bytes);
+    if (known !== undefined) return known;
+    const message = this.#store(bytes);
+    this.#known.set(bytes, message);
+    return message;
+  }
+
+  /** Only when nothing is being sent. */
+  release(): void {
+    for (const memory of this.#memories) memory.release();
+    this.#memories.length = 0;
+    this.#slab = undefined;
+  }
+
+  #store(bytes: Uint8Array): Message {
+    const { length } = bytes;
+    if (length === 0) return { bytes, address: 0 };
+    const { memory, offset } =
+      length > slabBytes / 4 ? { memory: this.#map(length), offset: 0 } : this.#allocate(length);
+    // New mappings are zero. Left untouched they all share one physical page, which halves the cost of sending them.
+    if (memory === this.#slab || bytes.some((byte) => byte !== 0)) memory.bytes.set(bytes, offset);
+    return { bytes: memory.bytes.subarray(offset, offset + length), address: memory.addressOf(offset, length) };
+  }
+
+  #allocate(length: number): { memory: Memory; offset: number } {
+    if (this.#slab === undefined || this.#used + length > slabBytes) {
+      this.#slab = this.#map(slabBytes);
+      this.#used = 0;
+    }
+    const offset = this.#used;
+    this.#used = Math.ceil((offset + length) / alignment) * alignment;
+    return { memory: this.#slab, offset };
+  }
+
+  #map(length: number): Memory {
+    const memory = mapMemory({ length });
+    this.#memories.push(memory);
+    return memory;
+  }
+}
+
+/** I/O on raw sockets by one kernel interface: epoll or io_uring. */
+export interface SocketBackend {
   readonly name: string;
   readonly now: number;
-  create(options: ConnectionOptions, onGone: (connection: SocketConnection) => void): SocketConnection;
-  /** Accepts until it is told to stop, which also closes the listening socket. */
+  create(options: ConnectionOptions, onClosed: (connection: SocketConnection) => void): SocketConnection;
+  /** Accepts until the returned function is called, which also closes the listening socket. */
   accept(fd: number, onAccepted: (fd: number) => void): () => void;
-  /** Does something before the next wait, outside of the call that asks for it. */
-  soon(action: () => void): void;
+  /** Runs `action` before the next wait, outside of the current call. */
+  defer(action: () => void): void;
 }
 
 const backlog = 65_535;
-const goodbyeMs = 500;
+const closeGraceMs = 500;
 
-/** Connections on sockets of our own. */
+/** TCP on raw sockets. */
 class SocketTransport implements Transport {
   readonly name: string;
-  readonly #system: SocketSystem;
+  readonly #backend: SocketBackend;
   readonly #options: ConnectionOptions;
   readonly #messages = new MessageStore();
-  readonly #connections = new Crowd<SocketConnection>();
-  readonly #openings: Openings;
+  readonly #connections = new IndexedSet<SocketConnection>();
+  readonly #connects: ConnectBatcher;
   #isClosed = false;
 
-  constructor(system: SocketSystem, options: ConnectionOptions) {
-    this.name = system.name;
-    this.#system = system;
+  constructor(backend: SocketBackend, options: ConnectionOptions) {
+    this.name = backend.name;
+    this.#backend = backend;
     this.#options = options;
     if (options.tuning !== undefined) assertTunable(options.tuning);
-    this.#openings = new Openings(options, system.soon);
-    turnLoop.acquire(options);
+    this.#connects = new ConnectBatcher(options, backend.defer);
+    kernelEventLoop.acquire(options);
   }
 
-  readonly createAlarm = (ring: () => void) => turnLoop.createAlarm(ring);
+  readonly createAlarm = (onAlarm: () => void) => kernelEventLoop.createAlarm(onAlarm);
 
-  keep(bytes: Uint8Array) {
+  prepareMessage(bytes: Uint8Array) {
     return this.#messages.keep(bytes);
   }
 
   connect(route: Route, events: ConnectionEvents) {
     const connection = this.#create();
     connection.events = events;
-    this.#openings.add(connection, route);
+    this.#connects.add(connection, route);
     return connection;
   }
 
@@ -62,11 +114,11 @@ class SocketTransport implements Transport {
   ): Promise<Listener> {
     const address = isIP(where.host) === 0 ? (await lookup(where.host)).address : where.host;
     const fd = openListener({ address, port: where.port, isShared: where.isShared }, backlog);
-    // Accepted sockets inherit it.
+    // Accepted sockets inherit this option.
     if (this.#options.noDelay) setOption(fd, option.noDelay, 1);
     if (this.#options.tuning !== undefined) tuneSocket(fd, this.#options.tuning);
     const { port } = localEndpoint(fd);
-    const stop = this.#system.accept(fd, (accepted) => {
+    const stop = this.#backend.accept(fd, (accepted) => {
       const connection = this.#create();
       connection.events = accept(connection);
       connection.onAccepted(accepted);
@@ -83,19 +135,19 @@ class SocketTransport implements Transport {
     if (this.#isClosed) return;
     this.#isClosed = true;
     for (const connection of this.#connections) connection.reset();
-    const latest = performance.now() + goodbyeMs;
-    while (this.#connections.size > 0 && performance.now() < latest) await new Promise(setImmediate);
-    // A turn more, so that what was asked last has reached the kernel.
+    const deadline = performance.now() + closeGraceMs;
+    while (this.#connections.size > 0 && performance.now() < deadline) await new Promise(setImmediate);
+    // Another iteration, so that the last requests reach the kernel.
     await new Promise(setImmediate);
     await new Promise(setImmediate);
-    turnLoop.release(this.#options);
+    kernelEventLoop.release(this.#options);
     if (this.#connections.size > 0) return;
     this.#messages.release();
-    this.#openings.close();
+    this.#connects.close();
   }
 
   #create(): SocketConnection {
-    const connection = this.#system.create(this.#options, this.#forget);
+    const connection = this.#backend.create(this.#options, this.#forget);
     this.#connections.add(connection);
     return connection;
   }
@@ -105,5 +157,5 @@ class SocketTransport implements Transport {
   };
 }
 
-export const createSocketTransport = (system: SocketSystem, options: ConnectionOptions): Transport =>
-  new SocketTransport(system, options);
+export const createSocketTransport = (backend: SocketBackend, options: ConnectionOptions): Transport =>
+  new SocketTransport(backend, options);

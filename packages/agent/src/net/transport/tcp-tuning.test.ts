@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { requireLibc } from '../kernel/libc.ts';
-import { scratch } from '../kernel/scratch.ts';
+import { scratch } from '../kernel/memory.ts';
 import { closeSocket, openSocket, option, socketType } from '../kernel/socket.ts';
 import { familyOf } from '../kernel/socket-address.ts';
 import { tuneSocket } from './tcp-tuning.ts';
@@ -12,7 +12,7 @@ const read = (fd: number, [level, name]: readonly [number, number]): number => {
   return memory.bytes.readInt32LE(0);
 };
 
-it.each(['127.0.0.1', '::1'])('sockets to %s are as they were ordered', (address) => {
+it.each(['127.0.0.1', '::1'])('sockets to %s have the requested options', (address) => {
   const tuning = { mss: 1000, window: 30_000, synRetries: 2, congestion: 'reno' };
   const fd = openSocket(familyOf(address), socketType.stream);
   try {

@@ -14,16 +14,16 @@ import {
 import { family } from '../kernel/socket-address.ts';
 
 /**
- * The limit alone would be raised by the kernel as data comes; the buffer, of which a window is never more than the
- * whole, is what it keeps to. The kernel makes it twice as large as it is told.
+ * The window clamp alone would be raised by the kernel as data arrives; the receive buffer, which bounds the window, is
+ * not. The kernel doubles the value it is given.
  */
 const limitWindow = (fd: number, bytes: number): void => {
-  const room = Math.floor(bytes / 2);
-  if (!trySetOption(fd, option.receiveBufferForced, room)) setOption(fd, option.receiveBuffer, room);
+  const bufferBytes = Math.floor(bytes / 2);
+  if (!trySetOption(fd, option.receiveBufferForced, bufferBytes)) setOption(fd, option.receiveBuffer, bufferBytes);
   setOption(fd, option.windowClamp, bytes);
 };
 
-/** For a socket that is not connected yet, or one that listens: those it accepts inherit it. */
+/** For a socket before it is connected, or a listening one: accepted sockets inherit the options. */
 export const tuneSocket = (fd: number, { mss, window, congestion, synRetries }: TcpTuning): void => {
   if (mss !== undefined) setOption(fd, option.maxSegment, mss);
   if (window !== undefined) limitWindow(fd, window);
@@ -32,22 +32,22 @@ export const tuneSocket = (fd: number, { mss, window, congestion, synRetries }: 
     throw new SystemError('setsockopt', requireLibc().errno(), congestion);
 };
 
-/** A wish that this machine cannot fulfil. */
+/** The machine does not support a TCP option of the job. */
 class TuningRefused extends Error {
   readonly code = 'TCP_TUNING_REFUSED';
 }
 
 const available = '/proc/sys/net/ipv4/tcp_available_congestion_control';
 
-/** Throws before there is any traffic. Only a congestion control can be missing. */
+/** Checks the options before any traffic. Only the congestion control can be missing. */
 export const assertTunable = (tuning: TcpTuning): void => {
   const fd = openSocket(family.inet, socketType.stream);
   try {
     tuneSocket(fd, tuning);
   } catch (error) {
     if (!(error instanceof SystemError)) throw error;
-    const there = readFileSync(available, 'utf8').trim();
-    throw new TuningRefused(`no congestion control ${tuning.congestion} here (${error.code}): there are ${there}`);
+    const installed = readFileSync(available, 'utf8').trim();
+    throw new TuningRefused(`no congestion control ${tuning.congestion} here (${error.code}): there are ${installed}`);
   } finally {
     closeSocket(fd);
   }

@@ -1,7 +1,7 @@
 import type { Listen, TcpTuning } from '@rushhour/protocol';
 import type { CreateAlarm } from '../loop/alarm.ts';
 
-/** Where a connection goes and, if it matters, where it comes from. */
+/** The remote endpoint of a connection and, optionally, its local one. */
 export interface Route {
   readonly address: string;
   readonly port: number;
@@ -9,44 +9,47 @@ export interface Route {
   readonly localPort?: number | undefined;
 }
 
-/** Bytes that have arrived. Valid during the call only: the next ones come in the same object and memory. */
+/** Received bytes. Valid during the call only: the object and its memory are reused for the next ones. */
 export interface Chunk {
   readonly bytes: Buffer;
   readonly start: number;
   readonly end: number;
-  /** When they were found, in the time of `performance.now`. */
+  /** When they were read, on the `performance.now` clock. */
   readonly now: number;
 }
 
-/** What happens on a connection. A transport calls these synchronously, as few times as it can. */
+/** Events of a connection. A transport calls these synchronously, as rarely as possible. */
 export interface ConnectionEvents {
-  /** The connection stands and can be written to; with TLS, after the handshake. Not called for accepted ones. */
+  /** The connection is established and writable; with TLS, after the handshake. Not called for accepted connections. */
   onOpen(now: number): void;
-  /** With TLS only: the connection stands, the handshake begins. */
+  /** With TLS only: TCP is established and the handshake begins. */
   onConnect?(): void;
   onData(chunk: Chunk): void;
-  /** The system has taken everything that was written. Costs something, so only those who have it are told. */
+  /**
+   * The kernel has accepted everything written. Tracking this costs time, so leave the handler out where it is not
+   * needed.
+   */
   onSent?(now: number): void;
-  /** The peer sends nothing more. Without this the connection is closed in order once all is sent. */
+  /** The peer has sent its FIN. Without this handler the connection is closed once all data is sent. */
   onEnd?(): void;
-  /** Called exactly once, last; without a code the peer or we closed in order. */
+  /** Called exactly once, as the last event. No code: an orderly close by either side. */
   onClose(code: string | undefined, now: number): void;
 }
 
-/** Bytes a transport can send as often as it is asked to, without copying. Made by its `keep`. */
+/** Bytes that a transport can send repeatedly without copying. Created by `prepareMessage`. */
 export interface Message {
   readonly bytes: Uint8Array;
-  /** Where the kernel finds them; 0: nowhere, they are copied. */
+  /** Their address in memory the kernel can read; 0 if they have to be copied. */
   readonly address: number;
 }
 
 export interface Connection {
   write(message: Message): void;
-  /** Bytes that are needed no longer than this call. */
+  /** Copies the bytes before it returns. */
   writeCopy(bytes: Uint8Array): void;
-  /** Sends what is written, then says goodbye. */
+  /** Sends buffered data, then a FIN. */
   close(): void;
-  /** Drops the connection without ceremony. */
+  /** Sends a reset and discards buffered data. */
   reset(): void;
 }
 
@@ -55,32 +58,32 @@ export interface Listener {
   close(): Promise<void>;
 }
 
-/** How connections of a transport are to behave. */
+/** Options for all connections of a transport. */
 export interface ConnectionOptions {
   readonly noDelay: boolean;
-  /** 0: none. */
+  /** 0 disables keep-alive. */
   readonly keepAliveSec: number;
-  /** Bytes to be read at once: more for bulk, less where answers are small. */
-  readonly reads: 'small' | 'large';
-  /** After a close nothing more is expected of the peer, so its goodbye need not be waited for. */
-  readonly leavesAtOnce: boolean;
-  /** What happens is carried on by promises, so they have to be kept soon. */
-  readonly isPromising?: boolean;
-  /** What is left out is the machine's own choice. Only sockets of our own can be tuned. */
+  /** Size of the read buffers: large for bulk data, small for short messages. */
+  readonly readSize: 'small' | 'large';
+  /** After `close` the peer sends nothing of interest, so the socket is closed without waiting for its FIN. */
+  readonly closesImmediately: boolean;
+  /** Event handlers continue in promises, so the event loop lets those run after each batch of events. */
+  readonly usesPromises?: boolean;
+  /** Unset options keep the system defaults. Ignored by Node's own sockets. */
   readonly tuning?: TcpTuning | undefined;
 }
 
-/** A way to carry bytes. Engines know only this, so a faster way can be put under them. */
+/** Carries byte streams. Engines use only this interface, so that implementations can be exchanged. */
 export interface Transport {
   readonly name: string;
   readonly createAlarm: CreateAlarm;
-  keep(bytes: Uint8Array): Message;
+  prepareMessage(bytes: Uint8Array): Message;
   connect(route: Route, events: ConnectionEvents): Connection;
-  /** `isShared`: several cores listen on one port. */
+  /** `isShared`: several threads listen on the same port (`SO_REUSEPORT`). */
   listen(
     where: Listen & { readonly isShared: boolean },
     accept: (connection: Connection) => ConnectionEvents,
   ): Promise<Listener>;
-  /** Drops what is still connected. */
+  /** Resets all remaining connections. */
   close(): Promise<void>;
 }

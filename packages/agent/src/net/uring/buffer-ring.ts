@@ -7,14 +7,14 @@ export interface BufferSizes {
   readonly group: number;
   /** A power of two. */
   readonly count: number;
-  /** As many of them are in use at first: the fewer go round, the nearer they stay to the processor. */
+  /** Number of buffers in use at first: the fewer circulate, the better they stay in the CPU cache. */
   readonly first: number;
   readonly bytes: number;
 }
 
 /**
- * Buffers the kernel takes from when something arrives, so that connections that wait hold none.
- * The memory is never given back: the kernel may write into it as long as the ring lives.
+ * Buffers that the kernel picks on receipt, so that idle connections hold none. The memory is never freed: the kernel
+ * may write to it as long as the ring exists.
  */
 export class BufferRing {
   readonly group: number;
@@ -26,7 +26,7 @@ export class BufferRing {
   readonly #tailHalf: Int16Array;
   #tail = 0;
   #published = 0;
-  /** So many are in use. */
+  /** Number of buffers in use. */
   #used = 0;
   #hasGrown = false;
 
@@ -49,7 +49,7 @@ export class BufferRing {
     this.publish();
   }
 
-  /** What arrived in a buffer; always the same object. */
+  /** Received data in a buffer; always the same object. */
   chunkOf(id: number, length: number, now: number): Chunk {
     const chunk = this.#chunk;
     chunk.start = id * this.#sizes.bytes;
@@ -58,7 +58,7 @@ export class BufferRing {
     return chunk;
   }
 
-  /** The kernel may use the buffer again after `publish`. */
+  /** Returns a buffer; the kernel may use it after `publish`. */
   giveBack(id: number): void {
     const at = (this.#tail & (this.#sizes.count - 1)) << 2;
     writeAddress(this.#words, at, this.#memory.addressOf(id * this.#sizes.bytes, this.#sizes.bytes));
@@ -67,7 +67,7 @@ export class BufferRing {
     this.#tail = (this.#tail + 1) & 0xffff;
   }
 
-  /** The kernel had none left: from now on it has twice as many, until it has all. Once before each `publish`. */
+  /** The kernel ran out of buffers: doubles the number in use, up to all. At most once before each `publish`. */
   grow(): void {
     if (!this.#hasGrown) this.#use(Math.min(this.#sizes.count, 2 * this.#used));
     this.#hasGrown = true;

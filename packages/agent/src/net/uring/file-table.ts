@@ -3,12 +3,12 @@ import { mapMemory, writeAddress } from '../kernel/memory.ts';
 import type { Ring } from './ring.ts';
 import { registration } from './ring-layout.ts';
 
-// The kernel allows as many as the process may have files.
+// The kernel allows as many entries as the process may have open files.
 const sizes = [32_768, 8192, 1024];
 const sparse = 1;
-const nobody = -1;
+const emptySlot = -1;
 
-/** Places for files that are used again and again: a request that names a place need not look for its file. */
+/** Registered files: a request that names a slot skips the kernel's file lookup. */
 export class FileTable {
   readonly #ring: Ring;
   readonly #memory = mapMemory({ length: 64 });
@@ -18,22 +18,22 @@ export class FileTable {
   constructor(ring: Ring) {
     this.#ring = ring;
     const size = sizes.find((count) => this.#create(count)) ?? 0;
-    // One by one: V8 makes a slow dictionary of an array that is created with so many places.
-    for (let place = size - 1; place >= 0; place--) this.#free.push(place);
+    // Filled one by one: V8 turns a preallocated array of this size into a slow dictionary.
+    for (let slot = size - 1; slot >= 0; slot--) this.#free.push(slot);
   }
 
-  /** Its place; -1 when there is none for it. */
+  /** The slot of the file; -1 if there is none. */
   add(fd: number): number {
-    const place = this.#free.pop();
-    if (place === undefined) return -1;
-    if (this.#put(place, fd)) return place;
-    this.#free.push(place);
+    const slot = this.#free.pop();
+    if (slot === undefined) return -1;
+    if (this.#put(slot, fd)) return slot;
+    this.#free.push(slot);
     return -1;
   }
 
-  remove(place: number): void {
-    this.#put(place, nobody);
-    this.#free.push(place);
+  remove(slot: number): void {
+    this.#put(slot, emptySlot);
+    this.#free.push(slot);
   }
 
   #create(count: number): boolean {
@@ -43,9 +43,9 @@ export class FileTable {
     return this.#register(registration.files, 32);
   }
 
-  #put(place: number, fd: number): boolean {
+  #put(slot: number, fd: number): boolean {
     const fdsAt = 32;
-    this.#words[0] = place;
+    this.#words[0] = slot;
     this.#words[1] = 0;
     writeAddress(this.#words, 2, this.#memory.addressOf(fdsAt, 4));
     this.#words[fdsAt >> 2] = fd;

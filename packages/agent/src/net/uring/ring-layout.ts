@@ -1,4 +1,4 @@
-/** Numbers of the calls; the same on x64 and arm64. */
+/** System call numbers; the same on x64 and arm64. */
 export const ringCall = { setup: 425, enter: 426, register: 427 } as const;
 
 export const setupFlag = {
@@ -22,7 +22,7 @@ export const opcode = {
   recv: 27,
 } as const;
 
-/** What `pollAdd` waits for and answers. */
+/** Events of `pollAdd`. */
 export const pollEvent = { in: 1, out: 4 } as const;
 
 export const sqeFlag = {
@@ -33,10 +33,10 @@ export const sqeFlag = {
 
 export const cqeFlag = { more: 1 << 1 } as const;
 
-/** Bits of `ioprio` for those who accept: the request answers more than once. */
+/** Bits of `ioprio` for accept: one request, many completions. */
 export const acceptFlag = { multishot: 1 << 0 } as const;
 
-/** Bits of `ioprio` for those who receive: the first try waits for bytes instead of finding none. */
+/** Bits of `ioprio` for receive: wait for data first instead of trying a read. */
 export const recvFlag = { waitFirst: 1 << 0, multishot: 1 << 1 } as const;
 
 /** Offsets in `struct io_uring_params`. */

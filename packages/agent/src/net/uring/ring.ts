@@ -14,13 +14,13 @@ const timeExpired = 62;
 const busy = 16;
 const again = 11;
 
-/** Called for each completion, in order. `token` is what the request was given. */
+/** Called for each completion, in order. `token` is that of the request. */
 export type OnCompletion = (token: number, result: number, flags: number) => void;
 
 /**
- * The two queues shared with the kernel. Requests are written into memory and handed over together by one call, which
- * also waits. Belongs to the thread that made it: the kernel looks at the queues only while that thread calls it
- * (`deferTaskrun`), so they are read and written like any other memory.
+ * The two queues shared with the kernel. Requests are written to memory and submitted together by one call, which also
+ * waits. Belongs to the thread that created it: the kernel accesses the queues only during that thread's calls
+ * (`deferTaskrun`), so they need no atomic operations.
  */
 export class Ring {
   readonly fd: number;
@@ -30,7 +30,7 @@ export class Ring {
   readonly #at: { sqTail: number; cqHead: number; cqTail: number; cqes: number };
   readonly #sqMask: number;
   readonly #cqMask: number;
-  /** The kernel's `io_uring_getevents_arg`, and after it the time to wait. */
+  /** An `io_uring_getevents_arg`, followed by the timeout. */
   readonly #wait: Memory;
   readonly #waitWords: Int32Array;
   readonly #waitAddress: number;
@@ -75,7 +75,7 @@ export class Ring {
     this.#waitAddress = this.#wait.addressOf(0, 24);
   }
 
-  /** A fresh request; its place is for the `set` calls. Room is made by handing over what is waiting. */
+  /** Adds a request; the result is the handle for the `set` calls. Submits pending requests if the queue is full. */
   request(operation: number, fd: number, token: number): number {
     if (this.#unsubmitted > this.#sqMask) this.#makeRoom();
     const at = (this.#tail & this.#sqMask) << 4;
@@ -84,7 +84,8 @@ export class Ring {
     this.#unsubmitted++;
     sqes[at] = operation;
     sqes[at + 1] = fd;
-    // What any request may have left here; word by word, since a call of `fill` costs more than the whole request.
+    // Clears the fields that any request may have set; word by word, because a call of `fill` costs more than all the
+    // rest.
     sqes[at + 4] = 0;
     sqes[at + 5] = 0;
     sqes[at + 6] = 0;
@@ -104,7 +105,7 @@ export class Ring {
     this.#sqes[at] = (this.#sqes[at] as number) | (sqeFlags << 8) | (ioprio << 16);
   }
 
-  /** Flags of the operation itself, such as those of `send`. */
+  /** Flags of the operation, such as those of `send`. */
   setOperationFlags(at: number, flags: number): void {
     this.#sqes[at + 7] = flags;
   }
@@ -113,7 +114,7 @@ export class Ring {
     this.#sqes[at + 10] = group;
   }
 
-  /** Hands over all requests and waits for the first completion, but no longer than `ms`. */
+  /** Submits all requests and waits up to `ms` for the first completion. */
   submitAndWait(ms: number): void {
     if (ms <= 0) {
       this.#enter(0, enterFlag.getEvents, 0);
@@ -126,8 +127,8 @@ export class Ring {
     this.#enter(1, enterFlag.getEvents | enterFlag.extArgument, this.#waitAddress);
   }
 
-  /** Says how many there were. */
-  harvest(onCompletion: OnCompletion): number {
+  /** Dispatches all completions and returns their number. */
+  drainCompletions(onCompletion: OnCompletion): number {
     const { cqTail, cqHead, cqes } = this.#at;
     const rings = this.#rings;
     const tail = rings[cqTail] as number;
@@ -148,23 +149,31 @@ export class Ring {
     }
   }
 
-  /** Its memory stays mapped: the kernel may be at work in it a little longer. */
+  /** The memory stays mapped: the kernel may still access it briefly. */
   close(): void {
     this.#libc.close(this.fd);
   }
 
-  #enter(least: number, flags: number, argument: number): void {
+  #enter(minCompletions: number, flags: number, argument: number): void {
     this.#rings[this.#at.sqTail] = this.#tail;
     const argumentBytes = argument === 0 ? 0 : 24;
-    const taken = this.#libc.syscall(ringCall.enter, this.fd, this.#unsubmitted, least, flags, argument, argumentBytes);
+    const taken = this.#libc.syscall(
+      ringCall.enter,
+      this.fd,
+      this.#unsubmitted,
+      minCompletions,
+      flags,
+      argument,
+      argumentBytes,
+    );
     if (taken >= 0) {
       this.#unsubmitted -= taken;
       return;
     }
     const error = this.#libc.errno();
-    // Requests that were not taken are handed over with the next call.
-    const isPassing = error === timeExpired || error === interrupted || error === busy || error === again;
-    if (!isPassing) throw new SystemError('io_uring_enter', error);
+    // Requests that were not accepted are submitted with the next call.
+    const isTemporary = error === timeExpired || error === interrupted || error === busy || error === again;
+    if (!isTemporary) throw new SystemError('io_uring_enter', error);
   }
 
   #makeRoom(): void {
@@ -173,12 +182,12 @@ export class Ring {
   }
 }
 
-/** Says which operations the kernel has, by their numbers. */
+/** Returns which of the operations the kernel supports. */
 export const supportedOperations = (ring: Ring, wanted: readonly number[]): ReadonlySet<number> => {
-  const most = 256;
-  const memory = mapMemory({ length: 16 + most * 8 });
+  const maxOperations = 256;
+  const memory = mapMemory({ length: 16 + maxOperations * 8 });
   try {
-    ring.register(registration.probe, memory.addressOf(0, 16 + most * 8), most);
+    ring.register(registration.probe, memory.addressOf(0, 16 + maxOperations * 8), maxOperations);
     const isSupported = (operation: number) => (memory.bytes.readUInt16LE(16 + operation * 8 + 2) & 1) === 1;
     return new Set(wanted.filter((operation) => operation <= (memory.bytes[0] ?? 0) && isSupported(operation)));
   } finally {

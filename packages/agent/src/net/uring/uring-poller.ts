@@ -1,13 +1,13 @@
 import { performance } from 'node:perf_hooks';
-import { turnLoop, type Waiter } from '../loop/kernel-event-loop.ts';
-import { Errands, type Flushable } from '../loop/pre-wait-tasks.ts';
-import type { Flusher } from '../transport/socket-connection.ts';
+import { kernelEventLoop, type Poller } from '../loop/kernel-event-loop.ts';
+import { type Flushable, PreWaitTasks } from '../loop/pre-wait-tasks.ts';
+import type { FlushScheduler } from '../transport/socket-connection.ts';
 import { BufferRing } from './buffer-ring.ts';
 import { FileTable } from './file-table.ts';
 import { Ring } from './ring.ts';
 import { opcode, pollEvent } from './ring-layout.ts';
 
-/** Kinds of requests; a token is the slot of who made it and the kind. */
+/** Kinds of requests; a token combines the slot of the handler and the kind. */
 export const kind = {
   connect: 0,
   recv: 1,
@@ -15,28 +15,28 @@ export const kind = {
   waitingSend: 3,
   accept: 4,
   poll: 5,
-  quiet: 6,
+  ignored: 6,
 } as const;
 const kindBits = 4;
 
-/** Who makes requests is told how they end. */
-export interface Requester {
+/** Receives the completions of its requests. */
+export interface CompletionHandler {
   complete(requestKind: number, result: number, flags: number): void;
 }
 
-/** The ring of this thread with everything that lives on it. */
-export class UringPoller implements Waiter, Flusher {
+/** The ring of this thread with its buffers and registered files. */
+export class UringPoller implements Poller, FlushScheduler {
   readonly ring = new Ring();
   readonly buffers = {
     small: new BufferRing(this.ring, { group: 0, count: 512, first: 64, bytes: 4096 }),
     large: new BufferRing(this.ring, { group: 1, count: 8, first: 8, bytes: 262_144 }),
   } as const;
   readonly files = new FileTable(this.ring);
-  readonly #requesters: (Requester | undefined)[] = [];
+  readonly #handlers: (CompletionHandler | undefined)[] = [];
   readonly #free: number[] = [];
-  /** Slots given up while events are handled: late events must not meet a new owner. */
+  /** Slots freed during dispatch: they are reused only after it, so that late completions do not reach a new owner. */
   #freed: number[] = [];
-  readonly #errands = new Errands();
+  readonly #tasks = new PreWaitTasks();
   now = performance.now();
 
   get fd(): number {
@@ -44,12 +44,12 @@ export class UringPoller implements Waiter, Flusher {
   }
 
   wait(ms: number): boolean {
-    this.#errands.run();
-    this.ring.submitAndWait(this.#errands.isNone ? ms : 0);
+    this.#tasks.run();
+    this.ring.submitAndWait(this.#tasks.isEmpty ? ms : 0);
     this.now = performance.now();
     const freed = this.#freed;
     this.#freed = [];
-    const count = this.ring.harvest(this.#complete);
+    const count = this.ring.drainCompletions(this.#complete);
     for (const slot of freed) this.#free.push(slot);
     this.buffers.small.publish();
     this.buffers.large.publish();
@@ -70,22 +70,22 @@ export class UringPoller implements Waiter, Flusher {
     arm(slot);
   }
 
-  flushLater(what: Flushable): void {
-    this.#errands.flushLater(what);
+  scheduleFlush(target: Flushable): void {
+    this.#tasks.scheduleFlush(target);
   }
 
-  soon(action: () => void): void {
-    this.#errands.soon(action);
+  defer(action: () => void): void {
+    this.#tasks.defer(action);
   }
 
-  takeSlot(requester: Requester): number {
-    const slot = this.#free.pop() ?? this.#requesters.length;
-    this.#requesters[slot] = requester;
+  takeSlot(handler: CompletionHandler): number {
+    const slot = this.#free.pop() ?? this.#handlers.length;
+    this.#handlers[slot] = handler;
     return slot;
   }
 
   freeSlot(slot: number): void {
-    this.#requesters[slot] = undefined;
+    this.#handlers[slot] = undefined;
     this.#freed.push(slot);
   }
 
@@ -94,17 +94,17 @@ export class UringPoller implements Waiter, Flusher {
   }
 
   readonly #complete = (token: number, result: number, flags: number): void => {
-    this.#requesters[token >> kindBits]?.complete(token & ((1 << kindBits) - 1), result, flags);
+    this.#handlers[token >> kindBits]?.complete(token & ((1 << kindBits) - 1), result, flags);
   };
 }
 
 let poller: UringPoller | undefined;
 
-/** One for each thread; it stays until the thread ends, since its memory may not go before it. */
+/** Returns the poller of this thread. It lives as long as the thread, because the kernel may access its memory. */
 export const uringPoller = (): UringPoller => {
   if (poller === undefined) {
     poller = new UringPoller();
-    turnLoop.add(poller);
+    kernelEventLoop.add(poller);
   }
   return poller;
 };

@@ -24,8 +24,8 @@ describe('a program for the kernel', () => {
     ]);
   });
 
-  it('has no jumps into the void and no numbers that do not fit', () => {
-    expect(() => new BpfProgram().jump('nowhere').assemble()).toThrow('there is no place nowhere');
-    expect(() => new BpfProgram().set(0, 2 ** 31)).toThrow('does not fit an instruction');
+  it('rejects jumps to unknown labels and constants that do not fit', () => {
+    expect(() => new BpfProgram().jump('nowhere').assemble()).toThrow('the program has no label nowhere');
+    expect(() => new BpfProgram().set(0, 2 ** 31)).toThrow('does not fit into an instruction');
   });
 });

@@ -1,4 +1,7 @@
-/** Registers: 0 answers, 1 to 5 are arguments and lost in calls, 6 to 9 stay, 10 is the end of the stack. */
+/**
+ * Registers: 0 holds results, 1 to 5 are arguments and clobbered by calls, 6 to 9 are preserved, 10 is the frame
+ * pointer.
+ */
 export type Register = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10;
 
 const alu = { add: 0x07, subtract: 0x17, multiply: 0x27, and: 0x57, left: 0x67, right: 0x77, modulo: 0x97, xor: 0xa7 };
@@ -15,7 +18,7 @@ const jump = { always: 0x05, equal: 0x15, above: 0x25, atLeast: 0x35, notEqual: 
 const call = 0x85;
 const exit = 0x95;
 
-/** Functions of the kernel by their numbers. */
+/** Numbers of BPF helper functions. */
 export const kernelFunction = {
   findInMap: 1,
   timeNs: 5,
@@ -27,7 +30,7 @@ export const kernelFunction = {
 
 type Operation = keyof typeof alu | 'divide';
 type Condition = Exclude<keyof typeof jump, 'always'>;
-/** A register or a number that fits into 31 bits. */
+/** A register or a constant of 31 bits. */
 type Operand = { readonly register: Register } | number;
 
 interface Line {
@@ -37,7 +40,7 @@ interface Line {
   readonly value: number;
 }
 
-/** Assembles a program for the kernel. Jumps name the place they lead to, which comes later. */
+/** Assembles an eBPF program. Jumps name labels further down. */
 export class BpfProgram {
   readonly #lines: Line[] = [];
   readonly #labels = new Map<string, number>();
@@ -47,7 +50,7 @@ export class BpfProgram {
     return this.#operand(move, to, from);
   }
 
-  /** A number of any size up to 2^53. */
+  /** Loads a constant of up to 2^53. */
   setWide(to: Register, value: number): this {
     return this.#wide(to, wideKind.number, value % 4_294_967_296, Math.floor(value / 4_294_967_296));
   }
@@ -56,7 +59,7 @@ export class BpfProgram {
     return this.#wide(to, wideKind.map, fd, 0);
   }
 
-  /** The address of the first value of a map. */
+  /** Loads the address of the first value of a map. */
   setMapValue(to: Register, fd: number): this {
     return this.#wide(to, wideKind.mapValue, fd, 0);
   }
@@ -94,7 +97,7 @@ export class BpfProgram {
     return this.#line(call, 0, 0, 0, which);
   }
 
-  /** Ends the program with an answer. */
+  /** Ends the program with this result. */
   answer(value: number): this {
     return this.set(0, value).#line(exit, 0, 0, 0, 0);
   }
@@ -102,7 +105,7 @@ export class BpfProgram {
   assemble(): Buffer {
     for (const { line, label } of this.#jumps) {
       const target = this.#labels.get(label);
-      if (target === undefined) throw new RangeError(`there is no place ${label} in the program`);
+      if (target === undefined) throw new RangeError(`the program has no label ${label}`);
       (this.#lines[line] as Line).offset = target - line - 1;
     }
     const bytes = Buffer.alloc(this.#lines.length * 8);
@@ -117,7 +120,7 @@ export class BpfProgram {
 
   #operand(code: number, to: Register, operand: Operand): this {
     if (typeof operand !== 'number') return this.#line(code | fromRegister, to, operand.register, 0, 0);
-    if (operand < -(2 ** 31) || operand >= 2 ** 31) throw new RangeError(`${operand} does not fit an instruction`);
+    if (operand < -(2 ** 31) || operand >= 2 ** 31) throw new RangeError(`${operand} does not fit into an instruction`);
     return this.#line(code, to, 0, 0, operand);
   }
 

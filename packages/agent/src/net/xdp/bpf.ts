@@ -13,7 +13,7 @@ const attributeBytes = 128;
 const contextBytes = 24;
 const logBytes = 65_536;
 const licence = 'GPL\0';
-const mostAttempts = 100;
+const maxAttempts = 100;
 
 const bpf = (which: number, memory: Memory): number => {
   const libc = requireLibc();
@@ -22,12 +22,12 @@ const bpf = (which: number, memory: Memory): number => {
     const result = libc.syscall(bpfCall, which, attributes, attributeBytes, 0, 0, 0);
     if (result >= 0) return result;
     const error = libc.errno();
-    // A signal interrupts the examination of a program.
-    if (error !== errno.EAGAIN || attempt === mostAttempts) throw new SystemError('bpf', error);
+    // A signal interrupts the verifier.
+    if (error !== errno.EAGAIN || attempt === maxAttempts) throw new SystemError('bpf', error);
   }
 };
 
-/** Runs a step with memory for its arguments, which is given back afterwards. */
+/** Runs a step with memory for its arguments. */
 const withMemory = <T>(bytes: number, step: (memory: Memory) => T): T => {
   const memory = mapMemory({ length: attributeBytes + bytes });
   try {
@@ -37,11 +37,11 @@ const withMemory = <T>(bytes: number, step: (memory: Memory) => T): T => {
   }
 };
 
-/** Values of one size that programs in the kernel and we see alike. */
+/** A BPF array map shared with this process. */
 export interface SharedArray {
   readonly fd: number;
   readonly memory: Memory;
-  /** Distance of neighbouring values. */
+  /** Distance between values in bytes. */
   readonly stride: number;
   close(): void;
 }
@@ -66,7 +66,7 @@ export const createSharedArray = (count: number, valueBytes: number): SharedArra
   }
 };
 
-/** Hands a program to the kernel, which refuses what could do harm; what it says about that is in the error. */
+/** Loads a program. The error includes the verifier's message if it rejects the program. */
 export const loadProgram = (type: keyof typeof programType, program: Buffer): number =>
   withMemory(program.length + 8 + logBytes, (memory) => {
     const { bytes } = memory;
@@ -82,7 +82,7 @@ export const loadProgram = (type: keyof typeof programType, program: Buffer): nu
       return bpf(command.loadProgram, memory);
     } catch (error) {
       if ((error as SystemError).code !== 'EACCES' && (error as SystemError).code !== 'EINVAL') throw error;
-      // Only a program that is refused is worth a log.
+      // The log is requested only for rejected programs.
       bytes.writeUInt32LE(1, 24);
       bytes.writeUInt32LE(logBytes, 28);
       bytes.writeBigUInt64LE(BigInt(memory.addressOf(logAt, logBytes)), 32);
@@ -90,12 +90,12 @@ export const loadProgram = (type: keyof typeof programType, program: Buffer): nu
         return bpf(command.loadProgram, memory);
       } catch (cause) {
         const log = bytes.toString('latin1', logAt, bytes.indexOf(0, logAt)).trim().split('\n').slice(-3).join(' ');
-        throw log === '' ? error : new Error(`the kernel refuses the program: ${log}`, { cause });
+        throw log === '' ? error : new Error(`the kernel rejects the program: ${log}`, { cause });
       }
     }
   });
 
-/** Lets a program run whenever the kernel passes a point that has this name. */
+/** Attaches a program to a raw tracepoint. */
 export const openTracepoint = (name: string, program: number): number =>
   withMemory(64, (memory) => {
     memory.bytes.write(`${name}\0`, attributeBytes, 'latin1');
@@ -107,7 +107,7 @@ export const openTracepoint = (name: string, program: number): number =>
 const xdpPoint = 37;
 const attachMode = { generic: 2, driver: 4 } as const;
 
-/** Lets a program see what arrives at an interface; closing what it answers takes it off. */
+/** Attaches an XDP program to an interface; closing the result detaches it. */
 export const attachProgramTo = (program: number, device: number, mode: keyof typeof attachMode): number =>
   withMemory(0, (memory) => {
     for (const [index, value] of [program, device, xdpPoint, attachMode[mode]].entries())
@@ -115,14 +115,17 @@ export const attachProgramTo = (program: number, device: number, mode: keyof typ
     return bpf(command.createLink, memory);
   });
 
-/** Lets a program make frames of a model and send them, as often as is said. */
-export class LiveRun {
+/**
+ * Runs an XDP program repeatedly on copies of a model frame and sends the results (`BPF_PROG_TEST_RUN` with live
+ * frames).
+ */
+export class BpfTestRun {
   readonly #memory: Memory;
   readonly #libc = requireLibc();
   readonly #attributes: number;
 
-  constructor(place: { readonly program: number; readonly device: number; readonly model: Uint8Array }) {
-    const { program, device, model } = place;
+  constructor(options: { readonly program: number; readonly device: number; readonly model: Uint8Array }) {
+    const { program, device, model } = options;
     const [contextAt, modelAt] = [attributeBytes, attributeBytes + contextBytes];
     this.#memory = mapMemory({ length: modelAt + model.length });
     const { bytes } = this.#memory;
@@ -138,9 +141,9 @@ export class LiveRun {
     this.#attributes = this.#memory.addressOf(0, attributeBytes);
   }
 
-  /** `batch`: after how many turns what is to be sent is handed to the interface. Says 0 or a negative error number. */
-  run(turns: number, batch: number): number {
-    this.#memory.bytes.writeUInt32LE(turns, 32);
+  /** `batch`: after how many repeats frames are handed to the interface. Returns 0 or a negative error number. */
+  run(repeats: number, batch: number): number {
+    this.#memory.bytes.writeUInt32LE(repeats, 32);
     this.#memory.bytes.writeUInt32LE(batch, 72);
     const result = this.#libc.syscall(bpfCall, command.run, this.#attributes, attributeBytes, 0, 0, 0);
     return result < 0 ? -this.#libc.errno() : 0;

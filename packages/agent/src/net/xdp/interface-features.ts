@@ -1,7 +1,7 @@
 import { release } from 'node:os';
 import { SystemError } from '../kernel/errno.ts';
 import { requireLibc } from '../kernel/libc.ts';
-import { scratch } from '../kernel/scratch.ts';
+import { scratch } from '../kernel/memory.ts';
 import { closeSocket, openSocket } from '../kernel/socket.ts';
 import type { Device } from '../packet/device.ts';
 
@@ -34,53 +34,53 @@ const message = (type: number, command: number, content: Buffer): Buffer => {
   return Buffer.concat([head, content]);
 };
 
-const findAttribute = (answer: Buffer, wanted: number): Buffer | undefined => {
-  for (let at = headBytes; at + 4 <= answer.length; ) {
-    const length = answer.readUInt16LE(at);
+const findAttribute = (reply: Buffer, wanted: number): Buffer | undefined => {
+  for (let at = headBytes; at + 4 <= reply.length; ) {
+    const length = reply.readUInt16LE(at);
     if (length < 4) return undefined;
-    if ((answer.readUInt16LE(at + 2) & 0x3fff) === wanted) return answer.subarray(at + 4, at + length);
+    if ((reply.readUInt16LE(at + 2) & 0x3fff) === wanted) return reply.subarray(at + 4, at + length);
     at += Math.ceil(length / 4) * 4;
   }
   return undefined;
 };
 
-/** Asks the kernel; the answer is that of the next question no longer. */
-const ask = (fd: number, question: Buffer): Buffer | undefined => {
+/** Sends a netlink request and returns the reply, valid until the next request; undefined on an error reply. */
+const query = (fd: number, request: Buffer): Buffer | undefined => {
   const memory = scratch();
   const libc = requireLibc();
-  memory.bytes.set(question, 0);
-  if (libc.send(fd, memory.addressOf(0, question.length), question.length, 0) < 0)
+  memory.bytes.set(request, 0);
+  if (libc.send(fd, memory.addressOf(0, request.length), request.length, 0) < 0)
     throw new SystemError('send', libc.errno());
   const length = libc.recv(fd, memory.addressOf(answerAt, answerBytes), answerBytes, 0);
   if (length < headBytes) throw new SystemError('recv', libc.errno());
-  const answer = Buffer.from(memory.bytes.subarray(answerAt, answerAt + length));
-  return answer.readUInt16LE(4) === errorType ? undefined : answer;
+  const reply = Buffer.from(memory.bytes.subarray(answerAt, answerAt + length));
+  return reply.readUInt16LE(4) === errorType ? undefined : reply;
 };
 
-/** What an interface can do with frames of XDP, as bits; undefined where the kernel does not tell. */
+/** The XDP features of an interface as bits; undefined if the kernel does not report them. */
 const featuresOf = (device: Device): bigint | undefined => {
   const fd = openSocket(familyNetlink, socketRaw, genericProtocol);
   try {
     const name = attribute(controller.name, Buffer.from('netdev\0'));
-    const family = ask(fd, message(controller.type, controller.getFamily, name));
+    const family = query(fd, message(controller.type, controller.getFamily, name));
     const id = family && findAttribute(family, controller.id);
     if (id === undefined) return undefined;
     const index = Buffer.alloc(4);
     index.writeUInt32LE(device.index);
-    const answer = ask(fd, message(id.readUInt16LE(0), devices.get, attribute(devices.index, index)));
-    return answer && findAttribute(answer, devices.features)?.readBigUInt64LE(0);
+    const reply = query(fd, message(id.readUInt16LE(0), devices.get, attribute(devices.index, index)));
+    return reply && findAttribute(reply, devices.features)?.readBigUInt64LE(0);
   } finally {
     closeSocket(fd);
   }
 };
 
-const takesFrames = 4n;
+const acceptsXdpTransmit = 4n;
 
-/** Why an interface takes no frames that a program in the kernel sends; undefined when it takes them. */
-export const frameTakingRefusal = (device: Device): string | undefined => {
+/** Why an interface does not accept frames sent by XDP programs; undefined if it does. */
+export const xdpTransmitProblem = (device: Device): string | undefined => {
   const features = featuresOf(device);
-  if (features === undefined) return `kernel ${release()} does not tell what ${device.name} can do`;
-  return (features & takesFrames) === 0n
-    ? `the driver of ${device.name} takes no frames of XDP (a veth does when its other end has GRO on)`
+  if (features === undefined) return `kernel ${release()} does not report the XDP features of ${device.name}`;
+  return (features & acceptsXdpTransmit) === 0n
+    ? `the driver of ${device.name} does not transmit XDP frames (a veth does if GRO is on at its peer)`
     : undefined;
 };

@@ -1,23 +1,23 @@
 import type { Job, LoadChange, RunReport, Summary } from '@rushhour/protocol';
 import type { Outcome } from '../job/running-job.ts';
 
-/** A job that could not be prepared. */
+/** Why a job could not be prepared; `order` is the index of the job. */
 export interface Problem {
   readonly order: number;
   readonly code: string;
   readonly message: string;
 }
 
-/** From the agent to the process of a run. Times are on the clock of this machine. */
+/** From the agent to the process of a run. Times are on this machine's clock. */
 export type ToChild =
   | {
       readonly type: 'prepare';
       readonly orders: readonly Job[];
-      /** Where the files of the run are, by hash. */
+      /** Paths of the run's files by hash. */
       readonly files: ReadonlyMap<string, string>;
-      /** When the agent itself is silent for so long, the process ends its traffic. */
+      /** The process ends its traffic if it hears nothing from the agent for this long. */
       readonly silenceMs: number;
-      /** Packets of the run are captured here. */
+      /** Packets of the run are captured on this machine. */
       readonly isCaptured: boolean;
     }
   | { readonly type: 'start'; readonly at: number }

@@ -36,28 +36,28 @@ const createEngine = (life: string[]): Engine<Static<typeof Config>> => ({
   },
 });
 
-const jobOf = (config: Partial<Static<typeof Config>> & { name: string }, more: Partial<Job> = {}): Job => ({
+const orderOf = (config: Partial<Static<typeof Config>> & { name: string }, more: Partial<Job> = {}): Job => ({
   ...{ runId: 1, epoch: 1, engine: 'note', config, cpuCores: 1 },
   duration: { mode: 'continuous', seconds: 1, count: 1, rampUpSec: 0, warmUpSec: 0, rampDownSec: 0 },
   ...more,
 });
 
-const runOf = (...jobs: Job[]) => {
+const runOf = (...orders: Job[]) => {
   const life: string[] = [];
-  const said: FromChild[] = [];
+  const reports: FromChild[] = [];
   const engine = createEngine(life) as Engine;
-  const run = new RunJobs(jobs, {
+  const run = new RunJobs(orders, {
     engines: new Map([['note', engine]]),
     host: describeHost(),
-    report: (message) => said.push(message),
+    report: (message) => reports.push(message),
   });
-  const types = () => said.map(({ type }) => type);
-  return { run, life, said, types };
+  const types = () => reports.map(({ type }) => type);
+  return { run, life, reports, types };
 };
 
 describe('jobs of a run', () => {
-  it('are prepared together, begin at their times and end each by itself', async () => {
-    const { run, life, said, types } = runOf(jobOf({ name: 'a' }), jobOf({ name: 'b' }, { startAfterSec: 0.2 }));
+  it('are prepared together, start at their times and end individually', async () => {
+    const { run, life, reports, types } = runOf(orderOf({ name: 'a' }), orderOf({ name: 'b' }, { startAfterSec: 0.2 }));
     await expect.poll(types).toEqual(['prepared']);
     run.start(Date.now() + 20);
     run.start(Date.now() + 9999);
@@ -69,38 +69,38 @@ describe('jobs of a run', () => {
     expect(life).not.toContain('b closed');
     run.stop('graceful');
     await run.ended;
-    const ends = said.filter((message) => message.type === 'orderEnded');
+    const ends = reports.filter((message) => message.type === 'orderEnded');
     expect(ends.map(({ order, outcome }) => `${order} ${outcome.status}`)).toEqual(['0 stopped', '1 stopped']);
   });
 
-  it('are given up together when one cannot be prepared, with the problem of each', async () => {
-    const { run, life, said } = runOf(
-      jobOf({ name: 'a' }),
-      jobOf({ name: 'b', breaks: true }),
-      jobOf({ name: 'c' }, { engine: 'gone' }),
+  it('are stopped together when one cannot be prepared, with the problem of each', async () => {
+    const { run, life, reports } = runOf(
+      orderOf({ name: 'a' }),
+      orderOf({ name: 'b', breaks: true }),
+      orderOf({ name: 'c' }, { engine: 'gone' }),
     );
     await run.ended;
-    expect(said[0]).toEqual({
+    expect(reports[0]).toEqual({
       type: 'prepareFailed',
       problems: [
         { order: 1, code: 'PREPARE_FAILED', message: 'b breaks' },
         { order: 2, code: 'ENGINE_UNKNOWN', message: 'unknown engine gone' },
       ],
     });
-    expect(said.filter(({ type }) => type === 'orderEnded').length).toBe(3);
+    expect(reports.filter(({ type }) => type === 'orderEnded').length).toBe(3);
     expect(life).toEqual(['a prepared', 'a closed']);
   });
 
-  it('stop before they have begun, without being called prepared when that is not true', async () => {
-    const { run, types } = runOf(jobOf({ name: 'a' }));
+  it('stop before the start, without being reported as prepared if they are not', async () => {
+    const { run, types } = runOf(orderOf({ name: 'a' }));
     run.stop('abort');
     await run.ended;
     expect(types().filter((type) => type !== 'prepared')).toEqual(['orderEnded']);
   });
 
-  it('pause and resume, also those that begin later, and not those that end just now', async () => {
-    const late = jobOf({ name: 'late' }, { startAfterSec: 0.15 });
-    const { run, life, said, types } = runOf(jobOf({ name: 'a' }), late, jobOf({ name: 'slow', drainMs: 300 }));
+  it('pause and resume, also those that start later, and not those that are ending', async () => {
+    const late = orderOf({ name: 'late' }, { startAfterSec: 0.15 });
+    const { run, life, reports, types } = runOf(orderOf({ name: 'a' }), late, orderOf({ name: 'slow', drainMs: 300 }));
     await expect.poll(types).toEqual(['prepared']);
     run.start(Date.now());
     await expect.poll(() => life).toContain('slow started');
@@ -111,17 +111,17 @@ describe('jobs of a run', () => {
     run.resume();
     expect(life.filter((line) => line === 'a paused')).toEqual(['a paused']);
     expect(life).toContain('late resumed');
-    expect(said.flatMap((message) => (message.type === 'event' ? message.kind : []))).toEqual(['paused', 'resumed']);
+    expect(reports.flatMap((message) => (message.type === 'event' ? message.kind : []))).toEqual(['paused', 'resumed']);
     run.changeLoad(0, { requestsPerSecond: 5 });
     run.changeLoad(9, { requestsPerSecond: 5 });
-    const rejected = said.flatMap((message) => (message.type === 'event' ? message.message : [])).slice(-2);
+    const rejected = reports.flatMap((message) => (message.type === 'event' ? message.message : [])).slice(-2);
     expect(rejected).toEqual(['note has no changeable load', 'there is no job 9']);
     run.stop('abort');
     await run.ended;
   });
 
   it('do not wait for sessions to wind down when they are aborted', { retry: 2 }, async () => {
-    const { run, types } = runOf(jobOf({ name: 'stubborn', drainMs: 4000 }));
+    const { run, types } = runOf(orderOf({ name: 'stubborn', drainMs: 4000 }));
     await expect.poll(types).toEqual(['prepared']);
     run.start(Date.now());
     await sleep(50);

@@ -1,7 +1,24 @@
-import type { Job, LoadChange } from '@rushhour/protocol';
+import { readFileSync } from 'node:fs';
+import { FileReference, type Job, type LoadChange } from '@rushhour/protocol';
+import { Check } from 'typebox/value';
 import type { Engine, Host } from '../../engine.ts';
 import { CannotPause, type Outcome, RunningJob } from '../job/running-job.ts';
 import type { FromChild, Problem } from './child-messages.ts';
+
+const contentOf = ({ $file, as = 'path' }: FileReference, paths: ReadonlyMap<string, string>): string => {
+  const path = paths.get($file);
+  if (path === undefined) throw new Error(`file ${$file} is not among the files of the run`);
+  if (as === 'path') return path;
+  return readFileSync(path, as === 'text' ? 'utf8' : 'base64');
+};
+
+/** Replaces every `{"$file": …}` in a configuration. */
+export const resolveFiles = (config: unknown, paths: ReadonlyMap<string, string>): unknown => {
+  if (Array.isArray(config)) return config.map((item) => resolveFiles(item, paths));
+  if (typeof config !== 'object' || config === null) return config;
+  if (Check(FileReference, config)) return contentOf(config, paths);
+  return Object.fromEntries(Object.entries(config).map(([name, value]) => [name, resolveFiles(value, paths)]));
+};
 
 export interface RunJobsDeps {
   readonly engines: ReadonlyMap<string, Engine>;
@@ -9,8 +26,8 @@ export interface RunJobsDeps {
   readonly report: (message: FromChild) => void;
 }
 
-interface Part {
-  readonly job: Job;
+interface ActiveJob {
+  readonly order: Job;
   readonly running: RunningJob;
   readonly stop: AbortController;
   readonly abort: AbortController;
@@ -18,29 +35,29 @@ interface Part {
   outcome?: Outcome;
 }
 
-const problemOf = ({ code, error }: Outcome, jobIndex: number): Problem => ({
-  order: jobIndex,
+const problemOf = ({ code, error }: Outcome, order: number): Problem => ({
+  order,
   code: code ?? 'PREPARE_FAILED',
   message: error ?? 'could not be prepared',
 });
 
-/** All jobs of one run: prepared together, begun at one time, ended each by itself. */
+/** All jobs of one run: prepared together, started at the same time, ended individually. */
 export class RunJobs {
   readonly #deps: RunJobsDeps;
   readonly #start = Promise.withResolvers<number>();
   readonly #ended = Promise.withResolvers<void>();
-  readonly #parts: Part[];
+  readonly #jobs: ActiveJob[];
   #isPrepared = false;
   #isPaused = false;
   #isStarted = false;
 
-  constructor(jobs: readonly Job[], deps: RunJobsDeps) {
+  constructor(orders: readonly Job[], deps: RunJobsDeps) {
     this.#deps = deps;
-    this.#parts = jobs.map((job, index) => this.#begin(job, index));
-    this.#parts.forEach((part, index) => {
-      void part.running.outcome.then((outcome) => this.#settle(part, index, outcome));
+    this.#jobs = orders.map((order, index) => this.#begin(order, index));
+    this.#jobs.forEach((active, index) => {
+      void active.running.outcome.then((outcome) => this.#settle(active, index, outcome));
     });
-    if (jobs.length === 0) this.#checkPrepared();
+    if (orders.length === 0) this.#checkPrepared();
   }
 
   /** Resolves when every job has ended and was reported. */
@@ -59,110 +76,100 @@ export class RunJobs {
   pause(): void {
     if (this.#isPaused) return;
     this.#isPaused = true;
-    this.#tellAll((running) => running.pause());
+    this.#forEachActive((running) => running.pause());
     this.#deps.report({ type: 'event', kind: 'paused', severity: 'info', message: 'sending has ceased' });
   }
 
   resume(): void {
     if (!this.#isPaused) return;
     this.#isPaused = false;
-    this.#tellAll((running) => running.resume());
+    this.#forEachActive((running) => running.resume());
     this.#deps.report({ type: 'event', kind: 'resumed', severity: 'info', message: 'sending goes on' });
   }
 
-  changeLoad(jobIndex: number, change: LoadChange): void {
-    const rejected = this.#tryChange(jobIndex, change);
+  changeLoad(order: number, change: LoadChange): void {
+    const rejected = this.#tryChange(order, change);
     const asked = Object.entries(change).map(([name, value]) => `${name} ${value}`);
     this.#deps.report(
       rejected === undefined
-        ? { type: 'event', kind: 'loadChanged', severity: 'info', message: asked.join(', '), order: jobIndex }
-        : { type: 'event', kind: 'loadRejected', severity: 'warning', message: rejected, order: jobIndex },
+        ? { type: 'event', kind: 'loadChanged', severity: 'info', message: asked.join(', '), order }
+        : { type: 'event', kind: 'loadRejected', severity: 'warning', message: rejected, order },
     );
   }
 
-  stop(mode: 'graceful' | 'abort', jobIndexes: readonly number[] = this.#parts.keys().toArray()): void {
-    for (const index of jobIndexes) {
-      this.#parts[index]?.stop.abort();
-      if (mode === 'abort') this.#parts[index]?.abort.abort();
+  stop(mode: 'graceful' | 'abort', orders: readonly number[] = this.#jobs.keys().toArray()): void {
+    for (const index of orders) {
+      this.#jobs[index]?.stop.abort();
+      if (mode === 'abort') this.#jobs[index]?.abort.abort();
     }
   }
 
-  #begin(job: Job, index: number): Part {
+  #begin(order: Job, index: number): ActiveJob {
     const stop = new AbortController();
     const abort = new AbortController();
-    const running = new RunningJob(job, {
+    const running = new RunningJob(order, {
       ...this.#deps,
       stop: stop.signal,
       abort: abort.signal,
       barrier: async () => {
-        (this.#parts[index] as Part).isReady = true;
+        (this.#jobs[index] as ActiveJob).isReady = true;
         this.#checkPrepared();
-        return (await this.#start.promise) + (job.startAfterSec ?? 0) * 1000;
+        return (await this.#start.promise) + (order.startAfterSec ?? 0) * 1000;
       },
-      onSummary: (summary) => {
-        this.#deps.report({ type: 'summary', order: index, summary });
-        // The agent keeps it from here on.
-        running.sampler.acknowledge(summary.seq);
-      },
+      onSummary: (summary) => this.#deps.report({ type: 'summary', order: index, summary }),
       onProgress: (message) =>
         this.#deps.report({ type: 'event', kind: 'progress', severity: 'info', message, order: index }),
     });
-    return { job, running, stop, abort, isReady: false };
+    return { order, running, stop, abort, isReady: false };
   }
 
-  /** When all jobs are ready the run is; when one has failed, the others are given up. */
+  /** The run is prepared when all jobs are; if one has failed, the others are stopped. */
   #checkPrepared(): void {
-    if (this.#isPrepared || !this.#parts.every(({ isReady, outcome }) => isReady || outcome !== undefined)) return;
+    if (this.#isPrepared || !this.#jobs.every(({ isReady, outcome }) => isReady || outcome !== undefined)) return;
     this.#isPrepared = true;
-    const problems = this.#parts.flatMap(({ outcome }, index) =>
+    const problems = this.#jobs.flatMap(({ outcome }, index) =>
       outcome?.status === 'failed' ? [problemOf(outcome, index)] : [],
     );
-    const hasEnded = this.#parts.some(({ outcome }) => outcome !== undefined);
+    const hasEnded = this.#jobs.some(({ outcome }) => outcome !== undefined);
     if (problems.length > 0) this.#deps.report({ type: 'prepareFailed', problems });
     else if (!hasEnded) this.#deps.report({ type: 'prepared' });
     if (hasEnded) this.stop('abort');
-    this.#parts.forEach(({ outcome }, jobIndex) => {
-      if (outcome !== undefined) this.#deps.report({ type: 'orderEnded', order: jobIndex, outcome });
+    this.#jobs.forEach(({ outcome }, order) => {
+      if (outcome !== undefined) this.#deps.report({ type: 'orderEnded', order, outcome });
     });
     this.#checkEnded();
   }
 
-  #settle(part: Part, jobIndex: number, outcome: Outcome): void {
-    part.outcome = outcome;
+  #settle(active: ActiveJob, order: number, outcome: Outcome): void {
+    active.outcome = outcome;
     if (this.#isPrepared) {
-      this.#deps.report({ type: 'orderEnded', order: jobIndex, outcome });
+      this.#deps.report({ type: 'orderEnded', order, outcome });
       this.#checkEnded();
     } else this.#checkPrepared();
   }
 
   #checkEnded(): void {
-    if (this.#parts.every(({ outcome }) => outcome !== undefined)) this.#ended.resolve();
+    if (this.#jobs.every(({ outcome }) => outcome !== undefined)) this.#ended.resolve();
   }
 
-  /** Jobs that have ended need not be told; servers only answer and have nothing to pause. */
-  #tellAll(tell: (running: RunningJob) => void): void {
-    this.#parts.forEach(({ running, outcome, job: { config } }, jobIndex) => {
+  /** Ended jobs are skipped; servers only answer and have nothing to pause. */
+  #forEachActive(action: (running: RunningJob) => void): void {
+    this.#jobs.forEach(({ running, outcome, order: { config } }, order) => {
       if (outcome !== undefined) return;
       try {
-        tell(running);
+        action(running);
       } catch (error) {
-        // One that is just ending needs not be told either.
+        // A job that is ending is skipped, too.
         if (!(error instanceof CannotPause) || (config as { role?: string }).role !== 'client') return;
-        this.#deps.report({
-          type: 'event',
-          kind: 'pauseRefused',
-          severity: 'warning',
-          message: error.message,
-          order: jobIndex,
-        });
+        this.#deps.report({ type: 'event', kind: 'pauseRefused', severity: 'warning', message: error.message, order });
       }
     });
   }
 
-  #tryChange(jobIndex: number, change: LoadChange): string | undefined {
+  #tryChange(order: number, change: LoadChange): string | undefined {
     try {
-      const running = this.#parts[jobIndex]?.running;
-      return running === undefined ? `there is no job ${jobIndex}` : running.changeLoad(change).rejected;
+      const running = this.#jobs[order]?.running;
+      return running === undefined ? `there is no job ${order}` : running.changeLoad(change).rejected;
     } catch (error) {
       return (error as Error).message;
     }

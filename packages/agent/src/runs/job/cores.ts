@@ -14,7 +14,7 @@ import type {
 import { shareOf } from '../../net/load/share.ts';
 import type { Metric, SampleStore } from '../../samples.ts';
 
-/** What a worker thread is given to prepare its share. */
+/** Input of a worker thread. */
 export interface CoreWork {
   readonly engine: string;
   readonly config: unknown;
@@ -33,12 +33,12 @@ export type CoreReport =
   | { readonly kind: 'progress'; readonly message: string }
   | { readonly kind: 'prepared' | 'done' | 'closed' };
 
-/** One worker thread with its share of the load. */
+/** A worker thread with its share of the load. */
 class Core {
   readonly #worker: Worker;
   readonly #waiting = new Map<string, () => void>();
   #fail: (error: Error) => void = () => {};
-  /** Rejects when the thread breaks; never resolves. */
+  /** Rejects if the thread fails; never resolves. */
   readonly broken: Promise<never>;
 
   constructor(work: CoreWork, onReport: (report: CoreReport) => void) {
@@ -73,7 +73,7 @@ class Core {
 const changeShare = (change: LoadChange, count: number): LoadChange =>
   Object.fromEntries(Object.entries(change).map(([name, value]) => [name, (value as number) / count]));
 
-/** Runs an engine on several cores: worker threads generate, their counters lie in memory this thread reads. */
+/** Runs an engine on several cores: worker threads generate traffic, their counters are in shared memory. */
 export const prepareOnCores = async (
   engine: Engine & Divisible,
   deps: {
@@ -103,18 +103,18 @@ export const prepareOnCores = async (
     await closeAll();
     throw error;
   });
-  const tell = (command: CoreCommand) => {
+  const broadcast = (command: CoreCommand) => {
     for (const core of cores) core.send(command);
   };
   return {
     async start() {
-      tell('start');
+      broadcast('start');
       await Promise.all(cores.map((core) => core.until('done')));
     },
-    pause: () => tell('pause'),
-    resume: () => tell('resume'),
+    pause: () => broadcast('pause'),
+    resume: () => broadcast('resume'),
     changeLoad(change) {
-      tell({ changeLoad: changeShare(change, count) });
+      broadcast({ changeLoad: changeShare(change, count) });
       return {};
     },
     async close() {

@@ -1,51 +1,51 @@
 import { Histogram } from '@rushhour/protocol';
-import { strainMetrics } from '../../net/metrics/generator-load-metrics.ts';
+import { generatorLoadMetrics } from '../../net/metrics/generator-load-metrics.ts';
 import type { SampleStore } from '../../samples.ts';
 
-/** How hard one second was for the generator itself. */
-export interface Strain {
+/** Load of the generator in one second. */
+export interface GeneratorLoad {
   /** 100 = one core fully used by this process. */
   readonly cpuPct: number;
-  /** The longest time the event loop was away. */
+  /** Longest delay of the event loop. */
   readonly loopLagMs: number;
-  /** Lateness of the 99th percentile of sends that had a free session. */
+  /** 99th percentile of the delay of sends that had a free session. */
   readonly scheduleLagMs: number;
-  /** The load is open-model: the engine waits by turning the event loop, so its processor share says nothing. */
+  /** The load is open-model: the engine waits by spinning the event loop, so CPU usage is meaningless. */
   readonly isPaced: boolean;
-  /** Failures of the machine's own sockets: no ports, no descriptors, no buffers. */
+  /** Local socket errors: no ports, descriptors or buffers. */
   readonly socketErrors: number;
 }
 
-export interface StrainLimits {
+export interface GeneratorLoadLimits {
   readonly cpuPct: number;
   readonly loopLagMs: number;
   readonly scheduleLagMs: number;
 }
 
-const strainLimits: StrainLimits = { cpuPct: 97, loopLagMs: 100, scheduleLagMs: 20 };
+const defaultLimits: GeneratorLoadLimits = { cpuPct: 97, loopLagMs: 100, scheduleLagMs: 20 };
 
 export type SaturationReason = 'cpu' | 'eventLoopLag' | 'scheduleLag' | 'socketErrors';
 
 export const saturationReasonsOf = (
-  strain: Strain,
-  options: { cores: number; limits?: StrainLimits },
+  load: GeneratorLoad,
+  options: { cores: number; limits?: GeneratorLoadLimits },
 ): SaturationReason[] => {
-  const limits = options.limits ?? strainLimits;
+  const limits = options.limits ?? defaultLimits;
   const reasons: SaturationReason[] = [];
-  if (!strain.isPaced && strain.cpuPct / options.cores >= limits.cpuPct) reasons.push('cpu');
-  if (strain.loopLagMs >= limits.loopLagMs) reasons.push('eventLoopLag');
-  if (strain.scheduleLagMs >= limits.scheduleLagMs) reasons.push('scheduleLag');
-  if (strain.socketErrors > 0) reasons.push('socketErrors');
+  if (!load.isPaced && load.cpuPct / options.cores >= limits.cpuPct) reasons.push('cpu');
+  if (load.loopLagMs >= limits.loopLagMs) reasons.push('eventLoopLag');
+  if (load.scheduleLagMs >= limits.scheduleLagMs) reasons.push('scheduleLag');
+  if (load.socketErrors > 0) reasons.push('socketErrors');
   return reasons;
 };
 
-const beatMs = 20;
+const intervalMs = 20;
 
-/** Watches the process while an engine runs and writes what it sees into the engine's metrics. */
-export class StrainWatch {
+/** Measures this process while an engine runs and writes the result to the engine's metrics. */
+export class GeneratorLoadMonitor {
   readonly #store: SampleStore;
-  readonly #beat: NodeJS.Timeout;
-  #beatAt = performance.now();
+  readonly #timer: NodeJS.Timeout;
+  #tickAt = performance.now();
   #loopLagMs = 0;
   #cpu = process.cpuUsage();
   #at = performance.now();
@@ -54,18 +54,18 @@ export class StrainWatch {
 
   constructor(store: SampleStore) {
     this.#store = store;
-    this.#beat = setInterval(() => this.#noteLag(), beatMs).unref();
+    this.#timer = setInterval(() => this.#measureLag(), intervalMs).unref();
   }
 
-  /** The strain since the last call. */
-  take(): Strain {
-    this.#noteLag();
+  /** The load since the last call. */
+  take(): GeneratorLoad {
+    this.#measureLag();
     const now = performance.now();
     const used = process.cpuUsage(this.#cpu);
-    const lag = this.#total(strainMetrics.scheduleLag);
-    const errors = this.#sum(strainMetrics.socketErrors);
+    const lag = this.#total(generatorLoadMetrics.scheduleLag);
+    const errors = this.#sum(generatorLoadMetrics.socketErrors);
     const newLag = lag.since(this.#lag);
-    const strain: Strain = {
+    const load: GeneratorLoad = {
       cpuPct: (used.user + used.system) / 10 / Math.max(1, now - this.#at),
       loopLagMs: this.#loopLagMs,
       scheduleLagMs: newLag.count === 0 ? 0 : newLag.quantile(0.99) / 1000,
@@ -75,20 +75,20 @@ export class StrainWatch {
     this.#loopLagMs = 0;
     this.#cpu = process.cpuUsage();
     [this.#at, this.#lag, this.#socketErrors] = [now, lag, errors];
-    this.#store.gauge('agent.cpuPct').set(strain.cpuPct);
-    this.#store.gauge('agent.loopLagMs').set(strain.loopLagMs);
-    this.#store.gauge('agent.scheduleLagMs').set(strain.scheduleLagMs);
-    return strain;
+    this.#store.gauge('agent.cpuPct').set(load.cpuPct);
+    this.#store.gauge('agent.loopLagMs').set(load.loopLagMs);
+    this.#store.gauge('agent.scheduleLagMs').set(load.scheduleLagMs);
+    return load;
   }
 
   close(): void {
-    clearInterval(this.#beat);
+    clearInterval(this.#timer);
   }
 
-  #noteLag(): void {
+  #measureLag(): void {
     const now = performance.now();
-    this.#loopLagMs = Math.max(this.#loopLagMs, now - this.#beatAt - beatMs);
-    this.#beatAt = now;
+    this.#loopLagMs = Math.max(this.#loopLagMs, now - this.#tickAt - intervalMs);
+    this.#tickAt = now;
   }
 
   #total(name: string): Histogram {

@@ -1,6 +1,6 @@
 import type { Duration, Phase } from '@rushhour/protocol';
 
-/** The part of the run that a moment, in seconds of traffic since the common start, belongs to. */
+/** The phase at a time in seconds of traffic since the common start. */
 export const phaseAt = (seconds: number, duration: Duration): Phase => {
   if (seconds < duration.rampUpSec) return 'rampUp';
   if (seconds < duration.rampUpSec + duration.warmUpSec) return 'warmUp';

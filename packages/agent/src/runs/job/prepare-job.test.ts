@@ -36,7 +36,7 @@ const application = {
   },
   server: { ...server, applications },
 };
-/** Engines that need to be told more than where to go and where to listen. */
+/** Engines that need more configuration than targets and listen addresses. */
 const sidesOf: Record<string, { readonly client: object; readonly server: object }> = {
   waf: attack,
   'cve-replay': attack,
@@ -70,7 +70,7 @@ describe('configuration of engines', () => {
     expect(() => parseConfig(engineOf(id), { ...config, unheardOf: 1 })).toThrow('unheardOf');
   });
 
-  it('names every problem, not only the first', () => {
+  it('lists every problem, not only the first', () => {
     const bad = { role: 'client', targets: [{ host: '', port: 0 }], connections: 0, method: 'get it' };
     const parse = () => parseConfig(engineOf('http'), bad);
     for (const path of ['/targets/0/host', '/targets/0/port', '/connections', '/method']) expect(parse).toThrow(path);
@@ -94,7 +94,7 @@ describe('configuration of engines', () => {
 describe('claims', () => {
   const claims = ['10.214.1.7-10.214.1.8', '10.214.2.0/30'];
   const listen = [{ host: '10.214.1.8', port: 18_765 }];
-  const job = (config: object): Job => ({
+  const order = (config: object): Job => ({
     runId: 1,
     epoch: 0,
     engine: 'http',
@@ -112,8 +112,8 @@ describe('claims', () => {
   });
   const routes = () => execFileSync('ip', ['route', 'show', 'table', 'local', 'proto', '213'], { encoding: 'utf8' });
 
-  it('make addresses the machine’s own for as long as the job lasts', async () => {
-    const run = await prepareJob(job({}), deps(true));
+  it('make addresses local for the duration of the job', async () => {
+    const run = await prepareJob(order({}), deps(true));
     expect(routes()).toContain('10.214.2.0/30');
     const client = connect(18_765, '10.214.1.8');
     await once(client, 'connect');
@@ -122,13 +122,13 @@ describe('claims', () => {
     expect(routes()).not.toContain('10.214.');
   });
 
-  it('are given back when the job cannot be prepared, and refused without the right', async () => {
+  it('are released when the job cannot be prepared, and refused without permission', async () => {
     const blocker = createServer().listen(18_766, '127.0.0.1');
     await once(blocker, 'listening');
-    const taken = job({ listen: [{ host: '127.0.0.1', port: 18_766 }] });
+    const taken = order({ listen: [{ host: '127.0.0.1', port: 18_766 }] });
     await expect(prepareJob(taken, deps(true))).rejects.toThrow('EADDRINUSE');
     blocker.close();
     expect(routes()).not.toContain('10.214.');
-    await expect(prepareJob(job({}), deps(false))).rejects.toMatchObject({ code: 'NOT_PERMITTED' });
+    await expect(prepareJob(order({}), deps(false))).rejects.toMatchObject({ code: 'NOT_PERMITTED' });
   });
 });

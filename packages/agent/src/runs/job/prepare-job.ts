@@ -2,8 +2,8 @@ import type { Job } from '@rushhour/protocol';
 import type { TSchema } from 'typebox';
 import * as value from 'typebox/value';
 import { type Engine, type EngineContext, type Host, isDivisible, type PreparedEngine } from '../../engine.ts';
-import { type Claim, claimAddresses } from '../../net/addresses/claim-addresses.ts';
-import { resolveTargets } from '../../net/addresses/target-guard.ts';
+import { type AddressClaim, claimAddresses } from '../../net/addresses/claim-addresses.ts';
+import { resolveTargets } from '../../net/addresses/resolve-targets.ts';
 import type { SampleStore } from '../../samples.ts';
 import { prepareOnCores } from './cores.ts';
 
@@ -16,8 +16,7 @@ export interface PrepareDeps {
   readonly progress?: (message: string) => void;
 }
 
-// TypeBox's own signatures compute the type of whatever fits the schema; for a schema that is known only at run time
-// that costs the compiler half a minute and tells nothing.
+// TypeBox's own types for a schema known only at run time take half a minute to check and add nothing.
 const { Check, Clone, Default, Errors } = value as unknown as {
   Check(schema: TSchema, value: unknown): boolean;
   Clone(value: unknown): unknown;
@@ -25,14 +24,14 @@ const { Check, Clone, Default, Errors } = value as unknown as {
   Errors(schema: TSchema, value: unknown): { instancePath: string; message: string }[];
 };
 
-/** Of a configuration for either role, the part for this one: its problems are then named one by one. */
+/** The schema of the role in the configuration, so that problems are listed individually. */
 const schemaFor = (schema: TSchema, config: unknown): TSchema => {
   const { anyOf } = schema as { anyOf?: (TSchema & { properties: { role: { const: string } } })[] };
   const { role } = (config ?? {}) as { role?: string };
   return anyOf?.find((variant) => variant.properties.role.const === role) ?? schema;
 };
 
-/** Fills in defaults; throws with every problem when the configuration is not what the engine describes. */
+/** Applies defaults; throws one error with all problems if the configuration does not match the schema. */
 export const parseConfig = (engine: Engine, config: unknown): unknown => {
   const schema = schemaFor(engine.config, config);
   const filled = Default(schema, Clone(config));
@@ -41,7 +40,7 @@ export const parseConfig = (engine: Engine, config: unknown): unknown => {
   throw new JobRejected('BAD_CONFIGURATION', `bad configuration for ${engine.id}: ${problems.join('; ')}`);
 };
 
-/** A job that this agent does not take; `code` says of which kind the reason is. */
+/** The agent refuses a job; `code` is the reason. */
 export class JobRejected extends Error {
   readonly code: 'BAD_CONFIGURATION' | 'ENGINE_UNKNOWN' | 'ENGINE_UNAVAILABLE' | 'NOT_PERMITTED';
   constructor(code: JobRejected['code'], message: string) {
@@ -50,7 +49,7 @@ export class JobRejected extends Error {
   }
 }
 
-/** Everything that can be refused is refused here, before a socket is opened. */
+/** All checks that can refuse a job are here, before a socket is opened. */
 export const prepareJob = async (job: Job, deps: PrepareDeps): Promise<PreparedEngine> => {
   const engine = deps.engines.get(job.engine);
   if (engine === undefined) throw new JobRejected('ENGINE_UNKNOWN', `unknown engine ${job.engine}`);
@@ -97,21 +96,21 @@ const prepareEngine = (engine: Engine, { job, context, addresses, deps }: Prepar
   return engine.prepare(context);
 };
 
-/** Makes addresses this machine's own, all or none. */
-const claimAll = async (wishes: readonly string[], host: Host): Promise<() => Promise<void>> => {
-  const claims: Claim[] = [];
+/** Claims all addresses or none. */
+const claimAll = async (requests: readonly string[], host: Host): Promise<() => Promise<void>> => {
+  const claims: AddressClaim[] = [];
   const release = async () => void (await Promise.all(claims.map((claim) => claim.release())));
-  for (const wish of wishes) {
-    const claim = await claimAddresses(wish, host);
+  for (const request of requests) {
+    const claim = await claimAddresses(request, host);
     claims.push(claim);
     if (claim.isComplete) continue;
     await release();
-    throw new JobRejected('NOT_PERMITTED', `no right to answer for ${wish}`);
+    throw new JobRejected('NOT_PERMITTED', `not permitted to answer for ${request}`);
   }
   return release;
 };
 
-/** The same run; what was claimed for it is given back after its end. */
+/** Releases the claimed addresses when the engine is closed. */
 const releasing = (run: PreparedEngine, release: () => Promise<void>): PreparedEngine => {
   const close = run.close.bind(run);
   run.close = () => close().finally(release);

@@ -65,7 +65,7 @@ const tick: Engine<Static<typeof TickConfig>> = {
 };
 
 const engines: ReadonlyMap<string, Engine> = new Map([['tick', tick as Engine]]);
-const jobOf = (config: unknown, seconds = 0.2): Job => ({
+const orderOf = (config: unknown, seconds = 0.2): Job => ({
   runId: 1,
   epoch: 0,
   engine: 'tick',
@@ -91,9 +91,9 @@ beforeEach(() => {
 });
 
 describe('run', () => {
-  it('lives through prepare, start and close and reports every count', async () => {
+  it('is prepared, started and closed, and reports every count', async () => {
     const deps = depsOf();
-    const outcome = await new RunningJob(jobOf({}, 1.3), deps).outcome;
+    const outcome = await new RunningJob(orderOf({}, 1.3), deps).outcome;
     expect(outcome).toMatchObject({ status: 'finished', notes: ['hello'] });
     expect(life).toEqual(['prepare', 'start', 'close']);
     expect(deps.summaries.map((summary) => summary.seq)).toEqual([1, 2]);
@@ -106,43 +106,43 @@ describe('run', () => {
 
   it('starts at the common time and not before', async () => {
     const startAt = Date.now() + 150;
-    await new RunningJob(jobOf({}, 0.05), depsOf({ barrier: async () => startAt })).outcome;
+    await new RunningJob(orderOf({}, 0.05), depsOf({ barrier: async () => startAt })).outcome;
     expect(Date.now()).toBeGreaterThanOrEqual(startAt + 45);
   });
 
   it('stops on demand, before the start too', async () => {
     const stop = new AbortController();
-    const never = new RunningJob(jobOf({}), depsOf({ stop: stop.signal, barrier: () => new Promise(() => {}) }));
+    const never = new RunningJob(orderOf({}), depsOf({ stop: stop.signal, barrier: () => new Promise(() => {}) }));
     await sleep(20);
     stop.abort();
     expect(await never.outcome).toMatchObject({ status: 'stopped' });
     expect(life).toEqual(['prepare', 'close']);
   });
 
-  it('closes after a failure and says what failed', async () => {
-    expect(await new RunningJob(jobOf({ breaks: 'start' }), depsOf()).outcome).toMatchObject({
+  it('closes after a failure and reports it', async () => {
+    expect(await new RunningJob(orderOf({ breaks: 'start' }), depsOf()).outcome).toMatchObject({
       status: 'failed',
       error: 'broken pipe',
     });
     expect(life).toEqual(['prepare', 'start', 'close']);
-    expect(await new RunningJob(jobOf({ breaks: 'prepare' }), depsOf()).outcome).toMatchObject({
+    expect(await new RunningJob(orderOf({ breaks: 'prepare' }), depsOf()).outcome).toMatchObject({
       error: 'no socket left',
     });
   });
 
-  it('refuses what it must before preparing anything', async () => {
-    const refused = async (job: Job, deps = depsOf()) => (await new RunningJob(job, deps).outcome).error;
-    expect(await refused({ ...jobOf({}), engine: 'tock' })).toBe('unknown engine tock');
-    expect(await refused(jobOf({ everyMs: 0 }))).toBe('bad configuration for tick: /everyMs must be >= 1');
-    expect(await refused(jobOf({ target: '8.8.8.8' }))).toBe('target 8.8.8.8 is not allowed');
-    expect(await refused({ ...jobOf({}), allowedTargets: ['10.0.0.0/8'] })).toBe('target 127.0.0.1 is not allowed');
+  it('refuses an invalid job before preparing anything', async () => {
+    const refused = async (order: Job, deps = depsOf()) => (await new RunningJob(order, deps).outcome).error;
+    expect(await refused({ ...orderOf({}), engine: 'tock' })).toBe('unknown engine tock');
+    expect(await refused(orderOf({ everyMs: 0 }))).toBe('bad configuration for tick: /everyMs must be >= 1');
+    expect(await refused(orderOf({ target: '8.8.8.8' }))).toBe('target 8.8.8.8 is not allowed');
+    expect(await refused({ ...orderOf({}), allowedTargets: ['10.0.0.0/8'] })).toBe('target 127.0.0.1 is not allowed');
     const elsewhere = depsOf({ host: { ...describeHost(), platform: 'win32' } });
-    expect(await refused(jobOf({}), elsewhere)).toBe('tick cannot run here: needs Linux');
+    expect(await refused(orderOf({}), elsewhere)).toBe('tick cannot run here: needs Linux');
     expect(life).toEqual([]);
   });
 
   it('does not wait for an engine that will not wind down', async () => {
-    const outcome = await new RunningJob(jobOf({ ignoresSignal: true }, 0.1), depsOf({ windDownMs: 50 })).outcome;
+    const outcome = await new RunningJob(orderOf({ ignoresSignal: true }, 0.1), depsOf({ windDownMs: 50 })).outcome;
     expect(outcome.notes).toContain('tick did not wind down in time');
     expect(life).toContain('close');
   });
@@ -150,7 +150,7 @@ describe('run', () => {
   it('pauses, resumes and moves the end by the pause', async () => {
     const deps = depsOf();
     const begin = Date.now();
-    const run = new RunningJob(jobOf({}, 0.4), deps);
+    const run = new RunningJob(orderOf({}, 0.4), deps);
     await sleep(100);
     run.pause();
     await sleep(30);
@@ -173,8 +173,8 @@ describe('run', () => {
     };
     const deps = depsOf({ engines: new Map([['deaf', deaf]]) });
     const begin = Date.now();
-    const server = new RunningJob({ ...jobOf({ role: 'server' }, 0.3), engine: 'deaf' }, deps);
-    const client = new RunningJob({ ...jobOf({ role: 'client' }, 0.3), engine: 'deaf' }, deps);
+    const server = new RunningJob({ ...orderOf({ role: 'server' }, 0.3), engine: 'deaf' }, deps);
+    const client = new RunningJob({ ...orderOf({ role: 'client' }, 0.3), engine: 'deaf' }, deps);
     await sleep(100);
     server.pause();
     expect(() => client.pause()).toThrow('deaf cannot pause');
@@ -185,7 +185,7 @@ describe('run', () => {
   });
 
   it('changes the load while it runs', async () => {
-    const run = new RunningJob(jobOf({ everyMs: 100 }, 0.5), depsOf());
+    const run = new RunningJob(orderOf({ everyMs: 100 }, 0.5), depsOf());
     await sleep(50);
     expect(run.changeLoad({ sessionsPerSecond: 4 })).toEqual({ rejected: 'ticks have a rate only' });
     expect(run.changeLoad({ requestsPerSecond: 200 })).toEqual({});

@@ -10,20 +10,20 @@ import {
   type PreparedEngine,
 } from '../../engine.ts';
 import { aborted } from '../../net/loop/aborted.ts';
-import { strainMetrics } from '../../net/metrics/generator-load-metrics.ts';
+import { generatorLoadMetrics } from '../../net/metrics/generator-load-metrics.ts';
 import { SampleStore } from '../../samples.ts';
-import { type SaturationReason, StrainWatch, saturationReasonsOf } from './generator-load-monitor.ts';
+import { GeneratorLoadMonitor, type SaturationReason, saturationReasonsOf } from './generator-load-monitor.ts';
 import { phaseAt } from './phase.ts';
 import { prepareJob } from './prepare-job.ts';
 import { Sampler } from './sampler.ts';
 
 export interface Outcome {
-  /** finished: planned end reached; stopped: ended early on purpose; failed: could not start or broke. */
+  /** finished: planned end reached; stopped: ended early on request; failed: could not start or crashed. */
   readonly status: 'finished' | 'stopped' | 'failed';
   readonly error?: string;
-  /** The kind of the error where it has one, such as `EADDRINUSE` or `TARGET_NOT_ALLOWED`. */
+  /** Error code, such as `EADDRINUSE` or `TARGET_NOT_ALLOWED`. */
   readonly code?: string;
-  /** Remarks of the engine that belong to the validity of the result. */
+  /** Remarks of the engine on the validity of the result. */
   readonly notes: readonly string[];
   /** Seconds during which the generator itself was the bottleneck, by reason. */
   readonly saturatedSeconds: Readonly<Partial<Record<SaturationReason, number>>>;
@@ -32,38 +32,40 @@ export interface Outcome {
 export interface JobDeps {
   readonly engines: ReadonlyMap<string, Engine>;
   readonly host: Host;
-  /** Called once everything is prepared; resolves with the common start, in milliseconds since 1970 on this clock. */
+  /**
+   * Called when everything is prepared; resolves with the common start in Unix milliseconds of this machine's clock.
+   */
   readonly barrier: () => Promise<number>;
   readonly stop: AbortSignal;
-  /** Fired after or together with `stop` when there is no time to wind down. */
+  /** Aborted after or with `stop` when there is no time to wind down. */
   readonly abort?: AbortSignal;
   readonly onSummary: (summary: Summary) => void;
-  /** How far the engine has come, in its own words. */
+  /** Progress messages of the engine. */
   readonly onProgress?: (message: string) => void;
-  /** How long an engine may take to wind down before it is closed regardless. */
+  /** Time for an engine to wind down before it is closed. */
   readonly windDownMs?: number;
 }
 
-/** What is done every second is slow the first few times. So they come when nobody waits for anything. */
-const rehearseSeconds = (): void => {
+/** Warms up the per-second work, which is slow the first few times, before traffic starts. */
+const warmUpSampling = (): void => {
   const store = new SampleStore();
   const sampler = new Sampler(store, Date.now());
-  const watch = new StrainWatch(store);
+  const monitor = new GeneratorLoadMonitor(store);
   for (let second = 1; second <= 3; second++) {
     store.counter('rehearsed').add(second);
-    store.histogram(strainMetrics.scheduleLag).record(second);
-    saturationReasonsOf(watch.take(), { cores: 1 });
+    store.histogram(generatorLoadMetrics.scheduleLag).record(second);
+    saturationReasonsOf(monitor.take(), { cores: 1 });
     sampler.take(Date.now(), 'steady');
   }
-  watch.close();
+  monitor.close();
 };
 
 export class CannotPause extends Error {}
 
-// A timer may fire a millisecond early, and the wall clock is read in whole milliseconds.
+// A timer may fire 1 ms early, and the wall clock has a resolution of 1 ms.
 const timerSlackMs = 2;
 
-/** The life of one engine: check, prepare, wait for the others, start, close. Stop, deadline and failure are one signal. */
+/** One job: check, prepare, wait for the start, run, close. Stop, deadline and failure end it by the same signal. */
 export class RunningJob {
   readonly sampler: Sampler;
   readonly outcome: Promise<Outcome>;
@@ -84,12 +86,12 @@ export class RunningJob {
     this.#job = job;
     this.#deps = deps;
     this.sampler = new Sampler(this.#store, Date.now());
-    this.outcome = this.#live();
+    this.outcome = this.#execute();
   }
 
   /**
-   * Stops sending but keeps sessions and counters; the planned end moves by the length of the pause.
-   * A server has nothing to stop, but its end moves as that of its clients does. Before the start it is remembered.
+   * Stops sending but keeps sessions and counters; the planned end moves by the length of the pause. Servers have
+   * nothing to stop, but their end moves with that of their clients. Before the start the pause is remembered.
    */
   pause(): void {
     this.#startsPaused = true;
@@ -127,7 +129,7 @@ export class RunningJob {
     return this.#run;
   }
 
-  async #live(): Promise<Outcome> {
+  async #execute(): Promise<Outcome> {
     const signal = AbortSignal.any([this.#deps.stop, this.#planned.signal]);
     let failure: Error | undefined;
     try {
@@ -139,9 +141,9 @@ export class RunningJob {
         note: (remark) => this.#notes.add(remark),
         progress: (message) => this.#deps.onProgress?.(message),
       });
-      rehearseSeconds();
+      warmUpSampling();
       await this.#waitForStart(signal);
-      if (!signal.aborted) await this.#traffic(this.#run, signal);
+      if (!signal.aborted) await this.#runTraffic(this.#run, signal);
     } catch (cause) {
       failure = cause instanceof Error ? cause : new Error(String(cause));
     }
@@ -154,28 +156,28 @@ export class RunningJob {
     if (waitMs > 0) await sleep(waitMs, undefined, { signal }).catch(() => {});
   }
 
-  async #traffic(run: PreparedEngine, signal: AbortSignal): Promise<void> {
-    const watch = new StrainWatch(this.#store);
-    // The engine's own clock starts in this call, so the planned end is reckoned from after it.
+  async #runTraffic(run: PreparedEngine, signal: AbortSignal): Promise<void> {
+    const monitor = new GeneratorLoadMonitor(this.#store);
+    // The engine's clock starts in this call, so the planned end is computed after it.
     const ended = run.start();
     this.#startedAt = Date.now();
     this.sampler.restart(this.#startedAt);
     if (this.#startsPaused && this.#canPause(run)) this.pause();
     else this.#armDeadline();
-    const ticking = this.#everySecond(() => this.#sample(watch));
+    const ticking = this.#everySecond(() => this.#sample(monitor));
     try {
-      await Promise.race([ended, this.#tooLate(signal)]);
+      await Promise.race([ended, this.#windDownTimeout(signal)]);
     } finally {
       clearTimeout(this.#deadline);
       ticking.abort();
-      watch.close();
+      monitor.close();
     }
   }
 
-  #sample(watch: StrainWatch): void {
-    const strain = watch.take();
+  #sample(monitor: GeneratorLoadMonitor): void {
+    const load = monitor.take();
     const isJudged = this.#run === undefined || !isSelfJudging(this.#run);
-    for (const reason of isJudged ? saturationReasonsOf(strain, { cores: this.#job.cpuCores }) : []) {
+    for (const reason of isJudged ? saturationReasonsOf(load, { cores: this.#job.cpuCores }) : []) {
       this.#saturated[reason] = (this.#saturated[reason] ?? 0) + 1;
     }
     this.#report();
@@ -183,7 +185,7 @@ export class RunningJob {
 
   #report(isLast = false): void {
     const now = Date.now();
-    // A second belongs to the phase that its middle lies in: a timer may come a little early.
+    // A second belongs to the phase of its middle: a timer may fire early.
     const pausedMs = this.#pausedMs + (this.#pausedAt === undefined ? 0 : now - this.#pausedAt);
     const seconds = (now - this.#startedAt - pausedMs - 500) / 1000;
     const phase = phaseAt(Math.max(0, seconds), this.#job.duration);
@@ -191,14 +193,14 @@ export class RunningJob {
     if (isLast) for (const summary of this.sampler.rest(now, phase)) this.#deps.onSummary(summary);
   }
 
-  /** Ticks at whole seconds after the start, however late a tick comes. */
+  /** Ticks at whole seconds after the start, even if a tick is late. */
   #everySecond(tick: () => void): AbortController {
     const controller = new AbortController();
     const begun = performance.now();
     let second = 0;
     const next = () => {
       const passedMs = performance.now() - begun;
-      // Timers may come a little early: a second that had its tick has no other.
+      // Timers may fire early: each second ticks once.
       second = Math.max(second, Math.floor(passedMs / 1000)) + 1;
       const timer = setTimeout(
         () => {
@@ -214,11 +216,11 @@ export class RunningJob {
     return controller;
   }
 
-  async #tooLate(signal: AbortSignal): Promise<void> {
+  async #windDownTimeout(signal: AbortSignal): Promise<void> {
     await aborted(signal);
-    const atOnce = this.#deps.abort ?? new AbortController().signal;
-    await Promise.race([sleep(this.#deps.windDownMs ?? 5000, undefined, { ref: false }), aborted(atOnce)]);
-    if (atOnce.aborted) return;
+    const abort = this.#deps.abort ?? new AbortController().signal;
+    await Promise.race([sleep(this.#deps.windDownMs ?? 5000, undefined, { ref: false }), aborted(abort)]);
+    if (abort.aborted) return;
     this.#notes.add(`${this.#job.engine} did not wind down in time`);
   }
 

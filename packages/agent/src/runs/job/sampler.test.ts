@@ -1,7 +1,7 @@
 import { type AttemptRecord, Histogram, maxRecords } from '@rushhour/protocol';
 import { describe, expect, it } from 'vitest';
 import { SampleStore } from '../../samples.ts';
-import { replaySeconds, Sampler } from './sampler.ts';
+import { Sampler } from './sampler.ts';
 
 describe('sampler', () => {
   it('reports each second only what was counted in it', () => {
@@ -37,7 +37,7 @@ describe('sampler', () => {
     expect(Histogram.fromBase64(series?.histograms['tcp.connect'] ?? '').count).toBe(2);
   });
 
-  it('carries records in order, a bounded number a second, and all that is left at the end', () => {
+  it('carries records in order, a limited number per second, and the rest at the end', () => {
     const store = new SampleStore();
     const sampler = new Sampler(store, 0);
     const recordOf = (startedMs: number): AttemptRecord => ({
@@ -62,20 +62,5 @@ describe('sampler', () => {
     ]);
     expect(summaries.at(-1)?.records?.at(-1)).toMatchObject({ startedMs: maxRecords * 2 + 6 });
     expect(sampler.take(2000, 'steady').records).toBeUndefined();
-  });
-
-  it('replays what was not acknowledged and forgets the rest', () => {
-    const sampler = new Sampler(new SampleStore(), 0);
-    for (let second = 1; second <= 10; second++) sampler.take(second * 1000, 'steady');
-    expect(sampler.since(7).map((summary) => summary.seq)).toEqual([8, 9, 10]);
-    sampler.acknowledge(8);
-    expect(sampler.since(0).map((summary) => summary.seq)).toEqual([9, 10]);
-  });
-
-  it('keeps fifteen minutes and drops the oldest', () => {
-    const sampler = new Sampler(new SampleStore(), 0);
-    for (let second = 1; second <= replaySeconds + 5; second++) sampler.take(second * 1000, 'steady');
-    expect(sampler.since(0)).toHaveLength(replaySeconds);
-    expect(sampler.since(0)[0]?.seq).toBe(6);
   });
 });

@@ -1,16 +1,12 @@
 import { Histogram, maxRecords, type Phase, type Series, type Summary } from '@rushhour/protocol';
 import type { Metric, SampleStore } from '../../samples.ts';
 
-/** Seconds of summaries kept until they are acknowledged. */
-export const replaySeconds = 15 * 60;
-
 type Reported = number | Histogram;
 
-/** Turns the ever-growing metrics of one engine into one summary a second and keeps them for replay. */
+/** Creates one summary per second from the cumulative metrics of one engine. */
 export class Sampler {
   readonly #store: SampleStore;
   readonly #reported = new Map<Metric, Reported>();
-  readonly #kept: Summary[] = [];
   #seq = 0;
   #lastAt: number;
 
@@ -19,19 +15,19 @@ export class Sampler {
     this.#lastAt = startedAt;
   }
 
-  /** Begins the first interval anew, once the common start is known. What was counted before belongs to it. */
+  /** Restarts the first interval at the common start. Earlier counts belong to it. */
   restart(at: number): void {
     this.#lastAt = at;
   }
 
-  /** Closes the interval that began with the summary before. */
+  /** Ends the current interval. */
   take(at: number, phase: Phase): Summary {
     const series = new Map<string, Series>();
     for (const metric of this.#store.metrics) this.#addTo(seriesOf(series, metric.target), metric);
     return this.#summary(at, phase, [...series.values()]);
   }
 
-  /** After the last interval: the records that it had no room for. */
+  /** Summaries with the records that did not fit into the last interval. */
   rest(at: number, phase: Phase): Summary[] {
     const rest: Summary[] = [];
     while (this.#store.records.length > 0) rest.push(this.#summary(at, phase, []));
@@ -49,18 +45,7 @@ export class Sampler {
       ...(records.length > 0 && { records }),
     };
     this.#lastAt = at;
-    this.#kept.push(summary);
-    if (this.#kept.length > replaySeconds) this.#kept.shift();
     return summary;
-  }
-
-  /** Everything after `seq` that is still kept, oldest first. */
-  since(seq: number): readonly Summary[] {
-    return this.#kept.filter((summary) => summary.seq > seq);
-  }
-
-  acknowledge(seq: number): void {
-    while (this.#kept[0] !== undefined && this.#kept[0].seq <= seq) this.#kept.shift();
   }
 
   #addTo(series: Series, metric: Metric): void {

@@ -1,7 +1,7 @@
 import type { AgentLimits, Capture, Job, JobOutcome, LoadChange, NeededFile, RunCommand } from '@rushhour/protocol';
-import type { Dumps } from '../../captures/captures.ts';
+import type { CaptureStore } from '../../captures/capture-store.ts';
 import type { Log } from '../../log/log.ts';
-import { defaultAllowedTargets } from '../../net/addresses/target-guard.ts';
+import { defaultAllowedTargets } from '../../net/addresses/resolve-targets.ts';
 import type { FromChild, Problem } from '../child/child-messages.ts';
 import { RunChild } from './run-child.ts';
 import { RunRecord, type Uplink } from './run-record.ts';
@@ -11,26 +11,26 @@ export type StopMode = 'graceful' | 'abort';
 type Prepare = Extract<RunCommand, { type: 'prepare' }>;
 
 export interface AgentRunDeps {
-  /** Where compiled code is kept between processes. */
+  /** Folder of the compile cache. */
   readonly cacheFolder: string;
   readonly log: Log;
   readonly uplink: Uplink;
   readonly clock: { readonly offsetMs: number };
   readonly limits: () => AgentLimits;
-  /** Brings the files onto this machine; answers their paths by hash. */
+  /** Fetches the files; resolves with their paths by hash. */
   readonly fetch: (files: readonly NeededFile[]) => Promise<ReadonlyMap<string, string>>;
-  readonly dumps: Pick<Dumps, 'change' | 'end'>;
+  readonly captures: Pick<CaptureStore, 'change' | 'end'>;
   readonly onEnd: (run: AgentRun) => void;
-  /** Its process could not tidy up after itself. */
+  /** Its process was killed or crashed without cleaning up. */
   readonly onCrash: () => void;
-  /** How long a process may take to end its jobs before it is killed. */
+  /** Time for the process to end its jobs before it is killed. */
   readonly killAfterMs?: Readonly<Record<StopMode, number>>;
 }
 
 const defaultKillAfterMs = { graceful: 12_000, abort: 3000 };
 const exitAfterMs = 4000;
-/** The agent ends a silent run itself; the process does so only when the agent is stuck. */
-const childPatienceMs = 5000;
+/** The agent ends a run without contact itself; the process does so only if the agent hangs. */
+const childMarginMs = 5000;
 
 const otherFailed = 'another job could not be prepared';
 const wasKilled = 'did not end in time and was killed; its last second may be missing';
@@ -39,7 +39,7 @@ const plainOutcome = (status: JobOutcome['status'], error = '', notes: string[] 
   return { status, error, notes, saturatedSeconds: {} };
 };
 
-/** One run on this agent: the process that makes its traffic, and the record of what it did. */
+/** One run on this agent: the process that generates its traffic, and the record of its results. */
 export class AgentRun {
   readonly record: RunRecord;
   readonly files: readonly NeededFile[];
@@ -48,7 +48,7 @@ export class AgentRun {
   readonly #log: Log;
   readonly #timers = new Set<NodeJS.Timeout>();
   readonly #stopping = new Set<number>();
-  readonly #over = Promise.withResolvers<void>();
+  readonly #done = Promise.withResolvers<void>();
   #child: RunChild | undefined;
   #capture: Capture | undefined;
   #isKilled = false;
@@ -68,20 +68,20 @@ export class AgentRun {
     return this.record.state !== 'ended';
   }
 
-  /** Resolves when its process is gone. */
+  /** Resolves when its process has exited. */
   get over(): Promise<void> {
-    return this.#over.promise;
+    return this.#done.promise;
   }
 
   async prepare(after: Promise<void>): Promise<void> {
     await after;
-    const jobs = this.#jobs;
+    const orders = this.#jobs;
     const problems: Problem[] = [];
-    const limited = jobs.map((job, index) => this.#limit(job, index, problems));
+    const limited = orders.map((order, index) => this.#limit(order, index, problems));
     const paths = await this.#deps.fetch(this.files).catch((error: Error) => {
       const hash = this.files.find(({ sha256 }) => error.message.includes(sha256))?.sha256 ?? '';
-      const jobIndex = jobs.findIndex(({ config }) => JSON.stringify(config).includes(hash));
-      problems.push({ order: Math.max(0, jobIndex), code: 'FILE_MISSING', message: error.message });
+      const order = orders.findIndex(({ config }) => JSON.stringify(config).includes(hash));
+      problems.push({ order: Math.max(0, order), code: 'FILE_MISSING', message: error.message });
       return new Map<string, string>();
     });
     if (this.isActive && problems.length === 0 && this.#capture) await this.changeCapture(this.#capture);
@@ -90,20 +90,20 @@ export class AgentRun {
     else this.#fork(limited, paths);
   }
 
-  /** Packets are captured so from now on; what stands against it is told, and the run goes on. */
+  /** Changes the capture; problems are reported, and the run continues. */
   async changeCapture(capture: Capture | null): Promise<void> {
-    const problems = await this.#deps.dumps
+    const problems = await this.#deps.captures
       .change(this.record, this.#jobs, capture)
       .catch((error: Error) => [`packets are not captured: ${error.message}`]);
     for (const message of problems) {
       this.#log.warn(message);
       this.event({ kind: 'captureFailed', severity: 'warning', message });
     }
-    // The run may have ended before the capture had begun.
-    if (!this.isActive) await this.#deps.dumps.end(this.record);
+    // The run may have ended before the capture began.
+    if (!this.isActive) await this.#deps.captures.end(this.record);
   }
 
-  /** `at` is on the clock of the controller. */
+  /** `at` is on the controller's clock. */
   start(at: number): void {
     if (this.record.state === 'prepared') {
       this.record.state = 'armed';
@@ -119,18 +119,18 @@ export class AgentRun {
     this.#child?.send({ type: 'resume' });
   }
 
-  changeLoad(jobIndex: number, change: LoadChange): void {
-    this.#child?.send({ type: 'changeLoad', order: jobIndex, change });
+  changeLoad(order: number, change: LoadChange): void {
+    this.#child?.send({ type: 'changeLoad', order, change });
   }
 
-  stop(mode: StopMode, jobIndexes: readonly number[] = this.record.openJobs): void {
-    for (const jobIndex of jobIndexes) this.#stopping.add(jobIndex);
+  stop(mode: StopMode, orders: readonly number[] = this.record.openOrders): void {
+    for (const order of orders) this.#stopping.add(order);
     if (!this.isActive) this.repeat();
     else if (this.#child === undefined) this.#end(() => plainOutcome('stopped'));
-    else this.#stopChild(this.#child, mode, jobIndexes);
+    else this.#stopChild(this.#child, mode, orders);
   }
 
-  /** The controller has been silent for too long. */
+  /** Ends the run because the controller has been silent for too long. */
   endByDeadMan(silentMs: number): void {
     if (this.record.endedByDeadMan) return;
     this.record.endedByDeadMan = true;
@@ -140,7 +140,7 @@ export class AgentRun {
     this.stop('graceful');
   }
 
-  /** Ends it at once and says nothing more about it. */
+  /** Aborts the run and reports nothing more about it. */
   async drop(): Promise<void> {
     this.#isDropped = true;
     if (this.#child === undefined) this.#end(() => plainOutcome('stopped'));
@@ -148,9 +148,9 @@ export class AgentRun {
     await this.over;
   }
 
-  /** A command came twice: nothing changes, but its sender hears again where the run stands. */
+  /** Handles a repeated command: changes nothing but reports the state again. */
   repeat(): void {
-    this.record.tellState();
+    this.record.reportState();
     this.pump();
   }
 
@@ -158,7 +158,7 @@ export class AgentRun {
     if (!this.#isDropped) this.record.pump(this.#deps.uplink);
   }
 
-  /** To be called every second: the process ends its traffic when it hears nothing from the agent. */
+  /** Call every second: the process ends its traffic if it hears nothing from the agent. */
   keepAlive(): void {
     this.#child?.send({ type: 'alive' });
   }
@@ -168,68 +168,68 @@ export class AgentRun {
     this.pump();
   }
 
-  #fork(jobs: readonly Job[], files: ReadonlyMap<string, string>): void {
+  #fork(orders: readonly Job[], files: ReadonlyMap<string, string>): void {
     this.#child = new RunChild(this.#deps.cacheFolder, {
-      message: (message) => this.#take(message),
+      message: (message) => this.#handle(message),
       line: (text) => this.#log.warn(text),
-      exited: (how) => this.#exited(how),
+      exited: (reason) => this.#exited(reason),
     });
-    this.#log.info(`prepares ${jobs.length} jobs in process ${this.#child.pid}`);
-    const silenceMs = this.#deps.limits().deadManMs + childPatienceMs;
-    this.#child.send({ type: 'prepare', orders: jobs, files, silenceMs, isCaptured: this.#capture !== undefined });
+    this.#log.info(`preparing ${orders.length} jobs in process ${this.#child.pid}`);
+    const silenceMs = this.#deps.limits().deadManMs + childMarginMs;
+    this.#child.send({ type: 'prepare', orders, files, silenceMs, isCaptured: this.#capture !== undefined });
   }
 
-  #stopChild(child: RunChild, mode: StopMode, jobIndexes: readonly number[]): void {
-    this.#log.info(`${mode} stop of ${jobIndexes.length} jobs`);
-    child.send({ type: 'stop', mode, orders: jobIndexes });
-    const isOpen = () => this.record.openJobs.some((jobIndex) => jobIndexes.includes(jobIndex));
+  #stopChild(child: RunChild, mode: StopMode, orders: readonly number[]): void {
+    this.#log.info(`${mode} stop of ${orders.length} jobs`);
+    child.send({ type: 'stop', mode, orders });
+    const isOpen = () => this.record.openOrders.some((order) => orders.includes(order));
     this.#killAfter((this.#deps.killAfterMs ?? defaultKillAfterMs)[mode], isOpen);
   }
 
-  #limit(job: Job, index: number, problems: Problem[]): Job {
+  #limit(order: Job, index: number, problems: Problem[]): Job {
     try {
       const { allowedTargets } = this.#deps.limits();
       return {
-        ...job,
-        allowedTargets: effectiveTargets(job.allowedTargets ?? defaultAllowedTargets, allowedTargets),
+        ...order,
+        allowedTargets: effectiveTargets(order.allowedTargets ?? defaultAllowedTargets, allowedTargets),
       };
     } catch (error) {
       problems.push({ order: index, code: 'BAD_CONFIGURATION', message: (error as Error).message });
-      return job;
+      return order;
     }
   }
 
-  #take(message: FromChild): void {
+  #handle(message: FromChild): void {
     const { record } = this;
     const { offsetMs } = this.#deps.clock;
     if (message.type === 'prepared') {
       record.state = 'prepared';
-      record.tellState();
+      record.reportState();
     } else if (message.type === 'prepareFailed') {
       for (const { order, message: problem } of message.problems) this.#log.error(`job ${order}: ${problem}`);
       record.problems = message.problems;
-      record.tellState();
+      record.reportState();
     } else if (message.type === 'started') {
       if (record.state === 'armed') record.state = 'running';
       record.started(message.at + offsetMs);
     } else if (message.type === 'summary') {
       const { summary, order } = message;
-      if (!record.add(order, { ...summary, at: summary.at + offsetMs })) this.#sayLost();
-    } else if (message.type === 'orderEnded') this.#takeOutcome(message);
-    else this.#takeEvent(message);
+      if (!record.add(order, { ...summary, at: summary.at + offsetMs })) this.#reportLost();
+    } else if (message.type === 'orderEnded') this.#handleOutcome(message);
+    else this.#handleEvent(message);
     this.pump();
   }
 
-  #takeOutcome({
+  #handleOutcome({
     order,
     outcome: { status, error = '', notes, saturatedSeconds },
   }: FromChild & { type: 'orderEnded' }) {
-    this.record.endJob(order, { status, error, notes: [...notes], saturatedSeconds: { ...saturatedSeconds } });
+    this.record.endOrder(order, { status, error, notes: [...notes], saturatedSeconds: { ...saturatedSeconds } });
     this.#log.info(`job ${order} ${status}${error && `: ${error}`}`);
-    if (this.record.openJobs.length === 0) this.#killAfter(exitAfterMs, () => true);
+    if (this.record.openOrders.length === 0) this.#killAfter(exitAfterMs, () => true);
   }
 
-  #takeEvent({ type: _, ...event }: FromChild & { type: 'event' }): void {
+  #handleEvent({ type: _, ...event }: FromChild & { type: 'event' }): void {
     if (event.kind === 'paused') this.record.state = 'paused';
     if (event.kind === 'resumed') this.record.state = 'running';
     this.#log.info(`${event.kind}: ${event.message}`);
@@ -240,10 +240,10 @@ export class AgentRun {
     this.record.event({ at: Date.now() + this.#deps.clock.offsetMs, ...event });
   }
 
-  #sayLost(): void {
+  #reportLost(): void {
     if (this.#hasLost) return;
     this.#hasLost = true;
-    const message = 'the controller acknowledges nothing: the oldest summaries are lost';
+    const message = 'the controller does not acknowledge summaries: the oldest were dropped';
     this.#event({ kind: 'summariesLost', severity: 'error', message });
   }
 
@@ -251,52 +251,52 @@ export class AgentRun {
     const timer = setTimeout(() => {
       this.#timers.delete(timer);
       if (!isNeeded()) return;
-      this.#log.warn(`process ${this.#child?.pid} does not end and is killed`);
+      this.#log.warn(`process ${this.#child?.pid} does not exit and is killed`);
       this.#isKilled = true;
       this.#child?.kill();
     }, ms);
     this.#timers.add(timer);
   }
 
-  #exited(how: string): void {
-    const { openJobs: openOrders, problems, state } = this.record;
+  #exited(reason: string): void {
+    const { openOrders, problems, state } = this.record;
     const isCrash = openOrders.length > 0 && problems.length === 0 && !this.#isKilled;
     if (isCrash || this.#isKilled) this.#deps.onCrash();
     if (isCrash && state === 'preparing') {
-      this.#failToPrepare(openOrders.map((jobIndex) => ({ order: jobIndex, code: 'ENGINE_CRASHED', message: how })));
+      this.#failToPrepare(openOrders.map((order) => ({ order, code: 'ENGINE_CRASHED', message: reason })));
       return;
     }
     if (isCrash) {
-      this.#log.error(how);
-      this.#event({ kind: 'engineCrashed', severity: 'error', message: how });
+      this.#log.error(reason);
+      this.#event({ kind: 'engineCrashed', severity: 'error', message: reason });
     }
-    this.#end((jobIndex) => {
-      if (problems.length > 0) return this.#unprepared(jobIndex);
-      if (this.#isKilled && this.#stopping.has(jobIndex)) return plainOutcome('stopped', '', [wasKilled]);
-      return plainOutcome('failed', how);
+    this.#end((order) => {
+      if (problems.length > 0) return this.#unprepared(order);
+      if (this.#isKilled && this.#stopping.has(order)) return plainOutcome('stopped', '', [wasKilled]);
+      return plainOutcome('failed', reason);
     });
   }
 
   #failToPrepare(problems: readonly Problem[]): void {
     for (const { order, message } of problems) this.#log.error(`job ${order}: ${message}`);
     this.record.problems = problems;
-    this.record.tellState();
-    this.#end((jobIndex) => this.#unprepared(jobIndex));
+    this.record.reportState();
+    this.#end((order) => this.#unprepared(order));
   }
 
-  /** The end of a job of a run that could not be prepared, by its own fault or that of another. */
-  #unprepared(jobIndex: number): Omit<JobOutcome, 'lastSeq'> {
-    const own = this.record.problems.find((problem) => problem.order === jobIndex);
+  /** The outcome of a job in a run that could not be prepared. */
+  #unprepared(order: number): Omit<JobOutcome, 'lastSeq'> {
+    const own = this.record.problems.find((problem) => problem.order === order);
     return own === undefined ? plainOutcome('stopped', '', [otherFailed]) : plainOutcome('failed', own.message);
   }
 
-  #end(outcomeOf: (jobIndex: number) => Omit<JobOutcome, 'lastSeq'>): void {
+  #end(outcomeOf: (order: number) => Omit<JobOutcome, 'lastSeq'>): void {
     for (const timer of this.#timers) clearTimeout(timer);
-    for (const jobIndex of this.record.openJobs) this.record.endJob(jobIndex, outcomeOf(jobIndex));
+    for (const order of this.record.openOrders) this.record.endOrder(order, outcomeOf(order));
     this.record.state = 'ended';
-    void this.#deps.dumps.end(this.record);
+    void this.#deps.captures.end(this.record);
     this.pump();
     if (!this.#isDropped) this.#deps.onEnd(this);
-    this.#over.resolve();
+    this.#done.resolve();
   }
 }

@@ -23,8 +23,8 @@ afterAll(() => bench.close());
 
 const begin = async ({ uuid }: Joined): Promise<void> => {
   const port = ++lastPort;
-  const jobs = [serverJob(of, port), clientJob(of, port, 60)];
-  server.send(uuid, { type: 'prepare', ...of, orders: jobs, files: [] });
+  const orders = [serverJob(of, port), clientJob(of, port, 60)];
+  server.send(uuid, { type: 'prepare', ...of, orders, files: [] });
   await server.until({ type: 'prepared', uuid });
   server.send(uuid, { type: 'start', ...of, at: Date.now() });
   await server.until({ type: 'summaries', uuid, fits: ({ order }) => order === 1 });
@@ -33,7 +33,7 @@ const resultsOf = ({ agent }: Joined): Promise<string[]> => readdir(join(agent.d
 const withoutGap = (lastSeq: number) => Array.from({ length: lastSeq }, (_, index) => index + 1);
 
 describe('an agent without its controller', () => {
-  it('ends its runs, keeps the results over a crash of its own and hands them in later', async () => {
+  it('ends its runs, keeps the results over a crash and sends them later', async () => {
     const joined = await bench.join(server);
     const { uuid, agent } = joined;
     await begin(joined);
@@ -59,7 +59,7 @@ describe('an agent without its controller', () => {
     await expect.poll(() => resultsOf(joined)).toEqual([]);
   });
 
-  it('goes on without a disk that can be written to, and says so', async () => {
+  it('continues without a writable disk, and reports it', async () => {
     const joined = await bench.join(server);
     const { uuid, agent } = joined;
     // Writing through this link fails as it does on a full disk.
@@ -79,7 +79,7 @@ describe('an agent without its controller', () => {
     expect(seqs).toEqual(withoutGap(outcome?.lastSeq ?? 0));
   });
 
-  it('ends its runs when it is told to end, and leaves no traffic behind when it is killed', async () => {
+  it('ends its runs on SIGTERM, and leaves no traffic behind when it is killed', async () => {
     const gentle = await bench.join(server);
     await begin(gentle);
     expect(await gentle.agent.stop()).toBe(0);

@@ -5,7 +5,7 @@ import type { SavedRun } from './run-record.ts';
 
 type RunName = Pick<SavedRun, 'runId' | 'epoch'>;
 
-/** Results of runs that ended while the controller was away, one file each. */
+/** Results of runs that ended without a session, one file per run. */
 export class ResultsFolder {
   readonly #folder: string;
 
@@ -21,7 +21,7 @@ export class ResultsFolder {
     await unlink(this.#fileOf(run)).catch(() => {});
   }
 
-  /** What earlier processes left. A file that cannot be read is put aside and `onBad` told. */
+  /** Results of earlier processes. An unreadable file is renamed and reported to `onBad`. */
   async load(onBad: (problem: string) => void): Promise<SavedRun[]> {
     const names = await readdir(this.#folder).catch(() => []);
     const runs: SavedRun[] = [];

@@ -2,19 +2,24 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { FromChild, ToChild } from '../child/child-messages.ts';
-import { engineFlags } from './engine-flags.ts';
+
+/**
+ * V8 flags for processes that generate traffic. Handling a request is a chain of many small functions; with the default
+ * limits V8 stops inlining halfway, which costs about 3 % of requests per second.
+ */
+export const engineFlags = ['--max-inlined-bytecode-size=1500', '--max-inlined-bytecode-size-cumulative=4000'] as const;
 
 export interface RunChildEvents {
   message(message: FromChild): void;
-  /** What the process wrote, line by line. */
+  /** Called with each line of output. */
   line(text: string): void;
-  /** Once, after everything else. */
-  exited(how: string): void;
+  /** Called once, as the last event. */
+  exited(reason: string): void;
 }
 
 const program = fileURLToPath(new URL('../child/run-process.ts', import.meta.url));
 
-/** The process that makes the traffic of one run. */
+/** The process that generates the traffic of one run. */
 export class RunChild {
   readonly #process: ChildProcess;
   #lastLine = '';
@@ -35,8 +40,8 @@ export class RunChild {
     this.#process.on('message', (message) => {
       if ((message as { type: string }).type !== 'bye') events.message(message as FromChild);
     });
-    // `close` follows `exit` when everything it wrote has been read.
-    this.#process.on('close', (code, signal) => events.exited(this.#howOf(code, signal)));
+    // `close` is emitted after `exit`, when all output has been read.
+    this.#process.on('close', (code, signal) => events.exited(this.#exitReason(code, signal)));
     this.#process.on('error', (error) => {
       this.#lastLine = error.message;
       if (this.#process.pid === undefined) events.exited(`no process for the run: ${error.message}`);
@@ -48,7 +53,7 @@ export class RunChild {
   }
 
   send(message: ToChild): void {
-    // Whether it still lives is learnt from `exited`; a message that comes too late is of no use.
+    // `exited` reports the exit; a message that comes too late is dropped.
     if (this.#process.connected) this.#process.send(message, () => {});
   }
 
@@ -56,9 +61,9 @@ export class RunChild {
     this.#process.kill('SIGKILL');
   }
 
-  #howOf(code: number | null, signal: string | null): string {
-    if (signal !== null) return `the process of the run was ended by ${signal}`;
-    const said = this.#lastLine === '' ? '' : `: ${this.#lastLine}`;
-    return `the process of the run ended with code ${code}${said}`;
+  #exitReason(code: number | null, signal: string | null): string {
+    if (signal !== null) return `the process of the run was killed by ${signal}`;
+    const detail = this.#lastLine === '' ? '' : `: ${this.#lastLine}`;
+    return `the process of the run exited with code ${code}${detail}`;
   }
 }

@@ -31,7 +31,7 @@ const seqsIn = (sent: readonly RunReport[]) =>
   sent.flatMap((report) => (report.type === 'summaries' ? report.summaries.map(({ seq }) => seq) : []));
 
 describe('record of a run', () => {
-  it('tells each thing once in a session, and what was not acknowledged again in the next', () => {
+  it('reports everything once in a session, and what was not acknowledged again in the next', () => {
     const record = new RunRecord(of, 1);
     const uplink = uplinkWith();
     for (const seq of [1, 2, 3]) {
@@ -47,11 +47,11 @@ describe('record of a run', () => {
     expect(seqsIn(next.sent)).toEqual([2, 3]);
   });
 
-  it('says that a job has ended only after its last summary, and the run after all', () => {
+  it('reports the end of a job only after its last summary, and of the run after all jobs', () => {
     const record = new RunRecord(of, 2);
     record.add(0, summaryOf(1));
-    record.endJob(0, outcome);
-    record.endJob(1, outcome);
+    record.endOrder(0, outcome);
+    record.endOrder(1, outcome);
     record.state = 'ended';
     const narrow = uplinkWith(0);
     record.pump(narrow);
@@ -63,11 +63,11 @@ describe('record of a run', () => {
     expect(record.held.orders.map(({ lastSeq }) => lastSeq)).toEqual([1, 0]);
   });
 
-  it('is the same after it was on disk', () => {
+  it('is the same after a round trip to disk', () => {
     const record = new RunRecord(of, 1);
     for (const seq of [1, 2, 3]) record.add(0, summaryOf(seq));
     record.acknowledge(0, 2);
-    record.endJob(0, outcome);
+    record.endOrder(0, outcome);
     record.state = 'ended';
     record.endedByDeadMan = true;
     const copy = RunRecord.from(JSON.parse(JSON.stringify(record.saved)));
@@ -78,7 +78,7 @@ describe('record of a run', () => {
     expect(uplink.sent.at(-1)).toEqual({ type: 'ended', ...of, endedByDeadMan: true });
   });
 
-  it('sends no message of more than a megabyte and keeps a quarter of an hour', () => {
+  it('sends no message of more than 1 MiB and keeps 15 minutes', () => {
     const record = new RunRecord(of, 1);
     for (let seq = 1; seq <= 20; seq++) record.add(0, summaryOf(seq, 'x'.repeat(200_000)));
     const uplink = uplinkWith();

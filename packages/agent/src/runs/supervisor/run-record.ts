@@ -1,10 +1,9 @@
 import type { HeldRun, JobOutcome, RunReport, Summary, ToController } from '@rushhour/protocol';
 import type { Problem } from '../child/child-messages.ts';
-import { replaySeconds } from '../job/sampler.ts';
 
-/** The way to the controller, open or not. */
+/** The session with the controller, open or not. */
 export interface Uplink {
-  /** False when there is no session or too much is under way in it. */
+  /** False without a session or if its send buffer is full. */
   readonly hasRoom: boolean;
   send(message: ToController): boolean;
 }
@@ -23,7 +22,7 @@ interface JobRecord {
   isOutcomeSent: boolean;
 }
 
-/** A run as it is kept on disk. */
+/** A run as stored on disk. */
 export interface SavedRun {
   readonly runId: number;
   readonly epoch: number;
@@ -39,29 +38,30 @@ export interface SavedRun {
 
 type Event = Omit<Extract<RunReport, { type: 'event' }>, 'type' | 'runId' | 'epoch'>;
 
-const mostBatchBytes = 1024 * 1024;
-const mostQueued = 1000;
+const maxBatchBytes = 1024 * 1024;
+const maxQueued = 1000;
+/** Seconds of summaries kept until they are acknowledged. */
+const replaySeconds = 15 * 60;
 
 const keep = (summary: Summary): KeptSummary => ({ summary, bytes: JSON.stringify(summary).length });
 
-/** What is known about a run and what the controller has been told of it. Everything can be told again. */
+/** The state of a run and what was reported to the controller. Everything can be reported again. */
 export class RunRecord {
   readonly runId: number;
   readonly epoch: number;
   state: HeldRun['state'] = 'preparing';
   endedByDeadMan = false;
-  /** Why it could not be prepared. */
   problems: readonly Problem[] = [];
-  readonly #jobs: JobRecord[];
-  /** Told once, in order; what cannot be told now waits. */
+  readonly #orders: JobRecord[];
+  /** Reported once, in order. */
   #queue: RunReport[] = [];
   #startedAt = 0;
   #isEndSent = false;
 
-  constructor(of: { readonly runId: number; readonly epoch: number }, jobs: number) {
+  constructor(of: { readonly runId: number; readonly epoch: number }, orders: number) {
     this.runId = of.runId;
     this.epoch = of.epoch;
-    this.#jobs = Array.from({ length: jobs }, () => ({
+    this.#orders = Array.from({ length: orders }, () => ({
       kept: [],
       acknowledgedSeq: 0,
       sentSeq: 0,
@@ -78,17 +78,17 @@ export class RunRecord {
     record.problems = saved.problems;
     for (const { summaries, acknowledgedSeq, lastSeq, outcome } of saved.orders) {
       const kept = summaries.map(keep);
-      record.#jobs.push({ kept, acknowledgedSeq, lastSeq, outcome, sentSeq: acknowledgedSeq, isOutcomeSent: false });
+      record.#orders.push({ kept, acknowledgedSeq, lastSeq, outcome, sentSeq: acknowledgedSeq, isOutcomeSent: false });
     }
     return record;
   }
 
   get saved(): SavedRun {
     const { runId, epoch, endedByDeadMan, problems } = this;
-    const jobs = this.#jobs.map(({ kept, acknowledgedSeq, lastSeq, outcome }) => {
+    const orders = this.#orders.map(({ kept, acknowledgedSeq, lastSeq, outcome }) => {
       return { summaries: kept.map(({ summary }) => summary), acknowledgedSeq, lastSeq, outcome };
     });
-    return { runId, epoch, endedByDeadMan, problems, orders: jobs };
+    return { runId, epoch, endedByDeadMan, problems, orders };
   }
 
   get held(): HeldRun {
@@ -98,18 +98,18 @@ export class RunRecord {
       epoch,
       state,
       endedByDeadMan,
-      orders: this.#jobs.map(({ lastSeq, outcome }) => ({ lastSeq, outcome })),
+      orders: this.#orders.map(({ lastSeq, outcome }) => ({ lastSeq, outcome })),
     };
   }
 
-  /** Places of the jobs that have not ended. */
-  get openJobs(): number[] {
-    return this.#jobs.flatMap(({ outcome }, index) => (outcome === null ? [index] : []));
+  /** Indexes of the jobs that have not ended. */
+  get openOrders(): number[] {
+    return this.#orders.flatMap(({ outcome }, index) => (outcome === null ? [index] : []));
   }
 
-  /** False when the oldest one that was not acknowledged had to go. */
-  add(jobIndex: number, summary: Summary): boolean {
-    const record = this.#jobs[jobIndex] as JobRecord;
+  /** False if the oldest unacknowledged summary had to be dropped. */
+  add(order: number, summary: Summary): boolean {
+    const record = this.#orders[order] as JobRecord;
     record.kept.push(keep(summary));
     record.lastSeq = summary.seq;
     if (record.kept.length <= replaySeconds) return true;
@@ -117,13 +117,13 @@ export class RunRecord {
     return false;
   }
 
-  endJob(jobIndex: number, outcome: Omit<JobOutcome, 'lastSeq'>): void {
-    const record = this.#jobs[jobIndex] as JobRecord;
+  endOrder(order: number, outcome: Omit<JobOutcome, 'lastSeq'>): void {
+    const record = this.#orders[order] as JobRecord;
     record.outcome ??= { ...outcome, lastSeq: record.lastSeq };
   }
 
-  acknowledge(jobIndex: number, seq: number): void {
-    const record = this.#jobs[jobIndex];
+  acknowledge(order: number, seq: number): void {
+    const record = this.#orders[order];
     if (record === undefined) return;
     record.acknowledgedSeq = Math.max(record.acknowledgedSeq, Math.min(seq, record.lastSeq));
     record.kept = record.kept.filter(({ summary }) => summary.seq > record.acknowledgedSeq);
@@ -131,16 +131,16 @@ export class RunRecord {
 
   event(event: Event): void {
     this.#queue.push({ type: 'event', ...this.#of, ...event });
-    if (this.#queue.length > mostQueued) this.#queue.shift();
+    if (this.#queue.length > maxQueued) this.#queue.shift();
   }
 
   started(at: number): void {
     this.#startedAt = at;
-    this.tellState();
+    this.reportState();
   }
 
-  /** Tells again where the run stands; for a command that came twice, and after a reconnection. */
-  tellState(): void {
+  /** Reports the state of the run again: for repeated commands and after a reconnect. */
+  reportState(): void {
     if (this.problems.length > 0) {
       const problems = this.problems.map(({ order, message }) => ({ order, message }));
       this.#queue.push({ type: 'prepareFailed', ...this.#of, problems });
@@ -149,21 +149,21 @@ export class RunRecord {
     this.#isEndSent = false;
   }
 
-  /** The session is a new one: whatever was not acknowledged is told again. */
+  /** Reports everything unacknowledged again in a new session. */
   rewind(): void {
-    for (const job of this.#jobs) {
-      job.sentSeq = job.acknowledgedSeq;
-      job.isOutcomeSent = false;
+    for (const order of this.#orders) {
+      order.sentSeq = order.acknowledgedSeq;
+      order.isOutcomeSent = false;
     }
-    this.tellState();
+    this.reportState();
   }
 
-  /** Tells the controller whatever it has not been told in this session, as far as there is room. */
+  /** Sends everything not yet sent in this session, as far as there is room. */
   pump(uplink: Uplink): void {
     while (uplink.hasRoom && this.#queue[0] !== undefined && uplink.send(this.#queue[0])) this.#queue.shift();
-    for (const [order, record] of this.#jobs.entries()) this.#pumpJob(uplink, record, order);
-    const isAllTold = this.#queue.length === 0 && this.#jobs.every(({ isOutcomeSent }) => isOutcomeSent);
-    if (this.state !== 'ended' || this.#isEndSent || !isAllTold) return;
+    for (const [order, record] of this.#orders.entries()) this.#pumpOrder(uplink, record, order);
+    const isAllSent = this.#queue.length === 0 && this.#orders.every(({ isOutcomeSent }) => isOutcomeSent);
+    if (this.state !== 'ended' || this.#isEndSent || !isAllSent) return;
     this.#isEndSent = uplink.send({ type: 'ended', ...this.#of, endedByDeadMan: this.endedByDeadMan });
   }
 
@@ -171,25 +171,25 @@ export class RunRecord {
     return { runId: this.runId, epoch: this.epoch };
   }
 
-  #pumpJob(uplink: Uplink, record: JobRecord, jobIndex: number): void {
+  #pumpOrder(uplink: Uplink, record: JobRecord, order: number): void {
     while (uplink.hasRoom) {
       const batch = this.#batchOf(record);
       if (batch.length === 0) break;
-      if (!uplink.send({ type: 'summaries', ...this.#of, order: jobIndex, summaries: batch })) return;
+      if (!uplink.send({ type: 'summaries', ...this.#of, order, summaries: batch })) return;
       record.sentSeq = (batch.at(-1) as Summary).seq;
     }
     if (record.outcome === null || record.isOutcomeSent || record.sentSeq < record.lastSeq) return;
-    record.isOutcomeSent = uplink.send({ type: 'orderEnded', ...this.#of, order: jobIndex, outcome: record.outcome });
+    record.isOutcomeSent = uplink.send({ type: 'orderEnded', ...this.#of, order, outcome: record.outcome });
   }
 
   #batchOf({ kept, sentSeq }: JobRecord): Summary[] {
     const batch: Summary[] = [];
     let bytes = 0;
-    // Nearly always only the newest is unsent, and it stands at the end.
+    // Usually only the newest, at the end, is unsent.
     for (let i = kept.findLastIndex(({ summary }) => summary.seq <= sentSeq) + 1; i < kept.length; i++) {
       const next = kept[i] as KeptSummary;
       bytes += next.bytes;
-      if (batch.length > 0 && bytes > mostBatchBytes) break;
+      if (batch.length > 0 && bytes > maxBatchBytes) break;
       batch.push(next.summary);
     }
     return batch;

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Bench, isAlive, type Joined } from '../../testing/agent-process.ts';
 import { clientJob, serverJob, totalOf } from '../../testing/jobs.ts';
-import { ProtocolServer, type Said } from '../../testing/protocol-server.ts';
+import { type MessageOf, ProtocolServer } from '../../testing/protocol-server.ts';
 
 const bench = new Bench();
 let server: ProtocolServer;
@@ -16,7 +16,7 @@ const basePort = 21_000 + (process.pid % 1000) * 10;
 const newRun = () => ({ runId: ++lastRun, epoch: 1 });
 /** The process of a run, as the agent says in its log. */
 const processOf = ({ agent }: Joined, runId: number): number =>
-  Number(new RegExp(`run ${runId}: prepares .* in process (\\d+)`).exec(agent.output)?.[1]);
+  Number(new RegExp(`run ${runId}: preparing .* in process (\\d+)`).exec(agent.output)?.[1]);
 
 beforeAll(async () => {
   server = await ProtocolServer.start();
@@ -32,7 +32,7 @@ afterAll(async () => {
   expect(server.violations).toEqual([]);
 });
 
-/** A run of one job on the right agent, under way. */
+/** A run of one order on the right agent, under way. */
 const runningOn = async ({ uuid }: Joined, seconds: number) => {
   const of = newRun();
   const port = basePort + of.runId;
@@ -98,7 +98,7 @@ describe('runs on agents', () => {
     expect(outcomes.map(({ outcome }) => outcome.status)).toEqual(['stopped', 'stopped']);
   });
 
-  it('survives a run whose process is killed, and says what happened', async () => {
+  it('survives a run whose process is killed, and reports what happened', async () => {
     const { uuid } = left;
     const of = await runningOn(left, 30);
     process.kill(processOf(left, of.runId), 'SIGKILL');
@@ -122,11 +122,11 @@ describe('runs on agents', () => {
     expect(isAlive(processOf(left, of.runId))).toBe(false);
   });
 
-  it('replays what was not acknowledged after a break of the connection, without a gap', async () => {
+  it('resends unacknowledged summaries after a lost connection, without a gap', async () => {
     const { uuid } = third;
     const of = await runningOn(third, 30);
     server.unacknowledged.add(of.runId);
-    const isLater = (seq: number) => (message: Said<'summaries'>) =>
+    const isLater = (seq: number) => (message: MessageOf<'summaries'>) =>
       message.runId === of.runId && message.order === 1 && (message.summaries.at(-1)?.seq ?? 0) >= seq;
     await server.until({ type: 'summaries', uuid, fits: isLater(4) });
     const after = server.heard.length;
@@ -143,7 +143,7 @@ describe('runs on agents', () => {
     expect(server.all('ended', uuid)).toEqual([]);
   });
 
-  it('lets a newer epoch take the place of an older one, never the other way round', async () => {
+  it('lets a newer epoch replace an older one, never the reverse', async () => {
     const { uuid } = left;
     const of = newRun();
     const port = basePort + of.runId;
@@ -176,23 +176,23 @@ describe('runs on agents', () => {
     await server.until({ type: 'prepareFailed', uuid, fits: ofRun(999) });
   });
 
-  it('refuses targets outside its limits and names the problem of every job', async () => {
+  it('refuses targets outside its limits and reports the problem of every job', async () => {
     const { uuid } = left;
     const of = newRun();
     const port = basePort + of.runId;
     const blocker = createServer().listen(port, '127.0.0.1');
     const client = (host: string, allowedTargets: string[]) => {
-      const job = clientJob(of, port, 1);
-      return { ...job, allowedTargets, config: { ...(job.config as object), targets: [{ host, port }] } };
+      const order = clientJob(of, port, 1);
+      return { ...order, allowedTargets, config: { ...(order.config as object), targets: [{ host, port }] } };
     };
-    const jobs = [
+    const orders = [
       serverJob(of, port),
       client('10.1.2.3', ['10.0.0.0/8']),
       client('10.1.2.3', ['10.1.2.3/32']),
       client('127.0.0.1', ['10.0.0.0/8']),
       { ...clientJob(of, port, 1), engine: 'warp' },
     ];
-    server.send(uuid, { type: 'prepare', ...of, orders: jobs, files: [] });
+    server.send(uuid, { type: 'prepare', ...of, orders, files: [] });
     const failed = await server.until({ type: 'prepareFailed', uuid, fits: ofRun(of.runId) });
     expect(failed.problems.map(({ order, message }) => `${order} ${message}`)).toEqual([
       expect.stringContaining('0 listen EADDRINUSE'),
@@ -203,7 +203,7 @@ describe('runs on agents', () => {
     await server.until({ type: 'ended', uuid, fits: ofRun(of.runId) });
     const { result } = await server.ask(uuid, {
       kind: 'probe',
-      orders: [...jobs, { engine: 'http' }],
+      orders: [...orders, { engine: 'http' }],
       gateways: ['203.0.113.1'],
     });
     const { problems } = result as { problems: { order: number; code: string }[] };

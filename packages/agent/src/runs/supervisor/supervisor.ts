@@ -9,7 +9,7 @@ export interface SupervisorDeps extends Omit<AgentRunDeps, 'limits' | 'onEnd' | 
   readonly results: ResultsFolder;
 }
 
-/** A run that is over and waits to be forgotten: one of this process, or what an earlier one left on disk. */
+/** An ended run that the controller has not released yet: of this process, or loaded from disk. */
 interface Ended {
   readonly record: RunRecord;
   isSaved: boolean;
@@ -19,17 +19,20 @@ const tickMs = 250;
 const aliveEveryMs = 1000;
 const saveAgainMs = 10_000;
 
-/** All runs on this agent: obeys the controller, keeps their results until it has them, ends them when it is silent. */
+/**
+ * All runs on this agent: handles commands of the controller, keeps results until it has them, and ends runs if it is
+ * silent.
+ */
 export class Supervisor {
   readonly #deps: SupervisorDeps;
   readonly #log: Log;
   readonly #active = new Map<number, AgentRun>();
   readonly #ended = new Map<number, Ended>();
-  /** Runs that are forgotten but whose processes still live. */
-  readonly #leaving = new Set<Promise<void>>();
+  /** Released runs whose processes still exist. */
+  readonly #exiting = new Set<Promise<void>>();
   readonly #timer: NodeJS.Timeout;
   #limits: AgentLimits = { heartbeatMs: 2000, deadManMs: 60_000, allowedTargets: [] };
-  /** Files are written and removed one after the other. */
+  /** Serialises writes and removals of files. */
   #disk: Promise<void> = Promise.resolve();
   #aliveAt = 0;
   #savedAt = 0;
@@ -40,11 +43,11 @@ export class Supervisor {
     this.#timer = setInterval(() => this.#tick(), tickMs);
   }
 
-  /** Takes up what earlier processes left on disk. */
+  /** Loads results that earlier processes left on disk. */
   async load(): Promise<void> {
     for (const saved of await this.#deps.results.load((problem) => this.#log.error(problem))) {
       this.#ended.set(saved.runId, { record: RunRecord.from(saved), isSaved: true });
-      this.#log.info(`results of run ${saved.runId} are still here`);
+      this.#log.info(`loaded unsent results of run ${saved.runId}`);
     }
   }
 
@@ -56,11 +59,7 @@ export class Supervisor {
     return this.#records().map(({ held }) => held);
   }
 
-  get activeCount(): number {
-    return this.#active.size;
-  }
-
-  /** Files that runs under way use. */
+  /** Files used by active runs. */
   get filesInUse(): readonly NeededFile[] {
     return [...this.#active.values()].flatMap(({ files }) => files);
   }
@@ -74,12 +73,12 @@ export class Supervisor {
     for (const ended of this.#ended.values()) this.#save(ended);
   }
 
-  obey(command: RunCommand): void {
+  handle(command: RunCommand): void {
     const { runId, epoch } = command;
     const active = this.#active.get(runId);
     const record = active?.record ?? this.#ended.get(runId)?.record;
     if (command.type === 'prepare') this.#prepare(command, record);
-    else if (record?.epoch !== epoch) this.#obeyUnknown(command, record);
+    else if (record?.epoch !== epoch) this.#handleUnknown(command, record);
     else if (command.type === 'acknowledge') record.acknowledge(command.order, command.seq);
     else if (command.type === 'forget' || command.type === 'abandon') this.#forget(command);
     else if (active === undefined) this.#repeat(record);
@@ -90,30 +89,30 @@ export class Supervisor {
     else active[command.type]();
   }
 
-  /** A `prepare` that was not understood is a failed one, or its sender would wait in vain. */
+  /** Reports an invalid `prepare` as failed, so that the controller does not wait for it. */
   refuse(of: { runId: number; epoch: number }, message: string): void {
     this.#deps.uplink.send({ type: 'prepareFailed', ...of, problems: [{ order: 0, message }] });
   }
 
-  /** Tells all runs under way something about the machine. */
+  /** Reports an event of the machine to all active runs. */
   announce(event: Parameters<AgentRun['event']>[0]): void {
     for (const run of this.#active.values()) run.event(event);
   }
 
-  /** Ends and forgets everything. */
+  /** Ends and releases all runs. */
   async reset(): Promise<void> {
     const runs = [...this.#active.values()];
     for (const record of this.#records()) this.#remove(record);
     for (const run of runs) void this.#drop(run);
-    await Promise.all(this.#leaving);
+    await Promise.all(this.#exiting);
     await this.#disk;
   }
 
-  /** Ends everything and keeps the results. */
+  /** Ends all runs and keeps their results. */
   async close(): Promise<void> {
     const runs = [...this.#active.values()];
     for (const run of runs) run.stop('graceful');
-    await Promise.all([...runs.map((run) => run.over), ...this.#leaving]);
+    await Promise.all([...runs.map((run) => run.over), ...this.#exiting]);
     clearInterval(this.#timer);
     for (const ended of this.#ended.values()) this.#save(ended);
     await this.#disk;
@@ -127,7 +126,7 @@ export class Supervisor {
     else {
       const before = this.#active.get(runId);
       this.#remove(record);
-      // The ports of the earlier epoch must be free first.
+      // The ports of the earlier epoch have to be free first.
       this.#begin(command, before === undefined ? Promise.resolve() : this.#drop(before));
     }
   }
@@ -138,12 +137,12 @@ export class Supervisor {
     void run.prepare(after);
   }
 
-  #obeyUnknown({ type, runId, epoch }: RunCommand, record: RunRecord | undefined): void {
+  #handleUnknown({ type, runId, epoch }: RunCommand, record: RunRecord | undefined): void {
     if (record !== undefined && record.epoch > epoch) {
       this.#log.debug(`run ${runId}: ${type} of epoch ${epoch}, which is over`);
       return;
     }
-    this.#log.warn(`${type} for run ${runId}, which is not known here`);
+    this.#log.warn(`${type} for run ${runId}, which this agent does not know`);
     if (type === 'start') this.refuse({ runId, epoch }, 'this agent does not know the run');
     if (type === 'stop') this.#deps.uplink.send({ type: 'ended', runId, epoch, endedByDeadMan: false });
   }
@@ -164,9 +163,9 @@ export class Supervisor {
   }
 
   #drop(run: AgentRun): Promise<void> {
-    const leaving = run.drop().finally(() => this.#leaving.delete(leaving));
-    this.#leaving.add(leaving);
-    return leaving;
+    const exiting = run.drop().finally(() => this.#exiting.delete(exiting));
+    this.#exiting.add(exiting);
+    return exiting;
   }
 
   #remove(record: RunRecord): void {
@@ -184,12 +183,12 @@ export class Supervisor {
         () => {
           ended.isSaved = true;
         },
-        (error: Error) => this.#sayUnsaved(ended.record, error),
+        (error: Error) => this.#reportUnsaved(ended.record, error),
       );
     });
   }
 
-  #sayUnsaved(record: RunRecord, error: Error): void {
+  #reportUnsaved(record: RunRecord, error: Error): void {
     const message = `results are kept in memory only: ${error.message}`;
     this.#log.error(`run ${record.runId}: ${message}`);
     const at = Date.now() + this.#deps.clock.offsetMs;
@@ -197,7 +196,7 @@ export class Supervisor {
   }
 
   #repeat(record: RunRecord): void {
-    record.tellState();
+    record.reportState();
     record.pump(this.#deps.uplink);
   }
 

@@ -19,8 +19,8 @@ const byte = fc.integer({ min: 0, max: 3 });
 const address = fc.tuple(byte, byte, byte, byte).map((parts) => parts.join('.'));
 const network = fc.tuple(address, fc.integer({ min: 0, max: 31 })).map(([base, prefix]) => `${base}/${prefix}`);
 
-describe('limits of targets', () => {
-  it('allows an address of a network exactly when the job and the agent both do', () => {
+describe('target limits', () => {
+  it('allows an address of a network exactly if both job and agent do', () => {
     fc.assert(
       fc.property(
         fc.array(network, { maxLength: 4 }),
@@ -33,13 +33,13 @@ describe('limits of targets', () => {
     );
   });
 
-  it('allows a single host that the job names, and no more than it', () => {
+  it('allows a single host that the job names, and nothing else', () => {
     expect(effectiveTargets(['203.0.113.7', 'fd00::5/128'], ['10.0.0.0/8'])).toEqual(['203.0.113.7', 'fd00::5/128']);
     expect(effectiveTargets(['203.0.113.0/31'], ['10.0.0.0/8'])).toEqual([]);
     expect(effectiveTargets(['::/0', '0.0.0.0/0'], ['10.0.0.0/8', 'fc00::/7'])).toEqual(['fc00::/7', '10.0.0.0/8']);
   });
 
-  it('refuses what is no network', () => {
+  it('rejects invalid networks', () => {
     for (const bad of ['example.com', '10.0.0.0/33', '']) expect(() => effectiveTargets([bad], [])).toThrow(RangeError);
   });
 });

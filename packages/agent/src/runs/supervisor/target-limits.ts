@@ -10,7 +10,7 @@ interface Range {
 
 const rangeOf = (entry: string): Range => {
   const [address = ''] = entry.split('/');
-  if (isIP(address) === 0) throw new RangeError(`${entry} is no address or network`);
+  if (isIP(address) === 0) throw new RangeError(`${entry} is not an address or network`);
   const { version, first, size } = parseNetwork(entry);
   return { text: entry, version, first, last: first + size - 1n };
 };
@@ -19,8 +19,8 @@ const isWithin = (inner: Range, outer: Range) =>
   inner.version === outer.version && inner.first >= outer.first && inner.last <= outer.last;
 
 /**
- * What a job may really send to: what it names and the agent's own limits allow, and the single hosts it names, which
- * are the addresses of other agents. Two networks overlap only when one lies in the other, so the result is exact.
+ * Targets a job may send to: those it names that the agent's limits allow, and single hosts it names, which are the
+ * addresses of other agents. Networks overlap only if one contains the other, so the result is exact.
  */
 export const effectiveTargets = (ordered: readonly string[], limits: readonly string[]): string[] => {
   const wanted = ordered.map(rangeOf);

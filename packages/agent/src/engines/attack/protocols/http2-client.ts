@@ -1,8 +1,8 @@
 import { type ClientHttp2Session, connect as connectHttp2, constants, type IncomingHttpHeaders } from 'node:http2';
 import { connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
-import { codeOf } from '../../../net/metrics/count-error.ts';
-import { isOwnSocketError } from '../../../net/metrics/generator-load-metrics.ts';
+import { errorCodeOf } from '../../../net/metrics/count-error.ts';
+import { isLocalSocketError } from '../../../net/metrics/generator-load-metrics.ts';
 import { connectOf, endOf } from '../client-connection.ts';
 import type { AttackRoute, ClientContext, ClientOutcome } from '../driver.ts';
 
@@ -67,7 +67,7 @@ const begin = (session: ClientHttp2Session, { headers, body }: Http2Request, pro
   try {
     return session.request(headers, { endStream: body.length === 0 });
   } catch (error) {
-    progress.ownError = codeOf(error as Error);
+    progress.ownError = errorCodeOf(error as Error);
     return undefined;
   }
 };
@@ -112,8 +112,8 @@ export const askHttp2 = async (
     ...{ answer: undefined, isComplete: false, ownError: undefined },
   };
   const fail = (error: Error) => {
-    const code = codeOf(error);
-    if (isOwnSocketError(code)) progress.ownError = code;
+    const code = errorCodeOf(error);
+    if (isLocalSocketError(code)) progress.ownError = code;
     if (progress.connect === 'none') progress.connect = connectOf[code] ?? 'unreachable';
     else if (progress.end === 'none') progress.end = endOf(code);
     resolve();

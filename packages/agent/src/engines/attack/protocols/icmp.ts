@@ -58,7 +58,10 @@ const ask = async (
     resolve();
   };
   const version = versionOf(route.address);
-  const socket = new EchoSocket({ version, hears: 'reply', sourceAddress: route.localAddress }, { onEcho, onRefused });
+  const socket = new EchoSocket(
+    { version, receives: 'reply', sourceAddress: route.localAddress },
+    { onEcho, onRefused },
+  );
   const timer = setTimeout(resolve, route.timeoutMs);
   context.signal.addEventListener('abort', () => resolve(), { once: true });
   socket.send(route.address, 'request', { identifier, sequence, payload });
@@ -137,7 +140,7 @@ const listenIcmp = async (endpoint: AttackListen, context: ServerContext): Promi
   };
   const isAny = endpoint.host === '0.0.0.0' || endpoint.host === '::';
   const sourceAddress = isAny ? undefined : endpoint.host;
-  const options = { version: versionOf(endpoint.host), hears: 'request', sourceAddress } as const;
+  const options = { version: versionOf(endpoint.host), receives: 'request', sourceAddress } as const;
   sockets.push(new EchoSocket(options, { onEcho, onRefused: () => {} }));
   return { close: async () => sockets[0]?.close() };
 };

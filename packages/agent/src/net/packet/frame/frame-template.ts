@@ -3,39 +3,43 @@ import { type Layer, lengthOf, type PlacedLayer, writeLayers } from './layer.ts'
 import { signatureBytes, writeSender } from './signature.ts';
 import { type TransportSum, transportSumOf } from './transport-layers.ts';
 
-/** Something in a header that differs from frame to frame: 16 or 32 bits at an even place. */
-export interface FieldPlace {
+/** A header field that differs from frame to frame: 16 or 32 bits at an even offset. */
+export interface HeaderField {
   readonly at: number;
   readonly words: 1 | 2;
   readonly isInIpSum: boolean;
   readonly isInTransportSum: boolean;
 }
 
-export interface TemplateWish {
+export interface FrameTemplateOptions {
   readonly layers: readonly Layer[];
-  /** Without the check sequence that the card puts at the end. */
+  /** Without the frame check sequence. */
   readonly bytes: number;
-  /** What stands between headers and signature, repeated. */
+  /** Repeated between headers and signature. */
   readonly fill: Uint8Array;
   readonly sender: number;
-  readonly fieldsOf: (placed: readonly PlacedLayer[]) => readonly FieldPlace[];
+  readonly fieldsOf: (placed: readonly PlacedLayer[]) => readonly HeaderField[];
 }
 
-/** Fewest bytes a frame needs for these headers. */
-export const leastBytes = (layers: readonly Layer[]): number => lengthOf(layers) + signatureBytes;
+/** Minimum frame size for these headers. */
+export const minFrameBytes = (layers: readonly Layer[]): number => lengthOf(layers) + signatureBytes;
 
-/** A frame whose changing parts are 0, and sums of all the rest, so that checksums follow from what changes alone. */
+/**
+ * A frame whose variable fields are 0, and the checksum sums of all the rest, so that checksums can be computed from
+ * the variable fields alone.
+ */
 export class FrameTemplate {
   readonly bytes: Buffer;
-  readonly fields: readonly FieldPlace[];
-  /** Of what an IPv4 checksum covers, and where it stands; −1 without one. */
+  readonly fields: readonly HeaderField[];
+  /** Sum of the IPv4 header and offset of its checksum; −1 without one. */
   readonly ipSum: number;
   readonly ipChecksumAt: number;
-  /** The checksum that covers the rest of the frame, where there is one. */
+  /** The transport checksum, if there is one. */
   readonly transport: TransportSum | undefined;
 
-  constructor({ layers, bytes, fill, sender, fieldsOf }: TemplateWish) {
-    if (bytes < leastBytes(layers)) throw new RangeError(`headers and signature need ${leastBytes(layers)} bytes`);
+  constructor({ layers, bytes, fill, sender, fieldsOf }: FrameTemplateOptions) {
+    if (bytes < minFrameBytes(layers))
+      throw new RangeError(`headers and signature need ${minFrameBytes(layers)} bytes`);
     const frame = Buffer.alloc(bytes);
     frame.fill(fill, lengthOf(layers));
     writeSender(frame, sender);
@@ -51,5 +55,5 @@ export class FrameTemplate {
   }
 }
 
-/** Between the order of bytes in frames and that of this machine, for 16 bits. */
+/** Swaps the bytes of 16 bits: between network and host byte order. */
 export const swap16 = (value: number): number => ((value & 0xff) << 8) | (value >>> 8);

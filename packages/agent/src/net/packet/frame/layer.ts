@@ -1,11 +1,11 @@
-/** A header of a frame. It is written once everything inside it has its length. */
+/** A protocol header. It is written when the length of its content is known. */
 export interface Layer {
   readonly kind: LayerKind;
   readonly length: number;
-  /** How a layer around it announces it; undefined where it cannot stand there. */
+  /** Its number in the enclosing header; undefined if it cannot be there. */
   readonly etherType?: number;
   readonly ipProtocol?: number;
-  /** `end` is the end of what it holds, `next` the layer inside it. */
+  /** `end` is the end of its content, `next` the layer inside it. */
   write(frame: Buffer, at: number, end: number, next: Layer | undefined): void;
 }
 
@@ -23,7 +23,7 @@ export type LayerKind =
   | 'gre'
   | 'vxlan';
 
-/** A layer and where it begins. */
+/** A layer and its offset. */
 export interface PlacedLayer {
   readonly layer: Layer;
   readonly at: number;
@@ -31,7 +31,7 @@ export interface PlacedLayer {
 
 export const lengthOf = (layers: readonly Layer[]): number => layers.reduce((sum, { length }) => sum + length, 0);
 
-/** Writes headers from the outermost on into a frame whose payload is there already. Checksums come afterwards. */
+/** Writes headers, outermost first, into a frame that already holds the payload. Checksums are filled in afterwards. */
 export const writeLayers = (frame: Buffer, layers: readonly Layer[]): PlacedLayer[] => {
   const placed: PlacedLayer[] = [];
   let at = 0;

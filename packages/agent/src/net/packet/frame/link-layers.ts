@@ -1,12 +1,11 @@
 import type { Layer } from './layer.ts';
 
-/** For experiments on one's own networks (IEEE 802): what holds no protocol anyone knows. */
+/** IEEE 802 local experimental EtherType, for payloads without a protocol. */
 const experimental = 0x88b5;
 const bridged = 0x6558;
 
-/** A hardware address from its text. */
 export const parseMac = (text: string): Buffer => {
-  if (!/^([0-9a-f]{2}:){5}[0-9a-f]{2}$/i.test(text)) throw new RangeError(`${text} is no MAC address`);
+  if (!/^([0-9a-f]{2}:){5}[0-9a-f]{2}$/i.test(text)) throw new RangeError(`${text} is not a MAC address`);
   return Buffer.from(text.replaceAll(':', ''), 'hex');
 };
 

@@ -24,7 +24,7 @@ export interface IpFields {
   readonly flowLabel: number;
 }
 
-/** For traffic that is not asked to be anything else. */
+/** Default IP fields. */
 export const plainIp = { ttl: 64, dscp: 0, ecn: 0, isUnfragmentable: false, flowLabel: 0 } as const;
 
 const noNextHeader = 59;
@@ -65,11 +65,11 @@ const ipv6Layer = (fields: IpFields): Layer => ({
   },
 });
 
-/** IPv4 or IPv6, whichever the addresses are. */
+/** IPv4 or IPv6, depending on the addresses. */
 export const ipLayer = (fields: IpFields): Layer =>
   fields.destination.includes(':') ? ipv6Layer(fields) : ipv4Layer(fields);
 
-/** Generic routing encapsulation (RFC 2784), with a key where one is given (RFC 2890). */
+/** GRE (RFC 2784), with an optional key (RFC 2890). */
 export const greLayer = (key?: number): Layer => ({
   kind: 'gre',
   length: key === undefined ? 4 : 8,

@@ -1,14 +1,14 @@
 /**
- * The last bytes of each frame of a stream: mark (3), sender (2), stream (3), sequence number (4), seconds (2) and
- * nanoseconds (4) of the wall clock. At the end, so that it is found whatever headers are put on or taken off on the way.
+ * The last bytes of each frame of a stream: magic (3), sender (2), stream (3), sequence number (4), seconds (2) and
+ * nanoseconds (4) of the wall clock. At the end, so that it is found whatever headers are added or removed on the path.
  */
 export const signatureBytes = 18;
 
 export const signatureMark = 0x527568;
-/** As a packet filter looks for it. */
+/** Value and mask for a packet filter. */
 export const signatureFilter = { value: signatureMark * 256, mask: 0xffff_ff00 } as const;
 
-export const mostStreams = 2 ** 24;
+export const maxStreams = 2 ** 24;
 
 export interface Signature {
   sender: number;
@@ -18,7 +18,7 @@ export interface Signature {
   nanoseconds: number;
 }
 
-/** The sender and the mark never change; they belong to what is written once. */
+/** Writes sender and magic, which never change. */
 export const writeSender = (frame: Buffer, sender: number): void => {
   const at = frame.length - signatureBytes;
   frame.fill(0, at);
@@ -26,7 +26,7 @@ export const writeSender = (frame: Buffer, sender: number): void => {
   frame.writeUInt16BE(sender, at + 3);
 };
 
-/** False when the frame is none of ours. */
+/** False if the frame has no signature. */
 export const readSignature = (bytes: Buffer, end: number, into: Signature): boolean => {
   const at = end - signatureBytes;
   if (bytes.readUIntBE(at, 3) !== signatureMark) return false;

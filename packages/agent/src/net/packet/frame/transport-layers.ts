@@ -22,7 +22,7 @@ export const udpLayer = (ports: Ports): Layer => ({
 
 const acknowledged = 0x10;
 
-/** A segment in the middle of a connection that nobody opened. */
+/** An ACK segment of a connection that was never opened. */
 export const tcpLayer = (ports: Ports): Layer => ({
   kind: 'tcp',
   length: 20,
@@ -39,7 +39,7 @@ export const tcpLayer = (ports: Ports): Layer => ({
 
 const echoRequest = { icmp: 8, icmp6: 128 } as const;
 
-/** An echo request whose identifier is that of the source port. */
+/** An echo request; the source port is its identifier. */
 export const echoLayer = (kind: 'icmp' | 'icmp6', identifier: number): Layer => ({
   kind,
   length: 8,
@@ -62,15 +62,15 @@ export const vxlanLayer = (network: number): Layer => ({
 
 const checksumOffsets: Readonly<Record<string, number>> = { udp: 6, tcp: 16, icmp: 2, icmp6: 2 };
 
-/** Where a checksum that covers the rest of the frame stands, and the sum of what it covers. */
+/** The offset of a transport checksum and the sum of what it covers. */
 export interface TransportSum {
   readonly at: number;
   readonly sum: number;
-  /** A checksum of 0 would mean that there is none. */
+  /** For UDP a checksum of 0 means that there is none. */
   readonly isUdp: boolean;
 }
 
-/** Of the innermost layer, where it has such a checksum; its place must hold 0. */
+/** The transport checksum of the innermost layer, if it has one; the checksum field must be 0. */
 export const transportSumOf = (frame: Buffer, placed: readonly PlacedLayer[]): TransportSum | undefined => {
   const [ip, inner] = placed.slice(-2);
   const offset = inner && checksumOffsets[inner.layer.kind];
@@ -82,7 +82,7 @@ export const transportSumOf = (frame: Buffer, placed: readonly PlacedLayer[]): T
   return { at: inner.at + offset, isUdp: kind === 'udp', sum: pseudo + length + sumOf(frame, inner.at, frame.length) };
 };
 
-/** Puts the checksum of the innermost layer in. Layers of tunnels around it have none, as is usual. */
+/** Fills in the checksum of the innermost layer. Outer UDP headers of tunnels have none, as is common. */
 export const finishTransport = (frame: Buffer, placed: readonly PlacedLayer[]): void => {
   const found = transportSumOf(frame, placed);
   if (found === undefined) return;

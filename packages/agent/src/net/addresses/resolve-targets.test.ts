@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { resolveTargets, TargetNotAllowed } from './target-guard.ts';
+import { resolveTargets, TargetNotAllowed } from './resolve-targets.ts';
 
-describe('target guard', () => {
+describe('allowed targets', () => {
   it.each(['127.0.0.1', '127.9.9.9', '10.1.2.3', '172.31.0.1', '192.168.4.4', '::1', 'fd00::5', '::ffff:10.0.0.1'])(
     'lets %s pass by default',
     async (host) => {
@@ -16,18 +16,18 @@ describe('target guard', () => {
     },
   );
 
-  it('follows the list of the job and nothing else', async () => {
+  it('follows the list of the job only', async () => {
     await expect(resolveTargets(['203.0.113.7'], ['203.0.113.0/24'])).resolves.toHaveProperty('size', 1);
     await expect(resolveTargets(['127.0.0.1'], ['203.0.113.0/24'])).rejects.toThrow('target 127.0.0.1 is not allowed');
     await expect(resolveTargets(['127.0.0.1'], [])).rejects.toThrow('not allowed');
   });
 
-  it('judges a name by what it resolves to', async () => {
+  it('checks a name by its address', async () => {
     expect((await resolveTargets(['localhost'])).get('localhost')).toMatch(/^(127\.0\.0\.1|::1)$/);
     await expect(resolveTargets(['localhost'], ['10.0.0.0/8'])).rejects.toThrow('target localhost (');
   });
 
-  it('refuses a list it cannot read', async () => {
-    await expect(resolveTargets(['127.0.0.1'], ['anything'])).rejects.toThrow('no address or network');
+  it('rejects an invalid list', async () => {
+    await expect(resolveTargets(['127.0.0.1'], ['anything'])).rejects.toThrow('not an address or network');
   });
 });

@@ -1,6 +1,6 @@
 import { requireLibc } from '../kernel/libc.ts';
 import { closeSocket } from '../kernel/socket.ts';
-import type { SocketSystem } from '../transport/socket-transport.ts';
+import type { SocketBackend } from '../transport/socket-transport.ts';
 import { acceptFlag, cqeFlag, opcode } from './ring-layout.ts';
 import { UringConnection } from './uring-connection.ts';
 import { kind, type UringPoller, uringPoller } from './uring-poller.ts';
@@ -18,7 +18,7 @@ const accept = (poller: UringPoller, fd: number, onAccepted: (fd: number) => voi
       if (result >= 0 && isStopped) closeSocket(result);
       else if (result >= 0) onAccepted(result);
       if ((flags & cqeFlag.more) !== 0) return;
-      if (!isStopped) poller.soon(() => !isStopped && arm(slot));
+      if (!isStopped) poller.defer(() => !isStopped && arm(slot));
       else {
         closeSocket(fd);
         poller.freeSlot(slot);
@@ -28,22 +28,26 @@ const accept = (poller: UringPoller, fd: number, onAccepted: (fd: number) => voi
   arm(slot);
   return () => {
     isStopped = true;
-    // Ends the request that accepts; only then is the socket free to go.
+    // Ends the multishot accept; only then can the socket be closed.
     requireLibc().shutdown(fd, shutdownBoth);
   };
 };
 
-/** Sockets served by io_uring: every read, write and end of one turn travels in one call. */
-export const uringSystem = (): SocketSystem => {
+/** Sockets on io_uring: all readSize, writes and closes of one event loop iteration in one system call. */
+export const uringBackend = (): SocketBackend => {
   const poller = uringPoller();
   return {
     name: 'io_uring',
     get now() {
       return poller.now;
     },
-    create: ({ reads, leavesAtOnce }, onGone) =>
-      new UringConnection(poller, { buffers: poller.buffers[reads], leavesAtOnce, onGone }),
+    create: ({ readSize, closesImmediately }, onClosed) =>
+      new UringConnection(poller, {
+        buffers: poller.buffers[readSize],
+        closesImmediately,
+        onClosed,
+      }),
     accept: (fd, onAccepted) => accept(poller, fd, onAccepted),
-    soon: (action) => poller.soon(action),
+    defer: (action) => poller.defer(action),
   };
 };

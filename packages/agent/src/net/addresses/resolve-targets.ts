@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import { BlockList, isIP } from 'node:net';
 
-/** Loopback and private ranges. Link-local is left out: cloud metadata services live there. */
+/** Loopback and private ranges. Link-local is excluded: cloud metadata services are there. */
 export const defaultAllowedTargets: readonly string[] = [
   '127.0.0.0/8',
   '10.0.0.0/8',
@@ -20,21 +20,21 @@ export class TargetNotAllowed extends Error {
 
 const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIP(address) === 6 ? 'ipv6' : 'ipv4');
 
-/** An IPv4 address written as IPv6 (`::ffff:1.2.3.4`) reaches the IPv4 host and is judged as such. */
+/** An IPv4-mapped IPv6 address (`::ffff:1.2.3.4`) reaches the IPv4 host and is checked as such. */
 const plainAddressOf = (address: string): string => /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address;
 
 const parseAllowList = (entries: readonly string[]): BlockList => {
   const list = new BlockList();
   for (const entry of entries) {
     const [address = '', prefix] = entry.split('/');
-    if (isIP(address) === 0) throw new RangeError(`${entry} is no address or network`);
+    if (isIP(address) === 0) throw new RangeError(`${entry} is not an address or network`);
     const bits = prefix === undefined ? (isIP(address) === 6 ? 128 : 32) : Number(prefix);
     list.addSubnet(address, bits, familyOf(address));
   }
   return list;
 };
 
-/** Resolves every host once; what is sent later goes to these very addresses, so a name cannot change its mind. */
+/** Resolves every host once. Traffic goes to exactly these addresses, so a later DNS change cannot redirect it. */
 export const resolveTargets = async (
   hosts: readonly string[],
   allowedTargets: readonly string[] = defaultAllowedTargets,

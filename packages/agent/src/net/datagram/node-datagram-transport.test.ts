@@ -1,15 +1,15 @@
 import { expect, it } from 'vitest';
-import { Turns } from './iteration-quota.ts';
+import { IterationQuota } from './node-datagram-transport.ts';
 
-it('lets the event loop turn under an endless chain of actions', async () => {
-  const turns = new Turns(10);
+it('keeps the event loop running under an endless chain of actions', async () => {
+  const quota = new IterationQuota(10);
   let passed = 0;
   let isOver = false;
   const chain = () => {
     passed++;
-    if (!isOver) process.nextTick(() => turns.pass(chain));
+    if (!isOver) process.nextTick(() => quota.run(chain));
   };
-  for (let chains = 0; chains < 3; chains++) turns.pass(chain);
+  for (let chains = 0; chains < 3; chains++) quota.run(chain);
   await new Promise((resolve) => setTimeout(resolve, 50));
   isOver = true;
   expect(passed).toBeGreaterThan(100);

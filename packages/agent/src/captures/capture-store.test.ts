@@ -7,10 +7,10 @@ import type { DumpState, ToController } from '@rushhour/protocol';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Log } from '../log/log.ts';
-import { DumpFile } from './capture-file.ts';
-import { contentPath, type DumpRecord, partPath, saveRecord } from './capture-record.ts';
-import { Dumps } from './captures.ts';
-import { finishDump } from './finish-capture.ts';
+import { CaptureFile } from './capture-file.ts';
+import { type CaptureRecord, contentPath, partPath, saveRecord } from './capture-record.ts';
+import { CaptureStore } from './capture-store.ts';
+import { finishCapture } from './finish-capture.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -20,9 +20,9 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const of = { runId: 1, epoch: 2, name: '1-eth0' };
 const facts = { size: 0, packets: 0, drops: 0, truncated: false, sha256: '', firstAt: null, lastAt: null, problem: '' };
-const record: DumpRecord = { ...of, ...facts, interface: 'eth0', state: 'open', pid: 2 ** 22 + 1 };
+const record: CaptureRecord = { ...of, ...facts, interface: 'eth0', state: 'open', pid: 2 ** 22 + 1 };
 const fileOf = (keep: 'first' | 'newest', maxBytes: number, savelen = 2000) =>
-  new DumpFile({
+  new CaptureFile({
     ...{ interface: 'eth0', linkType: 1, savelen, keep, maxBytes },
     pathOf: (part) => partPath(folder, of, part),
   });
@@ -42,8 +42,8 @@ const timesIn = (path: string): { times: number[]; isCut: boolean } => {
   return { times, isCut: reader.cutFile };
 };
 
-describe('a dump on disk', () => {
-  it('has never more bytes than it may, and holds the first packets or the newest without a gap', async () => {
+describe('a capture on disk', () => {
+  it('never exceeds its size, and holds the first or the newest packets without a gap', async () => {
     const sizes = fc.array(fc.integer({ min: 20, max: 1500 }), { minLength: 1, maxLength: 300 });
     const property = fc.asyncProperty(
       fc.constantFrom('first' as const, 'newest' as const),
@@ -54,7 +54,7 @@ describe('a dump on disk', () => {
         for (const [index, length] of lengths.entries()) if (!file.add(frame(index + 1, length))) break;
         file.end(counts);
         const { packets, truncated } = file.facts;
-        const closed = await finishDump(folder, { ...record, packets, truncated });
+        const closed = await finishCapture(folder, { ...record, packets, truncated });
         const { times, isCut } = timesIn(contentPath(folder, of));
         expect(isCut).toBe(false);
         expect(closed.size).toBeLessThanOrEqual(maxBytes);
@@ -73,55 +73,55 @@ describe('a dump on disk', () => {
     const file = fileOf('first', 10_000);
     file.add(frame(5));
     file.end(counts);
-    const closed = await finishDump(folder, { ...record, ...file.facts });
+    const closed = await finishCapture(folder, { ...record, ...file.facts });
     const bytes = readFileSync(contentPath(folder, of));
     expect(closed).toMatchObject({ state: 'closed', size: bytes.length, packets: 1, firstAt: 5000, lastAt: 5000 });
     expect(closed.sha256).toBe(createHash('sha256').update(bytes).digest('hex'));
   });
 });
 
-describe('dumps of an agent that comes back', () => {
+describe('captures of a restarted agent', () => {
   const sent: ToController[] = [];
   const openDumps = () =>
-    new Dumps({
+    new CaptureStore({
       ...{ folder, cacheFolder: folder, log: new Log([]), controller: () => undefined },
       send: (message) => sent.push(message) > 0,
     });
-  const told = (): DumpState[] => sent.flatMap((message) => (message.type === 'dumps' ? message.dumps : []));
+  const reported = (): DumpState[] => sent.flatMap((message) => (message.type === 'dumps' ? message.dumps : []));
   beforeEach(() => void sent.splice(0));
 
-  it('are saved from a process that was killed: cut to what is whole, counted and told', async () => {
+  it('are recovered from a killed process: truncated to whole blocks, counted and reported', async () => {
     const file = fileOf('first', 100_000);
     for (const second of [1, 2, 3]) file.add(frame(second));
     file.flush();
     appendFileSync(partPath(folder, of, 0), readFileSync(partPath(folder, of, 0)).subarray(60, 95));
     await saveRecord(folder, record);
-    const dumps = openDumps();
-    await dumps.load();
-    await vi.waitFor(() => expect(told()).toHaveLength(1));
-    const [state] = told();
+    const captures = openDumps();
+    await captures.load();
+    await vi.waitFor(() => expect(reported()).toHaveLength(1));
+    const [state] = reported();
     expect(state).toMatchObject({ ...of, state: 'closed', packets: 3, truncated: true, firstAt: 1000, lastAt: 3000 });
     expect(state?.problem).toContain('interrupted');
     expect(timesIn(contentPath(folder, of))).toEqual({ times: [1, 2, 3], isCut: false });
   });
 
-  it('are read piece by piece and forgotten when the controller has them', async () => {
+  it('are read in pieces and deleted when the controller has them', async () => {
     const file = fileOf('first', 100_000);
     for (const second of [1, 2, 3]) file.add(frame(second, 1000));
     file.end(counts);
-    await finishDump(folder, { ...record, ...file.facts });
+    await finishCapture(folder, { ...record, ...file.facts });
     const bytes = readFileSync(contentPath(folder, of));
-    const dumps = openDumps();
-    await dumps.load();
-    dumps.sessionOpened();
-    expect(told()).toMatchObject([{ ...of, state: 'closed', packets: 3 }]);
+    const captures = openDumps();
+    await captures.load();
+    captures.sessionOpened();
+    expect(reported()).toMatchObject([{ ...of, state: 'closed', packets: 3 }]);
     const pieces = [];
     for (let offset = 0; offset < bytes.length; offset += 700) {
-      pieces.push(Buffer.from((await dumps.read({ ...of, offset, length: 700 })).base64, 'base64'));
+      pieces.push(Buffer.from((await captures.read({ ...of, offset, length: 700 })).base64, 'base64'));
     }
     expect(Buffer.concat(pieces).equals(bytes)).toBe(true);
-    await dumps.forget(of);
+    await captures.forget(of);
     expect(readdirSync(folder)).toEqual([]);
-    await expect(dumps.read({ ...of, offset: 0, length: 1 })).rejects.toThrow('no closed dump');
+    await expect(captures.read({ ...of, offset: 0, length: 1 })).rejects.toThrow('no closed capture');
   });
 });

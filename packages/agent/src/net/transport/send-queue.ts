@@ -3,7 +3,7 @@ import type { Message } from './transport.ts';
 
 const blockBytes = 16_384;
 const slabBlocks = 64;
-// From here on copying costs more than a call of its own.
+// From this size on, copying costs more than a separate system call.
 const directBytes = 8192;
 
 interface Block {
@@ -21,14 +21,14 @@ const takeBlock = (): Block => {
   return freeBlocks.pop() as Block;
 };
 
-/** What one connection has to send, as pieces of memory the kernel can read. Small pieces are put together. */
-export class OutQueue {
-  /** The piece that is being sent: where its rest begins and how long it is. */
+/** Unsent data of one connection, as chunks of memory the kernel can read. Small messages are combined. */
+export class SendQueue {
+  /** The unsent rest of the current chunk. */
   address = 0;
   length = 0;
   #first: Message | undefined;
   #more: Message[] | undefined;
-  /** How much of `#first` has been copied out. */
+  /** Bytes of `#first` already copied out. */
   #offset = 0;
   #block: Block | undefined;
 
@@ -38,12 +38,12 @@ export class OutQueue {
     else this.#more.push(message);
   }
 
-  /** True when nothing is left beyond the piece being sent. */
+  /** True if nothing is queued beyond the current chunk. */
   get isDrained(): boolean {
     return this.#first === undefined;
   }
 
-  /** Makes the next piece ready; false when there is none. */
+  /** Loads the next chunk; false if there is none. */
   load(): boolean {
     if (this.length > 0) return true;
     const first = this.#first;
@@ -58,13 +58,13 @@ export class OutQueue {
     return this.#gather();
   }
 
-  /** So many bytes of the piece have been sent. */
+  /** `count` bytes of the chunk were sent. */
   advance(count: number): void {
     this.address += count;
     this.length -= count;
   }
 
-  /** No more is sent, and the kernel reads nothing of it any longer. */
+  /** Discards everything. The kernel must no longer read from it. */
   clear(): void {
     this.length = 0;
     this.#first = undefined;

@@ -12,7 +12,7 @@ const discardPort = 9;
 const tries = 8;
 const betweenMs = 150;
 
-/** Whether an address lies in a network that one of this machine's interfaces is on. */
+/** Whether an address is on a network of one of this machine's interfaces. */
 const isOnLink = (address: string): boolean => {
   const networks = new BlockList();
   for (const { cidr, family } of Object.values(networkInterfaces()).flatMap((entries) => entries ?? [])) {
@@ -27,8 +27,8 @@ const isOnLink = (address: string): boolean => {
 const isOwn = (address: string): boolean =>
   Object.values(networkInterfaces()).some((entries) => entries?.some((entry) => entry.address === address));
 
-/** Makes the kernel ask who has the address. */
-const provoke = (address: string): Promise<void> =>
+/** Makes the kernel resolve the address. */
+const triggerResolution = (address: string): Promise<void> =>
   new Promise((resolve) => {
     const socket = createSocket(familyOf(address) === 'ipv6' ? 'udp6' : 'udp4');
     socket.on('error', () => {});
@@ -49,13 +49,13 @@ const isResolved = async (address: string): Promise<boolean> => {
   return line !== undefined && !/ 0x0 /.test(line);
 };
 
-/** Why a gateway cannot be used from this machine; nothing when it can. */
+/** Why a gateway cannot be used; undefined if it can. */
 export const gatewayProblem = async (address: string): Promise<string | undefined> => {
-  if (isIP(address) === 0) return `${address} is no address`;
+  if (isIP(address) === 0) return `${address} is not an address`;
   if (isOwn(address)) return undefined;
-  if (!isOnLink(address)) return `gateway ${address} is on no network of this machine`;
+  if (!isOnLink(address)) return `gateway ${address} is not on a network of this machine`;
   for (let i = 0; i < tries; i++) {
-    await provoke(address);
+    await triggerResolution(address);
     await sleep(betweenMs);
     if (await isResolved(address)) return undefined;
   }

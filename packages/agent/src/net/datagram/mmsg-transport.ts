@@ -6,7 +6,7 @@ import { SystemError } from '../kernel/errno.ts';
 import {
   beginConnect,
   bindSocket,
-  configured,
+  configureOrClose,
   openSocket,
   option,
   setOption,
@@ -14,44 +14,49 @@ import {
   trySetOption,
 } from '../kernel/socket.ts';
 import { family, familyOf } from '../kernel/socket-address.ts';
-import { turnLoop } from '../loop/kernel-event-loop.ts';
+import { kernelEventLoop } from '../loop/kernel-event-loop.ts';
 import type { Route } from '../transport/transport.ts';
-import type { DatagramEvents, DatagramOptions, DatagramSocket, Datagrams } from './datagrams.ts';
+import type { DatagramEvents, DatagramOptions, DatagramSocket, DatagramTransport } from './datagram-transport.ts';
 import { MessageBatch } from './message-batch.ts';
 import { MmsgSocket } from './mmsg-socket.ts';
 
-const arrivingCount = 128;
-// Packets that arrive as one may be as long as any.
-const arrivingBytes = 65_535;
-let arriving: MessageBatch | undefined;
+const receiveCount = 128;
+// Coalesced datagrams can be as long as the largest datagram.
+const receiveBytes = 65_535;
+let sharedReceiveBatch: MessageBatch | undefined;
 
-/** Shared by all sockets of the thread: packets are handled before the next are read. */
-const arrivingBatch = (): MessageBatch => {
-  arriving ??= new MessageBatch({ count: arrivingCount, bytes: arrivingBytes, isNamed: true, isCoalesced: true });
-  return arriving;
+/** Shared by all sockets of the thread: datagrams are handled before the next are read. */
+const receiveBatch = (): MessageBatch => {
+  sharedReceiveBatch ??= new MessageBatch({
+    count: receiveCount,
+    bytes: receiveBytes,
+    hasPeers: true,
+    acceptsCoalesced: true,
+  });
+  return sharedReceiveBatch;
 };
 
-const widen = (fd: number, bytes: number): void => {
+const setReceiveBuffer = (fd: number, bytes: number): void => {
   if (bytes > 0 && !trySetOption(fd, option.receiveBufferForced, bytes)) {
     setOption(fd, option.receiveBuffer, bytes);
   }
 };
 
-/** UDP by `sendmmsg` and `recvmmsg`: the packets of one turn in one call. */
-class MmsgDatagrams implements Datagrams {
+/** UDP by `sendmmsg` and `recvmmsg`: all datagrams of one event loop iteration in one call. */
+class MmsgTransport implements DatagramTransport {
   readonly name = 'sendmmsg';
   readonly #poller: EpollPoller = epollPoller();
   readonly #sockets = new Set<MmsgSocket>();
 
   constructor() {
-    turnLoop.acquire();
+    kernelEventLoop.acquire();
   }
 
-  readonly createAlarm = (ring: () => void) => turnLoop.createAlarm(ring);
+  readonly createAlarm = (ring: () => void) => kernelEventLoop.createAlarm(ring);
 
   async connect(route: Route, options: DatagramOptions, events: DatagramEvents): Promise<DatagramSocket> {
-    const fd = configured(openSocket(familyOf(route.address), socketType.datagram), (made) => {
-      widen(made, options.receiveBufferBytes);
+    const fd = configureOrClose(openSocket(familyOf(route.address), socketType.datagram), (made) => {
+      setReceiveBuffer(made, options.receiveBufferBytes);
       const { address, localAddress = address.includes(':') ? '::' : '0.0.0.0', localPort = 0 } = route;
       if (route.localAddress !== undefined || localPort > 0)
         bindSocket(made, { address: localAddress, port: localPort });
@@ -69,10 +74,10 @@ class MmsgDatagrams implements Datagrams {
     createEvents: (socket: DatagramSocket) => DatagramEvents,
   ): Promise<DatagramSocket> {
     const address = isIP(where.host) === 0 ? (await lookup(where.host)).address : where.host;
-    const fd = configured(openSocket(familyOf(address), socketType.datagram), (made) => {
+    const fd = configureOrClose(openSocket(familyOf(address), socketType.datagram), (made) => {
       if (where.isShared) setOption(made, option.reusePort, 1);
       if (familyOf(address) === family.inet6) setOption(made, option.v6Only, 0);
-      widen(made, options.receiveBufferBytes);
+      setReceiveBuffer(made, options.receiveBufferBytes);
       bindSocket(made, { address, port: where.port });
     });
     const socket = this.#create(fd, options, true);
@@ -82,13 +87,17 @@ class MmsgDatagrams implements Datagrams {
 
   async close(): Promise<void> {
     for (const socket of this.#sockets) socket.close();
-    turnLoop.release();
+    kernelEventLoop.release();
   }
 
-  #create(fd: number, { leaving, mayJoin = false }: DatagramOptions, isNamed: boolean): MmsgSocket {
-    if (mayJoin) trySetOption(fd, option.coalesce, 1);
-    const batch = new MessageBatch({ ...leaving, isNamed });
-    const socket = new MmsgSocket(fd, this.#poller, { arriving: arrivingBatch(), leaving: batch, mayJoin });
+  #create(fd: number, { sendBatch, usesSegmentation = false }: DatagramOptions, hasPeers: boolean): MmsgSocket {
+    if (usesSegmentation) trySetOption(fd, option.coalesce, 1);
+    const batch = new MessageBatch({ ...sendBatch, hasPeers });
+    const socket = new MmsgSocket(fd, this.#poller, {
+      receiveBatch: receiveBatch(),
+      sendBatch: batch,
+      usesSegmentation,
+    });
     this.#sockets.add(socket);
     const { in: readable, out, edge } = epollEvent;
     this.#poller.add(fd, readable | out | edge, socket);
@@ -96,4 +105,4 @@ class MmsgDatagrams implements Datagrams {
   }
 }
 
-export const createMmsgDatagrams = (): Datagrams => new MmsgDatagrams();
+export const createMmsgTransport = (): DatagramTransport => new MmsgTransport();

@@ -2,7 +2,7 @@ import { ToAgent } from '@rushhour/protocol';
 import type { TSchema } from 'typebox';
 import * as value from 'typebox/value';
 
-// TypeBox's own signatures compute the type of whatever fits; here that costs the compiler much and tells nothing.
+// TypeBox's own types are slow to check here and add nothing.
 const { Check, Errors } = value as unknown as {
   Check(schema: TSchema, value: unknown): boolean;
   Errors(schema: TSchema, value: unknown): { instancePath: string; message: string }[];
@@ -15,7 +15,7 @@ const variantsOf = (schema: Variant): (readonly [string, TSchema])[] =>
 
 const schemas: ReadonlyMap<string, TSchema> = new Map(variantsOf(ToAgent as Variant));
 
-/** A message that is not what the protocol says. Holds what could be read of it, so that it can be answered. */
+/** A message that violates the protocol. Contains what could be parsed, so that it can be answered. */
 export class BadMessage extends Error {
   readonly content: Readonly<Record<string, unknown>>;
   constructor(message: string, content: unknown) {
@@ -28,11 +28,11 @@ const parseJson = (text: string): unknown => {
   try {
     return JSON.parse(text);
   } catch {
-    throw new BadMessage('the controller sent something that is no JSON', undefined);
+    throw new BadMessage('the controller sent invalid JSON', undefined);
   }
 };
 
-/** What the controller sent, checked against the one variant it claims to be, so that problems are named exactly. */
+/** Parses a message of the controller and checks it against the schema of its type, so that problems are specific. */
 export const parseMessage = (text: string): ToAgent => {
   const content = parseJson(text);
   const { type } = (content ?? {}) as { type?: unknown };
@@ -41,5 +41,5 @@ export const parseMessage = (text: string): ToAgent => {
   if (Check(schema, content)) return content as ToAgent;
   const problems = Errors(schema, content).slice(0, 10);
   const named = problems.map((problem) => `${problem.instancePath || '/'} ${problem.message}`).join('; ');
-  throw new BadMessage(`the controller sent a bad ${type}: ${named}`, content);
+  throw new BadMessage(`the controller sent an invalid ${type}: ${named}`, content);
 };

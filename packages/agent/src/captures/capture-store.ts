@@ -5,36 +5,36 @@ import type { Capture, DumpName, DumpState, Job, ToController } from '@rushhour/
 import type { Log } from '../log/log.ts';
 import type { Endpoint } from '../net/packet/capture-filter.ts';
 import { probePackets } from '../net/packet/packet-socket.ts';
-import { contentPath, type DumpRecord, loadRecords, readRecord, removeDump } from './capture-record.ts';
-import { salvageDump } from './finish-capture.ts';
+import { type CaptureRecord, contentPath, loadRecords, readRecord, removeCapture } from './capture-record.ts';
+import { salvageCapture } from './finish-capture.ts';
 import { RunCapture } from './run-capture.ts';
 import { usedInterfaces } from './used-interfaces.ts';
 
-export interface DumpsDeps {
+export interface CaptureStoreDeps {
   readonly folder: string;
   readonly cacheFolder: string;
   readonly log: Log;
   readonly send: (message: ToController) => boolean;
-  /** Where the controller is; what is said with it is no traffic of a run. */
+  /** Endpoint of the controller; traffic with it is not part of a run. */
   readonly controller: () => Endpoint | undefined;
 }
 
-/** One run whose packets are captured, or were. */
+/** A run that is or was captured. */
 interface CapturedRun {
   readonly of: { readonly runId: number; readonly epoch: number };
   readonly jobs: readonly Job[];
-  /** How often a capture was begun: dumps of a later one have other names. */
+  /** Number of captures started; part of their names. */
   begun: number;
   usedBytes: number;
-  /** What is captured now. */
-  wish: Capture | null;
+  /** The current capture. */
+  current: Capture | null;
   capture: RunCapture | undefined;
-  /** Changes follow one another. */
-  turn: Promise<unknown>;
+  /** Serialises changes. */
+  queue: Promise<unknown>;
 }
 
 const keyOf = ({ runId, epoch }: { runId: number; epoch: number }) => `${runId}-${epoch}`;
-const dumpKey = (dump: DumpName) => `${keyOf(dump)}-${dump.name}`;
+const captureKey = (dump: DumpName) => `${keyOf(dump)}-${dump.name}`;
 const isAlive = (pid: number): boolean => {
   try {
     process.kill(pid, 0);
@@ -43,63 +43,64 @@ const isAlive = (pid: number): boolean => {
     return false;
   }
 };
-const aloneMs = 20_000;
-const lookMs = 100;
+const adoptTimeoutMs = 20_000;
+const pollMs = 100;
 const interrupted = 'the capture was interrupted';
 
-/** Packets of runs on their way from interfaces to the controller: captured, kept, read piece by piece, forgotten. */
-export class Dumps {
-  readonly #deps: DumpsDeps;
+/** Captures of runs: started, stored, read in pieces by the controller, deleted. */
+export class CaptureStore {
+  readonly #deps: CaptureStoreDeps;
   readonly #runs = new Map<string, CapturedRun>();
   readonly #states = new Map<string, DumpState>();
 
-  constructor(deps: DumpsDeps) {
+  constructor(deps: CaptureStoreDeps) {
     this.#deps = deps;
   }
 
-  /** Takes up what earlier processes left. */
+  /** Loads captures of earlier processes. */
   async load(): Promise<void> {
     await mkdir(this.#deps.folder, { recursive: true, mode: 0o700 });
     for (const record of await loadRecords(this.#deps.folder)) {
       if (record.state === 'closed') this.#keep(stateOf(record));
-      else void this.#takeUp(record);
+      else void this.#adopt(record);
     }
   }
 
-  /** Captures so from now on, or no longer; resolves when it does, with what stands against it. */
+  /** Changes the capture of a run; resolves with the problems when the change is done. */
   async change(
     { runId, epoch }: { runId: number; epoch: number },
     jobs: readonly Job[],
     capture: Capture | null,
   ): Promise<string[]> {
     const of = { runId, epoch };
-    const fresh = { of, jobs, begun: 0, usedBytes: 0, wish: null, capture: undefined, turn: Promise.resolve() };
+    const fresh = { of, jobs, begun: 0, usedBytes: 0, current: null, capture: undefined, queue: Promise.resolve() };
     const run: CapturedRun = this.#runs.get(keyOf(of)) ?? fresh;
     this.#runs.set(keyOf(of), run);
-    return this.#inTurn(run, async () => {
-      // A command may come twice.
-      if (JSON.stringify(run.wish) === JSON.stringify(capture)) return [];
-      run.wish = capture;
+    return this.#serialise(run, async () => {
+      // Commands may be repeated.
+      if (JSON.stringify(run.current) === JSON.stringify(capture)) return [];
+      run.current = capture;
       await this.#stop(run);
       return capture === null ? [] : this.#start(run, capture);
     });
   }
 
-  /** The run is over. */
+  /** Ends the capture of a run. */
   async end(of: { runId: number; epoch: number }): Promise<void> {
     const run = this.#runs.get(keyOf(of));
     if (run === undefined) return;
     this.#runs.delete(keyOf(of));
-    await this.#inTurn(run, async () => this.#stop(run));
+    await this.#serialise(run, async () => this.#stop(run));
   }
 
-  /** The session is a new one: the controller hears of everything. */
+  /** Reports all captures in a new session. */
   sessionOpened(): void {
-    if (this.#states.size > 0) this.#tell([...this.#states.values()]);
+    if (this.#states.size > 0) this.#report([...this.#states.values()]);
   }
 
   async read({ offset, length, ...dump }: DumpName & { offset: number; length: number }): Promise<{ base64: string }> {
-    if (this.#states.get(dumpKey(dump))?.state !== 'closed') throw new Error(`there is no closed dump ${dump.name}`);
+    if (this.#states.get(captureKey(dump))?.state !== 'closed')
+      throw new Error(`there is no closed capture ${dump.name}`);
     const file = await open(contentPath(this.#deps.folder, dump), 'r');
     try {
       const bytes = Buffer.alloc(length);
@@ -111,20 +112,20 @@ export class Dumps {
   }
 
   async forget(dump: DumpName): Promise<void> {
-    const known = this.#states.get(dumpKey(dump));
-    // One that is still written is told of again when it is closed.
+    const known = this.#states.get(captureKey(dump));
+    // An open capture is reported again when it is closed.
     if (known?.state !== 'closed') return;
-    this.#states.delete(dumpKey(dump));
-    await removeDump(this.#deps.folder, dump);
+    this.#states.delete(captureKey(dump));
+    await removeCapture(this.#deps.folder, dump);
   }
 
   async close(): Promise<void> {
     await Promise.all([...this.#runs.values()].map(({ of }) => this.end(of)));
   }
 
-  #inTurn<T>(run: CapturedRun, work: () => Promise<T>): Promise<T> {
-    const done = run.turn.then(work);
-    run.turn = done.catch(() => {});
+  #serialise<T>(run: CapturedRun, work: () => Promise<T>): Promise<T> {
+    const done = run.queue.then(work);
+    run.queue = done.catch(() => {});
     return done;
   }
 
@@ -132,14 +133,14 @@ export class Dumps {
     const reason = probePackets();
     if (reason !== undefined) return [`packets are not captured: ${reason}`];
     const interfaces = await usedInterfaces(run.jobs);
-    if (interfaces.length === 0) return ['packets are not captured: no interface is known that the run uses'];
+    if (interfaces.length === 0) return ['packets are not captured: no interface of the run is known'];
     run.begun += 1;
     const named = interfaces.map((name) => ({ interface: name, name: `${run.begun}-${name}` }));
     const { folder, cacheFolder, log, controller } = this.#deps;
     const left = { ...capture, maxBytes: Math.max(0, capture.maxBytes - run.usedBytes) };
-    const options = { folder, ...run.of, interfaces: named, capture: left, without: placesOf(controller()) };
-    const capturing = new RunCapture(options, cacheFolder, {
-      states: (states) => this.#take(states),
+    const job = { folder, ...run.of, interfaces: named, capture: left, excluded: endpointsOf(controller()) };
+    const capturing = new RunCapture(job, cacheFolder, {
+      states: (states) => this.#update(states),
       line: (text) => log.warn(text),
     });
     run.capture = capturing;
@@ -156,55 +157,55 @@ export class Dumps {
     run.usedBytes = own.reduce((sum, { size }) => sum + size, 0);
   }
 
-  #take(states: readonly DumpState[]): void {
+  #update(states: readonly DumpState[]): void {
     for (const state of states) this.#keep(state);
-    this.#tell(states);
+    this.#report(states);
   }
 
   #keep(state: DumpState): void {
-    this.#states.set(dumpKey(state), state);
+    this.#states.set(captureKey(state), state);
   }
 
-  #tell(dumps: readonly DumpState[]): void {
+  #report(dumps: readonly DumpState[]): void {
     if (dumps.length > 0) this.#deps.send({ type: 'dumps', dumps: [...dumps] });
   }
 
-  /** A process that was killed has left its dumps open. */
+  /** Closes captures of a process that was killed. */
   async #salvageOf(run: CapturedRun, names: readonly { name: string }[], capturing: RunCapture): Promise<void> {
     for (const { name } of names) {
-      const known = this.#states.get(dumpKey({ ...run.of, name }));
+      const known = this.#states.get(captureKey({ ...run.of, name }));
       if (known === undefined || known.state === 'closed') continue;
       await this.#salvage(readRecord(this.#deps.folder, known)).catch((error: Error) => {
-        this.#deps.log.error(`dump ${name} of run ${run.of.runId}: ${error.message}`);
+        this.#deps.log.error(`capture ${name} of run ${run.of.runId}: ${error.message}`);
       });
     }
     if (run.capture === capturing) run.capture = undefined;
   }
 
-  /** A dump that an earlier agent left open: its process may be about to close it. */
-  async #takeUp(record: DumpRecord): Promise<void> {
-    const giveUpAt = performance.now() + aloneMs;
+  /** Waits for the process of an earlier agent to close its capture, or closes it. */
+  async #adopt(record: CaptureRecord): Promise<void> {
+    const giveUpAt = performance.now() + adoptTimeoutMs;
     let present = record;
     while (present.state === 'open' && isAlive(present.pid) && performance.now() < giveUpAt) {
-      await sleep(lookMs);
+      await sleep(pollMs);
       present = readRecord(this.#deps.folder, record);
     }
     if (present.state === 'open') await this.#salvage(readRecord(this.#deps.folder, record));
-    else this.#take([stateOf(present)]);
+    else this.#update([stateOf(present)]);
   }
 
-  async #salvage(record: DumpRecord): Promise<void> {
-    if (record.state === 'closed') this.#take([stateOf(record)]);
-    else this.#take([stateOf(await salvageDump(this.#deps.folder, record, interrupted))]);
+  async #salvage(record: CaptureRecord): Promise<void> {
+    if (record.state === 'closed') this.#update([stateOf(record)]);
+    else this.#update([stateOf(await salvageCapture(this.#deps.folder, record, interrupted))]);
   }
 }
 
-/** A controller on this machine is reached by others at any of its addresses. */
-const placesOf = (controller: Endpoint | undefined): Endpoint[] => {
+/** A controller on this machine is reachable at all local addresses. */
+const endpointsOf = (controller: Endpoint | undefined): Endpoint[] => {
   if (controller === undefined) return [];
   const own = Object.values(networkInterfaces()).flatMap((entries) => entries?.map(({ address }) => address) ?? []);
   const isHere = own.includes(controller.address);
   return (isHere ? own : [controller.address]).map((address) => ({ address, port: controller.port }));
 };
 
-const stateOf = ({ pid: _, ...state }: DumpRecord): DumpState => state;
+const stateOf = ({ pid: _, ...state }: CaptureRecord): DumpState => state;

@@ -2,8 +2,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { addLocalRoute, sweepLocalRoutes } from './local-routes.ts';
-import { livingOwners, ownerNumber } from './route-owners.ts';
+import { addLocalRoute, liveRouteOwners, routeOwnerId, sweepLocalRoutes } from './local-routes.ts';
 
 const routes = () => execFileSync('ip', ['route', 'show', 'table', 'local'], { encoding: 'utf8' });
 
@@ -12,47 +11,47 @@ const startClaimant = async (cidr: string) => {
   const file = (name: string) => JSON.stringify(fileURLToPath(new URL(name, import.meta.url)));
   const script = `
     const { addLocalRoute } = await import(${file('local-routes.ts')});
-    const { ownerNumber } = await import(${file('route-owners.ts')});
+    const { routeOwnerId } = await import(${file('local-routes.ts')});
     await addLocalRoute('${cidr}', 4);
-    console.log(await ownerNumber());
+    console.log(await routeOwnerId());
     setInterval(() => {}, 1000);`;
   const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  const [said] = (await once(child.stdout, 'data')) as [Buffer];
+  const [output] = (await once(child.stdout, 'data')) as [Buffer];
   const kill = async () => {
     if (child.signalCode !== null) return;
     const gone = once(child, 'exit');
     child.kill('SIGKILL');
     await gone;
   };
-  return { number: Number(said.toString()), kill };
+  return { number: Number(output.toString()), kill };
 };
 
-it('a number is the same as long as its process lives, and nobody else has it', async () => {
-  const number = await ownerNumber();
-  expect(await ownerNumber()).toBe(number);
-  expect(await livingOwners()).toContain(number);
+it('an owner id is stable and unique while its process runs', async () => {
+  const number = await routeOwnerId();
+  expect(await routeOwnerId()).toBe(number);
+  expect(await liveRouteOwners()).toContain(number);
 });
 
-it('what a killed process left is swept, what living ones and strangers have is not', async () => {
-  const [killed, living] = [await startClaimant('10.213.30.0/24'), await startClaimant('10.213.31.0/24')];
+it('routes of a killed process are removed, those of running processes and of others are not', async () => {
+  const [killed, running] = [await startClaimant('10.213.30.0/24'), await startClaimant('10.213.31.0/24')];
   const release = await addLocalRoute('10.213.32.0/24', 4);
   const foreign = ['local', '10.213.33.0/24', 'dev', 'lo', 'metric', '5'];
   execFileSync('ip', ['route', 'add', ...foreign]);
   try {
-    expect(killed.number).not.toBe(living.number);
+    expect(killed.number).not.toBe(running.number);
     await killed.kill();
-    expect(await livingOwners()).not.toContain(killed.number);
+    expect(await liveRouteOwners()).not.toContain(killed.number);
     expect(routes()).toContain('10.213.30.0/24');
     expect(await sweepLocalRoutes()).toBeGreaterThanOrEqual(1);
     expect(routes()).not.toContain('10.213.30.0/24');
     for (const kept of ['10.213.31.0/24', '10.213.32.0/24', '10.213.33.0/24']) expect(routes()).toContain(kept);
-    await living.kill();
+    await running.kill();
     await sweepLocalRoutes();
     expect(routes()).not.toContain('10.213.31.0/24');
   } finally {
-    for (const claimant of [killed, living]) await claimant.kill();
+    for (const claimant of [killed, running]) await claimant.kill();
     await release();
     execFileSync('ip', ['route', 'del', ...foreign]);
   }

@@ -1,8 +1,7 @@
 import { release } from 'node:os';
 import { SystemError } from '../kernel/errno.ts';
 import { requireLibc } from '../kernel/libc.ts';
-import { type Memory, mapMemory } from '../kernel/memory.ts';
-import { scratch } from '../kernel/scratch.ts';
+import { type Memory, mapMemory, scratch } from '../kernel/memory.ts';
 import { openSocket } from '../kernel/socket.ts';
 import type { Device } from '../packet/device.ts';
 
@@ -15,7 +14,7 @@ const ringAt = { send: 0x8000_0000, completion: 0x1_8000_0000 } as const;
 const offsetsOfRing = { send: 32, completion: 96 } as const;
 const descriptorBytes = { send: 16, completion: 8 } as const;
 
-/** A ring shared with the kernel; words are counted in 32 bits from its beginning. */
+/** A ring shared with the kernel; offsets are in 32-bit words. */
 export interface XdpRing {
   readonly memory: Memory;
   readonly words: Int32Array;
@@ -39,7 +38,7 @@ const setNumber = (fd: number, name: number, value: number): void => {
 
 export const openXdpSocket = (): number => openSocket(familyXdp, socketRaw);
 
-/** Tells the kernel where frames lie: chunks of a power of two, one frame in each. */
+/** Registers the frame memory: chunks of a power of two, one frame each. */
 export const registerFrames = (fd: number, memory: Memory, chunkBytes: number): void => {
   const { bytes } = scratch();
   bytes.fill(0, 0, 32);
@@ -49,13 +48,13 @@ export const registerFrames = (fd: number, memory: Memory, chunkBytes: number): 
   set(fd, option.frames, 32);
 };
 
-/** Makes the rings of a socket that only sends; sizes are powers of two. */
+/** Creates the rings of a socket that only sends; sizes are powers of two. */
 export const sizeRings = (fd: number, entries: { readonly send: number; readonly completion: number }): void => {
-  // Without a ring for what arrives no socket can be bound.
+  // A socket cannot be bound without a fill ring.
   setNumber(fd, option.fillRing, 64);
   setNumber(fd, option.completionRing, entries.completion);
   setNumber(fd, option.sendRing, entries.send);
-  // Kernels that do not know it send 32 frames a call. The number is still the last one.
+  // Kernels without this option send 32 frames per call. The value is still in the scratch page.
   trySet(fd, option.sendBudget, 4);
 };
 
@@ -73,7 +72,7 @@ export const mapRing = (fd: number, which: 'send' | 'completion', entries: numbe
   return { memory, words, entries, producer: producer >> 2, consumer: consumer >> 2, firstEntry: entriesAt >> 2 };
 };
 
-/** From now on frames leave by the first queue of the device. The kernel copies them, which every driver can. */
+/** Binds to the first queue of the device in copy mode, which every driver supports. */
 export const bindXdp = (fd: number, device: Device): void => {
   const memory = scratch();
   memory.bytes.fill(0, 0, 16);

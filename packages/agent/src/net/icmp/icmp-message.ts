@@ -1,18 +1,18 @@
 import { checksumOf, sumOf } from '@rushhour/pcap/checksum';
-import { type IcmpWay, icmpType } from './icmp-socket.ts';
+import { type IcmpSocketKind, icmpType } from './icmp-socket.ts';
 
 export const icmpHeaderBytes = 8;
 
-/** What a message that arrived says about one of ours. */
-export interface IcmpNews {
+/** What a received message says about one of ours. */
+export interface IcmpResponse {
   kind: 'reply' | 'refused' | 'none';
-  /** Of a refusal. */
+  /** Only for errors. */
   reason: string;
   identifier: number;
   sequence: number;
 }
 
-/** An echo request with everything but identifier, sequence number and checksum. */
+/** An echo request without identifier, sequence number and checksum. */
 export const requestTemplate = (version: 4 | 6, payloadBytes: number): Buffer => {
   const message = Buffer.alloc(icmpHeaderBytes + payloadBytes);
   message[0] = icmpType[version].request;
@@ -20,7 +20,7 @@ export const requestTemplate = (version: 4 | 6, payloadBytes: number): Buffer =>
   return message;
 };
 
-/** Numbers a request. The kernel puts in checksums of IPv6 itself, for they cover the addresses. */
+/** Sets identifier and sequence number. The kernel fills in ICMPv6 checksums, which cover the addresses. */
 export const numberRequest = (
   message: Buffer,
   { version, identifier, sequence }: { version: 4 | 6; identifier: number; sequence: number },
@@ -36,33 +36,33 @@ export const templateSumOf = (template: Buffer): number => sumOf(template, 0, te
 const headerBytesAt = (bytes: Buffer, at: number, version: 4 | 6): number =>
   version === 6 ? 40 : ((bytes[at] as number) & 15) * 4;
 
-/** Reads a message into `news`. Raw sockets of IPv4 hand over the IP header as well. */
+/** Reads a message into `response`. Raw IPv4 sockets deliver the IP header as well. */
 export const readMessage = (
   bytes: Buffer,
-  { start, end, version, way }: { start: number; end: number; version: 4 | 6; way: IcmpWay },
-  news: IcmpNews,
+  { start, end, version, kind }: { start: number; end: number; version: 4 | 6; kind: IcmpSocketKind },
+  response: IcmpResponse,
 ): void => {
-  news.kind = 'none';
-  const at = version === 4 && way === 'raw' ? start + headerBytesAt(bytes, start, 4) : start;
+  response.kind = 'none';
+  const at = version === 4 && kind === 'raw' ? start + headerBytesAt(bytes, start, 4) : start;
   if (at + icmpHeaderBytes > end) return;
   const { reply, unreachable, exceeded } = icmpType[version];
   const type = bytes[at] as number;
   if (type === reply) {
-    readNumbers(bytes, at, news, 'reply');
+    readNumbers(bytes, at, response, 'reply');
     return;
   }
   if (type !== unreachable && type !== exceeded) return;
-  // A refusal holds the beginning of what it refuses.
+  // An ICMP error quotes the beginning of the message it is about.
   const quoted = at + icmpHeaderBytes;
   if (quoted + 1 > end) return;
   const message = quoted + headerBytesAt(bytes, quoted, version);
   if (message + icmpHeaderBytes > end || bytes[message] !== icmpType[version].request) return;
-  readNumbers(bytes, message, news, 'refused');
-  news.reason = type === unreachable ? String(bytes[at + 1]) : 'timeExceeded';
+  readNumbers(bytes, message, response, 'refused');
+  response.reason = type === unreachable ? String(bytes[at + 1]) : 'timeExceeded';
 };
 
-const readNumbers = (bytes: Buffer, at: number, news: IcmpNews, kind: 'reply' | 'refused'): void => {
-  news.kind = kind;
-  news.identifier = bytes.readUInt16BE(at + 4);
-  news.sequence = bytes.readUInt16BE(at + 6);
+const readNumbers = (bytes: Buffer, at: number, response: IcmpResponse, kind: 'reply' | 'refused'): void => {
+  response.kind = kind;
+  response.identifier = bytes.readUInt16BE(at + 4);
+  response.sequence = bytes.readUInt16BE(at + 6);
 };
