@@ -2,7 +2,7 @@ import type { Caller } from './caller.ts';
 import { conflict, notFound, orNotFound } from './errors.ts';
 import type { Change } from './store/engine/change.ts';
 import type { Executor } from './store/engine/database.ts';
-import type { PageRequest } from './store/engine/table-reads.ts';
+import type { PageRequest } from './store/engine/table-statements.ts';
 import type { Store } from './store/store.ts';
 
 interface Readable<Item> {

@@ -1,10 +1,10 @@
-import { api } from '@rushhour/contract';
+import { api, type Collection } from '@rushhour/contract';
 import type { Agents } from '../agents/gateway/agents.ts';
 import type { Approvals } from '../ai/approvals/approvals.ts';
 import type { Drafts } from '../ai/drafts/drafts.ts';
 import type { FileService } from '../assets/files/file-service.ts';
 import type { Bus } from '../bus/local.ts';
-import type { AllHandlers } from '../handler.ts';
+import type { AllHandlers, Handlers } from '../handler.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { authHandlers } from '../people/auth/handlers.ts';
 import { groupHandlers } from '../people/groups/handlers.ts';
@@ -20,7 +20,41 @@ import { metaHandlers } from '../system/meta/handlers.ts';
 import { notificationHandlers } from '../system/notifications/handlers.ts';
 import { projectHandlers } from '../system/projects/handlers.ts';
 import { settingHandlers } from '../system/settings/handlers.ts';
-import { createLoader, type Later } from './lazy-handlers.ts';
+
+type AnyHandlers = Record<string, (request: unknown, caller: unknown) => unknown>;
+
+type Later = <C extends Collection>(collection: C, load: () => Promise<Handlers<C>>) => Handlers<C>;
+
+/**
+ * Collections whose code is read when the first request needs it, or by `loadAll` once the controller is ready: a
+ * controller that starts need not wait for what nobody has asked for.
+ */
+const createLoader = () => {
+  const loads: (() => Promise<unknown>)[] = [];
+
+  const later: Later = <C extends Collection>({ routes }: C, load: () => Promise<Handlers<C>>) => {
+    let handlers: AnyHandlers | undefined;
+    let loading: Promise<AnyHandlers> | undefined;
+    const loaded = () => {
+      loading ??= load().then((all) => {
+        handlers = all as unknown as AnyHandlers;
+        return handlers;
+      });
+      return loading;
+    };
+    loads.push(loaded);
+    const handlerOf =
+      (key: string) =>
+      (request: unknown, caller: unknown): unknown =>
+        handlers === undefined ? loaded().then((all) => all[key]?.(request, caller)) : handlers[key]?.(request, caller);
+    return Object.fromEntries(Object.keys(routes).map((key) => [key, handlerOf(key)])) as unknown as Handlers<C>;
+  };
+
+  const loadAll = async () => {
+    for (const load of loads) await load();
+  };
+  return { later, loadAll };
+};
 
 /** Everything handlers may need; each factory names its share. */
 export interface Services {

@@ -1,12 +1,66 @@
 import type { Readable } from 'node:stream';
 import type { AnalyzeOptions } from '@rushhour/contract';
-import { invalid } from '../../errors.ts';
+import { ApiError, invalid, unavailable } from '../../errors.ts';
+import { dictionaryNames } from '../../store/assets/applications.ts';
+import { BlobError } from '../../store/blobs/blob-error.ts';
 import type { Executor } from '../../store/engine/database.ts';
-import { explained } from './capture-refusals.ts';
+import { ArchiveError } from '../archives/archive-error.ts';
 import { recordedSession } from './captures/analyze-job.ts';
-import { runCaptureTask } from './captures/run-capture-task.ts';
-import { dictionaryIssues } from './dictionary-issues.ts';
-import { issuesOfParameters, type Parameter } from './parameter.ts';
+import { CaptureFailure, runCaptureTask } from './captures/run-capture-task.ts';
+import { dictionariesOf, type FoundIssue, issuesOfParameters, type Parameter } from './parameter.ts';
+
+/** Parameters that draw from a dictionary that is not there. */
+export const dictionaryIssues = async (parameters: readonly Parameter[], read: Executor): Promise<FoundIssue[]> => {
+  const used = dictionariesOf(parameters);
+  if (used.length === 0) return [];
+  const known = await dictionaryNames(
+    read,
+    used.map(({ dictionaryId }) => dictionaryId),
+  );
+  return used
+    .filter(({ dictionaryId }) => !known.has(dictionaryId))
+    .map(({ dictionaryId, index }) => ({
+      path: `/parameters/${index}/defaultValue`,
+      code: 'DICTIONARY_UNKNOWN',
+      message: `there is no dictionary ${dictionaryId}`,
+      severity: 'error',
+    }));
+};
+
+const pathOf: Readonly<Record<string, string>> = {
+  NOT_A_PCAP: '/pcapFileId',
+  CORRUPT_CAPTURE: '/pcapFileId',
+  CAPTURE_TOO_LARGE: '/options/sessionIdx',
+  PAYLOAD_LIMIT: '/options/sessionIdx',
+  BAD_ADDRESS: '/clientIp',
+  BAD_PATTERN: '/options/find',
+  PATTERN_TOO_SLOW: '/options/find',
+  NO_SUCH_SESSION: '/keepSessions',
+  BAD_RANGE: '/packets',
+};
+
+const explain = (error: unknown): unknown => {
+  if (error instanceof CaptureFailure) {
+    return invalid([{ path: pathOf[error.code] ?? '', code: error.code, message: error.message }], error.code);
+  }
+  if (error instanceof ArchiveError) {
+    return invalid([{ path: '/file', code: error.code, message: error.message }], error.code);
+  }
+  if (error instanceof BlobError && error.code === 'TOO_LARGE') {
+    return new ApiError('tooLarge', 'FILE_TOO_LARGE', error.message, { limitBytes: error.data['limit'] });
+  }
+  if (error instanceof BlobError && error.code === 'NO_SPACE') return unavailable('NO_SPACE', error.message);
+  return error;
+};
+
+/** Runs work on captures, archives or storage; what the caller can act on becomes an answer. */
+export const explained = async <T>(work: () => Promise<T>): Promise<T> => {
+  try {
+    return await work();
+  } catch (error) {
+    throw explain(error);
+  }
+};
 
 /** What of an application depends on its capture. */
 export interface Playable {

@@ -1,13 +1,50 @@
 import type { Readable } from 'node:stream';
+import { type ApplicationManifest, applicationSchema, type PortableApplication } from '@rushhour/contract';
 import type { Caller } from '../../caller.ts';
 import { fingerprintOf } from '../../canonical-json.ts';
 import { invalid, tooMany } from '../../errors.ts';
 import type { Download } from '../../handler.ts';
+import { dictionaryNames } from '../../store/assets/applications.ts';
+import type { FileRow } from '../../store/assets/files.ts';
+import type { Executor } from '../../store/engine/database.ts';
 import type { Store } from '../../store/store.ts';
 import { writeZip } from '../archives/write-zip.ts';
 import { type ApplicationFiles, type CaptureFile, requireCapture } from './application-files.ts';
-import { manifestOf, portableOf } from './portable.ts';
-import { findApplication, playedFileId } from './stored-application.ts';
+import { dictionariesOf } from './parameter.ts';
+import {
+  type FullApplication,
+  findApplication,
+  plainMembers,
+  playedFileId,
+  withoutOwner,
+} from './stored-application.ts';
+
+const portableOf = (application: FullApplication): PortableApplication =>
+  ({
+    ...plainMembers(application as object),
+    parameters: application.parameters.map(withoutOwner),
+    sessions: application.sessions.map(({ sessionIndex, name }) => ({ sessionIndex, name })),
+  }) as PortableApplication;
+
+const manifestOf = async (
+  read: Executor,
+  application: PortableApplication,
+  file: FileRow,
+  includesPcap: boolean,
+): Promise<ApplicationManifest> => {
+  const used = dictionariesOf((application.parameters ?? []) as { source: string; defaultValue: string }[]);
+  const names = await dictionaryNames(
+    read,
+    used.map(({ dictionaryId }) => dictionaryId),
+  );
+  const { name, size, md5, sha256, original_sha256 } = file;
+  return {
+    schema: applicationSchema,
+    application: { name: application.name, fingerprint: fingerprintOf(application) },
+    pcap: { path: includesPcap ? `pcap/${sha256}.pcap` : '', name, size, md5, sha256, original_sha256 },
+    dictionaries: [...names].map(([id, name]) => ({ id, name })),
+  };
+};
 
 const maxInlineBytes = 10 * 1_048_576;
 const maxExports = 2;

@@ -8,8 +8,7 @@ import type { Change } from '../../store/engine/change.ts';
 import type { Executor } from '../../store/engine/database.ts';
 import type { Store } from '../../store/store.ts';
 import { type ApplicationFiles, captureFacts } from './application-files.ts';
-import { explained } from './capture-refusals.ts';
-import { checkPlayable } from './check-application.ts';
+import { checkPlayable, explained } from './check-application.ts';
 import { dictionariesOf, type Parameter, parameterOf } from './parameter.ts';
 import { complete, defaults, plainMembers } from './stored-application.ts';
 

@@ -10,8 +10,8 @@ import {
 import type { Change } from '../../store/engine/change.ts';
 import type { Executor } from '../../store/engine/database.ts';
 import { setLinks } from '../../store/engine/links.ts';
-import type { SessionContent } from '../../store/tables/applications.ts';
-import { dictionaryIssues } from './dictionary-issues.ts';
+import type { SessionContent } from '../../store/tables/assets.ts';
+import { dictionaryIssues } from './check-application.ts';
 import { dictionariesOf, type Parameter } from './parameter.ts';
 
 export const findApplication = async (executor: Executor, id: number) => {

@@ -7,10 +7,9 @@ import { applications } from '../../store/assets/applications.ts';
 import type { Staged } from '../../store/blobs/blobs.ts';
 import type { Store } from '../../store/store.ts';
 import { type ApplicationFiles, type CaptureFile, captureFacts, requireCapture } from './application-files.ts';
-import { explained } from './capture-refusals.ts';
 import { runCaptureTask } from './captures/run-capture-task.ts';
 import type { TrimOutcome } from './captures/trim-job.ts';
-import { checkPlayable } from './check-application.ts';
+import { checkPlayable, explained } from './check-application.ts';
 import { complete, type FullApplication, findApplication, playedFileId } from './stored-application.ts';
 
 interface Deps {

@@ -10,8 +10,8 @@ import { overlappingBomb } from './testing/bombs.ts';
 import { hostileTars } from './testing/hostile-tars.ts';
 import { hostileZipNames } from './testing/hostile-zip-names.ts';
 import { hostileZips } from './testing/hostile-zips.ts';
+import { verifyArchive } from './testing/verify-archive.ts';
 import { zipBytes } from './testing/zip-bytes.ts';
-import { verifyArchive } from './verify-archive.ts';
 
 const run = promisify(execFile);
 const corpus = [...hostileZipNames, ...hostileZips, ...hostileTars];

@@ -13,8 +13,8 @@ import { ArchiveError } from './archive-error.ts';
 import type { ArchiveMember } from './archive-member.ts';
 import { type OpenOptions, openArchive } from './open-archive.ts';
 import { tarBytes } from './testing/tar-bytes.ts';
+import { verifyArchive } from './testing/verify-archive.ts';
 import { zipBytes } from './testing/zip-bytes.ts';
-import { verifyArchive } from './verify-archive.ts';
 import { writeZip } from './write-zip.ts';
 
 const run = promisify(execFile);

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { type Extract, extract, type Header } from 'tar-stream';
 import { ArchiveError } from './archive-error.ts';
 import type { ArchiveMember, ReadingContext } from './archive-member.ts';
-import { MemberNames, parseMemberName } from './member-name.ts';
+import { MemberNames, parseMemberName } from './archive-member.ts';
 
 const blockBytes = 512;
 const plainTypes: readonly unknown[] = ['file', 'contiguous-file', 'directory'];

@@ -9,7 +9,7 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { verifyArchive } from './verify-archive.ts';
+import { verifyArchive } from './testing/verify-archive.ts';
 import { writeZip, type ZipEntryInput } from './write-zip.ts';
 
 const run = promisify(execFile);

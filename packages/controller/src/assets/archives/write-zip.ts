@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { MemberNames, parseMemberName } from './member-name.ts';
+import { MemberNames, parseMemberName } from './archive-member.ts';
 import { ZipWriter } from './zip-library.ts';
 
 export interface ZipEntryInput {

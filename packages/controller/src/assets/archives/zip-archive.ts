@@ -1,13 +1,73 @@
 import { Readable } from 'node:stream';
-import type { Entry, FileEntry } from '@zip.js/zip.js';
+import { type Entry, type FileEntry, Reader } from '@zip.js/zip.js';
 import { ArchiveError } from './archive-error.ts';
 import type { ArchiveMember, ReadingContext } from './archive-member.ts';
-import type { ArchiveMeter } from './archive-meter.ts';
-import { MemberNames, parseMemberName } from './member-name.ts';
-import { zipContent } from './zip-content.ts';
-import { zipErrorOf } from './zip-error.ts';
-import { type ZipFile, ZipFileReader } from './zip-file-reader.ts';
+import { MemberNames, parseMemberName } from './archive-member.ts';
+import { type ArchiveLimits, ArchiveMeter, defaultArchiveLimits } from './archive-meter.ts';
+import { sniffFormat } from './archive-source.ts';
+import { zipContent, zipErrorOf } from './zip-content.ts';
 import { ZipReader } from './zip-library.ts';
+
+/** The members of a zip that is in memory and stays there, under the same limits as any other archive. */
+export const membersOfZip = (
+  bytes: Buffer,
+  { password, limits = {} }: { password: string | undefined; limits?: Partial<ArchiveLimits> },
+): AsyncGenerator<ArchiveMember, void> => {
+  if (sniffFormat(bytes) !== 'zip') throw new ArchiveError('NOT_AN_ARCHIVE', '', 'the file is not a zip archive');
+  const meter = new ArchiveMeter({ ...defaultArchiveLimits, ...limits });
+  return zipMembers(fileOfBytes(bytes), { meter, within: [], password });
+};
+
+// Only the central directory is read in one piece; a thousand members need a hundredth of this.
+const maxReadBytes = 8 * 1024 * 1024;
+const chunkBytes = 64 * 1024;
+
+/** As much of an open file as reading a zip needs. */
+interface ZipFile {
+  stat(): Promise<{ size: number }>;
+  read(buffer: Uint8Array, offset: number, length: number, position: number): Promise<{ bytesRead: number }>;
+}
+
+/** A zip in memory, for content that must not touch the disk. */
+export const fileOfBytes = (bytes: Buffer): ZipFile => ({
+  stat: async () => ({ size: bytes.length }),
+  read: async (buffer, offset, length, position) => ({
+    bytesRead: bytes.copy(buffer, offset, position, position + length),
+  }),
+});
+
+/** Gives zip.js random access to an open file. */
+class ZipFileReader extends Reader<ZipFile> {
+  readonly #file: ZipFile;
+
+  constructor(file: ZipFile) {
+    super(file);
+    this.#file = file;
+  }
+
+  override async init(): Promise<void> {
+    await super.init?.();
+    this.size = (await this.#file.stat()).size;
+  }
+
+  override async readUint8Array(offset: number, length: number): Promise<Uint8Array<ArrayBuffer>> {
+    if (length > maxReadBytes) {
+      throw new ArchiveError('TOO_MANY_MEMBERS', '', 'the list of members is larger than 8 MiB');
+    }
+    const buffer = new Uint8Array(Math.max(0, Math.min(length, this.size - offset)));
+    let filled = 0;
+    while (filled < buffer.length) {
+      const { bytesRead } = await this.#file.read(buffer, filled, buffer.length - filled, offset + filled);
+      if (bytesRead === 0) break;
+      filled += bytesRead;
+    }
+    return buffer.subarray(0, filled);
+  }
+
+  override createReadable(options?: Parameters<Reader<ZipFile>['createReadable']>[0]): ReadableStream {
+    return super.createReadable({ ...options, chunkSize: chunkBytes });
+  }
+}
 
 interface NamedEntry {
   readonly name: string;

@@ -1,6 +1,6 @@
 import { type KeyObject, X509Certificate } from 'node:crypto';
 import { CertificateError } from './certificate-error.ts';
-import { orderChain } from './chain.ts';
+import { isSignedBy, orderChain } from './chain.ts';
 import { type PemBlock, parsePem, pemOf } from './pem.ts';
 import {
   isPrivateKeyBlock,
@@ -10,6 +10,19 @@ import {
   requireKeyOf,
 } from './private-key.ts';
 import { parseRevocationList } from './revocation-list.ts';
+
+/** Whether the authority signed the certificate or stands in the chain that comes with it. Both are PEM as stored. */
+export const isChildOf = (child: string, authority: string): boolean => {
+  const [leaf, ...chain] = certificatesOf(child);
+  const [parent] = certificatesOf(authority);
+  if (!leaf || !parent) return false;
+  return isSignedBy(leaf, parent) || chain.some(({ fingerprint256 }) => fingerprint256 === parent.fingerprint256);
+};
+
+const certificatesOf = (pem: string): X509Certificate[] =>
+  parsePem(pem, '/public')
+    .filter(isCertificateBlock)
+    .map(({ der }) => parseCertificate(der));
 
 /** A certificate with what belongs to it, checked: the key is the leaf's own. */
 export interface CertificateBundle {

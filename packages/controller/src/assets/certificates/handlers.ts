@@ -19,11 +19,16 @@ import type { Executor } from '../../store/engine/database.ts';
 import { assertUnused, dropLinks } from '../../store/engine/links.ts';
 import type { Store } from '../../store/store.ts';
 import type { SettingsStore } from '../../store/system/settings.ts';
-import { type ContentPatch, changedMaterial, changesContent } from './changed-certificate.ts';
-import { isChildOf } from './kinship.ts';
+import { isChildOf } from './bundle.ts';
 import type { Material } from './material.ts';
-import { issuerNotFound, newMaterial } from './new-certificate.ts';
 import { columnsOf, described, link, shown } from './record.ts';
+import {
+  type ContentPatch,
+  changedMaterial,
+  changesContent,
+  issuerNotFound,
+  newMaterial,
+} from './write-certificate.ts';
 
 interface Deps {
   store: Store;

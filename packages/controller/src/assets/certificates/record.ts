@@ -2,7 +2,7 @@ import type { CertificateDetails } from '@rushhour/contract';
 import type { StoredCertificate } from '../../store/assets/certificates.ts';
 import type { Change } from '../../store/engine/change.ts';
 import { setLinks } from '../../store/engine/links.ts';
-import { expiresInDaysOf } from './certificate-details.ts';
+import { expiresInDaysOf } from './details.ts';
 import type { Material } from './material.ts';
 
 export const columnsOf = ({

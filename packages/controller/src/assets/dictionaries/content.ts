@@ -1,9 +1,18 @@
-import { findProtocol } from '@rushhour/contract';
+import { findProtocol, type ProtocolName, protocolNames, protocolProfiles } from '@rushhour/contract';
 import { issuesOfDictionary } from '@rushhour/pools';
-import type { Issue } from '../../errors.ts';
+import type { TSchema } from 'typebox';
+import { type Issue, invalid } from '../../errors.ts';
+import { createSchemaCheck, type SchemaCheck } from '../../schema-check.ts';
 import { createRowBlocks, type RowBlocks } from '../../store/assets/dictionaries.ts';
-import { badDictionary } from './bad-dictionary.ts';
-import { issuesOfProtocol } from './protocol-config.ts';
+
+const checks = Object.fromEntries(
+  protocolNames.map((name) => [name, createSchemaCheck(protocolProfiles[name] as TSchema)]),
+) as Record<ProtocolName, SchemaCheck>;
+
+/** Every problem of a profile's config. */
+export const issuesOfProtocol = (name: ProtocolName, config: unknown): Issue[] => checks[name](structuredClone(config));
+
+export const badDictionary = (issues: readonly Issue[]) => invalid(issues, 'INVALID_DICTIONARY');
 
 export type Config = Record<string, Record<string, unknown>>;
 

@@ -1,6 +1,6 @@
 import { type Readable, Transform, type TransformCallback } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
-import { badDictionary } from './bad-dictionary.ts';
+import { badDictionary } from './content.ts';
 
 /** How a file is cut into rows and cells. */
 export interface LineFormat {

@@ -1,12 +1,79 @@
-import { isProtocolType } from '@rushhour/pools';
+import {
+  createDraw,
+  type DictionaryDraft,
+  dictionaryLimits,
+  type FileRows,
+  fileOptionsOf,
+  isProtocolType,
+} from '@rushhour/pools';
 import { invalid } from '../../errors.ts';
 import { type dictionaries, readRows } from '../../store/assets/dictionaries.ts';
 import type { Executor } from '../../store/engine/database.ts';
 import { isInline } from './content.ts';
-import type { DictionaryFiles } from './dictionary-files.ts';
-import { openFile } from './import.ts';
-import { sourcePath } from './new-dictionary.ts';
-import { sampleOf, sampleOfFile } from './sample.ts';
+import { readLines } from './delimited-lines.ts';
+import type { DictionaryFile, DictionaryFiles } from './dictionary-files.ts';
+import { openFile, withFile } from './import.ts';
+import { sourcePath } from './write-dictionary.ts';
+
+const seed = 1;
+const budgetMs = 2000;
+
+/** The first rows that so many users would draw, one each; fewer when the data comes to its end. */
+const sampleOf = (dictionary: DictionaryDraft, count: number, rows?: FileRows): Record<string, string>[] => {
+  const { columns, row } = createDraw(dictionary, { seed, users: count, rows });
+  const drawn: Record<string, string>[] = [];
+  const deadline = performance.now() + budgetMs;
+  for (let user = 0; user < count; user += 1) {
+    // Rows of many long computed columns take their time, and nobody else is served meanwhile.
+    if (performance.now() > deadline) throw tooLarge(`only ${user} rows can be drawn in ${budgetMs} ms`);
+    const cells = row({ user });
+    if (cells === undefined) break;
+    drawn.push(Object.fromEntries(columns.map((column, i) => [column, cells[i] ?? ''])));
+  }
+  return drawn;
+};
+
+const tooLarge = (message: string) => invalid([{ path: '/sample', in: 'query', code: 'SAMPLE_TOO_LARGE', message }]);
+
+/** The same for rows that stay in their file: which rows are drawn is known before any is read. */
+const sampleOfFile = async (
+  dictionary: DictionaryDraft & { columns: readonly string[]; rowCount: number },
+  count: number,
+  file: DictionaryFile,
+): Promise<Record<string, string>[]> => {
+  const wanted = new Set<number>();
+  const rowsOf = (row: FileRows['row']): FileRows => ({ count: dictionary.rowCount, columns: dictionary.columns, row });
+  sampleOf(
+    dictionary,
+    count,
+    rowsOf((index) => {
+      wanted.add(index);
+      return [];
+    }),
+  );
+  if (wanted.size > dictionaryLimits.rows) {
+    throw tooLarge(`weights of more than ${dictionaryLimits.rows} rows are not read for a sample`);
+  }
+  const found = await pickRows(file, dictionary, wanted);
+  return sampleOf(
+    dictionary,
+    count,
+    rowsOf((index) => found.get(index) ?? []),
+  );
+};
+
+const pickRows = (file: DictionaryFile, dictionary: DictionaryDraft, wanted: ReadonlySet<number>) =>
+  withFile(file, async (stream) => {
+    const format = fileOptionsOf(dictionary);
+    const found = new Map<number, readonly string[]>();
+    let index = format.header ? -1 : 0;
+    for await (const { cells } of readLines(stream, format, '')) {
+      if (found.size === wanted.size) break;
+      if (wanted.has(index)) found.set(index, cells);
+      index += 1;
+    }
+    return found;
+  });
 
 export type StoredDictionary = NonNullable<Awaited<ReturnType<typeof dictionaries.find>>>;
 

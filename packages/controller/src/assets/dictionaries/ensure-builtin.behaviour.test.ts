@@ -2,8 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { statement } from '../../store/engine/statement.ts';
 import { type SignedIn, startTestController, type TestController } from '../../testing/controller.ts';
 import { refused } from '../../testing/refused.ts';
-import { allBuiltin } from './builtin/all-builtin.ts';
-import { ensureBuiltinDictionaries } from './ensure-builtin.ts';
+import { allBuiltin, ensureBuiltinDictionaries } from './ensure-builtin.ts';
 
 let controller: TestController;
 let dictionaries: SignedIn['client']['dictionaries'];

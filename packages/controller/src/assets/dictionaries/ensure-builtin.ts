@@ -2,9 +2,24 @@ import { isDeepStrictEqual } from 'node:util';
 import { dictionaries, readRows, replaceRows } from '../../store/assets/dictionaries.ts';
 import type { Executor } from '../../store/engine/database.ts';
 import type { Store } from '../../store/store.ts';
-import { allBuiltin } from './builtin/all-builtin.ts';
+import { benignTexts } from './builtin/benign-texts.ts';
 import type { BuiltinDictionary } from './builtin/builtin-dictionary.ts';
+import { commonPorts } from './builtin/common-ports.ts';
+import { httpMethods } from './builtin/http-methods.ts';
+import { oddStrings } from './builtin/odd-strings.ts';
+import { testNames } from './builtin/test-names.ts';
+import { userAgents } from './builtin/user-agents.ts';
 import { blocksOf, type Content } from './content.ts';
+
+/** In the order of their ids on a new installation. */
+export const allBuiltin: readonly BuiltinDictionary[] = [
+  userAgents,
+  benignTexts,
+  httpMethods,
+  commonPorts,
+  oddStrings,
+  testNames,
+];
 
 const origin = { userId: null, address: '', requestId: 'start', operation: 'dictionaries.builtin' };
 

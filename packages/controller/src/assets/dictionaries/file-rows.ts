@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { dictionaryLimits } from '@rushhour/pools';
 import type { Issue } from '../../errors.ts';
-import { badDictionary } from './bad-dictionary.ts';
+import { badDictionary } from './content.ts';
 import { type Line, type LineFormat, readLines } from './delimited-lines.ts';
 
 export interface FileFormat extends LineFormat {

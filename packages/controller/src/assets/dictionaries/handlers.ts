@@ -8,12 +8,11 @@ import type { Executor } from '../../store/engine/database.ts';
 import { assertUnused, dropLinks, setLinks } from '../../store/engine/links.ts';
 import type { Store } from '../../store/store.ts';
 import type { SettingsStore } from '../../store/system/settings.ts';
-import { changedContent } from './changed-dictionary.ts';
 import { isInline, usesOf } from './content.ts';
 import type { DictionaryFiles } from './dictionary-files.ts';
 import { drawRows, placed, type StoredDictionary } from './draw-rows.ts';
 import { openFile } from './import.ts';
-import { contentOfBody, contentOfUpload, type StoredContent, sourcePath } from './new-dictionary.ts';
+import { changedContent, contentOfBody, contentOfUpload, type StoredContent, sourcePath } from './write-dictionary.ts';
 
 interface Deps {
   store: Store;

@@ -4,8 +4,7 @@ import { dictionaryLimits, fileOptionsOf } from '@rushhour/pools';
 import { ApiError, type Issue } from '../../errors.ts';
 import { createRowBlocks, type RowBlocks } from '../../store/assets/dictionaries.ts';
 import type { Executor } from '../../store/engine/database.ts';
-import { badDictionary } from './bad-dictionary.ts';
-import { assertSound, type Content } from './content.ts';
+import { assertSound, badDictionary, type Content } from './content.ts';
 import type { DictionaryFile, DictionaryFiles } from './dictionary-files.ts';
 import { type FileFormat, type FileReading, readFileRows } from './file-rows.ts';
 

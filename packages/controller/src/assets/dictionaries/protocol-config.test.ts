@@ -1,6 +1,7 @@
 import { accessProfiles, controlProfiles, findProtocol, protocolNames, protocolProfiles } from '@rushhour/contract';
 import { describe, expect, it } from 'vitest';
-import { issuesOfProtocol, protocolConfigOf } from './protocol-config.ts';
+import { createSchemaCheck } from '../../schema-check.ts';
+import { issuesOfProtocol } from './content.ts';
 
 const accessMembers =
   'accessLine dhcp dhcpv6 dot1x gptp igmp ipoe l2tp lag links openflow ppp pppoe sessions stp'.split(' ');
@@ -30,6 +31,13 @@ const membersOf = (name: keyof typeof protocolProfiles) =>
     })),
   );
 
+/** The config with every default filled in. */
+const withDefaults = (name: keyof typeof protocolProfiles, config: object): Record<string, Record<string, unknown>> => {
+  const filled = structuredClone(config);
+  createSchemaCheck(protocolProfiles[name])(filled);
+  return filled as Record<string, Record<string, unknown>>;
+};
+
 const isBounded = ({ type, ...member }: Member) => {
   if (type === 'boolean') return true;
   if (type === 'integer' || type === 'number') return member.minimum !== undefined && member.maximum !== undefined;
@@ -46,10 +54,10 @@ describe('protocol profiles', () => {
 
   it.each(protocolNames)('of %s are complete without any config, and stay so when sent back', (name) => {
     expect(issuesOfProtocol(name, {})).toEqual([]);
-    const filled = protocolConfigOf(name, {});
+    const filled = withDefaults(name, {});
     expect(Object.keys(filled)).toEqual(Object.keys(protocolProfiles[name].properties));
     expect(issuesOfProtocol(name, filled)).toEqual([]);
-    expect(protocolConfigOf(name, filled)).toEqual(filled);
+    expect(withDefaults(name, filled)).toEqual(filled);
   });
 
   it('describe every member, bound it, and give it a default or leave it optional', () => {
@@ -114,8 +122,8 @@ describe('protocol profiles', () => {
   });
 
   it('fill defaults inside lists', () => {
-    const config = protocolConfigOf('stp', { mst: { instances: [{ id: 1, vlans: '10-19' }] } });
-    expect(config.mst.instances).toEqual([{ id: 1, vlans: '10-19', priority: 32_768 }]);
+    const config = withDefaults('stp', { mst: { instances: [{ id: 1, vlans: '10-19' }] } });
+    expect(config['mst']?.['instances']).toEqual([{ id: 1, vlans: '10-19', priority: 32_768 }]);
   });
 
   it('are found by the type of a dictionary, and nothing else is', () => {

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createFolderBlobs } from '../../store/blobs/folder.ts';
 import { createHashPool } from '../../store/blobs/hash-pool.ts';
 import { stagedContent, storedContent } from './content.ts';
-import { previewText } from './preview/preview-text.ts';
+import { previewText } from './preview/preview.ts';
 import { sniff } from './upload/sniff.ts';
 
 const hashes = createHashPool();

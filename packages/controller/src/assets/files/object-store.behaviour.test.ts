@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import { ListObjectsV2Command } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { type S3TestServer, startS3TestServer } from '../../store/blobs/s3-test-server.ts';
+import { type S3TestServer, startS3TestServer } from '../../store/blobs/testing/s3-server.ts';
 import { type SignedIn, startTestController, type TestController } from '../../testing/controller.ts';
 import { writeZip } from '../archives/write-zip.ts';
 import { smallCapture } from './testing/captures.ts';

@@ -1,11 +1,10 @@
 import type { HarAnswer, HarAnswers, HarEntry, HarOrigin, HarScript } from '@rushhour/protocol';
-import { answerOf, expectationOf } from './har-answers.ts';
 import { type Correlation, correlationOf, type HarIssue, patternProblem } from './har-correlation.ts';
 import { framingHeaders } from './har-headers.ts';
 import { type RecordedEntry, type Recording, readRecording } from './har-recording.ts';
 import { type CompiledRequest, compileRequest, type Substitution } from './har-request.ts';
 import { type HarParams, selectEntries } from './har-selection.ts';
-import { stepsOf, waitsOf } from './har-steps.ts';
+import { answerOf, expectationOf, stepsOf, waitsOf } from './har-steps.ts';
 import { HarError, type HarWarning } from './har-warnings.ts';
 
 /** What a plan must know of a recording. */

@@ -1,9 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import type { HarEntry, HarHeader } from '@rushhour/protocol';
 import { framingHeaders, headerOf, withoutHeaders } from './har-headers.ts';
-import { HarMarks, type Placed } from './har-marks.ts';
 import type { RecordedEntry } from './har-recording.ts';
-import { maskedAddress, maskedHeader } from './har-redaction.ts';
+import { HarMarks, maskedAddress, maskedHeader, type Placed } from './har-redaction.ts';
 import type { HarParams } from './har-selection.ts';
 
 /** A recorded text of one request that another value takes the place of. */

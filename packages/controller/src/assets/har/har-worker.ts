@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { type HarWork, harResultOf } from './har-result.ts';
+import { type HarWork, harResultOf } from './compile-recording.ts';
 
 const result = parentPort && harResultOf(workerData as HarWork);
 const files = result && 'client' in result ? [result.client, result.server] : [];

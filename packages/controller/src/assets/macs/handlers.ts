@@ -9,7 +9,7 @@ import type { Change } from '../../store/engine/change.ts';
 import { assertUnused, referencesTo } from '../../store/engine/links.ts';
 import type { Store } from '../../store/store.ts';
 import type { SettingsStore } from '../../store/system/settings.ts';
-import { soundMac } from './sound-mac.ts';
+import { soundMac } from './valid-mac.ts';
 import { chosenVendor } from './vendor.ts';
 
 interface Deps {

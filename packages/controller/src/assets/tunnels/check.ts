@@ -1,4 +1,4 @@
-import type { TunnelType } from '@rushhour/contract';
+import { secretMask, type TunnelType, tunnelParams, tunnelSecretsOf } from '@rushhour/contract';
 import {
   createEndpointPairs,
   DraftError,
@@ -6,10 +6,31 @@ import {
   type Issue,
   innerMtuOf,
   issuesOfEndpoints,
-  type TunnelParams,
+  type TunnelParams as PoolParams,
 } from '@rushhour/pools';
-import { invalid } from '../../errors.ts';
-import { issuesOfParams } from './params.ts';
+import { invalid, type Issue as RequestIssue } from '../../errors.ts';
+import { createSchemaCheck, type SchemaCheck } from '../../schema-check.ts';
+import type { TunnelParams } from '../../store/assets/tunnels.ts';
+
+const checks = Object.fromEntries(
+  Object.entries(tunnelParams).map(([type, schema]) => [type, createSchemaCheck(schema)]),
+) as Record<TunnelType, SchemaCheck>;
+
+/** Everything that the schema of the type has against `params`, with pointers into the tunnel. */
+const issuesOfParams = (type: TunnelType, params: TunnelParams): RequestIssue[] =>
+  checks[type](structuredClone(params), '/params');
+
+/** `given` with its masks replaced by the stored secrets; null removes a member. */
+export const unmaskParams = (type: TunnelType, stored: TunnelParams, given: TunnelParams): TunnelParams => {
+  const secrets = tunnelSecretsOf(type);
+  const isMask = (name: string, value: unknown) => value === secretMask && secrets.includes(name);
+  const members = Object.entries(given).map(([name, value]) => [name, isMask(name, value) ? stored[name] : value]);
+  return Object.fromEntries(members.filter(([, value]) => value !== null && value !== undefined));
+};
+
+/** `given` over `stored`, member by member. */
+export const mergeParams = (type: TunnelType, stored: TunnelParams, given: TunnelParams): TunnelParams =>
+  unmaskParams(type, stored, { ...stored, ...given });
 
 export interface CheckedTunnel {
   type: TunnelType;
@@ -99,7 +120,7 @@ const numberIssues = ({ params }: CheckedTunnel, count: bigint): Issue[] =>
 const measure = ({ type, clientIp, serverIp, endpoints, mtu, params }: CheckedTunnel) => {
   const outerVersion = (endpoints || clientIp || serverIp || '').includes(':') ? 6 : 4;
   try {
-    const { innerMtu } = innerMtuOf({ type, outerVersion, outerMtu: mtu ?? 1500, params: params as TunnelParams });
+    const { innerMtu } = innerMtuOf({ type, outerVersion, outerMtu: mtu ?? 1500, params: params as PoolParams });
     return { innerMtu, issues: sizeIssues(innerMtu) };
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;

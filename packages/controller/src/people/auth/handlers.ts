@@ -8,8 +8,7 @@ import type { Store } from '../../store/store.ts';
 import { notify } from '../../store/system/notifications.ts';
 import type { SettingsStore } from '../../store/system/settings.ts';
 import { extendedUserOf } from '../extended-user.ts';
-import { passwordIssues } from '../password-policy.ts';
-import { hashPassword, verifyPassword } from '../passwords.ts';
+import { hashPassword, passwordIssues, verifyPassword } from '../passwords.ts';
 import { endSessions, endSessionsOf, openSession, refreshSession } from '../sessions.ts';
 import { countFailure, forgetFailures, waitingTime } from '../throttle.ts';
 

@@ -4,7 +4,7 @@ import { readLines } from '../../assets/dictionaries/delimited-lines.ts';
 import type { DictionaryFiles } from '../../assets/dictionaries/dictionary-files.ts';
 import { drawRows, placed, type StoredDictionary } from '../../assets/dictionaries/draw-rows.ts';
 import { openFile, withFile } from '../../assets/dictionaries/import.ts';
-import { sourcePath } from '../../assets/dictionaries/new-dictionary.ts';
+import { sourcePath } from '../../assets/dictionaries/write-dictionary.ts';
 import { ApiError } from '../../errors.ts';
 import { dictionaries, readRows } from '../../store/assets/dictionaries.ts';
 import type { Executor } from '../../store/engine/database.ts';

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { type ConfigurationEntry, harReplayPlugin } from '@rushhour/contract';
+import type { HarResult } from '../../assets/har/compile-recording.ts';
 import { compileRecording } from '../../assets/har/compile-recording.ts';
-import type { HarResult } from '../../assets/har/har-result.ts';
 import type { HarParams } from '../../assets/har/har-selection.ts';
 import { findHarScript, keepHarScript } from '../../store/assets/har-scripts.ts';
 import type { Blobs } from '../../store/blobs/blobs.ts';

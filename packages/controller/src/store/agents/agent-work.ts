@@ -3,6 +3,46 @@ import type { Executor } from '../engine/database.ts';
 import { inList } from '../engine/expressions.ts';
 import { statement } from '../engine/statement.ts';
 
+/** A run under way, or one that waits, and an agent it has or wants. */
+export interface ActiveWork {
+  readonly taskID: number;
+  readonly agentID: number;
+  readonly startedAt: string | null;
+  readonly queuedAt: string;
+  /** Common start, milliseconds since 1970. */
+  readonly t0: number | null;
+  readonly plannedSec: number | null;
+  readonly pausedMs: number;
+}
+
+const taken = statement((db, p: { ids: string }, engine) =>
+  db
+    .selectFrom('runs')
+    .innerJoin('runAgents', 'runAgents.runID', 'runs.id')
+    .select(['runs.taskID', 'runAgents.agentID', 'runs.startedAt', 'runs.queuedAt'])
+    .select(['runs.t0', 'runs.plannedSec', 'runs.pausedMs'])
+    .where('runs.status', 'in', [2, 3, 4, 5, 6])
+    .where(inList('runAgents.agentID', p.ids, engine)),
+);
+// A run that waits has no agents yet: those of its task are the ones it will ask for.
+const wanted = statement((db, p: { ids: string }, engine) =>
+  db
+    .selectFrom('runs')
+    .innerJoin('links', (join) =>
+      join.onRef('links.fromID', '=', 'runs.taskID').on('links.fromKind', '=', 'task').on('links.toKind', '=', 'agent'),
+    )
+    .select(['runs.taskID', 'links.toID as agentID', 'runs.startedAt', 'runs.queuedAt'])
+    .select(['runs.t0', 'runs.plannedSec', 'runs.pausedMs'])
+    .where('runs.status', '=', 1)
+    .where(inList('links.toID', p.ids, engine)),
+);
+
+/** What occupies these agents now, or will as soon as it can. */
+export const activeWorkOn = async (executor: Executor, agentIds: readonly number[]): Promise<ActiveWork[]> => {
+  const ids = JSON.stringify(agentIds);
+  return [...(await taken.all(executor, { ids })), ...(await wanted.all(executor, { ids }))];
+};
+
 // From the few runs under way to their agents: an agent's whole history is never read.
 const ofAgents = statement((db, p: { ids: string }, engine) =>
   db

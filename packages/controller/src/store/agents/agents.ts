@@ -1,5 +1,5 @@
 import { agentStatus } from '@rushhour/contract';
-import type { AgentFacts } from '@rushhour/protocol';
+import type { AgentFacts, EngineAbility } from '@rushhour/protocol';
 import { sql } from 'kysely';
 import type { Engine, Executor } from '../engine/database.ts';
 import { hasTags, inList, inTexts, jsonRows } from '../engine/expressions.ts';
@@ -7,6 +7,23 @@ import { encodeRow } from '../engine/row.ts';
 import { statement } from '../engine/statement.ts';
 import { createTable } from '../engine/table.ts';
 import { tables } from '../tables/index.ts';
+
+const all = statement((db, _: object) =>
+  db.selectFrom('agents').select(['id', 'engines']).where('deletedAt', 'is', null),
+);
+const one = statement((db, p: { id: number }) =>
+  db.selectFrom('agents').select(['id', 'engines']).where('deletedAt', 'is', null).where('id', '=', p.id),
+);
+
+/** What the engines of the agents can do: of all that are enrolled, or of one; undefined when there is no such agent. */
+export const engineAbilities = async (
+  executor: Executor,
+  agentID: number | undefined,
+): Promise<EngineAbility[][] | undefined> => {
+  const rows = agentID === undefined ? await all.all(executor, {}) : await one.all(executor, { id: agentID });
+  if (agentID !== undefined && rows.length === 0) return undefined;
+  return rows.map(({ engines }) => JSON.parse(engines) as EngineAbility[]);
+};
 
 const ofOwner = (column: string) =>
   sql<

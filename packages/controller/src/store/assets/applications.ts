@@ -5,7 +5,7 @@ import type { Engine, Executor } from '../engine/database.ts';
 import { inList } from '../engine/expressions.ts';
 import { statement } from '../engine/statement.ts';
 import { createTable } from '../engine/table.ts';
-import type { ParameterContent, SessionContent } from '../tables/applications.ts';
+import type { ParameterContent, SessionContent } from '../tables/assets.ts';
 
 const equals = (column: string) => (value: unknown) => sql`${sql.ref(`t.${column}`)} = ${value}`;
 const counted = (table: string) => () =>

@@ -8,7 +8,7 @@ import type { Blobs } from './blobs.ts';
 import { createFolderBlobs } from './folder.ts';
 import { createHashPool } from './hash-pool.ts';
 import { createS3Blobs } from './s3.ts';
-import { type S3TestServer, startS3TestServer } from './s3-test-server.ts';
+import { type S3TestServer, startS3TestServer } from './testing/s3-server.ts';
 
 const hashes = createHashPool();
 let root: string;

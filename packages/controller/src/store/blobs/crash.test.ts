@@ -12,9 +12,9 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createFolderBlobs } from './folder.ts';
 import { createHashPool } from './hash-pool.ts';
 import { createS3Blobs } from './s3.ts';
-import { startS3TestServer } from './s3-test-server.ts';
+import { startS3TestServer } from './testing/s3-server.ts';
 
-const program = fileURLToPath(new URL('./blobs-test-child.ts', import.meta.url));
+const program = fileURLToPath(new URL('./testing/blobs-child.ts', import.meta.url));
 const hashes = createHashPool();
 let root: string;
 let folder: string;

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { BlobError } from './blob-error.ts';
 import type { Blobs } from './blobs.ts';
-import type { Shelf, ShelvedBlob } from './shelf.ts';
+import type { Shelf, ShelvedBlob } from './shelved-blobs.ts';
 import { hashPattern, ShelvedBlobs } from './shelved-blobs.ts';
 import type { StagingOptions } from './staging.ts';
 

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 
-const program = fileURLToPath(new URL('./blobs-test-child.ts', import.meta.url));
+const program = fileURLToPath(new URL('./testing/blobs-child.ts', import.meta.url));
 
 test('memory stays flat while half a gibibyte is stored', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'rushhour-memory-'));

@@ -1,12 +1,49 @@
+import { createCipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import { type FileHandle, mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { BlobError, explainDiskError } from './blob-error.ts';
 import type { IsOpenPart, Staged, StageOptions } from './blobs.ts';
 import { takeFile, takeStream } from './intake.ts';
-import { clearParts, createPartCipher, type PartCipher } from './part-cipher.ts';
 import { hashContent, type Staging, type StagingOptions, type Take } from './staging.ts';
-import { createPlainWriter, writeFully } from './writers.ts';
+import { type Change, createPlainWriter, writeFully } from './writers.ts';
+
+const saltBytes = 16;
+const blockBytes = 16;
+
+/** Hides the bytes of an unfinished upload. */
+interface PartCipher {
+  /** Length of the header, which lies in the file before the content. */
+  readonly headerBytes: number;
+  createHeader(): Uint8Array;
+  /** Its own inverse; any offset, any length. */
+  changeOf(header: Uint8Array): Change;
+}
+
+const clearParts: PartCipher = {
+  headerBytes: 0,
+  createHeader: () => new Uint8Array(),
+  changeOf: () => (bytes) => bytes,
+};
+
+/**
+ * AES-256-CTR, because an upload goes on at any offset. It does not authenticate: the finished upload is hashed whole,
+ * and sealed with tags, before anyone sees it.
+ */
+const createPartCipher = (key: Uint8Array): PartCipher => ({
+  headerBytes: saltBytes,
+  createHeader: () => randomBytes(saltBytes),
+  changeOf: (salt) => {
+    const secret = Buffer.from(hkdfSync('sha256', key, salt, 'rushhour upload part', 32));
+    return (bytes, offset) => {
+      const counter = Buffer.alloc(blockBytes);
+      counter.writeBigUInt64BE(BigInt(Math.floor(offset / blockBytes)), 8);
+      const cipher = createCipheriv('aes-256-ctr', secret, counter);
+      cipher.update(Buffer.alloc(offset % blockBytes));
+      return cipher.update(bytes);
+    };
+  },
+});
 
 const idPattern = /^[A-Za-z0-9_-]{1,64}$/;
 

@@ -7,7 +7,7 @@ import { HeadObjectCommand } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createHashPool } from './hash-pool.ts';
 import { createS3Blobs } from './s3.ts';
-import { type S3TestServer, startS3TestServer } from './s3-test-server.ts';
+import { type S3TestServer, startS3TestServer } from './testing/s3-server.ts';
 
 const hashes = createHashPool();
 let folder: string;

@@ -15,7 +15,7 @@ import { Upload } from '@aws-sdk/lib-storage';
 import { BlobError } from './blob-error.ts';
 import type { Blobs } from './blobs.ts';
 import { parseS3Url, type S3Location } from './s3-url.ts';
-import type { Shelf, ShelvedBlob } from './shelf.ts';
+import type { Shelf, ShelvedBlob } from './shelved-blobs.ts';
 import { hashPattern, ShelvedBlobs } from './shelved-blobs.ts';
 import type { StagingOptions } from './staging.ts';
 

@@ -6,8 +6,29 @@ import { BlobError } from './blob-error.ts';
 import type { Blobs, ByteRange, IsOpenPart, IsReferenced, Staged, StageOptions, SweepReport } from './blobs.ts';
 import { Parts } from './parts.ts';
 import { openSealed, plainSizeOf } from './seal.ts';
-import type { Shelf } from './shelf.ts';
 import { Staging, type StagingOptions } from './staging.ts';
+
+export interface ShelvedBlob {
+  readonly sha256: string;
+  readonly modifiedMs: number;
+}
+
+/** Where finished content is kept, as bytes under a hash; whether they are sealed is not its business. */
+export interface Shelf {
+  /** Unreferenced content younger than this is left alone by a sweep: another controller may be about to refer to it. */
+  readonly graceMs: number;
+  /** Takes over the file. Resolves when the content is durable; true when it was not there before. */
+  put(path: string, sha256: string): Promise<boolean>;
+  /** Rejects with NOT_FOUND before the first byte. `end` is the first byte not read. */
+  read(sha256: string, start: number, end?: number): Promise<Readable>;
+  size(sha256: string): Promise<number | undefined>;
+  /** Undefined where content is not kept in files of this machine. */
+  findPath(sha256: string): string | undefined;
+  remove(sha256: string): Promise<void>;
+  list(): AsyncIterable<ShelvedBlob>;
+  /** Removes what an interrupted `put` left. */
+  tidy(): Promise<void>;
+}
 
 export const hashPattern = /^[0-9a-f]{64}$/;
 

@@ -10,12 +10,14 @@ import {
   countStatement,
   findManyStatement,
   findStatement,
+  insertStatement,
   type PageRequest,
   pageStatement,
   parametersOf,
+  removeStatement,
   type TableShape,
-} from './table-reads.ts';
-import { insertStatement, removeStatement, updateStatement } from './table-writes.ts';
+  updateStatement,
+} from './table-statements.ts';
 
 interface Options<Computed, Filters> {
   /** Text columns that `search` looks into. */

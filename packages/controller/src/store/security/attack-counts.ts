@@ -2,7 +2,7 @@ import type { AttackResult } from '@rushhour/contract';
 import { sql } from 'kysely';
 import type { Executor } from '../engine/database.ts';
 import { statement } from '../engine/statement.ts';
-import { isOfSignature } from './signature-attempts.ts';
+import { isOfSignature } from './attack-results.ts';
 
 interface Which {
   readonly runID?: number | undefined;

@@ -7,7 +7,17 @@ import { decoderOf, encodeRow } from '../engine/row.ts';
 import { statement } from '../engine/statement.ts';
 import { createTable } from '../engine/table.ts';
 import { tables } from '../tables/index.ts';
-import { isOfSignature } from './signature-attempts.ts';
+
+/**
+ * Whether an attempt was made from this signature: replayed, played whole by a test of a web application firewall, or
+ * harmless because it is expected to pass. The other attempts of such tests may name dictionaries by the same number.
+ */
+export const isOfSignature = (id: unknown, column: (name: string) => string = (name) => name) => {
+  const at = (name: string) => sql.ref(column(name));
+  return sql<boolean>`(${at('refID')} = ${id} and (${at('kind')} = 'cve'
+    or (${at('kind')} = 'waf' and ${at('variant')} like 'plain/signature%')
+    or (${at('kind')} = 'benign' and ${at('category')} <> 'dictionary')))`;
+};
 
 /** A result as it is kept: with its run, the device and the evidence. */
 export type StoredAttackResult = RecordOf<typeof tables.attackResults>;

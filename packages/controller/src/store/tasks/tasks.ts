@@ -1,12 +1,12 @@
 import type { ConfigurationEntry } from '@rushhour/contract';
 import { sql } from 'kysely';
 import type { Change } from '../engine/change.ts';
-import { openConfiguration, openSecrets } from '../engine/configuration-secrets.ts';
 import type { Executor } from '../engine/database.ts';
 import { inList } from '../engine/expressions.ts';
 import type { Secrets } from '../engine/secrets.ts';
 import { statement } from '../engine/statement.ts';
 import { createTable } from '../engine/table.ts';
+import { openConfiguration, openSecrets } from './configuration-secrets.ts';
 
 const ofProject = (column: string) =>
   sql<

@@ -1,7 +1,7 @@
 import type { RunPlan } from '../../plan/core/agent-plan.ts';
 import type { Calendar } from '../../runs/schedules/calendar.ts';
 import { unknownMs } from '../../runs/schedules/conflicts.ts';
-import { type ActiveWork, activeWorkOn } from '../../store/agents/active-work.ts';
+import { type ActiveWork, activeWorkOn } from '../../store/agents/agent-work.ts';
 import type { Executor } from '../../store/engine/database.ts';
 
 interface AgentConflict {

@@ -4,7 +4,7 @@ import type { TSchema } from 'typebox';
 import { notFound, orNotFound } from '../../errors.ts';
 import type { Handlers } from '../../handler.ts';
 import { createSchemaCheck } from '../../schema-check.ts';
-import { engineAbilities } from '../../store/engine/engine-abilities.ts';
+import { engineAbilities } from '../../store/agents/agents.ts';
 import type { Store } from '../../store/store.ts';
 
 type Form = Record<string, unknown>;

@@ -4,8 +4,8 @@ import type { Bus } from '../../bus/local.ts';
 import { assertFresh } from '../../crud.ts';
 import { conflict, orNotFound } from '../../errors.ts';
 import type { Change } from '../../store/engine/change.ts';
-import { unmaskConfiguration } from '../../store/engine/configuration-secrets.ts';
 import type { Secrets } from '../../store/engine/secrets.ts';
+import { unmaskConfiguration } from '../../store/tasks/configuration-secrets.ts';
 import { findTask, openedConfiguration, type StoredTask, tasks } from '../../store/tasks/tasks.ts';
 import { assertProject, assertSound, definitionOf, linkTask, sealedDefinition } from './write-task.ts';
 

@@ -1,10 +1,10 @@
 import type { TaskDraft, Threshold } from '@rushhour/contract';
 import { conflict, type Issue, invalid, orNotFound } from '../../errors.ts';
 import type { Change } from '../../store/engine/change.ts';
-import { sealConfiguration } from '../../store/engine/configuration-secrets.ts';
 import { setLinks } from '../../store/engine/links.ts';
 import type { Secrets } from '../../store/engine/secrets.ts';
 import { projects } from '../../store/system/projects.ts';
+import { sealConfiguration } from '../../store/tasks/configuration-secrets.ts';
 import { type StoredTask, taskNameOf, tasks } from '../../store/tasks/tasks.ts';
 import { definitionIssues } from '../check/check-definition.ts';
 import { referenceIssues } from '../check/reference-rules.ts';

@@ -8,12 +8,12 @@ import {
   type PcapSession,
 } from '@rushhour/pcap';
 import type { FoundIssue, Parameter } from '../parameter.ts';
-import type { RecordedStep } from '../recorded-step.ts';
 import { suggestParameters } from '../suggestions/suggest.ts';
 import { allEncodings, createFinder } from '../values/find-values.ts';
 import { Renderer } from '../values/render.ts';
 import { chooseSessions } from './choose-sessions.ts';
 import { lengthIssues } from './length-check.ts';
+import type { RecordedStep } from './session-steps.ts';
 import { SessionSteps } from './session-steps.ts';
 
 const maxKeptBytes = 128 * 1_048_576;

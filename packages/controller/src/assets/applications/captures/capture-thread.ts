@@ -1,7 +1,7 @@
 import { type MessagePort, parentPort } from 'node:worker_threads';
 import { PcapError } from '@rushhour/pcap';
 import { analyzeApplication } from './analyze-job.ts';
-import type { CaptureTask, FromThread, ToThread } from './capture-task.ts';
+import type { CaptureTask, FromThread, ToThread } from './run-capture-task.ts';
 import { trimApplication } from './trim-job.ts';
 
 const port = parentPort as MessagePort;

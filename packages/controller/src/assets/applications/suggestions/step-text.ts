@@ -1,5 +1,5 @@
 import { findHttpMessage } from '@rushhour/pcap';
-import type { RecordedStep } from '../recorded-step.ts';
+import type { RecordedStep } from '../captures/session-steps.ts';
 
 /** A named value in a request: where it stands, and what kind of name it has. */
 export interface NamedValue {

@@ -1,7 +1,7 @@
 import { issuesOfMappings } from '@rushhour/pcap';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { RecordedStep } from '../recorded-step.ts';
+import type { RecordedStep } from '../captures/session-steps.ts';
 import { suggestParameters } from './suggest.ts';
 
 const startedAtMs = 1_700_000_000_000;

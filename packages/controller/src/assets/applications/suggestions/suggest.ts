@@ -1,9 +1,8 @@
 import type { Suggestion } from '@rushhour/contract';
-import type { RecordedStep } from '../recorded-step.ts';
+import type { RecordedStep } from '../captures/session-steps.ts';
 import { type Candidate, type Occurrence, occurrencesOf } from './candidate.ts';
-import { knownByName } from './named-rules.ts';
+import { knownByLook, knownByName, type Scene } from './rules.ts';
 import { isUsable, readStep, type StepText } from './step-text.ts';
-import { knownByLook, type Scene } from './value-rules.ts';
 
 const maxSuggestions = 100;
 const maxCandidates = 500;

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import { StepTemplate } from '@rushhour/pcap';
 import { encodeParameter, type ParameterContext, parameterValue } from '@rushhour/pools';
+import type { RecordedSession, RecordedStep } from '../captures/session-steps.ts';
 import type { Parameter } from '../parameter.ts';
-import type { RecordedSession, RecordedStep } from '../recorded-step.ts';
 
 export interface RenderInput {
   readonly mode: string;

@@ -1,4 +1,4 @@
-import { verifyArchive } from '../verify-archive.ts';
+import { verifyArchive } from './verify-archive.ts';
 
 // Run as a program of its own: reads the archives named on the command line and prints what became of them and the peak of its memory.
 const outcomes: string[] = [];

@@ -4,9 +4,15 @@ import { CertificateError } from '../certificate-error.ts';
 import { createKeyPair, type KeyPair } from '../key-pair.ts';
 import { pemOf } from '../pem.ts';
 import { privateKeyPemOf } from '../private-key.ts';
-import { type Authority, parseAuthority } from './authority.ts';
 import { applyDefect } from './defects.ts';
-import { issueAuthority, issueCertificate, issueRequest, issueRevocationList } from './issue.ts';
+import {
+  type Authority,
+  issueAuthority,
+  issueCertificate,
+  issueRequest,
+  issueRevocationList,
+  parseAuthority,
+} from './issue.ts';
 import { authorityProfileOf, dayMs, type GenerateRequest, type IssuePlan, planOf } from './issue-plan.ts';
 
 /**

@@ -1,11 +1,49 @@
-import { randomBytes, X509Certificate } from 'node:crypto';
+import { type KeyObject, randomBytes, X509Certificate } from 'node:crypto';
 import { AsnConvert } from '@peculiar/asn1-schema';
-import type { Name } from '@peculiar/asn1-x509';
+import { Certificate, id_ce_subjectKeyIdentifier, type Name, SubjectKeyIdentifier } from '@peculiar/asn1-x509';
 import type * as x509 from '@peculiar/x509';
+import { parseSchema } from '../asn1.ts';
+import { type CertificatePem, parseBundle } from '../bundle.ts';
+import { CertificateError } from '../certificate-error.ts';
 import { createKeyPair, type KeyPair, signingKeyOf } from '../key-pair.ts';
 import { loadX509 } from '../x509-library.ts';
-import { type Authority, findKeyId, subjectOf } from './authority.ts';
 import { type CertificateProfile, extensionsOf, requestedExtensionsOf } from './profile.ts';
+
+/** A certificate with its key, ready to sign others. */
+export interface Authority {
+  readonly certificate: X509Certificate;
+  readonly key: KeyObject;
+  /** Its own issuers, upwards. */
+  readonly chain: readonly X509Certificate[];
+}
+
+const path = '/generate/issuerCertificateID';
+
+export async function parseAuthority(pem: CertificatePem): Promise<Authority> {
+  if (!pem.private) {
+    throw new CertificateError('ISSUER_HAS_NO_KEY', path, 'the issuer certificate is stored without its private key');
+  }
+  const { leaf, chain, privateKey } = await parseBundle(pem);
+  if (!leaf.ca)
+    throw new CertificateError('ISSUER_NOT_CA', path, 'the issuer certificate is not a certificate authority');
+  if (!privateKey) {
+    throw new CertificateError('ISSUER_HAS_NO_KEY', path, 'the issuer certificate is stored without its private key');
+  }
+  return { certificate: leaf, key: privateKey, chain };
+}
+
+function subjectOf(certificate: X509Certificate): Name {
+  return parseSchema(certificate.raw, Certificate).tbsCertificate.subject;
+}
+
+/** The subject key identifier in hex, as the issuer itself states it. */
+function findKeyId(certificate: X509Certificate): string | undefined {
+  const extensions = parseSchema(certificate.raw, Certificate).tbsCertificate.extensions ?? [];
+  const extension = extensions.find(({ extnID }) => extnID === id_ce_subjectKeyIdentifier);
+  if (!extension) return undefined;
+  const identifier = parseSchema(new Uint8Array(extension.extnValue.buffer), SubjectKeyIdentifier);
+  return Buffer.from(identifier.buffer).toString('hex');
+}
 
 /** Signs with the authority, or with the pair itself where there is none. */
 export async function issueCertificate(

@@ -1,8 +1,7 @@
 import { api, protocolNames } from '@rushhour/contract';
 import { dictionaryTypes, issuesOfDictionary, selections } from '@rushhour/pools';
 import { describe, expect, it } from 'vitest';
-import { contentOf } from '../ensure-builtin.ts';
-import { allBuiltin } from './all-builtin.ts';
+import { allBuiltin, contentOf } from '../ensure-builtin.ts';
 
 const enumOf = (member: 'type' | 'selection') =>
   (api.dictionaries.routes.list.query.properties[member] as unknown as { enum: string[] }).enum;

@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import { afterAll, describe, expect, it } from 'vitest';
 import { smallCapture } from '../testing/captures.ts';
-import { parseSearch } from './capture-search.ts';
 import type { CaptureSelection, SelectedSessions } from './capture-selection.ts';
+import { parseSearch } from './capture-selection.ts';
 import { createCaptureThread } from './capture-thread.ts';
 
 const contentOf = (bytes: Buffer) => ({

@@ -3,8 +3,8 @@ import { invalid } from '../../../errors.ts';
 import { readSessions } from '../../../store/assets/captures.ts';
 import type { FileRow } from '../../../store/assets/files.ts';
 import type { Executor } from '../../../store/engine/database.ts';
-import { parseSearch } from './capture-search.ts';
 import type { CaptureSelection } from './capture-selection.ts';
+import { parseSearch } from './capture-selection.ts';
 import type { Captures } from './captures.ts';
 
 const stepBytes = 1024;

@@ -5,7 +5,7 @@ import { ArchiveError } from '../../archives/archive-error.ts';
 import { openArchive } from '../../archives/open-archive.ts';
 import { writeZip } from '../../archives/write-zip.ts';
 import type { Content } from '../content.ts';
-import { contentOf } from '../content-testing.ts';
+import { contentOf } from '../testing/content.ts';
 import { createPreview } from './preview.ts';
 
 async function* list(content: Content) {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseContentRange } from './content-range.ts';
+import { parseContentRange } from './resumable.ts';
 
 test('a chunk says where it belongs', () => {
   expect(parseContentRange('bytes 0-0/1')).toEqual({ start: 0, end: 1, total: 1 });

@@ -2,19 +2,91 @@ import { basename } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { FileUpload } from '@rushhour/contract';
 import type { Caller } from '../../../caller.ts';
-import { conflict, invalid } from '../../../errors.ts';
+import { conflict, type Issue, invalid } from '../../../errors.ts';
 import { filesWith } from '../../../store/assets/files.ts';
 import type { Blobs, Staged } from '../../../store/blobs/blobs.ts';
 import type { Change } from '../../../store/engine/change.ts';
 import type { Store } from '../../../store/store.ts';
+import { ArchiveError } from '../../archives/archive-error.ts';
+import { openArchive } from '../../archives/open-archive.ts';
 import { promptBytes } from '../captures/captures.ts';
 import { stagedContent } from '../content.ts';
 import { type ContentFacts, type FileService, isCapture } from '../file-service.ts';
 import { explained } from '../refusals.ts';
 import { type CategoryName, requireCategory } from './category.ts';
 import { sniff } from './sniff.ts';
-import { formatTags, parseTags, tagsFromName } from './tags.ts';
-import { stageMembers } from './unpack.ts';
+
+interface Unpacking {
+  readonly name: string;
+  readonly category: string;
+  readonly maxBytes: number;
+}
+
+interface StagedMember {
+  readonly name: string;
+  readonly staged: Staged;
+}
+
+/** Categories that take an archive as it is; in the others an archive inside the archive is opened too. */
+const keepsArchives = ['archive', 'payload', 'other'];
+
+/** Stages every member of a staged archive; when one is refused, none stays. */
+const stageMembers = async (blobs: Blobs, { path }: Staged, { name, category, maxBytes }: Unpacking) => {
+  const nested = keepsArchives.includes(category) ? 'keep' : 'open';
+  const members: StagedMember[] = [];
+  try {
+    const archive = await openArchive({ path, name }, { nested, limits: { maxBytes } });
+    try {
+      for await (const member of archive.members()) {
+        members.push({ name: member.name.slice(-255), staged: await blobs.stage(member.open(), { maxBytes }) });
+      }
+    } finally {
+      await archive.close();
+    }
+    if (members.length === 0) throw new ArchiveError('BAD_ARCHIVE', '', 'the archive holds no file');
+    return members;
+  } catch (error) {
+    for (const { staged } of members) await blobs.discard(staged);
+    throw error;
+  }
+};
+
+const tagPattern = /^[a-z0-9._:-]{1,64}$/;
+const maxTags = 32;
+
+interface ParsedTags {
+  /** Without blanks around them, each once, in the order given. */
+  readonly tags: readonly string[];
+  readonly issues: readonly Issue[];
+}
+
+/** Reads the one string tags are kept in; reports every tag that breaks the rules, not only the first. */
+export const parseTags = (text: string, path = '/tags'): ParsedTags => {
+  const given = text.split(',').map((tag) => tag.trim());
+  const tags = [...new Set(given.filter((tag) => tag !== ''))];
+  const bad = tags.filter((tag) => !tagPattern.test(tag));
+  const issues = bad.slice(0, maxTags).map((tag) => ({
+    path,
+    code: 'BAD_TAG',
+    message: `${JSON.stringify(tag.slice(0, 80))} is not a tag: 1 to 64 of a-z 0-9 . _ : -`,
+  }));
+  if (tags.length > maxTags) {
+    issues.push({ path, code: 'TOO_MANY_TAGS', message: `${tags.length} tags; at most ${maxTags} are kept` });
+  }
+  return { tags, issues };
+};
+
+export const formatTags = (tags: readonly string[]) => tags.join(',');
+
+/** Tags out of a file's name: its words without the extension, numbers and single letters left out. */
+export const tagsFromName = (name: string): string[] => {
+  const stem = name
+    .toLowerCase()
+    .replace(/^.*[\\/]/, '')
+    .replace(/(\.tar)?\.[a-z0-9]{1,8}$/, '');
+  const words = stem.split(/[^a-z0-9.:-]+/).map((word) => word.replace(/^[.:-]+|[.:-]+$/g, '').slice(0, 64));
+  return [...new Set(words.filter((word) => word.length > 1 && !/^\d+$/.test(word)))].slice(0, maxTags);
+};
 
 /** What a client says of a new file, whatever way the content comes. */
 export type FileJob = FileUpload & { name: string };

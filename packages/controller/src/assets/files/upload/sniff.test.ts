@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib';
 import { CaptureWriter } from '@rushhour/pcap';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { contentOf } from '../content-testing.ts';
+import { contentOf } from '../testing/content.ts';
 import { canShowInline, sniff } from './sniff.ts';
 
 const capture = (format: 'pcap' | 'pcap-ns' | 'pcapng') => new CaptureWriter({ format, linkType: 1 }).take();

@@ -1,6 +1,6 @@
 import { type Content, headOf } from '../content.ts';
-import { findDelimiter } from '../preview/csv-shape.ts';
-import { jsonKindOf } from '../preview/har.ts';
+import { findDelimiter } from '../preview/preview-csv.ts';
+import { jsonKindOf } from '../preview/preview-har.ts';
 import { findTextEncoding } from '../preview/text-encoding.ts';
 import { findSignature, type Sniffed } from './signature.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { formatTags, parseTags, tagsFromName } from './tags.ts';
+import { formatTags, parseTags, tagsFromName } from './new-file.ts';
 
 const codes = (text: string) => parseTags(text).issues.map(({ code }) => code);
 

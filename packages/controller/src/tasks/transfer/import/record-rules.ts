@@ -6,7 +6,7 @@ import type { Staged } from '../../../store/blobs/blobs.ts';
 import type { Change } from '../../../store/engine/change.ts';
 import type { Executor } from '../../../store/engine/database.ts';
 import type { NewSignature } from '../../../store/security/cve.ts';
-import type { ParameterContent, SessionContent } from '../../../store/tables/applications.ts';
+import type { ParameterContent, SessionContent } from '../../../store/tables/assets.ts';
 import type { PartsOf } from '../export/record-exporter.ts';
 
 type Draft = Readonly<Record<string, unknown>>;

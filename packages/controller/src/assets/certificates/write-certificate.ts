@@ -1,0 +1,131 @@
+import { type NewCertificate, secretMask } from '@rushhour/contract';
+import { type Issue, invalid } from '../../errors.ts';
+import { type CertificatePem, isChildOf } from './bundle.ts';
+import { movedTo, problemOf, reported } from './issues.ts';
+import { applyDefect } from './issuing/defects.ts';
+import { generateCertificate } from './issuing/generate.ts';
+import { type GenerateRequest, planOf } from './issuing/issue-plan.ts';
+import { importPem, importPkcs12, type Material, materialOf } from './material.ts';
+import { parseAlternativeNames } from './names/alternative-name.ts';
+import { parseDistinguishedName } from './names/distinguished-name.ts';
+import { parsePem } from './pem.ts';
+import { isPrivateKeyBlock, parsePrivateKey } from './private-key.ts';
+
+/** Every problem of what is to be generated, where generating stops at the first. */
+const requestIssues = async (request: GenerateRequest): Promise<Issue[]> => {
+  const { kind, subject, san = [], validDays, notBefore, defect, defectSize } = request;
+  const now = new Date();
+  const sound = { kind, subject: 'CN=host.invalid' } as const;
+  const names = san.map(async (name, i) => {
+    const problems = await problemOf(() => parseAlternativeNames([name]));
+    return problems.map((issue) => ({ ...issue, path: `/generate/san/${i}` }));
+  });
+  const found = await Promise.all([
+    problemOf(() => parseDistinguishedName(subject)),
+    ...names,
+    problemOf(() => planOf({ ...sound, notBefore }, now)),
+    problemOf(() => planOf({ ...sound, validDays }, now)),
+    problemOf(() => defect !== undefined && applyDefect(planOf(sound, now), defect, defectSize)),
+  ]);
+  return found.flat();
+};
+
+export interface ContentPatch {
+  readonly public?: string | null | undefined;
+  /** `null` removes the key. */
+  readonly private?: string | null | undefined;
+  readonly passphrase?: string | null | undefined;
+}
+
+/** Whether an update says anything about texts or key; a record that is sent back as it was read does not. */
+export const changesContent = (patch: ContentPatch, storedPublic: string): boolean =>
+  patch.private === null || keyIn(patch.private) !== '' || isNewPublic(patch, storedPublic);
+
+/** What a record keeps after an update, the new and the old together and checked against each other. */
+export const changedMaterial = (patch: ContentPatch, stored: CertificatePem): Promise<Material> => {
+  const given = keyIn(patch.private);
+  const passphrase = patch.passphrase ?? undefined;
+  return reported(
+    async () => {
+      const text = isNewPublic(patch, stored.public) ? (patch.public ?? '') : stored.public;
+      if (patch.private === null)
+        return materialOf({ ...(await importPem({ public: text, passphrase })), private: '' });
+      if (given || holdsKey(text)) return materialOf(await importPem({ public: text, private: given, passphrase }));
+      const pem = importPem({ public: text, private: stored.private });
+      return pem.then(materialOf).catch(movedTo('/public', '/private'));
+    },
+    () => (given ? problemOf(() => parsePrivateKey(given, passphrase)) : []),
+  );
+};
+
+const isNewPublic = (patch: ContentPatch, storedPublic: string): boolean =>
+  Boolean(patch.public) && patch.public !== storedPublic;
+
+const holdsKey = (text: string): boolean => parsePem(text, '/public').some(isPrivateKeyBlock);
+
+export interface NewMaterial extends Material {
+  /** The stored authority that signed it. */
+  readonly issuerCertificateID: number | null;
+}
+
+/** The stored certificate with its key in clear. */
+export type FindIssuer = (id: number) => Promise<CertificatePem | undefined>;
+
+const sources = ['public', 'pkcs12', 'generate'] as const;
+
+/** Reads or makes what the body of a create asks for. */
+export const newMaterial = async (body: NewCertificate, findIssuer: FindIssuer): Promise<NewMaterial> => {
+  const given = { ...body, private: keyIn(body.private) };
+  assertOneSource(given);
+  if (body.generate) return generated(body.generate, findIssuer);
+  const material = await reported(
+    () => imported(given),
+    () => (given.private ? problemOf(() => parsePrivateKey(given.private, given.passphrase)) : []),
+  );
+  return { ...material, issuerCertificateID: null };
+};
+
+export const issuerNotFound = (id: number) =>
+  invalid(
+    [{ path: '/generate/issuerCertificateID', code: 'ISSUER_NOT_FOUND', message: `there is no certificate ${id}` }],
+    'ISSUER_NOT_FOUND',
+  );
+
+/** The key that a member carries: none where it is empty or only the mask. */
+export const keyIn = (text: string | null | undefined): string => (text && text !== secretMask ? text : '');
+
+const imported = async ({ public: pem = '', private: key, pkcs12, passphrase }: NewCertificate): Promise<Material> => {
+  if (!pkcs12) return materialOf(await importPem({ public: pem, private: key, passphrase }));
+  return importPkcs12(pkcs12, passphrase)
+    .then(materialOf)
+    .catch(movedTo('/pkcs12', '/public', 'BAD_PKCS12'));
+};
+
+const generated = async (
+  { issuerCertificateID, ...wish }: NonNullable<NewCertificate['generate']>,
+  findIssuer: FindIssuer,
+): Promise<NewMaterial> => {
+  const request = { ...wish, subject: wish.subject ?? '' };
+  const issuer = issuerCertificateID ? await findIssuer(issuerCertificateID) : undefined;
+  if (issuerCertificateID && !issuer) throw issuerNotFound(issuerCertificateID);
+  const material = await reported(
+    async () => materialOf(await generateCertificate(request, issuer)),
+    () => requestIssues(request),
+  );
+  const isChild = issuer !== undefined && isChildOf(material.public, issuer.public);
+  return { ...material, issuerCertificateID: (isChild && issuerCertificateID) || null };
+};
+
+const assertOneSource = (body: NewCertificate) => {
+  const [first, ...others] = sources.filter((source) => body[source]);
+  const issues: Issue[] = others.map((source) => ({
+    path: `/${source}`,
+    code: 'ONE_SOURCE',
+    message: 'is one too many: give public, pkcs12 or generate',
+  }));
+  if (!first) issues.push({ path: '/public', code: 'REQUIRED', message: 'is required, or pkcs12, or generate' });
+  if (body.private && first && first !== 'public') {
+    issues.push({ path: '/private', code: 'ONE_SOURCE', message: `goes with public, not with ${first}` });
+  }
+  if (issues.length > 0) throw invalid(issues);
+};

@@ -1,3 +1,0 @@
-import { type Issue, invalid } from '../../errors.ts';
-
-export const badDictionary = (issues: readonly Issue[]) => invalid(issues, 'INVALID_DICTIONARY');

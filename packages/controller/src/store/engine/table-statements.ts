@@ -1,0 +1,143 @@
+import { type RawBuilder, sql } from 'kysely';
+import { type Columns, maybeText, text } from './column.ts';
+import type { Engine } from './database.ts';
+import { contains, inList, patternOf, textJob } from './expressions.ts';
+import { issuerNameOf } from './row.ts';
+import { type Statement, statement } from './statement.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: the generic repository compiles for any table; its callers are typed
+type Any = any;
+type Compute = (engine: Engine) => RawBuilder<unknown>;
+type Condition = (value: unknown, engine: Engine) => RawBuilder<unknown>;
+
+export interface TableShape {
+  name: string;
+  idName: string;
+  columns: Columns;
+  /** Records are marked deleted and then left out. */
+  isSoft: boolean;
+  search: readonly string[];
+  computed: Record<string, Compute>;
+  filters: Record<string, Condition>;
+  heavy: readonly string[];
+}
+
+export interface PageRequest<Filters> {
+  key: string;
+  order: 'asc' | 'desc';
+  limit: number;
+  offset: number;
+  search?: string | undefined;
+  filters?: { [K in keyof Filters]?: Filters[K] | undefined };
+  /** Without the table's heavy columns. */
+  isLight?: boolean;
+}
+
+/** All columns, or those of a light page: a heavy one is what it is when cleared. */
+const columnsOf = ({ columns, heavy }: TableShape, query: Any, isLight: boolean) => {
+  if (!isLight) return query.selectAll('t');
+  const selected = Object.entries(columns).map(([name, { cleared, encode }]) =>
+    heavy.includes(name) ? sql.lit(cleared === null ? null : (encode?.(cleared) ?? cleared)).as(name) : `t.${name}`,
+  );
+  return query.select(selected);
+};
+
+/** The select all reads start from: the columns, the author, the computed members, without deleted records. */
+const select = (shape: TableShape, db: Any, engine: Engine, isLight = false) => {
+  const { name, columns, computed, isSoft } = shape;
+  const issuerName = issuerNameOf(columns);
+  let query = columnsOf(shape, db.selectFrom(`${name} as t`), isLight);
+  if (issuerName !== undefined) {
+    query = query
+      .leftJoin('users as issuer', 'issuer.id', `t.${issuerName}`)
+      .select(['issuer.email as issuerEmail', 'issuer.realName as issuerName']);
+  }
+  for (const [member, compute] of Object.entries(computed)) query = query.select(compute(engine).as(member));
+  return isSoft ? query.where('t.deletedAt', 'is', null) : query;
+};
+
+export const findStatement = (shape: TableShape): Statement<{ id: number }, Any> =>
+  statement((db, p: { id: number }, engine) => select(shape, db, engine).where(`t.${shape.idName}`, '=', p.id));
+
+export const findManyStatement = (shape: TableShape): Statement<{ ids: string }, Any> =>
+  statement((db, p: { ids: string }, engine) =>
+    select(shape, db, engine)
+      .where(inList(`t.${shape.idName}`, p.ids, engine))
+      .orderBy(`t.${shape.idName}`),
+  );
+
+const activeFilters = ({ filters = {} }: PageRequest<object>) =>
+  Object.entries(filters)
+    .filter(([, value]) => value !== undefined)
+    .map(([name]) => name);
+
+/** What of a request shapes its statements; requests of the same shape share them. */
+export const conditionsKey = (request: PageRequest<object>) =>
+  `${request.search ? 'search' : ''}|${activeFilters(request).join()}`;
+
+const restrict = (shape: TableShape, query: Any, request: PageRequest<object>, p: Any, engine: Engine) => {
+  let built = query;
+  if (request.search) {
+    built = built.where((eb: Any) => eb.or(shape.search.map((column) => contains(`t.${column}`, p.search, engine))));
+  }
+  for (const name of activeFilters(request)) {
+    const condition = shape.filters[name];
+    if (condition) built = built.where(condition(p[name], engine));
+  }
+  return built;
+};
+
+const sortBy = ({ columns, computed }: TableShape, key: string, engine: Engine) => {
+  if (computed[key]) return sql.ref(key);
+  const isText = columns[key] === text || columns[key] === maybeText;
+  return isText ? textJob(`t.${key}`, engine) : sql.ref(`t.${key}`);
+};
+
+/** Sorting is total: ties are broken by id, so that pages never overlap. */
+export const pageStatement = (shape: TableShape, request: PageRequest<object>): Statement<object, Any> =>
+  statement((db, p: Any, engine) =>
+    restrict(shape, select(shape, db, engine, request.isLight), request, p, engine)
+      .orderBy(sortBy(shape, request.key, engine), request.order)
+      .orderBy(`t.${shape.idName}`, request.order)
+      .limit(p.limit)
+      .offset(p.offset),
+  );
+
+export const countStatement = (shape: TableShape, request: PageRequest<object>): Statement<object, Any> =>
+  statement((db: Any, p: Any, engine) => {
+    const all = db.selectFrom(`${shape.name} as t`).select(sql<number>`count(*)`.as('total'));
+    return restrict(shape, shape.isSoft ? all.where('t.deletedAt', 'is', null) : all, request, p, engine);
+  });
+
+export const parametersOf = ({ filters, search, limit, offset }: PageRequest<object>) => ({
+  ...filters,
+  search: search && patternOf(search),
+  limit,
+  offset,
+});
+
+const placeholdersFor = (names: readonly string[], p: Any) => Object.fromEntries(names.map((name) => [name, p[name]]));
+
+export const insertStatement = ({ name, idName }: TableShape, columns: readonly string[]): Statement<object, Any> =>
+  statement((db: Any, p: Any) => db.insertInto(name).values(placeholdersFor(columns, p)).returning(idName));
+
+export const updateStatement = (
+  { name, idName, isSoft }: TableShape,
+  columns: readonly string[],
+): Statement<object, Any> =>
+  statement((db: Any, p: Any) => {
+    const update = db
+      .updateTable(name)
+      .set(placeholdersFor(columns, p))
+      .where(idName, '=', p[idName])
+      .returning(idName);
+    return isSoft ? update.where('deletedAt', 'is', null) : update;
+  });
+
+export const removeStatement = ({ name, idName, isSoft }: TableShape): Statement<{ ids: string; now: string }, Any> =>
+  statement((db: Any, p: Any, engine) => {
+    const remove = isSoft
+      ? db.updateTable(name).set({ deletedAt: p.now }).where('deletedAt', 'is', null)
+      : db.deleteFrom(name);
+    return remove.where(inList(idName, p.ids, engine)).returning(idName);
+  });

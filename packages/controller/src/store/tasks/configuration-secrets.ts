@@ -1,0 +1,70 @@
+import { type ConfigurationEntry, entriesOf, secretMask, secretValues } from '@rushhour/contract';
+import type { Secrets } from '../engine/secrets.ts';
+
+type Configuration = readonly ConfigurationEntry[];
+type Values = Record<string, unknown>;
+
+/** The record whose configuration holds the secrets. */
+export interface Owner {
+  readonly table: 'tasks';
+  readonly id: number;
+}
+
+interface Place {
+  /** JSON pointer into the task. */
+  readonly path: string;
+  readonly values: Values;
+  readonly name: string;
+}
+
+/** Every place of a configuration where a secret stands, those inside suites too. */
+const placesIn = (configuration: Configuration): Place[] =>
+  entriesOf(configuration).flatMap(({ path, values }) =>
+    secretValues
+      .filter((name) => typeof values[name] === 'string')
+      .map((name) => ({ path: `${path}/values/${name}`, values: values as Values, name })),
+  );
+
+const sealedPlace = ({ table, id }: Owner, path: string) => ({ table, id, column: `configurationSecrets${path}` });
+
+/** What is stored of a configuration: masks where secrets stood, and the secrets sealed by JSON pointer. */
+export const sealConfiguration = (configuration: Configuration, secrets: Secrets, owner: Owner) => {
+  const masked = structuredClone(configuration) as ConfigurationEntry[];
+  const configurationSecrets: Record<string, string> = {};
+  for (const { path, values, name } of placesIn(masked)) {
+    configurationSecrets[path] = secrets.seal(String(values[name]), sealedPlace(owner, path));
+    values[name] = secretMask;
+  }
+  return { configuration: masked, configurationSecrets };
+};
+
+/** The opposite. The result goes to agents and to nobody else. */
+export const openConfiguration = (
+  configuration: Configuration,
+  sealed: Readonly<Record<string, string>>,
+  secrets: Secrets,
+  owner: Owner,
+): ConfigurationEntry[] => {
+  const opened = structuredClone(configuration) as ConfigurationEntry[];
+  for (const { path, values, name } of placesIn(opened)) {
+    const value = sealed[path];
+    if (value !== undefined) values[name] = secrets.open(value, sealedPlace(owner, path));
+  }
+  return opened;
+};
+
+/** Secrets in clear by JSON pointer: for runs, which seal them anew. */
+export const openSecrets = (sealed: Readonly<Record<string, string>>, secrets: Secrets, owner: Owner) =>
+  Object.fromEntries(
+    Object.entries(sealed).map(([path, value]) => [path, secrets.open(value, sealedPlace(owner, path))]),
+  );
+
+/** The given configuration with its masks replaced by what stands in the same place of `stored`; others stay. */
+export const unmaskConfiguration = (configuration: Configuration, stored: Configuration): ConfigurationEntry[] => {
+  const known = new Map(placesIn(stored).map(({ path, values, name }) => [path, values[name]]));
+  const unmasked = structuredClone(configuration) as ConfigurationEntry[];
+  for (const { path, values, name } of placesIn(unmasked)) {
+    if (values[name] === secretMask && known.has(path)) values[name] = known.get(path);
+  }
+  return unmasked;
+};
