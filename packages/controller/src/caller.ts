@@ -8,7 +8,7 @@ export interface Tokens {
   refreshExpiresAt: string;
 }
 
-/** One request, seen by a handler: where it comes from and what may be added to its answer. */
+/** One request as a handler sees it: its origin and what may be added to its response. */
 export interface Visitor extends Origin {
   /** The refresh token of the cookie, if any. */
   readonly refreshToken: string | undefined;
@@ -17,7 +17,7 @@ export interface Visitor extends Origin {
   readonly signal: AbortSignal;
   header(name: string): string | undefined;
   setHeader(name: string, value: string): void;
-  /** Hands out session cookies, or takes them away. */
+  /** Sets session cookies, or clears them. */
   setSession(tokens: Tokens | undefined): void;
   /** The signed-in user of a public route, where there is one. */
   caller(): Promise<Caller | undefined>;
@@ -33,10 +33,10 @@ export interface Caller extends Visitor {
   readonly permissions: ReadonlySet<number>;
 }
 
-/** A value for every member, the ones without a limit included. */
+/** A value for every member, including those without a limit. */
 type Complete<T> = { readonly [K in keyof T]-?: Exclude<T[K], undefined> };
 
-/** What holds for a key at this moment. */
+/** The present rights of a key. */
 export interface AiKeyFacts {
   readonly id: number;
   readonly name: string;
@@ -56,15 +56,15 @@ export interface AiKeyFacts {
   readonly expiresAt: string;
 }
 
-/** What the audit shall say of a call besides who made it. */
+/** Additional facts of a call for the audit entry. */
 export interface AuditFacts {
   readonly risk?: string;
   readonly approvalId?: number;
-  /** How a person at the client has agreed. Nobody takes it for an approval. */
+  /** How the user of the client consented. This is not an approval. */
   readonly consent?: string;
 }
 
-/** One call of an AI key. Changes it makes are audited with what is known of the call. */
+/** One call of an AI key. Its changes are audited with the facts of the call. */
 export interface AiCaller extends Visitor {
   /** The owner of the key. */
   readonly userId: number;
@@ -74,8 +74,8 @@ export interface AiCaller extends Visitor {
   readonly transport: 'rest' | 'mcp';
   /** Of the header or the body, whichever the client used. */
   readonly idempotencyKey: string | undefined;
-  /** What is left of the limits on requests. */
+  /** The remaining request quotas. */
   remaining(): Record<string, number>;
-  /** Names what the audit shall say besides: risk, approval. */
+  /** Adds facts to the audit entry: risk, approval. */
   noteAudit(facts: AuditFacts): void;
 }

@@ -24,7 +24,7 @@ interface Parts {
   approvals: Approvals;
 }
 
-/** What is tidied up now and then. */
+/** The periodic chores. */
 export const choresOf = ({ store, settings, files, runs, dumps, approvals }: Parts): Chore[] => [
   { name: 'sessions', everyMs: hourMs, run: () => store.database.transaction(sweepSessions) },
   { name: 'uploads', everyMs: hourMs / 4, run: () => files.expireUploads() },

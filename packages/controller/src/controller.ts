@@ -72,9 +72,9 @@ export const startController = async (config: Config) => {
   const vault = createVault({ blobs: storage.files.blobs, secrets: store.secrets });
   const copies = createTaskCopies({ store, vault });
   const recordings = createRecordings({ store, blobs: storage.files.blobs });
-  // A storage that does not answer now is no reason not to start.
+  // An unreachable object store does not prevent the start.
   await ensureBuiltinSamples({ store, files: storage.files, vault }).catch((error: unknown) =>
-    log.error({ err: error }, 'the built-in test files could not be stored'),
+    log.error({ err: error }, 'could not store the built-in test files'),
   );
   const agents = await createAgents({
     store,
@@ -121,7 +121,7 @@ export const startController = async (config: Config) => {
   let localAgents: ReturnType<typeof startLocalAgents> | undefined;
   const close = async () => {
     health.setReady(false);
-    // What has arrived but was not read yet is in flight, too.
+    // Requests that arrived but were not read yet count as in flight.
     await sleep(unreadMs);
     await localAgents?.close();
     await conducting.close();

@@ -47,7 +47,7 @@ export const assertFresh = (what: string, record: { updatedAt: string }, given: 
   }
 };
 
-/** Refuses a bulk request that names records which are not there. */
+/** Refuses a bulk request that names missing records. */
 export const assertAllFound = (what: string, asked: readonly number[], found: readonly number[]) => {
   const present = new Set(found);
   const missing = asked.filter((id) => !present.has(id));
@@ -58,7 +58,7 @@ export const assertAllFound = (what: string, asked: readonly number[], found: re
   throw error;
 };
 
-/** The one implementation of the five standard routes. A collection spreads it and replaces what differs. */
+/** The five standard routes. A collection spreads them and overrides what differs. */
 export const crudHandlers = <Item extends { updatedAt: string }>(
   what: string,
   table: Writable<Item>,

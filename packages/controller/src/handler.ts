@@ -9,7 +9,7 @@ export interface Upload<Fields> {
   readonly stream: Readable;
 }
 
-/** A file that leaves with an answer. */
+/** A file sent as the response. */
 export interface Download {
   readonly type: string;
   readonly body: Readable | Buffer | string;

@@ -25,18 +25,18 @@ const stopOnSignal = (controller: Controller) => {
 
 try {
   const config = readConfig(process.env);
-  // Two thirds of a start are spent on reading TypeScript; what was read once is kept.
+  // Two thirds of the start time is spent on compiling TypeScript, so the result is cached.
   enableCompileCache(join(config.dataDir, 'compile-cache'));
   const { startController } = await import('./controller.ts');
   const controller = await startController(config);
   stopOnSignal(controller);
   if (controller.credentials) {
-    print('First start: an administrator was made. This password is shown only now.');
+    print('First start: an administrator was created. This password is shown only once.');
     print(`  e-mail    ${controller.credentials.email}`);
     print(`  password  ${controller.credentials.password}`);
   }
   print(`Rushhour is ready at ${controller.url}  (API documentation: ${controller.url}/docs)`);
-  // By then everything was read; a controller that is killed starts as fast the next time.
+  // By then everything is loaded; flushing now keeps the next start fast even if the process is killed.
   setTimeout(flushCompileCache, 10_000).unref();
 } catch (error) {
   process.stderr.write(

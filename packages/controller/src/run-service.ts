@@ -32,7 +32,7 @@ interface Parts {
   diskUsedPct(): Promise<number>;
 }
 
-/** Joins what makes runs: plans, measurements and the conductor. None of them knows the others. */
+/** Wires plans, metrics and the conductor together; they do not import each other. */
 export const createRunService = ({
   config,
   store,

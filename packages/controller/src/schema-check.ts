@@ -20,7 +20,7 @@ const ajvOf = {
   first: withFormats(new Ajv({ ...options, allErrors: false })),
 };
 
-/** Everything that a schema has against a value, with pointers; fills in defaults on the way. */
+/** All problems of a value under a schema, with JSON pointers. Fills in defaults. */
 export type SchemaCheck = (value: unknown, prefix?: string) => Issue[];
 
 /** Compiled at its first use: compiling every schema would take most of the start. */
@@ -32,7 +32,7 @@ export const createSchemaCheck = (schema: TSchema, mode: keyof typeof ajvOf = 's
   };
 };
 
-/** Tells values of a schema from others. */
+/** A type guard for values of a schema. */
 export const createGuard = <T>(schema: TSchema) => {
   const issuesOf = createSchemaCheck(schema, 'first');
   return (value: unknown): value is T => issuesOf(value).length === 0;

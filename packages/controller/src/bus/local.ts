@@ -1,12 +1,12 @@
 import { EventEmitter } from 'node:events';
 
-/** What the parts of the controller tell each other after it is on disk. */
+/** Events between parts of the controller, published after the change is on disk. */
 export interface Events {
   'settings.changed': undefined;
   /** A notification was stored; streams read it from the store. */
   notification: { id: number };
   'task.status': { id: number; status: number; permission: number };
-  /** A run was changed in the store: whoever drives it looks again. */
+  /** A run was changed in the store; its conductor reads it again. */
   'run.changed': { runId: number };
   'agent.status': { id: number; status: number; permission: number };
   /** An approval was asked for, decided or used. */

@@ -14,7 +14,7 @@ interface Envelope {
 
 /**
  * Events between the controllers that share a PostgreSQL database, by its own LISTEN and NOTIFY.
- * An event reaches this process at once and the others as soon as the database passes it on.
+ * An event reaches this process immediately and the others when the database delivers it.
  */
 export const postgresBus = async (url: string, log: Logger): Promise<Bus> => {
   const local = localBus();
@@ -38,7 +38,7 @@ export const postgresBus = async (url: string, log: Logger): Promise<Bus> => {
     await connection.query(`LISTEN ${channel}`);
     connection.once('end', retry);
     client = connection;
-    // Whatever was said while nobody listened: those who keep something in memory read it anew.
+    // Events sent while disconnected are lost: subscribers that cache state reload it.
     local.publish('settings.changed', undefined);
     local.publish('notification', { id: 0 });
   };
@@ -51,7 +51,7 @@ export const postgresBus = async (url: string, log: Logger): Promise<Bus> => {
       const payload = JSON.stringify({ sender, name, event });
       sending = sending
         .then(() => client?.query('SELECT pg_notify($1, $2)', [channel, payload]))
-        .catch((error) => log.warn({ err: error }, 'an event did not reach other controllers'));
+        .catch((error) => log.warn({ err: error }, 'could not send an event to other controllers'));
     },
     close: async () => {
       isClosed = true;

@@ -26,8 +26,8 @@ type AnyHandlers = Record<string, (request: unknown, caller: unknown) => unknown
 type Later = <C extends Collection>(collection: C, load: () => Promise<Handlers<C>>) => Handlers<C>;
 
 /**
- * Collections whose code is read when the first request needs it, or by `loadAll` once the controller is ready: a
- * controller that starts need not wait for what nobody has asked for.
+ * Collections whose code is loaded by the first request that needs it, or by `loadAll` once the controller is ready, so
+ * that starting the controller does not wait for them.
  */
 const createLoader = () => {
   const loads: (() => Promise<unknown>)[] = [];
@@ -56,7 +56,7 @@ const createLoader = () => {
   return { later, loadAll };
 };
 
-/** Everything handlers may need; each factory names its share. */
+/** All services handlers may need; each factory names the ones it uses. */
 export interface Services {
   store: Store;
   settings: SettingsStore;
@@ -73,7 +73,7 @@ export interface Services {
   vault: Vault;
 }
 
-/** One line for each collection of the contract. Only what every start needs is read at once. */
+/** One line for each collection of the contract. Only code that every start needs is loaded immediately. */
 export const createHandlers = (services: Services): { handlers: AllHandlers; loadAll(): Promise<void> } => {
   const { later, loadAll } = createLoader();
   const records = recordHandlers(services, later);

@@ -34,9 +34,9 @@ export const buildApp = async ({ log, tls, ...services }: AppOptions): Promise<F
   const sockets = socketsOf(app);
   app.addHook('preClose', async () => {
     streams.endAll();
-    // Browsers and clients open connections ahead; the server would wait for their first request.
+    // Browsers and clients open connections in advance; the server would wait for a first request on them.
     for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
-    // Connections whose last request is still being answered would be kept for the next one, which never comes.
+    // Connections whose last request is still being answered would stay open for a next one that never comes.
     app.server.keepAliveTimeout = 1;
   });
   const metrics = createRequestMetrics();
@@ -54,7 +54,7 @@ export const buildApp = async ({ log, tls, ...services }: AppOptions): Promise<F
   };
   mountAll(app, ({ upload, ai }) => upload === undefined && ai === undefined);
   serveAi(app, handlers['aiGateway'] as unknown as Record<string, AiHandler>, { ...deps, log });
-  // Forms are read in a scope of their own: their plugin has work to do for every request it sees.
+  // Forms are parsed in a separate scope, because their plugin costs time for every request in its scope.
   await app.register(async (scope) => {
     await scope.register(fastifyMultipart, { throwFileSizeLimit: false });
     mountAll(scope, ({ upload }) => upload !== undefined);
@@ -64,10 +64,10 @@ export const buildApp = async ({ log, tls, ...services }: AppOptions): Promise<F
   services.agents.attach(app.server);
   const loadRest = () =>
     Promise.all([loadAll(), metrics.load()]).catch((error) =>
-      log.error({ err: error }, 'a part of the controller could not be read'),
+      log.error({ err: error }, 'could not load a part of the controller'),
     );
   app.addHook('onListen', (done) => {
-    // Not before everyone has been told that the controller is ready.
+    // After the listeners of `ready` have run.
     setImmediate(loadRest);
     done();
   });
@@ -90,7 +90,7 @@ const createFastify = (log: FastifyBaseLogger, tls: AppOptions['tls']): FastifyI
   const app = Fastify<Server>({
     logController: new LogController({ disableRequestLogging: true }),
     // One logger for all: a child for each request costs more than most requests, and errors carry the id themselves.
-    // It is given only here: with a logger of its own Fastify would listen for the end of every answer.
+    // It is set only here: with a logger option Fastify would listen for the end of every response.
     childLoggerFactory: () => log,
     genReqId: () => `${boot}-${(requests++).toString(36)}`,
     // Time-outs are explicit: headers and idle connections here, bodies where they are read.
@@ -104,7 +104,7 @@ const createFastify = (log: FastifyBaseLogger, tls: AppOptions['tls']): FastifyI
     frameworkErrors: sendError as never,
     routerOptions: { ignoreTrailingSlash: false, maxParamLength: 256 },
   });
-  // Known to the shape of every request from the start: members added later make each request slow.
+  // Declared up front: members added later change the shape of each request object and slow it down.
   app.decorateRequest('caller', null as never);
   app.decorateRequest('startedMs', 0);
   app.decorateRequest('bodyLimitBytes', 0);
@@ -121,7 +121,7 @@ const createFastify = (log: FastifyBaseLogger, tls: AppOptions['tls']): FastifyI
   app.addContentTypeParser(
     /^application\/json(?:\s*;\s*charset="?utf-8"?)?\s*;?$/i,
     async (request: FastifyRequest, payload: IncomingMessage) => {
-      // Without a route there is no limit and nobody to read it.
+      // Without a route there is no limit, and the body is not read.
       if (request.is404) return undefined;
       const bytes = await readBody(payload, request.bodyLimitBytes);
       request.bodyBytes = bytes.length;

@@ -25,7 +25,7 @@ export const noRoute = (method: string, url: string): ApiError => {
   return new ApiError('methodNotAllowed', 'METHOD_NOT_ALLOWED', `${method} is not possible here: ${allow}`, { allow });
 };
 
-/** The one place that writes an error envelope. */
+/** The only code that writes an error envelope. */
 export const sendError = (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
   const known = request.is404 ? noRoute(request.method, request.url) : knownError(error);
   if (known.kind === 'internal') request.log.error({ err: error, requestId: request.id }, 'request failed');
@@ -33,12 +33,12 @@ export const sendError = (error: unknown, request: FastifyRequest, reply: Fastif
   const { retryAfterSec, allow } = known.data;
   if (typeof retryAfterSec === 'number') reply.header('retry-after', String(retryAfterSec));
   if (typeof allow === 'string') reply.header('allow', allow);
-  // A body that was not read to its end would be taken for the next request.
+  // The unread rest of a body would be parsed as the next request.
   if (status === statusOf.tooLarge || status === statusOf.timeout) reply.header('connection', 'close');
   return setSafeHeaders(reply).code(status).type('application/json; charset=utf-8').send(envelopeOf(known, request.id));
 };
 
-/** What every answer of the API carries unless it says otherwise: no guessing of types, no keeping. */
+/** Default headers of every API response: no content sniffing, no caching. */
 export const setSafeHeaders = (reply: FastifyReply) =>
   reply.header('x-content-type-options', 'nosniff').header('cache-control', 'no-store');
 
@@ -63,7 +63,7 @@ const fastifyError = ({ code = '', statusCode = 500 }: Partial<FastifyError>): A
   return statusCode === 503 ? unavailable('STOPPING', 'the controller is stopping') : undefined;
 };
 
-/** Answers what never became a request: malformed HTTP, oversized headers, a client too slow. */
+/** Answers input that never became a request: malformed HTTP, oversized headers, a client that is too slow. */
 export const answerClientError = (error: Error & { code?: string }, socket: Socket) => {
   if (socket.destroyed || !socket.writable) return;
   const [status, code, message] =

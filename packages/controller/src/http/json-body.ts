@@ -64,7 +64,7 @@ export const assertPlain = (value: unknown): void => {
 
 const isStorable = (text: string) => text.isWellFormed() && !text.includes('\0');
 
-/** The quick look, for bodies of millions of members. */
+/** The fast check, for bodies with millions of members. */
 const isPlain = (value: unknown, depth: number): boolean => {
   if (typeof value === 'string') return isStorable(value);
   if (typeof value !== 'object' || value === null) return true;
@@ -76,7 +76,7 @@ const isPlain = (value: unknown, depth: number): boolean => {
   return true;
 };
 
-/** The slow look, once it is known that there is something to find. */
+/** The slow search, used once a flaw is known to exist. */
 const findFlaw = (value: unknown, path: string, depth: number): Issue => {
   if (typeof value !== 'object' || value === null)
     return flaw(path, 'BAD_TEXT', 'holds a NUL or half a surrogate pair');

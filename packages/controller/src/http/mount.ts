@@ -47,7 +47,7 @@ export const mount = (app: FastifyInstance, operation: string, route: Route, han
     url: `/v1${route.path}`,
     exposeHeadRoute: route.events === undefined,
     ...(route.reply && { schema: { response: { 200: route.reply } } }),
-    // Access is decided before the body is read, so that a stranger learns nothing about the schema.
+    // Access is decided before the body is read, so an unauthorized caller learns nothing about the schema.
     onRequest: (request, reply, done) => {
       request.startedMs = performance.now();
       request.bodyLimitBytes = Math.max(route.bodyLimit ?? 0, deps.settings.current().limits.bodyBytes);
@@ -76,15 +76,15 @@ export const mount = (app: FastifyInstance, operation: string, route: Route, han
       try {
         return await run(partsOf(request, opened), request, reply);
       } finally {
-        // Whatever was not read must not stand in the way of the answer.
+        // Drains the unread rest, so that the response can be sent.
         opened.stream.resume();
       }
     });
 };
 
 /**
- * A stream has taken as long as its last byte did. Any other answer is measured when it is handed over: to wait for its
- * end would cost every request four listeners.
+ * A stream is measured until its last byte. Any other response is measured when it is handed over: waiting for its
+ * end would cost four listeners per request.
  */
 const measuring = (route: Route, observe: (status: number, seconds: number) => void) => {
   const note = ({ startedMs }: FastifyRequest, { statusCode }: FastifyReply, done: () => void) => {
@@ -104,7 +104,7 @@ const runnerFor = (route: Route, handler: AnyHandler, deps: MountDeps) => {
   return route.download ? downloading(handler) : answering(route, handler, deps);
 };
 
-/** Goes on at once with a result that is there, and later with one that is not: waiting for nothing is not free. */
+/** Continues synchronously with a plain result and asynchronously with a promise; an unneeded await is not free. */
 const settle = <T>(work: () => T | Promise<T>, next: (result: T) => void, fail: (error: Error) => void) => {
   try {
     const result = work();
@@ -135,10 +135,10 @@ const admit = (operation: string, route: Route, request: FastifyRequest, reply: 
   return session instanceof Promise ? session.then(enter) : enter(session);
 };
 
-/** Keys of the AI gateway open nothing else, not even beside a session. */
+/** Keys of the AI gateway are refused everywhere else, even together with a session. */
 const assertNoAiKey = ({ 'x-api-key': key, authorization }: FastifyRequest['headers']) => {
   if (key !== undefined || authorization?.startsWith('Bearer rh_ai_'))
-    throw unauthenticated('AI_KEY_NOT_ALLOWED', 'AI keys are for the AI gateway alone');
+    throw unauthenticated('AI_KEY_NOT_ALLOWED', 'AI keys are accepted by the AI gateway only');
 };
 
 const permit = (route: Route, caller: RequestCaller, session: SessionFacts, { store, settings }: MountDeps) => {
@@ -192,14 +192,14 @@ const answering = (route: Route, handler: AnyHandler, { store }: MountDeps) => {
   };
 };
 
-/** What two requests under one key have in common. Of a file that is streamed that is its name and its length. */
+/** The parts that must be equal in two requests with one key. For a streamed file: its name and length. */
 const repeatable = ({ upload, ...parts }: Parts, { headers }: FastifyRequest) =>
   upload ? { ...parts, fields: upload.fields, filename: upload.filename, length: headers['content-length'] } : parts;
 
 const downloading = (handler: AnyHandler) => async (parts: Parts, request: FastifyRequest, reply: FastifyReply) => {
   const { type, body, status = 200, headers = {} } = (await handler(parts, request.caller)) as Download;
   if (request.method === 'HEAD' && typeof body === 'object' && 'destroy' in body) {
-    // Only what is sent with the content is asked for; nobody should read it all to throw it away.
+    // Only the headers are requested, so the content is not read.
     body.destroy();
     return reply.code(status).headers(headers).type(type).send(Readable.from([]));
   }
@@ -212,7 +212,7 @@ const streaming =
     const { caller } = request;
     const leave = streams.admit(caller, settings.current().limits.streamsPerUser);
     try {
-      // What the handler refuses is answered before the stream begins.
+      // A refusal of the handler is answered before the stream begins.
       const events = (await handler(parts, caller)) as Parameters<typeof sendEvents>[0];
       await sendEvents(events, caller, request, reply);
     } finally {

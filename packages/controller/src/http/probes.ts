@@ -4,7 +4,7 @@ import type { Health } from '../system/health.ts';
 
 const bucketsSec = [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10];
 
-/** Durations of one operation and status. Counted here and handed over when somebody asks: a request must not wait for it. */
+/** Durations of one operation and status. Recorded cheaply and aggregated when read, so that requests do not wait. */
 class Durations {
   readonly counts = new Float64Array(bucketsSec.length + 1);
   sumSec = 0;
@@ -21,7 +21,7 @@ const metricName = 'rushhour_http_request_duration_seconds';
 /** How long operations take, by status. */
 export const createRequestMetrics = () => {
   let loading: Promise<Registry> | undefined;
-  /** By the first who asks, or once the controller is ready: a start need not wait for it. */
+  /** Loaded by the first reader, or once the controller is ready, so that starting does not wait. */
   const load = () => {
     loading ??= import('prom-client').then(({ collectDefaultMetrics, Registry }) => {
       const registry = new Registry();
@@ -73,7 +73,7 @@ function* linesOf(operations: ReadonlyMap<string, ReadonlyMap<number, Durations>
 
 export type RequestMetrics = ReturnType<typeof createRequestMetrics>;
 
-/** `/livez`, `/readyz` and `/metrics`, for those who run the controller. */
+/** `/livez`, `/readyz` and `/metrics`, for operators. */
 export const serveProbes = (app: FastifyInstance, health: Health, metrics: RequestMetrics) => {
   app.get('/livez', async () => ({ status: 'ok' }));
   app.get('/readyz', async (_request, reply) => {

@@ -12,7 +12,7 @@ interface Window {
 export const createRateLimit = () => {
   const windows = new Map<string | number, Window>();
   return {
-    /** Throws a 429 that says when to come back. */
+    /** Throws a 429 with `Retry-After`. */
     take(key: string | number, limit: number) {
       const now = Date.now();
       let window = windows.get(key);

@@ -4,7 +4,7 @@ import { unauthenticated } from '../errors.ts';
 import type { Executor } from '../store/engine/database.ts';
 import { cookieOf, cookiesFor, findSession, type SessionFacts } from './session.ts';
 
-/** A request of HTTP as handlers see it. */
+/** An HTTP request as handlers see it. */
 export class RequestCaller implements Caller {
   readonly operation: string;
   readonly requestId: string;

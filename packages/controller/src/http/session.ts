@@ -9,8 +9,8 @@ import { statement } from '../store/engine/statement.ts';
 const safe = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
- * Refuses changes that a page of another origin makes with our cookies. Browsers say where a request comes from;
- * a client that says nothing at all is no browser.
+ * Refuses changes that a page of another origin makes with our cookies. Browsers send the origin of a request;
+ * a client that sends none is not a browser.
  */
 export const assertSameOrigin = ({ method = '', headers }: IncomingMessage) => {
   if (safe.has(method) || headers.cookie === undefined) return;
@@ -24,7 +24,7 @@ export const assertSameOrigin = ({ method = '', headers }: IncomingMessage) => {
 
 const hostOf = (origin: string) => URL.parse(origin)?.host;
 
-/** What a valid access token stands for. */
+/** The session and user behind a valid access token. */
 export interface SessionFacts {
   sessionId: number;
   userId: number;
@@ -54,7 +54,7 @@ const find = statement((db, p: { hash: string; now: string }) =>
 );
 
 const parsed = new Map<string, ReadonlySet<number>>();
-/** Groups are few and their permission lists are read with every request: keep each parsed. */
+/** Parsed permission lists, cached: groups are few and every request reads one. */
 const permissionsOf = (list: string) => {
   let found = parsed.get(list);
   if (found === undefined) {
@@ -65,7 +65,7 @@ const permissionsOf = (list: string) => {
   return found;
 };
 
-/** What was found in a state of the store holds as long as the state does. */
+/** Sessions found in a snapshot of the store stay valid as long as the snapshot. */
 const foundIn = new WeakMap<object, Map<string, SessionFacts>>();
 
 const factsIn = (snapshot: object) => {
@@ -78,8 +78,8 @@ const factsIn = (snapshot: object) => {
 };
 
 /**
- * The session behind an access token, or nothing. Never older than the store: a block or sign-out acts at once.
- * Answered without a promise where it is known already.
+ * The session behind an access token, or undefined. Never older than the store: a block or sign-out takes effect immediately.
+ * Returned without a promise when it is cached.
  */
 export const findSession = (
   read: Executor,
@@ -106,7 +106,7 @@ const readSession = async (read: Executor, accessToken: string, known: Map<strin
   return session;
 };
 
-/** One cookie out of the Cookie header, without a table of all of them. */
+/** One cookie of the Cookie header, without parsing the others. */
 export const cookieOf = (request: FastifyRequest, name: string): string | undefined => {
   const header = request.headers.cookie;
   if (header === undefined) return undefined;
@@ -120,7 +120,7 @@ export const cookieOf = (request: FastifyRequest, name: string): string | undefi
   return undefined;
 };
 
-/** The Set-Cookie headers that hand out a pair of tokens, or take it away. */
+/** The Set-Cookie headers that set a pair of tokens, or clear it. */
 export const cookiesFor = (tokens: Tokens | undefined, isTls: boolean): string[] => {
   const flags = `HttpOnly; SameSite=Strict; Path=/${isTls ? '; Secure' : ''}`;
   const cookie = (name: string, value: string, expires: string) =>

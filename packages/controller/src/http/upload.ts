@@ -12,7 +12,7 @@ const stallMs = 30_000;
 export const createUploads = () => {
   let running = 0;
   return {
-    /** Runs work that reads the body of the request, and ends it when the client goes away or falls silent. */
+    /** Runs work that reads the request body, and aborts it when the client disconnects or stalls. */
     async admit<T>(request: FastifyRequest, work: () => Promise<T>): Promise<T> {
       if (running >= maxUploads) throw tooMany('TOO_MANY_UPLOADS', `more than ${maxUploads} uploads at once`, 2);
       running += 1;
@@ -24,7 +24,7 @@ export const createUploads = () => {
       } finally {
         for (const stop of stopWatching) stop();
         running -= 1;
-        // Whatever was not read must not stand in the way of the answer.
+        // Drains the unread rest, so that the response can be sent.
         request.raw.resume();
       }
     },
@@ -35,7 +35,7 @@ export type Uploads = ReturnType<typeof createUploads>;
 
 const broken = () => invalid([{ path: '', code: 'ABORTED', message: 'the body ended too early' }]);
 
-/** A client that sends nothing for long while it is waited for is gone. */
+/** Treats a client that sends nothing for too long as gone. */
 const endWhenSilent = ({ raw, socket }: FastifyRequest) => {
   let [seenBytes, seenAt] = [socket.bytesRead, Date.now()];
   const timer = setInterval(() => {
@@ -52,8 +52,8 @@ setFlagsFromString('--expose-gc');
 const collect: (options: { type: 'minor' }) => void = runInNewContext('gc');
 
 /**
- * Bytes from a socket lie outside the heap, so that the engine lets many megabytes of them pile up before it looks for
- * what is free. Looking more often costs a millisecond or two and keeps memory flat.
+ * Bytes from a socket are outside the heap, so V8 lets many megabytes of them accumulate before it collects
+ * garbage. Collecting more often costs a millisecond or two and keeps memory flat.
  */
 const freeAsItComes = ({ socket }: FastifyRequest) => {
   let freedAt = socket.bytesRead;

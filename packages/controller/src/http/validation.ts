@@ -9,10 +9,10 @@ import { assertPlain } from './json-body.ts';
 /** Bodies beyond this are checked only up to their first problem. */
 const largeBytes = 128 * 1024;
 
-/** Finds everything wrong with one part of a request. What it accepts is changed in place: coerced, completed. */
+/** Finds all problems of one part of a request. Valid values are changed in place: coerced, defaults filled in. */
 type PartCheck = (value: unknown) => Issue[];
 
-/** Parts that come as text, which may stand for numbers, booleans and lists. */
+/** Parts that arrive as text and are converted to numbers, booleans and lists. */
 const textCheck = (schema: TSchema, where?: Issue['in']): PartCheck => {
   const check = createSchemaCheck(schema, 'coercing');
   return (value) => {
@@ -31,7 +31,7 @@ const flawOf = (value: unknown): Issue[] | undefined => {
   }
 };
 
-/** JSON: values are taken literally, and members that a body may carry back and nobody reads are dropped. */
+/** JSON: no conversion. Read-only members that a client may send back are dropped. */
 const bodyCheck = (schema: TSchema, mode: 'strict' | 'first'): PartCheck => {
   const check = createSchemaCheck(schema, mode);
   const readOnly = readOnlyOf(schema);

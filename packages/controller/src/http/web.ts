@@ -9,7 +9,7 @@ const built = fileURLToPath(new URL('../../../web/dist', import.meta.url));
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
-  // The component library sets styles as it draws; nothing a user types becomes one.
+  // The component library sets inline styles; user input never becomes one.
   "style-src 'self' 'unsafe-inline'",
   "img-src 'self' data: blob:",
   "font-src 'self'",
@@ -22,11 +22,11 @@ const policy = [
 
 const notBuilt = `<!doctype html><title>Rushhour</title><p>The web interface is not built: run <code>npm start</code>, or <code>npm run build:web</code>. The API is documented at <a href="/docs">/docs</a>.`;
 
-/** Paths that belong to programs: what is missing there is an error, not a page. */
+/** Paths of the API and the probes: a missing one is an error, not a page. */
 const isForPrograms = (path: string) =>
   /^\/(v1|docs|openapi\.json|mcp|agent|metrics|livez|readyz|assets)(\/|$)/.test(path);
 
-/** Whether a request for nothing we know asks for a page of the web interface. */
+/** Whether a request without a route asks for a page of the web interface. */
 export const wantsPage = ({ method, url, headers }: FastifyRequest) =>
   (method === 'GET' || method === 'HEAD') &&
   !isForPrograms(url.split('?', 1)[0] ?? '') &&
@@ -34,7 +34,7 @@ export const wantsPage = ({ method, url, headers }: FastifyRequest) =>
 
 let page: string | undefined;
 
-/** Every address of the web interface is the same page; it finds out by itself what to show. */
+/** Every path of the web interface serves the same page, which routes on the client side. */
 export const sendPage = (reply: FastifyReply) => {
   const file = join(built, 'index.html');
   page ??= existsSync(file) ? readFileSync(file, 'utf8') : undefined;
@@ -46,7 +46,7 @@ export const sendPage = (reply: FastifyReply) => {
     .send(page ?? notBuilt);
 };
 
-/** The built files of the web interface. Their names change with their content, so that browsers may keep them. */
+/** The built files of the web interface. Their names change with their content, so browsers may cache them. */
 export const serveWeb = async (app: FastifyInstance) => {
   app.get('/', async (_request, reply) => sendPage(reply));
   if (!existsSync(built)) return;

@@ -6,7 +6,7 @@ import { hashPassword, temporaryPassword } from './passwords.ts';
 
 const generatedLength = 20;
 
-/** Makes the first groups and the administrator. Answers the credentials when they were made up here. */
+/** Creates the first groups and the administrator. Returns the credentials if they were generated here. */
 export const prepareFirstStart = async (store: Store, given: { email: string; password: string } | undefined) => {
   if ((await countUsers(store.read)) > 0) return undefined;
   const credentials = given ?? { email: 'admin@rushhour.local', password: temporaryPassword(generatedLength) };

@@ -5,7 +5,7 @@ import type { Issue } from '../errors.ts';
 
 const longest = 128;
 
-/** Words that open lists of leaked passwords. A password made of one of them and little else is refused. */
+/** The most frequent words in lists of leaked passwords. A password that is little more than one of them is refused. */
 const commonWords =
   `password passw0rd passwort motdepasse contrasena qwerty qwertyuiop qwertz azerty asdfghjkl zxcvbnm 1q2w3e4r5t6y
   1qaz2wsx3edc letmein welcome iloveyou sunshine princess football baseball basketball superman batman dragon monkey
@@ -30,7 +30,7 @@ const isMonotonous = (password: string) => {
   return new Set(codes).size < 5 || steps.size === 1;
 };
 
-/** What is wrong with a new password: length, common ones, one's own name. No rules of composition. */
+/** Problems of a new password: length, common passwords, the user's own name. There are no composition rules. */
 export const passwordIssues = (
   password: string,
   owner: { email: string; realName: string },
@@ -58,7 +58,7 @@ const maxAtOnce = 4;
 let running = 0;
 const waiting: (() => void)[] = [];
 
-/** Each hash takes 46 MiB, so that only a few may run at once. */
+/** Each hash takes 46 MiB, so only a few run concurrently. */
 const limited = async <T>(work: () => Promise<T>): Promise<T> => {
   if (running >= maxAtOnce) await new Promise<void>((resolve) => waiting.push(resolve));
   running += 1;
@@ -79,7 +79,7 @@ export const hashPassword = async (password: string) => {
   return `argon2id$${nonce.toString('base64url')}$${(await derive(password, nonce)).toString('base64url')}`;
 };
 
-/** Takes as long for a user that does not exist: pass `undefined` then. */
+/** Takes the same time for a user that does not exist; pass `undefined` for one. */
 export const verifyPassword = async (password: string, stored: string | undefined) => {
   const [, nonce = 'AAAAAAAAAAAAAAAAAAAAAA', expected = ''] = (stored ?? '').split('$');
   const actual = await derive(password, Buffer.from(nonce, 'base64url'));
@@ -87,7 +87,7 @@ export const verifyPassword = async (password: string, stored: string | undefine
   return wanted.length === actual.length && timingSafeEqual(wanted, actual);
 };
 
-// Letters and digits that nobody confuses when reading them aloud.
+// Letters and digits that cannot be confused with each other.
 const alphabet = 'abcdefghjkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789';
 
 export const temporaryPassword = (length: number) =>

@@ -2,11 +2,11 @@ import { type Permission, permissions } from '@rushhour/contract';
 
 const admin = permissions['system.admin'];
 
-/** Does someone who holds these integers have the permission? The administrator's implies every other. */
+/** Whether a holder of these integers has the permission. The administrator permission implies every other. */
 export const allows = (held: ReadonlySet<number>, permission: Permission) =>
   held.has(permissions[permission]) || held.has(admin);
 
-/** The integers someone has in effect: all of them for an administrator. */
+/** The effective integers: all of them for an administrator. */
 export const effective = (held: ReadonlySet<number>): number[] =>
   held.has(admin) ? Object.values(permissions) : [...held];
 

@@ -166,7 +166,7 @@ export const endSessions = async (tx: Executor, ids: readonly number[]) => {
   await removeSessions.all(tx, list);
 };
 
-/** Ends all sessions of the users, but for one that may stay. */
+/** Ends all sessions of the users except `keepID`. */
 export const endSessionsOf = async (tx: Executor, userIDs: readonly number[], keepID?: number) => {
   const rows = await ofUsers.all(tx, { userIDs: JSON.stringify(userIDs) });
   await endSessions(

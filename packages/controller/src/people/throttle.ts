@@ -5,7 +5,7 @@ import { statement } from '../store/engine/statement.ts';
 
 type Policy = Settings['auth']['lockout'];
 
-/** Many people can share an address, so that it may fail this many times as often as an account. */
+/** Many users can share an address, so an address may fail this many times as often as an account. */
 const addressFactor = 5;
 /** Failures older than this are forgotten. */
 const memoryMs = 24 * 3600 * 1000;
@@ -21,7 +21,7 @@ const put = statement((db, p: { key: string; failures: number; blockedUntil: str
 );
 const clear = statement((db, p: { key: string }) => db.deleteFrom('throttles').where('key', '=', p.key));
 
-/** Names of accounts are hashed: the table tells nobody which addresses were tried. */
+/** Account names are hashed, so the table does not reveal which addresses were tried. */
 const accountKey = (email: string) => `account:${hash('sha256', email.toLowerCase(), 'hex')}`;
 const addressKey = (address: string) => `address:${address}`;
 

@@ -3,7 +3,7 @@ import { readFileSync, statSync } from 'node:fs';
 
 const manifest = new URL('../../package.json', import.meta.url);
 
-/** What this build is. The commit is known when it runs from a checkout. */
+/** Facts of this build. The commit is known when it runs from a checkout. */
 export const build = (() => {
   const { version } = JSON.parse(readFileSync(manifest, 'utf8')) as { version: string };
   return { name: 'Rushhour', version, licence: 'Apache-2.0', builtAt: statSync(manifest).mtime.toISOString() };

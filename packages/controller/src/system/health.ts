@@ -6,7 +6,7 @@ const ping = statement((db, _: object) => db.selectFrom('auditHead').select('ent
 
 type Result = 'ok' | 'failed';
 
-/** What the controller knows about its own condition. */
+/** The health of the controller. */
 export interface Health {
   readonly startedAt: number;
   isReady(): boolean;

@@ -9,7 +9,7 @@ export interface Chore {
 const tickMs = 1000;
 const lateMs = 30_000;
 
-/** Runs periodic work, one chore at a time, and knows whether it keeps up. */
+/** Runs periodic work, one chore at a time, and reports whether it is on schedule. */
 export const startHousekeeping = (chores: readonly Chore[], log: Logger) => {
   const dueAt = new Map(chores.map((chore) => [chore, Date.now() + chore.everyMs]));
   let lastTick = Date.now();

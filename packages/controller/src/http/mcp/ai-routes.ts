@@ -14,12 +14,12 @@ import { mountAi, visitOf } from './mount-ai.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Whose key a request to `/mcp` has shown. */
+    /** The owner of the key of a request to `/mcp`. */
     mcpWho: Who | null;
   }
 }
 
-/** Answers MCP at `/mcp`. What speaks it is loaded when the first key comes in: most starts do without. */
+/** Serves MCP at `/mcp`. The MCP library is loaded by the first request with a key; most installations never need it. */
 const mountMcp = (app: FastifyInstance, { settings, ...deps }: McpDeps & { settings: SettingsStore }) => {
   let loading: Promise<McpServing> | undefined;
   const serving = () => {
@@ -43,7 +43,7 @@ const mountMcp = (app: FastifyInstance, { settings, ...deps }: McpDeps & { setti
   });
 };
 
-/** Pages of other origins have no business here, whatever key they got hold of. */
+/** Refuses pages of other origins, whatever key they send. */
 const assertOwnOrigin = ({ headers: { origin, host } }: FastifyRequest) => {
   if (origin !== undefined && URL.parse(origin)?.host !== host)
     throw forbidden('CROSS_ORIGIN', 'a page of another origin may not call this');
@@ -57,7 +57,7 @@ interface Deps {
   log: FastifyBaseLogger;
 }
 
-/** What AI keys can reach: the gateway over REST and over MCP, one pipeline for both. */
+/** The routes of AI keys: the gateway over REST and over MCP, with one pipeline for both. */
 export const serveAi = (app: FastifyInstance, handlers: Record<string, AiHandler>, deps: Deps) => {
   const ai = createPipeline({ ...deps, log: deps.log as never, once: runOnce });
   app.decorateRequest('aiCall', null);

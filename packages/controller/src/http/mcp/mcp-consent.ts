@@ -12,12 +12,12 @@ import type { Tool } from '../../ai/gateway/tools.ts';
 
 type Given = Record<string, unknown>;
 
-/** What a request for approval answered. */
+/** The reply to a request for approval. */
 interface Pending {
   readonly data: { approval: Approval; approvalToken?: string; reviewUrl?: string; nextStep: string };
 }
 
-/** What the second round needs to know of the first. The client can read it: it has had all of it. */
+/** State passed from the first round to the second. The client may read it: it contains nothing the client was not sent. */
 interface State {
   readonly approvalId: number;
   readonly approvalToken: string;
@@ -44,8 +44,8 @@ const planText = ({ plan, risk, reason }: Approval) =>
   ].join('\n');
 
 /**
- * Shows a request for approval to the person at the client, where the client can. Their word confirms what the key may
- * confirm itself; what a person of the house must approve is only led to the page where that is done.
+ * Shows a request for approval to the user of the client, if the client supports it. Their consent confirms requests that
+ * the key may confirm itself; other requests need an approver, and the user gets a link to the approval page.
  */
 export const createConsent = (key: Uint8Array) => {
   const codec = createRequestStateCodec<State>({
@@ -67,7 +67,7 @@ export const createConsent = (key: Uint8Array) => {
   return {
     verify: codec.verify,
 
-    /** What the client shall ask, or nothing when there is nothing to ask or it cannot. */
+    /** The question for the user; undefined when there is none or the client cannot ask. */
     ask: async (tool: Tool, text: string, context: ServerContext): Promise<InputRequiredResult | undefined> => {
       if (!asking.has(tool.key)) return undefined;
       const { data } = JSON.parse(text) as Pending;
@@ -78,7 +78,7 @@ export const createConsent = (key: Uint8Array) => {
       return inputRequired({ inputRequests, requestState: await codec.mint(state, context) });
     },
 
-    /** The second round: what the person said, and what became of it. */
+    /** The second round: runs the operation or cancels the approval, depending on the user's answer. */
     goOn: async (run: RunTool, given: Given, { mcpReq }: ServerContext): Promise<string | undefined> => {
       const state = mcpReq.requestState<State>();
       if (state === undefined) return undefined;
@@ -91,7 +91,7 @@ export const createConsent = (key: Uint8Array) => {
       }
       const said = inputResponse(mcpReq.inputResponses, 'consent');
       if (said.kind !== 'elicit' || said.action !== 'accept') {
-        return run('cancelApproval', { id, reason: 'the person at the client did not agree' });
+        return run('cancelApproval', { id, reason: 'the user of the client declined' });
       }
       const { idempotencyKey } = given;
       const confirmation = { approvalToken, ...(idempotencyKey !== undefined && { idempotencyKey }) };

@@ -35,7 +35,7 @@ interface Session {
   visitFor(operation: string): Visit;
 }
 
-/** Arguments are checked by the pipeline, so that REST and MCP refuse the same with the same words. */
+/** The pipeline checks arguments, so REST and MCP refuse the same input with the same message. */
 const unchecked = {
   getValidator: () => (data: unknown) => ({ valid: true as const, data: data as never, errorMessage: undefined }),
 };
@@ -47,7 +47,7 @@ const checks = new Map(tools.map((tool) => [tool.key, validatorFor(tool.route)])
 const schemas = new Map(tools.map((tool) => [tool.key, fromJsonSchema(tool.input as never, unchecked)]));
 
 const serializers = new Map<string, (reply: unknown) => string>();
-/** As REST writes it: what the schema of the reply does not name does not leave. */
+/** Serialized as in REST: members that the reply schema does not name are dropped. */
 const textOf = ({ key, route }: Tool, reply: unknown): string => {
   let serialize = serializers.get(key);
   serialize ??= fastJsonStringify(route.reply as Schema);
@@ -64,7 +64,7 @@ const refusalOf = (error: unknown): CallToolResult => {
   };
 };
 
-/** Speaks MCP without sessions: every operation of the gateway is a tool, the same pipeline runs it. */
+/** A stateless MCP server: every operation of the gateway is a tool and runs through the same pipeline. */
 export const createMcp = ({ ai, handlers, log, store }: McpDeps) => {
   const dialogue = createConsent(store.secrets.derive('mcp-state', 'v1'));
   const run = async ({ visitFor }: Session, tool: Tool, given: Record<string, unknown>, consent?: string) => {
@@ -184,7 +184,7 @@ const visitsOf = (request: FastifyRequest, reply: FastifyReply) => {
   return (operation: string): Visit => ({ ...visit, operation, transport: 'mcp', mcpClient });
 };
 
-/** The SDK needs no token; it is kept out of what it may log. */
+/** The SDK does not need the token; without it, it cannot log it. */
 const authInfoOf = (session: Session) => ({
   token: '',
   clientId: String(session.who.key.id),

@@ -18,12 +18,12 @@ interface Deps {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The call of an AI key, once it is let in. */
+    /** The call of an AI key, once the key is accepted. */
     aiCall: AiCall | null;
   }
 }
 
-/** A route of the AI gateway: the key decides, cookies are not looked at. */
+/** A route of the AI gateway: authenticated by the key; cookies are ignored. */
 export const mountAi = (app: FastifyInstance, operation: string, route: Route, handler: AiHandler, deps: Deps) => {
   const { ai, settings, metrics } = deps;
   const partsOf = validatorFor(route);
@@ -47,7 +47,7 @@ export const mountAi = (app: FastifyInstance, operation: string, route: Route, h
     },
     onResponse: async ({ aiCall, startedMs, log }, { statusCode }) => {
       observe(statusCode, (performance.now() - startedMs) / 1000);
-      // Bodies that could not be read have not come as far as the pipeline's own entry.
+      // Bodies that could not be read never reach the pipeline, which would have audited them.
       if (aiCall && !aiCall.isAudited) {
         const refused = new ApiError(statusCode >= 500 ? 'internal' : 'invalid', 'INVALID_REQUEST', 'not read');
         await ai.settle(aiCall, refused).catch((error) => log.error({ err: error }, 'audit'));
@@ -63,7 +63,7 @@ const assertJson = (request: FastifyRequest) => {
   throw new ApiError('unsupportedMedia', 'UNSUPPORTED_MEDIA_TYPE', 'the body must be application/json');
 };
 
-/** A request of REST as the pipeline sees it. */
+/** A REST request as the pipeline sees it. */
 export const visitOf = (operation: string, request: FastifyRequest, reply: FastifyReply): Visit => {
   const gone = new AbortController();
   reply.raw.once('close', () => gone.abort());

@@ -27,7 +27,7 @@ export const authHandlers = ({ store, settings, bus }: Deps): Handlers<typeof ap
     return { data: { user: extended, permissions, isRequiredToSetPassword, accessExpiresAt, refreshExpiresAt } };
   };
 
-  /** Counts a wrong password; the first one that makes the account wait is told to those who watch over users. */
+  /** Counts a wrong password. The first one that blocks the account notifies the administrators of users. */
   const refuse = async (visitor: Visitor, email: string, userId: number | undefined) => {
     const origin = { ...originOf(visitor), userId: userId ?? null };
     await store.change(origin, async (tx) => {

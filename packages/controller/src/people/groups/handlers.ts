@@ -70,7 +70,7 @@ export const groupHandlers = ({ store }: { store: Store }): Handlers<typeof api.
 
 const distinct = (grants: Grants) => [...new Set(grants.map(({ value }) => value))].map((value) => ({ value }));
 
-/** Nobody can grant a permission they do not hold; what a group has already may stay. */
+/** A caller cannot grant a permission they do not hold. Permissions the group already has may stay. */
 const assertMayGrant = (caller: Caller, wanted: Grants, present: Grants) => {
   const unknown = wanted.flatMap(({ value }, i) =>
     nameOf.has(value)
@@ -93,7 +93,7 @@ const assertMayGrant = (caller: Caller, wanted: Grants, present: Grants) => {
 /** A change of permissions must not lock out its author or the last administrator. */
 const assertKeysStay = async (tx: Change, groupId: number, grants: Grants, caller: Caller) => {
   if ((await countAdministrators(tx)) === 0) {
-    throw conflict('LAST_ADMINISTRATOR', 'this would leave nobody who can administer the installation');
+    throw conflict('LAST_ADMINISTRATOR', 'this would leave the installation without an administrator');
   }
   const isOwn = (await membersOf(tx, [groupId])).get(groupId)?.some(({ id }) => id === caller.userId);
   if (isOwn && !allows(new Set(grants.map(({ value }) => value)), 'groups.write')) {

@@ -156,11 +156,11 @@ const assertNotSelf = (caller: Caller, ids: readonly number[], verb: string) => 
 
 const assertAdministratorLeft = async (tx: Change) => {
   if ((await countAdministrators(tx)) === 0) {
-    throw conflict('LAST_ADMINISTRATOR', 'this would leave nobody who can administer the installation');
+    throw conflict('LAST_ADMINISTRATOR', 'this would leave the installation without an administrator');
   }
 };
 
-/** Whoever puts a user into a group grants what the group holds. */
+/** Putting a user into a group grants the permissions of the group. */
 const assertMayAssign = async (tx: Change, caller: Caller, groupId: number) => {
   const group = await groups.find(tx, groupId);
   if (group === undefined)
@@ -173,7 +173,7 @@ const assertMayAssign = async (tx: Change, caller: Caller, groupId: number) => {
   );
 };
 
-/** Nobody changes an account that may do more than they may: its password would be theirs. */
+/** A caller cannot change an account with more permissions than their own: they could set its password. */
 const assertMayActOn = (caller: Caller, user: StoredUser) => {
   const held = (JSON.parse(user.groupPermissions) as { value: number }[]).map(({ value }) => value);
   assertHolds(caller, held, 'FORBIDDEN', `user ${user.id} may do more than you`);

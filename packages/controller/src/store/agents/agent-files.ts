@@ -37,9 +37,9 @@ const known = statement((db, _: object) =>
 );
 
 export const keepFileState = (tx: Executor, row: FileOnAgent) => put.all(tx, row);
-/** Every agent and what it has of the file; nothing where it has none. */
+/** Every agent with its state of the file; null where it has none. */
 export const agentsWithFile = (executor: Executor, sha256: string) => ofFile.all(executor, { sha256 });
-/** What an agent was to get and has not got. */
+/** Files assigned to an agent that it has not received. */
 export const filesOwedTo = (executor: Executor, agentID: number) => waiting.all(executor, { agentID });
 export const forgetFilesOf = (tx: Executor, agentIds: readonly number[]) =>
   remove.all(tx, { ids: JSON.stringify(agentIds) });

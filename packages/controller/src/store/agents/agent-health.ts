@@ -74,7 +74,7 @@ export async function* healthBetween(executor: Executor, agentID: number, from: 
   }
 }
 
-/** Forgets what is older than a day, some agents at a time. */
+/** Deletes readings older than a day, a few agents at a time. */
 export const sweepHealth = async (database: Database) => {
   const ids = (await everyone.all(database, {})).map(({ id }) => id);
   for (let start = 0; start < ids.length; start += agentsAtOnce) {

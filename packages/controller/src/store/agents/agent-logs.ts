@@ -46,6 +46,6 @@ const remove = statement((db, p: { before: number }) => db.deleteFrom('agentLogs
 /** Lines of any number of agents in one statement. */
 export const keepLogs = (tx: Executor, lines: readonly StoredLine[]) => insert.all(tx, { rows: JSON.stringify(lines) });
 
-/** Forgets lines older than the setting says. */
+/** Deletes lines older than `days`. */
 export const sweepLogs = (database: Database, days: number) =>
   database.transaction((tx) => remove.all(tx, { before: Date.now() - days * dayMs }));

@@ -17,7 +17,7 @@ const find = statement((db, p: { hash: string }) =>
   db.selectFrom('agentTokens').select(['usesLeft', 'expiresAt']).where('hash', '=', p.hash),
 );
 
-/** Takes one use of a token, if there is one left: two agents cannot both have the last. */
+/** Uses a token once, if it has a use left; two agents cannot both take the last one. */
 export const takeToken = (tx: Executor, hash: string, now: string) => use.first(tx, { hash, now });
 
 export const findToken = (executor: Executor, hash: string) => find.first(executor, { hash });

@@ -3,7 +3,7 @@ import type { Executor } from '../engine/database.ts';
 import { inList } from '../engine/expressions.ts';
 import { statement } from '../engine/statement.ts';
 
-/** A run under way, or one that waits, and an agent it has or wants. */
+/** An active or queued run and an agent it occupies or needs. */
 export interface ActiveWork {
   readonly taskID: number;
   readonly agentID: number;
@@ -24,7 +24,7 @@ const taken = statement((db, p: { ids: string }, engine) =>
     .where('runs.status', 'in', [2, 3, 4, 5, 6])
     .where(inList('runAgents.agentID', p.ids, engine)),
 );
-// A run that waits has no agents yet: those of its task are the ones it will ask for.
+// A queued run has no agents yet; it will need those of its task.
 const wanted = statement((db, p: { ids: string }, engine) =>
   db
     .selectFrom('runs')
@@ -37,13 +37,13 @@ const wanted = statement((db, p: { ids: string }, engine) =>
     .where(inList('links.toID', p.ids, engine)),
 );
 
-/** What occupies these agents now, or will as soon as it can. */
+/** Active and queued work on these agents. */
 export const activeWorkOn = async (executor: Executor, agentIds: readonly number[]): Promise<ActiveWork[]> => {
   const ids = JSON.stringify(agentIds);
   return [...(await taken.all(executor, { ids })), ...(await wanted.all(executor, { ids }))];
 };
 
-// From the few runs under way to their agents: an agent's whole history is never read.
+// Joins from the few active runs to their agents, so an agent's whole history is never read.
 const ofAgents = statement((db, p: { ids: string }, engine) =>
   db
     .selectFrom('runs')
@@ -62,7 +62,7 @@ const busy = statement((db, _: object) =>
     .where('runs.status', 'in', activeStatuses),
 );
 
-/** The tasks that have a run under way on each of the agents. */
+/** The tasks with an active run, by agent. */
 export const activeTasksOn = async (executor: Executor, agentIds: readonly number[]) => {
   const byAgent = new Map<number, number[]>();
   for (const { agentID, taskID } of await ofAgents.all(executor, { ids: JSON.stringify(agentIds) })) {

@@ -15,7 +15,7 @@ const one = statement((db, p: { id: number }) =>
   db.selectFrom('agents').select(['id', 'engines']).where('deletedAt', 'is', null).where('id', '=', p.id),
 );
 
-/** What the engines of the agents can do: of all that are enrolled, or of one; undefined when there is no such agent. */
+/** Engine abilities of all enrolled agents or of one; undefined when there is no such agent. */
 export const engineAbilities = async (
   executor: Executor,
   agentID: number | undefined,
@@ -74,7 +74,7 @@ const namesLike = statement((db, p: { start: string; length: number }) =>
     .where(sql<boolean>`substr(name, 1, ${p.length}) = ${p.start}`),
 );
 
-/** The name itself, or with the first free number behind it. */
+/** The name itself, or the name followed by the first free number. */
 export const freeAgentName = async (executor: Executor, wanted: string) => {
   const rows = await namesLike.all(executor, { start: wanted, length: [...wanted].length });
   const taken = new Set(rows.map(({ name }) => name));
@@ -84,7 +84,7 @@ export const freeAgentName = async (executor: Executor, wanted: string) => {
   return `${wanted}-${number}`;
 };
 
-/** What of the row an agent tells about its machine. */
+/** The columns an agent reports about its machine. */
 export const factColumns = (facts: AgentFacts) => {
   const { hostname, machineId, version, os, kernel, arch, cpuCores, memoryMb } = facts;
   const { addresses, interfaces, engines, system } = facts;
@@ -114,7 +114,7 @@ const setFacts = statement((db, p: FactColumns & { id: number }) =>
     })
     .where('id', '=', p.id),
 );
-/** Facts and statuses are what agents report, not changes that somebody makes: they leave no audit entry. */
+/** Facts and statuses are reported by agents, not changed by users: they leave no audit entry. */
 export const keepFacts = (tx: Executor, id: number, facts: AgentFacts) =>
   setFacts.all(tx, { ...(encodeRow(tables.agents, factColumns(facts)) as FactColumns), id });
 
@@ -144,7 +144,7 @@ const resetStatuses = statement((db, p: { offline: number }) =>
     .where('lastSeenAt', 'is not', null)
     .where('status', '<>', p.offline),
 );
-/** After a start nobody is connected. */
+/** After a start no agent is connected. */
 export const markAllOffline = (tx: Executor) => resetStatuses.all(tx, { offline: agentStatus.offline });
 
 export interface Sighting {
@@ -169,5 +169,5 @@ const see = statement((db, p: { seen: string }, engine) => ({
       engine,
     )} where agents.id = seen.id and ${sql.ref('isBlocked')} = 0`.compile(db),
 }));
-/** Notes when agents were last heard, all of them in one statement. */
+/** Stores when agents were last heard, all in one statement. */
 export const keepSightings = (tx: Executor, seen: readonly Sighting[]) => see.all(tx, { seen: JSON.stringify(seen) });

@@ -112,7 +112,7 @@ export interface ApprovalUsage {
   bytes: number;
 }
 
-/** What a key has had of its quotas: of approvals in the last hour, of traffic in the last day. */
+/** The used quotas of a key: approvals in the last hour, traffic in the last day. */
 export const approvalUsage = async (executor: Executor, keyID: number, now: string): Promise<ApprovalUsage> => {
   const hour = await asked.first(executor, { keyID, since: before(now, hourMs) });
   const open = await waiting.first(executor, { keyID, now });
@@ -136,7 +136,7 @@ const active = statement((db, p: { keyID: number }) =>
     .limit(1000),
 );
 
-/** Runs that a key has started, the newest thousand approvals of it. */
+/** Runs that a key has started, from its newest thousand approvals. */
 export const runsOfKey = async (executor: Executor, keyID: number): Promise<Set<number>> =>
   new Set((await active.all(executor, { keyID })).flatMap(({ runIDs }) => JSON.parse(runIDs) as number[]));
 
@@ -145,7 +145,7 @@ const sweep = statement((db, p: { before: string }) =>
 );
 const keptDays = 90;
 
-/** Forgets approvals that ended long ago. */
+/** Deletes approvals that ended long ago. */
 export const forgetApprovals = (database: Database) =>
   database.transaction((tx) => sweep.all(tx, { before: before(new Date().toISOString(), keptDays * 24 * hourMs) }));
 

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Engine, Executor } from '../engine/database.ts';
 import { statement } from '../engine/statement.ts';
 
-/** Written as in the index, or the index is not used. */
+/** Must match the expression of the index, or the index is not used. */
 const keyIdAt: Record<Engine, RawBuilder<number>> = {
   sqlite: sql`json_extract("detail", '$.ai.keyId')`,
   postgres: sql`("detail"::jsonb #>> '{ai,keyId}')::bigint`,

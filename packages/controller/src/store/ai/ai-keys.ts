@@ -30,7 +30,7 @@ export const keyFilters = (q: string | undefined, state: KeyState | undefined) =
   ...(state && { [state]: new Date().toISOString() }),
 });
 
-/** A key with what its owner may do now. An owner who is blocked or gone has no keys. */
+/** A key with the present permissions of its owner. Keys of a blocked or deleted owner do not work. */
 export const findOwnedKey = statement((db, p: { publicId: string }) =>
   db
     .selectFrom('aiKeys')
@@ -81,11 +81,11 @@ export const usageOfKey = async (read: Executor, keyID: number, now = new Date()
 
 const byName = statement((db, p: { name: string }) => db.selectFrom('aiKeys').select('id').where('name', '=', p.name));
 
-/** Names are unique, also those of keys that are revoked: the audit speaks of them. */
+/** Names are unique, including those of revoked keys, because the audit refers to them. */
 export const keyNamed = async (executor: Executor, name: string): Promise<number | undefined> =>
   (await byName.first(executor, { name }))?.id;
 
-/** What a key did since it was last written down. */
+/** Usage of a key since it was last stored. */
 export interface KeyUse {
   keyID: number;
   day: string;

@@ -43,7 +43,7 @@ const newest = statement((db, p: { projects: string }, engine) =>
     .limit(10),
 );
 
-/** How many tasks run, wait and have failed since yesterday, and what happened last. */
+/** Counts of running, queued and recently failed tasks, and the latest events. */
 export const stateOfTasks = async (read: Executor, projectIDs: readonly number[] | undefined, nowMs: number) => {
   const projects = JSON.stringify(projectIDs ?? null);
   const [count, events] = await Promise.all([
@@ -84,7 +84,7 @@ const counted = statement((db, p: EventWish, engine) =>
   db.selectFrom('runEvents').select(sql<number>`count(*)`.as('total')).where(wanted(p, engine)),
 );
 
-/** Events of a run from a moment on and of some severities. */
+/** Events of a run since a time, of some severities. */
 export const severeEvents = async (
   read: Executor,
   order: 'asc' | 'desc',

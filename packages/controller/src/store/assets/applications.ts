@@ -66,7 +66,7 @@ export const replaceSessions = async (tx: Change, id: number, sessions: readonly
   await insertSessions.all(tx, { id, sessions: JSON.stringify(sessions) });
 };
 
-/** Parameters that were there before keep their id, and with it the values that are drawn for them. */
+/** Existing parameters keep their id, and with it the values drawn for them. */
 export const replaceParameters = async (
   tx: Change,
   applicationId: number,

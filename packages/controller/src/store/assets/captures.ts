@@ -29,7 +29,7 @@ const dropBlocks = statement((db, p: { sha256: string }) =>
 export const findCapture = async (executor: Executor, sha256: string): Promise<string | undefined> =>
   (await selectInfo.first(executor, { sha256 }))?.info;
 
-/** Keeps what was found, unless it is known already: equal contents have equal sessions. */
+/** Stores the result of an analysis unless it is known: equal contents have equal sessions. */
 export const keepCapture = async (tx: Change, sha256: string, { info, blocks }: CaptureFacts) => {
   if ((await findCapture(tx, sha256)) !== undefined) return;
   await insertFacts.all(tx, { sha256, info });
@@ -41,7 +41,7 @@ export const dropCapture = async (tx: Change, sha256: string) => {
   await dropFacts.all(tx, { sha256 });
 };
 
-/** Sessions by their index, in the order asked for; those that are not there are left out. */
+/** Sessions by index, in the requested order; missing ones are left out. */
 export const readSessions = async <Session>(
   executor: Executor,
   sha256: string,

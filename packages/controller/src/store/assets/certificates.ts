@@ -27,7 +27,7 @@ export const certificates = createTable('certificates', {
 
 export type StoredCertificate = NonNullable<Awaited<ReturnType<typeof certificates.find>>>;
 
-/** Texts and sealed keys, by the id of their certificate. */
+/** PEM texts and sealed keys, by certificate id. */
 export const certificateContents = createTable('certificateContents');
 
 const details = statement((db, p: { ids: string }, engine) =>

@@ -34,7 +34,7 @@ const entriesOf = (column: string, engine: Engine) =>
 
 const rowsPerBlock = 1000;
 
-/** Rows on their way into the database, as text: a fraction of the memory that the rows themselves take. */
+/** Encoded rows to be inserted, as text: a fraction of the memory of the rows themselves. */
 export interface RowBlocks {
   readonly count: number;
   /** Length of all rows as they are stored. */
@@ -85,13 +85,13 @@ const selectBlocks = statement((db, p: { id: number; first: number; last: number
 
 export const removeRows = (tx: Change, ids: readonly number[]) => deleteBlocks.all(tx, { ids: JSON.stringify(ids) });
 
-/** Puts these rows in the place of those that are there. */
+/** Replaces the stored rows. */
 export const replaceRows = async (tx: Change, id: number, { blocks }: RowBlocks) => {
   await removeRows(tx, [id]);
   for (const [block, rows] of blocks.entries()) await insertBlock.all(tx, { dictionaryID: id, block, rows });
 };
 
-/** Rows of a table (arrays) or values of a list (texts); only the blocks they stand in are read. */
+/** Rows of a table (arrays) or values of a list (strings); only the blocks that hold them are read. */
 export const readRows = async <Row extends string | string[]>(
   executor: Executor,
   id: number,

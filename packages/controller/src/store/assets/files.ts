@@ -52,7 +52,7 @@ export const files = createTable<'files', unknown, FileFilters>('files', {
 });
 export type FileRow = NonNullable<Awaited<ReturnType<typeof files.find>>>;
 
-// Malware has storage of its own: equal content on the other side of that boundary is not the same content.
+// Malware has separate storage: equal content there does not count as the same content.
 const referring = statement((db, p: { sha256: string }) =>
   db
     .selectFrom('files')
@@ -90,7 +90,7 @@ const madeFrom = statement((db, p: { sha256s: string }, engine) =>
 
 /** Files with this content, oldest first; without those of the malware collection. */
 export const filesWith = (executor: Executor, sha256: string) => referring.all(executor, { sha256 });
-/** Whether a file has this content, or it is a sample sealed or a packet dump. */
+/** Whether a file, a sealed sample or a packet capture has this content. */
 export const isContentUsed = async (executor: Executor, sha256: string) =>
   (await filesWith(executor, sha256)).length > 0 ||
   (await sealedBy.first(executor, { sha256 })) !== undefined ||

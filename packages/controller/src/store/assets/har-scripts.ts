@@ -15,7 +15,7 @@ const byHash = statement((db, p: { sha256: string }) =>
   db.selectFrom('harScripts').selectAll().where('sha256', '=', p.sha256),
 );
 
-/** Remembers how to make the bytes again. Plans are made anew at every start, so that old ones are of no use. */
+/** Stores how to make the bytes again. Every start makes new plans, so old rows are useless. */
 export const keepHarScript = async (tx: Executor, script: Omit<Tables['harScripts'], 'createdAt'>) => {
   await dropOld.all(tx, { before: new Date(Date.now() - keptDays * 86_400_000).toISOString() });
   await insert.all(tx, { ...script, createdAt: new Date().toISOString() });

@@ -32,7 +32,7 @@ interface MacUser {
   macOverrides?: readonly { macId?: number | null | undefined }[] | null | undefined;
 }
 
-/** The MAC records a network names, by the JSON pointer where it does. */
+/** The MAC records a network refers to, by JSON pointer. */
 export const macIdsOf = ({ gatewayMacId, macPolicy, macOverrides }: MacUser): Map<string, number> => {
   const named = new Map<string, number>();
   const add = (path: string, id: number | null | undefined) => {
@@ -136,7 +136,7 @@ export const usagePage = async (
   return { rows, total: Number(count?.total ?? 0) };
 };
 
-// A task uses a MAC record through its networks, so one step between is followed.
+// A task uses a MAC record through its networks, so one intermediate link is followed.
 const activeUsers = statement((db, p: { kind: string; id: number }) => {
   const direct = db.selectFrom('links').select('fromID').where('toKind', '=', p.kind).where('toID', '=', p.id);
   const through = db

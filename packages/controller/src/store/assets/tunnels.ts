@@ -23,7 +23,7 @@ export const sealParams = (type: TunnelType, id: number, params: TunnelParams, s
   };
 };
 
-/** The opposite of `sealParams`. The result goes to agents and to nobody else. */
+/** The inverse of `sealParams`. The result is for agents only. */
 export const openParams = ({ id, params, secrets: sealed }: StoredTunnel, secrets: Secrets): TunnelParams =>
   sealed === '' ? params : { ...params, ...(JSON.parse(secrets.open(sealed, placeOf(id))) as TunnelParams) };
 

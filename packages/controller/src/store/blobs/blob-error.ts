@@ -7,7 +7,7 @@ export type BlobErrorCode =
   | 'PART_UNKNOWN'
   | 'CORRUPT';
 
-/** A failure the caller of the storage can tell its own caller about; `data` holds `limit`, `received` or `sha256`. */
+/** A storage failure that can be reported to the API client; `data` holds `limit`, `received` or `sha256`. */
 export class BlobError extends Error {
   override readonly name = 'BlobError';
   readonly code: BlobErrorCode;
@@ -20,7 +20,7 @@ export class BlobError extends Error {
   }
 }
 
-/** A full disk is an answer of its own; every other failure passes unchanged. */
+/** Translates a full disk into NO_SPACE; every other failure passes unchanged. */
 export const explainDiskError = (error: unknown): unknown => {
   const code = (error as NodeJS.ErrnoException | undefined)?.code;
   if (code !== 'ENOSPC' && code !== 'EDQUOT') return error;

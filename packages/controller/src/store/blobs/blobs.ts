@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 
-/** Lower-case hex digests of the plain content, whatever way it is kept. */
+/** Lower-case hex digests of the plain content, sealed or not. */
 export interface Digests {
   readonly md5: string;
   readonly sha1: string;
@@ -50,7 +50,7 @@ export interface Blobs {
   /**
    * Makes the content durable under its sha256, then runs `record`, which writes the row that refers to it.
    * `remove` and `sweep` of the same content wait until the row is there. If `record` throws, new content is taken back;
-   * if the storage fails before that, the content is still staged.
+   * if the storage fails before that, the content stays staged.
    */
   commit(staged: Staged, record?: () => Promise<void>): Promise<void>;
   discard(staged: Staged): Promise<void>;
@@ -69,7 +69,7 @@ export interface Blobs {
 
   openPart(id: string): Promise<void>;
   /**
-   * Answers the new size. `offset` must be the present size (OFFSET_MISMATCH tells it). When the stream breaks off,
+   * Answers the new size. `offset` must be the present size (OFFSET_MISMATCH reports it). When the stream breaks off,
    * the bytes that came stay; when it is longer than `maxBytes`, none do.
    */
   append(id: string, offset: number, source: Readable, options?: StageOptions): Promise<number>;

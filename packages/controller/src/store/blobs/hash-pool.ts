@@ -10,8 +10,8 @@ interface HashThread {
 }
 
 /**
- * One thread that hashes, started at once. It answers in the order it was asked, keeps the process alive only while an
- * answer is due, and is started anew by the next request if it died.
+ * A hashing thread, started immediately. It answers in request order, keeps the process alive only while an
+ * answer is pending, and is restarted by the next request if it died.
  */
 const createHashThread = (): HashThread => {
   let worker: Worker | undefined;
@@ -60,20 +60,20 @@ export interface HashJob {
   /** Resolves when the bytes, which lie in shared memory, may be overwritten. */
   update(bytes: Uint8Array): Promise<void>;
   digest(): Promise<Digests>;
-  /** Gives the place back; must be called, also after `digest`. */
+  /** Releases the permit; must be called, also after `digest`. */
   close(): void;
 }
 
 export interface HashPool {
-  /** Starts the threads ahead of the first content; they take a moment. */
+  /** Starts the threads before the first content arrives. */
   start(): void;
-  /** Waits for a place. */
+  /** Waits for a permit. */
   open(signal?: AbortSignal | undefined): Promise<HashJob>;
   close(): Promise<void>;
 }
 
 export interface HashPoolOptions {
-  /** Contents hashed at once; further ones wait. */
+  /** Contents hashed concurrently; further ones wait. */
   readonly places?: number;
   readonly threads?: number;
 }
@@ -83,7 +83,7 @@ const shares = [['sha3-384'], ['md5', 'sha1', 'sha256']] as const;
 
 /** The algorithms one thread computes of one content. */
 const startShare = (thread: HashThread, job: number, algorithms: readonly string[]) => {
-  // A thread that fails here does not know the job later: the next update tells.
+  // If this fails, the thread does not know the job and the next update rejects.
   thread.ask({ kind: 'open', job, algorithms }).catch(() => {});
   return {
     update: (bytes: Uint8Array) => thread.ask({ kind: 'update', job, bytes }),

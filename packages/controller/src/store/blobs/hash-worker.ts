@@ -1,7 +1,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import { parentPort } from 'node:worker_threads';
 
-/** What the thread is told, in order. `bytes` lies in shared memory and is read before the answer is sent. */
+/** Requests to the thread, in order. `bytes` is shared memory and is read before the reply is sent. */
 export type HashRequest =
   | { kind: 'open'; job: number; algorithms: readonly string[] }
   | { kind: 'update'; job: number; bytes: Uint8Array }
@@ -16,7 +16,7 @@ const hashesOf = (job: number) => {
   return hashes;
 };
 
-/** The hex digests in the order the algorithms were named; nothing to say to an update but that it is done. */
+/** The hex digests in the order of the algorithms; an empty list for the other requests. */
 const answer = (request: HashRequest): string[] => {
   switch (request.kind) {
     case 'open':

@@ -40,7 +40,7 @@ export interface IntakeOptions {
   readonly keepsTail?: boolean;
 }
 
-// A request that is refused half-way must stay open for the answer: the source is its owner's to destroy.
+// A request refused half-way must stay open for the response, so only its owner destroys the source.
 const iterate = (source: Readable): AsyncIterable<Uint8Array> => source.iterator({ destroyOnReturn: false });
 
 /** Takes a stream to its end through `consume` and answers its length. Stops reading at the first byte past `maxBytes`. */

@@ -56,7 +56,7 @@ const readFully = async (handle: FileHandle, target: Uint8Array, position: numbe
   }
 };
 
-/** Uploads that come in several requests: one growing file each, whose size is the truth about what was received. */
+/** Uploads in several requests: one growing file each, whose size is the number of bytes received. */
 export class Parts {
   readonly #options: StagingOptions;
   readonly #staging: Staging;
@@ -88,7 +88,7 @@ export class Parts {
     return this.#withPart(id, (handle) => this.#append(handle, offset, source, options));
   }
 
-  /** Sealed content is written once more, clear content only gets a second name; either way the part itself stays. */
+  /** Sealed content is written again, plain content gets a hard link; the part itself stays in both cases. */
   finish(id: string, { signal }: StageOptions = {}): Promise<Staged> {
     return this.#withPart(id, async (handle, partPath) => {
       const take = await this.#takeFrom(handle, signal);
@@ -119,7 +119,7 @@ export class Parts {
     if (kept < base) await writeFully(handle, this.#cipher.createHeader(), 0);
     const received = Math.max(0, kept - base);
     if (offset !== received) {
-      throw new BlobError('OFFSET_MISMATCH', `the upload goes on at byte ${received}`, { received });
+      throw new BlobError('OFFSET_MISMATCH', `the upload continues at byte ${received}`, { received });
     }
     const writer = createPlainWriter(handle, { base, offset, change: await this.#changeOf(handle) });
     try {

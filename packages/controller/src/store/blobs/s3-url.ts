@@ -10,7 +10,7 @@ export interface S3Location {
 
 /**
  * Reads `s3://key:secret@host:port/bucket/prefix?region=…&tls=false`. Key and secret are percent-encoded. All problems
- * are told at once, and never the secret.
+ * are reported together, and never the secret.
  */
 export const parseS3Url = (text: string): S3Location => {
   const url = URL.parse(text);

@@ -131,7 +131,7 @@ class S3Shelf implements Shelf {
     throw new BlobError('CORRUPT', `the object store kept ${arrived ?? 'none'} of ${size} bytes`, { sha256 });
   }
 
-  /** Makes content that is there already young again, so that no controller's sweep takes it before its row is written. */
+  /** Refreshes the age of existing content, so that no controller's sweep removes it before its row is written. */
   async #refresh(sha256: string) {
     const object = this.#objectOf(sha256);
     const CopySource = `${object.Bucket}/${encodeURI(object.Key)}`;

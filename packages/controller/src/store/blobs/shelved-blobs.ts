@@ -13,7 +13,7 @@ export interface ShelvedBlob {
   readonly modifiedMs: number;
 }
 
-/** Where finished content is kept, as bytes under a hash; whether they are sealed is not its business. */
+/** Storage of finished content, as bytes under a hash; sealing happens above it. */
 export interface Shelf {
   /** Unreferenced content younger than this is left alone by a sweep: another controller may be about to refer to it. */
   readonly graceMs: number;
@@ -40,7 +40,7 @@ const checked = (sha256: string) => {
 const readFile = (path: string, start: number, end = Number.POSITIVE_INFINITY) =>
   start >= end ? Readable.from([]) : createReadStream(path, { start, end: end - 1 });
 
-/** Storage made of a place for uploads under way and a shelf for finished content; sealed when there is a key. */
+/** Blobs made of staging for uploads in progress and a backend for finished content; sealed when there is a key. */
 export class ShelvedBlobs implements Blobs {
   readonly #shelf: Shelf;
   readonly #key: Uint8Array | undefined;

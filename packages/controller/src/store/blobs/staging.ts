@@ -9,7 +9,7 @@ import { type Consume, takeStream } from './intake.ts';
 import { createPlainWriter, createSealedWriter, type Writer } from './writers.ts';
 
 export interface StagingOptions {
-  /** Temp files and parts lie here; finished blobs too where they are kept in a folder, so that a rename is enough. */
+  /** Folder of temp files and parts; of finished blobs too when they are stored in a folder, so that a rename suffices. */
   readonly folder: string;
   readonly hashes: HashPool;
   /** 32 bytes; content is sealed with it on its way to the disk. */
@@ -39,7 +39,7 @@ export const hashContent = async ({ hashes, take, writer, signal }: Hashing) => 
   }
 };
 
-/** Temp files: what arrives before anyone decides to keep it. */
+/** Temp files: content that has arrived but is not committed yet. */
 export class Staging {
   readonly #options: StagingOptions;
   readonly #temps: string;
@@ -51,7 +51,7 @@ export class Staging {
   }
 
   stage(source: Readable, options: StageOptions = {}): Promise<Staged> {
-    // Until the content is iterated nobody else would hear a failure of the source, and it would end the process.
+    // Before the content is iterated no other listener exists, and an error of the source would end the process.
     source.on('error', () => {});
     return this.fill((consume) => takeStream(source, consume, options), options.signal);
   }
@@ -72,7 +72,7 @@ export class Staging {
   /** A temp file with the content of another file, which stays. */
   async adopt(file: string): Promise<string> {
     const path = await this.#createPath();
-    // A second name costs nothing; where the file system has none, a copy does the same.
+    // A hard link costs nothing; file systems without hard links get a copy.
     await link(file, path).catch(() => copyFile(file, path, constants.COPYFILE_FICLONE));
     return path;
   }
@@ -82,7 +82,7 @@ export class Staging {
     this.#active.delete(path);
   }
 
-  /** The file was taken away: it is no longer ours to protect from `sweep`. */
+  /** The file was moved: `sweep` need not spare it any more. */
   forget({ path }: Staged): void {
     this.#active.delete(path);
   }

@@ -28,7 +28,7 @@ const pageAfter = statement((db, p: { after: number }) =>
 
 type Stored = Omit<AuditEntry, 'targets' | 'detail'> & { id: number; targets: string; detail: string; hash: string };
 
-/** Puts this transaction behind every change before it, on both engines. */
+/** Serializes this transaction after every earlier change, on both engines. */
 export const lockAudit = (tx: Executor) => lockHead.all(tx, {});
 
 /** Adds a row whose hash covers the row before it. The head must be locked by this transaction. */

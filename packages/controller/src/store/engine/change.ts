@@ -5,7 +5,7 @@ import { type Database, type Executor, UniqueViolation } from './database.ts';
 import type { Secrets } from './secrets.ts';
 import { everyColumn, statement } from './statement.ts';
 
-/** Who makes a change and by which request: what the audit chain says about it. */
+/** The user and request behind a change, for the audit chain. */
 export interface Origin {
   readonly userId: number | null;
   readonly address: string;
@@ -30,11 +30,11 @@ export interface Change extends Executor {
   readonly now: string;
   readonly userId: number | null;
   touch(table: string, id: number): void;
-  /** More to say in the audit entry. Never a secret. */
+  /** Adds details to the audit entry. Never a secret. */
   note(detail: Record<string, unknown>): void;
-  /** Says in the audit entry that the request was refused, and why. What the change wrote stays. */
+  /** Marks the audit entry as refused, with the reason. What the change wrote stays. */
   deny(detail: Record<string, unknown>): void;
-  /** Runs once the change is on disk, e.g. to tell others. */
+  /** Runs once the change is on disk, e.g. to publish an event. */
   afterCommit(work: () => void): void;
 }
 
@@ -46,7 +46,7 @@ const setReply = statement((db, p: { userID: number; key: string; reply: string 
   db.updateTable('idempotencyKeys').set({ reply: p.reply }).where('userID', '=', p.userID).where('key', '=', p.key),
 );
 
-/** Takes the client's key before anything is done; the returned function stores the reply under it. */
+/** Claims the client's key before any work; the returned function stores the reply under it. */
 const claimKey = async (tx: Executor, { userId, idempotency }: Origin, createdAt: string) => {
   if (idempotency === undefined || userId === null) return undefined;
   const { key, fingerprint } = idempotency;
@@ -59,7 +59,7 @@ const claimKey = async (tx: Executor, { userId, idempotency }: Origin, createdAt
 export type RunChange = <T>(origin: Origin, work: (tx: Change) => Promise<T>) => Promise<T>;
 
 /**
- * The one way to change anything: the change, its audit entry and its idempotent reply are one transaction.
+ * Every change goes through this function: the change, its audit entry and its idempotent reply are one transaction.
  * Changes run one after the other, so that what `work` reads stays true until it is written.
  */
 export const createChange =
@@ -117,7 +117,7 @@ export const createChange =
   };
 
 let lastMs = 0;
-/** A timestamp later than every one before, so that `updatedAt` tells two changes apart. */
+/** A timestamp later than every one before, so that `updatedAt` differs between two changes. */
 const nextNow = () => {
   lastMs = Math.max(Date.now(), lastMs + 1);
   return new Date(lastMs).toISOString();

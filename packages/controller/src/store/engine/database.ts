@@ -12,7 +12,7 @@ export type Row = Record<string, unknown>;
 export interface Executor {
   readonly engine: Engine;
   /**
-   * Stands for the state that `run` reads: as long as it is the same object, every read answers the same.
+   * Identifies the state that `run` reads: while it is the same object, equal reads have equal results.
    * Absent where that cannot be known.
    */
   readonly snapshot?: object;

@@ -44,7 +44,7 @@ const users = statement((db, p: { kind: string; ids: string; limit: number }, en
     .limit(p.limit),
 );
 
-/** Says anew what a record uses. Call it with every write of the record, also when only its name changed. */
+/** Replaces the links of a record. Call it with every write of the record, also when only its name changed. */
 export const setLinks = async (tx: Executor, from: Reference, to: readonly { kind: Kind; id: number }[]) => {
   await drop.all(tx, { kind: from.kind, ids: JSON.stringify([from.id]) });
   const distinct = new Map(to.map((link) => [`${link.kind} ${link.id}`, link]));
@@ -53,7 +53,7 @@ export const setLinks = async (tx: Executor, from: Reference, to: readonly { kin
   }
 };
 
-/** Forgets what deleted records used. */
+/** Deletes the links of deleted records. */
 export const dropLinks = (tx: Executor, kind: Kind, ids: readonly number[]) =>
   drop.all(tx, { kind, ids: JSON.stringify(ids) });
 
@@ -65,7 +65,7 @@ const release = statement((db, p: { kind: string; ids: string }, engine) =>
     .where(inList('fromID', p.ids, engine)),
 );
 
-/** Records that are marked deleted hold nothing back any more; lists still find them by agent and plugin. */
+/** Records marked deleted do not block the deletion of others; lists still find them by agent and plugin. */
 export const releaseUsed = (tx: Executor, kind: Kind, ids: readonly number[]) =>
   release.all(tx, { kind, ids: JSON.stringify(ids) });
 

@@ -4,7 +4,7 @@ import type { Executor } from './database.ts';
 import { inList } from './expressions.ts';
 import { type Statement, statement } from './statement.ts';
 
-/** What of the records that a task names decides whether it may. */
+/** The columns of referenced records that decide whether a task may use them. */
 export interface ReferredRecords {
   agent: { id: number; name: string; isBlocked: number; interfaces: string };
   network: { id: number; name: string; type: number };
@@ -99,7 +99,7 @@ const reads: Reads = {
 
 export const isReferredKind = (kind: ReferenceKind): kind is ReferredKind => Object.hasOwn(reads, kind);
 
-/** The records of one kind that are there, by id; one statement however many are asked for. */
+/** The existing records of one kind, by id; one statement for any number of ids. */
 export const referredRecords = async <Kind extends ReferredKind>(
   executor: Executor,
   kind: Kind,

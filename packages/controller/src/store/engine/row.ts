@@ -9,7 +9,7 @@ export interface LightUser {
 
 type Values = Record<string, unknown>;
 
-/** A copy of one level. Unlike `{ ...row }` this stays fast when rows of many tables pass through the same place. */
+/** A shallow copy. Unlike `{ ...row }` this stays fast when rows of many tables pass through the same call site. */
 export const copyOf = <T extends object>(row: T): T => Object.assign({}, row);
 
 /** The column with the author of a record: the document spells it `issuerID` on most records and `issuerId` on a few. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Database } from './database.ts';
 import { statement } from './statement.ts';
 
-/** Where a secret stands. It is authenticated, so that a sealed value cannot be moved to another place. */
+/** The location of a secret. It is authenticated, so a sealed value cannot be moved to another location. */
 export interface Place {
   table: string;
   id: number | string;
@@ -20,7 +20,7 @@ export interface Secrets {
 
 const keyBytes = 32;
 
-/** Whole or not at all, and only once: another controller may start in the same folder at the same moment. */
+/** Atomic and exclusive: another controller may start in the same folder at the same time. */
 const makeKeyFile = (file: string): void => {
   const draft = `${file}.${randomUUID()}`;
   try {

@@ -4,7 +4,7 @@ import { copyOf } from './row.ts';
 
 const codes = { ioError: 10, full: 13, constraintUnique: 2067, constraintPrimaryKey: 1555 };
 
-/** How late this process may see what another one wrote into the same file. */
+/** The maximum delay until this process sees writes of another process to the same file. */
 const snapshotMs = 100;
 
 /** SQLite in a file: one connection writes, another reads what is committed and never waits. */
@@ -47,8 +47,8 @@ export const openSqlite = (file: string): Database => {
 };
 
 /**
- * Reads share one open read transaction until something is written: beginning one for each statement would cost more
- * than the statement. It ends with every commit of ours, and soon enough by itself for those of other processes.
+ * Reads share one open read transaction until the next write: beginning one for each statement would cost more
+ * than the statement. It ends with every own commit, and after `snapshotMs` for commits of other processes.
  */
 const createReader = (file: string) => {
   const { db, run, exec } = connect(file);
@@ -111,8 +111,8 @@ const connect = (file: string) => {
 };
 
 /**
- * Rows are put together here: the driver's own objects take twice as long to make and far longer to read and to copy.
- * Each is filled into a copy of an empty one, since an object that grows member by member ends up as slow as theirs.
+ * Rows are built here: the driver's own objects take twice as long to create and far longer to read and copy.
+ * Each is a filled copy of an empty row, because an object that grows member by member becomes as slow as theirs.
  */
 const rowsOf = (statement: StatementSync) => {
   statement.setReturnArrays(true);
@@ -145,7 +145,7 @@ const translate = (error: unknown) => {
     return new UniqueViolation(`${table}_${column}_unique`, error);
   }
   if ((errcode & 0xff) === codes.full) return new StorageUnavailable('the disk is full', { cause: error });
-  // After a failed write or fsync nobody knows what is on the disk: stop, and let recovery read the log anew.
+  // After a failed write or fsync the state of the disk is unknown: exit, and let recovery read the log.
   if ((errcode & 0xff) === codes.ioError) {
     process.stderr.write(`fatal: the database could not be written: ${message}\n`);
     process.exit(70);

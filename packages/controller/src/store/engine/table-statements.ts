@@ -33,7 +33,7 @@ export interface PageRequest<Filters> {
   isLight?: boolean;
 }
 
-/** All columns, or those of a light page: a heavy one is what it is when cleared. */
+/** All columns; on a light page the heavy ones have their cleared value. */
 const columnsOf = ({ columns, heavy }: TableShape, query: Any, isLight: boolean) => {
   if (!isLight) return query.selectAll('t');
   const selected = Object.entries(columns).map(([name, { cleared, encode }]) =>
@@ -42,7 +42,7 @@ const columnsOf = ({ columns, heavy }: TableShape, query: Any, isLight: boolean)
   return query.select(selected);
 };
 
-/** The select all reads start from: the columns, the author, the computed members, without deleted records. */
+/** The base select of all reads: columns, author and computed members, without deleted records. */
 const select = (shape: TableShape, db: Any, engine: Engine, isLight = false) => {
   const { name, columns, computed, isSoft } = shape;
   const issuerName = issuerNameOf(columns);
@@ -71,7 +71,7 @@ const activeFilters = ({ filters = {} }: PageRequest<object>) =>
     .filter(([, value]) => value !== undefined)
     .map(([name]) => name);
 
-/** What of a request shapes its statements; requests of the same shape share them. */
+/** The part of a request that determines its statements; equal keys share statements. */
 export const conditionsKey = (request: PageRequest<object>) =>
   `${request.search ? 'search' : ''}|${activeFilters(request).join()}`;
 

@@ -28,7 +28,7 @@ interface Options<Computed, Filters> {
   filters?: { [K in keyof Filters]: (value: Filters[K], engine: Engine) => RawBuilder<unknown> };
   /** Columns that a light page reads as cleared. */
   heavy?: readonly string[];
-  /** Records marked deleted are found like others: whoever reads them asks for `deletedAt`. */
+  /** Records marked deleted are found too; callers check `deletedAt`. */
   showsDeleted?: true;
 }
 
@@ -36,7 +36,7 @@ type Stored<Name extends TableName> = RecordOf<(typeof tables)[Name]>;
 type Found<Name extends TableName, Computed> = Stored<Name> & Computed & { issuer: LightUser | null };
 type Changed<Name extends TableName> = { [K in keyof Stored<Name>]?: Stored<Name>[K] | null | undefined };
 
-/** The one repository: every collection's table behaves the same. Statements are compiled once for each shape. */
+/** The repository of one table; all collections use it. Statements are compiled once per shape. */
 export const createTable = <Name extends TableName, Computed = unknown, Filters = unknown>(
   name: Name,
   options: Options<Computed, Filters> = {},
@@ -100,7 +100,7 @@ export const createTable = <Name extends TableName, Computed = unknown, Filters 
       return row !== undefined;
     },
 
-    /** Removes records, or marks them deleted where the table keeps them. Answers the ids that were there. */
+    /** Removes records, or marks them deleted in tables with `deletedAt`. Returns the ids that existed. */
     remove: async (tx: Change, ids: readonly number[]): Promise<number[]> => {
       const rows = await removal.all(tx, { ids: JSON.stringify(ids), now: tx.now });
       const removed = rows.map((row) => Number(row[idName]));
@@ -129,7 +129,7 @@ interface ShownDeleted {
   showsDeleted: boolean;
 }
 
-/** Records read in a state of the database: as long as the state holds they need not be read again. */
+/** Records by snapshot of the database: while the snapshot holds they need not be read again. */
 const recordsBySnapshot = <Item>() => {
   const bySnapshot = new WeakMap<object, Map<number, Promise<Item | undefined>>>();
   return (snapshot: object) => {
@@ -142,7 +142,7 @@ const recordsBySnapshot = <Item>() => {
   };
 };
 
-/** Whoever asked may change what they got. */
+/** Callers get a copy and may change it. */
 const copyFound = <Item extends object>(item: Item | undefined) => item && copyOf(item);
 
 /** Statements by the key of their shape. */

@@ -25,7 +25,7 @@ export const membersOf = async (executor: Executor, groupIds: readonly number[])
   return byGroup;
 };
 
-// The column holds JSON that we wrote ourselves, so that the text of one permission is known to the letter.
+// The column holds JSON written by this code, so the exact text of one permission is known.
 const administrators = statement((db, _: object) =>
   db
     .selectFrom('users')
@@ -36,6 +36,6 @@ const administrators = statement((db, _: object) =>
     .where('groups.permissions', 'like', '%{"value":1}%'),
 );
 
-/** How many people can still administer the installation. */
+/** The number of active administrators. */
 export const countAdministrators = async (executor: Executor) =>
   Number((await administrators.first(executor, {}))?.total ?? 0);

@@ -25,7 +25,7 @@ const decode = decoderOf(tables.runAgents) as (row: Record<string, unknown>) => 
 export const runAgentsOf = async (read: Executor, runID: number): Promise<RunAgentRecord[]> =>
   (await ofRun.all(read, { runID })).map((row) => decode(row as unknown as Record<string, unknown>));
 
-/** Says anew which agents take part in a run. */
+/** Replaces the agents of a run. */
 export const setRunAgents = async (
   tx: Writing,
   runID: number,
@@ -38,7 +38,7 @@ export const setRunAgents = async (
   }
 };
 
-/** Stores agents of a run as they are now. The run must be locked or changed by this transaction. */
+/** Stores the present state of agents of a run. The run must be locked or changed by this transaction. */
 export const putRunAgents = async (tx: Writing, agents: readonly RunAgentRecord[]) => {
   for (const agent of agents) {
     await put.all(tx, encodeRow(tables.runAgents, { ...agent, updatedAt: tx.now }) as Tables['runAgents']);

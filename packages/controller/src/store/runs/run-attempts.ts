@@ -23,7 +23,7 @@ const byHash = statement((db, p: { sha256: string }) =>
 );
 const decode = decoderOf(tables.runAttempts) as (row: object) => RecordOf<typeof tables.runAttempts>;
 
-/** Says anew what the attempts of a run are. */
+/** Replaces the attempts of a run. */
 export const setRunAttempts = async (tx: Executor, runID: number, all: readonly RunAttempts[]) => {
   await drop.all(tx, { runID });
   for (const { text, ...attempts } of all) {
@@ -41,7 +41,7 @@ export const runAttemptsOf = async (read: Executor, runID: number): Promise<RunA
 const policies = statement((db, p: { runID: number }) =>
   db.selectFrom('runAttempts').select(['policy', 'sha256']).where('runID', '=', p.runID).orderBy('sha256'),
 );
-/** What counts as stopped in a run, and what its attempts are known by. */
+/** The verdict policies of a run and the hashes of its attempt files. */
 export const attemptPoliciesOf = async (read: Executor, runID: number) =>
   (await policies.all(read, { runID })).map(({ policy, sha256 }) => ({
     sha256,
@@ -93,14 +93,14 @@ const recordsOf = statement((db, p: { runID: number }) =>
     .orderBy('seq'),
 );
 
-/** Keeps what orders told of single attempts. The same second must not come twice. */
+/** Stores what jobs reported about single attempts. The same second must not be stored twice. */
 export const insertRunRecords = async (tx: Executor, rows: readonly RecordRow[]) => {
   for (const { records, ...row } of rows) {
     await insertRecords.all(tx, { ...row, data: gzipSync(JSON.stringify(records), { level: 3 }) });
   }
 };
 
-/** All that was told of the attempts of a run, order by order, oldest first. */
+/** All reports about the attempts of a run, job by job, oldest first. */
 export const runRecordsOf = async (read: Executor, runID: number): Promise<RecordRow[]> =>
   (await recordsOf.all(read, { runID })).map(({ data, ...row }) => ({
     ...row,

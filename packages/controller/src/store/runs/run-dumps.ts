@@ -63,7 +63,7 @@ export const dumpsOf = async (read: Executor, runID: number): Promise<RunDumpRec
 export const findDump = async (read: Executor, id: number): Promise<RunDumpRecord | undefined> =>
   decodeAll(await byId.all(read, { id }))[0];
 
-/** Notes what an agent says of a dump; what is here already or to be deleted stays as it is. Answers it as it is then. */
+/** Stores what an agent reports about a capture; one that is ready or doomed is not changed. Returns the stored row. */
 export const putDump = async (tx: Executor, told: Told): Promise<RunDumpRecord> => {
   const now = new Date().toISOString();
   const [known] = decodeAll(await byKey.all(tx, told));
@@ -73,7 +73,7 @@ export const putDump = async (tx: Executor, told: Told): Promise<RunDumpRecord> 
   return decodeAll(await byKey.all(tx, told))[0] as RunDumpRecord;
 };
 
-/** False when the dump is not wanted any more. */
+/** False when the capture is not awaited any more. */
 export const settleDump = async (
   tx: Executor,
   { id, state, problem }: Pick<RunDumpRecord, 'id' | 'problem'> & { state: 'ready' | 'lost' },
@@ -83,14 +83,14 @@ export const isDumpContent = async (read: Executor, sha256: string): Promise<boo
   (await withContent.first(read, { sha256 })) !== undefined;
 
 const partPrefix = 'dump-';
-/** Where the bytes of a dump are gathered. */
+/** The unfinished upload that collects the bytes of a capture. */
 export const dumpPart = (id: number) => `${partPrefix}${id}`;
 
 const gathering = statement((db, p: { id: number }) =>
   db.selectFrom('runDumps').select('id').where('id', '=', p.id).where('state', 'in', ['open', 'closed']),
 );
 
-/** Whether the bytes that were gathered so far belong to a dump that is still awaited. */
+/** Whether the unfinished upload belongs to a capture that is still awaited. */
 export const isDumpPart = async (read: Executor, part: string): Promise<boolean> => {
   const id = part.startsWith(partPrefix) ? Number(part.slice(partPrefix.length)) : Number.NaN;
   return Number.isSafeInteger(id) && (await gathering.first(read, { id })) !== undefined;
@@ -102,7 +102,7 @@ const doom = statement((db, p: { ids: string }, engine) =>
     .set({ state: 'doomed' })
     .where(inList('runID', p.ids, engine)),
 );
-/** Dumps of these runs are gone for everybody; what they hold is deleted by the next sweep. */
+/** Captures of these runs disappear immediately; the next sweep deletes their content. */
 export const doomDumps = (tx: Executor, runIds: readonly number[]) => doom.all(tx, { ids: JSON.stringify(runIds) });
 
 const old = statement((db, p: { before: string }) =>

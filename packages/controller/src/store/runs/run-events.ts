@@ -25,7 +25,7 @@ const newest = statement((db, p: { runID: number }) =>
 );
 const insert = statement((db, _: Tables['runEvents']) => db.insertInto('runEvents').values(everyColumn('runEvents')));
 
-/** Writes down what happened. The run must be locked or changed by this transaction: the numbers have no gap. */
+/** Appends an event. The run must be locked or changed by this transaction, so that the numbers have no gaps. */
 export const appendEvent = async (tx: Writing, runID: number, event: NewRunEvent) => {
   const seq = Number((await newest.first(tx, { runID }))?.seq ?? 0) + 1;
   const { severity = 'info', agentID = null, data = {}, ts = tx.now, type, source, message } = event;

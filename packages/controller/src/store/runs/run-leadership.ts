@@ -1,11 +1,11 @@
 import type pg from 'pg';
 
-/** Who conducts runs: of all controllers that share a database one at a time. */
+/** Leader election: of all controllers that share a database, one conducts runs. */
 export interface Leadership {
-  /** True once it is ours; false while another controller has it. */
+  /** True when this controller is the leader; false while another one is. */
   acquire(): Promise<boolean>;
   isHeld(): boolean;
-  /** Called when it is lost although nobody gave it up. */
+  /** Called when leadership is lost without `close`. */
   onLost(listener: () => void): void;
   close(): Promise<void>;
 }
@@ -45,7 +45,7 @@ export const postgresLeadership = (url: string): Leadership => {
           return true;
         }
       } catch {
-        // The database cannot be reached: whoever conducts, it is not us.
+        // The database cannot be reached: this controller is not the leader.
       }
       await client.end().catch(() => {});
       return false;

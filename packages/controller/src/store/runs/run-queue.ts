@@ -3,7 +3,7 @@ import type { Executor } from '../engine/database.ts';
 import { inList } from '../engine/expressions.ts';
 import { statement } from '../engine/statement.ts';
 
-/** What decides whether an agent can take a run now. */
+/** The facts that decide whether an agent can take a run now. */
 export interface AgentForRun {
   id: number;
   name: string;
@@ -65,5 +65,5 @@ const dirty = statement((db, _: object) =>
       sql<boolean>`not exists (select 1 from ${sql.ref('runAgents')} inner join runs on runs.id = ${sql.ref('runAgents.runID')} where ${sql.ref('runAgents.agentID')} = ${sql.ref('agents.id')} and runs.status between 2 and 6)`,
     ),
 );
-/** Agents that need a reset and have no run under way that would suffer from it. */
+/** Agents that need a reset and have no active run that it would disturb. */
 export const agentsToReset = async (read: Executor) => (await dirty.all(read, {})).map(({ id }) => id);

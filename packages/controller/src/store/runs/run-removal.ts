@@ -23,7 +23,7 @@ const forgetInSchedules = statement((db, p: Ids, engine) =>
 );
 const remove = statement((db, p: Ids, engine) => db.deleteFrom('runs').where(inList('id', p.ids, engine)));
 
-/** Deletes runs with everything that belongs to them. Those under way must not be among them. */
+/** Deletes runs with everything that belongs to them. None of them may be active. */
 export const removeRuns = async (tx: Executor, runIds: readonly number[]) => {
   const ids = JSON.stringify(runIds);
   await doomDumps(tx, runIds);
@@ -44,7 +44,7 @@ const old = statement((db, p: { before: string }) =>
     .limit(batchSize),
 );
 
-/** Deletes runs that ended more than `days` ago and are not pinned; a few at a time, so that nobody waits long. */
+/** Deletes runs that ended more than `days` ago and are not pinned; a few per transaction, so that other changes do not wait long. */
 export const sweepRuns = async (store: Store, days: number): Promise<number> => {
   const before = new Date(Date.now() - days * 86_400_000).toISOString();
   let swept = 0;

@@ -18,7 +18,7 @@ const statuses = statement((db, p: { ids: string }, engine) =>
     .select(['id', 'status'])
     .where(inList('id', p.ids, engine)),
 );
-/** The status of each of these runs that is there. */
+/** The statuses of the runs that exist. */
 export const runStatuses = async (read: Executor, ids: readonly number[]) =>
   new Map((await statuses.all(read, { ids: JSON.stringify(ids) })).map(({ id, status }) => [id, status]));
 

@@ -29,7 +29,7 @@ export const runs = createTable('runs', {
 const decode = decoderOf(tables.runs) as (row: Record<string, unknown>) => RunRecord;
 const decodeAll = (rows: unknown[]) => (rows as Record<string, unknown>[]).map(decode);
 
-/** A transaction that knows its time and what is to be told when it is on disk. A `Change` is one. */
+/** A transaction with its time and after-commit hooks. A `Change` is one. */
 export type Writing = Executor & Pick<Change, 'now' | 'afterCommit'>;
 
 const mirror = statement((db, p: Mirrored) =>
@@ -109,18 +109,18 @@ const active = statement((db, _: object) =>
 );
 export type ActiveRun = Pick<RunRecord, 'id' | 'taskID' | 'status' | 'startedBy' | 'notBefore' | 'deadlineAt'>;
 
-/** Every run under way, those that wait in the order in which they shall begin. */
+/** Every active run; queued ones in the order they will start. */
 export const activeRuns = (read: Executor): Promise<ActiveRun[]> => active.all(read, {});
 
 const recovering = statement((db, _: object) =>
   db.updateTable('runs').set({ health: 'recovering' }).where('status', 'in', activeStatuses),
 );
-/** After a start of the controller nobody knows yet how the runs under way are. */
+/** After a start of the controller the state of active runs is unknown until their agents report. */
 export const markRecovering = (tx: Executor) => recovering.all(tx, {});
 
 const ofTask = statement((db, p: { taskID: number }) =>
   db.selectFrom('runs').selectAll().where('taskID', '=', p.taskID).orderBy('number', 'desc').limit(1),
 );
-/** The last run of a task, under way or not. */
+/** The newest run of a task, active or not. */
 export const newestRunOf = async (read: Executor, taskID: number): Promise<RunRecord | undefined> =>
   decodeAll(await ofTask.all(read, { taskID }))[0];

@@ -23,7 +23,7 @@ const insertMany = statement((db, p: Columns) =>
     ),
 );
 
-/** One after the other where that costs nothing, all at once where each would be a journey to the database. */
+/** One by one on SQLite, where that costs nothing; in one statement on PostgreSQL, where each is a round trip. */
 export const insertSamples = async (tx: Executor, rows: readonly SampleRow[]) => {
   if (rows.length === 0) return;
   if (tx.engine === 'sqlite') {
@@ -131,7 +131,7 @@ const ofAgent = statement((db, p: TimeSpan & PageAfter & { agent: number }) =>
     .limit(p.limit),
 );
 
-// No order and no page: so the database goes by the time and not through the whole run.
+// Without ORDER BY and LIMIT the database uses the time index instead of scanning the whole run.
 const atMoment = statement((db, p: TimeSpan) =>
   db
     .selectFrom('runSamples')
@@ -192,5 +192,5 @@ export const insertRunNames = async (tx: Executor, rows: readonly Tables['runNam
 const loose = statement((db, _: object) =>
   db.selectFrom('runSamples').select('runID').distinct().where('isBlock', '=', 0),
 );
-/** Runs with seconds that were not made into minutes yet. */
+/** Runs with seconds that are not rolled up into minutes yet. */
 export const runsWithLooseSamples = async (read: Executor) => (await loose.all(read, {})).map(({ runID }) => runID);

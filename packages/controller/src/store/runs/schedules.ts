@@ -81,11 +81,11 @@ const opened = ({
   enabled: scheduleEnabled === 1,
 });
 
-/** All schedules of tasks that are there, or the one of a task. */
+/** The schedules of all existing tasks, or of one task. */
 export const schedulesOf = async (executor: Executor, taskID = 0): Promise<ScheduleOfTask[]> =>
   (await ofTasks.all(executor, { taskID })).map(opened);
 
-/** Those whose time has come. */
+/** Schedules that are due. */
 export const dueSchedules = async (executor: Executor, now: string): Promise<ScheduleOfTask[]> =>
   (await dueBefore.all(executor, { now })).map(opened);
 
@@ -102,7 +102,7 @@ export const dropSchedule = async (tx: Executor, taskID: number): Promise<boolea
   return rows.length > 0;
 };
 
-/** Takes an occurrence: false when somebody else has taken it already. */
+/** Claims an occurrence; false when another controller has claimed it. */
 export const takeOccurrence = async (
   tx: Executor,
   taken: {

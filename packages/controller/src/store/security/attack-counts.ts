@@ -28,7 +28,7 @@ const fits = (p: Where) =>
     and ${isText('startedAt', '>=', p.from)} and ${isText('startedAt', '<', p.to)}`;
 
 const groups = {
-  // PostgreSQL groups by no bare constant.
+  // PostgreSQL cannot group by a bare constant.
   all: sql<string>`cast('' as text)`,
   refID: sql<string>`cast("refID" as text)`,
   device: sql<string>`"device"`,
@@ -62,7 +62,7 @@ export interface AttackCount {
   readonly total: number;
 }
 
-/** How often which outcome was, by group. */
+/** Counts of outcomes, by group. */
 export const countAttackResults = async (
   read: Executor,
   which: Which,

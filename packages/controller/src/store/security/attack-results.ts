@@ -67,7 +67,7 @@ export interface AttackPage {
 export const shownResult = ({ runID: _, category: __, device: ___, excerpt: ____, ...result }: StoredAttackResult) =>
   result as AttackResult;
 
-/** Results of attempts, newest first unless told otherwise; `total` counts all that fit. */
+/** Results of attempts, newest first by default; `total` counts all matches. */
 export const listAttackResults = (
   read: Executor,
   { key = 'id', order = 'desc', ...page }: AttackPage,
@@ -91,7 +91,7 @@ const insertMany = statement((db, p: { rows: string }, engine) =>
 const drop = statement((db, p: { runID: number }) => db.deleteFrom('attackResults').where('runID', '=', p.runID));
 const rowsAtOnce = 500;
 
-/** Stores what became of the attempts of a run, in place of what was known before. */
+/** Replaces the stored results of the attempts of a run. */
 export const setAttackResults = async (
   tx: Executor,
   runID: number,

@@ -8,7 +8,7 @@ import { createTable } from '../engine/table.ts';
 export const campaigns = createTable('campaigns');
 export type StoredCampaign = NonNullable<Awaited<ReturnType<typeof campaigns.find>>>;
 
-/** Ids up to this one are those of shipped campaigns. */
+/** Ids up to this one belong to built-in campaigns. */
 const lastShipped = 1000;
 
 const byName = statement((db, p: { name: string }) =>
@@ -34,7 +34,7 @@ interface NewCampaign {
   readonly steps: CampaignStep[];
 }
 
-/** Changes run one after the other, so that nobody else takes the same id. */
+/** Changes are serialized, so no other change takes the same id. */
 export const insertCampaign = async (tx: Change, campaign: NewCampaign, used: Parameters<typeof setLinks>[2]) => {
   const id = Math.max((await newest.first(tx, {}))?.id ?? 0, lastShipped) + 1;
   await campaigns.insert(tx, { ...campaign, id });

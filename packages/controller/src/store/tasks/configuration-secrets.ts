@@ -38,7 +38,7 @@ export const sealConfiguration = (configuration: Configuration, secrets: Secrets
   return { configuration: masked, configurationSecrets };
 };
 
-/** The opposite. The result goes to agents and to nobody else. */
+/** The inverse of `sealConfiguration`. The result is for agents only. */
 export const openConfiguration = (
   configuration: Configuration,
   sealed: Readonly<Record<string, string>>,

@@ -41,7 +41,7 @@ export const notificationHandlers = ({
         const at = new Date(body?.at ?? tx.now).toISOString();
         if (at > tx.now) throw invalid([{ path: '/at', code: 'IN_FUTURE', message: 'must not lie in the future' }]);
         const before = (await users.find(tx, caller.userId))?.notificationsReadAt ?? '';
-        // Timestamps of one form sort like the times they stand for.
+        // Timestamps in one format sort chronologically.
         const [, notificationsReadAt = at] = [at, before].sort();
         await users.update(tx, caller.userId, { notificationsReadAt });
         return {

@@ -31,7 +31,7 @@ export const settingHandlers = ({ store, settings, bus }: Deps): Handlers<typeof
     }),
 });
 
-/** What no single member can tell: members that must fit each other. */
+/** Problems between members: values that contradict each other. */
 const issuesOf = ({ auth, agents, tasks }: Settings): Issue[] => {
   const issues: Issue[] = [];
   const expect = (isFine: boolean, path: string, message: string) => {

@@ -4,7 +4,7 @@ import { createFolderBlobs } from '../folder.ts';
 import { createHashPool } from '../hash-pool.ts';
 import { createS3Blobs } from '../s3.ts';
 
-// What crash.test.ts kills and memory.test.ts watches. Says on standard output, a line each, how far it came.
+// The child process of crash.test.ts and memory.test.ts. Prints its progress on standard output, a line each.
 const [, , action = '', folder = '', url = ''] = process.argv;
 const hashes = createHashPool();
 const blobs = url ? createS3Blobs({ url, folder, hashes }) : createFolderBlobs({ folder, hashes });
