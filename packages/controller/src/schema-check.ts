@@ -39,8 +39,8 @@ export const createGuard = <T>(schema: TSchema) => {
 };
 
 const distinct = (issues: readonly Issue[]) => {
-  const byPlace = new Map(issues.toReversed().map((issue) => [`${issue.path} ${issue.code}`, issue]));
-  return [...byPlace.values()].toReversed().slice(0, maxIssues);
+  const byPathAndCode = new Map(issues.toReversed().map((issue) => [`${issue.path} ${issue.code}`, issue]));
+  return [...byPathAndCode.values()].toReversed().slice(0, maxIssues);
 };
 
 const escapeName = (name: unknown) => String(name).replaceAll('~', '~0').replaceAll('/', '~1');

@@ -67,6 +67,6 @@ const replay = async <T>(store: Store, caller: Repeatable, key: string, fingerpr
     throw conflict('IDEMPOTENCY_KEY_MISMATCH', 'this Idempotency-Key was used with another request');
   }
   caller.setHeader('idempotent-replayed', 'true');
-  const place = { table: 'idempotencyKeys', id: `${caller.userId}:${key}`, column: 'reply' };
-  return { reply: (JSON.parse(store.secrets.open(row.reply, place)) ?? undefined) as T };
+  const location = { table: 'idempotencyKeys', id: `${caller.userId}:${key}`, column: 'reply' };
+  return { reply: (JSON.parse(store.secrets.open(row.reply, location)) ?? undefined) as T };
 };

@@ -33,7 +33,7 @@ describe('a request', () => {
     expect(await issuesOf('/v1/files', { method: 'POST', body: form })).toEqual([[undefined, '/tags', 'BAD_TEXT']]);
   });
 
-  it('may carry members of the record back that nobody reads', async () => {
+  it('may send back read-only members of the record', async () => {
     const { data: id } = await user.client.projects.create({ body: { name: 'Carried' } });
     const project = await user.client.projects.get({ params: { id } });
     const body = { ...project, name: 'Renamed', taskCount: 7 };

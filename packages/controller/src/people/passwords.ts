@@ -1,6 +1,7 @@
 import { argon2, randomBytes, randomInt, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 import type { Settings } from '@rushhour/contract';
+import { createSemaphore } from '../concurrency/semaphore.ts';
 import type { Issue } from '../errors.ts';
 
 const longest = 128;
@@ -53,22 +54,8 @@ export const passwordIssues = (
 
 const hashAsync = promisify(argon2);
 const cost = { memory: 46 * 1024, passes: 2, parallelism: 1, tagLength: 32 } as const;
-const maxAtOnce = 4;
-
-let running = 0;
-const waiting: (() => void)[] = [];
-
 /** Each hash takes 46 MiB, so only a few run concurrently. */
-const limited = async <T>(work: () => Promise<T>): Promise<T> => {
-  if (running >= maxAtOnce) await new Promise<void>((resolve) => waiting.push(resolve));
-  running += 1;
-  try {
-    return await work();
-  } finally {
-    running -= 1;
-    waiting.shift()?.();
-  }
-};
+const limited = createSemaphore(4);
 
 const derive = (password: string, nonce: Buffer) =>
   limited(() => hashAsync('argon2id', { message: password.normalize('NFKC'), nonce, ...cost }));

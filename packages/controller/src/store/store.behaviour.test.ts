@@ -98,13 +98,13 @@ describe('the audit chain', () => {
 describe('secrets', () => {
   it('open only where they were sealed', () => {
     const { secrets } = controller.store;
-    const place = { table: 'settings', id: 1, column: 'value' };
-    const sealed = secrets.seal('hush', place);
+    const location = { table: 'settings', id: 1, column: 'value' };
+    const sealed = secrets.seal('hush', location);
     expect(sealed).not.toContain('hush');
-    expect(secrets.open(sealed, place)).toBe('hush');
-    expect(() => secrets.open(sealed, { ...place, id: 2 })).toThrow();
-    expect(() => secrets.open(`${sealed.slice(0, -2)}AA`, place)).toThrow();
-    expect(secrets.seal('hush', place)).not.toBe(sealed);
+    expect(secrets.open(sealed, location)).toBe('hush');
+    expect(() => secrets.open(sealed, { ...location, id: 2 })).toThrow();
+    expect(() => secrets.open(`${sealed.slice(0, -2)}AA`, location)).toThrow();
+    expect(secrets.seal('hush', location)).not.toBe(sealed);
   });
 });
 

@@ -26,7 +26,7 @@ export interface Store {
 export const openStore = async ({ dataDir, databaseUrl, secretKey }: StoreOptions): Promise<Store> => {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const secrets = createSecrets(loadKey(secretKey, dataDir));
-  // Whoever stores in a file need not wait for the driver of a server to be read.
+  // The PostgreSQL driver is loaded only where it is used.
   const database =
     databaseUrl === undefined
       ? openSqlite(join(dataDir, 'rushhour.db'))

@@ -17,7 +17,7 @@ type Welcome = Extract<ToAgent, { type: 'welcome' }>;
 type Refused = Extract<ToAgent, { type: 'refused' }>;
 export type FilePiece = ReturnType<typeof parseFileFrame>;
 
-/** Who an agent is: kept between two connections it is the same agent. */
+/** The identity of an agent, kept between connections. */
 export interface TestIdentity {
   uuid: string;
   privateKey: KeyObject;
@@ -61,7 +61,7 @@ export interface TestAgentOptions {
   bootId?: string;
   facts?: AgentFacts;
   runs?: HeldRun[];
-  /** Beats by itself as the controller wishes unless this is false. */
+  /** Sends heartbeats at the interval the controller asks for, unless this is false. */
   heartbeat?: boolean;
   /** Changes the greeting before it is sent. */
   greeting?(greeting: Greeting): unknown;
@@ -69,7 +69,7 @@ export interface TestAgentOptions {
   socketOptions?: ClientOptions;
 }
 
-/** The controller did not let the agent in. */
+/** The controller refused the agent. */
 export class TestAgentRefused extends Error {
   readonly refused: Refused;
   constructor(refused: Refused) {
@@ -97,10 +97,10 @@ export const greetingOf = (
     : ({ type: 'enrol', ...common, token, name } as const);
 };
 
-/** Answers a question; what it throws becomes a refusal. Left out questions are answered with nothing. */
+/** Answers a request; a thrown error becomes a refusal. Without a result the reply is empty. */
 export type Answerer = (question: Question) => unknown;
 
-/** A real client of the agent channel that speaks the protocol and does nothing by itself but beat. */
+/** A real client of the agent channel that does nothing on its own but send heartbeats. */
 export const connectTestAgent = async (options: TestAgentOptions) => {
   const identity = options.identity ?? createTestIdentity();
   const bootId = options.bootId ?? randomUUID();
@@ -208,7 +208,7 @@ export const connectTestAgent = async (options: TestAgentOptions) => {
       answer = answerer;
     },
     stopBeating: () => clearInterval(beating),
-    /** Ends the connection; `stopped` says goodbye as an agent does that is stopped. */
+    /** Ends the connection; `stopped` closes it cleanly like a stopped agent. */
     close: async (how: 'stopped' | 'broken' = 'stopped') => {
       clearInterval(beating);
       if (how === 'broken') socket.terminate();

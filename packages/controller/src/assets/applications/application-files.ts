@@ -19,7 +19,7 @@ interface NewCapture {
   readonly original_sha256?: string;
 }
 
-/** The stored files that applications play, as far as they need to know them. */
+/** The operations on stored files that applications need. */
 export interface ApplicationFiles {
   readonly blobs: Pick<Blobs, 'stage' | 'readStaged' | 'discard'>;
   /** undefined when there is no such file, or its content is not complete. */

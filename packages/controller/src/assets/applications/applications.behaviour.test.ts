@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { setLinks } from '../../store/engine/links.ts';
 import { refused } from '../../testing/refused.ts';
-import { placeIn, type Shop, startShop, userParameter } from './testing/shop.ts';
+import { mappingOf, type Shop, startShop, userParameter } from './testing/shop.ts';
 import { hopelessCapture, shopCapture, shopSteps } from './testing/shop-capture.ts';
 
 let shop: Shop;
@@ -19,7 +19,7 @@ const origin = { userId: 1, address: '', requestId: 'test', operation: 'test' };
 
 describe('an application', () => {
   it('is made from a capture, with every session that can be replayed', async () => {
-    const id = await create('Shop', { tags: 'web', parameters: [userParameter(placeIn(0, 'anna'))] });
+    const id = await create('Shop', { tags: 'web', parameters: [userParameter(mappingOf(0, 'anna'))] });
     const { cursor, data } = await applications.get({ params: { id } });
     expect(cursor).toEqual({ count: 1, currentPage: 1, totalPages: 1, totalRows: 1 });
     expect(data).toEqual({
@@ -64,7 +64,7 @@ describe('an application', () => {
           extractStepIdx: 0,
           extractOffset: 0,
           extractLength: 0,
-          stepsMappings: [placeIn(0, 'anna')],
+          stepsMappings: [mappingOf(0, 'anna')],
         },
       ],
       sessions: [0, 1, 2].map((sessionIndex) =>
@@ -95,7 +95,7 @@ describe('an application', () => {
     ]);
   });
 
-  it('takes the client that it is told', async () => {
+  it('uses the given client', async () => {
     const id = await create('Turned', { clientIp: '10.2.0.1' });
     expect((await get(id)).sessions[0]).toMatchObject({ srcIp: '10.2.0.1', srcPort: 80, dstIp: '10.1.0.1' });
     await expect(create('Nonsense', { clientIp: 'nobody' })).rejects.toMatchObject({
@@ -143,20 +143,20 @@ describe('an application', () => {
 
 describe('mappings', () => {
   it('are refused with all their problems at once', async () => {
-    const wrong = { ...placeIn(0, 'anna'), side: 'server' as const };
-    const far = { ...placeIn(0, 'anna'), offset: 100_000 };
+    const wrong = { ...mappingOf(0, 'anna'), side: 'server' as const };
+    const far = { ...mappingOf(0, 'anna'), offset: 100_000 };
     await expect(
       create('Wrong', {
         parameters: [
-          { ...userParameter(placeIn(0, 'anna'), far), type: 'u8', defaultValue: '300' },
-          { ...userParameter({ ...placeIn(0, 'nna'), length: 2 }), name: 'user' },
+          { ...userParameter(mappingOf(0, 'anna'), far), type: 'u8', defaultValue: '300' },
+          { ...userParameter({ ...mappingOf(0, 'nna'), length: 2 }), name: 'user' },
           { name: 'other side', stepsMappings: [wrong] },
           {
             name: 'late',
             source: 'extract',
             extractStepIdx: 3,
             extractLength: 4,
-            stepsMappings: [placeIn(2, '8f3a99c04d')],
+            stepsMappings: [mappingOf(2, '8f3a99c04d')],
           },
           { name: 'words', source: 'dictionary', defaultValue: 'dict/999999/x' },
         ],
@@ -180,13 +180,13 @@ describe('mappings', () => {
   });
 
   it('must keep the length where it is part of the format', async () => {
-    const places = [{ sessionIdx: 1, stepIdx: 0, side: 'client' as const, offset: 13, length: 4 }];
-    const parameter = { name: 'host', defaultValue: 'longer', stepsMappings: places };
+    const stepsMappings = [{ sessionIdx: 1, stepIdx: 0, side: 'client' as const, offset: 13, length: 4 }];
+    const parameter = { name: 'host', defaultValue: 'longer', stepsMappings };
     await expect(create('Longer', { parameters: [parameter] })).rejects.toMatchObject({
       data: { code: 'LENGTH_CHANGE_UNSAFE', issues: [{ path: '/parameters/0/stepsMappings/0' }] },
     });
     await expect(
-      create('Packets', { mode: 'packet', parameters: [userParameter(placeIn(0, 'anna'))] }),
+      create('Packets', { mode: 'packet', parameters: [userParameter(mappingOf(0, 'anna'))] }),
     ).rejects.toEqual(refused(400, 'LENGTH_CHANGE_UNSAFE'));
     expect(await create('Same length', { parameters: [{ ...parameter, defaultValue: 'mart' }] })).toBeGreaterThan(0);
   });
@@ -194,7 +194,7 @@ describe('mappings', () => {
 
 describe('an update', () => {
   it('changes what it names, replaces whole arrays, and keeps the ids of parameters', async () => {
-    const id = await create('Updated', { parameters: [userParameter(placeIn(0, 'anna'))] });
+    const id = await create('Updated', { parameters: [userParameter(mappingOf(0, 'anna'))] });
     const before = await get(id);
     const answer = await applications.update({
       body: { ...before, loop: true, updatedAt: before.updatedAt } as never,
@@ -218,13 +218,13 @@ describe('an update', () => {
       refused(409, 'STALE_OBJECT'),
     );
     await expect(
-      applications.update({ body: { id, parameters: [userParameter(placeIn(0, 'anna'), placeIn(0, 'anna'))] } }),
+      applications.update({ body: { id, parameters: [userParameter(mappingOf(0, 'anna'), mappingOf(0, 'anna'))] } }),
     ).rejects.toEqual(refused(400, 'MAPPING_OVERLAP'));
   });
 
   it('to another capture looks at every mapping again', async () => {
     const id = await create('Moved', {
-      parameters: [userParameter(placeIn(3, 'anna'))],
+      parameters: [userParameter(mappingOf(3, 'anna'))],
       sessions: [{ sessionIndex: 0 }],
     });
     const other = await upload('hopeless.pcap', hopelessCapture());
@@ -245,11 +245,11 @@ describe('an update', () => {
 
 describe('applications', () => {
   it('are cloned with what they hold', async () => {
-    const id = await create('Model', { tags: 'web', loop: true, parameters: [userParameter(placeIn(0, 'anna'))] });
+    const id = await create('Model', { tags: 'web', loop: true, parameters: [userParameter(mappingOf(0, 'anna'))] });
     const { data: copy } = await applications.create({ body: { name: 'Copy', cloneFromId: id, loop: false } });
     const [model, cloned] = [await get(id), await get(copy)];
     expect(cloned).toMatchObject({ name: 'Copy', tags: 'web', loop: false, pcapFileId, sessionCount: 3 });
-    expect(cloned.parameters[0]).toMatchObject({ name: 'user', stepsMappings: [placeIn(0, 'anna')] });
+    expect(cloned.parameters[0]).toMatchObject({ name: 'user', stepsMappings: [mappingOf(0, 'anna')] });
     expect(cloned.parameters[0]?.id).not.toBe(model.parameters[0]?.id);
     const { data: third } = await applications.create({ body: { ...cloned, name: 'Read back' } as never });
     expect((await get(third)).parameters).toHaveLength(1);
@@ -308,7 +308,7 @@ describe('analyze', () => {
     expect(suggested('sid')).toMatchObject({
       source: 'extract',
       extractStepIdx: 1,
-      stepsMappings: [placeIn(2, '8f3a99c04d')],
+      stepsMappings: [mappingOf(2, '8f3a99c04d')],
       confidence: 0.95,
     });
     const taken = found.suggestions.map(({ confidence: _, reason: __, ...parameter }) => parameter);
@@ -321,11 +321,11 @@ describe('analyze', () => {
       pcapFileId,
       options: { find: [{ pattern: 'anna' }, { pattern: 'anna@shop.test', sides: ['client'] }], sessionIdx: [0] },
     });
-    const told = matches.map(({ find, encoding, stepIdx, offset, length }) => {
-      const place = shopSteps[stepIdx]?.slice(offset, offset + length);
-      return `${find} ${encoding} ${stepIdx} ${place}`;
+    const found = matches.map(({ find, encoding, stepIdx, offset, length }) => {
+      const text = shopSteps[stepIdx]?.slice(offset, offset + length);
+      return `${find} ${encoding} ${stepIdx} ${text}`;
     });
-    expect(told).toEqual([
+    expect(found).toEqual([
       '0 plain 0 anna',
       '0 plain 0 anna',
       '0 base64 2 YW5uYT',
@@ -352,7 +352,7 @@ describe('analyze', () => {
   });
 
   it('renders the steps as they would go out', async () => {
-    const id = await create('Rendered', { parameters: [userParameter(placeIn(0, 'anna'), placeIn(3, 'anna'))] });
+    const id = await create('Rendered', { parameters: [userParameter(mappingOf(0, 'anna'), mappingOf(3, 'anna'))] });
     const { rendered } = await analyze({ id, options: { render: { sessionIdx: 0, data: true } } });
     const first = Buffer.from(rendered[0]?.data ?? '', 'base64').toString();
     expect(first).toBe(shopSteps[0].replace('anna', 'bartholomew').replace('Length: 31', 'Length: 38'));
@@ -370,7 +370,7 @@ describe('analyze', () => {
   it('tells the problems of a draft instead of refusing it', async () => {
     const { issues } = await analyze({
       pcapFileId,
-      parameters: [userParameter(placeIn(0, 'anna'), placeIn(0, 'anna'))],
+      parameters: [userParameter(mappingOf(0, 'anna'), mappingOf(0, 'anna'))],
     });
     expect(issues).toMatchObject([{ code: 'MAPPING_OVERLAP', severity: 'error' }]);
     await expect(analyze({ id: 999_999 })).rejects.toEqual(refused(404, 'NOT_FOUND'));
@@ -380,6 +380,6 @@ describe('analyze', () => {
 
 const evilCapture = () => {
   const capture = shopCapture();
-  const place = capture.indexOf('user=anna&mail=anna%40shop.test');
-  return Buffer.concat([capture.subarray(0, place), Buffer.from(`${'a'.repeat(30)}!`), capture.subarray(place + 31)]);
+  const offset = capture.indexOf('user=anna&mail=anna%40shop.test');
+  return Buffer.concat([capture.subarray(0, offset), Buffer.from(`${'a'.repeat(30)}!`), capture.subarray(offset + 31)]);
 };

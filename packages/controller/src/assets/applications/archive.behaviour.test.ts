@@ -10,7 +10,7 @@ import { hostileTars } from '../archives/testing/hostile-tars.ts';
 import { hostileZipNames } from '../archives/testing/hostile-zip-names.ts';
 import { hostileZips } from '../archives/testing/hostile-zips.ts';
 import { writeZip } from '../archives/write-zip.ts';
-import { placeIn, type Shop, startShop, userParameter } from './testing/shop.ts';
+import { mappingOf, type Shop, startShop, userParameter } from './testing/shop.ts';
 import { shopCapture } from './testing/shop-capture.ts';
 
 const run = promisify(execFile);
@@ -31,9 +31,9 @@ beforeAll(async () => {
     name: 'cart',
     source: 'dictionary' as const,
     defaultValue: `dict/${dictionary}/value`,
-    stepsMappings: [placeIn(3, 'cart')],
+    stepsMappings: [mappingOf(3, 'cart')],
   };
-  const parameters = [userParameter(placeIn(0, 'anna')), cart];
+  const parameters = [userParameter(mappingOf(0, 'anna')), cart];
   id = await shop.create('Shop', { tags: 'web', loop: true, parameters, sessions: [{ sessionIndex: 0, name: 'buy' }] });
 });
 afterAll(async () => {

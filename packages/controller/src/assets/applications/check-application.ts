@@ -53,7 +53,7 @@ const explain = (error: unknown): unknown => {
   return error;
 };
 
-/** Runs work on captures, archives or storage; what the caller can act on becomes an answer. */
+/** Runs work on captures, archives or storage and turns failures that the client can act on into API errors. */
 export const explained = async <T>(work: () => Promise<T>): Promise<T> => {
   try {
     return await work();
@@ -62,7 +62,7 @@ export const explained = async <T>(work: () => Promise<T>): Promise<T> => {
   }
 };
 
-/** What of an application depends on its capture. */
+/** The members of an application that depend on its capture. */
 export interface Playable {
   readonly mode: string;
   readonly clientIp: string;
@@ -71,24 +71,24 @@ export interface Playable {
   readonly sessions: readonly { sessionIndex: number; name?: string }[] | undefined;
 }
 
-interface Surroundings {
+interface AnalysisContext {
   readonly read: Executor;
   readonly open: () => Promise<Readable>;
   readonly signal?: AbortSignal;
 }
 
-/** Looks at everything at once: the parameters, the dictionaries they name, and the capture. */
-export const analyzePlayable = async (draft: Playable, options: AnalyzeOptions, around: Surroundings) => {
+/** Checks the parameters, the dictionaries they refer to, and the capture together. */
+export const analyzePlayable = async (draft: Playable, options: AnalyzeOptions, context: AnalysisContext) => {
   const { mode, clientIp, parameters, sessions } = draft;
-  const issues = [...issuesOfParameters(parameters), ...(await dictionaryIssues(parameters, around.read))];
+  const issues = [...issuesOfParameters(parameters), ...(await dictionaryIssues(parameters, context.read))];
   const job = { mode, clientIp, parameters, sessions: sessions?.map(({ sessionIndex }) => sessionIndex), options };
-  const outcome = await explained(() => runCaptureTask({ kind: 'analyze', job }, around));
+  const outcome = await explained(() => runCaptureTask({ kind: 'analyze', job }, context));
   return { ...outcome, issues: [...issues, ...outcome.issues] };
 };
 
-/** Refuses an application that cannot be played; answers what is stored of its capture. */
-export const checkPlayable = async (draft: Playable, around: Surroundings) => {
-  const { issues, chosen, baseBps, basePps, format } = await analyzePlayable(draft, {}, around);
+/** Refuses an application that cannot be played; returns the facts of its capture to store. */
+export const checkPlayable = async (draft: Playable, context: AnalysisContext) => {
+  const { issues, chosen, baseBps, basePps, format } = await analyzePlayable(draft, {}, context);
   const errors = issues.filter(({ severity }) => severity === 'error');
   const [first] = errors;
   if (first)

@@ -55,7 +55,7 @@ interface Deps {
   readonly files: ApplicationFiles;
 }
 
-/** The capture that is played, the application and a manifest that tells what both must be. */
+/** The played capture, the application and a manifest with the hashes of both. */
 export const exportApplication = async (
   { store, files }: Deps,
   id: number,

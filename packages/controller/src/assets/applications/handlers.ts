@@ -61,7 +61,7 @@ export const applicationHandlers = ({ store, settings, files }: Deps): Handlers<
     });
   };
 
-  /** Trimmed captures go with their application where that is wanted and nobody else uses them. */
+  /** Deletes trimmed captures with their application if requested and no other record uses them. */
   const removeTrimmed = async (tx: Change, rows: readonly ApplicationRow[]) => {
     for (const id of new Set(rows.map(({ trimmedPcapFileId }) => trimmedPcapFileId))) {
       const file = id === null ? undefined : await files.find(tx, id);
@@ -89,7 +89,7 @@ export const applicationHandlers = ({ store, settings, files }: Deps): Handlers<
       const change = changeOf(before, patch);
       const found = change.playable && (await checked(change.playable, change.fileId, caller.signal));
       await store.change(caller, async (tx) => {
-        // What was checked was checked together with the rest of the application.
+        // The change was checked together with the rest of the application.
         assertFresh('application', await findApplication(tx, id), found ? before.updatedAt : updatedAt);
         if (found) await requireCapture(files, tx, change.fileId);
         const { sessions, ...measured } = found ?? {};
@@ -158,7 +158,7 @@ const withoutId = ({ id: _, ...parameter }: ReturnType<typeof parameterOf>) => p
 
 type Patch = { [K in keyof NewApplication]?: NewApplication[K] | null };
 
-/** What an update means for the capture: which one is played, and whether everything must be looked at anew. */
+/** The effect of an update on the capture: which one is played, and whether everything must be checked again. */
 const changeOf = (before: FullApplication, patch: Patch) => {
   const { pcapFileId, parameters, sessions, clientIp, mode } = patch;
   const isOther = pcapFileId !== undefined && pcapFileId !== null && pcapFileId !== before.pcapFileId;

@@ -23,7 +23,7 @@ interface Import {
   readonly pcap: Staged | undefined;
 }
 
-/** Stores an application and, where it is new, its capture; a dry run only says what would be done. */
+/** Stores an application and, if it is new, its capture; a dry run only reports what would be done. */
 export const importApplication = async ({ store, files }: ImportDeps, { document, pcap }: Import, caller: Caller) => {
   const { application, manifest, dryRun = false, onConflict = 'rename' } = document;
   const present = await findPresent(store.read, manifest.pcap.sha256);
@@ -33,11 +33,11 @@ export const importApplication = async ({ store, files }: ImportDeps, { document
   const playable = { mode: draft.mode ?? defaults.mode, clientIp: draft.clientIp ?? '', parameters };
   const around = { read: store.read, open, signal: caller.signal };
   const { sessions, measured, format } = await checkPlayable({ ...playable, sessions: application.sessions }, around);
-  const place = await placeFor(store.read, application.name, onConflict);
-  if (dryRun || place.status === 'skipped') return { data: { ids: [], report: [reportOf(place)] } };
+  const target = await targetFor(store.read, application.name, onConflict);
+  if (dryRun || target.status === 'skipped') return { data: { ids: [], report: [reportOf(target)] } };
   const record = () =>
     store.change(caller, async (tx) => {
-      const { id: existing, ...present } = await placeFor(tx, application.name, onConflict);
+      const { id: existing, ...present } = await targetFor(tx, application.name, onConflict);
       const { name, status } = present;
       const report = [reportOf(present)];
       if (status === 'skipped') return { data: { ids: [], report } };
@@ -62,8 +62,8 @@ const reportOf = ({ name, status, reason }: Report) => ({ name, status, reason }
 
 type Status = 'created' | 'renamed' | 'replaced' | 'skipped';
 
-/** Under which name the application comes in, and in whose place. */
-const placeFor = async (executor: Executor, name: string, onConflict: 'rename' | 'skip' | 'replace') => {
+/** The name of the imported application, and the existing one it replaces. */
+const targetFor = async (executor: Executor, name: string, onConflict: 'rename' | 'skip' | 'replace') => {
   const id = await findNamed(executor, name);
   const answer = (status: Status, reason: string, free = name) => ({ name: free, status, reason, id: undefined });
   if (id === undefined) return answer('created', '');
@@ -79,7 +79,7 @@ const placeFor = async (executor: Executor, name: string, onConflict: 'rename' |
 const findPresent = async (executor: Executor, sha256: string) =>
   (await filesWith(executor, sha256)).find(({ category }) => category === 'pcap')?.id;
 
-/** The capture that came along, or the one that is stored already. */
+/** The uploaded capture, or the one that is already stored. */
 const contentOf = async (
   files: ApplicationFiles,
   read: Executor,
@@ -106,7 +106,7 @@ const insertCapture = (
   return files.insert(tx, pcap, captureFacts({ name, source: 'import', format }));
 };
 
-/** Ids of dictionaries are another controller's: here they are found by name. */
+/** Dictionary ids are those of the exporting controller, so dictionaries are looked up by name. */
 const withOwnDictionaries = async (read: Executor, { application, manifest }: ImportDocument, userId: number) => {
   const parameters: Parameter[] = (application.parameters ?? []).map((draft) => {
     const { id: _, ...parameter } = parameterOf(draft);

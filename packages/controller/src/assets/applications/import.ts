@@ -105,12 +105,12 @@ export const importDocument = async (deps: ImportDeps, document: ImportDocument,
   }
 };
 
-/** Nothing is imported that is not what the manifest says. */
+/** Refuses content that does not match the manifest. */
 const verified = async (deps: ImportDeps, document: ImportDocument, pcap: Staged | undefined, caller: Caller) => {
   const { manifest, application } = document;
   const issues: Issue[] = [];
-  const compare = (path: string, told: string, found: string) => {
-    if (told !== found) issues.push({ path, code: 'HASH_MISMATCH', message: `the content has ${found}` });
+  const compare = (path: string, declared: string, found: string) => {
+    if (declared !== found) issues.push({ path, code: 'HASH_MISMATCH', message: `the content has ${found}` });
   };
   compare('/manifest/application/fingerprint', manifest.application.fingerprint, fingerprintOf(application));
   if (pcap) compare('/manifest/pcap/sha256', manifest.pcap.sha256, pcap.sha256);
@@ -120,7 +120,7 @@ const verified = async (deps: ImportDeps, document: ImportDocument, pcap: Staged
 
 let validate: ValidateFunction<ImportDocument> | undefined;
 
-/** What came out of an archive is checked as strictly as what comes in a body. */
+/** Content of an archive is validated as strictly as a request body. */
 const validated = (document: unknown): ImportDocument => {
   validate ??= new Ajv({ allErrors: true, strict: false, allowUnionTypes: true }).compile<ImportDocument>(
     ImportDocument,

@@ -5,7 +5,7 @@ import type { Issue } from '../../errors.ts';
 /** A parameter with all its members; `id` once it is stored. */
 export type Parameter = Omit<ApplicationParameter, 'id' | 'applicationId'> & { readonly id?: number };
 
-/** Puts the defaults where nothing was said. */
+/** Fills in the defaults. */
 export const parameterOf = (draft: ParameterDraft): Parameter => ({
   ...(draft.id && { id: draft.id }),
   name: draft.name,
@@ -31,7 +31,7 @@ export interface FoundIssue extends Omit<Issue, 'in'> {
   readonly severity: 'error' | 'warning';
 }
 
-/** Every problem that can be seen without the capture. */
+/** All problems that can be found without the capture. */
 export const issuesOfParameters = (parameters: readonly Parameter[]): FoundIssue[] => {
   const names = new Map<string, number>();
   return parameters.flatMap((parameter, index) => {

@@ -20,13 +20,13 @@ export const findApplication = async (executor: Executor, id: number) => {
 };
 export type FullApplication = Awaited<ReturnType<typeof findApplication>>;
 
-/** The file whose steps the mappings mean. */
+/** The file whose steps the mappings refer to. */
 export const playedFileId = ({
   pcapFileId,
   trimmedPcapFileId,
 }: Pick<ApplicationRow, 'pcapFileId' | 'trimmedPcapFileId'>) => trimmedPcapFileId ?? pcapFileId;
 
-/** Members that are kept as they were said. */
+/** Members that are stored as given. */
 export const plainMembers = (draft: Partial<NewApplication>) => ({
   name: draft.name,
   description: draft.description,
@@ -63,7 +63,7 @@ interface Content {
   readonly sessions?: readonly SessionContent[] | undefined;
 }
 
-/** Writes what belongs to an application and says what it uses. */
+/** Writes the parameters and sessions of an application and its links. */
 export const complete = async (tx: Change, id: number, { parameters, sessions }: Content) => {
   if (sessions) await replaceSessions(tx, id, sessions);
   if (parameters) await replaceParameters(tx, id, parameters);
@@ -76,7 +76,7 @@ export const complete = async (tx: Change, id: number, { parameters, sessions }:
   ]);
 };
 
-/** They were there when the parameters were checked, and may have gone since. */
+/** The dictionaries existed when the parameters were checked and may have been deleted since. */
 const assertDictionaries = async (tx: Change, parameters: readonly ApplicationParameter[]) => {
   const issues = await dictionaryIssues(parameters, tx);
   if (issues.length > 0) throw invalid(issues, 'DICTIONARY_UNKNOWN');

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { refused } from '../../testing/refused.ts';
-import { placeIn, type Shop, startShop, userParameter } from './testing/shop.ts';
+import { mappingOf, type Shop, startShop, userParameter } from './testing/shop.ts';
 import { shopCapture, shopSteps } from './testing/shop-capture.ts';
 
 let shop: Shop;
@@ -63,9 +63,9 @@ it('mappings are not lost by accident', async () => {
     extractStepIdx: 1,
     extractOffset: shopSteps[1].indexOf('8f3a'),
     extractLength: 10,
-    stepsMappings: [placeIn(2, '8f3a99c04d')],
+    stepsMappings: [mappingOf(2, '8f3a99c04d')],
   };
-  const parameters = [userParameter(placeIn(0, 'anna')), extract, { name: 'path', stepsMappings: [inOther] }];
+  const parameters = [userParameter(mappingOf(0, 'anna')), extract, { name: 'path', stepsMappings: [inOther] }];
   const id = await create('Guarded', { parameters });
   const before = await get(id);
   const trim = (dropMappings: boolean) =>
@@ -87,7 +87,7 @@ it('mappings are not lost by accident', async () => {
 
 it('a step that changes takes its mappings with it', async () => {
   const { applications, create } = shop;
-  const parameters = [userParameter(placeIn(3, 'anna'))];
+  const parameters = [userParameter(mappingOf(3, 'anna'))];
   const id = await create('By packets', { parameters, sessions: [{ sessionIndex: 0 }] });
   await expect(applications.trim({ params: { id }, body: { packets: '1-6' } })).rejects.toMatchObject({
     status: 409,

@@ -53,7 +53,7 @@ export const trimStored = async ({ store, files }: Deps, id: number, body: TrimB
   }
 };
 
-/** What the thread writes goes straight into storage; when one of the two fails, both end. */
+/** Output of the thread goes directly into storage; when one of the two fails, both end. */
 const trimInto = async (
   { blobs }: ApplicationFiles,
   parent: CaptureFile,

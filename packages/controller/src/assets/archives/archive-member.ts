@@ -71,7 +71,7 @@ export interface Archive {
   close(): Promise<void>;
 }
 
-/** What the readers of one archive need to know of the whole. */
+/** State shared by the readers of one archive. */
 export interface ReadingContext {
   readonly meter: ArchiveMeter;
   readonly within: readonly string[];

@@ -18,10 +18,10 @@ export const defaultArchiveLimits: ArchiveLimits = {
   maxBytes: 4 * 1024 ** 3,
 };
 
-// A short text of blanks packs better than any ratio allows and harms nobody.
+// A short text of spaces exceeds any ratio and is harmless.
 const ratioGraceBytes = 1024 * 1024;
 
-/** Counts what really arrives; sizes that an archive declares are never trusted. */
+/** Counts the bytes that arrive; sizes that an archive declares are not trusted. */
 export class ArchiveMeter {
   readonly limits: ArchiveLimits;
   #members = 0;

@@ -62,7 +62,7 @@ export async function* exactly(stream: AsyncIterable<Buffer>, size: number): Asy
   if (seen < size) throw new ArchiveError('TRUNCATED_ARCHIVE', '', `the upload ends after ${seen} of ${size} bytes`);
 }
 
-/** Keeps a stream in a file without a name, which vanishes when it is closed. */
+/** Spools a stream to an unlinked file, which disappears when it is closed. */
 export async function spool(stream: AsyncIterable<Buffer>, folder = tmpdir()): Promise<FileHandle> {
   const path = join(folder, `archive-${randomUUID()}`);
   const file = await open(path, 'wx+', 0o600);

@@ -153,7 +153,7 @@ async function* gzipMember(archiveName: string, content: Readable, level: Level)
   content.destroy();
 }
 
-/** Hands members on, and in place of inner archives their members where that is wanted. */
+/** Yields the members; inner archives are replaced by their members if `nested` is `open`. */
 async function* walk(members: AsyncIterable<ArchiveMember>, level: Level): AsyncGenerator<ArchiveMember, void> {
   for await (const member of members) {
     if (level.nested === 'keep' || !/\.(zip|tar|tgz|gz)$/i.test(member.name)) yield member;

@@ -68,7 +68,7 @@ function requirePlainType(header: Header, name: string, isFolder: boolean): void
   if (isFolder && header.size > 0) throw new ArchiveError('SIZE_MISMATCH', name, 'a folder has content');
 }
 
-/** Feeds the parser; a failure reaches whoever reads from it. */
+/** Feeds the parser; a failure reaches the reader of the parser. */
 async function pump(bytes: AsyncIterable<Buffer>, parser: Extract): Promise<void> {
   let tail = Buffer.alloc(0);
   try {

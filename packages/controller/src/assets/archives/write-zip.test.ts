@@ -61,7 +61,7 @@ describe('a zip that is written', () => {
     expect(members).toMatchObject([{ size: 4_000_000 }]);
   });
 
-  test('does not wait for others that nobody reads on', async () => {
+  test('does not wait for others that are not read', async () => {
     const large = { name: 'large', content: () => Readable.from([random, random, random]) };
     const unread = await Promise.all(
       Array.from({ length: 20 }, async () => {

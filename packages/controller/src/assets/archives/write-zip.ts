@@ -5,11 +5,11 @@ import { ZipWriter } from './zip-library.ts';
 export interface ZipEntryInput {
   /** Relative name with `/` between its parts. */
   readonly name: string;
-  /** A function is called when the turn of the entry has come, so that one file is open at a time. */
+  /** A function is called when its entry is written, so that one file is open at a time. */
   readonly content: string | Uint8Array | (() => Readable | Promise<Readable>);
   /** Default 1 January 1980, the oldest a zip can hold: equal entries make an equal archive. */
   readonly modifiedAt?: Date;
-  /** Put in as it is instead of packed. */
+  /** Stored without compression. */
   readonly isStored?: boolean;
 }
 

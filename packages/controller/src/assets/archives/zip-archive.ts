@@ -77,10 +77,10 @@ interface NamedEntry {
 const fileTypeMask = 0o170000;
 const plainTypes = [0, 0o100000, 0o040000];
 
-/** Checks names, types, sizes and places of all members before it hands out the first. */
+/** Checks names, types, sizes and offsets of all members before it yields the first. */
 export async function* zipMembers(file: ZipFile, context: ReadingContext): AsyncGenerator<ArchiveMember, void> {
   const entries = await listEntries(file, context.meter);
-  for (const { name, entry } of entries) await requireOwnPlace(name, entry);
+  for (const { name, entry } of entries) await assertNoOverlap(name, entry);
   for (const { name, entry } of entries) {
     yield {
       name,
@@ -119,7 +119,7 @@ async function listEntries(file: ZipFile, meter: ArchiveMeter): Promise<NamedEnt
   return entries;
 }
 
-/** Code page 437 has pictures in the place of control characters, which would then pass for harmless. */
+/** Code page 437 shows control characters as symbols, which would then look harmless. */
 function showControlCharacters(bytes: Uint8Array): string | undefined {
   return bytes.some((byte) => byte < 0x20 || byte === 0x7f) ? Buffer.from(bytes).toString('latin1') : undefined;
 }
@@ -134,8 +134,8 @@ function requirePlainType(entry: Entry, name: string): void {
   }
 }
 
-/** Compares the local header with the list, and the place with those of the members before. */
-async function requireOwnPlace(name: string, entry: FileEntry): Promise<void> {
+/** Compares the local header with the central directory, and checks that the member does not overlap earlier ones. */
+async function assertNoOverlap(name: string, entry: FileEntry): Promise<void> {
   try {
     await entry.getData(new WritableStream(), { checkOverlappingEntryOnly: true, passThrough: true });
   } catch (error) {

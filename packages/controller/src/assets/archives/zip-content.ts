@@ -30,7 +30,7 @@ const meanings = new Map<string, [ArchiveErrorCode, string]>([
 // ZipCrypto checks one byte of the password: one wrong password in 256 shows itself only in what it unpacks.
 const signsOfWrongPassword: ReadonlySet<ArchiveErrorCode> = new Set(['BAD_CHECKSUM', 'BAD_ARCHIVE', 'SIZE_MISMATCH']);
 
-/** Says in our words what zip.js found. */
+/** Translates an error of zip.js. */
 export function zipErrorOf(cause: unknown, member: string, isZipCrypto = false): ArchiveError {
   const error = cause instanceof ArchiveError ? cause : translated(cause, member);
   if (!isZipCrypto || !signsOfWrongPassword.has(error.code)) return error;
@@ -109,7 +109,7 @@ async function* decrypted(entry: FileEntry, password: string | undefined): Async
   const outcome = entry.getData(channel.writable, options).then(
     () => undefined,
     async (error: unknown) => {
-      // Zip.js leaves the channel open where it fails before the first byte.
+      // zip.js leaves the channel open when it fails before the first byte.
       await channel.writable.abort(error).catch(() => undefined);
       return error;
     },

@@ -1,7 +1,7 @@
 import { AsnConvert, AsnParser } from '@peculiar/asn1-schema';
 import * as asn1js from 'asn1js';
 
-// Bytes inside octet and bit strings are parsed only where somebody asks: a certificate may hold thousands of names.
+// Bytes inside octet and bit strings are parsed on demand only: a certificate may hold thousands of names.
 const limits = { maxDepth: 40, maxNodes: 200_000, parseEmbedded: false };
 
 export type Asn1Node = asn1js.AsnType;

@@ -46,7 +46,7 @@ export interface BundleInput {
   readonly passphrase?: string | undefined;
 }
 
-/** Reads what a user pastes: chains in any order, comments, and a key in either text. */
+/** Reads pasted PEM: chains in any order, comments, and a key in either text. */
 export async function parseBundle(input: BundleInput): Promise<CertificateBundle> {
   const blocks = parsePem(input.public, '/public');
   const certificates = blocks.filter(isCertificateBlock).map((block) => parseCertificate(block.der));

@@ -74,7 +74,7 @@ export interface ChainLink {
   readonly sha256: string;
 }
 
-/** What a stored certificate or request says about itself; hashes and serial numbers are lower-case hex. */
+/** Facts of a stored certificate or request; hashes and serial numbers are lower-case hex. */
 export interface CertificateDetails extends KeyFacts, ExtensionFacts {
   readonly kind: 'certificate' | 'csr';
   /** RFC 4514. */

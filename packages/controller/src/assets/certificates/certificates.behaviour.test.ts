@@ -15,9 +15,9 @@ beforeAll(async () => {
 afterAll(() => controller.close());
 
 type NewBody = Parameters<typeof certificates.create>[0]['body'];
-type Wish = NonNullable<NewBody['generate']>;
-const generate = async (name: string, wish: Wish) =>
-  (await certificates.create({ body: { name, generate: wish } })).data;
+type Request = NonNullable<NewBody['generate']>;
+const generate = async (name: string, request: Request) =>
+  (await certificates.create({ body: { name, generate: request } })).data;
 const get = async (id: number) => (await certificates.get({ params: { id } })).data;
 const dayMs = 86_400_000;
 
@@ -189,8 +189,8 @@ describe('lists of certificates', () => {
 describe('the deletion of certificates', () => {
   it('is refused while a task, a tunnel or a child uses them, and says who', async () => {
     const ca = await generate('Guarded ca', { kind: 'ca', subject: 'CN=Guarded' });
-    const wish: Wish = { kind: 'leaf', subject: 'CN=a.test', issuerCertificateID: ca };
-    const leaf = await generate('Guarded leaf', wish);
+    const request: Request = { kind: 'leaf', subject: 'CN=a.test', issuerCertificateID: ca };
+    const leaf = await generate('Guarded leaf', request);
     const { data: tunnel } = await administrator.client.tunnels.create({
       body: { name: 'Guarded tunnel', type: 'ipsec', endpoints: '10.0.0.1 > 10.0.0.2', certificateID: leaf },
     });
@@ -213,7 +213,7 @@ describe('the deletion of certificates', () => {
       },
     });
     expect((await get(ca)).name).toBe('Guarded ca');
-    const sibling = await generate('Guarded sibling', wish);
+    const sibling = await generate('Guarded sibling', request);
     expect(await remove(sibling)).toEqual({ data: [sibling] });
   });
 

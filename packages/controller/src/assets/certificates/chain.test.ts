@@ -17,7 +17,7 @@ const profile = (subject: string) => ({
 });
 
 /** Certificates of A by B and of B by A, none of which was signed by another of them. */
-async function makeCrowd(size: number): Promise<X509Certificate[]> {
+async function makeSameNamed(size: number): Promise<X509Certificate[]> {
   const keys = await createKeyPair('ecdsa-p384');
   const [a, b] = [await issueAuthority(profile('CN=A')), await issueAuthority(profile('CN=B'))];
   return Promise.all(
@@ -25,18 +25,18 @@ async function makeCrowd(size: number): Promise<X509Certificate[]> {
   );
 }
 
-test('a crowd of certificates with the same two names is put in order without checking every signature', async () => {
-  const crowd = await makeCrowd(200);
+test('many certificates with the same two names are ordered without checking every signature', async () => {
+  const sameNamed = await makeSameNamed(200);
   let checks = 0;
-  for (const certificate of crowd) {
+  for (const certificate of sameNamed) {
     const { verify } = certificate;
     certificate.verify = (key) => {
       checks += 1;
       return verify.call(certificate, key);
     };
   }
-  const ordered = orderChain(crowd);
-  expect(new Set(ordered)).toEqual(new Set(crowd));
+  const ordered = orderChain(sameNamed);
+  expect(new Set(ordered)).toEqual(new Set(sameNamed));
   expect(checks).toBeGreaterThan(0);
   expect(checks).toBeLessThan(100);
 });

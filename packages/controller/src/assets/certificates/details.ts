@@ -85,7 +85,7 @@ function certificateDetailsOf({ certificates, revocationLists, key, now }: Certi
   };
 }
 
-/** For those who keep details and read them again later. */
+/** For callers that store details and read them later. */
 export function expiresInDaysOf(notAfter: string | null, now: Date): number | null {
   return notAfter === null ? null : Math.floor((Date.parse(notAfter) - now.getTime()) / 86_400_000);
 }

@@ -12,11 +12,11 @@ beforeAll(async () => {
 });
 afterAll(() => controller.close());
 
-type Wish = NonNullable<Parameters<typeof certificates.create>[0]['body']['generate']>;
+type Request = NonNullable<Parameters<typeof certificates.create>[0]['body']['generate']>;
 let count = 0;
-const generate = async (wish: Wish) => {
+const generate = async (request: Request) => {
   count += 1;
-  return (await certificates.create({ body: { name: `Generated ${count}`, generate: wish } })).data;
+  return (await certificates.create({ body: { name: `Generated ${count}`, generate: request } })).data;
 };
 const get = async (id: number) => (await certificates.get({ params: { id }, query: { include: 'private' } })).data;
 const issues = (...expected: [path: string, code: string][]) => ({
@@ -86,8 +86,8 @@ describe('a defective certificate', () => {
   });
 
   it.each(Object.keys(certificateDefects) as DefectName[])('%s is made under a stored authority', async (defect) => {
-    const wish: Wish = { kind: 'leaf', subject: 'CN=www.example.test', issuerCertificateID: ca.id, defect };
-    const record = await get(await generate(wish));
+    const request: Request = { kind: 'leaf', subject: 'CN=www.example.test', issuerCertificateID: ca.id, defect };
+    const record = await get(await generate(request));
     expect(await publicKeyIn(folder, record.private)).toBe(await publicKeyIn(folder, record.public));
     expect(record.issuerCertificateID).toBe(defect === 'selfSigned' ? null : ca.id);
     // Openssl itself has nothing against these at its default level.
@@ -105,8 +105,8 @@ describe('a defective certificate', () => {
   });
 
   it('tells its defect in its details', async () => {
-    const made = async (wish: Partial<Wish>) =>
-      (await get(await generate({ kind: 'leaf', subject: 'CN=a.test', ...wish }))).details;
+    const made = async (request: Partial<Request>) =>
+      (await get(await generate({ kind: 'leaf', subject: 'CN=a.test', ...request }))).details;
     expect(await made({ defect: 'revoked' })).toMatchObject({ revoked: true });
     expect(await made({ defect: 'weakKey' })).toMatchObject({ keyType: 'rsa1024' });
     expect(await made({ defect: 'hugeSan', defectSize: 150 })).toMatchObject({ sanCount: 151 });

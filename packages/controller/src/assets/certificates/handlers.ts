@@ -37,7 +37,7 @@ interface Deps {
 
 export const certificateHandlers = ({ store, settings }: Deps): Handlers<typeof api.certificates> => {
   const { secrets } = store;
-  // Making keys and opening files keeps threads busy that signing in needs, too.
+  // Generating keys and decrypting files occupies thread-pool threads that sign-in needs too.
   const limited = createSemaphore(2);
   const open = (id: number) => openCertificate(store.read, secrets, id);
 
@@ -48,7 +48,7 @@ export const certificateHandlers = ({ store, settings }: Deps): Handlers<typeof 
     details,
   });
 
-  /** What an update makes of the stored texts; undefined where it leaves them as they are. */
+  /** The texts after an update; undefined if the update does not change them. */
   const changedContents = async (before: StoredCertificate, patch: ContentPatch) => {
     const stored = await open(before.id);
     if (stored === undefined || !changesContent(patch, stored.public)) return undefined;
@@ -64,7 +64,7 @@ export const certificateHandlers = ({ store, settings }: Deps): Handlers<typeof 
       const { filters, ...request } = pageRequestOf(query, 'id');
       const { rows, total } = await certificates.page(store.read, {
         ...request,
-        filters: { ...filters, expiresBefore: momentOf(expiresBefore), hasPrivate: bitOf(hasPrivate), ca: bitOf(ca) },
+        filters: { ...filters, expiresBefore: timeOf(expiresBefore), hasPrivate: bitOf(hasPrivate), ca: bitOf(ca) },
       });
       const details = await detailsById(
         store.read,
@@ -109,7 +109,7 @@ export const certificateHandlers = ({ store, settings }: Deps): Handlers<typeof 
       const material = await changedContents(before, patch);
       await store.change(caller, async (tx) => {
         const present = await findIn(tx, id);
-        // New texts were checked together with what was there before.
+        // New texts were checked together with the stored ones.
         assertFresh('certificate', present, material ? before.updatedAt : updatedAt);
         await certificates.update(tx, id, { name, ...(material && columnsOf(material)) });
         if (material) await certificateContents.update(tx, id, contentsOf(id, material));
@@ -138,7 +138,7 @@ const findWhole = async (executor: Executor, id: number) => {
   return { certificate, contents };
 };
 
-/** Who may read certificates may not therefore read keys; both the reading and the refusal are audited. */
+/** Reading private keys needs its own permission; both access and refusal are audited. */
 const assertMayOpen = async (store: Store, caller: Caller, id: number) => {
   const permission = 'certificates.private';
   if (allows(caller.permissions, permission)) return;
@@ -152,18 +152,18 @@ const disclosed = <T extends { certificate: StoredCertificate }>(tx: Change, fou
   return found;
 };
 
-/** The authority may have gone while the certificate was made. */
+/** The authority may have been deleted while the certificate was made. */
 const assertIssuer = async (tx: Change, id: number | null) => {
   if (id !== null && (await certificates.find(tx, id)) === undefined) throw issuerNotFound(id);
 };
 
 const bitOf = (value: boolean | undefined) => (value === undefined ? undefined : Number(value));
 
-const momentOf = (text: string | undefined) => {
+const timeOf = (text: string | undefined) => {
   if (text === undefined) return undefined;
-  const moment = new Date(text);
-  if (Number.isNaN(moment.getTime())) {
-    throw invalid([{ path: '/expiresBefore', in: 'query', code: 'FORMAT', message: 'is no moment of the calendar' }]);
+  const time = new Date(text);
+  if (Number.isNaN(time.getTime())) {
+    throw invalid([{ path: '/expiresBefore', in: 'query', code: 'FORMAT', message: 'is not a valid time' }]);
   }
-  return moment.toISOString();
+  return time.toISOString();
 };

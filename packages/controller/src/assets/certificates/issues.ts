@@ -1,7 +1,7 @@
 import { type Issue, invalid } from '../../errors.ts';
 import { CertificateError } from './certificate-error.ts';
 
-/** Turns what the services refuse into a bad request; `others` finds the problems behind the first. */
+/** Turns certificate errors into a bad request; `others` finds further problems. */
 export const reported = async <T>(
   work: () => Promise<T>,
   others: () => readonly Issue[] | Promise<readonly Issue[]> = () => [],
@@ -16,7 +16,7 @@ export const reported = async <T>(
   }
 };
 
-/** The problem that a piece of work runs into, if any. */
+/** The problem that the work fails with, if any. */
 export const problemOf = async (work: () => unknown): Promise<Issue[]> => {
   try {
     await work();
@@ -29,7 +29,7 @@ export const problemOf = async (work: () => unknown): Promise<Issue[]> => {
 
 const issueOf = ({ path, code, message }: CertificateError): Issue => ({ path, code, message });
 
-/** The same refusal, told of another member of the request. */
+/** The same error, reported for another member of the request. */
 export const movedTo = (path: string, from: string, code?: CertificateError['code']) => (error: unknown) => {
   if (!(error instanceof CertificateError) || error.path !== from) throw error;
   throw new CertificateError(code ?? error.code, path, error.message, { cause: error });

@@ -13,7 +13,7 @@ import { parsePem, pemOf } from './pem.ts';
 import { parsePkcs12 } from './pkcs12.ts';
 import { privateKeyPemOf } from './private-key.ts';
 
-/** What a record keeps: checked texts and what they say. */
+/** The stored material: checked texts and their details. */
 export interface Material extends CertificatePem {
   readonly details: CertificateDetails;
 }

@@ -49,22 +49,22 @@ it('private keys and passphrases are not in the log, whatever is asked and whate
   const dataDir = mkdtempSync(join(tmpdir(), 'rushhour-test-'));
   const { url, stop } = await startLogging(dataDir);
   const { auth, certificates } = createClient(url, cookieJar());
-  const sound = await generateCertificate({ kind: 'self-signed', subject: 'CN=logged.test' });
+  const valid = await generateCertificate({ kind: 'self-signed', subject: 'CN=logged.test' });
   const other = await generateCertificate({ kind: 'self-signed', subject: 'CN=other.test' });
   let made = '';
   let log = '';
   try {
     await auth.login({ body: admin });
-    const { data: id } = await certificates.create({ body: { name: 'Logged', ...sound } });
+    const { data: id } = await certificates.create({ body: { name: 'Logged', ...valid } });
     const { data } = await certificates.create({ body: { name: 'Made', generate: { kind: 'ca', subject: 'CN=x' } } });
     made = (await certificates.get({ params: { id: data }, query: { include: 'private' } })).data.private;
     const passphrase = 'wrong-horse-battery';
     const outcomes = await Promise.allSettled([
-      certificates.create({ body: { name: 'Logged', ...sound } }),
-      certificates.create({ body: { name: 'Mismatch', public: sound.public, private: other.private, passphrase } }),
-      certificates.create({ body: { name: 'Cut', ...sound, private: sound.private.slice(0, 150), passphrase } }),
+      certificates.create({ body: { name: 'Logged', ...valid } }),
+      certificates.create({ body: { name: 'Mismatch', public: valid.public, private: other.private, passphrase } }),
+      certificates.create({ body: { name: 'Cut', ...valid, private: valid.private.slice(0, 150), passphrase } }),
       certificates.update({ body: { id, private: other.private } }),
-      certificates.update({ body: { id, private: sound.private, colour: 'red' } as never }),
+      certificates.update({ body: { id, private: valid.private, colour: 'red' } as never }),
     ]);
     const refusal = { status: 'rejected', reason: expect.objectContaining({ status: 400 }) };
     expect(outcomes).toEqual(outcomes.map(() => refusal));
@@ -74,6 +74,6 @@ it('private keys and passphrases are not in the log, whatever is asked and whate
   }
   // There is a log to look into.
   expect(log).toContain('"level":30');
-  for (const key of [sound.private, other.private, made]) expect(spilledIn(key, { log: Buffer.from(log) })).toEqual([]);
+  for (const key of [valid.private, other.private, made]) expect(spilledIn(key, { log: Buffer.from(log) })).toEqual([]);
   expect(log).not.toContain('horse');
 });

@@ -54,18 +54,18 @@ describe('a private key', () => {
     expect((await openssl('pkey', '-in', await folder.write('out.key', key), '-noout', '-check')).text).toContain(
       'Key is valid',
     );
-    const keeper = await controller.signInWith(administrator, [
+    const keyReader = await controller.signInWith(administrator, [
       permissions['certificates.read'],
       permissions['certificates.private'],
     ]);
-    const { data } = await keeper.client.certificates.get({ params: { id }, query: { include: 'private' } });
+    const { data } = await keyReader.client.certificates.get({ params: { id }, query: { include: 'private' } });
     expect([data.private, data.pem]).toEqual([key, undefined]);
-    const { data: whole } = await keeper.client.certificates.get({
+    const { data: whole } = await keyReader.client.certificates.get({
       params: { id },
       query: { include: 'private', format: 'pem' },
     });
     expect(whole.pem).toBe(chain.leaf + chain.root + key);
-    const { data: open } = await keeper.client.certificates.get({ params: { id }, query: { format: 'pem' } });
+    const { data: open } = await keyReader.client.certificates.get({ params: { id }, query: { format: 'pem' } });
     expect([open.private, open.pem]).toEqual(['', chain.leaf + chain.root]);
   });
 
@@ -141,12 +141,12 @@ describe('a private key', () => {
     );
     const rows: Record<string, Buffer> = {};
     for (const table of Object.keys(tables)) rows[table] = Buffer.from(JSON.stringify(await rowsOf(table)));
-    const places = { ...rows, ...filesIn(controller.config.dataDir) };
+    const haystacks = { ...rows, ...filesIn(controller.config.dataDir) };
     // The same search finds what is meant to be found.
     const line = Buffer.from(chain.leaf.split('\n')[2] ?? '');
-    expect(Object.keys(places).filter((name) => places[name]?.includes(line))).toContain('certificateContents');
+    expect(Object.keys(haystacks).filter((name) => haystacks[name]?.includes(line))).toContain('certificateContents');
     expect(spilledIn(key, { control: Buffer.from(chain.key) })).toEqual(['control']);
-    for (const secret of [key, chain.key, request.private]) expect(spilledIn(secret, places)).toEqual([]);
+    for (const secret of [key, chain.key, request.private]) expect(spilledIn(secret, haystacks)).toEqual([]);
     const sealed = (await rowsOf('certificateContents')).map((row) => String(row['private']));
     expect(sealed.every((text) => /^v1\.[\w-]+\.[\w-]+$/.test(text))).toBe(true);
   });

@@ -11,11 +11,11 @@ import { parseDistinguishedName } from './names/distinguished-name.ts';
 import { parsePem } from './pem.ts';
 import { isPrivateKeyBlock, parsePrivateKey } from './private-key.ts';
 
-/** Every problem of what is to be generated, where generating stops at the first. */
+/** All problems of a generate request; generating itself stops at the first. */
 const requestIssues = async (request: GenerateRequest): Promise<Issue[]> => {
   const { kind, subject, san = [], validDays, notBefore, defect, defectSize } = request;
   const now = new Date();
-  const sound = { kind, subject: 'CN=host.invalid' } as const;
+  const valid = { kind, subject: 'CN=host.invalid' } as const;
   const names = san.map(async (name, i) => {
     const problems = await problemOf(() => parseAlternativeNames([name]));
     return problems.map((issue) => ({ ...issue, path: `/generate/san/${i}` }));
@@ -23,9 +23,9 @@ const requestIssues = async (request: GenerateRequest): Promise<Issue[]> => {
   const found = await Promise.all([
     problemOf(() => parseDistinguishedName(subject)),
     ...names,
-    problemOf(() => planOf({ ...sound, notBefore }, now)),
-    problemOf(() => planOf({ ...sound, validDays }, now)),
-    problemOf(() => defect !== undefined && applyDefect(planOf(sound, now), defect, defectSize)),
+    problemOf(() => planOf({ ...valid, notBefore }, now)),
+    problemOf(() => planOf({ ...valid, validDays }, now)),
+    problemOf(() => defect !== undefined && applyDefect(planOf(valid, now), defect, defectSize)),
   ]);
   return found.flat();
 };
@@ -37,11 +37,11 @@ export interface ContentPatch {
   readonly passphrase?: string | null | undefined;
 }
 
-/** Whether an update says anything about texts or key; a record that is sent back as it was read does not. */
+/** Whether an update changes texts or key; a record sent back unchanged does not. */
 export const changesContent = (patch: ContentPatch, storedPublic: string): boolean =>
   patch.private === null || keyIn(patch.private) !== '' || isNewPublic(patch, storedPublic);
 
-/** What a record keeps after an update, the new and the old together and checked against each other. */
+/** The material after an update: new and stored members combined and checked against each other. */
 export const changedMaterial = (patch: ContentPatch, stored: CertificatePem): Promise<Material> => {
   const given = keyIn(patch.private);
   const passphrase = patch.passphrase ?? undefined;
@@ -73,7 +73,7 @@ export type FindIssuer = (id: number) => Promise<CertificatePem | undefined>;
 
 const sources = ['public', 'pkcs12', 'generate'] as const;
 
-/** Reads or makes what the body of a create asks for. */
+/** Imports or generates the material of a create request. */
 export const newMaterial = async (body: NewCertificate, findIssuer: FindIssuer): Promise<NewMaterial> => {
   const given = { ...body, private: keyIn(body.private) };
   assertOneSource(given);
@@ -102,10 +102,10 @@ const imported = async ({ public: pem = '', private: key, pkcs12, passphrase }: 
 };
 
 const generated = async (
-  { issuerCertificateID, ...wish }: NonNullable<NewCertificate['generate']>,
+  { issuerCertificateID, ...given }: NonNullable<NewCertificate['generate']>,
   findIssuer: FindIssuer,
 ): Promise<NewMaterial> => {
-  const request = { ...wish, subject: wish.subject ?? '' };
+  const request = { ...given, subject: given.subject ?? '' };
   const issuer = issuerCertificateID ? await findIssuer(issuerCertificateID) : undefined;
   if (issuerCertificateID && !issuer) throw issuerNotFound(issuerCertificateID);
   const material = await reported(

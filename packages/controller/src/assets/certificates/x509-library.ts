@@ -6,7 +6,7 @@ let library: typeof x509 | undefined;
 
 /**
  * The X.509 library, loaded at first use: it is large, and most starts never need it.
- * It refuses to load before the Reflect polyfill, so nobody else may import it directly.
+ * It refuses to load before the Reflect polyfill, so no other module may import it directly.
  */
 export const loadX509 = (): typeof x509 => {
   if (library === undefined) {

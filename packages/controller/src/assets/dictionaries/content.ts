@@ -16,7 +16,7 @@ export const badDictionary = (issues: readonly Issue[]) => invalid(issues, 'INVA
 
 export type Config = Record<string, Record<string, unknown>>;
 
-/** What a dictionary yields depends on this and nothing else. */
+/** The content of a dictionary, which alone determines the values it yields. */
 export interface Content {
   readonly type: string;
   readonly selection: string;
@@ -34,7 +34,7 @@ export const namedColumns = ({ type, columns }: Pick<Content, 'type' | 'columns'
 
 const maxIssues = 100;
 
-/** Cells are texts. The schema leaves this to us, because there may be millions of them. */
+/** Cells are strings. The schema does not check this, because there may be millions of them. */
 export const assertTexts = ({ rows, values }: { rows?: unknown[] | null; values?: unknown[] | null }) => {
   const issues: Issue[] = [];
   const check = (cell: unknown, path: () => string) => {
@@ -50,7 +50,7 @@ export const assertTexts = ({ rows, values }: { rows?: unknown[] | null; values?
   if (issues.length > 0) throw badDictionary(issues);
 };
 
-export const assertSound = (content: Content) => {
+export const assertValid = (content: Content) => {
   const protocol = findProtocol(content.type);
   const issues =
     protocol === undefined

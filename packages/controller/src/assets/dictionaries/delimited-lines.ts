@@ -22,7 +22,7 @@ const lineEnd = /\r\n|\n|\r/;
 
 /**
  * The rows of a file, one at a time whatever its size. `path` says where the file came from in the request. The stream
- * is the caller's to close: what an upload still brings must be read by whoever opened it.
+ * is closed by the caller: the opener of an upload must read the rest of it.
  */
 export async function* readLines(stream: Readable, format: LineFormat, path: string): AsyncGenerator<Line> {
   const parser = parse({
@@ -56,11 +56,11 @@ const linesOf = (cells: readonly string[]) => {
   return lines;
 };
 
-/** Pumps the stream into the parser. Stopping lets go of the stream at once, so that its owner can read on. */
+/** Pipes the stream into the parser. Stopping releases the stream immediately, so that its owner can read on. */
 const feed = (stream: Readable, decoder: Transform, parser: Transform) => {
   const fail = (error: Error) => parser.destroy(error);
   const onClose = () => stream.readableEnded || fail(new Error('the file ended too early'));
-  // The listener for errors stays: the stream may fail when nobody reads it any more.
+  // The error listener stays: the stream may fail after reading has stopped.
   stream.on('error', fail).on('close', onClose).pipe(decoder).on('error', fail).pipe(parser);
   return () => {
     stream.off('close', onClose).unpipe(decoder);

@@ -6,7 +6,7 @@ export interface DictionaryFile {
   open(): Promise<Readable>;
 }
 
-/** The stored files that dictionaries read, as far as they need to know them. */
+/** The operations on stored files that dictionaries need. */
 export interface DictionaryFiles {
   /** undefined when there is no such file, or its content is not complete. */
   find(executor: Executor, fileID: number): Promise<DictionaryFile | undefined>;

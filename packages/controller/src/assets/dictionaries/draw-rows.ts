@@ -18,13 +18,13 @@ import { sourcePath } from './write-dictionary.ts';
 const seed = 1;
 const budgetMs = 2000;
 
-/** The first rows that so many users would draw, one each; fewer when the data comes to its end. */
+/** The first rows drawn by `count` users, one each; fewer when the data ends. */
 const sampleOf = (dictionary: DictionaryDraft, count: number, rows?: FileRows): Record<string, string>[] => {
   const { columns, row } = createDraw(dictionary, { seed, users: count, rows });
   const drawn: Record<string, string>[] = [];
   const deadline = performance.now() + budgetMs;
   for (let user = 0; user < count; user += 1) {
-    // Rows of many long computed columns take their time, and nobody else is served meanwhile.
+    // Rows of many long computed columns are slow and block other requests.
     if (performance.now() > deadline) throw tooLarge(`only ${user} rows can be drawn in ${budgetMs} ms`);
     const cells = row({ user });
     if (cells === undefined) break;
@@ -83,7 +83,7 @@ export const placed = (type: string, rows: readonly (string | string[])[]) => ({
   rows: type === 'table' ? (rows as string[][]) : [],
 });
 
-/** The first rows that so many users would draw, wherever the rows are. */
+/** The first rows drawn by `count` users, from the record or its file. */
 export const drawRows = async (
   { read, files }: { read: Executor; files: DictionaryFiles },
   found: StoredDictionary,

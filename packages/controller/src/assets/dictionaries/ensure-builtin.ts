@@ -23,7 +23,7 @@ export const allBuiltin: readonly BuiltinDictionary[] = [
 
 const origin = { userId: null, address: '', requestId: 'start', operation: 'dictionaries.builtin' };
 
-/** Makes the built-in dictionaries that are missing and renews those that a release has changed. */
+/** Creates missing built-in dictionaries and updates those that a release has changed. */
 export const ensureBuiltinDictionaries = async (store: Store) => {
   if ((await outdated(store.read)).length === 0) return;
   await store.change(origin, async (tx) => {

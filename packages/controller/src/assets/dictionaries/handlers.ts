@@ -28,7 +28,7 @@ export const dictionaryHandlers = ({ store, settings, files }: Deps): Handlers<t
     return found;
   };
 
-  /** Writes the rows, says what the record uses, and that it is there: a file may have gone while it was read. */
+  /** Writes the rows and the links, and checks that the linked records exist: a file may have been deleted meanwhile. */
   const complete = async (tx: Change, id: number, { name, ...content }: StoredContent & { name: string }) => {
     if (content.blocks) await replaceRows(tx, id, content.blocks);
     const uses = usesOf(content);
@@ -69,7 +69,7 @@ export const dictionaryHandlers = ({ store, settings, files }: Deps): Handlers<t
       const content = await changedContent(before, patch, access);
       await store.change(caller, async (tx) => {
         const present = await findIn(tx, id);
-        // New content was checked together with what was there before.
+        // New content was checked together with the stored content.
         assertFresh('dictionary', present, content === undefined ? updatedAt : before.updatedAt);
         const { name, description, tags } = patch;
         await dictionaries.update(tx, id, { name, description, tags, ...(content && columnsOf(content)) });

@@ -4,7 +4,7 @@ import { dictionaryLimits, fileOptionsOf } from '@rushhour/pools';
 import { ApiError, type Issue } from '../../errors.ts';
 import { createRowBlocks, type RowBlocks } from '../../store/assets/dictionaries.ts';
 import type { Executor } from '../../store/engine/database.ts';
-import { assertSound, badDictionary, type Content } from './content.ts';
+import { assertValid, badDictionary, type Content } from './content.ts';
 import type { DictionaryFile, DictionaryFiles } from './dictionary-files.ts';
 import { type FileFormat, type FileReading, readFileRows } from './file-rows.ts';
 
@@ -13,10 +13,10 @@ const maxInlineBytes = 32 * 1_048_576;
 
 type Fields = Pick<NewDictionary, 'delimiter' | 'quote' | 'header' | 'encoding' | 'skipEmpty'>;
 
-/** How to read a file of this name, where the request does not say. */
+/** The format of a file of this name, for options the request leaves out. */
 export const formatOf = (fields: Fields, filename: string, isList: boolean): FileFormat => {
-  const usual = /\.(tsv|tab)$/i.test(filename) ? '\t' : ',';
-  const { delimiter = isList ? '' : usual, quote = isList ? '' : '"' } = fields;
+  const defaultDelimiter = /\.(tsv|tab)$/i.test(filename) ? '\t' : ',';
+  const { delimiter = isList ? '' : defaultDelimiter, quote = isList ? '' : '"' } = fields;
   return {
     delimiter: delimiter === 'tab' || delimiter === '\\t' ? '\t' : delimiter,
     quote,
@@ -39,20 +39,20 @@ export const importRows = async (stream: Readable, content: Content, reading: Fi
   });
   const blocks = rows.finish();
   const shown = content.config['$selection'] === undefined ? blocks.blocks.slice(0, 1) : blocks.blocks;
-  assertReadSound({ ...content, columns, ...unpacked(isList, shown) }, reading.path);
+  assertValidRead({ ...content, columns, ...unpacked(isList, shown) }, reading.path);
   return { columns: [...columns], rowCount: blocks.count, blocks };
 };
 
-// Without options of the selection nothing depends on the number of rows, and each was looked at as it came.
+// Without selection options nothing depends on the number of rows, and each row was checked as it was read.
 const unpacked = (isList: boolean, blocks: RowBlocks['blocks']) => {
   const rows = blocks.flatMap((block) => JSON.parse(block));
   return isList ? { values: rows as string[] } : { rows: rows as string[][] };
 };
 
-/** The columns are the file's: what is wrong with them is wrong there. */
-const assertReadSound = (content: Content, path: string) => {
+/** The columns come from the file, so their problems are reported there. */
+const assertValidRead = (content: Content, path: string) => {
   try {
-    assertSound(content);
+    assertValid(content);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     const issues = error.data['issues'] as Issue[];
@@ -82,6 +82,6 @@ export const withFile = async <T>(file: DictionaryFile, work: (stream: Readable)
 export const scanFile = async (file: DictionaryFile, content: Content, path: string) => {
   const reading = { format: fileOptionsOf(content), columns: content.columns, path };
   const { columns, count } = await withFile(file, (stream) => readFileRows(stream, reading, () => {}));
-  if (content.columns.length === 0) assertReadSound({ ...content, columns }, path);
+  if (content.columns.length === 0) assertValidRead({ ...content, columns }, path);
   return { columns: [...columns], rowCount: count };
 };

@@ -4,8 +4,8 @@ import type { Upload } from '../../handler.ts';
 import { type RowBlocks, readRows } from '../../store/assets/dictionaries.ts';
 import type { Executor } from '../../store/engine/database.ts';
 import {
-  assertSound,
   assertTexts,
+  assertValid,
   badDictionary,
   blocksOf,
   type Config,
@@ -56,7 +56,7 @@ export const changedContent = async (
     values: values === undefined ? await storedRows<string>(access.read, before, 'list') : (values ?? []),
   };
   const areRowsNew = rows !== undefined || values !== undefined;
-  return { ...(await soundContent(content, access)), blocks: areRowsNew ? blocksOf(content) : undefined };
+  return { ...(await validContent(content, access)), blocks: areRowsNew ? blocksOf(content) : undefined };
 };
 
 const merged = <T>(given: T | null | undefined, before: T, cleared: T) =>
@@ -65,7 +65,7 @@ const merged = <T>(given: T | null | undefined, before: T, cleared: T) =>
 const storedRows = async <Row extends string | string[]>(read: Executor, { id, type, rowCount }: Before, of: string) =>
   type === of ? readRows<Row>(read, id, { from: 0, limit: rowCount }) : [];
 
-/** What is stored of a dictionary's content. Without blocks its rows stay as they are. */
+/** The stored columns of a dictionary's content. Without blocks the stored rows do not change. */
 export interface StoredContent {
   type: string;
   selection: string;
@@ -82,13 +82,13 @@ export interface FileAccess {
 
 export const sourcePath = '/config/$source/fileID';
 
-/** Checks the content and everything it needs. The rows are for the caller to write, where they are new. */
-export const soundContent = async (
+/** Checks the content and the records it needs. The caller writes new rows. */
+export const validContent = async (
   content: Content,
   { files, read }: FileAccess,
   path = sourcePath,
 ): Promise<StoredContent> => {
-  assertSound(content);
+  assertValid(content);
   const { type, selection, config, rows, values } = content;
   const stored = { type, selection, config, columns: namedColumns(content), rowCount: rows.length + values.length };
   if (type !== 'file') return stored;
@@ -117,12 +117,12 @@ export const contentOfBody = async (body: NewDictionary, access: FileAccess): Pr
     values: body.values ?? [],
     config: body.config ?? {},
   };
-  if (fileID === undefined) return { ...(await soundContent(content, access)), blocks: blocksOf(content) };
+  if (fileID === undefined) return { ...(await validContent(content, access)), blocks: blocksOf(content) };
   const file = await openFile(access.files, access.read, fileID, '/fileID');
   const format = formatOf(body, file.name, type === 'list');
   if (type === 'file') {
     const config = { ...content.config, $source: { ...content.config['$source'], fileID, ...format } };
-    return soundContent({ ...content, config }, access, '/fileID');
+    return validContent({ ...content, config }, access, '/fileID');
   }
   const reading = { format, columns: content.columns, path: '/fileID' };
   return { ...content, ...(await withFile(file, (stream) => importRows(stream, content, reading))) };
@@ -159,7 +159,7 @@ const assertTogether = (body: NewDictionary, type: string | undefined) => {
 
 type Rows = { rows?: unknown[] | null; values?: unknown[] | null; rowsPartial?: boolean | null };
 
-/** A record that shows a part of its rows must not come back as if they were all. */
+/** Refuses a partial list of rows that is sent back as the complete list. */
 export const partialRowsIn = (body: Rows): Issue[] =>
   (['rows', 'values'] as const)
     .filter((member) => body.rowsPartial === true && (body[member]?.length ?? 0) > 0)

@@ -20,11 +20,11 @@ export interface Push {
   readonly verify: boolean;
 }
 
-/** The agents, as far as files need to know them. */
+/** The operations on agents that files need. */
 export interface AgentFiles {
-  /** Ids of the agents that are known: all of them, or those out of the ones given. */
+  /** Ids of existing agents: all, or those of the given ones that exist. */
   known(agents: 'all' | readonly number[]): Promise<number[]>;
-  /** Begins to send files to agents that are known; answers a job at once. */
+  /** Starts sending files to existing agents; returns a job immediately. */
   push(push: Push): Promise<{ jobID: string; pairs: number; bytes: number }>;
   states(file: PushedFile, agentID: number | undefined): Promise<SyncState[]>;
 }

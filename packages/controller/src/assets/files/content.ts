@@ -12,7 +12,7 @@ export const storedContent = (blobs: Blobs, { sha256, size }: { sha256: string; 
   read: (start, end) => blobs.read(sha256, { start, end }),
 });
 
-/** Content that is looked at before anyone decides to keep it. */
+/** Staged content, examined before it is committed. */
 export const stagedContent = (blobs: Blobs, staged: Staged): Content => ({
   size: staged.size,
   read: (start, end) => blobs.readStaged(staged, { start, end }),
@@ -23,7 +23,7 @@ export const headOf = async (content: Content, bytes: number): Promise<Buffer> =
   return Buffer.concat(await stream.toArray());
 };
 
-/** What a preview reads at most, however far down it is asked to begin. */
+/** The maximum a preview reads, wherever its window begins. */
 export const scanBytes = 64 * 1024 * 1024;
 
 /** The content from its beginning, as far as a preview may read; leaving the loop ends the reading. */

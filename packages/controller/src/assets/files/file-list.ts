@@ -47,7 +47,7 @@ export const filtersOf = (query: ListFilters): { [K in keyof FileFilters]?: File
 
 type Source = 'upload' | 'import' | 'generated' | 'trimmed' | 'task' | 'builtin';
 
-/** A record as it is answered. */
+/** A record as the API returns it. */
 export const shown = ({ kind: _, state, problem, upload: _plan, expiresAt: _end, ...row }: FileRow) => ({
   ...row,
   category: row.category as CategoryName,
@@ -56,7 +56,7 @@ export const shown = ({ kind: _, state, problem, upload: _plan, expiresAt: _end,
   ...(problem !== '' && { problem }),
 });
 
-/** Every category with what is stored of it. */
+/** Every category with its totals. */
 export const categoryTotals = async (read: Executor, blobs: Blobs, limits: SizeLimits) => {
   const rows = await totalsByCategory(read);
   const [unique, { freeBytes }] = await Promise.all([uniqueBytes(read), blobs.space()]);
@@ -96,7 +96,7 @@ interface Question {
   category?: string;
 }
 
-/** Which contents are there. Malware and everything else do not know of each other. */
+/** Which contents are stored. Malware and other files are checked separately. */
 export const checkContents = async (read: Executor, questions: readonly Question[]) => {
   const stored = Map.groupBy(
     await filesWithAny(

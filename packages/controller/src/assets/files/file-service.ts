@@ -18,7 +18,7 @@ interface Deps {
   onError(error: unknown): void;
 }
 
-/** What is known of new content, besides its hashes. */
+/** Facts of new content besides its hashes. */
 export interface ContentFacts extends Sniffed {
   readonly name: string;
   readonly category: CategoryName;
@@ -27,11 +27,11 @@ export interface ContentFacts extends Sniffed {
   readonly first_seen_at?: string | undefined;
   /** Where the controller made the content from other bytes: their hash. */
   readonly original_sha256?: string | undefined;
-  /** What the analysis of a capture found, where it was made already. */
+  /** The result of the analysis of a capture, if it was already made. */
   readonly capture?: CaptureFacts | undefined;
 }
 
-/** A file whose content is there. */
+/** A file whose content is stored. */
 export interface StoredFile extends FileRow {
   readonly content: Content;
   open(): Promise<Readable>;
@@ -40,9 +40,9 @@ export interface StoredFile extends FileRow {
 const origin = { userId: null, address: '', requestId: 'housekeeping', operation: 'files.expire' };
 export const isCapture = (category: string) => category === 'pcap' || category === 'capture';
 
-/** Takes staged contents into storage, each once, and then runs `record`; if that fails, what is new goes again. */
+/** Commits staged contents, each once, and then runs `record`; if that fails, new contents are removed again. */
 const keepContents = async <T>(blobs: Blobs, staged: readonly Staged[], record: () => Promise<T>): Promise<T> => {
-  // In the order of their hashes: two requests that hold each other's contents would wait forever.
+  // In the order of their hashes, so that two requests cannot deadlock on each other's contents.
   const distinct = [...new Map(staged.map((content) => [content.sha256, content])).values()].sort((a, b) =>
     a.sha256 < b.sha256 ? -1 : 1,
   );
@@ -56,7 +56,7 @@ const keepContents = async <T>(blobs: Blobs, staged: readonly Staged[], record: 
   return result as T;
 };
 
-/** What the files collection and others that keep content need: rows and blobs, always in step. */
+/** Rows and blobs of stored files, always consistent; used by the files collection and others that store content. */
 export const createFileService = ({ store, blobs, onError }: Deps) => {
   const captures = createCaptures({ store, blobs, onError });
   const isUsed = (sha256: string) => isContentKept(store.read, sha256);
@@ -90,7 +90,7 @@ export const createFileService = ({ store, blobs, onError }: Deps) => {
       const columns = await contentColumns(tx, content, facts);
       return files.insert(tx, { name, source, tags, first_seen_at, upload: null, expiresAt: null, ...columns });
     },
-    /** `record` is a change; what it throws leaves neither rows nor content. */
+    /** `record` is a change; if it throws, neither rows nor contents are stored. */
     keep: <T>(staged: readonly Staged[], record: () => Promise<T>) => keepContents(blobs, staged, record),
     /** Removes rows, and after the change the contents that no row has any more. */
     remove: async (tx: Change, rows: readonly FileRow[]) => {
@@ -121,7 +121,7 @@ export const createFileService = ({ store, blobs, onError }: Deps) => {
         );
       });
     },
-    /** After a start: removes what a crash left and goes on with analyses that were interrupted. */
+    /** After a start: removes leftovers of a crash and resumes interrupted analyses. */
     recover: async () => {
       for (const { id } of await filesInState(store.read, 'analysing')) {
         const row = await files.find(store.read, id);

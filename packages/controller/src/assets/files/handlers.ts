@@ -18,7 +18,7 @@ import type { FileService } from './file-service.ts';
 import { assertNotMalware, assertReadable, explained } from './refusals.ts';
 import { removeFiles } from './removal.ts';
 import { type CategoryName, defaultSizeLimits, maxBytesOf, requireCategoryChange } from './upload/category.ts';
-import { assertAdmitted, type FileJob, nameOfUpload, storeFile } from './upload/new-file.ts';
+import { assertAdmitted, type NewFileRequest, nameOfUpload, storeFile } from './upload/new-file.ts';
 import { openUpload, takeChunk, uploadOf } from './upload/resumable.ts';
 import type { Kind } from './upload/signature.ts';
 
@@ -56,20 +56,20 @@ export const fileHandlers = ({
     return file;
   };
 
-  const storeContent = (source: Readable, job: FileJob, caller: Caller) => {
-    const maxBytes = maxBytesOf(job.category as CategoryName, limits());
-    return storeFile(deps, source, { order: job, maxBytes, caller });
+  const storeContent = (source: Readable, request: NewFileRequest, caller: Caller) => {
+    const maxBytes = maxBytesOf(request.category as CategoryName, limits());
+    return storeFile(deps, source, { request, maxBytes, caller });
   };
 
   const storeBody = (body: NewFile, caller: Caller) => {
-    const { content, size, sha256, ...order } = body;
-    const expectSha256 = order.expectSha256 || sha256 || undefined;
-    const expected = { ...order, ...(expectSha256 && { expectSha256 }) };
+    const { content, size, sha256, ...request } = body;
+    const expectSha256 = request.expectSha256 || sha256 || undefined;
+    const expected = { ...request, ...(expectSha256 && { expectSha256 }) };
     if (content !== undefined) return storeContent(Readable.from([bytesOf(content)]), expected, caller);
     if (size === undefined) {
       throw invalid([{ path: '/content', code: 'REQUIRED', message: 'is required, or size to open an upload' }]);
     }
-    const limit = maxBytesOf(order.category as CategoryName, limits());
+    const limit = maxBytesOf(request.category as CategoryName, limits());
     if (size > limit) throw tooLarge(limit);
     return openUpload(deps, { ...expected, size }, caller);
   };

@@ -16,7 +16,7 @@ const ofStorage = (error: BlobError) => {
   return error;
 };
 
-/** What the caller can act on becomes an answer; everything else stays the bug it is. */
+/** Turns failures that the client can act on into API errors; other errors stay bugs. */
 const explain = (error: unknown): unknown => {
   if (error instanceof BlobError) return ofStorage(error);
   if (error instanceof ArchiveError) return refuse('/file', error.code, error.message);
@@ -38,7 +38,7 @@ export const assertNotMalware = ({ category }: { category: string }) => {
   throw forbidden('MALWARE_CATEGORY', 'samples of malware are handled by the malware collection');
 };
 
-/** Refuses to look into content that is dangerous or not there yet. */
+/** Refuses access to malware and to incomplete content. */
 export const assertReadable = (file: FileRow) => {
   assertNotMalware(file);
   if (file.state === 'uploading')

@@ -5,7 +5,7 @@ import { assertUnused, referencesTo } from '../../store/engine/links.ts';
 import type { FileService } from './file-service.ts';
 import { assertNotMalware } from './refusals.ts';
 
-/** Files made from these, and from those in turn, that nobody uses. */
+/** Unused files derived from these contents. */
 const findUnusedDerived = async (tx: Change, sha256s: readonly string[], known: ReadonlySet<number>) => {
   const made = (await filesMadeFrom(tx, sha256s)).map(({ id }) => id).filter((id) => !known.has(id));
   const used = new Set((await referencesTo(tx, 'file', made, made.length * 100 + 1)).map(({ usesID }) => usesID));

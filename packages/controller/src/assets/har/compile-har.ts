@@ -7,7 +7,7 @@ import { type HarParams, selectEntries } from './har-selection.ts';
 import { answerOf, expectationOf, stepsOf, waitsOf } from './har-steps.ts';
 import { HarError, type HarWarning } from './har-warnings.ts';
 
-/** What a plan must know of a recording. */
+/** The facts of a recording that a plan needs. */
 export interface HarSummary {
   readonly origins: readonly Pick<HarOrigin, 'host' | 'port' | 'isTls'>[];
   readonly entries: number;
@@ -23,12 +23,12 @@ export interface CompiledHar {
   readonly issues: readonly HarIssue[];
 }
 
-/** Makes of a recording what the two sides play. Throws `HarError` when there is nothing to play. */
+/** Compiles a recording into the scripts of both sides. Throws `HarError` when there is nothing to play. */
 export const compileHar = (text: string, params: HarParams): CompiledHar => {
   const recording = readRecording(text);
   const entries = chosenOf(recording, params);
   const issues: HarIssue[] = [];
-  tellAdded(params, issues);
+  warnAboutAdded(params, issues);
   const correlation = correlationOf(params.correlate, entries, issues);
   const substitutionsOf = substituter(params, correlation);
   const requests = entries.map((entry, position) => compileRequest(entry, params, substitutionsOf(position)));
@@ -62,7 +62,7 @@ const chosenOf = (recording: Recording, params: HarParams): RecordedEntry[] => {
   throw new HarError('HAR_EMPTY', `nothing is left to play of ${recording.entries.length} usable entries`);
 };
 
-const tellAdded = ({ addHeaders }: HarParams, issues: HarIssue[]): void => {
+const warnAboutAdded = ({ addHeaders }: HarParams, issues: HarIssue[]): void => {
   for (const [i, { name }] of addHeaders.entries()) {
     if (!framingHeaders.has(name.toLowerCase())) continue;
     const message = `${name} is made from address, body and connection and cannot be added`;
@@ -70,7 +70,7 @@ const tellAdded = ({ addHeaders }: HarParams, issues: HarIssue[]): void => {
   }
 };
 
-/** What is put into an entry: values of earlier answers, and variables wherever they are named. */
+/** The substitutions of an entry: values of earlier responses, and variables. */
 const substituter = ({ variables, correlate }: HarParams, { substitutions }: Correlation) => {
   const everywhere = variables.map(
     ({ name }, i): Substitution => ({

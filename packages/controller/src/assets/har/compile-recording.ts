@@ -10,7 +10,7 @@ interface HarFile {
   readonly sha256: string;
 }
 
-/** The bytes of the recording belong to whoever does the work. */
+/** The buffer of the recording is transferred to the thread. */
 export type HarWork = { readonly recording: Uint8Array; readonly params: HarParams };
 export type HarResult =
   | (Pick<CompiledHar, 'summary' | 'warnings' | 'issues'> & { readonly client: HarFile; readonly server: HarFile })
@@ -33,11 +33,11 @@ export const harResultOf = ({ recording, params }: HarWork): HarResult => {
 };
 
 const patienceMs = 60_000;
-const mostHereBytes = 1024 * 1024;
+const maxInlineBytes = 1024 * 1024;
 
 /** In a thread of its own. */
 const compileAside = async (work: HarWork): Promise<HarResult> => {
-  // Handed over, not copied: copies of large ones would hold up requests, too.
+  // Transferred, not copied: copying a large recording would block requests too.
   const transferList = [work.recording.buffer as ArrayBuffer];
   const worker = new Worker(new URL('./har-worker.ts', import.meta.url), {
     workerData: work,
@@ -58,6 +58,6 @@ const compileAside = async (work: HarWork): Promise<HarResult> => {
   }
 };
 
-/** A large recording would hold up every request; for a small one a thread would take longer than the work. */
+/** A large recording would block every request; for a small one starting a thread takes longer than the work. */
 export const compileRecording = async (work: HarWork): Promise<HarResult> =>
-  work.recording.length <= mostHereBytes ? harResultOf(work) : compileAside(work);
+  work.recording.length <= maxInlineBytes ? harResultOf(work) : compileAside(work);

@@ -3,28 +3,28 @@ import { headerOf } from './har-headers.ts';
 import { type HarJson, listOf, numberOf, objectOf, textOf } from './har-json.ts';
 import type { HarOddity } from './har-warnings.ts';
 
-type Tell = (code: HarOddity) => void;
+type Warn = (code: HarOddity) => void;
 
 const base64 = /^[A-Za-z0-9+/\s]*={0,2}\s*$/;
 
-const bytesOf = (text: string, isBase64: boolean, tell: Tell): Buffer => {
+const bytesOf = (text: string, isBase64: boolean, warn: Warn): Buffer => {
   if (!isBase64) return Buffer.from(text, 'utf8');
   if (base64.test(text)) return Buffer.from(text, 'base64');
-  tell('HAR_BODY_UNSOUND');
+  warn('HAR_BODY_UNSOUND');
   return Buffer.from(text, 'utf8');
 };
 
 const encode = (text: string): string => encodeURIComponent(text.toWellFormed()).replaceAll('%20', '+');
 
 /** Fields of a form, for recordings that have them instead of the text. */
-const formOf = (params: readonly HarJson[], type: string, tell: Tell): Buffer => {
+const formOf = (params: readonly HarJson[], type: string, warn: Warn): Buffer => {
   const boundary = /boundary="?([^";]+)/i.exec(type)?.[1];
   if (boundary === undefined) {
     const pairs = params.map(({ name, value }) => `${encode(textOf(name))}=${encode(textOf(value))}`);
     return Buffer.from(pairs.join('&'));
   }
   const parts = params.map(({ name, value, fileName, contentType }) => {
-    if (fileName !== undefined && value === undefined) tell('HAR_UPLOAD_MISSING');
+    if (fileName !== undefined && value === undefined) warn('HAR_UPLOAD_MISSING');
     const file = fileName === undefined ? '' : `; filename="${textOf(fileName).replaceAll('"', '%22')}"`;
     const kind = contentType === undefined ? '' : `Content-Type: ${textOf(contentType)}\r\n`;
     const head = `--${boundary}\r\nContent-Disposition: form-data; name="${textOf(name).replaceAll('"', '%22')}"${file}`;
@@ -34,7 +34,7 @@ const formOf = (params: readonly HarJson[], type: string, tell: Tell): Buffer =>
 };
 
 /** Undefined for a request without a body. */
-export const requestBody = (request: HarJson, headers: readonly HarHeader[], tell: Tell): Buffer | undefined => {
+export const requestBody = (request: HarJson, headers: readonly HarHeader[], warn: Warn): Buffer | undefined => {
   const posted = objectOf(request['postData']);
   const text = textOf(posted['text']);
   const params = listOf(posted['params'])
@@ -42,7 +42,7 @@ export const requestBody = (request: HarJson, headers: readonly HarHeader[], tel
     .filter(({ name }) => textOf(name) !== '');
   const type = headerOf(headers, 'content-type') ?? textOf(posted['mimeType']);
   const isBase64 = (posted['encoding'] ?? posted['_encoding']) === 'base64';
-  const body = text !== '' || params.length === 0 ? bytesOf(text, isBase64, tell) : formOf(params, type, tell);
+  const body = text !== '' || params.length === 0 ? bytesOf(text, isBase64, warn) : formOf(params, type, warn);
   return body.length > 0 ? body : undefined;
 };
 
@@ -52,15 +52,15 @@ export interface RecordedBody {
   readonly size: number;
 }
 
-/** What was in an answer, without any encoding it travelled in. */
-export const answerBody = (response: HarJson, tell: Tell): RecordedBody => {
+/** The decoded body of a response. */
+export const answerBody = (response: HarJson, warn: Warn): RecordedBody => {
   const content = objectOf(response['content']);
   const size = Math.floor(numberOf(content['size']) ?? numberOf(response['bodySize']) ?? 0);
   if (typeof content['text'] === 'string' && (content['text'] !== '' || size === 0)) {
-    const bytes = bytesOf(content['text'], content['encoding'] === 'base64', tell);
+    const bytes = bytesOf(content['text'], content['encoding'] === 'base64', warn);
     return { bytes, size: bytes.length };
   }
   if (size === 0) return { bytes: Buffer.alloc(0), size: 0 };
-  tell('HAR_BODY_MISSING');
+  warn('HAR_BODY_MISSING');
   return { bytes: undefined, size };
 };

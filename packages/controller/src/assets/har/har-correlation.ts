@@ -4,7 +4,7 @@ import type { RecordedEntry } from './har-recording.ts';
 import type { Substitution } from './har-request.ts';
 import type { HarParams } from './har-selection.ts';
 
-/** Something about the wishes for a recording; `path` leads there from `harReplayParams`. */
+/** A problem of the replay parameters; `path` starts at `harReplayParams`. */
 export interface HarIssue {
   readonly severity: 'error' | 'warning';
   readonly path: readonly (string | number)[];
@@ -16,13 +16,13 @@ export interface Correlation {
   /** By position of the entry. */
   readonly takes: ReadonlyMap<number, readonly HarTake[]>;
   readonly substitutions: ReadonlyMap<number, readonly Substitution[]>;
-  /** Which entries get values of which. */
+  /** Whether entry `to` uses a value of entry `from`. */
   readonly gives: (from: number, to: number) => boolean;
 }
 
 type Rule = HarParams['correlate'][number];
 
-/** Undefined when the pattern is sound. */
+/** Undefined when the pattern is valid. */
 export const patternProblem = (regex: string): string | undefined => {
   try {
     RE2JS.compile(regex);
@@ -50,21 +50,21 @@ interface Scope {
   readonly issues: HarIssue[];
 }
 
-/** What a rule takes; undefined when it is unsound, which is told. */
+/** The extraction of a rule; undefined, with an issue, when the rule is invalid. */
 const takeOf = ({ from }: Rule, slot: number, { entries, positions, issues }: Scope): HarTake | undefined => {
-  const tell = (severity: HarIssue['severity'], member: string, code: string, message: string): undefined =>
+  const report = (severity: HarIssue['severity'], member: string, code: string, message: string): undefined =>
     void issues.push({ severity, path: ['correlate', slot, 'from', member], code, message });
   const { entryIdx, part, regex, jsonPath } = from;
   const position = positions.get(entryIdx);
-  if (position === undefined) return tell('error', 'entryIdx', 'ENTRY_NOT_PLAYED', `entry ${entryIdx} is not played`);
+  if (position === undefined) return report('error', 'entryIdx', 'ENTRY_NOT_PLAYED', `entry ${entryIdx} is not played`);
   const problem = regex === undefined ? undefined : patternProblem(regex);
-  if (problem !== undefined) return tell('error', 'regex', 'PATTERN_INVALID', problem);
+  if (problem !== undefined) return report('error', 'regex', 'PATTERN_INVALID', problem);
   const steps = jsonPath === undefined ? undefined : findJsonPath(jsonPath);
   if (jsonPath !== undefined && (steps === undefined || part !== 'body')) {
-    return tell('error', 'jsonPath', 'PATTERN_INVALID', 'is no path into a JSON body, such as $.user.token');
+    return report('error', 'jsonPath', 'PATTERN_INVALID', 'is no path into a JSON body, such as $.user.token');
   }
   if (regex === undefined && steps === undefined && part !== 'status') {
-    return tell('error', 'regex', 'REQUIRED', `a pattern or path must say what to take of the ${part}`);
+    return report('error', 'regex', 'REQUIRED', `a pattern or path must say what to take of the ${part}`);
   }
   const take = { slot, part, ...(regex !== undefined && { regex }), ...(steps && { jsonPath: steps }) };
   const entry = entries[position] as RecordedEntry;
@@ -72,12 +72,12 @@ const takeOf = ({ from }: Rule, slot: number, { entries, positions, issues }: Sc
     (part !== 'body' || entry.answer.bytes !== undefined) &&
     findTaken(take, answerOf(entry), findMatch) === undefined
   ) {
-    tell('warning', 'entryIdx', 'VALUE_NOT_RECORDED', `the recorded answer of entry ${entryIdx} has no such value`);
+    report('warning', 'entryIdx', 'VALUE_NOT_RECORDED', `the recorded answer of entry ${entryIdx} has no such value`);
   }
   return take;
 };
 
-/** Where values of answers go. Slots are numbered as the rules are. */
+/** The extractions and substitutions of all rules. A slot has the number of its rule. */
 export const correlationOf = (
   rules: readonly Rule[],
   entries: readonly RecordedEntry[],
@@ -95,12 +95,12 @@ export const correlationOf = (
     for (const [i, { entryIdx, part, match }] of rule.to.entries()) {
       const path = ['correlate', slot, 'to', i];
       const to = positions.get(entryIdx);
-      const tell = (code: string, message: string) => void issues.push({ severity: 'error', path, code, message });
+      const report = (code: string, message: string) => void issues.push({ severity: 'error', path, code, message });
       if (to === undefined || to <= from) {
-        tell('ENTRY_NOT_PLAYED', `entry ${entryIdx} is not played, or not after entry ${rule.from.entryIdx}`);
+        report('ENTRY_NOT_PLAYED', `entry ${entryIdx} is not played, or not after entry ${rule.from.entryIdx}`);
         continue;
       }
-      const onMissing = () => tell('MATCH_MISSING', `"${match}" is not in the ${part} of entry ${entryIdx}`);
+      const onMissing = () => report('MATCH_MISSING', `"${match}" is not in the ${part} of entry ${entryIdx}`);
       substitutions.set(to, [...(substitutions.get(to) ?? []), { slot, part, match, onMissing }]);
       pairs.add(`${from} ${to}`);
     }

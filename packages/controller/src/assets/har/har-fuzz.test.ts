@@ -4,7 +4,7 @@ import { compileHar } from './compile-har.ts';
 import { HarError } from './har-warnings.ts';
 import { harOf, paramsOf } from './testing/har-fixture.ts';
 
-const sound = JSON.parse(
+const valid = JSON.parse(
   harOf(
     {
       url: 'https://a.test/x?token=1',
@@ -39,9 +39,9 @@ describe('a recording with anything in it', () => {
       fc.constantFrom(-1, 1e308, ''),
     );
     fc.assert(
-      fc.property(fc.constantFrom(...pathsOf(sound)), anything, (path, by) => {
+      fc.property(fc.constantFrom(...pathsOf(valid)), anything, (path, by) => {
         try {
-          const { script } = compileHar(JSON.stringify(replaced(sound, path, by)), paramsOf());
+          const { script } = compileHar(JSON.stringify(replaced(valid, path, by)), paramsOf());
           compiled++;
           for (const { path: asked, headers } of script.entries) {
             expect(asked.join('')).toMatch(/^\/[\x21-\x7e]*$/);

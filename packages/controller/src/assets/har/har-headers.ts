@@ -26,7 +26,7 @@ interface CleanHeaders {
 const linesOf = (name: string, value: string): string[] =>
   name.toLowerCase() === 'set-cookie' ? value.split('\n') : [value.replace(/\r?\n[ \t]*/g, ', ')];
 
-/** Headers that can be sent as they are. Those of HTTP/2 that begin with a colon are told by address and status. */
+/** Headers that can be sent unchanged. HTTP/2 pseudo-headers are left out: address and status imply them. */
 export const cleanHeaders = (written: unknown): CleanHeaders => {
   const headers: HarHeader[] = [];
   let isUnsound = false;

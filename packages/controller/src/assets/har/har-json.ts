@@ -1,4 +1,4 @@
-/** Members of a document that anyone may have written: what is not there or of another kind is nothing. */
+/** Access to members of an untrusted document: a missing member or one of another type is undefined. */
 export type HarJson = Readonly<Record<string, unknown>>;
 
 export const objectOf = (value: unknown): HarJson =>
@@ -9,6 +9,6 @@ export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(val
 export const textOf = (value: unknown): string =>
   typeof value === 'string' ? value : typeof value === 'number' ? String(value) : '';
 
-/** Numbers that are none, negative or endless count as not there. */
+/** NaN, negative and infinite numbers count as missing. */
 export const numberOf = (value: unknown): number | undefined =>
   typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;

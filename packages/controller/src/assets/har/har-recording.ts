@@ -4,7 +4,7 @@ import { cleanHeaders, headerOf } from './har-headers.ts';
 import { type HarJson, listOf, numberOf, objectOf, textOf } from './har-json.ts';
 import { HarError, type HarOddity, type HarWarning, HarWarnings } from './har-warnings.ts';
 
-/** One request and its answer, in a shape that can be relied on. */
+/** One request and its response, validated. */
 export interface RecordedEntry {
   /** In the recording, from 0. */
   readonly index: number;
@@ -36,7 +36,7 @@ export interface Recording {
   readonly warnings: readonly HarWarning[];
 }
 
-/** Reads a HAR 1.2 and forgives what others forgive. Throws `HarError` when there is nothing to read. */
+/** Reads a HAR 1.2 leniently. Throws `HarError` when it cannot be read. */
 export const readRecording = (text: string): Recording => {
   const log = objectOf(objectOf(parse(text))['log']);
   if (!Array.isArray(log['entries'])) throw new HarError('HAR_BROKEN', 'is no HAR: it has no log with entries');
@@ -70,7 +70,7 @@ const readEntry = (
   entry: HarJson,
   index: number,
   lastMs: number,
-  tell: (code: HarOddity) => void,
+  warn: (code: HarOddity) => void,
 ): RecordedEntry | undefined => {
   const request = objectOf(entry['request']);
   const response = objectOf(entry['response']);
@@ -78,28 +78,28 @@ const readEntry = (
   const url = URL.canParse(textOf(request['url'])) ? new URL(textOf(request['url'])) : undefined;
   const oddity = whyNot(entry, { method, url, status: numberOf(response['status']) ?? 0 });
   if (oddity !== undefined || url === undefined) {
-    tell(oddity ?? 'HAR_BROKEN_ENTRY');
+    warn(oddity ?? 'HAR_BROKEN_ENTRY');
     return undefined;
   }
   const sent = cleanHeaders(request['headers']);
   const received = cleanHeaders(response['headers']);
-  if (sent.isUnsound || received.isUnsound) tell('HAR_HEADER_UNSOUND');
-  const body = requestBody(request, sent.headers, tell);
-  if (body !== undefined && (method === 'GET' || method === 'HEAD')) tell('HAR_BODY_ON_GET');
+  if (sent.isUnsound || received.isUnsound) warn('HAR_HEADER_UNSOUND');
+  const body = requestBody(request, sent.headers, warn);
+  if (body !== undefined && (method === 'GET' || method === 'HEAD')) warn('HAR_BODY_ON_GET');
   return {
     index,
     url,
     method,
-    version: versionOf(request, response, tell),
+    version: versionOf(request, response, warn),
     headers: sent.headers,
     body,
     page: textOf(entry['pageref']),
     connection: textOf(entry['connection']) || textOf(entry['_connectionId']) || undefined,
-    ...timesOf(entry, lastMs, tell),
+    ...timesOf(entry, lastMs, warn),
     status: numberOf(response['status']) as number,
     answerHeaders: received.headers,
-    answer: answerBody(response, tell),
-    mime: mimeOf(response, received.headers, url, tell),
+    answer: answerBody(response, warn),
+    mime: mimeOf(response, received.headers, url, warn),
     kind: textOf(entry['_resourceType']),
   };
 };
@@ -121,15 +121,15 @@ const whyNot = (entry: HarJson, { method, url, status }: Outline): HarOddity | u
   return textOf(entry['_fromCache']) === '' ? undefined : 'HAR_FROM_CACHE';
 };
 
-const versionOf = (request: HarJson, response: HarJson, tell: (code: HarOddity) => void): '1.1' | '2' => {
+const versionOf = (request: HarJson, response: HarJson, warn: (code: HarOddity) => void): '1.1' | '2' => {
   const written = (textOf(response['httpVersion']) || textOf(request['httpVersion'])).toLowerCase();
-  if (/^(h3|http\/3)/.test(written)) tell('HAR_HTTP3');
+  if (/^(h3|http\/3)/.test(written)) warn('HAR_HTTP3');
   return /^(h2|h3|http\/[23])/.test(written) ? '2' : '1.1';
 };
 
-const timesOf = (entry: HarJson, lastMs: number, tell: (code: HarOddity) => void) => {
+const timesOf = (entry: HarJson, lastMs: number, warn: (code: HarOddity) => void) => {
   const started = Date.parse(textOf(entry['startedDateTime']));
-  if (!Number.isFinite(started)) tell('HAR_TIME_UNSOUND');
+  if (!Number.isFinite(started)) warn('HAR_TIME_UNSOUND');
   const { send, wait, receive } = objectOf(entry['timings']);
   const parts = [send, wait, receive].map((part) => numberOf(part) ?? 0);
   const whole = parts.reduce((sum, part) => sum + part, 0);
@@ -151,12 +151,12 @@ const mimeOf = (
   response: HarJson,
   headers: readonly HarHeader[],
   url: URL,
-  tell: (code: HarOddity) => void,
+  warn: (code: HarOddity) => void,
 ): string => {
   const content = objectOf(response['content']);
   const written = textOf(content['mimeType']).toLowerCase();
   if (written !== '' && written !== 'x-unknown') return written;
-  if ((numberOf(content['size']) ?? 0) > 0) tell('HAR_MIME_MISSING');
+  if ((numberOf(content['size']) ?? 0) > 0) warn('HAR_MIME_MISSING');
   const extension = /\.([a-z0-9]{2,5})$/i.exec(url.pathname)?.[1]?.toLowerCase() ?? '';
   return headerOf(headers, 'content-type')?.toLowerCase() ?? byExtension[extension] ?? '';
 };

@@ -4,8 +4,8 @@ import type { HarHeader, HarTemplate } from '@rushhour/protocol';
 /** A value that is put in when a request is sent. */
 export type Placed = Exclude<HarTemplate[number], string>;
 
-// Characters for private use: nobody sends them, and no header may hold them. Digits are such, too, so that no text
-// that is looked for is found in a mark.
+// Private-use characters, which do not occur in traffic and are invalid in headers. Digits use them too, so that no text
+// that is searched for matches inside a mark.
 const [open, shut] = ['\uE000', '\uE001'];
 const mark = /\uE000([\uE100-\uE109]+)\uE001/;
 const firstDigit = 0xe100;
@@ -23,7 +23,7 @@ const isMarked = (text: string): boolean => mark.test(text);
 export class HarMarks {
   readonly #placed: Placed[] = [];
 
-  /** Puts a mark for every place where one of the spellings stands; undefined when there is none. */
+  /** Marks every occurrence of one of the spellings; undefined when there is none. */
   put(text: string, spellings: readonly { find: string; as: Placed['as'] }[], slot: number): string | undefined {
     const spelling = spellings.find(({ find }) => find !== '' && text.includes(find));
     if (spelling === undefined) return undefined;
@@ -37,7 +37,7 @@ export class HarMarks {
     return template.filter((part) => part !== '');
   }
 
-  /** With what was recorded where values go. */
+  /** The text with the recorded values instead of the marks. */
   recordedOf(text: string): string {
     return this.templateOf(text)
       .map((part) => (typeof part === 'string' ? part : part.or))
@@ -52,7 +52,7 @@ const secretParameters =
 
 const hexOf = (value: string): string => hash('sha256', `har ${value}`, 'hex');
 
-/** Another text of the same length: the same for the same secret, so that what belongs together still does. */
+/** A replacement of the same length, equal for equal secrets, so that related values stay related. */
 const masked = (value: string): string => {
   if (value === '' || isMarked(value)) return value;
   let text = '';

@@ -5,7 +5,7 @@ import type { RecordedEntry } from './har-recording.ts';
 import { HarMarks, maskedAddress, maskedHeader, type Placed } from './har-redaction.ts';
 import type { HarParams } from './har-selection.ts';
 
-/** A recorded text of one request that another value takes the place of. */
+/** A recorded text of one request that is replaced by another value. */
 export interface Substitution {
   readonly slot: number;
   readonly part: 'url' | 'header' | 'body' | 'any';
@@ -29,7 +29,7 @@ interface Spelling {
 const encode = (text: string): string => encodeURIComponent(text.toWellFormed());
 
 const inAddress = (match: string): Spelling[] => [
-  // Whoever names more than one value means them as they stand.
+  // A match of several values is taken literally.
   { find: match, as: /[/?&=#]/.test(match) ? 'address' : 'url' },
   { find: encode(match), as: 'url' },
   { find: encode(match).replaceAll('%20', '+'), as: 'url' },
@@ -50,7 +50,7 @@ interface Texts {
   body: string | undefined;
 }
 
-const place = (texts: Texts, marks: HarMarks, { slot, part, match, onMissing }: Substitution): void => {
+const markValue = (texts: Texts, marks: HarMarks, { slot, part, match, onMissing }: Substitution): void => {
   let isPlaced = false;
   const put = (text: string, spellings: readonly Spelling[]): string => {
     const marked = marks.put(text, spellings, slot);
@@ -84,7 +84,7 @@ const textsOf = (entry: RecordedEntry, params: HarParams): Texts => {
   };
 };
 
-/** What is sent for an entry: without what is dropped, credentials masked, places for values marked. */
+/** The request of an entry: dropped headers removed, credentials masked, values marked. */
 export const compileRequest = (
   entry: RecordedEntry,
   params: HarParams,
@@ -92,7 +92,7 @@ export const compileRequest = (
 ): CompiledRequest => {
   const marks = new HarMarks();
   const texts = textsOf(entry, params);
-  for (const substitution of substitutions) place(texts, marks, substitution);
+  for (const substitution of substitutions) markValue(texts, marks, substitution);
   if (params.redactSecrets) {
     texts.path = maskedAddress(texts.path);
     texts.headers = texts.headers.map(maskedHeader);

@@ -26,7 +26,7 @@ const staticTypes = /^(image|font|audio|video)\/|^text\/css|javascript|ecmascrip
 const isStatic = ({ kind, mime }: RecordedEntry): boolean =>
   kind === '' ? staticTypes.test(mime) : staticKinds.test(kind);
 
-/** The entries that are to be played, in their order. The pattern of addresses was found sound. */
+/** The entries to play, in order. The URL pattern must be valid. */
 export const selectEntries = ({ entries, pages }: Recording, params: HarParams): RecordedEntry[] => {
   const { only, skip, urlRegex, methods, pages: wanted, maxEntries, staticAssets } = params;
   const address = urlRegex === undefined ? undefined : RE2JS.compile(urlRegex);

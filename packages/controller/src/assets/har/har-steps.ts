@@ -19,7 +19,7 @@ const bodyOf = ({ answer }: RecordedEntry, { mode, missingBody }: HarParams['ser
   return mode === 'recorded' ? { base64: answer.bytes.toString('base64') } : { size: answer.size };
 };
 
-/** What the answering side says to an entry. */
+/** The response of the server side to an entry. */
 export const answerOf = (
   entry: RecordedEntry,
   { path: asked, body }: Pick<CompiledRequest, 'path' | 'body'>,
@@ -44,7 +44,7 @@ export const answerOf = (
   };
 };
 
-/** What makes an answer good. Only what was recorded, and what the answering side is to keep, can be asked for. */
+/** The expected response. Only recorded values that the server side reproduces can be checked. */
 export const expectationOf = (
   entry: RecordedEntry,
   { checks, server: { mode, missingBody } }: HarParams,
@@ -58,7 +58,7 @@ export const expectationOf = (
   };
 };
 
-/** Positions of entries that go at once. */
+/** Positions of entries that are sent concurrently. */
 type Batch = number[];
 
 const endOf = ({ startedMs, tookMs }: RecordedEntry): number => startedMs + tookMs;
@@ -89,7 +89,7 @@ const batchesOf = (entries: readonly RecordedEntry[], page: Batch, windowMs: num
   return batches;
 };
 
-/** A pause is what lay between the last answer of one batch and the first request of the next. */
+/** The pause between the last response of one batch and the first request of the next. */
 const pauseOf = (gapMs: number, { timing, minSleepMs, maxSleepMs, fixedSleepMs }: HarParams): number => {
   if (timing === 'none') return 0;
   if (timing === 'fixed') return fixedSleepMs;

@@ -1,10 +1,10 @@
-/** What was odd in a recording, and what was done about it. */
+/** An irregularity in a recording and how it was handled. */
 export interface HarWarning {
   readonly code: string;
   readonly message: string;
 }
 
-/** What a recording may be short of, by code; `N` is how many entries it concerns. */
+/** Messages by code; `N` is the number of affected entries. */
 const messages = {
   HAR_WEBSOCKET: 'N entries are WebSockets, which are not played',
   HAR_SCHEME: 'N entries went to no server (data, blob or an extension) and are left out',
@@ -24,7 +24,7 @@ const messages = {
 
 export type HarOddity = keyof typeof messages;
 
-/** Collects oddities; each entry counts once for each. */
+/** Collects irregularities; each entry counts once per code. */
 export class HarWarnings {
   readonly #entries = new Map<HarOddity, Set<number>>();
 

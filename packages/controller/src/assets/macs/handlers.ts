@@ -9,7 +9,7 @@ import type { Change } from '../../store/engine/change.ts';
 import { assertUnused, referencesTo } from '../../store/engine/links.ts';
 import type { Store } from '../../store/store.ts';
 import type { SettingsStore } from '../../store/system/settings.ts';
-import { soundMac } from './valid-mac.ts';
+import { validMac } from './valid-mac.ts';
 import { chosenVendor } from './vendor.ts';
 
 interface Deps {
@@ -32,10 +32,10 @@ export const macHandlers = ({ store, settings }: Deps): Handlers<typeof api.macs
     return one({ ...mac, usedBy: users.map(({ kind, id, name }) => ({ kind, id, name })) });
   },
   create: ({ body }, caller) => {
-    const sound = soundMac({ kind: 'address', ...body });
-    const vendor = chosenVendor(body.vendor, sound.address);
+    const valid = validMac({ kind: 'address', ...body });
+    const vendor = chosenVendor(body.vendor, valid.address);
     return store.change(caller, async (tx) => ({
-      data: await macs.insert(tx, { description: '', tags: '', ...body, ...sound, vendor }),
+      data: await macs.insert(tx, { description: '', tags: '', ...body, ...valid, vendor }),
     }));
   },
   update: ({ body: { id, updatedAt, ...values } }, caller) =>
@@ -46,12 +46,12 @@ export const macHandlers = ({ store, settings }: Deps): Handlers<typeof api.macs
       const kind = values.kind === undefined ? before.kind : (values.kind ?? 'address');
       const keptCount = kind === before.kind ? before.count : undefined;
       const count = values.count === undefined ? keptCount : values.count;
-      const sound = soundMac({ kind, address: values.address ?? before.address, count });
+      const valid = validMac({ kind, address: values.address ?? before.address, count });
       const given = values.vendor === undefined ? before.vendor : values.vendor;
-      const vendor = chosenVendor(given, sound.address, before.address);
-      await macs.update(tx, id, { ...values, ...sound, vendor });
-      const isMoved = sound.address !== before.address || sound.count !== before.count || kind !== before.kind;
-      if (isMoved) await assertNetworksStaySound(tx, id);
+      const vendor = chosenVendor(given, valid.address, before.address);
+      await macs.update(tx, id, { ...values, ...valid, vendor });
+      const isMoved = valid.address !== before.address || valid.count !== before.count || kind !== before.kind;
+      if (isMoved) await assertNetworksStayValid(tx, id);
     }),
   removeMany: ({ body: { array } }, caller) =>
     store.change(caller, async (tx) => {
@@ -61,8 +61,8 @@ export const macHandlers = ({ store, settings }: Deps): Handlers<typeof api.macs
     }),
 });
 
-/** Another address may collide with what a network plans beside it. */
-const assertNetworksStaySound = async (tx: Change, macId: number) => {
+/** The new address may collide with others of a network. */
+const assertNetworksStayValid = async (tx: Change, macId: number) => {
   const users = await referencesTo(tx, 'mac', [macId], 10_000);
   for (const { kind, id, name } of users.filter((user) => user.kind === 'network')) {
     const draft = await findNetworkDraft(tx, id);

@@ -9,7 +9,7 @@ interface MacDraft {
 }
 
 /** The draft in canonical spelling and with its real count; refuses one that is malformed or multicast. */
-export const soundMac = ({ kind, address, count }: MacDraft) => {
+export const validMac = ({ kind, address, count }: MacDraft) => {
   const issues: { path: string; code: string; message: string }[] = issuesOfMac({ kind, address, count });
   if (issues.length > 0) throw invalid(issues);
   if (kind === 'oui') {

@@ -1,4 +1,4 @@
-/** Prefixes that testers meet often. Not a registry: what is not here has no vendor. */
+/** Frequent prefixes. Not a registry: other prefixes have no vendor. */
 const prefixesOf: Readonly<Record<string, string>> = {
   Apple: '00:03:93 00:0a:27 00:0a:95 00:1e:c2 00:25:00',
   Arista: '00:1c:73 44:4c:a8',
@@ -46,6 +46,6 @@ const vendors = new Map(
 /** The maker of an address or OUI in canonical spelling; empty when unknown. */
 export const vendorOf = (address: string): string => vendors.get(address.slice(0, 8)) ?? '';
 
-/** A vendor that only repeats what the former address was looked up as is no choice of its own. */
+/** A vendor equal to the one looked up for the previous address counts as not chosen. */
 export const chosenVendor = (given: string | null | undefined, address: string, formerAddress = address): string =>
   given && given !== vendorOf(formerAddress) ? given : vendorOf(address);

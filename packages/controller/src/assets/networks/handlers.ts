@@ -20,7 +20,7 @@ import type { Store } from '../../store/store.ts';
 import type { SettingsStore } from '../../store/system/settings.ts';
 import { checkNetwork } from './network-check.ts';
 import { ipVersionOf, networkColumns } from './network-columns.ts';
-import { assertSound, readPage } from './network-issues.ts';
+import { assertValidNetwork, readPage } from './network-issues.ts';
 
 interface Deps {
   store: Store;
@@ -45,7 +45,7 @@ export const networkHandlers = ({ store, settings }: Deps): Handlers<typeof api.
   create: ({ body }, caller) =>
     store.change(caller, async (tx) => {
       const { name, macPolicy = null, macOverrides = [] } = body;
-      await assertSound(tx, body);
+      await assertValidNetwork(tx, body);
       const id = await networks.insert(tx, { name, ...networkColumns(body) });
       await networkPolicies.insert(tx, { id, macPolicy, macOverrides, l2PolicyVersion: 1 });
       await linkMacs(tx, id, body);
@@ -57,7 +57,7 @@ export const networkHandlers = ({ store, settings }: Deps): Handlers<typeof api.
       assertFresh('network', before, updatedAt);
       await assertIdle(tx, 'network', id);
       const policy = changedPolicy(before, { macPolicy, macOverrides });
-      // What follows from the subnet or the gateway's MAC follows its change, unless the body says otherwise.
+      // Values derived from the subnet or the gateway's MAC follow its change unless the body sets them.
       const keepsVersion = values.subnet === undefined;
       const keepsMode = values.gatewayMac === undefined && values.gatewayMacId === undefined;
       const draft = {
@@ -69,7 +69,7 @@ export const networkHandlers = ({ store, settings }: Deps): Handlers<typeof api.
         name: values.name ?? before.name,
         subnet: values.subnet ?? before.subnet,
       };
-      await assertSound(tx, draft);
+      await assertValidNetwork(tx, draft);
       await networks.update(tx, id, { name: draft.name, ...networkColumns(draft) });
       await savePolicy(tx, before, policy);
       await linkMacs(tx, id, draft);
@@ -96,7 +96,7 @@ export const networkHandlers = ({ store, settings }: Deps): Handlers<typeof api.
       }
       await assertIdle(tx, 'network', id);
       const draft = { ...before, ...changedPolicy(before, changes) };
-      await assertSound(tx, draft);
+      await assertValidNetwork(tx, draft);
       await linkMacs(tx, id, draft);
       return { data: { l2PolicyVersion: await savePolicy(tx, before, draft) } };
     }),
@@ -136,7 +136,7 @@ const savePolicy = async (tx: Change, before: StoredPolicy, { macPolicy, macOver
   return l2PolicyVersion;
 };
 
-/** Says which MAC records a network uses, so that they are not deleted under it. */
+/** Links the MAC records a network uses, so that they cannot be deleted. */
 const linkMacs = async (tx: Change, id: number, draft: { name: string } & Parameters<typeof macIdsOf>[0]) => {
   const used = [...macIdsOf(draft).values()].map((macId) => ({ kind: 'mac', id: macId }) as const);
   await setLinks(tx, { kind: 'network', id, name: draft.name }, used);

@@ -14,7 +14,7 @@ type NetworkIssue = Issue & { networkID?: number };
 
 const comparedLimit = 100;
 
-/** What a draft is worth before it is stored. Counts beyond 2^53 are rounded. */
+/** Checks a draft before it is stored. Counts beyond 2^53 are rounded. */
 export const checkNetwork = async (executor: Executor, draft: CheckedDraft) => {
   const [problems, names, overlaps] = await Promise.all([
     networkIssues(executor, draft),
@@ -47,7 +47,7 @@ const nameIssues = async (executor: Executor, { id, name }: CheckedDraft): Promi
   return [{ path: '/name', code: 'DUPLICATE', message, severity: 'error', networkID: holder }];
 };
 
-/** Overlaps are often meant (the same plan behind several devices), so they are warnings. */
+/** Overlaps are often intended (the same plan behind several devices), so they are warnings. */
 const overlapIssues = async (executor: Executor, draft: CheckedDraft): Promise<NetworkIssue[]> => {
   const subnet = findSubnet(draft.subnet);
   if (subnet === undefined) return [];
@@ -55,7 +55,7 @@ const overlapIssues = async (executor: Executor, draft: CheckedDraft): Promise<N
   const issues: NetworkIssue[] = [];
   for (const network of found.slice(0, comparedLimit)) {
     issues.push(...overlapIssue(draft, network));
-    // Thousands of excludes take milliseconds to compare: other requests get their turn in between.
+    // Comparing thousands of excludes takes milliseconds, so other requests run in between.
     await setImmediate();
   }
   if (found.length > comparedLimit) {

@@ -1,7 +1,7 @@
 import { findIpVersion, findSubnet, formatAddress, normaliseMac, parseAddress, type Subnet } from '@rushhour/pools';
 import type { StoredNetwork } from '../../store/assets/networks.ts';
 
-/** A sound draft: what the body says over what is stored. */
+/** A valid draft: the body merged over the stored record. */
 export interface NetworkMembers {
   type?: number | null;
   subnet: string;
@@ -15,7 +15,7 @@ export interface NetworkMembers {
   spoofing?: boolean | null;
 }
 
-/** The columns of a network that passed `assertSound`, every address in its canonical spelling. */
+/** The columns of a network that passed `assertValidNetwork`, every address in its canonical spelling. */
 export const networkColumns = (draft: NetworkMembers) => {
   const subnet = findSubnet(draft.subnet) as Subnet;
   const { gateway, gatewayMac, gatewayMacId } = draft;

@@ -17,18 +17,18 @@ type Macs = Awaited<ReturnType<typeof macsById>>;
 
 const macsOf = (executor: Executor, draft: NetworkDraft) => macsById(executor, [...new Set(macIdsOf(draft).values())]);
 
-/** Everything that is wrong with a draft, its MAC records looked up. */
+/** All problems of a draft, including its MAC records. */
 export const networkIssues = async (executor: Executor, draft: NetworkDraft): Promise<Issue[]> => {
   const macs = await macsOf(executor, draft);
   return merged(issuesOf(draft, macs), unusedIssues(draft, macs));
 };
 
-export const assertSound = async (executor: Executor, draft: NetworkDraft) => {
+export const assertValidNetwork = async (executor: Executor, draft: NetworkDraft) => {
   const errors = (await networkIssues(executor, draft)).filter(({ severity }) => severity === 'error');
   if (errors.length > 0) throw invalid(errors.map(({ path, code, message }) => ({ path, code, message })));
 };
 
-/** One page of addresses and their MACs. What the query says goes before what the draft says. */
+/** One page of addresses and their MACs. The query takes precedence over the draft. */
 export const readPage = async (executor: Executor, draft: NetworkDraft, query: PreviewQuery) => {
   const macs = await macsOf(executor, draft);
   const unused = unusedIssues(draft, macs);
@@ -43,7 +43,7 @@ export const readPage = async (executor: Executor, draft: NetworkDraft, query: P
   }
 };
 
-/** The pools look only at what the present modes use; the rest is stored as well and must be sound, too. */
+/** The pools check only members that the present modes use; the others are stored too and must be valid. */
 const unusedIssues = (draft: NetworkDraft, macs: Macs): Issue[] => {
   const issues = [...macIdsOf(draft)]
     .filter(([, id]) => !macs.has(id))

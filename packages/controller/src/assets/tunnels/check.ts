@@ -16,7 +16,7 @@ const checks = Object.fromEntries(
   Object.entries(tunnelParams).map(([type, schema]) => [type, createSchemaCheck(schema)]),
 ) as Record<TunnelType, SchemaCheck>;
 
-/** Everything that the schema of the type has against `params`, with pointers into the tunnel. */
+/** All schema problems of `params`, with pointers into the tunnel. */
 const issuesOfParams = (type: TunnelType, params: TunnelParams): RequestIssue[] =>
   checks[type](structuredClone(params), '/params');
 
@@ -47,7 +47,7 @@ const shownPairs = 1000;
 const smallestIpv4Mtu = 68;
 const smallestIpv6Mtu = 1280;
 
-/** What a draft is worth: its problems, its first pairs of endpoints and the room it leaves. */
+/** Checks a draft: its problems, its first pairs of endpoints and its inner MTU. */
 export const checkTunnel = (draft: CheckedTunnel) => {
   const ends = endIssues(draft);
   const params = issuesOfParams(draft.type, draft.params).map((issue) => ({ ...issue, severity: 'error' as const }));
@@ -64,7 +64,7 @@ export const checkTunnel = (draft: CheckedTunnel) => {
   };
 };
 
-export const assertSoundTunnel = (draft: CheckedTunnel) => {
+export const assertValidTunnel = (draft: CheckedTunnel) => {
   const errors = checkTunnel(draft).issues.filter(({ severity }) => severity === 'error');
   if (errors.length > 0) throw invalid(errors.map(({ path, code, message }) => ({ path, code, message })));
 };

@@ -11,7 +11,7 @@ import type { Executor } from '../../store/engine/database.ts';
 import { assertUnused, dropLinks, setLinks } from '../../store/engine/links.ts';
 import type { Store } from '../../store/store.ts';
 import type { SettingsStore } from '../../store/system/settings.ts';
-import { assertSoundTunnel, checkTunnel, mergeParams, unmaskParams } from './check.ts';
+import { assertValidTunnel, checkTunnel, mergeParams, unmaskParams } from './check.ts';
 
 interface Kind {
   title: string;
@@ -69,7 +69,7 @@ export const tunnelHandlers = ({ store, settings }: Deps): Handlers<typeof api.t
     create: ({ body: { params: given = {}, ...members } }, caller) => {
       const params = mergeParams(members.type, {}, given);
       const draft = { ...defaults, ...withDefaults(members), name: members.name, type: members.type, params };
-      assertSoundTunnel(draft);
+      assertValidTunnel(draft);
       return store.change(caller, async (tx) => {
         await assertCertificate(tx, draft.certificateID);
         const id = await tunnels.insert(tx, { ...draft, params: {}, secrets: '' });
@@ -84,11 +84,11 @@ export const tunnelHandlers = ({ store, settings }: Deps): Handlers<typeof api.t
         assertFresh('tunnel', before, updatedAt);
         await assertIdle(tx, 'tunnel', id);
         const type = values.type ?? before.type;
-        // Parameters of another type mean nothing here.
+        // Parameters of another type do not apply.
         const kept = type === before.type ? openParams(before, secrets) : {};
         const params = given === null ? {} : mergeParams(type, kept, given ?? {});
         const draft = { ...before, ...withDefaults(values), params };
-        assertSoundTunnel(draft);
+        assertValidTunnel(draft);
         await assertCertificate(tx, draft.certificateID);
         await tunnels.update(tx, id, { ...withDefaults(values), ...sealParams(type, id, params, secrets) });
         await linkCertificate(tx, draft);
@@ -136,7 +136,7 @@ const defaults = {
 type Members = { [K in keyof TunnelDraft]?: TunnelDraft[K] | null };
 type Columns = Partial<Pick<StoredTunnel, keyof typeof defaults | 'name' | 'type'>>;
 
-/** What is given; null and the certificate 0 bring the default back. */
+/** The given values; null and certificate 0 restore the default. */
 const withDefaults = (values: Omit<Members, 'params'>): Columns =>
   Object.fromEntries(
     Object.entries(values).map(([name, value]) =>

@@ -13,10 +13,10 @@ afterAll(async () => {
 });
 
 type Asked = { mode?: string; message: string; url?: string };
-type Said = 'accept' | 'decline' | 'cancel';
+type Action = 'accept' | 'decline' | 'cancel';
 
 /** A client whose person is asked, and answers as told. */
-const clientWith = async (secret: string, answer: (asked: Asked) => Promise<Said>) => {
+const clientWith = async (secret: string, answer: (asked: Asked) => Promise<Action>) => {
   const client = new Client(
     { name: 'a desk', version: '1' },
     { versionNegotiation: { mode: 'auto' }, capabilities: { elicitation: { form: {}, url: {} } } },
@@ -55,9 +55,9 @@ it('what a key may confirm itself is confirmed by the person at the client, and 
   );
 });
 
-it.each(['decline', 'cancel'] as const)('a person who says %s withdraws the request', async (said) => {
+it.each(['decline', 'cancel'] as const)('a person who says %s withdraws the request', async (action) => {
   const { secret } = await lab.newKey();
-  const use = await clientWith(secret, async () => said);
+  const use = await clientWith(secret, async () => action);
   const taskId = await lab.newTask();
   const { data } = await use('task_start_request', { taskId, reason });
   expect(data).toMatchObject({ state: 'revoked', stateReason: 'cancelled' });

@@ -89,8 +89,8 @@ export const createConsent = (key: Uint8Array) => {
         const nextStep = `Call ${isStart ? 'task_start_confirm' : 'task_action_confirm'} once it is approved.`;
         return JSON.stringify({ cursor, data: { approval, approvalToken, reviewUrl, nextStep } });
       }
-      const said = inputResponse(mcpReq.inputResponses, 'consent');
-      if (said.kind !== 'elicit' || said.action !== 'accept') {
+      const answer = inputResponse(mcpReq.inputResponses, 'consent');
+      if (answer.kind !== 'elicit' || answer.action !== 'accept') {
         return run('cancelApproval', { id, reason: 'the user of the client declined' });
       }
       const { idempotencyKey } = given;

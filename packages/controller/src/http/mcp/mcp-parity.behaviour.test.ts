@@ -59,10 +59,10 @@ const mcpWorld = async (): Promise<World> => {
     await client.connect(new StreamableHTTPClientTransport(new URL(`${lab.controller.url}/mcp`), { requestInit }));
     clients.push(client);
   }
-  let turn = 0;
+  let round = 0;
   const use: World['use'] = async (_, { ai }, given) => {
-    turn += 1;
-    const client = clients[turn % clients.length] as Client;
+    round += 1;
+    const client = clients[round % clients.length] as Client;
     const found = await client.callTool({ name: ai?.tool as string, arguments: given });
     const reply = found.structuredContent ?? JSON.parse((found.content as { text: string }[])[0]?.text ?? '{}');
     return { isError: found.isError === true, data: (reply as { data: unknown }).data };
@@ -136,7 +136,7 @@ const read: Record<string, fc.Arbitrary<Given>> = {
   schema: fc.record({ name: fc.constantFrom('task', 'network', 'plugin.http', 'nothing') }),
 };
 const operations = { ...written, ...read };
-const wishes = fc
+const requests = fc
   .constantFrom(...Object.keys(operations))
   .chain((name) => fc.tuple(fc.constant(name), operations[name] as fc.Arbitrary<Given>));
 
@@ -159,18 +159,18 @@ const compared = ({ isError, data }: Reply) => {
 it(`${calls} generated calls, reads and writes, are answered alike over REST and MCP`, async () => {
   const outcomes = { good: 0, bad: 0 };
   const tokens = worlds.map(() => 'rh_aat_none');
-  for (const [name, wish] of fc.sample(wishes, { numRuns: calls, seed: 11 })) {
+  for (const [name, request] of fc.sample(requests, { numRuns: calls, seed: 11 })) {
     const route = (api.aiGateway.routes as Record<string, Route>)[name] as Route;
     const replies: Reply[] = [];
     for (const [i, world] of worlds.entries()) {
-      const given = wish['approvalToken'] === lastToken ? { ...wish, approvalToken: tokens[i] } : wish;
+      const given = request['approvalToken'] === lastToken ? { ...request, approvalToken: tokens[i] } : request;
       const reply = await world.use(name, route, given);
       const { approvalToken } = (reply.data ?? {}) as { approvalToken?: string };
       if (approvalToken !== undefined) tokens[i] = approvalToken;
       replies.push(reply);
     }
     const [rest, mcp] = replies.map(compared);
-    expect({ name, wish, ...(mcp as object) }).toEqual({ name, wish, ...(rest as object) });
+    expect({ name, request, ...(mcp as object) }).toEqual({ name, request, ...(rest as object) });
     outcomes[replies[0]?.isError ? 'bad' : 'good'] += 1;
   }
   expect(outcomes.good).toBeGreaterThan(calls / 4);

@@ -96,7 +96,7 @@ describe('refreshing', () => {
     expect(old.status).toBe(401);
   });
 
-  it('gives the same successor to whoever lost the first reply', async () => {
+  it('gives the same successor to a client that lost the first reply', async () => {
     const first = tokenOf(await post('/auth/login', admin));
     const [one, two] = [await refreshWith(first), await refreshWith(first)];
     expect([one.status, two.status]).toEqual([200, 200]);
@@ -193,7 +193,7 @@ describe('requests from other pages', () => {
     expect((await attempt({ origin: 'http://evil.test' })).status).toBe(403);
     expect((await attempt({ origin: 'null' })).status).toBe(403);
   });
-  it('are told apart from our own and from programs', async () => {
+  it('are distinguished from our own pages and from programs', async () => {
     expect((await attempt({ 'sec-fetch-site': 'same-origin' })).status).toBe(200);
     expect((await attempt({ origin: controller.url })).status).toBe(200);
     expect((await attempt({})).status).toBe(200);

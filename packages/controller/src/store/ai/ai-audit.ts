@@ -51,20 +51,20 @@ interface AiDetail {
   ai?: Record<string, unknown>;
 }
 
-interface PageWish extends Partial<{ [K in keyof Wanted]: Wanted[K] | undefined }> {
+interface AuditQuery extends Partial<{ [K in keyof Wanted]: Wanted[K] | undefined }> {
   limit: number;
   offset: number;
 }
 
 /** Entries of calls of AI keys. */
-export const auditPage = async (read: Executor, order: 'asc' | 'desc', { limit, offset, ...wish }: PageWish) => {
+export const auditPage = async (read: Executor, order: 'asc' | 'desc', { limit, offset, ...filters }: AuditQuery) => {
   const wanted: Wanted = {
-    keyId: wish.keyId ?? 0,
-    operation: wish.operation ?? '',
-    outcome: wish.outcome ?? '',
-    risk: wish.risk ?? '',
-    from: wish.from ?? '',
-    to: wish.to ?? '9999',
+    keyId: filters.keyId ?? 0,
+    operation: filters.operation ?? '',
+    outcome: filters.outcome ?? '',
+    risk: filters.risk ?? '',
+    from: filters.from ?? '',
+    to: filters.to ?? '9999',
   };
   const [rows, count] = await Promise.all([
     pages[order].all(read, { ...wanted, limit, offset }),

@@ -58,19 +58,19 @@ export const stateOfTasks = async (read: Executor, projectIDs: readonly number[]
   };
 };
 
-interface EventWish {
+interface EventQuery {
   runID: number;
   since: string;
   /** A JSON list. */
   severities: string;
 }
-const wanted = (p: EventWish, engine: 'sqlite' | 'postgres') =>
+const wanted = (p: EventQuery, engine: 'sqlite' | 'postgres') =>
   sql<boolean>`"runID" = ${p.runID} and ts >= ${p.since} and ${inTexts('severity', p.severities, engine)}`;
 const pages = {
-  asc: statement((db, p: EventWish & { limit: number; offset: number }, engine) =>
+  asc: statement((db, p: EventQuery & { limit: number; offset: number }, engine) =>
     db.selectFrom('runEvents').selectAll().where(wanted(p, engine)).orderBy('seq').limit(p.limit).offset(p.offset),
   ),
-  desc: statement((db, p: EventWish & { limit: number; offset: number }, engine) =>
+  desc: statement((db, p: EventQuery & { limit: number; offset: number }, engine) =>
     db
       .selectFrom('runEvents')
       .selectAll()
@@ -80,7 +80,7 @@ const pages = {
       .offset(p.offset),
   ),
 };
-const counted = statement((db, p: EventWish, engine) =>
+const counted = statement((db, p: EventQuery, engine) =>
   db.selectFrom('runEvents').select(sql<number>`count(*)`.as('total')).where(wanted(p, engine)),
 );
 
@@ -88,7 +88,7 @@ const counted = statement((db, p: EventWish, engine) =>
 export const severeEvents = async (
   read: Executor,
   order: 'asc' | 'desc',
-  page: EventWish & { limit: number; offset: number },
+  page: EventQuery & { limit: number; offset: number },
 ) => {
   const [rows, count] = await Promise.all([pages[order].all(read, page), counted.first(read, page)]);
   return { rows: rows.map((row) => eventOf(row as unknown as Row)), total: Number(count?.total ?? 0) };

@@ -2,7 +2,7 @@ import type { CertificateDetails } from '@rushhour/contract';
 import { type RawBuilder, sql } from 'kysely';
 import type { Executor } from '../engine/database.ts';
 import { inList } from '../engine/expressions.ts';
-import type { Place, Secrets } from '../engine/secrets.ts';
+import type { SecretLocation, Secrets } from '../engine/secrets.ts';
 import { statement } from '../engine/statement.ts';
 import { createTable } from '../engine/table.ts';
 
@@ -18,7 +18,7 @@ export const certificates = createTable('certificates', {
       sql`(select case when length(${sql.ref('c.public')}) > ${sql.lit(lightChars)} then '' else ${sql.ref('c.public')} end from ${sql.table('certificateContents')} as c where ${sql.ref('c.id')} = ${sql.ref('t.id')})`,
   },
   filters: {
-    expiresBefore: (moment: string) => sql`(${sql.ref('t.notAfter')} <> '' and ${sql.ref('t.notAfter')} < ${moment})`,
+    expiresBefore: (time: string) => sql`(${sql.ref('t.notAfter')} <> '' and ${sql.ref('t.notAfter')} < ${time})`,
     hasPrivate: isFlag('hasPrivate'),
     ca: isFlag('isCa'),
     keyType: (keyType: string) => sql`${sql.ref('t.keyType')} = ${keyType}`,
@@ -45,14 +45,14 @@ export const detailsById = async (executor: Executor, ids: readonly number[]) =>
     ]),
   );
 
-const keyPlaceOf = (id: number): Place => ({ table: 'certificates', id, column: 'private' });
+const keyLocationOf = (id: number): SecretLocation => ({ table: 'certificates', id, column: 'private' });
 
 /** A private key as it is stored; an empty text stands for none. */
 export const sealKey = (secrets: Secrets, id: number, key: string) =>
-  key === '' ? '' : secrets.seal(key, keyPlaceOf(id));
+  key === '' ? '' : secrets.seal(key, keyLocationOf(id));
 
 export const openKey = (secrets: Secrets, { id, private: sealed }: { id: number; private: string }) =>
-  sealed === '' ? '' : secrets.open(sealed, keyPlaceOf(id));
+  sealed === '' ? '' : secrets.open(sealed, keyLocationOf(id));
 
 /** PEM with the private key in clear, or empty where there is none: for agents and for signing, never for answers. */
 export const openCertificate = async (executor: Executor, secrets: Secrets, id: number) => {

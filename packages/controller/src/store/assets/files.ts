@@ -7,7 +7,7 @@ import { createTable } from '../engine/table.ts';
 import { isDumpContent, isDumpPart } from '../runs/run-dumps.ts';
 
 const equals = (column: string) => (value: unknown) => sql`${sql.ref(`t.${column}`)} = ${value}`;
-const atLeast = (column: string) => (value: unknown) => sql`${sql.ref(`t.${column}`)} >= ${value}`;
+const notBelow = (column: string) => (value: unknown) => sql`${sql.ref(`t.${column}`)} >= ${value}`;
 const isTrue = (condition: ReturnType<typeof sql>) => (value: unknown) =>
   sql`(case when ${condition} then 1 else 0 end) = ${value}`;
 
@@ -41,9 +41,9 @@ export const files = createTable<'files', unknown, FileFilters>('files', {
         hashes.map((name) => equals(name)(hash)),
         sql` or `,
       )})`,
-    sizeMin: atLeast('size'),
+    sizeMin: notBelow('size'),
     sizeMax: (size) => sql`${sql.ref('t.size')} <= ${size}`,
-    createdFrom: atLeast('createdAt'),
+    createdFrom: notBelow('createdAt'),
     createdTo: (time) => sql`${sql.ref('t.createdAt')} < ${time}`,
     syncReady: isTrue(sql`${sql.ref('t.state')} = 'ready'`),
     issuerID: equals('issuerID'),

@@ -19,12 +19,12 @@ export const sealParams = (type: TunnelType, id: number, params: TunnelParams, s
   const masks = Object.fromEntries(names.map((name) => [name, secretMask]));
   return {
     params: { ...params, ...masks },
-    secrets: names.length === 0 ? '' : secrets.seal(JSON.stringify(hidden), placeOf(id)),
+    secrets: names.length === 0 ? '' : secrets.seal(JSON.stringify(hidden), locationOf(id)),
   };
 };
 
 /** The inverse of `sealParams`. The result is for agents only. */
 export const openParams = ({ id, params, secrets: sealed }: StoredTunnel, secrets: Secrets): TunnelParams =>
-  sealed === '' ? params : { ...params, ...(JSON.parse(secrets.open(sealed, placeOf(id))) as TunnelParams) };
+  sealed === '' ? params : { ...params, ...(JSON.parse(secrets.open(sealed, locationOf(id))) as TunnelParams) };
 
-const placeOf = (id: number) => ({ table: 'tunnels', id, column: 'secrets' });
+const locationOf = (id: number) => ({ table: 'tunnels', id, column: 'secrets' });

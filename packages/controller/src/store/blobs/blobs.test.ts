@@ -175,13 +175,13 @@ describe.each(kinds)('blobs in $name', ({ name, open }) => {
     await blobs.sweep(nothing, nothing);
     const used = await keep(randomBytes(10));
     const orphan = await keep(randomBytes(11));
-    const underWay = await blobs.stage(Readable.from([randomBytes(12)]));
+    const pending = await blobs.stage(Readable.from([randomBytes(12)]));
     await writeFile(join(folder, '.staging', 'left-by-a-crash'), 'half');
     const report = await blobs.sweep(async (sha256) => sha256 === used);
     expect(report).toEqual({ blobs: 1, temps: 1, parts: 0 });
     expect([await blobs.exists(used), await blobs.exists(orphan)]).toEqual([true, false]);
-    await blobs.commit(underWay);
-    expect(await blobs.exists(underWay.sha256)).toBe(true);
+    await blobs.commit(pending);
+    expect(await blobs.exists(pending.sha256)).toBe(true);
   });
 
   test('grow from parts, in order only', async () => {

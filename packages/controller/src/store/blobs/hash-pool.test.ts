@@ -27,7 +27,7 @@ test.each([1, 2, 3])('contents hashed at once on %i threads do not mix', async (
 });
 
 test('a place is free again when its job is closed, finished or not', async () => {
-  const pool = createHashPool({ places: 1 });
+  const pool = createHashPool({ concurrency: 1 });
   const first = await pool.open();
   await first.update(shared(Buffer.from('never finished')));
   let isOpen = false;

@@ -1,8 +1,8 @@
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
+import { createPermits } from '../../concurrency/semaphore.ts';
 import type { Digests } from './blobs.ts';
 import type { HashRequest } from './hash-worker.ts';
-import { createPlaces } from './places.ts';
 
 interface HashThread {
   ask(request: HashRequest): Promise<string[]>;
@@ -74,7 +74,7 @@ export interface HashPool {
 
 export interface HashPoolOptions {
   /** Contents hashed concurrently; further ones wait. */
-  readonly places?: number;
+  readonly concurrency?: number;
   readonly threads?: number;
 }
 
@@ -92,7 +92,7 @@ const startShare = (thread: HashThread, job: number, algorithms: readonly string
   };
 };
 
-const startJob = (mine: readonly ReturnType<typeof startShare>[], leave: () => void): HashJob => {
+const startJob = (mine: readonly ReturnType<typeof startShare>[], release: () => void): HashJob => {
   let isOpen = true;
   return {
     update: async (bytes) => void (await Promise.all(mine.map((share) => share.update(bytes)))),
@@ -105,30 +105,30 @@ const startJob = (mine: readonly ReturnType<typeof startShare>[], leave: () => v
     close: () => {
       if (isOpen) for (const share of mine) share.drop();
       isOpen = false;
-      leave();
+      release();
     },
   };
 };
 
 export const createHashPool = (options: HashPoolOptions = {}): HashPool => {
-  const places = createPlaces(options.places ?? 4);
+  const permits = createPermits(options.concurrency ?? 4);
   const threadCount = options.threads ?? Math.min(4, Math.max(shares.length, availableParallelism()));
   let started: HashThread[] | undefined;
   const start = () => {
     started ??= Array.from({ length: threadCount }, createHashThread);
     return started;
   };
-  let turn = 0;
+  let jobCount = 0;
   return {
     start,
     open: async (signal) => {
-      const leave = await places.enter(signal);
+      const release = await permits.acquire(signal);
       const threads = start();
       const mine = shares.map((algorithms) => {
-        const job = turn++;
+        const job = jobCount++;
         return startShare(threads[job % threads.length] as HashThread, job, algorithms);
       });
-      return startJob(mine, leave);
+      return startJob(mine, release);
     },
     close: async () => void (await Promise.all((started ?? []).map((thread) => thread.close()))),
   };

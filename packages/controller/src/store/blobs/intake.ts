@@ -15,18 +15,18 @@ export type Consume = (bytes: Uint8Array) => Promise<unknown>;
 const createRing = (consume: Consume) => {
   const slabs = Array.from({ length: slabCount }, () => new Uint8Array(new SharedArrayBuffer(slabBytes)));
   const busy: Promise<unknown>[] = slabs.map(() => Promise.resolve());
-  let turn = 0;
+  let next = 0;
   return {
     /** Waits for the oldest slab; rejects with the failure of what was consumed from it. */
     take: async () => {
-      await busy[turn];
-      return slabs[turn] as Uint8Array;
+      await busy[next];
+      return slabs[next] as Uint8Array;
     },
     pass: (bytes: Uint8Array) => {
       const consumed = consume(bytes);
       consumed.catch(() => {});
-      busy[turn] = consumed;
-      turn = (turn + 1) % slabCount;
+      busy[next] = consumed;
+      next = (next + 1) % slabCount;
     },
     finish: () => Promise.all(busy),
     settle: () => Promise.allSettled(busy),

@@ -32,7 +32,7 @@ export const contains = (column: string, pattern: unknown, engine: Engine) =>
 export const patternOf = (search: string) => `%${search.toLowerCase().replace(/[\\%_]/g, '\\$&')}%`;
 
 /** Text sorts by code point on both engines, whatever the locale of the database. */
-export const textJob = (column: string, engine: Engine) =>
+export const textOrder = (column: string, engine: Engine) =>
   engine === 'postgres' ? sql`${sql.ref(column)} collate "C"` : sql.ref(column);
 
 /** The objects of a JSON array as rows called `alias`: one statement for any number of them. */

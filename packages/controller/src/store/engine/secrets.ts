@@ -5,15 +5,15 @@ import type { Database } from './database.ts';
 import { statement } from './statement.ts';
 
 /** The location of a secret. It is authenticated, so a sealed value cannot be moved to another location. */
-export interface Place {
+export interface SecretLocation {
   table: string;
   id: number | string;
   column: string;
 }
 
 export interface Secrets {
-  seal(plain: string, place: Place): string;
-  open(sealed: string, place: Place): string;
+  seal(plain: string, location: SecretLocation): string;
+  open(sealed: string, location: SecretLocation): string;
   /** A keyed, one-way derivation: the same input always gives the same 32 bytes, unknown to anyone without the key. */
   derive(purpose: string, input: string): Buffer;
 }
@@ -49,22 +49,22 @@ export const createSecrets = (key: Buffer): Secrets => {
   const wrapKey = Buffer.from(hkdfSync('sha256', key, '', 'rushhour wrap', keyBytes));
   const deriveKey = Buffer.from(hkdfSync('sha256', key, '', 'rushhour derive', keyBytes));
   return {
-    seal(plain, place) {
+    seal(plain, location) {
       const dataKey = randomBytes(keyBytes);
-      const where = placeOf(place);
+      const where = bytesOf(location);
       return ['v1', encrypt(wrapKey, dataKey, where), encrypt(dataKey, Buffer.from(plain), where)].join('.');
     },
-    open(sealed, place) {
+    open(sealed, location) {
       const [version, wrapped, body] = sealed.split('.');
       if (version !== 'v1' || wrapped === undefined || body === undefined) throw new Error('not a sealed value');
-      const where = placeOf(place);
+      const where = bytesOf(location);
       return decrypt(decrypt(wrapKey, wrapped, where), body, where).toString();
     },
     derive: (purpose, input) => createHmac('sha256', deriveKey).update(`${purpose}\0${input}`).digest(),
   };
 };
 
-const placeOf = ({ table, id, column }: Place) => Buffer.from(JSON.stringify([table, id, column]));
+const bytesOf = ({ table, id, column }: SecretLocation) => Buffer.from(JSON.stringify([table, id, column]));
 
 const encrypt = (key: Buffer, plain: Buffer, where: Buffer) => {
   const iv = randomBytes(12);
@@ -90,14 +90,14 @@ const insertCheck = statement((db, p: { value: string }) =>
     .onConflict((c) => c.doNothing()),
 );
 
-const checkPlace: Place = { table: 'installation', id: 'keyCheck', column: 'value' };
+const keyCheckLocation: SecretLocation = { table: 'installation', id: 'keyCheck', column: 'value' };
 
 /** Refuses a database that was sealed with another key, before anything is read wrongly. */
 export const checkKey = async (database: Database, secrets: Secrets) => {
-  await database.transaction((tx) => insertCheck.all(tx, { value: secrets.seal('rushhour', checkPlace) }));
+  await database.transaction((tx) => insertCheck.all(tx, { value: secrets.seal('rushhour', keyCheckLocation) }));
   const row = await findCheck.first(database, {});
   try {
-    secrets.open(row?.value ?? '', checkPlace);
+    secrets.open(row?.value ?? '', keyCheckLocation);
   } catch (cause) {
     throw new Error('this database was sealed with another secret key: give the key it was made with', { cause });
   }

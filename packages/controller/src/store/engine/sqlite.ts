@@ -11,7 +11,7 @@ const snapshotMs = 100;
 export const openSqlite = (file: string): Database => {
   const writer = connect(file);
   const reader = createReader(file);
-  let turn: Promise<unknown> = Promise.resolve();
+  let lastWrite: Promise<unknown> = Promise.resolve();
 
   const transaction: Database['transaction'] = (work) => {
     const run = async () => {
@@ -26,8 +26,8 @@ export const openSqlite = (file: string): Database => {
         throw error;
       }
     };
-    const result = turn.then(run);
-    turn = result.catch(() => {});
+    const result = lastWrite.then(run);
+    lastWrite = result.catch(() => {});
     return result;
   };
 
@@ -39,7 +39,7 @@ export const openSqlite = (file: string): Database => {
     },
     transaction,
     close: async () => {
-      await turn;
+      await lastWrite;
       reader.close();
       writer.db.close();
     },

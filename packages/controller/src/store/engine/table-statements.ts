@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { type Columns, maybeText, text } from './column.ts';
 import type { Engine } from './database.ts';
-import { contains, inList, patternOf, textJob } from './expressions.ts';
+import { contains, inList, patternOf, textOrder } from './expressions.ts';
 import { issuerNameOf } from './row.ts';
 import { type Statement, statement } from './statement.ts';
 
@@ -90,7 +90,7 @@ const restrict = (shape: TableShape, query: Any, request: PageRequest<object>, p
 const sortBy = ({ columns, computed }: TableShape, key: string, engine: Engine) => {
   if (computed[key]) return sql.ref(key);
   const isText = columns[key] === text || columns[key] === maybeText;
-  return isText ? textJob(`t.${key}`, engine) : sql.ref(`t.${key}`);
+  return isText ? textOrder(`t.${key}`, engine) : sql.ref(`t.${key}`);
 };
 
 /** Sorting is total: ties are broken by id, so that pages never overlap. */

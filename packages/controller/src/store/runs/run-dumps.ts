@@ -6,7 +6,7 @@ import { statement } from '../engine/statement.ts';
 import { type Tables, tables } from '../tables/index.ts';
 
 export type RunDumpRecord = RecordOf<typeof tables.runDumps>;
-type Told = Omit<RunDumpRecord, 'id' | 'createdAt' | 'updatedAt'>;
+type ReportedCapture = Omit<RunDumpRecord, 'id' | 'createdAt' | 'updatedAt'>;
 type Key = Pick<RunDumpRecord, 'runID' | 'epoch' | 'agentID' | 'name'>;
 
 const decode = decoderOf(tables.runDumps) as (row: Record<string, unknown>) => RunDumpRecord;
@@ -64,13 +64,13 @@ export const findDump = async (read: Executor, id: number): Promise<RunDumpRecor
   decodeAll(await byId.all(read, { id }))[0];
 
 /** Stores what an agent reports about a capture; one that is ready or doomed is not changed. Returns the stored row. */
-export const putDump = async (tx: Executor, told: Told): Promise<RunDumpRecord> => {
+export const putDump = async (tx: Executor, reported: ReportedCapture): Promise<RunDumpRecord> => {
   const now = new Date().toISOString();
-  const [known] = decodeAll(await byKey.all(tx, told));
-  const row = { ...told, createdAt: known?.createdAt ?? now, updatedAt: now };
+  const [known] = decodeAll(await byKey.all(tx, reported));
+  const row = { ...reported, createdAt: known?.createdAt ?? now, updatedAt: now };
   if (known === undefined) await insert.all(tx, encodeRow(tables.runDumps, row) as Tables['runDumps']);
   else await update.all(tx, encodeRow(tables.runDumps, { ...row, id: known.id }) as Tables['runDumps']);
-  return decodeAll(await byKey.all(tx, told))[0] as RunDumpRecord;
+  return decodeAll(await byKey.all(tx, reported))[0] as RunDumpRecord;
 };
 
 /** False when the capture is not awaited any more. */

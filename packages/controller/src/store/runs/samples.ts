@@ -132,7 +132,7 @@ const ofAgent = statement((db, p: TimeSpan & PageAfter & { agent: number }) =>
 );
 
 // Without ORDER BY and LIMIT the database uses the time index instead of scanning the whole run.
-const atMoment = statement((db, p: TimeSpan) =>
+const atTime = statement((db, p: TimeSpan) =>
   db
     .selectFrom('runSamples')
     .selectAll()
@@ -142,7 +142,7 @@ const atMoment = statement((db, p: TimeSpan) =>
     .where('agentID', '!=', everyAgent),
 );
 
-const momentMs = 15_000;
+const shortSpanMs = 15_000;
 const pageRows = 64;
 
 /**
@@ -154,8 +154,8 @@ export async function* samplesBetween(
   where: TimeSpan & { agent?: number | undefined },
 ): AsyncGenerator<SampleRow[]> {
   const { agent, ...times } = where;
-  if (agent === undefined && times.toAt - times.fromAt <= momentMs) {
-    yield (await atMoment.all(read, times)).sort(
+  if (agent === undefined && times.toAt - times.fromAt <= shortSpanMs) {
+    yield (await atTime.all(read, times)).sort(
       (a, b) => a.agentID - b.agentID || a.orderIndex - b.orderIndex || a.fromSeq - b.fromSeq,
     );
     return;

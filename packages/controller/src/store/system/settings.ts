@@ -24,7 +24,7 @@ export interface SettingsStore {
   update(tx: Change, patch: SettingsPatch): Promise<{ merged: Settings; changed: string[] }>;
 }
 
-const place = { table: 'settings', id: 1, column: 'value' };
+const location = { table: 'settings', id: 1, column: 'value' };
 
 /** The settings as a transaction sees them. */
 export const readSettings = async (executor: Executor): Promise<Settings> => {
@@ -46,10 +46,10 @@ export const loadSettings = async (read: Executor, secrets: Secrets, bus: Bus): 
   return {
     current: () => current,
     masked: () => mapSecrets(current, (value) => (value === '' ? '' : secretMask)),
-    openSecret: (sealed) => secrets.open(sealed, place),
+    openSecret: (sealed) => secrets.open(sealed, location),
     update: async (tx, patch) => {
       const before = await readSettings(tx);
-      const sealed = sealPatch(patch, before, (plain) => secrets.seal(plain, place));
+      const sealed = sealPatch(patch, before, (plain) => secrets.seal(plain, location));
       const merged = merge(before, sealed as Json) as Settings;
       const changed = differences(before, merged, '');
       await put.all(tx, { value: JSON.stringify(merged), updatedAt: tx.now });

@@ -32,7 +32,7 @@ export const agents = {
   reservedBy: maybeInteger,
   reservedReason: text,
   reservedUntil: maybeText,
-  /** Rises with every reservation; whoever holds an older number holds nothing. */
+  /** Incremented with every reservation; holders of an older number have lost it. */
   fence: integer,
   /** A run was lost on it: it must answer `reset` before new work. */
   needsReset: flag,

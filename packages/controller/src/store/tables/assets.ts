@@ -92,12 +92,12 @@ export const dictionaries = {
 /** Rows and values in blocks of a fixed number, so that a page is read without the rest. */
 export const dictionaryRows = { dictionaryID: integer, block: integer, rows: text };
 
-/** What agents play of recordings, by the hash of the bytes, which are made from recording and wishes when asked for. */
+/** Scripts of recordings for agents, by the hash of their bytes; the bytes are compiled from recording and parameters on demand. */
 export const harScripts = { sha256: text, fileSha256: text, params: text, side: text, createdAt: text };
 
 /**
  * `uploading` has no content yet; `analysing` is a capture whose sessions are not known yet; `failed` never will be
- * ready; `quarantined` is a sample that nobody may use.
+ * ready; `quarantined` is a sample that cannot be used.
  */
 type FileState = 'uploading' | 'analysing' | 'ready' | 'failed' | 'quarantined';
 

@@ -10,7 +10,7 @@ export interface Owner {
   readonly id: number;
 }
 
-interface Place {
+interface SecretMember {
   /** JSON pointer into the task. */
   readonly path: string;
   readonly values: Values;
@@ -18,21 +18,21 @@ interface Place {
 }
 
 /** Every place of a configuration where a secret stands, those inside suites too. */
-const placesIn = (configuration: Configuration): Place[] =>
+const secretMembersIn = (configuration: Configuration): SecretMember[] =>
   entriesOf(configuration).flatMap(({ path, values }) =>
     secretValues
       .filter((name) => typeof values[name] === 'string')
       .map((name) => ({ path: `${path}/values/${name}`, values: values as Values, name })),
   );
 
-const sealedPlace = ({ table, id }: Owner, path: string) => ({ table, id, column: `configurationSecrets${path}` });
+const locationOf = ({ table, id }: Owner, path: string) => ({ table, id, column: `configurationSecrets${path}` });
 
 /** What is stored of a configuration: masks where secrets stood, and the secrets sealed by JSON pointer. */
 export const sealConfiguration = (configuration: Configuration, secrets: Secrets, owner: Owner) => {
   const masked = structuredClone(configuration) as ConfigurationEntry[];
   const configurationSecrets: Record<string, string> = {};
-  for (const { path, values, name } of placesIn(masked)) {
-    configurationSecrets[path] = secrets.seal(String(values[name]), sealedPlace(owner, path));
+  for (const { path, values, name } of secretMembersIn(masked)) {
+    configurationSecrets[path] = secrets.seal(String(values[name]), locationOf(owner, path));
     values[name] = secretMask;
   }
   return { configuration: masked, configurationSecrets };
@@ -46,9 +46,9 @@ export const openConfiguration = (
   owner: Owner,
 ): ConfigurationEntry[] => {
   const opened = structuredClone(configuration) as ConfigurationEntry[];
-  for (const { path, values, name } of placesIn(opened)) {
+  for (const { path, values, name } of secretMembersIn(opened)) {
     const value = sealed[path];
-    if (value !== undefined) values[name] = secrets.open(value, sealedPlace(owner, path));
+    if (value !== undefined) values[name] = secrets.open(value, locationOf(owner, path));
   }
   return opened;
 };
@@ -56,14 +56,14 @@ export const openConfiguration = (
 /** Secrets in clear by JSON pointer: for runs, which seal them anew. */
 export const openSecrets = (sealed: Readonly<Record<string, string>>, secrets: Secrets, owner: Owner) =>
   Object.fromEntries(
-    Object.entries(sealed).map(([path, value]) => [path, secrets.open(value, sealedPlace(owner, path))]),
+    Object.entries(sealed).map(([path, value]) => [path, secrets.open(value, locationOf(owner, path))]),
   );
 
 /** The given configuration with its masks replaced by what stands in the same place of `stored`; others stay. */
 export const unmaskConfiguration = (configuration: Configuration, stored: Configuration): ConfigurationEntry[] => {
-  const known = new Map(placesIn(stored).map(({ path, values, name }) => [path, values[name]]));
+  const known = new Map(secretMembersIn(stored).map(({ path, values, name }) => [path, values[name]]));
   const unmasked = structuredClone(configuration) as ConfigurationEntry[];
-  for (const { path, values, name } of placesIn(unmasked)) {
+  for (const { path, values, name } of secretMembersIn(unmasked)) {
     if (values[name] === secretMask && known.has(path)) values[name] = known.get(path);
   }
   return unmasked;

@@ -12,7 +12,10 @@ beforeAll(async () => {
 });
 afterAll(() => controller.close());
 
-const tell = (message: string, audience: Parameters<typeof notify>[2]['audience'] = { permission: 'settings.read' }) =>
+const publish = (
+  message: string,
+  audience: Parameters<typeof notify>[2]['audience'] = { permission: 'settings.read' },
+) =>
   controller.store.change({ userId: null, address: '', requestId: 'test', operation: 'test' }, (tx) =>
     notify(tx, controller.bus, { severity: 'info', kind: 'test', message, audience }),
   );
@@ -48,8 +51,8 @@ const collect = async (
 describe('notifications', () => {
   it('reach only those they are for', async () => {
     const viewer = await controller.signInWith(administrator, [201]);
-    await tell('for settings readers');
-    await tell('for the viewer', { userID: viewer.id });
+    await publish('for settings readers');
+    await publish('for the viewer', { userID: viewer.id });
     const messages = async (client: Client) => (await client.notifications.list()).data.map(({ message }) => message);
     expect(await messages(viewer.client)).toEqual(['for the viewer']);
     expect(await messages(administrator.client)).toContain('for settings readers');
@@ -57,7 +60,7 @@ describe('notifications', () => {
   });
 
   it('count as read up to a mark that never moves back', async () => {
-    await tell('unread');
+    await publish('unread');
     const url = `${controller.url}/v1/notifications`;
     expect(Number((await administrator.send(url)).headers.get('x-unread-count'))).toBeGreaterThan(0);
     const { data } = await administrator.client.notifications.read();
@@ -66,7 +69,7 @@ describe('notifications', () => {
       (await administrator.client.notifications.read({ body: { at: '2020-01-01T00:00:00.000Z' } })).data
         .notificationsReadAt,
     ).toBe(data.notificationsReadAt);
-    await tell('later');
+    await publish('later');
     const unread = await administrator.client.notifications.list({ query: { unread: true } });
     expect(unread.data).toMatchObject([{ message: 'later', read: false }]);
     await expect(
@@ -76,7 +79,7 @@ describe('notifications', () => {
 
   it('arrive as they happen, with task and agent states', async () => {
     const events = await collect(administrator.client, 3, {}, async () => {
-      await tell('live');
+      await publish('live');
       controller.bus.publish('task.status', { id: 5, status: 4, permission: 41 });
       controller.bus.publish('agent.status', { id: 2, status: 1, permission: 31 });
     });
@@ -88,9 +91,9 @@ describe('notifications', () => {
   });
 
   it('are taken up again where the client left off', async () => {
-    await tell('one');
+    await publish('one');
     const { data } = await administrator.client.notifications.list({ query: { count: 1 } });
-    for (const message of ['two', 'three']) await tell(message);
+    for (const message of ['two', 'three']) await publish(message);
     const missed = await collect(administrator.client, 2, { headers: { 'last-event-id': String(data[0]?.id) } });
     expect(missed.map((event) => (event.data as { message: string }).message)).toEqual(['two', 'three']);
     const [first] = await collect(administrator.client, 1, { headers: { 'last-event-id': '999999' } });
@@ -100,7 +103,7 @@ describe('notifications', () => {
   it('stream only the wanted types, and only what one may see', async () => {
     const viewer = await controller.signInWith(administrator, [31]);
     const events = await collect(viewer.client, 1, { types: 'task.status,agent.status' }, async () => {
-      await tell('not wanted');
+      await publish('not wanted');
       controller.bus.publish('task.status', { id: 1, status: 4, permission: 41 });
       controller.bus.publish('agent.status', { id: 9, status: 1, permission: 31 });
     });

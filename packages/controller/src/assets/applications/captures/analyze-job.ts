@@ -36,7 +36,7 @@ export interface AnalyzeOutcome extends Omit<Analysis, 'issues'> {
   readonly issues: FoundIssue[];
 }
 
-/** Reads the capture once and does everything that was asked for. `onSearch` hears, before patterns are tried, over how many bytes. */
+/** Reads the capture once and does everything requested. `onSearch` gets the number of bytes before patterns are searched. */
 export const analyzeApplication = async (
   source: CaptureSource,
   job: AnalyzeJob,
@@ -56,10 +56,10 @@ export const analyzeApplication = async (
   const looked = isLooking(options) ? [...steps.all(options.sessionIdx)] : [];
   const startedAtMs = Date.parse(info.firstPacketAt ?? '1970-01-01T00:00:00Z');
   const matches = matchesOf(looked, options, issues, onSearch);
-  const isSound = issues.every(({ severity }) => severity !== 'error');
-  const scene = { sessions: info.sessions, startedAtMs };
-  const suggestions: Suggestion[] = options.suggest ? suggestParameters(looked, scene) : [];
-  const rendered = isSound ? renderedOf(job, { steps, info, startedAtMs }, issues) : [];
+  const isValid = issues.every(({ severity }) => severity !== 'error');
+  const context = { sessions: info.sessions, startedAtMs };
+  const suggestions: Suggestion[] = options.suggest ? suggestParameters(looked, context) : [];
+  const rendered = isValid ? renderedOf(job, { steps, info, startedAtMs }, issues) : [];
   return {
     sessions: shownOf(info, options.sessionIdx),
     chosen,
@@ -75,7 +75,7 @@ export const analyzeApplication = async (
 
 const isLooking = ({ suggest, find = [] }: AnalyzeOptions) => suggest === true || find.length > 0;
 
-/** Payload is kept only of the sessions that are looked into. */
+/** Payload is kept only for the sessions that are examined. */
 const recordingOf = ({ parameters, sessions, options }: AnalyzeJob) => {
   const touched = parameters.flatMap(({ stepsMappings, source, extractSessionIdx }) => [
     ...stepsMappings.map(({ sessionIdx }) => sessionIdx),
@@ -105,7 +105,7 @@ const matchesOf = (
     }
   }
   if (matches.length >= maxMatches) {
-    const message = `only the first ${maxMatches} places are told`;
+    const message = `only the first ${maxMatches} matches are reported`;
     issues.push({ path: '/options/find', code: 'TOO_MANY_MATCHES', message, severity: 'warning' });
   }
   return matches;

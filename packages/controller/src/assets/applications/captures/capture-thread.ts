@@ -8,11 +8,11 @@ const port = parentPort as MessagePort;
 
 let answer: (reply: ToThread) => void = () => {};
 
-const tell = (message: FromThread) => port.postMessage(message);
+const send = (message: FromThread) => port.postMessage(message);
 const ask = (message: FromThread) =>
   new Promise<ToThread>((resolve) => {
     answer = resolve;
-    tell(message);
+    send(message);
   });
 
 async function* source(): AsyncGenerator<Uint8Array> {
@@ -26,21 +26,21 @@ const write = async (bytes: Uint8Array) => {
 
 const run = (task: CaptureTask) =>
   task.kind === 'analyze'
-    ? analyzeApplication(source(), task.job, (bytes) => tell({ kind: 'searching', bytes }))
+    ? analyzeApplication(source(), task.job, (bytes) => send({ kind: 'searching', bytes }))
     : trimApplication(source, write, task.job);
 
-const runAndTell = async (task: CaptureTask) => {
+const runAndReport = async (task: CaptureTask) => {
   try {
-    tell({ kind: 'done', outcome: await run(task) });
+    send({ kind: 'done', outcome: await run(task) });
   } catch (error) {
-    if (error instanceof PcapError) tell({ kind: 'failed', code: error.code, message: error.message });
-    else if (error instanceof SyntaxError) tell({ kind: 'failed', code: 'BAD_PATTERN', message: error.message });
+    if (error instanceof PcapError) send({ kind: 'failed', code: error.code, message: error.message });
+    else if (error instanceof SyntaxError) send({ kind: 'failed', code: 'BAD_PATTERN', message: error.message });
     else throw error;
   }
 };
 
-// One task at a time; while it runs, what comes is the answer to what it asked.
+// One task at a time; while it runs, incoming messages are replies to its requests.
 port.on('message', (message: ToThread | CaptureTask) => {
-  if (message !== null && 'kind' in message) void runAndTell(message);
+  if (message !== null && 'kind' in message) void runAndReport(message);
   else answer(message);
 });

@@ -17,7 +17,7 @@ test.each<[ParameterDraft & { extractLength?: number }, number, number | undefin
   expect(lengthsOf(parameter)).toEqual({ least, most });
 });
 
-test('values never leave the lengths that were told', () => {
+test('values stay within the computed lengths', () => {
   const parameters: ParameterDraft[] = [
     { type: 'integer', source: 'random', min: '5', max: '4000' },
     { type: 'integer', source: 'random', stepsMappings: [{ length: 3 }] },

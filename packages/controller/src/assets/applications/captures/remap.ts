@@ -1,19 +1,19 @@
 import type { Parameter } from '../parameter.ts';
 
-/** What tells a step from others. */
+/** The identity of a step: side, length and hash. */
 export interface StepPrint {
   readonly sha256: string;
   readonly length: number;
 }
 
-/** A session before and after: its new index, where it has one, and its steps. */
+/** A session before and after trimming: its new index, if it is kept, and its steps. */
 export interface MovedSession {
   readonly to: number | undefined;
   readonly before: readonly StepPrint[];
   readonly after: readonly StepPrint[];
 }
 
-/** A place that is gone. */
+/** A mapping whose step was removed. */
 export interface Orphan {
   readonly parameter: string;
   /** JSON pointer into the application as it was. */
@@ -21,10 +21,10 @@ export interface Orphan {
   readonly reason: string;
 }
 
-/** Moves every place to the same bytes of the new capture; places whose step is not there any more are left out. */
+/** Moves every mapping to the same bytes of the new capture; mappings whose step was removed are left out. */
 export const remapParameters = (parameters: readonly Parameter[], moved: (sessionIdx: number) => MovedSession) => {
   const sessions = new Map<number, { to: number; steps: Map<number, number> } | undefined>();
-  const place = (sessionIdx: number, stepIdx: number) => {
+  const targetOf = (sessionIdx: number, stepIdx: number) => {
     if (!sessions.has(sessionIdx)) sessions.set(sessionIdx, alignment(moved(sessionIdx)));
     const found = sessions.get(sessionIdx);
     const step = found?.steps.get(stepIdx);
@@ -35,13 +35,13 @@ export const remapParameters = (parameters: readonly Parameter[], moved: (sessio
   const orphans: Orphan[] = [];
   const kept = parameters.flatMap((parameter, p): Parameter[] => {
     const { name, source, extractSessionIdx, extractStepIdx } = parameter;
-    const extract = source === 'extract' ? place(extractSessionIdx, extractStepIdx) : undefined;
+    const extract = source === 'extract' ? targetOf(extractSessionIdx, extractStepIdx) : undefined;
     if (source === 'extract' && extract === undefined) {
       orphans.push({ parameter: name, path: `/parameters/${p}`, reason: reasonFor(extractSessionIdx) });
       return [];
     }
     const stepsMappings = parameter.stepsMappings.flatMap((mapping, m) => {
-      const there = place(mapping.sessionIdx, mapping.stepIdx);
+      const there = targetOf(mapping.sessionIdx, mapping.stepIdx);
       if (there) return [{ ...mapping, ...there }];
       const path = `/parameters/${p}/stepsMappings/${m}`;
       orphans.push({ parameter: name, path, reason: reasonFor(mapping.sessionIdx) });

@@ -44,7 +44,7 @@ test('a caller who goes away ends the task', async () => {
   await expect(task).rejects.toThrow('gone');
 });
 
-test('captures that are none, and streams that break, are told apart', async () => {
+test('files that are not captures and broken streams fail differently', async () => {
   const text = async () => Readable.from([Buffer.from('this is no capture at all, only a line of text')]);
   await expect(runCaptureTask(looking('x'), { open: text })).rejects.toMatchObject({ code: 'NOT_A_PCAP' });
   const broken = async () =>

@@ -1,17 +1,17 @@
 import type { Readable } from 'node:stream';
 import { Worker } from 'node:worker_threads';
-import { createPlaces } from '../../../store/blobs/places.ts';
+import { createPermits } from '../../../concurrency/semaphore.ts';
 import type { AnalyzeJob, AnalyzeOutcome } from './analyze-job.ts';
 import type { TrimJob, TrimOutcome } from './trim-job.ts';
 
-/** What is done with a capture away from the requests of others. */
+/** Work on a capture that runs in a thread, so that it does not block other requests. */
 export type CaptureTask =
   | { readonly kind: 'analyze'; readonly job: AnalyzeJob }
   | { readonly kind: 'trim'; readonly job: TrimJob };
 
 type OutcomeOf<Task extends CaptureTask> = Task extends { kind: 'analyze' } ? AnalyzeOutcome : TrimOutcome;
 
-/** What the thread asks for. `open` begins the capture anew; `pull` and `write` wait for an answer. */
+/** Messages of the thread. `open` restarts the capture from its beginning; `pull` and `write` wait for a reply. */
 export type FromThread =
   | { readonly kind: 'open' | 'pull' }
   | { readonly kind: 'searching'; readonly bytes: number }
@@ -19,7 +19,7 @@ export type FromThread =
   | { readonly kind: 'done'; readonly outcome: unknown }
   | { readonly kind: 'failed'; readonly code: string; readonly message: string };
 
-/** The answer: the next bytes, null at the end of the capture or when there is nothing to say. */
+/** The reply: the next bytes, or null at the end of the capture and for `write`. */
 export type ToThread = Uint8Array<ArrayBuffer> | null;
 
 export interface CaptureAccess {
@@ -35,7 +35,7 @@ export interface CaptureAccess {
 export class CaptureFailure extends Error {
   override readonly name = 'CaptureFailure';
   readonly code: string;
-  /** The thread itself said so and is fit for the next task. */
+  /** The thread reported the failure itself and can take the next task. */
   readonly isAnswer: boolean;
 
   constructor(code: string, message: string, isAnswer = false) {
@@ -45,13 +45,13 @@ export class CaptureFailure extends Error {
   }
 }
 
-const threads = createPlaces(2);
+const threads = createPermits(2);
 const defaultSearchMs = 5000;
 /** A third of the speed at which a text is found in all its forms. */
 const bytesPerMs = 4096;
 const maxHeapMb = 1024;
 
-/** Threads that have nothing to do: the next task need not wait for one to start. */
+/** Idle threads, kept so that the next task need not wait for a start. */
 const idle: Worker[] = [];
 
 const takeThread = () => {
@@ -69,19 +69,19 @@ const takeThread = () => {
 const giveBack = (worker: Worker) => {
   for (const event of ['message', 'error', 'exit']) worker.removeAllListeners(event);
   worker.once('exit', () => {
-    const place = idle.indexOf(worker);
-    if (place >= 0) idle.splice(place, 1);
+    const index = idle.indexOf(worker);
+    if (index >= 0) idle.splice(index, 1);
   });
   worker.unref();
   idle.push(worker);
 };
 
-/** Runs a task in a thread, which is ended when it takes too long, fails, or nobody waits any more. */
+/** Runs a task in a thread, which is terminated when it takes too long, fails, or the caller aborts. */
 export const runCaptureTask = async <Task extends CaptureTask>(
   task: Task,
   access: CaptureAccess,
 ): Promise<OutcomeOf<Task>> => {
-  const leave = await threads.enter(access.signal);
+  const release = await threads.acquire(access.signal);
   const worker = takeThread();
   const feed = new Feed(access);
   try {
@@ -94,7 +94,7 @@ export const runCaptureTask = async <Task extends CaptureTask>(
     throw error;
   } finally {
     feed.close();
-    leave();
+    release();
   }
 };
 

@@ -24,7 +24,7 @@ export interface TrimOutcome {
   readonly orphans: readonly Orphan[];
 }
 
-/** Writes the smaller capture and tells where every mapping has gone, by the hashes of the steps on both sides. */
+/** Writes the smaller capture and remaps every mapping by the hashes of the steps in both captures. */
 export const trimApplication = async (
   open: () => CaptureSource,
   write: (chunk: Uint8Array) => Promise<void>,

@@ -30,8 +30,8 @@ const findIn = (text: string, value: string, from: number) => {
   return -1;
 };
 
-/** Where the server first said a value, before the step `end`. */
-export const findSaid = (value: string, steps: readonly StepText[], end: number): Occurrence | undefined => {
+/** The first occurrence of a value in a server step before the step `end`. */
+export const findInServerSteps = (value: string, steps: readonly StepText[], end: number): Occurrence | undefined => {
   for (const [at, { step, text }] of steps.slice(0, end).entries()) {
     const offset = step.side === 'server' ? findIn(text, value, 0) : -1;
     if (offset >= 0) return { at, offset };
@@ -39,7 +39,7 @@ export const findSaid = (value: string, steps: readonly StepText[], end: number)
   return undefined;
 };
 
-/** Where a value stands as a word of its own, in the order of time. */
+/** Occurrences of a value as a separate word, in chronological order. */
 export const occurrencesOf = (value: string, steps: readonly StepText[], from = 0): Occurrence[] => {
   const found: Occurrence[] = [];
   for (let at = from; at < steps.length; at++) {

@@ -1,10 +1,10 @@
 import type { RecordedSession } from '../captures/session-steps.ts';
-import { type Candidate, findSaid } from './candidate.ts';
+import { type Candidate, findInServerSteps } from './candidate.ts';
 import type { NamedValue, StepText } from './step-text.ts';
 
 const dayMs = 86_400_000;
 
-export interface Scene {
+export interface SuggestionContext {
   readonly sessions: readonly RecordedSession[];
   /** When the capture begins. */
   readonly startedAtMs: number;
@@ -18,11 +18,11 @@ const isoTime = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g;
 
 const valuesIn = (pattern: RegExp, text: string) => Array.from(text.matchAll(pattern), ([value]) => value);
 
-/** Values that are known by their look, wherever they stand. */
-export function* knownByLook({ step, text }: StepText, scene: Scene): Generator<Candidate> {
-  const session = scene.sessions.find(({ sessionIndex }) => sessionIndex === step.sessionIdx);
+/** Values recognized by their format, anywhere in a step. */
+export function* knownByLook({ step, text }: StepText, context: SuggestionContext): Generator<Candidate> {
+  const session = context.sessions.find(({ sessionIndex }) => sessionIndex === step.sessionIdx);
   for (const value of valuesIn(ipv4, text)) yield address(value, session);
-  const isNear = (atMs: number) => Math.abs(atMs - scene.startedAtMs) < dayMs;
+  const isNear = (atMs: number) => Math.abs(atMs - context.startedAtMs) < dayMs;
   for (const value of valuesIn(unixSeconds, text)) {
     if (isNear(Number(value) * 1000)) yield time('unixTime', value, 'nowUnix');
   }
@@ -64,7 +64,7 @@ const idKey = /(?:^|[_-])(?:id|no|nr|num|number|seq|order|index)$|Id$/;
 const dullHeaders =
   /^(?:host|connection|accept.*|user-agent|content-.*|cache-control|origin|referer|upgrade.*|sec-.*|pragma|te|date|if-.*|dnt|range)$/;
 
-/** What a named value of the client may be. */
+/** Candidates for a named value of the client. */
 export function* knownByName(named: NamedValue, at: number, steps: readonly StepText[]): Generator<Candidate> {
   const { kind, key, value } = named;
   if (kind === 'header' && key === 'host') {
@@ -88,15 +88,15 @@ export function* knownByName(named: NamedValue, at: number, steps: readonly Step
 const isToken = ({ kind, key, value }: NamedValue) =>
   value.length >= 8 && (kind === 'cookie' || kind === 'bearer' || tokenKey.test(key)) && /^[\w.~+/=-]+$/.test(value);
 
-/** A value the server said before the client did. */
+/** A value that the server sent before the client did. */
 const findCorrelated = (
   { kind, key, value }: NamedValue,
   at: number,
   steps: readonly StepText[],
 ): Candidate | undefined => {
-  const isTelling = value.length >= 6 && (/\d/.test(value) || value.length >= 12);
-  if (!isTelling) return undefined;
-  const from = findSaid(value, steps, at);
+  const isDistinctive = value.length >= 6 && (/\d/.test(value) || value.length >= 12);
+  if (!isDistinctive) return undefined;
+  const from = findInServerSteps(value, steps, at);
   if (from === undefined) return undefined;
   const isStrong = kind === 'cookie' || kind === 'bearer' || tokenKey.test(key);
   return {

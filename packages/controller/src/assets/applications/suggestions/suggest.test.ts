@@ -8,7 +8,7 @@ const startedAtMs = 1_700_000_000_000;
 const sessions = [
   { sessionIndex: 0, srcIp: '10.1.0.1', srcPort: 40_000, dstIp: '10.2.0.1', dstPort: 80, appProtocol: 'http' },
 ];
-const scene = { sessions, startedAtMs };
+const context = { sessions, startedAtMs };
 const stepsOf = (...texts: string[]): RecordedStep[] =>
   texts.map((text, stepIdx) => ({
     sessionIdx: 0,
@@ -19,7 +19,7 @@ const stepsOf = (...texts: string[]): RecordedStep[] =>
   }));
 const request = (line: string, headers = '', body = '') =>
   `${line} HTTP/1.1\r\nHost: app.test\r\n${headers}\r\n${body}`;
-const suggest = (...texts: string[]) => suggestParameters(stepsOf(...texts), scene);
+const suggest = (...texts: string[]) => suggestParameters(stepsOf(...texts), context);
 const found = (name: string, ...texts: string[]) => suggest(...texts).find((suggestion) => suggestion.name === name);
 
 const shop = [

@@ -1,21 +1,21 @@
 import type { Suggestion } from '@rushhour/contract';
 import type { RecordedStep } from '../captures/session-steps.ts';
 import { type Candidate, type Occurrence, occurrencesOf } from './candidate.ts';
-import { knownByLook, knownByName, type Scene } from './rules.ts';
+import { knownByLook, knownByName, type SuggestionContext } from './rules.ts';
 import { isUsable, readStep, type StepText } from './step-text.ts';
 
 const maxSuggestions = 100;
 const maxCandidates = 500;
-/** Of all steps together; what comes later is not looked at. */
+/** For all steps together; later steps are not examined. */
 const maxTextBytes = 4_194_304;
 
 /**
- * Parameters worth having, the surest first. Their places never overlap, so all of them can be taken together;
- * a value the server said before the client is extracted, not invented.
+ * Suggested parameters, highest confidence first. Their mappings never overlap, so all of them can be used together;
+ * a value that the server sent before the client is extracted, not generated.
  */
-export const suggestParameters = (recorded: readonly RecordedStep[], scene: Scene): Suggestion[] => {
+export const suggestParameters = (recorded: readonly RecordedStep[], context: SuggestionContext): Suggestion[] => {
   const steps = [...readSteps(recorded)];
-  const candidates = [...distinct(candidatesOf(steps, scene))].sort(
+  const candidates = [...distinct(candidatesOf(steps, context))].sort(
     (left, right) => right.confidence - left.confidence || right.value.length - left.value.length,
   );
   const taken = new Taken();
@@ -23,9 +23,11 @@ export const suggestParameters = (recorded: readonly RecordedStep[], scene: Scen
   const suggestions: Suggestion[] = [];
   for (const candidate of candidates) {
     if (suggestions.length >= maxSuggestions) break;
-    const places = placesOf(candidate, steps).filter((place) => taken.take(place, candidate.value.length));
-    if (places.length > 0)
-      suggestions.push(suggestionOf(candidate, { places, steps, name: nameFor(candidate, names) }));
+    const occurrences = mappableOccurrences(candidate, steps).filter((occurrence) =>
+      taken.take(occurrence, candidate.value.length),
+    );
+    if (occurrences.length > 0)
+      suggestions.push(suggestionOf(candidate, { occurrences, steps, name: nameFor(candidate, names) }));
   }
   return suggestions;
 };
@@ -43,10 +45,10 @@ function* readSteps(recorded: readonly RecordedStep[]): Generator<StepText> {
   }
 }
 
-function* candidatesOf(steps: readonly StepText[], scene: Scene): Generator<Candidate> {
+function* candidatesOf(steps: readonly StepText[], context: SuggestionContext): Generator<Candidate> {
   for (const [at, step] of steps.entries()) {
     for (const named of step.values) if (isUsable(named)) yield* knownByName(named, at, steps);
-    yield* knownByLook(step, scene);
+    yield* knownByLook(step, context);
   }
 }
 
@@ -61,10 +63,10 @@ function* distinct(candidates: Iterable<Candidate>): Generator<Candidate> {
   }
 }
 
-const placesOf = ({ value, from }: Candidate, steps: readonly StepText[]) =>
+const mappableOccurrences = ({ value, from }: Candidate, steps: readonly StepText[]) =>
   occurrencesOf(value, steps, from === undefined ? 0 : from.at + 1);
 
-/** Places that already belong to a suggestion. */
+/** Occurrences that already belong to a suggestion. */
 class Taken {
   readonly #regions = new Map<number, { offset: number; end: number }[]>();
 
@@ -87,7 +89,7 @@ const nameFor = ({ name }: Candidate, names: Set<string>) => {
 
 const suggestionOf = (
   candidate: Candidate,
-  { places, steps, name }: { places: Occurrence[]; steps: readonly StepText[]; name: string },
+  { occurrences, steps, name }: { occurrences: Occurrence[]; steps: readonly StepText[]; name: string },
 ): Suggestion => {
   const { value, from, type, source, confidence, reason, defaultValue = '', start = '' } = candidate;
   const stepAt = (at: number) => (steps[at] as StepText).step;
@@ -109,7 +111,7 @@ const suggestionOf = (
     extractStepIdx: origin?.stepIdx ?? 0,
     extractOffset: from?.offset ?? 0,
     extractLength: from ? value.length : 0,
-    stepsMappings: places.map(({ at, offset }) => {
+    stepsMappings: occurrences.map(({ at, offset }) => {
       const { sessionIdx, stepIdx, side } = stepAt(at);
       return { sessionIdx, stepIdx, side, offset, length: value.length };
     }),

@@ -1,12 +1,12 @@
 import { CaptureWriter, ethernetFrame, tcpPacket, udpPacket } from '@rushhour/pcap';
 
 const [FIN, SYN, PSH, ACK] = [1, 2, 8, 16];
-type Said = readonly [side: 'client' | 'server', text: string];
+type Message = readonly [side: 'client' | 'server', text: string];
 
 interface Conversation {
   readonly clientPort: number;
   readonly serverPort: number;
-  readonly said: readonly Said[];
+  readonly messages: readonly Message[];
   /** Leaves out the packet with this number among those that say something. */
   readonly lost?: number;
 }
@@ -14,7 +14,7 @@ interface Conversation {
 const [client, server] = ['10.1.0.1', '10.2.0.1'];
 
 /** A TCP conversation from handshake to end, as IP packets. */
-const conversation = ({ clientPort, serverPort, said, lost }: Conversation): Uint8Array[] => {
+const conversation = ({ clientPort, serverPort, messages, lost }: Conversation): Uint8Array[] => {
   const next = { client: 1000, server: 9000 };
   const packets: Uint8Array[] = [];
   const send = (side: 'client' | 'server', payload: Uint8Array, flags: number, isLost = false) => {
@@ -30,7 +30,7 @@ const conversation = ({ clientPort, serverPort, said, lost }: Conversation): Uin
   send('client', none, SYN);
   send('server', none, SYN | ACK);
   send('client', none, ACK);
-  for (const [number, [side, text]] of said.entries()) send(side, Buffer.from(text), PSH | ACK, number === lost);
+  for (const [number, [side, text]] of messages.entries()) send(side, Buffer.from(text), PSH | ACK, number === lost);
   send('client', none, FIN | ACK);
   send('server', none, FIN | ACK);
   send('client', none, ACK);
@@ -54,28 +54,29 @@ const dns = Buffer.from('123401000001000000000000047368 6f7004746573740000010001
 /** Session 0: HTTP; 1: DNS over UDP; 2: another HTTP; 3: HTTP with a hole, which cannot be replayed. */
 export const shopCapture = (): Buffer<ArrayBuffer> => {
   const sides = ['client', 'server'] as const;
-  const talk = (texts: readonly string[]): Said[] => texts.map((text, index) => [sides[index % 2] ?? 'client', text]);
+  const alternating = (texts: readonly string[]): Message[] =>
+    texts.map((text, index) => [sides[index % 2] ?? 'client', text]);
   const ends = { src: client, dst: server, srcPort: 5353, dstPort: 53 };
   const back = { src: server, dst: client, srcPort: 53, dstPort: 5353 };
   const other = ['GET /other HTTP/1.1\r\nHost: shop.test\r\n\r\n', ok('anna again')];
   const holed = ['GET /a HTTP/1.1\r\n\r\n', ok('first'), 'GET /b HTTP/1.1\r\n\r\n', ok('second')];
   return captureOf([
-    ...conversation({ clientPort: 40_000, serverPort: 80, said: talk(shopSteps) }),
+    ...conversation({ clientPort: 40_000, serverPort: 80, messages: alternating(shopSteps) }),
     udpPacket(dns, ends),
     udpPacket(dns, back),
-    ...conversation({ clientPort: 40_001, serverPort: 80, said: talk(other) }),
-    ...conversation({ clientPort: 40_002, serverPort: 80, said: talk(holed), lost: 1 }),
+    ...conversation({ clientPort: 40_001, serverPort: 80, messages: alternating(other) }),
+    ...conversation({ clientPort: 40_002, serverPort: 80, messages: alternating(holed), lost: 1 }),
   ]);
 };
 
 /** A capture of nothing that can be replayed. */
 export const hopelessCapture = () => {
-  const said: Said[] = [
+  const messages: Message[] = [
     ['client', 'GET / HTTP/1.1\r\n\r\n'],
     ['server', 'HTTP/1.1 200 OK\r\n\r\n'],
     ['server', 'end'],
   ];
-  return captureOf(conversation({ clientPort: 40_003, serverPort: 80, said, lost: 1 }));
+  return captureOf(conversation({ clientPort: 40_003, serverPort: 80, messages, lost: 1 }));
 };
 
 const captureOf = (packets: readonly Uint8Array[]) => {

@@ -23,7 +23,7 @@ type NewBody = Parameters<SignedIn['client']['applications']['create']>[0]['body
 type Mapping = NonNullable<NonNullable<NewBody['parameters']>[number]['stepsMappings']>[number];
 
 /** Where a text first stands in a step of the shop's session. */
-export const placeIn = (stepIdx: number, text: string, sessionIdx = 0): Mapping => {
+export const mappingOf = (stepIdx: number, text: string, sessionIdx = 0): Mapping => {
   const side = stepIdx % 2 === 0 ? 'client' : 'server';
   return { sessionIdx, stepIdx, side, offset: shopSteps[stepIdx]?.indexOf(text) ?? 0, length: text.length };
 };

@@ -3,8 +3,8 @@ export type ValueEncoding = 'plain' | 'url' | 'base64' | 'hex' | 'utf16le';
 /** The bytes of a step, or a stretch of them, decoded; one character for each decoded byte. */
 export interface DecodedView {
   readonly text: string;
-  /** Where the decoded [start, end) lies in the step, and whether that place holds nothing else. */
-  placeOf(start: number, end: number): { offset: number; length: number; exact: boolean };
+  /** The range of the decoded [start, end) in the step; `exact` when the range holds nothing else. */
+  locate(start: number, end: number): { offset: number; length: number; exact: boolean };
 }
 
 const base64Run = /[A-Za-z0-9+/_-]{4,}={0,2}/g;
@@ -13,7 +13,7 @@ const blank = 0x20;
 const hexRun = /[0-9A-Fa-f]{4,}/g;
 const utf16Run = /(?:[\t-\xff]\0){2,}/g;
 
-/** Every way to read the step in one encoding. What is coded inside something else may begin at any character of it. */
+/** All decodings of the step in one encoding. Encoded text inside other text may begin at any character. */
 export function* viewsOf(encoding: ValueEncoding, bytes: Uint8Array): Generator<DecodedView> {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
   if (encoding === 'plain') yield plainView(text);
@@ -33,33 +33,37 @@ export function* viewsOf(encoding: ValueEncoding, bytes: Uint8Array): Generator<
 
 const plainView = (text: string): DecodedView => ({
   text,
-  placeOf: (start, end) => ({ offset: start, length: end - start, exact: true }),
+  locate: (start, end) => ({ offset: start, length: end - start, exact: true }),
 });
 
 function* urlViews(text: string): Generator<DecodedView> {
   yield plainView(text);
   for (const { 0: line, index } of text.matchAll(lineRun)) {
     if (line.includes('%')) yield urlView(line, index, false);
-    // In forms a plus stands for a blank.
+    // In forms a plus sign encodes a space.
     if (line.includes('+')) yield urlView(line, index, true);
   }
 }
 
 const urlView = (line: string, lineAt: number, isForm: boolean): DecodedView => {
   const decoded = Buffer.alloc(line.length);
-  const places = new Uint32Array(line.length + 1);
+  const offsets = new Uint32Array(line.length + 1);
   let length = 0;
   for (let at = 0; at < line.length; at++) {
-    places[length] = at;
+    offsets[length] = at;
     const code = line[at] === '%' ? /^[0-9A-Fa-f]{2}$/.exec(line.slice(at + 1, at + 3)) : null;
     if (code) at += 2;
     decoded[length++] = code ? Number.parseInt(code[0], 16) : isForm && line[at] === '+' ? blank : line.charCodeAt(at);
   }
-  places[length] = line.length;
-  const placeAt = (index: number) => places[index] ?? line.length;
+  offsets[length] = line.length;
+  const offsetAt = (index: number) => offsets[index] ?? line.length;
   return {
     text: decoded.toString('latin1', 0, length),
-    placeOf: (start, end) => ({ offset: lineAt + placeAt(start), length: placeAt(end) - placeAt(start), exact: true }),
+    locate: (start, end) => ({
+      offset: lineAt + offsetAt(start),
+      length: offsetAt(end) - offsetAt(start),
+      exact: true,
+    }),
   };
 };
 
@@ -68,7 +72,7 @@ const base64View = (run: string, runAt: number, phase: number): DecodedView => {
   const text = Buffer.from(run.slice(phase), 'base64').toString('latin1');
   return {
     text,
-    placeOf: (start, end) => {
+    locate: (start, end) => {
       const isTail = end === text.length;
       const from = phase + Math.floor((start * 4) / 3);
       const to = isTail ? run.length : phase + Math.ceil((end * 4) / 3);
@@ -79,10 +83,10 @@ const base64View = (run: string, runAt: number, phase: number): DecodedView => {
 
 const hexView = (run: string, runAt: number, phase: number): DecodedView => ({
   text: Buffer.from(run.slice(phase, run.length - ((run.length - phase) % 2)), 'hex').toString('latin1'),
-  placeOf: (start, end) => ({ offset: runAt + phase + start * 2, length: (end - start) * 2, exact: true }),
+  locate: (start, end) => ({ offset: runAt + phase + start * 2, length: (end - start) * 2, exact: true }),
 });
 
 const utf16View = (run: string, runAt: number): DecodedView => ({
   text: run.replaceAll('\0', ''),
-  placeOf: (start, end) => ({ offset: runAt + start * 2, length: (end - start) * 2, exact: true }),
+  locate: (start, end) => ({ offset: runAt + start * 2, length: (end - start) * 2, exact: true }),
 });

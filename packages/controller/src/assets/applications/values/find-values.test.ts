@@ -27,20 +27,20 @@ describe('occurrences of a value', () => {
       'änna',
       Buffer.from('änna', 'utf16le').toString('latin1'),
     ],
-  ])('are found in %s', (encoding, step, pattern, place) => {
+  ])('are found in %s', (encoding, step, pattern, expected) => {
     const bytes = Buffer.from(step, 'latin1');
     const match = find(bytes, pattern).find((found) => found.encoding === encoding);
     expect(match).toBeDefined();
-    expect(cut(bytes, match)).toBe(place);
+    expect(cut(bytes, match)).toBe(expected);
   });
 
-  test('tell where a place holds bits of its neighbours', () => {
+  test('report when a range shares bits with its neighbours', () => {
     expect(find('YW5uYTpzZWNyZXQ=', 'anna:secret')).toMatchObject([{ exact: true }]);
     expect(find('YW5uYTpzZWNyZXQ=', 'anna')).toMatchObject([{ exact: false }]);
     expect(find('YWJjZGVm', 'abc')).toMatchObject([{ exact: true, length: 4 }]);
   });
 
-  test('are told once, by the plainest encoding', () => {
+  test('are reported once, with the simplest encoding', () => {
     expect(find('anna anna', 'anna').map(({ encoding, offset }) => `${encoding} ${offset}`)).toEqual([
       'plain 0',
       'plain 5',
@@ -71,13 +71,13 @@ describe('occurrences of a value', () => {
         const form = coded[encoding]?.(value) ?? '';
         const step = Buffer.from(`${before} ${form} ${after}`, 'latin1');
         const offset = before.length + 1;
-        const places = find(step, value).map((match) => [match.offset, match.length]);
-        expect(places).toContainEqual([offset, form.length]);
+        const ranges = find(step, value).map((match) => [match.offset, match.length]);
+        expect(ranges).toContainEqual([offset, form.length]);
       }),
     );
   });
 
-  test('inside a longer base64 text are found at any place', () => {
+  test('inside a longer base64 text are found at any offset', () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 9 }), fc.string({ maxLength: 9 }), (before, after) => {
         const step = `x=${Buffer.from(`${before}needle-1${after}`).toString('base64')}`;

@@ -22,7 +22,7 @@ export const createFinder = ({ pattern, type, encodings }: Pattern) => {
   const search = searchFor(pattern, type);
   const wanted = allEncodings.filter((encoding) => encodings.includes(encoding));
   const wide = type === 'text' && wanted.includes('utf16le') ? Buffer.from(pattern, 'utf16le') : undefined;
-  /** Every occurrence in a step, by place; the plainest encoding that explains a place is told. */
+  /** Every occurrence in a step, by offset; of several encodings that match a range, the simplest is reported. */
   return (step: Uint8Array, limit: number): Match[] => {
     const found = new Map<string, Match>();
     for (const encoding of wanted) {
@@ -43,7 +43,7 @@ const inOrder = (found: Map<string, Match>) =>
 
 function* matchesIn(step: Uint8Array, encoding: ValueEncoding, search: Search): Generator<Match> {
   for (const view of viewsOf(encoding, step)) {
-    for (const { start, end } of search(view.text)) yield { ...view.placeOf(start, end), encoding };
+    for (const { start, end } of search(view.text)) yield { ...view.locate(start, end), encoding };
   }
 }
 
@@ -71,7 +71,7 @@ const literalSearch = (needle: string): Search =>
     }
   };
 
-// A pattern may take for ever: whoever calls this does so in a thread that can be ended.
+// A pattern may never finish, so callers run this in a thread that can be terminated.
 const regexSearch = (regex: RegExp): Search =>
   function* (text) {
     for (const match of text.matchAll(regex)) yield { start: match.index, end: match.index + match[0].length };

@@ -55,10 +55,12 @@ export class Renderer {
     const template = new StepTemplate(recorded, uses, { mode, appProtocol });
     const values = uses.map(({ parameter, offset, length, type }, index) => {
       const value = this.#valueOf(parameter, sessionIdx);
-      const place = recorded.subarray(offset, offset + length);
-      if (value === undefined) return place;
+      const original = recorded.subarray(offset, offset + length);
+      if (value === undefined) return original;
       const alone = new StepTemplate(recorded, [{ offset, length, type }], { mode, appProtocol });
-      return template.rules[index] === 'fixed' && !this.#fits(parameter, () => alone.render([value])) ? place : value;
+      return template.rules[index] === 'fixed' && !this.#fits(parameter, () => alone.render([value]))
+        ? original
+        : value;
     });
     const filled = { template, values };
     this.#filled.set(key, filled);

@@ -38,7 +38,7 @@ const namesAndTypes: HostileArchive[] = [
   badType('a block device', '4'),
   badType('a named pipe', '6'),
   badType('a sparse file of GNU', 'S'),
-  badType('a type nobody knows', 'Z'),
+  badType('an unknown type', 'Z'),
   {
     what: 'a tar with an extended header that gives an unsafe name',
     code: 'UNSAFE_NAME',
@@ -182,8 +182,8 @@ const gzips: HostileArchive[] = [
 ];
 
 function spoiled(bytes: Buffer, at: number): Buffer {
-  const place = bytes.length + at;
-  bytes.writeUInt8(bytes.readUInt8(place) ^ 1, place);
+  const index = bytes.length + at;
+  bytes.writeUInt8(bytes.readUInt8(index) ^ 1, index);
   return bytes;
 }
 

@@ -14,7 +14,7 @@ export interface VerifiedArchive {
   readonly members: readonly VerifiedMember[];
 }
 
-/** Reads every byte of an archive and keeps none, so that a later reading of the same file holds no surprise. */
+/** Reads every byte of an archive and keeps none. */
 export async function verifyArchive(source: ArchiveSource, options: OpenOptions = {}): Promise<VerifiedArchive> {
   const archive = await openArchive(source, options);
   const members: VerifiedMember[] = [];

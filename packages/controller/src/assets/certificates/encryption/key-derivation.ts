@@ -1,5 +1,5 @@
 import { hash, pbkdf2, scrypt } from 'node:crypto';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { CertificateError } from '../certificate-error.ts';
 
@@ -8,11 +8,11 @@ const scryptAsync = promisify<string, Uint8Array, number, { N: number; r: number
   scrypt,
 );
 const maxScryptBytes = 64 * 1024 * 1024;
-const turnEvery = 2000;
-// This loop runs on the event loop, in slices, so its iterations are dearer than those of the thread pool.
+const yieldEvery = 2000;
+// This loop runs on the event loop, in slices, so its iterations cost more than those of the thread pool.
 const pkcs12Price = 4;
 
-/** Iterations one upload may still cost us: the file names its own iteration counts, so they are rationed. */
+/** The iterations an upload may still use. The file sets its own iteration counts, so they need a limit. */
 export interface DerivationBudget {
   iterationsLeft: number;
 }
@@ -64,7 +64,7 @@ export async function deriveScrypt(
 export type Pkcs12Purpose = 'key' | 'iv' | 'mac';
 const purposeIds: Record<Pkcs12Purpose, number> = { key: 1, iv: 2, mac: 3 };
 
-/** RFC 7292 appendix B; the loop gives way to others as it runs. */
+/** RFC 7292 appendix B; the loop yields to the event loop as it runs. */
 export async function derivePkcs12(
   passphrase: Passphrase,
   purpose: Pkcs12Purpose,
@@ -80,7 +80,7 @@ export async function derivePkcs12(
     let piece = Buffer.concat([diversifier, input]);
     for (let i = 0; i < cost.iterations; i++) {
       piece = hash(cost.digest, piece, 'buffer');
-      if (i % turnEvery === turnEvery - 1) await nextTurn();
+      if (i % yieldEvery === yieldEvery - 1) await yieldToEventLoop();
     }
     pieces.push(piece);
     made += piece.length;

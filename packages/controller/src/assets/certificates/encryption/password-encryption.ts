@@ -40,7 +40,7 @@ const pkcs12Ciphers: Record<string, Cipher> = {
   '1.2.840.113549.1.12.1.6': { keyBytes: 5, decrypt: decryptRc2Cbc },
 };
 
-/** Opens what a PBES2 or PKCS#12 algorithm identifier locked; a wrong passphrase is BAD_PASSPHRASE. */
+/** Decrypts data encrypted with a PBES2 or PKCS#12 algorithm; a wrong passphrase is BAD_PASSPHRASE. */
 export async function decryptWithPassphrase(
   algorithm: Asn1Node | undefined,
   data: Uint8Array,
@@ -122,7 +122,7 @@ function boundedKeyBytes(keyBytes: number): number {
   return keyBytes;
 }
 
-/** Everything locked this way is a SEQUENCE, which tells a wrong key that happens to leave good padding. */
+/** All such plaintexts are a SEQUENCE, which detects a wrong key that happens to leave valid padding. */
 function open(decrypt: Decrypt, key: Uint8Array, iv: Uint8Array, data: Uint8Array): Buffer {
   try {
     const plain = decrypt(key, iv, data);

@@ -60,8 +60,8 @@ describe('defects', () => {
   });
 
   test('are absent where none is asked for, under all the options used below', async () => {
-    const sound = await generateCertificate({ kind: 'leaf', subject: `CN=${host}` }, root);
-    expect(await verdictOn(sound, root.public, ['-auth_level', '2', '-verify_depth', '9', '-x509_strict'])).toMatch(
+    const valid = await generateCertificate({ kind: 'leaf', subject: `CN=${host}` }, root);
+    expect(await verdictOn(valid, root.public, ['-auth_level', '2', '-verify_depth', '9', '-x509_strict'])).toMatch(
       /: OK\n$/,
     );
   });
@@ -99,7 +99,7 @@ describe('defects', () => {
     expect(await verdictOn(record, root.public, [])).toMatch(/: OK\n$/);
   });
 
-  test('longChain is as long as asked for and sound otherwise', async () => {
+  test('longChain is as long as asked for and valid otherwise', async () => {
     const record = await generateCertificate(
       { kind: 'leaf', subject: `CN=${host}`, defect: 'longChain', defectSize: 30 },
       root,

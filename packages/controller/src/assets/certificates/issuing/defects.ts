@@ -5,11 +5,11 @@ import { parseDistinguishedName } from '../names/distinguished-name.ts';
 import { authorityProfileOf, dayMs, type IssuePlan } from './issue-plan.ts';
 import { authorityUsage, type CertificateProfile, purposes } from './profile.ts';
 
-/** One way in which a certificate is wrong, to see whether a device that inspects TLS notices. */
+/** One defect of a certificate, to test whether a TLS-inspecting device detects it. */
 export interface Defect {
   readonly name: DefectName;
   /** Bounds and default of `defectSize`, where the defect has one. */
-  readonly size?: { readonly min: number; readonly max: number; readonly usual: number };
+  readonly size?: { readonly min: number; readonly max: number; readonly default: number };
   readonly apply: (plan: IssuePlan, size: number) => IssuePlan;
 }
 
@@ -45,7 +45,7 @@ export const defects: readonly Defect[] = [
   },
   {
     name: 'hugeSan',
-    size: { min: 1, max: 10_000, usual: 5000 },
+    size: { min: 1, max: 10_000, default: 5000 },
     apply: (plan, size) => withLeaf(plan, { names: [...plan.leaf.names, ...manyNames(plan, size)] }),
   },
   {
@@ -70,7 +70,7 @@ export const defects: readonly Defect[] = [
   },
   {
     name: 'longChain',
-    size: { min: 1, max: 50, usual: 10 },
+    size: { min: 1, max: 50, default: 10 },
     apply: (plan, size) => below(plan, Array(size).fill({})),
   },
   {
@@ -111,8 +111,8 @@ export function applyDefect(plan: IssuePlan, name: string, size?: number): Issue
   const defect = defects.find((one) => one.name === name);
   if (!defect)
     throw new CertificateError('BAD_DEFECT', '/generate/defect', `there is no defect ${JSON.stringify(name)}`);
-  const { min = 0, max = 0, usual = 0 } = defect.size ?? {};
-  const count = size ?? usual;
+  const { min = 0, max = 0, default: defaultCount = 0 } = defect.size ?? {};
+  const count = size ?? defaultCount;
   if (!Number.isInteger(count) || count < min || count > max) {
     const message = defect.size ? `defectSize must be from ${min} to ${max}` : `${name} has no size`;
     throw new CertificateError('BAD_DEFECT', '/generate/defectSize', message);

@@ -88,19 +88,19 @@ describe('a generated certificate', () => {
   });
 
   test('is valid from and until the dates asked for, far beyond 2050', async () => {
-    const wish = {
+    const request = {
       kind: 'self-signed',
       subject: 'CN=a.test',
       notBefore: '2049-12-31T00:00:00.000Z',
       validDays: 36_500,
     } as const;
-    const record = await generateCertificate(wish);
+    const record = await generateCertificate(request);
     const dates = (
       await makeWithOpenssl('x509', '-in', await folder.write('dates.pem', record.public), '-noout', '-dates')
     ).toString();
     expect(dates).toContain('notBefore=Dec 31 00:00:00 2049 GMT');
     expect(dates).toContain('notAfter=Dec  7 00:00:00 2149 GMT');
-    expect(detailsOf(record)).toMatchObject({ notBefore: wish.notBefore, notAfter: '2149-12-07T00:00:00.000Z' });
+    expect(detailsOf(record)).toMatchObject({ notBefore: request.notBefore, notAfter: '2149-12-07T00:00:00.000Z' });
   });
 
   test('request satisfies openssl and becomes a certificate there that fits its key', async () => {
@@ -146,7 +146,7 @@ describe('a generated certificate', () => {
   });
 });
 
-describe('a wish that cannot be met', () => {
+describe('a request that cannot be met', () => {
   const leaf = { kind: 'leaf', subject: 'CN=a.test' } as const;
 
   test.each<[string, GenerateRequest, string, string]>([

@@ -25,7 +25,7 @@ export interface GenerateRequest {
   readonly defectSize?: number | undefined;
 }
 
-/** What is to be issued, as plain data that a defect may bend. */
+/** The certificates to issue, as plain data that a defect may modify. */
 export interface IssuePlan {
   readonly leaf: CertificateProfile;
   /** Between the issuer and the leaf, from the issuer down. */

@@ -14,7 +14,7 @@ import type * as x509 from '@peculiar/x509';
 import type { KeyType, SigningHash, WeakKeyType } from '../key-pair.ts';
 import { loadX509 } from '../x509-library.ts';
 
-/** What one certificate shall say, before keys and signature. */
+/** The content of one certificate, before keys and signature. */
 export interface CertificateProfile {
   readonly subject: Name;
   readonly names: readonly GeneralName[];
@@ -60,7 +60,7 @@ export async function extensionsOf(
   if (profile.permittedNames) extensions.push(nameConstraintsOf(profile.permittedNames));
   if (profile.hasDuplicateExtension) extensions.push(...requested);
   if (profile.hasUnknownCriticalExtension) {
-    // 2.25.… is the arc of UUIDs, which nobody else can hold.
+    // 2.25.… is the arc of UUIDs, so no other extension has this identifier.
     const oid = '2.25.187041934093150402143518091874026533937';
     extensions.push(new (loadX509().Extension)(oid, true, AsnConvert.serialize(new OctetString([1]))));
   }

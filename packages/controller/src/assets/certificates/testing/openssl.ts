@@ -11,7 +11,7 @@ export interface Verdict {
   readonly text: string;
 }
 
-/** Runs the `openssl` command, the judge that shares no code with us. */
+/** Runs the `openssl` command, an independent implementation. */
 export function openssl(...args: string[]): Promise<Verdict> {
   return new Promise((resolve, reject) => {
     const child = spawn('openssl', args, { stdio: ['ignore', 'pipe', 'pipe'] });

@@ -13,7 +13,7 @@ interface Match {
   readonly length: number;
 }
 
-/** Finds where a search holds in the payload of one step; never more than a few places. */
+/** Finds the matches of a search in the payload of one step, up to a limit. */
 type Search = (bytes: Buffer) => Match[];
 
 const maxMatchesPerStep = 100;
@@ -37,7 +37,7 @@ const findBytes =
 
 const findPattern = (source: string): Search => {
   const pattern = compile(source);
-  // One letter a byte, so that places in the text are places in the payload.
+  // One character per byte, so offsets in the text are offsets in the payload.
   return (bytes) =>
     Iterator.from(bytes.toString('latin1').matchAll(pattern))
       .take(maxMatchesPerStep)

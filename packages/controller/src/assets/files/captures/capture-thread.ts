@@ -6,7 +6,7 @@ import type { CaptureSelection } from './capture-selection.ts';
 import type { CaptureAnswer, CaptureRequest } from './capture-worker.ts';
 
 export interface CaptureThread {
-  /** Reads a capture in the thread, one after the other; without a selection the answer is all facts. */
+  /** Reads a capture in the thread, one at a time; without a selection the result is all facts. */
   run<T>(content: Content, selection: CaptureSelection | null, timeoutMs?: number): Promise<T>;
   close(): Promise<void>;
 }
@@ -17,12 +17,12 @@ const tooLong = (timeoutMs: number) =>
     'SEARCH_TOO_LONG',
   );
 
-/** Started by the first capture; one that is ended because it took too long is started anew by the next. */
+/** Started by the first capture; restarted by the next one after a timeout. */
 export const createCaptureThread = (): CaptureThread => {
   let worker: Worker | undefined;
   let waiter: PromiseWithResolvers<unknown> | undefined;
   let last: Promise<unknown> = Promise.resolve();
-  /** Why the reading under way has ended before its end. */
+  /** Why the current read was aborted. */
   let failure: Error | undefined;
   let isClosed = false;
 
@@ -46,7 +46,7 @@ export const createCaptureThread = (): CaptureThread => {
     });
     started.on('error', (cause) => worker === started && end(new Error('the capture thread failed', { cause })));
     started.on('exit', () => worker === started && end(new Error('the capture thread ended')));
-    // Never a reason to keep the process alive: whoever waits for an answer is one.
+    // The thread does not keep the process alive; pending requests do.
     started.unref();
     return started;
   };

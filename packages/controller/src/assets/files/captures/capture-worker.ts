@@ -4,7 +4,7 @@ import { ApiError } from '../../../errors.ts';
 import { type CaptureFacts, sessionsPerBlock } from '../../../store/assets/captures.ts';
 import { analyzerFor, type CaptureSelection, selectSessions } from './capture-selection.ts';
 
-/** What the thread is told, in order; each message is answered once. */
+/** Requests to the thread, in order; each gets one reply. */
 export type CaptureRequest =
   | { kind: 'begin'; selection: CaptureSelection | null }
   | { kind: 'chunk'; bytes: Uint8Array }
@@ -12,7 +12,7 @@ export type CaptureRequest =
 
 export type CaptureAnswer = { result: unknown } | { code: string; message: string };
 
-/** JSON is made here, so that the thread of the requests never stringifies a large capture. */
+/** JSON is serialized here, so that the main thread never stringifies a large capture. */
 const factsOf = ({ sessions, ...info }: PcapInfo): CaptureFacts => {
   const blocks: string[] = [];
   for (let at = 0; at < sessions.length; at += sessionsPerBlock) {

@@ -21,7 +21,7 @@ const recordOf = async (id: number) => (await user.client.files.get({ params: { 
 const pcapOf = async (id: number, query: object = {}) => (await user.client.files.pcap({ params: { id }, query })).data;
 
 describe('a capture', () => {
-  it('is told by its packets and sessions as soon as it is stored', async () => {
+  it('is described by its packets and sessions as soon as it is stored', async () => {
     const id = await upload(smallCapture());
     expect(await recordOf(id)).toMatchObject({ syncReady: true, mime: 'application/vnd.tcpdump.pcap' });
     const info = await pcapOf(id);
@@ -86,7 +86,7 @@ describe('a capture', () => {
     await expect(found('hex:xyz')).rejects.toEqual(refused(400, 'BAD_SEARCH'));
   });
 
-  it('of another category is analysed when somebody looks, and other content never', async () => {
+  it('of another category is analysed when it is viewed, and other content never', async () => {
     const id = await upload(smallCapture('later.example'), 'other');
     expect((await pcapOf(id)).sessionCount).toBe(2);
     const text = await upload(Buffer.from('only words'), 'other');

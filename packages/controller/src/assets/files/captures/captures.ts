@@ -9,7 +9,7 @@ import { type Content, storedContent } from '../content.ts';
 import type { CaptureSelection, SelectedSessions } from './capture-selection.ts';
 import { createCaptureThread } from './capture-thread.ts';
 
-/** Captures up to this size are analysed while the request waits; larger ones afterwards. */
+/** Captures up to this size are analysed during the request; larger ones afterwards. */
 export const promptBytes = 64 * 1024 * 1024;
 const lookTimeoutMs = 20_000;
 const maxLooks = 16;
@@ -26,7 +26,7 @@ interface StoredCapture {
   readonly size: number;
 }
 
-/** The analysis of captures, beside the requests: one thread for contents that came in, one for those who look at them. */
+/** Background analysis of captures: one thread for new contents, one for views. */
 export const createCaptures = ({ store, blobs, onError }: Deps) => {
   const arrivals = createCaptureThread();
   const looks = createCaptureThread();
@@ -36,7 +36,7 @@ export const createCaptures = ({ store, blobs, onError }: Deps) => {
 
   const analyse = (content: Content) => arrivals.run<CaptureFacts>(content, null);
 
-  /** The last file with the content may have gone meanwhile. */
+  /** The last file with the content may have been deleted meanwhile. */
   const keep = (sha256: string, facts: CaptureFacts) =>
     store.change(origin, async (tx) => {
       if (await isContentUsed(tx, sha256)) await keepCapture(tx, sha256, facts);
@@ -56,7 +56,7 @@ export const createCaptures = ({ store, blobs, onError }: Deps) => {
     }
   };
 
-  /** Analyses stored content soon; asking again while it waits changes nothing. */
+  /** Queues stored content for analysis; queueing it again has no effect. */
   const want = (capture: StoredCapture): Promise<void> => {
     const { sha256 } = capture;
     const running = wanted.get(sha256) ?? analyseStored(capture).finally(() => wanted.delete(sha256));

@@ -1,7 +1,7 @@
 export type JsonScalar = string | number | boolean | null;
 export type JsonPath = readonly (string | number)[];
 
-/** Told of what stands where. `path` changes under the walk: keep no reference to it. */
+/** Called for each value. `path` is reused during the walk: keep no reference to it. */
 export interface JsonVisitor {
   open?(path: JsonPath, kind: 'object' | 'array'): void;
   close?(path: JsonPath): void;
@@ -38,8 +38,8 @@ const isWord = (byte: number) =>
 type State = 'value' | 'valueOrEnd' | 'key' | 'keyOrEnd' | 'colon' | 'next' | 'text' | 'word' | 'done';
 
 /**
- * Walks through JSON of any length in constant memory: chunks in, visits out. Texts are cut at 4 KiB, so that a body of
- * gigabytes inside costs nothing.
+ * Walks JSON of any length in constant memory: chunks in, visits out. Strings are cut at 4 KiB, so that a body of
+ * gigabytes costs no memory.
  */
 export class JsonWalker {
   readonly #visitor: JsonVisitor;
@@ -200,7 +200,7 @@ export class JsonWalker {
   }
 }
 
-/** A cut can halve the last escape: what does not read as JSON is shown as it stands. */
+/** A cut can split the last escape; then the raw text is shown. */
 const unescapeText = (raw: string): string => {
   try {
     return JSON.parse(`"${raw.replace(/\p{Cc}/gu, ' ')}"`);

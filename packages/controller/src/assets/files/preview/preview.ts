@@ -77,7 +77,7 @@ const rowOf = ({ name, declaredSize, isEncrypted, modifiedAt }: ArchiveEntry): A
   modifiedAt: modifiedAt && !Number.isNaN(modifiedAt.getTime()) ? modifiedAt.toISOString() : null,
 });
 
-/** `isRefusal` tells what the archive itself is to blame for from what is a fault of ours. */
+/** `isRefusal` distinguishes faults of the archive from bugs. */
 interface ArchiveSource {
   readonly list: ListArchive;
   readonly isRefusal: (error: unknown) => error is Error;
@@ -173,7 +173,7 @@ export type ShowPreview = (content: Content, kind: Kind, request: PreviewRequest
 
 export const maxPreviewRows = 200;
 
-/** A bounded look at content by its kind; however hostile it is, little is read and little is answered. */
+/** A bounded preview of content by its kind: the bytes read and the reply are limited, however hostile the content. */
 export const createPreview = ({ listPackets, archives }: PreviewSources): ShowPreview => {
   const previewOf: Record<Kind, (content: Content, request: PreviewRequest) => Promise<Preview>> = {
     pcap: (content, request) => previewPackets(content, request, listPackets),

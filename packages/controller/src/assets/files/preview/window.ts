@@ -13,7 +13,7 @@ export const createWindow = <Row>({ start, limit }: PreviewWindow) => {
   let hasMore = false;
   return {
     rows,
-    /** Whether the next row is wanted at all, so that it need not be made. */
+    /** Whether the next row is inside the window; others need not be built. */
     wantsNext: () => seen >= start,
     /** False when no further row is needed. */
     add: (row: Row): boolean => {
@@ -26,5 +26,5 @@ export const createWindow = <Row>({ start, limit }: PreviewWindow) => {
   };
 };
 
-/** Cuts what would make an answer of hostile length. */
+/** Limits the length of a text in a reply. */
 export const shorten = (text: string, letters: number) => (text.length > letters ? `${text.slice(0, letters)}…` : text);

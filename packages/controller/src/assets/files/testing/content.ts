@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { Content } from '../content.ts';
 
-/** Content in memory that counts what is read of it, in chunks as small as wanted to tear everything apart. */
+/** Content in memory that counts the bytes read, in chunks of any size. */
 export const contentOf = (source: string | Uint8Array, chunkBytes = 64 * 1024) => {
   const bytes = Buffer.from(source as Uint8Array);
   const counted = { readBytes: 0 };

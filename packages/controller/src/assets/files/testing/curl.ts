@@ -10,7 +10,7 @@ export interface CurlAnswer {
   body: Buffer;
 }
 
-/** The program curl with a session of its own: what others make of our answers. */
+/** curl with its own session, as an independent client. */
 export const signInWithCurl = async (url: string) => {
   const login = await fetch(`${url}/v1/auth/login`, {
     method: 'POST',

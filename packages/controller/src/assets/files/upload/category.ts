@@ -13,7 +13,7 @@ export const defaultSizeLimits: SizeLimits = { maxFileBytes: 4 * 1024 ** 3, maxM
 export interface Category {
   readonly category: CategoryName;
   readonly mimes: readonly string[];
-  /** As they usually are; a name is never a reason to refuse. */
+  /** Common extensions; a name is never refused. */
   readonly extensions: readonly string[];
   readonly maxSize: number;
 }
@@ -36,7 +36,7 @@ const rules: Record<CategoryName, Rule> = {
   pcap: packets,
   capture: packets,
   har: { kinds: ['har'], mimes: ['application/har+json'], extensions: ['har'] },
-  // A table of one column has no delimiter to know it by.
+  // A table of one column has no delimiter to recognize.
   csv: {
     kinds: ['csv', 'text'],
     mimes: ['text/csv', 'text/tab-separated-values', 'text/plain'],
@@ -66,7 +66,7 @@ export const listCategories = (limits: SizeLimits = defaultSizeLimits): Category
     return { category, mimes, extensions, maxSize: maxBytesOf(category, limits) };
   });
 
-/** Refuses content that is not what its category says: 400 CATEGORY_MISMATCH. */
+/** Refuses content that does not match its category: 400 CATEGORY_MISMATCH. */
 export const requireCategory = (category: CategoryName, { kind, mime }: Sniffed): void => {
   const { kinds, mimes } = rules[category];
   if (!kinds || kinds.includes(kind)) return;

@@ -88,8 +88,8 @@ export const tagsFromName = (name: string): string[] => {
   return [...new Set(words.filter((word) => word.length > 1 && !/^\d+$/.test(word)))].slice(0, maxTags);
 };
 
-/** What a client says of a new file, whatever way the content comes. */
-export type FileJob = FileUpload & { name: string };
+/** The members a client gives for a new file, independent of how the content is sent. */
+export type NewFileRequest = FileUpload & { name: string };
 
 interface Candidate {
   readonly staged: Staged;
@@ -116,15 +116,15 @@ export const assertAdmitted = ({ category }: { category: string }) => {
 };
 
 /** Tags given and, where wanted, those of the name, as far as there is room. */
-export const tagsOf = ({ tags = '', tagsFromName: isWanted }: Partial<FileJob>, name: string) => {
+export const tagsOf = ({ tags = '', tagsFromName: isWanted }: Partial<NewFileRequest>, name: string) => {
   const given = parseTags(tags).tags;
   return formatTags([...new Set([...given, ...(isWanted ? tagsFromName(name) : [])])].slice(0, 32));
 };
 
-/** Refuses content that is not what it should be. Small captures are analysed at once, so that a broken one is refused. */
-export const inspect = async ({ files, blobs }: IntakeDeps, staged: Staged, job: FileJob): Promise<ContentFacts> => {
-  const { category, name, source = 'upload', first_seen_at } = job;
-  if (job.expectSha256 && job.expectSha256 !== staged.sha256) {
+/** Refuses content that does not match its description. Small captures are analysed immediately, so that a broken one is refused. */
+export const inspect = async ({ files, blobs }: IntakeDeps, staged: Staged, request: NewFileRequest): Promise<ContentFacts> => {
+  const { category, name, source = 'upload', first_seen_at } = request;
+  if (request.expectSha256 && request.expectSha256 !== staged.sha256) {
     const message = `the content has the SHA-256 ${staged.sha256}`;
     throw invalid([{ path: '/expectSha256', code: 'HASH_MISMATCH', message }], 'HASH_MISMATCH');
   }
@@ -133,11 +133,11 @@ export const inspect = async ({ files, blobs }: IntakeDeps, staged: Staged, job:
   requireCategory(category as CategoryName, sniffed);
   const isPrompt = isCapture(category) && staged.size <= promptBytes;
   const capture = isPrompt ? await explained(() => files.captures.analyse(content)) : undefined;
-  return { ...sniffed, name, category, source, first_seen_at, tags: tagsOf(job, name), capture };
+  return { ...sniffed, name, category, source, first_seen_at, tags: tagsOf(request, name), capture };
 };
 
-/** Refuses or answers the file that is there already, by what the client wants. */
-const findDuplicate = async (tx: Change, { sha256 }: Staged, { onDuplicate = 'reuse', category }: FileJob) => {
+/** Handles a duplicate as requested: refuses it, returns the stored file, or undefined to copy. */
+const findDuplicate = async (tx: Change, { sha256 }: Staged, { onDuplicate = 'reuse', category }: NewFileRequest) => {
   const present = await filesWith(tx, sha256);
   const [first] = present;
   if (first === undefined) return { isKnown: false };
@@ -146,24 +146,24 @@ const findDuplicate = async (tx: Change, { sha256 }: Staged, { onDuplicate = 're
   return { isKnown: true, id: same?.id };
 };
 
-const record = (deps: IntakeDeps, candidates: readonly Candidate[], job: FileJob, caller: Caller) =>
+const record = (deps: IntakeDeps, candidates: readonly Candidate[], request: NewFileRequest, caller: Caller) =>
   deps.store.change(caller, async (tx) => {
     const ids: number[] = [];
     let duplicate = false;
     for (const { staged, facts } of candidates) {
-      const { isKnown, id } = await findDuplicate(tx, staged, job);
+      const { isKnown, id } = await findDuplicate(tx, staged, request);
       duplicate ||= isKnown;
       ids.push(id ?? (await deps.files.insert(tx, staged, facts)));
     }
     const data = ids[0] as number;
-    return job.unpack ? { data, duplicate, files: [...new Set(ids)] } : { data, duplicate };
+    return request.unpack ? { data, duplicate, files: [...new Set(ids)] } : { data, duplicate };
   });
 
-const candidatesOf = async (deps: IntakeDeps, staged: Staged, job: FileJob, members: readonly Member[]) => {
-  if (!job.unpack) return [{ staged, facts: await inspect(deps, staged, job) }];
+const candidatesOf = async (deps: IntakeDeps, staged: Staged, request: NewFileRequest, members: readonly Member[]) => {
+  if (!request.unpack) return [{ staged, facts: await inspect(deps, staged, request) }];
   const candidates: Candidate[] = [];
   for (const { staged: content, name } of members) {
-    const { expectSha256: _, ...own } = job;
+    const { expectSha256: _, ...own } = request;
     const facts = await inspect(deps, content, { ...own, name });
     candidates.push({ staged: content, facts: { ...facts, original_sha256: staged.sha256 } });
   }
@@ -172,23 +172,23 @@ const candidatesOf = async (deps: IntakeDeps, staged: Staged, job: FileJob, memb
 
 type Member = Awaited<ReturnType<typeof stageMembers>>[number];
 
-/** Takes a stream in, checks it, and keeps it or the members of the archive it is: all or nothing. */
+/** Stages a stream, checks it, and stores it or its archive members: all or nothing. */
 export const storeFile = async (
   deps: IntakeDeps,
   source: Readable,
-  { order, maxBytes, caller }: { order: FileJob; maxBytes: number; caller: Caller },
+  { request, maxBytes, caller }: { request: NewFileRequest; maxBytes: number; caller: Caller },
 ) => {
   const { blobs, files } = deps;
   const staged = await explained(() => blobs.stage(source, { maxBytes }));
   let members: Member[] = [];
   try {
-    if (order.unpack) {
-      if (order.expectSha256) await inspect(deps, staged, { ...order, category: 'other' });
-      members = await explained(() => stageMembers(blobs, staged, { ...order, maxBytes }));
+    if (request.unpack) {
+      if (request.expectSha256) await inspect(deps, staged, { ...request, category: 'other' });
+      members = await explained(() => stageMembers(blobs, staged, { ...request, maxBytes }));
     }
-    const candidates = await candidatesOf(deps, staged, order, members);
+    const candidates = await candidatesOf(deps, staged, request, members);
     const contents = candidates.map((candidate) => candidate.staged);
-    return await explained(() => files.keep(contents, () => record(deps, candidates, order, caller)));
+    return await explained(() => files.keep(contents, () => record(deps, candidates, request, caller)));
   } finally {
     for (const content of [staged, ...members.map((member) => member.staged)]) await blobs.discard(content);
   }

@@ -7,17 +7,17 @@ import { type FileRow, files, filesWith } from '../../../store/assets/files.ts';
 import type { Staged } from '../../../store/blobs/blobs.ts';
 import { explained } from '../refusals.ts';
 import type { CategoryName } from './category.ts';
-import { type FileJob, type IntakeDeps, inspect, tagsOf } from './new-file.ts';
+import { type NewFileRequest, type IntakeDeps, inspect, tagsOf } from './new-file.ts';
 
 /** Where a chunk of an upload belongs. `end` is the byte after its last. */
-interface ChunkPlace {
+interface ChunkRange {
   readonly start: number;
   readonly end: number;
   readonly total: number;
 }
 
 /** Reads `bytes a-b/total` of an upload; the total must be known, for it was announced when the upload was opened. */
-export const parseContentRange = (header: string | undefined): ChunkPlace => {
+export const parseContentRange = (header: string | undefined): ChunkRange => {
   const parts = /^\s*bytes\s+(\d{1,15})-(\d{1,15})\/(\d{1,15})\s*$/i.exec(header ?? '');
   const [start, last, total] = (parts ?? []).slice(1).map(Number);
   if (start === undefined || last === undefined || total === undefined || last < start || last >= total) {
@@ -35,22 +35,22 @@ interface Chunk {
 }
 
 /** Opens an upload of announced size; its bytes come by `PUT /files/{id}/content`. */
-export const openUpload = async ({ store, blobs }: IntakeDeps, job: FileJob & { size: number }, caller: Caller) => {
-  if (job.unpack) {
+export const openUpload = async ({ store, blobs }: IntakeDeps, request: NewFileRequest & { size: number }, caller: Caller) => {
+  if (request.unpack) {
     const message = 'an archive is unpacked when it comes in one request';
     throw invalid([{ path: '/unpack', code: 'NOT_RESUMABLE', message }]);
   }
-  if (job.size === 0) throw invalid([{ path: '/size', code: 'MINIMUM', message: 'must be at least 1' }]);
+  if (request.size === 0) throw invalid([{ path: '/size', code: 'MINIMUM', message: 'must be at least 1' }]);
   const part = randomUUID();
-  const { name, category, source = 'upload', size, expectSha256 = '', onDuplicate = 'reuse' } = job;
+  const { name, category, source = 'upload', size, expectSha256 = '', onDuplicate = 'reuse' } = request;
   const empty = { kind: '', mime: '', md5: '', sha1: '', sha256: '', sha3_384: '', original_sha256: '', problem: '' };
   await explained(() => blobs.openPart(part));
   try {
     return await store.change(caller, async (tx) => {
       const upload = { part, expectSha256, onDuplicate };
       const expiresAt = new Date(Date.now() + expiryMs).toISOString();
-      const { first_seen_at = tx.now } = job;
-      const facts = { name, category, source, size, tags: tagsOf(job, name), first_seen_at };
+      const { first_seen_at = tx.now } = request;
+      const facts = { name, category, source, size, tags: tagsOf(request, name), first_seen_at };
       const id = await files.insert(tx, { ...facts, ...empty, state: 'uploading', upload, expiresAt });
       return { data: id, duplicate: false };
     });
@@ -74,7 +74,7 @@ const openFile = async ({ store }: IntakeDeps, id: number) => {
   return { file, upload };
 };
 
-/** Takes the next bytes. The last ones have the content hashed, checked and kept. */
+/** Appends the next bytes. After the last ones the content is hashed, checked and stored. */
 export const takeChunk = async (deps: IntakeDeps, id: number, { stream, contentRange }: Chunk, caller: Caller) => {
   const { file, upload } = await openFile(deps, id);
   const { part } = upload;
@@ -113,11 +113,11 @@ const append = async (
   part: string,
   { stream, contentRange }: { stream: Readable; contentRange: string | undefined },
 ) => {
-  const place = parseContentRange(contentRange);
-  if (place.total !== file.size) throw otherTotal(file.size);
-  const maxBytes = place.end - place.start;
-  const received = await explained(() => blobs.append(part, place.start, stream, { maxBytes }));
-  if (received === place.end) return received;
+  const range = parseContentRange(contentRange);
+  if (range.total !== file.size) throw otherTotal(file.size);
+  const maxBytes = range.end - range.start;
+  const received = await explained(() => blobs.append(part, range.start, stream, { maxBytes }));
+  if (received === range.end) return received;
   const message = `the body ended at byte ${received}, before the end of its Content-Range`;
   throw new ApiError('invalid', 'SHORT_CHUNK', message, {
     received,
@@ -130,7 +130,7 @@ const finish = async (deps: IntakeDeps, file: FileRow, caller: Caller) => {
   const { part, onDuplicate } = file.upload as NonNullable<FileRow['upload']>;
   const staged = await explained(() => blobs.finishPart(part));
   try {
-    const facts = await inspect(deps, staged, jobOf(file));
+    const facts = await inspect(deps, staged, requestOf(file));
     await service.keep([staged], () =>
       store.change(caller, async (tx) => {
         if ((await files.find(tx, file.id))?.state !== 'uploading') throw notFound('file', file.id);
@@ -149,7 +149,7 @@ const finish = async (deps: IntakeDeps, file: FileRow, caller: Caller) => {
   }
 };
 
-const jobOf = ({ name, category, source, tags, first_seen_at, upload }: FileRow): FileJob => ({
+const requestOf = ({ name, category, source, tags, first_seen_at, upload }: FileRow): NewFileRequest => ({
   name,
   category: category as CategoryName,
   source: source as NonNullable<FileUpload['source']>,
@@ -158,7 +158,7 @@ const jobOf = ({ name, category, source, tags, first_seen_at, upload }: FileRow)
   ...(upload?.expectSha256 && { expectSha256: upload.expectSha256 }),
 });
 
-/** Without its part, which stays for another try. */
+/** Discards the staged file but keeps its part for another attempt. */
 const discardTemp = ({ blobs }: IntakeDeps, { partPath: _, ...temp }: Staged) => blobs.discard(temp);
 
 const drop = ({ store, files: service }: IntakeDeps, file: FileRow, caller: Caller) =>

@@ -1,4 +1,4 @@
-/** What kind of thing a content is, as far as previews and categories care. */
+/** The kind of a content, for previews and categories. */
 export type Kind = 'pcap' | 'har' | 'csv' | 'archive' | 'json' | 'text' | 'binary';
 
 export interface Sniffed {
@@ -33,7 +33,7 @@ const isPcap = (head: Buffer) => {
 };
 
 const tarBlockBytes = 512;
-/** A tar header carries the sum of its own bytes, with blanks in the place of the sum; that also tells the oldest ones. */
+/** A tar header holds the sum of its own bytes, computed with spaces in the sum field; this detects pre-POSIX tars too. */
 const isTar = (head: Buffer) => {
   if (head.length < tarBlockBytes) return false;
   const claimed = /^ *([0-7]{1,7})/.exec(head.toString('latin1', 148, 156))?.[1];
@@ -75,7 +75,7 @@ const signatures: readonly Signature[] = [
   binary('application/vnd.sqlite3', letters(0, 'SQLite format 3\0')),
 ];
 
-/** Recognises what begins with bytes of its own; undefined for text and for the unknown. */
+/** Recognizes content by its magic bytes; undefined for text and unknown content. */
 export const findSignature = (head: Buffer): Sniffed | undefined => {
   const found = signatures.find(({ matches }) => matches(head));
   return found && { kind: found.kind, mime: found.mime };

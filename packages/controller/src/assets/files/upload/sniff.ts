@@ -10,7 +10,7 @@ const jsonBytes = 8 * 1024 * 1024;
 
 const unknown: Sniffed = { kind: 'binary', mime: 'application/octet-stream' };
 
-/** Tells kind and media type from the content alone. */
+/** Determines kind and media type from the content alone. */
 export const sniff = async (content: Content): Promise<Sniffed> => {
   const head = await headOf(content, headBytes);
   const signed = findSignature(head);

@@ -3,7 +3,7 @@ import { createSchemaCheck } from '../../../schema-check.ts';
 
 type Params = HarReplayValues['harReplayParams'];
 
-/** One request of a recording, as short as it can be said. */
+/** One request of a recording, in short form. */
 export interface Shown {
   readonly url: string;
   readonly method?: string;
@@ -58,7 +58,7 @@ export const harOf = (...shown: Shown[]): string =>
 
 const check = createSchemaCheck(findPlugin(9)?.schema ?? {});
 
-/** What may be said of how a recording is played. */
+/** Overrides of the replay parameters. */
 export type HarOptions = Partial<Omit<Params, 'server' | 'checks'>> & {
   readonly server?: Partial<Params['server']>;
   readonly checks?: Partial<Params['checks']>;

@@ -20,13 +20,13 @@ const program = fileURLToPath(new URL('../s3-test-server.py', import.meta.url));
 export const startS3TestServer = async (): Promise<S3TestServer> => {
   const folder = await mkdtemp(join(tmpdir(), 'rushhour-s3-'));
   const server = spawn('/usr/bin/python3', [program, join(folder, 'swift')], { stdio: ['pipe', 'pipe', 'pipe'] });
-  let said = '';
+  let output = '';
   server.stderr.on('data', (text) => {
-    said = `${said}${text}`.slice(-4000);
+    output = `${output}${text}`.slice(-4000);
   });
   const [line] = await Promise.race([once(createInterface(server.stdout), 'line'), once(server, 'exit')]);
   const port = /^ready (\d+)$/.exec(String(line))?.[1];
-  if (!port) throw new Error(`no S3 server to test against; is the Debian package python3-swift installed?\n${said}`);
+  if (!port) throw new Error(`no S3 server to test against; is the Debian package python3-swift installed?\n${output}`);
   const endpoint = `http://127.0.0.1:${port}`;
   const client = new S3Client({ endpoint, region: 'test-1', credentials, forcePathStyle: true });
   await client.send(new CreateBucketCommand({ Bucket: 'blobs' }));

@@ -8,16 +8,16 @@ import { reported } from '../../../assets/certificates/issues.ts';
 import { importPem, materialOf } from '../../../assets/certificates/material.ts';
 import { columnsOf } from '../../../assets/certificates/record.ts';
 import { assertTexts, blocksOf } from '../../../assets/dictionaries/content.ts';
-import { soundContent } from '../../../assets/dictionaries/write-dictionary.ts';
+import { validContent } from '../../../assets/dictionaries/write-dictionary.ts';
 import { stagedContent } from '../../../assets/files/content.ts';
 import { type ContentFacts, type FileService, isCapture } from '../../../assets/files/file-service.ts';
 import { explained } from '../../../assets/files/refusals.ts';
 import { inspect } from '../../../assets/files/upload/new-file.ts';
-import { soundMac } from '../../../assets/macs/valid-mac.ts';
+import { validMac } from '../../../assets/macs/valid-mac.ts';
 import { chosenVendor } from '../../../assets/macs/vendor.ts';
 import { networkColumns } from '../../../assets/networks/network-columns.ts';
-import { assertSound } from '../../../assets/networks/network-issues.ts';
-import { assertSoundTunnel } from '../../../assets/tunnels/check.ts';
+import { assertValidNetwork } from '../../../assets/networks/network-issues.ts';
+import { assertValidTunnel } from '../../../assets/tunnels/check.ts';
 import { type Issue, invalid } from '../../../errors.ts';
 import { stepIssues } from '../../../security/campaigns/action-params.ts';
 import { foreignNames } from '../../../security/campaigns/foreign-names.ts';
@@ -72,14 +72,14 @@ const securityRules: Pick<RecordRules, 'signature' | 'insertSignature' | 'campai
 /** The rules of each collection for its records, for bulk imports. */
 export const createRecordRules = ({ store, files }: { store: Store; files: FileService }): RecordRules => ({
   mac: ({ kind = 'address', address, count, vendor }) => {
-    const sound = soundMac({ kind, address, count });
-    return { ...sound, vendor: chosenVendor(vendor, sound.address) };
+    const valid = validMac({ kind, address, count });
+    return { ...valid, vendor: chosenVendor(vendor, valid.address) };
   },
   network: async (tx, draft) => {
-    await assertSound(tx, draft as never);
+    await assertValidNetwork(tx, draft as never);
     return networkColumns(draft as never);
   },
-  tunnel: (draft) => assertSoundTunnel(draft as { type: TunnelType; params: Record<string, unknown> }),
+  tunnel: (draft) => assertValidTunnel(draft as { type: TunnelType; params: Record<string, unknown> }),
   certificate: async (pem) => {
     const material = await reported(async () => materialOf(await importPem(pem)));
     const { public: text, private: key, details } = material;
@@ -92,7 +92,7 @@ export const createRecordRules = ({ store, files }: { store: Store; files: FileS
   dictionary: async (content, findFile) => {
     assertTexts({ rows: [...content.rows], values: [...content.values] });
     const access = { read: store.read, files: { find: (_: unknown, id: number) => findFile(id) } };
-    return { ...(await soundContent(content, access)), blocks: blocksOf(content) };
+    return { ...(await validContent(content, access)), blocks: blocksOf(content) };
   },
   application: (draft, capture, signal) => checkApplication(store, draft as never, { capture, signal }),
   completeApplication: complete,

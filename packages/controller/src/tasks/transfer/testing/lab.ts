@@ -1,5 +1,5 @@
 import type { TaskDraft } from '@rushhour/contract';
-import { placeIn } from '../../../assets/applications/testing/shop.ts';
+import { mappingOf } from '../../../assets/applications/testing/shop.ts';
 import { shopCapture } from '../../../assets/applications/testing/shop-capture.ts';
 import { setLinks } from '../../../store/engine/links.ts';
 import { type SignedIn, startTestController, type TestController } from '../../../testing/controller.ts';
@@ -90,7 +90,7 @@ const storeContents = async (client: Client, leaf: number) => {
   const { data: application } = await client.applications.create({
     body: {
       ...{ name: 'Shop', pcapFileId: capture, tags: 'web', loop: true, sessions: [{ sessionIndex: 0, name: 'buy' }] },
-      parameters: [{ ...cart, stepsMappings: [placeIn(3, 'cart')] }],
+      parameters: [{ ...cart, stepsMappings: [mappingOf(3, 'cart')] }],
     },
   });
   return { files: { payload, capture, names }, dictionaries: { carts, people, table, dot1x }, application };
