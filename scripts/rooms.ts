@@ -75,6 +75,3 @@ export const packages: readonly Package[] = [
 export const confinedLibraries: readonly { library: RegExp; room: string }[] = [
   { library: /^(@fastify\/.+|fastify)$/, room: 'controller/http' },
 ];
-
-/** Folders with circular imports that are still to be resolved; everywhere else a circle is an error. */
-export const unresolvedCycles: readonly string[] = ['packages/agent/src/engines/attack/'];

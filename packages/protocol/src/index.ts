@@ -38,7 +38,7 @@ export { IcmpClientConfig, IcmpConfig, IcmpServerConfig } from './engines/icmp.t
 export { Load } from './engines/load.ts';
 export { Payload } from './engines/payload.ts';
 export { PcapReplayClientConfig, PcapReplayConfig, PcapReplayServerConfig, ReplayPart } from './engines/pcap-replay.ts';
-export { longestRfc2544Sec, mostTrialsOf, Rfc2544Plan, Rfc2544Record } from './engines/rfc2544.ts';
+export { longestRfc2544Sec, maxTrialsOf, Rfc2544Plan, Rfc2544Record } from './engines/rfc2544.ts';
 export { StatelessServerConfig } from './engines/stateless-server.ts';
 export { StreamClientConfig, StreamConfig, StreamModifier, StreamServerConfig } from './engines/stream.ts';
 export { TcpClientConfig, TcpConfig, TcpServerConfig } from './engines/tcp.ts';

@@ -72,7 +72,8 @@ const combiners: Readonly<Record<CombineMode, Combiner>> = {
     return { size, rowsAt };
   },
   pitchfork: (dictionaries, views) => ({
-    size: dictionaries.reduce((least, other) => (other.source.size < least.source.size ? other : least)).source.size,
+    size: dictionaries.reduce((smallest, other) => (other.source.size < smallest.source.size ? other : smallest)).source
+      .size,
     rowsAt: (index) => views.map((view) => view.row(index)),
   }),
   clusterbomb: (dictionaries, views) => ({

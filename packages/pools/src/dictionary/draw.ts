@@ -69,12 +69,12 @@ export interface RowView {
 }
 
 export function createRowView({ source, columnRules }: CompiledDictionary): RowView {
-  const shown = source.columns.flatMap((name, place) => {
-    const rule = columnRules[place];
-    return rule === undefined || rule.hidden ? [] : [{ name, place, rule }];
+  const shown = source.columns.flatMap((name, column) => {
+    const rule = columnRules[column];
+    return rule === undefined || rule.hidden ? [] : [{ name, column, rule }];
   });
-  const finish = (cells: readonly string[], { place, rule }: { place: number; rule: ColumnRule }): string =>
-    applyRule(rule, cells[place] ?? '');
+  const finish = (cells: readonly string[], { column, rule }: { column: number; rule: ColumnRule }): string =>
+    applyRule(rule, cells[column] ?? '');
   return {
     columns: shown.map(({ name }) => name),
     row: (index) => {

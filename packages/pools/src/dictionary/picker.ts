@@ -74,9 +74,9 @@ function createPick(parts: PickParts): Picker {
       return (position) => integerBelow(coordinateKey(key, rule, position), own);
     case 'sequential':
       if (isRandomType) return (position) => integerBelow(coordinateKey(key, rule, position), own);
-      return createOrderedPick(parts, (_pass, place) => place);
+      return createOrderedPick(parts, (_pass, index) => index);
     case 'unique':
-      if (!isRandomType) return createOrderedPick(parts, (_pass, place) => place);
+      if (!isRandomType) return createOrderedPick(parts, (_pass, index) => index);
       return createOrderedPick(parts, createShuffle(own, key));
     case 'shuffle':
       return createOrderedPick(parts, createShuffle(own, key));
@@ -85,22 +85,22 @@ function createPick(parts: PickParts): Picker {
   }
 }
 
-type Place = (pass: number, place: bigint) => bigint;
+type IndexOf = (pass: number, index: bigint) => bigint;
 
 /** A permutation of its own for every pass; only the latest is kept, as passes follow each other. */
-function createShuffle(own: bigint, key: Key): Place {
+function createShuffle(own: bigint, key: Key): IndexOf {
   let latest: { pass: number; permutation: Permutation } | undefined;
-  return (pass, place) => {
+  return (pass, index) => {
     if (latest?.pass !== pass) latest = { pass, permutation: createPermutation(own, subkeyOf(key, pass)) };
-    return latest.permutation.at(place);
+    return latest.permutation.at(index);
   };
 }
 
-function createOrderedPick({ own, rule, options }: PickParts, placeOf: Place): Picker {
+function createOrderedPick({ own, rule, options }: PickParts, indexOf: IndexOf): Picker {
   return (position) => {
     const ordinal = BigInt(ordinalOf(rule, options, position));
-    if (ordinal < own || rule.onEnd === 'wrap') return placeOf(Number(ordinal / own), ordinal % own);
-    return rule.onEnd === 'stop' ? undefined : placeOf(0, own - 1n);
+    if (ordinal < own || rule.onEnd === 'wrap') return indexOf(Number(ordinal / own), ordinal % own);
+    return rule.onEnd === 'stop' ? undefined : indexOf(0, own - 1n);
   };
 }
 

@@ -37,12 +37,12 @@ export class Section {
     return this.error(name, 'CONFIG_INVALID', `${name} must be a string`);
   }
 
-  integer(name: string, least: number, most: number = Number.MAX_SAFE_INTEGER): number | undefined {
+  integer(name: string, min: number, max: number = Number.MAX_SAFE_INTEGER): number | undefined {
     const text = this.text(name);
     if (text === undefined) return undefined;
     const value = /^-?\d+$/.test(text.trim()) ? Number(text) : Number.NaN;
-    if (value >= least && value <= most) return value;
-    const bounds = most === Number.MAX_SAFE_INTEGER ? `at least ${least}` : `${least} to ${most}`;
+    if (value >= min && value <= max) return value;
+    const bounds = max === Number.MAX_SAFE_INTEGER ? `at least ${min}` : `${min} to ${max}`;
     return this.error(name, 'CONFIG_INVALID', `${name} must be a whole number, ${bounds}`);
   }
 

@@ -24,7 +24,7 @@ const issueLimit = 1000;
 /** Collects problems while a draft is read, so that one pass both compiles and validates it. */
 export class IssueList {
   readonly issues: Issue[] = [];
-  readonly #told = new Set<string>();
+  readonly #reported = new Set<string>();
 
   error(path: string, code: string, message: string): undefined {
     this.#add({ path, code, message, severity: 'error' });
@@ -45,8 +45,8 @@ export class IssueList {
   // Reports each problem once and limits their number: 100,000 ragged rows would fill the answer.
   #add(issue: Issue): void {
     const text = `${issue.path} ${issue.message}`;
-    if (this.#told.has(text)) return;
-    this.#told.add(text);
+    if (this.#reported.has(text)) return;
+    this.#reported.add(text);
     if (this.issues.length < issueLimit) this.issues.push(issue);
     else if (this.issues.length === issueLimit) {
       const message = `more than ${issueLimit} problems; the rest is not listed`;

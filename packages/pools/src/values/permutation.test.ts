@@ -18,12 +18,12 @@ describe('keyed permutations', () => {
   test('are inverted exactly at sizes beyond any table', () => {
     const size = fc.bigInt({ min: 2n ** 40n, max: 2n ** 200n });
     fc.assert(
-      fc.property(size, fc.bigInt({ min: 0n, max: 2n ** 200n }), fc.integer(), (limit, wish, seed) => {
+      fc.property(size, fc.bigInt({ min: 0n, max: 2n ** 200n }), fc.integer(), (limit, drawn, seed) => {
         const permutation = createPermutation(limit, keyOf(seed));
-        const image = permutation.at(wish % limit);
+        const image = permutation.at(drawn % limit);
         expect(image).toBeLessThan(limit);
         expect(image).toBeGreaterThanOrEqual(0n);
-        expect(permutation.indexOf(image)).toBe(wish % limit);
+        expect(permutation.indexOf(image)).toBe(drawn % limit);
       }),
     );
   });

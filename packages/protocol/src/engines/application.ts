@@ -5,7 +5,7 @@ import { loadOf } from './load.ts';
 
 const index = (description: string) => Type.Integer({ minimum: 0, description });
 
-const StepPlace = Type.Object(
+const StepRange = Type.Object(
   {
     sessionIdx: index('Session of the capture.'),
     stepIdx: index('Step of the session, counted over both sides.'),
@@ -29,8 +29,8 @@ export const PlayedParameter = Type.Object(
     start: Type.String(),
     step: Type.String(),
     allowedValues: Type.Array(Type.String()),
-    extract: Type.Optional(StepPlace),
-    stepsMappings: Type.Array(StepPlace),
+    extract: Type.Optional(StepRange),
+    stepsMappings: Type.Array(StepRange),
   },
   { additionalProperties: false },
 );
@@ -105,7 +105,7 @@ const shared = {
 };
 
 /** Where sessions recorded to a port go: each user to its own of `ports`, in turn. */
-const PortPlace = Type.Object(
+const PortMapping = Type.Object(
   { recorded: Port, ports: Type.Array(Port, { minItems: 1 }) },
   { additionalProperties: false },
 );
@@ -119,7 +119,7 @@ export const ApplicationClientConfig = Type.Object(
         {
           host: Type.String({ minLength: 1 }),
           weight: Type.Number({ exclusiveMinimum: 0, default: 1 }),
-          ports: Type.Array(PortPlace, { minItems: 1 }),
+          ports: Type.Array(PortMapping, { minItems: 1 }),
         },
         { additionalProperties: false },
       ),

@@ -116,7 +116,7 @@ export const Rfc2544Record = Type.Union([Trial, Throughput, Latency, FrameLoss, 
 export type Rfc2544Record = Static<typeof Rfc2544Record>;
 
 /** A search that has not come close enough after so many trials ends with what it has. */
-export const mostTrialsOf = ({ resolutionPct }: Pick<Rfc2544Plan, 'resolutionPct'>): number =>
+export const maxTrialsOf = ({ resolutionPct }: Pick<Rfc2544Plan, 'resolutionPct'>): number =>
   10 + Math.ceil(Math.log2(100 / resolutionPct));
 
 const lossSteps = 10;
@@ -128,11 +128,11 @@ export const longestRfc2544Sec = (plan: Rfc2544Plan): number => {
   const { tests, trialSec, settleSec, burstSec, burstRepeats, frameSizes } = plan;
   const pauses = settleSec + talkSec;
   const each = {
-    throughput: mostTrialsOf(plan) * (trialSec + pauses),
+    throughput: maxTrialsOf(plan) * (trialSec + pauses),
     latency: trialSec + pauses,
     frameLoss: lossSteps * (trialSec + pauses),
     // A burst may go at a rate far below the one it was measured by.
-    backToBack: burstRepeats * mostTrialsOf(plan) * (2 * burstSec + pauses) + trialSec + pauses,
+    backToBack: burstRepeats * maxTrialsOf(plan) * (2 * burstSec + pauses) + trialSec + pauses,
   };
   const perSize = tests.reduce((sum, test) => sum + each[test], 0);
   return Math.ceil(beginSec + frameSizes.length * perSize);

@@ -47,14 +47,13 @@ class DnsClient implements PreparedEngine, Pausable, LoadChangeable {
     const path = config.transport === 'udp' ? config.dataPath : 'node';
     this.#datagrams = createDatagramTransport({ path, note: context.note });
     const count = targets.length;
-    const questions = new Questions(config);
-    this.#questions = questions;
+    this.#questions = new Questions(config);
     this.#channels = targets.map(
       ({ host, port }, channel) =>
         new QueryChannel({
           samples: samples.target(`${host}:${port}`),
           config,
-          questions,
+          questions: this.#questions,
           capacity: Math.min(maxQueries, Math.ceil(config.concurrency / count)),
           onFree: (slot, now) => {
             this.#driver.offer(slot * count + channel, now);

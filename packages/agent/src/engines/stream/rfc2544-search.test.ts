@@ -1,4 +1,4 @@
-import { mostTrialsOf } from '@rushhour/protocol';
+import { maxTrialsOf } from '@rushhour/protocol';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Search } from './rfc2544-search.ts';
@@ -32,7 +32,7 @@ describe('the search for a rate', () => {
       fc.property(share, left, fc.double({ min: 0.1, max: 10, noNaN: true }), (part, rest, resolutionPct) => {
         const limit = part * 1_000_000;
         const { low, high, trials } = searchFor(limit, 1_000_000, resolutionPct, (rate) => rate * rest);
-        expect(trials).toBeLessThanOrEqual(mostTrialsOf({ resolutionPct }));
+        expect(trials).toBeLessThanOrEqual(maxTrialsOf({ resolutionPct }));
         expect(low).toBeLessThanOrEqual(limit);
         if (high === Number.POSITIVE_INFINITY) expect(low).toBe(1_000_000);
         else expect(high - low).toBeLessThanOrEqual(Math.max(1, (high * resolutionPct) / 100));
@@ -43,6 +43,6 @@ describe('the search for a rate', () => {
   it('ends with nothing where nothing ever passes', () => {
     const { low, trials } = searchFor(-1, 1_000_000, 1, (rate) => rate * 0.99);
     expect(low).toBe(0);
-    expect(trials).toBeLessThanOrEqual(mostTrialsOf({ resolutionPct: 1 }));
+    expect(trials).toBeLessThanOrEqual(maxTrialsOf({ resolutionPct: 1 }));
   });
 });

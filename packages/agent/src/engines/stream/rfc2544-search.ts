@@ -1,4 +1,4 @@
-import { mostTrialsOf, type Rfc2544Plan } from '@rushhour/protocol';
+import { maxTrialsOf, type Rfc2544Plan } from '@rushhour/protocol';
 
 /** What a trial showed, in the unit that is searched: frames a second, or frames of a burst. */
 export interface Probe {
@@ -29,7 +29,7 @@ export class Search {
   /** `least`: differences below it are none. */
   constructor(plan: Pick<Rfc2544Plan, 'resolutionPct'>, { first, minStep }: { first: number; minStep: number }) {
     this.#share = plan.resolutionPct / 100;
-    this.#maxTrials = mostTrialsOf(plan);
+    this.#maxTrials = maxTrialsOf(plan);
     this.#first = first;
     this.#minStep = minStep;
   }
