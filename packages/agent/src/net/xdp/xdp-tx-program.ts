@@ -55,6 +55,7 @@ const findSlot = (program: BpfProgram, slots: number): BpfProgram =>
  * Drops the frame before its due time. A late frame follows the previous one sooner than planned until the delay is
  * made up for, but never in a burst.
  */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: a table of instructions
 const waitForTime = (program: BpfProgram): BpfProgram =>
   program
     .load(8, due, slot, slotOffset.due)

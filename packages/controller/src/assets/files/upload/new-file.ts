@@ -122,7 +122,11 @@ export const tagsOf = ({ tags = '', tagsFromName: isWanted }: Partial<NewFileReq
 };
 
 /** Refuses content that does not match its description. Small captures are analysed immediately, so that a broken one is refused. */
-export const inspect = async ({ files, blobs }: IntakeDeps, staged: Staged, request: NewFileRequest): Promise<ContentFacts> => {
+export const inspect = async (
+  { files, blobs }: IntakeDeps,
+  staged: Staged,
+  request: NewFileRequest,
+): Promise<ContentFacts> => {
   const { category, name, source = 'upload', first_seen_at } = request;
   if (request.expectSha256 && request.expectSha256 !== staged.sha256) {
     const message = `the content has the SHA-256 ${staged.sha256}`;

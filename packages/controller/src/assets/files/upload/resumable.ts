@@ -7,7 +7,7 @@ import { type FileRow, files, filesWith } from '../../../store/assets/files.ts';
 import type { Staged } from '../../../store/blobs/blobs.ts';
 import { explained } from '../refusals.ts';
 import type { CategoryName } from './category.ts';
-import { type NewFileRequest, type IntakeDeps, inspect, tagsOf } from './new-file.ts';
+import { type IntakeDeps, inspect, type NewFileRequest, tagsOf } from './new-file.ts';
 
 /** Where a chunk of an upload belongs. `end` is the byte after its last. */
 interface ChunkRange {
@@ -35,7 +35,11 @@ interface Chunk {
 }
 
 /** Opens an upload of announced size; its bytes come by `PUT /files/{id}/content`. */
-export const openUpload = async ({ store, blobs }: IntakeDeps, request: NewFileRequest & { size: number }, caller: Caller) => {
+export const openUpload = async (
+  { store, blobs }: IntakeDeps,
+  request: NewFileRequest & { size: number },
+  caller: Caller,
+) => {
   if (request.unpack) {
     const message = 'an archive is unpacked when it comes in one request';
     throw invalid([{ path: '/unpack', code: 'NOT_RESUMABLE', message }]);
