@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { eicarBytes } from '../../packages/controller/src/security/malware/generate/test-strings.ts';
+import { eicarBytes } from '../../packages/controller/src/security/malware/generate/contents.ts';
 import { type AgentProcess, type System, startSystem, until, untilStatus } from '../system/system.ts';
 import { childrenOf, countInMemory } from './memory-scan.ts';
 

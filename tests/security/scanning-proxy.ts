@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { eicarBytes } from '../../packages/controller/src/security/malware/generate/test-strings.ts';
+import { eicarBytes } from '../../packages/controller/src/security/malware/generate/contents.ts';
 import { requireProgram } from '../engines/programs.ts';
 import { until } from '../system/system.ts';
 import { addresses, type Lab, untilListening } from './lab.ts';

@@ -1,24 +1,93 @@
-import type { api } from '@rushhour/contract';
+import type { Agent, api } from '@rushhour/contract';
 import type { FileService } from '../assets/files/file-service.ts';
 import type { Bus } from '../bus/local.ts';
+import type { Caller } from '../caller.ts';
 import { assertAllFound, assertFresh, cursorOf, one, pageRequestOf } from '../crud.ts';
 import { conflict, orNotFound } from '../errors.ts';
 import type { Handlers } from '../handler.ts';
 import { forgetFilesOf } from '../store/agents/agent-files.ts';
+import { agentTokens } from '../store/agents/agent-tokens.ts';
 import { activeTasksOn } from '../store/agents/agent-work.ts';
-import { agents as table } from '../store/agents/agents.ts';
+import { type AgentRow, agents as table } from '../store/agents/agents.ts';
 import type { Executor } from '../store/engine/database.ts';
 import type { Store } from '../store/store.ts';
 import type { SettingsStore } from '../store/system/settings.ts';
 import { createActions } from './actions.ts';
 import { blockingHandlers } from './blocking.ts';
 import type { Agents } from './gateway/agents.ts';
-import { capabilitiesOf } from './gateway/capabilities.ts';
-import { planeProtocols, pluginCatalogue } from './gateway/plugin-catalogue.ts';
+import { capabilitiesOf, planeProtocols, pluginCatalogue } from './gateway/capabilities.ts';
+import { createEnrolmentToken } from './gateway/enrolment.ts';
+import { reservationOf } from './gateway/reservations.ts';
 import { reservationHandlers } from './reservations.ts';
-import { shownAgents } from './shown-agent.ts';
 import { telemetryHandlers } from './telemetry.ts';
-import { tokenHandlers } from './tokens.ts';
+
+type Gateway = Agents['gateway'];
+
+/** What heartbeats told since it was last written. */
+const freshOf = (id: number, gateway: Gateway) => {
+  const presence = gateway.find(id);
+  if (presence === undefined) return {};
+  const { clockOffsetMs, roundTripMs, heardAt } = presence;
+  return {
+    clockOffsetMs,
+    roundTripMs,
+    lastSeenAt: new Date(Date.now() - (performance.now() - heardAt)).toISOString(),
+  };
+};
+
+const shownAgent = (row: AgentRow, activeTaskIDs: number[], now: string, gateway: Gateway): Agent => {
+  const { interfaces: _, ...agent } = row;
+  const reservation = reservationOf(row, now);
+  return {
+    ...agent,
+    ...freshOf(row.id, gateway),
+    activeTaskIDs,
+    reservation: reservation ? { ...reservation, taskID: activeTaskIDs[0] ?? null } : null,
+  };
+};
+
+/** Agents as the interface shows them. Their tasks are read for all of them together. */
+const shownAgents = async (executor: Executor, gateway: Gateway, rows: readonly AgentRow[]): Promise<Agent[]> => {
+  const now = new Date().toISOString();
+  const ids = rows.map(({ id }) => id);
+  const tasks = await activeTasksOn(executor, ids);
+  return rows.map((row) => shownAgent(row, [...new Set(tasks.get(row.id))], now, gateway));
+};
+
+interface TokenDeps {
+  store: Store;
+  /** SHA-256 of the TLS certificate; empty without TLS. */
+  fingerprint: string;
+}
+
+type TokenHandlers = Pick<Handlers<typeof api.agents>, 'tokens' | 'createToken' | 'removeTokens'>;
+
+/** Where the caller reaches the controller: agents that stand beside them can reach it there, too. */
+const urlFor = (caller: Caller, isTls: boolean) => {
+  const host = caller.header('host') ?? '';
+  return `${isTls ? 'https' : 'http'}://${/^[\w.:[\]-]{1,255}$/.test(host) ? host : 'localhost'}`;
+};
+
+const tokenHandlers = ({ store, fingerprint }: TokenDeps): TokenHandlers => ({
+  tokens: async ({ query }) => {
+    const request = pageRequestOf(query, 'id');
+    const { rows, total } = await agentTokens.page(store.read, { ...request, filters: {} });
+    return { cursor: cursorOf(request.limit, request.offset, total), data: rows };
+  },
+  createToken: ({ body }, caller) =>
+    store.change(caller, async (tx) => {
+      const { id, token } = await createEnrolmentToken(tx, body);
+      const controllerUrl = urlFor(caller, fingerprint !== '');
+      const pinned = fingerprint === '' ? '' : ` --fingerprint ${fingerprint}`;
+      const command = `rushhour agent --controller ${controllerUrl} --token ${token}${pinned}`;
+      return { data: { id, token, controllerUrl, fingerprint, command } };
+    }),
+  removeTokens: ({ body: { array } }, caller) =>
+    store.change(caller, async (tx) => {
+      assertAllFound('token', array, await agentTokens.remove(tx, array));
+      return { data: array };
+    }),
+});
 
 interface Deps {
   store: Store;

@@ -11,13 +11,13 @@ export interface ActionDeps {
   files: FileService;
 }
 
-/** A slow action and who asked for it. */
+/** A long-running action and the user who requested it. */
 export interface Operation {
   readonly operationId: string;
   readonly userID: number;
 }
 
-/** Tells whoever asked for a slow action how it ended. */
+/** Notifies the user who requested a long-running action of its outcome. */
 export const reportOperation = (
   { store, bus }: { store: Store; bus: Bus },
   { operationId, userID }: Operation,

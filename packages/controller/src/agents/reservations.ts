@@ -11,7 +11,7 @@ import type { Store } from '../store/store.ts';
 import { notify } from '../store/system/notifications.ts';
 import type { SettingsStore } from '../store/system/settings.ts';
 import { reservationOf } from './gateway/reservations.ts';
-import { instantOf } from './instant.ts';
+import { instantOf } from './telemetry.ts';
 
 interface Deps {
   store: Store;

@@ -1,14 +1,81 @@
-import type { api } from '@rushhour/contract';
+import type { AgentHealthPoint, api } from '@rushhour/contract';
+import type { AgentHealth } from '@rushhour/protocol';
 import { cursorOf } from '../crud.ts';
-import { invalid } from '../errors.ts';
+import { type Issue, invalid } from '../errors.ts';
 import type { Handlers } from '../handler.ts';
-import { healthBetween, latestHealth } from '../store/agents/agent-health.ts';
+import { type HealthReading, healthBetween, latestHealth } from '../store/agents/agent-health.ts';
 import { agentLogs } from '../store/agents/agent-logs.ts';
 import type { AgentRow } from '../store/agents/agents.ts';
 import type { Store } from '../store/store.ts';
 import type { Agents } from './gateway/agents.ts';
-import { pointOf, seriesOf } from './health-series.ts';
-import { instantOf } from './instant.ts';
+
+type Interface = AgentHealth['interfaces'][number];
+
+const pointOf = ({ at, health }: HealthReading): AgentHealthPoint => ({
+  ts: new Date(at).toISOString(),
+  ...health,
+});
+
+const meanOf = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / (values.length || 1);
+const sumOf = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0);
+
+/** Rates are averaged, drops are added up. */
+const interfaceOf = (name: string, readings: readonly Interface[]): Interface => {
+  const mean = (member: 'rxBps' | 'txBps' | 'rxPps' | 'txPps') => meanOf(readings.map((reading) => reading[member]));
+  return {
+    name,
+    rxBps: mean('rxBps'),
+    txBps: mean('txBps'),
+    rxPps: mean('rxPps'),
+    txPps: mean('txPps'),
+    rxDrops: sumOf(readings.map(({ rxDrops }) => rxDrops)),
+    txDrops: sumOf(readings.map(({ txDrops }) => txDrops)),
+  };
+};
+
+const averageOf = (readings: readonly AgentHealth[]): AgentHealth => {
+  const cores = Math.max(0, ...readings.map(({ cpuPct }) => cpuPct.length));
+  const mean = (member: 'memoryUsedMb' | 'load1' | 'diskFreeMb') => meanOf(readings.map((reading) => reading[member]));
+  const byName = Map.groupBy(
+    readings.flatMap(({ interfaces }) => interfaces),
+    ({ name }) => name,
+  );
+  return {
+    cpuPct: Array.from({ length: cores }, (_, core) => meanOf(readings.flatMap(({ cpuPct }) => cpuPct[core] ?? []))),
+    memoryUsedMb: mean('memoryUsedMb'),
+    load1: mean('load1'),
+    diskFreeMb: mean('diskFreeMb'),
+    interfaces: [...byName].map(([name, of]) => interfaceOf(name, of)),
+  };
+};
+
+/** One point for each step that has readings, at the beginning of the step. */
+const seriesOf = async (readings: AsyncIterable<HealthReading>, stepMs: number): Promise<AgentHealthPoint[]> => {
+  const points: AgentHealthPoint[] = [];
+  let step: number | undefined;
+  let inStep: AgentHealth[] = [];
+  const finish = () => {
+    if (step !== undefined) points.push({ ts: new Date(step * stepMs).toISOString(), ...averageOf(inStep) });
+  };
+  for await (const { at, health } of readings) {
+    const next = Math.floor(at / stepMs);
+    if (next !== step) {
+      finish();
+      step = next;
+      inStep = [];
+    }
+    inStep.push(health);
+  }
+  finish();
+  return points;
+};
+
+/** Milliseconds since 1970. A leap second is a time by RFC 3339, but none that clocks of ours can tell. */
+export const instantOf = (time: string, path: string, where?: Issue['in']): number => {
+  const ms = Date.parse(time);
+  if (!Number.isNaN(ms)) return ms;
+  throw invalid([{ path, code: 'BAD_TIME', message: 'is a time that cannot be told', ...(where && { in: where }) }]);
+};
 
 type TelemetryHandlers = Pick<Handlers<typeof api.agents>, 'metrics' | 'logs'>;
 type Level = 'debug' | 'info' | 'warn' | 'error';

@@ -1,5 +1,6 @@
+import { createPublicKey, verify } from 'node:crypto';
 import { agentStatus } from '@rushhour/contract';
-import { type Greeting, protocolVersion } from '@rushhour/protocol';
+import { challengeText, type Greeting, protocolVersion } from '@rushhour/protocol';
 import type { Logger } from 'pino';
 import type { Bus } from '../../bus/local.ts';
 import { createKeyedQueue } from '../../concurrency/keyed-queue.ts';
@@ -12,16 +13,65 @@ import {
   keepFacts,
 } from '../../store/agents/agents.ts';
 import type { Store } from '../../store/store.ts';
+import { notify } from '../../store/system/notifications.ts';
 import type { SettingsStore } from '../../store/system/settings.ts';
-import { createCloneAlarm } from './clone-alarm.ts';
 import type { Connection } from './connection.ts';
 import { enrol } from './enrolment.ts';
 import { type Presence, statusOf } from './presence.ts';
-import { provenKey } from './proof.ts';
 import { Refusal } from './refusal.ts';
 import type { Registry } from './registry.ts';
-import { isAtLeast } from './version.ts';
 import type { WriteBatch } from './write-batch.ts';
+
+const partsOf = (version: string) => (/^v?(\d+)\.(\d+)\.(\d+)/.exec(version)?.slice(1) ?? []).map(Number);
+
+/** Whether a version such as `1.4.2-rc1` is not older than another; what is no version is older than any. */
+export const isAtLeast = (version: string, oldest: string) => {
+  const [given, wanted] = [partsOf(version), partsOf(oldest)];
+  if (given.length === 0) return wanted.every((part) => part === 0);
+  for (const [at, part] of wanted.entries()) if (given[at] !== part) return (given[at] ?? 0) > part;
+  return true;
+};
+
+const quietMs = 600_000;
+
+/** Tells people that an identity was copied; once in a while and not at every attempt. */
+const createCloneAlarm = ({ store, bus, log }: { store: Store; bus: Bus; log: Logger }) => {
+  const raisedAt = new Map<number, number>();
+  return async (agent: { id: number; name: string }, addresses: { first: string; second: string }) => {
+    log.warn({ agentId: agent.id, ...addresses }, 'two agents show the same identity');
+    if (performance.now() - (raisedAt.get(agent.id) ?? Number.NEGATIVE_INFINITY) < quietMs) return;
+    raisedAt.set(agent.id, performance.now());
+    const origin = { userId: null, address: addresses.second, requestId: 'agent channel', operation: 'agents.clone' };
+    await store.change(origin, async (tx) => {
+      tx.touch('agents', agent.id);
+      tx.deny(addresses);
+      await notify(tx, bus, {
+        severity: 'warning',
+        kind: 'agent.clone',
+        message: `A second agent at ${addresses.second} shows the identity of agent "${agent.name}" at ${addresses.first} and was refused. Enrol it anew if it is a copy of that machine.`,
+        entity: { type: 'agent', id: agent.id },
+        audience: { permission: 'agents.read' },
+      });
+    });
+  };
+};
+
+const keyOf = (publicKey: string) => {
+  try {
+    return createPublicKey({ key: Buffer.from(publicKey, 'base64'), format: 'der', type: 'spki' });
+  } catch {
+    return undefined;
+  }
+};
+
+/** Checks that the agent holds the key it shows, and answers the key in its one spelling. */
+const provenKey = (shown: { publicKey: string; signature: string }, nonce: string): string => {
+  const key = keyOf(shown.publicKey);
+  if (key?.asymmetricKeyType !== 'ed25519') throw new Refusal('BAD_KEY', 'the public key is not an Ed25519 key');
+  const isProven = verify(null, Buffer.from(challengeText(nonce)), key, Buffer.from(shown.signature, 'base64'));
+  if (!isProven) throw new Refusal('BAD_SIGNATURE', 'the signature does not fit the key');
+  return key.export({ format: 'der', type: 'spki' }).toString('base64');
+};
 
 interface Deps {
   store: Store;

@@ -1,27 +1,121 @@
 import { X509Certificate } from 'node:crypto';
 import type { Server } from 'node:http';
+import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AgentFacts } from '@rushhour/protocol';
 import type { Logger } from 'pino';
 import type { Bus } from '../../bus/local.ts';
 import { createSchemaCheck } from '../../schema-check.ts';
-import { keepFacts, markAllOffline } from '../../store/agents/agents.ts';
+import { type HealthReading, keepHealth } from '../../store/agents/agent-health.ts';
+import { busyAgents } from '../../store/agents/agent-work.ts';
+import { keepFacts, keepSightings, markAllOffline, type Sighting } from '../../store/agents/agents.ts';
+import { BlobError } from '../../store/blobs/blob-error.ts';
 import type { Blobs } from '../../store/blobs/blobs.ts';
 import type { Store } from '../../store/store.ts';
 import { loadControllerId } from '../../store/system/controller-id.ts';
+import { attemptsWithHash } from '../../store/runs/run-attempts.ts';
+import type { Store } from '../../store/store.ts';
 import type { SettingsStore } from '../../store/system/settings.ts';
 import { createAdmission } from './admission.ts';
-import { withAttempts } from './attempts-content.ts';
-import { startBusyWatch } from './busy-watch.ts';
 import { createEndpoint } from './endpoint.ts';
 import { createFilePush } from './file-push.ts';
 import { createFileSender } from './file-sender.ts';
 import { AgentRefused } from './gateway.ts';
 import { createLogBook } from './log-book.ts';
-import { startPulse } from './pulse.ts';
+import { type Presence, statusOf } from './presence.ts';
 import { Registry } from './registry.ts';
 import { openSession } from './session.ts';
-import { createWriteBatch } from './write-batch.ts';
+import { createWriteBatch, type WriteBatch } from './write-batch.ts';
+
+const heartbeatFlushMs = 10_000;
+
+/** Periodically writes, for all agents in one batch, the time of the last message and the health of the machine. */
+const startHeartbeatFlusher = (registry: Registry, batch: WriteBatch, log: Logger) => {
+  const flush = async () => {
+    const seen = [...registry.all()].filter(({ isFresh }) => isFresh).map(sightingOf);
+    const readings = [...registry.all()].flatMap(readingOf);
+    if (seen.length === 0 && readings.length === 0) return;
+    await batch
+      .write(async (tx) => {
+        if (seen.length > 0) await keepSightings(tx, seen);
+        if (readings.length > 0) await keepHealth(tx, readings);
+      })
+      .catch((error) => log.error({ err: error }, 'could not write the health of agents'));
+  };
+  const timer = setInterval(() => void flush(), heartbeatFlushMs);
+  return {
+    stop: async () => {
+      clearInterval(timer);
+      await flush();
+    },
+  };
+};
+
+const sightingOf = (presence: Presence): Sighting => {
+  presence.isFresh = false;
+  return {
+    id: presence.agentId,
+    lastSeenAt: new Date(Date.now() - (performance.now() - presence.heardAt)).toISOString(),
+    clockOffsetMs: presence.clockOffsetMs,
+    roundTripMs: presence.roundTripMs,
+    status: statusOf(presence),
+  };
+};
+
+const readingOf = ({ agentId: agentID, health }: Presence): HealthReading[] => {
+  if (health === undefined || health.isStored) return [];
+  health.isStored = true;
+  return [{ agentID, at: health.at, health: health.reading }];
+};
+
+const soonMs = 50;
+const busyPollMs = 2000;
+
+interface BusyWatchDeps {
+  read: Executor;
+  bus: Bus;
+  log: Logger;
+  onChange(busy: ReadonlySet<number>): void;
+}
+
+/** Tracks which agents take part in runs: reads on every change of a run and at an interval. */
+const startBusyWatch = ({ read, bus, log, onChange }: BusyWatchDeps) => {
+  let soon: NodeJS.Timeout | undefined;
+  const look = () =>
+    busyAgents(read)
+      .then(onChange)
+      .catch((error) => log.error({ err: error }, 'could not read which agents are busy'));
+  const lookSoon = () => {
+    soon ??= setTimeout(() => {
+      soon = undefined;
+      void look();
+    }, soonMs);
+  };
+  const endings = [bus.subscribe('run.changed', lookSoon), bus.subscribe('task.status', lookSoon)];
+  const timer = setInterval(() => void look(), busyPollMs);
+  return {
+    look,
+    stop: () => {
+      for (const end of endings) end();
+      clearInterval(timer);
+      clearTimeout(soon);
+    },
+  };
+};
+
+/** Contents for agents: stored files and the attempt files stored with runs. */
+const withAttempts = ({ read }: Pick<Store, 'read'>, blobs: Pick<Blobs, 'read'>): Pick<Blobs, 'read'> => ({
+  read: async (sha256, range) => {
+    try {
+      return await blobs.read(sha256, range);
+    } catch (error) {
+      const isGone = error instanceof BlobError && error.code === 'NOT_FOUND';
+      const attempts = isGone ? await attemptsWithHash(read, sha256) : undefined;
+      if (attempts === undefined) throw error;
+      return Readable.from([attempts.subarray(range?.start ?? 0, range?.end)]);
+    }
+  },
+});
 
 interface Deps {
   store: Store;
@@ -33,7 +127,7 @@ interface Deps {
 }
 
 const checkMs = 250;
-const farewellMs = 500;
+const closeGraceMs = 500;
 const rescanMs = 15_000;
 const factsCheck = createSchemaCheck(AgentFacts, 'first');
 
@@ -55,7 +149,7 @@ export const createAgents = async ({ store, settings, bus, log, blobs, tls }: De
       void storeFacts(agentId, facts).catch((error) => log.error({ err: error, agentId }, 'facts were not written')),
   };
   const endpoint = createEndpoint((socket, address) => openSession(socket, address, session));
-  const pulse = startPulse(registry, batch, log);
+  const heartbeats = startHeartbeatFlusher(registry, batch, log);
   const busyWatch = startBusyWatch({ read: store.read, bus, log, onChange: (busy) => registry.setBusy(busy) });
   await busyWatch.look();
   const timer = setInterval(() => registry.check(), checkMs);
@@ -78,9 +172,9 @@ export const createAgents = async ({ store, settings, bus, log, blobs, tls }: De
       clearInterval(timer);
       busyWatch.stop();
       registry.closeAll();
-      if (registry.onlineCount() > 0) await sleep(farewellMs);
+      if (registry.onlineCount() > 0) await sleep(closeGraceMs);
       endpoint.close();
-      await pulse.stop();
+      await heartbeats.stop();
       await logs.close();
       await batch.settled();
     },

@@ -1,6 +1,21 @@
-import type { AgentCapabilities } from '@rushhour/contract';
+import { type AgentCapabilities, accessProfiles, controlProfiles, type PluginSpec, plugins } from '@rushhour/contract';
 import type { AgentFacts, EngineAbility } from '@rushhour/protocol';
-import type { CataloguePlugin, PlaneProtocol } from './plugin-catalogue.ts';
+
+/** A plugin as far as agents are concerned: which engines can do its work. */
+type CataloguePlugin = Pick<PluginSpec, 'id' | 'name' | 'engines'>;
+
+/** One protocol of a plane. */
+interface PlaneProtocol {
+  readonly plane: 'access' | 'control';
+  readonly name: string;
+}
+
+export const pluginCatalogue: readonly CataloguePlugin[] = plugins;
+
+export const planeProtocols: readonly PlaneProtocol[] = [
+  ...Object.keys(accessProfiles).map((name) => ({ plane: 'access' as const, name })),
+  ...Object.keys(controlProfiles).map((name) => ({ plane: 'control' as const, name })),
+];
 
 interface Able {
   readonly engines: readonly EngineAbility[];

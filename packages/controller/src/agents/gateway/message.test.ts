@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { BadMessage, parseMessage, protocolOf } from './message.ts';
+import { BadMessage, parseMessage, protocolOf } from './session.ts';
 
 const heartbeat = { type: 'heartbeat', sentAt: 1, clockOffsetMs: 0, roundTripMs: 0 };
 const types = ['enrol', 'hello', 'heartbeat', 'facts', 'logs', 'answer', 'needFile', 'prepared', 'summaries', 'ended'];

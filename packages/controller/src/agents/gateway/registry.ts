@@ -1,15 +1,41 @@
-import { agentStatus } from '@rushhour/contract';
-import type { DumpState, RunReport, ToAgent, ToController } from '@rushhour/protocol';
+import { agentStatus, type Settings } from '@rushhour/contract';
+import type { AgentLimits, DumpState, RunReport, ToAgent, ToController } from '@rushhour/protocol';
 import type { Logger } from 'pino';
 import type { Bus } from '../../bus/local.ts';
 import type { SettingsStore } from '../../store/system/settings.ts';
 import { type Connection, closeCode } from './connection.ts';
 import { type AgentGateway, type AgentListener, AgentUnreachable, type Arrival } from './gateway.ts';
-import { limitsOf } from './limits.ts';
-import { createListeners } from './listeners.ts';
 import { meaningOf, type Presence, statusOf } from './presence.ts';
 import { createStatusBoard } from './status-board.ts';
 import type { WriteBatch } from './write-batch.ts';
+
+/** Those who are told about agents. One that fails keeps nobody else from hearing. */
+const createListeners = (log: Logger) => {
+  const listeners = new Set<AgentListener>();
+  return {
+    add: (listener: AgentListener) => {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    tell: (call: (listener: AgentListener) => void) => {
+      for (const listener of listeners) {
+        try {
+          call(listener);
+        } catch (error) {
+          log.error({ err: error }, 'a listener of agents failed');
+        }
+      }
+    },
+    clear: () => listeners.clear(),
+  };
+};
+
+/** What agents are told to go by. */
+const limitsOf = ({ agents, tasks }: Settings): AgentLimits => ({
+  heartbeatMs: agents.heartbeatSec * 1000,
+  deadManMs: agents.deadManSec * 1000,
+  allowedTargets: tasks.allowedTargets,
+});
 
 type Heartbeat = Extract<ToController, { type: 'heartbeat' }>;
 

@@ -1,15 +1,57 @@
 import { randomBytes } from 'node:crypto';
-import { type Greeting, protocolVersion, type ToController } from '@rushhour/protocol';
+import { type Greeting, protocolVersion, ToController } from '@rushhour/protocol';
 import type { Logger } from 'pino';
+import type { TSchema } from 'typebox';
 import type { WebSocket } from 'ws';
+import { createSchemaCheck, type SchemaCheck } from '../../schema-check.ts';
 import type { createAdmission } from './admission.ts';
 import { Connection, closeCode } from './connection.ts';
 import type { FileSender } from './file-sender.ts';
 import type { LogBook } from './log-book.ts';
-import { BadMessage, parseMessage, protocolOf } from './message.ts';
 import type { Presence } from './presence.ts';
 import { Refusal } from './refusal.ts';
 import type { Registry } from './registry.ts';
+
+/** The agent said something it must not say; its session ends with this sentence. */
+export class BadMessage extends Error {
+  override readonly name = 'BadMessage';
+}
+
+const membersOf = (schema: TSchema): TSchema[] =>
+  'anyOf' in schema ? (schema.anyOf as TSchema[]).flatMap(membersOf) : [schema];
+
+/** By the `type` of a message, so that a message is checked against one schema and not against all. */
+const checks = new Map<unknown, SchemaCheck>(
+  membersOf(ToController).map((schema) => [
+    (schema as unknown as { properties: { type: { const: string } } }).properties.type.const,
+    createSchemaCheck(schema, 'first'),
+  ]),
+);
+
+const parseJson = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new BadMessage('not JSON', { cause });
+  }
+};
+
+/** Throws `BadMessage` unless the text is a message of the protocol. */
+export const parseMessage = (text: string): ToController => {
+  const value = parseJson(text);
+  const type = (value as { type?: unknown } | null)?.type;
+  const check = checks.get(type);
+  if (check === undefined) throw new BadMessage(`no message of type ${String(type).slice(0, 32)} is known`);
+  const [issue] = check(value);
+  if (issue) throw new BadMessage(`${String(type)}${issue.path} ${issue.message}`);
+  return value as ToController;
+};
+
+/** The version an agent speaks, told before anything else is looked at: what follows may be of another form. */
+export const protocolOf = (text: string) => {
+  const { protocol } = (parseJson(text) ?? {}) as { protocol?: unknown };
+  return typeof protocol === 'number' ? protocol : undefined;
+};
 
 export interface SessionDeps {
   admission: ReturnType<typeof createAdmission>;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isAtLeast } from './version.ts';
+import { isAtLeast } from './admission.ts';
 
 it.each([
   ['1.2.3', '1.2.3', true],

@@ -3,9 +3,8 @@ import type { RecordRow } from '../../store/runs/run-attempts.ts';
 import type { SampleRow } from '../../store/runs/samples.ts';
 import { isHistogram } from '../rollup/histogram-sum.ts';
 import { blockOf, type OpenRun, type Stream } from './open-run.ts';
-import { packSeconds } from './packing.ts';
+import { packSeconds, storedPlain } from './packing.ts';
 import type { Second } from './second.ts';
-import { storedPlain } from './squeeze.ts';
 
 export type SummariesReport = Extract<RunReport, { type: 'summaries' }>;
 

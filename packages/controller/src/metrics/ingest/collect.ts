@@ -2,7 +2,7 @@ import type { Executor } from '../../store/engine/database.ts';
 import { type MetricPlan, voiceOf } from '../read/metric-plan.ts';
 import type { Side } from '../read/run-facts.ts';
 import { type Measured, placedAt, scanAgents, scanMerged } from '../read/scan.ts';
-import { Frame, type Spread } from './frame.ts';
+import { Frame, type Spread } from './aggregation-window.ts';
 import type { OpenRun } from './open-run.ts';
 
 export type By = 'total' | 'plugin' | 'agent' | 'target';

@@ -6,8 +6,7 @@ import { firstOfMinute, lastOfMinute, minuteOf } from '../rollup/merged-minutes.
 import { cellOfSecond } from './cell.ts';
 import { NameBook } from './name-book.ts';
 import { blockOf, OpenRun } from './open-run.ts';
-import { unpackSeconds } from './packing.ts';
-import { packedOf } from './squeeze.ts';
+import { packedOf, unpackSeconds } from './packing.ts';
 
 const forever = 8_640_000_000_000_000;
 /** How long what was read of a run holds while another controller may take in its seconds. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { SeqRanges } from './seq-ranges.ts';
+import { SeqRanges } from './open-run.ts';
 
 const pieces = fc.array(fc.tuple(fc.integer({ min: 1, max: 60 }), fc.nat(10)), { maxLength: 30 });
 

@@ -4,8 +4,8 @@ import type { MetricPlan } from '../read/metric-plan.ts';
 import { timeOf } from '../read/run-facts.ts';
 import { metricValueOf, secondsOf } from '../rollup/aggregate.ts';
 import { HistogramSum } from '../rollup/histogram-sum.ts';
+import { type Frame, SteppedSpread } from './aggregation-window.ts';
 import { type By, collectFrames, type Labels } from './collect.ts';
-import { type Frame, SteppedSpread } from './frame.ts';
 import type { OpenRun } from './open-run.ts';
 
 export interface SnapshotRequest {

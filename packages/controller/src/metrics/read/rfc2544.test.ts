@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { rfc2544Lines } from '../report/rfc2544-lines.ts';
-import { rfc2544Section } from '../report/rfc2544-section.ts';
+import { rfc2544Lines } from '../report/csv-report.ts';
+import { rfc2544Section } from '../report/html-report.ts';
 import { gatherRfc2544 } from './rfc2544.ts';
 
 const side = 'rfc2544';

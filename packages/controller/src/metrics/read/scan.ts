@@ -4,9 +4,8 @@ import { everyAgent, type SampleRow, samplesBetween } from '../../store/runs/sam
 import { type Cell, cellOfSecond, histogramsOf, isNeededForCell, phaseOf } from '../ingest/cell.ts';
 import { noTarget } from '../ingest/name-book.ts';
 import type { OpenRun } from '../ingest/open-run.ts';
-import { unpackSeconds } from '../ingest/packing.ts';
+import { packedOf, unpackSeconds } from '../ingest/packing.ts';
 import type { Part } from '../ingest/second.ts';
-import { packedOf } from '../ingest/squeeze.ts';
 import { minuteOf } from '../rollup/merged-minutes.ts';
 import { type Side, secondOf, slackSec, timeOf } from './run-facts.ts';
 

@@ -1,7 +1,7 @@
 import type { MetricSeries } from '@rushhour/contract';
 import type { Executor } from '../../store/engine/database.ts';
+import { type Frame, SteppedSpread } from '../ingest/aggregation-window.ts';
 import { type By, collectFrames } from '../ingest/collect.ts';
-import { type Frame, SteppedSpread } from '../ingest/frame.ts';
 import type { OpenRun } from '../ingest/open-run.ts';
 import { type Aggregation, aggregateOf, secondsOf, usualAggregation } from '../rollup/aggregate.ts';
 import { HistogramSum } from '../rollup/histogram-sum.ts';

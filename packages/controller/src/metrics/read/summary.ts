@@ -1,7 +1,7 @@
 import type { MetricValue, RunSummary } from '@rushhour/contract';
 import type { Executor } from '../../store/engine/database.ts';
+import { type Frame, TotalSpread } from '../ingest/aggregation-window.ts';
 import { collectFrames } from '../ingest/collect.ts';
-import { type Frame, TotalSpread } from '../ingest/frame.ts';
 import type { OpenRun } from '../ingest/open-run.ts';
 import { metricValueOf, secondsOf } from '../rollup/aggregate.ts';
 import { isAlwaysTold, isSaidBy, type MetricPlan, metricsOfRun, planMetric } from './metric-plan.ts';

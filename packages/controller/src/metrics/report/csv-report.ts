@@ -1,7 +1,50 @@
-import type { MetricValue } from '@rushhour/contract';
+import type { MetricValue, Rfc2544Result } from '@rushhour/contract';
 import type { SecurityReport, ShownAttempt } from '../../security/verdicts/security-report.ts';
 import type { ReportData } from './report-data.ts';
-import { rfc2544Head, rfc2544Lines } from './rfc2544-lines.ts';
+
+const columns = [
+  'fps',
+  'bps',
+  'linePct',
+  'limit',
+  'trials',
+  'ratePct',
+  'offeredFps',
+  'sent',
+  'received',
+  'lossPct',
+  'frames',
+  'minUs',
+  'avgUs',
+  'p50Us',
+  'p99Us',
+  'maxUs',
+  'burstFps',
+  'repeats',
+  'isLongest',
+] as const;
+
+const rfc2544Head = ['run', 'entry', 'frameSize', 'test', ...columns];
+
+type Members = Partial<Record<(typeof columns)[number], unknown>>;
+
+/** The results of all tests, a line each. */
+export const rfc2544Lines = (runId: number, rows: readonly Rfc2544Result[]): unknown[][] =>
+  rows.flatMap(({ configurationIndex, frameSize, throughput, latency, frameLoss, backToBack }) => {
+    const line = (test: string, members: Members) => [
+      runId,
+      configurationIndex,
+      frameSize,
+      test,
+      ...columns.map((name) => members[name]),
+    ];
+    return [
+      ...(throughput ? [line('throughput', throughput)] : []),
+      ...(latency ? [line('latency', latency)] : []),
+      ...frameLoss.map((step) => line('frameLoss', step)),
+      ...(backToBack ? [line('backToBack', backToBack)] : []),
+    ];
+  });
 
 const members = ['sum', 'rate', 'count', 'min', 'max', 'avg', 'p50', 'p90', 'p95', 'p99', 'p999', 'last'] as const;
 

@@ -1,7 +1,6 @@
-import type { AttackCounts, LatencyMs } from '../../security/verdicts/rates.ts';
+import type { AttackCounts, LatencyMs, Rate } from '../../security/verdicts/rates.ts';
 import type { Exhibit, SecurityReport } from '../../security/verdicts/security-report.ts';
-import type { Rate } from '../../security/verdicts/wilson.ts';
-import { cell, escaped, table } from './html-parts.ts';
+import { cell, escaped, table } from './report-text.ts';
 
 const percent = (value: number | null) => (value === null ? '–' : `${(value * 100).toFixed(1)} %`);
 

@@ -1,5 +1,5 @@
-import { numberText } from './number-text.ts';
 import type { ReportChart } from './report-data.ts';
+import { numberText } from './report-text.ts';
 
 const width = 860;
 const height = 220;

@@ -1,5 +1,5 @@
 import type { MetricValue, Threshold } from '@rushhour/contract';
-import type { Track } from '../ingest/frame.ts';
+import type { Track } from '../ingest/aggregation-window.ts';
 import type { MetricPlan } from '../read/metric-plan.ts';
 import type { HistogramSum } from './histogram-sum.ts';
 

@@ -17,8 +17,7 @@ import { readValue } from '../read/value.ts';
 import { createTestGateway } from '../testing/gateway.ts';
 import { jobOf, setRun, storeRun } from '../testing/stored-run.ts';
 import { createRandom, histogramOf, summaryOf } from '../testing/summaries.ts';
-import { compact } from './compaction.ts';
-import { rollUp } from './roll-up.ts';
+import { compact, rollUp } from './upkeep.ts';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'rushhour-metrics-'));
 const log = pino({ level: 'silent' });

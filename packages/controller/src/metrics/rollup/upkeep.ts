@@ -1,13 +1,136 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isActive } from '@rushhour/contract';
 import type { Logger } from 'pino';
 import type { Mutex } from '../../concurrency/mutex.ts';
+import { UniqueViolation } from '../../store/engine/database.ts';
 import { runStatuses } from '../../store/runs/run-results.ts';
-import { runsWithLooseSamples } from '../../store/runs/samples.ts';
+import {
+  everyAgent,
+  insertSamples,
+  removeSamplesIn,
+  runsWithLooseSamples,
+  type SampleRow,
+  samplesIn,
+} from '../../store/runs/samples.ts';
 import type { Store } from '../../store/store.ts';
-import type { OpenRun } from '../ingest/open-run.ts';
+import { piecesOf, spanOf } from '../ingest/arrivals.ts';
+import { secondOfCell } from '../ingest/cell.ts';
+import { firstOfBlock, lastOfBlock, type OpenRun, type Stream } from '../ingest/open-run.ts';
 import type { OpenRuns } from '../ingest/open-runs.ts';
-import { compact } from './compaction.ts';
-import { rollUp } from './roll-up.ts';
+import { packedOf, packSeconds, storedSqueezed, unpackSeconds } from '../ingest/packing.ts';
+import { timeOf } from '../read/run-facts.ts';
+import { lastOfMinute } from './merged-minutes.ts';
+
+/** A block that stays incomplete for so long is compacted as it is. */
+const quietMs = 120_000;
+const blocksAtOnce = 8;
+
+/** `all`: whether complete or not. */
+interface When {
+  all: boolean;
+  now: number;
+}
+
+interface Block {
+  stream: Stream;
+  number: number;
+  span: { runID: number; agentID: number; orderIndex: number; fromSeq: number; toSeq: number };
+}
+
+const dueBlocks = (run: OpenRun, { all, now }: When): Block[] =>
+  [...run.streams].flatMap((stream) => {
+    const isQuiet = all || now - stream.arrivedAt > quietMs;
+    return [...stream.loose].flatMap((number) => {
+      const [fromSeq, toSeq] = [firstOfBlock(number), lastOfBlock(number)];
+      if (!isQuiet && !stream.ranges.hasAll(fromSeq, toSeq)) return [];
+      const { agentId, order } = stream;
+      return [
+        { stream, number, span: { runID: run.facts.runId, agentID: agentId, orderIndex: order, fromSeq, toSeq } },
+      ];
+    });
+  });
+
+/** The rows of a block as one, or as few as its gaps allow. */
+const wholeOf = async (store: Store, { span }: Block): Promise<SampleRow[]> => {
+  const rows = await samplesIn(store.read, span);
+  const pieces = piecesOf(rows.flatMap(({ data }) => unpackSeconds(packedOf(data))));
+  const { runID, agentID, orderIndex } = span;
+  return pieces.map((piece) => ({
+    runID,
+    agentID,
+    orderIndex,
+    ...spanOf(piece),
+    isBlock: 1,
+    data: storedSqueezed(packSeconds(piece)),
+  }));
+};
+
+const replace = async (store: Store, blocks: readonly Block[]) => {
+  const rows: SampleRow[] = [];
+  for (const block of blocks) {
+    rows.push(...(await wholeOf(store, block)));
+    await nextTurn();
+  }
+  await store.database.transaction(async (tx) => {
+    for (const { span } of blocks) await removeSamplesIn(tx, span);
+    await insertSamples(tx, rows);
+  });
+  for (const { stream, number } of blocks) stream.loose.delete(number);
+};
+
+/**
+ * Makes one compressed row of the many small ones of a minute. A block is replaced within one transaction: after a
+ * crash it is there in the one form or in the other. Others get their turn between a few blocks and the next.
+ */
+export const compact = async (store: Store, run: OpenRun, { exclusively, ...when }: When & { exclusively: Mutex }) => {
+  const due = dueBlocks(run, when);
+  for (let i = 0; i < due.length; i += blocksAtOnce) {
+    await exclusively(() => replace(store, due.slice(i, i + blocksAtOnce)));
+  }
+};
+
+/** So long after its end a minute is thought complete; what comes later opens it again. */
+const lateMs = 15_000;
+
+const rowsOf = ({ facts, merged }: OpenRun, minute: number): SampleRow[] =>
+  merged.sidesOf(minute).map(({ group, seconds }) => {
+    const packed = packSeconds(seconds.map(([second, cell]) => secondOfCell(second, timeOf(facts, second), cell)));
+    const first = seconds[0]?.[0] ?? 0;
+    const last = seconds.at(-1)?.[0] ?? 0;
+    return {
+      runID: facts.runId,
+      agentID: everyAgent,
+      orderIndex: group,
+      fromSeq: first,
+      toSeq: last,
+      fromAt: timeOf(facts, first),
+      toAt: timeOf(facts, last),
+      isBlock: 1,
+      data: storedSqueezed(packed),
+    };
+  });
+
+const store = async ({ database }: Store, run: OpenRun, minute: number) => {
+  const rows = rowsOf(run, minute);
+  await database
+    .transaction((tx) => insertSamples(tx, rows))
+    .catch((error) => {
+      // Another controller has stored the same minute in this moment.
+      if (!(error instanceof UniqueViolation)) throw error;
+    });
+  run.rolled.add(minute);
+  run.merged.drop(minute);
+};
+
+/** Stores the merged minutes that are complete, or all of them, and lets go of them in memory. */
+export const rollUp = async (
+  to: Store,
+  run: OpenRun,
+  { all, now, exclusively }: { all: boolean; now: number; exclusively: Mutex },
+) => {
+  const isDue = (minute: number) => all || timeOf(run.facts, lastOfMinute(minute)) + lateMs < now;
+  for (const minute of run.merged.minutes.filter(isDue)) await exclusively(() => store(to, run, minute));
+};
 
 export interface UpkeepOptions {
   store: Store;

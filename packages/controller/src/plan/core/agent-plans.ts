@@ -1,6 +1,6 @@
 import { findPlugin } from '@rushhour/contract';
 import type { NeededFile } from '@rushhour/protocol';
-import { addressesToAdd } from '../endpoints/claims.ts';
+import { addressesToAdd } from '../endpoints/machine-addresses.ts';
 import type { PlannedServer } from '../endpoints/servers.ts';
 import type { TargetGuard } from '../endpoints/target-guard.ts';
 import { labelOf } from '../endpoints/targets.ts';

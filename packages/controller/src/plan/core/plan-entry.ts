@@ -1,10 +1,8 @@
 import type { Duration, Sources, Target } from '@rushhour/protocol';
 import { endpointsOf, type Place } from '../endpoints/address-allocator.ts';
-import { clientPorts } from '../endpoints/client-ports.ts';
-import { type ClientSource, resolveSource } from '../endpoints/resolve-endpoint.ts';
+import { type ClientSource, clientPorts, resolveSource } from '../endpoints/resolve-endpoint.ts';
 import { type ListenEndpoint, listensFor, namedTargets, targetsFor } from '../endpoints/targets.ts';
-import { activeWeights } from './active-weights.ts';
-import { divideRate, divideWhole } from './divide.ts';
+import { activeWeights, divideRate, divideWhole } from './divide.ts';
 import { clientDuration } from './durations.ts';
 import type { PlanAgent } from './plan-input.ts';
 import { agentAt, type PlanScope, pointerIn } from './plan-scope.ts';

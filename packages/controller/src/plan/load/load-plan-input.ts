@@ -1,7 +1,9 @@
-import { type CveSignature, type FoundReference, taskReferences } from '@rushhour/contract';
-import { knownCampaigns } from '../../security/campaigns/known-campaigns.ts';
-import { stepReferences } from '../../security/campaigns/step-references.ts';
+import { type ApplicationParameter, type CveSignature, type FoundReference, taskReferences } from '@rushhour/contract';
+import { findDictionaryReference } from '@rushhour/pools';
+import { stepReferences } from '../../security/campaigns/action-params.ts';
+import { knownCampaigns } from '../../security/campaigns/campaigns.ts';
 import { agents } from '../../store/agents/agents.ts';
+import { type ApplicationRow, applications, readMembers } from '../../store/assets/applications.ts';
 import { openKey } from '../../store/assets/certificates.ts';
 import { files } from '../../store/assets/files.ts';
 import { networks } from '../../store/assets/networks.ts';
@@ -13,6 +15,7 @@ import type { SettingsStore } from '../../store/system/settings.ts';
 import type {
   PlanAgent,
   PlanApplication,
+  PlanApplications,
   PlanCertificate,
   PlanFile,
   PlanInput,
@@ -20,11 +23,40 @@ import type {
   TaskDefinition,
 } from '../core/plan-input.ts';
 import { isReachable, plainAddress } from '../endpoints/machine-addresses.ts';
-import { loadApplications } from './applications.ts';
 import { type CaptureSessions, captureRequests } from './capture-sessions.ts';
 import type { PlanDictionaries, PlanTables } from './dictionaries.ts';
 import { type PlanRecordings, recordingRequests } from './recordings.ts';
 import { type PlanSamples, sampleRequest } from './samples.ts';
+
+/** The applications of a task and the dictionaries their parameters draw from. */
+const loadApplications = async (
+  read: Executor,
+  references: readonly FoundReference[],
+  tables: PlanTables,
+): Promise<PlanApplications> => {
+  const played = references.filter(({ kind, path }) => kind === 'application' && path.includes('/applicationParams/'));
+  const ids = [...new Set(played.map(({ id }) => id))];
+  const rows = ids.length === 0 ? [] : await applications.findMany(read, ids);
+  const byId = new Map(await Promise.all(rows.map(async (row) => [row.id, await completed(read, row)] as const)));
+  const named = references.filter(({ kind, path }) => kind === 'dictionary' && path.includes('/applicationParams/'));
+  const drawn = [...byId.values()].flatMap(({ parameters }) => parameters.flatMap(dictionaryOf));
+  const dictionaries = [...named.map(({ id }) => id), ...drawn];
+  return { byId, tables: dictionaries.length === 0 ? new Map() : await tables(read, dictionaries) };
+};
+
+const dictionaryOf = ({ source, defaultValue }: ApplicationParameter): number[] => {
+  const found = source === 'dictionary' ? findDictionaryReference(defaultValue) : undefined;
+  return found === undefined ? [] : [found.dictionaryId];
+};
+
+const completed = async (read: Executor, row: ApplicationRow): Promise<PlanApplication> => {
+  const [members, file] = await Promise.all([
+    readMembers(read, row.id),
+    files.find(read, row.trimmedPcapFileId ?? row.pcapFileId),
+  ]);
+  const capture = file && { name: file.name, sha256: file.sha256, size: file.size, isReady: file.state === 'ready' };
+  return { ...row, ...members, capture };
+};
 
 export interface PlanServices {
   readonly samples: PlanSamples;

@@ -1,7 +1,7 @@
 import { type ConfigurationEntry, taskReferences } from '@rushhour/contract';
 import { sampleRequest } from '../../plan/load/samples.ts';
-import { knownCampaigns } from '../../security/campaigns/known-campaigns.ts';
-import { stepReferences } from '../../security/campaigns/step-references.ts';
+import { stepReferences } from '../../security/campaigns/action-params.ts';
+import { knownCampaigns } from '../../security/campaigns/campaigns.ts';
 import type { Change } from '../../store/engine/change.ts';
 import { catalogue } from '../../store/security/malware.ts';
 import type { CheckedStart } from '../queue/start-check.ts';

@@ -2,9 +2,8 @@ import { isIP } from 'node:net';
 import { CampaignDraft, campaignActions, campaignProtocols, campaignTactics } from '@rushhour/contract';
 import { describe, expect, it } from 'vitest';
 import { createSchemaCheck } from '../../schema-check.ts';
-import { stepIssues } from './action-params.ts';
+import { foreignNames, stepIssues } from './action-params.ts';
 import { campaigns, findCampaign } from './campaigns.ts';
-import { foreignNames } from './foreign-names.ts';
 import { navigatorLayer } from './navigator-layer.ts';
 
 const check = createSchemaCheck(CampaignDraft);

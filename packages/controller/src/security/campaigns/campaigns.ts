@@ -1,9 +1,48 @@
 import { hash } from 'node:crypto';
 import type { Campaign, CampaignStep } from '@rushhour/contract';
+import type { Executor } from '../../store/engine/database.ts';
+import { allCampaigns, type StoredCampaign, campaigns as stored } from '../../store/security/campaigns.ts';
 import type { CampaignScript } from './campaign-script.ts';
 import { commandAndControl } from './command-and-control.ts';
-import { estimateOf } from './estimate.ts';
 import { theftAndMovement } from './theft-and-movement.ts';
+
+const completed = ({ issuer: _, issuerID: __, ...campaign }: StoredCampaign) =>
+  completeCampaign({ ...campaign, builtin: false });
+
+/** Campaigns by id, shipped or brought by an imported task; those that are not there are left out. */
+export const knownCampaigns = async (executor: Executor, ids: readonly number[]): Promise<FullCampaign[]> => {
+  const shipped = ids.flatMap((id) => findCampaign(id) ?? []);
+  const others = ids.filter((id) => findCampaign(id) === undefined);
+  return others.length === 0 ? shipped : [...shipped, ...(await stored.findMany(executor, others)).map(completed)];
+};
+
+export const everyCampaign = async (executor: Executor): Promise<FullCampaign[]> => [
+  ...campaigns,
+  ...(await allCampaigns(executor)).map(completed),
+];
+
+/** The number a member stands for; `{{name}}` is the default of that parameter. */
+const numberIn = (value: unknown, parameters: Campaign['parameters']): number => {
+  const [, name] = /^\{\{(\w+)\}\}$/.exec(String(value)) ?? [];
+  const given = name === undefined ? value : parameters.find((parameter) => parameter.name === name)?.default;
+  const number = Number(given ?? 0);
+  return Number.isFinite(number) ? number : 0;
+};
+
+/** Things done by one go of a step. */
+const partsOf = ({ params }: CampaignStep, parameters: Campaign['parameters']) => {
+  const number = (name: string) => numberIn(params[name], parameters);
+  const chunk = number('chunk') || number('chunkBytes');
+  return Math.max(1, number('count'), number('attempts'), chunk > 0 ? Math.ceil(number('bytes') / chunk) : 1);
+};
+
+/** How long steps take by their waits alone. */
+export const estimateOf = (steps: readonly CampaignStep[], parameters: Campaign['parameters']) =>
+  steps.reduce((sum, step) => {
+    const number = (name: string) => numberIn(step.params[name], parameters);
+    const eachMs = step.delayMs + number('intervalMs') + number('spacingMs');
+    return sum + step.repeat * partsOf(step, parameters) * eachMs + number('ms');
+  }, 0);
 
 export type FullCampaign = Campaign & { steps: CampaignStep[] };
 

@@ -3,7 +3,7 @@ import { cursorOf, pageRequestOf } from '../../crud.ts';
 import type { Handlers } from '../../handler.ts';
 import type { Store } from '../../store/store.ts';
 import type { FullCampaign } from './campaigns.ts';
-import { everyCampaign } from './known-campaigns.ts';
+import { everyCampaign } from './campaigns.ts';
 import { navigatorLayer } from './navigator-layer.ts';
 
 const hasTechnique = ({ techniques }: FullCampaign, wanted: string) =>

@@ -1,7 +1,6 @@
 import type { CampaignStep } from '@rushhour/contract';
 import type { Content, Exchange } from '@rushhour/protocol';
-import { signIn } from './sign-in-words.ts';
-import { bytesOf, dataOf, dnsMessages, labelOf, smbMessages, toBase32 } from './step-bytes.ts';
+import { bytesOf, dataOf, dnsMessages, labelOf, signIn, smbMessages, toBase32 } from './step-bytes.ts';
 
 /** What a step does once or several times, each a thing of its own on the network. */
 export interface StepAct {

@@ -12,8 +12,7 @@ import type { SettingsStore } from '../../store/system/settings.ts';
 import { exportSignatures } from './export/export.ts';
 import { type CveFiles, importDocument, importUpload } from './import/store/import.ts';
 import { renderedSignature } from './render-signature.ts';
-import { cveResults } from './results.ts';
-import { cveStats } from './stats.ts';
+import { cveResults, cveStats } from './results.ts';
 import { createSignature, updateSignature } from './write.ts';
 
 interface Deps {

@@ -5,7 +5,21 @@ import type { Executor } from '../../store/engine/database.ts';
 import { type AttackCount, countAttackResults } from '../../store/security/attack-counts.ts';
 import { listAttackResults, shownResult } from '../../store/security/attack-results.ts';
 import { cveSignatures } from '../../store/security/cve.ts';
+import { cveFacets } from '../../store/security/cve-facets.ts';
+import { lastImportOf } from '../../store/security/cve-imports.ts';
+import type { Store } from '../../store/store.ts';
 import { attackSummary } from '../verdicts/summary.ts';
+
+/** Facets of the catalogue under a filter, and what became of attempts in a span of time. */
+export const cveStats = async ({ read }: Store, query: CveStatsQuery) => {
+  const { from: _, to: __, groupBy: ___, ...filter } = query;
+  const [catalogue, outcomes, lastImportAt] = await Promise.all([
+    cveFacets(read, filter),
+    cveOutcomes(read, query),
+    lastImportOf(read),
+  ]);
+  return { data: { catalogue, ...outcomes, lastImportAt } };
+};
 
 const kind = 'cve';
 type ResultQuery = NonNullable<RequestOf<typeof api.cve.routes.results>['query']>;

@@ -1,8 +1,11 @@
-import type { CveDraft, CveSignature } from '@rushhour/contract';
+import { type CveDraft, type CveSignature, permissions } from '@rushhour/contract';
 import type { Caller } from '../../caller.ts';
 import { assertFresh } from '../../crud.ts';
 import { forbidden, type Issue, invalid, orNotFound } from '../../errors.ts';
+import { allows } from '../../people/permissions.ts';
+import type { Change } from '../../store/engine/change.ts';
 import type { Executor } from '../../store/engine/database.ts';
+import { setLinks } from '../../store/engine/links.ts';
 import { referredRecords } from '../../store/engine/referred-records.ts';
 import {
   findSignature,
@@ -14,8 +17,36 @@ import {
 import type { Store } from '../../store/store.ts';
 import { signatureIssues } from './expressions/check-signature.ts';
 import { completeSignature, madeByUser } from './expressions/complete-signature.ts';
-import { dictionaryIds, linkSignature } from './link-signature.ts';
-import { chosenSafety } from './review.ts';
+import { isSafer } from './expressions/safety.ts';
+
+type Safety = CveSignature['safety'];
+
+/** The safety somebody wants instead of the known one. Calling a signature more harmless than it is known needs a reviewer. */
+const chosenSafety = ({ permissions: held }: Caller, known: Safety, wanted: Safety | undefined): Safety => {
+  if (wanted === undefined || wanted === known) return known;
+  if (isSafer(wanted, known) && !allows(held, 'cve.review')) {
+    throw forbidden(
+      'FORBIDDEN',
+      `calling this signature ${wanted} instead of ${known} needs the permission cve.review`,
+      {
+        permission: 'cve.review',
+        value: permissions['cve.review'],
+      },
+    );
+  }
+  return wanted;
+};
+
+const dictionaryIds = ({ payloads }: Pick<NewSignature, 'payloads'>) =>
+  payloads.flatMap(({ dictionaryId }) => dictionaryId ?? []);
+
+/** Says anew which dictionaries a signature draws from. */
+export const linkSignature = (tx: Change, id: number, signature: NewSignature) =>
+  setLinks(
+    tx,
+    { kind: 'signature', id, name: signature.name },
+    dictionaryIds(signature).map((dictionary) => ({ kind: 'dictionary' as const, id: dictionary })),
+  );
 
 const assertSound = async (read: Executor, signature: NewSignature) => {
   const issues = [...signatureIssues(signature), ...(await dictionaryIssues(read, signature))];

@@ -1,6 +1,40 @@
 import type { AttackResult, NavigatorLayer } from '@rushhour/contract';
 import { layerOf } from '../campaigns/navigator-layer.ts';
-import { rateOf } from './wilson.ts';
+import { type AttackCounts, countsOf, rateOf } from './rates.ts';
+
+type SampleResult = Pick<AttackResult, 'kind' | 'variant' | 'outcome'> & { readonly category: string };
+type Row = AttackCounts & { readonly name: string };
+
+export interface MalwareReport {
+  readonly byType: readonly Row[];
+  /** What samples were wrapped in; `plain` for nothing. */
+  readonly byContainer: readonly Row[];
+  /** Such as `http-download`. */
+  readonly byTransport: readonly Row[];
+  /** Containers in which at least one sample came through. */
+  readonly missedContainers: readonly string[];
+}
+
+const groupedBy = (results: readonly SampleResult[], nameOf: (result: SampleResult) => string): Row[] =>
+  [...Map.groupBy(results, nameOf)]
+    .map(([name, all]) => ({ name, ...countsOf(all) }))
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
+
+/** Forms of samples are written `container/transport`, and more behind them. */
+const partOf = ({ variant }: SampleResult, part: 0 | 1) => variant.split('/')[part] ?? '';
+
+/** What a report says of samples; undefined when none was carried. */
+export const malwareReport = (results: readonly SampleResult[]): MalwareReport | undefined => {
+  const samples = results.filter(({ kind, outcome }) => kind === 'malware' && outcome !== 'skipped');
+  if (samples.length === 0) return undefined;
+  const byContainer = groupedBy(samples, (result) => partOf(result, 0));
+  return {
+    byType: groupedBy(samples, ({ category }) => category),
+    byContainer,
+    byTransport: groupedBy(samples, (result) => partOf(result, 1)),
+    missedContainers: byContainer.filter(({ passed }) => passed > 0).map(({ name }) => name),
+  };
+};
 
 type Result = Pick<
   AttackResult,

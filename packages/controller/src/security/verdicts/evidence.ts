@@ -1,5 +1,57 @@
 import type { AttackResult } from '@rushhour/contract';
-import type { Attempt, ClientObservation, ServerObservation } from '@rushhour/protocol';
+import type { Attempt, ClientObservation, Content, ServerObservation } from '@rushhour/protocol';
+import type { RunDumpRecord } from '../../store/runs/run-dumps.ts';
+
+const mostLetters = 4096;
+
+const textOf = (content: Content): string =>
+  'file' in content ? `(file ${content.file})` : Buffer.from(content.data, 'base64').toString('latin1');
+
+/** What an attempt says, to be read by people. */
+const linesOf = ({ exchange }: Attempt): string[] => {
+  switch (exchange.protocol) {
+    case 'http':
+      return exchange.steps.map(({ request: { method, path, version, headers, body } }) =>
+        [
+          `${method} ${path} HTTP/${version}`,
+          ...headers.map(({ name, value }) => `${name}: ${value}`),
+          '',
+          ...(body === undefined ? [] : [textOf(body)]),
+        ].join('\n'),
+      );
+    case 'raw':
+      return exchange.sends.map(({ content }) => textOf(content));
+    case 'dns':
+      return [`${exchange.qname} ${exchange.qtype}`];
+    case 'icmp':
+      return [textOf(exchange.content)];
+    default:
+      return [`${exchange.protocol} ${exchange.direction} ${exchange.name}`];
+  }
+};
+
+export const requestText = (attempt: Attempt): string => linesOf(attempt).join('\n\n').slice(0, mostLetters);
+
+type Placed = Pick<AttackResult, 'client' | 'startedAt' | 'durationMs'>;
+type Dump = Pick<RunDumpRecord, 'id' | 'agentID' | 'state' | 'firstAt' | 'lastAt'>;
+
+const covers = ({ firstAt, lastAt }: Dump, { startedAt, durationMs }: Placed): boolean => {
+  if (firstAt === null || lastAt === null) return false;
+  const began = Date.parse(startedAt);
+  return Date.parse(firstAt) <= began + durationMs && Date.parse(lastAt) >= began;
+};
+
+/** Adds to attempts where their packets can be had: dumps of the client's agent, filtered by its address and port. */
+export const packetEvidence = (run: { readonly id: number; readonly taskID: number }, dumps: readonly Dump[]) => {
+  const ready = dumps.filter(({ state }) => state === 'ready');
+  return <Attempt extends Placed>(attempt: Attempt): Attempt & { packets?: string[] } => {
+    const { agentID, ip, port } = attempt.client;
+    const own = ready.filter((dump) => dump.agentID === agentID && covers(dump, attempt));
+    if (own.length === 0 || ip === '' || port === 0) return attempt;
+    const filter = new URLSearchParams({ filter: `host ${ip} and port ${port}` });
+    return { ...attempt, packets: own.map(({ id }) => `/v1/tasks/${run.taskID}/runs/${run.id}/dumps/${id}?${filter}`) };
+  };
+};
 
 /** What counts as stopped; the part of the values that the judgement needs. */
 export interface BlockPolicy {

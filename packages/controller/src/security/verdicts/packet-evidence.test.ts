@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { packetEvidence } from './packet-evidence.ts';
+import { packetEvidence } from './evidence.ts';
 
 const at = (second: number) => `2026-01-01T00:00:0${second}.000Z`;
 const dump = { id: 7, agentID: 1, state: 'ready', firstAt: at(1), lastAt: at(5) };

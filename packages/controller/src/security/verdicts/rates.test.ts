@@ -1,8 +1,7 @@
 import type { AttackResult } from '@rushhour/contract';
 import { describe, expect, it } from 'vitest';
-import { compareResults } from './compare-results.ts';
-import { rates } from './rates.ts';
-import { rateOf } from './wilson.ts';
+import { compareResults } from './attack-values.ts';
+import { rateOf, rates } from './rates.ts';
 
 type Judged = Parameters<typeof rates>[0][number] & Pick<AttackResult, 'mechanism'>;
 

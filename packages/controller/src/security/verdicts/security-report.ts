@@ -10,13 +10,10 @@ import {
   type StoredAttackResult,
   shownResult,
 } from '../../store/security/attack-results.ts';
-import { modifiedIsIn } from './attack-values.ts';
-import { type CampaignReport, campaignReport } from './campaign-report.ts';
-import { type AttackComparison, compareResults } from './compare-results.ts';
-import { type MalwareReport, malwareReport } from './malware-report.ts';
-import { packetEvidence } from './packet-evidence.ts';
+import { type AttackComparison, compareResults, modifiedIsIn } from './attack-values.ts';
+import { type CampaignReport, campaignReport, type MalwareReport, malwareReport } from './campaign-report.ts';
+import { packetEvidence, requestText } from './evidence.ts';
 import { type AttackCounts, type AttackRates, countsOf, isPlain, rates } from './rates.ts';
-import { requestText } from './request-text.ts';
 import { readSignatureFacts, type SignatureFacts, signatureIdOf } from './signature-facts.ts';
 
 /** A result with what is worth reading of it. */

@@ -7,8 +7,8 @@ import type {
 } from '@rushhour/protocol';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { csvReport } from '../../metrics/report/csv-report.ts';
-import { findingsSection } from '../../metrics/report/findings-section.ts';
-import type { ReportData } from '../../metrics/report/report-data.ts';
+import { findingsSection } from '../../metrics/report/html-report.ts';
+import { type ReportData } from '../../metrics/report/report-data.ts';
 import { securitySection } from '../../metrics/report/security-section.ts';
 import { storeRun } from '../../metrics/testing/stored-run.ts';
 import type { Blobs } from '../../store/blobs/blobs.ts';

@@ -1,6 +1,6 @@
 import type { AttackSummary } from '@rushhour/contract';
 import type { AttackCount } from '../../store/security/attack-counts.ts';
-import { rateOf } from './wilson.ts';
+import { rateOf } from './rates.ts';
 
 /** Outcomes counted; what was changed on its way counts as stopped. */
 export const attackSummary = (counts: readonly Omit<AttackCount, 'group'>[]): AttackSummary => {

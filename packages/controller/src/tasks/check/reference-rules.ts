@@ -1,8 +1,7 @@
 import { type FoundReference, taskReferences } from '@rushhour/contract';
 import type { Issue } from '../../errors.ts';
-import { findCampaign } from '../../security/campaigns/campaigns.ts';
-import { knownCampaigns } from '../../security/campaigns/known-campaigns.ts';
-import { stepReferences } from '../../security/campaigns/step-references.ts';
+import { stepReferences } from '../../security/campaigns/action-params.ts';
+import { findCampaign, knownCampaigns } from '../../security/campaigns/campaigns.ts';
 import type { Executor } from '../../store/engine/database.ts';
 import {
   interfacesOf,

@@ -5,7 +5,7 @@ import { type PlanScope, pointerIn } from '../../core/plan-scope.ts';
 import { planner } from '../../core/planner.ts';
 import type { ClientDraft, ClientPart, Traffic } from '../../core/traffic.ts';
 import { estimateTcp, type TrafficEstimate } from '../../core/traffic-estimate.ts';
-import { loadOf } from '../sockets/load.ts';
+import { loadOf } from '../sockets/load-and-tuning.ts';
 import { reportIdentity } from './application-identity.ts';
 import { parametersOf, type TableBook } from './application-parameters.ts';
 import { portsOf, type RecordedPorts } from './application-ports.ts';

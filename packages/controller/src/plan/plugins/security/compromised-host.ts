@@ -8,7 +8,7 @@ import { seededRandom } from '@rushhour/pools';
 
 import type { Attempt, Exchange } from '@rushhour/protocol';
 import { paramsOf, stepIssues } from '../../../security/campaigns/action-params.ts';
-import { estimateOf } from '../../../security/campaigns/estimate.ts';
+import { estimateOf } from '../../../security/campaigns/campaigns.ts';
 import { actions, type StepAct, type StepParams, type StepScene } from '../../../security/campaigns/step-exchanges.ts';
 import { type PlanScope, pointerIn } from '../../core/plan-scope.ts';
 

@@ -5,8 +5,7 @@ import { type RenderedAttempt, renderSignature } from '../../../security/signatu
 import { TemplateError } from '../../../security/signatures/expressions/template-error.ts';
 import type { PlanScope } from '../../core/plan-scope.ts';
 import { dictionaryValues } from '../payloads.ts';
-import { exchangeOf, renderHost } from './cve-exchange.ts';
-import { findUsableSignature, signatureName } from './usable-signature.ts';
+import { exchangeOf, findUsableSignature, renderHost, signatureName } from './cve-exchange.ts';
 
 type Module = WafValues['wafModules']['modules'][number];
 type Draft = Omit<Attempt, 'id'>;

@@ -5,8 +5,7 @@ import { planner } from '../../core/planner.ts';
 import { type ClientDraft, type ClientPart, maxConcurrent, type Traffic } from '../../core/traffic.ts';
 import { estimateTcp, type TrafficEstimate } from '../../core/traffic-estimate.ts';
 import { type MeasuredPayload, payloadAt } from '../payloads.ts';
-import { loadOf } from './load.ts';
-import { tuningOf } from './tuning.ts';
+import { loadOf, tuningOf } from './load-and-tuning.ts';
 
 type Unsized<Config> = Omit<Config, 'payload' | 'listen'> & { readonly payload: object };
 

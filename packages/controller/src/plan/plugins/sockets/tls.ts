@@ -5,7 +5,7 @@ import { planner } from '../../core/planner.ts';
 import { type ClientDraft, type ClientPart, maxConcurrent, type Traffic } from '../../core/traffic.ts';
 import { estimateTcp } from '../../core/traffic-estimate.ts';
 import { clientTls, serverTls } from '../../endpoints/tls-settings.ts';
-import { loadOf } from './load.ts';
+import { loadOf } from './load-and-tuning.ts';
 
 /** Of a full handshake with one certificate, there and back. */
 const handshakeBytes = { sentBytes: 700, receivedBytes: 2500 };

@@ -5,7 +5,7 @@ import { planner } from '../../core/planner.ts';
 import { type ClientDraft, type ClientPart, maxConcurrent, type Traffic } from '../../core/traffic.ts';
 import { estimateDatagrams, udpFrameBytes } from '../../core/traffic-estimate.ts';
 import { wantedVersion } from '../../endpoints/resolve-endpoint.ts';
-import { loadOf } from './load.ts';
+import { loadOf } from './load-and-tuning.ts';
 
 const ipv6ExtraBytes = 20;
 const receiveBufferBytes = 4_194_304;

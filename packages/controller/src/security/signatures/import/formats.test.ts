@@ -1,8 +1,7 @@
 import { CaptureWriter, ethernetFrame, udpPacket } from '@rushhour/pcap';
 import { expect, it } from 'vitest';
 import { readCveJson5, readEpssCsv, readKevJson } from './cve-lists.ts';
-import { detectFormat } from './detect-format.ts';
-import { readTemplates } from './read-templates.ts';
+import { detectFormat, readTemplates } from './read-templates.ts';
 import type { ReadTemplate } from './template.ts';
 
 const templatesOf = (text: string | Buffer, path: string) => {

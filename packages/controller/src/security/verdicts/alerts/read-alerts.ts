@@ -1,7 +1,5 @@
-import { parseCefLine } from './cef.ts';
+import { parseCefLine, parseEveLine, parseLeefLine } from './alert-formats.ts';
 import type { DeviceAlert, LineParser } from './device-alert.ts';
-import { parseEveLine } from './eve.ts';
-import { parseLeefLine } from './leef.ts';
 import { createPatternParser } from './syslog-pattern.ts';
 
 export type AlertFormat = 'suricata-eve' | 'cef' | 'leef' | 'syslog-regex';

@@ -1,7 +1,6 @@
 import type { CampaignStep } from '@rushhour/contract';
-import { campaigns } from '../../../security/campaigns/campaigns.ts';
-import { knownCampaigns } from '../../../security/campaigns/known-campaigns.ts';
-import { stepReferences } from '../../../security/campaigns/step-references.ts';
+import { stepReferences } from '../../../security/campaigns/action-params.ts';
+import { campaigns, knownCampaigns } from '../../../security/campaigns/campaigns.ts';
 import { campaignsNamed } from '../../../store/security/campaigns.ts';
 import type { Reference } from '../reference.ts';
 import type { RecordExporter } from './record-exporter.ts';

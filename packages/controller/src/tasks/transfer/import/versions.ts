@@ -1,5 +1,5 @@
 import { conflict, type Issue } from '../../../errors.ts';
-import { knownCampaigns } from '../../../security/campaigns/known-campaigns.ts';
+import { knownCampaigns } from '../../../security/campaigns/campaigns.ts';
 import { agents } from '../../../store/agents/agents.ts';
 import { applications } from '../../../store/assets/applications.ts';
 import { certificates } from '../../../store/assets/certificates.ts';

@@ -1,15 +1,53 @@
 import { Readable } from 'node:stream';
 import type { CveImportDocument, CveImportFields } from '@rushhour/contract';
 import { ArchiveError } from '../../../../assets/archives/archive-error.ts';
+import { peek, sniffFormat } from '../../../../assets/archives/archive-source.ts';
+import { openArchive } from '../../../../assets/archives/open-archive.ts';
 import type { Caller } from '../../../../caller.ts';
 import { ApiError, invalid, unavailable } from '../../../../errors.ts';
 import type { Upload } from '../../../../handler.ts';
 import { BlobError } from '../../../../store/blobs/blob-error.ts';
 import type { Blobs } from '../../../../store/blobs/blobs.ts';
 import { knownCves } from '../../../../store/security/cve.ts';
+import type { TemplateFile } from '../template.ts';
 import { type ImportDeps as BatchDeps, createProgress, storeEntries } from './import-batches.ts';
 import { spoolEntries, spooledEntries } from './import-entries.ts';
-import { importedFiles } from './imported-files.ts';
+
+/** A template of more is refused by itself; a list or capture may have so much. */
+const maxFileBytes = 64 * 1_048_576;
+const limits = { maxMembers: 50_000, maxDepth: 2, maxRatio: 200, maxBytes: 2 * 1024 ** 3 };
+
+/** The files of an upload: those of an archive in its order, or the one that it is. */
+export async function* importedFiles(
+  source: Readable,
+  { name, size, signal }: { name: string; size: number; signal?: AbortSignal },
+): AsyncGenerator<TemplateFile, void> {
+  const { head, stream } = await peek(source);
+  if (sniffFormat(head) === undefined) {
+    yield { path: name, bytes: await bytesOf(name, stream) };
+    return;
+  }
+  const archive = await openArchive({ stream, size, name }, { limits });
+  try {
+    for await (const member of archive.members()) {
+      signal?.throwIfAborted();
+      yield { path: member.name, bytes: await bytesOf(member.name, member.open()) };
+    }
+  } finally {
+    await archive.close();
+  }
+}
+
+const bytesOf = async (name: string, stream: Readable) => {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length > maxFileBytes) throw new ArchiveError('TOO_LARGE', name, `is longer than ${maxFileBytes} bytes`);
+    chunks.push(chunk);
+  }
+  return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
+};
 
 /** What of the stored files an import needs. */
 export interface CveFiles {
@@ -30,11 +68,11 @@ export const importUpload = (deps: ImportDeps, { stream, filename, fields }: Upl
 /** The same in a JSON body. */
 export const importDocument = (deps: ImportDeps, document: CveImportDocument, caller: Caller) => {
   const { content, encoding = 'text', name = 'content', ...fields } = document;
-  const stream = Readable.from([bytesOf(content, encoding)]);
+  const stream = Readable.from([decodeContent(content, encoding)]);
   return importStream(deps, { stream, name, maxBytes: maxInlineBytes }, fields, caller);
 };
 
-const bytesOf = (content: string, encoding: 'text' | 'base64') => {
+const decodeContent = (content: string, encoding: 'text' | 'base64') => {
   if (encoding === 'text') return Buffer.from(content);
   if (content.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(content)) return Buffer.from(content, 'base64');
   throw invalid([{ path: '/content', code: 'BAD_BASE64', message: 'is not base64' }]);

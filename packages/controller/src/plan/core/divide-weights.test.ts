@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { activeWeights } from './active-weights.ts';
-import { divideRate, divideWhole } from './divide.ts';
+import { activeWeights, divideRate, divideWhole } from './divide.ts';
 
 describe('those among whom an entry is divided', () => {
   it.each([

@@ -1,5 +1,14 @@
-import type { Load } from '@rushhour/protocol';
+import type { HttpValues, TcpValues } from '@rushhour/contract';
+import type { Load, TcpTuning } from '@rushhour/protocol';
 import type { ClientPart } from '../../core/traffic.ts';
+
+/** How sockets are to be, where that is asked for. */
+export const tuningOf = ({ tcpConfiguration }: Pick<HttpValues | TcpValues, 'tcpConfiguration'>) => {
+  const { mss, window, congestion, synRetries } = tcpConfiguration;
+  const wishes = Object.entries({ mss, window, congestion: congestion || undefined, synRetries });
+  const tuning: TcpTuning = Object.fromEntries(wishes.filter(([, value]) => value !== undefined));
+  return Object.keys(tuning).length > 0 ? { tuning } : {};
+};
 
 interface Wish {
   /** Of the whole entry; undefined: as fast as possible. */

@@ -1,0 +1,126 @@
+import { parseAddress } from '@rushhour/pools';
+import type { PlannedClient } from '../core/plan-entry.ts';
+import type { PlanAgent, PlanNetwork } from '../core/plan-input.ts';
+import type { PlanIssues } from '../core/plan-issues.ts';
+import type { TrafficEntry } from '../core/traffic-entry.ts';
+import { endpointsOf, type Place } from './address-allocator.ts';
+import { addressesToAdd, isLoopback, isSameMachine, ownAddresses, versionOf } from './machine-addresses.ts';
+import type { ClientSource } from './resolve-endpoint.ts';
+import type { PlannedServer } from './servers.ts';
+
+/** Sockets leave Ethernet to the network card: what networks say of MAC addresses is not done. */
+export const reportNetworks = (
+  entries: readonly TrafficEntry[],
+  networks: ReadonlyMap<number, PlanNetwork>,
+  issues: PlanIssues,
+): void => {
+  for (const entry of entries) {
+    for (const member of ['sources', 'targets'] as const) {
+      for (const [i, place] of endpointsOf(entry, member).entries()) {
+        const network = place.network && networks.get(place.network.id);
+        if (network)
+          reportPolicy({ entry, place, network, path: `${entry.path}/values/${member}/${i}/network/id` }, issues);
+      }
+    }
+  }
+};
+
+interface Use {
+  readonly entry: TrafficEntry;
+  readonly place: Place;
+  readonly network: PlanNetwork;
+  readonly path: string;
+}
+
+const reportPolicy = ({ entry, place, network, path }: Use, issues: PlanIssues): void => {
+  const mode = network.macPolicy?.mode ?? 'interface';
+  if (place.agent !== undefined && mode !== 'interface') {
+    const message = `the MAC policy of network "${network.name}" is not followed: sockets send with the address of the card`;
+    issues.caveat(path, 'MAC_POLICY_IGNORED', message);
+  }
+  const made = entry.values.l2PolicyVersion;
+  if (made !== undefined && made !== network.l2PolicyVersion) {
+    const message = `the MAC policy of network "${network.name}" has changed since the task was made`;
+    issues.warning(path, 'L2_POLICY_CHANGED', message);
+  }
+};
+
+/** Of several sources of one agent in one network, one speaks for all. */
+const distinct = (clients: readonly PlannedClient[]): PlannedClient[] => {
+  const byPlace = new Map<string, PlannedClient>();
+  for (const client of clients) {
+    const { agent, source } = client;
+    const key = `${agent.id} ${source.network?.id ?? source.addresses.addresses.join()}`;
+    if (source.count > 0 && !byPlace.has(key)) byPlace.set(key, client);
+  }
+  return [...byPlace.values()];
+};
+
+/** What two agents both send from, in words. */
+const sharedBy = ({ source: one }: PlannedClient, { source: other }: PlannedClient): string | undefined => {
+  if (one.network && other.network) {
+    // Shares of the same network never meet.
+    const isShared = one.network.id !== other.network.id && one.network.share.meets(other.network.share);
+    return isShared ? `part of network ${other.network.id}` : undefined;
+  }
+  const [listed, place] = one.network ? [other, one] : [one, other];
+  return listed.addresses.addresses.find((address) => !isLoopback(address) && isIn(address, place));
+};
+
+const isIn = (address: string, { version, network, addresses }: ClientSource): boolean => {
+  if (network === undefined) return addresses.addresses.includes(address);
+  return version === versionOf(address) && network.share.has(parseAddress(address).value);
+};
+
+/** Two machines that send from the same address get each other's answers. */
+export const reportOverlaps = (clients: readonly PlannedClient[], issues: PlanIssues): void => {
+  const all = distinct(clients);
+  const networks = all.filter(({ source }) => source.network !== undefined);
+  const byAddress = new Map<string, PlannedClient>();
+  for (const client of all) {
+    const known = client.source.addresses.addresses.flatMap((address) => byAddress.get(address) ?? []);
+    const others = client.source.network ? networks.slice(0, networks.indexOf(client)) : [...known, ...networks];
+    for (const other of others) reportOverlap(client, other, issues);
+    if (client.source.network) continue;
+    for (const address of client.source.addresses.addresses) byAddress.set(address, client);
+  }
+};
+
+const reportOverlap = (client: PlannedClient, other: PlannedClient, issues: PlanIssues): void => {
+  if (isSameMachine(client.agent, other.agent)) return;
+  const shared = sharedBy(client, other);
+  if (shared === undefined) return;
+  const message = `${shared} is used by agent ${other.agent.name} as well`;
+  issues.error({ path: client.path, agentId: client.agent.id }, 'ADDRESS_OVERLAP', message);
+};
+
+const neverSeen = 0;
+
+/** Addresses that no interface has must be made the machine's own, which not every process may. */
+const mayClaim = ({ system, status }: PlanAgent): boolean =>
+  status === neverSeen || system.caps.includes('cap_net_admin');
+
+const isForeign = ({ agent, source: { network, addresses } }: PlannedClient): boolean => {
+  const own = ownAddresses(agent);
+  const isNotOwn = (address: string) => !isLoopback(address) && !own.has(address);
+  return network ? network.share.hosts(1).some(isNotOwn) : addresses.addresses.some(isNotOwn);
+};
+
+export const reportRights = (
+  clients: readonly PlannedClient[],
+  servers: readonly PlannedServer[],
+  issues: PlanIssues,
+): void => {
+  for (const client of clients) {
+    const { agent, path } = client;
+    if (mayClaim(agent) || !isForeign(client)) continue;
+    const message = `agent ${agent.name} has no right to send from these addresses and uses its own`;
+    issues.caveat({ path, agentId: agent.id }, 'ADDRESS_NOT_OWN', message);
+  }
+  for (const { agent, path, listens } of servers) {
+    const hosts = listens.map(({ host }) => host);
+    if (mayClaim(agent) || addressesToAdd(agent, hosts).length === 0) continue;
+    const message = `agent ${agent.name} has no right to answer for addresses that no interface of it has`;
+    issues.error({ path, agentId: agent.id }, 'ADDRESS_NOT_OWN', message);
+  }
+};
