@@ -29,7 +29,7 @@ const agentOf = async (id: number) => (await administrator.client.agents.get({ p
 const refusal = (code: string) => expect.objectContaining({ refused: expect.objectContaining({ code }) });
 
 describe('a blocked agent', () => {
-  it('is told, lost to everybody, and let in again once it is unblocked', async () => {
+  it('gets the reason, counts as lost, and is admitted again once it is unblocked', async () => {
     const { agents } = administrator.client;
     const agent = await enrolled();
     const { agentId: id } = agent;

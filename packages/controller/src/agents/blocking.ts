@@ -32,7 +32,7 @@ export const blockingHandlers = ({
     block: ({ body: { array } }, caller) =>
       forEach(array, caller, async (tx, { id }) => {
         await table.update(tx, id, { isBlocked: true, status: agentStatus.blocked });
-        tx.afterCommit(() => gateway.bar(id, 'blocked'));
+        tx.afterCommit(() => gateway.disconnectAndBlock(id, 'blocked'));
       }),
     unblock: ({ body: { array } }, caller) =>
       forEach(array, caller, async (tx, { id, isBlocked, lastSeenAt }) => {

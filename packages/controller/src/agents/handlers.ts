@@ -159,7 +159,7 @@ export const agentHandlers = ({ store, settings, bus, agents, files }: Deps): Ha
       assertAllFound('agent', array, await table.remove(tx, array));
       await forgetFilesOf(tx, array);
       tx.afterCommit(() => {
-        for (const id of array) agents.gateway.bar(id, 'removed');
+        for (const id of array) agents.gateway.disconnectAndBlock(id, 'removed');
       });
       return { data: array };
     }),

@@ -103,7 +103,7 @@ describe('an agent', () => {
     await expect.poll(() => statuses).toEqual([3, 4]);
   });
 
-  it('that says goodbye is offline at once', async () => {
+  it('that announces its end is offline at once', async () => {
     const agent = await enrolled();
     await agent.close('stopped');
     await expect.poll(() => heard.at(-1)).toBe(`lost ${agent.agentId}: the agent was stopped`);

@@ -43,7 +43,7 @@ describe('a reservation', () => {
     expect(again).toEqual([{ id: first(), ok: true, fence: fence + 1 }]);
   });
 
-  it('goes to exactly one of those who want it at the same moment', async () => {
+  it('goes to exactly one of several simultaneous requests', async () => {
     const outcomes = await Promise.allSettled([anna, ben, anna, ben].map((who) => reserve(who, [first()])));
     const owner = (await reservationOf(first()))?.userID;
     const isLoss = (outcome: PromiseSettledResult<unknown>) => outcome.status === 'rejected';
@@ -66,7 +66,7 @@ describe('a reservation', () => {
     expect(data[0]?.owner).toMatchObject({ id: anna.id });
   });
 
-  it('can be taken over only with the permission, and the owner is told', async () => {
+  it('can be taken over only with the permission, and the owner is notified', async () => {
     await reserve(anna, [first()]);
     await expect(reserve(ben, [first()], { force: true })).rejects.toEqual(refused(403, 'FORBIDDEN'));
     await reserve(administrator, [first()], { force: true });

@@ -21,13 +21,13 @@ interface Deps {
 
 type ReservationHandlers = Pick<Handlers<typeof api.agents>, 'reserve' | 'release'>;
 
-const usualMs = 3_600_000;
+const defaultMs = 3_600_000;
 
 /** When a reservation ends. */
 const endOf = (until: string | undefined, now: string, { maxReservationSec }: Settings['agents']) => {
   const nowMs = Date.parse(now);
   const latest = nowMs + maxReservationSec * 1000;
-  if (until === undefined) return new Date(Math.min(nowMs + usualMs, latest)).toISOString();
+  if (until === undefined) return new Date(Math.min(nowMs + defaultMs, latest)).toISOString();
   const end = instantOf(until, '/until');
   const refuse = (code: string, message: string) => invalid([{ path: '/until', code, message }]);
   if (end <= nowMs) throw refuse('IN_PAST', 'must lie in the future');
@@ -50,24 +50,24 @@ export const reservationHandlers = ({ store, settings, bus }: Deps): Reservation
   const take = async (
     tx: Change,
     agent: AgentRow,
-    wish: { userID: number; reason: string; until: string; force: boolean },
+    options: { userID: number; reason: string; until: string; force: boolean },
   ) => {
     const { id, name } = agent;
     const present = reservationOf(agent, tx.now);
-    if (present && present.userID !== wish.userID) {
+    if (present && present.userID !== options.userID) {
       const owner = present.user;
       const error = `reserved by ${owner.realName} until ${present.until}`;
-      if (!wish.force) return { id, ok: false as const, code: 'RESERVED', error, owner };
+      if (!options.force) return { id, ok: false as const, code: 'RESERVED', error, owner };
       await notify(tx, bus, {
         severity: 'warning',
         kind: 'agent.reservation',
-        message: `Your reservation of agent "${name}" was taken over: ${wish.reason || 'no reason given'}`,
+        message: `Your reservation of agent "${name}" was taken over: ${options.reason || 'no reason given'}`,
         entity: { type: 'agent', id },
         audience: { userID: owner.id },
       });
     }
     const fence = agent.fence + 1;
-    const { userID: reservedBy, reason: reservedReason, until: reservedUntil } = wish;
+    const { userID: reservedBy, reason: reservedReason, until: reservedUntil } = options;
     await agents.update(tx, id, { reservedBy, reservedReason, reservedUntil, fence });
     return { id, ok: true as const, fence };
   };
@@ -91,8 +91,8 @@ export const reservationHandlers = ({ store, settings, bus }: Deps): Reservation
         const results = [];
         for (const id of array) {
           const agent = found.get(id);
-          const wish = { userID: caller.userId, reason, until: end, force };
-          results.push(agent ? await take(tx, agent, wish) : missing(id));
+          const options = { userID: caller.userId, reason, until: end, force };
+          results.push(agent ? await take(tx, agent, options) : missing(id));
         }
         if (results.some(({ ok }) => ok)) return { data: results };
         assertAllFound('agent', array, [...found.keys()]);

@@ -130,7 +130,7 @@ describe('the agent channel', () => {
     expect(await upgrade('/agent', {})).toBe(101);
   });
 
-  it('is the only thing that upgrades: elsewhere the wish is ignored', async () => {
+  it('is the only thing that upgrades: elsewhere the request is ignored', async () => {
     expect(await upgrade('/v1/version', {})).toBe(200);
     expect(await upgrade('/v1/version', { upgrade: 'h2c' })).toBe(200);
     expect((await fetch(`${controller.url}/agent`)).status).toBe(404);
@@ -163,7 +163,7 @@ describe('a connection', () => {
     expect(gateway.send(agent.agentId, { type: 'beat', sentAt: 0, at: 0 })).toBe(false);
   });
 
-  it('gives way to a new one of the same process, whose runs are told', async () => {
+  it('is replaced by a new one of the same process, whose runs are reported', async () => {
     const arrivals: unknown[] = [];
     const lost: number[] = [];
     const end = controller.agents.gateway.subscribe({
@@ -210,7 +210,7 @@ describe('a connection', () => {
     for (const end of endings) end();
   });
 
-  it('is told new limits as soon as settings change', async () => {
+  it('gets new limits as soon as settings change', async () => {
     const agent = await enrolled();
     const { limits } = agent.welcome;
     await administrator.client.settings.update({ body: { agents: { deadManSec: 77 } } });
@@ -228,7 +228,7 @@ describe('a connection', () => {
 });
 
 describe('a second process with the same identity', () => {
-  it('is refused while the first is well, and people are told', async () => {
+  it('is refused while the first is connected, and users are notified', async () => {
     const agent = await enrolled({ name: 'original' });
     await expect(again(agent, { bootId: randomUUID() })).rejects.toEqual(refusal('CLONE'));
     await expect(again(agent, { bootId: randomUUID() })).rejects.toEqual(refusal('CLONE'));

@@ -86,7 +86,7 @@ describe('the health of an agent', () => {
 describe('the log of an agent', () => {
   const logs = async (query: object) => (await administrator.client.agents.logs({ params: { id }, query })).data;
 
-  it('is stored soon after it was told, newest first, by level, time and text', async () => {
+  it('is stored soon after it was reported, newest first, by level, time and text', async () => {
     const line = (ts: number, level: string, message: string) => ({ ts, level, source: 'engine', message });
     const now = Date.now();
     agent.send({

@@ -70,18 +70,20 @@ const seriesOf = async (readings: AsyncIterable<HealthReading>, stepMs: number):
   return points;
 };
 
-/** Milliseconds since 1970. A leap second is a time by RFC 3339, but none that clocks of ours can tell. */
+/** Milliseconds since 1970. A leap second is valid by RFC 3339 but cannot be represented. */
 export const instantOf = (time: string, path: string, where?: Issue['in']): number => {
   const ms = Date.parse(time);
   if (!Number.isNaN(ms)) return ms;
-  throw invalid([{ path, code: 'BAD_TIME', message: 'is a time that cannot be told', ...(where && { in: where }) }]);
+  throw invalid([
+    { path, code: 'BAD_TIME', message: 'is a time that cannot be represented', ...(where && { in: where }) },
+  ]);
 };
 
 type TelemetryHandlers = Pick<Handlers<typeof api.agents>, 'metrics' | 'logs'>;
 type Level = 'debug' | 'info' | 'warn' | 'error';
 
-const usualSpanMs = 3_600_000;
-const usualStepSec = 10;
+const defaultSpanMs = 3_600_000;
+const defaultStepSec = 10;
 const levels: readonly Level[] = ['debug', 'info', 'warn', 'error'];
 
 interface Deps {
@@ -90,7 +92,7 @@ interface Deps {
   mustFind(id: number): Promise<AgentRow>;
 }
 
-/** What agents tell about themselves while they work: health and logs. */
+/** Health and logs of agents. */
 export const telemetryHandlers = ({ store, agents, mustFind }: Deps): TelemetryHandlers => {
   const latestOf = async (agentID: number) => {
     const health = agents.gateway.find(agentID)?.health;
@@ -107,9 +109,9 @@ export const telemetryHandlers = ({ store, agents, mustFind }: Deps): TelemetryH
       const { from: start, to: end, step } = query;
       if (start === undefined && end === undefined && step === undefined) return { data: { latest, series: [] } };
       const to = end === undefined ? Date.now() : instantOf(end, '/to', 'query');
-      const from = start === undefined ? to - usualSpanMs : instantOf(start, '/from', 'query');
+      const from = start === undefined ? to - defaultSpanMs : instantOf(start, '/from', 'query');
       if (from > to) throw invalid([{ path: '/from', code: 'AFTER_TO', message: 'must not be after to', in: 'query' }]);
-      const stepMs = (step ?? usualStepSec) * 1000;
+      const stepMs = (step ?? defaultStepSec) * 1000;
       return { data: { latest, series: await seriesOf(healthBetween(store.read, id, from, to), stepMs) } };
     },
     logs: async ({ params: { id }, query: { count = 20, page = 1, level, since, search } }) => {

@@ -25,21 +25,21 @@ import type { WriteBatch } from './write-batch.ts';
 const partsOf = (version: string) => (/^v?(\d+)\.(\d+)\.(\d+)/.exec(version)?.slice(1) ?? []).map(Number);
 
 /** Whether a version such as `1.4.2-rc1` is not older than another; what is no version is older than any. */
-export const isAtLeast = (version: string, oldest: string) => {
+export const isNotOlder = (version: string, oldest: string) => {
   const [given, wanted] = [partsOf(version), partsOf(oldest)];
   if (given.length === 0) return wanted.every((part) => part === 0);
   for (const [at, part] of wanted.entries()) if (given[at] !== part) return (given[at] ?? 0) > part;
   return true;
 };
 
-const quietMs = 600_000;
+const alarmIntervalMs = 600_000;
 
 /** Tells people that an identity was copied; once in a while and not at every attempt. */
 const createCloneAlarm = ({ store, bus, log }: { store: Store; bus: Bus; log: Logger }) => {
   const raisedAt = new Map<number, number>();
   return async (agent: { id: number; name: string }, addresses: { first: string; second: string }) => {
     log.warn({ agentId: agent.id, ...addresses }, 'two agents show the same identity');
-    if (performance.now() - (raisedAt.get(agent.id) ?? Number.NEGATIVE_INFINITY) < quietMs) return;
+    if (performance.now() - (raisedAt.get(agent.id) ?? Number.NEGATIVE_INFINITY) < alarmIntervalMs) return;
     raisedAt.set(agent.id, performance.now());
     const origin = { userId: null, address: addresses.second, requestId: 'agent channel', operation: 'agents.clone' };
     await store.change(origin, async (tx) => {
@@ -107,7 +107,7 @@ export const createAdmission = ({ store, settings, bus, batch, registry, log }: 
     if (protocol !== protocolVersion) {
       throw new Refusal('INCOMPATIBLE', `it speaks protocol ${protocol}, the controller ${protocolVersion}`, true);
     }
-    if (!isAtLeast(facts.version, minVersion)) {
+    if (!isNotOlder(facts.version, minVersion)) {
       throw new Refusal('INCOMPATIBLE', `version ${facts.version} is older than ${minVersion}`, true);
     }
   };

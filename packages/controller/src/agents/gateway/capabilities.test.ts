@@ -14,7 +14,7 @@ const ability = (engine: string, available: boolean) => ({
 });
 const engines = [ability('icmp', false), ability('raw-icmp', true), ability('plane.access.dhcp', true)];
 
-it('a plugin is available by the best of its engines, else the reason is told', () => {
+it('a plugin is available by the best of its engines, else the reason is reported', () => {
   const catalogue = [
     { id: 5, name: 'icmp', engines: ['icmp', 'raw-icmp'] },
     { id: 6, name: 'ping', engines: ['icmp'] },
@@ -32,7 +32,7 @@ it('a plugin is available by the best of its engines, else the reason is told', 
   ]);
 });
 
-it('protocols of planes are judged one by one, and limits of the agent are told', () => {
+it('protocols of planes are judged one by one, and limits of the agent are reported', () => {
   const protocols = [
     { plane: 'access' as const, name: 'dhcp' },
     { plane: 'access' as const, name: 'pppoe' },

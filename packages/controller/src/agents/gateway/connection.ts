@@ -79,7 +79,7 @@ export class Connection {
     else asked.reject(new AgentRefused(error ?? 'the agent refused'));
   }
 
-  /** Whether somebody is there, asked below the messages: also a busy agent answers. */
+  /** WebSocket ping: a busy agent answers it, too. */
   isAlive(timeoutMs: number): Promise<boolean> {
     return new Promise((resolve) => {
       if (!this.isOpen) return resolve(false);
@@ -95,10 +95,10 @@ export class Connection {
   }
 
   close(code: number, reason: string) {
-    let told = reason;
-    while (Buffer.byteLength(told) > maxReasonBytes) told = told.slice(0, -1);
-    this.#socket.close(code, told);
-    // Not everybody answers a goodbye.
+    let text = reason;
+    while (Buffer.byteLength(text) > maxReasonBytes) text = text.slice(0, -1);
+    this.#socket.close(code, text);
+    // A peer may not answer the close frame.
     const impatience = setTimeout(() => this.#socket.terminate(), closingMs).unref();
     this.#socket.once('close', () => clearTimeout(impatience));
   }

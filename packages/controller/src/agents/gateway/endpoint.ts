@@ -11,7 +11,7 @@ const maxStrangers = 2000;
 /** Whether a request wants to become the channel of an agent; every other upgrade is an ordinary request. */
 export const isAgentUpgrade = ({ url = '' }: IncomingMessage) => url.split('?')[0] === agentPath;
 
-const turnAway = (socket: Duplex, status: string, message: string) => {
+const rejectUpgrade = (socket: Duplex, status: string, message: string) => {
   const body = JSON.stringify({ data: { code: 'AGENT_CHANNEL' }, error: message });
   const head = `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n`;
   socket.end(head + body);
@@ -25,10 +25,11 @@ export const createEndpoint = (open: (socket: WebSocket, address: string) => Pro
 
   const upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on('error', () => {});
-    if (isClosed) return turnAway(socket, '503 Service Unavailable', 'the controller is stopping');
+    if (isClosed) return rejectUpgrade(socket, '503 Service Unavailable', 'the controller is stopping');
     // Only browsers say where they come from, and no browser is an agent.
-    if (request.headers.origin !== undefined) return turnAway(socket, '403 Forbidden', 'this channel is for agents');
-    if (strangers >= maxStrangers) return turnAway(socket, '503 Service Unavailable', 'too many at once');
+    if (request.headers.origin !== undefined)
+      return rejectUpgrade(socket, '403 Forbidden', 'this channel is for agents');
+    if (strangers >= maxStrangers) return rejectUpgrade(socket, '503 Service Unavailable', 'too many at once');
     server.handleUpgrade(request, socket, head, (client) => {
       strangers += 1;
       void open(client, request.socket.remoteAddress ?? '').finally(() => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { soundName } from './enrolment.ts';
+import { validName } from './enrolment.ts';
 
 it.each([
   ['lab 1', 'host', 'lab 1'],
@@ -8,5 +8,5 @@ it.each([
   ['', '', 'agent'],
   ['x'.repeat(200), '', 'x'.repeat(120)],
 ])('the name %j on host %j becomes %j', (name, hostname, expected) => {
-  expect(soundName(name, hostname)).toBe(expected);
+  expect(validName(name, hostname)).toBe(expected);
 });

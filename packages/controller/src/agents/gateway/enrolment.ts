@@ -15,7 +15,7 @@ const maxNameLength = 120;
 
 const tokenHash = (token: string) => hash('sha256', token, 'hex');
 
-/** Makes an enrolment token. Only its hash is kept: whoever loses it makes another. */
+/** Creates an enrolment token. Only its hash is stored: a lost token cannot be shown again. */
 export const createEnrolmentToken = async (tx: Change, { name, ttlSec, maxUses, tags = '' }: NewAgentToken) => {
   const token = `rh_${randomBytes(32).toString('base64url')}`;
   const expiresAt = new Date(Date.parse(tx.now) + ttlSec * 1000).toISOString();
@@ -24,7 +24,7 @@ export const createEnrolmentToken = async (tx: Change, { name, ttlSec, maxUses, 
 };
 
 /** A name as the interface takes it. */
-export const soundName = (name: string, hostname: string) => {
+export const validName = (name: string, hostname: string) => {
   const clean = (text: string) =>
     text
       .replace(/\p{Cc}/gu, ' ')
@@ -56,7 +56,7 @@ const insertAgent = async (
     ...factColumns(facts),
     uuid,
     publicKey,
-    name: await freeAgentName(tx, soundName(name, facts.hostname)),
+    name: await freeAgentName(tx, validName(name, facts.hostname)),
     bootId: '',
     status: agentStatus.enrolled,
     isBlocked: false,

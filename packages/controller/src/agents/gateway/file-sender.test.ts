@@ -61,7 +61,7 @@ it('a reader that does not read holds up its own transfer, and little is kept fo
   await expect.poll(() => receivedBytes).toBe(64 * mebibyte);
 });
 
-it('a transfer ends with its connection, and a second wish replaces the first', async () => {
+it('a transfer ends with its connection, and a second request replaces the first', async () => {
   const { content, blobs } = createContent(1024 * mebibyte);
   const sender = createFileSender(blobs, log);
   const offsets: number[] = [];

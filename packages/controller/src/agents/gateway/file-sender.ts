@@ -4,7 +4,7 @@ import { BlobError } from '../../store/blobs/blob-error.ts';
 import type { Blobs } from '../../store/blobs/blobs.ts';
 import type { Connection } from './connection.ts';
 
-interface Wish {
+interface Request {
   sha256: string;
   offset: number;
 }
@@ -24,14 +24,14 @@ export const createFileSender = (blobs: Pick<Blobs, 'read'>, log: Logger) => {
     if (running < maxTransfers) running += 1;
     else await new Promise<void>((resolve) => waiting.push(resolve));
   };
-  /** Whoever waits takes the place over. */
+  /** Hands the slot to the next waiting transfer. */
   const leave = () => {
     const next = waiting.shift();
     if (next) next();
     else running -= 1;
   };
 
-  const send = async (connection: Connection, { sha256, offset }: Wish, signal: AbortSignal) => {
+  const send = async (connection: Connection, { sha256, offset }: Request, signal: AbortSignal) => {
     await enter();
     try {
       if (signal.aborted) return;
@@ -48,15 +48,15 @@ export const createFileSender = (blobs: Pick<Blobs, 'read'>, log: Logger) => {
   };
 
   return {
-    /** A second wish for the same content takes the place of the first. */
-    serve: (connection: Connection, wish: Wish) => {
+    /** A second request for the same content takes the place of the first. */
+    serve: (connection: Connection, request: Request) => {
       const own = transfers.get(connection) ?? new Map<string, AbortController>();
       transfers.set(connection, own);
-      own.get(wish.sha256)?.abort();
+      own.get(request.sha256)?.abort();
       const abort = new AbortController();
-      own.set(wish.sha256, abort);
-      void send(connection, wish, abort.signal).finally(() => {
-        if (own.get(wish.sha256) === abort) own.delete(wish.sha256);
+      own.set(request.sha256, abort);
+      void send(connection, request, abort.signal).finally(() => {
+        if (own.get(request.sha256) === abort) own.delete(request.sha256);
       });
     },
     stop: (connection: Connection) => {
@@ -69,7 +69,7 @@ export const createFileSender = (blobs: Pick<Blobs, 'read'>, log: Logger) => {
 const sendContent = async (
   blobs: Pick<Blobs, 'read'>,
   connection: Connection,
-  { sha256, offset }: Wish,
+  { sha256, offset }: Request,
   signal: AbortSignal,
 ) => {
   const content = await blobs.read(sha256, { start: offset });

@@ -7,7 +7,7 @@ export interface Arrival {
   readonly runs: readonly HeldRun[];
 }
 
-/** What others are told about agents. Called in order for each agent; must not throw. */
+/** Events of agents. Called in order for each agent; must not throw. */
 export interface AgentListener {
   /** A session is open; also after a short break of the connection. */
   connected?(agentId: number, arrival: Arrival): void;

@@ -1,4 +1,4 @@
-/** Why an agent is not let in, as it is told. */
+/** Why an agent is not admitted, as sent to the agent. */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
   readonly code: string;

@@ -9,7 +9,7 @@ import { meaningOf, type Presence, statusOf } from './presence.ts';
 import { createStatusBoard } from './status-board.ts';
 import type { WriteBatch } from './write-batch.ts';
 
-/** Those who are told about agents. One that fails keeps nobody else from hearing. */
+/** Listeners to events of agents. A listener that throws does not keep the others from being called. */
 const createListeners = (log: Logger) => {
   const listeners = new Set<AgentListener>();
   return {
@@ -17,7 +17,7 @@ const createListeners = (log: Logger) => {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
-    tell: (call: (listener: AgentListener) => void) => {
+    notify: (call: (listener: AgentListener) => void) => {
       for (const listener of listeners) {
         try {
           call(listener);
@@ -30,7 +30,7 @@ const createListeners = (log: Logger) => {
   };
 };
 
-/** What agents are told to go by. */
+/** The limits and intervals that agents apply. */
 const limitsOf = ({ agents, tasks }: Settings): AgentLimits => ({
   heartbeatMs: agents.heartbeatSec * 1000,
   deadManMs: agents.deadManSec * 1000,
@@ -46,7 +46,7 @@ interface Deps {
   log: Logger;
 }
 
-const farewells = {
+const closeReasons = {
   blocked: { code: 'BLOCKED', status: agentStatus.blocked, reason: 'this agent was blocked' },
   removed: { code: 'UNKNOWN_AGENT', status: agentStatus.offline, reason: 'this agent was removed' },
 } as const;
@@ -125,9 +125,9 @@ export class Registry implements AgentGateway {
     const before = this.find(agentId)?.connection;
     if (before && before !== connection) before.close(closeCode.replaced, 'connected anew');
     this.#presences.set(agentId, presence);
-    this.#statuses.told(agentId, statusOf(presence));
+    this.#statuses.publish(agentId, statusOf(presence));
     if (!connection?.isOpen) presence.connection = undefined;
-    else this.#listeners.tell((listener) => listener.connected?.(agentId, arrival));
+    else this.#listeners.notify((listener) => listener.connected?.(agentId, arrival));
   }
 
   /** Any message is a sign of life. */
@@ -142,18 +142,18 @@ export class Registry implements AgentGateway {
     if (!presence.isSuspect) return;
     presence.isSuspect = false;
     this.#restate(presence);
-    this.#listeners.tell((listener) => listener.back?.(presence.agentId));
+    this.#listeners.notify((listener) => listener.back?.(presence.agentId));
   }
 
   report(agentId: number, report: RunReport) {
-    this.#listeners.tell((listener) => listener.report?.(agentId, report));
+    this.#listeners.notify((listener) => listener.report?.(agentId, report));
   }
 
   dumps(agentId: number, dumps: readonly DumpState[]) {
-    this.#listeners.tell((listener) => listener.dumps?.(agentId, dumps));
+    this.#listeners.notify((listener) => listener.dumps?.(agentId, dumps));
   }
 
-  /** A connection ended. Unless the agent said goodbye it has some time to come back. */
+  /** A connection ended. Unless the agent announced it, the agent has a grace period to reconnect. */
   leave(presence: Presence, connection: Connection, code: number) {
     if (presence.connection !== connection) return;
     presence.connection = undefined;
@@ -169,30 +169,30 @@ export class Registry implements AgentGateway {
     presence.connection = undefined;
     this.#deps.log.info({ agentId, reason }, 'agent lost');
     this.#statuses.put(agentId, agentStatus.offline);
-    this.#listeners.tell((listener) => listener.lost?.(agentId, reason));
+    this.#listeners.notify((listener) => listener.lost?.(agentId, reason));
   }
 
   /** Lets an agent that was blocked or removed in no more; its session ends. */
-  bar(agentId: number, fate: keyof typeof farewells) {
-    const { code, status, reason } = farewells[fate];
+  disconnectAndBlock(agentId: number, cause: keyof typeof closeReasons) {
+    const { code, status, reason } = closeReasons[cause];
     this.#barred.add(agentId);
-    this.#statuses.told(agentId, status);
+    this.#statuses.publish(agentId, status);
     const presence = this.find(agentId);
     if (presence === undefined) return;
     this.#presences.delete(agentId);
-    presence.connection?.send({ type: 'refused', code, reason, retry: fate === 'blocked' });
+    presence.connection?.send({ type: 'refused', code, reason, retry: cause === 'blocked' });
     presence.connection?.close(closeCode.refused, reason);
-    this.#listeners.tell((listener) => listener.lost?.(agentId, reason));
+    this.#listeners.notify((listener) => listener.lost?.(agentId, reason));
   }
 
   unbar(agentId: number, status: number) {
     this.#barred.delete(agentId);
-    this.#statuses.told(agentId, status);
+    this.#statuses.publish(agentId, status);
   }
 
   /** Says that an agent which is not let in was seen; the status is on disk. */
   announce(agentId: number, status: number) {
-    this.#statuses.told(agentId, status);
+    this.#statuses.publish(agentId, status);
   }
 
   setUpgrading(agentId: number, isUpgrading: boolean) {
@@ -235,7 +235,7 @@ export class Registry implements AgentGateway {
   #suspect(presence: Presence) {
     presence.isSuspect = true;
     this.#restate(presence);
-    this.#listeners.tell((listener) => listener.suspect?.(presence.agentId));
+    this.#listeners.notify((listener) => listener.suspect?.(presence.agentId));
   }
 
   #restate(presence: Presence) {

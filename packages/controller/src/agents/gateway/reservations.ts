@@ -16,7 +16,7 @@ export const reservationOf = (agent: Reserved, now = new Date().toISOString()) =
   };
 };
 
-/** Refuses to use agents that somebody else has reserved. `userId` is null for work that nobody started by hand. */
+/** Refuses agents that another user has reserved. `userId` is null for runs that no user started. */
 export const assertMayUse = async (executor: Executor, agentIds: readonly number[], userId: number | null) => {
   const now = new Date().toISOString();
   const held = (await agents.findMany(executor, agentIds)).flatMap((agent) => {

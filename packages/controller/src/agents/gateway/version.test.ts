@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isAtLeast } from './admission.ts';
+import { isNotOlder } from './admission.ts';
 
 it.each([
   ['1.2.3', '1.2.3', true],
@@ -11,5 +11,5 @@ it.each([
   ['unknown', '0.0.1', false],
   ['unknown', '0.0.0', true],
 ])('%s is at least %s: %s', (version, oldest, expected) => {
-  expect(isAtLeast(version, oldest)).toBe(expected);
+  expect(isNotOlder(version, oldest)).toBe(expected);
 });

@@ -34,7 +34,7 @@ export class SteppedSpread implements Spread {
   }
 }
 
-/** One metric. Arrays are by second, from the first second of the frame. */
+/** One metric. Arrays are by second, from the first second of the window. */
 export class Track<S extends Spread = Spread> {
   /** Seconds of time in which it could be reported; undefined where nobody was there to report it. */
   readonly spans: (number | undefined)[] = [];
@@ -52,75 +52,75 @@ export class Track<S extends Spread = Spread> {
   }
 }
 
-/** Whose word counts for a metric. */
-export interface Voice {
+/** A metric and the side whose reports count for it. */
+export interface MetricAuthority {
   readonly plan: MetricPlan;
-  readonly voice: Role | 'any';
+  readonly authority: Role | 'any';
 }
 
 /** The metrics of one label, such as one agent or everything, second by second. */
-export class Frame<S extends Spread = Spread> {
-  readonly #voices: readonly Voice[];
+export class AggregationWindow<S extends Spread = Spread> {
+  readonly #metrics: readonly MetricAuthority[];
   readonly #fromSec: number;
   readonly #tracks: Track<S>[];
-  /** By role and number of a reported metric: the places of those that are made of it. */
-  readonly #placesOf: Record<Role, Map<number, number[]>> = { client: new Map(), server: new Map() };
+  /** By role and number of a reported metric: the indexes of the metrics computed from it. */
+  readonly #indexesOf: Record<Role, Map<number, number[]>> = { client: new Map(), server: new Map() };
   /** Time of the source in the second it is in, pieces added up. */
   #spanSec = 0;
 
-  constructor(voices: readonly Voice[], fromSec: number, createSpread: () => S) {
-    this.#voices = voices;
+  constructor(metrics: readonly MetricAuthority[], fromSec: number, createSpread: () => S) {
+    this.#metrics = metrics;
     this.#fromSec = fromSec;
-    this.#tracks = voices.map(() => new Track(createSpread()));
+    this.#tracks = metrics.map(() => new Track(createSpread()));
     for (const role of ['client', 'server'] as const) {
-      for (const [place, { plan, voice }] of voices.entries()) {
-        if (voice !== role && voice !== 'any') continue;
-        const places = this.#placesOf[role];
-        for (const source of plan.sources) places.set(source, [...(places.get(source) ?? []), place]);
+      for (const [index, { plan, authority }] of metrics.entries()) {
+        if (authority !== role && authority !== 'any') continue;
+        const indexes = this.#indexesOf[role];
+        for (const source of plan.sources) indexes.set(source, [...(indexes.get(source) ?? []), index]);
       }
     }
   }
 
-  /** A copy that goes on by itself. */
-  static copyOf(frame: Frame<TotalSpread>): Frame<TotalSpread> {
-    const copy = new Frame(frame.#voices, frame.#fromSec, () => new TotalSpread());
-    for (const [place, track] of frame.#tracks.entries()) {
-      copy.#tracks[place] = new Track(new TotalSpread(new HistogramSum().addAll(track.spread.sum))).takeOver(track);
+  /** An independent copy. */
+  static copyOf(window: AggregationWindow<TotalSpread>): AggregationWindow<TotalSpread> {
+    const copy = new AggregationWindow(window.#metrics, window.#fromSec, () => new TotalSpread());
+    for (const [index, track] of window.#tracks.entries()) {
+      copy.#tracks[index] = new Track(new TotalSpread(new HistogramSum().addAll(track.spread.sum))).takeOver(track);
     }
     return copy;
   }
 
   get plans(): MetricPlan[] {
-    return this.#voices.map(({ plan }) => plan);
+    return this.#metrics.map(({ plan }) => plan);
   }
 
-  trackOf(place: number): Track<S> {
-    return this.#tracks[place] as Track<S>;
+  trackOf(index: number): Track<S> {
+    return this.#tracks[index] as Track<S>;
   }
 
   add({ side, second, spanSec, parts, isMore }: Measured, ownParts: readonly Part[] = parts): void {
     const at = second - this.#fromSec;
     this.#spanSec = isMore ? this.#spanSec + spanSec : spanSec;
-    for (const [place, { plan, voice }] of this.#voices.entries()) {
-      if ((voice !== side.role && voice !== 'any') || !plan.isOf(side.engine)) continue;
-      const { spans } = this.trackOf(place);
+    for (const [index, { plan, authority }] of this.#metrics.entries()) {
+      if ((authority !== side.role && authority !== 'any') || !plan.isOf(side.engine)) continue;
+      const { spans } = this.trackOf(index);
       spans[at] = Math.max(spans[at] ?? 0, this.#spanSec);
     }
-    const places = this.#placesOf[side.role];
+    const indexes = this.#indexesOf[side.role];
     for (const { scalars, histograms } of ownParts) {
       for (const [number, value] of scalars) {
-        for (const place of places.get(number) ?? []) this.#addScalar(place, at, value, isMore);
+        for (const index of indexes.get(number) ?? []) this.#addScalar(index, at, value, isMore);
       }
       for (const [number, bytes] of histograms) {
-        for (const place of places.get(number) ?? []) this.trackOf(place).spread.add(second, bytes);
+        for (const index of indexes.get(number) ?? []) this.trackOf(index).spread.add(second, bytes);
       }
     }
   }
 
-  #addScalar(place: number, at: number, value: number, isMore: boolean): void {
-    const { kind, isWorst } = (this.#voices[place] as Voice).plan;
+  #addScalar(index: number, at: number, value: number, isMore: boolean): void {
+    const { kind, isWorst } = (this.#metrics[index] as MetricAuthority).plan;
     if (isMore && kind === 'level') return;
-    const { values } = this.trackOf(place);
+    const { values } = this.trackOf(index);
     const before = values[at];
     if (before === undefined) values[at] = value;
     else values[at] = isWorst ? Math.max(before, value) : before + value;

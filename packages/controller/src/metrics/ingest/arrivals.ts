@@ -12,15 +12,15 @@ const maxNameLength = 256;
 const maxNames = 50_000;
 const maxAheadMs = 60_000;
 
-const isSoundName = (name: string) => name.length <= maxNameLength && !name.includes('\0');
+const isValidName = (name: string) => name.length <= maxNameLength && !name.includes('\0');
 
 /** Whether a summary can be kept: what is stored must be readable for ever. */
-export const isSound = ({ at, series }: Summary, now: number): boolean =>
+export const isValid = ({ at, series }: Summary, now: number): boolean =>
   at <= now + maxAheadMs &&
   series.every(
     ({ target, counters, gauges, histograms }) =>
-      isSoundName(target) &&
-      [counters, gauges, histograms].every((values) => Object.keys(values).every(isSoundName)) &&
+      isValidName(target) &&
+      [counters, gauges, histograms].every((values) => Object.keys(values).every(isValidName)) &&
       Object.values(histograms).every((text) => isHistogram(Buffer.from(text, 'base64'))),
   );
 
@@ -51,7 +51,7 @@ export class RunArrivals {
     const { names } = this.run;
     for (const summary of summaries) {
       if (stream.ranges.has(summary.seq) || fresh.has(summary.seq)) continue;
-      if (!isSound(summary, now) || names.size >= maxNames) {
+      if (!isValid(summary, now) || names.size >= maxNames) {
         refused += 1;
         continue;
       }
@@ -61,7 +61,7 @@ export class RunArrivals {
         this.records.push({ ...of, records: summary.records });
       }
       const second = names.secondOf(summary);
-      names.noteSaid(stream.side.group, second);
+      names.noteReported(stream.side.group, second);
       fresh.set(summary.seq, second);
     }
     return refused;

@@ -16,7 +16,7 @@ export interface Cell {
   readonly pieces: Map<number, Uint8Array[]>;
 }
 
-const mostPieces = 256;
+const maxPieces = 256;
 
 /** Strain of generators is that of the worst; everything else adds up. */
 export const isWorstOf = ({ kind, name }: Metric) => kind === 'gauge' && name.startsWith('agent.');
@@ -57,7 +57,7 @@ export const addToCell = (cell: Cell, second: Second, names: NameBook, isMore: b
     for (const [number, bytes] of histograms) {
       const list = cell.pieces.get(number);
       if (list === undefined) cell.pieces.set(number, [bytes]);
-      else if (list.push(bytes) > mostPieces) mergedPiece(list);
+      else if (list.push(bytes) > maxPieces) mergedPiece(list);
     }
   }
 };

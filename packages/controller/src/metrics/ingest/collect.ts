@@ -1,12 +1,12 @@
 import type { Executor } from '../../store/engine/database.ts';
-import { type MetricPlan, voiceOf } from '../read/metric-plan.ts';
+import { authoritativeSide, type MetricPlan } from '../read/metric-plan.ts';
 import type { Side } from '../read/run-facts.ts';
-import { type Measured, placedAt, scanAgents, scanMerged } from '../read/scan.ts';
-import { Frame, type Spread } from './aggregation-window.ts';
+import { type Measured, movedTo, scanAgents, scanMerged } from '../read/scan.ts';
+import { AggregationWindow, type Spread } from './aggregation-window.ts';
 import type { OpenRun } from './open-run.ts';
 
 export type By = 'total' | 'plugin' | 'agent' | 'target';
-/** Sides of entries are told apart in summaries only. */
+/** Only summaries group by the side of an entry. */
 type Grouping = By | 'side';
 export type Labels = Record<string, string>;
 
@@ -17,38 +17,38 @@ export interface Collecting<S extends Spread> {
   readonly by: Grouping;
   createSpread(): S;
   /** The second that what was measured counts in, undefined for none; each in its own when left out. */
-  placeOf?(side: Side, second: number): number | undefined;
+  secondOf?(side: Side, second: number): number | undefined;
   readonly agentId?: number | undefined;
 }
 
-type Done<S extends Spread> = (labels: Labels, frame: Frame<S>) => void;
+type Done<S extends Spread> = (labels: Labels, window: AggregationWindow<S>) => void;
 
 /** Frames by label; handed on as soon as no more can come for them. */
 class Labelled<S extends Spread> {
-  readonly #frames = new Map<string, { labels: Labels; frame: Frame<S> }>();
-  readonly #create: (sides: readonly Side[]) => Frame<S>;
+  readonly #windows = new Map<string, { labels: Labels; window: AggregationWindow<S> }>();
+  readonly #create: (sides: readonly Side[]) => AggregationWindow<S>;
   readonly #done: Done<S>;
 
-  constructor(create: (sides: readonly Side[]) => Frame<S>, done: Done<S>) {
+  constructor(create: (sides: readonly Side[]) => AggregationWindow<S>, done: Done<S>) {
     this.#create = create;
     this.#done = done;
   }
 
   /** `describe` says what a new label is, and which sides of the run it is about. */
-  frameOf(key: string, describe: () => { labels: Labels; sides: readonly Side[] }): Frame<S> {
-    let found = this.#frames.get(key);
+  frameOf(key: string, describe: () => { labels: Labels; sides: readonly Side[] }): AggregationWindow<S> {
+    let found = this.#windows.get(key);
     if (found === undefined) {
       const { labels, sides } = describe();
-      found = { labels, frame: this.#create(sides) };
-      this.#frames.set(key, found);
+      found = { labels, window: this.#create(sides) };
+      this.#windows.set(key, found);
     }
-    return found.frame;
+    return found.window;
   }
 
   finish(): void {
-    const sorted = [...this.#frames].sort(([a], [b]) => a.localeCompare(b, 'en', { numeric: true }));
-    for (const [, { labels, frame }] of sorted) this.#done(labels, frame);
-    this.#frames.clear();
+    const sorted = [...this.#windows].sort(([a], [b]) => a.localeCompare(b, 'en', { numeric: true }));
+    for (const [, { labels, window }] of sorted) this.#done(labels, window);
+    this.#windows.clear();
   }
 }
 
@@ -89,26 +89,26 @@ const visitorOf = <S extends Spread>(
   };
 };
 
-/** Reads what is wanted of a run into frames, one for each label. */
-export const collectFrames = async <S extends Spread>(
+/** Reads what is wanted of a run into windows, one for each label. */
+export const collectWindows = async <S extends Spread>(
   read: Executor,
   run: OpenRun,
-  { plans, fromSec, toSec, by, createSpread, placeOf, agentId }: Collecting<S>,
+  { plans, fromSec, toSec, by, createSpread, secondOf, agentId }: Collecting<S>,
   done: Done<S>,
 ): Promise<void> => {
   const { facts, names } = run;
   const sources = new Set(plans.flatMap((plan) => [...plan.sources]));
   const span = { fromSec, toSec, wants: (metric: number) => sources.has(metric) };
   const create = (sides: readonly Side[]) => {
-    const voices = plans.map((plan) => ({ plan, voice: voiceOf(plan, sides, names) }));
-    return new Frame(voices, fromSec, createSpread);
+    const metrics = plans.map((plan) => ({ plan, authority: authoritativeSide(plan, sides, names) }));
+    return new AggregationWindow(metrics, fromSec, createSpread);
   };
   const labelled = new Labelled(create, done);
   const everySide = agentId === undefined ? [...facts.sides.values()] : (facts.agents.get(agentId)?.sides ?? []);
   const visit = visitorOf(run, labelled, everySide)[by];
   const add = (measured: Measured) => {
-    const placed = placeOf === undefined ? measured : placedAt(measured, placeOf(measured.side, measured.second));
-    if (placed !== undefined) visit(placed);
+    const moved = secondOf === undefined ? measured : movedTo(measured, secondOf(measured.side, measured.second));
+    if (moved !== undefined) visit(moved);
   };
   const isMerged = agentId === undefined && by !== 'agent' && by !== 'target';
   if (isMerged) await scanMerged(read, run, span, add);

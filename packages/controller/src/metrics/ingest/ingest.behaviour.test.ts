@@ -70,15 +70,18 @@ describe('taking in measurements', () => {
     ]);
   });
 
-  it('keeps what is told of single attempts once, however often it is sent', async () => {
+  it('keeps records of single attempts once, however often they are sent', async () => {
     const { runId, t0 } = await storeRun(store);
-    const told = seconds(t0, 1, 2).map((summary) => ({ ...summary, records: [{ attempt: summary.seq }, { n: 'é' }] }));
-    gateway.summaries(1, { runId }, told);
+    const reported = seconds(t0, 1, 2).map((summary) => ({
+      ...summary,
+      records: [{ attempt: summary.seq }, { n: 'é' }],
+    }));
+    gateway.summaries(1, { runId }, reported);
     await metrics.flush();
-    gateway.summaries(1, { runId }, told);
+    gateway.summaries(1, { runId }, reported);
     await metrics.flush();
     await restart();
-    gateway.summaries(1, { runId }, [...told, ...seconds(t0, 3)]);
+    gateway.summaries(1, { runId }, [...reported, ...seconds(t0, 3)]);
     await metrics.flush();
     expect(await runRecordsOf(store.read, runId)).toEqual([
       { runID: runId, agentID: 1, orderIndex: 0, seq: 1, records: [{ attempt: 1 }, { n: 'é' }] },
@@ -86,7 +89,7 @@ describe('taking in measurements', () => {
     ]);
   });
 
-  it('does so by itself, within a moment', { retry: 2 }, async () => {
+  it('does so by itself, within a short time', { retry: 2 }, async () => {
     const { runId, t0 } = await storeRun(store);
     gateway.summaries(1, { runId }, seconds(t0, 1));
     const startedAt = performance.now();
@@ -138,7 +141,7 @@ describe('taking in measurements', () => {
     expect(gateway.acknowledged(1, runId)).toBe(1);
   });
 
-  it('asks whoever knows whether an agent still has its part', async () => {
+  it('asks whether an agent still has its job', async () => {
     const { runId, t0 } = await storeRun(store);
     const picky = createTestGateway();
     const asked: unknown[] = [];
@@ -221,8 +224,8 @@ describe('taking in measurements', () => {
 
   it('tells those who watch a run of every new second', async () => {
     const { runId, t0 } = await storeRun(store);
-    const told: number[] = [];
-    const leave = metrics.subscribe(runId, (second) => told.push(second));
+    const reported: number[] = [];
+    const leave = metrics.subscribe(runId, (second) => reported.push(second));
     gateway.summaries(1, { runId }, seconds(t0, 1));
     await metrics.flush();
     gateway.summaries(1, { runId }, seconds(t0, 2, 3));
@@ -230,7 +233,7 @@ describe('taking in measurements', () => {
     leave();
     gateway.summaries(1, { runId }, seconds(t0, 4));
     await metrics.flush();
-    expect(told).toEqual([1, 3]);
+    expect(reported).toEqual([1, 3]);
   });
 
   it('computes a second once for everybody who watches the run in the same way', async () => {
@@ -247,7 +250,7 @@ describe('taking in measurements', () => {
     expect(await metrics.latest(runId)).toMatchObject({ seq: 3 });
   });
 
-  it('shows a second once every agent has told of it, or has had time to', async () => {
+  it('shows a second once every agent has reported it, or has had time to', async () => {
     const agents = { 1: [jobOf()], 2: [jobOf()] };
     const young = await storeRun(store, { t0: Date.now() - 2000, agents });
     gateway.summaries(1, { runId: young.runId }, seconds(young.t0, 1, 2));

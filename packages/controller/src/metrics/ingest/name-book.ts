@@ -13,7 +13,7 @@ export interface Metric {
 const marks: Readonly<Record<Kind, string>> = { counter: 'c ', gauge: 'g ', histogram: 'h ', target: 't ', said: 's ' };
 const kindOfMark = new Map(Object.entries(marks).map(([kind, mark]) => [mark, kind as Kind]));
 
-const saidKey = (group: number, metric: number) => group * 2 ** 20 + metric;
+const reportedKey = (group: number, metric: number) => group * 2 ** 20 + metric;
 
 /** Stands for what concerns no target. */
 export const noTarget = 0;
@@ -26,7 +26,7 @@ export class NameBook {
   readonly #numbers = new Map<string, number>();
   readonly #names: string[] = [''];
   readonly #metrics = new Map<number, Metric>();
-  readonly #said = new Set<number>();
+  readonly #reported = new Set<number>();
   /** Not stored yet. */
   #fresh: { number: number; name: string }[] = [];
 
@@ -67,11 +67,11 @@ export class NameBook {
   }
 
   /** Whether a side, by its number, has ever reported a metric, by its number. */
-  hasSaid(group: number, metric: number): boolean {
-    return this.#said.has(saidKey(group, metric));
+  hasReported(group: number, metric: number): boolean {
+    return this.#reported.has(reportedKey(group, metric));
   }
 
-  noteSaid(group: number, { parts }: Second): void {
+  noteReported(group: number, { parts }: Second): void {
     for (const { scalars, histograms } of parts) {
       for (const metric of scalars.keys()) this.#say(group, metric);
       for (const metric of histograms.keys()) this.#say(group, metric);
@@ -88,7 +88,7 @@ export class NameBook {
   }
 
   #say(group: number, metric: number): void {
-    if (!this.#said.has(saidKey(group, metric))) this.numberOf('said', `${group} ${metric}`);
+    if (!this.#reported.has(reportedKey(group, metric))) this.numberOf('said', `${group} ${metric}`);
   }
 
   #enter(number: number, marked: string): void {
@@ -97,7 +97,7 @@ export class NameBook {
     const kind = kindOfMark.get(marked.slice(0, 2));
     if (kind === 'said') {
       const [group = 0, metric = 0] = marked.slice(2).split(' ').map(Number);
-      this.#said.add(saidKey(group, metric));
+      this.#reported.add(reportedKey(group, metric));
     } else if (kind !== undefined && kind !== 'target') this.#metrics.set(number, { kind, name: marked.slice(2) });
   }
 

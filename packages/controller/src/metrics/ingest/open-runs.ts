@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextEventLoop } from 'node:timers/promises';
 import type { Executor } from '../../store/engine/database.ts';
 import { everyAgent, runNamesOf, sampleKeys, samplesBetween, samplesIn } from '../../store/runs/samples.ts';
 import { readRunFacts, secondOf, slackSec, timeOf } from '../read/run-facts.ts';
@@ -40,7 +40,7 @@ const mergeLoose = async (read: Executor, run: OpenRun) => {
         stream.lastSecond = Math.max(stream.lastSecond, secondOf(facts, second));
       }
     }
-    await nextTurn();
+    await nextEventLoop();
   }
 };
 

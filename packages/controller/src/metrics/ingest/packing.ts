@@ -16,7 +16,7 @@ const tagged = (form: number, bytes: Uint8Array) => {
 export const storedPlain = (bytes: Uint8Array) => tagged(forms.plain, bytes);
 
 /** As it is stored for good. A minute takes half a millisecond: less than to hand it to another thread. */
-export const storedSqueezed = (bytes: Uint8Array) =>
+export const zstdBlob = (bytes: Uint8Array) =>
   tagged(forms.zstd, zstdCompressSync(bytes, { pledgedSrcSize: bytes.length }));
 
 export const packedOf = (stored: Uint8Array): Uint8Array =>

@@ -4,8 +4,8 @@ import type { MetricPlan } from '../read/metric-plan.ts';
 import { timeOf } from '../read/run-facts.ts';
 import { metricValueOf, secondsOf } from '../rollup/aggregate.ts';
 import { HistogramSum } from '../rollup/histogram-sum.ts';
-import { type Frame, SteppedSpread } from './aggregation-window.ts';
-import { type By, collectFrames, type Labels } from './collect.ts';
+import { type AggregationWindow, SteppedSpread } from './aggregation-window.ts';
+import { type By, collectWindows, type Labels } from './collect.ts';
 import type { OpenRun } from './open-run.ts';
 
 export interface SnapshotRequest {
@@ -21,15 +21,15 @@ export const readSnapshots = async (
   run: OpenRun,
   { plans, by, fromSec, toSec }: SnapshotRequest,
 ): Promise<MetricSnapshot[]> => {
-  const found: { labels: Labels; frame: Frame<SteppedSpread> }[] = [];
+  const found: { labels: Labels; window: AggregationWindow<SteppedSpread> }[] = [];
   const createSpread = () => new SteppedSpread((second) => second - fromSec);
-  await collectFrames(read, run, { plans, by, fromSec, toSec, createSpread }, (labels, frame) => {
-    found.push({ labels, frame });
+  await collectWindows(read, run, { plans, by, fromSec, toSec, createSpread }, (labels, window) => {
+    found.push({ labels, window });
   });
   const sum = new HistogramSum();
-  const metricsAt = (frame: Frame<SteppedSpread>, at: number) =>
+  const metricsAt = (window: AggregationWindow<SteppedSpread>, at: number) =>
     plans.flatMap((plan, index) => {
-      const track = frame.trackOf(index);
+      const track = window.trackOf(index);
       const bytes = track.spread.steps[at];
       sum.clear();
       if (bytes !== undefined) sum.add(bytes);
@@ -40,7 +40,7 @@ export const readSnapshots = async (
     ts: new Date(timeOf(run.facts, fromSec + at)).toISOString(),
     seq: fromSec + at,
     values: found
-      .map(({ labels, frame }) => ({ labels, metrics: metricsAt(frame, at) }))
+      .map(({ labels, window }) => ({ labels, metrics: metricsAt(window, at) }))
       .filter(({ metrics }) => metrics.length > 0),
   })).filter(({ values }) => values.length > 0);
 };

@@ -131,8 +131,8 @@ export const planMetric = (name: string, facts: Known, names: NameBook): MetricP
   derivedPlan(name, names) ?? reportedPlan(name, facts, names);
 
 /** Whether one of these sides has ever said something that the metric is made of. */
-export const isSaidBy = ({ sources }: MetricPlan, sides: Iterable<Side>, names: NameBook): boolean => {
-  for (const { group } of sides) for (const source of sources) if (names.hasSaid(group, source)) return true;
+export const isReportedBy = ({ sources }: MetricPlan, sides: Iterable<Side>, names: NameBook): boolean => {
+  for (const { group } of sides) for (const source of sources) if (names.hasReported(group, source)) return true;
   return false;
 };
 
@@ -141,25 +141,25 @@ export const isSaidBy = ({ sources }: MetricPlan, sides: Iterable<Side>, names: 
  * is not twice as much: that of the clients counts, or that of the servers where clients never speak of it. Of strain
  * everybody tells.
  */
-export const voiceOf = (plan: MetricPlan, sides: readonly Side[], names: NameBook): Role | 'any' => {
+export const authoritativeSide = (plan: MetricPlan, sides: readonly Side[], names: NameBook): Role | 'any' => {
   const [clients, servers] = [
     sides.filter(({ role }) => role === 'client'),
     sides.filter(({ role }) => role === 'server'),
   ];
   if (plan.isWorst) return 'any';
-  if (plan.isOfClients || isSaidBy(plan, clients, names)) return 'client';
-  if (isSaidBy(plan, servers, names)) return 'server';
+  if (plan.isOfClients || isReportedBy(plan, clients, names)) return 'client';
+  if (isReportedBy(plan, servers, names)) return 'server';
   return clients.some(({ engine }) => plan.isOf(engine)) ? 'client' : 'server';
 };
 
 /** Failures are always worth a word: none is good to know. */
-export const isAlwaysTold = (name: string) => name === 'errors';
+export const isAlwaysReported = (name: string) => name === 'errors';
 
 /** The common metrics that this run has something for, then all it has reported. */
 export const metricsOfRun = (names: NameBook): string[] => {
   const reported = [...new Set([...names.metrics.values()].map(({ name }) => name))].sort();
   const derived = Object.entries(derivations)
-    .filter(([name, { isSource }]) => isAlwaysTold(name) || [...names.metrics.values()].some(isSource))
+    .filter(([name, { isSource }]) => isAlwaysReported(name) || [...names.metrics.values()].some(isSource))
     .map(([name]) => name);
   return [...derived, ...reported];
 };

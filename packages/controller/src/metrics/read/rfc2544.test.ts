@@ -7,7 +7,7 @@ const side = 'rfc2544';
 const counts = { offeredFps: 100, sent: 100, received: 90, lossPct: 10 };
 const found = { fps: 81_274, bps: 987e6, linePct: 98.7, trials: 4, limit: 'path' };
 const times = { minUs: 3, avgUs: 9, p50Us: 8, p99Us: 1200, maxUs: 2000 };
-const told = [
+const reported = [
   { side, kind: 'trial', frameSize: 64, test: 'throughput', number: 1, ...counts, drops: 0, passed: false },
   { side, kind: 'throughput', frameSize: 64, ...found },
   { side, kind: 'latency', frameSize: 64, offeredFps: 81_274, frames: 81_274, ...times },
@@ -19,7 +19,7 @@ const told = [
 it('what senders tell of their trials becomes a row for each size', () => {
   const rows = gatherRfc2544(3, [
     { side: 'control' },
-    ...told,
+    ...reported,
     { side, kind: 'throughput', frameSize: 64, fps: 'many' },
   ]);
   expect(rows).toHaveLength(2);
@@ -38,7 +38,7 @@ it('what senders tell of their trials becomes a row for each size', () => {
 });
 
 it('the report has a table for each test, as people read it and as programs do', () => {
-  const rows = gatherRfc2544(0, told);
+  const rows = gatherRfc2544(0, reported);
   const html = rfc2544Section(rows);
   for (const text of ['81,274', '987.000', '98.7 %', 'the path', '1.20 ms', '10.000 %', 'at least 18']) {
     expect(html).toContain(text);

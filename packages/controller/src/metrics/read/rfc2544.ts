@@ -10,23 +10,23 @@ const isRecord = createGuard<Rfc2544Record>(Rfc2544Record);
 type Row = { -readonly [Member in keyof Rfc2544Result]: Rfc2544Result[Member] };
 
 const put = (row: Row, record: Rfc2544Record): void => {
-  const { side: _, frameSize: __, ...told } = record;
-  if (told.kind === 'trial') {
-    const { kind: ___, ...trial } = told;
+  const { side: _, frameSize: __, ...reported } = record;
+  if (reported.kind === 'trial') {
+    const { kind: ___, ...trial } = reported;
     row.trials.push(trial);
-  } else if (told.kind === 'frameLoss') {
-    const { kind: ___, ...step } = told;
+  } else if (reported.kind === 'frameLoss') {
+    const { kind: ___, ...step } = reported;
     row.frameLoss.push(step);
   } else {
-    const { kind, ...result } = told;
+    const { kind, ...result } = reported;
     Object.assign(row, { [kind]: result });
   }
 };
 
-/** What a sender told of its trials, gathered by size of frames in the order in which they were tried. */
-export const gatherRfc2544 = (configurationIndex: number, told: readonly unknown[]): Rfc2544Result[] => {
+/** What a sender reported of its trials, gathered by size of frames in the order in which they were tried. */
+export const gatherRfc2544 = (configurationIndex: number, reported: readonly unknown[]): Rfc2544Result[] => {
   const rows = new Map<number, Row>();
-  for (const record of told.filter(isRecord)) {
+  for (const record of reported.filter(isRecord)) {
     const { frameSize } = record;
     const row = rows.get(frameSize) ?? { configurationIndex, frameSize, frameLoss: [], trials: [] };
     put(row, record);

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextEventLoop } from 'node:timers/promises';
 import type { Executor } from '../../store/engine/database.ts';
 import { everyAgent, type SampleRow, samplesBetween } from '../../store/runs/samples.ts';
 import { type Cell, cellOfSecond, histogramsOf, isNeededForCell, phaseOf } from '../ingest/cell.ts';
@@ -29,7 +29,7 @@ export interface Measured {
 }
 
 /** The same, counted in another second: that one does not become longer by it. */
-export const placedAt = (measured: Measured, second: number | undefined): Measured | undefined => {
+export const movedTo = (measured: Measured, second: number | undefined): Measured | undefined => {
   if (second === undefined) return undefined;
   return second === measured.second ? measured : { ...measured, second, spanSec: 0, isMore: true };
 };
@@ -81,7 +81,7 @@ export const scanMerged = async (read: Executor, run: OpenRun, span: Span, visit
   if (rolled.size > 0) {
     for await (const rows of samplesBetween(read, where)) {
       rows.forEach(visitRow);
-      await nextTurn();
+      await nextEventLoop();
     }
   }
   inMemory.forEach(visit);
@@ -116,7 +116,7 @@ export const scanAgents = async (
   };
   for await (const rows of samplesBetween(read, where)) {
     rows.forEach(visitRow);
-    await nextTurn();
+    await nextEventLoop();
   }
 };
 
@@ -131,7 +131,7 @@ export const readPhases = async (read: Executor, run: OpenRun): Promise<void> =>
         phases.note(orderIndex, second.seq, phaseOf(cellOfSecond(second)));
       }
     }
-    await nextTurn();
+    await nextEventLoop();
   }
   run.arePhasesKnown = true;
 };

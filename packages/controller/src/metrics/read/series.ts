@@ -1,9 +1,9 @@
 import type { MetricSeries } from '@rushhour/contract';
 import type { Executor } from '../../store/engine/database.ts';
-import { type Frame, SteppedSpread } from '../ingest/aggregation-window.ts';
-import { type By, collectFrames } from '../ingest/collect.ts';
+import { type AggregationWindow, SteppedSpread } from '../ingest/aggregation-window.ts';
+import { type By, collectWindows } from '../ingest/collect.ts';
 import type { OpenRun } from '../ingest/open-run.ts';
-import { type Aggregation, aggregateOf, secondsOf, usualAggregation } from '../rollup/aggregate.ts';
+import { type Aggregation, aggregateOf, defaultAggregation, secondsOf } from '../rollup/aggregate.ts';
 import { HistogramSum } from '../rollup/histogram-sum.ts';
 import type { MetricPlan } from './metric-plan.ts';
 import { timeOf } from './run-facts.ts';
@@ -32,7 +32,7 @@ const fitting: Readonly<Record<MetricPlan['kind'], ReadonlySet<Aggregation>>> = 
 
 /** What was asked for, where it has a meaning for the metric. */
 const aggregationFor = (plan: MetricPlan, agg: Aggregation | undefined) =>
-  agg !== undefined && fitting[plan.kind].has(agg) ? agg : usualAggregation(plan);
+  agg !== undefined && fitting[plan.kind].has(agg) ? agg : defaultAggregation(plan);
 
 const stepFor = ({ fromSec, toSec, step = 1, plans, by }: SeriesRequest, run: OpenRun) => {
   const lines = plans.length * (by === 'agent' ? Math.max(1, run.facts.agents.size) : 1);
@@ -47,9 +47,9 @@ export const readSeries = async (read: Executor, run: OpenRun, request: SeriesRe
   const points = Math.max(0, Math.ceil((toSec - fromSec + 1) / step));
   const series: MetricSeries['series'] = [];
   const scratch = new HistogramSum();
-  const pointOf = (frame: Frame<SteppedSpread>, index: number, point: number) => {
+  const pointOf = (window: AggregationWindow<SteppedSpread>, index: number, point: number) => {
     const plan = plans[index] as MetricPlan;
-    const track = frame.trackOf(index);
+    const track = window.trackOf(index);
     const seconds = secondsOf(plan, track, [point * step, (point + 1) * step]);
     const bytes = track.spread.steps[point];
     const sum = bytes === undefined ? scratch.clear() : scratch.clear().add(bytes);
@@ -57,9 +57,9 @@ export const readSeries = async (read: Executor, run: OpenRun, request: SeriesRe
     return aggregateOf(plan, seconds, sum, aggregationFor(plan, agg)) ?? null;
   };
   const createSpread = () => new SteppedSpread((second) => Math.floor((second - fromSec) / step));
-  await collectFrames(read, run, { plans, by, fromSec, toSec, createSpread }, (labels, frame) => {
+  await collectWindows(read, run, { plans, by, fromSec, toSec, createSpread }, (labels, window) => {
     for (const [index, plan] of plans.entries()) {
-      const values = Array.from({ length: points }, (_, point) => pointOf(frame, index, point));
+      const values = Array.from({ length: points }, (_, point) => pointOf(window, index, point));
       if (values.some((value) => value !== null)) series.push({ metric: plan.name, labels, values });
     }
   });

@@ -1,31 +1,31 @@
 import type { MetricValue, RunSummary } from '@rushhour/contract';
 import type { Executor } from '../../store/engine/database.ts';
-import { type Frame, TotalSpread } from '../ingest/aggregation-window.ts';
-import { collectFrames } from '../ingest/collect.ts';
+import { type AggregationWindow, TotalSpread } from '../ingest/aggregation-window.ts';
+import { collectWindows } from '../ingest/collect.ts';
 import type { OpenRun } from '../ingest/open-run.ts';
 import { metricValueOf, secondsOf } from '../rollup/aggregate.ts';
-import { isAlwaysTold, isSaidBy, type MetricPlan, metricsOfRun, planMetric } from './metric-plan.ts';
+import { isAlwaysReported, isReportedBy, type MetricPlan, metricsOfRun, planMetric } from './metric-plan.ts';
 import type { Side } from './run-facts.ts';
 import { readPhases } from './scan.ts';
 
 const plansOf = ({ facts, names }: OpenRun, wanted: readonly string[] = metricsOfRun(names)): MetricPlan[] =>
   wanted.flatMap((name) => planMetric(name, facts, names) ?? []);
 
-const valuesOf = (frame: Frame<TotalSpread>, isTold: (plan: MetricPlan) => boolean): MetricValue[] =>
-  frame.plans.flatMap((plan, index) => {
-    const track = frame.trackOf(index);
-    return isTold(plan) ? (metricValueOf(plan, secondsOf(plan, track), track.spread.sum) ?? []) : [];
+const valuesOf = (window: AggregationWindow<TotalSpread>, isReported: (plan: MetricPlan) => boolean): MetricValue[] =>
+  window.plans.flatMap((plan, index) => {
+    const track = window.trackOf(index);
+    return isReported(plan) ? (metricValueOf(plan, secondsOf(plan, track), track.spread.sum) ?? []) : [];
   });
 
 /** Of a part of a run only what it has ever spoken of. */
-const isToldBy =
+const isReportedFor =
   (sides: readonly Side[], { names }: OpenRun) =>
   (plan: MetricPlan) =>
-    isAlwaysTold(plan.name) || isSaidBy(plan, sides, names);
+    isAlwaysReported(plan.name) || isReportedBy(plan, sides, names);
 
-/** Seconds of time the frame covers. */
-const lengthOf = (frame: Frame<TotalSpread>) =>
-  frame.plans.reduce((longest, plan, index) => Math.max(longest, secondsOf(plan, frame.trackOf(index)).spanSec), 0);
+/** Seconds of time the window covers. */
+const lengthOf = (window: AggregationWindow<TotalSpread>) =>
+  window.plans.reduce((longest, plan, index) => Math.max(longest, secondsOf(plan, window.trackOf(index)).spanSec), 0);
 
 /** What each side of each entry came to: over its steady part, or over all where it has none. */
 export const readSummary = async (read: Executor, run: OpenRun): Promise<RunSummary> => {
@@ -41,9 +41,9 @@ export const readSummary = async (read: Executor, run: OpenRun): Promise<RunSumm
     fromSec: 1,
     toSec: run.newestSecond,
     createSpread: () => new TotalSpread(),
-    placeOf: (side: Side, second: number) => (steady.has(side.group) ? phases.steadySecond(side, second) : second),
+    secondOf: (side: Side, second: number) => (steady.has(side.group) ? phases.steadySecond(side, second) : second),
   } as const;
-  await collectFrames(read, run, options, ({ group }, frame) => {
+  await collectWindows(read, run, options, ({ group }, window) => {
     const side = facts.sides.get(Number(group)) as Side;
     summary.push({
       group: side.group,
@@ -52,8 +52,8 @@ export const readSummary = async (read: Executor, run: OpenRun): Promise<RunSumm
       plugin: side.plugin,
       role: side.role,
       window: steady.has(side.group) ? 'steady' : 'all',
-      seconds: lengthOf(frame),
-      metrics: valuesOf(frame, isToldBy([side], run)),
+      seconds: lengthOf(window),
+      metrics: valuesOf(window, isReportedFor([side], run)),
     });
   });
   return summary.sort((a, b) => a.group - b.group).map(({ group: _, ...rest }) => rest);
@@ -62,7 +62,7 @@ export const readSummary = async (read: Executor, run: OpenRun): Promise<RunSumm
 export interface TotalsOf {
   /** One agent; all of them when left out. */
   readonly agentId?: number | undefined;
-  /** Names; everything there is when left out. Those that nobody knows are passed over. */
+  /** Names; all metrics when left out. Unknown names are ignored. */
   readonly metrics?: readonly string[] | undefined;
 }
 
@@ -76,7 +76,7 @@ export const readTotals = async (
   const { facts, phases } = run;
   const sides = agentId === undefined ? [...facts.sides.values()] : (facts.agents.get(agentId)?.sides ?? []);
   const isSteady = phases.hasSteady(sides);
-  const isTold = agentId === undefined ? () => true : isToldBy(sides, run);
+  const isReported = agentId === undefined ? () => true : isReportedFor(sides, run);
   const totals: MetricValue[] = [];
   const options = {
     plans: plansOf(run, metrics),
@@ -84,9 +84,9 @@ export const readTotals = async (
     fromSec: 1,
     toSec: run.newestSecond,
     createSpread: () => new TotalSpread(),
-    placeOf: (side: Side, second: number) => (isSteady ? phases.steadySecond(side, second) : second),
+    secondOf: (side: Side, second: number) => (isSteady ? phases.steadySecond(side, second) : second),
     agentId,
   } as const;
-  await collectFrames(read, run, options, (_, frame) => totals.push(...valuesOf(frame, isTold)));
+  await collectWindows(read, run, options, (_, window) => totals.push(...valuesOf(window, isReported)));
   return totals;
 };

@@ -2,12 +2,12 @@ import type { Threshold } from '@rushhour/contract';
 import { createMutex, type Mutex } from '../../concurrency/mutex.ts';
 import type { Executor } from '../../store/engine/database.ts';
 import { runStatuses } from '../../store/runs/run-results.ts';
-import { Frame, TotalSpread } from '../ingest/aggregation-window.ts';
+import { AggregationWindow, TotalSpread } from '../ingest/aggregation-window.ts';
 import type { OpenRun } from '../ingest/open-run.ts';
 import { type Aggregation, aggregateOf, secondsOf } from '../rollup/aggregate.ts';
-import { type MetricPlan, planMetric, voiceOf } from './metric-plan.ts';
+import { authoritativeSide, type MetricPlan, planMetric } from './metric-plan.ts';
 import type { Side } from './run-facts.ts';
-import { type Measured, placedAt, readPhases, scanAgents, scanMerged } from './scan.ts';
+import { type Measured, movedTo, readPhases, scanAgents, scanMerged } from './scan.ts';
 
 /** One number of a run: which metric, over which seconds, of which part of the traffic. */
 export interface ValueQuery {
@@ -23,7 +23,7 @@ type Scope = Pick<ValueQuery, 'metric' | 'scope' | 'window'>;
 /** What is known of a query from minutes that will not change; only newer seconds are read at each asking. */
 interface Tally {
   readonly exclusively: Mutex;
-  readonly frame: Frame<TotalSpread>;
+  readonly window: AggregationWindow<TotalSpread>;
   /** What it was made from; when that changes it is made anew. */
   readonly basis: string;
   lastSecond: number;
@@ -46,12 +46,12 @@ const tallyOf = (run: OpenRun, plan: MetricPlan, { metric, scope, window }: Scop
   const known = tallies.get(run) ?? new Map<string, Tally>();
   tallies.set(run, known);
   const key = JSON.stringify([metric, scope, window]);
-  const voice = voiceOf(plan, sidesIn(run, scope), run.names);
-  const basis = `${voice} ${plan.sources.size} ${run.reopenings}`;
+  const authority = authoritativeSide(plan, sidesIn(run, scope), run.names);
+  const basis = `${authority} ${plan.sources.size} ${run.reopenings}`;
   const found = known.get(key);
   if (found?.basis === basis) return found;
-  const frame = new Frame([{ plan, voice }], 1, () => new TotalSpread());
-  const made: Tally = { exclusively: createMutex(), frame, basis, lastSecond: 0 };
+  const aggregated = new AggregationWindow([{ plan, authority }], 1, () => new TotalSpread());
+  const made: Tally = { exclusively: createMutex(), window: aggregated, basis, lastSecond: 0 };
   known.set(key, made);
   return made;
 };
@@ -70,31 +70,31 @@ const windowOf = ({ phases }: OpenRun, { scope, window }: Scope) => {
 const fill = async (
   read: Executor,
   run: OpenRun,
-  frame: Frame<TotalSpread>,
+  window: AggregationWindow<TotalSpread>,
   { query, span: [fromSec, toSec] }: { query: Scope; span: readonly [number, number] },
 ) => {
   if (fromSec > toSec) return;
-  const placeOf = windowOf(run, query);
-  const wants = (metric: number) => frame.plans.some(({ sources }) => sources.has(metric));
+  const secondOf = windowOf(run, query);
+  const wants = (metric: number) => window.plans.some(({ sources }) => sources.has(metric));
   const visit = (measured: Measured) => {
-    const placed = placedAt(measured, placeOf(measured.side, measured.second));
-    if (placed !== undefined) frame.add(placed);
+    const moved = movedTo(measured, secondOf(measured.side, measured.second));
+    if (moved !== undefined) window.add(moved);
   };
   const { agentID } = query.scope;
   if (agentID === undefined) await scanMerged(read, run, { fromSec, toSec, wants }, visit);
   else await scanAgents(read, run, { fromSec, toSec, wants, agentId: agentID }, visit);
 };
 
-const frameOf = (read: Executor, run: OpenRun, plan: MetricPlan, query: Scope) => {
+const aggregate = (read: Executor, run: OpenRun, plan: MetricPlan, query: Scope) => {
   const tally = tallyOf(run, plan, query);
   return tally.exclusively(async () => {
     const settled = Math.max(run.lastOfRolled, tally.lastSecond);
-    await fill(read, run, tally.frame, { query, span: [tally.lastSecond + 1, Math.min(settled, run.newestSecond)] });
+    await fill(read, run, tally.window, { query, span: [tally.lastSecond + 1, Math.min(settled, run.newestSecond)] });
     tally.lastSecond = settled;
-    if (settled >= run.newestSecond) return tally.frame;
-    const frame = Frame.copyOf(tally.frame);
-    await fill(read, run, frame, { query, span: [settled + 1, run.newestSecond] });
-    return frame;
+    if (settled >= run.newestSecond) return tally.window;
+    const window = AggregationWindow.copyOf(tally.window);
+    await fill(read, run, window, { query, span: [settled + 1, run.newestSecond] });
+    return window;
   });
 };
 
@@ -113,8 +113,7 @@ export const readValue = async (read: Executor, run: OpenRun, query: ValueQuery)
   const plan = planMetric(query.metric, run.facts, run.names);
   if (plan === undefined) return undefined;
   const window = await windowFor(read, run, query.window);
-  const frame = await frameOf(read, run, plan, { ...query, window });
-  const track = frame.trackOf(0);
+  const track = (await aggregate(read, run, plan, { ...query, window })).trackOf(0);
   const value = aggregateOf(plan, secondsOf(plan, track), track.spread.sum, query.aggregation);
   return value === undefined || Number.isNaN(value) ? undefined : value;
 };

@@ -48,7 +48,7 @@ export const rfc2544Lines = (runId: number, rows: readonly Rfc2544Result[]): unk
 
 const members = ['sum', 'rate', 'count', 'min', 'max', 'avg', 'p50', 'p90', 'p95', 'p99', 'p999', 'last'] as const;
 
-/** A text that a spreadsheet would take for a formula is told to be a text. */
+/** Marks a text that a spreadsheet would take for a formula as text. */
 const field = (value: unknown): string => {
   const text = value === null || value === undefined ? '' : String(value);
   const safe = typeof value === 'string' && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;

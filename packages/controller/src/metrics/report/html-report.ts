@@ -61,14 +61,14 @@ export const rfc2544Section = (rows: readonly Rfc2544Result[]): string => {
   return shown.map(([title, head, lines]) => `<h3>${title}</h3>${table(head, lines)}`).join('');
 };
 
-const mostLetters = 2000;
+const maxLetters = 2000;
 
 /** What fuzzing found out; empty where nothing was fuzzed or found. */
 export const findingsSection = ({ findings }: SecurityReport): string => {
   if (findings.length === 0) return '';
   const rows = findings.map(({ at, kind, name, target, detail, reproducer }) => {
     const cells = [at, kind, name, target, detail].map((text) => cell(text)).join('');
-    const input = reproducer === undefined ? '–' : JSON.stringify(reproducer).slice(0, mostLetters);
+    const input = reproducer === undefined ? '–' : JSON.stringify(reproducer).slice(0, maxLetters);
     return `<tr>${cells}<td><pre>${escaped(input)}</pre></td></tr>`;
   });
   return `<h3>Findings</h3>${table(['When', 'Kind', 'Case', 'Target', 'What', 'Does it again'], rows)}`;

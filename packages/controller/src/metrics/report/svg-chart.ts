@@ -6,13 +6,13 @@ const height = 220;
 const margin = { top: 12, right: 12, bottom: 26, left: 72 };
 const colors = ['#e8590c', '#1971c2', '#7048e8', '#e03131', '#2f9e44', '#868e96'];
 const gridLines = 4;
-const mostPoints = 600;
+const maxPoints = 600;
 
 const escaped = (text: string) => text.replace(/[&<>"]/g, (letter) => `&#${letter.charCodeAt(0)};`);
 
 /** The largest of each group of neighbours: a peak must not vanish when points become few. */
 const thinned = (values: readonly (number | null)[]): { step: number; values: (number | null)[] } => {
-  const step = Math.max(1, Math.ceil(values.length / mostPoints));
+  const step = Math.max(1, Math.ceil(values.length / maxPoints));
   const kept: (number | null)[] = [];
   for (let i = 0; i < values.length; i += step) {
     const group = values.slice(i, i + step).filter((value) => value !== null);

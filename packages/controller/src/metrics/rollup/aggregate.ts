@@ -64,9 +64,9 @@ const scalarValue = (plan: MetricPlan, seconds: Seconds, aggregation: Aggregatio
     case 'avg':
       return averageOf(plan, seconds);
     case 'min':
-      return values.reduce((least, value) => Math.min(least, value), Number.POSITIVE_INFINITY);
+      return values.reduce((min, value) => Math.min(min, value), Number.POSITIVE_INFINITY);
     case 'max':
-      return values.reduce((most, value) => Math.max(most, value), Number.NEGATIVE_INFINITY);
+      return values.reduce((max, value) => Math.max(max, value), Number.NEGATIVE_INFINITY);
     case 'last':
       return values.at(-1);
   }
@@ -81,7 +81,7 @@ export const aggregateOf = (
 ): number | undefined =>
   plan.kind === 'spread' ? spreadValue(sum, aggregation, seconds.spanSec) : scalarValue(plan, seconds, aggregation);
 
-export const usualAggregation = ({ kind }: MetricPlan): Aggregation =>
+export const defaultAggregation = ({ kind }: MetricPlan): Aggregation =>
   (({ amount: 'rate', rate: 'avg', level: 'avg', spread: 'p99' }) as const)[kind];
 
 const reported: Readonly<Record<MetricPlan['kind'], readonly Aggregation[]>> = {

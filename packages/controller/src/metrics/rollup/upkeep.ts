@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextEventLoop } from 'node:timers/promises';
 import { isActive } from '@rushhour/contract';
 import type { Logger } from 'pino';
 import type { Mutex } from '../../concurrency/mutex.ts';
@@ -17,12 +17,12 @@ import { piecesOf, spanOf } from '../ingest/arrivals.ts';
 import { secondOfCell } from '../ingest/cell.ts';
 import { firstOfBlock, lastOfBlock, type OpenRun, type Stream } from '../ingest/open-run.ts';
 import type { OpenRuns } from '../ingest/open-runs.ts';
-import { packedOf, packSeconds, storedSqueezed, unpackSeconds } from '../ingest/packing.ts';
+import { packedOf, packSeconds, unpackSeconds, zstdBlob } from '../ingest/packing.ts';
 import { timeOf } from '../read/run-facts.ts';
 import { lastOfMinute } from './merged-minutes.ts';
 
 /** A block that stays incomplete for so long is compacted as it is. */
-const quietMs = 120_000;
+const idleMs = 120_000;
 const blocksAtOnce = 8;
 
 /** `all`: whether complete or not. */
@@ -39,10 +39,10 @@ interface Block {
 
 const dueBlocks = (run: OpenRun, { all, now }: When): Block[] =>
   [...run.streams].flatMap((stream) => {
-    const isQuiet = all || now - stream.arrivedAt > quietMs;
+    const isIdle = all || now - stream.arrivedAt > idleMs;
     return [...stream.loose].flatMap((number) => {
       const [fromSeq, toSeq] = [firstOfBlock(number), lastOfBlock(number)];
-      if (!isQuiet && !stream.ranges.hasAll(fromSeq, toSeq)) return [];
+      if (!isIdle && !stream.ranges.hasAll(fromSeq, toSeq)) return [];
       const { agentId, order } = stream;
       return [
         { stream, number, span: { runID: run.facts.runId, agentID: agentId, orderIndex: order, fromSeq, toSeq } },
@@ -61,7 +61,7 @@ const wholeOf = async (store: Store, { span }: Block): Promise<SampleRow[]> => {
     orderIndex,
     ...spanOf(piece),
     isBlock: 1,
-    data: storedSqueezed(packSeconds(piece)),
+    data: zstdBlob(packSeconds(piece)),
   }));
 };
 
@@ -69,7 +69,7 @@ const replace = async (store: Store, blocks: readonly Block[]) => {
   const rows: SampleRow[] = [];
   for (const block of blocks) {
     rows.push(...(await wholeOf(store, block)));
-    await nextTurn();
+    await nextEventLoop();
   }
   await store.database.transaction(async (tx) => {
     for (const { span } of blocks) await removeSamplesIn(tx, span);
@@ -80,7 +80,7 @@ const replace = async (store: Store, blocks: readonly Block[]) => {
 
 /**
  * Makes one compressed row of the many small ones of a minute. A block is replaced within one transaction: after a
- * crash it is there in the one form or in the other. Others get their turn between a few blocks and the next.
+ * crash it is there in the one form or in the other. Others get their pass between a few blocks and the next.
  */
 export const compact = async (store: Store, run: OpenRun, { exclusively, ...when }: When & { exclusively: Mutex }) => {
   const due = dueBlocks(run, when);
@@ -106,7 +106,7 @@ const rowsOf = ({ facts, merged }: OpenRun, minute: number): SampleRow[] =>
       fromAt: timeOf(facts, first),
       toAt: timeOf(facts, last),
       isBlock: 1,
-      data: storedSqueezed(packed),
+      data: zstdBlob(packed),
     };
   });
 
@@ -142,8 +142,8 @@ export interface UpkeepOptions {
 }
 
 const everyMs = 5000;
-/** A run that has ended stays in memory so long after it was last spoken of. */
-const idleMs = 30_000;
+/** An ended run stays in memory for this time after its last use. */
+const keptMs = 30_000;
 const isOver = (status: number | undefined) => status === undefined || !isActive(status);
 
 /** Looks after stored samples in the background: minutes are merged and compressed, ended runs leave the memory. */
@@ -154,7 +154,7 @@ export const startUpkeep = ({ store, log, runs, exclusively, onClosed }: UpkeepO
     await compact(store, run, when);
   };
 
-  /** In turn: whoever writes has the run that is in memory, and not one that was put aside. */
+  /** Exclusive: a writer always has the run that is in memory, not a copy that was closed. */
   const close = (runId: number) =>
     exclusively(async () => {
       runs.forget(runId);
@@ -171,11 +171,11 @@ export const startUpkeep = ({ store, log, runs, exclusively, onClosed }: UpkeepO
   const lookAfter = async (run: OpenRun, status: number | undefined) => {
     const { runId } = run.facts;
     if (status === undefined) await close(runId);
-    else if (isOver(status) && Date.now() - run.usedAt > idleMs) await finish(runId);
+    else if (isOver(status) && Date.now() - run.usedAt > keptMs) await finish(runId);
     else if (run.isOurs || isOver(status)) await tidy(run, isOver(status));
   };
 
-  const turn = async () => {
+  const pass = async () => {
     const open = runs.all();
     const statuses = await runStatuses(
       store.read,
@@ -198,7 +198,7 @@ export const startUpkeep = ({ store, log, runs, exclusively, onClosed }: UpkeepO
     });
   let working: Promise<unknown> = guarded(recover);
   const timer = setInterval(() => {
-    working = working.then(() => (isClosed ? undefined : guarded(turn)));
+    working = working.then(() => (isClosed ? undefined : guarded(pass)));
   }, everyMs).unref();
 
   return {

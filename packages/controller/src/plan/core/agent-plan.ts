@@ -37,12 +37,12 @@ export interface RunPlan {
   readonly agents: readonly AgentPlan[];
   /** Seconds of traffic from the common start; null when it ends by count or by hand. */
   readonly plannedSec: number | null;
-  /** What the reader of the result must know, such as wishes that no socket can fulfil. */
+  /** Caveats for the reader of the result, such as options that sockets cannot honour. */
   readonly notes: readonly string[];
   /** A plan with an issue of severity `error` must not be started. */
   readonly issues: readonly ValidationIssue[];
   readonly estimate: Estimate;
-  /** False when it cannot be told beforehand how much somebody sends, as without a rate: the estimate is too low. */
+  /** False when the load of a client is not known in advance, as without a rate: the estimate is too low. */
   readonly isLoadKnown: boolean;
   /** Of security tests: agents get them as files, and they are kept with the run. */
   readonly attempts: readonly PlannedAttempts[];

@@ -74,7 +74,7 @@ const serverJob = (server: PlannedServer, { clients, plannedSec }: Sides): Plann
   const { entry, path, agent, traffic, config, listens } = server;
   const hosts = traffic.isEmulated === true ? [] : listens.map(({ host }) => host);
   const claims = addressesToAdd(agent, hosts);
-  const { listen = (place) => place } = traffic;
+  const { listen = (endpoint) => endpoint } = traffic;
   // A task without clients lasts as long as its servers say.
   const { mode, seconds, count = 1, rampUpSec, warmUpSec, rampDownSec } = entry.values.duration;
   const own = {

@@ -16,7 +16,7 @@ interface EstimateFrom {
   readonly attempts: readonly PlannedAttempts[];
 }
 
-/** What a run will amount to, as far as it can be told beforehand. */
+/** The size and load of a run, as far as it is known in advance. */
 export const runEstimateOf = (
   { definition, dumpLimits }: PlanInput,
   clients: readonly PlannedClient[],
@@ -57,7 +57,7 @@ const clientIps = (clients: readonly PlannedClient[]): number => {
 
 const timeWaitSec = 60;
 
-/** What is asked of machines and their links, as far as it can be told beforehand. */
+/** Checks the load of machines and links, as far as it is known in advance. */
 export const reportCapacity = (
   clients: readonly PlannedClient[],
   agents: ReadonlyMap<number, PlanAgent>,
@@ -69,11 +69,11 @@ export const reportCapacity = (
 
 const reportConnections = (client: PlannedClient, issues: PlanIssues): void => {
   const { agent, entry, path, estimate, source, portCount, targets } = client;
-  const place = { path, agentId: agent.id };
+  const location = { path, agentId: agent.id };
   const tuples = Math.max(1, source.count) * portCount * targets.length;
   if (estimate.connections > tuples) {
     const message = `${estimate.connections} connections need more than the ${tuples} pairs of addresses and ports of agent ${agent.name}`;
-    issues.error(place, 'RATE_IMPOSSIBLE', message);
+    issues.error(location, 'RATE_IMPOSSIBLE', message);
     return;
   }
   // On loopback the system takes closed ones again at once.
@@ -82,11 +82,11 @@ const reportConnections = (client: PlannedClient, issues: PlanIssues): void => {
   if (isOutward && estimate.opens * keptSec > tuples) {
     const rate = Math.round(estimate.opens);
     const message = `${rate} connections a second use up the ${tuples} pairs of addresses and ports of agent ${agent.name} within the minute that closed ones are kept`;
-    issues.warning(place, 'PORTS_SCARCE', message);
+    issues.warning(location, 'PORTS_SCARCE', message);
   }
 };
 
-const isUnderWay = (entry: TrafficEntry, second: number): boolean =>
+const isRunning = (entry: TrafficEntry, second: number): boolean =>
   entry.startAfterSec <= second &&
   second < entry.startAfterSec + (durationSecOf(entry.values) ?? Number.POSITIVE_INFINITY);
 
@@ -97,18 +97,18 @@ interface Timed {
 
 /** The most at any one time: it is reached when some entry begins. */
 export const peakOf = (all: readonly Timed[]): TrafficEstimate => {
-  const moments = [...new Set(all.map(({ entry }) => entry.startAfterSec))];
-  const sums = moments.map((moment) =>
-    addEstimates(all.filter(({ entry }) => isUnderWay(entry, moment)).map(({ estimate }) => estimate)),
+  const starts = [...new Set(all.map(({ entry }) => entry.startAfterSec))];
+  const sums = starts.map((start) =>
+    addEstimates(all.filter(({ entry }) => isRunning(entry, start)).map(({ estimate }) => estimate)),
   );
-  const most = (name: keyof TrafficEstimate) => Math.max(0, ...sums.map((estimate) => estimate[name]));
+  const maxOf = (name: keyof TrafficEstimate) => Math.max(0, ...sums.map((estimate) => estimate[name]));
   return {
-    connections: most('connections'),
-    opens: most('opens'),
-    txPps: most('txPps'),
-    rxPps: most('rxPps'),
-    txBps: most('txBps'),
-    rxBps: most('rxBps'),
+    connections: maxOf('connections'),
+    opens: maxOf('opens'),
+    txPps: maxOf('txPps'),
+    rxPps: maxOf('rxPps'),
+    txBps: maxOf('txBps'),
+    rxBps: maxOf('rxBps'),
   };
 };
 

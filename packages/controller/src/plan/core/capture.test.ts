@@ -12,10 +12,10 @@ describe('what agents capture', () => {
   });
 
   it('has the length of the settings unless the task says another, and shares what a run may store', () => {
-    const usual = { captureArp: false, keep: 'first' };
-    expect(captureOf({ enabled: true }, limits, 2)).toEqual({ ...usual, savelen: 2000, maxBytes: 5_000_000 });
+    const defaults = { captureArp: false, keep: 'first' };
+    expect(captureOf({ enabled: true }, limits, 2)).toEqual({ ...defaults, savelen: 2000, maxBytes: 5_000_000 });
     expect(captureOf({ enabled: true, savelen: 0 }, limits, 1)).toEqual({
-      ...usual,
+      ...defaults,
       savelen: 2000,
       maxBytes: 10_000_001,
     });
@@ -25,7 +25,7 @@ describe('what agents capture', () => {
     });
   });
 
-  it('is told to every agent of the run', () => {
+  it('is part of the plan of every agent', () => {
     const ends = { sources: [{ agent: { id: 1 } }], targets: [{ agent: { id: 2 } }] };
     const entry = entryOf(3, { ...ends, packetsPerSecond: 1 });
     const agents = [1, 2].map((id) => agentOf(id, { system: { caps: ['cap_net_raw'] } }));

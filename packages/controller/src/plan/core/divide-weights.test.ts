@@ -13,7 +13,7 @@ describe('those among whom an entry is divided', () => {
     expect(activeWeights(weights, { rates: [], totals })).toEqual(active);
   });
 
-  it('all get something of everything, and somebody is left', () => {
+  it('every client left has a part of each quantity, and at least one is left', () => {
     const weights = fc.array(fc.double({ min: 0.01, max: 1000, noNaN: true }), { minLength: 1, maxLength: 40 });
     const wholes = fc.array(fc.integer({ min: 1, max: 100 }), { maxLength: 3 });
     fc.assert(

@@ -3,7 +3,7 @@ interface Wholes {
   readonly totals: readonly number[];
 }
 
-/** Who would get nothing of something. */
+/** Indexes of the clients whose part of a quantity would be 0. */
 const idleOf = ({ rates, totals }: Wholes, weights: readonly number[]): number[] => {
   const divided = [
     ...totals.map((total) => divideWhole(total, weights)),
@@ -12,16 +12,16 @@ const idleOf = ({ rates, totals }: Wholes, weights: readonly number[]): number[]
   return weights.flatMap((weight, index) => (weight > 0 && divided.some((parts) => parts[index] === 0) ? [index] : []));
 };
 
-/** No more can take part than there are things to be done. */
-const heaviest = (weights: readonly number[], most: number): number[] => {
+/** Keeps the `max` largest weights: there are no more units to divide. */
+const heaviest = (weights: readonly number[], max: number): number[] => {
   const order = [...weights.keys()].sort((a, b) => (weights[b] as number) - (weights[a] as number));
-  const kept = new Set(order.slice(0, most));
+  const kept = new Set(order.slice(0, max));
   return weights.map((weight, index) => (kept.has(index) ? weight : 0));
 };
 
 /**
- * The weights of those among whom an entry is divided. Whoever would get nothing of something takes no part and has
- * weight 0, the lightest first, so that all the rest of the entry is still done by the others.
+ * The weights of the clients that share an entry. A client whose part of a quantity would be 0 gets weight 0, the
+ * lightest first, so that the others carry the whole load.
  */
 export const activeWeights = (weights: readonly number[], wholes: Wholes): number[] => {
   const active = heaviest(weights, Math.min(...wholes.totals));

@@ -12,14 +12,14 @@ export interface SteadyPart {
 const graceSec = 5;
 
 export const reportDuration = ({ path, values: { duration } }: TrafficEntry, issues: PlanIssues): void => {
-  const place = `${path}/values/duration`;
+  const location = `${path}/values/duration`;
   if (duration.mode === 'count' && duration.count === undefined) {
-    issues.error(`${place}/count`, 'REQUIRED', 'is required when the mode is count');
+    issues.error(`${location}/count`, 'REQUIRED', 'is required when the mode is count');
   }
   const ramps = duration.rampUpSec + duration.warmUpSec + duration.rampDownSec;
   if (duration.mode === 'time' && ramps >= duration.seconds) {
     const message = `${duration.seconds} seconds are over before ramps and warm-up are: nothing is left to judge`;
-    issues.error(`${place}/seconds`, 'DURATION_TOO_SHORT', message);
+    issues.error(`${location}/seconds`, 'DURATION_TOO_SHORT', message);
   }
 };
 

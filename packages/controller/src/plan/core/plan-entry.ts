@@ -1,5 +1,5 @@
 import type { Duration, Sources, Target } from '@rushhour/protocol';
-import { endpointsOf, type Place } from '../endpoints/address-allocator.ts';
+import { type Endpoint, endpointsOf } from '../endpoints/address-allocator.ts';
 import { type ClientSource, clientPorts, resolveSource } from '../endpoints/resolve-endpoint.ts';
 import { type ListenEndpoint, listensFor, namedTargets, targetsFor } from '../endpoints/targets.ts';
 import { activeWeights, divideRate, divideWhole } from './divide.ts';
@@ -30,7 +30,7 @@ export interface PlannedClient extends ClientDraft {
 export interface ListenRequest {
   readonly entry: TrafficEntry;
   readonly traffic: Traffic;
-  readonly place: ListenEndpoint;
+  readonly endpoint: ListenEndpoint;
 }
 
 export interface PlannedEntry {
@@ -41,17 +41,17 @@ export interface PlannedEntry {
 /** The two sides of one entry. */
 export const planEntry = (scope: PlanScope, traffic: Traffic): PlannedEntry => {
   const { entry } = scope;
-  const request = (place: ListenEndpoint): ListenRequest => ({ entry, traffic, place });
+  const request = (endpoint: ListenEndpoint): ListenRequest => ({ entry, traffic, endpoint });
   const { client } = traffic;
   if (client === undefined || entry.values.isServer === true) {
     return { clients: [], requests: listensFor(scope, traffic.defaultPorts).map(request) };
   }
   const sources = endpointsOf(entry, 'sources');
   if (sources.length === 0) scope.issues.error(pointerIn(scope, 'sources'), 'NO_SOURCE', 'names no agent that sends');
-  const named = namedTargets(scope, traffic.moreTargets);
+  const named = namedTargets(scope, traffic.extraTargets);
   const weights = weightsOf(scope, traffic, sources);
-  const planned = sources.flatMap((place, index) => {
-    const work = { scope, traffic, client, named, weights, place, index };
+  const planned = sources.flatMap((endpoint, index) => {
+    const work = { scope, traffic, client, named, weights, endpoint, index };
     return planClient(work) ?? [];
   });
   return {
@@ -66,11 +66,15 @@ interface ClientWork {
   readonly client: (part: ClientPart) => ClientDraft;
   readonly named: ReturnType<typeof namedTargets>;
   readonly weights: readonly number[];
-  readonly place: Place;
+  readonly endpoint: Endpoint;
   readonly index: number;
 }
 
-const weightsOf = ({ entry }: PlanScope, { rates = [], totals = [] }: Traffic, sources: readonly Place[]): number[] => {
+const weightsOf = (
+  { entry }: PlanScope,
+  { rates = [], totals = [] }: Traffic,
+  sources: readonly Endpoint[],
+): number[] => {
   const { mode, count } = entry.values.duration;
   const given = (wholes: readonly (number | undefined)[]) => wholes.filter((whole) => whole !== undefined);
   return activeWeights(
@@ -80,11 +84,11 @@ const weightsOf = ({ entry }: PlanScope, { rates = [], totals = [] }: Traffic, s
 };
 
 const planClient = (work: ClientWork): { client: PlannedClient; listens: ListenEndpoint[] } | undefined => {
-  const { scope, traffic, client, named, weights, place, index } = work;
+  const { scope, traffic, client, named, weights, endpoint, index } = work;
   const path = pointerIn(scope, 'sources', index);
-  const agent = agentAt(scope, place.agent?.id ?? 0, path);
-  const source = agent && resolveSource(scope, place, agent, path);
-  const ports = clientPorts(scope, place);
+  const agent = agentAt(scope, endpoint.agent?.id ?? 0, path);
+  const source = agent && resolveSource(scope, endpoint, agent, path);
+  const ports = clientPorts(scope, endpoint);
   if (agent === undefined || source === undefined || ports === undefined) return undefined;
   if (!scope.budget.takeClient(named.length)) return reportTooLarge(scope);
   const found = targetsFor(scope, named, { client: agent, source, defaultPorts: traffic.defaultPorts });
@@ -117,7 +121,7 @@ const reportTooLarge = (scope: PlanScope): undefined =>
 interface PartOptions {
   readonly weights: readonly number[];
   readonly index: number;
-  readonly found: Pick<ClientPart, 'targets' | 'places'>;
+  readonly found: Pick<ClientPart, 'targets' | 'targetIndexes'>;
   readonly source: ClientSource;
   readonly portRange: string | undefined;
   readonly agent: PlanAgent;
@@ -135,10 +139,10 @@ const partOf = (scope: PlanScope, options: PartOptions): ClientPart => {
   };
   return {
     targets: found.targets,
-    places: found.places,
+    targetIndexes: found.targetIndexes,
     sources,
     rotation,
-    turn: {
+    position: {
       index: weights.slice(0, index).filter((weight) => weight > 0).length,
       count: weights.filter((weight) => weight > 0).length,
     },
@@ -148,12 +152,12 @@ const partOf = (scope: PlanScope, options: PartOptions): ClientPart => {
       divideWhole(whole, weights)
         .slice(0, index)
         .reduce((sum, part) => sum + part, 0),
-    concurrentShare: (whole, most) => {
+    concurrentShare: (whole, max) => {
       const part = Math.max(1, divideWhole(whole, weights)[index] ?? 0);
-      if (part <= most) return part;
-      const message = `agent ${agent.name} would keep ${part} connections open; ${most} are the most`;
+      if (part <= max) return part;
+      const message = `agent ${agent.name} would keep ${part} connections open; ${max} is the maximum`;
       issues.error({ path: pointerIn(scope, 'sources', index), agentId: agent.id }, 'RATE_IMPOSSIBLE', message);
-      return most;
+      return max;
     },
   };
 };

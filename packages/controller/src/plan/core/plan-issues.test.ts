@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import { agentOf, ends, entryOf, inputOf, networkOf, told } from '../testing/plan-fixture.ts';
+import { agentOf, ends, entryOf, inputOf, issueCodes, networkOf } from '../testing/plan-fixture.ts';
 import { planRun } from './plan-run.ts';
 
 type Values = Record<string, unknown>;
-type Wish = Parameters<typeof inputOf>[1];
+type InputOptions = Parameters<typeof inputOf>[1];
 
 const http = (values: Values = {}) => entryOf(1, { ...ends, requestsPerSecond: 100, ...values });
-const issuesOf = (values: Values, wish: Wish = {}) => told(planRun(inputOf([http(values)], wish)));
+const issuesOf = (values: Values, options: InputOptions = {}) => issueCodes(planRun(inputOf([http(values)], options)));
 const target = (place: Values) => ({ targets: [place] });
 const source = (place: Values) => ({ sources: [{ agent: { id: 1 }, ...place }] });
 const twoNetworks = [networkOf(1, '10.20.0.0/24'), networkOf(2, '10.20.0.128/25')];
 
 describe('a plan tells', () => {
-  it.each<[string, Values, Wish, string[]]>([
+  it.each<[string, Values, InputOptions, string[]]>([
     ['a target outside', target({ ip: '8.8.8.8' }), {}, ['targets/0 TARGET_NOT_ALLOWED']],
     [
       'a public network',
@@ -111,8 +111,8 @@ describe('a plan tells', () => {
       {},
       ['warning sources/0 PORTS_SCARCE'],
     ],
-  ])('%s', (_, values, wish, expected) => {
-    expect(issuesOf(values, wish)).toEqual(expected);
+  ])('%s', (_, values, options, expected) => {
+    expect(issuesOf(values, options)).toEqual(expected);
   });
 
   it.each<[string, Parameters<typeof agentOf>[1], string[]]>([
@@ -145,12 +145,12 @@ describe('a plan tells', () => {
       targets: [{ ip: '10.0.0.2' }],
     });
     const overlap = ['sources/1 ADDRESS_OVERLAP'];
-    const wish = { networks: twoNetworks };
+    const options = { networks: twoNetworks };
     expect(issuesOf(both({ ip: '10.1.1.1' }, { ip: '10.1.1.1' }))).toEqual(overlap);
-    expect(issuesOf(both({ network: { id: 1 } }, { network: { id: 2 } }), wish)).toEqual(overlap);
-    expect(issuesOf(both({ network: { id: 1 } }, { ip: '10.20.0.9' }), wish)).toEqual(overlap);
-    expect(issuesOf(both({ network: { id: 1 } }, { network: { id: 1 } }), wish)).toEqual([]);
-    expect(issuesOf(both({ network: { id: 1 } }, { ip: '10.21.0.9' }), wish)).toEqual([]);
+    expect(issuesOf(both({ network: { id: 1 } }, { network: { id: 2 } }), options)).toEqual(overlap);
+    expect(issuesOf(both({ network: { id: 1 } }, { ip: '10.20.0.9' }), options)).toEqual(overlap);
+    expect(issuesOf(both({ network: { id: 1 } }, { network: { id: 1 } }), options)).toEqual([]);
+    expect(issuesOf(both({ network: { id: 1 } }, { ip: '10.21.0.9' }), options)).toEqual([]);
     expect(issuesOf(both({ ip: '127.0.0.1' }, { ip: '127.0.0.1' }))).toEqual([]);
     const near = [agentOf(1), agentOf(2, { machineId: 'machine1' })];
     expect(issuesOf(both({ ip: '10.1.1.1' }, { ip: '10.1.1.1' }), { agents: near })).toEqual([]);
@@ -167,10 +167,10 @@ describe('a plan tells', () => {
 
   it('addresses an agent has no right to', () => {
     const agents = [1, 2].map((id) => agentOf(id, { system: { caps: [] } }));
-    const wish = { agents, networks: twoNetworks };
-    expect(issuesOf(source({ network: { id: 1 } }), wish)).toEqual(['warning sources/0 ADDRESS_NOT_OWN']);
-    expect(issuesOf(target({ agent: { id: 2 }, network: { id: 1 } }), wish)).toEqual(['targets/0 ADDRESS_NOT_OWN']);
-    expect(issuesOf(source({ ip: '10.0.0.1' }), wish)).toEqual([]);
+    const options = { agents, networks: twoNetworks };
+    expect(issuesOf(source({ network: { id: 1 } }), options)).toEqual(['warning sources/0 ADDRESS_NOT_OWN']);
+    expect(issuesOf(target({ agent: { id: 2 }, network: { id: 1 } }), options)).toEqual(['targets/0 ADDRESS_NOT_OWN']);
+    expect(issuesOf(source({ ip: '10.0.0.1' }), options)).toEqual([]);
   });
 
   it('what sockets do not do for a network', () => {
@@ -183,7 +183,7 @@ describe('a plan tells', () => {
 
   it('what will not be measured or captured', () => {
     const packets = entryOf(3, { ...ends, targets: [{ ip: '10.0.0.2' }], packetsPerSecond: 1 });
-    expect(told(planRun(inputOf([packets], { definition: { dumps: { enabled: true } } })))).toEqual([
+    expect(issueCodes(planRun(inputOf([packets], { definition: { dumps: { enabled: true } } })))).toEqual([
       'info targets LOSS_UNMEASURED',
       'warning /dumps/enabled CANNOT_CAPTURE',
     ]);
@@ -192,7 +192,7 @@ describe('a plan tells', () => {
   it('what no agent can run', () => {
     const entry = entryOf(14, ends);
     const planes = { accessPlane: [{ agent: { id: 1 } }], controlPlane: [{ agent: { id: 1 } }] };
-    expect(told(planRun(inputOf([entry, entryOf(77, {})], { definition: planes })))).toEqual([
+    expect(issueCodes(planRun(inputOf([entry, entryOf(77, {})], { definition: planes })))).toEqual([
       '/configuration/0/plugin/id PLUGIN_UNAVAILABLE',
       '/configuration/1/plugin/id PLUGIN_UNKNOWN',
       '/accessPlane PLUGIN_UNAVAILABLE',

@@ -8,9 +8,9 @@ export interface IssueLocation {
   readonly agentId?: number | undefined;
 }
 
-const most = 1000;
+const maxIssues = 1000;
 
-/** Collects everything a plan has to say, each thing once. */
+/** Collects the issues of a plan, each once. */
 export class PlanIssues {
   readonly #issues = new Map<string, ValidationIssue>();
   readonly #notes = new Set<string>();
@@ -27,32 +27,32 @@ export class PlanIssues {
     return this.issues.some(({ severity }) => severity === 'error');
   }
 
-  error(place: string | IssueLocation, code: string, message: string): undefined {
-    this.#add('error', place, { code, message });
+  error(location: string | IssueLocation, code: string, message: string): undefined {
+    this.#add('error', location, { code, message });
   }
 
-  warning(place: string | IssueLocation, code: string, message: string): undefined {
-    this.#add('warning', place, { code, message });
+  warning(location: string | IssueLocation, code: string, message: string): undefined {
+    this.#add('warning', location, { code, message });
   }
 
-  info(place: string | IssueLocation, code: string, message: string): undefined {
-    this.#add('info', place, { code, message });
+  info(location: string | IssueLocation, code: string, message: string): undefined {
+    this.#add('info', location, { code, message });
   }
 
-  /** A warning that whoever reads the result must know as well. */
-  caveat(place: string | IssueLocation, code: string, message: string): undefined {
-    this.warning(place, code, message);
+  /** A warning that is also a note of the result. */
+  caveat(location: string | IssueLocation, code: string, message: string): undefined {
+    this.warning(location, code, message);
     this.#notes.add(message);
   }
 
-  // A list of a thousand sources with the same fault would make an answer nobody reads.
-  #add(severity: Severity, place: string | IssueLocation, said: { code: string; message: string }): void {
-    const { path, agentId }: IssueLocation = typeof place === 'string' ? { path: place } : place;
-    const key = `${path} ${said.code} ${said.message}`;
-    if (this.#issues.has(key) || this.#issues.size > most) return;
-    if (this.#issues.size === most) {
-      const message = `more than ${most} problems; the rest is not listed`;
+  // The same fault in a thousand sources would make the response unreadable.
+  #add(severity: Severity, location: string | IssueLocation, issue: { code: string; message: string }): void {
+    const { path, agentId }: IssueLocation = typeof location === 'string' ? { path: location } : location;
+    const key = `${path} ${issue.code} ${issue.message}`;
+    if (this.#issues.has(key) || this.#issues.size > maxIssues) return;
+    if (this.#issues.size === maxIssues) {
+      const message = `more than ${maxIssues} problems; the rest is not listed`;
       this.#issues.set(key, { severity: 'error', code: 'TOO_MANY_ISSUES', path: '', message });
-    } else this.#issues.set(key, { severity, ...said, path, ...(agentId !== undefined && { agentId }) });
+    } else this.#issues.set(key, { severity, ...issue, path, ...(agentId !== undefined && { agentId }) });
   }
 }

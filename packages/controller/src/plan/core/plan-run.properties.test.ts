@@ -114,7 +114,7 @@ const agent = fc.constantFrom(1, 2, 3, 4).map((id) => ({ agent: { id } }));
 const network = fc.constantFrom(1, 2).map((id) => ({ network: { id } }));
 const ports = fc.constantFrom({}, { ports: '80' }, { ports: '8000-8003,9000' });
 const merged = (...parts: fc.Arbitrary<object>[]) => fc.tuple(...parts).map((all) => Object.assign({}, ...all));
-const soundSides = fc.record({
+const validSides = fc.record({
   sources: fc.array(merged(agent, fc.oneof(fc.constant({}), network)), { minLength: 1, maxLength: 3 }),
   targets: fc.array(
     fc.oneof(
@@ -133,7 +133,7 @@ const soundSides = fc.record({
   clientPortRange: fc.constant('2000-60000'),
   frameSize: fc.constantFrom(128, 1518),
 });
-const soundEntries = entriesWith(soundSides);
+const validEntries = entriesWith(validSides);
 const anyEntries = entriesWith(fc.constant({}));
 
 const isCovered = (host: string, allowed: readonly string[]): boolean => {
@@ -161,7 +161,7 @@ describe('any plan', () => {
   it.each([...planners.keys()])('gives engines only what they take, and agents only orders: plugin %i', (id) => {
     const planned = new Set<string>();
     fc.assert(
-      fc.property(entriesOf(id, soundSides), (entry) => {
+      fc.property(entriesOf(id, validSides), (entry) => {
         const plan = planRun(inputOf([entry], records));
         if (plan.issues.some(({ severity }) => severity === 'error')) return;
         for (const { job, role } of jobsOf(plan)) {
@@ -179,7 +179,7 @@ describe('any plan', () => {
     const allowedTargets = ['10.20.0.0/16', 'fd00::/8'];
     let judged = 0;
     fc.assert(
-      fc.property(soundEntries, (entry) => {
+      fc.property(validEntries, (entry) => {
         for (const { role, job } of jobsOf(planRun(inputOf([entry], { ...records, allowedTargets })))) {
           if (role === 'server') continue;
           const { targets } = job.config as { targets: { host: string }[] };

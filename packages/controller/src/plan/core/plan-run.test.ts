@@ -1,12 +1,21 @@
 import { describe, expect, it } from 'vitest';
-import { agentOf, configsOf, ends, entryOf, inputOf, interfaceOf, networkOf, told } from '../testing/plan-fixture.ts';
+import {
+  agentOf,
+  configsOf,
+  ends,
+  entryOf,
+  inputOf,
+  interfaceOf,
+  issueCodes,
+  networkOf,
+} from '../testing/plan-fixture.ts';
 import { planRun } from './plan-run.ts';
 
 type Values = Record<string, unknown>;
 
 const http = (values: Values = {}) => entryOf(1, { ...ends, requestsPerSecond: 100, ...values });
-const planOf = (entries: ReturnType<typeof http>[], wish: Parameters<typeof inputOf>[1] = {}) =>
-  planRun(inputOf(entries, wish));
+const planOf = (entries: ReturnType<typeof http>[], options: Parameters<typeof inputOf>[1] = {}) =>
+  planRun(inputOf(entries, options));
 const [client] = [agentOf(1)];
 
 describe('where a target agent is found', () => {
@@ -97,7 +106,7 @@ describe('a plan', () => {
   it('entries out who would get nothing, and says so', () => {
     const sources = [{ agent: { id: 1 } }, { agent: { id: 2 } }];
     const plan = planOf([http({ sources, targets: [{ ip: '10.0.0.2' }], totalSessions: 1 })]);
-    expect(told(plan)).toEqual(['warning sources/1 NOTHING_TO_DO']);
+    expect(issueCodes(plan)).toEqual(['warning sources/1 NOTHING_TO_DO']);
     expect(plan.notes).toEqual(['agent agent2 gets nothing of the load']);
     expect(configsOf(plan, 1, 'client')).toMatchObject([{ load: { rate: 100 }, totalSessions: 1 }]);
   });
@@ -159,7 +168,7 @@ describe('a plan', () => {
     });
   });
 
-  it('says when somebody sends as fast as it goes', () => {
+  it('reports when a client sends without a rate', () => {
     const endless = http({ requestsPerSecond: undefined, rpsUnlimited: true });
     expect([planOf([http()]), planOf([http(), endless])].map(({ isLoadKnown }) => isLoadKnown)).toEqual([true, false]);
   });
@@ -168,7 +177,7 @@ describe('a plan', () => {
 describe('servers', () => {
   it('are made once for entries that want the same', () => {
     const plan = planOf([http(), http({ duration: { seconds: 30 } })]);
-    expect(told(plan)).toEqual([]);
+    expect(issueCodes(plan)).toEqual([]);
     expect(configsOf(plan, 2, 'server')).toHaveLength(1);
     expect(plan.agents[0]?.jobs[0]?.job.duration).toMatchObject({ seconds: 35, rampDownSec: 5 });
   });
@@ -176,7 +185,7 @@ describe('servers', () => {
   it('are not made where an entry that only answers listens already', () => {
     const server = http({ isServer: true, httpParams: { responseSize: 7 } });
     const plan = planOf([http({ httpParams: { responseSize: 1000 } }), server]);
-    expect(told(plan)).toEqual([]);
+    expect(issueCodes(plan)).toEqual([]);
     expect(configsOf(plan, 2, 'server')).toMatchObject([
       { responses: [{ body: { size: 7 } }], listen: [{ host: '0.0.0.0' }] },
     ]);
@@ -187,7 +196,7 @@ describe('servers', () => {
     expect(planOf([http(), big({})]).issues).toMatchObject([
       { code: 'ADDRESS_OVERLAP', path: '/configuration/1/values/targets/0', agentId: 2 },
     ]);
-    expect(told(planOf([http(), big({ ports: '81' })]))).toEqual([]);
+    expect(issueCodes(planOf([http(), big({ ports: '81' })]))).toEqual([]);
   });
 
   it('on one machine share its ports', () => {
@@ -201,6 +210,6 @@ describe('servers', () => {
       { agent: { id: 2 }, ports: '80' },
       { agent: { id: 3 }, ports: '81' },
     ];
-    expect(told(planOf([http({ targets: apart })], { agents }))).toEqual([]);
+    expect(issueCodes(planOf([http({ targets: apart })], { agents }))).toEqual([]);
   });
 });

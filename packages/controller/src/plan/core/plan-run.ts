@@ -30,33 +30,34 @@ interface AgentUse {
 /** An agent that is away is no fault of the task: a run waits for it. */
 const reportAgents = (uses: readonly AgentUse[], issues: PlanIssues): void => {
   for (const { agent, engine, cpuCores, path } of uses) {
-    const place = { path: `${path}/agent/id`, agentId: agent.id };
-    if (agent.isBlocked) issues.error(place, 'AGENT_BLOCKED', `agent ${agent.name} is blocked`);
+    const location = { path: `${path}/agent/id`, agentId: agent.id };
+    if (agent.isBlocked) issues.error(location, 'AGENT_BLOCKED', `agent ${agent.name} is blocked`);
     else if (agent.status === agentStatus.incompatible) {
-      issues.error(place, 'AGENT_INCOMPATIBLE', `agent ${agent.name} has a version that does not fit`);
-    } else if (!isConnected(agent.status)) issues.warning(place, 'AGENT_OFFLINE', `agent ${agent.name} is not online`);
-    reportEngine({ agent, engine }, place, issues);
+      issues.error(location, 'AGENT_INCOMPATIBLE', `agent ${agent.name} has a version that does not fit`);
+    } else if (!isConnected(agent.status))
+      issues.warning(location, 'AGENT_OFFLINE', `agent ${agent.name} is not online`);
+    reportEngine({ agent, engine }, location, issues);
     if (cpuCores > agent.cpuCores && agent.cpuCores > 0) {
-      issues.warning(place, 'CPU_CORES', `agent ${agent.name} has ${agent.cpuCores} cores, not ${cpuCores}`);
+      issues.warning(location, 'CPU_CORES', `agent ${agent.name} has ${agent.cpuCores} cores, not ${cpuCores}`);
     }
   }
 };
 
 const reportEngine = (
   { agent, engine }: Pick<AgentUse, 'agent' | 'engine'>,
-  place: IssueLocation,
+  location: IssueLocation,
   issues: PlanIssues,
 ): void => {
   if (agent.status === agentStatus.enrolled && agent.engines.length === 0) return;
   const ability = agent.engines.find((found) => found.engine === engine);
   if (ability?.available) return;
   const reason = ability?.reason || 'it has no such engine';
-  issues.error(place, 'ENGINE_MISSING', `agent ${agent.name} cannot run ${engine}: ${reason}`);
+  issues.error(location, 'ENGINE_MISSING', `agent ${agent.name} cannot run ${engine}: ${reason}`);
 };
 
 const maxPlanBytes = 16 * 1024 * 1024;
 
-/** Translates a task into what each agent does. Pure; everything that is wrong is told at once. */
+/** Translates a task into the jobs of each agent. Pure; all issues are reported at once. */
 export const planRun = (input: PlanInput): RunPlan => {
   const issues = new PlanIssues();
   const entries = trafficEntriesOf(input.definition.configuration, planners, issues);

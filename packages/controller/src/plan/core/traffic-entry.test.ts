@@ -1,6 +1,6 @@
 import type { ConfigurationEntry } from '@rushhour/contract';
 import { describe, expect, it } from 'vitest';
-import { ends, inputOf, told } from '../testing/plan-fixture.ts';
+import { ends, inputOf, issueCodes } from '../testing/plan-fixture.ts';
 import { planRun } from './plan-run.ts';
 
 interface Child {
@@ -82,7 +82,7 @@ describe('a suite', () => {
       [0, 12],
       [4, 8],
     ]);
-    expect(told(plan).map((text) => text.replace(/.*subplugins\//, ''))).toEqual([
+    expect(issueCodes(plan).map((text) => text.replace(/.*subplugins\//, ''))).toEqual([
       '2 STAGE_TOO_LATE',
       '3 STAGE_NOT_LIMITED',
     ]);
@@ -90,6 +90,6 @@ describe('a suite', () => {
 
   it('cannot go on after what has no end', () => {
     const { plan } = suiteOf([{ order: 1, duration: { mode: 'continuous' } }, { order: 2 }]);
-    expect(told(plan)).toEqual(['/configuration/0/subplugins/subplugins/0/values/duration/mode STAGE_UNBOUNDED']);
+    expect(issueCodes(plan)).toEqual(['/configuration/0/subplugins/subplugins/0/values/duration/mode STAGE_UNBOUNDED']);
   });
 });

@@ -1,4 +1,4 @@
-/** What traffic amounts to, as far as it can be told beforehand: 0 where it depends on the target. */
+/** Load of traffic, as far as it is known in advance: 0 where it depends on the target. */
 export interface TrafficEstimate {
   /** Open at once. */
   readonly connections: number;

@@ -1,24 +1,24 @@
 import type { Rotation, Sources, Target } from '@rushhour/protocol';
-import type { Place } from '../endpoints/address-allocator.ts';
+import type { Endpoint } from '../endpoints/address-allocator.ts';
 import type { TrafficEstimate } from './traffic-estimate.ts';
 
 /** What one client of an entry gets of it. */
 export interface ClientPart {
   readonly targets: Target[];
   /** Which of the targets of the entry each of them belongs to. */
-  readonly places: readonly number[];
+  readonly targetIndexes: readonly number[];
   readonly sources: Sources;
   readonly rotation: Rotation;
   /** Which of those that take part it is. */
-  readonly turn: { readonly index: number; readonly count: number };
+  readonly position: { readonly index: number; readonly count: number };
   /** Its part of a rate of the whole entry; undefined stays so. */
   rate(whole: number | undefined): number | undefined;
   /** Its part of a number of things; 0 where there are fewer than clients. */
   whole(whole: number): number;
-  /** What all clients before it get of that number. */
+  /** Sum of the parts of all clients before it. */
   offset(whole: number): number;
-  /** Its part of what is kept open at once: one at least, and no more than an engine can keep, which is told. */
-  concurrentShare(whole: number, most: number): number;
+  /** Its part of concurrent connections: at least one, at most `max`; more is reported as an issue. */
+  concurrentShare(whole: number, max: number): number;
 }
 
 /** Most connections or flows that one engine keeps. */
@@ -39,7 +39,7 @@ export interface Traffic {
   /** Where targets name none. */
   readonly defaultPorts: string;
   /** Targets told elsewhere than in `targets`, where that is empty. */
-  readonly moreTargets?: readonly { place: Place; path: string }[];
+  readonly extraTargets?: readonly { endpoint: Endpoint; path: string }[];
   /** Rates and numbers of the whole entry: a client whose part of one would be nothing takes no part. */
   readonly rates?: readonly (number | undefined)[];
   readonly totals?: readonly (number | undefined)[];
@@ -49,6 +49,6 @@ export interface Traffic {
   readonly isEmulated?: boolean;
   /** The other side, without the places it listens on. */
   server(): { readonly config: object; readonly estimate?: Partial<TrafficEstimate> };
-  /** How the engine is told where to listen. */
-  listen?(place: { host: string; port: number }): object;
+  /** How the configuration of the engine writes an endpoint to listen on. */
+  listen?(endpoint: { host: string; port: number }): object;
 }

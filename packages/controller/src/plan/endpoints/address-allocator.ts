@@ -3,8 +3,8 @@ import type { PlanNetwork } from '../core/plan-input.ts';
 import type { TrafficEntry } from '../core/traffic-entry.ts';
 import { AddressShare } from './address-share.ts';
 
-/** What `sources` and `targets` say of a place. */
-export interface Place {
+/** A source or target of an entry. */
+export interface Endpoint {
   readonly agent?: { readonly id: number };
   readonly interfaceId?: number;
   readonly network?: { readonly id: number };
@@ -13,7 +13,7 @@ export interface Place {
   readonly weight: number;
 }
 
-export const endpointsOf = (entry: TrafficEntry, member: 'sources' | 'targets'): readonly Place[] =>
+export const endpointsOf = (entry: TrafficEntry, member: 'sources' | 'targets'): readonly Endpoint[] =>
   entry.values[member] ?? [];
 
 interface Compiled {
@@ -33,8 +33,8 @@ export class AddressAllocator {
 
   constructor(networks: ReadonlyMap<number, PlanNetwork>, entries: readonly TrafficEntry[]) {
     this.#networks = networks;
-    const places = entries.flatMap((entry) => [...endpointsOf(entry, 'sources'), ...endpointsOf(entry, 'targets')]);
-    for (const { agent, network, ip } of places) {
+    const endpoints = entries.flatMap((entry) => [...endpointsOf(entry, 'sources'), ...endpointsOf(entry, 'targets')]);
+    for (const { agent, network, ip } of endpoints) {
       if (agent === undefined || network === undefined || ip !== undefined) continue;
       const users = this.#users.get(network.id) ?? [];
       if (!users.includes(agent.id)) this.#users.set(network.id, [...users, agent.id]);

@@ -3,7 +3,7 @@ import type { PlannedClient } from '../core/plan-entry.ts';
 import type { PlanAgent, PlanNetwork } from '../core/plan-input.ts';
 import type { PlanIssues } from '../core/plan-issues.ts';
 import type { TrafficEntry } from '../core/traffic-entry.ts';
-import { endpointsOf, type Place } from './address-allocator.ts';
+import { type Endpoint, endpointsOf } from './address-allocator.ts';
 import { addressesToAdd, isLoopback, isSameMachine, ownAddresses, versionOf } from './machine-addresses.ts';
 import type { ClientSource } from './resolve-endpoint.ts';
 import type { PlannedServer } from './servers.ts';
@@ -16,10 +16,10 @@ export const reportNetworks = (
 ): void => {
   for (const entry of entries) {
     for (const member of ['sources', 'targets'] as const) {
-      for (const [i, place] of endpointsOf(entry, member).entries()) {
-        const network = place.network && networks.get(place.network.id);
+      for (const [i, endpoint] of endpointsOf(entry, member).entries()) {
+        const network = endpoint.network && networks.get(endpoint.network.id);
         if (network)
-          reportPolicy({ entry, place, network, path: `${entry.path}/values/${member}/${i}/network/id` }, issues);
+          reportPolicy({ entry, endpoint, network, path: `${entry.path}/values/${member}/${i}/network/id` }, issues);
       }
     }
   }
@@ -27,14 +27,14 @@ export const reportNetworks = (
 
 interface Use {
   readonly entry: TrafficEntry;
-  readonly place: Place;
+  readonly endpoint: Endpoint;
   readonly network: PlanNetwork;
   readonly path: string;
 }
 
-const reportPolicy = ({ entry, place, network, path }: Use, issues: PlanIssues): void => {
+const reportPolicy = ({ entry, endpoint, network, path }: Use, issues: PlanIssues): void => {
   const mode = network.macPolicy?.mode ?? 'interface';
-  if (place.agent !== undefined && mode !== 'interface') {
+  if (endpoint.agent !== undefined && mode !== 'interface') {
     const message = `the MAC policy of network "${network.name}" is not followed: sockets send with the address of the card`;
     issues.caveat(path, 'MAC_POLICY_IGNORED', message);
   }
@@ -47,13 +47,13 @@ const reportPolicy = ({ entry, place, network, path }: Use, issues: PlanIssues):
 
 /** Of several sources of one agent in one network, one speaks for all. */
 const distinct = (clients: readonly PlannedClient[]): PlannedClient[] => {
-  const byPlace = new Map<string, PlannedClient>();
+  const bySource = new Map<string, PlannedClient>();
   for (const client of clients) {
     const { agent, source } = client;
     const key = `${agent.id} ${source.network?.id ?? source.addresses.addresses.join()}`;
-    if (source.count > 0 && !byPlace.has(key)) byPlace.set(key, client);
+    if (source.count > 0 && !bySource.has(key)) bySource.set(key, client);
   }
-  return [...byPlace.values()];
+  return [...bySource.values()];
 };
 
 /** What two agents both send from, in words. */
@@ -63,8 +63,8 @@ const sharedBy = ({ source: one }: PlannedClient, { source: other }: PlannedClie
     const isShared = one.network.id !== other.network.id && one.network.share.meets(other.network.share);
     return isShared ? `part of network ${other.network.id}` : undefined;
   }
-  const [listed, place] = one.network ? [other, one] : [one, other];
-  return listed.addresses.addresses.find((address) => !isLoopback(address) && isIn(address, place));
+  const [listed, endpoint] = one.network ? [other, one] : [one, other];
+  return listed.addresses.addresses.find((address) => !isLoopback(address) && isIn(address, endpoint));
 };
 
 const isIn = (address: string, { version, network, addresses }: ClientSource): boolean => {

@@ -7,7 +7,7 @@ const part = (subnet: string, start: bigint, size: bigint) =>
   new AddressShare(createAddressSet({ subnet }), start, size);
 
 describe('a share of addresses', () => {
-  it('is told as a network when it is one', () => {
+  it('is written as a network when it is one', () => {
     expect(whole('10.1.0.0/24').sources('10.1.0.0/24')).toEqual({
       sources: { addresses: [], networks: ['10.1.0.0/24'], ranges: [] },
       count: 254,
@@ -15,7 +15,7 @@ describe('a share of addresses', () => {
     expect(whole('10.1.0.4/31').sources('10.1.0.4/31').sources.networks).toEqual(['10.1.0.4/31']);
   });
 
-  it('is told as ranges where something is missing', () => {
+  it('is written as ranges where addresses are missing', () => {
     expect(whole('10.1.0.0/24', { excludes: ['10.1.0.2', '10.1.0.10-10.1.0.254'] }).sources('10.1.0.0/24')).toEqual({
       sources: { addresses: ['10.1.0.1'], networks: [], ranges: ['10.1.0.3-10.1.0.9'] },
       count: 8,

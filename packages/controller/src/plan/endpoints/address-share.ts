@@ -64,13 +64,13 @@ export class AddressShare {
     return small.#valuesFrom(large.first, maxCompared).some((value) => large.has(value));
   }
 
-  #valuesFrom(least: bigint, limit: number): bigint[] {
-    const skipped = this.#set.lowerBound(least) - this.#start;
+  #valuesFrom(min: bigint, limit: number): bigint[] {
+    const skipped = this.#set.lowerBound(min) - this.#start;
     if (skipped <= 0n) return this.values(limit);
     return new AddressShare(this.#set, this.#start + skipped, this.size - skipped).values(limit);
   }
 
-  /** How an engine is told of them, and how many that are: huge or scattered shares are cut. */
+  /** The addresses as an engine takes them, and their count: huge or scattered shares are cut. */
   sources(subnet: string): { sources: SourceAddresses; count: number } {
     if (this.isWhole && this.#isEveryHostOf(subnet)) {
       return { sources: { addresses: [], networks: [subnet], ranges: [] }, count: Number(this.size) };
@@ -104,9 +104,9 @@ export class AddressShare {
   }
 
   /** Members ascend, so a stretch without gaps is as long as value and index rise together: bisection finds its end. */
-  #runLength(index: bigint, most: bigint): bigint {
+  #runLength(index: bigint, max: bigint): bigint {
     const first = this.#set.valueAt(index);
-    let [low, high] = [1n, most];
+    let [low, high] = [1n, max];
     while (low < high) {
       const middle = (low + high + 1n) / 2n;
       if (this.#set.valueAt(index + middle - 1n) - first === middle - 1n) low = middle;

@@ -1,7 +1,7 @@
 import { findPorts, type IpVersion } from '@rushhour/pools';
 import type { PlanAgent } from '../core/plan-input.ts';
 import { type PlanScope, pointerIn } from '../core/plan-scope.ts';
-import type { Place } from './address-allocator.ts';
+import type { Endpoint } from './address-allocator.ts';
 import { type AddressShare, maxAddresses, type SourceAddresses } from './address-share.ts';
 import {
   firstAddress,
@@ -23,8 +23,8 @@ interface ClientPorts {
 /** The ports Linux chooses from when nobody says which. */
 const defaultPortCount = 60_999 - 32_768 + 1;
 
-/** As the entry says, else as the network of the source does; undefined when that is no range, which is told. */
-export const clientPorts = (scope: PlanScope, { network }: Place): ClientPorts | undefined => {
+/** The range of the entry, else of the network of the source; undefined, with an issue, when it is no range. */
+export const clientPorts = (scope: PlanScope, { network }: Endpoint): ClientPorts | undefined => {
   const given = scope.entry.values.clientPortRange;
   const ofNetwork = network && scope.allocator.network(network.id)?.ports;
   const text = given ?? ofNetwork ?? '';
@@ -53,15 +53,15 @@ const reportMismatch = (scope: PlanScope, path: string, found: IpVersion): boole
   return true;
 };
 
-/** The share of the agent, or the whole where no agent has it; what is wrong is told. */
-const networkShare = (scope: PlanScope, place: Place, path: string): AddressShare | undefined => {
+/** The share of the agent, or the whole network without an agent; problems are reported as issues. */
+const networkShare = (scope: PlanScope, endpoint: Endpoint, path: string): AddressShare | undefined => {
   const { allocator, issues } = scope;
-  const { id } = place.network as { id: number };
+  const { id } = endpoint.network as { id: number };
   const where = `${path}/network/id`;
   if (allocator.network(id) === undefined) return issues.error(where, 'NETWORK_UNKNOWN', `there is no network ${id}`);
   const problem = allocator.problemOf(id);
   if (problem !== undefined) return issues.error(where, 'NETWORK_EMPTY', problem);
-  const share = place.agent ? allocator.share(id, place.agent.id) : allocator.whole(id);
+  const share = endpoint.agent ? allocator.share(id, endpoint.agent.id) : allocator.whole(id);
   if (share === undefined) return issues.error(where, 'NETWORK_EMPTY', 'has fewer addresses than agents that use it');
   return reportMismatch(scope, where, share.version) ? undefined : share;
 };
@@ -83,28 +83,28 @@ const listed = (addresses: string[]): ClientSource => ({
 
 export const resolveSource = (
   scope: PlanScope,
-  place: Place,
+  endpoint: Endpoint,
   agent: PlanAgent,
   path: string,
 ): ClientSource | undefined => {
   const { issues, allocator } = scope;
-  if (place.ip !== undefined) {
-    return reportMismatch(scope, `${path}/ip`, versionOf(place.ip)) ? undefined : listed([place.ip]);
+  if (endpoint.ip !== undefined) {
+    return reportMismatch(scope, `${path}/ip`, versionOf(endpoint.ip)) ? undefined : listed([endpoint.ip]);
   }
-  if (place.network !== undefined) {
-    const share = networkShare(scope, place, path);
+  if (endpoint.network !== undefined) {
+    const share = networkShare(scope, endpoint, path);
     if (share === undefined) return undefined;
-    const { sources, count } = share.sources(allocator.network(place.network.id)?.subnet ?? '');
+    const { sources, count } = share.sources(allocator.network(endpoint.network.id)?.subnet ?? '');
     if (share.size > BigInt(count)) {
-      const most = count < maxAddresses ? `${count}, because they are scattered` : count;
-      issues.caveat(`${path}/network/id`, 'NETWORK_CUT', `agent ${agent.name} uses the first ${most} of its addresses`);
+      const max = count < maxAddresses ? `${count}, because they are scattered` : count;
+      issues.caveat(`${path}/network/id`, 'NETWORK_CUT', `agent ${agent.name} uses the first ${max} of its addresses`);
     }
-    return { addresses: sources, count, version: share.version, network: { id: place.network.id, share } };
+    return { addresses: sources, count, version: share.version, network: { id: endpoint.network.id, share } };
   }
-  if (place.interfaceId === undefined) return listed([]);
-  const found = interfaceAddresses(agent, place.interfaceId, wantedVersion(scope) ?? 4);
+  if (endpoint.interfaceId === undefined) return listed([]);
+  const found = interfaceAddresses(agent, endpoint.interfaceId, wantedVersion(scope) ?? 4);
   if (found !== undefined && found.length > 0) return listed(found);
-  return reportInterface(scope, agent, { id: place.interfaceId, path, isKnown: found !== undefined });
+  return reportInterface(scope, agent, { id: endpoint.interfaceId, path, isKnown: found !== undefined });
 };
 
 const reportInterface = (
@@ -112,9 +112,10 @@ const reportInterface = (
   agent: PlanAgent,
   { id, path, isKnown }: { id: number; path: string; isKnown: boolean },
 ): undefined => {
-  const place = { path: `${path}/interfaceId`, agentId: agent.id };
-  if (isKnown) return issues.error(place, 'INTERFACE_EMPTY', `interface ${id} of agent ${agent.name} has no address`);
-  return issues.error(place, 'INTERFACE_UNKNOWN', `agent ${agent.name} has no interface ${id}`);
+  const location = { path: `${path}/interfaceId`, agentId: agent.id };
+  if (isKnown)
+    return issues.error(location, 'INTERFACE_EMPTY', `interface ${id} of agent ${agent.name} has no address`);
+  return issues.error(location, 'INTERFACE_UNKNOWN', `agent ${agent.name} has no interface ${id}`);
 };
 
 /** Where a client finds a target, and where the agent there listens: on all addresses when they are not its own. */
@@ -123,7 +124,7 @@ export interface ResolvedTarget {
   readonly binds: readonly string[];
 }
 
-const addressPlace = (address: string, server: PlanAgent | undefined): ResolvedTarget => {
+const listenAt = (address: string, server: PlanAgent | undefined): ResolvedTarget => {
   const isOwn = server === undefined || isLoopback(address) || ownAddresses(server).has(address);
   return { hosts: [address], binds: [isOwn ? address : wildcardOf(versionOf(address))] };
 };
@@ -135,27 +136,32 @@ interface Ends {
   readonly version: IpVersion | undefined;
 }
 
-/** Without a client the agent listens for whoever comes. */
-export const resolveTarget = (scope: PlanScope, place: Place, ends: Ends, path: string): ResolvedTarget | undefined => {
+/** Without a client the agent listens for any client. */
+export const resolveTarget = (
+  scope: PlanScope,
+  endpoint: Endpoint,
+  ends: Ends,
+  path: string,
+): ResolvedTarget | undefined => {
   const { client, server } = ends;
-  if (place.ip !== undefined) {
-    return reportMismatch(scope, `${path}/ip`, versionOf(place.ip)) ? undefined : addressPlace(place.ip, server);
+  if (endpoint.ip !== undefined) {
+    return reportMismatch(scope, `${path}/ip`, versionOf(endpoint.ip)) ? undefined : listenAt(endpoint.ip, server);
   }
-  if (place.network !== undefined) {
-    const hosts = networkShare(scope, place, path)?.hosts(maxEndpoints + 1);
+  if (endpoint.network !== undefined) {
+    const hosts = networkShare(scope, endpoint, path)?.hosts(maxEndpoints + 1);
     return hosts && { hosts, binds: hosts };
   }
   if (server === undefined) return scope.issues.error(path, 'NO_TARGET', 'names neither an agent nor an address');
   const version = wantedVersion(scope) ?? ends.version ?? 4;
-  if (client !== undefined && isSameMachine(client, server)) return addressPlace(loopbackOf(version), server);
-  if (place.interfaceId !== undefined) {
-    const found = interfaceAddresses(server, place.interfaceId, version);
-    if (found?.[0] !== undefined) return addressPlace(found[0], server);
-    return reportInterface(scope, server, { id: place.interfaceId, path, isKnown: found !== undefined });
+  if (client !== undefined && isSameMachine(client, server)) return listenAt(loopbackOf(version), server);
+  if (endpoint.interfaceId !== undefined) {
+    const found = interfaceAddresses(server, endpoint.interfaceId, version);
+    if (found?.[0] !== undefined) return listenAt(found[0], server);
+    return reportInterface(scope, server, { id: endpoint.interfaceId, path, isKnown: found !== undefined });
   }
   if (client === undefined) return { hosts: [], binds: [wildcardOf(version)] };
   const address = firstAddress(server, version);
-  if (address !== undefined) return addressPlace(address, server);
+  if (address !== undefined) return listenAt(address, server);
   const where = { path: `${path}/agent/id`, agentId: server.id };
   return scope.issues.error(where, 'NO_ADDRESS', `agent ${server.name} has no IPv${version} address to send to`);
 };

@@ -43,8 +43,8 @@ const isServerEntry = ({ entry, traffic }: ListenRequest): boolean =>
   traffic.client === undefined || entry.values.isServer === true;
 
 /** Machines, not agents, have ports: two agents on one machine may not listen on the same. */
-const portKey = ({ traffic, place }: ListenRequest, agent: PlanAgent): string =>
-  [agent.machineId || `agent ${agent.id}`, traffic.transport, place.port].join(' ');
+const portKey = ({ traffic, endpoint }: ListenRequest, agent: PlanAgent): string =>
+  [agent.machineId || `agent ${agent.id}`, traffic.transport, endpoint.port].join(' ');
 
 /**
  * Brings together what entries want to listen. Entries that only answer come first; a client entry whose target such an
@@ -67,10 +67,10 @@ export const planServers = (
     configs.set(request.traffic, made);
     const isExplicit = isServerEntry(request);
     const clients = new Set(isExplicit ? [] : [request.entry]);
-    const key = portKey(request, agents.get(request.place.agentId) as PlanAgent);
+    const key = portKey(request, agents.get(request.endpoint.agentId) as PlanAgent);
     const port = ports.get(key) ?? new Map();
     ports.set(key, port);
-    addListener(port, { request, ...made, isExplicit, clients, host: request.place.host }, issues);
+    addListener(port, { request, ...made, isExplicit, clients, host: request.endpoint.host }, issues);
   }
   return gather(
     [...ports.values()].flatMap((port) => [...port.values()]),
@@ -100,7 +100,7 @@ const addListener = (port: Port, listener: Listener, issues: PlanIssues): void =
 };
 
 const canShare = (one: Listener, other: Listener): boolean => {
-  if (one.request.place.agentId !== other.request.place.agentId) return false;
+  if (one.request.endpoint.agentId !== other.request.endpoint.agentId) return false;
   if (one.request.traffic.engine !== other.request.traffic.engine) return false;
   // What an entry that only answers says holds for the clients it answers, whatever they say themselves.
   if (one.isExplicit && !other.isExplicit) return covers(one.host, other.host);
@@ -108,11 +108,11 @@ const canShare = (one: Listener, other: Listener): boolean => {
 };
 
 const reportConflict = (one: Listener, { request }: Listener, issues: PlanIssues): void => {
-  const { host, port, agentId, path } = request.place;
-  const place = labelOf([{ host, port }]);
-  const isSameAgent = one.request.place.agentId === agentId;
-  const other = isSameAgent ? one.request.place.path : `agent ${one.request.place.agentId} on the same machine`;
-  const message = `${request.traffic.transport} ${place} is taken by ${other}, which answers otherwise: give other ports`;
+  const { host, port, agentId, path } = request.endpoint;
+  const endpoint = labelOf([{ host, port }]);
+  const isSameAgent = one.request.endpoint.agentId === agentId;
+  const other = isSameAgent ? one.request.endpoint.path : `agent ${one.request.endpoint.agentId} on the same machine`;
+  const message = `${request.traffic.transport} ${endpoint} is taken by ${other}, which answers otherwise: give other ports`;
   issues.error({ path, agentId }, 'ADDRESS_OVERLAP', message);
 };
 
@@ -120,9 +120,9 @@ const reportConflict = (one: Listener, { request }: Listener, issues: PlanIssues
 const gather = (listeners: readonly Listener[], agents: ReadonlyMap<number, PlanAgent>): PlannedServer[] => {
   const servers = new Map<string, PlannedServer & { clients: Set<TrafficEntry> }>();
   for (const { request, config, clients, host } of listeners) {
-    const { entry, traffic, place } = request;
-    const key = `${entry.path} ${place.agentId}`;
-    const agent = agents.get(place.agentId) as PlanAgent;
+    const { entry, traffic, endpoint } = request;
+    const key = `${entry.path} ${endpoint.agentId}`;
+    const agent = agents.get(endpoint.agentId) as PlanAgent;
     const server = servers.get(key) ?? {
       entry,
       agent,
@@ -130,10 +130,10 @@ const gather = (listeners: readonly Listener[], agents: ReadonlyMap<number, Plan
       config,
       listens: [],
       clients: new Set(),
-      path: place.path,
+      path: endpoint.path,
     };
     servers.set(key, server);
-    server.listens.push({ ...place, host });
+    server.listens.push({ ...endpoint, host });
     for (const client of clients) server.clients.add(client);
   }
   return [...servers.values()];

@@ -36,7 +36,7 @@ export class TargetGuard {
     return this.#agentAddresses.has(host) || this.#isInRanges(host);
   }
 
-  /** What an order with these targets may be told to allow: the settings, and agents they leave out, one by one. */
+  /** The allowed targets of a job: the ranges of the settings, and single addresses of agents outside them. */
   listFor(hosts: Iterable<string>, allowedTargets: readonly string[]): string[] {
     const single = [...new Set(hosts)].filter((host) => findAddress(host) !== undefined && !this.#isInRanges(host));
     return [...allowedTargets, ...single.map((host) => `${host}/${host.includes(':') ? 128 : 32}`)];

@@ -2,7 +2,7 @@ import { findPorts, type PortSet } from '@rushhour/pools';
 import type { Target } from '@rushhour/protocol';
 import type { PlanAgent } from '../core/plan-input.ts';
 import { agentAt, type PlanScope, pointerIn } from '../core/plan-scope.ts';
-import { endpointsOf, type Place } from './address-allocator.ts';
+import { type Endpoint, endpointsOf } from './address-allocator.ts';
 import { isLoopback, versionOf } from './machine-addresses.ts';
 import { type ClientSource, maxEndpoints, resolveTarget } from './resolve-endpoint.ts';
 
@@ -18,7 +18,7 @@ export interface ListenEndpoint {
 interface Found {
   readonly targets: Target[];
   /** Which of the named places each target belongs to. */
-  readonly places: number[];
+  readonly targetIndexes: number[];
   readonly listens: ListenEndpoint[];
   /** Which part of the load goes to which agent. */
   readonly parts: { readonly agentId: number; readonly part: number }[];
@@ -28,22 +28,22 @@ interface Found {
 const minWeight = 1e-12;
 
 interface NamedEndpoint {
-  readonly place: Place;
+  readonly endpoint: Endpoint;
   readonly path: string;
 }
 
 /** Ports of the target, else of its network, else those of the plugin. */
-const portsAt = (scope: PlanScope, { place, path }: NamedEndpoint, usual: string): PortSet | undefined => {
-  const ofNetwork = place.network && scope.allocator.network(place.network.id)?.ports;
-  const text = place.ports ?? (ofNetwork || usual);
+const portsAt = (scope: PlanScope, { endpoint, path }: NamedEndpoint, defaults: string): PortSet | undefined => {
+  const ofNetwork = endpoint.network && scope.allocator.network(endpoint.network.id)?.ports;
+  const text = endpoint.ports ?? (ofNetwork || defaults);
   const ports = findPorts(text);
   return ports ?? scope.issues.error(`${path}/ports`, 'PORTS_INVALID', `"${text}" has ports outside 1 to 65535`);
 };
 
 /** The places an entry names, and what a plugin names elsewhere. */
 export const namedTargets = (scope: PlanScope, more: readonly NamedEndpoint[] = []): NamedEndpoint[] => {
-  const named = endpointsOf(scope.entry, 'targets').map((place, i) => ({
-    place,
+  const named = endpointsOf(scope.entry, 'targets').map((endpoint, i) => ({
+    endpoint,
     path: pointerIn(scope, 'targets', i),
   }));
   const all = named.length > 0 ? named : [...more];
@@ -51,22 +51,22 @@ export const namedTargets = (scope: PlanScope, more: readonly NamedEndpoint[] = 
   return all;
 };
 
-/** What a client sends to, and where agents must listen for it. Undefined when something is wrong, which is told. */
+/** The targets of a client and where agents must listen for it. Undefined, with issues, when a target is not valid. */
 export const targetsFor = (
   scope: PlanScope,
   named: readonly NamedEndpoint[],
   { client, source, defaultPorts }: { client: PlanAgent; source: ClientSource; defaultPorts: string },
 ): Found | undefined => {
-  const found: Found = { targets: [], places: [], listens: [], parts: [] };
-  const total = named.reduce((sum, { place }) => sum + place.weight, 0);
+  const found: Found = { targets: [], targetIndexes: [], listens: [], parts: [] };
+  const total = named.reduce((sum, { endpoint }) => sum + endpoint.weight, 0);
   let isValid = named.length > 0;
-  for (const [place, one] of named.entries()) {
+  for (const [index, one] of named.entries()) {
     const part = findTarget(scope, one, { client, source, defaultPorts });
     isValid = part !== undefined && isValid;
     found.targets.push(...(part?.targets ?? []));
-    found.places.push(...(part?.targets ?? []).map(() => place));
+    found.targetIndexes.push(...(part?.targets ?? []).map(() => index));
     found.listens.push(...(part?.listens ?? []));
-    const { agent, weight } = one.place;
+    const { agent, weight } = one.endpoint;
     if (agent !== undefined) found.parts.push({ agentId: agent.id, part: weight / total });
   }
   if (found.targets.length > maxEndpoints) {
@@ -80,25 +80,30 @@ const findTarget = (
   scope: PlanScope,
   one: NamedEndpoint,
   { client, source, defaultPorts }: { client: PlanAgent; source: ClientSource; defaultPorts: string },
-): Omit<Found, 'parts' | 'places'> | undefined => {
-  const { place, path } = one;
-  const server = place.agent && agentAt(scope, place.agent.id, path);
-  if (place.agent !== undefined && server === undefined) return undefined;
+): Omit<Found, 'parts' | 'targetIndexes'> | undefined => {
+  const { endpoint, path } = one;
+  const server = endpoint.agent && agentAt(scope, endpoint.agent.id, path);
+  if (endpoint.agent !== undefined && server === undefined) return undefined;
   const ports = portsAt(scope, one, defaultPorts);
-  const reached = resolveTarget(scope, place, { client, server, version: source.version }, path);
+  const reached = resolveTarget(scope, endpoint, { client, server, version: source.version }, path);
   if (ports === undefined || reached === undefined) return undefined;
   const isValid = reached.hosts.filter((host) => !isValidHost(scope, host, one, source)).length === 0;
-  const weight = Math.max(minWeight, place.weight / (reached.hosts.length * ports.size));
-  const targets = endpoints(reached.hosts, ports).map((endpoint) => ({ ...endpoint, weight }));
+  const weight = Math.max(minWeight, endpoint.weight / (reached.hosts.length * ports.size));
+  const targets = hostPorts(reached.hosts, ports).map((hostPort) => ({ ...hostPort, weight }));
   const listens = server
-    ? endpoints(reached.binds, ports).map((endpoint) => ({ ...endpoint, agentId: server.id, path }))
+    ? hostPorts(reached.binds, ports).map((hostPort) => ({ ...hostPort, agentId: server.id, path }))
     : [];
   return isValid ? { targets, listens } : undefined;
 };
 
-const isValidHost = (scope: PlanScope, host: string, { place, path }: NamedEndpoint, source: ClientSource): boolean => {
+const isValidHost = (
+  scope: PlanScope,
+  host: string,
+  { endpoint, path }: NamedEndpoint,
+  source: ClientSource,
+): boolean => {
   const { guard, issues } = scope;
-  const isToAgent = place.agent !== undefined && isLoopback(host);
+  const isToAgent = endpoint.agent !== undefined && isLoopback(host);
   if (!isToAgent && !guard.allows(host)) {
     const message = `${host} is neither among the allowed targets nor an address of an agent`;
     issues.error(path, 'TARGET_NOT_ALLOWED', message);
@@ -110,7 +115,7 @@ const isValidHost = (scope: PlanScope, host: string, { place, path }: NamedEndpo
 };
 
 /** One more than allowed at most, so that too many are noticed. */
-const endpoints = (hosts: readonly string[], ports: PortSet) => {
+const hostPorts = (hosts: readonly string[], ports: PortSet) => {
   const found: { host: string; port: number }[] = [];
   for (const host of hosts) {
     for (let i = 0; i < ports.size && found.length <= maxEndpoints; i++) found.push({ host, port: ports.at(i) });
@@ -120,15 +125,15 @@ const endpoints = (hosts: readonly string[], ports: PortSet) => {
 
 /** Where the agents of an entry that only answers listen. */
 export const listensFor = (scope: PlanScope, defaultPorts: string): ListenEndpoint[] =>
-  namedTargets(scope).flatMap(({ place, path }) => {
-    if (place.agent === undefined) {
+  namedTargets(scope).flatMap(({ endpoint, path }) => {
+    if (endpoint.agent === undefined) {
       return scope.issues.error(`${path}/agent`, 'NO_TARGET', 'names no agent that could answer') ?? [];
     }
-    const server = agentAt(scope, place.agent.id, path);
-    const ports = portsAt(scope, { place, path }, defaultPorts);
+    const server = agentAt(scope, endpoint.agent.id, path);
+    const ports = portsAt(scope, { endpoint, path }, defaultPorts);
     if (server === undefined || ports === undefined) return [];
-    const reached = resolveTarget(scope, place, { client: undefined, server, version: undefined }, path);
-    return endpoints(reached?.binds ?? [], ports).map((endpoint) => ({ ...endpoint, agentId: server.id, path }));
+    const reached = resolveTarget(scope, endpoint, { client: undefined, server, version: undefined }, path);
+    return hostPorts(reached?.binds ?? [], ports).map((hostPort) => ({ ...hostPort, agentId: server.id, path }));
   });
 
 /** For people: the first, and how many more. */

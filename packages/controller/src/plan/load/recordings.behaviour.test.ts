@@ -35,13 +35,13 @@ const controllerWith = (...texts: string[]) => {
     },
   };
   const recordings = createRecordings({ store, blobs });
-  const wishFor = (text: string, wished = {}) => ({
+  const requestFor = (text: string, requested = {}) => ({
     path: '/configuration/0',
     file: { name: 'a.har', sha256: sha256Of(text), size: text.length, isReady: true },
-    params: paramsOf(wished),
+    params: paramsOf(requested),
   });
-  const plan = async (text: string, wished = {}) =>
-    (await recordings.plan([wishFor(text, wished)])).get('/configuration/0');
+  const plan = async (text: string, requested = {}) =>
+    (await recordings.plan([requestFor(text, requested)])).get('/configuration/0');
   const bytesOf = async (sha256: string, range = {}) =>
     Buffer.concat(await (await recordings.beside(gone).read(sha256, range)).toArray());
   return { plan, bytesOf, reads: () => reads };
@@ -50,7 +50,7 @@ const controllerWith = (...texts: string[]) => {
 const text = harOf({ url: 'http://a.test/', text: 'hello' }, { url: 'http://a.test/2', atMs: 1, text: 'two' });
 
 describe('recordings for agents', () => {
-  it('are made once for the same wishes, and anew for others', async () => {
+  it('are compiled once for the same parameters, and again for others', async () => {
     const { plan, reads } = controllerWith(text);
     const [one, same, other] = [await plan(text), await plan(text), await plan(text, { maxEntries: 1 })];
     expect(one).toMatchObject({ summary: { entries: 2 }, client: { sha256: expect.stringMatching(/^[0-9a-f]{64}$/) } });

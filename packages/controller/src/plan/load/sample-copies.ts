@@ -10,7 +10,7 @@ import type { Compression, SampleCopy } from '../core/plan-input.ts';
 type Kept = Pick<SampleRow, 'id' | 'sealedSha256' | 'dataKey'>;
 
 interface Form {
-  /** The task, in whatever way it is told from others. */
+  /** Identifies the task. */
   readonly scope: string;
   readonly compression: Compression;
 }

@@ -5,7 +5,7 @@ import { listAttackResults } from '../../store/security/attack-results.ts';
 import { matchingIds } from '../../store/security/cve-search.ts';
 
 /** Most signatures of one entry. */
-const most = 10_000;
+const maxSignatures = 10_000;
 const maxResults = 100_000;
 const check = createSchemaCheck(CveSmartFilter, 'coercing');
 
@@ -19,8 +19,8 @@ interface Params {
 type Holder = Pick<ConfigurationEntry, 'values'> & { readonly subplugins?: unknown };
 
 /**
- * Lists that are described, not counted out, become what they mean at this moment: whoever stores the definition freezes
- * them. A filter that cannot be read stays, and the plan refuses it.
+ * Replaces signature filters by the ids they match now; storing the definition freezes them. A filter that is not valid
+ * stays, and the plan refuses it.
  */
 export const resolveSignatureFilters = async <Definition extends { readonly configuration: readonly unknown[] }>(
   read: Executor,
@@ -42,7 +42,7 @@ const resolved = async <T extends Holder>(read: Executor, holder: T): Promise<T>
   const { filter, retest, ...rest } = params;
   const found = await idsOf(read, params);
   if (found === undefined) return holder;
-  const signatureIds = [...new Set([...(params.signatureIds ?? []), ...found])].slice(0, most);
+  const signatureIds = [...new Set([...(params.signatureIds ?? []), ...found])].slice(0, maxSignatures);
   const resolvedFrom = JSON.stringify({ filter, retest });
   return { ...holder, values: { ...holder.values, cveReplayParams: { ...rest, signatureIds, resolvedFrom } } };
 };
@@ -51,10 +51,10 @@ const resolved = async <T extends Holder>(read: Executor, holder: T): Promise<T>
 const idsOf = async (read: Executor, { filter, retest, allowIntrusive = false }: Params) => {
   const ids = retest ? await retested(read, retest) : [];
   if (filter === undefined) return ids;
-  const wished = structuredClone(filter);
-  if (check(wished).length > 0) return undefined;
+  const filters = structuredClone(filter);
+  if (check(filters).length > 0) return undefined;
   const safe = allowIntrusive ? {} : { safety: ['benign' as const] };
-  return [...ids, ...(await matchingIds(read, { ...(wished as CveFilter), enabled: true, ...safe }, most))];
+  return [...ids, ...(await matchingIds(read, { ...(filters as CveFilter), enabled: true, ...safe }, maxSignatures))];
 };
 
 /** Signatures whose attempts ended so in the newest run of the task. */

@@ -22,7 +22,7 @@ const textPayload = (text: string): MeasuredPayload => ({
   bytes: Buffer.byteLength(text),
 });
 
-/** What is missing or does not fit is told; then the payload is empty. */
+/** A payload that is missing or not valid is reported as an issue; it is empty then. */
 export const payloadAt = (
   scope: PlanScope,
   written: Written,
@@ -72,7 +72,7 @@ const dictionaryPayload = (scope: PlanScope, id: number | undefined, path: strin
   return scope.issues.error(`${path}/dictionaryId`, 'DICTIONARY_TOO_LARGE', message) ?? nothing;
 };
 
-/** The values of the first column; what is wrong is told. */
+/** The values of the first column; problems are reported as issues. */
 export const dictionaryValues = (scope: PlanScope, id: number, path: string): readonly string[] | undefined => {
   const { issues, input } = scope;
   const found = input.dictionaries.get(id);

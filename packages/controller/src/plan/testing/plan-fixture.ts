@@ -60,7 +60,7 @@ export const networkOf = (id: number, subnet: string, more: Partial<PlanNetwork>
 
 type Values = Record<string, unknown>;
 
-interface Wish extends Partial<Omit<PlanInput, 'definition' | 'agents' | 'networks'>> {
+interface InputOptions extends Partial<Omit<PlanInput, 'definition' | 'agents' | 'networks'>> {
   readonly agents?: readonly PlanAgent[];
   readonly networks?: readonly PlanNetwork[];
   readonly definition?: Partial<PlanInput['definition']>;
@@ -69,8 +69,8 @@ interface Wish extends Partial<Omit<PlanInput, 'definition' | 'agents' | 'networ
 export const entryOf = (pluginId: number, values: Values): ConfigurationEntry => ({ plugin: { id: pluginId }, values });
 
 /** What a plan is made from; agents 1 and 2 unless said. */
-export const inputOf = (configuration: readonly ConfigurationEntry[], wish: Wish = {}): PlanInput => {
-  const { agents = [agentOf(1), agentOf(2)], networks = [], definition, ...more } = wish;
+export const inputOf = (configuration: readonly ConfigurationEntry[], options: InputOptions = {}): PlanInput => {
+  const { agents = [agentOf(1), agentOf(2)], networks = [], definition, ...more } = options;
   return {
     definition: { configuration, accessPlane: [], controlPlane: [], dumps: {}, taskId: 0, ...definition },
     agents: new Map(agents.map((agent) => [agent.id, agent])),
@@ -105,16 +105,16 @@ export const configsOf = (plan: RunPlan, agentId: number, role: 'client' | 'serv
     .map(({ job }) => job.config as Engineered);
 
 /** What is wrong, as `severity? pointer below the first entry, code`. */
-export const told = ({ issues }: RunPlan): string[] =>
+export const issueCodes = ({ issues }: RunPlan): string[] =>
   issues.map(({ severity, path, code }) => {
     const place = path.replace(/^\/configuration\/0\/values\//, '');
     return `${severity === 'error' ? '' : `${severity} `}${place} ${code}`;
   });
 
 /** The two sides of one entry from agent 1 to agent 2. */
-export const sidesOf = (pluginId: number, values: Values, wish: Wish = {}) => {
-  const plan = planRun(inputOf([entryOf(pluginId, { ...ends, ...values })], wish));
+export const sidesOf = (pluginId: number, values: Values, options: InputOptions = {}) => {
+  const plan = planRun(inputOf([entryOf(pluginId, { ...ends, ...values })], options));
   const [client = {}] = configsOf(plan, 1, 'client');
   const [server = {}] = configsOf(plan, 2, 'server');
-  return { plan, client, server, issues: told(plan) };
+  return { plan, client, server, issues: issueCodes(plan) };
 };

@@ -37,11 +37,11 @@ const arbitraryText = ({ pattern, minLength = 0, maxLength = 40 }: Described): f
 };
 
 const arbitraryNumber = ({ type, minimum, exclusiveMinimum, maximum = 1e9 }: Described): fc.Arbitrary<number> => {
-  const most = Math.min(maximum, Number.MAX_SAFE_INTEGER);
-  if (type === 'integer') return fc.integer({ min: minimum ?? 0, max: most });
+  const max = Math.min(maximum, Number.MAX_SAFE_INTEGER);
+  if (type === 'integer') return fc.integer({ min: minimum ?? 0, max: max });
   return fc.double({
     min: minimum ?? exclusiveMinimum ?? 0,
-    max: most,
+    max: max,
     noNaN: true,
     minExcluded: minimum === undefined,
   });

@@ -39,7 +39,7 @@ const isReservedAddress = (address: string) => {
   return version === 0 || reserved.check(address, version === 4 ? 'ipv4' : 'ipv6');
 };
 
-/** Every host in a piece of content that is somebody's: shipped content must name none. */
+/** Every host of a third party in a piece of content: shipped content must name none. */
 export const foreignNames = (content: unknown): string[] => {
   const found: string[] = [];
   for (const text of textsIn(content)) {

@@ -1,7 +1,7 @@
 import type { CampaignDraft, CampaignStep } from '@rushhour/contract';
 
 type Action = CampaignStep['action'];
-type Usual = Pick<CampaignStep, 'tactic' | 'technique' | 'protocol' | 'port' | 'remediation'>;
+type StepDefaults = Pick<CampaignStep, 'tactic' | 'technique' | 'protocol' | 'port' | 'remediation'>;
 
 const watchDns = 'Send all DNS through a resolver that inspects names, lengths and rates; refuse other resolvers.';
 const watchWeb = 'Inspect web traffic, with TLS opened where it may be, and refuse destinations without a reputation.';
@@ -9,7 +9,7 @@ const refusePorts = 'Let hosts reach only the ports and protocols they need; ref
 const segment = 'Divide the network so that hosts reach only the services they need, and report scans.';
 
 /** What an action is mostly: a step says only what differs. */
-const usual: Record<Action, Usual> = {
+const stepDefaults: Record<Action, StepDefaults> = {
   'dns-query': {
     tactic: 'command-and-control',
     technique: 'T1071.004',
@@ -128,7 +128,7 @@ const completeStep = ({ action, ...draft }: StepDraft, idx: number): CampaignSte
   idx,
   action,
   name: action,
-  ...usual[action],
+  ...stepDefaults[action],
   direction: 'outbound',
   params: {},
   delayMs: 0,

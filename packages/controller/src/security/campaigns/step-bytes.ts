@@ -1,7 +1,7 @@
 import { createCipheriv, hash } from 'node:crypto';
 
 interface SignIn {
-  readonly said: readonly string[];
+  readonly sent: readonly string[];
   /** What the server says to each. */
   readonly answered: readonly string[];
 }
@@ -10,19 +10,19 @@ const base64 = (text: string) => Buffer.from(text).toString('base64');
 
 const signIns: Readonly<Record<string, (user: string, password: string) => SignIn>> = {
   ftp: (user, password) => ({
-    said: [`USER ${user}`, `PASS ${password}`],
+    sent: [`USER ${user}`, `PASS ${password}`],
     answered: ['331 go on', '530 no'],
   }),
   pop3: (user, password) => ({
-    said: [`USER ${user}`, `PASS ${password}`],
+    sent: [`USER ${user}`, `PASS ${password}`],
     answered: ['+OK', '-ERR no'],
   }),
   imap: (user, password) => ({
-    said: [`a1 LOGIN "${user}" "${password}"`],
+    sent: [`a1 LOGIN "${user}" "${password}"`],
     answered: ['a1 NO no'],
   }),
   smtp: (user, password) => ({
-    said: ['EHLO client.example.test', `AUTH PLAIN ${base64(`\0${user}\0${password}`)}`],
+    sent: ['EHLO client.example.test', `AUTH PLAIN ${base64(`\0${user}\0${password}`)}`],
     answered: ['250-server.example.test\r\n250 AUTH PLAIN', '535 no'],
   }),
 };

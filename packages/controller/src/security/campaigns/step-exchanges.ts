@@ -3,7 +3,7 @@ import type { Content, Exchange } from '@rushhour/protocol';
 import { bytesOf, dataOf, dnsMessages, labelOf, signIn, smbMessages, toBase32 } from './step-bytes.ts';
 
 /** What a step does once or several times, each a thing of its own on the network. */
-export interface StepAct {
+export interface StepExchange {
   readonly exchange: Exchange;
   readonly port: number;
   readonly isTls?: boolean;
@@ -44,12 +44,12 @@ export interface StepParams {
   readonly dictionaryId?: number;
 }
 
-export interface StepScene {
+export interface StepContext {
   readonly step: CampaignStep;
   readonly params: StepParams;
   /** Which time it is, from 0. */
-  readonly turn: number;
-  /** Sets this campaign and host apart from others, so that nothing is said twice. */
+  readonly iteration: number;
+  /** Sets this campaign and host apart from others, so that nothing is sent twice. */
   readonly name: string;
   /** Name of the commanding host. */
   readonly domain: string;
@@ -62,7 +62,7 @@ export interface StepScene {
 /** Echoes have no port; this one stands for them, as that of the service of this name. */
 const echoPort = 7;
 
-type Act = (scene: StepScene) => readonly StepAct[];
+type StepBuilder = (context: StepContext) => readonly StepExchange[];
 
 const content = (bytes: Buffer | string): Content => ({ data: Buffer.from(bytes).toString('base64') });
 const times = <T>(count: number, make: (n: number) => T): T[] => Array.from({ length: count }, (_, n) => make(n));
@@ -95,9 +95,9 @@ const web = ({ method = 'GET', path, host, userAgent = 'Mozilla/5.0', headers = 
   ],
 });
 
-const raw = (said: Buffer | string, heard?: Buffer | string): Exchange => ({
+const raw = (sent: Buffer | string, heard?: Buffer | string): Exchange => ({
   ...{ protocol: 'raw', transport: 'tcp' },
-  sends: [{ content: content(said), waitResponse: true }],
+  sends: [{ content: content(sent), waitResponse: true }],
   answers: heard === undefined ? [] : [content(heard)],
 });
 
@@ -115,50 +115,50 @@ const ask = (qname: string, qtype: string, isThere: boolean): Exchange => ({
 });
 
 const lookUp =
-  (isThereAt: (n: number, count: number) => boolean): Act =>
-  ({ params: { count, domain, labelLength, seed, qtype }, step, turn, name }) =>
+  (isThereAt: (n: number, count: number) => boolean): StepBuilder =>
+  ({ params: { count, domain, labelLength, seed, qtype }, step, iteration, name }) =>
     times(count, (n) => {
-      const label = labelOf(`${name} ${seed} ${turn} ${n}`, labelLength);
+      const label = labelOf(`${name} ${seed} ${iteration} ${n}`, labelLength);
       return { exchange: ask(`${label}.${domain}`, qtype, isThereAt(n, count)), port: step.port };
     });
 
 /** Bytes in the labels of names, each of 63 letters at most. */
 const inNames =
-  (qtype: string): Act =>
-  ({ params: { bytes, chunk, encoding, domain }, step, turn, name }) =>
+  (qtype: string): StepBuilder =>
+  ({ params: { bytes, chunk, encoding, domain }, step, iteration, name }) =>
     times(Math.ceil(bytes / chunk), (n) => {
-      const part = bytesOf(`${name} ${turn} ${n}`, Math.min(chunk, bytes - n * chunk));
+      const part = bytesOf(`${name} ${iteration} ${n}`, Math.min(chunk, bytes - n * chunk));
       const text = encoding === 'hex' ? part.toString('hex') : toBase32(part);
       const labels = text.match(/.{1,60}/g) ?? [];
       return { exchange: ask([...labels, String(n), domain].join('.').slice(-253), qtype, true), port: step.port };
     });
 
 const beacon =
-  (isTls: boolean): Act =>
-  ({ params, step, turn, name, domain }) => {
+  (isTls: boolean): StepBuilder =>
+  ({ params, step, iteration, name, domain }) => {
     const { intervalMs, uriPattern, userAgent, method, bodyBytes, headers, sni } = params;
-    const path = uriPattern.replaceAll('{{n}}', String(turn));
+    const path = uriPattern.replaceAll('{{n}}', String(iteration));
     const host = isTls ? sni : domain;
-    const body = bodyBytes > 0 ? bytesOf(`${name} ${turn}`, bodyBytes) : undefined;
-    const said = [{ name: 'Cookie', value: `id=${labelOf(name, 16)}` }, ...headers];
-    const exchange = web({ method, path, host, userAgent, headers: said, body });
-    return [{ exchange, port: step.port, isTls, delayMs: turn === 0 ? 0 : intervalMs }];
+    const body = bodyBytes > 0 ? bytesOf(`${name} ${iteration}`, bodyBytes) : undefined;
+    const sent = [{ name: 'Cookie', value: `id=${labelOf(name, 16)}` }, ...headers];
+    const exchange = web({ method, path, host, userAgent, headers: sent, body });
+    return [{ exchange, port: step.port, isTls, delayMs: iteration === 0 ? 0 : intervalMs }];
   };
 
-const plainBeacon: Act = ({ params: { intervalMs, bytes }, step, turn, name }) => {
-  const text = `NICK ${labelOf(name, 8)}\r\nPRIVMSG #orders :${labelOf(`${name} ${turn}`, 24)}\r\n`;
-  const said = step.protocol === 'irc' ? Buffer.from(text) : bytesOf(`${name} tcp ${turn}`, bytes);
-  return [{ exchange: raw(said), port: step.port, delayMs: turn === 0 ? 0 : intervalMs }];
+const plainBeacon: StepBuilder = ({ params: { intervalMs, bytes }, step, iteration, name }) => {
+  const text = `NICK ${labelOf(name, 8)}\r\nPRIVMSG #orders :${labelOf(`${name} ${iteration}`, 24)}\r\n`;
+  const sent = step.protocol === 'irc' ? Buffer.from(text) : bytesOf(`${name} tcp ${iteration}`, bytes);
+  return [{ exchange: raw(sent), port: step.port, delayMs: iteration === 0 ? 0 : intervalMs }];
 };
 
 const leak =
-  (carry: (part: Buffer, n: number, scene: StepScene) => Exchange): Act =>
-  (scene) => {
-    const { bytes, chunkBytes, pattern, spacingMs = 0 } = scene.params;
+  (carry: (part: Buffer, n: number, context: StepContext) => Exchange): StepBuilder =>
+  (context) => {
+    const { bytes, chunkBytes, pattern, spacingMs = 0 } = context.params;
     return times(Math.ceil(bytes / chunkBytes), (n) => {
       const length = Math.min(chunkBytes, bytes - n * chunkBytes);
-      const part = dataOf(pattern, `${scene.name} ${scene.step.idx} ${scene.turn} ${n}`, length);
-      return { exchange: carry(part, n, scene), port: scene.step.port, delayMs: n === 0 ? 0 : spacingMs };
+      const part = dataOf(pattern, `${context.name} ${context.step.idx} ${context.iteration} ${n}`, length);
+      return { exchange: carry(part, n, context), port: context.step.port, delayMs: n === 0 ? 0 : spacingMs };
     });
   };
 
@@ -169,15 +169,15 @@ const byFile = (protocol: 'smtp' | 'ftp') =>
     content: content(part),
   }));
 
-const mostPorts = 64;
+const maxPorts = 64;
 const portsIn = (text: string): number[] =>
   text
     .split(',')
     .flatMap((range) => {
       const [first = 0, last = first] = range.split('-').map(Number);
-      return times(Math.max(0, Math.min(last, 65_535) - first + 1), (n) => first + n).slice(0, mostPorts);
+      return times(Math.max(0, Math.min(last, 65_535) - first + 1), (n) => first + n).slice(0, maxPorts);
     })
-    .slice(0, mostPorts);
+    .slice(0, maxPorts);
 
 const coded: Readonly<Record<string, (bytes: Buffer) => string>> = {
   base64: (bytes) => bytes.toString('base64'),
@@ -185,12 +185,21 @@ const coded: Readonly<Record<string, (bytes: Buffer) => string>> = {
   base32: toBase32,
 };
 
-const fetchFile: Act = ({ params: { sampleKind, container, fileID }, step, turn, name, domain, findSample }) => {
+const fetchFile: StepBuilder = ({
+  params: { sampleKind, container, fileID },
+  step,
+  iteration,
+  name,
+  domain,
+  findSample,
+}) => {
   const isNoise = sampleKind === 'entropy' && fileID === undefined;
-  const body = isNoise ? content(bytesOf(`${name} noise ${turn}`, 4096)) : findSample(sampleKind, container, fileID);
+  const body = isNoise
+    ? content(bytesOf(`${name} noise ${iteration}`, 4096))
+    : findSample(sampleKind, container, fileID);
   if (body === undefined) return [];
   const exchange = web({
-    path: `/stage/${turn}.bin`,
+    path: `/stage/${iteration}.bin`,
     host: domain,
     answer: { type: 'application/octet-stream', body },
   });
@@ -198,17 +207,23 @@ const fetchFile: Act = ({ params: { sampleKind, container, fileID }, step, turn,
 };
 
 /** Signs in by one account after the other; the server always refuses. */
-const sprayLogins: Act = ({ params: { attempts, protocol, dictionaryId }, step, turn, name, findWords }) => {
+const sprayLogins: StepBuilder = ({
+  params: { attempts, protocol, dictionaryId },
+  step,
+  iteration,
+  name,
+  findWords,
+}) => {
   const words = dictionaryId === undefined ? undefined : (findWords(dictionaryId) ?? []);
   return times(Math.min(attempts, words?.length ?? attempts), (n) => {
     const [user = '', password = 'Winter-2026'] = words?.[n]?.split(/:(.*)/s) ?? [
-      labelOf(`${name} user ${turn} ${n}`, 7),
+      labelOf(`${name} user ${iteration} ${n}`, 7),
     ];
-    const { said, answered } = signIn(protocol, user, password);
+    const { sent, answered } = signIn(protocol, user, password);
     return {
       exchange: {
         ...{ protocol: 'raw', transport: 'tcp' },
-        sends: said.map((line) => ({ content: content(`${line}\r\n`), waitResponse: true })),
+        sends: sent.map((line) => ({ content: content(`${line}\r\n`), waitResponse: true })),
         answers: answered.map((line) => content(`${line}\r\n`)),
       },
       port: step.port,
@@ -216,16 +231,21 @@ const sprayLogins: Act = ({ params: { attempts, protocol, dictionaryId }, step, 
   });
 };
 
-const echoBeacon: Act = ({ params: { intervalMs, bytes }, turn, name }) => [
+const echoBeacon: StepBuilder = ({ params: { intervalMs, bytes }, iteration, name }) => [
   {
-    exchange: { protocol: 'icmp', content: content(bytesOf(`${name} icmp ${turn}`, bytes)), count: 1, intervalMs: 0 },
+    exchange: {
+      protocol: 'icmp',
+      content: content(bytesOf(`${name} icmp ${iteration}`, bytes)),
+      count: 1,
+      intervalMs: 0,
+    },
     port: echoPort,
-    delayMs: turn === 0 ? 0 : intervalMs,
+    delayMs: iteration === 0 ? 0 : intervalMs,
   },
 ];
 
 /** What each action is on the network; nothing is ever done on a host. */
-export const actions: Readonly<Record<Exclude<CampaignStep['action'], 'wait'>, Act>> = {
+export const actions: Readonly<Record<Exclude<CampaignStep['action'], 'wait'>, StepBuilder>> = {
   'dns-query': lookUp(() => true),
   'dga-lookup': lookUp((n, count) => n === count - 1),
   'dns-tunnel': inNames('TXT'),
@@ -234,15 +254,16 @@ export const actions: Readonly<Record<Exclude<CampaignStep['action'], 'wait'>, A
   'https-beacon': beacon(true),
   'tcp-beacon': plainBeacon,
   'icmp-beacon': echoBeacon,
-  'nonstandard-port': ({ params: { protocol, port }, turn, name, domain }) => [
+  'nonstandard-port': ({ params: { protocol, port }, iteration, name, domain }) => [
     {
-      exchange: protocol === 'tcp' ? raw(bytesOf(`${name} ${turn}`, 64)) : web({ path: `/${turn}`, host: domain }),
+      exchange:
+        protocol === 'tcp' ? raw(bytesOf(`${name} ${iteration}`, 64)) : web({ path: `/${iteration}`, host: domain }),
       port,
     },
   ],
-  'doh-query': ({ params: { count, domain }, step, turn, name }) =>
+  'doh-query': ({ params: { count, domain }, step, iteration, name }) =>
     times(count, (n) => {
-      const { query, answer } = dnsMessages(`${labelOf(`${name} ${turn} ${n}`, 12)}.${domain}`);
+      const { query, answer } = dnsMessages(`${labelOf(`${name} ${iteration} ${n}`, 12)}.${domain}`);
       const type = 'application/dns-message';
       const headers = [
         { name: 'Content-Type', value: type },
@@ -256,23 +277,23 @@ export const actions: Readonly<Record<Exclude<CampaignStep['action'], 'wait'>, A
   'chunked-exfil': byWeb,
   'smtp-exfil': byFile('smtp'),
   'ftp-exfil': byFile('ftp'),
-  'port-scan': ({ params: { ports, rate }, turn }) =>
-    portsIn(ports).map((port) => ({ exchange: raw(`scan ${turn} ${port}\n`), port, delayMs: 1000 / rate })),
-  'service-probe': ({ params: { ports }, turn, domain }) =>
+  'port-scan': ({ params: { ports, rate }, iteration }) =>
+    portsIn(ports).map((port) => ({ exchange: raw(`scan ${iteration} ${port}\n`), port, delayMs: 1000 / rate })),
+  'service-probe': ({ params: { ports }, iteration, domain }) =>
     portsIn(ports).map((port) => ({
-      exchange: web({ method: 'OPTIONS', path: `/probe/${turn}`, host: domain }),
+      exchange: web({ method: 'OPTIONS', path: `/probe/${iteration}`, host: domain }),
       port,
     })),
-  'host-sweep': ({ params: { count }, step, turn }) =>
-    times(count, (n) => ({ exchange: raw(`sweep ${turn} ${n}\n`), port: step.port })),
+  'host-sweep': ({ params: { count }, step, iteration }) =>
+    times(count, (n) => ({ exchange: raw(`sweep ${iteration} ${n}\n`), port: step.port })),
   'login-spray': sprayLogins,
   'smb-probe': ({ params: { shares }, step }) =>
     shares.map((share) => {
       const { request, answer } = smbMessages(share);
       return { exchange: raw(request, answer), port: step.port };
     }),
-  'encoded-channel': ({ params: { encoding }, step, turn, name, domain }) => {
-    const text = (coded[encoding] as (bytes: Buffer) => string)(Buffer.from(`order ${turn} of ${name}`));
+  'encoded-channel': ({ params: { encoding }, step, iteration, name, domain }) => {
+    const text = (coded[encoding] as (bytes: Buffer) => string)(Buffer.from(`order ${iteration} of ${name}`));
     return [
       {
         exchange: web({
@@ -285,10 +306,10 @@ export const actions: Readonly<Record<Exclude<CampaignStep['action'], 'wait'>, A
       },
     ];
   },
-  'proxy-connect': ({ step, turn, domain }) => [
+  'proxy-connect': ({ step, iteration, domain }) => [
     {
       exchange: raw(
-        `CONNECT ${domain}:443 HTTP/1.1\r\nHost: ${domain}:443\r\nProxy-Connection: keep-alive ${turn}\r\n\r\n`,
+        `CONNECT ${domain}:443 HTTP/1.1\r\nHost: ${domain}:443\r\nProxy-Connection: keep-alive ${iteration}\r\n\r\n`,
         'HTTP/1.1 200 Connection established\r\n\r\n',
       ),
       port: step.port,

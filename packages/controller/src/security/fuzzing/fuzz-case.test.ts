@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { type FuzzRules, fuzzCase } from './fuzz-case.ts';
 import { mutators } from './mutators.ts';
 
-const rules: FuzzRules = { seed: 7, mutators: [], words: ['word'], place: 'replace', isMultiple: false };
+const rules: FuzzRules = { seed: 7, mutators: [], words: ['word'], position: 'replace', isMultiple: false };
 const parts = [
   { name: 'path', bytes: Buffer.from('/shop?id=17') },
   { name: 'body', bytes: Buffer.from('{"n": 3}') },
@@ -18,8 +18,8 @@ it('a case follows from seed and number alone', () => {
 
 it('cases differ, use every way and every part', () => {
   const cases = Array.from({ length: 600 }, (_, n) => fuzzCase(parts, rules, n));
-  const ways = new Set(cases.flatMap((one) => one.ways));
-  expect(ways.size).toBe(Object.keys(mutators).length * parts.length);
+  const changes = new Set(cases.flatMap((one) => one.changes));
+  expect(changes.size).toBe(Object.keys(mutators).length * parts.length);
   expect(
     new Set(cases.map(({ changed }) => [...changed].map(([name, bytes]) => `${name}${bytes.toString('hex')}`).join()))
       .size,
@@ -32,15 +32,15 @@ it('weights decide how often a way is taken', () => {
     { name: 'null-byte', weight: 1 },
   ];
   const cases = Array.from({ length: 400 }, (_, n) => fuzzCase(parts, { ...rules, mutators: weighted }, n));
-  const cut = cases.filter(({ ways }) => ways[0]?.startsWith('truncate')).length;
+  const cut = cases.filter(({ changes }) => changes[0]?.startsWith('truncate')).length;
   expect(cut).toBeGreaterThan(300);
   expect(cut).toBeLessThan(400);
 });
 
-it.each(['prefix', 'postfix', 'infix'] as const)('%s keeps what was there', (place) => {
+it.each(['prefix', 'postfix', 'infix'] as const)('%s keeps what was there', (position) => {
   const { changed } = fuzzCase(
     [{ name: 'path', bytes: Buffer.from('/ab') }],
-    { ...rules, place, mutators: [{ name: 'long-string', weight: 1 }] },
+    { ...rules, position, mutators: [{ name: 'long-string', weight: 1 }] },
     1,
   );
   expect(changed.get('path')?.length).toBeGreaterThan(200);

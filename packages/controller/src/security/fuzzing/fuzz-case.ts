@@ -6,7 +6,7 @@ export interface Weighted {
   readonly weight: number;
 }
 
-export type Place = 'replace' | 'prefix' | 'postfix' | 'infix' | 'replace-regex';
+export type PayloadPosition = 'replace' | 'prefix' | 'postfix' | 'infix' | 'replace-regex';
 
 /** A named part of a request that cases change. */
 export interface FuzzPart {
@@ -19,7 +19,7 @@ export interface FuzzRules {
   /** All of them alike where none is named. */
   readonly mutators: readonly Weighted[];
   readonly words: readonly string[];
-  readonly place: Place;
+  readonly position: PayloadPosition;
   /** Changes several parts at once. */
   readonly isMultiple: boolean;
 }
@@ -29,7 +29,7 @@ export interface FuzzCase {
   /** New bytes by the name of the part. */
   readonly changed: ReadonlyMap<string, Buffer>;
   /** Ways that were taken, such as `bit-flip path`. */
-  readonly ways: readonly string[];
+  readonly changes: readonly string[];
 }
 
 const everyMutator: readonly Weighted[] = Object.keys(mutators).map((name) => ({ name, weight: 1 }));
@@ -39,23 +39,23 @@ export const fuzzCase = (parts: readonly FuzzPart[], rules: FuzzRules, number: n
   const chance = seededBytes(`${rules.seed}/${number}`);
   const count = rules.isMultiple ? 1 + chance.below(parts.length) : 1;
   const changed = new Map<string, Buffer>();
-  const ways: string[] = [];
+  const changes: string[] = [];
   for (let i = 0; i < count; i += 1) {
     const part = parts[chance.below(parts.length)] as FuzzPart;
     const name = chosen(rules.mutators.length > 0 ? rules.mutators : everyMutator, chance.below(2 ** 32) / 2 ** 32);
     const before = changed.get(part.name) ?? part.bytes;
     const after = mutators[name]?.(before, chance, rules.words) ?? before;
-    changed.set(part.name, placed(before, after, rules.place));
-    ways.push(`${name} ${part.name}`);
+    changed.set(part.name, placed(before, after, rules.position));
+    changes.push(`${name} ${part.name}`);
   }
-  return { number, changed, ways };
+  return { number, changed, changes };
 };
 
 /** Beside what was there, or in its place. */
-const placed = (before: Buffer, after: Buffer, place: Place): Buffer => {
-  if (place === 'prefix') return Buffer.concat([after, before]);
-  if (place === 'postfix') return Buffer.concat([before, after]);
-  if (place !== 'infix') return after;
+const placed = (before: Buffer, after: Buffer, position: PayloadPosition): Buffer => {
+  if (position === 'prefix') return Buffer.concat([after, before]);
+  if (position === 'postfix') return Buffer.concat([before, after]);
+  if (position !== 'infix') return after;
   const middle = Math.floor(before.length / 2);
   return Buffer.concat([before.subarray(0, middle), after, before.subarray(middle)]);
 };

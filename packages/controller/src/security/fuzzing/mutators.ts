@@ -3,18 +3,18 @@ import type { SeededBytes } from '../signatures/expressions/seeded-bytes.ts';
 /** Changes bytes in one way; chance decides where and by how much. */
 export type Mutator = (bytes: Buffer, chance: SeededBytes, words: readonly string[]) => Buffer;
 
-const mostBytes = 65_536;
+const maxBytes = 65_536;
 const edges = [0, 1, 127, 128, 255, 256, 32_767, 32_768, 65_535, 65_536, 2 ** 31 - 1, 2 ** 31, 2 ** 32 - 1, 2 ** 32];
 const formats = ['%n%n%n%n', '%s%s%s%s%s', '%x'.repeat(16), '%99999999d', '%p%p'];
 const letters = ['\u0000', '\ufeff', '\u202e', 'ﬀ', 'İ', '%c0%af', '%u2215', '\ud83d\ude00', 'A\u030a'.repeat(8)];
 const rules = ['()', '[]', '{}', '""', "''", '<>', '/*', '*/', '--', ';', '..', '//', '\\\\', '\r\n', '&&', '||'];
 
-const cut = (bytes: Buffer) => bytes.subarray(0, mostBytes);
+const cut = (bytes: Buffer) => bytes.subarray(0, maxBytes);
 const pick = <T>(items: readonly T[], chance: SeededBytes) => items[chance.below(items.length)] as T;
 /** A place in the bytes, and a length from there. */
-const span = (bytes: Buffer, chance: SeededBytes, most = 16) => {
+const span = (bytes: Buffer, chance: SeededBytes, max = 16) => {
   const at = chance.below(Math.max(1, bytes.length));
-  return { at, end: Math.min(bytes.length, at + 1 + chance.below(most)) };
+  return { at, end: Math.min(bytes.length, at + 1 + chance.below(max)) };
 };
 const spliced = (bytes: Buffer, at: number, end: number, put: Buffer | string) =>
   cut(Buffer.concat([bytes.subarray(0, at), typeof put === 'string' ? Buffer.from(put) : put, bytes.subarray(end)]));

@@ -21,7 +21,7 @@ import { isSafer } from './expressions/safety.ts';
 
 type Safety = CveSignature['safety'];
 
-/** The safety somebody wants instead of the known one. Calling a signature more harmless than it is known needs a reviewer. */
+/** The safety given by the caller instead of the known one. A lower hazard than known needs a reviewer. */
 const chosenSafety = ({ permissions: held }: Caller, known: Safety, wanted: Safety | undefined): Safety => {
   if (wanted === undefined || wanted === known) return known;
   if (isSafer(wanted, known) && !allows(held, 'cve.review')) {
@@ -48,7 +48,7 @@ export const linkSignature = (tx: Change, id: number, signature: NewSignature) =
     dictionaryIds(signature).map((dictionary) => ({ kind: 'dictionary' as const, id: dictionary })),
   );
 
-const assertSound = async (read: Executor, signature: NewSignature) => {
+const assertValid = async (read: Executor, signature: NewSignature) => {
   const issues = [...signatureIssues(signature), ...(await dictionaryIssues(read, signature))];
   if (issues.length > 0) throw invalid(issues);
 };
@@ -66,7 +66,7 @@ export const createSignature = async (store: Store, draft: CveDraft, caller: Cal
   const complete = completeSignature(draft, madeByUser);
   const safety = chosenSafety(caller, complete.safety, draft.safety);
   const signature = { ...complete, safety, enabled: draft.enabled ?? safety === 'benign' };
-  await assertSound(store.read, signature);
+  await assertValid(store.read, signature);
   return store.change(caller, async (tx) => {
     const id = await insertSignature(tx, signature, '');
     await linkSignature(tx, id, signature);
@@ -101,7 +101,7 @@ const patched = (before: CveSignature, patch: Patch, caller: Caller): NewSignatu
 
 const asDraft = (signature: CveSignature): CveDraft => signature as unknown as CveDraft;
 
-/** Built-in signatures can be switched on and off; whoever wants another one makes a copy. */
+/** Built-in signatures can be enabled and disabled; to change one, copy it. */
 const assertUntouched = (before: CveSignature, after: NewSignature) => {
   if (after.fingerprint === before.fingerprint && after.safety === before.safety) return;
   throw forbidden('BUILT_IN', `signature "${before.name}" is built in and stays as it is`, { id: before.id });
@@ -116,7 +116,7 @@ export const updateSignature = async (
   assertFresh('signature', before, updatedAt);
   const signature = patched(before, patch, caller);
   if (before.source === 'builtin') assertUntouched(before, signature);
-  await assertSound(store.read, signature);
+  await assertValid(store.read, signature);
   await store.change(caller, async (tx) => {
     const now = await orNotFound(findSignature(tx, id), 'signature', id);
     // What was checked was checked together with the rest of the signature.

@@ -3,7 +3,7 @@ import type { Executor } from '../../store/engine/database.ts';
 import { attemptPoliciesOf } from '../../store/runs/run-attempts.ts';
 import type { RunRecord } from '../../store/runs/runs.ts';
 import { attackResultsOf, baselineOf } from '../../store/security/attack-results.ts';
-import { type BlockPolicy, usualPolicy } from './evidence.ts';
+import { type BlockPolicy, defaultPolicy } from './evidence.ts';
 import { rates } from './rates.ts';
 
 type Compared = Pick<AttackResult, 'kind' | 'refID' | 'refName' | 'variant' | 'outcome' | 'mechanism'>;
@@ -75,7 +75,7 @@ const findName = (metric: string): { kind: AttackResult['kind']; name: Name } | 
 /** What changed content counts as in a run. */
 export const modifiedIsIn = async (read: Executor, runId: number): Promise<BlockPolicy['modifiedIs']> => {
   const [first] = await attemptPoliciesOf(read, runId);
-  return (first?.policy['modifiedIs'] as BlockPolicy['modifiedIs'] | undefined) ?? usualPolicy.modifiedIs;
+  return (first?.policy['modifiedIs'] as BlockPolicy['modifiedIs'] | undefined) ?? defaultPolicy.modifiedIs;
 };
 
 /** Values for thresholds, of the results of a run that has ended. */

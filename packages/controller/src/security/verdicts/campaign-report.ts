@@ -52,7 +52,7 @@ export interface CampaignReport {
   readonly layer: NavigatorLayer;
 }
 
-const mostSteps = 5000;
+const maxSteps = 5000;
 const isStopped = ({ outcome }: Result) => outcome === 'blocked' || outcome === 'modified';
 
 const cellsOf = (steps: readonly Result[]) => {
@@ -79,7 +79,7 @@ export const campaignReport = (results: readonly Result[]): CampaignReport | und
   return {
     timeline: steps
       .toSorted((a, b) => (a.startedAt < b.startedAt ? -1 : 1))
-      .slice(0, mostSteps)
+      .slice(0, maxSteps)
       .map(({ startedAt, category, refName, variant, outcome, mechanism, techniques, durationMs }) => ({
         ...{ at: startedAt, tactic: category, refName, variant, outcome, mechanism, techniques, durationMs },
       })),

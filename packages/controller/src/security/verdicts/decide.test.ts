@@ -1,7 +1,7 @@
 import type { ClientObservation } from '@rushhour/protocol';
 import { describe, expect, it } from 'vitest';
 import { decide } from './decide.ts';
-import { type Evidence, type ServerSeen, usualPolicy } from './evidence.ts';
+import { defaultPolicy, type Evidence, type ServerSeen } from './evidence.ts';
 
 const ourHash = 'a'.repeat(64);
 const otherHash = 'b'.repeat(64);
@@ -48,7 +48,7 @@ const judge = (seen: ClientObservation | undefined, saw: ServerSeen, more: Parti
     client: seen,
     server: saw,
     controls: { before: true, after: true },
-    policy: usualPolicy,
+    policy: defaultPolicy,
     ...more,
   });
 
@@ -95,7 +95,7 @@ describe('what became of an attempt', () => {
       });
     }
     expect(judge(client({ ...page, status: 429 }), server('connected'))).toMatchObject({ mechanism: 'rate-limited' });
-    const policy = { ...usualPolicy, partialIsBlock: false };
+    const policy = { ...defaultPolicy, partialIsBlock: false };
     expect(judge(client(page), server('partial'), { policy })).toMatchObject({ outcome: 'inconclusive' });
   });
 
@@ -110,7 +110,7 @@ describe('what became of an attempt', () => {
   it('row 7: a reset before all arrived is a reset, unless the policy counts none', () => {
     const reset = client({ ...nothing, end: 'reset' });
     expect(judge(reset, server('partial'))).toMatchObject({ row: 7, outcome: 'blocked', mechanism: 'tcp-reset' });
-    const policy = { ...usualPolicy, resetIsBlock: false };
+    const policy = { ...defaultPolicy, resetIsBlock: false };
     expect(judge(reset, server('none'), { policy })).toMatchObject({ row: 7, outcome: 'inconclusive' });
   });
 
@@ -143,7 +143,7 @@ describe('what became of an attempt', () => {
     });
     expect(shunned).toMatchObject({ outcome: 'blocked', mechanism: 'silent-drop' });
     expect(shunned.reason).toContain('client_shunned');
-    const policy = { ...usualPolicy, timeoutIsBlock: false };
+    const policy = { ...defaultPolicy, timeoutIsBlock: false };
     expect(judge(silence, server('none'), { policy })).toMatchObject({ outcome: 'inconclusive' });
   });
 

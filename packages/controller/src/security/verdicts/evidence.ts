@@ -2,7 +2,7 @@ import type { AttackResult } from '@rushhour/contract';
 import type { Attempt, ClientObservation, Content, ServerObservation } from '@rushhour/protocol';
 import type { RunDumpRecord } from '../../store/runs/run-dumps.ts';
 
-const mostLetters = 4096;
+const maxLetters = 4096;
 
 const textOf = (content: Content): string =>
   'file' in content ? `(file ${content.file})` : Buffer.from(content.data, 'base64').toString('latin1');
@@ -30,7 +30,7 @@ const linesOf = ({ exchange }: Attempt): string[] => {
   }
 };
 
-export const requestText = (attempt: Attempt): string => linesOf(attempt).join('\n\n').slice(0, mostLetters);
+export const requestText = (attempt: Attempt): string => linesOf(attempt).join('\n\n').slice(0, maxLetters);
 
 type Placed = Pick<AttackResult, 'client' | 'startedAt' | 'durationMs'>;
 type Dump = Pick<RunDumpRecord, 'id' | 'agentID' | 'state' | 'firstAt' | 'lastAt'>;
@@ -62,7 +62,7 @@ export interface BlockPolicy {
   readonly blockStatus: readonly number[];
 }
 
-export const usualPolicy: BlockPolicy = {
+export const defaultPolicy: BlockPolicy = {
   resetIsBlock: true,
   timeoutIsBlock: true,
   partialIsBlock: true,

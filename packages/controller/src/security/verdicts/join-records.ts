@@ -10,7 +10,7 @@ import type {
 import { decide } from './decide.ts';
 import type { BlockPolicy, ControlsAround, ServerSeen } from './evidence.ts';
 
-/** What one order of one agent told. */
+/** The attempt records of one job. */
 export interface JobRecords {
   readonly agentId: number;
   readonly orderIndex: number;
@@ -26,7 +26,7 @@ export type JoinedResult = Omit<AttackResult, 'id' | 'taskID' | 'iteration'> & {
 export interface Joining {
   readonly attempts: readonly Attempt[];
   readonly policy: BlockPolicy;
-  readonly told: readonly JobRecords[];
+  readonly jobRecords: readonly JobRecords[];
   /** Common start, milliseconds since 1970. */
   readonly t0: number;
   /** Begins the names of attempts. */
@@ -117,23 +117,23 @@ class Timeline {
   }
 }
 
-const placeOf = ({ agentId, orderIndex }: { agentId: number; orderIndex: number }, target: string) =>
+const channelOf = ({ agentId, orderIndex }: { agentId: number; orderIndex: number }, target: string) =>
   `${agentId} ${orderIndex} ${target}`;
 
-/** What both ends told, found again by attempt. */
-class Told {
+/** What both ends jobRecords, found again by attempt. */
+class RecordIndex {
   readonly clients = new Map<number, Owned<ClientObservation>>();
   readonly #servers = new Map<number, Owned<ServerObservation>[]>();
   readonly #strangers = new Map<string, Owned<ServerObservation>[]>();
   readonly #timelines = new Map<string, Timeline>();
 
-  constructor(told: readonly JobRecords[]) {
+  constructor(jobRecords: readonly JobRecords[]) {
     const controls = new Map<string, ControlObservation[]>();
-    for (const { records, ...order } of told) {
+    for (const { records, ...order } of jobRecords) {
       for (const record of records) {
         if (record.side === 'client') this.clients.set(record.attempt, { ...order, ...record });
         else if (record.side === 'server') this.#addServer({ ...order, ...record });
-        else if (record.side === 'control') add(controls, placeOf(order, record.target), record);
+        else if (record.side === 'control') add(controls, channelOf(order, record.target), record);
       }
     }
     for (const [place, all] of controls) this.#timelines.set(place, new Timeline(all));
@@ -150,13 +150,14 @@ class Told {
   }
 
   controlsAround(client: Owned<ClientObservation> | undefined): ControlsAround {
-    const timeline = client && this.#timelines.get(placeOf(client, client.target));
+    const timeline = client && this.#timelines.get(channelOf(client, client.target));
     return timeline?.around(client as ClientObservation) ?? { before: false, after: undefined };
   }
 
-  #addServer(sight: Owned<ServerObservation>): void {
-    if (sight.attempt === null) add(this.#strangers, `${sight.peerIp} ${sight.peerPort}`, sight);
-    else add(this.#servers, sight.attempt, sight);
+  #addServer(observation: Owned<ServerObservation>): void {
+    if (observation.attempt === null)
+      add(this.#strangers, `${observation.peerIp} ${observation.peerPort}`, observation);
+    else add(this.#servers, observation.attempt, observation);
   }
 }
 
@@ -167,8 +168,8 @@ const add = <K, V>(map: Map<K, V[]>, key: K, value: V): void => {
 };
 
 /** One result for each attempt. */
-export const joinRecords = ({ attempts, policy, told, t0, name }: Joining): JoinedResult[] => {
-  const ends = new Told(told);
+export const joinRecords = ({ attempts, policy, jobRecords, t0, name }: Joining): JoinedResult[] => {
+  const ends = new RecordIndex(jobRecords);
   return attempts.map((attempt) => {
     const client = ends.clients.get(attempt.id);
     const server = ends.serverOf(attempt, client);

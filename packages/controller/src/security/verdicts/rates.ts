@@ -12,7 +12,7 @@ export interface Rate {
 }
 
 const z = 1.959963984540054;
-const leastGraded = 10;
+const minGraded = 10;
 
 /** Wilson's interval: unlike the plain one it is right for few attempts and near 0 and 1. */
 export const rateOf = (count: number, n: number): Rate => {
@@ -22,7 +22,7 @@ export const rateOf = (count: number, n: number): Rate => {
   const centre = (share + z ** 2 / (2 * n)) / scale;
   const half = (z * Math.sqrt((share * (1 - share)) / n + z ** 2 / (4 * n ** 2))) / scale;
   const ci95 = [Math.max(0, centre - half), Math.min(1, centre + half)] as const;
-  return { value: share, ci95, n, isGraded: n >= leastGraded };
+  return { value: share, ci95, n, isGraded: n >= minGraded };
 };
 
 type Judged = Pick<
@@ -105,11 +105,8 @@ const latencyOf = (benign: readonly Judged[]): LatencyMs | null => {
 };
 
 /** Whether a request was over before any attack began. */
-const isQuietBefore = (attacks: readonly Judged[]) => {
-  const first = attacks.reduce(
-    (least, { startedAt }) => Math.min(least, Date.parse(startedAt)),
-    Number.POSITIVE_INFINITY,
-  );
+const isBeforeFirst = (attacks: readonly Judged[]) => {
+  const first = attacks.reduce((min, { startedAt }) => Math.min(min, Date.parse(startedAt)), Number.POSITIVE_INFINITY);
   return ({ startedAt, durationMs }: Judged) => attacks.length > 0 && Date.parse(startedAt) + durationMs <= first;
 };
 
@@ -135,7 +132,7 @@ export const rates = (results: readonly Judged[], modifiedIs: BlockPolicy['modif
     tried.filter(({ kind }) => kind === 'benign'),
     tried.filter(({ kind, expected }) => kind !== 'benign' && expected !== 'allow'),
   ];
-  const isQuiet = isQuietBefore(tried.filter(({ kind }) => kind !== 'benign'));
+  const isBaseline = isBeforeFirst(tried.filter(({ kind }) => kind !== 'benign'));
   const decided = attacks.filter(isDecided);
   const blocked = decided.filter((one) => countsAs(one, modifiedIs) === 'blocked');
   const decidedBenign = benign.filter(isDecided);
@@ -157,7 +154,7 @@ export const rates = (results: readonly Judged[], modifiedIs: BlockPolicy['modif
     weightedBlockRate: weight(decided) === 0 ? null : weight(blocked) / weight(decided),
     evasionResistance: resistanceOf(attacks, modifiedIs),
     coverage: rateOf(tried.filter(isDecided).length, tried.length),
-    benignLatencyMs: latencyOf(benign.filter((one) => !isQuiet(one))),
-    quietLatencyMs: latencyOf(benign.filter(isQuiet)),
+    benignLatencyMs: latencyOf(benign.filter((one) => !isBaseline(one))),
+    quietLatencyMs: latencyOf(benign.filter(isBaseline)),
   };
 };

@@ -66,9 +66,9 @@ export interface SecurityReport {
   readonly attempts: readonly (ShownAttempt & Partial<Exhibit>)[];
 }
 
-const leastCoverage = 0.95;
-const mostExhibits = 500;
-const mostWithTexts = 2000;
+const minCoverage = 0.95;
+const maxExhibits = 500;
+const maxWithTexts = 2000;
 const briefLetters = 500;
 const severities = ['critical', 'high', 'medium', 'low', 'info', 'unknown'];
 
@@ -133,11 +133,11 @@ const exhibit = (result: StoredAttackResult, requests: ReadonlyMap<string, strin
 });
 
 const timesOf = async (read: Executor, { id, t0 }: RunRecord) => {
-  const told = (await runRecordsOf(read, id)).flatMap(({ records }) => records as AttemptRecord[]);
+  const records = (await runRecordsOf(read, id)).flatMap(({ records }) => records as AttemptRecord[]);
   const at = (elapsedMs: number) => new Date((t0 ?? 0) + elapsedMs).toISOString();
   return {
-    controls: told.flatMap((record) => (record.side === 'control' ? [{ ...record, at: at(record.startedMs) }] : [])),
-    findings: told.flatMap((record) => (record.side === 'finding' ? [{ ...record, at: at(record.atMs) }] : [])),
+    controls: records.flatMap((record) => (record.side === 'control' ? [{ ...record, at: at(record.startedMs) }] : [])),
+    findings: records.flatMap((record) => (record.side === 'finding' ? [{ ...record, at: at(record.atMs) }] : [])),
   };
 };
 
@@ -152,12 +152,12 @@ const passedIn = (attacks: readonly StoredAttackResult[], catalogue: Catalogue) 
   attacks
     .filter(({ outcome, expected }) => outcome === 'passed' && expected !== 'allow')
     .toSorted(worstFirst(catalogue))
-    .slice(0, mostExhibits);
+    .slice(0, maxExhibits);
 
 const falsePositivesIn = (results: readonly StoredAttackResult[]) =>
   results
     .filter(({ kind, outcome }) => kind === 'benign' && (outcome === 'blocked' || outcome === 'modified'))
-    .slice(0, mostExhibits);
+    .slice(0, maxExhibits);
 
 /** For what is said of every attempt: long texts would make reports many times as large. */
 const briefly = (catalogue: Catalogue): Catalogue =>
@@ -184,9 +184,9 @@ export const readSecurityReport = async (
   const passed = passedIn(attacks, catalogue);
   const stopped = falsePositivesIn(results);
   const files = await runAttemptsOf(read, run.id);
-  const areTextsTold = results.length <= mostWithTexts;
-  const told = areTextsTold ? results : [...passed, ...stopped];
-  const requests = requestsOf(files, run.id, new Set(told.map(({ attemptID }) => attemptID)));
+  const hasAllTexts = results.length <= maxWithTexts;
+  const listed = hasAllTexts ? results : [...passed, ...stopped];
+  const requests = requestsOf(files, run.id, new Set(listed.map(({ attemptID }) => attemptID)));
   const baseline = await baselineOf(read, run);
   const earlier = baseline === undefined ? undefined : await attackResultsOf(read, baseline);
   const withPackets = packetEvidence(run, await dumpsOf(read, run.id));
@@ -195,7 +195,7 @@ export const readSecurityReport = async (
     device: run.labels['device'] ?? '',
     fingerprints: files.map(({ sha256 }) => sha256),
     rates: found,
-    isConclusive: (found.coverage.value ?? 0) >= leastCoverage,
+    isConclusive: (found.coverage.value ?? 0) >= minCoverage,
     matrix: matrixOf(attacks),
     passed: passed.map((result) => withPackets(exhibit(result, requests, catalogue))),
     falsePositives: stopped.map((result) => withPackets(exhibit(result, requests, catalogue))),
@@ -214,7 +214,7 @@ export const readSecurityReport = async (
     comparison: earlier === undefined ? null : compareResults(attacksIn(earlier), attacksIn(results)),
     gate: gateOf(thresholds),
     attempts: results.map((result) =>
-      withPackets(areTextsTold ? exhibit(result, requests, brief) : shown(result, brief)),
+      withPackets(hasAllTexts ? exhibit(result, requests, brief) : shown(result, brief)),
     ),
   };
 };

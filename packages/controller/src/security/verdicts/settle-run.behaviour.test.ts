@@ -8,7 +8,7 @@ import type {
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { csvReport } from '../../metrics/report/csv-report.ts';
 import { findingsSection } from '../../metrics/report/html-report.ts';
-import { type ReportData } from '../../metrics/report/report-data.ts';
+import type { ReportData } from '../../metrics/report/report-data.ts';
 import { securitySection } from '../../metrics/report/security-section.ts';
 import { storeRun } from '../../metrics/testing/stored-run.ts';
 import type { Blobs } from '../../store/blobs/blobs.ts';
@@ -159,7 +159,7 @@ describe('attacks that got through', () => {
   });
 });
 
-it('findings of fuzzing are told in the report with what does it again, and are no attempts', async () => {
+it('findings of fuzzing are in the report with their reproducer, and are no attempts', async () => {
   const run = await storePassed([attemptOf(0, { kind: 'fuzz' })]);
   const finding: FindingObservation = {
     ...{ side: 'finding', kind: 'health-lost', attempt: 0, name: 'case 0 of seed <1>', target, atMs: 2000 },

@@ -8,7 +8,7 @@ import { setAttackResults } from '../../store/security/attack-results.ts';
 import { noteVerdicts } from '../../store/security/malware.ts';
 import type { Store } from '../../store/store.ts';
 import { detectionsOf } from './alerts/run-alerts.ts';
-import { type BlockPolicy, usualPolicy } from './evidence.ts';
+import { type BlockPolicy, defaultPolicy } from './evidence.ts';
 import { type JobRecords, type JoinedResult, joinRecords } from './join-records.ts';
 
 const isRecord = createGuard<AttemptRecord>(AttemptRecord);
@@ -19,7 +19,7 @@ const attemptsIn = (text: string): Attempt[] =>
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line) as Attempt);
 
-const toldBy = async (read: Executor, runID: number, jobs: RunAttempts['orders']): Promise<JobRecords[]> => {
+const readJobRecords = async (read: Executor, runID: number, jobs: RunAttempts['orders']): Promise<JobRecords[]> => {
   const rows = Map.groupBy(await runRecordsOf(read, runID), ({ agentID, orderIndex }) => `${agentID} ${orderIndex}`);
   return jobs.map(([agentId, orderIndex, startAfterSec]) => ({
     agentId,
@@ -35,7 +35,7 @@ interface SettleDeps {
   readonly blobs: Pick<Blobs, 'read'>;
 }
 
-/** Joins what both ends told of the attempts of a run and stores what became of each. Nothing where there were none. */
+/** Joins what both ends jobRecords of the attempts of a run and stores what became of each. Nothing where there were none. */
 export const settleAttacks = async (
   { store, blobs }: SettleDeps,
   { id, taskID, number, t0, labels }: RunRecord,
@@ -45,11 +45,14 @@ export const settleAttacks = async (
   const results: JoinedResult[] = [];
   for (const { text, policy, orders, sha256 } of files) {
     const name = `${id}-${sha256.slice(0, 8)}`;
-    const told = await toldBy(store.read, id, orders);
+    const jobRecords = await readJobRecords(store.read, id, orders);
     const attempts = attemptsIn(text);
-    const judged = { ...usualPolicy, ...(policy as object) } as BlockPolicy;
-    const joined = joinRecords({ attempts, policy: judged, told, t0, name });
-    const detections = await detectionsOf({ read: store.read, blobs }, { policy, attempts, results: joined, told });
+    const judged = { ...defaultPolicy, ...(policy as object) } as BlockPolicy;
+    const joined = joinRecords({ attempts, policy: judged, jobRecords, t0, name });
+    const detections = await detectionsOf(
+      { read: store.read, blobs },
+      { policy, attempts, results: joined, jobRecords },
+    );
     results.push(...joined.map((result, index) => ({ ...result, ...detections?.[index] })));
   }
   const device = labels['device'] ?? '';

@@ -1,7 +1,7 @@
 import type { AttackResult, CveSummary } from '@rushhour/contract';
 import type { Executor } from '../../store/engine/database.ts';
 import { cveSignatures, withDetails } from '../../store/security/cve.ts';
-import { signaturePlace } from '../content/waf/placeholders.ts';
+import { signaturePlaceholder } from '../content/waf/placeholders.ts';
 
 /** What a reader must know of a signature to judge how bad it is that it got through. */
 export type SignatureFacts = Pick<
@@ -15,7 +15,7 @@ export const signatureIdOf = ({
   refID,
   variant,
 }: Pick<AttackResult, 'refID' | 'variant'> & { readonly kind: string }): number | undefined => {
-  const isSignature = kind === 'cve' || (kind === 'waf' && variant.split('/')[1] === signaturePlace);
+  const isSignature = kind === 'cve' || (kind === 'waf' && variant.split('/')[1] === signaturePlaceholder);
   return isSignature && refID > 0 ? refID : undefined;
 };
 

@@ -52,10 +52,10 @@ describe('streams', () => {
   });
 
   it('need frames that hold their headers', () => {
-    const told = (values: object, wish = {}) => sidesOf(7, { packetsPerSecond: 1, ...values }, wish).issues;
-    expect(told({ frameSize: 64 })).toEqual([]);
-    expect(told({ frameSize: 80, ipLayer: { version: 6 } }, six)).toEqual(['frameSize FRAME_TOO_SMALL']);
-    expect(told({ payload: { sweep: { first: 64, last: 128 }, protocol: 'tcp' } })).toEqual([
+    const issueCodes = (values: object, options = {}) => sidesOf(7, { packetsPerSecond: 1, ...values }, options).issues;
+    expect(issueCodes({ frameSize: 64 })).toEqual([]);
+    expect(issueCodes({ frameSize: 80, ipLayer: { version: 6 } }, six)).toEqual(['frameSize FRAME_TOO_SMALL']);
+    expect(issueCodes({ payload: { sweep: { first: 64, last: 128 }, protocol: 'tcp' } })).toEqual([
       'payload/sweep/first FRAME_TOO_SMALL',
     ]);
     expect(sidesOf(7, { packetsPerSecond: 1, ipLayer: { version: 6 } }, six).client['sizes']).toEqual({

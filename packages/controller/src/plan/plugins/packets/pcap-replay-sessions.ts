@@ -27,7 +27,7 @@ export const planSessions = (scope: PlanScope, values: PcapReplayValues, capture
   return {
     engine: 'application',
     transport: sessions.length > 0 && sessions.every(({ protocol }) => protocol === 'udp') ? 'udp' : 'tcp',
-    defaultPorts: ports.usual,
+    defaultPorts: ports.defaults,
     totals: [users],
     client: (part) => clientOf(values, { part, ports, users, sessions, shared }),
     server: () => ({ config: { role: 'server', ...shared } }),
@@ -75,7 +75,7 @@ const clientOf = ({ pcapReplayParams }: PcapReplayValues, work: Work): ClientDra
     ...(rate !== undefined && rate > 0 && { rate }),
   };
   const config = {
-    ...{ role: 'client', ...shared, targets: ports.places(part.targets), rotation: part.rotation },
+    ...{ role: 'client', ...shared, targets: ports.targets(part.targets), rotation: part.rotation },
     ...{ sources: part.sources, shares: [share], connectTimeoutMs: timeoutMs },
   };
   const bytes = (member: 'bytesC2S' | 'bytesS2C') => sessions.reduce((sum, session) => sum + session[member], 0);

@@ -8,15 +8,15 @@ import {
   entryOf,
   inputOf,
   interfaceOf,
+  issueCodes,
   networkOf,
   sidesOf,
-  told,
 } from '../../testing/plan-fixture.ts';
 
 const sha256 = 'ab'.repeat(32);
 const files = new Map([[7, { name: 'a.pcap', sha256, size: 100, isReady: true }]]);
-const planned = (params: object = {}, values: object = {}, wish: object = {}) =>
-  sidesOf(8, { pcapReplayParams: { fileId: 7, ...params }, ...values }, { files, ...wish });
+const planned = (params: object = {}, values: object = {}, options: object = {}) =>
+  sidesOf(8, { pcapReplayParams: { fileId: 7, ...params }, ...values }, { files, ...options });
 
 const networks = {
   networks: [networkOf(1, '10.50.0.0/24'), networkOf(2, '10.60.0.0/30')],
@@ -51,7 +51,7 @@ describe('a capture', () => {
     for (const config of [client, server]) expect(configProblems({ engine: 'pcap-replay', config })).toEqual([]);
   });
 
-  it('goes between the own addresses of agents where no networks are named, which is told', () => {
+  it('goes between the own addresses of agents where no networks are named, which is reported', () => {
     const { client, server, issues } = planned();
     expect([client['sources'], client['targets']]).toMatchObject([{ addresses: ['10.0.0.1'] }, [{ host: '10.0.0.2' }]]);
     expect(server['parts']).toMatchObject([{ sources: { addresses: ['10.0.0.1'] } }]);
@@ -69,7 +69,7 @@ describe('a capture', () => {
     const sources = [1, 3].map((id) => ({ agent: { id }, network: { id: 1 } }));
     const values = { pcapReplayParams: { fileId: 7, speed: { mode: 'bps', value: 1e6 } }, ...emulated, sources };
     const plan = planRun(inputOf([entryOf(8, values)], { files, agents, ...networks }));
-    expect(told(plan)).toEqual([]);
+    expect(issueCodes(plan)).toEqual([]);
     const speeds = [1, 3].map((id) => configsOf(plan, id, 'client')[0]?.['speed']);
     expect(speeds).toEqual(Array(2).fill({ mode: 'bps', multiplier: 1, value: 500_000 }));
     expect(configsOf(plan, 2, 'server')[0]?.['parts']).toHaveLength(2);
@@ -104,8 +104,8 @@ describe('sessions of a capture by sockets', () => {
     ...{ sessionIndex, dstPort, protocol: 'tcp', bytesC2S: 10, bytesS2C: 20 },
   });
   const captures = new Map([['/configuration/0', { sessions: [session(0, 8080), session(2, 9090)] }]]);
-  const stateful = (params: object = {}, values: object = {}, wish: object = {}) =>
-    planned({ mode: 'stateful', ...params }, values, { captures, ...wish });
+  const stateful = (params: object = {}, values: object = {}, options: object = {}) =>
+    planned({ mode: 'stateful', ...params }, values, { captures, ...options });
 
   it('are played by the engine of applications, from every source once', () => {
     const { client, server, plan, issues } = stateful({ loop: 4, speed: { mode: 'max' }, clientIp: '192.0.2.1' });

@@ -5,7 +5,7 @@ import { type PlanScope, pointerIn } from '../../core/plan-scope.ts';
 import { endsByItself, planner } from '../../core/planner.ts';
 import type { ClientDraft, ClientPart, Traffic } from '../../core/traffic.ts';
 import { noTraffic } from '../../core/traffic-estimate.ts';
-import { endpointsOf, type Place } from '../../endpoints/address-allocator.ts';
+import { type Endpoint, endpointsOf } from '../../endpoints/address-allocator.ts';
 import { firstAddress, isLoopback, loopbackOf, versionOf } from '../../endpoints/machine-addresses.ts';
 import { planSessions } from './pcap-replay-sessions.ts';
 
@@ -83,14 +83,14 @@ const playedBy = (scope: PlanScope, part: ClientPart, params: Params): Omit<Repl
   };
 };
 
-const placeOf = ({ entry }: PlanScope, { turn }: ClientPart): Place | undefined =>
-  endpointsOf(entry, 'sources').filter(({ weight }) => weight > 0)[turn.index];
+const endpointOf = ({ entry }: PlanScope, { position }: ClientPart): Endpoint | undefined =>
+  endpointsOf(entry, 'sources').filter(({ weight }) => weight > 0)[position.index];
 
 /** The other side must know where the client is: its own address stands for what its machine would choose. */
 const sourcesOf = (scope: PlanScope, part: ClientPart): Sources => {
   const { addresses, networks, ranges } = part.sources;
   const target = part.targets[0]?.host ?? '';
-  const id = placeOf(scope, part)?.agent?.id;
+  const id = endpointOf(scope, part)?.agent?.id;
   const agent = id === undefined ? undefined : scope.input.agents.get(id);
   if (addresses.length + networks.length + ranges.length > 0 || agent === undefined) return part.sources;
   const version = versionOf(target);
@@ -99,9 +99,9 @@ const sourcesOf = (scope: PlanScope, part: ClientPart): Sources => {
 };
 
 const interfaceOf = (scope: PlanScope, part: ClientPart): string | undefined => {
-  const place = placeOf(scope, part);
-  const agent = place?.agent && scope.input.agents.get(place.agent.id);
-  return agent?.interfaces.find(({ id }) => id === place?.interfaceId)?.name;
+  const endpoint = endpointOf(scope, part);
+  const agent = endpoint?.agent && scope.input.agents.get(endpoint.agent.id);
+  return agent?.interfaces.find(({ id }) => id === endpoint?.interfaceId)?.name;
 };
 
 const reportProblems = (scope: PlanScope, values: PcapReplayValues): void => {

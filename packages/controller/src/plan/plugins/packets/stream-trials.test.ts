@@ -34,17 +34,19 @@ describe('trials by RFC 2544', () => {
   });
 
   it('go from one source to one target with an agent, in headers that can be turned round', () => {
-    const told = (values: object) => sidesOf(7, { payload: { rfc2544: {} }, ...values }).issues;
+    const issueCodes = (values: object) => sidesOf(7, { payload: { rfc2544: {} }, ...values }).issues;
     const two = [1, 2].map((id) => ({ agent: { id } }));
-    expect(told({ sources: two })).toContain('sources ONE_PAIR');
-    expect(told({ targets: [{ agent: { id: 2 }, ports: '1000-1001' }] })).toEqual(['targets/0 ONE_PAIR']);
-    expect(told({ targets: [{ ip: '10.0.0.9' }] })).toContain('targets/0/agent NO_SERVER_AGENT');
-    expect(told({ payload: { rfc2544: {}, mpls: [{ label: 3 }], protocol: 'icmp' } })).toEqual([
+    expect(issueCodes({ sources: two })).toContain('sources ONE_PAIR');
+    expect(issueCodes({ targets: [{ agent: { id: 2 }, ports: '1000-1001' }] })).toEqual(['targets/0 ONE_PAIR']);
+    expect(issueCodes({ targets: [{ ip: '10.0.0.9' }] })).toContain('targets/0/agent NO_SERVER_AGENT');
+    expect(issueCodes({ payload: { rfc2544: {}, mpls: [{ label: 3 }], protocol: 'icmp' } })).toEqual([
       'payload/mpls NOT_SUPPORTED',
       'payload/protocol NOT_SUPPORTED',
     ]);
-    expect(told({ payload: { rfc2544: { tests: ['latency'] } } })).toEqual(['payload/rfc2544/tests RATE_MISSING']);
-    expect(told({ payload: { rfc2544: { tests: ['latency'] } }, packetsPerSecond: 5 })).toEqual([]);
-    expect(told({ frameSize: 100 })).toEqual(['warning frameSize MEMBER_IGNORED']);
+    expect(issueCodes({ payload: { rfc2544: { tests: ['latency'] } } })).toEqual([
+      'payload/rfc2544/tests RATE_MISSING',
+    ]);
+    expect(issueCodes({ payload: { rfc2544: { tests: ['latency'] } }, packetsPerSecond: 5 })).toEqual([]);
+    expect(issueCodes({ frameSize: 100 })).toEqual(['warning frameSize MEMBER_IGNORED']);
   });
 });

@@ -9,10 +9,10 @@ import { minFrameBytes } from './stream-headers.ts';
 type Trials = NonNullable<StreamValues['payload']['rfc2544']>;
 
 /** Standard sizes that are too small for the headers give way to the smallest that is not. */
-const sizesOf = ({ frameSizes }: Trials, least: number): number[] =>
-  frameSizes ?? [...new Set(standardFrameSizes.map((size) => Math.max(size, least)))];
+const sizesOf = ({ frameSizes }: Trials, min: number): number[] =>
+  frameSizes ?? [...new Set(standardFrameSizes.map((size) => Math.max(size, min)))];
 
-const planOf = (trials: Trials, least: number): Rfc2544Plan => ({ ...trials, frameSizes: sizesOf(trials, least) });
+const planOf = (trials: Trials, min: number): Rfc2544Plan => ({ ...trials, frameSizes: sizesOf(trials, min) });
 
 /** Trials last as long as their longest search: a duration given by the task is ignored. */
 export const trialDurationOf: DurationRule<StreamValues> = ({ payload: { rfc2544 } }, { path, values }, issues) => {
@@ -23,7 +23,7 @@ export const trialDurationOf: DurationRule<StreamValues> = ({ payload: { rfc2544
   return { mode: 'time', seconds, rampUpSec: 0, warmUpSec: 0, rampDownSec: 0 };
 };
 
-/** The trials of an entry; everything that stands against them is told. */
+/** The trials of an entry; problems are reported as issues. */
 export const trialsOf = (scope: PlanScope, values: StreamValues): Rfc2544Plan | undefined => {
   const { rfc2544 } = values.payload;
   if (rfc2544 === undefined) return undefined;
@@ -36,10 +36,10 @@ export const trialsOf = (scope: PlanScope, values: StreamValues): Rfc2544Plan | 
 };
 
 const reportSizes = (scope: PlanScope, values: StreamValues, { frameSizes = [], tests }: Trials): void => {
-  const least = minFrameBytes(values, wantedVersion(scope) ?? 4);
+  const min = minFrameBytes(values, wantedVersion(scope) ?? 4);
   for (const [index, size] of frameSizes.entries()) {
-    if (size >= least) continue;
-    const message = `is too small: headers and signature of these frames need ${least} bytes`;
+    if (size >= min) continue;
+    const message = `is too small: headers and signature of these frames need ${min} bytes`;
     scope.issues.error(pointerIn(scope, 'payload', 'rfc2544', 'frameSizes', index), 'FRAME_TOO_SMALL', message);
   }
   if (tests.length === 0)

@@ -15,7 +15,7 @@ const trialRingBytes = 268_435_456;
 
 type Sizes = StreamClientConfig['sizes'];
 
-interface Wish {
+interface StreamLoad {
   readonly load: number | undefined;
   readonly unit: StreamClientConfig['loadUnit'];
 }
@@ -24,7 +24,7 @@ interface Wish {
 const planStream = (scope: PlanScope, values: StreamValues): Traffic => {
   const trials = trialsOf(scope, values);
   const sizes = sizesOf(scope, values);
-  const wish = wishOf(scope, values);
+  const target = loadOf(scope, values);
   const fill = payloadAt(scope, { ...values.payload, size: maxFrameBytes }, 'payload').payload;
   reportUnmeasured(scope, values);
   reportTunnel(scope, values);
@@ -39,10 +39,10 @@ const planStream = (scope: PlanScope, values: StreamValues): Traffic => {
     engine: 'stream',
     transport: 'udp',
     defaultPorts: '15009',
-    rates: [wish.unit === 'linePct' ? undefined : wish.load],
+    rates: [target.unit === 'linePct' ? undefined : target.load],
     client(part) {
       if (trials !== undefined) reportManyTargets(scope, part);
-      return clientOf(values, { part, sizes, wish, fill, trials });
+      return clientOf(values, { part, sizes, target, fill, trials });
     },
     server: () => ({ config: server }),
   };
@@ -66,7 +66,7 @@ const reportTunnel = (scope: PlanScope, { payload: { tunnel } }: StreamValues): 
 };
 
 /** The load of the whole entry, or of each agent where it is a part of its line. */
-const wishOf = (scope: PlanScope, values: StreamValues): Wish => {
+const loadOf = (scope: PlanScope, values: StreamValues): StreamLoad => {
   const { packetsPerSecond, ppsUnlimited, isServer, payload } = values;
   if (ppsUnlimited) return { load: undefined, unit: 'pps' };
   if (packetsPerSecond !== undefined) return { load: packetsPerSecond, unit: 'pps' };
@@ -82,10 +82,10 @@ const wishOf = (scope: PlanScope, values: StreamValues): Wish => {
 /** Every size must hold all headers and the signature. */
 const sizesOf = (scope: PlanScope, values: StreamValues): Sizes => {
   const { frameSize, payload } = values;
-  const least = minFrameBytes(values, wantedVersion(scope) ?? 4);
+  const min = minFrameBytes(values, wantedVersion(scope) ?? 4);
   const refuse = (found: number, ...path: (string | number)[]) => {
-    if (found >= least) return;
-    const message = `is too small: headers and signature of these frames need ${least} bytes`;
+    if (found >= min) return;
+    const message = `is too small: headers and signature of these frames need ${min} bytes`;
     scope.issues.error(pointerIn(scope, ...path), 'FRAME_TOO_SMALL', message);
   };
   if (payload.sweep !== undefined) {
@@ -98,7 +98,7 @@ const sizesOf = (scope: PlanScope, values: StreamValues): Sizes => {
   for (const [index, one] of payload.mix.entries()) refuse(one.frameSize, 'payload', 'mix', index, 'frameSize');
   if (payload.mix.length > 0) return { mix: payload.mix };
   if (frameSize !== undefined) refuse(frameSize, 'frameSize');
-  return { mix: [{ frameSize: frameSize ?? Math.max(64, least), weight: 1 }] };
+  return { mix: [{ frameSize: frameSize ?? Math.max(64, min), weight: 1 }] };
 };
 
 const meanBytesOf = ({ mix, sweep }: Sizes): number => {
@@ -110,13 +110,13 @@ const meanBytesOf = ({ mix, sweep }: Sizes): number => {
 interface Work {
   readonly part: ClientPart;
   readonly sizes: Sizes;
-  readonly wish: Wish;
+  readonly target: StreamLoad;
   readonly fill: object;
   readonly trials: Rfc2544Plan | undefined;
 }
 
-const clientOf = (values: StreamValues, { part, sizes, wish, fill, trials }: Work): ClientDraft => {
-  const { load, unit } = wish;
+const clientOf = (values: StreamValues, { part, sizes, target, fill, trials }: Work): ClientDraft => {
+  const { load, unit } = target;
   const rate = unit === 'linePct' ? load : part.rate(load);
   const config: Omit<StreamClientConfig, 'fill'> & { fill: object } = {
     role: 'client',

@@ -26,7 +26,7 @@ export const reportIdentity = (
   applications: readonly IdentifiedApplication[],
 ): void => {
   const portMode = pointerIn(scope, 'applicationParams', 'portMode');
-  scope.issues.info(portMode, 'SESSION_KNOWN_BY', `sessions are told apart ${matchedBy(params, applications)}`);
+  scope.issues.info(portMode, 'SESSION_KNOWN_BY', `sessions are distinguished ${matchedBy(params, applications)}`);
   applications.forEach(({ path, application, play }) => {
     const session =
       params.portMode === 'perSlot' || play.users === 1 ? undefined : unknownSession(application, play, params.match);

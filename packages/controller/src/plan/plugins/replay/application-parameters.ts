@@ -26,21 +26,21 @@ interface Work {
   readonly tables: TableBook;
 }
 
-/** Parameters as the task wants them; undefined when something is wrong, which is told. */
+/** Parameters with the values of the task; undefined, with issues, when one is not valid. */
 export const parametersOf = (scope: PlanScope, work: Work): PlayedParameter[] | undefined => {
   const { application, given, path } = work;
   const overrides = overridesOf(scope, work);
   let isValid = overrides !== undefined;
   const parameters = application.parameters.map((parameter) => {
     const at = given.parameters.findIndex(({ name }) => name === parameter.name);
-    const place = at < 0 ? `${path}/applicationId` : `${path}/parameters/${at}`;
+    const location = at < 0 ? `${path}/applicationId` : `${path}/parameters/${at}`;
     const changed = { ...parameter, ...overrides?.get(parameter.name) };
     for (const { message, severity } of issuesOfParameter(changed)) {
       if (severity !== 'error') continue;
-      scope.issues.error(place, 'VALUE_UNFIT', `parameter ${parameter.name}: ${message}`);
+      scope.issues.error(location, 'VALUE_UNFIT', `parameter ${parameter.name}: ${message}`);
       isValid = false;
     }
-    if (changed.source === 'dictionary') isValid = takeTable(scope, changed, place, work) && isValid;
+    if (changed.source === 'dictionary') isValid = takeTable(scope, changed, location, work) && isValid;
     return playedParameter(changed);
   });
   if (!extractsArePlayed(scope, work)) isValid = false;
@@ -54,19 +54,19 @@ const overridesOf = (scope: PlanScope, work: Work): ReadonlyMap<string, Override
   const { issues } = scope;
   const overrides = new Map<string, Override>();
   let isValid = true;
-  const refuse = (place: string, code: string, message: string) => {
-    issues.error(place, code, message);
+  const refuse = (location: string, code: string, message: string) => {
+    issues.error(location, code, message);
     isValid = false;
   };
   given.parameters.forEach(({ name, value, dictionaryId, column }, index) => {
-    const place = `${path}/parameters/${index}`;
-    if (application.lockParameters) refuse(place, 'PARAMETERS_LOCKED', `"${application.name}" keeps its own values`);
+    const location = `${path}/parameters/${index}`;
+    if (application.lockParameters) refuse(location, 'PARAMETERS_LOCKED', `"${application.name}" keeps its own values`);
     if (!application.parameters.some((parameter) => parameter.name === name)) {
-      refuse(`${place}/name`, 'PARAMETER_UNKNOWN', `"${application.name}" has no parameter ${name}`);
+      refuse(`${location}/name`, 'PARAMETER_UNKNOWN', `"${application.name}" has no parameter ${name}`);
     }
     if (value !== undefined) overrides.set(name, { source: 'fixed', defaultValue: value });
     else if (dictionaryId === undefined) {
-      refuse(`${place}/value`, 'VALUE_MISSING', `parameter ${name} has neither a value nor a dictionary`);
+      refuse(`${location}/value`, 'VALUE_MISSING', `parameter ${name} has neither a value nor a dictionary`);
     } else {
       const first = column ?? firstColumn(scope, dictionaryId);
       overrides.set(name, { source: 'dictionary', defaultValue: `dict/${dictionaryId}/${first}` });

@@ -12,12 +12,12 @@ interface PortUse {
 
 export interface RecordedPorts {
   /** Where targets name none. */
-  readonly usual: string;
-  listen(place: { host: string; port: number }): object;
-  places(targets: readonly Target[]): ApplicationClientConfig['targets'];
+  readonly defaults: string;
+  listen(endpoint: { host: string; port: number }): object;
+  targets(targets: readonly Target[]): ApplicationClientConfig['targets'];
 }
 
-interface Wish {
+interface PortOptions {
   /** Ports of servers in the captures, ascending. */
   readonly recorded: readonly number[];
   readonly mode: 'recorded' | 'mapped' | 'perSlot';
@@ -26,16 +26,16 @@ interface Wish {
 }
 
 /** Which port stands for which recorded one. */
-export const portsOf = (scope: PlanScope, wish: Wish): RecordedPorts => {
-  const uses = usesOf(scope, wish);
+export const portsOf = (scope: PlanScope, options: PortOptions): RecordedPorts => {
+  const uses = usesOf(scope, options);
   return {
-    usual: wish.recorded.length === 0 ? '1' : wish.recorded.join(','),
-    listen: (place) => ({ ...place, ...uses.get(place.port) }),
-    places: (targets) => placesFor(targets, uses),
+    defaults: options.recorded.length === 0 ? '1' : options.recorded.join(','),
+    listen: (endpoint) => ({ ...endpoint, ...uses.get(endpoint.port) }),
+    targets: (targets) => targetsFor(targets, uses),
   };
 };
 
-const usesOf = (scope: PlanScope, { recorded, mode, users }: Wish): ReadonlyMap<number, PortUse> => {
+const usesOf = (scope: PlanScope, { recorded, mode, users }: PortOptions): ReadonlyMap<number, PortUse> => {
   const uses = new Map<number, PortUse>(recorded.map((port) => [port, { recorded: port }]));
   if (mode === 'recorded') {
     reportFixed(scope, recorded);
@@ -58,10 +58,10 @@ const usesOf = (scope: PlanScope, { recorded, mode, users }: Wish): ReadonlyMap<
         recorded: recorded[Math.floor(at / slots)] as number,
         ...(mode === 'perSlot' && { slot: at % slots }),
       };
-      const before = uses.get(ports.at(at)) ?? use;
-      uses.set(ports.at(at), before);
-      if (before.recorded === use.recorded && before.slot === use.slot) continue;
-      scope.issues.error(path, 'PORTS_UNCLEAR', `port ${ports.at(at)} stands for ${before.recorded} elsewhere`);
+      const known = uses.get(ports.at(at)) ?? use;
+      uses.set(ports.at(at), known);
+      if (known.recorded === use.recorded && known.slot === use.slot) continue;
+      scope.issues.error(path, 'PORTS_UNCLEAR', `port ${ports.at(at)} stands for ${known.recorded} elsewhere`);
     }
   });
   return uses;
@@ -75,7 +75,7 @@ const reportFixed = (scope: PlanScope, recorded: readonly number[]): void =>
   });
 
 /** Hosts, each with its ports in the order of their slots. */
-const placesFor = (
+const targetsFor = (
   targets: readonly Target[],
   uses: ReadonlyMap<number, PortUse>,
 ): ApplicationClientConfig['targets'] => {

@@ -53,14 +53,14 @@ const users: PlanTable = {
   },
 };
 
-interface Wish {
+interface InputOptions {
   readonly application?: Partial<PlanApplication>;
   readonly played?: object;
   readonly params?: object;
   readonly values?: object;
 }
 
-const planned = ({ application = {}, played = {}, params = {}, values = {} }: Wish = {}) => {
+const planned = ({ application = {}, played = {}, params = {}, values = {} }: InputOptions = {}) => {
   const found = applicationOf(application);
   const applicationParams = { applications: [{ applicationId: 1, ...played }], ...params };
   return sidesOf(
@@ -73,7 +73,7 @@ const planned = ({ application = {}, played = {}, params = {}, values = {} }: Wi
     },
   );
 };
-const errorsOf = (wish: Wish) => planned(wish).issues.filter((issue) => !issue.startsWith('info '));
+const errorsOf = (options: InputOptions) => planned(options).issues.filter((issue) => !issue.startsWith('info '));
 
 describe('applications', () => {
   it('go to both sides with the capture as a file, users and speed as they say themselves', () => {
@@ -166,7 +166,7 @@ const cookie = parameterOf({
 });
 
 describe('applications that cannot be played are refused', () => {
-  it.each<[string, Wish, string]>([
+  it.each<[string, InputOptions, string]>([
     [
       'no session is left',
       { played: { sessions: [0, 1].map((sessionIndex) => ({ sessionIndex, enabled: false })) } },
@@ -234,7 +234,7 @@ describe('applications that cannot be played are refused', () => {
       },
       'applications/0/sessions EXTRACT_NOT_PLAYED',
     ],
-  ])('%s', (_, wish, issue) => {
-    expect(errorsOf(wish)).toContain(`applicationParams/${issue}`);
+  ])('%s', (_, options, issue) => {
+    expect(errorsOf(options)).toContain(`applicationParams/${issue}`);
   });
 });

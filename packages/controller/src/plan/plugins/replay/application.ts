@@ -51,7 +51,7 @@ const planApplication = (scope: PlanScope, values: ApplicationValues): Traffic =
   return {
     engine: 'application',
     transport: sessions.every(({ protocol }) => protocol === 'udp') && sessions.length > 0 ? 'udp' : 'tcp',
-    defaultPorts: ports.usual,
+    defaultPorts: ports.defaults,
     rates: [sessionsPerSecond],
     totals: [Math.max(1, ...applications.map(({ play }) => play.users))],
     client: (part) => clientOf({ part, applications, ports, shared, sessionsPerSecond }),
@@ -98,20 +98,24 @@ const captureOf = (scope: PlanScope, application: PlanApplication, path: string)
 /** Those that are to be played, with a speed of their own where that is allowed. */
 const sessionsOf = (scope: PlanScope, given: Played, application: PlanApplication, path: string) => {
   const { issues } = scope;
-  const said = new Map(given.sessions.map((session, index) => [session.sessionIndex, { ...session, index }]));
+  const choices = new Map(given.sessions.map((session, index) => [session.sessionIndex, { ...session, index }]));
   const known = new Set(application.sessions.map(({ sessionIndex }) => sessionIndex));
-  for (const { sessionIndex, speed, index } of said.values()) {
-    const place = `${path}/sessions/${index}`;
+  for (const { sessionIndex, speed, index } of choices.values()) {
+    const location = `${path}/sessions/${index}`;
     if (!known.has(sessionIndex)) {
       const message = `"${application.name}" has no session ${sessionIndex}`;
-      issues.error(`${place}/sessionIndex`, 'SESSION_UNKNOWN', message);
+      issues.error(`${location}/sessionIndex`, 'SESSION_UNKNOWN', message);
     }
     if (speed !== undefined && !application.allowPerSessionSpeed) {
-      issues.error(`${place}/speed`, 'SPEED_LOCKED', `"${application.name}" gives its sessions no speed of their own`);
+      issues.error(
+        `${location}/speed`,
+        'SPEED_LOCKED',
+        `"${application.name}" gives its sessions no speed of their own`,
+      );
     }
   }
   const sessions = application.sessions.flatMap(({ sessionIndex }) => {
-    const { enabled = true, speed, index = 0 } = said.get(sessionIndex) ?? {};
+    const { enabled = true, speed, index = 0 } = choices.get(sessionIndex) ?? {};
     if (!enabled) return [];
     const own = speed && speedOf(scope, speed, application, `${path}/sessions/${index}/speed`);
     return [{ sessionIndex, ...(own && { speed: own }) }];
@@ -156,7 +160,7 @@ const clientOf = ({ part, applications, ports, shared, sessionsPerSecond }: Clie
   const config = {
     role: 'client',
     ...shared,
-    targets: ports.places(part.targets),
+    targets: ports.targets(part.targets),
     rotation: part.rotation,
     sources: part.sources,
     shares,

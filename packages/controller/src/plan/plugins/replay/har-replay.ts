@@ -32,8 +32,8 @@ const nothing: Playable = {
 /** A recording of a browser, both sides. */
 const planHarReplay = (scope: PlanScope, values: HarReplayValues): Traffic => {
   const recording = recordingOf(scope, values) ?? nothing;
-  tell(scope, recording);
-  const places = placesIn(scope, values, recording.summary);
+  reportRecording(scope, recording);
+  const targetIndexes = targetIndexesIn(scope, values, recording.summary);
   const variables = values.harReplayParams.variables.map((variable, i) => valuesOf(scope, variable, i));
   const tls = values.tlsParams ?? plainTls;
   return {
@@ -42,7 +42,7 @@ const planHarReplay = (scope: PlanScope, values: HarReplayValues): Traffic => {
     defaultPorts: '18090',
     rates: [values.sessionsPerSecond],
     totals: [values.harReplayParams.users],
-    client: (part) => clientOf(scope, { values, recording, places, variables, tls, part }),
+    client: (part) => clientOf(scope, { values, recording, targetIndexes, variables, tls, part }),
     server: () => ({ config: serverOf(scope, values, { recording, tls }) }),
   };
 };
@@ -79,7 +79,7 @@ const recordingOf = (scope: PlanScope, { harReplayParams }: HarReplayValues): Pl
   return refuse(recording.problem.code, `file "${file.name}": ${recording.problem.message}`);
 };
 
-const tell = (scope: PlanScope, { warnings, issues }: Playable): void => {
+const reportRecording = (scope: PlanScope, { warnings, issues }: Playable): void => {
   for (const { code, message } of warnings) {
     scope.issues.caveat(pointerIn(scope, 'harReplayParams', 'fileId'), code, message);
   }
@@ -91,39 +91,43 @@ const tell = (scope: PlanScope, { warnings, issues }: Playable): void => {
 };
 
 /** Where each origin leads: places of targets; none means all of them. */
-const placesIn = (scope: PlanScope, { harReplayParams }: HarReplayValues, { origins }: HarSummary): number[][] => {
+const targetIndexesIn = (
+  scope: PlanScope,
+  { harReplayParams }: HarReplayValues,
+  { origins }: HarSummary,
+): number[][] => {
   const targets = endpointsOf(scope.entry, 'targets');
-  const servers = targets.flatMap(({ agent }, place) => (agent === undefined ? [] : [place]));
+  const servers = targets.flatMap(({ agent }, index) => (agent === undefined ? [] : [index]));
   const rules = harReplayParams.hostMap.map(({ from, to }, i) => {
-    const place = /^\d{1,4}$/.test(to) ? Number(to) : -1;
-    const places = to === 'server' ? servers : [place];
-    if (places.length === 0 || places.some((one) => targets[one] === undefined)) {
+    const index = /^\d{1,4}$/.test(to) ? Number(to) : -1;
+    const indexes = to === 'server' ? servers : [index];
+    if (indexes.length === 0 || indexes.some((one) => targets[one] === undefined)) {
       const message = `"${to}" is neither "server" with a target that is an agent, nor an index into targets`;
       scope.issues.error(pointerIn(scope, 'harReplayParams', 'hostMap', i, 'to'), 'TARGET_UNKNOWN', message);
     }
-    return { from, places };
+    return { from, indexes };
   });
   return origins.map(
     ({ host, port }) =>
-      rules.find(({ from }) => isNameLike(host, from) || isNameLike(`${host}:${port}`, from))?.places ?? [],
+      rules.find(({ from }) => isNameLike(host, from) || isNameLike(`${host}:${port}`, from))?.indexes ?? [],
   );
 };
 
 interface ClientWork {
   readonly values: HarReplayValues;
   readonly recording: Playable;
-  readonly places: number[][];
+  readonly targetIndexes: number[][];
   readonly variables: readonly (readonly string[])[];
   readonly tls: TlsParams;
   readonly part: ClientPart;
 }
 
 const clientOf = (scope: PlanScope, work: ClientWork): ClientDraft => {
-  const { values, recording, places, variables, tls, part } = work;
+  const { values, recording, targetIndexes, variables, tls, part } = work;
   const { harReplayParams: params, sessionsPerSecond } = values;
   const usersPerSecond = part.rate(sessionsPerSecond);
   const users = part.concurrentShare(params.users, maxConcurrent.tcp);
-  const targets = part.targets.map((target, i): HarReplayTarget => ({ ...target, place: part.places[i] ?? 0 }));
+  const targets = part.targets.map((target, i): HarReplayTarget => ({ ...target, place: part.targetIndexes[i] ?? 0 }));
   const config: Omit<HarReplayClientConfig, 'script'> & { script: FileReference } = {
     role: 'client',
     targets,
@@ -131,10 +135,10 @@ const clientOf = (scope: PlanScope, work: ClientWork): ClientDraft => {
     sources: part.sources,
     tls: clientTls(scope, tls),
     script: { $file: recording.client.sha256, as: 'path' },
-    places,
+    places: targetIndexes,
     marks: isAnsweredByUs(scope),
     users,
-    firstUser: part.turn.index * params.users,
+    firstUser: part.position.index * params.users,
     ...(usersPerSecond !== undefined && { usersPerSecond }),
     iterations: params.loop ? 0 : params.iterations,
     connections: params.connections,

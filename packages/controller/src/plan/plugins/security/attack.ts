@@ -100,13 +100,13 @@ const reportUnfit = (scope: PlanScope, { attempts, services }: AttackPlan, { siz
     const message = `${attempts.length} attempts of ${size} bytes; ${maxAttempts} of ${maxBytes} bytes are the most`;
     issues.error(pointerIn(scope), 'TOO_MANY_ATTEMPTS', message);
   }
-  endpointsOf(entry, 'targets').forEach((place, index) => {
+  endpointsOf(entry, 'targets').forEach((endpoint, index) => {
     const path = pointerIn(scope, 'targets', index);
-    if (place.agent === undefined) {
+    if (endpoint.agent === undefined) {
       const message = 'attacks go only where a server agent of ours proves that the path leads to it: name the agent';
       issues.error(`${path}/agent`, 'NO_SERVER_AGENT', message);
     }
-    if (place.ports !== undefined && services.length > 1) {
+    if (endpoint.ports !== undefined && services.length > 1) {
       const known = services.map(({ service, port }) => `${service} ${port}`).join(', ');
       issues.warning(`${path}/ports`, 'PORTS_FIXED', `each service has its port: ${known}`);
     }
@@ -156,7 +156,7 @@ export const planAttack = (scope: PlanScope, plan: AttackPlan): Traffic => {
     rates: [plan.ratePerSecond],
     client: (part) => clientOf(scope, plan, part, shared),
     server: () => ({ config: { role: 'server', ...(plan.tls && { tls: serverTls(scope, plan.tls) }), ...shared } }),
-    listen: (place) => ({ ...place, ...carried(serviceOn(plan, place.port)) }),
+    listen: (endpoint) => ({ ...endpoint, ...carried(serviceOn(plan, endpoint.port)) }),
   };
 };
 
@@ -181,7 +181,7 @@ const clientOf = (scope: PlanScope, plan: AttackPlan, part: ClientPart, shared: 
     addressRotation: plan.addressRotation ?? 'none',
     followCookies: plan.followCookies ?? false,
     control: { everyAttempts, afterSilentDrop, retries, timeoutMs: Math.max(1, timeoutMs) },
-    share: part.turn,
+    share: part.position,
     ...(plan.fuzz && { fuzz: plan.fuzz }),
   };
   const estimate = { connections: plan.concurrency, opens: rate, ...estimateTcp({ rate, ...exchangeBytes }) };

@@ -9,7 +9,12 @@ import { seededRandom } from '@rushhour/pools';
 import type { Attempt, Exchange } from '@rushhour/protocol';
 import { paramsOf, stepIssues } from '../../../security/campaigns/action-params.ts';
 import { estimateOf } from '../../../security/campaigns/campaigns.ts';
-import { actions, type StepAct, type StepParams, type StepScene } from '../../../security/campaigns/step-exchanges.ts';
+import {
+  actions,
+  type StepContext,
+  type StepExchange,
+  type StepParams,
+} from '../../../security/campaigns/step-exchanges.ts';
 import { type PlanScope, pointerIn } from '../../core/plan-scope.ts';
 
 import { endsByItself, planner } from '../../core/planner.ts';
@@ -39,23 +44,23 @@ const severities: Readonly<Record<string, Draft['severity']>> = {
 };
 
 const playedOf = (scope: PlanScope, { campaignIds, campaign, parameters }: Params): Played[] => {
-  const place = (...parts: (string | number)[]) => pointerIn(scope, 'compromisedHostParams', ...parts);
+  const pointer = (...parts: (string | number)[]) => pointerIn(scope, 'compromisedHostParams', ...parts);
   const known = campaignIds.flatMap((id, index): Played[] => {
     const found = scope.input.campaigns.get(id);
     if (found === undefined) {
-      return scope.issues.error(place('campaignIds', index), 'CAMPAIGN_UNKNOWN', `there is no campaign ${id}`) ?? [];
+      return scope.issues.error(pointer('campaignIds', index), 'CAMPAIGN_UNKNOWN', `there is no campaign ${id}`) ?? [];
     }
     const { name, parameters: own, steps } = found;
     return [
-      { id, name, parameters: own, steps, given: parameters[String(id)] ?? {}, path: place('campaignIds', index) },
+      { id, name, parameters: own, steps, given: parameters[String(id)] ?? {}, path: pointer('campaignIds', index) },
     ];
   });
   if (campaign === undefined) return known;
   const { name, parameters: own = [], steps } = campaign;
-  return [...known, { id: 0, name, parameters: own, steps, given: parameters['0'] ?? {}, path: place('campaign') }];
+  return [...known, { id: 0, name, parameters: own, steps, given: parameters['0'] ?? {}, path: pointer('campaign') }];
 };
 
-const serviceOf = ({ exchange, port, isTls = false }: StepAct): AttackService => {
+const serviceOf = ({ exchange, port, isTls = false }: StepExchange): AttackService => {
   const { protocol } = exchange;
   const transport = protocol === 'icmp' ? 'icmp' : 'transport' in exchange ? exchange.transport : 'tcp';
   return { service: `${protocol}-${transport}-${port}`, protocol, transport, isTls, port };
@@ -87,7 +92,7 @@ class Stage {
   readonly #scope: PlanScope;
   readonly #params: Params;
   readonly #random = seededRandom(19);
-  readonly #told = new Set<string>();
+  readonly #reported = new Set<string>();
   readonly #canEcho: boolean;
   #waitMs = 0;
   #bytes = 0;
@@ -106,8 +111,8 @@ class Stage {
       else if (step.action === 'icmp-beacon' && !this.#canEcho) {
         this.#reportLeftOut(played, step, 'echoes need raw sockets on both sides');
       } else {
-        for (let turn = 0; turn < step.repeat && !this.isFull; turn += 1) {
-          this.#act(played, { step, params, turn: round * step.repeat + turn, host, lastOf, round });
+        for (let iteration = 0; iteration < step.repeat && !this.isFull; iteration += 1) {
+          this.#act(played, { step, params, iteration: round * step.repeat + iteration, host, lastOf, round });
         }
       }
     }
@@ -118,16 +123,16 @@ class Stage {
     return this.attempts.length > maxSteps || this.#bytes > maxBytes;
   }
 
-  #act(played: Played, { step, params, turn, host, lastOf, round }: Turn): void {
+  #act(played: Played, { step, params, iteration, host, lastOf, round }: Iteration): void {
     const name = `${played.name} ${host}`;
     const { domain } = this.#params.c2;
-    const findSample = (...wish: Parameters<StepScene['findSample']>) => this.#sampleOf(...wish);
+    const findSample = (...request: Parameters<StepContext['findSample']>) => this.#sampleOf(...request);
     const findWords = (id: number) => this.#scope.input.dictionaries.get(id)?.values;
     const act = actions[step.action as keyof typeof actions];
     for (const one of act({
       step,
       params: params as unknown as StepParams,
-      turn,
+      iteration,
       name: `${name} ${step.idx}`,
       domain,
       findSample,
@@ -141,7 +146,7 @@ class Stage {
     lastOf.set(step.idx, this.attempts.length - 1);
   }
 
-  #attempt(played: Played, one: StepAct, { step, service, host, lastOf, round }: Placed): Draft {
+  #attempt(played: Played, one: StepExchange, { step, service, host, lastOf, round }: Placed): Draft {
     const { speedFactor, hosts, stopOnBlock } = this.#params;
     const jitter = 1 + ((this.#random() * 2 - 1) * step.jitterPct) / 100;
     const delayMs = Math.round(((step.delayMs + (one.delayMs ?? 0)) * jitter + this.#waitMs) / speedFactor);
@@ -168,7 +173,7 @@ class Stage {
   }
 
   /** A port carries one protocol; a second that wants it is left out. */
-  #serviceFor(one: StepAct): AttackService | undefined {
+  #serviceFor(one: StepExchange): AttackService | undefined {
     const wanted = serviceOf(one);
     const known = this.services.get(wanted.port);
     if (known === undefined) this.services.set(wanted.port, wanted);
@@ -190,21 +195,21 @@ class Stage {
   }
 
   #reportLeftOut({ path }: Played, { idx, name }: CampaignStep, what: string): void {
-    if (this.#told.has(`${path} ${idx}`)) return;
-    this.#told.add(`${path} ${idx}`);
+    if (this.#reported.has(`${path} ${idx}`)) return;
+    this.#reported.add(`${path} ${idx}`);
     this.#scope.issues.caveat(path, 'STEP_LEFT_OUT', `step ${idx + 1} "${name}" is left out: ${what}`);
   }
 }
 
-interface Turn {
+interface Iteration {
   readonly step: CampaignStep;
   readonly params: Record<string, unknown>;
-  readonly turn: number;
+  readonly iteration: number;
   readonly host: number;
   readonly lastOf: Map<number, number>;
   readonly round: number;
 }
-interface Placed extends Pick<Turn, 'step' | 'host' | 'lastOf' | 'round'> {
+interface Placed extends Pick<Iteration, 'step' | 'host' | 'lastOf' | 'round'> {
   readonly service: AttackService;
 }
 
@@ -240,12 +245,12 @@ const rateFor = (hosts: number) => Math.max(20, hosts * 10);
 
 const maxHosts = 1000;
 
-/** Hosts that behave as if somebody else were in command, towards our own server agents alone. */
+/** Hosts that behave as if an attacker controlled them, towards server agents only. */
 const planCompromisedHost = (scope: PlanScope, { compromisedHostParams: params }: CompromisedHostValues): Traffic => {
   const stage = new Stage(scope, params);
-  const place = (member: string) => pointerIn(scope, 'compromisedHostParams', member);
+  const pointer = (member: string) => pointerIn(scope, 'compromisedHostParams', member);
   if (params.background !== undefined) {
-    scope.issues.caveat(place('background'), 'NOT_SUPPORTED', 'put ordinary traffic into an entry of its own');
+    scope.issues.caveat(pointer('background'), 'NOT_SUPPORTED', 'put ordinary traffic into an entry of its own');
   }
   const played = playedOf(scope, params).filter((one) => reportUnsound(scope, one));
   const hosts = Math.min(params.hosts, maxHosts);

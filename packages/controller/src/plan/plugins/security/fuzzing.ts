@@ -1,6 +1,6 @@
 import { type CveSignature, type FuzzingValues, fuzzingPlugin } from '@rushhour/contract';
 import type { Attempt } from '@rushhour/protocol';
-import { type FuzzRules, fuzzCase, type Place } from '../../../security/fuzzing/fuzz-case.ts';
+import { type FuzzRules, fuzzCase, type PayloadPosition } from '../../../security/fuzzing/fuzz-case.ts';
 import { type RenderedRequest, renderSignature } from '../../../security/signatures/expressions/render.ts';
 import type { Detection } from '../../core/attempt-files.ts';
 import { type PlanScope, pointerIn } from '../../core/plan-scope.ts';
@@ -71,7 +71,7 @@ const serviceOf = (baseline: RenderedRequest, { protocol }: Params): AttackServi
   port: defaultPort,
 });
 
-/** The request that is changed; what cannot be had is told. */
+/** The request that cases change; undefined, with an issue, when it cannot be read. */
 const baselineOf = (scope: PlanScope, { baseline }: Params): RenderedRequest | undefined => {
   const path = pointerIn(scope, 'fuzzingParams', 'baseline');
   const { kind, id, request } = baseline;
@@ -161,16 +161,16 @@ const casesOf = (
     seed: params.seed,
     mutators: params.mutators,
     words: [...params.payloads.values, ...own],
-    place: params.place as Place,
+    position: params.place as PayloadPosition,
     isMultiple: params.mode === 'multiple',
   };
   return Array.from({ length: params.maxCases }, (_, number): Omit<Attempt, 'id'> => {
-    const { changed, ways } = fuzzCase(parts, rules, number);
+    const { changed, changes } = fuzzCase(parts, rules, number);
     return {
       kind: 'fuzz',
       refId: params.baseline.kind === 'signature' ? (params.baseline.id ?? 0) : 0,
       refName: `case ${number} of seed ${params.seed}`,
-      variant: ways.join(', ').slice(0, 256),
+      variant: changes.join(', ').slice(0, 256),
       category: 'fuzzing',
       expected: 'allow',
       severity: 'info',

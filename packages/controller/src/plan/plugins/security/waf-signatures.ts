@@ -1,6 +1,6 @@
 import type { CveSignature, WafValues } from '@rushhour/contract';
 import type { Attempt, HttpExchange } from '@rushhour/protocol';
-import { type PlaceOptions, signaturePlace } from '../../../security/content/waf/placeholders.ts';
+import { type PlaceholderOptions, signaturePlaceholder } from '../../../security/content/waf/placeholders.ts';
 import { type RenderedAttempt, renderSignature } from '../../../security/signatures/expressions/render.ts';
 import { TemplateError } from '../../../security/signatures/expressions/template-error.ts';
 import type { PlanScope } from '../../core/plan-scope.ts';
@@ -10,14 +10,14 @@ import { exchangeOf, findUsableSignature, renderHost, signatureName } from './cv
 type Module = WafValues['wafModules']['modules'][number];
 type Draft = Omit<Attempt, 'id'>;
 
-interface SignatureWish {
+interface SignatureOptions {
   readonly module: Module;
   /** JSON pointer of the module. */
   readonly path: string;
   readonly seed: number;
-  readonly most: { readonly attempts: number; readonly bytes: number };
+  readonly max: { readonly attempts: number; readonly bytes: number };
   /** What requests of the n-th attempt carry besides their own headers. */
-  optionsOf(turn: number): PlaceOptions;
+  optionsOf(ordinal: number): PlaceholderOptions;
 }
 
 const rendered = (scope: PlanScope, signature: CveSignature, seed: number, path: string): RenderedAttempt[] => {
@@ -34,7 +34,7 @@ const rendered = (scope: PlanScope, signature: CveSignature, seed: number, path:
 };
 
 /** With the headers of the module where the signature has none of that name. */
-const withHeaders = ({ steps, ...exchange }: HttpExchange, { headers }: PlaceOptions): HttpExchange => ({
+const withHeaders = ({ steps, ...exchange }: HttpExchange, { headers }: PlaceholderOptions): HttpExchange => ({
   ...exchange,
   steps: steps.map(({ request, ...step }) => {
     const own = new Set(request.headers.map(({ name }) => name.toLowerCase()));
@@ -61,24 +61,24 @@ const draftOf = (signature: CveSignature, category: string, variant: string, exc
 };
 
 /** The signatures of a module as its attempts, as far as HTTP carries them and limits go. */
-export const signatureAttempts = (scope: PlanScope, wish: SignatureWish): Draft[] => {
-  const { module, path, seed, most, optionsOf } = wish;
+export const signatureAttempts = (scope: PlanScope, options: SignatureOptions): Draft[] => {
+  const { module, path, seed, max, optionsOf } = options;
   const drafts: Draft[] = [];
   let bytes = 0;
   for (const [index, id] of module.signatureIds.entries()) {
-    const place = `${path}/signatureIds/${index}`;
-    const signature = findUsableSignature(scope, id, { path: place, allowIntrusive: false });
+    const placeholder = `${path}/signatureIds/${index}`;
+    const signature = findUsableSignature(scope, id, { path: placeholder, allowIntrusive: false });
     if (signature === undefined) continue;
-    const attempts = rendered(scope, signature, seed, place);
+    const attempts = rendered(scope, signature, seed, placeholder);
     for (const [n, attempt] of attempts.entries()) {
       const exchange = exchangeOf(attempt, 'canned');
       if (exchange.protocol !== 'http') {
         const message = `"${signature.name}" is no HTTP and is left out: cve-replay plays it`;
-        scope.issues.caveat(place, 'SIGNATURE_LEFT_OUT', message);
+        scope.issues.caveat(placeholder, 'SIGNATURE_LEFT_OUT', message);
         break;
       }
-      if (drafts.length >= most.attempts || bytes > most.bytes) return drafts;
-      const variant = ['plain', signaturePlace, ...(attempts.length > 1 ? [`payload-${n + 1}`] : [])].join('/');
+      if (drafts.length >= max.attempts || bytes > max.bytes) return drafts;
+      const variant = ['plain', signaturePlaceholder, ...(attempts.length > 1 ? [`payload-${n + 1}`] : [])].join('/');
       const draft = draftOf(signature, module.name, variant, withHeaders(exchange, optionsOf(drafts.length)));
       bytes += JSON.stringify(draft).length;
       drafts.push(draft);

@@ -6,8 +6,8 @@ import { agentOf, sidesOf } from '../../testing/plan-fixture.ts';
 
 type Modules = Record<string, unknown>;
 const noBenign = { enabled: false };
-const waf = (wafModules: Modules, values: Record<string, unknown> = {}, wish = {}) => {
-  const sides = sidesOf(15, { wafModules, ...values }, wish);
+const waf = (wafModules: Modules, values: Record<string, unknown> = {}, options = {}) => {
+  const sides = sidesOf(15, { wafModules, ...values }, options);
   const attempts = (sides.plan.attempts[0]?.text ?? '')
     .split('\n')
     .filter((line) => line !== '')
@@ -50,7 +50,7 @@ describe('the plan of a web application firewall test', () => {
     expect(namesOf({ order: 'sequential', benign: noBenign }).slice(0, 2)).toEqual(['xss 1', 'xss 2']);
   });
 
-  it('is cut to what is allowed, which is told', () => {
+  it('is cut to what is allowed, which is reported', () => {
     const { attempts, issues } = waf({
       modules: [{ name: 'sql-injection', encoders: ['plain', 'url'], maxRequests: 7 }],
       benign: noBenign,

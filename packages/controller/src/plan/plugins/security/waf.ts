@@ -5,7 +5,7 @@ import type { Attempt, HttpAnswer } from '@rushhour/protocol';
 import { benignTexts } from '../../../security/content/waf/benign.ts';
 import { encoders } from '../../../security/content/waf/encoders.ts';
 import { payloadSets } from '../../../security/content/waf/payloads.ts';
-import { type PlaceOptions, places, requestOf } from '../../../security/content/waf/placeholders.ts';
+import { type PlaceholderOptions, placeholderRequests, requestOf } from '../../../security/content/waf/placeholders.ts';
 import { type PlanScope, pointerIn } from '../../core/plan-scope.ts';
 
 import { endsByItself, planner } from '../../core/planner.ts';
@@ -53,27 +53,27 @@ const planWaf = (scope: PlanScope, values: WafValues): Traffic => {
   return planAttack(scope, plan);
 };
 
-const rotationOf = (wished: string): NonNullable<AttackPlan['addressRotation']> =>
-  wished === 'perRequest' ? 'perAttempt' : (wished as 'none' | 'onShun');
+const rotationOf = (wanted: string): NonNullable<AttackPlan['addressRotation']> =>
+  wanted === 'perRequest' ? 'perAttempt' : (wanted as 'none' | 'onShun');
 
 const reportUnsupported = (scope: PlanScope, { http, modules }: Modules): void => {
-  const tell = (message: string, ...parts: readonly (string | number)[]) =>
+  const caveat = (message: string, ...parts: readonly (string | number)[]) =>
     scope.issues.caveat(pointerIn(scope, 'wafModules', ...parts), 'NOT_SUPPORTED', message);
-  if (http.methods.length > 0) tell('the place of a payload decides the method', 'http', 'methods');
+  if (http.methods.length > 0) caveat('the place of a payload decides the method', 'http', 'methods');
   modules.forEach(({ placeholders }, index) => {
-    const unknown = placeholders.filter((place) => places[place] === undefined);
+    const unknown = placeholders.filter((placeholder) => placeholderRequests[placeholder] === undefined);
     if (unknown.length > 0) {
-      tell(`${unknown.join(', ')} cannot be carried and is left out`, 'modules', index, 'placeholders');
+      caveat(`${unknown.join(', ')} cannot be carried and is left out`, 'modules', index, 'placeholders');
     }
   });
 };
 
-const placeOptions = ({ http }: Modules, turn: number): PlaceOptions => {
-  const host = http.hosts[turn % Math.max(1, http.hosts.length)];
+const placeholderOptions = ({ http }: Modules, ordinal: number): PlaceholderOptions => {
+  const host = http.hosts[ordinal % Math.max(1, http.hosts.length)];
   return {
     basePath: http.basePath,
     headers: [...(host === undefined ? [] : [{ name: 'Host', value: host }]), ...http.headers],
-    version: http.versions[turn % Math.max(1, http.versions.length)] ?? '1.1',
+    version: http.versions[ordinal % Math.max(1, http.versions.length)] ?? '1.1',
   };
 };
 
@@ -88,29 +88,29 @@ const payloadsOf = (scope: PlanScope, { name, dictionaryIds }: Module, index: nu
 interface Form {
   readonly payload: number;
   readonly encoder: string;
-  readonly place: string;
+  readonly placeholder: string;
   readonly padKb: number;
 }
 
 /** How many forms there are of so many payloads, and the n-th of them: they are never all made. */
-const formsOf = ({ encoders: wished, placeholders, padKb }: Module, payloads: number) => {
-  const usable = placeholders.filter((place) => places[place] !== undefined);
+const formsOf = ({ encoders: wanted, placeholders, padKb }: Module, payloads: number) => {
+  const usable = placeholders.filter((placeholder) => placeholderRequests[placeholder] !== undefined);
   const pads = padKb.length === 0 ? [0] : padKb;
-  const count = payloads * wished.length * usable.length * pads.length;
+  const count = payloads * wanted.length * usable.length * pads.length;
   const at = (n: number): Form => {
-    const [perPlace, perEncoder] = [pads.length, pads.length * usable.length];
+    const [perPlaceholder, perEncoder] = [pads.length, pads.length * usable.length];
     return {
-      payload: Math.floor(n / (perEncoder * wished.length)),
-      encoder: wished[Math.floor(n / perEncoder) % wished.length] as string,
-      place: usable[Math.floor(n / perPlace) % usable.length] as string,
-      padKb: pads[n % perPlace] as number,
+      payload: Math.floor(n / (perEncoder * wanted.length)),
+      encoder: wanted[Math.floor(n / perEncoder) % wanted.length] as string,
+      placeholder: usable[Math.floor(n / perPlaceholder) % usable.length] as string,
+      padKb: pads[n % perPlaceholder] as number,
     };
   };
   return { count, at };
 };
 
-const variantOf = ({ encoder, place, padKb }: Form): string =>
-  [encoder, place, ...(padKb > 0 ? [`${padKb}k`] : [])].join('/');
+const variantOf = ({ encoder, placeholder, padKb }: Form): string =>
+  [encoder, placeholder, ...(padKb > 0 ? [`${padKb}k`] : [])].join('/');
 
 interface Prepared {
   readonly module: Module;
@@ -130,8 +130,8 @@ const prepareModule = (scope: PlanScope, wafModules: Modules, module: Module, in
   const path = pointerIn(scope, 'wafModules', 'modules', index);
   const signatures = signatureAttempts(scope, {
     ...{ module, path, seed: wafModules.seed },
-    most: { attempts: Math.min(module.maxRequests, maxAttempts + 1), bytes: maxBytes },
-    optionsOf: (turn) => placeOptions(wafModules, turn),
+    max: { attempts: Math.min(module.maxRequests, maxAttempts + 1), bytes: maxBytes },
+    optionsOf: (ordinal) => placeholderOptions(wafModules, ordinal),
   });
   const total = forms.count + signatures.length;
   if (total === 0 && module.signatureIds.length === 0) {
@@ -155,7 +155,7 @@ const bytesOf = (drafts: readonly Draft[]) => drafts.reduce((sum, draft) => sum 
 const fits = (scope: PlanScope, { http, benign }: Modules, prepared: readonly Prepared[]): boolean => {
   const eachBytes = plainBytes + JSON.stringify(http.headers).length + http.basePath.length;
   const sizes = prepared.map(({ module, payloads, forms, signatures, wanted }) => {
-    const longest = payloads.reduce((most, { length }) => Math.max(most, length), 0);
+    const longest = payloads.reduce((max, { length }) => Math.max(max, length), 0);
     const count = Math.min(forms.count, wanted);
     const bytes = count * (eachBytes + longest * 12 + Math.max(0, ...module.padKb) * 1400);
     return { count: count + signatures.length, bytes: bytes + bytesOf(signatures) };
@@ -174,9 +174,9 @@ const attacksOf = (
   { module, index, payloads, forms, signatures, wanted }: Prepared,
 ): readonly Draft[] => [
   ...signatures,
-  ...chosen(forms.count, wanted, seededRandom(wafModules.seed + index)).flatMap((n, turn) => {
+  ...chosen(forms.count, wanted, seededRandom(wafModules.seed + index)).flatMap((n, ordinal) => {
     const form = forms.at(n);
-    return attackOf(wafModules, module, form, payloads[form.payload] ?? '', turn) ?? [];
+    return attackOf(wafModules, module, form, payloads[form.payload] ?? '', ordinal) ?? [];
   }),
 ];
 
@@ -185,13 +185,13 @@ const attackOf = (
   module: Module,
   form: Form,
   payload: string,
-  turn: number,
+  ordinal: number,
 ): Draft | undefined => {
   const set = payloadSets[module.name];
   const encoded = (encoders[form.encoder] as (typeof encoders)[string])(payload);
   // What goes before it is the same in every writing.
   const value = { ...encoded, text: `${'a'.repeat(form.padKb * 1024)}${encoded.text}` };
-  const request = requestOf(form.place, value, placeOptions(wafModules, turn));
+  const request = requestOf(form.placeholder, value, placeholderOptions(wafModules, ordinal));
   if (request === undefined) return undefined;
   return {
     kind: 'waf',
@@ -209,10 +209,10 @@ const attackOf = (
 };
 
 /** So many different numbers below a count, in order where all are taken. */
-const chosen = (count: number, most: number, random: () => number): readonly number[] => {
-  if (count <= most) return Array.from({ length: count }, (_, n) => n);
+const chosen = (count: number, max: number, random: () => number): readonly number[] => {
+  if (count <= max) return Array.from({ length: count }, (_, n) => n);
   const numbers = new Set<number>();
-  while (numbers.size < most) numbers.add(Math.floor(random() * count));
+  while (numbers.size < max) numbers.add(Math.floor(random() * count));
   return [...numbers];
 };
 
@@ -226,19 +226,19 @@ const benignOf = (scope: PlanScope, wafModules: Modules): Draft[] => {
     })),
   );
   const texts = dictionaryIds.length === 0 ? benignTexts : own;
-  const usable = placeholders.filter((place) => places[place] !== undefined);
+  const usable = placeholders.filter((placeholder) => placeholderRequests[placeholder] !== undefined);
   const picked = chosen(texts.length * usable.length, sample, seededRandom(wafModules.seed));
-  return picked.flatMap((n, turn) => {
+  return picked.flatMap((n, ordinal) => {
     const index = n % texts.length;
-    const place = usable[Math.floor(n / texts.length)] as string;
+    const placeholder = usable[Math.floor(n / texts.length)] as string;
     const { kind, text } = texts[index] as (typeof texts)[number];
-    const request = requestOf(place, { text, isUrlSafe: false }, placeOptions(wafModules, turn));
+    const request = requestOf(placeholder, { text, isUrlSafe: false }, placeholderOptions(wafModules, ordinal));
     if (request === undefined) return [];
     return {
       kind: 'benign',
       refId: dictionaryIds[0] ?? 0,
       refName: `${kind} ${index + 1}`,
-      variant: `plain/${place}`,
+      variant: `plain/${placeholder}`,
       category: kind,
       expected: 'allow',
       severity: 'info',

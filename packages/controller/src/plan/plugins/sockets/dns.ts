@@ -51,12 +51,12 @@ const planDns = (scope: PlanScope, values: DnsValues): Traffic => {
     transport: transport === 'udp' ? 'udp' : 'tcp',
     defaultPorts: defaultPorts[transport],
     ...(server !== undefined && {
-      moreTargets: [{ place: { ip: server, weight: 1 }, path: pointerIn(scope, 'dnsParams', 'server') }],
+      extraTargets: [{ endpoint: { ip: server, weight: 1 }, path: pointerIn(scope, 'dnsParams', 'server') }],
     }),
     rates: [rate],
     client: (part) => clientOf(scope, { values, names, rate, part }),
     server: () => ({ config: serverOf(scope, values, names) }),
-    listen: (place) => ({ ...place, transport }),
+    listen: (endpoint) => ({ ...endpoint, transport }),
   };
 };
 

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { sidesOf } from '../../testing/plan-fixture.ts';
 
-const http = (values: Record<string, unknown>, wish = {}) => sidesOf(1, { requestsPerSecond: 10, ...values }, wish);
+const http = (values: Record<string, unknown>, options = {}) =>
+  sidesOf(1, { requestsPerSecond: 10, ...values }, options);
 const certificates = new Map([
   [1, { name: 'server', certificate: 'SERVER PEM', privateKey: 'SERVER KEY' }],
   [2, { name: 'client', certificate: 'CLIENT PEM', privateKey: 'CLIENT KEY' }],

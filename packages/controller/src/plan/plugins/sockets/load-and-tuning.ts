@@ -5,12 +5,12 @@ import type { ClientPart } from '../../core/traffic.ts';
 /** How sockets are to be, where that is asked for. */
 export const tuningOf = ({ tcpConfiguration }: Pick<HttpValues | TcpValues, 'tcpConfiguration'>) => {
   const { mss, window, congestion, synRetries } = tcpConfiguration;
-  const wishes = Object.entries({ mss, window, congestion: congestion || undefined, synRetries });
-  const tuning: TcpTuning = Object.fromEntries(wishes.filter(([, value]) => value !== undefined));
+  const options = Object.entries({ mss, window, congestion: congestion || undefined, synRetries });
+  const tuning: TcpTuning = Object.fromEntries(options.filter(([, value]) => value !== undefined));
   return Object.keys(tuning).length > 0 ? { tuning } : {};
 };
 
-interface Wish {
+interface LoadOptions {
   /** Of the whole entry; undefined: as fast as possible. */
   readonly rate: number | undefined;
   readonly initialTps?: number | undefined;
@@ -18,7 +18,7 @@ interface Wish {
 }
 
 /** The part of one client of a rate and of the stairs that lead up to it. */
-export const loadOf = (part: ClientPart, { rate, initialTps, tpsRampStep }: Wish): Load => {
+export const loadOf = (part: ClientPart, { rate, initialTps, tpsRampStep }: LoadOptions): Load => {
   const own = part.rate(rate);
   if (own === undefined) return {};
   const [initialRate, rampStep] = [part.rate(initialTps), part.rate(tpsRampStep)];

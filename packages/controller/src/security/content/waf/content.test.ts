@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { benignTexts } from './benign.ts';
 import { encoders } from './encoders.ts';
 import { payloadSets } from './payloads.ts';
-import { places, requestOf } from './placeholders.ts';
+import { placeholderRequests, requestOf } from './placeholders.ts';
 
 const payloads = Object.values(payloadSets).flatMap((set) => set.payloads);
 const texts = [...payloads, ...benignTexts.map(({ text }) => text)];
@@ -40,7 +40,7 @@ describe('content of web application firewall tests', () => {
     let made = 0;
     const bad: string[] = [];
     for (const encode of Object.values(encoders)) {
-      for (const place of Object.keys(places)) {
+      for (const place of Object.keys(placeholderRequests)) {
         for (const text of texts) {
           const request = requestOf(place, encode(text), options);
           const isSound = request !== undefined && /^\/app[^\s]*$/.test(request.path);

@@ -19,7 +19,7 @@ const caseMixed = (text: string): string => {
 
 const plain = (text: string): Encoded => ({ text, isUrlSafe: false });
 
-/** Each keeps the meaning for whoever decodes it. */
+/** Each keeps the meaning after decoding. */
 export const encoders: Readonly<Record<string, (text: string) => Encoded>> = {
   plain,
   url: (text) => ({ text: percent(text), isUrlSafe: true }),

@@ -2,13 +2,13 @@ import type { HttpRequest } from '@rushhour/protocol';
 import type { Encoded } from './encoders.ts';
 
 /** A request that carries a text somewhere; the rest of it is what browsers send. */
-export interface PlaceOptions {
+export interface PlaceholderOptions {
   readonly basePath: string;
   readonly headers: HttpRequest['headers'];
   readonly version: HttpRequest['version'];
 }
 
-export const usualHeaders: HttpRequest['headers'] = [
+export const defaultHeaders: HttpRequest['headers'] = [
   { name: 'User-Agent', value: 'Mozilla/5.0 (X11; Linux x86_64; rv:132.0) Gecko/20100101 Firefox/132.0' },
   { name: 'Accept', value: 'text/html,application/xhtml+xml,application/json;q=0.9,*/*;q=0.8' },
   { name: 'Accept-Language', value: 'en-GB,en;q=0.7' },
@@ -47,10 +47,10 @@ const soap = (value: Encoded): string =>
     : `<?xml version="1.0"?><soap:Envelope xmlns:soap="http://schemas.xmlsoap.org/soap/envelope/"><soap:Body><find><name>${xmlText(value)}</name></find></soap:Body></soap:Envelope>`;
 
 /** Stands for a place where a whole signature is played instead of a payload. */
-export const signaturePlace = 'signature';
+export const signaturePlaceholder = 'signature';
 
 /** Places by name; one that is not here is not supported. */
-export const places: Readonly<Record<string, Place>> = {
+export const placeholderRequests: Readonly<Record<string, Place>> = {
   'url-path': (value, base) => ({ method: 'GET', path: `${base.replace(/\/$/, '')}/${urlText(value)}` }),
   'url-param': (value, base) => ({ method: 'GET', path: `${base}?q=${urlText(value)}` }),
   header: (value, base) => ({
@@ -87,12 +87,12 @@ export const places: Readonly<Record<string, Place>> = {
 export const requestOf = (
   place: string,
   value: Encoded,
-  { basePath, headers, version }: PlaceOptions,
+  { basePath, headers, version }: PlaceholderOptions,
 ): HttpRequest | undefined => {
-  const draft = places[place]?.(value, basePath);
+  const draft = placeholderRequests[place]?.(value, basePath);
   if (draft === undefined) return undefined;
   const own = draft.headers ?? [];
   const taken = new Set([...own, ...headers].map(({ name }) => name.toLowerCase()));
-  const usual = usualHeaders.filter(({ name }) => !taken.has(name.toLowerCase()));
+  const usual = defaultHeaders.filter(({ name }) => !taken.has(name.toLowerCase()));
   return { ...draft, version, headers: [...usual, ...headers, ...own] };
 };

@@ -21,28 +21,28 @@ export const attemptValues = (
     name,
     values: values ?? (dictionaryId === undefined ? [] : dictionary(dictionaryId)),
   }));
-  const most = Math.min(maxAttempts, maxRendered);
+  const max = Math.min(maxAttempts, maxRendered);
   if (lists.length === 0) return [new Map()];
-  if (combine === 'pitchfork') return sideBySide(lists, most);
-  return combine === 'clusterbomb' ? everyCombination(lists, most) : sameEverywhere(lists, most);
+  if (combine === 'pitchfork') return sideBySide(lists, max);
+  return combine === 'clusterbomb' ? everyCombination(lists, max) : sameEverywhere(lists, max);
 };
 
 type List = { readonly name: string; readonly values: readonly string[] };
 
-const sameEverywhere = (lists: readonly List[], most: number) =>
+const sameEverywhere = (lists: readonly List[], max: number) =>
   lists
     .flatMap(({ values }) => values)
-    .slice(0, most)
+    .slice(0, max)
     .map((value) => new Map(lists.map(({ name }) => [name, value])));
 
-const sideBySide = (lists: readonly List[], most: number) => {
-  const length = Math.min(most, ...lists.map(({ values }) => values.length));
+const sideBySide = (lists: readonly List[], max: number) => {
+  const length = Math.min(max, ...lists.map(({ values }) => values.length));
   return Array.from({ length }, (_, i) => new Map(lists.map(({ name, values }) => [name, values[i] ?? ''])));
 };
 
-const everyCombination = (lists: readonly List[], most: number) => {
+const everyCombination = (lists: readonly List[], max: number) => {
   const total = lists.reduce((product, { values }) => product * values.length, 1);
-  return Array.from({ length: Math.min(total, most) }, (_, index) => {
+  return Array.from({ length: Math.min(total, max) }, (_, index) => {
     let rest = index;
     const chosen = lists.toReversed().map(({ name, values }): [string, string] => {
       const value = values[rest % values.length] ?? '';

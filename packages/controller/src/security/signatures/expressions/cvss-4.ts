@@ -52,7 +52,7 @@ const required: Readonly<Record<string, string>> = {
   SI: 'HLN',
   SA: 'HLN',
 };
-/** What counts where nothing is said: the worst. */
+/** What counts where nothing is given: the worst. */
 const worst: Readonly<Record<string, string>> = { E: 'A', CR: 'H', IR: 'H', AR: 'H' };
 /** From bad to harmless; the distance between neighbours is one step. */
 const ladders: Readonly<Record<string, string>> = {
@@ -65,8 +65,8 @@ const ladders: Readonly<Record<string, string>> = {
 
 /** The value that counts: the modified one where there is one. */
 const readerOf = (metrics: Metrics) => (name: string) => {
-  const said = [metrics.get(`M${name}`), metrics.get(name)].find((value) => value !== undefined && value !== 'X');
-  return said ?? worst[name] ?? '';
+  const given = [metrics.get(`M${name}`), metrics.get(name)].find((value) => value !== undefined && value !== 'X');
+  return given ?? worst[name] ?? '';
 };
 type Read = ReturnType<typeof readerOf>;
 

@@ -58,8 +58,8 @@ const scoreV3 = (metrics: ReadonlyMap<string, string>, isOld: boolean) => {
   const impact = scope === 'C' ? changed : 6.42 * base;
   if (impact <= 0) return 0;
   const sum = impact + 8.22 * AV * AC * privilege * UI;
-  const most = Math.min(10, scope === 'C' ? 1.08 * sum : sum);
-  return isOld ? Math.ceil(most * 10) / 10 : roundUp(most);
+  const max = Math.min(10, scope === 'C' ? 1.08 * sum : sum);
+  return isOld ? Math.ceil(max * 10) / 10 : roundUp(max);
 };
 
 /** As version 3.1 rounds, immune to the errors of binary fractions. */

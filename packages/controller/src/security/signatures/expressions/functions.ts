@@ -95,8 +95,8 @@ export const functions: ReadonlyMap<string, Call> = new Map<string, Call>([
   [
     'rand_int',
     ([from, to], chance) => {
-      const least = numberOf(from, 0);
-      return String(least + chance.below(Math.max(1, numberOf(to, 2 ** 31) - least)));
+      const min = numberOf(from, 0);
+      return String(min + chance.below(Math.max(1, numberOf(to, 2 ** 31) - min)));
     },
   ],
   ['base64', encoded('base64')],

@@ -127,7 +127,7 @@ const stagesOf = (file: Members, test: Members): Members[] => {
 /** A test that only says which rules must stay silent is a harmless request. */
 const expectationOf = (stages: readonly Members[], ruleId: string): NonNullable<CveDraft['expect']> => {
   const ids = new Set<string>();
-  let isQuiet = false;
+  let expectsNoAlert = false;
   for (const { output } of stages) {
     const { log, log_contains, no_log_contains, expect_error, status } = membersOf(output) as Record<string, unknown>;
     for (const id of textsOf(membersOf(log)['expect_ids'])) ids.add(id);
@@ -135,10 +135,10 @@ const expectationOf = (stages: readonly Members[], ruleId: string): NonNullable<
     if (textOf(membersOf(log)['match_regex']) !== '' || (log_contains && ids.size === 0)) ids.add(ruleId);
     const isStopped = expect_error === true || textsOf(status).some((code) => code === '403' || code === '400');
     if (isStopped && ids.size === 0) ids.add(ruleId);
-    if (no_log_contains || listOf(membersOf(log)['no_expect_ids']).length > 0) isQuiet = true;
+    if (no_log_contains || listOf(membersOf(log)['no_expect_ids']).length > 0) expectsNoAlert = true;
   }
   const ruleIDs = [...ids].filter((id) => id !== '' && id.length <= 64).slice(0, 100);
-  return isQuiet && ruleIDs.length === 0 ? { action: 'allow' } : { action: 'block', ruleIDs };
+  return expectsNoAlert && ruleIDs.length === 0 ? { action: 'allow' } : { action: 'block', ruleIDs };
 };
 
 interface Stage {

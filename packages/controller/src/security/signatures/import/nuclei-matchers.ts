@@ -7,7 +7,7 @@ const classSample: Readonly<Record<string, string>> = { d: '1', w: 'a', s: ' ', 
 const escapeSample: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t' };
 
 /**
- * A text that the pattern is found in, where a simple one can be told from the pattern. Patterns run on a linear-time
+ * A text that matches the pattern, where a simple one can be derived. Patterns run on a linear-time
  * engine; one that it does not take answers `undefined`, like one without a sample.
  */
 const sampleOfPattern = (pattern: string): string | undefined => {

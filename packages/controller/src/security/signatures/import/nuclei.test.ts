@@ -126,7 +126,7 @@ tcp:
   expect(dns.draft.requests).toEqual([{ idx: 0, kind: 'dns', qname: '{{FQDN}}', qtype: 'TXT' }]);
 });
 
-it('what cannot be taken is told', () => {
+it('reports what it cannot import', () => {
   const { warnings, draft } = taken(`
 id: told
 info: {name: Told, severity: high, classification: {cvss-score: 5, cvss-metrics: "CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H"}}

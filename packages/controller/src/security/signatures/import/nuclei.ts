@@ -91,8 +91,8 @@ const describe = (info: Members, templateId: string, warn: (warning: string) => 
   };
 };
 
-const within = (value: number | undefined, most: number) =>
-  value !== undefined && value >= 0 && value <= most ? value : null;
+const within = (value: number | undefined, max: number) =>
+  value !== undefined && value >= 0 && value <= max ? value : null;
 
 const scoresOf = (classification: Members, warn: (warning: string) => void) => {
   const given = within(numberOf(classification['cvss-score']), 10);

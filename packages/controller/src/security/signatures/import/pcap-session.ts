@@ -7,7 +7,7 @@ const maxSessions = 100;
 const maxSteps = 20;
 const maxKeptBytes = 32 * 1_048_576;
 
-/** Sessions of a capture, one signature each: what the client said is sent, what the server said is answered. */
+/** Sessions of a capture, one signature each: what the client responses is sent, what the server responses is answered. */
 export const readPcapSessions = ({ path, bytes }: TemplateFile): TemplateOutcome[] => {
   try {
     const analyzer = new CaptureAnalyzer({ steps: true, keepPayload: true, maxKeptBytes, maxSessions });
@@ -56,14 +56,14 @@ const signatureOf = (path: string, session: PcapSession) => {
   };
 };
 
-/** What the server said after each step of the client. */
+/** What the server responses after each step of the client. */
 const answersOf = ({ steps }: PcapSession): SigResponse[] => {
-  const said: Buffer[][] = [];
+  const responses: Buffer[][] = [];
   for (const { side, data } of steps) {
-    if (side === 'client') said.push([]);
-    else said.at(-1)?.push(Buffer.from(data, 'base64'));
+    if (side === 'client') responses.push([]);
+    else responses.at(-1)?.push(Buffer.from(data, 'base64'));
   }
-  return said.flatMap((parts, idx) =>
+  return responses.flatMap((parts, idx) =>
     parts.length === 0
       ? []
       : [

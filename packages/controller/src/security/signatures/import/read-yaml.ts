@@ -34,7 +34,7 @@ const depthOf = (text: string) => {
     if (depth > deepest) deepest = depth;
   }
   const indents = text.match(/^ *(?:- )*/gm) ?? [];
-  const indented = indents.reduce((most, indent) => Math.max(most, indent.length / 2), 0);
+  const indented = indents.reduce((max, indent) => Math.max(max, indent.length / 2), 0);
   return Math.max(deepest, indented > 2000 ? maxDepth + 1 : 0);
 };
 

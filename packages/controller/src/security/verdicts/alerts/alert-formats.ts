@@ -7,11 +7,11 @@ const isMembers = (value: unknown): value is Members =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 const membersOf = (value: unknown): Members => (isMembers(value) ? value : {});
 
-const mostPayload = 64 * 1024;
+const maxPayload = 64 * 1024;
 
 /** Bytes of the packet as text: marks of requests stand there when the log has no headers. */
 const payloadText = (payload: unknown): string =>
-  typeof payload === 'string' && payload.length <= mostPayload ? Buffer.from(payload, 'base64').toString('latin1') : '';
+  typeof payload === 'string' && payload.length <= maxPayload ? Buffer.from(payload, 'base64').toString('latin1') : '';
 
 // The action of a rule is what it asks for; only the verdict says what became of the packet.
 const verdictOf = ({ verdict }: Members): string => shortText(membersOf(verdict)['action']);
@@ -30,13 +30,13 @@ export const parseEveLine: LineParser = (line, nearMs) => {
   if (!isMembers(event)) return undefined;
   const timeMs = alertTimeOf(shortText(event['timestamp']), nearMs);
   if (event['event_type'] !== 'alert') return { timeMs };
-  const told = membersOf(event['alert']);
+  const alert = membersOf(event['alert']);
   return {
     timeMs,
     alert: {
       timeMs,
-      rule: shortText(told['signature_id']),
-      message: shortText(told['signature']),
+      rule: shortText(alert['signature_id']),
+      message: shortText(alert['signature']),
       action: verdictOf(event),
       from: alertEnd(event['src_ip'], event['src_port']),
       to: alertEnd(event['dest_ip'], event['dest_port']),
@@ -46,10 +46,10 @@ export const parseEveLine: LineParser = (line, nearMs) => {
 };
 
 /** Delimiter of the second version: a letter, or its code such as `x5E` or `0x5E`. */
-const delimiterOf = (told: string): string => {
-  const code = /^0?x([0-9a-f]{1,4})$/i.exec(told)?.[1];
+const delimiterOf = (given: string): string => {
+  const code = /^0?x([0-9a-f]{1,4})$/i.exec(given)?.[1];
   if (code !== undefined) return String.fromCharCode(Number.parseInt(code, 16));
-  return told === '' ? '\t' : (told[0] as string);
+  return given === '' ? '\t' : (given[0] as string);
 };
 
 const attributesOf = (text: string, delimiter: string): ReadonlyMap<string, string> =>
@@ -130,8 +130,8 @@ export const parseCefLine: LineParser = (line, nearMs) => {
   const [, , , , rule = '', name = '', , rest = ''] = parts;
   const members = extensionOf(rest);
   const get = (key: string) => members.get(key) ?? '';
-  const told = ['rt', 'start', 'end'].map((key) => alertTimeOf(withoutZone(get(key)), nearMs));
-  const timeMs = told.find((time) => time !== undefined) ?? leadingTimeOf(line, nearMs);
+  const times = ['rt', 'start', 'end'].map((key) => alertTimeOf(withoutZone(get(key)), nearMs));
+  const timeMs = times.find((time) => time !== undefined) ?? leadingTimeOf(line, nearMs);
   return {
     timeMs,
     alert: {

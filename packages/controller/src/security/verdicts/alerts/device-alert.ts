@@ -1,19 +1,19 @@
 import { findAddress, formatAddress } from '@rushhour/pools';
 
 interface AlertEnd {
-  /** In its shortest form; empty when the alert does not tell. */
+  /** In its shortest form; empty when the alert does not say. */
   readonly ip: string;
-  /** 0 when the alert does not tell. */
+  /** 0 when the alert does not say. */
   readonly port: number;
 }
 
 /** One alert of a device, whatever the format of its log. */
 export interface DeviceAlert {
-  /** Milliseconds since 1970; undefined when it cannot be told. */
+  /** Milliseconds since 1970; undefined when it is not known. */
   readonly timeMs: number | undefined;
   readonly rule: string;
   readonly message: string;
-  /** What the device did about it; empty when it does not tell. */
+  /** The action of the device; empty when it does not say. */
   readonly action: string;
   readonly from: AlertEnd;
   readonly to: AlertEnd;
@@ -30,11 +30,11 @@ interface LogLine {
 /** Reads one line; undefined when it is none of the format. `nearMs` settles the year of times that have none. */
 export type LineParser = (line: string, nearMs: number) => LogLine | undefined;
 
-const mostLetters = 1000;
+const maxLetters = 1000;
 
 /** A member of a line as short text, whatever it is. */
 export const shortText = (value: unknown): string =>
-  typeof value === 'string' || typeof value === 'number' ? String(value).slice(0, mostLetters) : '';
+  typeof value === 'string' || typeof value === 'number' ? String(value).slice(0, maxLetters) : '';
 
 const canonical = (text: string): string => {
   const found = findAddress(text.trim());

@@ -25,14 +25,14 @@ interface AlertRules {
   /** All of them must agree. */
   readonly matchOn: readonly AlertMatch[];
   readonly runToken: string;
-  /** Until when the log can tell of attempts. */
+  /** Until when the log covers attempts. */
   readonly coveredUntilMs: number;
 }
 
 export type Detection = Pick<AttackResult, 'detected' | 'alerts'>;
 
-const mostAlerts = 20;
-const mostLooked = 5000;
+const maxAlerts = 20;
+const maxLooked = 5000;
 
 const folded = (text: string) => text.toLowerCase().replaceAll('_', '-');
 const isWordLetter = (letter: string | undefined) => letter !== undefined && /[a-z0-9]/.test(letter);
@@ -111,7 +111,7 @@ class Alerts {
     if (matchOn.includes('token')) return (this.#byToken.get(id) ?? []).filter(isNear);
     if (matchOn.includes('tuple')) return (this.#byEnd.get(endKey(client)) ?? []).filter(isNear);
     const first = this.#firstFrom(fromMs);
-    const last = Math.min(this.#firstFrom(toMs + 1), first + mostLooked);
+    const last = Math.min(this.#firstFrom(toMs + 1), first + maxLooked);
     return this.#timed.slice(first, last);
   }
 
@@ -133,7 +133,7 @@ const shown = ({ timeMs, rule, message, action }: DeviceAlert): AttackResult['al
   action,
 });
 
-/** Whether an alert could be told to be of the attempt at all. */
+/** Whether an alert could be matched to the attempt at all. */
 const isComparable = ({ isTried, client, hasToken, names }: AlertedAttempt, { matchOn }: AlertRules): boolean =>
   isTried &&
   matchOn.length > 0 &&
@@ -151,11 +151,9 @@ export const matchAlerts = (
   return attempts.map((attempt): Detection => {
     if (!isComparable(attempt, rules)) return { detected: 'unknown', alerts: [] };
     const near = indexed.near(attempt, rules);
-    const found = near
-      .filter((one) => rules.matchOn.every((match) => checks[match](attempt, one)))
-      .slice(0, mostAlerts);
+    const found = near.filter((one) => rules.matchOn.every((match) => checks[match](attempt, one))).slice(0, maxAlerts);
     if (found.length > 0) return { detected: 'yes', alerts: found.map(({ alert }) => shown(alert)) };
-    const isSure = attempt.endMs <= rules.coveredUntilMs && near.length < mostLooked;
+    const isSure = attempt.endMs <= rules.coveredUntilMs && near.length < maxLooked;
     return { detected: isSure ? 'no' : 'unknown', alerts: [] };
   });
 };

@@ -133,7 +133,7 @@ describe('a log', () => {
     expect([alerts.length, isCut]).toEqual([2, false]);
   });
 
-  it('is read as far as the limits go, which is told', async () => {
+  it('is read up to the limits, which is reported', async () => {
     const { alerts, isCut } = await read('suricata-eve', `${JSON.stringify(eve())}\n`.repeat(9), {
       limits: { alerts: 4 },
     });

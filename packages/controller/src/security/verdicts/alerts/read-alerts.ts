@@ -20,10 +20,10 @@ export interface AlertReading {
   /** Half open; alerts without a time are kept. */
   readonly fromMs: number;
   readonly toMs: number;
-  readonly limits?: Partial<typeof usualLimits>;
+  readonly limits?: Partial<typeof defaultLimits>;
 }
 
-const usualLimits = { bytes: 64 * 1024 * 1024, lineBytes: 1024 * 1024, alerts: 100_000, textBytes: 64 * 1024 * 1024 };
+const defaultLimits = { bytes: 64 * 1024 * 1024, lineBytes: 1024 * 1024, alerts: 100_000, textBytes: 64 * 1024 * 1024 };
 
 const parserOf = ({ format, regex }: AlertReading): LineParser => {
   if (format === 'suricata-eve') return parseEveLine;
@@ -69,7 +69,7 @@ const parsed = (parse: LineParser, line: string, nearMs: number) => {
 /** Reads a log line by line, however long it is, as far as the limits go. */
 export const readAlerts = async (content: AsyncIterable<Buffer>, reading: AlertReading): Promise<ReadAlerts> => {
   const { fromMs, toMs } = reading;
-  const limits = { ...usualLimits, ...reading.limits };
+  const limits = { ...defaultLimits, ...reading.limits };
   const parse = parserOf(reading);
   const alerts: DeviceAlert[] = [];
   const seen = { bytes: 0, text: 0, lastMs: undefined as number | undefined };

@@ -10,7 +10,7 @@ import { type AlertedAttempt, type AlertMatch, type Detection, matchAlerts } fro
 import { type AlertFormat, type ReadAlerts, readAlerts } from './read-alerts.ts';
 
 /** The alerts part of what counts as stopped. */
-interface AlertWish {
+interface AlertOptions {
   readonly enabled: boolean;
   readonly format: AlertFormat;
   readonly fileID?: number | undefined;
@@ -29,7 +29,7 @@ interface JudgedFile {
   readonly attempts: readonly Attempt[];
   /** One for each attempt. */
   readonly results: readonly JoinedResult[];
-  readonly told: readonly JobRecords[];
+  readonly jobRecords: readonly JobRecords[];
 }
 
 const signaturesAtOnce = 200;
@@ -57,11 +57,11 @@ const namesOf = (result: JoinedResult, names: ReadonlyMap<number, readonly strin
 };
 
 const attemptsOf = (
-  { attempts, results, told }: JudgedFile,
+  { attempts, results, jobRecords }: JudgedFile,
   names: ReadonlyMap<number, readonly string[]>,
 ): AlertedAttempt[] => {
   const targets = new Map<number, string>();
-  for (const { records } of told) {
+  for (const { records } of jobRecords) {
     for (const record of records) if (record.side === 'client') targets.set(record.attempt, record.target);
   }
   return results.map((result, index) => {
@@ -82,7 +82,7 @@ const attemptsOf = (
 /** Undefined when there is nothing to read yet: then nothing is known, rather than nothing detected. */
 const alertsIn = async (
   { read, blobs }: AlertSources,
-  { fileID, format, regex }: AlertWish,
+  { fileID, format, regex }: AlertOptions,
   span: { fromMs: number; toMs: number },
 ): Promise<(ReadAlerts & { readonly completedMs: number }) | undefined> => {
   const file = fileID === undefined ? undefined : await files.find(read, fileID);
@@ -106,16 +106,16 @@ export const detectionsOf = async (
   sources: AlertSources,
   judged: JudgedFile,
 ): Promise<readonly Detection[] | undefined> => {
-  const wish = judged.policy['alerts'] as AlertWish | undefined;
-  if (wish === undefined || !wish.enabled || judged.results.length === 0) return undefined;
-  const { windowMs, matchOn } = wish;
+  const options = judged.policy['alerts'] as AlertOptions | undefined;
+  if (options === undefined || !options.enabled || judged.results.length === 0) return undefined;
+  const { windowMs, matchOn } = options;
   const names = matchOn.includes('signature') ? await signatureNames(sources.read, judged.results) : new Map();
   const attempts = attemptsOf(judged, names);
   const [fromMs, toMs] = attempts.reduce(
     ([from, to], { startMs, endMs }) => [Math.min(from, startMs), Math.max(to, endMs)] as const,
     [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY] as readonly [number, number],
   );
-  const found = await alertsIn(sources, wish, { fromMs: fromMs - windowMs, toMs: toMs + windowMs + 1 });
+  const found = await alertsIn(sources, options, { fromMs: fromMs - windowMs, toMs: toMs + windowMs + 1 });
   if (found === undefined) return undefined;
   const runToken = String(judged.policy['runToken'] ?? '');
   return matchAlerts(attempts, found.alerts, { windowMs, matchOn, runToken, coveredUntilMs: coveredUntil(found) });

@@ -8,10 +8,10 @@ type Group = (typeof groups)[number];
 const endPattern = (name: string) => `(?P<${name}>\\d{1,3}(?:\\.\\d{1,3}){3}):(?P<${name}Port>\\d{1,5})`;
 
 /** What packet logs write: two ends with ports and an arrow, often the rule in brackets before them. */
-const usualPattern = `(?:\\[\\d+:(?P<rule>\\d+):\\d+\\]\\s+(?P<message>[^\\[]*).*?|)${endPattern('src')}\\s*->\\s*${endPattern('dst')}`;
+const defaultPattern = `(?:\\[\\d+:(?P<rule>\\d+):\\d+\\]\\s+(?P<message>[^\\[]*).*?|)${endPattern('src')}\\s*->\\s*${endPattern('dst')}`;
 
 /** The engine is linear, not fast. */
-const mostLetters = 16_384;
+const maxLetters = 16_384;
 
 /** Throws what is wrong with it. */
 const compiled = (pattern: string) => RE2JS.compile(pattern);
@@ -28,11 +28,11 @@ export const patternProblem = (pattern: string): string | undefined => {
 };
 
 /** Lines of any log, by a linear-time pattern whose named groups say what is where. */
-export const createPatternParser = (pattern: string = usualPattern): LineParser => {
+export const createPatternParser = (pattern: string = defaultPattern): LineParser => {
   const regex = compiled(pattern);
   const named = new Set(Object.keys(regex.namedGroups()));
   return (line, nearMs) => {
-    const matcher = regex.matcher(line.slice(0, mostLetters));
+    const matcher = regex.matcher(line.slice(0, maxLetters));
     if (!matcher.find()) return { timeMs: leadingTimeOf(line, nearMs) };
     const get = (group: Group) => (named.has(group) ? (matcher.group(group) ?? '') : '').slice(0, 1000).trim();
     const timeMs = alertTimeOf(get('time'), nearMs) ?? leadingTimeOf(line, nearMs);

@@ -25,7 +25,7 @@ const storeTemplate = async (
   { dryRun = false, onConflict = 'replace' }: CveImportFields,
 ): Promise<CveImportLine> => {
   const known = await findBySource(tx, signature.source, signature.sourceRef);
-  const tell = (status: CveImportLine['status'], reason: string, ids: number[]): CveImportLine => ({
+  const line = (status: CveImportLine['status'], reason: string, ids: number[]): CveImportLine => ({
     path,
     templateId,
     status,
@@ -33,19 +33,19 @@ const storeTemplate = async (
     safety: signature.safety,
     signatureIDs: ids,
   });
-  if (known?.fingerprint === signature.fingerprint) return tell('unchanged', '', [known.id]);
+  if (known?.fingerprint === signature.fingerprint) return line('unchanged', '', [known.id]);
   if (known && onConflict === 'skip')
-    return tell('unchanged', 'there is another one of this name, which is kept', [known.id]);
+    return line('unchanged', 'there is another one of this name, which is kept', [known.id]);
   const warnings = signature.warnings.join('; ').slice(0, 500);
   if (known && onConflict === 'replace') {
     if (!dryRun) await renew(tx, known.id, signature, raw);
-    return tell('updated', warnings, [known.id]);
+    return line('updated', warnings, [known.id]);
   }
   const id = dryRun ? undefined : await insertSignature(tx, signature, raw);
   if (id !== undefined) await linkSignature(tx, id, signature);
   const ids = id === undefined ? [] : [id];
-  if (signature.safety === 'benign') return tell('imported', warnings, ids);
-  return tell('disabled', [`safety is ${signature.safety}`, warnings].filter(Boolean).join('; '), ids);
+  if (signature.safety === 'benign') return line('imported', warnings, ids);
+  return line('disabled', [`safety is ${signature.safety}`, warnings].filter(Boolean).join('; '), ids);
 };
 
 /** What a new edition of a template changes: not what is known of its CVE from elsewhere. */
@@ -74,13 +74,13 @@ const bare = ({ userId, address, requestId, operation }: Caller) => ({ userId, a
 
 /** Tells the importer of every five hundred templates by a notification. */
 export const createProgress = ({ store, bus }: ImportDeps, caller: Caller) => {
-  let told = 0;
+  let reported = 0;
   return {
-    isTold: () => told > 0,
-    tell: async (templates: number) => {
-      if (templates - told < progressEvery) return;
-      told = templates - (templates % progressEvery);
-      const message = `${told} templates read so far`;
+    hasReported: () => reported > 0,
+    report: async (templates: number) => {
+      if (templates - reported < progressEvery) return;
+      reported = templates - (templates % progressEvery);
+      const message = `${reported} templates read so far`;
       const audience = { userID: caller.userId };
       await store.change(bare(caller), (tx) =>
         notify(tx, bus, { severity: 'info', kind: 'cve.import.progress', message, audience }),
@@ -96,7 +96,7 @@ export const createProgress = ({ store, bus }: ImportDeps, caller: Caller) => {
 export const storeEntries = async (
   { store, bus }: ImportDeps,
   entries: AsyncIterable<ImportEntry>,
-  { fields, caller, isTold }: { fields: CveImportFields; caller: Caller; isTold: boolean },
+  { fields, caller, hasReported }: { fields: CveImportFields; caller: Caller; hasReported: boolean },
 ) => {
   const { format = 'auto', dryRun = false } = fields;
   const lines: CveImportLine[] = [];
@@ -128,7 +128,7 @@ export const storeEntries = async (
     tx.note({ format, dryRun, created, updated, skipped });
     const message = `import finished: ${created} new, ${updated} updated, ${skipped} skipped`;
     const audience = { userID: caller.userId };
-    if (isTold) await notify(tx, bus, { severity: 'info', kind: 'cve.import', message, audience });
+    if (hasReported) await notify(tx, bus, { severity: 'info', kind: 'cve.import', message, audience });
     return { data: report };
   });
 };

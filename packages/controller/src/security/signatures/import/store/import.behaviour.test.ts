@@ -143,8 +143,8 @@ describe('an import', () => {
     );
     const { data } = await upload(await zipOf(many), 'many.zip');
     expect(data).toMatchObject({ created: 620, skipped: 0 });
-    const { data: told } = await administrator.client.notifications.list({ query: {} });
-    expect(told.map(({ kind, message }) => [kind, message])).toEqual([
+    const { data: reported } = await administrator.client.notifications.list({ query: {} });
+    expect(reported.map(({ kind, message }) => [kind, message])).toEqual([
       ['cve.import', 'import finished: 620 new, 0 updated, 0 skipped'],
       ['cve.import.progress', '500 templates read so far'],
     ]);

@@ -92,9 +92,9 @@ const importStream = (deps: ImportDeps, { stream, name, maxBytes }: Source, fiel
     try {
       const files = importedFiles(await blobs.readStaged(staged), { name, size: staged.size, signal: caller.signal });
       const known = await knownCves(deps.store.read);
-      const spooled = await spoolEntries(files, { fields, known, onProgress: progress.tell });
+      const spooled = await spoolEntries(files, { fields, known, onProgress: progress.report });
       try {
-        const settings = { fields, caller, isTold: progress.isTold() };
+        const settings = { fields, caller, hasReported: progress.hasReported() };
         return await storeEntries(deps, spooledEntries(spooled), settings);
       } finally {
         await spooled.close();
