@@ -84,7 +84,7 @@ export class FrameFeed {
 
   #copyFrom(first: number): void {
     const { slots: places } = this.#sender;
-    const end = Math.min(this.#stock.count, first + places.count);
+    const end = Math.min(this.#stock.count, first + slots.count);
     if (this.#generation > 0) this.#renew(end);
     for (let index = first; index < end; index++) this.#copy(index, index - first);
     this.#copiedFrom = first;
@@ -95,8 +95,8 @@ export class FrameFeed {
     const { starts, lengths, bytes } = this.#stock;
     const { slots: places } = this.#sender;
     const [start, length] = [starts[index] as number, lengths[index] as number];
-    bytes.copy(places.bytes, places.offsetOf(slot), start, start + length);
-    places.setLength(slot, length);
+    bytes.copy(slots.bytes, slots.offsetOf(slot), start, start + length);
+    slots.setLength(slot, length);
   }
 
   #renew(end: number): void {
@@ -104,7 +104,7 @@ export class FrameFeed {
     for (; this.#renewed < end; this.#renewed++) {
       const index = this.#renewed;
       const [bytes, start] = this.#isWhole
-        ? [places.bytes, places.offsetOf(index)]
+        ? [slots.bytes, slots.offsetOf(index)]
         : [this.#stock.bytes, this.#stock.starts[index] as number];
       for (const slot of this.#stock.places[index] ?? []) {
         const address = this.#address(slot.index, slot.size);

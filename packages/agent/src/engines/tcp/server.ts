@@ -14,11 +14,11 @@ export const prepareTcpServer = async (context: EngineContext<TcpServerConfig>):
   const { noDelay, tuning } = config;
   const options = { noDelay, keepAliveSec: 0, readSize: 'large', closesImmediately: false, tuning } as const;
   const transport = createStreamTransport({ path: config.dataPath, note }, options);
-  const configured = payloadBytes(config.payload);
+  const configureOrClose = payloadBytes(config.payload);
   const deps = {
     config,
     samples,
-    payload: transport.prepareMessage(configured.length > 0 ? configured : Buffer.alloc(bulkBytes)),
+    payload: transport.prepareMessage(configureOrClose.length > 0 ? configureOrClose : Buffer.alloc(bulkBytes)),
     meters: {
       accepted: samples.counter('tcp.accepted'),
       active: samples.gauge('tcp.active'),
