@@ -1,8 +1,9 @@
 import type { ApplicationClientConfig } from '@rushhour/protocol';
-import type { EngineContext, LoadChange, LoadChangeable, Pausable, PreparedEngine } from '../../engine.ts';
+import type { EngineContext, LoadChange } from '../../engine.ts';
 import { prepareSources, type SourcePool } from '../../net/addresses/source-addresses.ts';
 import { ClientLifecycle } from '../../net/load/client-lifecycle.ts';
 import type { Transport } from '../../net/transport/transport.ts';
+import { LoadDrivenClient } from '../load-driven-client.ts';
 import { MismatchPolicy } from './mismatch-policy.ts';
 import { loadScript, type Script } from './script.ts';
 import { createApplicationTransport } from './stream-channel.ts';
@@ -13,7 +14,7 @@ type Context = EngineContext<ApplicationClientConfig>;
 const drainMs = 1000;
 
 /** Plays the clients of all applications, each with its users. */
-class ApplicationClient implements PreparedEngine, Pausable, LoadChangeable {
+class ApplicationClient extends LoadDrivenClient {
   readonly #context: Context;
   readonly #sources: SourcePool;
   readonly #transport: Transport;
@@ -24,6 +25,7 @@ class ApplicationClient implements PreparedEngine, Pausable, LoadChangeable {
   readonly #failed = Promise.withResolvers<never>();
 
   constructor(context: Context, sources: SourcePool, scripts: readonly Script[]) {
+    super();
     const { config, samples, signal, note } = context;
     this.#context = context;
     this.#sources = sources;
@@ -33,11 +35,11 @@ class ApplicationClient implements PreparedEngine, Pausable, LoadChangeable {
     const deps = {
       ...{ context, sources, transport: this.#transport, mismatchPolicy: this.#mismatchPolicy },
       signal: this.#halt.signal,
-      onSettled: () => this.#life.settle(),
+      onSettled: () => this.lifecycle.settle(),
       onError: this.#failed.reject,
     };
     this.#pools = scripts.map((script) => new UserPool(script, deps));
-    this.#life = new ClientLifecycle({
+    this.lifecycle = new ClientLifecycle({
       ...{ engine: 'application', samples, signal, drainMs },
       drivers: this.#pools.map(({ driver }) => driver),
       sweepMs: 100,
@@ -50,19 +52,11 @@ class ApplicationClient implements PreparedEngine, Pausable, LoadChangeable {
   }
 
   async start(): Promise<void> {
-    const played = this.#life.run(() => {
+    const played = this.lifecycle.run(() => {
       for (const pool of this.#pools) pool.start();
-      this.#life.settle();
+      this.lifecycle.settle();
     });
     await Promise.race([played, this.#mismatchPolicy.stopped, this.#failed.promise]);
-  }
-
-  pause(): void {
-    this.#life.pause();
-  }
-
-  resume(): void {
-    this.#life.resume();
   }
 
   changeLoad({ sessionsPerSecond }: LoadChange): { readonly rejected?: string } {
@@ -76,18 +70,15 @@ class ApplicationClient implements PreparedEngine, Pausable, LoadChangeable {
     return {};
   }
 
-  async close(): Promise<void> {
+  protected override async release(): Promise<void> {
     this.#halt.abort();
-    this.#life.close();
     await this.#transport.close();
     await this.#sources.close();
     for (const pool of this.#pools) pool.reportEnd(this.#context.note);
   }
 }
 
-export const prepareApplicationClient = async (
-  context: Context,
-): Promise<PreparedEngine & Pausable & LoadChangeable> => {
+export const prepareApplicationClient = async (context: Context): Promise<LoadDrivenClient> => {
   const scripts = await Promise.all(
     context.config.applications.map((play, index) => loadScript(play, index, context.note)),
   );

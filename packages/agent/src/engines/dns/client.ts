@@ -1,5 +1,5 @@
 import type { DnsClientConfig, Target } from '@rushhour/protocol';
-import type { EngineContext, LoadChange, LoadChangeable, Pausable, PreparedEngine } from '../../engine.ts';
+import type { EngineContext, LoadChange } from '../../engine.ts';
 import { prepareSources, type SourcePool } from '../../net/addresses/source-addresses.ts';
 import { createDatagramTransport } from '../../net/data-path.ts';
 import type { DatagramTransport } from '../../net/datagram/datagram-transport.ts';
@@ -8,6 +8,7 @@ import { LoadDriver } from '../../net/load/load-driver.ts';
 import { chooserOf } from '../../net/load/rotation.ts';
 import { generatorLoadMetrics } from '../../net/metrics/generator-load-metrics.ts';
 import { clientTlsOptions } from '../../net/tls/tls-options.ts';
+import { changeRate, LoadDrivenClient } from '../load-driven-client.ts';
 import { DohTransport } from './doh-transport.ts';
 import type { MessageTransport } from './message-transport.ts';
 import { QueryChannel } from './query-channel.ts';
@@ -29,7 +30,7 @@ interface TransportDeps {
 }
 
 /** Asks at the ordered load, over as many channels as ordered. */
-class DnsClient implements PreparedEngine, Pausable, LoadChangeable {
+class DnsClient extends LoadDrivenClient {
   readonly #context: Context;
   readonly #config: DnsClientConfig;
   readonly #questions: Questions;
@@ -40,6 +41,7 @@ class DnsClient implements PreparedEngine, Pausable, LoadChangeable {
   readonly #life: ClientLifecycle;
 
   constructor(context: Context, sources: SourcePool, targets: readonly Target[]) {
+    super();
     const { config, duration, samples } = context;
     this.#context = context;
     this.#config = config;
@@ -57,7 +59,7 @@ class DnsClient implements PreparedEngine, Pausable, LoadChangeable {
           capacity: Math.min(maxQueries, Math.ceil(config.concurrency / count)),
           onFree: (slot, now) => {
             this.#driver.offer(slot * count + channel, now);
-            this.#life.settle();
+            this.lifecycle.settle();
           },
         }),
     );
@@ -72,7 +74,7 @@ class DnsClient implements PreparedEngine, Pausable, LoadChangeable {
       },
     });
     const isIdle = () => this.#channels.every((channel) => channel.pending === 0);
-    this.#life = new ClientLifecycle({
+    this.lifecycle = new ClientLifecycle({
       engine: 'dns',
       samples,
       signal: context.signal,
@@ -101,28 +103,18 @@ class DnsClient implements PreparedEngine, Pausable, LoadChangeable {
   }
 
   start(): Promise<void> {
-    return this.#life.run(() => {
+    return this.lifecycle.run(() => {
       const max = Math.min(this.#config.concurrency, maxQueries * this.#channels.length);
       for (let slot = 0; slot < max; slot++) this.#driver.offer(slot, performance.now());
       this.#driver.start();
     });
   }
 
-  pause(): void {
-    this.#life.pause();
+  changeLoad(change: LoadChange) {
+    return changeRate(change, { engine: 'dns', member: 'requestsPerSecond', noun: 'requests', driver: this.#driver });
   }
 
-  resume(): void {
-    this.#life.resume();
-  }
-
-  changeLoad({ requestsPerSecond }: LoadChange): { readonly rejected?: string } {
-    if (requestsPerSecond === undefined) return { rejected: 'dns has a rate of requests only' };
-    return this.#driver.changeRate(requestsPerSecond) ? {} : { rejected: 'this run has no rate of requests' };
-  }
-
-  async close(): Promise<void> {
-    this.#life.close();
+  protected override async release(): Promise<void> {
     for (const channel of this.#channels) channel.transport?.close();
     await this.#datagrams.close();
     await this.#sources.close();
@@ -143,7 +135,7 @@ const transportFor = async (target: Target, index: number, deps: TransportDeps):
   return new DohTransport(route, clientTlsOptions(config.tls, ['h2']), { authority, path: config.path }, channel);
 };
 
-export const prepareDnsClient = async (context: Context): Promise<PreparedEngine & Pausable & LoadChangeable> => {
+export const prepareDnsClient = async (context: Context): Promise<LoadDrivenClient> => {
   const { config } = context;
   const sources = await prepareSources(config.sources, context);
   const choose = chooserOf(config.targets, config.rotation);

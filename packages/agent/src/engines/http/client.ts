@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import type { HttpClientConfig } from '@rushhour/protocol';
-import type { EngineContext, LoadChange, LoadChangeable, Pausable, PreparedEngine } from '../../engine.ts';
+import type { EngineContext, LoadChange } from '../../engine.ts';
 import { prepareSources, type SourcePool } from '../../net/addresses/source-addresses.ts';
 import { createStreamTransport, noteIgnoredTuning } from '../../net/data-path.ts';
 import { ClientLifecycle } from '../../net/load/client-lifecycle.ts';
@@ -11,6 +11,7 @@ import { generatorLoadMetrics } from '../../net/metrics/generator-load-metrics.t
 import { clientTlsOptions } from '../../net/tls/tls-options.ts';
 import { createNodeTlsTransport } from '../../net/transport/node-transport.ts';
 import type { Transport } from '../../net/transport/transport.ts';
+import { LoadDrivenClient } from '../load-driven-client.ts';
 import { createExpectations } from './expectation.ts';
 import { createTimes, H1Slot } from './h1-slot.ts';
 import { H2Slot } from './h2-slot.ts';
@@ -69,7 +70,7 @@ const createPlan = (context: Context, sources: SourcePool, transport: Transport)
 };
 
 /** Keeps connections and requests at the ordered load. */
-class HttpClient implements PreparedEngine, Pausable, LoadChangeable, SlotOwner {
+class HttpClient extends LoadDrivenClient implements SlotOwner {
   readonly #context: Context;
   readonly #config: HttpClientConfig;
   /** Looked at after every answer; in the configuration it would have to be searched for. */
@@ -83,6 +84,7 @@ class HttpClient implements PreparedEngine, Pausable, LoadChangeable, SlotOwner 
   readonly #transport: Transport;
 
   constructor(context: Context, sources: SourcePool) {
+    super();
     const { config, duration, samples } = context;
     this.#context = context;
     this.#config = config;
@@ -118,23 +120,15 @@ class HttpClient implements PreparedEngine, Pausable, LoadChangeable, SlotOwner 
       limit: duration.mode === 'count' ? duration.count : Number.POSITIVE_INFINITY,
       begin: (slot, intended, now) => (this.#slots[slot] as Slot).begin(intended, now),
     });
-    this.#life = this.#createLife();
+    this.lifecycle = this.#createLife();
   }
 
   start(): Promise<void> {
-    return this.#life.run(() => {
+    return this.lifecycle.run(() => {
       this.#requests.start();
       for (const slot of this.#slots) this.#sessions.offer(slot.index, performance.now());
       this.#sessions.start();
     });
-  }
-
-  pause(): void {
-    this.#life.pause();
-  }
-
-  resume(): void {
-    this.#life.resume();
   }
 
   changeLoad(change: LoadChange): { readonly rejected?: string } {
@@ -149,8 +143,7 @@ class HttpClient implements PreparedEngine, Pausable, LoadChangeable, SlotOwner 
     return (requestsPerSecond ?? sessionsPerSecond) ? {} : { rejected: 'http has rates of requests and sessions only' };
   }
 
-  async close(): Promise<void> {
-    this.#life.close();
+  protected override async release(): Promise<void> {
     for (const slot of this.#slots) slot.abandon();
     this.#context.samples.gauge('http.concurrent').set(0);
     await this.#transport.close();
@@ -159,9 +152,9 @@ class HttpClient implements PreparedEngine, Pausable, LoadChangeable, SlotOwner 
 
   onOpen(slot: Slot, room: number, now: number): void {
     // A session that was due before the end still does what it was opened for.
-    if (this.#life.isEnding && this.#sessions.isPaced) slot.begin(now, now);
+    if (this.lifecycle.isEnding && this.#sessions.isPaced) slot.begin(now, now);
     for (let i = 0; i < room; i++) this.#requests.offer(slot.index, now);
-    this.#life.settle();
+    this.lifecycle.settle();
   }
 
   onRoom(slot: Slot, now: number): void {
@@ -169,22 +162,22 @@ class HttpClient implements PreparedEngine, Pausable, LoadChangeable, SlotOwner 
     if (requestIntervalMs === 0) this.#requests.offer(slot.index, now);
     else {
       const { session } = slot;
-      this.#life.schedule(requestIntervalMs, () => {
+      this.lifecycle.schedule(requestIntervalMs, () => {
         if (slot.session === session && this.#active.has(slot)) this.#requests.offer(slot.index, performance.now());
       });
     }
-    this.#life.settle();
+    this.lifecycle.settle();
   }
 
   onEnd(slot: Slot, hasFailed: boolean, now: number): void {
     this.#active.delete(slot);
     this.#requests.withdraw(slot.index);
-    this.#life.settle();
-    if (this.#life.isEnding || this.#sessions.isExhausted) return;
+    this.lifecycle.settle();
+    if (this.lifecycle.isEnding || this.#sessions.isExhausted) return;
     const { reopenSessionMs } = this.#config;
     const waitMs = hasFailed && !this.#sessions.isPaced ? Math.max(reopenSessionMs, failurePauseMs) : reopenSessionMs;
     if (waitMs === 0) this.#sessions.offer(slot.index, now);
-    else this.#life.schedule(waitMs, () => this.#sessions.offer(slot.index, performance.now()));
+    else this.lifecycle.schedule(waitMs, () => this.#sessions.offer(slot.index, performance.now()));
   }
 
   #connect(slot: Slot, intended: number): void {
@@ -217,5 +210,5 @@ class HttpClient implements PreparedEngine, Pausable, LoadChangeable, SlotOwner 
   }
 }
 
-export const prepareHttpClient = async (context: Context): Promise<PreparedEngine & Pausable & LoadChangeable> =>
+export const prepareHttpClient = async (context: Context): Promise<LoadDrivenClient> =>
   new HttpClient(context, await prepareSources(context.config.sources, context));

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import type { IcmpClientConfig } from '@rushhour/protocol';
-import type { EngineContext, LoadChange, LoadChangeable, Pausable, PreparedEngine } from '../../engine.ts';
+import type { EngineContext, LoadChange } from '../../engine.ts';
 import { PathUnavailable } from '../../net/data-path.ts';
 import { epollPoller } from '../../net/epoll/epoll-poller.ts';
 import {
@@ -19,6 +19,7 @@ import { type Chooser, chooserOf } from '../../net/load/rotation.ts';
 import { kernelEventLoop } from '../../net/loop/kernel-event-loop.ts';
 import { countError } from '../../net/metrics/count-error.ts';
 import { generatorLoadMetrics } from '../../net/metrics/generator-load-metrics.ts';
+import { changeRate, LoadDrivenClient } from '../load-driven-client.ts';
 import { type IcmpTarget, targetMeters } from './meters.ts';
 import { Outstanding } from './outstanding.ts';
 
@@ -29,7 +30,7 @@ const slotsWithRate = 32_768;
 const sweepMs = 20;
 
 /** Sends echo requests to all targets and waits for the answer to each. */
-class IcmpClient implements PreparedEngine, Pausable, LoadChangeable, IcmpEvents {
+class IcmpClient extends LoadDrivenClient implements IcmpEvents {
   readonly #context: Context;
   readonly #version: 4 | 6;
   readonly #way: IcmpSocketKind;
@@ -46,6 +47,7 @@ class IcmpClient implements PreparedEngine, Pausable, LoadChangeable, IcmpEvents
   #count = 0;
 
   constructor(context: Context, targets: readonly IcmpTarget[], way: IcmpSocketKind) {
+    super();
     const { config, duration, samples } = context;
     this.#context = context;
     this.#targets = targets;
@@ -67,7 +69,7 @@ class IcmpClient implements PreparedEngine, Pausable, LoadChangeable, IcmpEvents
       createAlarm: (ring) => kernelEventLoop.createAlarm(ring),
       begin: (_slot, _intended, now) => this.#send(now),
     });
-    this.#life = new ClientLifecycle({
+    this.lifecycle = new ClientLifecycle({
       engine: 'icmp',
       samples,
       signal: context.signal,
@@ -82,7 +84,7 @@ class IcmpClient implements PreparedEngine, Pausable, LoadChangeable, IcmpEvents
   }
 
   start(): Promise<void> {
-    return this.#life.run(() => {
+    return this.lifecycle.run(() => {
       const { load, window } = this.#context.config;
       const slots = load.rate === undefined ? window : slotsWithRate;
       for (let slot = 0; slot < slots; slot++) this.#driver.offer(slot, performance.now());
@@ -90,21 +92,11 @@ class IcmpClient implements PreparedEngine, Pausable, LoadChangeable, IcmpEvents
     });
   }
 
-  pause(): void {
-    this.#life.pause();
+  changeLoad(change: LoadChange) {
+    return changeRate(change, { engine: 'icmp', member: 'packetsPerSecond', noun: 'messages', driver: this.#driver });
   }
 
-  resume(): void {
-    this.#life.resume();
-  }
-
-  changeLoad({ packetsPerSecond }: LoadChange): { readonly rejected?: string } {
-    if (packetsPerSecond === undefined) return { rejected: 'icmp has a rate of messages only' };
-    return this.#driver.changeRate(packetsPerSecond) ? {} : { rejected: 'this run has no rate of messages' };
-  }
-
-  async close(): Promise<void> {
-    this.#life.close();
+  protected override async release(): Promise<void> {
     // What has no answer by now will get none.
     this.#outstanding.expire(Number.POSITIVE_INFINITY, (target) => this.#targets[target]?.lost.add(1));
     this.#port.close();
@@ -177,7 +169,7 @@ class IcmpClient implements PreparedEngine, Pausable, LoadChangeable, IcmpEvents
 
   #settle(now: number): void {
     this.#driver.offer(0, now);
-    this.#life.settle();
+    this.lifecycle.settle();
   }
 }
 
@@ -202,7 +194,7 @@ const peerOf = (address: string): Buffer => {
   return bytes.subarray(0, writeSocketAddress(bytes, 0, { address, port: 0 }));
 };
 
-export const prepareIcmpClient = async (context: Context): Promise<PreparedEngine & Pausable & LoadChangeable> => {
+export const prepareIcmpClient = async (context: Context): Promise<LoadDrivenClient> => {
   const { config, samples, note } = context;
   const targets = config.targets.map(({ host, weight }, index) => {
     const address = context.addressOf(host);

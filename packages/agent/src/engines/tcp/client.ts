@@ -1,5 +1,5 @@
 import type { Load, TcpClientConfig } from '@rushhour/protocol';
-import type { EngineContext, LoadChange, LoadChangeable, Pausable, PreparedEngine } from '../../engine.ts';
+import type { EngineContext, LoadChange } from '../../engine.ts';
 import { prepareSources, type SourcePool } from '../../net/addresses/source-addresses.ts';
 import { createStreamTransport } from '../../net/data-path.ts';
 import { ClientLifecycle } from '../../net/load/client-lifecycle.ts';
@@ -9,6 +9,7 @@ import { chooserOf } from '../../net/load/rotation.ts';
 import { generatorLoadMetrics } from '../../net/metrics/generator-load-metrics.ts';
 import { retransmittedSegments } from '../../net/metrics/kernel-counters.ts';
 import type { Message, Transport } from '../../net/transport/transport.ts';
+import { changeRate, LoadDrivenClient } from '../load-driven-client.ts';
 import { TcpMeters } from './meters.ts';
 import { type SessionOwner, TcpSession } from './session.ts';
 
@@ -25,7 +26,7 @@ const messageLoad = (config: TcpClientConfig, bytes: number): Load => {
 };
 
 /** Keeps connections, and the messages on them, at the ordered load. */
-class TcpClient implements PreparedEngine, Pausable, LoadChangeable, SessionOwner {
+class TcpClient extends LoadDrivenClient implements SessionOwner {
   readonly #context: Context;
   readonly #config: TcpClientConfig;
   readonly #sources: SourcePool;
@@ -40,6 +41,7 @@ class TcpClient implements PreparedEngine, Pausable, LoadChangeable, SessionOwne
   #retransmits = 0;
 
   constructor(context: Context, sources: SourcePool) {
+    super();
     const { config, duration, samples } = context;
     this.#context = context;
     this.#config = config;
@@ -79,32 +81,22 @@ class TcpClient implements PreparedEngine, Pausable, LoadChangeable, SessionOwne
       limit: Number.POSITIVE_INFINITY,
       begin: (slot, _, now) => this.#active.get(slot)?.send(now),
     });
-    this.#life = this.#createLife();
+    this.lifecycle = this.#createLife();
   }
 
   start(): Promise<void> {
-    return this.#life.run(() => {
+    return this.lifecycle.run(() => {
       this.#messages.start();
       for (let slot = 0; slot < this.#config.connections; slot++) this.#sessions.offer(slot, performance.now());
       this.#sessions.start();
     });
   }
 
-  pause(): void {
-    this.#life.pause();
+  changeLoad(change: LoadChange) {
+    return changeRate(change, { engine: 'tcp', member: 'sessionsPerSecond', noun: 'sessions', driver: this.#sessions });
   }
 
-  resume(): void {
-    this.#life.resume();
-  }
-
-  changeLoad({ sessionsPerSecond }: LoadChange): { readonly rejected?: string } {
-    if (sessionsPerSecond === undefined) return { rejected: 'tcp has a rate of sessions only' };
-    return this.#sessions.changeRate(sessionsPerSecond) ? {} : { rejected: 'this run has no rate of sessions' };
-  }
-
-  async close(): Promise<void> {
-    this.#life.close();
+  protected override async release(): Promise<void> {
     for (const session of this.#active.values()) session.abandon();
     await this.#transport.close();
     await this.#sources.close();
@@ -113,7 +105,7 @@ class TcpClient implements PreparedEngine, Pausable, LoadChangeable, SessionOwne
   onOpen(session: TcpSession, now: number): void {
     const { mode, holdMs } = this.#config;
     if (mode === 'connect' && holdMs === 0) session.leave();
-    else if (holdMs > 0) this.#life.schedule(holdMs, () => session.leave());
+    else if (holdMs > 0) this.lifecycle.schedule(holdMs, () => session.leave());
     if (mode === 'send' || mode === 'echo') this.onReady(session, now);
   }
 
@@ -125,12 +117,12 @@ class TcpClient implements PreparedEngine, Pausable, LoadChangeable, SessionOwne
     const { slot } = session;
     this.#active.delete(slot);
     this.#messages.withdraw(slot);
-    this.#life.settle();
-    if (this.#life.isEnding || this.#sessions.isExhausted) return;
+    this.lifecycle.settle();
+    if (this.lifecycle.isEnding || this.#sessions.isExhausted) return;
     const { reopenSessionMs } = this.#config;
     const waitMs = hasFailed && !this.#sessions.isPaced ? Math.max(reopenSessionMs, failurePauseMs) : reopenSessionMs;
     if (waitMs === 0) this.#sessions.offer(slot, performance.now());
-    else this.#life.schedule(waitMs, () => this.#sessions.offer(slot, performance.now()));
+    else this.lifecycle.schedule(waitMs, () => this.#sessions.offer(slot, performance.now()));
   }
 
   #open(slot: number, intended: number): void {
@@ -166,5 +158,5 @@ class TcpClient implements PreparedEngine, Pausable, LoadChangeable, SessionOwne
   }
 }
 
-export const prepareTcpClient = async (context: Context): Promise<PreparedEngine & Pausable & LoadChangeable> =>
+export const prepareTcpClient = async (context: Context): Promise<LoadDrivenClient> =>
   new TcpClient(context, await prepareSources(context.config.sources, context));

@@ -1,6 +1,6 @@
 import type { TLSSocket } from 'node:tls';
 import type { TlsClientConfig } from '@rushhour/protocol';
-import type { EngineContext, LoadChange, LoadChangeable, Pausable, PreparedEngine, Samples } from '../../engine.ts';
+import type { EngineContext, LoadChange, Samples } from '../../engine.ts';
 import { prepareSources, type SourcePool } from '../../net/addresses/source-addresses.ts';
 import { ClientLifecycle } from '../../net/load/client-lifecycle.ts';
 import { LoadDriver } from '../../net/load/load-driver.ts';
@@ -8,6 +8,7 @@ import { chooserOf } from '../../net/load/rotation.ts';
 import { countError } from '../../net/metrics/count-error.ts';
 import { generatorLoadMetrics } from '../../net/metrics/generator-load-metrics.ts';
 import { clientTlsOptions } from '../../net/tls/tls-options.ts';
+import { changeRate, LoadDrivenClient } from '../load-driven-client.ts';
 import { Handshake } from './handshake.ts';
 
 type Context = EngineContext<TlsClientConfig>;
@@ -37,7 +38,7 @@ interface Endpoint {
 }
 
 /** Shakes hands over and over at the ordered load. */
-class TlsClient implements PreparedEngine, Pausable, LoadChangeable {
+class TlsClient extends LoadDrivenClient {
   readonly #context: Context;
   readonly #config: TlsClientConfig;
   readonly #sources: SourcePool;
@@ -48,6 +49,7 @@ class TlsClient implements PreparedEngine, Pausable, LoadChangeable {
   readonly #life: ClientLifecycle;
 
   constructor(context: Context, sources: SourcePool) {
+    super();
     const { config, duration, samples } = context;
     this.#context = context;
     this.#config = config;
@@ -68,31 +70,21 @@ class TlsClient implements PreparedEngine, Pausable, LoadChangeable {
       limit: config.totalSessions ?? (duration.mode === 'count' ? duration.count : Number.POSITIVE_INFINITY),
       begin: (slot, intended) => this.#begin(slot, intended),
     });
-    this.#life = this.#createLife();
+    this.lifecycle = this.#createLife();
   }
 
   start(): Promise<void> {
-    return this.#life.run(() => {
+    return this.lifecycle.run(() => {
       for (let slot = 0; slot < this.#config.connections; slot++) this.#driver.offer(slot, performance.now());
       this.#driver.start();
     });
   }
 
-  pause(): void {
-    this.#life.pause();
+  changeLoad(change: LoadChange) {
+    return changeRate(change, { engine: 'tls', member: 'sessionsPerSecond', noun: 'sessions', driver: this.#driver });
   }
 
-  resume(): void {
-    this.#life.resume();
-  }
-
-  changeLoad({ sessionsPerSecond }: LoadChange): { readonly rejected?: string } {
-    if (sessionsPerSecond === undefined) return { rejected: 'tls has a rate of sessions only' };
-    return this.#driver.changeRate(sessionsPerSecond) ? {} : { rejected: 'this run has no rate of sessions' };
-  }
-
-  async close(): Promise<void> {
-    this.#life.close();
+  protected override async release(): Promise<void> {
     for (const handshake of this.#active.values()) handshake.timeOut();
     await this.#sources.close();
   }
@@ -148,10 +140,10 @@ class TlsClient implements PreparedEngine, Pausable, LoadChangeable {
       endpoint.meters.failed.add(1);
       countError(endpoint.meters.samples, 'tls', code);
     }
-    this.#life.settle();
-    if (this.#life.isEnding || this.#driver.isExhausted) return;
+    this.lifecycle.settle();
+    if (this.lifecycle.isEnding || this.#driver.isExhausted) return;
     if (code === undefined || this.#driver.isPaced) this.#driver.offer(slot, performance.now());
-    else this.#life.schedule(failurePauseMs, () => this.#driver.offer(slot, performance.now()));
+    else this.lifecycle.schedule(failurePauseMs, () => this.#driver.offer(slot, performance.now()));
   }
 
   #createLife(): ClientLifecycle {
@@ -177,5 +169,5 @@ class TlsClient implements PreparedEngine, Pausable, LoadChangeable {
   }
 }
 
-export const prepareTlsClient = async (context: Context): Promise<PreparedEngine & Pausable & LoadChangeable> =>
+export const prepareTlsClient = async (context: Context): Promise<LoadDrivenClient> =>
   new TlsClient(context, await prepareSources(context.config.sources, context));

@@ -1,14 +1,6 @@
 import { randomInt } from 'node:crypto';
 import type { UdpClientConfig } from '@rushhour/protocol';
-import type {
-  Counter,
-  EngineContext,
-  LoadChange,
-  LoadChangeable,
-  Pausable,
-  PreparedEngine,
-  Samples,
-} from '../../engine.ts';
+import type { Counter, EngineContext, LoadChange, Samples } from '../../engine.ts';
 import { prepareSources, type SourcePool } from '../../net/addresses/source-addresses.ts';
 import { createDatagramTransport } from '../../net/data-path.ts';
 import type { DatagramEvents, DatagramSocket, DatagramTransport } from '../../net/datagram/datagram-transport.ts';
@@ -17,6 +9,7 @@ import { LoadDriver } from '../../net/load/load-driver.ts';
 import { chooserOf } from '../../net/load/rotation.ts';
 import { countError } from '../../net/metrics/count-error.ts';
 import { generatorLoadMetrics } from '../../net/metrics/generator-load-metrics.ts';
+import { changeRate, LoadDrivenClient } from '../load-driven-client.ts';
 import { writeStamp } from './packet.ts';
 import { Receiver } from './receiver.ts';
 
@@ -78,7 +71,7 @@ class Flow implements DatagramEvents {
 }
 
 /** Sends numbered packets at the ordered rate and, when they are sent back, counts what returns. */
-class UdpClient implements PreparedEngine, Pausable, LoadChangeable {
+class UdpClient extends LoadDrivenClient {
   readonly #sources: SourcePool;
   readonly #flows: readonly Flow[];
   readonly #driver: LoadDriver;
@@ -87,6 +80,7 @@ class UdpClient implements PreparedEngine, Pausable, LoadChangeable {
   #inFlight = 0;
 
   constructor(context: Context, sources: SourcePool, endpoints: readonly Endpoint[]) {
+    super();
     const { config, duration, samples } = context;
     this.#sources = sources;
     this.#datagrams = createDatagramTransport({ path: config.dataPath, note: context.note });
@@ -101,7 +95,7 @@ class UdpClient implements PreparedEngine, Pausable, LoadChangeable {
       createAlarm: this.#datagrams.createAlarm,
       begin: (slot, _, now) => this.#send(slot, now),
     });
-    this.#life = new ClientLifecycle({
+    this.lifecycle = new ClientLifecycle({
       engine: 'udp',
       samples,
       signal: context.signal,
@@ -130,7 +124,7 @@ class UdpClient implements PreparedEngine, Pausable, LoadChangeable {
   }
 
   start(): Promise<void> {
-    return this.#life.run(() => {
+    return this.lifecycle.run(() => {
       // In turn over the flows, so that none runs ahead.
       for (let slot = 0; slot < slotsPerFlow; slot++) {
         for (let flow = 0; flow < this.#flows.length; flow++)
@@ -140,21 +134,11 @@ class UdpClient implements PreparedEngine, Pausable, LoadChangeable {
     });
   }
 
-  pause(): void {
-    this.#life.pause();
+  changeLoad(change: LoadChange) {
+    return changeRate(change, { engine: 'udp', member: 'packetsPerSecond', noun: 'packets', driver: this.#driver });
   }
 
-  resume(): void {
-    this.#life.resume();
-  }
-
-  changeLoad({ packetsPerSecond }: LoadChange): { readonly rejected?: string } {
-    if (packetsPerSecond === undefined) return { rejected: 'udp has a rate of packets only' };
-    return this.#driver.changeRate(packetsPerSecond) ? {} : { rejected: 'this run has no rate of packets' };
-  }
-
-  async close(): Promise<void> {
-    this.#life.close();
+  protected override async release(): Promise<void> {
     await this.#datagrams.close();
     await this.#sources.close();
   }
@@ -167,11 +151,11 @@ class UdpClient implements PreparedEngine, Pausable, LoadChangeable {
   #settle(slot: number, now: number): void {
     this.#inFlight--;
     this.#driver.offer(slot, now);
-    this.#life.settle();
+    this.lifecycle.settle();
   }
 }
 
-export const prepareUdpClient = async (context: Context): Promise<PreparedEngine & Pausable & LoadChangeable> => {
+export const prepareUdpClient = async (context: Context): Promise<LoadDrivenClient> => {
   const { config, samples } = context;
   const sources = await prepareSources(config.sources, context);
   const targets = config.targets.map((target) => ({
