@@ -1,5 +1,5 @@
 import type { LoadChange, LoadChangeable, Pausable, PreparedEngine } from '../engine.ts';
-import type { ClientLife } from '../net/load/client-lifecycle.ts';
+import type { ClientLifecycle } from '../net/load/client-lifecycle.ts';
 import type { LoadDriver } from '../net/load/load-driver.ts';
 
 type LoadChangeResult = ReturnType<LoadChangeable['changeLoad']>;
@@ -7,7 +7,7 @@ type LoadChangeResult = ReturnType<LoadChangeable['changeLoad']>;
 /** A client whose load comes from load drivers. */
 export abstract class LoadDrivenClient implements PreparedEngine, Pausable, LoadChangeable {
   /** Set by the constructor of the engine. */
-  protected lifecycle!: ClientLife;
+  protected lifecycle!: ClientLifecycle;
 
   abstract start(): Promise<void>;
   abstract changeLoad(change: LoadChange): LoadChangeResult;

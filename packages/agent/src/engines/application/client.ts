@@ -20,7 +20,6 @@ class ApplicationClient extends LoadDrivenClient {
   readonly #transport: Transport;
   readonly #mismatchPolicy: MismatchPolicy;
   readonly #pools: readonly UserPool[];
-  readonly #life: ClientLifecycle;
   readonly #halt = new AbortController();
   readonly #failed = Promise.withResolvers<never>();
 

@@ -38,7 +38,6 @@ class DnsClient extends LoadDrivenClient {
   readonly #datagrams: DatagramTransport;
   readonly #channels: readonly QueryChannel[];
   readonly #driver: LoadDriver;
-  readonly #life: ClientLifecycle;
 
   constructor(context: Context, sources: SourcePool, targets: readonly Target[]) {
     super();

@@ -79,7 +79,6 @@ class HttpClient extends LoadDrivenClient implements SlotOwner {
   readonly #slots: readonly Slot[];
   readonly #sessions: LoadDriver;
   readonly #requests: LoadDriver;
-  readonly #life: ClientLifecycle;
   readonly #active = new IndexedSet<Slot>();
   readonly #transport: Transport;
 

@@ -43,7 +43,6 @@ class IcmpClient extends LoadDrivenClient implements IcmpEvents {
   readonly #identifier = randomInt(65_536);
   readonly #news: IcmpResponse = { kind: 'none', reason: '', identifier: 0, sequence: 0 };
   readonly #driver: LoadDriver;
-  readonly #life: ClientLifecycle;
   #count = 0;
 
   constructor(context: Context, targets: readonly IcmpTarget[], way: IcmpSocketKind) {

@@ -83,7 +83,7 @@ export class FrameFeed {
   }
 
   #copyFrom(first: number): void {
-    const { slots: places } = this.#sender;
+    const { slots } = this.#sender;
     const end = Math.min(this.#stock.count, first + slots.count);
     if (this.#generation > 0) this.#renew(end);
     for (let index = first; index < end; index++) this.#copy(index, index - first);
@@ -93,14 +93,14 @@ export class FrameFeed {
 
   #copy(index: number, slot: number): void {
     const { starts, lengths, bytes } = this.#stock;
-    const { slots: places } = this.#sender;
+    const { slots } = this.#sender;
     const [start, length] = [starts[index] as number, lengths[index] as number];
     bytes.copy(slots.bytes, slots.offsetOf(slot), start, start + length);
     slots.setLength(slot, length);
   }
 
   #renew(end: number): void {
-    const { slots: places } = this.#sender;
+    const { slots } = this.#sender;
     for (; this.#renewed < end; this.#renewed++) {
       const index = this.#renewed;
       const [bytes, start] = this.#isWhole

@@ -35,7 +35,6 @@ class TcpClient extends LoadDrivenClient implements SessionOwner {
   readonly #active = new Map<number, TcpSession>();
   readonly #sessions: LoadDriver;
   readonly #messages: LoadDriver;
-  readonly #life: ClientLifecycle;
   readonly #choose;
   readonly #retransmitsBefore = retransmittedSegments();
   #retransmits = 0;

@@ -46,7 +46,6 @@ class TlsClient extends LoadDrivenClient {
   readonly #choose;
   readonly #active = new Map<number, Handshake>();
   readonly #driver: LoadDriver;
-  readonly #life: ClientLifecycle;
 
   constructor(context: Context, sources: SourcePool) {
     super();

@@ -75,7 +75,6 @@ class UdpClient extends LoadDrivenClient {
   readonly #sources: SourcePool;
   readonly #flows: readonly Flow[];
   readonly #driver: LoadDriver;
-  readonly #life: ClientLifecycle;
   readonly #datagrams: DatagramTransport;
   #inFlight = 0;
 
