@@ -41,12 +41,11 @@ class DnsClient extends LoadDrivenClient {
 
   constructor(context: Context, sources: SourcePool, targets: readonly Target[]) {
     super();
-    const { config, duration, samples } = context;
+    const { config, duration, samples, note } = context;
     this.#context = context;
     this.#config = config;
     this.#sources = sources;
-    const path = config.transport === 'udp' ? config.dataPath : 'node';
-    this.#datagrams = createDatagramTransport({ path, note: context.note });
+    this.#datagrams = createDatagramTransport({ path: config.transport === 'udp' ? config.dataPath : 'node', note });
     const count = targets.length;
     this.#questions = new Questions(config);
     this.#channels = targets.map(
