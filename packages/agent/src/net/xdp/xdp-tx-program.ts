@@ -52,24 +52,11 @@ const findSlot = (program: BpfProgram, slots: number): BpfProgram =>
     .set(slot, { register: 0 });
 
 /**
- * Drops the frame before its due time. A late frame follows the previous one sooner than planned until the delay is
- * made up for, but never in a burst.
+ * Sets register 1 to the distance to the previous frame, shortened if this one is late. Register 0 holds the time,
+ * register 2 the due time of the previous frame.
  */
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: a table of instructions
-const waitForTime = (program: BpfProgram): BpfProgram =>
+const shortenDistance = (program: BpfProgram): BpfProgram =>
   program
-    .load(8, due, slot, slotOffset.due)
-    .jumpIf(due, 'notEqual', 0, 'readClock')
-    .load(8, 1, counters, counterOffset.issued)
-    .math('and', 1, framesPerClockRead - 1)
-    .jumpIf(1, 'notEqual', 0, 'due')
-    .call(kernelFunction.timeNs)
-    .jump('read')
-    .label('readClock')
-    .call(kernelFunction.timeNs)
-    .jumpIf(0, 'below', { register: due }, 'drop')
-    .load(8, 2, counters, runOffset.lastDue)
-    .jumpIf(2, 'above', { register: due }, 'leave')
     .set(4, { register: due })
     .math('subtract', 4, { register: 2 })
     .set(1, { register: 0 })
@@ -89,7 +76,27 @@ const waitForTime = (program: BpfProgram): BpfProgram =>
     .set(1, { register: 4 })
     .math('right', 4, { register: 3 })
     .math('subtract', 1, { register: 4 })
-    .label('spaced')
+    .label('spaced');
+
+/**
+ * Drops the frame before its due time. A late frame follows the previous one sooner than planned until the delay is
+ * made up for, but never in a burst.
+ */
+const waitForTime = (program: BpfProgram): BpfProgram => {
+  program
+    .load(8, due, slot, slotOffset.due)
+    .jumpIf(due, 'notEqual', 0, 'readClock')
+    .load(8, 1, counters, counterOffset.issued)
+    .math('and', 1, framesPerClockRead - 1)
+    .jumpIf(1, 'notEqual', 0, 'due')
+    .call(kernelFunction.timeNs)
+    .jump('read')
+    .label('readClock')
+    .call(kernelFunction.timeNs)
+    .jumpIf(0, 'below', { register: due }, 'drop')
+    .load(8, 2, counters, runOffset.lastDue)
+    .jumpIf(2, 'above', { register: due }, 'leave');
+  return shortenDistance(program)
     .load(8, 2, counters, runOffset.lastLeft)
     .math('add', 1, { register: 2 })
     .jumpIf(0, 'below', { register: 1 }, 'drop')
@@ -101,6 +108,7 @@ const waitForTime = (program: BpfProgram): BpfProgram =>
     .set(2, 0)
     .store(8, counters, runOffset.nextDelay, 2)
     .label('read');
+};
 
 /** The timestamp for signatures, and its part of checksums. */
 const readWallClock = (program: BpfProgram): BpfProgram =>
