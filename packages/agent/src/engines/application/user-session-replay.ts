@@ -2,12 +2,11 @@ import type { ApplicationClientConfig } from '@rushhour/protocol';
 import type { Route, Transport } from '../../net/transport/transport.ts';
 import { DatagramChannel } from './datagram-channel.ts';
 import { exchangesOf } from './http-exchanges.ts';
-import { HttpSessionClient } from './http-session-client.ts';
 import type { ApplicationMeters } from './meters.ts';
 import type { MismatchPolicy } from './mismatch-policy.ts';
 import type { Round } from './round.ts';
 import type { Action, ScriptSession } from './script.ts';
-import { ExactSessionClient, type SessionClient, type SessionClientDeps } from './session-client.ts';
+import { ExactSessionClient, HttpSessionClient, type SessionClient, type SessionClientDeps } from './session-client.ts';
 import { StreamChannel } from './stream-channel.ts';
 import { pause, pauseOf, type Throttle } from './timing.ts';
 

@@ -3,9 +3,8 @@ import type { EngineContext, LoadChange, LoadChangeable, Pausable, PreparedEngin
 import { prepareSources, type SourcePool } from '../../net/addresses/source-addresses.ts';
 import { type Chooser, chooserOf } from '../../net/load/rotation.ts';
 import { clientTlsOptions } from '../../net/tls/tls-options.ts';
-import { readAttempts } from './attempts-file.ts';
 import { ConnectionPool } from './connection-pool.ts';
-import { Contents } from './contents.ts';
+import { Contents, readAttempts } from './contents.ts';
 import { Controls, type Origin } from './controls.ts';
 import { CookieJar } from './cookie-jar.ts';
 import { type AttackRoute, type ClientContext, type ClientOutcome, noOutcome, type ProtocolDriver } from './driver.ts';

@@ -1,7 +1,14 @@
 import { createDecipheriv } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { Content, SealedFile } from '@rushhour/protocol';
+import type { Attempt, Content, SealedFile } from '@rushhour/protocol';
 import { sha256Of } from './proof.ts';
+
+/** All attempts of an entry. Its hash was checked when it came. */
+export const readAttempts = (path: string): Attempt[] =>
+  readFileSync(path, 'utf8')
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Attempt);
 
 const open = ({ path, key, nonce, tag }: SealedFile): Buffer => {
   const sealed = readFileSync(path);

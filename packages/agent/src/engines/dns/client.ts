@@ -11,10 +11,10 @@ import { clientTlsOptions } from '../../net/tls/tls-options.ts';
 import { changeRate, LoadDrivenClient } from '../load-driven-client.ts';
 import { DohTransport } from './doh-transport.ts';
 import type { MessageTransport } from './message-transport.ts';
+import { openUdpTransport } from './message-transport.ts';
 import { QueryChannel } from './query-channel.ts';
 import { Questions } from './questions.ts';
 import { StreamTransport } from './stream-transport.ts';
-import { openUdpTransport } from './udp-transport.ts';
 
 type Context = EngineContext<DnsClientConfig>;
 
@@ -71,21 +71,7 @@ class DnsClient extends LoadDrivenClient {
         (this.#channels[slot % count] as QueryChannel).ask(Math.floor(slot / count), intended, now);
       },
     });
-    const isIdle = () => this.#channels.every((channel) => channel.pending === 0);
-    this.lifecycle = new ClientLifecycle({
-      engine: 'dns',
-      samples,
-      signal: context.signal,
-      drivers: [this.#driver],
-      sweepMs: Math.min(50, Math.max(5, config.timeoutMs / 4)),
-      drainMs: Math.min(config.timeoutMs * (config.retries + 1), 3000),
-      sweep: (now) => {
-        for (const channel of this.#channels) channel.sweep(now);
-      },
-      isDone: () => this.#driver.isExhausted && isIdle(),
-      isIdle,
-      retire: () => {},
-    });
+    this.lifecycle = this.#createLifecycle();
   }
 
   async open(targets: readonly Target[]): Promise<void> {
@@ -116,6 +102,25 @@ class DnsClient extends LoadDrivenClient {
     for (const channel of this.#channels) channel.transport?.close();
     await this.#datagrams.close();
     await this.#sources.close();
+  }
+
+  #createLifecycle(): ClientLifecycle {
+    const { config, samples, signal } = this.#context;
+    const isIdle = () => this.#channels.every((channel) => channel.pending === 0);
+    return new ClientLifecycle({
+      engine: 'dns',
+      samples,
+      signal,
+      drivers: [this.#driver],
+      sweepMs: Math.min(50, Math.max(5, config.timeoutMs / 4)),
+      drainMs: Math.min(config.timeoutMs * (config.retries + 1), 3000),
+      sweep: (now) => {
+        for (const channel of this.#channels) channel.sweep(now);
+      },
+      isDone: () => this.#driver.isExhausted && isIdle(),
+      isIdle,
+      retire: () => {},
+    });
   }
 }
 

@@ -1,4 +1,39 @@
-import type { Chunk } from '../../net/transport/transport.ts';
+import type { DatagramTransport } from '../../net/datagram/datagram-transport.ts';
+import type { Chunk, Route } from '../../net/transport/transport.ts';
+
+interface UdpTransportOptions {
+  /** Of queries, and how many of them may leave together. */
+  readonly sendBatch: { readonly count: number; readonly bytes: number };
+}
+
+const receiveBufferBytes = 4_194_304;
+
+/** Queries over one UDP socket. */
+export const openUdpTransport = async (
+  datagrams: DatagramTransport,
+  route: Route,
+  options: UdpTransportOptions & { readonly events: MessageTransportEvents },
+): Promise<MessageTransport> => {
+  const { events, ...sizes } = options;
+  const socket = await datagrams.connect(
+    route,
+    { ...sizes, receiveBufferBytes, usesSegmentation: true },
+    {
+      onMessage(datagram) {
+        const { bytes, start, end } = datagram;
+        if (end - start >= 2) events.onAnswer(((bytes[start] as number) << 8) | (bytes[start + 1] as number), datagram);
+      },
+      onSent() {},
+      onFail: (token, code) => events.onFail(token, code),
+      onError: (code) => events.onError(code),
+    },
+  );
+  return {
+    send: (message, token) => socket.send(message, token),
+    forget() {},
+    close() {},
+  };
+};
 
 /** What a channel tells the client. A token stands for one query under way on that channel. */
 export interface MessageTransportEvents {

@@ -1,3 +1,4 @@
+import { createSecureServer, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2';
 import { createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import type { DnsServerConfig } from '@rushhour/protocol';
@@ -8,9 +9,46 @@ import { aborted } from '../../net/loop/aborted.ts';
 import { countError, errorCodeOf } from '../../net/metrics/count-error.ts';
 import { serverTlsOptions } from '../../net/tls/tls-options.ts';
 import { closeServers, listenAll } from '../../net/transport/listen-all.ts';
-import { createDohServer } from './doh-server.ts';
 import { Deframer, frame } from './framing.ts';
 import { Resolver } from './resolver.ts';
+
+const maxBytes = 65_535;
+
+const refuse = (response: Http2ServerResponse, status: number): void => {
+  response.writeHead(status).end();
+};
+
+const readBody = (request: Http2ServerRequest, onBody: (body: Buffer) => void): void => {
+  const parts: Buffer[] = [];
+  let length = 0;
+  request.on('data', (bytes: Buffer) => {
+    length += bytes.length;
+    if (length <= maxBytes) parts.push(bytes);
+  });
+  request.on('end', () => onBody(length > maxBytes ? Buffer.alloc(0) : Buffer.concat(parts)));
+};
+
+/** DNS over HTTPS (RFC 8484): POST with the message as body, GET with it in `dns`. HTTP/2, or HTTP/1.1 for those without. */
+const createDohServer = (config: DnsServerConfig, resolver: Resolver, samples: Samples): Server => {
+  const options = serverTlsOptions(config.tls, config.listen, ['h2', 'http/1.1']);
+  const server = createSecureServer({ ...options, allowHTTP1: true }, (request, response) => {
+    const url = new URL(request.url ?? '/', 'https://localhost');
+    if (url.pathname !== config.path) return refuse(response, 404);
+    const answer = (message: Buffer) => {
+      if (message.length < 12) return refuse(response, 400);
+      resolver.resolve(message, 'stream', (bytes) => {
+        response.writeHead(200, { 'content-type': 'application/dns-message', 'content-length': bytes.length });
+        response.end(Buffer.from(bytes));
+      });
+    };
+    if (request.method === 'GET') return answer(Buffer.from(url.searchParams.get('dns') ?? '', 'base64url'));
+    if (request.method !== 'POST') return refuse(response, 405);
+    if (request.headers['content-type'] !== 'application/dns-message') return refuse(response, 415);
+    readBody(request, answer);
+  });
+  server.on('session', (session) => session.on('error', (error) => countError(samples, 'dns', errorCodeOf(error))));
+  return server;
+};
 
 const serveStream = (socket: Socket, resolver: Resolver, samples: Samples): void => {
   const deframer = new Deframer();
@@ -24,7 +62,6 @@ const serveStream = (socket: Socket, resolver: Resolver, samples: Samples): void
   socket.on('error', (error) => countError(samples, 'dns', errorCodeOf(error)));
 };
 
-const maxBytes = 65_535;
 const answersAtOnce = 256;
 const receiveBufferBytes = 4_194_304;
 

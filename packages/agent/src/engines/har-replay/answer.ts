@@ -1,5 +1,53 @@
 import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync, zstdDecompressSync } from 'node:zlib';
-import type { HarHeader } from '@rushhour/protocol';
+import { findTaken, type HarHeader, type HarTake } from '@rushhour/protocol';
+import { RE2JS } from 're2js';
+
+const freshMsOf = ({ headers }: Answer): number => {
+  const control = headerOf(headers, 'cache-control')?.toLowerCase() ?? '';
+  if (/no-store|no-cache/.test(control)) return 0;
+  const maxAge = /max-age=(\d+)/.exec(control)?.[1];
+  if (maxAge !== undefined) return Number(maxAge) * 1000;
+  const expires = Date.parse(headerOf(headers, 'expires') ?? '');
+  const date = Date.parse(headerOf(headers, 'date') ?? '');
+  // A recorded answer is as old as the recording: what counts is how long it was good for then.
+  return Number.isNaN(expires) ? 0 : Math.max(0, expires - (Number.isNaN(date) ? Date.now() : date));
+};
+
+/** Answers that one user keeps. Only that they are there matters: nobody looks into them. */
+export class BrowserCache {
+  readonly #freshUntil = new Map<string, number>();
+
+  keep(address: string, method: string, answer: Answer): void {
+    const freshMs = method === 'GET' && answer.status === 200 ? freshMsOf(answer) : 0;
+    if (freshMs > 0) this.#freshUntil.set(address, performance.now() + freshMs);
+  }
+
+  holds(address: string, method: string): boolean {
+    return method === 'GET' && (this.#freshUntil.get(address) ?? 0) > performance.now();
+  }
+}
+
+const maxPatternBytes = 4 * 1024 * 1024;
+
+const compiled = new Map<string, RE2JS>();
+const patternOf = (regex: string): RE2JS => {
+  const known = compiled.get(regex) ?? RE2JS.compile(regex);
+  compiled.set(regex, known);
+  return known;
+};
+
+/** In time that grows with the text alone, whatever the pattern. */
+const findMatch = (regex: string, text: string): string | undefined => {
+  const matcher = patternOf(regex).matcher(text.slice(0, maxPatternBytes));
+  if (!matcher.find()) return undefined;
+  return (matcher.groupCount() > 0 ? matcher.group(1) : matcher.group()) ?? undefined;
+};
+
+/** What a rule takes of an answer; undefined when it is not there. */
+export const takenOf = (take: HarTake, answer: Answer): string | undefined => {
+  const { status, headers } = answer;
+  return findTaken(take, { status, headers, body: () => contentOf(answer)?.toString('utf8') ?? '' }, findMatch);
+};
 
 /** What came back for an entry. */
 export interface Answer {

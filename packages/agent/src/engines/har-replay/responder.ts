@@ -1,10 +1,64 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
+import { Readable } from 'node:stream';
+import { brotliCompressSync, constants, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { type HarAnswer, type HarReplayServerConfig, harEntryHeader } from '@rushhour/protocol';
 import type { Counter, Samples } from '../../engine.ts';
 import { AnswerIndex } from './answer-index.ts';
-import { BodyCache, plainBody, type WireBody } from './body-cache.ts';
+
+const encoders: Readonly<Record<string, (bytes: Buffer) => Buffer>> = {
+  gzip: (bytes) => gzipSync(bytes),
+  'x-gzip': (bytes) => gzipSync(bytes),
+  deflate: (bytes) => deflateSync(bytes),
+  // The best that brotli can do takes seconds for what is sent in milliseconds.
+  br: (bytes) => brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }),
+  zstd: (bytes) => zstdCompressSync(bytes),
+};
+
+/** Bytes of an answer in the form that is sent. */
+interface WireBody {
+  readonly length: number;
+  /** Content-Encoding; empty for none. */
+  readonly encoding: string;
+  stream(): Readable | Buffer;
+}
+
+const padding = Buffer.alloc(65_536);
+
+function* pads(size: number): Generator<Buffer> {
+  for (let left = size; left > 0; left -= padding.length) yield padding.subarray(0, Math.min(left, padding.length));
+}
+
+const accepts = (accepted: string, encoding: string): boolean =>
+  accepted
+    .toLowerCase()
+    .split(',')
+    .map((one) => one.trim().split(';')[0])
+    .some((one) => one === encoding || one === '*');
+
+const plainBody = (bytes: Buffer): WireBody => ({ length: bytes.length, encoding: '', stream: () => bytes });
+
+/** Makes bodies when they are first asked for, and keeps them. */
+class BodyCache {
+  readonly #plain = new Map<HarAnswer, WireBody>();
+  readonly #encoded = new Map<HarAnswer, WireBody>();
+
+  /** `accepted`: the Accept-Encoding of the request. */
+  bodyOf(answer: HarAnswer, accepted: string): WireBody {
+    const { body, encoding } = answer;
+    if ('size' in body) {
+      return { length: body.size, encoding: '', stream: () => Readable.from(pads(body.size), { objectMode: false }) };
+    }
+    const plain = this.#plain.get(answer) ?? plainBody(Buffer.from(body.base64, 'base64'));
+    this.#plain.set(answer, plain);
+    const encode = encoders[encoding];
+    if (encode === undefined || plain.length === 0 || !accepts(accepted, encoding)) return plain;
+    const encoded = this.#encoded.get(answer) ?? { ...plainBody(encode(plain.stream() as Buffer)), encoding };
+    this.#encoded.set(answer, encoded);
+    return encoded;
+  }
+}
 
 export type Requested = IncomingMessage | Http2ServerRequest;
 export type Reply = (ServerResponse | Http2ServerResponse) & NodeJS.WritableStream;

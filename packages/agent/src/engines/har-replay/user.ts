@@ -7,13 +7,11 @@ import {
   type HarScript,
   harEntryHeader,
 } from '@rushhour/protocol';
-import { type Answer, contentOf, type Request } from './answer.ts';
-import { BrowserCache } from './browser-cache.ts';
+import { type Answer, BrowserCache, contentOf, type Request, takenOf } from './answer.ts';
 import { Connections, type ConnectionsOptions } from './connections.ts';
 import { CookieJar } from './cookie-jar.ts';
 import { ConnectionError } from './http-connection.ts';
 import type { HostMeters, ReplayMeters } from './meters.ts';
-import { takenOf } from './taken.ts';
 import { headerText, render } from './template.ts';
 
 export interface UserDeps {

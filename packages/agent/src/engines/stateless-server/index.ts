@@ -1,7 +1,60 @@
+import { createServer, type Socket } from 'node:net';
 import { StatelessServerConfig } from '@rushhour/protocol';
-import type { Divisible, Engine } from '../../engine.ts';
-import { prepareStatelessTcp } from './tcp.ts';
-import { prepareStatelessUdp } from './udp.ts';
+import type { Divisible, Engine, EngineContext, PreparedEngine } from '../../engine.ts';
+import { bindAll, closeSockets } from '../../net/datagram/bind-all.ts';
+import { aborted } from '../../net/loop/aborted.ts';
+import { closeServers, listenAll } from '../../net/transport/listen-all.ts';
+import { chargenText, Responder } from './responder.ts';
+
+const prepareStatelessUdp = async (context: EngineContext<StatelessServerConfig>): Promise<PreparedEngine> => {
+  const { config, samples, signal } = context;
+  const responder = new Responder(config, samples);
+  let isClosed = false;
+  const sockets = await bindAll(config.listen, context, (socket) => {
+    socket.on('error', (error) => responder.fail(error));
+    socket.on('message', (bytes, from) => {
+      responder.addPeer(`${from.address} ${from.port}`);
+      responder.respond(bytes, (answer, onSent) => {
+        if (!isClosed) socket.send(answer, from.port, from.address, onSent);
+      });
+    });
+  });
+  return {
+    start: () => aborted(signal),
+    async close() {
+      isClosed = true;
+      await closeSockets(sockets);
+    },
+  };
+};
+
+/** By TCP chargen does not wait to be asked (RFC 864): it pours until the peer leaves. */
+const pour = (socket: Socket, text: Buffer): void => {
+  if (socket.writable) socket.write(text, () => setImmediate(pour, socket, text));
+};
+
+const prepareStatelessTcp = async (context: EngineContext<StatelessServerConfig>): Promise<PreparedEngine> => {
+  const { config, samples, signal } = context;
+  const responder = new Responder(config, samples);
+  const text = chargenText(95);
+  const create = () =>
+    createServer({ noDelay: true }, (socket) => {
+      responder.addPeer(`${socket.remoteAddress} ${socket.remotePort}`);
+      socket.on('error', (error) => responder.fail(error));
+      if (config.mode === 'chargen') {
+        socket.resume();
+        pour(socket, text);
+        return;
+      }
+      socket.on('data', (bytes) =>
+        responder.respond(bytes, (answer, onSent) => {
+          if (socket.writable) socket.write(answer, onSent);
+        }),
+      );
+    });
+  const servers = await listenAll(config.listen, create, context);
+  return { start: () => aborted(signal), close: () => closeServers(servers) };
+};
 
 /** Answers without remembering who asked. */
 export const statelessServer: Engine<StatelessServerConfig> & Divisible<StatelessServerConfig> = {

@@ -10,9 +10,8 @@ import type {
 import type { EngineContext, PreparedEngine } from '../../../engine.ts';
 import { prepareSources, type SourcePool } from '../../../net/addresses/source-addresses.ts';
 import { clientTlsOptions } from '../../../net/tls/tls-options.ts';
-import { readAttempts } from '../attempts-file.ts';
 import { ConnectionPool } from '../connection-pool.ts';
-import { Contents } from '../contents.ts';
+import { Contents, readAttempts } from '../contents.ts';
 import { Controls } from '../controls.ts';
 import { type AttackRoute, type ClientContext, type ClientOutcome, noOutcome } from '../driver.ts';
 import { metersOf } from '../meters.ts';

@@ -1,7 +1,6 @@
 import type { Exchange } from '@rushhour/protocol';
 import { expect, it } from 'vitest';
-import { fieldsOf } from './fields.ts';
-import { minimise } from './minimise.ts';
+import { fieldsOf, minimise } from './minimise.ts';
 
 const raw = (text: string): Exchange => ({
   protocol: 'raw',

@@ -17,6 +17,7 @@ import type {
 } from '../driver.ts';
 import { proofOf } from '../proof.ts';
 import { answerHash, nonceIn, proofName, queryBytes, questionHash, recordsOf } from './dns-form.ts';
+import { plainIp } from './listen-connections.ts';
 
 const rcodes = { NOERROR: 0, NXDOMAIN: 3 } as const;
 const maxBytes = 65_535;
@@ -129,8 +130,6 @@ const responder = (endpoint: AttackListen, context: ServerContext) => {
     return answer;
   };
 };
-
-const plainIp = (address: string | undefined): string => address?.replace(/^::ffff:/, '') ?? '';
 
 const listenDns = async (endpoint: AttackListen, context: ServerContext): Promise<AttackListener> => {
   const respond = responder(endpoint, context);

@@ -3,7 +3,7 @@ import { ClientConnection } from '../client-connection.ts';
 import type { AttackRoute, ClientContext, ClientOutcome, ProofOutcome, ProtocolDriver } from '../driver.ts';
 import { proofOf } from '../proof.ts';
 import { createFtpSession } from './ftp-session.ts';
-import { LineClient, marksOf, outcomeOf } from './line-client.ts';
+import { LineClient, marksOf, outcomeOf, proofOutcome } from './line-client.ts';
 import { listenLines } from './line-server.ts';
 
 const isPositive = (reply: string | undefined): reply is string => reply !== undefined && /^[123]/.test(reply);
@@ -78,9 +78,7 @@ const proveFtp = async (nonce: string, route: AttackRoute, context: ClientContex
   const client = await LineClient.open(route, context);
   const greeting = client.connection.isOpen ? await client.reply() : undefined;
   const reply = isPositive(greeting) ? await client.ask(`USER proof-${nonce}`) : greeting;
-  const isGood = reply?.includes(proofOf(context.proofKey, nonce)) ?? false;
-  client.connection.close();
-  return { ip: client.connection.ip, isGood, detail: isGood ? '' : (reply ?? client.connection.end) };
+  return proofOutcome(client, reply, proofOf(context.proofKey, nonce));
 };
 
 /** Files by FTP, stored or fetched over a passive second connection. */

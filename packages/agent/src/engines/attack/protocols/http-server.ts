@@ -1,7 +1,5 @@
-import { createServer, type Server, type Socket } from 'node:net';
-import { createServer as createTlsServer } from 'node:tls';
+import type { Socket } from 'node:net';
 import type { AttackListen } from '@rushhour/protocol';
-import { closeServers, listenAll } from '../../../net/transport/listen-all.ts';
 import type { AttackListener, ServerContext, ServerOutcome } from '../driver.ts';
 import { hashOfBytes, proofOf } from '../proof.ts';
 import { answerBytes } from './http-answer.ts';
@@ -9,6 +7,7 @@ import { writeMessage } from './http-form.ts';
 import { type HttpMessage, HttpReader, headerIn } from './http-reader.ts';
 import { isHttp2Preface, receiveHttp2 } from './http2-server.ts';
 import { judgeRequest, nonceIn } from './judge-request.ts';
+import { listenConnections, plainIp } from './listen-connections.ts';
 import { type MatchedRequest, RequestMatcher } from './request-matcher.ts';
 
 /** Whether the other side means to ask more on this connection. */
@@ -45,7 +44,7 @@ class HttpServerConnection {
     this.#ends = {
       ip: socket.localAddress ?? '',
       port: socket.localPort ?? 0,
-      peerIp: socket.remoteAddress?.replace(/^::ffff:/, '') ?? '',
+      peerIp: plainIp(socket.remoteAddress),
       peerPort: socket.remotePort ?? 0,
     };
     socket.on('data', (bytes: Buffer) => this.#take(bytes));
@@ -145,26 +144,9 @@ class HttpServerConnection {
   }
 }
 
-export const listenHttp = async (endpoint: AttackListen, context: ServerContext): Promise<AttackListener> => {
-  const connections = new Set<HttpServerConnection>();
+export const listenHttp = (endpoint: AttackListen, context: ServerContext): Promise<AttackListener> => {
   const requestMatcher = new RequestMatcher(endpoint.service, context);
-  const onConnection = (socket: Socket) => {
-    const connection = new HttpServerConnection(socket, requestMatcher, context);
-    connections.add(connection);
-    socket.on('close', () => connections.delete(connection));
-  };
-  const create = (): Server => {
-    if (!endpoint.isTls) return createServer({ allowHalfOpen: true, noDelay: true }, onConnection);
-    // HTTP/1.1 where the other side speaks both.
-    const server = createTlsServer({ ALPNProtocols: ['http/1.1', 'h2'], ...context.tls }, onConnection);
-    server.on('tlsClientError', () => {});
-    return server;
-  };
-  const servers = await listenAll([endpoint], create, { core: { count: 1 } });
-  return {
-    async close() {
-      for (const connection of connections) connection.report();
-      await closeServers(servers);
-    },
-  };
+  // A peer that offers both versions gets HTTP/1.1.
+  const tls = { ALPNProtocols: ['http/1.1', 'h2'], ...context.tls };
+  return listenConnections(endpoint, { tls }, (socket) => new HttpServerConnection(socket, requestMatcher, context));
 };

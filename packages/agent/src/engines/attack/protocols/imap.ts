@@ -1,7 +1,7 @@
 import type { Attempt, FileExchange } from '@rushhour/protocol';
 import type { AttackRoute, ClientContext, ClientOutcome, ProofOutcome, ProtocolDriver } from '../driver.ts';
 import { proofOf, tokenOf } from '../proof.ts';
-import { LineClient, marksOf, outcomeOf } from './line-client.ts';
+import { LineClient, marksOf, outcomeOf, proofOutcome } from './line-client.ts';
 import { type LineConnection, type LineSession, listenLines, nonceOfName } from './line-server.ts';
 import { attachedFile, mailOf } from './mail-message.ts';
 
@@ -63,9 +63,7 @@ const attemptImap = async (attempt: Attempt, route: AttackRoute, context: Client
 const proveImap = async (nonce: string, route: AttackRoute, context: ClientContext): Promise<ProofOutcome> => {
   const client = await LineClient.open(route, context);
   const reply = await login(client, `proof-${nonce}`);
-  const isGood = reply?.includes(proofOf(context.proofKey, nonce)) ?? false;
-  client.connection.close();
-  return { ip: client.connection.ip, isGood, detail: isGood ? '' : (reply ?? client.connection.end) };
+  return proofOutcome(client, reply, proofOf(context.proofKey, nonce));
 };
 
 const giveMail = (connection: LineConnection, tag: string, runToken: string): string => {

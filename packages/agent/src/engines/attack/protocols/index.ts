@@ -2,12 +2,30 @@ import type { ExchangeProtocol } from '@rushhour/protocol';
 import type { ProtocolDriver } from '../driver.ts';
 import { dnsDriver } from './dns.ts';
 import { ftpDriver } from './ftp.ts';
-import { httpDriver } from './http.ts';
+import { attemptHttp, proveHttp } from './http-client.ts';
+import { listenHttp } from './http-server.ts';
 import { icmpDriver } from './icmp.ts';
 import { imapDriver } from './imap.ts';
 import { pop3Driver } from './pop3.ts';
-import { rawDriver } from './raw.ts';
+import { attemptRaw, proveRaw } from './raw-client.ts';
+import { listenRaw } from './raw-server.ts';
 import { smtpDriver } from './smtp.ts';
+
+/** Plain bytes by TCP, TLS or UDP. */
+const rawDriver: ProtocolDriver = {
+  protocols: ['raw'],
+  attempt: attemptRaw,
+  prove: proveRaw,
+  listen: listenRaw,
+};
+
+/** HTTP/1, written byte by byte: requests need not be sound. */
+const httpDriver: ProtocolDriver = {
+  protocols: ['http'],
+  attempt: attemptHttp,
+  prove: proveHttp,
+  listen: listenHttp,
+};
 
 /** Every protocol attempts can be carried by. Adding one is adding a file and a line here. */
 const drivers: readonly ProtocolDriver[] = [

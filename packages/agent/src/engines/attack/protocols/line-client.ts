@@ -1,6 +1,6 @@
 import type { Attempt, FileExchange } from '@rushhour/protocol';
 import { ClientConnection } from '../client-connection.ts';
-import type { AttackRoute, ClientContext, ClientOutcome } from '../driver.ts';
+import type { AttackRoute, ClientContext, ClientOutcome, ProofOutcome } from '../driver.ts';
 import { hashOfBytes, proofOf, tokenOf } from '../proof.ts';
 
 const lineEnd = Buffer.from('\r\n');
@@ -142,4 +142,11 @@ export const outcomeOf = (transferred: TransferResult): ClientOutcome => {
     ...(ownError !== undefined && { error: ownError }),
     ...(excerpt !== undefined && excerpt !== '' && { excerpt }),
   };
+};
+
+/** Closes the connection; the proof is good when the reply contains it. */
+export const proofOutcome = ({ connection }: LineClient, reply: string | undefined, proof: string): ProofOutcome => {
+  const isGood = reply?.includes(proof) ?? false;
+  connection.close();
+  return { ip: connection.ip, isGood, detail: isGood ? '' : (reply ?? connection.end) };
 };

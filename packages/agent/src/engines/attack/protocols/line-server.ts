@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { AttackListen, Attempt, FileExchange } from '@rushhour/protocol';
 import type { AttackListener, ServerContext, ServerOutcome } from '../driver.ts';
 import { hashOfBytes, proofOf, tokenOf } from '../proof.ts';
-import { listenConnections } from './listen-connections.ts';
+import { listenConnections, plainIp } from './listen-connections.ts';
 
 /** What a protocol makes of one connection. */
 export interface LineSession {
@@ -14,8 +14,6 @@ export interface LineSession {
 
 const maxLineBytes = 65_536;
 const maxBytes = 300 * 1024 * 1024;
-const plainIp = (address: string | undefined): string => address?.replace(/^::ffff:/, '') ?? '';
-
 type Taking = { readonly ending: Buffer } | { readonly length: number };
 
 /** One connection of our server, in lines and now and then in blocks. Tells once what it saw. */

@@ -10,6 +10,9 @@ interface ReportingConnection {
   report(): void;
 }
 
+/** An IPv4 address without the prefix it has on sockets of IPv6. */
+export const plainIp = (address: string | undefined): string => address?.replace(/^::ffff:/, '') ?? '';
+
 /** Listens for connections over TCP, with TLS where the place has it; those open at the end still tell what they saw. */
 export const listenConnections = async (
   endpoint: AttackListen,

@@ -1,7 +1,7 @@
 import type { Attempt, FileExchange } from '@rushhour/protocol';
 import type { AttackRoute, ClientContext, ClientOutcome, ProofOutcome, ProtocolDriver } from '../driver.ts';
 import { proofOf, tokenOf } from '../proof.ts';
-import { LineClient, marksOf, outcomeOf } from './line-client.ts';
+import { LineClient, marksOf, outcomeOf, proofOutcome } from './line-client.ts';
 import { type LineConnection, type LineSession, listenLines, nonceOfName } from './line-server.ts';
 import { attachedFile, mailOf } from './mail-message.ts';
 
@@ -37,9 +37,7 @@ const provePop3 = async (nonce: string, route: AttackRoute, context: ClientConte
   const greeting = client.connection.isOpen ? await client.line() : undefined;
   const isSent = isPositive(greeting) && (await client.send(`USER proof-${nonce}`));
   const reply = isSent ? await client.line() : greeting;
-  const isGood = reply?.includes(proofOf(context.proofKey, nonce)) ?? false;
-  client.connection.close();
-  return { ip: client.connection.ip, isGood, detail: isGood ? '' : (reply ?? client.connection.end) };
+  return proofOutcome(client, reply, proofOf(context.proofKey, nonce));
 };
 
 const giveMail = (connection: LineConnection, runToken: string): undefined => {

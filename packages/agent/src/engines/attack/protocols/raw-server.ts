@@ -3,7 +3,7 @@ import type { AttackListen, Attempt, RawExchange } from '@rushhour/protocol';
 import { bindAll, closeSockets } from '../../../net/datagram/bind-all.ts';
 import type { AttackListener, ServerContext, ServerOutcome } from '../driver.ts';
 import { hashOfBytes } from '../proof.ts';
-import { listenConnections } from './listen-connections.ts';
+import { listenConnections, plainIp } from './listen-connections.ts';
 import { nonceIn, proofAnswer, type RawScript, scriptOf } from './raw-form.ts';
 
 /** Bytes that nothing we know begins with are answered after this silence. */
@@ -29,8 +29,6 @@ const isAlike = (bytes: Buffer, whole: Buffer): boolean => {
   const length = Math.min(bytes.length, whole.length);
   return bytes.subarray(0, length).equals(whole.subarray(0, length));
 };
-
-const plainIp = (address: string | undefined): string => address?.replace(/^::ffff:/, '') ?? '';
 
 /** One connection: what it says is compared with everything that may be said. */
 class RawConnection {

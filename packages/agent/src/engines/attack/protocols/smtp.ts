@@ -1,7 +1,7 @@
 import type { Attempt, FileExchange } from '@rushhour/protocol';
 import type { AttackRoute, ClientContext, ClientOutcome, ProofOutcome, ProtocolDriver } from '../driver.ts';
 import { proofOf } from '../proof.ts';
-import { LineClient, marksOf, outcomeOf } from './line-client.ts';
+import { LineClient, marksOf, outcomeOf, proofOutcome } from './line-client.ts';
 import { type LineConnection, type LineSession, listenLines } from './line-server.ts';
 import { attachedFile, mailOf } from './mail-message.ts';
 
@@ -32,9 +32,7 @@ const proveSmtp = async (nonce: string, route: AttackRoute, context: ClientConte
   const client = await LineClient.open(route, context);
   const greeting = client.connection.isOpen ? await client.reply() : undefined;
   const reply = isPositive(greeting) ? await client.ask(`NOOP ${nonce}`) : greeting;
-  const isGood = reply?.includes(proofOf(context.proofKey, nonce)) ?? false;
-  client.connection.close();
-  return { ip: client.connection.ip, isGood, detail: isGood ? '' : (reply ?? client.connection.end) };
+  return proofOutcome(client, reply, proofOf(context.proofKey, nonce));
 };
 
 const takeMail = async (connection: LineConnection): Promise<string> => {

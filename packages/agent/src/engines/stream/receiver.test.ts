@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { SequenceTracker } from './sequence-tracker.ts';
+import { SequenceTracker } from './receiver.ts';
 
 /** Lost, late and duplicate after these arrivals. */
 const countsOf = (sequences: readonly number[]) => {
