@@ -92,7 +92,7 @@ export class Metrics {
     this.#read = store.read;
     this.#runs = createOpenRuns(store.read);
     const parts = { store, log, runs: this.#runs, exclusively: createMutex() };
-    this.#ingest = new Ingest({ ...parts, gateway, isCurrent, onStored: (run) => this.#tell(run) });
+    this.#ingest = new Ingest({ ...parts, gateway, isCurrent, onStored: (run) => this.#publish(run) });
     this.#upkeep = startUpkeep({ ...parts, onClosed: (runId) => void this.#shared.delete(runId) });
   }
 
@@ -195,7 +195,7 @@ export class Metrics {
     await this.#upkeep.close();
   }
 
-  #tell(run: OpenRun): void {
+  #publish(run: OpenRun): void {
     const second = run.settledSecond(Date.now());
     for (const listener of this.#listeners.get(run.facts.runId) ?? []) listener(second);
   }

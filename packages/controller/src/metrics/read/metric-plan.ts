@@ -63,7 +63,7 @@ const sourcesOf = (names: NameBook, isSource: (metric: Metric) => boolean) =>
 
 const kindOf = { counter: 'amount', gauge: 'level', histogram: 'spread' } as const;
 
-const usual = (name: string, type: MetricDescription['type']): MetricDescription => ({
+const defaultDescription = (name: string, type: MetricDescription['type']): MetricDescription => ({
   name,
   unit: type === 'histogram' ? 'µs' : '',
   type,
@@ -116,7 +116,7 @@ const reportedPlan = (name: string, facts: Known, names: NameBook): MetricPlan |
   const [engine = ''] = name.split('.');
   return {
     name,
-    description: { ...(described ?? usual(name, type)), name, type },
+    description: { ...(described ?? defaultDescription(name, type)), name, type },
     sources,
     kind: kindOf[type],
     scale: 1,

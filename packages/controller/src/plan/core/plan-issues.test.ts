@@ -7,8 +7,8 @@ type InputOptions = Parameters<typeof inputOf>[1];
 
 const http = (values: Values = {}) => entryOf(1, { ...ends, requestsPerSecond: 100, ...values });
 const issuesOf = (values: Values, options: InputOptions = {}) => issueCodes(planRun(inputOf([http(values)], options)));
-const target = (place: Values) => ({ targets: [place] });
-const source = (place: Values) => ({ sources: [{ agent: { id: 1 }, ...place }] });
+const target = (endpoint: Values) => ({ targets: [endpoint] });
+const source = (endpoint: Values) => ({ sources: [{ agent: { id: 1 }, ...endpoint }] });
 const twoNetworks = [networkOf(1, '10.20.0.0/24'), networkOf(2, '10.20.0.128/25')];
 
 describe('a plan tells', () => {

@@ -75,7 +75,7 @@ const anyValues = new Map([...planners.keys()].map((id) => [id, valuesOfPlugin(i
 const entriesOf = (id: number, more: fc.Arbitrary<object>): fc.Arbitrary<ConfigurationEntry> =>
   fc
     .tuple(anyValues.get(id) as fc.Arbitrary<object>, more)
-    .map(([chosen, sound]) => entryOf(id, only(id, withinReach({ ...chosen, ...sound }))));
+    .map(([chosen, valid]) => entryOf(id, only(id, withinReach({ ...chosen, ...valid }))));
 const entriesWith = (more: fc.Arbitrary<object>) => fc.oneof(...[...planners.keys()].map((id) => entriesOf(id, more)));
 /** Few cases show as much as ten thousand, and signatures, samples and campaigns are those that are there. */
 const withinReach = (values: Record<string, unknown>) => {

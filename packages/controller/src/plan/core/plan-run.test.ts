@@ -27,7 +27,7 @@ describe('where a target agent is found', () => {
     });
     const sent = (configsOf(plan, 1, 'client')[0]?.['targets'] as { host: string; port: number }[]) ?? [];
     const heard = (configsOf(plan, 2, 'server')[0]?.['listen'] as { host: string; port: number }[]) ?? [];
-    const text = (places: typeof sent) => places.map(({ host, port }) => `${host}:${port}`).join();
+    const text = (endpoints: typeof sent) => endpoints.map(({ host, port }) => `${host}:${port}`).join();
     return `${text(sent)} at ${text(heard)}`;
   };
   const test = interfaceOf(7, '10.7.0.2/24', 'fd00:7::2/64');

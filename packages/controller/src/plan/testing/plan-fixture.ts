@@ -107,8 +107,8 @@ export const configsOf = (plan: RunPlan, agentId: number, role: 'client' | 'serv
 /** What is wrong, as `severity? pointer below the first entry, code`. */
 export const issueCodes = ({ issues }: RunPlan): string[] =>
   issues.map(({ severity, path, code }) => {
-    const place = path.replace(/^\/configuration\/0\/values\//, '');
-    return `${severity === 'error' ? '' : `${severity} `}${place} ${code}`;
+    const pointer = path.replace(/^\/configuration\/0\/values\//, '');
+    return `${severity === 'error' ? '' : `${severity} `}${pointer} ${code}`;
   });
 
 /** The two sides of one entry from agent 1 to agent 2. */

@@ -95,7 +95,7 @@ export const paramsOf = (
   given: Readonly<Record<string, string>> = {},
 ): Record<string, unknown> => {
   const values = new Map(
-    parameters.map(({ name, type, default: usual }) => [name, typedValue(type, given[name] ?? usual)]),
+    parameters.map(({ name, type, default: defaultValue }) => [name, typedValue(type, given[name] ?? defaultValue)]),
   );
   const own = Object.fromEntries(Object.entries(params).map(([name, value]) => [name, filled(value, values)]));
   checkOf(action)(own);

@@ -136,7 +136,7 @@ class RecordIndex {
         else if (record.side === 'control') add(controls, channelOf(order, record.target), record);
       }
     }
-    for (const [place, all] of controls) this.#timelines.set(place, new Timeline(all));
+    for (const [channel, all] of controls) this.#timelines.set(channel, new Timeline(all));
   }
 
   serverOf(attempt: Attempt, client: ClientObservation | undefined): ServerSeen {

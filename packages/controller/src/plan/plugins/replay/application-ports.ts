@@ -79,15 +79,15 @@ const targetsFor = (
   targets: readonly Target[],
   uses: ReadonlyMap<number, PortUse>,
 ): ApplicationClientConfig['targets'] => {
-  const places = new Map<string, { host: string; weight: number; ports: Map<number, number[]> }>();
+  const byHost = new Map<string, { host: string; weight: number; ports: Map<number, number[]> }>();
   for (const { host, port, weight } of targets) {
-    const place = places.get(host) ?? { host, weight: 0, ports: new Map() };
-    places.set(host, place);
-    place.weight += weight;
+    const target = byHost.get(host) ?? { host, weight: 0, ports: new Map() };
+    byHost.set(host, target);
+    target.weight += weight;
     const use = uses.get(port);
-    if (use !== undefined) place.ports.set(use.recorded, [...(place.ports.get(use.recorded) ?? []), port]);
+    if (use !== undefined) target.ports.set(use.recorded, [...(target.ports.get(use.recorded) ?? []), port]);
   }
-  return [...places.values()].map(({ host, weight, ports }) => ({
+  return [...byHost.values()].map(({ host, weight, ports }) => ({
     ...{ host, weight },
     ports: [...ports].map(([recorded, all]) => ({
       recorded,

@@ -153,18 +153,18 @@ describe('steps of a campaign of the task', () => {
 
   it('sign in with the accounts of a dictionary, as each protocol does', () => {
     const dictionaries = new Map([[4, { name: 'Accounts', values: ['anna', 'bert:secret\r\nQUIT'], isCut: false }]]);
-    const said = (protocol: string) => {
+    const sentLines = (protocol: string) => {
       const params = { protocol, dictionaryId: 4, attempts: 5 };
       const { attempts, issues } = planned(19, valuesOf(stepOf('login-spray', params)), new Map(), { dictionaries });
       expect([issues, unsound(attempts)]).toEqual([[], []]);
       return textsOf(attempts);
     };
-    expect(said('ftp')).toEqual([
+    expect(sentLines('ftp')).toEqual([
       ['USER anna\r\n', 'PASS Winter-2026\r\n'],
       ['USER bert\r\n', 'PASS secretQUIT\r\n'],
     ]);
-    expect(said('imap')[0]).toEqual(['a1 LOGIN "anna" "Winter-2026"\r\n']);
-    expect(said('smtp')[1]?.[1]).toBe(`AUTH PLAIN ${Buffer.from('\0bert\0secretQUIT').toString('base64')}\r\n`);
+    expect(sentLines('imap')[0]).toEqual(['a1 LOGIN "anna" "Winter-2026"\r\n']);
+    expect(sentLines('smtp')[1]?.[1]).toBe(`AUTH PLAIN ${Buffer.from('\0bert\0secretQUIT').toString('base64')}\r\n`);
   });
 
   it('fetch a sample by its id, and nothing when it is not here', () => {

@@ -141,9 +141,9 @@ describe('the plan of a web application firewall test', () => {
   it('reads alerts only with a pattern that can be read, and says when no file is named', () => {
     const play = (alerts: object) =>
       waf({ modules: [{ name: 'ssi' }], benign: noBenign, detection: { alerts: { enabled: true, ...alerts } } });
-    const place = 'wafModules/detection/alerts';
-    expect(play({ format: 'syslog-regex', fileID: 5, regex: '(' }).issues).toEqual([`${place}/regex BAD_REGEX`]);
-    expect(play({}).issues).toEqual([`warning ${place}/fileID NO_ALERT_FILE`]);
+    const pointer = 'wafModules/detection/alerts';
+    expect(play({ format: 'syslog-regex', fileID: 5, regex: '(' }).issues).toEqual([`${pointer}/regex BAD_REGEX`]);
+    expect(play({}).issues).toEqual([`warning ${pointer}/fileID NO_ALERT_FILE`]);
     const { plan, client, issues } = play({ fileID: 5 });
     expect(issues).toEqual([]);
     expect(plan.attempts[0]?.policy).toMatchObject({ alerts: { fileID: 5 }, runToken: client['runToken'] });

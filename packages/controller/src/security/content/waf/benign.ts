@@ -27,7 +27,7 @@ const kinds: Readonly<Record<string, readonly string[]>> = {
 /** Texts no device should stop, several hundred of them; kinds take turns, so that any beginning is a fair sample. */
 export const benignTexts: readonly BenignText[] = (() => {
   const all = Object.entries(kinds).flatMap(([kind, texts]) =>
-    texts.map((text, index) => ({ kind, text, place: (index + 0.5) / texts.length })),
+    texts.map((text, index) => ({ kind, text, rank: (index + 0.5) / texts.length })),
   );
-  return all.toSorted((a, b) => a.place - b.place).map(({ kind, text }) => ({ kind, text }));
+  return all.toSorted((a, b) => a.rank - b.rank).map(({ kind, text }) => ({ kind, text }));
 })();

@@ -35,17 +35,17 @@ describe('content of web application firewall tests', () => {
     expect(Math.max(...payloads.map(({ length }) => length))).toBeLessThan(200);
   });
 
-  it('gives in every place and writing a request line without blanks and headers without line breaks', () => {
+  it('gives in every placeholder and writing a request line without blanks and headers without line breaks', () => {
     const options = { basePath: '/app', headers: [], version: '1.1' as const };
     let made = 0;
     const bad: string[] = [];
     for (const encode of Object.values(encoders)) {
-      for (const place of Object.keys(placeholderRequests)) {
+      for (const placeholder of Object.keys(placeholderRequests)) {
         for (const text of texts) {
-          const request = requestOf(place, encode(text), options);
-          const isSound = request !== undefined && /^\/app[^\s]*$/.test(request.path);
-          const areSound = request?.headers.every(({ value }) => !/[\r\n\0]/.test(value));
-          if (!isSound || !areSound) bad.push(`${place} ${text}`);
+          const request = requestOf(placeholder, encode(text), options);
+          const isPathValid = request !== undefined && /^\/app[^\s]*$/.test(request.path);
+          const areHeadersValid = request?.headers.every(({ value }) => !/[\r\n\0]/.test(value));
+          if (!isPathValid || !areHeadersValid) bad.push(`${placeholder} ${text}`);
           made += 1;
         }
       }

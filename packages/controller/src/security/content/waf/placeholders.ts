@@ -15,7 +15,7 @@ export const defaultHeaders: HttpRequest['headers'] = [
 ];
 
 type Draft = Omit<HttpRequest, 'version' | 'headers'> & { readonly headers?: HttpRequest['headers'] };
-type Place = (value: Encoded, base: string) => Draft;
+type RequestBuilder = (value: Encoded, base: string) => Draft;
 
 /** What URLs cannot hold is escaped, and nothing else. */
 const urlText = ({ text, isUrlSafe }: Encoded): string => (isUrlSafe ? text : encodeURIComponent(safeText(text)));
@@ -50,7 +50,7 @@ const soap = (value: Encoded): string =>
 export const signaturePlaceholder = 'signature';
 
 /** Places by name; one that is not here is not supported. */
-export const placeholderRequests: Readonly<Record<string, Place>> = {
+export const placeholderRequests: Readonly<Record<string, RequestBuilder>> = {
   'url-path': (value, base) => ({ method: 'GET', path: `${base.replace(/\/$/, '')}/${urlText(value)}` }),
   'url-param': (value, base) => ({ method: 'GET', path: `${base}?q=${urlText(value)}` }),
   header: (value, base) => ({
@@ -85,14 +85,14 @@ export const placeholderRequests: Readonly<Record<string, Place>> = {
 
 /** Where a method of its own makes no sense it is left as it is. */
 export const requestOf = (
-  place: string,
+  placeholder: string,
   value: Encoded,
   { basePath, headers, version }: PlaceholderOptions,
 ): HttpRequest | undefined => {
-  const draft = placeholderRequests[place]?.(value, basePath);
+  const draft = placeholderRequests[placeholder]?.(value, basePath);
   if (draft === undefined) return undefined;
   const own = draft.headers ?? [];
   const taken = new Set([...own, ...headers].map(({ name }) => name.toLowerCase()));
-  const usual = defaultHeaders.filter(({ name }) => !taken.has(name.toLowerCase()));
-  return { ...draft, version, headers: [...usual, ...headers, ...own] };
+  const defaults = defaultHeaders.filter(({ name }) => !taken.has(name.toLowerCase()));
+  return { ...draft, version, headers: [...defaults, ...headers, ...own] };
 };

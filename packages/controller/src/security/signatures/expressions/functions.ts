@@ -29,9 +29,9 @@ const lengthOf = (value: Buffer | undefined, otherwise: number) => {
 };
 
 const randomText =
-  (alphabet: string, usual: number): Call =>
+  (alphabet: string, defaultLength: number): Call =>
   ([length], chance) =>
-    chance.text(alphabet, lengthOf(length, usual));
+    chance.text(alphabet, lengthOf(length, defaultLength));
 
 const hash =
   (algorithm: string): Call =>

@@ -102,7 +102,7 @@ const envelope = (content: string) =>
   `<?xml version="1.0"?><soap:Envelope xmlns:soap="http://schemas.xmlsoap.org/soap/envelope/"><soap:Body><value>${content}</value></soap:Body></soap:Envelope>`;
 const boundary = 'rushhour-boundary';
 
-const places: Readonly<Record<string, () => SigRequest>> = {
+const requestsByPlaceholder: Readonly<Record<string, () => SigRequest>> = {
   urlpath: () => http({ path: '/{{url_encode(payload)}}' }),
   urlparam: () => http({ path: '/?value={{url_encode(payload)}}' }),
   header: () => http({ headers: [{ name: 'X-Value', value: '{{payload}}' }] }),
@@ -122,8 +122,8 @@ const places: Readonly<Record<string, () => SigRequest>> = {
 };
 
 const requestOf = (name: string, options: Members): SigRequest => {
-  const place = places[name.toLowerCase()];
-  if (place) return place();
+  const build = requestsByPlaceholder[name.toLowerCase()];
+  if (build) return build();
   if (name.toLowerCase() !== 'rawrequest')
     throw new Refusal(`the placeholder ${name.slice(0, 40) || 'without a name'} is not supported`);
   const withPayload = (text: string) => literal(text).replaceAll('{{"{{"}}payload}}', '{{payload}}');

@@ -22,8 +22,8 @@ export const readNative = ({ path, bytes }: TemplateFile): TemplateOutcome[] => 
   }
 };
 
-const signatureOf = (signature: Members, place: string): TemplateOutcome => {
-  const sourceRef = clipped(textOf(signature['sourceRef']) || textOf(signature['name']) || place, 250);
+const signatureOf = (signature: Members, fallbackRef: string): TemplateOutcome => {
+  const sourceRef = clipped(textOf(signature['sourceRef']) || textOf(signature['name']) || fallbackRef, 250);
   return refusing(sourceRef, () => {
     const known = Object.keys(CveDraft.properties);
     const draft = structuredClone(

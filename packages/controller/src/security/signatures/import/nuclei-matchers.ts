@@ -121,7 +121,7 @@ export const answerFromMatchers = (
 
 const take = (made: Synthesis, matcher: Members, warn: (warning: string) => void) => {
   const part = textOf(matcher['part']) || 'body';
-  const place = (text: string) => {
+  const add = (text: string) => {
     if (/header|content_type|location/i.test(part)) made.headers.push(headerOf(text, part));
     else made.body.push(literal(text));
   };
@@ -134,13 +134,13 @@ const take = (made: Synthesis, matcher: Members, warn: (warning: string) => void
       return;
     }
     case 'word':
-      for (const word of few(textsOf(matcher['words']))) place(word);
+      for (const word of few(textsOf(matcher['words']))) add(word);
       return;
     case 'regex':
       for (const pattern of few(textsOf(matcher['regex']))) {
         const sample = sampleOfPattern(pattern);
         if (sample === undefined) warn(`no answer can be made from the pattern ${pattern.slice(0, 80)}`);
-        else place(sample);
+        else add(sample);
       }
       return;
     case 'dsl':
