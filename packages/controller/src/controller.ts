@@ -7,7 +7,7 @@ import { startLocalAgents } from './agents/local-agents.ts';
 import { createApprovalService } from './ai/approvals/approval-service.ts';
 import { ensureBuiltinDictionaries } from './assets/dictionaries/ensure-builtin.ts';
 import { createFileService } from './assets/files/file-service.ts';
-import { localBus } from './bus/local.ts';
+import { type Bus, localBus } from './bus/local.ts';
 import { choresOf } from './chores.ts';
 import type { Config } from './config.ts';
 import { buildApp } from './http/app.ts';
@@ -56,67 +56,59 @@ const openFiles = async (config: Config, store: Store, log: Logger) => {
 
 const unreadMs = 50;
 
-/** Starts everything in order; `close` stops it in reverse. */
-export const startController = async (config: Config) => {
-  const log = pino({ level: config.logLevel }, pino.destination({ dest: 2, sync: true }));
-  const store = await openStore(config);
-  const bus = config.databaseUrl
-    ? await (await import('./bus/postgres.ts')).postgresBus(config.databaseUrl, log)
-    : localBus();
-  const settings = await loadSettings(store.read, store.secrets, bus);
-  const storage = await openFiles(config, store, log);
-  const credentials = await prepareFirstStart(store, config.admin);
+const openBus = async ({ databaseUrl }: Config, log: Logger): Promise<Bus> =>
+  databaseUrl ? (await import('./bus/postgres.ts')).postgresBus(databaseUrl, log) : localBus();
+
+/** Built-in records of every installation. Without the object store the samples are left for the next start. */
+const ensureBuiltin = async (
+  store: Store,
+  log: Logger,
+  deps: Omit<Parameters<typeof ensureBuiltinSamples>[0], 'store'>,
+) => {
   await ensureBuiltinDictionaries(store);
   await ensureBuiltinTemplates(store);
   await ensureBuiltinSignatures(store);
-  const vault = createVault({ blobs: storage.files.blobs, secrets: store.secrets });
-  const copies = createTaskCopies({ store, vault });
-  const recordings = createRecordings({ store, blobs: storage.files.blobs });
-  // An unreachable object store does not prevent the start.
-  await ensureBuiltinSamples({ store, files: storage.files, vault }).catch((error: unknown) =>
+  await ensureBuiltinSamples({ store, ...deps }).catch((error: unknown) =>
     log.error({ err: error }, 'could not store the built-in test files'),
   );
-  const agents = await createAgents({
-    store,
-    settings,
-    bus,
-    log,
-    blobs: recordings.beside(copies.beside(storage.files.blobs)),
-    tls: config.tls,
-  });
+};
+
+/** Everything below HTTP, in the order of its dependencies; `close` stops it in reverse. */
+const openServices = async (config: Config, log: Logger) => {
+  const store = await openStore(config);
+  const bus = await openBus(config, log);
+  const settings = await loadSettings(store.read, store.secrets, bus);
+  const storage = await openFiles(config, store, log);
+  const { files } = storage;
+  const credentials = await prepareFirstStart(store, config.admin);
+  const vault = createVault({ blobs: files.blobs, secrets: store.secrets });
+  await ensureBuiltin(store, log, { files, vault });
+  const copies = createTaskCopies({ store, vault });
+  const recordings = createRecordings({ store, blobs: files.blobs });
+  const blobs = recordings.beside(copies.beside(files.blobs));
+  const agents = await createAgents({ store, settings, bus, log, blobs, tls: config.tls });
   const health = createHealth({
     store,
     dataDir: config.dataDir,
     isSchedulerAlive: () => housekeeping.isAlive(),
     agentsOnline: () => agents.gateway.onlineCount(),
   });
-  const { planner, calendar, metrics, runs, dumps, ...conducting } = createRunService({
-    ...{ config, store, settings, bus, log, agents },
-    files: storage.files,
-    copies,
-    recordings,
+  const { dumps, close, ...runService } = createRunService({
+    ...{ config, store, settings, bus, log, agents, files, copies, recordings },
     diskUsedPct: health.diskUsedPct,
   });
+  const { runs, planner } = runService;
   const { approvals, drafts } = createApprovalService({ store, settings, bus, runs, planner });
-  const housekeeping = startHousekeeping(
-    choresOf({ store, settings, files: storage.files, runs, dumps, approvals }),
-    log,
-  );
-  const services = {
-    store,
-    settings,
-    bus,
-    health,
-    files: storage.files,
-    agents,
-    planner,
-    calendar,
-    metrics,
-    runs,
-    approvals,
-    drafts,
-    vault,
-  };
+  const housekeeping = startHousekeeping(choresOf({ store, settings, files, runs, dumps, approvals }), log);
+  const services = { store, settings, bus, health, files, agents, ...runService, approvals, drafts, vault };
+  return { services, credentials, storage, housekeeping, stopRuns: close };
+};
+
+/** Starts everything in order; `close` stops it in reverse. */
+export const startController = async (config: Config) => {
+  const log = pino({ level: config.logLevel }, pino.destination({ dest: 2, sync: true }));
+  const { services, credentials, storage, housekeeping, stopRuns } = await openServices(config, log);
+  const { store, settings, bus, files, agents, runs, metrics, health } = services;
   const app = await buildApp({ log, tls: config.tls, ...services });
   let localAgents: ReturnType<typeof startLocalAgents> | undefined;
   const close = async () => {
@@ -124,7 +116,7 @@ export const startController = async (config: Config) => {
     // Requests that arrived but were not read yet count as in flight.
     await sleep(unreadMs);
     await localAgents?.close();
-    await conducting.close();
+    await stopRuns();
     await agents.close();
     await app.close();
     await housekeeping.stop();
@@ -142,34 +134,16 @@ export const startController = async (config: Config) => {
   health.setReady(true);
   storage.startRecovery();
   const { port } = app.server.address() as AddressInfo;
-  localAgents = startLocalAgents({
-    count: config.localAgents ?? 0,
-    url: `${config.tls ? 'https' : 'http'}://${reachable(config.host)}:${port}`,
-    tls: config.tls,
-    dataDir: config.dataDir,
-    store,
-    log,
-  });
-  const host = config.host.includes(':') ? `[${config.host}]` : config.host;
-  return {
-    url: `${config.tls ? 'https' : 'http'}://${host}:${port}`,
-    credentials,
-    store,
-    settings,
-    bus,
-    files: storage.files,
-    agents,
-    runs,
-    metrics,
-    log,
-    close,
-  };
+  const { tls, dataDir, localAgents: count = 0 } = config;
+  localAgents = startLocalAgents({ count, url: urlOf(config, reachable(config.host), port), tls, dataDir, store, log });
+  const url = urlOf(config, config.host, port);
+  return { url, credentials, store, settings, bus, files, agents, runs, metrics, log, close };
 };
 
-/** An address this machine can dial to reach what listens at `host`. */
-const reachable = (host: string) => {
-  if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
-  return host.includes(':') ? `[${host}]` : host;
-};
+const urlOf = ({ tls }: Config, host: string, port: number) =>
+  `${tls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${port}`;
+
+/** An address of this machine that reaches what listens at `host`. */
+const reachable = (host: string) => (host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host);
 
 export type Controller = Awaited<ReturnType<typeof startController>>;

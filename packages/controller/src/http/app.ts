@@ -84,6 +84,24 @@ const socketsOf = ({ server }: FastifyInstance): ReadonlySet<Socket> => {
   return open;
 };
 
+const addBodyParsers = (app: FastifyInstance) => {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser(
+    /^application\/json(?:\s*;\s*charset="?utf-8"?)?\s*;?$/i,
+    async (request: FastifyRequest, payload: IncomingMessage) => {
+      // Without a route there is no limit, and the body is not read.
+      if (request.is404) return undefined;
+      const bytes = await readBody(payload, request.bodyLimitBytes);
+      request.bodyBytes = bytes.length;
+      return parseJson(bytes);
+    },
+  );
+  app.addContentTypeParser(
+    'application/octet-stream',
+    async (_request: FastifyRequest, payload: IncomingMessage) => payload,
+  );
+};
+
 const createFastify = (log: FastifyBaseLogger, tls: AppOptions['tls']): FastifyInstance => {
   const boot = Date.now().toString(36);
   let requests = 0;
@@ -117,21 +135,7 @@ const createFastify = (log: FastifyBaseLogger, tls: AppOptions['tls']): FastifyI
       return serialize(reply);
     };
   });
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser(
-    /^application\/json(?:\s*;\s*charset="?utf-8"?)?\s*;?$/i,
-    async (request: FastifyRequest, payload: IncomingMessage) => {
-      // Without a route there is no limit, and the body is not read.
-      if (request.is404) return undefined;
-      const bytes = await readBody(payload, request.bodyLimitBytes);
-      request.bodyBytes = bytes.length;
-      return parseJson(bytes);
-    },
-  );
-  app.addContentTypeParser(
-    'application/octet-stream',
-    async (_request: FastifyRequest, payload: IncomingMessage) => payload,
-  );
+  addBodyParsers(app as unknown as FastifyInstance);
   app.setErrorHandler(sendError);
   app.setNotFoundHandler((request, reply) =>
     wantsPage(request) ? sendPage(reply) : sendError(noRoute(request.method, request.url), request, reply),

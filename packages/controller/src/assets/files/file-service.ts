@@ -56,6 +56,23 @@ const keepContents = async <T>(blobs: Blobs, staged: readonly Staged[], record: 
   return result as T;
 };
 
+/** Removes rows, and after the change the contents that no row has any more. */
+type RemoveFiles = (tx: Change, rows: readonly FileRow[]) => Promise<void>;
+
+const expireUploads = async (store: Store, remove: RemoveFiles) => {
+  const now = new Date().toISOString();
+  const late = (await filesInState(store.read, 'uploading')).filter(({ expiresAt }) => (expiresAt ?? '') <= now);
+  if (late.length === 0) return;
+  const ids = late.map(({ id }) => id);
+  await store.change(origin, async (tx) => {
+    const rows = await files.findMany(tx, ids);
+    await remove(
+      tx,
+      rows.filter(({ state }) => state === 'uploading'),
+    );
+  });
+};
+
 /** Rows and blobs of stored files, always consistent; used by the files collection and others that store content. */
 export const createFileService = ({ store, blobs, onError }: Deps) => {
   const captures = createCaptures({ store, blobs, onError });
@@ -70,6 +87,21 @@ export const createFileService = ({ store, blobs, onError }: Deps) => {
     if (!isKnown) tx.afterCommit(() => void captures.want({ sha256, size }));
     const state = isKnown ? ('ready' as const) : ('analysing' as const);
     return { category, kind, mime, size, md5, sha1, sha256, sha3_384, original_sha256, state, problem: '' };
+  };
+
+  const remove: RemoveFiles = async (tx, rows) => {
+    const ids = rows.map(({ id }) => id);
+    await files.remove(tx, ids);
+    await dropLinks(tx, 'file', ids);
+    for (const sha256 of new Set(rows.map((row) => row.sha256))) {
+      if (sha256 === '' || (await isContentUsed(tx, sha256))) continue;
+      await dropCapture(tx, sha256);
+      // A crash in between leaves content without a row, which the next start sweeps.
+      tx.afterCommit(() => void blobs.remove(sha256, isUsed).catch(onError));
+    }
+    for (const { upload } of rows) {
+      if (upload) tx.afterCommit(() => void blobs.removePart(upload.part).catch(onError));
+    }
   };
 
   return {
@@ -92,35 +124,9 @@ export const createFileService = ({ store, blobs, onError }: Deps) => {
     },
     /** `record` is a change; if it throws, neither rows nor contents are stored. */
     keep: <T>(staged: readonly Staged[], record: () => Promise<T>) => keepContents(blobs, staged, record),
-    /** Removes rows, and after the change the contents that no row has any more. */
-    remove: async (tx: Change, rows: readonly FileRow[]) => {
-      const ids = rows.map(({ id }) => id);
-      await files.remove(tx, ids);
-      await dropLinks(tx, 'file', ids);
-      for (const sha256 of new Set(rows.map((row) => row.sha256))) {
-        if (sha256 === '' || (await isContentUsed(tx, sha256))) continue;
-        await dropCapture(tx, sha256);
-        // A crash in between leaves content without a row, which the next start sweeps.
-        tx.afterCommit(() => void blobs.remove(sha256, isUsed).catch(onError));
-      }
-      for (const { upload } of rows) {
-        if (upload) tx.afterCommit(() => void blobs.removePart(upload.part).catch(onError));
-      }
-    },
+    remove,
     /** Ends uploads that were not completed in time. */
-    async expireUploads() {
-      const now = new Date().toISOString();
-      const late = (await filesInState(store.read, 'uploading')).filter(({ expiresAt }) => (expiresAt ?? '') <= now);
-      if (late.length === 0) return;
-      const ids = late.map(({ id }) => id);
-      await store.change(origin, async (tx) => {
-        const rows = await files.findMany(tx, ids);
-        await this.remove(
-          tx,
-          rows.filter(({ state }) => state === 'uploading'),
-        );
-      });
-    },
+    expireUploads: () => expireUploads(store, remove),
     /** After a start: removes leftovers of a crash and resumes interrupted analyses. */
     recover: async () => {
       for (const { id } of await filesInState(store.read, 'analysing')) {

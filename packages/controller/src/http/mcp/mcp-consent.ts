@@ -43,6 +43,26 @@ const planText = ({ plan, risk, reason }: Approval) =>
     ...(plan.conflicts.length > 0 ? [`${plan.conflicts.length} other tasks want the same agents.`] : []),
   ].join('\n');
 
+/** The second round: runs the operation or cancels the approval, depending on the user's answer. */
+const resume = async (run: RunTool, given: Given, { mcpReq }: ServerContext): Promise<string | undefined> => {
+  const state = mcpReq.requestState<State>();
+  if (state === undefined) return undefined;
+  const { approvalId: id, approvalToken, reviewUrl, isStart } = state;
+  const tool = isStart ? 'confirmStart' : 'confirmAct';
+  if (reviewUrl !== undefined) {
+    const { cursor, data: approval } = JSON.parse(await run('approval', { id }));
+    const nextStep = `Call ${isStart ? 'task_start_confirm' : 'task_action_confirm'} once it is approved.`;
+    return JSON.stringify({ cursor, data: { approval, approvalToken, reviewUrl, nextStep } });
+  }
+  const answer = inputResponse(mcpReq.inputResponses, 'consent');
+  if (answer.kind !== 'elicit' || answer.action !== 'accept') {
+    return run('cancelApproval', { id, reason: 'the user of the client declined' });
+  }
+  const { idempotencyKey } = given;
+  const confirmation = { approvalToken, ...(idempotencyKey !== undefined && { idempotencyKey }) };
+  return run(tool, confirmation, 'client-elicitation');
+};
+
 /**
  * Shows a request for approval to the user of the client, if the client supports it. Their consent confirms requests that
  * the key may confirm itself; other requests need an approver, and the user gets a link to the approval page.
@@ -77,25 +97,6 @@ export const createConsent = (key: Uint8Array) => {
       const state = { approvalId: approval.id, approvalToken, reviewUrl, isStart: tool.key === 'start' };
       return inputRequired({ inputRequests, requestState: await codec.mint(state, context) });
     },
-
-    /** The second round: runs the operation or cancels the approval, depending on the user's answer. */
-    goOn: async (run: RunTool, given: Given, { mcpReq }: ServerContext): Promise<string | undefined> => {
-      const state = mcpReq.requestState<State>();
-      if (state === undefined) return undefined;
-      const { approvalId: id, approvalToken, reviewUrl, isStart } = state;
-      const tool = isStart ? 'confirmStart' : 'confirmAct';
-      if (reviewUrl !== undefined) {
-        const { cursor, data: approval } = JSON.parse(await run('approval', { id }));
-        const nextStep = `Call ${isStart ? 'task_start_confirm' : 'task_action_confirm'} once it is approved.`;
-        return JSON.stringify({ cursor, data: { approval, approvalToken, reviewUrl, nextStep } });
-      }
-      const answer = inputResponse(mcpReq.inputResponses, 'consent');
-      if (answer.kind !== 'elicit' || answer.action !== 'accept') {
-        return run('cancelApproval', { id, reason: 'the user of the client declined' });
-      }
-      const { idempotencyKey } = given;
-      const confirmation = { approvalToken, ...(idempotencyKey !== undefined && { idempotencyKey }) };
-      return run(tool, confirmation, 'client-elicitation');
-    },
+    resume,
   };
 };

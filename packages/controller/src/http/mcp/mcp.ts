@@ -86,9 +86,9 @@ export const createMcp = ({ ai, handlers, log, store }: McpDeps) => {
     context: ServerContext,
   ): Promise<CallToolResult | InputRequiredResult> => {
     try {
-      const later = await dialogue.goOn(runNamed(session), given, context);
-      const text = later ?? (await run(session, tool, given));
-      const question = later === undefined ? await dialogue.ask(tool, text, context) : undefined;
+      const resumed = await dialogue.resume(runNamed(session), given, context);
+      const text = resumed ?? (await run(session, tool, given));
+      const question = resumed === undefined ? await dialogue.ask(tool, text, context) : undefined;
       if (question !== undefined) return question;
       return { structuredContent: JSON.parse(text), content: [{ type: 'text', text }] };
     } catch (error) {

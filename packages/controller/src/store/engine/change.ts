@@ -58,6 +58,31 @@ const claimKey = async (tx: Executor, { userId, idempotency }: Origin, createdAt
 
 export type RunChange = <T>(origin: Origin, work: (tx: Change) => Promise<T>) => Promise<T>;
 
+/** Collects the audit facts and the after-commit calls of one change. */
+const openChange = (tx: Executor, { userId }: Origin) => {
+  const facts: Pick<AuditEntry, 'outcome' | 'targets' | 'detail'> = { outcome: 'ok', targets: {}, detail: {} };
+  const after: (() => void)[] = [];
+  const change: Change = {
+    engine: tx.engine,
+    run: tx.run,
+    now: nextNow(),
+    userId,
+    touch: (table, id) => {
+      facts.targets[table] ??= [];
+      facts.targets[table].push(id);
+    },
+    note: (more) => {
+      facts.detail = { ...facts.detail, ...more };
+    },
+    deny: (why) => {
+      facts.outcome = 'denied';
+      facts.detail = { ...facts.detail, ...why };
+    },
+    afterCommit: (call) => after.push(call),
+  };
+  return { change, facts, after };
+};
+
 /**
  * Every change goes through this function: the change, its audit entry and its idempotent reply are one transaction.
  * Changes run one after the other, so that what `work` reads stays true until it is written.
@@ -65,55 +90,26 @@ export type RunChange = <T>(origin: Origin, work: (tx: Change) => Promise<T>) =>
 export const createChange =
   (database: Database, secrets: Secrets): RunChange =>
   async (origin, work) => {
-    const after: (() => void)[] = [];
-    const result = await database
+    const { reply, after } = await database
       .transaction(async (tx) => {
         await lockAudit(tx);
-        const now = nextNow();
-        const targets: Record<string, number[]> = {};
-        let detail: Record<string, unknown> = {};
-        let outcome: AuditEntry['outcome'] = 'ok';
-        const change: Change = {
-          engine: tx.engine,
-          run: tx.run,
-          now,
-          userId: origin.userId,
-          touch: (table, id) => {
-            targets[table] ??= [];
-            targets[table].push(id);
-          },
-          note: (more) => {
-            detail = { ...detail, ...more };
-          },
-          deny: (why) => {
-            outcome = 'denied';
-            detail = { ...detail, ...why };
-          },
-          afterCommit: (call) => after.push(call),
-        };
-        const claim = await claimKey(tx, origin, now);
+        const { change, facts, after } = openChange(tx, origin);
+        const claim = await claimKey(tx, origin, change.now);
         const reply = await work(change);
-        const { userId, address, requestId, operation } = origin;
-        const full = origin.audit ? { ...origin.audit.detail(), ...detail } : detail;
-        await appendAudit(tx, {
-          at: now,
-          userID: userId,
-          address,
-          requestId,
-          operation,
-          outcome,
-          targets,
-          detail: full,
-        }).catch((error) => Promise.reject(origin.audit?.unwritable(error) ?? error));
+        const { userId: userID, address, requestId, operation } = origin;
+        const detail = origin.audit ? { ...origin.audit.detail(), ...facts.detail } : facts.detail;
+        await appendAudit(tx, { at: change.now, userID, address, requestId, operation, ...facts, detail }).catch(
+          (error) => Promise.reject(origin.audit?.unwritable(error) ?? error),
+        );
         await claim?.((id) =>
           secrets.seal(JSON.stringify(reply ?? null), { table: 'idempotencyKeys', id, column: 'reply' }),
         );
-        return reply;
+        return { reply, after };
       })
       .catch((error) => Promise.reject(describe(error)));
     origin.audit?.written();
     for (const call of after) call();
-    return result;
+    return reply;
   };
 
 let lastMs = 0;

@@ -5,7 +5,7 @@ import { JsonError, type JsonScalar, JsonWalker } from './json-walker.ts';
 /** Puts the document together again from what is visited. */
 const rebuild = (text: string, chunkBytes: number) => {
   const root: { value?: unknown } = {};
-  const context = (path: readonly (string | number)[], value: unknown) => {
+  const assign = (path: readonly (string | number)[], value: unknown) => {
     // biome-ignore lint/suspicious/noExplicitAny: walks whatever was built so far
     let target: any = root;
     for (const step of ['value', ...path].slice(0, -1)) target = target[step];
@@ -17,8 +17,8 @@ const rebuild = (text: string, chunkBytes: number) => {
     });
   };
   const walker = new JsonWalker({
-    open: (path, kind) => context(path, kind === 'array' ? [] : {}),
-    value: (path, value: JsonScalar) => context(path, value),
+    open: (path, kind) => assign(path, kind === 'array' ? [] : {}),
+    value: (path, value: JsonScalar) => assign(path, value),
   });
   const bytes = Buffer.from(text);
   for (let at = 0; at < bytes.length; at += chunkBytes) walker.write(bytes.subarray(at, at + chunkBytes));

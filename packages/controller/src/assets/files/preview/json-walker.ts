@@ -100,10 +100,10 @@ export class JsonWalker {
   }
 
   #continues(letter: string): boolean {
-    const place = this.#path.at(-1);
-    const isArray = typeof place === 'number';
+    const index = this.#path.at(-1);
+    const isArray = typeof index === 'number';
     if (letter === (isArray ? ']' : '}')) return this.#closes();
-    if (isArray) this.#path[this.#path.length - 1] = place + 1;
+    if (isArray) this.#path[this.#path.length - 1] = index + 1;
     this.#state = isArray ? 'value' : 'key';
     return letter === ',';
   }
