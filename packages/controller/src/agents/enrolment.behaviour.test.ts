@@ -1,6 +1,6 @@
 import { createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { agentTokens } from '../store/agents/agent-tokens.ts';
+import { agentTokens } from '../store/agents/agents.ts';
 import { verifyAudit } from '../store/engine/audit.ts';
 import { statement } from '../store/engine/statement.ts';
 import { connectTestAgent, createTestIdentity, enrolTestAgent, type TestAgent, testFacts } from '../testing/agent.ts';

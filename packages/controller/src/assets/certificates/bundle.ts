@@ -1,4 +1,6 @@
 import { type KeyObject, X509Certificate } from 'node:crypto';
+import { CertificateList } from '@peculiar/asn1-x509';
+import { parseSchema } from './asn1.ts';
 import { CertificateError } from './certificate-error.ts';
 import { isSignedBy, orderChain } from './chain.ts';
 import { type PemBlock, parsePem, pemOf } from './pem.ts';
@@ -9,7 +11,23 @@ import {
   privateKeyPemOf,
   requireKeyOf,
 } from './private-key.ts';
-import { parseRevocationList } from './revocation-list.ts';
+
+/** Serial numbers, lower-case hex without leading zeros, that a DER revocation list names. */
+export function parseRevocationList(der: Uint8Array): string[] {
+  try {
+    const { tbsCertList } = parseSchema(der, CertificateList);
+    return (tbsCertList.revokedCertificates ?? []).map((entry) => serialOf(Buffer.from(entry.userCertificate)));
+  } catch (cause) {
+    throw new CertificateError('BAD_PEM', '/public', 'a revocation list cannot be read', { cause });
+  }
+}
+
+/** The form in which serial numbers are compared and shown. */
+export function serialOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes)
+    .toString('hex')
+    .replace(/^0+(?=.)/, '');
+}
 
 /** Whether the authority signed the certificate or stands in the chain that comes with it. Both are PEM as stored. */
 export const isChildOf = (child: string, authority: string): boolean => {

@@ -3,7 +3,14 @@ import { AsnConvert } from '@peculiar/asn1-schema';
 import { Certificate, Extension, Name, type TBSCertificate } from '@peculiar/asn1-x509';
 import type * as x509 from '@peculiar/x509';
 import { parseSchema } from './asn1.ts';
-import { type CertificatePem, isCertificateBlock, isRevocationBlock, parseCertificate } from './bundle.ts';
+import {
+  type CertificatePem,
+  isCertificateBlock,
+  isRevocationBlock,
+  parseCertificate,
+  parseRevocationList,
+  serialOf,
+} from './bundle.ts';
 import { CertificateError } from './certificate-error.ts';
 import { type CertificateDetails, type ChainLink, extensionFactsOf } from './certificate-facts.ts';
 import { isCompleteChain, isSelfSigned, orderChain } from './chain.ts';
@@ -11,7 +18,6 @@ import { type KeyFacts, keyFactsOf } from './key-pair.ts';
 import { distinguishedNameOf } from './names/distinguished-name.ts';
 import { parsePem } from './pem.ts';
 import { findStoredKey, isKeyOf } from './private-key.ts';
-import { parseRevocationList, serialOf } from './revocation-list.ts';
 import { loadX509 } from './x509-library.ts';
 
 /** Details of a PKCS#10 request in DER. */

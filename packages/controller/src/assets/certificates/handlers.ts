@@ -21,7 +21,7 @@ import type { Store } from '../../store/store.ts';
 import type { SettingsStore } from '../../store/system/settings.ts';
 import { isChildOf } from './bundle.ts';
 import type { Material } from './material.ts';
-import { columnsOf, described, link, shown } from './record.ts';
+import { columnsOf, described, link, shown } from './material.ts';
 import {
   type ContentPatch,
   changedMaterial,

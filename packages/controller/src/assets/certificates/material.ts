@@ -1,4 +1,7 @@
 import type { CertificateDetails } from '@rushhour/contract';
+import type { StoredCertificate } from '../../store/assets/certificates.ts';
+import type { Change } from '../../store/engine/change.ts';
+import { setLinks } from '../../store/engine/links.ts';
 import {
   type BundleInput,
   type CertificatePem,
@@ -8,10 +11,42 @@ import {
   pemOfBundle,
 } from './bundle.ts';
 import { CertificateError } from './certificate-error.ts';
-import { detailsOf } from './details.ts';
+import { detailsOf, expiresInDaysOf } from './details.ts';
 import { parsePem, pemOf } from './pem.ts';
 import { parsePkcs12 } from './pkcs12.ts';
 import { privateKeyPemOf } from './private-key.ts';
+
+export const columnsOf = ({
+  details,
+  private: key,
+  issuerCertificateID,
+}: Material & { issuerCertificateID: number | null }) => ({
+  keywords: keywordsOf(details),
+  keyType: details.keyType,
+  isCa: details.isCa,
+  notAfter: details.notAfter ?? '',
+  hasPrivate: key !== '',
+  issuerCertificateID,
+});
+
+const keywordsOf = ({ subject, issuer, serialNumber, fingerprints, san }: CertificateDetails) =>
+  [subject, issuer, serialNumber, fingerprints.sha1, fingerprints.sha256, ...san].join('\n');
+
+export const link = (
+  tx: Change,
+  { id, name, issuerCertificateID }: Pick<StoredCertificate, 'id' | 'name' | 'issuerCertificateID'>,
+) =>
+  setLinks(
+    tx,
+    { kind: 'certificate', id, name },
+    issuerCertificateID === null ? [] : [{ kind: 'certificate', id: issuerCertificateID }],
+  );
+
+/** The record as anyone may read it: there is no key in it. */
+export const shown = (certificate: StoredCertificate) => ({ ...certificate, private: '' });
+
+export const described = (details: CertificateDetails | null | undefined) =>
+  details ? { details: { ...details, expiresInDays: expiresInDaysOf(details.notAfter, new Date()) } } : {};
 
 /** The stored material: checked texts and their details. */
 export interface Material extends CertificatePem {

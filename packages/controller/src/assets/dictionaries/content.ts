@@ -1,9 +1,22 @@
+import type { Readable } from 'node:stream';
 import { findProtocol, type ProtocolName, protocolNames, protocolProfiles } from '@rushhour/contract';
 import { issuesOfDictionary } from '@rushhour/pools';
 import type { TSchema } from 'typebox';
 import { type Issue, invalid } from '../../errors.ts';
 import { createSchemaCheck, type SchemaCheck } from '../../schema-check.ts';
 import { createRowBlocks, type RowBlocks } from '../../store/assets/dictionaries.ts';
+import type { Executor } from '../../store/engine/database.ts';
+
+export interface DictionaryFile {
+  readonly name: string;
+  open(): Promise<Readable>;
+}
+
+/** The operations on stored files that dictionaries need. */
+export interface DictionaryFiles {
+  /** undefined when there is no such file, or its content is not complete. */
+  find(executor: Executor, fileID: number): Promise<DictionaryFile | undefined>;
+}
 
 const checks = Object.fromEntries(
   protocolNames.map((name) => [name, createSchemaCheck(protocolProfiles[name] as TSchema)]),

@@ -9,9 +9,9 @@ import {
 import { invalid } from '../../errors.ts';
 import { type dictionaries, readRows } from '../../store/assets/dictionaries.ts';
 import type { Executor } from '../../store/engine/database.ts';
+import type { DictionaryFile, DictionaryFiles } from './content.ts';
 import { isInline } from './content.ts';
 import { readLines } from './delimited-lines.ts';
-import type { DictionaryFile, DictionaryFiles } from './dictionary-files.ts';
 import { openFile, withFile } from './import.ts';
 import { sourcePath } from './write-dictionary.ts';
 

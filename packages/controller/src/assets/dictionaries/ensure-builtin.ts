@@ -4,11 +4,9 @@ import type { Executor } from '../../store/engine/database.ts';
 import type { Store } from '../../store/store.ts';
 import { benignTexts } from './builtin/benign-texts.ts';
 import type { BuiltinDictionary } from './builtin/builtin-dictionary.ts';
-import { commonPorts } from './builtin/common-ports.ts';
-import { httpMethods } from './builtin/http-methods.ts';
+import { httpMethods, userAgents } from './builtin/http-dictionaries.ts';
+import { commonPorts, testNames } from './builtin/network-dictionaries.ts';
 import { oddStrings } from './builtin/odd-strings.ts';
-import { testNames } from './builtin/test-names.ts';
-import { userAgents } from './builtin/user-agents.ts';
 import { blocksOf, type Content } from './content.ts';
 
 /** In the order of their ids on a new installation. */

@@ -4,8 +4,8 @@ import { dictionaryLimits, fileOptionsOf } from '@rushhour/pools';
 import { ApiError, type Issue } from '../../errors.ts';
 import { createRowBlocks, type RowBlocks } from '../../store/assets/dictionaries.ts';
 import type { Executor } from '../../store/engine/database.ts';
+import type { DictionaryFile, DictionaryFiles } from './content.ts';
 import { assertValid, badDictionary, type Content } from './content.ts';
-import type { DictionaryFile, DictionaryFiles } from './dictionary-files.ts';
 import { type FileFormat, type FileReading, readFileRows } from './file-rows.ts';
 
 /** All rows of one dictionary, as they are stored: what a controller and an agent can keep at hand. */

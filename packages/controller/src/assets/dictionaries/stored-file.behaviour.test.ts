@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Caller } from '../../caller.ts';
 import { type SignedIn, startTestController, type TestController } from '../../testing/controller.ts';
-import type { DictionaryFiles } from './dictionary-files.ts';
+import type { DictionaryFiles } from './content.ts';
 import { dictionaryHandlers } from './handlers.ts';
 
 let controller: TestController;

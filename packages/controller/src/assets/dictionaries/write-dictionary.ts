@@ -3,6 +3,7 @@ import type { Issue } from '../../errors.ts';
 import type { Upload } from '../../handler.ts';
 import { type RowBlocks, readRows } from '../../store/assets/dictionaries.ts';
 import type { Executor } from '../../store/engine/database.ts';
+import type { DictionaryFiles } from './content.ts';
 import {
   assertTexts,
   assertValid,
@@ -13,7 +14,6 @@ import {
   isInline,
   namedColumns,
 } from './content.ts';
-import type { DictionaryFiles } from './dictionary-files.ts';
 import { formatOf, importRows, openFile, scanFile, withFile } from './import.ts';
 
 interface ContentPatch {

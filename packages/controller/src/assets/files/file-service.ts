@@ -1,16 +1,59 @@
 import type { Readable } from 'node:stream';
+import { assertAllFound } from '../../crud.ts';
 import { type CaptureFacts, dropCapture, findCapture, keepCapture } from '../../store/assets/captures.ts';
-import { type FileRow, files, filesInState, isContentUsed, isPartUsed } from '../../store/assets/files.ts';
+import {
+  type FileRow,
+  files,
+  filesInState,
+  filesMadeFrom,
+  isContentUsed,
+  isPartUsed,
+} from '../../store/assets/files.ts';
 import type { Blobs, Digests, Staged } from '../../store/blobs/blobs.ts';
 import type { Change } from '../../store/engine/change.ts';
 import type { Executor } from '../../store/engine/database.ts';
-import { dropLinks } from '../../store/engine/links.ts';
+import { assertUnused, dropLinks, referencesTo } from '../../store/engine/links.ts';
 import type { Store } from '../../store/store.ts';
 import { isContentKept } from '../../store/tasks/task-imports.ts';
 import { createCaptures } from './captures/captures.ts';
 import { type Content, storedContent } from './content.ts';
+import { assertNotMalware } from './refusals.ts';
 import type { CategoryName } from './upload/category.ts';
 import type { Sniffed } from './upload/signature.ts';
+
+/** Unused files derived from these contents. */
+const findUnusedDerived = async (tx: Change, sha256s: readonly string[], known: ReadonlySet<number>) => {
+  const made = (await filesMadeFrom(tx, sha256s)).map(({ id }) => id).filter((id) => !known.has(id));
+  const used = new Set((await referencesTo(tx, 'file', made, made.length * 100 + 1)).map(({ usesID }) => usesID));
+  return files.findMany(
+    tx,
+    made.filter((id) => !used.has(id)),
+  );
+};
+
+/** Deletes files that no record uses, with `force` also what was made from them. Answers the ids that are gone. */
+export const removeFiles = async (tx: Change, service: FileService, ids: readonly number[], force: boolean) => {
+  const found = await files.findMany(tx, ids);
+  assertAllFound(
+    'file',
+    ids,
+    found.map(({ id }) => id),
+  );
+  found.forEach(assertNotMalware);
+  await assertUnused(tx, 'file', ids);
+  const known = new Set(ids);
+  for (let fresh = found; force && fresh.length > 0; ) {
+    fresh = await findUnusedDerived(
+      tx,
+      fresh.map(({ sha256 }) => sha256),
+      known,
+    );
+    for (const file of fresh) known.add(file.id);
+    found.push(...fresh);
+  }
+  await service.remove(tx, found);
+  return [...known];
+};
 
 interface Deps {
   store: Store;

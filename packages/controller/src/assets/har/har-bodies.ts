@@ -1,6 +1,5 @@
 import type { HarHeader } from '@rushhour/protocol';
-import { headerOf } from './har-headers.ts';
-import { type HarJson, listOf, numberOf, objectOf, textOf } from './har-json.ts';
+import { type HarJson, headerOf, listOf, numberOf, objectOf, textOf } from './har-headers.ts';
 import type { HarOddity } from './har-warnings.ts';
 
 type Warn = (code: HarOddity) => void;

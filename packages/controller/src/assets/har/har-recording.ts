@@ -1,7 +1,6 @@
 import type { HarHeader } from '@rushhour/protocol';
 import { answerBody, type RecordedBody, requestBody } from './har-bodies.ts';
-import { cleanHeaders, headerOf } from './har-headers.ts';
-import { type HarJson, listOf, numberOf, objectOf, textOf } from './har-json.ts';
+import { cleanHeaders, type HarJson, headerOf, listOf, numberOf, objectOf, textOf } from './har-headers.ts';
 import { HarError, type HarOddity, type HarWarning, HarWarnings } from './har-warnings.ts';
 
 /** One request and its response, validated. */

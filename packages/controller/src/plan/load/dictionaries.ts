@@ -1,7 +1,7 @@
 import { fileOptionsOf, isProtocolType } from '@rushhour/pools';
+import type { DictionaryFiles } from '../../assets/dictionaries/content.ts';
 import { isInline } from '../../assets/dictionaries/content.ts';
 import { readLines } from '../../assets/dictionaries/delimited-lines.ts';
-import type { DictionaryFiles } from '../../assets/dictionaries/dictionary-files.ts';
 import { drawRows, placed, type StoredDictionary } from '../../assets/dictionaries/draw-rows.ts';
 import { openFile, withFile } from '../../assets/dictionaries/import.ts';
 import { sourcePath } from '../../assets/dictionaries/write-dictionary.ts';

@@ -5,7 +5,7 @@ import type { Executor } from '../engine/database.ts';
 import { inList, jsonRows } from '../engine/expressions.ts';
 import { statement } from '../engine/statement.ts';
 import { createTable } from '../engine/table.ts';
-import type { CveContent, CveDetails } from '../tables/cve.ts';
+import type { CveContent, CveDetails } from '../tables/security.ts';
 
 export const cveSignatures = createTable('cveSignatures');
 export type SignatureRow = NonNullable<Awaited<ReturnType<typeof cveSignatures.find>>>;

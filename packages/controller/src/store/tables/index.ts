@@ -2,11 +2,9 @@ import type { StoredRow } from '../engine/column.ts';
 import * as agents from './agents.ts';
 import * as ai from './ai.ts';
 import * as assets from './assets.ts';
-import * as attacks from './attack-results.ts';
-import * as cve from './cve.ts';
-import * as malware from './malware.ts';
 import * as networks from './networks.ts';
 import * as runs from './runs.ts';
+import * as security from './security.ts';
 import * as system from './system.ts';
 import * as tasks from './tasks.ts';
 
@@ -15,12 +13,10 @@ export const tables = {
   ...system,
   ...networks,
   ...assets,
-  ...cve,
+  ...security,
   ...tasks,
   ...agents,
   ...runs,
-  ...attacks,
-  ...malware,
   ...ai,
 };
 

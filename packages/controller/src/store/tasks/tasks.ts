@@ -2,11 +2,23 @@ import type { ConfigurationEntry } from '@rushhour/contract';
 import { sql } from 'kysely';
 import type { Change } from '../engine/change.ts';
 import type { Executor } from '../engine/database.ts';
-import { inList } from '../engine/expressions.ts';
+import { hasTags, inList } from '../engine/expressions.ts';
 import type { Secrets } from '../engine/secrets.ts';
 import { statement } from '../engine/statement.ts';
 import { createTable } from '../engine/table.ts';
 import { openConfiguration, openSecrets } from './configuration-secrets.ts';
+
+/** The tags of the filter are a JSON list. */
+export const taskTemplates = createTable('taskTemplates', {
+  search: ['name', 'description', 'tags'],
+  heavy: ['task'],
+  filters: {
+    tag: (tags: string, engine) => hasTags('t.tags', tags, engine),
+    builtIn: (isBuiltIn: number) => sql`${sql.ref('t.builtIn')} = ${isBuiltIn}`,
+  },
+});
+
+export type StoredTemplate = NonNullable<Awaited<ReturnType<typeof taskTemplates.find>>>;
 
 const ofProject = (column: string) =>
   sql<

@@ -2,7 +2,7 @@ import type { api, TaskDraft } from '@rushhour/contract';
 import { ApiError, type Issue, invalid, orNotFound } from '../../errors.ts';
 import type { Handlers } from '../../handler.ts';
 import type { Store } from '../../store/store.ts';
-import { type StoredTemplate, taskTemplates } from '../../store/tasks/task-templates.ts';
+import { type StoredTemplate, taskTemplates } from '../../store/tasks/tasks.ts';
 import { issuesOfUnknown } from '../check/check-definition.ts';
 import { fillTemplate, requestIssues } from '../templates/fill.ts';
 import { createTask } from './write-task.ts';

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Change } from '../../store/engine/change.ts';
 import type { Executor } from '../../store/engine/database.ts';
 import type { Store } from '../../store/store.ts';
-import { type StoredTemplate, taskTemplates } from '../../store/tasks/task-templates.ts';
+import { type StoredTemplate, taskTemplates } from '../../store/tasks/tasks.ts';
 import { allBuiltin } from './builtin/all-builtin.ts';
 import type { BuiltinTemplate } from './builtin/builtin-template.ts';
 

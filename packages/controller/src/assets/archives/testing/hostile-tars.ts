@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { deflatedZeros, gzippedZeros } from './bombs.ts';
-import type { HostileArchive } from './hostile-archive.ts';
 import { paxBytes, type TarMemberBytes, tarBytes, tarMemberBytes } from './tar-bytes.ts';
+import type { HostileArchive } from './zip-bytes.ts';
 import { zipBytes } from './zip-bytes.ts';
 
 const good: TarMemberBytes = { name: 'good.txt', content: Buffer.from('content') };

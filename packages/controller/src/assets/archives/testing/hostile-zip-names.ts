@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import type { HostileArchive } from './hostile-archive.ts';
+import type { HostileArchive } from './zip-bytes.ts';
 import { type ZipMemberBytes, zipBytes } from './zip-bytes.ts';
 
 const good: ZipMemberBytes = { name: 'good.txt' };

@@ -3,7 +3,7 @@ import { crc32, deflateRawSync } from 'node:zlib';
 import { BlobWriter, TextReader, ZipWriter } from '@zip.js/zip.js';
 import { writeZip } from '../write-zip.ts';
 import { deflatedZeros, overlappingBomb } from './bombs.ts';
-import type { HostileArchive } from './hostile-archive.ts';
+import type { HostileArchive } from './zip-bytes.ts';
 import { endBytes, localBytes, type ZipMemberBytes, zipBytes } from './zip-bytes.ts';
 
 const good: ZipMemberBytes = { name: 'good.txt' };

@@ -9,7 +9,7 @@ import {
   type NewSignature,
   replaceSignature,
 } from '../../../../store/security/cve.ts';
-import { rememberImport } from '../../../../store/security/cve-imports.ts';
+import { rememberImport } from '../../../../store/security/cve-facets.ts';
 import type { Store } from '../../../../store/store.ts';
 import { notify } from '../../../../store/system/notifications.ts';
 import { enrich } from '../../enrich.ts';
