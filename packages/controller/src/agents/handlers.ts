@@ -6,9 +6,8 @@ import { assertAllFound, assertFresh, cursorOf, one, pageRequestOf } from '../cr
 import { conflict, orNotFound } from '../errors.ts';
 import type { Handlers } from '../handler.ts';
 import { forgetFilesOf } from '../store/agents/agent-files.ts';
-import { agentTokens } from '../store/agents/agent-tokens.ts';
 import { activeTasksOn } from '../store/agents/agent-work.ts';
-import { type AgentRow, agents as table } from '../store/agents/agents.ts';
+import { type AgentRow, agentTokens, agents as table } from '../store/agents/agents.ts';
 import type { Executor } from '../store/engine/database.ts';
 import type { Store } from '../store/store.ts';
 import type { SettingsStore } from '../store/system/settings.ts';

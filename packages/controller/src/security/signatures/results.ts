@@ -5,8 +5,7 @@ import type { Executor } from '../../store/engine/database.ts';
 import { type AttackCount, countAttackResults } from '../../store/security/attack-counts.ts';
 import { listAttackResults, shownResult } from '../../store/security/attack-results.ts';
 import { cveSignatures } from '../../store/security/cve.ts';
-import { cveFacets } from '../../store/security/cve-facets.ts';
-import { lastImportOf } from '../../store/security/cve-imports.ts';
+import { cveFacets, lastImportOf } from '../../store/security/cve-facets.ts';
 import type { Store } from '../../store/store.ts';
 import { attackSummary } from '../verdicts/summary.ts';
 
