@@ -64,9 +64,8 @@ const refusalOf = (error: unknown): CallToolResult => {
   };
 };
 
-/** A stateless MCP server: every operation of the gateway is a tool and runs through the same pipeline. */
-export const createMcp = ({ ai, handlers, log, store }: McpDeps) => {
-  const dialogue = createConsent(store.secrets.derive('mcp-state', 'v1'));
+/** Runs tools of the gateway for a session; `answer` also handles the dialogue about approvals. */
+const createToolRunner = ({ ai, handlers, log }: McpDeps, dialogue: ReturnType<typeof createConsent>) => {
   const run = async ({ visitFor }: Session, tool: Tool, given: Record<string, unknown>, consent?: string) => {
     const call = await ai.admit(visitFor(tool.operation), tool.route);
     if (consent !== undefined) call.noteAudit({ consent });
@@ -97,6 +96,14 @@ export const createMcp = ({ ai, handlers, log, store }: McpDeps) => {
     }
   };
 
+  return { run, answer };
+};
+
+/** A stateless MCP server: every operation of the gateway is a tool and runs through the same pipeline. */
+export const createMcp = (deps: McpDeps) => {
+  const { ai, log, store } = deps;
+  const dialogue = createConsent(store.secrets.derive('mcp-state', 'v1'));
+  const { run, answer } = createToolRunner(deps, dialogue);
   const serverFor = ({ authInfo }: McpRequestContext) => {
     const session = authInfo?.extra?.['session'] as Session;
     const info = { name: 'rushhour', version: '1.0' };

@@ -76,28 +76,41 @@ interface StoredCapture {
   readonly size: number;
 }
 
+/** The last file with the content may have been deleted meanwhile. */
+const keepFacts = (store: Store, sha256: string, facts: CaptureFacts) =>
+  store.change(origin, async (tx) => {
+    if (await isContentUsed(tx, sha256)) await keepCapture(tx, sha256, facts);
+    await endAnalysis(tx, sha256, { state: 'ready', problem: '' });
+  });
+
+/** Limits how many views run or wait at the same time. */
+const createViewLimit = () => {
+  let running = 0;
+  return async <T>(work: () => Promise<T>): Promise<T> => {
+    if (running >= maxLooks) throw tooMany('TOO_MANY_LOOKS', 'too many requests look into captures', 2);
+    running += 1;
+    try {
+      return await work();
+    } finally {
+      running -= 1;
+    }
+  };
+};
+
 /** Background analysis of captures: one thread for new contents, one for views. */
 export const createCaptures = ({ store, blobs, onError }: Deps) => {
   const arrivals = createCaptureThread();
   const looks = createCaptureThread();
   const wanted = new Map<string, Promise<void>>();
-  let looking = 0;
+  const limited = createViewLimit();
   let isClosed = false;
 
   const analyse = (content: Content) => arrivals.run<CaptureFacts>(content, null);
 
-  /** The last file with the content may have been deleted meanwhile. */
-  const keep = (sha256: string, facts: CaptureFacts) =>
-    store.change(origin, async (tx) => {
-      if (await isContentUsed(tx, sha256)) await keepCapture(tx, sha256, facts);
-      await endAnalysis(tx, sha256, { state: 'ready', problem: '' });
-    });
-
   const analyseStored = async (capture: StoredCapture) => {
     const { sha256 } = capture;
     try {
-      const facts = await analyse(storedContent(blobs, capture));
-      await keep(sha256, facts);
+      await keepFacts(store, sha256, await analyse(storedContent(blobs, capture)));
     } catch (error) {
       if (isClosed || (error instanceof BlobError && error.code === 'NOT_FOUND')) return;
       if (!(error instanceof PcapError)) return onError(error);
@@ -122,21 +135,15 @@ export const createCaptures = ({ store, blobs, onError }: Deps) => {
       let info = await findCapture(store.read, capture.sha256);
       if (info === undefined && capture.size <= promptBytes) {
         const facts = await analyse(storedContent(blobs, capture));
-        await keep(capture.sha256, facts);
+        await keepFacts(store, capture.sha256, facts);
         info = facts.info;
       }
       if (info !== undefined) return JSON.parse(info);
       void want(capture);
       throw conflict('ANALYSING', 'the capture is being analysed: ask again in a moment');
     },
-    look: async (capture: StoredCapture, selection: CaptureSelection) => {
-      if (looking >= maxLooks) throw tooMany('TOO_MANY_LOOKS', 'too many requests look into captures', 2);
-      looking += 1;
-      const look = looks.run<SelectedSessions>(storedContent(blobs, capture), selection, lookTimeoutMs);
-      return look.finally(() => {
-        looking -= 1;
-      });
-    },
+    look: (capture: StoredCapture, selection: CaptureSelection) =>
+      limited(() => looks.run<SelectedSessions>(storedContent(blobs, capture), selection, lookTimeoutMs)),
     close: async () => {
       isClosed = true;
       await Promise.all([arrivals.close(), looks.close(), ...wanted.values()]);
