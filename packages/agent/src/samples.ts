@@ -1,9 +1,9 @@
 import { type AttemptRecord, Histogram, histogramBytes, type Rfc2544Record } from '@rushhour/protocol';
 
-/** What an engine reports besides numbers. */
+/** Records an engine reports in addition to metrics. */
 export type EngineRecord = AttemptRecord | Rfc2544Record;
 
-/** A number that only grows. */
+/** A monotonic counter. */
 export class Counter {
   readonly #cell: Float64Array;
   constructor(cell: Float64Array) {
@@ -17,7 +17,7 @@ export class Counter {
   }
 }
 
-/** A number that is what it is now. */
+/** A current value. */
 export class Gauge {
   readonly #cell: Float64Array;
   constructor(cell: Float64Array) {
@@ -34,18 +34,18 @@ export class Gauge {
   }
 }
 
-/** Where an engine puts what it counts. Ask for a metric once, keep it, and use it without further look-up. */
+/** Creates metrics. Look a metric up once and keep the reference. */
 export interface Samples {
   counter(name: string): Counter;
   gauge(name: string): Gauge;
   histogram(name: string): Histogram;
-  /** The same metrics, kept apart for one target; totals are the sum over all targets. */
+  /** Metrics of one target; totals are the sum over all targets. */
   target(name: string): Samples;
 }
 
 export type MetricKind = 'counter' | 'gauge' | 'histogram';
 
-/** One metric in memory that threads can share: its owner writes, the sampler reads. */
+/** One metric in shared memory: its owner writes, the sampler reads. */
 export interface Metric {
   readonly kind: MetricKind;
   readonly name: string;
@@ -53,10 +53,10 @@ export interface Metric {
   readonly buffer: SharedArrayBuffer;
 }
 
-/** All metrics of one engine. They are never reset: the sampler remembers what it has already reported. */
+/** All metrics of one engine. They are never reset: the sampler keeps the values it has already reported. */
 export class SampleStore implements Samples {
   readonly metrics: Metric[] = [];
-  /** Waiting for the next summary, oldest first. */
+  /** Records for the next summary, oldest first. */
   readonly records: EngineRecord[] = [];
   readonly #made = new Map<string, Counter | Gauge | Histogram>();
   readonly #onMetric: (metric: Metric) => void;
@@ -84,7 +84,7 @@ export class SampleStore implements Samples {
     };
   }
 
-  /** Takes a metric that another thread writes. */
+  /** Adds a metric written by another thread. */
   adopt(metric: Metric): void {
     this.metrics.push(metric);
   }

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 
 const closed = { additionalProperties: false } as const;
 
-/** A network interface of the agent's machine. `id` stays the same across restarts: it is derived from MAC and name. */
+/** A network interface of the agent's machine. `id` is derived from MAC and name and is stable across restarts. */
 export const AgentInterface = Type.Object(
   {
     id: Type.Integer({ minimum: 1 }),
@@ -17,18 +17,18 @@ export const AgentInterface = Type.Object(
       description: 'mgmt: the interface that reaches the controller.',
     }),
     usable: Type.Boolean(),
-    reason: Type.String({ description: 'Why it is not usable.' }),
+    reason: Type.String({ description: 'Reason why it is not usable.' }),
   },
   closed,
 );
 export type AgentInterface = Static<typeof AgentInterface>;
 
-/** Whether an engine can run on the agent, and if not, why. */
+/** Whether an engine can run on the agent, or the reason why not. */
 export const EngineAbility = Type.Object(
   {
     engine: Type.String(),
     available: Type.Boolean(),
-    way: Type.String({ description: 'How it would work here, such as `node sockets`.' }),
+    way: Type.String({ description: 'Data path on this machine, such as `node:net`.' }),
     version: Type.String(),
     missing: Type.Array(Type.String()),
     reason: Type.String(),
@@ -37,7 +37,7 @@ export const EngineAbility = Type.Object(
 );
 export type EngineAbility = Static<typeof EngineAbility>;
 
-/** What the agent says about its machine when it connects and whenever it looks again. */
+/** Facts about the agent's machine, sent on connect and after every rescan. */
 export const AgentFacts = Type.Object(
   {
     hostname: Type.String(),
@@ -65,10 +65,10 @@ export const AgentFacts = Type.Object(
 );
 export type AgentFacts = Static<typeof AgentFacts>;
 
-/** The health of the agent's machine at a moment. Rates are over the time since the one before. */
+/** Health of the agent's machine. Rates cover the time since the previous report. */
 export const AgentHealth = Type.Object(
   {
-    cpuPct: Type.Array(Type.Number(), { description: 'Of each core.' }),
+    cpuPct: Type.Array(Type.Number(), { description: 'Utilisation of each core.' }),
     memoryUsedMb: Type.Number(),
     load1: Type.Number(),
     interfaces: Type.Array(
@@ -79,7 +79,7 @@ export const AgentHealth = Type.Object(
           txBps: Type.Number(),
           rxPps: Type.Number(),
           txPps: Type.Number(),
-          rxDrops: Type.Number({ description: 'Since the one before, like `txDrops`.' }),
+          rxDrops: Type.Number({ description: 'Since the previous report, like `txDrops`.' }),
           txDrops: Type.Number(),
         },
         closed,

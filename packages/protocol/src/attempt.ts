@@ -4,31 +4,31 @@ import { word } from './word.ts';
 
 const closed = { additionalProperties: false } as const;
 const count = Type.Integer({ minimum: 0 });
-const sha256 = Type.String({ pattern: '^([0-9a-f]{64})?$', description: 'Empty when there was nothing.' });
+const sha256 = Type.String({ pattern: '^([0-9a-f]{64})?$', description: 'Empty for no bytes.' });
 const elapsedMs = (description: string) => Type.Number({ minimum: 0, description: `${description}, after the start.` });
-const attemptId = Type.Integer({ minimum: 0, description: 'Place in the file of attempts.' });
+const attemptId = Type.Integer({ minimum: 0, description: 'Index in the file of attempts.' });
 
-/** One thing a client tries to bring past the device under test. */
+/** One attack, sample or benign request that a client sends through the device under test. */
 export const Attempt = Type.Object(
   {
     id: attemptId,
     kind: word(['cve', 'malware', 'waf', 'fuzz', 'campaign', 'benign']),
     refId: Type.Integer({ minimum: 0, description: 'Signature, sample, campaign or dictionary; 0 without a record.' }),
     refName: Type.String({ maxLength: 256 }),
-    variant: Type.String({ maxLength: 256, description: 'Sets it apart from others of the same reference.' }),
+    variant: Type.String({ maxLength: 256, description: 'Distinguishes attempts of the same reference.' }),
     category: Type.String({ maxLength: 64, description: 'Row of the matrix, such as sql-injection.' }),
     expected: word(['block', 'detect', 'allow']),
     severity: word(['info', 'low', 'medium', 'high', 'critical', 'unknown']),
     techniques: Type.Array(Type.String({ maxLength: 16 }), { maxItems: 16 }),
     direction: word(['c2s', 's2c']),
-    service: Type.String({ minLength: 1, maxLength: 64, description: 'Which targets and listeners carry it.' }),
+    service: Type.String({ minLength: 1, maxLength: 64, description: 'Service of the targets and listeners.' }),
     exchange: Exchange,
-    delayMs: Type.Optional(Type.Number({ minimum: 0, description: 'Wait before it, whatever the rate.' })),
-    requires: Type.Optional(Type.Array(attemptId, { description: 'Left out unless these have come through.' })),
+    delayMs: Type.Optional(Type.Number({ minimum: 0, description: 'Wait before it, in addition to the rate.' })),
+    requires: Type.Optional(Type.Array(attemptId, { description: 'Skipped unless these attempts have passed.' })),
     channel: Type.Optional(Type.String({ maxLength: 64 })),
     onBlocked: Type.Optional(
       word(['continue', 'stop', 'next-channel'], {
-        description: 'stop: nothing more is tried; next-channel: the rest of its channel is left out.',
+        description: 'stop: skip all further attempts; next-channel: skip the rest of its channel.',
       }),
     ),
   },
@@ -36,44 +36,46 @@ export const Attempt = Type.Object(
 );
 export type Attempt = Static<typeof Attempt>;
 
-/** What a client saw of an attempt. */
+/** Observation of an attempt by the client. */
 export const ClientObservation = Type.Object(
   {
     side: Type.Literal('client'),
     attempt: attemptId,
-    target: Type.String({ description: 'host:port it was sent to.' }),
-    ip: Type.String({ description: 'Own address; empty when there was no socket.' }),
+    target: Type.String({ description: 'Target as host:port.' }),
+    ip: Type.String({ description: 'Source address; empty without a socket.' }),
     port: count,
     connect: word(['ok', 'refused', 'timeout', 'unreachable', 'tls-failed', 'none']),
-    isComplete: Type.Boolean({ description: 'The whole request was handed to the network.' }),
+    isComplete: Type.Boolean({ description: 'The request was sent completely.' }),
     sentBytes: count,
     sentSha256: sha256,
     end: word(['response', 'reset', 'fin', 'timeout', 'alert', 'none']),
-    status: Type.Integer({ minimum: 0, description: 'Of the protocol, such as 403; 0 without one.' }),
+    status: Type.Integer({ minimum: 0, description: 'Protocol status, such as 403; 0: none.' }),
     rxBytes: count,
     rxSha256: sha256,
-    responseIsOurs: Type.Boolean({ description: 'What came back bears the mark of our own server.' }),
+    responseIsOurs: Type.Boolean({ description: 'The response carries the marker of our own server.' }),
     ttfbMs: Type.Number({ minimum: 0 }),
     startedMs: elapsedMs('When it began'),
     endedMs: elapsedMs('When it ended'),
-    isShunned: Type.Boolean({ description: 'Afterwards this address got no answer, but another did.' }),
+    isShunned: Type.Boolean({ description: 'Afterwards this source address got no answer, but another one did.' }),
     skipped: Type.Optional(
-      word(['path_not_proven', 'requirement_failed', 'stopped', 'channel_left'], { description: 'Nothing was sent.' }),
+      word(['path_not_proven', 'requirement_failed', 'stopped', 'channel_left'], {
+        description: 'Reason why nothing was sent.',
+      }),
     ),
-    error: Type.Optional(Type.String({ maxLength: 500, description: 'Why the agent itself could not do it.' })),
-    excerpt: Type.Optional(Type.String({ description: 'Beginning of a foreign answer, base64.' })),
+    error: Type.Optional(Type.String({ maxLength: 500, description: 'Local error of the agent.' })),
+    excerpt: Type.Optional(Type.String({ description: 'Start of a response that is not from our server, base64.' })),
   },
   closed,
 );
 export type ClientObservation = Static<typeof ClientObservation>;
 
-/** What our server saw of one step of an attempt. What never arrived has none. */
+/** Observation of one step of an attempt by our server. Steps that did not arrive have none. */
 export const ServerObservation = Type.Object(
   {
     side: Type.Literal('server'),
-    attempt: Type.Union([attemptId, Type.Null()], { description: 'Null where nothing in it tells.' }),
+    attempt: Type.Union([attemptId, Type.Null()], { description: 'Null when it could not be identified.' }),
     step: count,
-    correlation: word(['token', 'content', 'order', 'none'], { description: 'How the attempt was recognised.' }),
+    correlation: word(['token', 'content', 'order', 'none'], { description: 'How the attempt was identified.' }),
     ip: Type.String(),
     port: count,
     peerIp: Type.String(),
@@ -90,7 +92,7 @@ export const ServerObservation = Type.Object(
 );
 export type ServerObservation = Static<typeof ServerObservation>;
 
-/** A harmless exchange whose answer only our own server can give. */
+/** A control exchange: a harmless request that only our own server can answer. */
 export const ControlObservation = Type.Object(
   {
     side: Type.Literal('control'),
@@ -107,13 +109,13 @@ export const ControlObservation = Type.Object(
 );
 export type ControlObservation = Static<typeof ControlObservation>;
 
-/** Something that fuzzing found out about a target. */
+/** A finding of fuzzing. */
 export const FindingObservation = Type.Object(
   {
     side: Type.Literal('finding'),
     kind: word(['health-lost', 'latency-spike', 'unexpected-accept', 'connection-limit']),
-    attempt: Type.Union([attemptId, Type.Null()], { description: 'The case that did it; null where none is known.' }),
-    name: Type.String({ maxLength: 256, description: 'Of the case; with seed and number it can be made again.' }),
+    attempt: Type.Union([attemptId, Type.Null()], { description: 'The responsible case; null when unknown.' }),
+    name: Type.String({ maxLength: 256, description: 'Name of the case; seed and number reproduce it.' }),
     target: Type.String(),
     detail: Type.String({ maxLength: 500 }),
     reproducer: Type.Optional(Exchange),
@@ -123,6 +125,6 @@ export const FindingObservation = Type.Object(
 );
 export type FindingObservation = Static<typeof FindingObservation>;
 
-/** What engines tell besides numbers; carried in order, once, by the summaries. */
+/** Records of attempts; sent in order, exactly once, with the summaries. */
 export const AttemptRecord = Type.Union([ClientObservation, ServerObservation, ControlObservation, FindingObservation]);
 export type AttemptRecord = Static<typeof AttemptRecord>;

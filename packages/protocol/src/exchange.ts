@@ -4,27 +4,27 @@ import { word } from './word.ts';
 const closed = { additionalProperties: false } as const;
 const wait = Type.Optional(Type.Number({ minimum: 0, description: 'Wait before it, in milliseconds.' }));
 
-/** Bytes, in the attempt itself or in one of the files of the configuration. */
+/** Bytes, inline or in one of the files of the configuration. */
 export const Content = Type.Union([
   Type.Object({ data: Type.String({ description: 'Base64.' }) }, closed),
-  Type.Object({ file: Type.String({ pattern: '^[0-9a-f]{64}$', description: 'SHA-256 of the plain bytes.' }) }, closed),
+  Type.Object({ file: Type.String({ pattern: '^[0-9a-f]{64}$', description: 'SHA-256 of the plaintext.' }) }, closed),
 ]);
 export type Content = Static<typeof Content>;
 
 const Header = Type.Object({ name: Type.String(), value: Type.String() }, closed);
 
-/** How bytes are cut on their way; the same bytes arrive. */
+/** Segmentation of the sent bytes. */
 const delivery = {
-  segmentBytes: Type.Optional(Type.Integer({ minimum: 1, description: 'Sent in pieces of this size.' })),
-  gapMs: Type.Optional(Type.Number({ minimum: 0, description: 'Between pieces.' })),
+  segmentBytes: Type.Optional(Type.Integer({ minimum: 1, description: 'Segment size.' })),
+  gapMs: Type.Optional(Type.Number({ minimum: 0, description: 'Pause between segments.' })),
 };
 
 export const HttpRequest = Type.Object(
   {
     method: Type.String({ minLength: 1, maxLength: 64 }),
-    path: Type.String({ minLength: 1, description: 'Request target as it is written into the first line.' }),
+    path: Type.String({ minLength: 1, description: 'Request target, written to the request line as is.' }),
     version: word(['1.0', '1.1', '2']),
-    headers: Type.Array(Header, { description: 'Host, length and marker are added where they are missing.' }),
+    headers: Type.Array(Header, { description: 'Host, Content-Length and marker are added when missing.' }),
     body: Type.Optional(Content),
     chunked: Type.Optional(Type.Boolean()),
   },
@@ -50,7 +50,7 @@ export const HttpExchange = Type.Object(
     steps: Type.Array(Type.Object({ request: HttpRequest, answer: HttpAnswer, delayMs: wait }, closed), {
       minItems: 1,
       maxItems: 20,
-      description: 'One after another, on one connection where the other side allows it.',
+      description: 'Sent in order, on one connection if the server allows it.',
     }),
     ...delivery,
   },
@@ -67,7 +67,7 @@ export const RawExchange = Type.Object(
         {
           content: Content,
           delayMs: wait,
-          waitResponse: Type.Boolean({ description: 'Wait for the answer before the next.' }),
+          waitResponse: Type.Boolean({ description: 'Wait for the answer before the next send.' }),
         },
         closed,
       ),
@@ -93,7 +93,7 @@ export const DnsExchange = Type.Object(
 );
 export type DnsExchange = Static<typeof DnsExchange>;
 
-/** A file carried by a protocol made for it: `up` from client to server, `down` from server to client. */
+/** A file transfer: `up` from client to server, `down` from server to client. */
 export const FileExchange = Type.Object(
   {
     protocol: word(['ftp', 'smtp', 'pop3', 'imap']),
@@ -117,7 +117,7 @@ export const IcmpExchange = Type.Object(
 );
 export type IcmpExchange = Static<typeof IcmpExchange>;
 
-/** What is said on both ends; each protocol has a driver in the agent. */
+/** Messages of both ends; each protocol has a driver in the agent. */
 export const Exchange = Type.Union([HttpExchange, RawExchange, DnsExchange, FileExchange, IcmpExchange]);
 export type Exchange = Static<typeof Exchange>;
 export type ExchangeProtocol = Exchange['protocol'];

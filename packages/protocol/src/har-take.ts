@@ -1,7 +1,7 @@
 import type { HarHeader, HarTake } from './har-script.ts';
 import { findInJson } from './json-path.ts';
 
-/** An answer, as far as values are taken from it. */
+/** The parts of an answer that values are extracted from. */
 export interface TakenFrom {
   readonly status: number;
   readonly headers: readonly HarHeader[];
@@ -9,7 +9,7 @@ export interface TakenFrom {
   body(): string;
 }
 
-/** The first group of a match, else all of it. */
+/** The first group of a match, otherwise the whole match. */
 export type FindMatch = (regex: string, text: string) => string | undefined;
 
 const partOf = (part: HarTake['part'], answer: TakenFrom): string => {
@@ -28,7 +28,7 @@ const parse = (text: string): unknown => {
   }
 };
 
-/** What a rule takes of an answer; undefined when it is not there. */
+/** The value a rule extracts from an answer; undefined when it is missing. */
 export const findTaken = (
   { part, regex, jsonPath }: Pick<HarTake, 'part' | 'regex' | 'jsonPath'>,
   answer: TakenFrom,

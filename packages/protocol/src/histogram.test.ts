@@ -14,7 +14,7 @@ const histogramOf = (numbers: readonly number[]) => {
 const near = (actual: number, wanted: number) => Math.abs(actual - wanted) <= wanted * 0.016 + 0.5;
 
 describe('histogram', () => {
-  it('gives every quantile, the least and the greatest within 1.6 %', () => {
+  it('returns quantiles, minimum and maximum within 1.6 %', () => {
     fc.assert(
       fc.property(values, fc.double({ min: 0, max: 1, noNaN: true }), (numbers, fraction) => {
         const sorted = numbers.toSorted((a, b) => a - b);
@@ -28,7 +28,7 @@ describe('histogram', () => {
     );
   });
 
-  it('is the same whether values are recorded together or merged', () => {
+  it('is equal for recorded and merged values', () => {
     fc.assert(
       fc.property(values, values, (a, b) => {
         const merged = histogramOf(a).merge(histogramOf(b));
@@ -38,7 +38,7 @@ describe('histogram', () => {
     );
   });
 
-  it('survives the way over the wire', () => {
+  it('survives encoding and decoding', () => {
     fc.assert(
       fc.property(values, (numbers) => {
         const histogram = histogramOf(numbers);
@@ -54,19 +54,19 @@ describe('histogram', () => {
     expect(histogram.toBytes().length).toBeLessThan(120);
   });
 
-  it('counts what is out of range at its edge', () => {
+  it('clamps values out of range', () => {
     const histogram = histogramOf([-5, Number.NaN, 1e12]);
     expect(histogram.count).toBe(3);
     expect(histogram.min).toBe(0);
     expect(near(histogram.max, 4294967295)).toBe(true);
   });
 
-  it('refuses bytes that are cut off', () => {
-    expect(() => Histogram.fromBytes(Uint8Array.of(0, 0, 0x80))).toThrow('end inside a number');
+  it('rejects truncated bytes', () => {
+    expect(() => Histogram.fromBytes(Uint8Array.of(0, 0, 0x80))).toThrow('truncated');
     expect(() => Histogram.fromBytes(Uint8Array.of(0, 0xff, 0x7f, 1))).toThrow('does not exist');
   });
 
-  it('has no quantile while it is empty', () => {
+  it('has no quantile while empty', () => {
     expect(new Histogram().quantile(0.5)).toBeNaN();
     expect(new Histogram().max).toBeNaN();
   });

@@ -3,7 +3,7 @@ const subBuckets = 1 << subBucketBits;
 const bucketCount = (32 - subBucketBits + 1) * subBuckets;
 const sumBytes = Float64Array.BYTES_PER_ELEMENT;
 
-/** Bytes of memory one histogram takes, for those who share it between threads. */
+/** Size of a histogram in bytes, for shared memory. */
 export const histogramBytes = sumBytes + bucketCount * Uint32Array.BYTES_PER_ELEMENT;
 
 const bucketOf = (value: number): number => {
@@ -24,13 +24,13 @@ const middleOf = (bucket: number): number => {
 };
 
 /**
- * Counts of whole numbers from 0 to 2³²−1 in 32 buckets an octave: a value read back is within 1.6 % of the one recorded.
+ * Histogram of integers from 0 to 2³²−1 with 32 buckets per octave: values read back are accurate to 1.6 %.
  * Merging is addition, so it is exact; quantiles are computed only from merged counts. Durations are in microseconds.
  */
 export class Histogram {
-  /** For those who sum bytes of histograms in a form of their own. */
+  /** For code that merges encoded histograms itself. */
   static readonly bucketCount = bucketCount;
-  /** The value that stands for all values of a bucket. */
+  /** The representative value of a bucket. */
   static readonly middleOf = middleOf;
   readonly buffer: ArrayBufferLike;
   readonly #sum: Float64Array;
@@ -57,7 +57,7 @@ export class Histogram {
     return this;
   }
 
-  /** What `this` has recorded since `earlier` was copied from it. */
+  /** The values recorded since `earlier` was copied from this histogram. */
   since(earlier: Histogram): Histogram {
     const difference = new Histogram();
     for (let i = 0; i < bucketCount; i++) {
@@ -81,7 +81,7 @@ export class Histogram {
     return this.#sum[0] as number;
   }
 
-  /** NaN while empty, like every other statistic here. */
+  /** NaN while empty, like all statistics. */
   get avg(): number {
     return this.sum / this.count;
   }
@@ -107,7 +107,7 @@ export class Histogram {
     return Number.NaN;
   }
 
-  /** Sparse: the sum, then for each filled bucket its distance from the one before and its count, all as varints. */
+  /** Sparse encoding as varints: the sum, then distance from the previous bucket and count of each non-empty bucket. */
   toBytes(): Uint8Array {
     const bytes: number[] = [];
     writeVarint(bytes, this.sum);
@@ -156,7 +156,7 @@ const readVarint = (reader: { bytes: Uint8Array; at: number }): number => {
   let value = 0;
   for (let scale = 1; ; scale *= 128) {
     const byte = reader.bytes[reader.at++];
-    if (byte === undefined || scale > 2 ** 49) throw new RangeError('histogram bytes end inside a number');
+    if (byte === undefined || scale > 2 ** 49) throw new RangeError('encoded histogram is truncated');
     value += (byte % 128) * scale;
     if (byte < 128) return value;
   }

@@ -28,11 +28,11 @@ describe('a JSON path', () => {
     expect(findInJson(document, findJsonPath(path) ?? [])).toBe(value);
   });
 
-  it.each(['$', '', '$.', '$.a[', "$['a", '$.a[b]', '$..'])('is not what "%s" is', (text) => {
+  it.each(['$', '', '$.', '$.a[', "$['a", '$.a[b]', '$..'])('is not "%s"', (text) => {
     expect(findJsonPath(text)).toBeUndefined();
   });
 
-  it('looks through documents of any depth', () => {
+  it('searches documents of any depth', () => {
     const nested = JSON.parse(`${'{"a":'.repeat(20_000)}{"found":1}${'}'.repeat(20_000)}`);
     expect(findInJson(nested, findJsonPath('$..found') ?? [])).toBe('1');
   });

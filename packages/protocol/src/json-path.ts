@@ -1,4 +1,4 @@
-/** One step down: a member, an element (from the end when negative), every child, or a member at any depth. */
+/** One step of a JSON path: a member, an element (negative: from the end), all children, or a member at any depth. */
 export type JsonStep =
   | { readonly member: string }
   | { readonly element: number }
@@ -16,7 +16,7 @@ const stepOf = ([text, deep, member, element, single, double]: RegExpExecArray):
   return text === '' ? { member: '' } : { every: true };
 };
 
-/** Reads `$.a.b[0]['c d'].*` and `$..name`; undefined when it is none. */
+/** Parses paths such as `$.a.b[0]['c d'].*` and `$..name`; undefined when invalid. */
 export const findJsonPath = (text: string): JsonStep[] | undefined => {
   const path = text.startsWith('$') ? text.slice(1) : `.${text}`;
   const steps: JsonStep[] = [];
@@ -34,7 +34,7 @@ const isObject = (value: unknown): value is Record<string, unknown> => typeof va
 
 const deeper = (document: unknown, name: string): unknown[] => {
   const found: unknown[] = [];
-  // A list that grows instead of recursion: the depth of what comes from outside is not ours.
+  // Iterative instead of recursive, because the depth of the input is not limited.
   const seen: unknown[] = [document];
   for (let at = 0; at < seen.length; at++) {
     const value = seen[at];
@@ -53,7 +53,7 @@ const down = (value: unknown, step: JsonStep): unknown[] => {
   return Object.hasOwn(value, step.member) ? [value[step.member]] : [];
 };
 
-/** The first thing a path leads to, written as text. */
+/** The first value of a path, as text. */
 export const findInJson = (document: unknown, path: readonly JsonStep[]): string | undefined => {
   let values = [document];
   for (const step of path) values = values.flatMap((value) => down(value, step));

@@ -5,29 +5,29 @@ import { Summary } from './summary.ts';
 
 const closed = { additionalProperties: false } as const;
 
-/** Every message about a run carries these two: what comes from an older epoch is dropped, what goes to it is refused. */
+/** Members of every message about a run. Messages from older epochs are dropped, messages to them refused. */
 const ofRun = {
   runId: Type.Integer({ minimum: 1 }),
   epoch: Type.Integer({ minimum: 0 }),
 };
 
-/** A file a job needs; its bytes are asked for by hash, once. */
+/** A file needed by a job; the agent requests it by hash, once. */
 export const NeededFile = Type.Object(
   { sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }), size: Type.Integer({ minimum: 0 }) },
   closed,
 );
 export type NeededFile = Static<typeof NeededFile>;
 
-/** How one order of a run ended on the agent. */
+/** Outcome of one job of a run on the agent. */
 export const JobOutcome = Type.Object(
   {
     status: Type.Union([Type.Literal('finished'), Type.Literal('stopped'), Type.Literal('failed')]),
     error: Type.String(),
-    notes: Type.Array(Type.String(), { description: 'What the reader of the result must know.' }),
+    notes: Type.Array(Type.String(), { description: 'Remarks for the result.' }),
     saturatedSeconds: Type.Record(Type.String(), Type.Number(), {
-      description: 'Seconds in which the generator itself was the limit, by reason.',
+      description: 'Seconds in which the generator was the bottleneck, by reason.',
     }),
-    lastSeq: Type.Integer({ minimum: 0, description: 'Of its last summary.' }),
+    lastSeq: Type.Integer({ minimum: 0, description: 'Sequence number of the last summary.' }),
   },
   closed,
 );
@@ -43,13 +43,13 @@ export const LoadChange = Type.Object(
 );
 export type LoadChange = Static<typeof LoadChange>;
 
-/** Controller → agent: the life of a run. All are idempotent: a repeated one changes nothing. */
+/** Controller → agent: lifecycle of a run. All commands are idempotent. */
 export const RunCommand = Type.Union([
   Type.Object(
     {
       type: Type.Literal('prepare'),
       ...ofRun,
-      orders: Type.Array(Job, { description: 'Their place in this list is how later messages name them.' }),
+      orders: Type.Array(Job, { description: 'Later messages refer to jobs by index in this list.' }),
       files: Type.Array(NeededFile),
       capture: Type.Optional(Capture),
     },
@@ -71,17 +71,17 @@ export const RunCommand = Type.Union([
   ),
   Type.Object(
     { type: Type.Literal('capture'), ...ofRun, capture: Type.Union([Capture, Type.Null()]) },
-    { ...closed, description: 'From now on packets are captured so, or no longer.' },
+    { ...closed, description: 'Starts, changes or (null) ends packet capture.' },
   ),
   Type.Object(
     {
       type: Type.Literal('stop'),
       ...ofRun,
       mode: Type.Union([Type.Literal('graceful'), Type.Literal('abort')], {
-        description: 'graceful: wind sessions down; abort: close everything at once.',
+        description: 'graceful: let sessions finish; abort: close everything immediately.',
       }),
       orders: Type.Optional(
-        Type.Array(Type.Integer({ minimum: 0 }), { description: 'Only these; all when left out.' }),
+        Type.Array(Type.Integer({ minimum: 0 }), { description: 'Indexes of jobs; default: all.' }),
       ),
     },
     closed,
@@ -92,25 +92,25 @@ export const RunCommand = Type.Union([
       ...ofRun,
       reason: Type.String(),
     },
-    { ...closed, description: 'The run is over or was given away: stop at once, forget it, send nothing more.' },
+    { ...closed, description: 'The run is over or reassigned: stop immediately, delete it, send nothing more.' },
   ),
   Type.Object(
     {
       type: Type.Literal('acknowledge'),
       ...ofRun,
       order: Type.Integer({ minimum: 0 }),
-      seq: Type.Integer({ minimum: 0, description: 'Everything up to it is on disk at the controller.' }),
+      seq: Type.Integer({ minimum: 0, description: 'Everything up to this number is stored at the controller.' }),
     },
     closed,
   ),
   Type.Object(
     { type: Type.Literal('forget'), ...ofRun },
-    { ...closed, description: 'All results have arrived: the agent may delete what it kept of the run.' },
+    { ...closed, description: 'All results have arrived: the agent may delete its data of the run.' },
   ),
 ]);
 export type RunCommand = Static<typeof RunCommand>;
 
-/** The state of a run as an agent holds it. */
+/** State of a run on an agent. */
 export const HeldRunState = Type.Union([
   Type.Literal('preparing'),
   Type.Literal('prepared'),
@@ -120,7 +120,7 @@ export const HeldRunState = Type.Union([
   Type.Literal('ended'),
 ]);
 
-/** Said when an agent connects, for each run it still knows. */
+/** Sent when an agent connects, for each run it still holds. */
 export const HeldRun = Type.Object(
   {
     ...ofRun,
@@ -128,13 +128,15 @@ export const HeldRun = Type.Object(
     orders: Type.Array(
       Type.Object({ lastSeq: Type.Integer({ minimum: 0 }), outcome: Type.Union([JobOutcome, Type.Null()]) }, closed),
     ),
-    endedByDeadMan: Type.Boolean({ description: 'It stopped by itself because the controller was silent too long.' }),
+    endedByDeadMan: Type.Boolean({
+      description: 'The agent stopped the run because the controller was silent too long.',
+    }),
   },
   closed,
 );
 export type HeldRun = Static<typeof HeldRun>;
 
-/** Agent → controller: what becomes of a run. */
+/** Agent → controller: progress of a run. */
 export const RunReport = Type.Union([
   Type.Object({ type: Type.Literal('prepared'), ...ofRun }, closed),
   Type.Object(
@@ -151,7 +153,7 @@ export const RunReport = Type.Union([
       type: Type.Literal('summaries'),
       ...ofRun,
       order: Type.Integer({ minimum: 0 }),
-      summaries: Type.Array(Summary, { description: 'Oldest first; `at` is on the clock of the controller.' }),
+      summaries: Type.Array(Summary, { description: 'Oldest first; `at` is in controller time.' }),
     },
     closed,
   ),

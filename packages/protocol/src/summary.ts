@@ -10,31 +10,31 @@ export const Phase = Type.Union(
   ],
   {
     description:
-      'The part of the run the second belongs to; judgements are made on the steady part. windDown comes after the planned end: nothing new is begun, what is under way ends.',
+      'Phase of the run; verdicts use the steady phase. windDown follows the planned end: nothing new starts, sessions in progress finish.',
   },
 );
 export type Phase = Static<typeof Phase>;
 
-/** What one engine did towards one target in one second. `target` is empty for what concerns no target. */
+/** Metrics of one engine and target for one second. `target` is empty for metrics without a target. */
 export const Series = Type.Object(
   {
     target: Type.String(),
     counters: Type.Record(Type.String(), Type.Number(), {
-      description: 'Increase during the second; zeros are left out.',
+      description: 'Increase during the second; zeros are omitted.',
     }),
     gauges: Type.Record(Type.String(), Type.Number(), { description: 'Value at the end of the second.' }),
     histograms: Type.Record(Type.String(), Type.String(), {
-      description: 'Histogram of the second, as base64 of its bytes; empty ones are left out.',
+      description: 'Histogram of the second, base64; empty ones are omitted.',
     }),
   },
   { additionalProperties: false },
 );
 export type Series = Static<typeof Series>;
 
-/** Most records of one summary. */
+/** Maximum number of records in one summary. */
 export const maxRecords = 500;
 
-/** One second of one engine. Sequence numbers start at 1 and have no gaps, so a receiver can ask for what it missed. */
+/** One second of one engine. Sequence numbers start at 1 without gaps, so a receiver can detect missing summaries. */
 export const Summary = Type.Object(
   {
     seq: Type.Integer({ minimum: 1 }),
@@ -45,7 +45,7 @@ export const Summary = Type.Object(
     records: Type.Optional(
       Type.Array(Type.Unknown(), {
         maxItems: maxRecords,
-        description: 'What was seen of single attempts, see `AttemptRecord`; the rest comes with the next summary.',
+        description: 'Records of attempts, see `AttemptRecord`; the rest follows with the next summary.',
       }),
     ),
   },

@@ -148,7 +148,7 @@ describe('values of parameters', () => {
     });
     expect(client.outcome.status).toBe('finished');
     expect(client.counter('application.ko')).toBe(0);
-    expect(notes.join()).toContain('2 users ended because a dictionary had no more rows');
+    expect(notes.join()).toContain('2 users ended because a dictionary has no rows left');
   });
 
   it('are recognised by requests when a proxy splits connections', async () => {

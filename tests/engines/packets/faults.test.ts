@@ -60,7 +60,7 @@ describe('a job that cannot run gives the reason', () => {
   it('when frames exceed the MTU or are shorter than their headers', async () => {
     const sized = (frameSize: number, more: object = {}) =>
       sender({ sizes: { mix: [{ frameSize, weight: 1 }] }, ...more });
-    await expect(runJobIn(cable.left, sized(1519))).rejects.toThrow('1519 bytes do not fit l0, whose MTU is 1500');
+    await expect(runJobIn(cable.left, sized(1519))).rejects.toThrow('1519 bytes exceed the MTU 1500 of l0');
     const headers = { vlan: [{ id: 1 }, { id: 2 }] };
     await expect(runJobIn(cable.left, sized(64, { headers }))).rejects.toThrow('need frames of at least 72 bytes');
   });

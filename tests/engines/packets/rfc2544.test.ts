@@ -108,7 +108,7 @@ describe('a path without limit', () => {
     expect(throughput?.fps).toBeGreaterThan(20_000);
     expect(throughput?.linePct).toBeLessThan(98);
     expect(sent.outcome.notes.join()).toContain('the sender could not offer more than');
-    expect(sent.outcome.notes.join()).toContain('frames of 9018 bytes were left out: the MTU of l0 is 1500');
+    expect(sent.outcome.notes.join()).toContain('frames of 9018 bytes were skipped: the MTU of l0 is 1500');
     expect(received.counter('stream.received')).toBe(sent.counter('stream.sent'));
   });
 
@@ -136,7 +136,7 @@ describe('a path without limit', () => {
 describe('a test that cannot continue', () => {
   it('reports that the receiver is silent', async () => {
     await expect(runJobIn(cable.left, sender({ tests: ['throughput'] }))).rejects.toThrow(
-      'the receiver did not say within 5 s what arrived',
+      'the receiver did not report its counts within 5 s',
     );
   });
 

@@ -60,7 +60,7 @@ describe('streams over a cable', () => {
   it('may be jumbo frames if both ends support them, and are refused otherwise', async () => {
     const jumbo = { sizes: { mix: [{ frameSize: 9018, weight: 1 }] }, load: { rate: 500 } };
     const server = await startJobIn(cable.right, receiver());
-    await expect(runJobIn(cable.left, sender(jumbo))).rejects.toThrow('9018 bytes do not fit l0, whose MTU is 1500');
+    await expect(runJobIn(cable.left, sender(jumbo))).rejects.toThrow('9018 bytes exceed the MTU 1500 of l0');
     for (const side of [cable.left, cable.right]) side.run('ip', 'link', 'set', side.device, 'mtu', '9000');
     const sent = await runJobIn(cable.left, sender(jumbo));
     const received = await server.stop();
@@ -92,7 +92,7 @@ describe('streams over a cable', () => {
   it('name the address that does not answer ARP instead of sending', async () => {
     const targets = [{ host: '10.99.0.9', port }];
     await expect(runJobIn(cable.left, sender({ targets, load: { rate: 10 } }))).rejects.toThrow(
-      '10.99.0.9 does not answer who it is on l0',
+      '10.99.0.9 does not answer ARP or ND on l0',
     );
   });
 });

@@ -207,7 +207,7 @@ describe('damaged captures', () => {
       'failed: The file is neither a pcap nor a pcapng capture.',
       'failed: The file is neither a pcap nor a pcapng capture.',
       'failed: No packet is left of the capture.',
-      'failed: no packet of the capture can be sent: 20 are of a link layer that cannot become Ethernet',
+      'failed: no packet of the capture can be sent: 20 packets have a link layer that cannot be converted to Ethernet',
       expect.stringContaining('ENOENT'),
     ]);
   });
@@ -216,7 +216,7 @@ describe('damaged captures', () => {
     const whole = captureBytes(mixedPackets());
     writeFileSync(fileOf('cut.pcap'), whole.subarray(0, whole.length - 20));
     const cut = await play('cut.pcap');
-    expect(cut.client.outcome.notes).toContain('the capture ends in the middle of a packet: what is before is played');
+    expect(cut.client.outcome.notes).toContain('the capture ends within a packet: the packets before it are replayed');
     expect(countsOf(cut.client, 'sent', 'received')).toEqual({ sent: 12, received: 7 });
     writeCapture(fileOf('short.pcap'), mixedPackets(), { snapLen: 60, format: 'pcapng' });
     const short = await play('short.pcap');

@@ -9,13 +9,13 @@ const StepRange = Type.Object(
   {
     sessionIdx: index('Session of the capture.'),
     stepIdx: index('Step of the session, counted over both sides.'),
-    offset: index('First byte in the recorded step.'),
-    length: index('Bytes that are replaced; 0 inserts.'),
+    offset: index('Offset in the recorded step.'),
+    length: index('Number of replaced bytes; 0: insert.'),
   },
   { additionalProperties: false },
 );
 
-/** A value that is put into steps; both sides compute it alike. */
+/** A value inserted into steps; both sides compute the same one. */
 export const PlayedParameter = Type.Object(
   {
     id: Type.Integer(),
@@ -36,23 +36,23 @@ export const PlayedParameter = Type.Object(
 );
 export type PlayedParameter = Static<typeof PlayedParameter>;
 
-/** How fast steps follow one another. */
+/** Replay speed. */
 export const PlaySpeed = Type.Object(
   {
     mode: Type.Union([Type.Literal('original'), Type.Literal('bps'), Type.Literal('pps'), Type.Literal('max')]),
-    value: Type.Number({ minimum: 0, default: 0, description: 'Bits or steps a second in the modes bps and pps.' }),
-    multiplier: Type.Number({ exclusiveMinimum: 0, default: 1, description: 'So many times as fast as recorded.' }),
+    value: Type.Number({ minimum: 0, default: 0, description: 'Bits or steps per second in the modes bps and pps.' }),
+    multiplier: Type.Number({ exclusiveMinimum: 0, default: 1, description: 'Factor of the recorded speed.' }),
   },
   { additionalProperties: false },
 );
 export type PlaySpeed = Static<typeof PlaySpeed>;
 
-/** A recorded application: where its steps are, what is put into them, who plays it. */
+/** A recorded application: its capture, parameters and users. */
 export const ApplicationPlay = Type.Object(
   {
     name: Type.String(),
-    capture: Type.String({ description: 'Path of the capture that its steps are read from.' }),
-    clientIp: Type.String({ default: '', description: 'The client of every session it takes part in.' }),
+    capture: Type.String({ description: 'Path of the capture with its steps.' }),
+    clientIp: Type.String({ default: '', description: 'Address that is the client of all its sessions.' }),
     sessions: Type.Array(
       Type.Object(
         { sessionIndex: index('Position in the capture.'), speed: Type.Optional(PlaySpeed) },
@@ -61,16 +61,16 @@ export const ApplicationPlay = Type.Object(
       { minItems: 1 },
     ),
     speed: PlaySpeed,
-    leastGapMs: Type.Number({ minimum: 0, default: 0, description: 'Shorter pauses are not kept.' }),
-    timeoutMs: Type.Integer({ minimum: 1, default: 5000, description: 'Longest wait for a step.' }),
+    leastGapMs: Type.Number({ minimum: 0, default: 0, description: 'Shorter pauses are skipped.' }),
+    timeoutMs: Type.Integer({ minimum: 1, default: 5000, description: 'Timeout of a step.' }),
     parameters: Type.Array(PlayedParameter, { default: [] }),
-    users: Type.Integer({ minimum: 1, description: 'Of all clients together.' }),
+    users: Type.Integer({ minimum: 1, description: 'Total of all clients.' }),
     firstSlot: Type.Integer({
       minimum: 0,
       default: 0,
-      description: 'The slot of its first user among those of all applications.',
+      description: 'Slot of its first user among the users of all applications.',
     }),
-    seed: Type.String({ description: 'Values are drawn from it: the same on both sides.' }),
+    seed: Type.String({ description: 'Seed of the parameter values, the same on both sides.' }),
   },
   { additionalProperties: false },
 );
@@ -95,7 +95,7 @@ const shared = {
   match: Type.Union([Type.Literal('exact'), Type.Literal('length'), Type.Literal('any'), Type.Literal('http')], {
     default: 'exact',
     description:
-      'What must arrive: the same bytes, as many bytes, anything; http: messages of HTTP that say the same, whatever a proxy may rightly change.',
+      'What must arrive: the same bytes, the same number of bytes, or anything; http: equivalent HTTP messages, as a proxy may rewrite them.',
   }),
   onMismatch: Type.Union([Type.Literal('continue'), Type.Literal('stopSession'), Type.Literal('stopTask')], {
     default: 'continue',
@@ -104,7 +104,7 @@ const shared = {
   dataPath: Type.Optional(DataPath),
 };
 
-/** Where sessions recorded to a port go: each user to its own of `ports`, in turn. */
+/** Ports that replace a recorded port: users are assigned to `ports` in rotation. */
 const PortMapping = Type.Object(
   { recorded: Port, ports: Type.Array(Port, { minItems: 1 }) },
   { additionalProperties: false },
@@ -130,12 +130,12 @@ export const ApplicationClientConfig = Type.Object(
     shares: Type.Array(
       Type.Object(
         {
-          firstUser: index('Of those that this client plays.'),
-          users: index('How many it plays; 0 for none.'),
-          iterations: index('Times each user plays all sessions; 0 until the end.'),
-          load: loadOf('Rounds, each of all sessions, begun in a second.'),
+          firstUser: index('First user replayed by this client.'),
+          users: index('Number of users replayed by this client; may be 0.'),
+          iterations: index('Iterations of each user over all sessions; 0: until the end.'),
+          load: loadOf('Iterations over all sessions started per second.'),
           rate: Type.Optional(
-            Type.Number({ exclusiveMinimum: 0, description: 'Its part of the value of the modes bps and pps.' }),
+            Type.Number({ exclusiveMinimum: 0, description: 'Its share of the value of the modes bps and pps.' }),
           ),
         },
         { additionalProperties: false },
@@ -157,7 +157,7 @@ export const ApplicationServerConfig = Type.Object(
         {
           ...Listen.properties,
           recorded: Type.Optional(Type.Integer({ minimum: 1, maximum: 65_535, description: 'Port in the capture.' })),
-          slot: Type.Optional(index('Only the user of this slot comes here.')),
+          slot: Type.Optional(index('Only for the user of this slot.')),
         },
         { additionalProperties: false },
       ),

@@ -5,7 +5,7 @@ import { tlsClientSettings, tlsServerSettings } from './tls-settings.ts';
 
 const closed = { additionalProperties: false } as const;
 
-/** What a target or listener carries. Attempts name it by `service`. */
+/** Protocol of a target or listener. Attempts refer to it by `service`. */
 const carried = {
   service: Type.String({ minLength: 1, maxLength: 64 }),
   protocol: word(['http', 'raw', 'dns', 'ftp', 'smtp', 'pop3', 'imap', 'icmp']),
@@ -13,13 +13,13 @@ const carried = {
   isTls: Type.Boolean({ default: false }),
 };
 
-/** A file sealed with AES-256-GCM; it is opened in memory only. */
+/** A file encrypted with AES-256-GCM; it is decrypted in memory only. */
 export const SealedFile = Type.Object(
   {
-    sha256: Type.String({ pattern: '^[0-9a-f]{64}$', description: 'Of the plain bytes.' }),
+    sha256: Type.String({ pattern: '^[0-9a-f]{64}$', description: 'Hash of the plaintext.' }),
     size: Type.Integer({ minimum: 0 }),
-    path: Type.String({ description: 'Written as a file reference.' }),
-    key: Type.String({ description: 'Base64; empty when the file is plain.', default: '' }),
+    path: Type.String({ description: 'Given as a file reference.' }),
+    key: Type.String({ description: 'Base64; empty for a plaintext file.', default: '' }),
     nonce: Type.String({ description: 'Base64.', default: '' }),
     tag: Type.String({ description: 'Base64.', default: '' }),
   },
@@ -28,14 +28,17 @@ export const SealedFile = Type.Object(
 export type SealedFile = Static<typeof SealedFile>;
 
 const shared = {
-  attempts: Type.String({ description: 'File of attempts, one JSON object a line; written as a file reference.' }),
+  attempts: Type.String({ description: 'File of attempts, one JSON object per line; given as a file reference.' }),
   files: Type.Array(SealedFile, { default: [] }),
   runToken: Type.String({
     pattern: '^[a-z0-9]{4,32}$',
-    description: 'Begins the token of every attempt; what bears another is not of this entry.',
+    description: 'Prefix of the tokens of all attempts of this entry.',
   }),
-  proofKey: Type.String({ minLength: 16, description: 'Only the two ends know it: proves that an answer is ours.' }),
-  keepAlive: Type.Boolean({ default: false, description: 'Connections of HTTP carry more than one request.' }),
+  proofKey: Type.String({
+    minLength: 16,
+    description: 'Shared by the two ends; proves that an answer comes from our server.',
+  }),
+  keepAlive: Type.Boolean({ default: false, description: 'Reuse HTTP connections.' }),
   marker: Type.Boolean({ default: true, description: 'Mark HTTP requests with X-Traffic-Test.' }),
 };
 
@@ -49,10 +52,10 @@ export const AttackClientConfig = Type.Object(
     sources: Sources,
     tls: tlsClientSettings({ default: {} }),
     ...shared,
-    ratePerSecond: Type.Optional(Type.Number({ exclusiveMinimum: 0, description: 'As fast as possible without.' })),
+    ratePerSecond: Type.Optional(Type.Number({ exclusiveMinimum: 0, description: 'Default: as fast as possible.' })),
     concurrency: Type.Integer({ minimum: 1, maximum: 10_000, default: 1 }),
-    timeoutMs: Type.Integer({ minimum: 1, default: 3000, description: 'Silence that ends an attempt.' }),
-    followCookies: Type.Boolean({ default: false, description: 'Cookies that answers set go with later requests.' }),
+    timeoutMs: Type.Integer({ minimum: 1, default: 3000, description: 'Timeout of an attempt.' }),
+    followCookies: Type.Boolean({ default: false, description: 'Send cookies set by responses with later requests.' }),
     addressRotation: word(['none', 'perAttempt', 'onShun'], { default: 'none' }),
     control: Type.Object(
       {
@@ -68,18 +71,18 @@ export const AttackClientConfig = Type.Object(
         {
           recoveryMs: Type.Integer({
             minimum: 0,
-            description: 'How long a target that stopped may take to come back.',
+            description: 'Time a stopped target has to recover.',
           }),
-          maxMs: Type.Integer({ minimum: 1, description: 'No case begins after so long.' }),
-          minimise: Type.Boolean({ description: 'Look for the least input that does it.' }),
-          stopOnHealth: Type.Boolean({ description: 'The first target that stops ends it.' }),
+          maxMs: Type.Integer({ minimum: 1, description: 'No case starts after this time.' }),
+          minimise: Type.Boolean({ description: 'Search for the shortest input with the same effect.' }),
+          stopOnHealth: Type.Boolean({ description: 'End when a target stops.' }),
         },
-        { ...closed, description: 'Only of fuzzing.' },
+        { ...closed, description: 'Fuzzing only.' },
       ),
     ),
     share: Type.Object(
       { index: Type.Integer({ minimum: 0, default: 0 }), count: Type.Integer({ minimum: 1, default: 1 }) },
-      { ...closed, default: {}, description: 'Which part of the attempts is this client’s: every n-th.' },
+      { ...closed, default: {}, description: 'Share of this client: every n-th attempt.' },
     ),
   },
   closed,

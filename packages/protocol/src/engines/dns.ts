@@ -35,7 +35,7 @@ export const DnsClientConfig = Type.Object(
     types: Type.Array(DnsType, { minItems: 1, default: ['A'] }),
     randomPrefix: Type.Boolean({
       default: false,
-      description: 'Put a fresh label before each name, past every cache.',
+      description: 'Prefix each name with a random label to bypass caches.',
     }),
     edns: Type.Optional(
       Type.Object(
@@ -50,8 +50,13 @@ export const DnsClientConfig = Type.Object(
     timeoutMs: Type.Integer({ minimum: 1, default: 2000 }),
     retries: Type.Integer({ minimum: 0, maximum: 10, default: 0 }),
     sockets: Type.Integer({ minimum: 1, maximum: 10_000, default: 4 }),
-    concurrency: Type.Integer({ minimum: 1, maximum: 100_000, default: 100, description: 'Most queries under way.' }),
-    load: loadOf('Queries a second.'),
+    concurrency: Type.Integer({
+      minimum: 1,
+      maximum: 100_000,
+      default: 100,
+      description: 'Maximum number of queries in flight.',
+    }),
+    load: loadOf('Queries per second.'),
   },
   { additionalProperties: false },
 );
@@ -59,7 +64,7 @@ export type DnsClientConfig = Static<typeof DnsClientConfig>;
 
 const Answer = Type.Object(
   {
-    name: Type.String({ description: 'Owner; a leading *. matches every name below.' }),
+    name: Type.String({ description: 'Owner name; a leading *. matches all names below.' }),
     type: DnsType,
     ttl: Type.Integer({ minimum: 0, maximum: 2_147_483_647, default: 60 }),
     data: Type.String({ description: 'As in a zone file: an address, a name, "10 mail.example.com", a text.' }),
@@ -76,7 +81,7 @@ export const DnsServerConfig = Type.Object(
       description: 'UDP and TCP may share a port.',
     }),
     tls: tlsServerSettings({ default: {} }),
-    answers: Type.Array(Answer, { default: [], description: 'A name without any answer is NXDOMAIN.' }),
+    answers: Type.Array(Answer, { default: [], description: 'Names without an answer are NXDOMAIN.' }),
     delayMs: Type.Number({ minimum: 0, default: 0 }),
     path: Type.String({ pattern: '^/[^\\s]*$', default: '/dns-query' }),
   },

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 
 export const Port = Type.Integer({ minimum: 1, maximum: 65535 });
 
-/** Where a client sends to. */
+/** A target of a client. */
 export const Target = Type.Object(
   {
     host: Type.String({ minLength: 1, description: 'Address or name.' }),
@@ -13,7 +13,7 @@ export const Target = Type.Object(
 );
 export type Target = Static<typeof Target>;
 
-/** How one of several targets or addresses is chosen for each session. */
+/** How a target or address is chosen for each session. */
 export const Rotation = Type.Union(
   [Type.Literal('roundRobin'), Type.Literal('random'), Type.Literal('sequential'), Type.Literal('sticky')],
   {
@@ -24,17 +24,17 @@ export const Rotation = Type.Union(
 );
 export type Rotation = Static<typeof Rotation>;
 
-/** The addresses clients send from. Empty: whatever the machine would choose. */
+/** Source addresses of clients. Empty: chosen by the kernel. */
 export const Sources = Type.Object(
   {
     addresses: Type.Array(Type.String(), { default: [] }),
     networks: Type.Array(Type.String(), {
       default: [],
-      description: 'CIDR networks whose host addresses are all used.',
+      description: 'CIDR networks; all host addresses are used.',
     }),
     ranges: Type.Array(Type.String({ pattern: '^[0-9a-fA-F:.]{2,45}-[0-9a-fA-F:.]{2,45}$' }), {
       default: [],
-      description: 'First and last address, such as 10.0.0.5-10.0.0.99; they and all between them are used.',
+      description: 'Inclusive address ranges, such as 10.0.0.5-10.0.0.99.',
     }),
     rotation: Rotation,
     portRange: Type.Optional(
@@ -45,7 +45,7 @@ export const Sources = Type.Object(
 );
 export type Sources = Static<typeof Sources>;
 
-/** Where a server listens. */
+/** A listener of a server. */
 export const Listen = Type.Object(
   {
     host: Type.String({ default: '0.0.0.0' }),

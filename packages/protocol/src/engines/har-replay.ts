@@ -8,7 +8,7 @@ const closed = { additionalProperties: false } as const;
 export const HarReplayTarget = Type.Object(
   {
     ...Target.properties,
-    place: Type.Integer({ minimum: 0, description: 'Which of the targets of the task it belongs to.' }),
+    place: Type.Integer({ minimum: 0, description: 'Index of the target of the task it belongs to.' }),
   },
   closed,
 );
@@ -21,25 +21,25 @@ export const HarReplayClientConfig = Type.Object(
     rotation: Rotation,
     sources: Sources,
     tls: tlsClientSettings({ default: {} }),
-    script: Type.String({ description: 'File with a `HarScript`; written as a file reference.' }),
+    script: Type.String({ description: 'File with a `HarScript`; given as a file reference.' }),
     places: Type.Array(Type.Array(Type.Integer({ minimum: 0 })), {
       default: [],
-      description: 'Where each origin of the script leads: places of targets; all of them when empty.',
+      description: 'Targets of each origin of the script, by `place`; empty: all targets.',
     }),
-    marks: Type.Boolean({ default: false, description: 'Say which of several equal requests one is.' }),
+    marks: Type.Boolean({ default: false, description: 'Mark which of several identical requests one is.' }),
     users: Type.Integer({ minimum: 0, maximum: 1_000_000, default: 1 }),
-    firstUser: Type.Integer({ minimum: 0, default: 0, description: 'Users of other clients come before.' }),
+    firstUser: Type.Integer({ minimum: 0, default: 0, description: 'Number of users of other clients before these.' }),
     usersPerSecond: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
-    iterations: Type.Integer({ minimum: 0, default: 1, description: 'Of each user; 0 = until the end.' }),
+    iterations: Type.Integer({ minimum: 0, default: 1, description: 'Per user; 0: until the end.' }),
     connections: word(['recorded', 'perHost', 'perEntry'], { default: 'perHost' }),
     maxPerHost: Type.Integer({ minimum: 1, default: 6 }),
     cookies: word(['replay', 'jar', 'drop'], { default: 'replay' }),
-    cache: Type.Boolean({ default: false, description: 'Each user keeps answers that may be kept.' }),
+    cache: Type.Boolean({ default: false, description: 'Each user has a browser cache.' }),
     variables: Type.Array(Type.Array(Type.String(), { minItems: 1 }), {
       default: [],
-      description: 'Values of each variable of the script; every iteration takes the next.',
+      description: 'Values of each variable of the script; each iteration uses the next one.',
     }),
-    timeoutMs: Type.Integer({ minimum: 1, default: 30_000, description: 'Beyond the time that was recorded.' }),
+    timeoutMs: Type.Integer({ minimum: 1, default: 30_000, description: 'In addition to the recorded duration.' }),
   },
   closed,
 );
@@ -48,10 +48,10 @@ export type HarReplayClientConfig = Static<typeof HarReplayClientConfig>;
 export const HarReplayServerConfig = Type.Object(
   {
     role: Type.Literal('server'),
-    listen: Type.Array(Listen, { minItems: 1, description: 'Each takes HTTP/1.1 and HTTP/2, plain and over TLS.' }),
+    listen: Type.Array(Listen, { minItems: 1, description: 'Each accepts HTTP/1.1 and HTTP/2, with and without TLS.' }),
     tls: tlsServerSettings({ default: {} }),
-    names: Type.Array(Type.String(), { default: [], description: 'For the certificate it makes itself.' }),
-    answers: Type.String({ description: 'File with `HarAnswers`; written as a file reference.' }),
+    names: Type.Array(Type.String(), { default: [], description: 'Names in the self-signed certificate.' }),
+    answers: Type.String({ description: 'File with `HarAnswers`; given as a file reference.' }),
     mode: word(['recorded', 'size', 'echo'], { default: 'recorded' }),
   },
   closed,

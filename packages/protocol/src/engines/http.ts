@@ -14,8 +14,8 @@ const Header = Type.Object(
 const KeepAlive = Type.Object(
   {
     enabled: Type.Boolean({ default: true }),
-    maxRequests: Type.Integer({ minimum: 0, default: 0, description: 'Requests on one connection; 0 = no limit.' }),
-    idleMs: Type.Integer({ minimum: 0, default: 0, description: 'Close a connection idle for so long; 0 = never.' }),
+    maxRequests: Type.Integer({ minimum: 0, default: 0, description: 'Maximum requests per connection; 0: no limit.' }),
+    idleMs: Type.Integer({ minimum: 0, default: 0, description: 'Close idle connections after this time; 0: never.' }),
   },
   { additionalProperties: false, default: {} },
 );
@@ -54,35 +54,40 @@ export const HttpClientConfig = Type.Object(
     }),
     expect: Expectation,
     timeoutMs: Type.Integer({ minimum: 1, default: 10_000 }),
-    connections: Type.Integer({ minimum: 1, maximum: 100_000, default: 50, description: 'Most connections at once.' }),
+    connections: Type.Integer({
+      minimum: 1,
+      maximum: 100_000,
+      default: 50,
+      description: 'Maximum number of concurrent connections.',
+    }),
     pipelining: Type.Integer({
       minimum: 1,
       maximum: 1000,
       default: 1,
-      description: 'Requests under way on one HTTP/1.1 connection.',
+      description: 'Requests in flight per HTTP/1.1 connection.',
     }),
     maxStreams: Type.Integer({
       minimum: 1,
       maximum: 10_000,
       default: 1,
-      description: 'Requests under way on one HTTP/2 connection.',
+      description: 'Requests in flight per HTTP/2 connection.',
     }),
     load: Load,
     sessionsPerSecond: Type.Optional(
-      Type.Number({ exclusiveMinimum: 0, description: 'New connections a second, open model.' }),
+      Type.Number({ exclusiveMinimum: 0, description: 'New connections per second, open model.' }),
     ),
     totalSessions: Type.Optional(
-      Type.Integer({ minimum: 1, description: 'Connections in all; the run ends after the last.' }),
+      Type.Integer({ minimum: 1, description: 'Total number of connections; the run ends after the last one.' }),
     ),
     reopenSessionMs: Type.Integer({
       minimum: 0,
       default: 0,
-      description: 'Wait before a closed connection is opened again.',
+      description: 'Wait before a closed connection is reopened.',
     }),
     requestIntervalMs: Type.Number({
       minimum: 0,
       default: 0,
-      description: 'Pause between answer and next request of a connection.',
+      description: 'Pause between a response and the next request on a connection.',
     }),
     keepAlive: KeepAlive,
   },
@@ -110,7 +115,7 @@ export const HttpServerConfig = Type.Object(
         },
         { additionalProperties: false },
       ),
-      { minItems: 1, default: [{}], description: 'Answers, mixed by weight.' },
+      { minItems: 1, default: [{}], description: 'Responses, chosen by weight.' },
     ),
     keepAlive: KeepAlive,
   },

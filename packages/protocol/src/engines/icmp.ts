@@ -7,36 +7,34 @@ const closed = { additionalProperties: false } as const;
 export const IcmpClientConfig = Type.Object(
   {
     role: Type.Literal('client'),
-    targets: Type.Array(Target, { minItems: 1, maxItems: 65_536, description: 'Their ports say nothing.' }),
+    targets: Type.Array(Target, { minItems: 1, maxItems: 65_536, description: 'Ports are ignored.' }),
     rotation: Rotation,
-    sourceAddress: Type.Optional(
-      Type.String({ description: 'Where messages come from; the machine chooses if not said.' }),
-    ),
+    sourceAddress: Type.Optional(Type.String({ description: 'Source address; default: chosen by the kernel.' })),
     load: loadOf('Messages a second to all targets together. Without a rate, as fast as answers come.'),
-    limit: Type.Optional(Type.Integer({ minimum: 1, description: 'Messages in all.' })),
+    limit: Type.Optional(Type.Integer({ minimum: 1, description: 'Total number of messages.' })),
     payloadBytes: Type.Integer({ minimum: 0, maximum: 65_507, default: 56 }),
     timeoutMs: Type.Integer({ minimum: 1, maximum: 3_600_000, default: 1000 }),
     window: Type.Integer({
       minimum: 1,
       maximum: 32_768,
       default: 64,
-      description: 'Unanswered at once, without a rate.',
+      description: 'Maximum number of requests in flight without a rate.',
     }),
     identifiers: Type.Union([Type.Literal('agent'), Type.Literal('target'), Type.Literal('message')], {
       default: 'agent',
     }),
-    hasWrongChecksums: Type.Boolean({ default: false, description: 'IPv4 by raw sockets only.' }),
+    hasWrongChecksums: Type.Boolean({ default: false, description: 'IPv4 with raw sockets only.' }),
     ttl: Type.Optional(Type.Integer({ minimum: 1, maximum: 255 })),
     socket: Type.Union([Type.Literal('auto'), Type.Literal('raw'), Type.Literal('ping')], {
       default: 'auto',
-      description: 'auto: raw where the machine allows it, else the kernel’s own socket for pings.',
+      description: 'auto: raw if permitted, otherwise ping sockets.',
     }),
   },
   closed,
 );
 export type IcmpClientConfig = Static<typeof IcmpClientConfig>;
 
-/** The kernel answers; the engine counts its answers and holds the addresses. */
+/** The kernel answers; the engine counts its answers and provides emulated addresses. */
 export const IcmpServerConfig = Type.Object(
   { role: Type.Literal('server'), listen: Type.Array(Listen, { minItems: 1 }) },
   closed,

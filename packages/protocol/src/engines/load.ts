@@ -1,19 +1,17 @@
 import { type Static, Type } from 'typebox';
 
 /**
- * How fast events are begun. With `rate` the model is open: events are due at set times whatever the target does, and
- * latency counts from those times. Without it the model is closed: the next event begins when the one before has ended.
+ * Load model. With `rate` the model is open: events are due at fixed times regardless of the target, and
+ * latency counts from those times. Without it the model is closed: an event starts when the previous one has ended.
  */
 export const loadOf = (description: string) =>
   Type.Object(
     {
       rate: Type.Optional(
-        Type.Number({ exclusiveMinimum: 0, description: 'Events a second. Left out: as fast as possible.' }),
+        Type.Number({ exclusiveMinimum: 0, description: 'Events per second. Default: as fast as possible.' }),
       ),
-      initialRate: Type.Optional(Type.Number({ minimum: 0, description: 'Rate to begin with.' })),
-      rampStep: Type.Optional(
-        Type.Number({ exclusiveMinimum: 0, description: 'Raise of the rate each second until `rate`.' }),
-      ),
+      initialRate: Type.Optional(Type.Number({ minimum: 0, description: 'Initial rate.' })),
+      rampStep: Type.Optional(Type.Number({ exclusiveMinimum: 0, description: 'Increase per second until `rate`.' })),
     },
     { additionalProperties: false, default: {}, description },
   );

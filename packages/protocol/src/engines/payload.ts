@@ -17,7 +17,7 @@ export const Payload = Type.Object(
       minimum: 0,
       maximum: 67_108_864,
       default: 0,
-      description: 'Bytes; for text and base64 their own length.',
+      description: 'Bytes; default for text and base64: their length.',
     }),
     data: Type.String({ default: '', description: 'The text, the base64, or the pattern to repeat up to `size`.' }),
   },

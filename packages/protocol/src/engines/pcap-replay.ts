@@ -8,12 +8,12 @@ const ReplaySpeed = Type.Object(
   {
     mode: Type.Union([Type.Literal('original'), Type.Literal('bps'), Type.Literal('pps'), Type.Literal('max')], {
       default: 'original',
-      description: 'Both directions share one rate; max: each side sends what is its own as fast as it can.',
+      description: 'Both directions share one rate; max: each side sends as fast as possible.',
     }),
     value: Type.Optional(
       Type.Number({
         exclusiveMinimum: 0,
-        description: 'Frames a second, or bits of frames with their check sequence.',
+        description: 'Frames per second, or frame bits with FCS per second.',
       }),
     ),
     multiplier: Type.Number({ exclusiveMinimum: 0, default: 1 }),
@@ -28,7 +28,7 @@ const ReplayRewrite = Type.Object(
       description: 'Addresses of `sources` and `targets`, or as recorded.',
     }),
     hasNewPorts: Type.Boolean({ default: false }),
-    hasNewMacs: Type.Boolean({ default: true, description: 'From the interface to the next hop, or as recorded.' }),
+    hasNewMacs: Type.Boolean({ default: true, description: 'MACs of interface and next hop, or as recorded.' }),
     vlan: Type.Optional(Type.Integer({ minimum: 0, maximum: 4094 })),
     ttl: Type.Optional(Type.Integer({ minimum: 1, maximum: 255 })),
     dscp: Type.Optional(Type.Integer({ minimum: 0, maximum: 63 })),
@@ -38,20 +38,20 @@ const ReplayRewrite = Type.Object(
   { ...closed, default: {} },
 );
 
-/** One playing of a capture between one agent that is the client and those that are the servers: both know all of it. */
+/** One replay of a capture between a client agent and its server agents; both sides have the same data. */
 const played = {
   capture: Type.String({ description: 'Path of the file.' }),
   sources: Sources,
   targets: Type.Array(Target, { minItems: 1, description: 'Addresses and ports of the servers.' }),
   speed: ReplaySpeed,
-  loops: Type.Integer({ minimum: 0, default: 1, description: '0: until the end.' }),
+  loops: Type.Integer({ minimum: 0, default: 1, description: '0: endless.' }),
   loopDelayMs: Type.Number({ minimum: 0, default: 0 }),
   renewEvery: Type.Integer({
     minimum: 0,
     default: 0,
-    description: 'New client addresses after so many times; 0: never.',
+    description: 'Use new client addresses after this many loops; 0: never.',
   }),
-  mostFrames: Type.Optional(Type.Integer({ minimum: 1, description: 'Of both directions, after which it ends.' })),
+  mostFrames: Type.Optional(Type.Integer({ minimum: 1, description: 'Maximum frames of both directions.' })),
   clientIp: Type.Optional(Type.String()),
   include: Type.Optional(Type.String()),
   exclude: Type.Optional(Type.String()),
@@ -61,18 +61,14 @@ const played = {
 };
 const place = {
   path: Type.Optional(FramePath),
-  interface: Type.Optional(
-    Type.String({ description: 'Where frames leave; by the routes of the machine if not said.' }),
-  ),
-  nextHopMac: Type.Optional(
-    Type.String({ description: 'Where frames go first; asked of the neighbours if not said.' }),
-  ),
+  interface: Type.Optional(Type.String({ description: 'Egress interface; default: by the routing table.' })),
+  nextHopMac: Type.Optional(Type.String({ description: 'MAC of the next hop; default: resolved by ARP or ND.' })),
 };
 
 export const ReplayPart = Type.Object(
   {
     ...played,
-    startAfterMs: Type.Number({ minimum: 0, default: 0, description: 'Its client begins so long after the start.' }),
+    startAfterMs: Type.Number({ minimum: 0, default: 0, description: 'Start of its client after the common start.' }),
   },
   closed,
 );
@@ -81,7 +77,7 @@ export type ReplayPart = Static<typeof ReplayPart>;
 export const PcapReplayClientConfig = Type.Object({ role: Type.Literal('client'), ...played, ...place }, closed);
 export type PcapReplayClientConfig = Static<typeof PcapReplayClientConfig>;
 
-/** Plays what the servers said to each of the clients; those of the addresses it listens on are its own. */
+/** Replays the server side for all clients; it owns the servers at its listening addresses. */
 export const PcapReplayServerConfig = Type.Object(
   {
     role: Type.Literal('server'),

@@ -4,7 +4,7 @@ const closed = { additionalProperties: false } as const;
 const number = Type.Number({ minimum: 0 });
 const count = Type.Integer({ minimum: 0 });
 const percent = (description: string) => Type.Number({ minimum: 0, maximum: 100, description });
-const frameSize = Type.Integer({ minimum: 64, maximum: 16_000, description: 'Bytes with the check sequence.' });
+const frameSize = Type.Integer({ minimum: 64, maximum: 16_000, description: 'Bytes with FCS.' });
 
 const TestName = Type.Union([
   Type.Literal('throughput'),
@@ -13,17 +13,21 @@ const TestName = Type.Union([
   Type.Literal('backToBack'),
 ]);
 
-/** Which trials of RFC 2544 are made, for each size of frames one after the other. */
+/** RFC 2544 trials, run for one frame size after another. */
 export const Rfc2544Plan = Type.Object(
   {
     frameSizes: Type.Array(frameSize, { minItems: 1, maxItems: 32 }),
     tests: Type.Array(TestName, { minItems: 1, maxItems: 4, uniqueItems: true }),
     trialSec: Type.Number({ exclusiveMinimum: 0, description: 'Length of a trial.' }),
-    settleSec: Type.Number({ minimum: 0, description: 'Wait after a trial for frames that are still on their way.' }),
-    resolutionPct: Type.Number({ exclusiveMinimum: 0, maximum: 50, description: 'How close the search comes.' }),
+    settleSec: Type.Number({ minimum: 0, description: 'Wait after a trial for frames in transit.' }),
+    resolutionPct: Type.Number({ exclusiveMinimum: 0, maximum: 50, description: 'Resolution of the search.' }),
     acceptableLossPct: percent('Share of frames that may be missing in a trial that counts as passed.'),
-    burstSec: Type.Number({ exclusiveMinimum: 0, description: 'Length of the longest burst that is tried.' }),
-    burstRepeats: Type.Integer({ minimum: 1, maximum: 100, description: 'Searches whose results are averaged.' }),
+    burstSec: Type.Number({ exclusiveMinimum: 0, description: 'Length of the longest burst.' }),
+    burstRepeats: Type.Integer({
+      minimum: 1,
+      maximum: 100,
+      description: 'Number of searches; their results are averaged.',
+    }),
   },
   closed,
 );
@@ -31,7 +35,7 @@ export type Rfc2544Plan = Static<typeof Rfc2544Plan>;
 
 const ofSize = { side: Type.Literal('rfc2544'), frameSize };
 
-/** What kept a rate from being higher: the path, or something that makes the result a lower bound of what the path can do. */
+/** What limited the rate: the path, or a cause that makes the result a lower bound. */
 const Limit = Type.Union([
   Type.Literal('path'),
   Type.Literal('line'),
@@ -45,12 +49,12 @@ const Trial = Type.Object(
     ...ofSize,
     kind: Type.Literal('trial'),
     test: TestName,
-    number: Type.Integer({ minimum: 1, description: 'Counted over the whole run.' }),
+    number: Type.Integer({ minimum: 1, description: 'Number of the trial within the run.' }),
     offeredFps: number,
     sent: count,
     received: count,
     lossPct: percent('Share that did not arrive.'),
-    drops: Type.Integer({ minimum: 0, description: 'Frames that arrived and that the receiver was too slow for.' }),
+    drops: Type.Integer({ minimum: 0, description: 'Frames dropped by the receiver because it was too slow.' }),
     passed: Type.Boolean(),
   },
   closed,
@@ -60,10 +64,10 @@ const Throughput = Type.Object(
   {
     ...ofSize,
     kind: Type.Literal('throughput'),
-    fps: Type.Number({ minimum: 0, description: 'The highest rate found without loss; 0 when there was none.' }),
-    bps: Type.Number({ minimum: 0, description: 'Bits of frames with their check sequence.' }),
+    fps: Type.Number({ minimum: 0, description: 'Highest rate without loss; 0 when none was found.' }),
+    bps: Type.Number({ minimum: 0, description: 'Frame bits with FCS per second.' }),
     linePct: Type.Union([Type.Number({ minimum: 0 }), Type.Null()], {
-      description: 'Null where the line says nothing.',
+      description: 'Null when the interface reports no speed.',
     }),
     trials: count,
     limit: Limit,
@@ -106,16 +110,16 @@ const BackToBack = Type.Object(
     frames: Type.Number({ minimum: 0, description: 'Longest burst without loss, on average.' }),
     burstFps: number,
     repeats: count,
-    isLongest: Type.Boolean({ description: 'The longest burst that was to be tried came through.' }),
+    isLongest: Type.Boolean({ description: 'The longest burst passed without loss.' }),
   },
   closed,
 );
 
-/** What the sender tells of its trials as it goes on. */
+/** Records of trials, reported by the sender. */
 export const Rfc2544Record = Type.Union([Trial, Throughput, Latency, FrameLoss, BackToBack]);
 export type Rfc2544Record = Static<typeof Rfc2544Record>;
 
-/** A search that has not come close enough after so many trials ends with what it has. */
+/** Maximum number of trials of a search; then it ends with the best result so far. */
 export const maxTrialsOf = ({ resolutionPct }: Pick<Rfc2544Plan, 'resolutionPct'>): number =>
   10 + Math.ceil(Math.log2(100 / resolutionPct));
 
@@ -123,7 +127,7 @@ const lossSteps = 10;
 const talkSec = 1;
 const beginSec = 10;
 
-/** Seconds after which everything has certainly been tried. */
+/** Upper bound of the duration in seconds. */
 export const longestRfc2544Sec = (plan: Rfc2544Plan): number => {
   const { tests, trialSec, settleSec, burstSec, burstRepeats, frameSizes } = plan;
   const pauses = settleSec + talkSec;
@@ -131,7 +135,7 @@ export const longestRfc2544Sec = (plan: Rfc2544Plan): number => {
     throughput: maxTrialsOf(plan) * (trialSec + pauses),
     latency: trialSec + pauses,
     frameLoss: lossSteps * (trialSec + pauses),
-    // A burst may go at a rate far below the one it was measured by.
+    // A burst may be sent far below the rate it was calculated from.
     backToBack: burstRepeats * maxTrialsOf(plan) * (2 * burstSec + pauses) + trialSec + pauses,
   };
   const perSize = tests.reduce((sum, test) => sum + each[test], 0);

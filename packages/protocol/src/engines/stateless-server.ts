@@ -16,7 +16,7 @@ export const StatelessServerConfig = Type.Object(
     maxRate: Type.Integer({
       minimum: 0,
       default: 0,
-      description: 'Answers a second; what is beyond is dropped. 0 = no limit.',
+      description: 'Maximum answers per second; the rest is dropped. 0: no limit.',
     }),
   },
   { additionalProperties: false },

@@ -8,9 +8,9 @@ import { Rfc2544Plan } from './rfc2544.ts';
 const closed = { additionalProperties: false } as const;
 const whole = (minimum: number, maximum: number, value: number, description?: string) =>
   Type.Integer({ minimum, maximum, default: value, ...(description !== undefined && { description }) });
-const FrameSize = Type.Integer({ minimum: 64, maximum: 16_000, description: 'Bytes with the check sequence.' });
+const FrameSize = Type.Integer({ minimum: 64, maximum: 16_000, description: 'Bytes with FCS.' });
 
-/** How long frames are: one size, a mix by weight, or every size from the first to the last in turn. */
+/** Frame sizes: one size, a weighted mix, or a sweep. */
 const FrameSizes = Type.Object(
   {
     mix: Type.Array(Type.Object({ frameSize: FrameSize, weight: Type.Number({ exclusiveMinimum: 0 }) }, closed), {
@@ -26,9 +26,9 @@ const FrameSizes = Type.Object(
 const Tunnel = Type.Object(
   {
     type: Type.Union([Type.Literal('gre'), Type.Literal('vxlan')]),
-    source: Type.String({ description: 'Where the tunnel begins.' }),
-    destination: Type.String({ description: 'Where the tunnel ends.' }),
-    key: Type.Optional(Type.Integer({ minimum: 0, maximum: 4_294_967_295, description: 'Key of GRE.' })),
+    source: Type.String({ description: 'Tunnel source.' }),
+    destination: Type.String({ description: 'Tunnel destination.' }),
+    key: Type.Optional(Type.Integer({ minimum: 0, maximum: 4_294_967_295, description: 'GRE key.' })),
     network: whole(0, 16_777_215, 1, 'Network identifier of VXLAN.'),
   },
   closed,
@@ -38,11 +38,11 @@ const Headers = Type.Object(
   {
     vlan: Type.Array(
       Type.Object({ id: whole(0, 4094, 0), priority: whole(0, 7, 0), type: whole(0x600, 0xffff, 0x8100) }, closed),
-      { default: [], maxItems: 4, description: 'Tags, the outer first.' },
+      { default: [], maxItems: 4, description: 'Tags, outermost first.' },
     ),
     mpls: Type.Array(
       Type.Object({ label: whole(0, 1_048_575, 16), trafficClass: whole(0, 7, 0), ttl: whole(1, 255, 64) }, closed),
-      { default: [], maxItems: 8, description: 'Labels, the outer first.' },
+      { default: [], maxItems: 8, description: 'Labels, outermost first.' },
     ),
     tunnel: Type.Optional(Tunnel),
     ttl: whole(1, 255, 64),
@@ -52,7 +52,7 @@ const Headers = Type.Object(
     flowLabel: whole(0, 1_048_575, 0),
     protocol: Type.Union([Type.Literal('udp'), Type.Literal('tcp'), Type.Literal('icmp'), Type.Literal('none')], {
       default: 'udp',
-      description: 'none: nothing but the IP header.',
+      description: 'none: IP header only.',
     }),
   },
   { ...closed, default: {} },
@@ -78,7 +78,7 @@ export const StreamModifier = Type.Object(
     values: Type.Array(Type.Integer({ minimum: 0, maximum: 4_294_967_295 }), {
       default: [],
       maxItems: 65_536,
-      description: 'Of mode list: what is added to the value that the field has otherwise.',
+      description: 'Mode list: values added to the unmodified value.',
     }),
   },
   closed,
@@ -104,12 +104,8 @@ export const StreamClientConfig = Type.Object(
     fill: Payload,
     hasWrongChecksums: Type.Boolean({ default: false }),
     framePath: Type.Optional(FramePath),
-    interface: Type.Optional(
-      Type.String({ description: 'Where frames leave; by the routes of the machine if not said.' }),
-    ),
-    nextHopMac: Type.Optional(
-      Type.String({ description: 'Where frames go first; asked of the neighbours if not said.' }),
-    ),
+    interface: Type.Optional(Type.String({ description: 'Egress interface; default: by the routing table.' })),
+    nextHopMac: Type.Optional(Type.String({ description: 'MAC of the next hop; default: resolved by ARP or ND.' })),
     rfc2544: Type.Optional(Rfc2544Plan),
   },
   closed,
@@ -122,7 +118,10 @@ export const StreamServerConfig = Type.Object(
     listen: Type.Array(Listen, { minItems: 1 }),
     protocol: Type.Optional(Type.Union([Type.Literal('udp'), Type.Literal('other')])),
     ringBytes: whole(1_048_576, 1_073_741_824, 67_108_864, 'Room for frames that are not looked at yet.'),
-    countsTrials: Type.Boolean({ default: false, description: 'Tells the sender what arrived of each trial.' }),
+    countsTrials: Type.Boolean({
+      default: false,
+      description: 'Report the received frames of each trial to the sender.',
+    }),
   },
   closed,
 );

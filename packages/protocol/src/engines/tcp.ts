@@ -14,7 +14,12 @@ export const TcpClientConfig = Type.Object(
     rotation: Rotation,
     sources: Sources,
     dataPath: Type.Optional(DataPath),
-    connections: Type.Integer({ minimum: 1, maximum: 100_000, default: 50, description: 'Most connections at once.' }),
+    connections: Type.Integer({
+      minimum: 1,
+      maximum: 100_000,
+      default: 50,
+      description: 'Maximum number of concurrent connections.',
+    }),
     load: loadOf('Connections opened a second.'),
     totalSessions: Type.Optional(Type.Integer({ minimum: 1 })),
     reopenSessionMs: Type.Integer({ minimum: 0, default: 0 }),
@@ -25,18 +30,18 @@ export const TcpClientConfig = Type.Object(
     }),
     payload: Payload,
     messagesPerSecond: Type.Optional(
-      Type.Number({ exclusiveMinimum: 0, description: 'Of each connection, in modes send and echo.' }),
+      Type.Number({ exclusiveMinimum: 0, description: 'Per connection, in modes send and echo.' }),
     ),
     rateBps: Type.Optional(
       Type.Number({
         exclusiveMinimum: 0,
-        description: 'Most bits a second of payload, all connections together, in mode send.',
+        description: 'Maximum payload bits per second of all connections, in mode send.',
       }),
     ),
     holdMs: Type.Integer({
       minimum: 0,
       default: 0,
-      description: 'Life of a connection; 0: mode connect closes at once, others stay open.',
+      description: 'Lifetime of a connection; 0: mode connect closes immediately, others stay open.',
     }),
     closeMode: CloseMode,
     noDelay: Type.Boolean({ default: true }),

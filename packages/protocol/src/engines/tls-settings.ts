@@ -14,7 +14,7 @@ const common = {
 };
 
 interface Options {
-  /** Given where the settings may be left out altogether. */
+  /** Set when the settings are optional. */
   readonly default?: object;
 }
 
@@ -23,10 +23,10 @@ export const tlsClientSettings = (options: Options = {}) =>
     {
       ...common,
       sni: Type.Optional(Type.String()),
-      verify: Type.Boolean({ default: false, description: 'Refuse a certificate that does not verify.' }),
+      verify: Type.Boolean({ default: false, description: 'Verify the server certificate.' }),
       resumption: Type.Union([Type.Literal('none'), Type.Literal('ticket'), Type.Literal('psk')], {
         default: 'none',
-        description: 'Resume sessions: by ticket in TLS 1.2, by pre-shared key in TLS 1.3; either word allows both.',
+        description: 'Session resumption: ticket in TLS 1.2, pre-shared key in TLS 1.3; either value enables both.',
       }),
     },
     { additionalProperties: false, ...options },
@@ -34,7 +34,7 @@ export const tlsClientSettings = (options: Options = {}) =>
 export const TlsClientSettings = tlsClientSettings();
 export type TlsClientSettings = Static<typeof TlsClientSettings>;
 
-/** Without a certificate the server makes a self-signed one when it is prepared. */
+/** Without a certificate the server creates a self-signed one at preparation. */
 export const tlsServerSettings = (options: Options = {}) =>
   Type.Object(
     {

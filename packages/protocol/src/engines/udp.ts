@@ -3,7 +3,7 @@ import { DataPath } from './data-path.ts';
 import { Listen, Rotation, Sources, Target } from './endpoint.ts';
 import { loadOf } from './load.ts';
 
-/** Bytes of the header that carries flow, sequence number and time of sending. */
+/** Size of the header with flow, sequence number and send time. */
 export const udpHeaderBytes = 24;
 
 export const UdpClientConfig = Type.Object(
@@ -23,9 +23,9 @@ export const UdpClientConfig = Type.Object(
     payloadBytes: Type.Integer({ minimum: udpHeaderBytes, maximum: 65_507, default: 64 }),
     expectsEcho: Type.Boolean({
       default: false,
-      description: 'The server sends every packet back: loss and latency are those of the way there and back.',
+      description: 'The server echoes every packet: loss and latency are round-trip values.',
     }),
-    lingerMs: Type.Integer({ minimum: 0, default: 1000, description: 'How long to wait for late packets at the end.' }),
+    lingerMs: Type.Integer({ minimum: 0, default: 1000, description: 'Wait for late packets at the end.' }),
   },
   { additionalProperties: false },
 );
@@ -37,7 +37,7 @@ export const UdpServerConfig = Type.Object(
     dataPath: Type.Optional(DataPath),
     listen: Type.Array(Listen, { minItems: 1 }),
     echoes: Type.Boolean({ default: false }),
-    receiveBufferBytes: Type.Integer({ minimum: 0, default: 4_194_304, description: '0 leaves the system default.' }),
+    receiveBufferBytes: Type.Integer({ minimum: 0, default: 4_194_304, description: '0: system default.' }),
   },
   { additionalProperties: false },
 );

@@ -1,26 +1,26 @@
-/** Why waiting has ended. */
+/** Result of a wait. */
 export type Wait = 'arrived' | 'timeout' | 'ended';
 
-/** The end of one session's connection or flow of datagrams. */
+/** One end of a TCP connection or of a datagram flow. */
 export interface Channel {
-  /** Bytes that have come and were not taken; of datagrams those of the first one. */
+  /** Bytes received and not yet taken; for datagrams, the length of the first one. */
   readonly length: number;
-  /** Why it is over, where it failed; `closed` when it ended in order. */
+  /** Error code when the channel failed; `closed` after a normal close. */
   readonly failure: string | undefined;
-  /** All that has come and was not taken. */
+  /** All bytes received and not yet taken. */
   peek(): Buffer;
-  /** So many bytes, or all there are; of datagrams the first one. */
+  /** Removes up to `count` bytes; for datagrams, the first one. */
   take(count: number): Buffer;
-  /** Waits until there are so many bytes; of datagrams, until there is one. */
+  /** Waits until `count` bytes have arrived; for datagrams, until one has. */
   wait(count: number, timeoutMs: number): Promise<Wait>;
-  /** The bytes stay as they are. */
+  /** The caller must not modify the bytes afterwards. */
   send(bytes: Uint8Array): void;
-  /** Sends what is written, then says goodbye. */
+  /** Sends all pending bytes, then closes. */
   close(): void;
   reset(): void;
 }
 
-/** Keeps what has come, and wakes the one who waits for it. */
+/** Buffers received bytes and wakes the waiter. */
 class Inbox {
   readonly #isWhole: boolean;
   #chunks: Buffer[] = [];
@@ -28,7 +28,7 @@ class Inbox {
   #waiting: { count: number; timer: NodeJS.Timeout; resolve: (wait: Wait) => void } | undefined;
   failure: string | undefined;
 
-  /** `datagrams` are taken one by one, `stream` as bytes. */
+  /** `datagrams`: one at a time; `stream`: any number of bytes. */
   constructor(kind: 'stream' | 'datagrams') {
     this.#isWhole = kind === 'datagrams';
   }
@@ -37,7 +37,7 @@ class Inbox {
     return this.#isWhole ? (this.#chunks[0]?.length ?? 0) : this.#length;
   }
 
-  /** The bytes are kept: they must not change any more. */
+  /** Keeps a reference: the bytes must not change afterwards. */
   add(bytes: Buffer): void {
     this.#chunks.push(bytes);
     this.#length += bytes.length;
@@ -85,7 +85,7 @@ class Inbox {
   }
 }
 
-/** A channel that keeps what has come in an inbox. */
+/** A channel with an inbox for received bytes. */
 export abstract class InboxChannel implements Channel {
   protected readonly inbox: Inbox;
 

@@ -13,7 +13,7 @@ type Context = EngineContext<ApplicationClientConfig>;
 
 const drainMs = 1000;
 
-/** Plays the clients of all applications, each with its users. */
+/** Replays the client side of all applications with their users. */
 class ApplicationClient extends LoadDrivenClient {
   readonly #context: Context;
   readonly #sources: SourcePool;
@@ -45,7 +45,7 @@ class ApplicationClient extends LoadDrivenClient {
       sweep: () => {},
       isDone: () => this.#pools.every(({ isDone }) => isDone),
       isIdle: () => this.#pools.every(({ active }) => active === 0),
-      // Rounds under way may end in the time that is left; then they are cut, which is no failure.
+      // Rounds in progress may finish within the drain time; cutting them off afterwards is not a failure.
       retire: () => {},
     });
   }
@@ -85,7 +85,7 @@ export const prepareApplicationClient = async (context: Context): Promise<LoadDr
     const sealed = sessions.filter(({ appProtocol }) => appProtocol === 'tls' || appProtocol === 'quic').length;
     if (sealed === 0) continue;
     context.note(
-      `${play.name}: ${sealed} encrypted sessions are played as they were recorded; a device that decrypts breaks them`,
+      `${play.name}: ${sealed} encrypted sessions are replayed as recorded; a device that decrypts TLS breaks them`,
     );
   }
   return new ApplicationClient(context, await prepareSources(context.config.sources, context), scripts);

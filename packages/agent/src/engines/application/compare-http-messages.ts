@@ -3,8 +3,8 @@ import { type Field, type HttpMessage, methodOf, statusOf, targetOf } from './ht
 import type { Fault } from './receive-step.ts';
 
 /**
- * Fields that belong to one connection, that say how a body is framed (the body itself is compared), or that a proxy may
- * or must write itself.
+ * Fields that are hop-by-hop, describe the framing of the body (the body itself is compared), or may be rewritten by a
+ * proxy.
  */
 const proxyFields = new Set([
   ...['connection', 'keep-alive', 'proxy-connection', 'te', 'trailer', 'transfer-encoding', 'upgrade'],
@@ -14,7 +14,7 @@ const proxyFields = new Set([
 
 const isProxyField = (name: string): boolean => proxyFields.has(name) || name.startsWith('x-forwarded-');
 
-/** What is not the same in two messages; undefined when they say the same. */
+/** The first difference between two messages; undefined when they are equivalent. */
 export const compareMessages = (expected: HttpMessage, arrived: HttpMessage, kind: 'request' | 'response') => {
   const start = compareStart(expected, arrived, kind) ?? compareFields(expected, arrived);
   if (start !== undefined) return fault(start, 0);
@@ -49,12 +49,12 @@ const compareFields = (expected: HttpMessage, arrived: HttpMessage): string | un
     if (other !== value) return `has the field ${name}: ${JSON.stringify(other)} instead of ${JSON.stringify(value)}`;
   }
   for (const [name, value] of found) {
-    if (!wanted.has(name)) return `has the field ${name}: ${JSON.stringify(value)}, which nobody sent`;
+    if (!wanted.has(name)) return `has the field ${name}: ${JSON.stringify(value)}, which was not sent`;
   }
   return undefined;
 };
 
-/** Fields of one name may stand in several lines; where they stand among others says nothing. */
+/** Joins repeated fields; the order of different fields is irrelevant. */
 const valuesByName = (fields: readonly Field[], leftOut: ReadonlySet<string>): Map<string, string> => {
   const values = new Map<string, string>();
   for (const { name, value } of fields) {

@@ -5,7 +5,7 @@ import { errorCodeOf } from '../../net/metrics/count-error.ts';
 import type { Route } from '../../net/transport/transport.ts';
 import { InboxChannel } from './channel.ts';
 
-/** Datagrams between two ends: by a socket of its own, or as one peer of a socket that many share. */
+/** A flow of datagrams: on its own socket, or one peer of a shared socket. */
 export class DatagramChannel extends InboxChannel {
   readonly #send: (bytes: Uint8Array) => void;
   readonly #leave: () => void;
@@ -17,7 +17,7 @@ export class DatagramChannel extends InboxChannel {
     this.#leave = leave;
   }
 
-  /** Comes back with its failure where it cannot be opened. */
+  /** A channel that cannot be opened has `failure` set. */
   static async connect({ address, port, localAddress, localPort }: Route): Promise<DatagramChannel> {
     const socket = createSocket(isIPv6(address) ? 'udp6' : 'udp4');
     const channel = new DatagramChannel(

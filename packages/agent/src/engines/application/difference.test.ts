@@ -20,7 +20,7 @@ it('the first difference is where one byte was changed', () => {
   );
 });
 
-it('is told with both bytes and what stands around them', () => {
+it('a difference is described with both bytes and their context', () => {
   const [expected, arrived] = [Buffer.from('a quiet harbour'), Buffer.from('a quiet\xffharbour', 'latin1')];
   expect(describeDifference(expected, arrived, 7)).toBe(
     'differs at byte 7: 0xff instead of 0x20, "a quiet\\xffharbour" instead of "a quiet harbour"',

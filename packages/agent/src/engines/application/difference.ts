@@ -1,6 +1,6 @@
 const contextBytes = 8;
 
-/** The place of the first byte that is not as expected; undefined when all are. Missing and further bytes count. */
+/** Offset of the first difference; undefined when equal. Missing and extra bytes count as differences. */
 export const firstDifference = (expected: Uint8Array, arrived: Uint8Array): number | undefined => {
   const [left, right] = [bufferOf(expected), bufferOf(arrived)];
   if (left.equals(right)) return undefined;
@@ -9,7 +9,7 @@ export const firstDifference = (expected: Uint8Array, arrived: Uint8Array): numb
   return common;
 };
 
-/** Says what is where, with what stands around it. */
+/** Describes a difference with the bytes around it. */
 export const describeDifference = (expected: Uint8Array, arrived: Uint8Array, at: number): string => {
   const [wanted, found] = [around(expected, at), around(arrived, at)];
   if (at >= arrived.length) return `ends after ${at} of ${expected.length} bytes: ${found} instead of ${wanted}`;

@@ -6,11 +6,11 @@ import type { Fault } from './receive-step.ts';
 import type { SessionMatcher } from './session-matcher.ts';
 import { type UserIteration, ValuesEnded } from './values.ts';
 
-/** Iterations of a user whose requests are awaited, beside the one that was seen last. */
+/** How many iterations after the last one seen are expected. */
 const ahead = 3;
 const maxEntries = 200_000;
 
-/** A request that may come, and what is answered. */
+/** An expected request and its response. */
 interface Entry extends HttpExchange {
   readonly matcher: SessionMatcher;
   readonly userIteration: UserIteration;
@@ -22,7 +22,7 @@ interface Found {
   readonly fault: Fault | undefined;
 }
 
-/** All requests that may come to one port. A proxy may send those of one session by several connections. */
+/** All requests expected at one port. A proxy may spread the requests of a session over several connections. */
 export class HttpExchangeIndex {
   readonly #byKey = new Map<string, Entry[]>();
   readonly #seen = new Map<SessionMatcher, Int32Array>();
@@ -40,7 +40,7 @@ export class HttpExchangeIndex {
     }
   }
 
-  /** The recorded request that comes nearest, and what is not as it was; undefined when there is nothing at all. */
+  /** The most similar recorded request and its first difference; undefined when nothing was recorded. */
   find(request: HttpMessage): Found | undefined {
     const alike = this.#byKey.get(keyOf(request)) ?? this.#sameTarget(request) ?? [...this.#byKey.values()].flat();
     let best: Found | undefined;
@@ -75,7 +75,7 @@ export class HttpExchangeIndex {
 
   #add(matcher: SessionMatcher, userIteration: UserIteration): void {
     for (const exchange of exchangesAt(matcher, userIteration)) {
-      if (++this.#count > maxEntries) throw new RangeError(`more than ${maxEntries} requests would be awaited`);
+      if (++this.#count > maxEntries) throw new RangeError(`more than ${maxEntries} requests would be expected`);
       const key = keyOf(exchange.request.message);
       const entries = this.#byKey.get(key) ?? [];
       entries.push({ ...exchange, matcher, userIteration, served: 0 });
@@ -100,7 +100,7 @@ export class HttpExchangeIndex {
   }
 }
 
-/** None where a turn has no values any more. */
+/** Empty when the parameters have no values for this user iteration. */
 const exchangesAt = (matcher: SessionMatcher, userIteration: UserIteration): HttpExchange[] => {
   try {
     return exchangesOf(matcher.round(userIteration, {}), matcher.position) ?? [];
@@ -110,7 +110,7 @@ const exchangesAt = (matcher: SessionMatcher, userIteration: UserIteration): Htt
   }
 };
 
-/** What fits comes first, then what was asked least often. */
+/** Exact matches first, then the least served. */
 const rankOf = ({ entry, fault }: Found): number => (fault === undefined ? 0 : 1e15) + entry.served;
 
 const keyOf = (request: HttpMessage): string =>

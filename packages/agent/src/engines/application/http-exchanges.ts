@@ -14,7 +14,7 @@ export interface HttpExchange {
   readonly response: StepMessage;
 }
 
-/** The requests of a session as a user plays it, each with its answer; undefined where it is not all HTTP/1.x. */
+/** The requests of a session with their responses; undefined when the session is not HTTP/1.x throughout. */
 export const exchangesOf = (round: Round, position: number): HttpExchange[] | undefined => {
   const session = round.script.sessions[position] as ScriptSession;
   if (session.protocol !== 'tcp' || session.appProtocol !== 'http') return undefined;
@@ -30,7 +30,7 @@ export const exchangesOf = (round: Round, position: number): HttpExchange[] | un
   }
 };
 
-/** Interim answers are between neighbours on the way, and left out. */
+/** Interim responses (1xx) are hop-by-hop and skipped. */
 const messagesOf = (round: Round, position: number, side: 'client' | 'server', methods: readonly string[] = []) => {
   const { steps } = round.script.sessions[position] as ScriptSession;
   const own = steps.flatMap((step, index) => (step.side === side ? [index] : []));

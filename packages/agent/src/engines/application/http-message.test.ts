@@ -5,7 +5,7 @@ import { NotHttp, parseMessage } from './http-message.ts';
 const parse = (text: string, more: object = {}) =>
   parseMessage(Buffer.from(text, 'latin1'), { kind: 'response', isEnded: false, ...more });
 
-describe('a message of HTTP/1.x', () => {
+describe('an HTTP/1.x message', () => {
   it.each([
     ['HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokrest', { framing: 'length', body: 'ok', rest: 4 }],
     [
@@ -25,7 +25,7 @@ describe('a message of HTTP/1.x', () => {
     expect(text.length - (message?.length ?? 0)).toBe(expected.rest);
   });
 
-  it('without a length lasts until the end of the stream, but a request has no body then', () => {
+  it('without a length ends with the stream; a request then has no body', () => {
     const text = 'HTTP/1.0 200 OK\r\n\r\nall';
     expect(parse(text)).toBeUndefined();
     expect(parse(text, { isEnded: true })).toMatchObject({ framing: 'close', length: text.length });
@@ -43,11 +43,11 @@ describe('a message of HTTP/1.x', () => {
     'HTTP/2 200\r\n\r\n',
     'HTTP/1.1 200 OK\r\nnothing\r\n\r\n',
     'HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n',
-  ])('%j is none', (text) => {
+  ])('%j is rejected', (text) => {
     expect(() => parse(text)).toThrow(NotHttp);
   });
 
-  it('is never found before it is whole, and never read beyond its end', () => {
+  it('is never returned before it is complete and never read beyond its end', () => {
     fc.assert(
       fc.property(
         fc.array(fc.uint8Array({ minLength: 1, maxLength: 40 }), { maxLength: 5 }),

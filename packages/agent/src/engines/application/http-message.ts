@@ -5,27 +5,27 @@ export interface Field {
   readonly value: string;
 }
 
-/** A message of HTTP/1.x, cut out of a stream. */
+/** An HTTP/1.x message parsed from a stream. */
 export interface HttpMessage {
   readonly startLine: string;
   readonly fields: readonly Field[];
-  /** Without the chunks it may have come in. */
+  /** Decoded: without chunk framing. */
   readonly body: Buffer;
-  /** How its end is known. */
+  /** How the end of the body is determined. */
   readonly framing: 'none' | 'length' | 'chunked' | 'close';
-  /** Bytes of the stream that it takes. */
+  /** Length on the wire, in bytes. */
   readonly length: number;
 }
 
 interface ParseOptions {
   readonly kind: 'request' | 'response';
-  /** Method of the request that is answered. */
+  /** Method of the request this responds to. */
   readonly method?: string | undefined;
-  /** Nothing more will come. */
+  /** The peer has closed its side of the stream. */
   readonly isEnded: boolean;
 }
 
-/** What is not HTTP/1.x. */
+/** The bytes are not HTTP/1.x. */
 export class NotHttp extends Error {}
 
 const startLines = {
@@ -33,7 +33,7 @@ const startLines = {
   response: /^HTTP\/1\.[01] \d{3}(?: .*)?$/,
 };
 
-/** The first message of a stream; undefined while it is not whole. */
+/** The first message of a stream; undefined while it is incomplete. */
 export const parseMessage = (bytes: Buffer, options: ParseOptions): HttpMessage | undefined => {
   const end = bytes.subarray(0, maxHeadBytes).indexOf('\r\n\r\n');
   if (end < 0) {
@@ -92,7 +92,7 @@ const parseChunks = (bytes: Buffer, from: number): Body | undefined => {
   }
 };
 
-/** After the last chunk there may be trailers; an empty line ends them. */
+/** Trailers may follow the last chunk; an empty line ends them. */
 const endOfChunks = (bytes: Buffer, lineEnd: number, parts: Buffer[]): Body | undefined => {
   const end = bytes.indexOf('\r\n\r\n', lineEnd);
   return end < 0 ? undefined : { body: Buffer.concat(parts), framing: 'chunked', length: end + 4 };

@@ -4,7 +4,7 @@ import { streamPathName } from '../../net/data-path.ts';
 import { prepareApplicationClient } from './client.ts';
 import { prepareApplicationServer } from './server.ts';
 
-/** Recorded applications played again over real sockets, both sides; each checks what the other says. */
+/** Replays recorded applications over real sockets; each side verifies what the other sends. */
 export const application: Engine<ApplicationConfig> = {
   id: 'application',
   config: ApplicationConfig,

@@ -2,7 +2,7 @@ import type { Histogram } from '@rushhour/protocol';
 import type { Counter, Gauge, Samples } from '../../engine.ts';
 import { countError } from '../../net/metrics/count-error.ts';
 
-/** What the client counts of one application towards one target. */
+/** Client metrics of one target. */
 export class ApplicationMeters {
   readonly ok: Counter;
   readonly ko: Counter;
@@ -10,7 +10,7 @@ export class ApplicationMeters {
   readonly users: Gauge;
   readonly txBytes: Counter;
   readonly rxBytes: Counter;
-  /** From the last byte sent to the last byte of the answer, in microseconds. */
+  /** From the last byte sent to the last byte of the response, in microseconds. */
   readonly exchange: Histogram;
   readonly #samples: Samples;
 

@@ -5,12 +5,12 @@ import type { ScriptSession } from './script.ts';
 
 const maxNotes = 20;
 
-/** Ends the run because of what was found. */
+/** Ends the run because of a mismatch. */
 class TaskStopped extends Error {
   readonly code = 'MISMATCH';
 }
 
-/** Counts what arrived otherwise than it was sent, tells the first of it, and says what follows. */
+/** Counts mismatches, notes the first ones in the result, and decides whether the session or run continues. */
 export class MismatchPolicy {
   readonly #context: Pick<EngineContext<ApplicationConfig>, 'config' | 'samples' | 'note'>;
   readonly #mismatches: Counter;
@@ -28,7 +28,7 @@ export class MismatchPolicy {
     return this.#stopped.promise;
   }
 
-  /** True when the session goes on. */
+  /** True when the session continues. */
   apply(session: ScriptSession, step: number, fault: Fault): boolean {
     const { config, samples, note } = this.#context;
     this.#mismatches.add(1);

@@ -3,7 +3,7 @@ import type { Round } from './round.ts';
 import { type Fit, fitOf, type SessionMatcher } from './session-matcher.ts';
 import { type LocalValues, type UserIteration, ValuesEnded } from './values.ts';
 
-/** A session, and who plays it. */
+/** A session and the user iteration that was identified. */
 export interface MatchedSession {
   readonly matcher: SessionMatcher;
   readonly round: Round;
@@ -12,8 +12,8 @@ export interface MatchedSession {
 const fitValue: Record<Fit, number> = { none: 0, begun: 1, whole: 2 };
 
 /**
- * All sessions that may come to one port. Ports and sequence numbers do not survive a proxy, so who it is is told by the
- * first bytes and, among those that begin alike, by the order in which they come.
+ * All sessions that may arrive at one port. Ports and sequence numbers do not survive a proxy, so a session is
+ * identified by its first bytes and, among equal ones, by the order of arrival.
  */
 export class PortSessions {
   readonly matchers: readonly SessionMatcher[];
@@ -24,12 +24,12 @@ export class PortSessions {
     this.#isDatagram = protocol === 'udp';
   }
 
-  /** Several may be meant. */
+  /** More than one session or user iteration is possible. */
   get isOpen(): boolean {
     return this.matchers.length > 1 || this.matchers.some(({ session }) => session.isVarying);
   }
 
-  /** Finds out who has come; takes nothing from the channel. Undefined when nobody says anything. */
+  /** Identifies the session without consuming bytes. Undefined when nothing is received. */
   async identify(channel: Channel, local: LocalValues, timeoutMs: number): Promise<MatchedSession | undefined> {
     const greeting = this.#fewestPlayed(this.matchers.filter(({ session }) => session.steps[0]?.side === 'server'));
     if (greeting !== undefined) return this.#matchedAt(greeting, greeting.nextUserIteration, local);
@@ -53,7 +53,7 @@ export class PortSessions {
     return channel.length === 0 ? undefined : this.#nearest(channel.peek(), local);
   }
 
-  /** Another role that has had the same steps so far and that the next one fits; undefined when there is none. */
+  /** Another session with the same steps so far that matches the received step; undefined when there is none. */
   findAlternative(matched: MatchedSession, step: number, arrived: Buffer): MatchedSession | undefined {
     for (const matcher of this.matchers) {
       if (matcher.session.steps[step]?.side !== 'client') continue;
@@ -79,7 +79,7 @@ export class PortSessions {
     );
   }
 
-  /** Nobody begins so: the one that goes furthest is held to be meant. */
+  /** No session starts with these bytes: the one with the longest common prefix is assumed. */
   #nearest(arrived: Buffer, local: LocalValues): MatchedSession | undefined {
     let best: { matcher: SessionMatcher; userIteration: UserIteration; common: number } | undefined;
     for (const matcher of this.matchers) {
@@ -102,7 +102,7 @@ const bytesOf = ({ matcher, round }: MatchedSession, step: number): Uint8Array |
   }
 };
 
-/** Both would have said and heard the same before this step. */
+/** Both have the same steps before this one. */
 const isSame = (one: MatchedSession, other: MatchedSession, before: number): boolean => {
   for (let step = 0; step < before; step++) {
     if (one.matcher.session.steps[step]?.side !== other.matcher.session.steps[step]?.side) return false;

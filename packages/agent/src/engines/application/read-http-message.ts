@@ -3,7 +3,7 @@ import { type HttpMessage, NotHttp, parseMessage, statusOf } from './http-messag
 
 type Read =
   | { readonly message: HttpMessage }
-  /** Why there is none. */
+  /** Reason for the missing message. */
   | { readonly problem: 'timeout' | 'ended' | 'bad'; readonly text: string };
 
 interface ReadOptions {
@@ -12,7 +12,7 @@ interface ReadOptions {
   readonly timeoutMs: number;
 }
 
-/** Takes the next message; interim answers are passed over. */
+/** Reads the next message; interim responses are skipped. */
 export const readMessage = async (channel: Channel, { kind, method, timeoutMs }: ReadOptions): Promise<Read> => {
   const deadline = performance.now() + timeoutMs;
   for (let wait = 'arrived'; ; ) {

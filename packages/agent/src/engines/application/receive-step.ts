@@ -4,7 +4,7 @@ import type { Round } from './round.ts';
 import { matchUnknown, patternOf } from './unknown-values.ts';
 
 const quietMs = 100;
-/** Longer steps are looked at once they are whole. */
+/** Longer steps are compared only when complete. */
 const earlyBytes = 65_536;
 
 interface ReceiveOptions {
@@ -15,11 +15,11 @@ interface ReceiveOptions {
   readonly timeoutMs: number;
 }
 
-/** modified: other bytes; partial: fewer. */
+/** modified: different bytes; partial: too few bytes. */
 export interface Fault {
   readonly kind: 'modified' | 'partial';
   readonly text: string;
-  /** The first byte that is not as expected. */
+  /** Offset of the first byte that differs. */
   readonly at: number;
 }
 
@@ -29,7 +29,7 @@ export interface Received {
   readonly fault: Fault | undefined;
 }
 
-/** Waits until a step may be judged: it is whole, or it cannot become what is expected, or nothing more comes. */
+/** Waits until a step can be compared: it is complete, already differs, or nothing more arrives. */
 export const awaitStep = async (channel: Channel, options: ReceiveOptions): Promise<Wait> => {
   const { round, session, step, match, timeoutMs } = options;
   const expected = round.bytes(session, step);
@@ -64,7 +64,7 @@ const awaitAnything = async (channel: Channel, length: number, timeoutMs: number
   return channel.length > 0 ? 'arrived' : wait;
 };
 
-/** Takes the step and says whether it is what was to come. */
+/** Receives a step and compares it with the expected one. */
 export const receiveStep = async (channel: Channel, options: ReceiveOptions): Promise<Received> => {
   const { round, session, step, match, timeoutMs } = options;
   let wait = await awaitStep(channel, options);
@@ -74,7 +74,7 @@ export const receiveStep = async (channel: Channel, options: ReceiveOptions): Pr
     return { bytes, wait, fault: bytes.length > 0 ? undefined : partial(expected, bytes) };
   }
   if (round.unknownIn(session, step).length > 0) return receiveUnknown(channel, options, wait);
-  // What differs is taken whole all the same, so that what follows is seen in its place.
+  // A step that differs is consumed completely, so that the next step starts at its own first byte.
   if (wait === 'arrived' && channel.length < expected.length) wait = await channel.wait(expected.length, timeoutMs);
   const bytes = channel.take(expected.length);
   round.recordReceived(session, step, bytes);

@@ -6,7 +6,7 @@ import type { EngineContext } from '../../engine.ts';
 import { ApplicationMeters } from './meters.ts';
 import type { LocalValues } from './values.ts';
 
-/** A target, with the ports that stand for recorded ones. */
+/** A target and the ports that replace the recorded ones. */
 export interface ReplayTarget {
   readonly weight: number;
   readonly address: string;
@@ -26,7 +26,7 @@ export const replayTargetsOf = ({
     meters: new ApplicationMeters(samples.target(`${host}:${ports[0]?.ports[0] ?? 0}`)),
   }));
 
-/** Each slot has its own of the ports, where there are enough. */
+/** Each slot uses its own port when there are enough ports. */
 export const portOn = ({ ports }: ReplayTarget, recorded: number, slot: number): number => {
   const own = ports.get(recorded) ?? [recorded];
   return own[slot % own.length] as number;
@@ -34,7 +34,7 @@ export const portOn = ({ ports }: ReplayTarget, recorded: number, slot: number):
 
 const discardPort = 9;
 
-/** From where this machine would send to an address; nothing is sent. */
+/** The source address the kernel would choose for a destination; nothing is sent. */
 export const sourceTo = async (address: string): Promise<string> => {
   const socket = createSocket(isIPv6(address) ? 'udp6' : 'udp4');
   try {
@@ -46,7 +46,7 @@ export const sourceTo = async (address: string): Promise<string> => {
   }
 };
 
-/** What the clock says now. */
+/** Time parameters at this moment. */
 export const timesNow = (): LocalValues => {
   const now = new Date();
   return { nowUnix: String(Math.floor(now.getTime() / 1000)), nowIso: now.toISOString() };

@@ -2,11 +2,11 @@ import type { ApplicationPlay, PlayedParameter } from '@rushhour/protocol';
 import type { Script, ScriptStep } from './script.ts';
 import { type LocalName, type LocalValues, localNameOf, type UserIteration, type Values } from './values.ts';
 
-/** All sessions of an application as one user plays them one time. */
+/** One user's single replay of all sessions of an application. */
 export class Round {
   readonly script: Script;
   readonly userIteration: UserIteration;
-  /** What this side knows of itself; it becomes part of the round once it is sent. */
+  /** Values known only to this side; fixed for the round once they have been sent. */
   readonly local: LocalValues;
   readonly #values: Values;
   readonly #known = new Map<number, Uint8Array>();
@@ -20,7 +20,7 @@ export class Round {
     this.local = local;
   }
 
-  /** A step as it goes over the wire. Throws a RangeError where a value does not fit. */
+  /** A step as sent on the wire. Throws a RangeError when a value does not fit. */
   bytes(session: number, step: number): Uint8Array {
     const { template, bytes } = this.#step(session, step);
     if (template === undefined) return bytes;
@@ -32,7 +32,7 @@ export class Round {
     return rendered;
   }
 
-  /** The same for sending: what only this side knew is part of the round from now on. */
+  /** The step for sending: fixes the local values it contains. */
   bytesToSend(session: number, step: number): Uint8Array {
     for (const { parameter } of this.#step(session, step).uses) {
       if (localNameOf(this.#parameter(parameter)) !== undefined) this.#known.set(parameter, this.#valueOf(parameter));
@@ -40,7 +40,7 @@ export class Round {
     return this.bytes(session, step);
   }
 
-  /** The same with other values in place of those that only the other side knows. */
+  /** The step with substitutes for values known only to the peer. */
   bytesWith(session: number, step: number, other: (name: LocalName) => Uint8Array) {
     const { template, bytes, uses } = this.#step(session, step);
     if (template === undefined) return bytes;
@@ -51,7 +51,7 @@ export class Round {
     return template.render(values);
   }
 
-  /** Names of what is in a step that only the other side knows. */
+  /** Names of the values in a step that are known only to the peer. */
   unknownIn(session: number, step: number): LocalName[] {
     const { uses } = this.#step(session, step);
     return uses.flatMap(({ parameter }) => {
@@ -60,7 +60,7 @@ export class Round {
     });
   }
 
-  /** Takes over a value that came from the other side. */
+  /** Stores a value received from the peer. */
   learn(name: LocalName, value: string): void {
     this.script.play.parameters.forEach((parameter, number) => {
       if (localNameOf(parameter) !== name) return;
@@ -69,7 +69,7 @@ export class Round {
     this.#rendered.clear();
   }
 
-  /** Remembers what really came where a value is taken from it. */
+  /** Keeps the received bytes of steps that values are extracted from. */
   recordReceived(session: number, step: number, arrived: Uint8Array): void {
     if (this.#step(session, step).isExtracted) this.#seen.set(`${session} ${step}`, Uint8Array.from(arrived));
   }
@@ -102,12 +102,12 @@ export class Round {
 
   #extract(location: NonNullable<PlayedParameter['extract']>): Uint8Array {
     const session = this.script.positions.get(location.sessionIdx);
-    if (session === undefined) throw new RangeError(`session ${location.sessionIdx} is not played`);
+    if (session === undefined) throw new RangeError(`session ${location.sessionIdx} is not replayed`);
     const { template } = this.#step(session, location.stepIdx);
     const [from, to] = [location.offset, location.offset + location.length];
     const rendered = this.bytes(session, location.stepIdx);
     const seen = this.#seen.get(`${session} ${location.stepIdx}`);
-    // What was changed in length on the way no longer says where the value is.
+    // When the length was changed in transit, the offset of the value is no longer valid.
     const bytes = seen?.length === rendered.length ? seen : rendered;
     const [start, end] = template?.locate(from, to, this.#valuesAt(session, location.stepIdx)) ?? [from, to];
     return bytes.slice(start, end);

@@ -7,9 +7,9 @@ const maxBytes = 256 * 1024 * 1024;
 
 interface RecordedStep {
   readonly side: 'client' | 'server';
-  /** After the first packet of the capture. */
+  /** Time since the first packet of the capture. */
   readonly atMs: number;
-  /** Since the end of the step before. */
+  /** Time since the end of the previous step. */
   readonly gapMs: number;
   readonly bytes: Uint8Array;
 }
@@ -31,7 +31,7 @@ interface RecordingOptions {
   readonly sessions: readonly { readonly sessionIndex: number }[];
 }
 
-/** Sessions of a capture with their payload, in the order in which they began. */
+/** Sessions of a capture with their payload, in order of their start. */
 const readRecording = async ({ capture, clientIp, sessions }: RecordingOptions): Promise<RecordedSession[]> => {
   const wanted = sessions.map(({ sessionIndex }) => sessionIndex).sort((a, b) => a - b);
   const analysis = await analyzeCapture(createReadStream(capture), {
@@ -55,7 +55,7 @@ const recordedSession = (analysis: CaptureAnalysis, index: number): RecordedSess
   return { index, name, protocol, appProtocol, port: dstPort, startMs, steps };
 };
 
-/** A place of a step and the parameter, by its number, whose value goes there. */
+/** A range of a step and the index of the parameter whose value replaces it. */
 interface Use {
   readonly parameter: number;
   readonly offset: number;
@@ -65,38 +65,38 @@ interface Use {
 
 export interface ScriptStep extends RecordedStep {
   readonly uses: readonly Use[];
-  /** Undefined where nothing is put in. */
+  /** Undefined when the step has no parameters. */
   readonly template: StepTemplate | undefined;
-  /** What is said depends on who plays it, or on how often. */
+  /** The bytes depend on the user or the iteration. */
   readonly isVarying: boolean;
-  /** Somebody takes a value from what passes here. */
+  /** A parameter extracts its value from this step. */
   readonly isExtracted: boolean;
 }
 
 export interface ScriptSession extends Omit<RecordedSession, 'steps'> {
   readonly steps: readonly ScriptStep[];
   readonly speed: ApplicationPlay['speed'];
-  /** What is said depends on who plays it, or on how often. */
+  /** The bytes depend on the user or the iteration. */
   readonly isVarying: boolean;
 }
 
-/** What the client does next. */
+/** One action of the client. */
 export interface Action {
   readonly kind: 'open' | 'step' | 'end';
   readonly session: number;
   readonly step: number;
   readonly atMs: number;
-  /** Pause that was recorded before it. */
+  /** Recorded pause before it. */
   readonly gapMs: number;
 }
 
-/** A recorded application, ready to be played over and over. */
+/** A recorded application, prepared for repeated replay. */
 export interface Script {
   readonly play: ApplicationPlay;
-  /** Place among the applications of the order. */
+  /** Index among the applications of the job. */
   readonly index: number;
   readonly sessions: readonly ScriptSession[];
-  /** Positions of sessions by their index in the capture. */
+  /** Position in `sessions`, by index in the capture. */
   readonly positions: ReadonlyMap<number, number>;
   readonly timeline: readonly Action[];
   readonly isVarying: boolean;
@@ -108,7 +108,7 @@ export const loadScript = async (
   note: (remark: string) => void,
 ): Promise<Script> => {
   const recorded = (await readRecording(play)).filter((session) => !startsWithServerDatagram(session, play, note));
-  if (recorded.length === 0) throw new Error(`${play.name} has no session that can be played`);
+  if (recorded.length === 0) throw new Error(`${play.name} has no session that can be replayed`);
   const speeds = new Map(play.sessions.map(({ sessionIndex, speed }) => [sessionIndex, speed]));
   const varying = varyingParameters(play.parameters);
   const sessions = recorded.map((session): ScriptSession => {
@@ -129,14 +129,14 @@ export const loadScript = async (
   };
 };
 
-/** A server cannot send datagrams to somebody who has not sent any: such sessions are left out by both sides. */
+/** A server cannot send datagrams to a client that has not sent any, so both sides skip such sessions. */
 const startsWithServerDatagram = (
   { protocol, steps, index, name }: RecordedSession,
   play: ApplicationPlay,
   note: (remark: string) => void,
 ): boolean => {
   const isSkipped = protocol === 'udp' && steps[0]?.side === 'server';
-  if (isSkipped) note(`${play.name}: session ${index} (${name}) begins with a datagram of the server and is left out`);
+  if (isSkipped) note(`${play.name}: session ${index} (${name}) starts with a datagram from the server and is skipped`);
   return isSkipped;
 };
 
@@ -159,7 +159,7 @@ const scriptStep = (
   };
 };
 
-/** Extracted values vary with the steps that they are taken from. */
+/** Parameters with extracted values vary when the step they are extracted from varies. */
 const varyingParameters = (parameters: readonly PlayedParameter[]): ReadonlySet<number> => {
   const varying = new Set<number>();
   const touches = ({ extract }: PlayedParameter) =>
@@ -178,7 +178,7 @@ const varyingParameters = (parameters: readonly PlayedParameter[]): ReadonlySet<
   return varying;
 };
 
-/** Everything in the order in which it was recorded, sessions among one another. */
+/** All actions of all sessions in recorded order. */
 const timelineOf = (sessions: readonly ScriptSession[]): Action[] => {
   const actions = sessions.flatMap(({ steps, startMs }, session) => [
     { kind: 'open' as const, session, step: 0, atMs: startMs, gapMs: 0 },
@@ -189,7 +189,7 @@ const timelineOf = (sessions: readonly ScriptSession[]): Action[] => {
   return ordered.map((action, position) => {
     const before = ordered[position - 1];
     if (before === undefined || before.session === action.session) return action;
-    // Between sessions the time since whatever was done last counts.
+    // Across sessions the gap is the time since the previous action.
     return { ...action, gapMs: action.kind === 'end' ? 0 : action.atMs - before.atMs };
   });
 };

@@ -13,11 +13,11 @@ interface HttpServiceDeps extends Pick<ServeSessionDeps, 'mismatchPolicy' | 'sig
 const idleMs = 86_400_000;
 const closeGraceMs = 1000;
 
-/** Answers each request as it was recorded, whichever connection it comes by. */
+/** Answers each request as recorded, regardless of the connection it arrives on. */
 export const serveHttp = async (channel: Channel, deps: HttpServiceDeps): Promise<void> => {
   const { exchangeIndex, mismatchPolicy, signal, timeoutMs, fail } = deps;
   while (!signal.aborted) {
-    // A proxy keeps connections for requests to come: closing one could meet a request on its way.
+    // A proxy keeps idle connections open: closing one could race with a new request.
     await channel.wait(1, idleMs);
     const read = await readMessage(channel, { kind: 'request', timeoutMs });
     if ('problem' in read) {
@@ -37,7 +37,7 @@ export const serveHttp = async (channel: Channel, deps: HttpServiceDeps): Promis
     channel.send(answerOf(response, read.message));
     if (response.message.framing === 'close') break;
     if (isLast(read.message)) {
-      // Whoever has asked for the end says goodbye first, unless it waits for us to do so.
+      // The side that sent `Connection: close` closes first, unless it waits for the server.
       await channel.wait(1, closeGraceMs);
       break;
     }
@@ -45,7 +45,7 @@ export const serveHttp = async (channel: Channel, deps: HttpServiceDeps): Promis
   channel.close();
 };
 
-/** A peer of HTTP/1.0 knows no chunks. */
+/** HTTP/1.0 has no chunked encoding. */
 const answerOf = ({ message, bytes }: StepMessage, request: HttpMessage): Uint8Array => {
   if (message.framing !== 'chunked' || !request.startLine.endsWith('/1.0')) return bytes;
   const fields = message.fields.filter(({ name }) => name !== 'transfer-encoding' && name !== 'trailer');

@@ -11,14 +11,14 @@ export interface ServeSessionDeps {
   readonly portSessions: PortSessions;
   readonly mismatchPolicy: MismatchPolicy;
   readonly signal: AbortSignal;
-  /** Values that only this end knows. */
+  /** Values known only to this end. */
   readonly local: LocalValues;
-  /** How long to wait for the first bytes. */
+  /** Timeout for the first bytes. */
   readonly timeoutMs: number;
   readonly fail: (kind: string) => void;
 }
 
-/** Plays the server of one session, whosever it is. */
+/** Replays the server side of the session that the connection belongs to. */
 export const serveSession = async (channel: Channel, deps: ServeSessionDeps): Promise<void> => {
   const { portSessions, signal, fail } = deps;
   let matched = await portSessions.identify(channel, deps.local, deps.timeoutMs);
@@ -27,7 +27,7 @@ export const serveSession = async (channel: Channel, deps: ServeSessionDeps): Pr
     return;
   }
   let isClaimed = false;
-  /** From here on it is known who it is: by what was said, or because something must be said. */
+  /** Fixes the match: either the received bytes are unique, or the server must send a step that depends on the user. */
   const claim = ({ matcher, round }: MatchedSession) => {
     if (!isClaimed) matcher.claim(round.userIteration);
     isClaimed = true;
@@ -63,7 +63,7 @@ interface ClientStep {
   readonly continues: boolean;
 }
 
-/** Takes a step of the client. Whoever says something else may be another one who began alike. */
+/** Receives a step of the client. On a mismatch, other sessions with the same beginning are tried. */
 const receiveClientStep = async (
   channel: Channel,
   known: MatchedSession,
@@ -91,7 +91,7 @@ const rematch = (channel: Channel, known: MatchedSession, step: number, portSess
   return isAsExpected ? known : (portSessions.findAlternative(known, step, arrived) ?? known);
 };
 
-/** Nothing may come any more but the goodbye. */
+/** After the last step only the close of the peer is expected. */
 const finish = async (
   channel: Channel,
   { matcher }: MatchedSession,
@@ -104,7 +104,7 @@ const finish = async (
   }
   const wait = signal.aborted ? 'ended' : await channel.wait(1, script.play.timeoutMs);
   if (wait === 'arrived') {
-    const text = `is followed by ${channel.length} bytes that nobody sent: ${JSON.stringify(channel.peek().toString('latin1', 0, 16))}`;
+    const text = `is followed by ${channel.length} unexpected bytes: ${JSON.stringify(channel.peek().toString('latin1', 0, 16))}`;
     mismatchPolicy.apply(session, session.steps.length - 1, { kind: 'modified', at: 0, text });
   }
   channel.close();

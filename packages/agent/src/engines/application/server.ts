@@ -22,7 +22,7 @@ import { Values } from './values.ts';
 type Context = EngineContext<ApplicationServerConfig>;
 type Endpoint = ApplicationServerConfig['listen'][number];
 
-/** Plays the servers of all sessions. */
+/** Replays the server side of all sessions. */
 class ApplicationServer implements PreparedEngine {
   readonly #context: Context;
   readonly #mismatchPolicy: MismatchPolicy;
@@ -77,7 +77,7 @@ class ApplicationServer implements PreparedEngine {
     });
   }
 
-  /** One for all the places where it may be played, so that turns are counted together. */
+  /** Shared by all endpoints of a session, so that iterations are counted together. */
   #matcherOf(script: Script, position: number, onlyUser: number | undefined): SessionMatcher {
     const key = `${script.index} ${position} ${onlyUser ?? ''}`;
     const values = new Values(script.play, this.#context.config);
@@ -88,7 +88,7 @@ class ApplicationServer implements PreparedEngine {
     return matcher;
   }
 
-  /** Undefined where bytes are compared as they are. */
+  /** Undefined when raw bytes are compared. */
   #exchangeIndexOf({ matchers }: PortSessions, { port }: Endpoint): HttpExchangeIndex | undefined {
     if (this.#context.config.match !== 'http') return undefined;
     const isHttp = (matcher: SessionMatcher) =>
@@ -96,7 +96,9 @@ class ApplicationServer implements PreparedEngine {
     const [spoken, other] = [matchers.filter(isHttp), matchers.find((matcher) => !isHttp(matcher))];
     if (spoken.length > 0 && other !== undefined) {
       const { index, name } = other.session;
-      throw new Error(`session ${index} (${name}) to port ${port} is not HTTP as others there are: play it by itself`);
+      throw new Error(
+        `session ${index} (${name}) to port ${port} is not HTTP although other sessions of this port are: replay it in a separate entry`,
+      );
     }
     return spoken.length > 0 ? new HttpExchangeIndex(spoken) : undefined;
   }
@@ -123,7 +125,7 @@ class ApplicationServer implements PreparedEngine {
     if (socket !== undefined) this.#sockets.push(socket);
   }
 
-  /** Datagrams of one address and port are one session. */
+  /** All datagrams from one address and port form one session. */
   #receive(socket: Socket, endpoint: Endpoint, portSessions: PortSessions): void {
     const flows = new Map<string, DatagramChannel>();
     socket.on('error', (error) => countError(this.#context.samples, 'application', error.message));
@@ -168,7 +170,7 @@ class ApplicationServer implements PreparedEngine {
       if (exchangeIndex === undefined) await serveSession(channel, deps);
       else await serveHttp(channel, { ...deps, exchangeIndex });
     } catch (error) {
-      // A value that does not fit ends this session and no other.
+      // A value that does not fit ends only this session.
       fail(error instanceof RangeError ? 'value' : 'other');
       channel.reset();
     }

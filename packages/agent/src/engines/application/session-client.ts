@@ -22,19 +22,19 @@ export interface SessionClientDeps {
 
 const closeGraceMs = 1000;
 
-/** Plays the client of one session. */
+/** Replays the client side of one session. */
 export interface SessionClient {
   readonly isOver: boolean;
   readonly hasFailed: boolean;
   send(step: number): void;
   receive(step: number): Promise<void>;
-  /** All steps are done. */
+  /** Called after the last step. */
   end(): Promise<void>;
-  /** The run is over. */
+  /** Called when the run ends. */
   abandon(): void;
 }
 
-/** Sends steps as they are and counts how its session ends. What is to arrive is left to those who extend it. */
+/** Sends steps and counts how the session ends. Subclasses receive and compare. */
 export abstract class BaseSessionClient implements SessionClient {
   protected readonly deps: SessionClientDeps;
   protected readonly channel: Channel;
@@ -65,7 +65,7 @@ export abstract class BaseSessionClient implements SessionClient {
     this.channel.reset();
   }
 
-  /** How long the step may take: what was recorded comes on top. */
+  /** Timeout of a step, plus the recorded pause. */
   protected timeoutOf(step: number): number {
     const { timeoutMs, leastGapMs } = this.deps.round.script.play;
     return timeoutMs + pauseOf(this.session.speed, this.session.steps[step]?.gapMs ?? 0, leastGapMs);
@@ -85,7 +85,7 @@ export abstract class BaseSessionClient implements SessionClient {
   }
 }
 
-/** Takes steps of a known length. */
+/** Receives steps of known length and compares them byte by byte. */
 export class ExactSessionClient extends BaseSessionClient {
   override async receive(step: number): Promise<void> {
     const { round, position, config, mismatchPolicy, meters } = this.deps;
@@ -111,7 +111,7 @@ export class ExactSessionClient extends BaseSessionClient {
     const wait = this.session.protocol === 'udp' ? 'ended' : await this.channel.wait(1, closeGraceMs);
     if (this.isOver) return;
     if (wait === 'arrived') {
-      const text = `is followed by ${this.channel.length} bytes that nobody sent`;
+      const text = `is followed by ${this.channel.length} unexpected bytes`;
       mismatchPolicy.apply(this.session, this.session.steps.length - 1, { kind: 'modified', at: 0, text });
       this.hasFailed = true;
     }
@@ -119,7 +119,7 @@ export class ExactSessionClient extends BaseSessionClient {
   }
 }
 
-/** Takes answers that say what was recorded, however a proxy writes them. */
+/** Accepts responses that are equivalent to the recorded ones, even when rewritten by a proxy. */
 export class HttpSessionClient extends BaseSessionClient {
   readonly #exchanges: readonly HttpExchange[];
 

@@ -4,26 +4,26 @@ import type { Script, ScriptSession } from './script.ts';
 import { matchUnknown } from './unknown-values.ts';
 import { type LocalValues, type UserIteration, type Values, ValuesEnded } from './values.ts';
 
-/** Iterations of a user that may come next: some may have been lost on the way. */
+/** How many iterations of a user may be skipped: earlier ones may have been lost in the network. */
 const ahead = 3;
 const maxTried = 4096;
 
-/** How what has come fits: wholly, as far as it goes, or not. */
+/** How received bytes match: completely, as a prefix, or not at all. */
 export type Fit = 'whole' | 'begun' | 'none';
 
-/** One session of one application as it may be played on a port: by whom is found out from what they say. */
+/** Matches connections to one recorded session. The user and iteration are derived from the first bytes received. */
 export class SessionMatcher {
   readonly script: Script;
   readonly position: number;
   readonly session: ScriptSession;
-  /** The first step that a client says; undefined where it only listens. */
+  /** Index of the first step sent by the client; undefined when the client only receives. */
   readonly opening: number | undefined;
-  /** How often it was played. */
+  /** How many connections have been matched to this session. */
   played = 0;
   readonly #values: Values;
   readonly #next: Int32Array;
   readonly #onlyUser: number | undefined;
-  /** Who would begin with these bytes. */
+  /** Expected first bytes, by key, and the user iteration that sends them. */
   readonly #openings = new Map<string, UserIteration>();
   readonly #lengths = new Map<number, number>();
   readonly #isOpeningVarying: boolean;
@@ -41,7 +41,7 @@ export class SessionMatcher {
     if (this.#isOpeningVarying) for (const user of this.#users()) this.#expect(user, 0);
   }
 
-  /** Whoever comes next, were everybody to come in order. */
+  /** The user iteration that is due next when all arrive in order. */
   get nextUserIteration(): UserIteration {
     if (!this.session.isVarying) return { user: this.#onlyUser ?? 0, iteration: 0 };
     let lowest: UserIteration = { user: 0, iteration: Number.POSITIVE_INFINITY };
@@ -56,7 +56,7 @@ export class SessionMatcher {
     return new Round(this.script, this.#values, userIteration, local);
   }
 
-  /** Turns that may be meant, the likeliest first. */
+  /** Candidate user iterations, most likely first. */
   *candidates(): Generator<UserIteration> {
     if (!this.session.isVarying) {
       yield this.nextUserIteration;
@@ -71,7 +71,7 @@ export class SessionMatcher {
     }
   }
 
-  /** Whose opening has come; the turn is told where it has come whole. */
+  /** Matches the first bytes; `userIteration` is set when they match completely. */
   fit(arrived: Buffer, isDatagram: boolean): { fit: Fit; userIteration?: UserIteration } {
     if (this.opening === undefined) return { fit: 'none' };
     if (this.#isOpeningVarying) return this.#fitOpenings(arrived, isDatagram);
@@ -79,7 +79,7 @@ export class SessionMatcher {
     return { fit: this.#fitOf(this.round(userIteration, {}), arrived, isDatagram), userIteration };
   }
 
-  /** The number of bytes that are as this turn would begin. */
+  /** Length of the common prefix with the first bytes of this user iteration. */
   common(userIteration: UserIteration, arrived: Buffer): number {
     const expected = this.#openingOf(userIteration);
     if (expected === undefined) return 0;
@@ -89,7 +89,7 @@ export class SessionMatcher {
     return at;
   }
 
-  /** Somebody has come: the next to come of this user is a later one. */
+  /** Marks the user iteration as seen; only later ones of this user are expected from now on. */
   claim({ user, iteration }: UserIteration): void {
     this.played++;
     if (!this.session.isVarying) return;
@@ -141,7 +141,7 @@ export class SessionMatcher {
     else this.#lengths.delete(bytes.length);
   }
 
-  /** Undefined where the turn has no values: its user says nothing more. */
+  /** Undefined when the parameters have no values for this user iteration: the user has ended. */
   #openingOf(userIteration: UserIteration): Uint8Array | undefined {
     try {
       return this.round(userIteration, {}).bytes(this.position, this.opening ?? 0);
@@ -164,7 +164,7 @@ export class SessionMatcher {
     return userIteration === undefined ? { fit: 'none' } : { fit: 'whole', userIteration };
   }
 
-  /** Much may have been lost, or have gone to other servers: those who would come later are tried, too. */
+  /** Iterations may have been lost or sent to other servers, so later ones are tried as well. */
   #later(arrived: Buffer, isDatagram: boolean): UserIteration | undefined {
     let tried = 0;
     for (let step = ahead + 1; ; step++) {
@@ -186,7 +186,7 @@ export class SessionMatcher {
   }
 }
 
-/** How bytes that have come fit what is expected. */
+/** How received bytes match the expected ones. */
 export const fitOf = (expected: Uint8Array, arrived: Buffer, isDatagram: boolean): Fit => {
   if (isDatagram) return arrived.equals(expected) ? 'whole' : 'none';
   const common = Math.min(expected.length, arrived.length);

@@ -3,7 +3,7 @@ import { errorCodeOf } from '../../net/metrics/count-error.ts';
 import type { Chunk, Connection, ConnectionEvents, Route, Transport } from '../../net/transport/transport.ts';
 import { InboxChannel } from './channel.ts';
 
-/** What streams of applications travel by. */
+/** Transport for TCP sessions of applications. */
 export const createApplicationTransport = (options: PathOptions): Transport =>
   createStreamTransport(options, {
     noDelay: true,
@@ -24,14 +24,14 @@ export class StreamChannel extends InboxChannel implements ConnectionEvents {
     super('stream');
   }
 
-  /** Of a connection that was accepted. */
+  /** For an accepted connection. */
   static of(connection: Connection): StreamChannel {
     const channel = new StreamChannel();
     channel.#connection = connection;
     return channel;
   }
 
-  /** Comes back once it stands, or with its failure once it cannot. */
+  /** Resolves when the connection is established or has failed; then `failure` is set. */
   static async connect(transport: Transport, route: Route, timeoutMs: number): Promise<StreamChannel> {
     const channel = new StreamChannel();
     try {
@@ -49,7 +49,7 @@ export class StreamChannel extends InboxChannel implements ConnectionEvents {
     return channel;
   }
 
-  /** Resolves when the connection is no more. */
+  /** Resolves when the connection is closed. */
   get gone(): Promise<void> {
     return this.#gone.promise;
   }

@@ -9,7 +9,7 @@ it.each([
   ['max', 1, 900, 500, 0],
   ['bps', 1, 900, 500, 0],
 ] as const)(
-  'in mode %s, %d times as fast, a pause of %d ms (least %d) lasts %d ms',
+  'in mode %s with multiplier %d, a pause of %d ms (minimum %d) lasts %d ms',
   (mode, multiplier, gap, minGap, ms) => {
     expect(pauseOf({ mode, value: 0, multiplier }, gap, minGap)).toBe(ms);
   },

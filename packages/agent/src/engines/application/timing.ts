@@ -2,15 +2,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { PlaySpeed } from '@rushhour/protocol';
 import type { Script } from './script.ts';
 
-/** The pause to keep before a step, of what was recorded. */
+/** The pause before a step, derived from the recorded one. */
 export const pauseOf = (speed: PlaySpeed, gapMs: number, leastGapMs: number): number =>
   speed.mode === 'original' && gapMs > 0 && gapMs >= leastGapMs ? gapMs / speed.multiplier : 0;
 
 const hourMs = 3_600_000;
 
 /**
- * How long a server waits for a step of a client, which may be busy with other sessions, think as long as it was
- * recorded, or be held to a rate. That nothing is answered is noticed by the client, and sooner.
+ * How long a server waits for a step of a client, which may be busy with other sessions, pause as long as recorded, or
+ * be rate-limited. A missing answer is detected by the client, and earlier.
  */
 export const clientStepTimeoutMs = ({ play, sessions, timeline }: Script): number => {
   const speeds = [play.speed, ...sessions.map(({ speed }) => speed)];
@@ -20,12 +20,12 @@ export const clientStepTimeoutMs = ({ play, sessions, timeline }: Script): numbe
   return play.timeoutMs * (sessions.length + 1) + thinkMs;
 };
 
-/** Waits unless the run ends before. */
+/** Sleeps; returns early when the run ends. */
 export const pause = async (ms: number, signal: AbortSignal): Promise<void> => {
   if (ms > 0 && !signal.aborted) await sleep(ms, undefined, { signal }).catch(() => {});
 };
 
-/** Holds what is exchanged to a rate, whoever exchanges it. */
+/** Limits the rate of bits or steps of all sessions that share it. */
 export class Throttle {
   readonly #perMs: number;
   readonly #unit: 'bps' | 'pps';
@@ -36,7 +36,7 @@ export class Throttle {
     this.#perMs = rate / 1000;
   }
 
-  /** How long to wait before a step of so many bytes. */
+  /** Milliseconds to wait before a step of `bytes` bytes. */
   take(bytes: number): number {
     const now = performance.now();
     const begins = Math.max(now, this.#freeAt);

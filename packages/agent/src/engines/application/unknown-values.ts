@@ -11,11 +11,11 @@ const shapes: Record<LocalName, RegExp> = {
   nowIso: /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/,
 };
 
-/** What a step looks like around values that only the other side knows. */
+/** Pattern of a step that contains values known only to the peer. */
 interface Pattern {
   readonly names: readonly LocalName[];
   readonly regex: RegExp;
-  /** The first byte that cannot belong to it. */
+  /** Offset of the first byte that does not match. */
   differsAt(bytes: Buffer): number;
 }
 
@@ -30,11 +30,11 @@ interface PatternPart {
 const literal = (text: string): PatternPart => ({
   source: text
     .replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')
-    // A value of another length changes what a body counts.
+    // A value of a different length changes Content-Length.
     .replace(/(content\\-length:[ \t]*)\d+/gi, '$1\\d+'),
 });
 
-/** Made by putting marks where the values are and reading what lies between them. */
+/** Renders the step with marks in place of unknown values and builds a regular expression around them. */
 export const patternOf = (round: Round, session: number, step: number): Pattern => {
   const names: LocalName[] = [];
   const rendered = round.bytesWith(session, step, (name) => {
@@ -74,7 +74,7 @@ export const patternOf = (round: Round, session: number, step: number): Pattern 
   };
 };
 
-/** The values of the other side in a step that has come whole; undefined when it has not, or is another. */
+/** The peer's values in a complete step; undefined when the step is incomplete or different. */
 export const matchUnknown = (round: Round, session: number, step: number, arrived: Buffer) => {
   const { names, regex } = patternOf(round, session, step);
   const match = regex.exec(arrived.toString('latin1'));

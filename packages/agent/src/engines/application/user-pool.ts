@@ -18,10 +18,10 @@ interface UserPoolDeps {
   readonly sources: SourcePool;
   readonly transport: Transport;
   readonly mismatchPolicy: MismatchPolicy;
-  /** Fires when what is under way must end. */
+  /** Aborted when sessions in progress must end. */
   readonly signal: AbortSignal;
   readonly onSettled: () => void;
-  /** Something that ends the run. */
+  /** An error that ends the run. */
   readonly onError: (error: Error) => void;
 }
 
@@ -30,7 +30,7 @@ type Share = ApplicationClientConfig['shares'][number];
 const failurePauseMs = 100;
 const unlimited = Number.POSITIVE_INFINITY;
 
-/** The users of one application: who plays when. */
+/** The users of one application. Decides which user replays when. */
 export class UserPool {
   readonly driver: LoadDriver;
   readonly #script: Script;
@@ -65,12 +65,12 @@ export class UserPool {
     this.#makeThrottles();
   }
 
-  /** Nobody plays, and nobody will. */
+  /** No user is active and none will start. */
   get isDone(): boolean {
     return this.active === 0 && (this.#left === 0 || this.driver.isExhausted);
   }
 
-  /** Sessions that are begun in a second; 0 where it is not said. */
+  /** Sessions started per second; 0 without a rate. */
   get sessionRate(): number {
     return (this.#share.load.rate ?? 0) * this.#script.sessions.length;
   }
@@ -86,7 +86,7 @@ export class UserPool {
 
   reportEnd(note: (remark: string) => void): void {
     if (this.#ended > 0)
-      note(`${this.#script.play.name}: ${this.#ended} users ended because a dictionary had no more rows`);
+      note(`${this.#script.play.name}: ${this.#ended} users ended because a dictionary has no rows left`);
   }
 
   #makeThrottles(): void {
@@ -163,7 +163,7 @@ export class UserPool {
     return usesAddress ? { ...local, clientIp: localAddress ?? (await sourceTo(target.address)) } : local;
   }
 
-  /** All sessions of a round come from one address. */
+  /** All sessions of a round use the same source address. */
   #routeOf(
     session: ScriptSession,
     { slot, target, from, user }: { slot: number; target: ReplayTarget; from: Partial<Route>; user: number },

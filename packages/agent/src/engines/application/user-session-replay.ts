@@ -16,12 +16,12 @@ interface UserSessionReplayDeps {
   readonly mismatchPolicy: MismatchPolicy;
   readonly meters: ApplicationMeters;
   readonly signal: AbortSignal;
-  /** Where a session goes, and where it comes from. */
+  /** Destination and source of a session. */
   readonly routeOf: (session: ScriptSession) => Route;
   readonly throttleOf: (session: ScriptSession) => Throttle | undefined;
 }
 
-/** One user plays all sessions of a round, each thing in the order in which it was recorded. */
+/** Replays all sessions of a round for one user, in recorded order. */
 export class UserSessionReplay {
   readonly #round: Round;
   readonly #deps: UserSessionReplayDeps;
@@ -32,7 +32,7 @@ export class UserSessionReplay {
     this.#deps = deps;
   }
 
-  /** False when a session failed. */
+  /** Resolves to false when a session failed. */
   async play(): Promise<boolean> {
     const { signal } = this.#deps;
     const stop = () => this.#abandon();

@@ -1,18 +1,18 @@
 import { createDraw, type Draw, encodeParameter, parameterValue, type SystemValue } from '@rushhour/pools';
 import type { ApplicationConfig, ApplicationPlay, PlayedParameter } from '@rushhour/protocol';
 
-/** Whose turn it is. */
+/** One iteration of one user. */
 export interface UserIteration {
   readonly user: number;
   readonly iteration: number;
 }
 
-/** What only the end of a connection knows, or the clock of one side. */
+/** Values known only to one end of a connection, or read from its clock. */
 const localNames = ['clientIp', 'clientPort', 'serverIp', 'serverPort', 'nowUnix', 'nowIso'] as const;
 export type LocalName = (typeof localNames)[number];
 export type LocalValues = Partial<Record<LocalName, string>>;
 
-/** Stand for what is not known: as long as what comes, where that always has one length. */
+/** Placeholders for unknown values, of the same length where the length is fixed. */
 export const localSamples: Readonly<Record<LocalName, string>> = {
   clientIp: '10.0.0.1',
   serverIp: '10.0.0.2',
@@ -22,13 +22,13 @@ export const localSamples: Readonly<Record<LocalName, string>> = {
   nowIso: '2024-01-01T00:00:00.000Z',
 };
 
-/** The local value that a parameter stands for. */
+/** The local value a parameter refers to. */
 export const localNameOf = ({ source, defaultValue }: PlayedParameter): LocalName | undefined =>
   source === 'system' ? localNames.find((name) => name === defaultValue) : undefined;
 
 const constants = new Set(['fixed', 'extract']);
 
-/** Its values differ between users or iterations. */
+/** The values differ between users or iterations. */
 export const isVarying = (parameter: PlayedParameter): boolean => {
   const { source, defaultValue, allowedValues } = parameter;
   if (constants.has(source) || localNameOf(parameter) !== undefined) return false;
@@ -36,10 +36,10 @@ export const isVarying = (parameter: PlayedParameter): boolean => {
   return !(source === 'system' && defaultValue === 'taskId');
 };
 
-/** A dictionary has no further row for this turn. */
+/** A dictionary has no row left for this user iteration. */
 export class ValuesEnded extends Error {}
 
-/** Computes the values of an application's parameters; both sides get the same for the same turn. */
+/** Computes parameter values; both sides compute the same values for the same user iteration. */
 export class Values {
   readonly #play: ApplicationPlay;
   readonly #draws: ReadonlyMap<number, Draw>;
@@ -56,7 +56,7 @@ export class Values {
     );
   }
 
-  /** The bytes that go into steps. Throws a RangeError for a value that its type cannot take. */
+  /** The bytes inserted into steps. Throws a RangeError when the value does not fit the type. */
   bytesOf(parameter: PlayedParameter, userIteration: UserIteration, local: LocalValues): Uint8Array {
     const { seed, users } = this.#play;
     const system: Partial<Record<SystemValue, string | number>> = {
@@ -70,10 +70,10 @@ export class Values {
       ...userIteration,
       dictionary: (id, column) => this.#draws.get(id)?.value(userIteration, column),
     });
-    if (value === undefined) throw new ValuesEnded(`the dictionary of parameter ${parameter.name} has come to its end`);
+    if (value === undefined) throw new ValuesEnded(`the dictionary of parameter ${parameter.name} has no rows left`);
     return encodeParameter(parameter.type, value);
   }
 }
 
-/** One number for user and iteration. */
+/** A unique number for user and iteration. */
 const attemptOf = ({ user, iteration }: UserIteration, users: number): number => iteration * users + user;

@@ -62,8 +62,8 @@ const runThrough = async (
   });
 };
 
-describe('the address that attacks come from', () => {
-  it('changes once it is shut out, where that is wished, and the rest comes through from another', async () => {
+describe('the source address of attacks', () => {
+  it('changes when it is blocked and rotation is on, and the rest passes from another address', async () => {
     const { clients, controls } = await runThrough('onShun', ['/one', '/attack', '/two', '/attack', '/three']);
     const [one, first, two, second, three] = clients;
     expect(clients.map(({ isShunned }) => isShunned)).toEqual([false, true, false, true, false]);
@@ -80,13 +80,13 @@ describe('the address that attacks come from', () => {
     expect(others.map(({ isGood }) => isGood)).toEqual([true, true]);
   });
 
-  it('stays the same where nothing else is wished, and everything after is known to be shunned', async () => {
+  it('stays the same without rotation, and later attempts are marked as shunned', async () => {
     const { clients } = await runThrough('none', ['/one', '/attack', '/two']);
     expect(new Set(clients.map(({ ip }) => ip)).size).toBe(1);
     expect(clients.map(({ isShunned }) => isShunned)).toEqual([false, true, true]);
   });
 
-  it('is another for every attempt where that is wished', async () => {
+  it('changes with every attempt when configured', async () => {
     const { clients } = await runThrough('perAttempt', ['/1', '/2', '/3', '/4', '/5', '/6']);
     expect(clients.map(({ end }) => end)).toEqual(clients.map(() => 'response'));
     const used = clients.map(({ ip }) => ip);
@@ -94,7 +94,7 @@ describe('the address that attacks come from', () => {
     expect(used.slice(0, 3)).toEqual(used.slice(3));
   });
 
-  it('is not blamed when the device is silent towards everybody', async () => {
+  it('is not marked as shunned when the device drops all addresses', async () => {
     const { clients } = await runThrough('onShun', ['/one', '/attack', '/two'], 'everybody');
     expect(clients[1]).toMatchObject({ end: 'timeout', isShunned: false });
     expect(clients[2]?.skipped).toBe('path_not_proven');

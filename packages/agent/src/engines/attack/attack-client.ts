@@ -16,13 +16,13 @@ import { Sequence } from './sequence.ts';
 type Context = EngineContext<AttackClientConfig>;
 type Skipped = NonNullable<ClientObservation['skipped']>;
 
-/** After so many proofs in a row that failed the rest is given up: a dead path must not take hours. */
+/** After this many failed proofs in a row a path is given up, so that a dead path does not take hours. */
 const maxLostProofs = 3;
 
 const isSilence = ({ connect, end }: ClientOutcome) =>
   connect === 'timeout' || connect === 'refused' || connect === 'unreachable' || end === 'timeout';
 
-/** What is known of the way to one target. */
+/** State of the path to one target. */
 interface TargetPath {
   readonly target: AttackTarget;
   readonly weight: number;
@@ -32,7 +32,7 @@ interface TargetPath {
   sinceControl: number;
 }
 
-/** Tries one attempt after another, proves the path before, between and after them, and tells what it saw. */
+/** Runs attempts in sequence, proves the path before, between and after them, and reports the outcomes. */
 class AttackClient implements PreparedEngine, Pausable, LoadChangeable {
   readonly #context: Context;
   readonly #config: AttackClientConfig;
@@ -85,7 +85,7 @@ class AttackClient implements PreparedEngine, Pausable, LoadChangeable {
     this.#origin = this.#nextOrigin();
     await Promise.all(this.#paths.map((path) => this.#prove(path, 'path')));
     for (const { target, isProven } of this.#paths) {
-      if (!isProven) this.#context.note(`no proof that ${target.host}:${target.port} leads to the server agent`);
+      if (!isProven) this.#context.note(`${target.host}:${target.port} did not prove to be the server agent`);
     }
     this.#pace.begin();
     await Promise.all(Array.from({ length: this.#config.concurrency }, () => this.#work()));
@@ -101,7 +101,7 @@ class AttackClient implements PreparedEngine, Pausable, LoadChangeable {
   }
 
   changeLoad({ requestsPerSecond }: LoadChange): { readonly rejected?: string } {
-    if (requestsPerSecond === undefined) return { rejected: 'attempts have a rate of requests only' };
+    if (requestsPerSecond === undefined) return { rejected: 'only the request rate of attempts can be changed' };
     this.#pace.change(requestsPerSecond);
     return {};
   }
@@ -121,7 +121,7 @@ class AttackClient implements PreparedEngine, Pausable, LoadChangeable {
       const path = this.#pathOf(next);
       if (skipped === undefined && (await this.#isOpen(path))) {
         await this.#pace.waitForNext(next.delayMs ?? 0);
-        // What was not begun when the run was ended is told of by nobody.
+        // Attempts that have not started at the end of the run are not reported.
         if (signal.aborted) return;
         await this.#try(next, path as TargetPath);
       } else this.#report(next, path, noOutcome, { skipped: skipped ?? 'path_not_proven' });
@@ -142,7 +142,7 @@ class AttackClient implements PreparedEngine, Pausable, LoadChangeable {
     if (path.sinceControl >= control.everyAttempts) await this.#prove(path, 'periodic');
   }
 
-  /** True when only this address of ours no longer gets through. */
+  /** True when only this source address is blocked. */
   async #afterSilence(path: TargetPath, from: Origin): Promise<boolean> {
     if (await this.#prove(path, 'silent-drop', from)) return false;
     if (this.#sources.count < 2) return false;
@@ -163,7 +163,7 @@ class AttackClient implements PreparedEngine, Pausable, LoadChangeable {
     return path.isProven;
   }
 
-  /** Nothing is sent on a way that is not proven; one that was lost is tried again a few times. */
+  /** Nothing is sent on an unproven path; a lost path is retried a few times. */
   async #isOpen(path: TargetPath | undefined): Promise<boolean> {
     if (path === undefined || this.#context.signal.aborted) return false;
     if (path.isProven) return true;

@@ -7,10 +7,10 @@ import type { AttackListener, ServerContext } from './driver.ts';
 import { parseToken } from './proof.ts';
 import { driverFor } from './protocols/index.ts';
 
-/** Visits that say nothing we know may be anybody's; of more than these nothing is told. */
+/** Maximum number of reported connections that match no attempt; they may come from anywhere. */
 const maxUnknown = 10_000;
 
-/** Answers attempts as told and tells which of them arrived, and how. */
+/** Answers attempts as configured and reports which of them arrived, and in what state. */
 export const prepareAttackServer = async (
   engine: string,
   context: EngineContext<AttackServerConfig>,

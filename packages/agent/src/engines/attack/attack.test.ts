@@ -35,8 +35,8 @@ const deviceBefore = async (
   return { port: (device.address() as AddressInfo).port, close: () => device.close() };
 };
 
-describe('attempts between two ends', () => {
-  it('arrive whole, and the answer is known as ours, on a path that changes nothing', async () => {
+describe('attempts between client and server', () => {
+  it('arrive complete and get our own answer on a transparent path', async () => {
     const port = freePort();
     const [rawPort, dnsPort] = [freePort(), freePort()];
     const raw = { host: '127.0.0.1', port: rawPort, service: 'mqtt', protocol: 'raw' };
@@ -83,7 +83,7 @@ describe('attempts between two ends', () => {
     expect(both.controls.every(({ isGood }) => isGood)).toBe(true);
   });
 
-  it('are not sent at all when nobody proves to be our server', async () => {
+  it('are not sent when the server does not prove itself', async () => {
     const port = freePort();
     const both = await runBothEnds({
       attempts: [httpAttempt(0, '/'), httpAttempt(1, '/')],
@@ -94,10 +94,10 @@ describe('attempts between two ends', () => {
     });
     expect(both.servers).toEqual([]);
     expect(both.clients.map(({ skipped }) => skipped)).toEqual(['path_not_proven', 'path_not_proven']);
-    expect(both.notes.join()).toContain('no proof that');
+    expect(both.notes.join()).toContain('did not prove to be the server agent');
   });
 
-  it('tell a reset, a silence, stripped bytes and a foreign answer apart', async () => {
+  it('distinguish a reset, silence, stripped bytes and a foreign answer', async () => {
     const port = freePort();
     const device = await deviceBefore(port, (bytes, { client, path }) => {
       const text = bytes.toString('latin1');
@@ -128,7 +128,7 @@ describe('attempts between two ends', () => {
     expect(both.controls.some(({ reason, isGood }) => reason === 'silent-drop' && isGood)).toBe(true);
   });
 
-  it('are refused by the agent when they would go where the order does not allow', async () => {
+  it('are rejected by the agent when the job does not allow the target', async () => {
     const target = { host: '198.51.100.9', port: 80, service: 'http', protocol: 'http' };
     const config = {
       role: 'client',
@@ -151,7 +151,7 @@ describe('attempts between two ends', () => {
     await expect(prepareJob(order, deps)).rejects.toMatchObject({ code: 'TARGET_NOT_ALLOWED' });
   });
 
-  it('without a marker are known by what they say', async () => {
+  it('without a marker are identified by content', async () => {
     const port = freePort();
     const both = await runBothEnds({
       attempts: [httpAttempt(0, '/a'), httpAttempt(1, '/b', 'x'), httpAttempt(2, '/b', 'x')],
@@ -168,7 +168,7 @@ describe('attempts between two ends', () => {
     ]);
   });
 
-  it('leave out what needs something that did not come through', async () => {
+  it('are skipped when a required attempt did not pass', async () => {
     const port = freePort();
     const device = await deviceBefore(port, (bytes, { client }) => {
       if (!bytes.includes('first')) return bytes;
@@ -195,8 +195,8 @@ describe('attempts between two ends', () => {
   });
 });
 
-describe('connections that are kept', () => {
-  it('carry one attempt after the other, and none after something went wrong on them', async () => {
+describe('reused connections', () => {
+  it('carry several attempts and none after an error', async () => {
     const port = freePort();
     const ports: number[] = [];
     const device = await deviceBefore(port, (bytes, { client, path }) => {
@@ -226,7 +226,7 @@ describe('connections that are kept', () => {
     expect([new Set(ports.slice(0, 3)).size, new Set(ports).size]).toEqual([1, 2]);
   });
 
-  it('are opened anew, unseen, when the other side has closed them', async () => {
+  it('are reopened transparently when the peer has closed them', async () => {
     const port = freePort();
     const closing = new Set<Socket>();
     const device = await deviceBefore(port, (bytes, { client, path }) => {
@@ -252,7 +252,7 @@ describe('connections that are kept', () => {
     ]);
   });
 
-  it('send cookies back that a device has set', async () => {
+  it('send cookies set by a device', async () => {
     const port = freePort();
     const seen: string[] = [];
     const device = await deviceBefore(port, (bytes, { path }) => {
@@ -276,7 +276,7 @@ describe('connections that are kept', () => {
   });
 });
 
-it('the handshake of TLS names the host that an attempt asks for', async () => {
+it('the TLS handshake uses the Host header of the attempt as server name', async () => {
   const port = freePort();
   const names: string[] = [];
   const device = await deviceBefore(port, (bytes, { path }) => {
@@ -305,7 +305,7 @@ describe('HTTP/2', () => {
     return attempt;
   };
 
-  it.each([false, true])('carries attempts and proves whose answers they are, by TLS: %s', async (isTls) => {
+  it.each([false, true])('carries attempts and proofs, TLS: %s', async (isTls) => {
     const port = freePort();
     const endpoint = { ...http(port), isTls };
     const both = await runBothEnds({
@@ -327,7 +327,7 @@ describe('HTTP/2', () => {
     expect(both.servers.map(({ sentSha256 }) => sentSha256)).toEqual(both.clients.map(({ rxSha256 }) => rxSha256));
   });
 
-  it('tells a reset from a silence', async () => {
+  it('distinguishes a reset from silence', async () => {
     const port = freePort();
     const device = await deviceBefore(port, (bytes, { client, path }) => {
       if (path === 'there' && bytes.includes('PRI * HTTP/2.0')) {

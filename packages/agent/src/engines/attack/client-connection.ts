@@ -5,9 +5,9 @@ import type { ClientObservation } from '@rushhour/protocol';
 import { errorCodeOf } from '../../net/metrics/count-error.ts';
 import { isLocalSocketError } from '../../net/metrics/generator-load-metrics.ts';
 
-/** Where one attempt goes and where it comes from. */
+/** Destination and source of an attempt. */
 export interface AttackRoute {
-  /** As it stands in the plan, for names in requests. */
+  /** Host as configured, for names in requests. */
   readonly host: string;
   readonly address: string;
   readonly port: number;
@@ -15,7 +15,7 @@ export interface AttackRoute {
   readonly isTls: boolean;
   readonly localAddress?: string;
   readonly localPort?: number;
-  /** Named in the handshake of TLS, unless the entry names one. */
+  /** SNI, unless the TLS settings set one. */
   readonly serverName?: string;
   readonly timeoutMs: number;
 }
@@ -46,7 +46,7 @@ export const endOf = (code: string): End => {
   return /SSL|TLS|EPROTO/.test(code) ? 'alert' : 'reset';
 };
 
-/** How bytes are cut on their way. */
+/** Segmentation of written bytes. */
 export interface Cut {
   readonly segmentBytes?: number;
   readonly gapMs?: number;
@@ -56,7 +56,7 @@ const namedBy = ({ serverName }: AttackRoute) => (serverName === undefined ? {} 
 
 const maxBytes = 256 * 1024 * 1024;
 
-/** One connection of a client, told as it went: how it opened, what came, how it ended. It never throws. */
+/** A client connection that records how it opened, what was received and how it ended. Network errors never throw. */
 export class ClientConnection {
   readonly #route: AttackRoute;
   readonly #socket: Socket;
@@ -64,7 +64,7 @@ export class ClientConnection {
   #onChange: () => void = () => {};
   #chunks: Buffer[] = [];
   #isOver = false;
-  /** What this machine itself could not do. */
+  /** Local error of this machine, such as no free port. */
   ownError: string | undefined;
   connect: Connect = 'none';
   end: End = 'none';
@@ -97,7 +97,7 @@ export class ClientConnection {
     this.#listen();
   }
 
-  /** Resolves once the connection stands (with TLS: is secure) or is known not to. */
+  /** Resolves when the connection (with TLS: the handshake) has succeeded or failed. */
   static async open(route: AttackRoute, settings: ConnectionSettings): Promise<ClientConnection> {
     const connection = new ClientConnection(route, settings);
     const stop = () => connection.#fail('ETIMEDOUT');
@@ -111,7 +111,7 @@ export class ClientConnection {
     return this.connect === 'ok' && !this.#isOver;
   }
 
-  /** Counts anew, for another exchange on a connection that was kept. */
+  /** Resets the counters for another exchange on this connection. */
   begin(): void {
     this.#startedAt = performance.now();
     this.sentBytes = 0;
@@ -119,14 +119,14 @@ export class ClientConnection {
     this.ttfbMs = 0;
   }
 
-  /** All that has come since the last call. */
+  /** All bytes received since the last call. */
   take(): Buffer {
     const bytes = Buffer.concat(this.#chunks);
     this.#chunks = [];
     return bytes;
   }
 
-  /** Resolves when the network has taken it all or the connection is over. True when it was taken. */
+  /** Resolves when all bytes are written or the connection has ended. True when they were written. */
   async write(bytes: Uint8Array, { segmentBytes = bytes.length, gapMs = 0 }: Cut = {}): Promise<boolean> {
     for (let at = 0; at < bytes.length && !this.#isOver; at += segmentBytes) {
       if (at > 0 && gapMs > 0) await sleep(gapMs);
@@ -142,14 +142,14 @@ export class ClientConnection {
     return !this.#isOver;
   }
 
-  /** Waits for more bytes; false when the connection has ended or has been silent for too long. */
+  /** Waits for more bytes; false when the connection has ended or timed out. */
   async more(): Promise<boolean> {
     const before = this.rxBytes;
     if (this.#chunks.length > 0) return true;
     return this.#until(() => this.rxBytes > before);
   }
 
-  /** Says that nothing more will be sent. */
+  /** Sends FIN. */
   finish(): void {
     this.#socket.end();
   }
@@ -195,7 +195,7 @@ export class ClientConnection {
     this.#onChange();
   }
 
-  /** Waits for a condition; false when the connection is over or the time is up before. */
+  /** Waits for a condition; false when the connection ends or times out first. */
   #until(isMet: () => boolean): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const timer = setTimeout(() => this.#fail('ETIMEDOUT'), this.#route.timeoutMs);

@@ -5,7 +5,7 @@ import { errorCodeOf } from '../../net/metrics/count-error.ts';
 import { isLocalSocketError } from '../../net/metrics/generator-load-metrics.ts';
 import type { AttackRoute } from './client-connection.ts';
 
-/** A datagram socket of a client that talks to one place. It never throws. */
+/** A connected datagram socket of a client. Network errors never throw. */
 export class ClientDatagramSocket {
   readonly #socket: Socket;
   readonly #timeoutMs: number;
@@ -63,7 +63,7 @@ export class ClientDatagramSocket {
     });
   }
 
-  /** The next datagram that pleases; undefined when none came in time. */
+  /** The next datagram that matches; undefined after the timeout. */
   async receive(isWanted: (bytes: Buffer) => boolean = () => true): Promise<Buffer | undefined> {
     const { promise, resolve } = Promise.withResolvers<Buffer | undefined>();
     const timer = setTimeout(() => resolve(undefined), this.#timeoutMs);

@@ -3,11 +3,11 @@ import type { AttackRoute, ClientConnection } from './client-connection.ts';
 const keyOf = ({ address, port, localAddress = '', isTls, serverName = '' }: AttackRoute): string =>
   [address, port, localAddress, isTls, serverName].join(' ');
 
-/** Connections that carried an attempt to its end and can carry another. */
+/** Idle connections that can be reused. */
 export class ConnectionPool {
   readonly #idle = new Map<string, ClientConnection[]>();
 
-  /** One on which nothing has happened since; undefined when there is none. */
+  /** An idle connection without unread bytes; undefined when there is none. */
   take(route: AttackRoute): ClientConnection | undefined {
     const idle = this.#idle.get(keyOf(route)) ?? [];
     for (let connection = idle.pop(); connection !== undefined; connection = idle.pop()) {

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { Attempt, Content, SealedFile } from '@rushhour/protocol';
 import { sha256Of } from './proof.ts';
 
-/** All attempts of an entry. Its hash was checked when it came. */
+/** All attempts of an entry. The hash of the file was verified on arrival. */
 export const readAttempts = (path: string): Attempt[] =>
   readFileSync(path, 'utf8')
     .split('\n')
@@ -17,12 +17,12 @@ const open = ({ path, key, nonce, tag }: SealedFile): Buffer => {
   cipher.setAuthTag(Buffer.from(tag, 'base64'));
   const parts = [cipher.update(sealed), cipher.final()];
   const bytes = Buffer.concat(parts);
-  // What is wiped in the end must be the only copy.
+  // The buffer wiped at the end must be the only copy.
   for (const part of parts) part.fill(0);
   return bytes;
 };
 
-/** The bytes of attempts. Sealed files are opened when first needed, live in memory only, and are wiped at the end. */
+/** Contents of attempts. Sealed files are decrypted on first use, in memory only, and wiped at the end. */
 export class Contents {
   readonly #files: ReadonlyMap<string, SealedFile>;
   readonly #opened = new Map<string, Buffer>();
@@ -36,9 +36,9 @@ export class Contents {
     const opened = this.#opened.get(content.file);
     if (opened !== undefined) return opened;
     const file = this.#files.get(content.file);
-    if (file === undefined) throw new Error(`file ${content.file} is not among the files of the order`);
+    if (file === undefined) throw new Error(`file ${content.file} is not among the files of the job`);
     const bytes = open(file);
-    if (sha256Of(bytes) !== file.sha256) throw new Error(`file ${file.sha256} holds other bytes`);
+    if (sha256Of(bytes) !== file.sha256) throw new Error(`file ${file.sha256} has a different hash`);
     this.#opened.set(file.sha256, bytes);
     return bytes;
   }

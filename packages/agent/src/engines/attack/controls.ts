@@ -11,14 +11,14 @@ export interface ControlDeps {
   record(seen: ControlObservation): void;
 }
 
-/** Where attempts come from; the machine chooses what is left out. */
+/** Source of attempts; the kernel chooses omitted parts. */
 export interface Origin {
   readonly localAddress?: string;
 }
 
 type Reason = ControlObservation['reason'];
 
-/** Harmless exchanges that prove, by an answer only our own server can give, that the path works. */
+/** Control exchanges that prove the path: only our own server can give the expected answer. */
 export class Controls {
   readonly #deps: ControlDeps;
   readonly #running = new Map<string, Promise<boolean>>();
@@ -27,11 +27,11 @@ export class Controls {
     this.#deps = deps;
   }
 
-  /** True once a nonce came back proven. Those who ask the same at the same time share the answer. */
+  /** True when the proof was received. Concurrent checks of the same path share one exchange. */
   check(target: AttackTarget, from: Origin, reason: Reason, retries = this.#deps.retries): Promise<boolean> {
     const key = `${target.host} ${target.port} ${from.localAddress}`;
     const running = this.#running.get(key);
-    // One that began before a silence says nothing about what came after it.
+    // A check started before the silence says nothing about the time after it.
     if (running !== undefined && reason !== 'silent-drop') return running;
     const check = this.#check(target, from, reason, retries).finally(() => {
       if (this.#running.get(key) === check) this.#running.delete(key);

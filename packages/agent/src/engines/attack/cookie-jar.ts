@@ -1,4 +1,4 @@
-/** Cookies that answers have set, by the address they were set for. Where and how long they hold is not asked. */
+/** Cookies by host. Domain, path and expiry are ignored. */
 export class CookieJar {
   readonly #cookies = new Map<string, Map<string, string>>();
 
@@ -12,7 +12,7 @@ export class CookieJar {
     }
   }
 
-  /** As a header has them; undefined when there are none. */
+  /** Value of the Cookie header; undefined without cookies. */
   headerFor(host: string): string | undefined {
     const known = [...(this.#cookies.get(host) ?? [])];
     return known.length === 0 ? undefined : known.map(([name, value]) => `${name}=${value}`).join('; ');

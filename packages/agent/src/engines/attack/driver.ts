@@ -13,27 +13,27 @@ import type { CookieJar } from './cookie-jar.ts';
 
 export type { AttackRoute } from './client-connection.ts';
 
-/** What both ends of an entry share. */
+/** Shared by client and server of an entry. */
 export interface AttackContext {
   readonly runToken: string;
   readonly proofKey: string;
-  /** Whether test traffic is marked as such. */
+  /** Whether requests carry the X-Traffic-Test marker. */
   readonly marker: boolean;
-  /** Whether connections of HTTP stay open after an exchange. */
+  /** Whether HTTP connections are reused. */
   readonly keepAlive: boolean;
-  /** Milliseconds since the start of the order. */
+  /** Milliseconds since the start of the job. */
   elapsedMs(): number;
-  /** The bytes themselves; files are opened in memory only. */
+  /** The content as bytes; sealed files are decrypted in memory only. */
   bytesOf(content: Content): Buffer;
 }
 
 export interface ClientContext extends AttackContext, ConnectionSettings {
   readonly pool: ConnectionPool;
-  /** Where cookies are followed. */
+  /** Set when cookies are kept. */
   readonly cookies?: CookieJar;
 }
 
-/** What a driver tells of an attempt; times and names are added by the runner. */
+/** Result of an attempt as seen by a driver; the caller adds times and names. */
 export type ClientOutcome = Pick<
   ClientObservation,
   | 'ip'
@@ -52,31 +52,31 @@ export type ClientOutcome = Pick<
   | 'excerpt'
 >;
 
-/** Whether a harmless exchange was answered by our own server. */
+/** Result of a control exchange with our own server. */
 export interface ProofOutcome {
   readonly ip: string;
   readonly isGood: boolean;
   readonly detail: string;
 }
 
-/** What our server saw; the runner adds the side. */
+/** Result as seen by our server; the caller adds the side. */
 export type ServerOutcome = Omit<ServerObservation, 'side'>;
 
 export interface ServerContext extends AttackContext {
   readonly tls: TlsOptions;
-  /** The attempt of a token, if it is of this entry. */
+  /** The attempt of a token; undefined for tokens of other entries. */
   attemptOf(token: string): { readonly attempt: Attempt; readonly step: number } | undefined;
-  /** All attempts of a service, in the order in which they are tried. */
+  /** All attempts of a service, in execution order. */
   attemptsOf(service: string): readonly Attempt[];
   record(outcome: ServerOutcome): void;
 }
 
-/** An open listener. `close` tells first of what had begun and was never finished. */
+/** An open listener. `close` first reports incomplete requests. */
 export interface AttackListener {
   close(): Promise<void>;
 }
 
-/** Of an attempt that was not made. */
+/** Outcome of an attempt that was not made. */
 export const noOutcome: ClientOutcome = {
   ip: '',
   port: 0,
@@ -92,11 +92,11 @@ export const noOutcome: ClientOutcome = {
   ttfbMs: 0,
 };
 
-/** One protocol, both ends. What the network or the device does is told, never thrown. */
+/** Client and server of one protocol. Network errors are reported as outcomes, never thrown. */
 export interface ProtocolDriver {
   readonly protocols: readonly ExchangeProtocol[];
   attempt(attempt: Attempt, route: AttackRoute, context: ClientContext): Promise<ClientOutcome>;
-  /** Asks our own server to prove itself, in a way that no device minds. */
+  /** Sends a harmless request whose answer only our own server can give. */
   prove(nonce: string, route: AttackRoute, context: ClientContext): Promise<ProofOutcome>;
   listen(endpoint: AttackListen, context: ServerContext): Promise<AttackListener>;
 }

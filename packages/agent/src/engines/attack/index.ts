@@ -4,7 +4,7 @@ import { prepareAttackClient } from './attack-client.ts';
 import { prepareAttackServer } from './attack-server.ts';
 import { prepareFuzzClient } from './fuzz/fuzz-client.ts';
 
-/** One engine over the common core: it differs from others by its name and so by the names of its metrics. */
+/** The attack engines share one implementation; they differ in their id and the prefix of their metrics. */
 const attackEngine = (id: string): Engine<AttackConfig> => ({
   id,
   config: AttackConfig,
@@ -22,7 +22,7 @@ export const cveReplay = attackEngine('cve-replay');
 export const malwareTransfer = attackEngine('malware-transfer');
 export const compromisedHost = attackEngine('compromised-host');
 const fuzzed = attackEngine('fuzzing');
-/** The server is that of every security test; the client looks for what stops a target. */
+/** The server is the common one; the client searches for inputs that stop a target. */
 export const fuzzing: Engine<AttackConfig> = {
   ...fuzzed,
   prepare({ config, ...context }) {

@@ -1,7 +1,7 @@
 import type { Attempt, ClientObservation } from '@rushhour/protocol';
 import type { Samples } from '../../engine.ts';
 
-/** What a client believes by itself; the judgement is made later, from both ends. */
+/** Preliminary verdict of the client; the final verdict is computed from both ends. */
 export type ClientVerdict = 'blocked' | 'passed' | 'inconclusive';
 
 export const clientVerdictOf = (seen: ClientObservation): ClientVerdict => {
@@ -9,7 +9,7 @@ export const clientVerdictOf = (seen: ClientObservation): ClientVerdict => {
   return seen.responseIsOurs ? 'passed' : 'blocked';
 };
 
-/** Counts of one engine while it runs. */
+/** Live counters of one engine. */
 export const metersOf = (engine: string, samples: Samples) => {
   const latency = samples.histogram(`${engine}.latency`);
   const count = (name: string) => samples.counter(`${engine}.${name}`).add(1);

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Lets attempts begin at an even rate; what a pause keeps back begins after it, not all at once. */
+/** Starts attempts at an even rate. Attempts held back by a pause start at that rate afterwards, not in a burst. */
 export class Pace {
   readonly #signal: AbortSignal;
   #everyMs: number;
@@ -30,7 +30,7 @@ export class Pace {
     this.#everyMs = 1000 / rate;
   }
 
-  /** Resolves when the next attempt may begin, or when the run is ended. */
+  /** Resolves when the next attempt may start or the run has ended. */
   async waitForNext(delayMs = 0): Promise<void> {
     const due = this.#due;
     this.#due = Math.max(due, performance.now() - this.#everyMs) + this.#everyMs;

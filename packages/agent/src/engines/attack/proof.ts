@@ -1,17 +1,17 @@
 import { createHash, createHmac } from 'node:crypto';
 
-/** The token of an attempt as it travels; steps after the first add their number. */
+/** The token of an attempt as sent on the wire; steps after the first append their number. */
 export const tokenOf = (runToken: string, attempt: number, step = 0): string =>
   `${runToken}/${attempt}${step === 0 ? '' : `.${step}`}`;
 
-/** The attempt and step of a token of this entry; undefined for anything else. */
+/** Parses a token of this entry; undefined for other text. */
 export const parseToken = (runToken: string, text: string): { attempt: number; step: number } | undefined => {
   const found = /^([a-z0-9]+)\/(\d{1,9})(?:\.(\d{1,3}))?$/.exec(text);
   if (found === null || found[1] !== runToken) return undefined;
   return { attempt: Number(found[2]), step: Number(found[3] ?? 0) };
 };
 
-/** What only the other end of the entry can answer to a nonce or a token. */
+/** Proof for a nonce or token; only the two ends of the entry can compute it. */
 export const proofOf = (proofKey: string, text: string): string =>
   createHmac('sha256', proofKey).update(text).digest('hex').slice(0, 32);
 
@@ -21,9 +21,9 @@ export const sha256Of = (...parts: readonly (string | Uint8Array)[]): string => 
   return hash.digest('hex');
 };
 
-/** Of nothing the hash is empty, so that silence on both ends is equal and is seen at once. */
+/** Empty for no bytes, so that silence on both ends compares equal. */
 export const hashOfBytes = (bytes: Uint8Array): string => (bytes.length === 0 ? '' : sha256Of(bytes));
 
-/** Of several steps the hash is that of their hashes; of one it is its own. */
+/** The hash of a single step is its own; several steps are hashed over their hashes. */
 export const joinedHash = (hashes: readonly string[]): string =>
   hashes.length <= 1 ? (hashes[0] ?? '') : sha256Of(...hashes);

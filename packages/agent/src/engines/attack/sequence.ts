@@ -1,6 +1,6 @@
 import type { Attempt, ClientObservation } from '@rushhour/protocol';
 
-/** The attempts of a client in their order, and which of them are left out because of how others went. */
+/** The attempts of a client in order, with the rules for skipping. */
 export class Sequence {
   readonly #attempts: readonly Attempt[];
   readonly #settled = new Map<number, PromiseWithResolvers<boolean>>();
@@ -28,7 +28,7 @@ export class Sequence {
     return channel !== undefined && this.#leftChannels.has(channel) ? 'channel_left' : undefined;
   }
 
-  /** How one went, as far as the client can tell. */
+  /** Records the outcome of an attempt as seen by the client. */
   settle({ id, onBlocked, channel }: Attempt, hasPassed: boolean, isSkipped: boolean): void {
     this.#settled.get(id)?.resolve(hasPassed);
     if (hasPassed || isSkipped) return;

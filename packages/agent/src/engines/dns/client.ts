@@ -29,7 +29,7 @@ interface TransportDeps {
   readonly queryBytes: number;
 }
 
-/** Asks at the ordered load, over as many channels as ordered. */
+/** Sends queries at the configured load over the configured number of channels. */
 class DnsClient extends LoadDrivenClient {
   readonly #context: Context;
   readonly #config: DnsClientConfig;

@@ -66,7 +66,7 @@ export class DohTransport implements MessageTransport {
     const socket = connectTls({ ...this.#tls, socket: tcp });
     const session = connect(`https://${this.#target.authority}`, { createConnection: () => socket });
     session.on('connect', () => this.#events.onConnect(performance.now() - beganAt));
-    // What the failure means for each query, its stream says.
+    // Each stream reports the failure of its own query.
     session.on('error', () => {});
     session.on('close', () => {
       if (this.#session === session) this.#session = undefined;

@@ -1,4 +1,4 @@
-/** A message with the length before it, as TCP and TLS carry it. */
+/** A message with its length prefix, as sent over TCP and TLS. */
 export const frame = (message: Buffer): Buffer => {
   const framed = Buffer.allocUnsafe(message.length + 2);
   framed.writeUInt16BE(message.length, 0);
@@ -6,7 +6,7 @@ export const frame = (message: Buffer): Buffer => {
   return framed;
 };
 
-/** Cuts a stream of bytes into the messages it carries. */
+/** Splits a byte stream into messages. */
 export class Deframer {
   #rest: Buffer = Buffer.alloc(0);
 

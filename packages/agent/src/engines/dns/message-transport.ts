@@ -2,7 +2,7 @@ import type { DatagramTransport } from '../../net/datagram/datagram-transport.ts
 import type { Chunk, Route } from '../../net/transport/transport.ts';
 
 interface UdpTransportOptions {
-  /** Of queries, and how many of them may leave together. */
+  /** Size of queries and how many are sent in one system call. */
   readonly sendBatch: { readonly count: number; readonly bytes: number };
 }
 
@@ -35,19 +35,19 @@ export const openUdpTransport = async (
   };
 };
 
-/** What a channel tells the client. A token stands for one query under way on that channel. */
+/** Events of a transport. A token identifies a query in flight on that transport. */
 export interface MessageTransportEvents {
   onAnswer(token: number, answer: Chunk): void;
   /** The query will not be answered. */
   onFail(token: number, code: string): void;
-  /** Something went wrong that concerns no single query. */
+  /** An error that belongs to no single query. */
   onError(code: string): void;
   onConnect(ms: number): void;
 }
 
-/** A way to one server that carries queries and answers. Tokens are also the ids of the messages. */
+/** Carries queries to one server. Tokens are also the message ids. */
 export interface MessageTransport {
-  /** The bytes are needed no longer than this call. */
+  /** The bytes may be reused after the call. */
   send(message: Buffer, token: number): void;
   /** The client no longer waits for this answer. */
   forget(token: number): void;

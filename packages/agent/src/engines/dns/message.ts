@@ -31,7 +31,7 @@ export interface Edns {
   readonly dnssec: boolean;
 }
 
-/** One pseudo-record that says how large an answer may be. */
+/** The OPT pseudo-record: maximum size of the answer. */
 const optRecord = ({ size, dnssec }: Edns): Buffer => {
   const bytes = Buffer.alloc(11);
   bytes.writeUInt16BE(recordTypes['OPT'] as number, 1);
@@ -55,14 +55,14 @@ const questionBytes = ({ name, type }: Question): Buffer => {
   return Buffer.concat([encodeName(name), tail]);
 };
 
-/** A query with id 0, to be copied and numbered. */
+/** A query template with id 0. */
 export const encodeQuery = (question: Question, options: { recursion: boolean; edns?: Edns | undefined }): Buffer => {
   const opt = options.edns === undefined ? [] : [optRecord(options.edns)];
   const flags = options.recursion ? flag.recursionDesired : 0;
   return Buffer.concat([header(0, flags, [1, 0, 0, opt.length]), questionBytes(question), ...opt]);
 };
 
-/** What a client looks at in an answer. */
+/** The parts of an answer that a client evaluates. */
 export interface AnswerHead {
   readonly id: number;
   readonly isResponse: boolean;
@@ -92,13 +92,14 @@ export interface Query {
   readonly edns: Edns | undefined;
 }
 
-/** Throws when the bytes are no query of one question. */
+/** Throws when the message is not a query with one question. */
 export const decodeQuery = (message: Buffer): Query => {
   if (message.length < headerBytes) throw new RangeError('shorter than a header');
   const flags = message.readUInt16BE(2);
-  if ((flags & flag.response) !== 0 || message.readUInt16BE(4) !== 1) throw new RangeError('no query of one question');
+  if ((flags & flag.response) !== 0 || message.readUInt16BE(4) !== 1)
+    throw new RangeError('not a query with exactly one question');
   const { name, end } = decodeName(message, headerBytes);
-  if (end + 4 > message.length) throw new RangeError('a question leaves the message');
+  if (end + 4 > message.length) throw new RangeError('the question exceeds the message');
   const questionEnd = end + 4;
   return {
     id: message.readUInt16BE(0),
@@ -115,7 +116,7 @@ const findEdns = (message: Buffer, start: number): Edns | undefined => {
   const records = message.readUInt16BE(6) + message.readUInt16BE(8) + message.readUInt16BE(10);
   for (let index = 0; index < records; index++) {
     const { end } = decodeName(message, at);
-    if (end + 10 > message.length) throw new RangeError('a record leaves the message');
+    if (end + 10 > message.length) throw new RangeError('a record exceeds the message');
     if (message.readUInt16BE(end) === recordTypes['OPT']) {
       return {
         size: Math.max(512, message.readUInt16BE(end + 2)),
@@ -128,7 +129,7 @@ const findEdns = (message: Buffer, start: number): Edns | undefined => {
 };
 
 export interface EncodedRecord {
-  /** Undefined: the name that was asked for. */
+  /** Undefined: the name of the question. */
   readonly owner: Buffer | undefined;
   readonly type: number;
   readonly ttl: number;
@@ -141,11 +142,11 @@ const recordBytes = ({ owner, type, ttl, data }: EncodedRecord): Buffer => {
   fixed.writeUInt16BE(internet, 2);
   fixed.writeUInt32BE(ttl, 4);
   fixed.writeUInt16BE(data.length, 8);
-  // The name asked for stands right after the header.
+  // The name of the question follows the header.
   return Buffer.concat([owner ?? Buffer.of(0xc0, headerBytes), fixed, data]);
 };
 
-/** The answer to a query; cut down to its header when it is larger than the asker can take. */
+/** The answer to a query; truncated to the header when it exceeds `maxBytes`. */
 export const encodeAnswer = (
   query: Query,
   message: Buffer,
@@ -165,6 +166,6 @@ export const encodeAnswer = (
   return Buffer.concat([header(query.id, flags | flag.truncated, [1, 0, 0, opt.length]), question, ...opt]);
 };
 
-/** The answer to something that could not be read. */
+/** The FORMERR answer to an unreadable message. */
 export const encodeFormatError = (message: Buffer): Buffer | undefined =>
   message.length < 2 ? undefined : header(message.readUInt16BE(0), flag.response | 1, [0, 0, 0, 0]);

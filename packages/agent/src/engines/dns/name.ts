@@ -1,4 +1,4 @@
-/** A domain name as DNS carries it: labels with their lengths, then a zero. Escapes (`\.`, `\065`) as in zone files. */
+/** A domain name in wire format: length-prefixed labels, then a zero byte. Escapes (`\.`, `\065`) as in zone files. */
 export const encodeName = (name: string): Buffer => {
   const trimmed = name === '.' ? '' : name.replace(/\.$/, '');
   const labels = trimmed === '' ? [] : (trimmed.match(/(?:\\.|[^.\\])+/g) ?? []);
@@ -24,10 +24,10 @@ export const decodeName = (message: Buffer, start: number): { name: string; end:
   let bytesLeft = 255;
   for (let jumps = 0; ; ) {
     const length = message[at];
-    if (length === undefined) throw new RangeError('a name leaves the message');
+    if (length === undefined) throw new RangeError('a name exceeds the message');
     if (length === 0) return { name: labels.join('.'), end: end < 0 ? at + 1 : end };
     if (length >= 0xc0) {
-      if (++jumps > 127) throw new RangeError('a name points in circles');
+      if (++jumps > 127) throw new RangeError('a name has a pointer loop');
       if (end < 0) end = at + 2;
       at = ((length & 0x3f) << 8) | (message[at + 1] ?? 0);
       continue;

@@ -13,24 +13,24 @@ export interface QueryChannelDeps {
   readonly samples: Samples;
   readonly config: DnsClientConfig;
   readonly questions: Questions;
-  /** Most queries under way on it. */
+  /** Maximum number of queries in flight. */
   readonly capacity: number;
-  /** A place of the lane is free again. */
+  /** A slot of the channel is free again. */
   readonly onFree: (slot: number, now: number) => void;
 }
 
 /**
- * One channel with the queries under way on it. Each has a place; its id says the place, and changes from query to query
- * so that an answer that comes too late is known as such.
+ * One transport with its queries in flight. Each query has a slot. The message id is derived from the slot and a
+ * generation, so that late answers are recognised.
  */
 export class QueryChannel implements MessageTransportEvents {
-  /** Set while the client is prepared, before the first query. */
+  /** Set during preparation, before the first query. */
   transport: MessageTransport | undefined;
   pending = 0;
   readonly #deps: QueryChannelDeps;
   readonly #capacity: number;
   readonly #stride: number;
-  /** The id of the query in each place; −1: none. */
+  /** Message id by slot; −1: free. */
   readonly #ids: Int32Array;
   readonly #generations: Uint16Array;
   readonly #intended: Float64Array;

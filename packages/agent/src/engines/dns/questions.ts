@@ -10,7 +10,7 @@ const prefixAt = 13;
 
 interface Template {
   readonly bytes: Buffer;
-  /** Where the question ends and what may follow it begins. */
+  /** Offset after the question section. */
   readonly questionEnd: number;
 }
 
@@ -20,7 +20,7 @@ const templateOf = (bytes: Buffer): Template => {
   return { bytes, questionEnd: end + 5 };
 };
 
-/** Makes queries, one name and type after another. */
+/** Generates queries for all names and types in rotation. */
 export class Questions {
   /** Bytes of the longest query. */
   readonly maxBytes: number;
@@ -40,11 +40,11 @@ export class Questions {
     this.maxBytes = Math.max(...this.#templates.map(({ bytes }) => bytes.length));
   }
 
-  /** Writes the next query; says how long it is and where its question ends. */
+  /** Writes the next query; returns its length and the end of its question. */
   write(into: Buffer, at: number, id: number): { readonly length: number; readonly questionEnd: number } {
     const { bytes, questionEnd } = this.#templates[this.#next] as Template;
     this.#next = this.#next + 1 === this.#templates.length ? 0 : this.#next + 1;
-    // Shorter than what a call of `copy` costs.
+    // For so few bytes a loop is cheaper than a call of `copy`.
     for (let i = 2; i < bytes.length; i++) into[at + i] = bytes[i] as number;
     into[at] = id >> 8;
     into[at + 1] = id & 255;
@@ -61,7 +61,7 @@ export class Questions {
   }
 }
 
-/** Whether an answer repeats the question it should answer. */
+/** Whether an answer repeats the question of the query. */
 export const isAnswerTo = (
   query: { readonly bytes: Buffer; readonly at: number; readonly questionEnd: number },
   { bytes, start, end }: Chunk,

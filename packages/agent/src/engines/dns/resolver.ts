@@ -5,7 +5,7 @@ import { Zone } from './zone.ts';
 
 const rcode = { noError: 0, nameError: 3, notImplemented: 4 } as const;
 
-/** An answer but for its id. */
+/** An encoded answer without its id. */
 interface CachedAnswer {
   readonly answer: Buffer;
   readonly rcode: Counter;
@@ -13,7 +13,7 @@ interface CachedAnswer {
 
 const maxCached = 10_000;
 
-/** Answers messages, whatever carried them. */
+/** Answers queries, independent of the transport. */
 export class Resolver {
   readonly #zone: Zone;
   readonly #delayMs: number;
@@ -38,7 +38,7 @@ export class Resolver {
     return this.#delayMs > 0;
   }
 
-  /** The answer is given for the length of the call of `send` only; over UDP the asker says how large it may be. */
+  /** The buffer passed to `send` is valid only during the call. Over UDP the query limits the size of the answer. */
   resolve(message: Buffer, carrier: 'udp' | 'stream', send: (answer: Buffer) => void): void {
     this.#queries.add(1);
     this.#rxBytes.add(message.length);
@@ -57,7 +57,7 @@ export class Resolver {
     else go();
   }
 
-  /** The same question is asked over and over: it is thought about once. */
+  /** Answers are cached: load tests repeat the same questions. */
   #cached(message: Buffer, carrier: 'udp' | 'stream'): CachedAnswer | undefined {
     const question = message.toString('latin1', 2);
     const cache = this.#caches[carrier];

@@ -28,7 +28,7 @@ const readBody = (request: Http2ServerRequest, onBody: (body: Buffer) => void): 
   request.on('end', () => onBody(length > maxBytes ? Buffer.alloc(0) : Buffer.concat(parts)));
 };
 
-/** DNS over HTTPS (RFC 8484): POST with the message as body, GET with it in `dns`. HTTP/2, or HTTP/1.1 for those without. */
+/** DNS over HTTPS (RFC 8484): POST with the message as body, GET with it in `dns`. HTTP/2 or HTTP/1.1. */
 const createDohServer = (config: DnsServerConfig, resolver: Resolver, samples: Samples): Server => {
   const options = serverTlsOptions(config.tls, config.listen, ['h2', 'http/1.1']);
   const server = createSecureServer({ ...options, allowHTTP1: true }, (request, response) => {
@@ -78,7 +78,7 @@ const datagramEvents = (socket: DatagramSocket, resolver: Resolver, samples: Sam
   onError: (code) => countError(samples, 'dns', code),
 });
 
-/** Answers from the names it was given, over every ordered transport. */
+/** Answers queries from the configured records over all configured transports. */
 export const prepareDnsServer = async (context: EngineContext<DnsServerConfig>): Promise<PreparedEngine> => {
   const { config, samples, signal, note, core } = context;
   const resolver = new Resolver(config, samples);

@@ -5,7 +5,7 @@ import type { Route } from '../../net/transport/transport.ts';
 import { Deframer, frame } from './framing.ts';
 import type { MessageTransport, MessageTransportEvents } from './message-transport.ts';
 
-/** Queries over TCP or TLS. A connection is opened when it is needed and again when the server has closed it. */
+/** Queries over TCP or TLS. The connection is opened on demand and reopened after the server closes it. */
 export class StreamTransport implements MessageTransport {
   readonly #route: () => Route;
   readonly #tls: ConnectionOptions | undefined;

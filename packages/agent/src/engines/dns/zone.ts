@@ -36,11 +36,11 @@ const text = (data: string): Buffer => {
 };
 
 const address = (data: string, isRight: (text: string) => boolean, digits: number): Buffer => {
-  if (!isRight(data)) throw new RangeError(`${data} is no address of the right kind`);
+  if (!isRight(data)) throw new RangeError(`${data} is not a valid address for this record type`);
   return Buffer.from(addressToNumber(data).toString(16).padStart(digits, '0'), 'hex');
 };
 
-/** The data of a record as it travels, from how it stands in a zone file. */
+/** Encodes record data written as in a zone file. */
 const encodeData = (type: string, data: string): Buffer => {
   const words = data.trim().split(/\s+/);
   switch (type) {
@@ -57,7 +57,7 @@ const encodeData = (type: string, data: string): Buffer => {
     case 'SOA':
       return Buffer.concat([encodeName(words[0] ?? ''), encodeName(words[1] ?? ''), uint32(words.slice(2, 7))]);
     case 'ANY':
-      throw new RangeError('ANY can be asked for but not answered with');
+      throw new RangeError('ANY is a query type and cannot be used in an answer');
     default:
       return encodeName(data.trim());
   }
@@ -69,7 +69,7 @@ interface ZoneRecord extends EncodedRecord {
 
 const keyOf = (name: string): string => name.replace(/\.$/, '').toLowerCase();
 
-/** The names a server knows. */
+/** The names a server answers for. */
 export class Zone {
   readonly #records = new Map<string, ZoneRecord[]>();
 
@@ -87,7 +87,7 @@ export class Zone {
     }
   }
 
-  /** Undefined when the name does not exist. Aliases are followed as far as this server knows them. */
+  /** Undefined when the name does not exist. CNAMEs are followed within this zone. */
   find({ name, type }: Question): EncodedRecord[] | undefined {
     const found: EncodedRecord[] = [];
     let next = name;

@@ -1,6 +1,6 @@
 import type { HarAnswer } from '@rushhour/protocol';
 
-/** What is asked of the answering side. */
+/** The parts of a request that select its answer. */
 export interface RequestKey {
   readonly method: string;
   /** Without port. */
@@ -9,19 +9,19 @@ export interface RequestKey {
   readonly query: string;
   /** Empty without a body. */
   readonly bodySha256: string;
-  /** Which entry the client says it is. */
+  /** Entry index sent by the client. */
   readonly mark: number | undefined;
 }
 
 export interface Found {
   readonly answer: HarAnswer;
-  /** Whether it was recorded for exactly this request. */
+  /** Whether it was recorded for an identical request. */
   readonly isExact: boolean;
 }
 
 const keyOf = (method: string, host: string, path: string): string => `${method} ${host.toLowerCase()} ${path}`;
 
-/** How much two queries have in common: a pair counts twice, a name once. */
+/** Similarity of two queries: an equal pair scores 2, an equal name 1. */
 const similarity = (one: string, other: string): number => {
   const pairs = new Set(other.split('&'));
   const names = new Set([...pairs].map((pair) => pair.split('=', 1)[0]));
@@ -35,12 +35,12 @@ const best = (candidates: readonly HarAnswer[], query: string): HarAnswer => {
   return candidates[scores.indexOf(Math.max(...scores))] as HarAnswer;
 };
 
-/** Finds what was recorded for a request, or what is most like it. */
+/** Finds the recorded answer of a request, or the most similar one. */
 export class AnswerIndex {
   readonly #answers = new Map<string, HarAnswer[]>();
-  /** Of every host, for those that come by another name. */
+  /** By method and path only, for requests with an unknown host. */
   readonly #anywhere = new Map<string, HarAnswer[]>();
-  /** Equal requests are answered in the order of the recording, over and over. */
+  /** Identical requests get their recorded answers in rotation. */
   readonly #nextIndexes = new Map<HarAnswer, number>();
 
   constructor(answers: readonly HarAnswer[]) {

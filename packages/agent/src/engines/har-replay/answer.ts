@@ -9,11 +9,11 @@ const freshMsOf = ({ headers }: Answer): number => {
   if (maxAge !== undefined) return Number(maxAge) * 1000;
   const expires = Date.parse(headerOf(headers, 'expires') ?? '');
   const date = Date.parse(headerOf(headers, 'date') ?? '');
-  // A recorded answer is as old as the recording: what counts is how long it was good for then.
+  // Recorded answers have old dates: the lifetime at recording time counts.
   return Number.isNaN(expires) ? 0 : Math.max(0, expires - (Number.isNaN(date) ? Date.now() : date));
 };
 
-/** Answers that one user keeps. Only that they are there matters: nobody looks into them. */
+/** The browser cache of one user. Only freshness is kept, not content. */
 export class BrowserCache {
   readonly #freshUntil = new Map<string, number>();
 
@@ -36,28 +36,28 @@ const patternOf = (regex: string): RE2JS => {
   return known;
 };
 
-/** In time that grows with the text alone, whatever the pattern. */
+/** RE2: linear time for any pattern. */
 const findMatch = (regex: string, text: string): string | undefined => {
   const matcher = patternOf(regex).matcher(text.slice(0, maxPatternBytes));
   if (!matcher.find()) return undefined;
   return (matcher.groupCount() > 0 ? matcher.group(1) : matcher.group()) ?? undefined;
 };
 
-/** What a rule takes of an answer; undefined when it is not there. */
+/** The value a rule extracts from an answer; undefined when it is missing. */
 export const takenOf = (take: HarTake, answer: Answer): string | undefined => {
   const { status, headers } = answer;
   return findTaken(take, { status, headers, body: () => contentOf(answer)?.toString('utf8') ?? '' }, findMatch);
 };
 
-/** What came back for an entry. */
+/** The response to an entry. */
 export interface Answer {
   readonly status: number;
   readonly headers: readonly HarHeader[];
-  /** As it travelled; only where the request asked for it to be kept. */
+  /** Encoded as received; empty unless `keepsBody` is set on the request. */
   readonly body: Buffer;
 }
 
-/** What is sent, in the form that both versions of HTTP share. */
+/** A request, independent of the HTTP version. */
 export interface Request {
   readonly method: string;
   readonly path: string;
@@ -65,14 +65,14 @@ export interface Request {
   readonly scheme: 'http' | 'https';
   readonly headers: readonly HarHeader[];
   readonly body: Buffer | undefined;
-  /** Whether anyone will look at the body of the answer. */
+  /** Whether the body of the response is needed. */
   readonly keepsBody: boolean;
 }
 
 const maxBytes = 256 * 1024 * 1024;
 
 const inflate = (bytes: Buffer): Buffer => {
-  // Half the world sends it without the header it should have.
+  // Many servers send raw deflate without the zlib header.
   const hasHeader = ((bytes[0] ?? 0) & 0x0f) === 8;
   return hasHeader
     ? inflateSync(bytes, { maxOutputLength: maxBytes })
@@ -90,7 +90,7 @@ const decoders: Readonly<Record<string, (bytes: Buffer) => Buffer>> = {
 export const headerOf = (headers: readonly HarHeader[], name: string): string | undefined =>
   headers.find((header) => header.name.toLowerCase() === name)?.value;
 
-/** The content of an answer; undefined when it cannot be decoded. */
+/** The decoded content of an answer; undefined when decoding fails. */
 export const contentOf = ({ headers, body }: Answer): Buffer | undefined => {
   const encodings = (headerOf(headers, 'content-encoding') ?? '').toLowerCase().split(',');
   let content = body;

@@ -17,7 +17,7 @@ const failurePauseMs = 100;
 const drainMs = 2000;
 const maxHosts = 32;
 
-/** Meters of each recorded host; those beyond the first share one. */
+/** Metrics of each recorded host; hosts beyond `maxHosts` share one entry. */
 const createHostMeters = ({ samples }: Context, origins: readonly HarOrigin[]) => {
   const hosts = [...new Set(origins.map(({ host }) => host))];
   const names = origins.map(({ host }) => (hosts.indexOf(host) < maxHosts ? host : 'other hosts'));
@@ -25,10 +25,10 @@ const createHostMeters = ({ samples }: Context, origins: readonly HarOrigin[]) =
   return (origin: number) => byName.get(names[origin] ?? '') as HostMeters;
 };
 
-/** What all users have; each opens connections of its own. */
+/** Dependencies shared by all users; each user opens its own connections. */
 type SharedDeps = Omit<UserDeps, 'open'> & { open: (slot: number) => UserDeps['open'] };
 
-/** Lets users begin and play, as many as ordered. */
+/** Starts users at the configured load. */
 class ReplayClient implements PreparedEngine {
   readonly #context: Context;
   readonly #sources: SourcePool;
@@ -38,7 +38,7 @@ class ReplayClient implements PreparedEngine {
   readonly #deps: SharedDeps;
   readonly #active = new Set<User>();
   readonly #over = new AbortController();
-  /** Visits that may still begin, where they are counted. */
+  /** Remaining visits in mode `count`. */
   #visitsLeft: number;
   #begun = 0;
 
@@ -53,7 +53,7 @@ class ReplayClient implements PreparedEngine {
       duration,
       lag: samples.histogram(generatorLoadMetrics.scheduleLag),
       load: config.usersPerSecond === undefined ? {} : { rate: config.usersPerSecond },
-      // Without a rate every place is taken once; with one, users come as long as the run lasts.
+      // Without a rate each slot starts one user; with a rate, users start until the run ends.
       limit: config.usersPerSecond === undefined ? config.users : Number.POSITIVE_INFINITY,
       begin: (slot) => void this.#begin(slot),
     });
@@ -64,7 +64,7 @@ class ReplayClient implements PreparedEngine {
     return this.#life.run(() => {
       for (let slot = 0; slot < this.#context.config.users; slot++) this.#driver.offer(slot, performance.now());
       this.#driver.start();
-      // Where cores are more than users, some have none.
+      // With more cores than users, some cores have none.
       this.#life.settle();
     });
   }
@@ -112,7 +112,7 @@ class ReplayClient implements PreparedEngine {
     };
   }
 
-  /** One user from its first visit to its last. */
+  /** Runs all visits of one user. */
   async #begin(slot: number): Promise<void> {
     const { config, samples } = this.#context;
     if (this.#life.isEnding) {
@@ -127,7 +127,7 @@ class ReplayClient implements PreparedEngine {
     for (let done = 0; done < max && this.#visitsLeft > 0 && !this.#life.isEnding; done++) {
       this.#visitsLeft--;
       const isWhole = await user.visit(config.firstUser + number + done * config.users);
-      // A server that is not there would otherwise be asked as fast as it can refuse.
+      // Avoids a tight loop against a server that refuses connections.
       if (!isWhole) await this.#pause(failurePauseMs);
     }
     user.leave();

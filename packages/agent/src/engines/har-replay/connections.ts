@@ -2,14 +2,14 @@ import type { HarReplayClientConfig } from '@rushhour/protocol';
 import type { Answer, Request } from './answer.ts';
 import { ConnectionError, type HttpConnection } from './http-connection.ts';
 
-/** Connections that requests of a kind share. */
+/** Connections shared by requests with the same key. */
 interface Group {
   readonly httpConnections: HttpConnection[];
   opening: number;
   waiting: (() => void)[];
 }
 
-/** Which connection a request goes on. */
+/** Selects the connection of a request. */
 export interface ConnectionOptions {
   /** Index of the origin. */
   readonly origin: number;
@@ -18,7 +18,7 @@ export interface ConnectionOptions {
 }
 
 export interface ConnectionsOptions extends Pick<HarReplayClientConfig, 'connections' | 'maxPerHost'> {
-  /** Rejects with a `LaneError`. */
+  /** Rejects with a `ConnectionError`. */
   readonly open: (origin: number) => Promise<HttpConnection>;
 }
 
@@ -32,7 +32,7 @@ export class Connections {
     this.#options = options;
   }
 
-  /** Rejects with a `LaneError`. */
+  /** Rejects with a `ConnectionError`. */
   async exchange(connectionOptions: ConnectionOptions, request: Request, timeoutMs: number): Promise<Answer> {
     if (this.#options.connections === 'perEntry') return this.#exchangeAlone(connectionOptions, request, timeoutMs);
     const group = this.#groupOf(connectionOptions);
@@ -42,7 +42,7 @@ export class Connections {
       try {
         return await httpConnection.exchange(request, timeoutMs);
       } catch (error) {
-        // A server may close a connection that lies idle just when it is used again: that is nobody's failure.
+        // A server may close an idle connection just when it is reused; the request is repeated on another one.
         const isStale = wasUsed && error instanceof ConnectionError && /^(closed|ECONNRESET|EPIPE)$/.test(error.code);
         if (!isStale) throw error;
       } finally {
@@ -57,7 +57,7 @@ export class Connections {
     this.#groups.clear();
   }
 
-  /** Of one visit: another visit of the same user opens others. */
+  /** Recorded connections belong to one visit; the next visit opens new ones. */
   endVisit(): void {
     if (this.#options.connections === 'recorded') this.close();
   }
@@ -82,7 +82,7 @@ export class Connections {
 
   #maxConnections({ httpConnections }: Group, { isH2, connection }: ConnectionOptions): number {
     if (this.#options.connections === 'recorded' && connection !== undefined) return 1;
-    // A server that was asked for HTTP/2 may have agreed on less.
+    // The server may have negotiated HTTP/1.1 instead of HTTP/2.
     return isH2 && httpConnections.every((httpConnection) => httpConnection.isShared) ? 1 : this.#options.maxPerHost;
   }
 

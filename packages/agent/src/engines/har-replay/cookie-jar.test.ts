@@ -12,7 +12,7 @@ const jarWith = (host: string, path: string, ...lines: string[]) => {
 };
 
 describe('a cookie jar', () => {
-  it('sends cookies to the host that set them, and below the domain they name', () => {
+  it('sends cookies to the host that set them and to subdomains of their domain', () => {
     const jar = jarWith('a.test', '/', 'own=1', 'wide=2; Domain=.a.test', 'foreign=3; Domain=b.test');
     expect(jar.headerFor(at('a.test'))).toBe('own=1; wide=2');
     expect(jar.headerFor(at('x.a.test'))).toBe('wide=2');
@@ -20,14 +20,14 @@ describe('a cookie jar', () => {
     expect(jar.headerFor(at('nota.test'))).toBeUndefined();
   });
 
-  it('keeps to paths, longer ones first', () => {
+  it('matches paths, longer ones first', () => {
     const jar = jarWith('a.test', '/shop/cart?x=/y', 'folder=1', 'all=2; Path=/', 'deep=3; Path=/shop/cart/pay');
     expect(jar.headerFor(at('a.test', '/shop/other?q=/shop/cart/pay'))).toBe('folder=1; all=2');
     expect(jar.headerFor(at('a.test', '/shop/cart/pay/now'))).toBe('deep=3; folder=1; all=2');
     expect(jar.headerFor(at('a.test', '/shopping'))).toBe('all=2');
   });
 
-  it('forgets what has expired or is taken back, and keeps secure ones to TLS', () => {
+  it('deletes expired and removed cookies and sends secure ones only over TLS', () => {
     const jar = jarWith(
       'a.test',
       '/',
@@ -41,7 +41,7 @@ describe('a cookie jar', () => {
     expect(jar.headerFor(at('a.test', '/', false))).toBeUndefined();
   });
 
-  it('takes no cookie without a name', () => {
+  it('rejects cookies without a name', () => {
     expect(jarWith('a.test', '/', '', '=x', 'novalue').headerFor(at('a.test'))).toBeUndefined();
   });
 });

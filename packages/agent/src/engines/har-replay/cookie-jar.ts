@@ -5,15 +5,15 @@ interface Cookie {
   readonly name: string;
   readonly value: string;
   readonly domain: string;
-  /** Only the host that set it. */
+  /** Sent only to the host that set it. */
   readonly isHostOnly: boolean;
   readonly path: string;
   readonly isSecure: boolean;
-  /** In the time of `Date.now`. */
+  /** Milliseconds since 1970. */
   readonly expiresAt: number;
 }
 
-/** Where a request goes. */
+/** Host, path and scheme of a request. */
 export interface CookieScope {
   readonly host: string;
   readonly path: string;
@@ -65,7 +65,7 @@ const cookieOf = (line: string, { host, path }: CookieScope): Cookie | undefined
   };
 };
 
-/** The cookies of one user, as RFC 6265 has them. */
+/** The cookies of one user (RFC 6265). */
 export class CookieJar {
   readonly #cookies = new Map<string, Cookie>();
 
@@ -80,7 +80,7 @@ export class CookieJar {
     }
   }
 
-  /** For the Cookie header; undefined when there is none to send. Longer paths come first. */
+  /** Value of the Cookie header; undefined without cookies. Longer paths come first. */
   headerFor({ host, path, isTls }: CookieScope): string | undefined {
     const now = Date.now();
     const plain = path.split(/[?#]/, 1)[0] ?? '/';

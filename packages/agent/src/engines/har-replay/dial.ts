@@ -10,9 +10,9 @@ import { type ByteCounters, ByteMeter, ConnectionError, type HttpConnection } fr
 export interface DialOptions {
   readonly route: Route;
   readonly origin: HarOrigin;
-  /** Without protocols and name, which are those of the origin. */
+  /** Without ALPN protocols and server name, which depend on the origin. */
   readonly tls: ConnectionOptions;
-  /** TLS sessions to resume, by origin; undefined when each begins anew. */
+  /** TLS sessions to resume, by origin; undefined: full handshakes only. */
   readonly sessions: Map<HarOrigin, Buffer> | undefined;
   readonly counters: ByteCounters;
   readonly timeoutMs: number;
@@ -21,7 +21,7 @@ export interface DialOptions {
 
 interface Opening {
   readonly socket: Socket;
-  /** What the bytes of the wire are counted on. */
+  /** The socket whose bytes are counted. */
   readonly tcp: Socket;
   readonly ready: string;
 }
@@ -46,7 +46,7 @@ const open = ({ route, origin, tls, sessions }: DialOptions): Opening => {
 const speaksH2 = ({ isTls, version }: HarOrigin, socket: Socket): boolean =>
   isTls ? (socket as TLSSocket).alpnProtocol === 'h2' : version === '2';
 
-/** Opens a connection to where an origin leads. Rejects with a `LaneError`. */
+/** Opens a connection to the endpoint of an origin. Rejects with a `ConnectionError`. */
 export const dial = (options: DialOptions): Promise<HttpConnection> => {
   const { promise, resolve, reject } = Promise.withResolvers<HttpConnection>();
   const { origin, counters, timeoutMs, signal } = options;

@@ -12,9 +12,9 @@ interface AnswerHead extends Head {
   readonly headers: HarHeader[];
 }
 
-/** Reads answers of HTTP/1.1 with all that is said in them. */
+/** Parses HTTP/1.1 responses with all headers and the body. */
 class AnswerParser extends MessageParser<AnswerHead> {
-  /** Of the request that is answered next. */
+  /** Whether the pending request is HEAD. */
   isHead = false;
   keepsBody = true;
   readonly #onAnswer: (answer: Answer, isKeptAlive: boolean) => void;
@@ -147,7 +147,7 @@ export class H1Connection implements HttpConnection {
 
   #onClose(): void {
     this.isOpen = false;
-    // An answer without a length ends here.
+    // A response without a length ends at the close.
     this.#parser.finish();
     this.#meter.look();
     if (this.#inFlight === undefined) return;

@@ -32,7 +32,7 @@ const wireOf = ({ method, path, authority, scheme, headers, body }: Request): Re
   return wire;
 };
 
-/** HTTP/2: any number of requests at once; what the peer does not take yet waits in the session. */
+/** HTTP/2: any number of concurrent requests; the session queues streams above the limit of the peer. */
 export class H2Connection implements HttpConnection {
   readonly isShared = true;
   answered = 0;
@@ -95,7 +95,7 @@ export class H2Connection implements HttpConnection {
     return promise;
   }
 
-  /** Undefined when the session takes no more. */
+  /** Undefined when the session accepts no more streams. */
   #begin(request: Request): ClientHttp2Stream | undefined {
     if (!this.isOpen) return undefined;
     try {
@@ -111,7 +111,7 @@ export class H2Connection implements HttpConnection {
 
   close(): void {
     this.#session.close();
-    // Answers that nobody waits for any more would keep it open.
+    // Streams without a waiter would keep the session open.
     setImmediate(() => this.#session.destroy());
   }
 }

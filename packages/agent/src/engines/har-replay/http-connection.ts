@@ -4,21 +4,21 @@ import type { Answer, Request } from './answer.ts';
 
 /** One connection that requests can be sent on. */
 export interface HttpConnection {
-  /** Whether several requests may be under way. */
+  /** Whether several requests may be in flight. */
   readonly isShared: boolean;
   /** Whether another request can be sent now. */
   readonly hasRoom: boolean;
   readonly isOpen: boolean;
-  /** Requests that were answered on it. */
+  /** Number of requests answered on this connection. */
   readonly answered: number;
-  /** Takes room for one request, which must follow. */
+  /** Reserves capacity for one request, which must follow. */
   reserve(): void;
-  /** Rejects with a `LaneError`. */
+  /** Rejects with a `ConnectionError`. */
   exchange(request: Request, timeoutMs: number): Promise<Answer>;
   close(): void;
 }
 
-/** Why a request was not answered. */
+/** Reason why a request failed. */
 export class ConnectionError extends Error {
   readonly code: string;
 
@@ -28,13 +28,13 @@ export class ConnectionError extends Error {
   }
 }
 
-/** Where the bytes of connections are counted. */
+/** Byte counters shared by connections. */
 export interface ByteCounters {
   readonly txBytes: Counter;
   readonly rxBytes: Counter;
 }
 
-/** Counts what has passed a socket since it was last looked at. */
+/** Adds the bytes of a socket since the last call to the counters. */
 export class ByteMeter {
   readonly #socket: Socket;
   readonly #counters: ByteCounters;

@@ -4,7 +4,7 @@ import { shareOf } from '../../net/load/share.ts';
 import { prepareReplayClient } from './client.ts';
 import { prepareReplayServer, withNames } from './server.ts';
 
-/** What a browser recorded: users that play it, and a server for every host of it. */
+/** Replays HAR recordings: users on the client side, all recorded hosts on the server side. */
 export const harReplay: Engine<HarReplayConfig> & Divisible<HarReplayConfig> = {
   id: 'har-replay',
   config: HarReplayConfig,

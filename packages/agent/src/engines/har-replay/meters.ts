@@ -2,7 +2,7 @@ import type { Histogram } from '@rushhour/protocol';
 import type { Counter, Gauge, Samples } from '../../engine.ts';
 import { countError } from '../../net/metrics/count-error.ts';
 
-/** What the playing side counts of users and connections. Times are in microseconds. */
+/** Client metrics of users and connections. Times are in microseconds. */
 export class ReplayMeters {
   readonly users: Gauge;
   readonly pages: Counter;
@@ -27,7 +27,7 @@ export class ReplayMeters {
   }
 }
 
-/** What the playing side counts of the entries of one recorded host. */
+/** Client metrics of one recorded host. */
 export class HostMeters {
   readonly requests: Counter;
   readonly #ok: Counter;

@@ -15,7 +15,7 @@ export interface PortDeps {
   readonly onError: (code: string) => void;
 }
 
-/** Whether the first bytes tell that HTTP/2 begins; undefined when they are too few. */
+/** Whether the first bytes are the HTTP/2 preface; undefined when there are too few. */
 const isPreface = (bytes: Buffer): boolean | undefined => {
   const preface = 'PRI';
   const text = bytes.toString('latin1', 0, preface.length);
@@ -23,7 +23,7 @@ const isPreface = (bytes: Buffer): boolean | undefined => {
   return preface.startsWith(text) ? undefined : false;
 };
 
-/** Servers that take what comes on one port: HTTP/1.1 and HTTP/2, each plain or over TLS. */
+/** Servers that accept HTTP/1.1 and HTTP/2, with and without TLS, on one port. */
 export const createReplayPorts = ({ tls, onRequest, onSocket, onError }: PortDeps): (() => Server) => {
   const reportError = (error: Error) => onError(errorCodeOf(error));
   const plain = createHttp({ noDelay: true, maxHeaderSize: 262_144, keepAliveTimeout: keepAliveMs }, onRequest);
@@ -45,7 +45,7 @@ export const createReplayPorts = ({ tls, onRequest, onSocket, onError }: PortDep
     return true;
   };
 
-  /** Looks at the first bytes and puts them back. */
+  /** Peeks at the first bytes. */
   const look = (socket: Socket): void => {
     const first = socket.read() as Buffer | null;
     if (first !== null) socket.unshift(first);

@@ -11,12 +11,12 @@ const encoders: Readonly<Record<string, (bytes: Buffer) => Buffer>> = {
   gzip: (bytes) => gzipSync(bytes),
   'x-gzip': (bytes) => gzipSync(bytes),
   deflate: (bytes) => deflateSync(bytes),
-  // The best that brotli can do takes seconds for what is sent in milliseconds.
+  // The highest brotli quality takes seconds per body.
   br: (bytes) => brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }),
   zstd: (bytes) => zstdCompressSync(bytes),
 };
 
-/** Bytes of an answer in the form that is sent. */
+/** A body as sent on the wire. */
 interface WireBody {
   readonly length: number;
   /** Content-Encoding; empty for none. */
@@ -39,7 +39,7 @@ const accepts = (accepted: string, encoding: string): boolean =>
 
 const plainBody = (bytes: Buffer): WireBody => ({ length: bytes.length, encoding: '', stream: () => bytes });
 
-/** Makes bodies when they are first asked for, and keeps them. */
+/** Encodes bodies on first use and caches them. */
 class BodyCache {
   readonly #plain = new Map<HarAnswer, WireBody>();
   readonly #encoded = new Map<HarAnswer, WireBody>();
@@ -70,7 +70,7 @@ interface Received {
   readonly sha256: string;
 }
 
-/** Reads a body; only what is echoed is kept. */
+/** Reads a body; it is kept only in mode echo. */
 const receive = async (request: Requested, isKept: boolean): Promise<Received> => {
   const hash = createHash('sha256');
   const kept: Buffer[] = [];
@@ -88,7 +88,7 @@ const hostOf = (request: Requested): string => {
   return String(authority).replace(/:\d+$/, '').toLowerCase();
 };
 
-/** Answers as recorded. */
+/** Sends recorded answers. */
 export class Responder {
   readonly #index: AnswerIndex;
   readonly #bodies = new BodyCache();
@@ -120,7 +120,11 @@ export class Responder {
     this.#served.add(1);
     if (found === undefined) {
       this.#missed.add(1);
-      send(reply, { status: 404, headers: [], body: plainBody(Buffer.from('nothing like this was recorded\n')) });
+      send(reply, {
+        status: 404,
+        headers: [],
+        body: plainBody(Buffer.from('no recorded answer matches this request\n')),
+      });
       return;
     }
     if (!found.isExact) this.#similar.add(1);

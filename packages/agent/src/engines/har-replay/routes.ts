@@ -3,10 +3,10 @@ import type { SourcePool } from '../../net/addresses/source-addresses.ts';
 import { type Chooser, chooserOf } from '../../net/load/rotation.ts';
 import type { Route } from '../../net/transport/transport.ts';
 
-/** The way of a user to an origin. */
+/** The route of a user to an origin. */
 export type FindRoute = (origin: number, user: number) => Route;
 
-/** Targets that an origin may lead to: those with the recorded port where there are such. */
+/** Targets of an origin: those with the recorded port, if any. */
 const targetsOf = (origin: HarOrigin, places: readonly number[], targets: readonly HarReplayTarget[]) => {
   const named = places.length === 0 ? targets : targets.filter(({ place }) => places.includes(place));
   const exact = named.filter(({ port }) => port === origin.port);
@@ -23,7 +23,7 @@ interface RouteDeps {
 export const createRoutes = ({ config, origins, sources, addressOf }: RouteDeps): FindRoute => {
   const choosers = origins.map((origin, i): Chooser<{ address: string; port: number }> => {
     const targets = targetsOf(origin, config.places[i] ?? [], config.targets);
-    if (targets.length === 0) throw new Error(`no target is there for ${origin.authority}`);
+    if (targets.length === 0) throw new Error(`no target for ${origin.authority}`);
     const endpoints = targets.map(({ host, port, weight }) => ({ address: addressOf(host), port, weight }));
     return chooserOf(endpoints, config.rotation);
   });

@@ -14,11 +14,11 @@ type Context = EngineContext<HarReplayServerConfig>;
 
 const lookMs = 200;
 
-/** A certificate of our own bears the names of all recorded hosts, so that it fits whichever is asked for. */
+/** The self-signed certificate contains the names of all recorded hosts. */
 export const withNames = ({ tls, names, listen }: HarReplayServerConfig): TlsServerSettings =>
   withCertificate(tls, [...names.map((host) => ({ host, port: 443 })), ...listen]);
 
-/** Counts the bytes of all connections, now and then and at their end. */
+/** Counts the bytes of all connections, periodically and at close. */
 const createByteWatch = (samples: Samples) => {
   const counters = { txBytes: samples.counter('har-replay.txBytes'), rxBytes: samples.counter('har-replay.rxBytes') };
   const meters = new Set<ByteMeter>();
@@ -37,7 +37,7 @@ const createByteWatch = (samples: Samples) => {
   return { watch, look, close: () => clearInterval(looking) };
 };
 
-/** Listens once prepared, so that clients find it at the common start. */
+/** Listens from preparation on, so that clients can connect at the common start. */
 export const prepareReplayServer = async (context: Context): Promise<PreparedEngine> => {
   const { config, samples, signal } = context;
   const { answers } = JSON.parse(readFileSync(config.answers, 'utf8')) as HarAnswers;

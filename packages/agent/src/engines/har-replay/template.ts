@@ -1,17 +1,17 @@
 import type { HarTemplate } from '@rushhour/protocol';
 
-/** Values by slot; undefined: as recorded. */
+/** Values by slot; undefined: the recorded value. */
 export type Slots = readonly (string | undefined)[];
 
 const written = {
   plain: (value: string) => value,
   url: (value: string) => encodeURIComponent(value.toWellFormed()),
-  // What is written as an address already stays so.
+  // Characters that are already escaped stay as they are.
   address: (value: string) => value.toWellFormed().replace(/[^\x21-\x7e]+/gu, encodeURIComponent),
   json: (value: string) => JSON.stringify(value).slice(1, -1),
 } as const;
 
-/** As a header may hold it: bytes, and none that would end the line. */
+/** A valid header value: Latin-1 bytes without line breaks. */
 export const headerText = (text: string): string => {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the whole of Latin-1.
   const isLatin = /^[\x00-\xff]*$/.test(text);
@@ -20,7 +20,7 @@ export const headerText = (text: string): string => {
   return bytes.replace(/[\x00-\x08\x0a-\x1f\x7f]/g, '');
 };
 
-/** The text with values in their places. */
+/** Renders the template with the values of the slots. */
 export const render = (template: HarTemplate, slots: Slots): string => {
   let text = '';
   for (const part of template) {

@@ -20,13 +20,13 @@ export interface UserDeps {
   readonly meters: ReplayMeters;
   readonly metersOf: (origin: number) => HostMeters;
   readonly open: ConnectionsOptions['open'];
-  /** Nothing more is to be begun. */
+  /** The run is ending: nothing new is started. */
   readonly isEnding: () => boolean;
-  /** Resolves after so long, or at once when all is over. */
+  /** Resolves after `ms`, or immediately when the run ends. */
   readonly pause: (ms: number) => Promise<void>;
 }
 
-/** What a user remembers during one visit. */
+/** State of one visit. */
 interface Visit {
   readonly slots: (string | undefined)[];
   readonly jar: CookieJar;
@@ -56,7 +56,7 @@ export class User {
     this.#connections = new Connections({ ...deps.config, open: deps.open });
   }
 
-  /** Plays the recording once; `turn` chooses the values of variables. True when everything was answered. */
+  /** Replays the recording once; `visitIndex` selects the values of variables. True when every request was answered. */
   async visit(visitIndex: number): Promise<boolean> {
     const { script, config, meters, isEnding } = this.#deps;
     const taken = Array.from({ length: script.takenSlots }, () => undefined);
@@ -77,7 +77,7 @@ export class User {
     this.#connections.close();
   }
 
-  /** Answers how long it took, without pauses. */
+  /** Returns the duration without pauses. */
   async #playPage({ steps }: HarScript['pages'][number], visit: Visit): Promise<number> {
     const { pause, isEnding } = this.#deps;
     let tookMs = 0;
@@ -131,7 +131,7 @@ export class User {
     } catch (error) {
       if (!(error instanceof ConnectionError)) throw error;
       visit.hasFailed = true;
-      // What is cut off by the end of the run is no failure of the server.
+      // Requests cut off by the end of the run are not server failures.
       if (!isEnding()) host.error(error.code);
     }
   }
@@ -181,7 +181,7 @@ const bodyOf = ({ body }: HarEntry, slots: Visit['slots']): Buffer | undefined =
   return bytes;
 };
 
-// Where TLS is turned off, cookies that were recorded over it are sent all the same.
+// Secure cookies recorded over TLS are also sent when TLS is disabled.
 const cookieScopeOf = ({ host, port, isTls }: HarOrigin, path: string) => ({
   host,
   path,

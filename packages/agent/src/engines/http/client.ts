@@ -32,9 +32,9 @@ const createTransport = ({ config, note }: Context): Transport => {
     const alpn = config.tls.alpn.length > 0 ? config.tls.alpn : ['http/1.1'];
     return createNodeTlsTransport({ client: clientTlsOptions(config.tls, alpn) });
   }
-  // HTTP/2 is Node's, and so are its sockets.
+  // HTTP/2 uses the implementation and the sockets of Node.
   const path = config.version === '2' ? 'node' : config.dataPath;
-  // A lone request without a body leaves as one piece: there is nothing that could be held back.
+  // A single request without a body is sent as one segment, so Nagle's algorithm cannot delay it.
   const noDelay = config.keepAlive.enabled || config.body !== undefined || config.followRedirects > 0;
   const { tuning } = config;
   return createStreamTransport(
@@ -43,7 +43,7 @@ const createTransport = ({ config, note }: Context): Transport => {
   );
 };
 
-/** Where the next connection goes and comes from. */
+/** Chooses target and source of the next connection. */
 const createPlan = (context: Context, sources: SourcePool, transport: Transport): SlotPlan => {
   const { config } = context;
   const httpTargets = config.targets.map((target) => ({
@@ -69,11 +69,11 @@ const createPlan = (context: Context, sources: SourcePool, transport: Transport)
   };
 };
 
-/** Keeps connections and requests at the ordered load. */
+/** Keeps connections and requests at the configured load. */
 class HttpClient extends LoadDrivenClient implements SlotOwner {
   readonly #context: Context;
   readonly #config: HttpClientConfig;
-  /** Looked at after every answer; in the configuration it would have to be searched for. */
+  /** Copied from the configuration because it is read after every response. */
   readonly #requestIntervalMs: number;
   readonly #sources: SourcePool;
   readonly #slots: readonly Slot[];
@@ -100,7 +100,7 @@ class HttpClient extends LoadDrivenClient implements SlotOwner {
     );
     const lag = samples.histogram(generatorLoadMetrics.scheduleLag);
     const drivers = { duration, lag, createAlarm: transport.createAlarm };
-    // One request on each connection: the rate of requests is the rate of connections.
+    // With one request per connection the request rate is the connection rate.
     const isOneShot = !config.keepAlive.enabled && config.sessionsPerSecond === undefined;
     const sessionLoad = isOneShot
       ? config.load
@@ -150,7 +150,7 @@ class HttpClient extends LoadDrivenClient implements SlotOwner {
   }
 
   onOpen(slot: Slot, room: number, now: number): void {
-    // A session that was due before the end still does what it was opened for.
+    // A session that was due before the end still sends its request.
     if (this.lifecycle.isEnding && this.#sessions.isPaced) slot.begin(now, now);
     for (let i = 0; i < room; i++) this.#requests.offer(slot.index, now);
     this.lifecycle.settle();

@@ -1,6 +1,6 @@
 import type { HttpClientConfig } from '@rushhour/protocol';
 
-/** Finds a text in bytes that arrive in pieces. */
+/** Searches for a text in a byte stream. */
 class BodySearch {
   readonly #needle: Buffer;
   #tail: Buffer = Buffer.alloc(0);
@@ -23,7 +23,7 @@ class BodySearch {
   }
 }
 
-/** Judges answers, those of one connection: bodies of different ones interleave. */
+/** Evaluates the responses of one connection; bodies of different connections interleave. */
 export class Expectation {
   readonly #statuses: Uint8Array;
   readonly #search: BodySearch | undefined;
@@ -39,12 +39,12 @@ export class Expectation {
     this.#search?.feed(bytes, start, end);
   }
 
-  /** Forgets an answer that was cut off. */
+  /** Discards an incomplete response. */
   reset(): void {
     this.#search?.reset();
   }
 
-  /** Judges the answer that has just ended and is ready for the next. */
+  /** Evaluates the response that has just ended and resets. */
   isMet(status: number): boolean {
     const isMet = this.#statuses[status] === 1 && (this.#search === undefined || this.#search.isFound);
     this.#search?.reset();
@@ -52,7 +52,7 @@ export class Expectation {
   }
 }
 
-/** Makes one for each connection, or the same for all where bodies do not matter. */
+/** One per connection, or a shared one when bodies are not searched. */
 export const createExpectations = (expect: HttpClientConfig['expect']): (() => Expectation) => {
   const shared = new Expectation(expect);
   return expect.bodyContains === undefined ? () => shared : () => new Expectation(expect);

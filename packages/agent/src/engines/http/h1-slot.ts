@@ -7,7 +7,7 @@ import { redirectOf } from './request.ts';
 import { type ResponseEvents, ResponseParser } from './response-parser.ts';
 import type { Slot, SlotOwner, SlotPlan } from './slot.ts';
 
-/** When requests under way were due and when they were sent; of all slots together, since neighbours share memory. */
+/** Due and send times of requests in flight. All slots share two arrays for cache locality. */
 interface Times {
   readonly intended: Float64Array;
   readonly sentAt: Float64Array;
@@ -20,14 +20,14 @@ export const createTimes = (count: number): Times => ({
 
 export interface H1SlotDeps {
   readonly index: number;
-  /** With room for all slots, one after the other. */
+  /** Sized for all slots, in slot order. */
   readonly times: Times;
   readonly plan: SlotPlan;
   readonly transport: Transport;
   readonly owner: SlotOwner;
 }
 
-/** HTTP/1.1 on one connection after another, with as many requests under way as pipelining allows. */
+/** HTTP/1.1 on consecutive connections, with up to `pipelining` requests in flight. */
 export class H1Slot implements Slot, ConnectionEvents, ResponseEvents {
   readonly index: number;
   setIndex = -1;
@@ -38,7 +38,7 @@ export class H1Slot implements Slot, ConnectionEvents, ResponseEvents {
   readonly #config: HttpClientConfig;
   readonly #depth: number;
   readonly #maxRequests: number;
-  /** Rings of the requests under way, from `#first`; the oldest is `#oldest` further. */
+  /** Ring buffers of requests in flight, starting at `#first`; the oldest is at `#first + #oldest`. */
   readonly #intended: Float64Array;
   readonly #sentAt: Float64Array;
   readonly #first: number;
@@ -97,7 +97,7 @@ export class H1Slot implements Slot, ConnectionEvents, ResponseEvents {
 
   begin(intended: number, now: number): void {
     const place = this.#first + ((this.#oldest + this.inFlight) % this.#depth);
-    // The first request of a session that was due is late by the time it took to connect.
+    // The latency of the first request includes the connection setup when the session was due earlier.
     this.#intended[place] = this.#sent === 0 && this.#sessionIntended < intended ? this.#sessionIntended : intended;
     this.#sentAt[place] = now;
     this.inFlight++;
@@ -181,7 +181,7 @@ export class H1Slot implements Slot, ConnectionEvents, ResponseEvents {
 
   onClose(code: string | undefined, now: number): void {
     this.#now = now;
-    // An answer without a length ends here.
+    // A response without a length ends at the close.
     this.#parser.finish();
     const isCut = !this.#isAbandoned && (this.inFlight > 0 || !this.#isOpen);
     const failure = this.#failure ?? (isCut ? (code ?? 'closed') : undefined);
@@ -213,7 +213,7 @@ export class H1Slot implements Slot, ConnectionEvents, ResponseEvents {
     else this.#meters.ko.add(1);
   }
 
-  /** Sends the request a redirect asks for in place of the one it answers. Pipelined requests are not redirected. */
+  /** Sends the redirected request in place of the answered one. Pipelined requests are not redirected. */
   #follows(status: number, location: string): boolean {
     const isRedirect = status === 301 || status === 302 || status === 303 || status === 307 || status === 308;
     if (!isRedirect || this.inFlight > 1 || this.#redirects >= this.#config.followRedirects) return false;

@@ -33,7 +33,7 @@ const tlsFor = (config: HttpClientConfig): ConnectionOptions | undefined => {
   return made;
 };
 
-/** HTTP/2 on one connection after another, with up to `maxStreams` requests under way. */
+/** HTTP/2 on consecutive connections, with up to `maxStreams` requests in flight. */
 export class H2Slot implements Slot {
   readonly index: number;
   setIndex = -1;

@@ -5,8 +5,8 @@ const memory = Buffer.alloc(4096);
 const put = (text: string, at: number) => at + memory.write(text, at, 'latin1');
 const head = 'HTTP/1.1 200 OK\r\nContent-Length: 14\r\n\r\n';
 
-describe('a known head', () => {
-  it('is known again wherever it begins at a word, with whatever follows', () => {
+describe('a cached head', () => {
+  it('is recognised at every aligned offset, regardless of what follows', () => {
     const known = new KnownHead<string>();
     known.remember(memory, { start: 8, end: put(head, 8), head: 'fine' });
     const end = put(`${head}a body`, 256);
@@ -14,7 +14,7 @@ describe('a known head', () => {
     expect([known.length, known.head]).toEqual([head.length, 'fine']);
   });
 
-  it('is not taken for one that differs in any byte, or has not arrived whole', () => {
+  it('does not match a head that differs in any byte or is incomplete', () => {
     const known = new KnownHead<string>();
     known.remember(memory, { start: 0, end: put(head, 0), head: 'fine' });
     for (let i = 0; i < head.length; i++) {
@@ -25,7 +25,7 @@ describe('a known head', () => {
     expect(known.isAt(memory, 512, put(head, 512) - 1)).toBe(false);
   });
 
-  it('is no longer looked for where no two are alike', () => {
+  it('is disabled when no two heads are equal', () => {
     const known = new KnownHead<string>();
     for (let i = 0; i < 20; i++) {
       known.remember(memory, { start: 0, end: put(`HTTP/1.1 200 OK\r\nX-Id: ${i}\r\n\r\n`, 0), head: 'fine' });

@@ -6,33 +6,33 @@ const state = { head: 0, sized: 1, chunkSize: 2, chunk: 3, chunkEnd: 4, trailer:
 const maxHeadBytes = 65_536;
 const [cr, lf, space, colon] = [13, 10, 32, 58];
 
-/** How the end of a body is found. */
+/** How the end of the body is determined. */
 export type Framing = 'none' | 'sized' | 'chunked' | 'untilClose';
 
-/** What the head of a message says of what follows. */
+/** Framing information from the head of a message. */
 export interface Head {
   isKeptAlive: boolean;
   isChunked: boolean;
-  /** −1 when the message does not say. */
+  /** −1 without Content-Length. */
   length: number;
 }
 
-/** Reads HTTP/1.1 messages from bytes that arrive in any pieces. Only what a load generator needs is looked at. */
+/** Incremental HTTP/1.1 parser. Reads only what a load generator needs. */
 export abstract class MessageParser<H extends Head> {
-  /** Of the message that is being read; those that are alike have the same. */
+  /** Head of the current message; identical heads share one object. */
   protected head!: H;
   #state: number = state.head;
-  /** The beginning of a head or a line whose end has not arrived. */
+  /** Start of an incomplete head or line. */
   #pending: Buffer | undefined;
   #left = 0;
   readonly #own = new KnownHead<H>();
   #known = this.#own;
 
-  /** What is known before any header is read. Throws when the line is none. */
+  /** Parses the start line. Throws when it is invalid. */
   protected abstract startLine(bytes: Buffer, at: number, stop: number): H;
-  /** Sees the headers that the framing does not need. */
+  /** Called for headers that are not needed for framing. */
   protected abstract otherHeader(bytes: Buffer, at: number, stop: number): void;
-  /** The head is read. Undefined: it was only an interim answer, and another head follows. */
+  /** Called after the head. Undefined: an interim response, another head follows. */
   protected abstract framing(): Framing | undefined;
   protected abstract onBody(bytes: Buffer, start: number, end: number): void;
   protected abstract onMessage(): void;
@@ -63,14 +63,14 @@ export abstract class MessageParser<H extends Head> {
     }
   }
 
-  /** Ready for another stream, whose heads may be known from others. */
+  /** Prepares for another stream that shares a head cache. */
   reset(known: KnownHead<H>): void {
     this.#known = known;
     this.#state = state.head;
     this.#pending = undefined;
   }
 
-  /** The peer closed. True when that completed a message or found none begun. */
+  /** The peer has closed. True when this completes a message or none was started. */
   finish(): boolean {
     if (this.#state !== state.untilClose) return this.isIdle;
     this.head = { ...this.head, isKeptAlive: false };
@@ -78,7 +78,7 @@ export abstract class MessageParser<H extends Head> {
     return true;
   }
 
-  /** Consumes one element and says where the next begins, or −1 when its end has not arrived. */
+  /** Consumes one element and returns the offset of the next, or −1 when it is incomplete. */
   #step(bytes: Buffer, at: number, end: number): number {
     switch (this.#state) {
       case state.head:
@@ -100,7 +100,7 @@ export abstract class MessageParser<H extends Head> {
       this.#beginBody();
       return start + this.#known.length;
     }
-    // Streams that are not alike may each be alike in themselves.
+    // Heads may differ between streams but repeat within one: fall back to a cache of this stream.
     if (this.#known.isGivenUp) this.#known = this.#own;
     let at = start;
     let isFirst = true;
@@ -110,7 +110,7 @@ export abstract class MessageParser<H extends Head> {
       if (newline === end) return -1;
       const stop = newline > at && bytes[newline - 1] === cr ? newline - 1 : newline;
       if (stop === at) {
-        // An empty line before a message is to be overlooked.
+        // RFC 9112 2.2: an empty line before a message is ignored.
         if (!isFirst) {
           this.#known.remember(bytes, { start, end: newline + 1, head: this.head });
           this.#beginBody();
@@ -150,7 +150,7 @@ export abstract class MessageParser<H extends Head> {
   }
 
   #setConnection(bytes: Buffer, nameEnd: number, stop: number): void {
-    // As nearly everyone writes it; making a text of it would cost as much as the rest of the head.
+    // The common spelling is compared byte by byte: creating a string would cost as much as the rest of the head.
     if (bytes[nameEnd + 1] === space) {
       const at = nameEnd + 2;
       if (stop - at === 10 && isText(bytes, at, 'keep-alive')) {

@@ -2,7 +2,7 @@ import type { Histogram } from '@rushhour/protocol';
 import type { Counter, Gauge, Samples } from '../../engine.ts';
 import { countError } from '../../net/metrics/count-error.ts';
 
-/** Everything the answering side counts. */
+/** Server metrics. */
 export class ServerMeters {
   readonly requests: Counter;
   readonly connections: Counter;
@@ -31,7 +31,7 @@ export class ServerMeters {
   }
 }
 
-/** Everything the client counts towards one target. Latencies are in microseconds. */
+/** Client metrics of one target. Latencies are in microseconds. */
 export class HttpMeters {
   readonly requests: Counter;
   readonly responses: Counter;

@@ -1,7 +1,7 @@
 import { type Framing, type Head, headerValue, isNamed, MessageParser, ProtocolError } from './message-parser.ts';
 
 export interface RequestEvents {
-  /** The client waits to be told that its body is welcome. */
+  /** The client waits for 100 Continue. */
   onContinue(): void;
   onRequest(isHead: boolean, isKeptAlive: boolean): void;
 }

@@ -3,7 +3,7 @@ import { payloadBytes } from '../../net/load/payload.ts';
 
 const bracketed = (host: string): string => (host.includes(':') ? `[${host}]` : host);
 
-/** What stands in the Host header, or in HTTP/2's authority. */
+/** Value of the Host header or of `:authority`. */
 export const authorityOf = (config: HttpClientConfig, target: Target): string => {
   if (config.host !== undefined) return config.host;
   const isDefault = target.port === (config.tls === undefined ? 80 : 443);
@@ -16,7 +16,7 @@ const bodyOf = (config: HttpClientConfig): Buffer | undefined =>
 const hasHeader = (config: HttpClientConfig, name: string): boolean =>
   config.headers.some((header) => header.name.toLowerCase() === name);
 
-/** The whole request as bytes, made once and sent over and over. */
+/** The request as bytes, built once and sent repeatedly. */
 export const createRequest = (
   config: HttpClientConfig,
   target: Target,
@@ -34,7 +34,7 @@ export const createRequest = (
   return body === undefined ? head : Buffer.concat([head, body]);
 };
 
-/** The request a redirect leads to, or undefined when it leaves the target: other hosts were not announced. */
+/** The redirected request; undefined when it leaves the target, because other hosts have not been checked. */
 export const redirectOf = (
   config: HttpClientConfig,
   target: Target,

@@ -62,7 +62,7 @@ describe('response parser', () => {
     expect(parse([Buffer.from(stream)])).toMatchObject({ seen: expected, isClean: true });
   });
 
-  it('finds the same answers however the bytes are cut', () => {
+  it('finds the same responses for any segmentation', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(stream.length), { maxLength: 40 }), (cuts) => {
         const bounds = [0, ...cuts.toSorted((a, b) => a - b), stream.length];
@@ -78,7 +78,7 @@ describe('response parser', () => {
     expect(parse([Buffer.from(answers)], { isHead: true, findsLocation: false }).seen).toHaveLength(2);
   });
 
-  it('knows an answer that was cut off from one that is whole', () => {
+  it('distinguishes a truncated response from a complete one', () => {
     const cut = (text: string) => parse([Buffer.from(text)]).isClean;
     expect(cut('HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhell')).toBe(false);
     expect(cut('HTTP/1.1 200 OK\r\nContent-')).toBe(false);
@@ -98,7 +98,7 @@ describe('response parser', () => {
     expect(() => parse([Buffer.from(text)])).toThrow();
   });
 
-  it('does not keep a head that never ends', () => {
+  it('limits the size of a head', () => {
     const piece = Buffer.from('X-Filler: 0123456789\r\n'.repeat(100));
     const pieces = [Buffer.from('HTTP/1.1 200 OK\r\n'), ...Array.from({ length: 50 }, () => piece)];
     expect(() => parse(pieces)).toThrow('has no end');

@@ -1,15 +1,15 @@
 import { type Framing, type Head, headerValue, isNamed, MessageParser, ProtocolError } from './message-parser.ts';
 
-/** What a parser tells about the answers it finds in a stream of bytes. */
+/** Events of the response parser. */
 export interface ResponseEvents {
-  /** Part of a body, without the framing of chunks; valid during this call only. */
+  /** A part of the body without chunk framing; valid only during the call. */
   onBody(bytes: Buffer, start: number, end: number): void;
-  /** An answer is complete. `location` is there only for parsers that look for it. */
+  /** A response is complete. `location` is set only when the parser looks for it. */
   onResponse(status: number, isKeptAlive: boolean, location: string | undefined): void;
 }
 
 export interface ParserOptions {
-  /** Answers to HEAD have no body whatever their header says. */
+  /** Responses to HEAD have no body, whatever Content-Length says. */
   readonly isHead: boolean;
   readonly findsLocation: boolean;
 }

@@ -5,7 +5,7 @@ import type { Message } from '../../net/transport/transport.ts';
 
 type ResponseConfig = HttpServerConfig['responses'][number];
 
-/** One answer in every form it may have to take, made once. */
+/** A response in all its wire forms, built once. */
 export interface Response {
   readonly weight: number;
   readonly status: number;
@@ -27,7 +27,7 @@ const chunked = (body: Buffer): Buffer => {
   return Buffer.concat([...parts, Buffer.from('0\r\n\r\n')]);
 };
 
-/** Puts bytes where a transport can send them from. */
+/** Copies bytes into memory the transport can send from. */
 export type Keep = (bytes: Uint8Array) => Message;
 
 const formsOf = (response: ResponseConfig, body: Buffer, connection: string) => {

@@ -14,13 +14,13 @@ export interface ServerDeps {
   readonly meters: ServerMeters;
   readonly keepAlive: HttpServerConfig['keepAlive'];
   readonly transport: Transport;
-  /** Clients of one run mostly ask alike. */
+  /** Clients of one run send mostly identical heads. */
   readonly known: KnownHead<RequestHead>;
-  /** Those that stand. */
+  /** Open connections. */
   readonly connections: IndexedSet<ServerConnection>;
 }
 
-/** One connection. Answers leave in the order of the requests, however long each is delayed. */
+/** One server connection. Responses are sent in the order of the requests, also when delayed. */
 export class ServerConnection implements RequestEvents, ConnectionEvents, IndexedMember {
   setIndex = -1;
   readonly #connection: Connection;
@@ -83,7 +83,7 @@ export class ServerConnection implements RequestEvents, ConnectionEvents, Indexe
     meters.concurrent.add(-1);
   }
 
-  /** Ends a connection that nobody has used for too long. */
+  /** Closes the connection when it is idle for too long. */
   sweep(now: number): void {
     if (now - this.#usedAt > this.#deps.keepAlive.idleMs) this.#connection.close();
   }

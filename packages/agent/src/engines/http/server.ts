@@ -25,7 +25,7 @@ const answer = (stream: ServerHttp2Stream, response: Response, isHead: boolean):
   if (!isHead && !hasNoBody) stream.end(response.body);
 };
 
-/** HTTP/2 by Node's own implementation: in the clear with prior knowledge, or over TLS by ALPN. */
+/** HTTP/2 server of Node: cleartext with prior knowledge, or over TLS with ALPN. */
 const createH2Server = (
   config: HttpServerConfig,
   deps: { readonly next: () => Response; readonly meters: ServerMeters },
@@ -123,7 +123,7 @@ const prepareH1 = async (context: Context, meters: ServerMeters): Promise<Prepar
   return { start: () => aborted(signal), close };
 };
 
-/** Listens once prepared, so that clients find it at the common start. */
+/** Listens from preparation on, so that clients can connect at the common start. */
 export const prepareHttpServer = (context: Context): Promise<PreparedEngine> => {
   const meters = new ServerMeters(context.samples);
   return context.config.version === '2' ? prepareH2(context, meters) : prepareH1(context, meters);

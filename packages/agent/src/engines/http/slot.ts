@@ -6,47 +6,47 @@ import type { KnownHead } from './known-head.ts';
 import type { HttpMeters } from './meters.ts';
 import type { ResponseHead } from './response-parser.ts';
 
-/** Where a connection goes, and what all that go there share. */
+/** A target and the data shared by all its connections. */
 export interface HttpTarget {
   readonly target: Target;
   readonly meters: HttpMeters;
-  /** As HTTP/1.1 sends it. */
+  /** The HTTP/1.1 request. */
   readonly request: Message;
-  /** Answers of one target are mostly alike. */
+  /** Response heads of one target are mostly identical. */
   readonly known: KnownHead<ResponseHead>;
 }
 
-/** What a slot needs to know to make connections. */
+/** Chooses targets and expectations for slots. */
 export interface SlotPlan {
   readonly config: HttpClientConfig;
   readonly chooseTarget: (slot: number) => { readonly httpTarget: HttpTarget; readonly route: Route };
   readonly createExpectation: () => Expectation;
 }
 
-/** Told by a slot what happened in it; `now` is the time of `performance.now`. */
+/** Receives the events of a slot; `now` is from `performance.now`. */
 export interface SlotOwner {
-  /** A new connection stands, with room for `room` requests at once. */
+  /** A connection is open and can carry `room` requests at once. */
   onOpen(slot: Slot, room: number, now: number): void;
-  /** A request has ended and there is room for another. */
+  /** A request has ended; another can be sent. */
   onRoom(slot: Slot, now: number): void;
-  /** The connection is gone, or never came about, and every request on it is accounted for. */
+  /** The connection is closed or failed; all its requests have been counted. */
   onEnd(slot: Slot, hasFailed: boolean, now: number): void;
 }
 
-/** A place in which one connection after another lives. */
+/** Holds one connection at a time. */
 export interface Slot extends IndexedMember {
   readonly index: number;
-  /** How many connections there have been. */
+  /** Number of connections so far. */
   readonly session: number;
   readonly inFlight: number;
-  /** `intended`: when the session was due. */
+  /** `intended`: time at which the session was due. */
   connect(intended: number): void;
-  /** Only while there is room. */
+  /** Must be called only while there is room. */
   begin(intended: number, now: number): void;
-  /** Ends what has waited too long. Called now and then: timers for every request would cost more than requests. */
+  /** Times out old requests. Called periodically, because a timer per request would cost more than the request. */
   sweep(now: number): void;
   /** Takes no more requests and closes once the last is answered. */
   retire(): void;
-  /** Closes at once; what is under way stays unanswered. */
+  /** Closes immediately; requests in flight count as unanswered. */
   abandon(): void;
 }

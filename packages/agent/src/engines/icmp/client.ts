@@ -25,11 +25,11 @@ import { Outstanding } from './outstanding.ts';
 
 type Context = EngineContext<IcmpClientConfig>;
 
-// As many as can be under way with a rate; without one the window says.
+// Maximum number of requests in flight with a rate; without a rate `window` applies.
 const slotsWithRate = 32_768;
 const sweepMs = 20;
 
-/** Sends echo requests to all targets and waits for the answer to each. */
+/** Sends echo requests to all targets and tracks their replies. */
 class IcmpClient extends LoadDrivenClient implements IcmpEvents {
   readonly #context: Context;
   readonly #version: 4 | 6;
@@ -54,7 +54,7 @@ class IcmpClient extends LoadDrivenClient implements IcmpEvents {
     this.#version = targets[0]?.address.includes(':') ? 6 : 4;
     this.#choose = chooserOf(targets, config.rotation);
     this.#message = requestTemplate(this.#version, config.payloadBytes);
-    // Wrong by one is wrong.
+    // Off by one is enough for a wrong checksum.
     this.#templateSum = templateSumOf(this.#message) + (config.hasWrongChecksums ? 1 : 0);
     this.#port = this.#open();
     this.#driver = new LoadDriver({
@@ -96,7 +96,7 @@ class IcmpClient extends LoadDrivenClient implements IcmpEvents {
   }
 
   protected override async release(): Promise<void> {
-    // What has no answer by now will get none.
+    // Requests without a reply count as lost.
     this.#outstanding.expire(Number.POSITIVE_INFINITY, (target) => this.#targets[target]?.lost.add(1));
     this.#port.close();
     kernelEventLoop.release();
@@ -106,7 +106,7 @@ class IcmpClient extends LoadDrivenClient implements IcmpEvents {
     const news = this.#news;
     readMessage(bytes, { start, end, version: this.#version, kind: this.#way }, news);
     if (news.kind === 'none') return;
-    // The kernel puts an identifier of its own into messages of ping sockets.
+    // On ping sockets the kernel replaces the identifier.
     const sentAt = this.#outstanding.settle(news.sequence, this.#way === 'ping' ? -1 : news.identifier);
     if (Number.isNaN(sentAt)) return;
     const target = this.#targets[this.#outstanding.targetOf(news.sequence)] as IcmpTarget;
@@ -120,7 +120,7 @@ class IcmpClient extends LoadDrivenClient implements IcmpEvents {
     this.#settle(now);
   }
 
-  /** A message that the system did not take was never sent. */
+  /** A message refused by the kernel was not sent. */
   onFail(sequence: number, code: string): void {
     const target = this.#targets[this.#outstanding.targetOf(sequence)] as IcmpTarget;
     if (Number.isNaN(this.#outstanding.settle(sequence, -1))) return;
@@ -174,13 +174,14 @@ class IcmpClient extends LoadDrivenClient implements IcmpEvents {
 
 const preferredKinds: readonly IcmpSocketKind[] = ['raw', 'ping'];
 
-/** The first way that works here, or the one that is ordered. */
+/** The configured socket kind, or the first available one. */
 const chooseSocketKind = ({ socket }: IcmpClientConfig, note: (remark: string) => void): IcmpSocketKind => {
   const reasons: string[] = [];
   for (const way of socket === 'auto' ? preferredKinds : [socket]) {
     const reason = probeIcmp(way);
     if (reason === undefined) {
-      if (reasons.length > 0) note(`ICMP by ${way} sockets, which do not tell refusals: ${reasons.join('; ')}`);
+      if (reasons.length > 0)
+        note(`ICMP by ${way} sockets, which do not report unreachable messages: ${reasons.join('; ')}`);
       return way;
     }
     reasons.push(reason);
@@ -200,7 +201,7 @@ export const prepareIcmpClient = async (context: Context): Promise<LoadDrivenCli
     return { index, address, weight, peer: peerOf(address), ...targetMeters(samples.target(host)) };
   });
   if (new Set(targets.map(({ address }) => address.includes(':'))).size > 1)
-    throw new RangeError('targets have addresses of both versions');
+    throw new RangeError('targets mix IPv4 and IPv6 addresses');
   const way = chooseSocketKind(config, note);
   epollPoller();
   kernelEventLoop.acquire();

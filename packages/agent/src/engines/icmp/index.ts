@@ -5,7 +5,7 @@ import { probeEpoll } from '../../net/path-probe.ts';
 import { prepareIcmpClient } from './client.ts';
 import { prepareIcmpServer } from './server.ts';
 
-/** Echo requests and their answers: loss, round trips, refusals by code. */
+/** ICMP echo: loss, round-trip times, and unreachable messages by code. */
 export const icmp: Engine<IcmpConfig> = {
   id: 'icmp',
   config: IcmpConfig,

@@ -1,6 +1,6 @@
 import type { Counter, Samples } from '../../engine.ts';
 
-/** A host that is asked, and what is counted of it. */
+/** A target and its metrics. */
 export interface IcmpTarget {
   readonly index: number;
   readonly address: string;

@@ -1,17 +1,17 @@
 const slots = 65_536;
 const free = Number.NaN;
 
-/** Messages that wait for an answer, by the 16 bits of their sequence number. */
+/** Echo requests in flight, indexed by their 16-bit sequence number. */
 export class Outstanding {
   readonly #sentAt = new Float64Array(slots).fill(free);
   readonly #identifiers = new Uint16Array(slots);
   readonly #targets = new Uint16Array(slots);
-  /** Messages are numbered in the order they are sent, so the oldest is the first that can be given up. */
+  /** Sequence numbers follow the order of sending, so the oldest request expires first. */
   #oldest = 0;
   #next = 0;
   count = 0;
 
-  /** The sequence number of the next message; −1 while that of 65536 messages ago still waits. */
+  /** The sequence number of the next request; −1 while the request sent 65536 numbers ago is still in flight. */
   begin(target: number, identifier: number, now: number): number {
     const sequence = this.#next & 0xffff;
     if (!Number.isNaN(this.#sentAt[sequence])) return -1;
@@ -23,7 +23,7 @@ export class Outstanding {
     return sequence;
   }
 
-  /** When the message was sent that this is the answer to; NaN when none waits for it. */
+  /** Send time of the request this answers; NaN when none is in flight. */
   settle(sequence: number, identifier: number): number {
     const sentAt = this.#sentAt[sequence] as number;
     if (Number.isNaN(sentAt) || (identifier >= 0 && this.#identifiers[sequence] !== identifier)) return free;
@@ -36,7 +36,7 @@ export class Outstanding {
     return this.#targets[sequence] as number;
   }
 
-  /** Gives up all that were sent before `time`. */
+  /** Expires all requests sent before `time`. */
   expire(time: number, onLost: (target: number) => void): void {
     for (; this.#oldest < this.#next; this.#oldest++) {
       const sequence = this.#oldest & 0xffff;

@@ -11,7 +11,7 @@ import { outwardDevices } from '../../net/packet/route.ts';
 
 const lookMs = 200;
 
-/** Echoes the kernel has answered since the network namespace came up, of everyone in it. */
+/** Echo replies of the kernel since the network namespace was created, of all processes in it. */
 const answeredEchoes = (): number => {
   const numberIn = (file: string, pattern: RegExp): number => {
     try {
@@ -27,7 +27,7 @@ const answeredEchoes = (): number => {
   return four + numberIn('/proc/net/snmp6', /^Icmp6OutEchoReplies\s+(\d+)$/m);
 };
 
-/** The kernel answers echoes; here they are counted, and neighbours are told who has addresses that no interface has. */
+/** The kernel answers echo requests. This engine counts them and answers ARP and ND for emulated addresses. */
 export const prepareIcmpServer = async ({
   config,
   host,

@@ -4,7 +4,7 @@ import { AddressPool } from './address-pool.ts';
 const texts = (pool: AddressPool, count: number) =>
   Array.from({ length: count }, (_, index) => [...(pool.find(index, 4) ?? [])].join('.'));
 
-it('addresses come in order: single ones, networks without their edges, ranges, and then from the beginning', () => {
+it('addresses are ordered: single ones, networks without network and broadcast address, ranges, then wrap around', () => {
   const pool = new AddressPool({
     addresses: ['10.0.0.9'],
     networks: ['10.1.0.0/30'],
@@ -15,7 +15,7 @@ it('addresses come in order: single ones, networks without their edges, ranges, 
   expect([pool.countOf(4), pool.countOf(16)]).toEqual([5n, 65_535n]);
 });
 
-it('knows its own and has none of a version that it was not given', () => {
+it('contains its own addresses and none of another IP version', () => {
   const pool = new AddressPool({ addresses: [], networks: ['10.1.0.0/16'], ranges: [] });
   expect([pool.has('10.1.200.7'), pool.has('10.2.0.1'), pool.has('fd00::1')]).toEqual([true, false, false]);
   expect(pool.find(0, 16)).toBeUndefined();

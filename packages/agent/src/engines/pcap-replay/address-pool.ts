@@ -1,7 +1,7 @@
 import type { Sources } from '@rushhour/protocol';
 import { addressToNumber, parseNetwork, parseRange } from '../../net/addresses/address-range.ts';
 
-/** Addresses that follow one another. */
+/** A range of consecutive addresses. */
 interface Stretch {
   readonly first: bigint;
   readonly count: bigint;
@@ -11,7 +11,7 @@ const sizeOf = { 4: 4, 6: 16 } as const;
 
 const stretchOf = (cidr: string): Stretch & { version: 4 | 6 } => {
   const { version, first, prefix, size } = parseNetwork(cidr);
-  // Network and broadcast address are nobody's.
+  // Excludes network and broadcast address.
   const edge = version === 4 && prefix < 31 ? 1n : 0n;
   return { version, first: first + edge, count: size - 2n * edge };
 };
@@ -23,7 +23,7 @@ const rangeOf = (text: string): Stretch & { version: 4 | 6 } => {
 
 const bytesOf = (value: bigint, size: 4 | 16): Buffer => Buffer.from(value.toString(16).padStart(size * 2, '0'), 'hex');
 
-/** The addresses of one side, by number and without a table. */
+/** Addresses of one side by index, computed without a table. */
 export class AddressPool {
   readonly #stretches: Readonly<Record<4 | 16, readonly Stretch[]>>;
 
@@ -42,7 +42,7 @@ export class AddressPool {
     return this.#stretches[size].reduce((sum, { count }) => sum + count, 0n);
   }
 
-  /** Numbers beyond the last address begin anew; undefined where there is none of this size. */
+  /** Indexes wrap around; undefined when there is no address of this size. */
   find(index: number | bigint, size: 4 | 16): Buffer | undefined {
     const count = this.countOf(size);
     if (count === 0n) return undefined;

@@ -18,7 +18,7 @@ const counted = (tracker: ArrivalTracker, arrivals: readonly number[]) => {
   return counts;
 };
 
-it('frames of several playings that all arrive are all received, also when the capture is one frame', () => {
+it('frames of several loops are all counted, also for a capture of one frame', () => {
   for (const count of [1, 2, 5, 300]) {
     const keys = distinct(count);
     const tracker = new ArrivalTracker(keys, 4);
@@ -32,7 +32,7 @@ it('frames of several playings that all arrive are all received, also when the c
   }
 });
 
-it('frames that never come are lost, those that come late are not, and what comes twice is a duplicate', () => {
+it('missing frames are lost, late frames are not, repeated frames are duplicates', () => {
   const keys = distinct(200);
   const without = keys.filter((_, index) => index !== 50 && index !== 120);
   const swapped = [...keys.slice(0, 10), keys[11], keys[10], ...keys.slice(12, 30), keys[29], ...keys.slice(30)];
@@ -44,7 +44,7 @@ it('frames that never come are lost, those that come late are not, and what come
   });
 });
 
-it('frames of equal content are told apart by their place', () => {
+it('frames of equal content are distinguished by position', () => {
   const keys = [1, 2, 1, 3, 1, 4, 5, 6, 7, 8];
   expect(counted(new ArrivalTracker(keys, 2), [...keys, ...keys])).toMatchObject({ received: 20, lost: 0 });
   expect(counted(new ArrivalTracker(keys, 2), [2, 1, 3, 4, 5, 6, 7, 8, ...keys])).toMatchObject({
@@ -53,7 +53,7 @@ it('frames of equal content are told apart by their place', () => {
   });
 });
 
-it('whatever is lost at random, received and lost make up what was sent until the last that came', () => {
+it('received and lost frames add up to the frames sent until the last arrival', () => {
   const choices = fc.array(fc.boolean(), { minLength: 600, maxLength: 600 });
   fc.assert(
     fc.property(fc.integer({ min: 20, max: 200 }), choices, (count, drops) => {

@@ -1,28 +1,28 @@
 const windowFrames = 65_536;
-// A frame that was just seen is a duplicate, unless the next of its kind would be as near as that.
+// A frame seen recently is a duplicate, unless the next frame with equal content is about as close.
 const duplicateFactor = 16;
 const maxLookedBack = 64;
 
 export type Arrival = 'next' | 'late' | 'duplicate' | 'foreign';
 
 /**
- * Finds arriving frames in the order in which they were sent, by their content alone. Frames of equal content are told
- * apart by their place: the nearest one that is still missing is taken.
+ * Matches received frames to the sequence of sent frames by content. Among frames of equal content the nearest missing
+ * one is taken.
  */
 export class ArrivalTracker {
-  /** Frames passed over by the last arrival that was `next`. */
+  /** Frames skipped by the last `next` arrival. */
   gap = 0;
-  /** Place of the last arrival within one playing. */
+  /** Position of the last arrival within one loop. */
   position = 0;
-  /** Place of the farthest arrival, counted over all playings; −1 before the first. */
+  /** Highest position received, counted over all loops; −1 before the first. */
   highest = -1;
-  /** Places of each content in one playing, ascending. */
+  /** Positions of each content in one loop, ascending. */
   readonly #positions = new Map<number, number[]>();
   readonly #count: number;
   readonly #total: number;
   readonly #seen = new Uint8Array(windowFrames);
 
-  /** `keys` of one playing in order; `loops` of 0 for no end. */
+  /** `keys` of one loop in order; `loops` 0: endless. */
   constructor(keys: readonly number[], loops: number) {
     this.#count = keys.length;
     this.#total = loops === 0 ? Number.POSITIVE_INFINITY : loops * keys.length;
@@ -33,7 +33,7 @@ export class ArrivalTracker {
     }
   }
 
-  /** How many frames are still to come after the farthest one; endless where there is no end. */
+  /** Number of frames expected after the highest position; may be infinite. */
   get outstanding(): number {
     return this.#total - this.highest - 1;
   }
@@ -51,7 +51,7 @@ export class ArrivalTracker {
     return this.#take(ahead, 'next');
   }
 
-  /** The nearest places of a content: ahead, missing behind, and seen behind; −1 for none. */
+  /** Nearest positions of a content: ahead, missing behind, seen behind; −1 for none. */
   #candidates(positions: readonly number[]): { ahead: number; missing: number; seen: number } {
     const base = Math.floor(Math.max(0, this.highest) / this.#count) * this.#count;
     const above = firstAbove(positions, this.highest - base);
@@ -82,7 +82,7 @@ export class ArrivalTracker {
   }
 }
 
-/** Index of the first place above a limit, in ascending ones. */
+/** Index of the first position above `limit` in an ascending list. */
 const firstAbove = (positions: readonly number[], limit: number): number => {
   let [low, high] = [0, positions.length];
   while (low < high) {

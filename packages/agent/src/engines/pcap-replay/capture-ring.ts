@@ -8,12 +8,12 @@ import type { Receiver } from './receiver.ts';
 
 const sizes = { blocks: 256, blockBytes: 131_072, retireMs: 8 } as const;
 const watchMs = 200;
-/** Everything arrives, but only as much of it as is looked at. */
+/** Accepts all frames, truncated to the bytes needed for matching. */
 const beginnings: FilterProgram = [{ code: 0x06, jt: 0, jf: 0, k: KEY_BYTES }];
 
-/** Hears what arrives on some interfaces, and whether they stay there. */
+/** Receives frames on several interfaces and watches their link state. */
 export class CaptureRings {
-  /** Rejects when an interface is taken away. */
+  /** Rejects when an interface is removed. */
   readonly broken: Promise<never>;
   readonly #breaking = Promise.withResolvers<never>();
   readonly #devices: readonly Device[];
@@ -36,16 +36,16 @@ export class CaptureRings {
     }, watchMs);
   }
 
-  /** Hears what has arrived until now. Throws when an interface is no longer there. */
+  /** Processes all frames received so far. Throws when an interface was removed. */
   async drain(): Promise<void> {
-    // The last block is handed over only when its time is up.
+    // The kernel hands over the last block only after its timeout.
     await sleep(3 * sizes.retireMs);
     for (const ring of this.#rings) ring.ready();
     const gone = this.#devices.find(({ name }) => linkStateOf(name) === 'gone');
     if (gone !== undefined) throw new DeviceGone(gone.name);
   }
 
-  /** Frames for which there was no room. */
+  /** Frames dropped because the ring was full. */
   takeDrops(): number {
     for (const ring of this.#rings) this.#drops += ring.takeDrops();
     return this.#drops;

@@ -16,7 +16,7 @@ const silenceMs = 500;
 const lookMs = 20;
 const askFirstMs = 1000;
 
-/** Plays the client's side of a capture and counts what the servers send. */
+/** Replays the client side of a capture and counts frames of the servers. */
 class ReplayClient implements PreparedEngine {
   readonly #context: Context;
   readonly #path: ReplayPath;
@@ -44,7 +44,8 @@ class ReplayClient implements PreparedEngine {
     await this.#rings.drain();
     if (!signal.aborted) this.#receiver.giveUp();
     const drops = this.#rings.takeDrops();
-    if (drops > 0) this.#context.note(`${drops} frames arrived for which there was no room: they may count as lost`);
+    if (drops > 0)
+      this.#context.note(`${drops} received frames were dropped because the ring was full: they may count as lost`);
   }
 
   async close(): Promise<void> {
@@ -54,7 +55,7 @@ class ReplayClient implements PreparedEngine {
     kernelEventLoop.release();
   }
 
-  /** The servers may have something to say when this side has said all. */
+  /** Waits for frames of the servers after the last frame of this side. */
   async #untilOver(origin: number): Promise<void> {
     const { lengthMs } = this.#side;
     const left = (lengthMs ?? 0) - (performance.now() - origin);
@@ -63,7 +64,7 @@ class ReplayClient implements PreparedEngine {
     else if (left > 0) await sleep(left, undefined, { signal: this.#context.signal }).catch(() => {});
   }
 
-  /** What is under way may still arrive. */
+  /** Waits for frames in transit. */
   async #untilQuiet(): Promise<void> {
     const { signal } = this.#context;
     const begun = performance.now();
@@ -89,7 +90,7 @@ export const prepareReplayClient = async (context: Context): Promise<PreparedEng
     });
     const framePath = config.path;
     side = await Side.read({ context, part: config, role: 'client', path, ends, isOwn: () => true, framePath });
-    // The other side may begin later: it is asked again at the start.
+    // The peer may start later: the MAC is resolved again at the start.
     await path.resolve(askFirstMs);
     return new ReplayClient(context, path, side);
   } catch (error) {

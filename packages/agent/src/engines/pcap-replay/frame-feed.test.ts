@@ -39,7 +39,7 @@ const sourceOf = (frame: Buffer) => [...frame.subarray(26, 30)].join('.');
 it.each([
   ['each has its place', 5],
   ['they share two places', 2],
-])('frames leave in order with the addresses of their time when %s', (_, count) => {
+])('frames are sent in order with the addresses of their generation when %s', (_, count) => {
   const stock = new FrameStock();
   for (let index = 0; index < 5; index++) stock.add(frameOf(index), index);
   stock.finish();

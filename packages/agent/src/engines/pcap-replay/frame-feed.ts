@@ -3,39 +3,39 @@ import type { FrameSender, SendResult } from '../../net/packet/frame-sender.ts';
 import type { AddressPool } from './address-pool.ts';
 import type { FrameStock } from './frame-stock.ts';
 
-/** Most memory for frames that wait in their places; a longer capture is copied there piece by piece. */
+/** Maximum memory for preloaded frames; longer captures are copied in windows. */
 const maxSlotBytes = 268_435_456;
 const windowSlots = 1024;
-// A way that sends by itself costs much to begin with and little for each frame.
+// Clocked TX paths have a high cost per call and a low cost per frame.
 const [defaultBatch, longBatch] = [256, 4096];
 
-/** How many places a stock needs so that each frame has its own, or fewer when they would take too much room. */
+/** Number of slots: one per frame, or a window when that would take too much memory. */
 export const slotsFor = ({ count, longest }: FrameStock): number =>
   count * (longest + 256) <= maxSlotBytes ? count : windowSlots;
 
-/** What sends frames from their places. */
+/** Sends frames from its slots. */
 type Sender = Pick<FrameSender, 'slots' | 'timedSlots' | 'send' | 'close'>;
 
-/** New addresses of clients from time to time. */
+/** Periodic renewal of client addresses. */
 export interface Renewal {
   readonly pool: AddressPool;
-  /** Addresses of clients in one playing. */
+  /** Number of client addresses in one loop. */
   readonly clients: number;
 }
 
-/** Brings the frames of a stock into the places of a sender and sends them from there. */
+/** Copies the frames of a stock into the slots of a sender and sends them. */
 export class FrameFeed {
   readonly batch: number;
   readonly #stock: FrameStock;
   readonly #sender: Sender;
   readonly #renewal: Renewal;
-  /** Frames stay where they are written. */
+  /** Every frame has its own slot. */
   readonly #isWhole: boolean;
   #generation = 0;
   #addresses: (Buffer | undefined)[] = [];
-  /** Up to which frame the present addresses are in. */
+  /** Number of frames that already have the current addresses. */
   #renewed = 0;
-  /** Frames that lie in the first places, when they do not stay. */
+  /** Range of frames currently in the slots, when not every frame has its own. */
   #copiedFrom = 0;
   #copiedTo = 0;
 
@@ -47,7 +47,7 @@ export class FrameFeed {
     this.batch = Math.min(sender.timedSlots === undefined ? defaultBatch : longBatch, sender.slots.count);
   }
 
-  /** To be called when the stock is as it shall leave. */
+  /** Call when the stock is complete. */
   load(): void {
     if (!this.#isWhole) return;
     for (let index = 0; index < this.#stock.count; index++) this.#copy(index, index);
@@ -57,7 +57,7 @@ export class FrameFeed {
     return this.#stock;
   }
 
-  /** From now on every frame has the addresses of this generation; 0 is what the stock holds at first. */
+  /** Switches all frames to the addresses of this generation; 0: the addresses in the stock. */
   setGeneration(generation: number): void {
     if (generation === this.#generation) return;
     this.#generation = generation;
@@ -76,7 +76,7 @@ export class FrameFeed {
     this.#sender.close();
   }
 
-  /** The next playing begins: what lies in the places may be from the one before. */
+  /** Starts the next loop: the slots may hold frames of the previous one. */
   rewind(): void {
     this.#copiedTo = 0;
     this.#copiedFrom = 0;

@@ -3,18 +3,18 @@ import type { ClientAddress, ReplayFrame } from '@rushhour/pcap';
 const firstCapacity = 1_048_576;
 const arpType = 0x0806;
 
-/** Stands for the MAC of the next hop until it is known. */
+/** Placeholder for the MAC of the next hop. */
 export const unknownMac = Buffer.from('025248000001', 'hex');
 
-/** The frames one side sends in one playing, in order and ready for the wire. */
+/** The frames one side sends in one loop, in order and ready to send. */
 export class FrameStock {
   readonly starts: number[] = [];
   readonly lengths: number[] = [];
-  /** Place of each among the frames of both sides. */
+  /** Position of each frame among the frames of both sides. */
   readonly order: number[] = [];
-  /** Bytes up to and with each frame. */
+  /** Cumulative bytes up to and including each frame. */
   readonly totalBytes: number[] = [];
-  /** Flows that have begun and not ended after each frame. */
+  /** Number of open flows after each frame. */
   readonly openFlows: number[] = [];
   readonly places: (readonly ClientAddress[])[] = [];
   longest = 0;
@@ -39,7 +39,7 @@ export class FrameStock {
     this.longest = Math.max(this.longest, length);
   }
 
-  /** To be called when all frames are there. */
+  /** Call after the last frame was added. */
   finish(): void {
     const [first, last] = [new Map<number, number>(), new Map<number, number>()];
     for (const [index, flow] of this.#flows.entries()) {
@@ -54,7 +54,7 @@ export class FrameStock {
     }
   }
 
-  /** Makes several playings one, so that more frames can leave at once; `frames` of both sides make up a single one. */
+  /** Repeats the loop within the stock for larger batches; `frames`: frames of both sides in one loop. */
   repeat(times: number, frames: number): void {
     const { count } = this;
     for (let index = count; index < count * times; index++) {
@@ -68,7 +68,7 @@ export class FrameStock {
     }
   }
 
-  /** Writes the MAC of the next hop into all frames that go there. */
+  /** Replaces the placeholder MAC in all frames. */
   setNextHop(mac: Uint8Array): void {
     for (const start of this.starts) {
       this.#replace(start, mac);
@@ -85,7 +85,7 @@ export class FrameStock {
   }
 
   #reserve(length: number): void {
-    // Room for the types that `setNextHop` looks at, however short the last frame is.
+    // Spare bytes, because `setNextHop` reads beyond short frames.
     if (this.#used + length + 64 <= this.bytes.length) return;
     const larger = Buffer.alloc((this.#used + length + 64) * 2);
     larger.set(this.bytes.subarray(0, this.#used));

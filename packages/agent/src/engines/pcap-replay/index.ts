@@ -8,13 +8,13 @@ import { prepareReplayServer } from './server.ts';
 
 const chunkBytes = 1_048_576;
 
-/** Every address that packets of a capture go to, groups left out. A file that cannot be read has none. */
+/** All unicast destination addresses of a capture; empty for an unreadable file. */
 const recordedDestinations = (path: string): string[] => {
   const found: DestinationSet = new Set();
   try {
     readInto(path, new CaptureReader(destinationsInto(found)));
   } catch {
-    // What is wrong with the file is told when it is to be played.
+    // Errors of the file are reported at preparation.
   }
   return [...found];
 };
@@ -29,12 +29,12 @@ const readInto = (path: string, reader: CaptureReader): void => {
   }
 };
 
-/** Packets of a capture, from the client's agent and the servers' agents, each when it is due. */
+/** Replays the packets of a capture from the client agent and the server agents. */
 export const pcapReplay: Engine<PcapReplayConfig> = {
   id: 'pcap-replay',
   config: PcapReplayConfig,
   targetsOf(config) {
-    // The client answers for both directions: servers are allowed no targets of their own.
+    // The client declares the targets of both directions; servers have none.
     if (config.role === 'server') return [];
     const hosts = config.targets.map(({ host }) => host);
     return config.rewrite.hasNewAddresses ? hosts : [...hosts, ...recordedDestinations(config.capture)];

@@ -12,18 +12,18 @@ const downRetryMs = 5;
 export interface PlayerOptions {
   readonly feed: FrameFeed;
   readonly timetable: Timetable | undefined;
-  /** Frames of both sides in one playing. */
+  /** Frames of both sides in one loop. */
   readonly frames: number;
-  /** How many playings the stock holds. */
+  /** Number of loops in the stock. */
   readonly copies: number;
   readonly part: Pick<ReplayPart, 'loops' | 'loopDelayMs' | 'renewEvery' | 'mostFrames'>;
   readonly samples: Samples;
-  /** Only one side counts how often it was played. */
+  /** Loops are counted on one side only. */
   readonly countsLoops: boolean;
   readonly onDown: () => void;
 }
 
-/** Sends the frames of one side, playing after playing, each when it is due. */
+/** Sends the frames of one side, loop after loop, at their due times. */
 export class Player {
   readonly done: Promise<void>;
   readonly #options: PlayerOptions;
@@ -31,16 +31,16 @@ export class Player {
   readonly #over = Promise.withResolvers<void>();
   readonly #meters;
   readonly #dueMs: Float64Array;
-  /** Frames of this side in one playing, and of both sides in all that the stock holds. */
+  /** Frames of this side in one loop, and of both sides in the whole stock. */
   readonly #single: number;
   readonly #frames: number;
-  /** Frames of both sides after which it ends. */
+  /** Total number of frames of both sides. */
   readonly #max: number;
-  /** When the present playing began. */
+  /** Start of the current loop. */
   #begun = 0;
   #loop = 0;
   #next = 0;
-  /** Frames of the present playing that are sent; fewer than all in the last one of a limited number. */
+  /** Number of frames to send in the current loop; fewer in the last loop when the total is limited. */
   #end = 0;
   #isOver = false;
 
@@ -68,7 +68,7 @@ export class Player {
     );
   }
 
-  /** `origin` is when the first playing begins, in the time of `performance.now`. */
+  /** `origin`: start of the first loop, in `performance.now` time. */
   start(origin: number): void {
     this.#begun = origin;
     this.#end = this.#endOfLoop();
@@ -100,7 +100,7 @@ export class Player {
     }
   }
 
-  /** Sends what is due; false when there is nothing more to do now. */
+  /** Sends due frames; false when nothing more is due. */
   #step(now: number): boolean {
     if (this.#next >= this.#end && !this.#startNextLoop(now)) return false;
     const due = this.#dueEnd(now);
@@ -113,7 +113,7 @@ export class Player {
     if (refused === undefined) return true;
     if (refused === 'full') this.#alarm.set(0);
     else {
-      // What was due while the link is down is lost, as it would be further on.
+      // Frames due while the link is down are lost, as they would be in the network.
       this.#meters.failed.add(due - this.#next);
       this.#meters.linkDown.add(due - this.#next);
       this.#next = due;
@@ -148,7 +148,7 @@ export class Player {
     const bytes = (totalBytes[last] as number) - before;
     this.#meters.sent.add(taken - lost);
     this.#meters.failed.add(lost);
-    // Which of them were lost nobody says.
+    // The driver does not report which frames were lost.
     this.#meters.txBytes.add(Math.round((bytes * (taken - lost)) / taken));
     this.#meters.flows.set(openFlows[last] as number);
     if (this.#options.countsLoops) {
@@ -157,7 +157,7 @@ export class Player {
     this.#next += taken;
   }
 
-  /** Begins the next playing; false when that was the last. */
+  /** Starts the next loop; false after the last one. */
   #startNextLoop(now: number): boolean {
     const { part, timetable, feed } = this.#options;
     this.#loop++;

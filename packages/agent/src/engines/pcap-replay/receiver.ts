@@ -5,13 +5,13 @@ import type { ArrivedFrame } from '../../net/packet/packet-ring.ts';
 import { ArrivalTracker } from './arrival-tracker.ts';
 import type { SegmentIndex } from './segment-index.ts';
 
-/** What the other side of one playing sends. */
+/** Frames expected from the peer in one loop. */
 export interface Expectation {
   readonly keys: readonly number[];
   readonly lengths: readonly number[];
   readonly segments: SegmentIndex;
   readonly loops: number;
-  /** Whether frames from this address are of this playing. */
+  /** Whether frames from this address belong to this part. */
   readonly isFrom: (address: string) => boolean;
 }
 
@@ -20,12 +20,12 @@ interface Part {
   readonly tracker: ArrivalTracker;
 }
 
-/** Counts the frames of the other side that arrive, found by their content. */
+/** Counts frames of the peer, matched by content. */
 export class Receiver {
   readonly #parts: readonly Part[];
   readonly #frame = new Frame();
   readonly #meters;
-  /** When the last one arrived. */
+  /** Arrival time of the last frame. */
   heardAt = Number.NEGATIVE_INFINITY;
 
   constructor(samples: Samples, expectations: readonly Expectation[]) {
@@ -43,7 +43,7 @@ export class Receiver {
     return this.#parts.length === 0;
   }
 
-  /** Frames still to come, without end where there is none. */
+  /** Number of frames still expected; may be infinite. */
   get outstanding(): number {
     return this.#parts.reduce((sum, { tracker }) => sum + tracker.outstanding, 0);
   }
@@ -58,7 +58,7 @@ export class Receiver {
     if (segment !== undefined) for (const key of part.expected.segments.partsOf(segment)) this.#count(part, key);
   }
 
-  /** False when nobody has sent this. */
+  /** False when the frame is unknown. */
   #count({ expected, tracker }: Part, key: number): boolean {
     const arrival = tracker.arrive(key);
     if (arrival === 'foreign' || arrival === 'duplicate') return arrival === 'duplicate';
@@ -70,7 +70,7 @@ export class Receiver {
     return true;
   }
 
-  /** All has been sent: what has not come will not come. */
+  /** Counts all outstanding frames as lost. */
   giveUp(): void {
     for (const { tracker } of this.#parts) {
       if (!Number.isFinite(tracker.outstanding) || tracker.outstanding <= 0) continue;

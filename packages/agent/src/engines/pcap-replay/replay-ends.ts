@@ -7,7 +7,7 @@ const defaultPorts = [1024, 65_535] as const;
 
 type Options = Pick<ReplayPart, 'sources' | 'targets' | 'rewrite'>;
 
-/** Addresses and ports that take the place of the recorded ones. Both sides reckon the same ones from the same order. */
+/** Addresses and ports that replace the recorded ones. Both sides compute the same ones from the same job. */
 export class ReplayEnds implements NewEnds {
   readonly clients: AddressPool;
   readonly #servers: AddressPool;
@@ -17,14 +17,15 @@ export class ReplayEnds implements NewEnds {
   readonly clientPort?: (flow: number) => number;
   readonly serverPort?: (index: number) => number;
 
-  /** `addressOf` gives the addresses of names. */
+  /** `addressOf` resolves names. */
   constructor({ sources, targets, rewrite }: Options, addressOf: (host: string) => string) {
     this.clients = new AddressPool(sources);
     const hosts = new Set(targets.map(({ host }) => addressOf(host)));
     this.#hosts = [...hosts];
     this.#servers = new AddressPool({ addresses: this.#hosts, networks: [], ranges: [] });
     const [first = 0, last = 0] = sources.portRange?.split('-').map(Number) ?? defaultPorts;
-    if (first < 1 || last > 65_535 || last < first) throw new RangeError(`${sources.portRange} is no range of ports`);
+    if (first < 1 || last > 65_535 || last < first)
+      throw new RangeError(`${sources.portRange} is not a valid port range`);
     this.#clientPorts = [first, last];
     this.#serverPorts = [...new Set(targets.map(({ port }) => port))];
     if (!rewrite.hasNewPorts) return;
@@ -40,13 +41,13 @@ export class ReplayEnds implements NewEnds {
     return this.#servers.find(index, size);
   }
 
-  /** The address a server of the capture has got, as text. */
+  /** The replacement address of a recorded server, as text. */
   serverHost(index: number, size: 4 | 16): string | undefined {
     const hosts = this.#hosts.filter((host) => host.includes(':') === (size === 16));
     return hosts[index % hosts.length];
   }
 
-  /** An address of the clients that is of the same version as another; undefined where none is named. */
+  /** A client address of the same IP version as `other`; undefined when there is none. */
   firstClient(other: string): string | undefined {
     const version = other.includes(':') ? 6 : 4;
     const found = this.clients.find(0, version === 6 ? 16 : 4);

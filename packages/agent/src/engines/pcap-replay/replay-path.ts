@@ -11,17 +11,17 @@ export interface ReplayPathOptions {
   readonly host: EngineContext<unknown>['host'];
   /** An address of the other side. */
   readonly peer: string;
-  /** An address of this side; the machine's own where it is not said. */
+  /** An address of this side; default: the address of the machine. */
   readonly own: string | undefined;
-  /** Addresses of this side that no interface has. */
+  /** Whether an address of this side is emulated. */
   readonly isEmulated: (address: string) => boolean;
   readonly interface: string | undefined;
   readonly nextHopMac: string | undefined;
-  /** The VLAN that frames go into. */
+  /** VLAN of the frames. */
   readonly vlan: number | undefined;
 }
 
-/** Where the other side is a neighbour although no route says so. */
+/** Treats the peer as an on-link neighbour when there is no route. */
 const neighbourRoute = ({ peer, own, interface: named }: ReplayPathOptions, cause: RouteMissing): PacketRoute => {
   const outward = outwardDevices();
   const device = named ?? (own && findOwner(own)) ?? (outward.length === 1 ? outward[0] : undefined);
@@ -29,7 +29,7 @@ const neighbourRoute = ({ peer, own, interface: named }: ReplayPathOptions, caus
   return { device, nextHop: peer, source: own ?? peer, isLoopback: false };
 };
 
-/** The way from this machine to the other side: by which interface, and over whom. */
+/** Path from this machine to the peer: interface and next hop. */
 export class ReplayPath {
   readonly device: Device;
   readonly #options: ReplayPathOptions;
@@ -44,7 +44,7 @@ export class ReplayPath {
     const own = new Set(options.host.addresses);
     this.#neighbourhood = new NeighbourResolver(
       { device: this.device, poller: epollPoller() },
-      // What the machine has itself it answers for, except in a VLAN of which it knows nothing.
+      // The kernel answers for its own addresses, except in VLANs it is not configured for.
       (address, isTagged) => options.isEmulated(address) && (isTagged || !own.has(address)),
     );
   }
@@ -61,7 +61,7 @@ export class ReplayPath {
     return this.#route.nextHop;
   }
 
-  /** The MAC of the next hop; undefined when it is silent. */
+  /** MAC of the next hop; undefined when it does not answer. */
   async resolve(patienceMs: number): Promise<Buffer | undefined> {
     const { nextHopMac, own, vlan } = this.#options;
     if (nextHopMac !== undefined) return parseMac(nextHopMac);

@@ -12,12 +12,12 @@ export interface ReplayScheduleOptions {
   readonly role: 'client' | 'server';
   readonly mac: Uint8Array;
   readonly ends: ReplayEnds;
-  /** Of a server: whether it is the one of this address; undefined for what has none. */
+  /** For a server: whether it owns this address; undefined: packets without a server address. */
   readonly isOwn: (server: string | undefined) => boolean;
   readonly note: (remark: string) => void;
 }
 
-/** What one side has to do in one playing of a capture. */
+/** What one side sends and expects in one loop of a capture. */
 export interface ReplaySchedule {
   readonly stock: FrameStock;
   readonly expected: Expectation;
@@ -28,7 +28,7 @@ export interface ReplaySchedule {
   readonly truncated: number;
 }
 
-/** Reads the capture and makes every frame as it shall leave, but for the MAC of the next hop. */
+/** Reads the capture and builds all frames, except for the MAC of the next hop. */
 export const readReplaySchedule = async (options: ReplayScheduleOptions): Promise<ReplaySchedule> => {
   const { part, role, ends } = options;
   const { include, exclude, packets, clientIp, maxGapMs } = part;
@@ -84,9 +84,10 @@ const rulesOf = ({ part, mac, ends }: ReplayScheduleOptions): ReplayRules => {
 type Outcome = ReturnType<ReplayCapture['play']>;
 
 const nothingLeft = ({ notFrames, noAddress, tooLong }: Outcome): string => {
-  if (noAddress > 0) return 'no packet of the capture can be sent: the networks have no address of its IP version';
-  if (tooLong > 0) return 'no packet of the capture can be sent: all are longer than the MTU and cannot be cut';
-  return `no packet of the capture can be sent: ${notFrames} are of a link layer that cannot become Ethernet`;
+  if (noAddress > 0)
+    return 'no packet of the capture can be sent: there is no source or target address of its IP version';
+  if (tooLong > 0) return 'no packet of the capture can be sent: all exceed the MTU and cannot be fragmented';
+  return `no packet of the capture can be sent: ${notFrames} packets have a link layer that cannot be converted to Ethernet`;
 };
 
 const noteSkipped = (
@@ -95,12 +96,12 @@ const noteSkipped = (
   outcome: Outcome,
 ): void => {
   const { notFrames, noAddress, tooLong, clients } = outcome;
-  if (isCut) note('the capture ends in the middle of a packet: what is before is played');
-  if (truncated > 0) note(`${truncated} packets are in the capture only in part: zeros stand for what is missing`);
-  if (notFrames > 0) note(`${notFrames} packets were left out: their link layer cannot become Ethernet`);
-  if (noAddress > 0) note(`${noAddress} packets were left out: there is no address of their IP version`);
-  if (tooLong > 0) note(`${tooLong} packets were left out: they are longer than the MTU and cannot be cut`);
+  if (isCut) note('the capture ends within a packet: the packets before it are replayed');
+  if (truncated > 0) note(`${truncated} packets are truncated in the capture: missing bytes are sent as zeros`);
+  if (notFrames > 0) note(`${notFrames} packets were skipped: their link layer cannot be converted to Ethernet`);
+  if (noAddress > 0) note(`${noAddress} packets were skipped: there is no address of their IP version`);
+  if (tooLong > 0) note(`${tooLong} packets were skipped: they exceed the MTU and cannot be fragmented`);
   const room = Math.max(Number(ends.clients.countOf(4)), Number(ends.clients.countOf(16)));
   if (part.rewrite.hasNewAddresses && clients > room)
-    note(`${clients} clients of the capture share ${room} addresses: some flows may become the same`);
+    note(`${clients} clients of the capture share ${room} addresses: some flows may collide`);
 };

@@ -8,7 +8,7 @@ interface Segment {
 const positionOf = (sequence: number, acknowledgement: number): number =>
   (sequence >>> 0) * 0x20_0000 + (acknowledgement & 0x1f_ffff);
 
-/** Finds the segments that a receiving card has put together (GRO), by their numbers. */
+/** Finds the original segments of frames coalesced by the receiver (GRO). */
 export class SegmentIndex {
   readonly #known = new Map<number, Segment>();
 
@@ -17,7 +17,7 @@ export class SegmentIndex {
     if (!this.#known.has(position)) this.#known.set(position, { key, length });
   }
 
-  /** Keys of the segments that make up a longer one, in order, as far as they are known. */
+  /** Keys of the segments contained in a coalesced one, in order, as far as known. */
   *partsOf({ sequence, acknowledgement, length }: ReplaySegment): Generator<number> {
     for (let offset = 0; offset < length; ) {
       const known = this.#known.get(positionOf(sequence + offset, acknowledgement));

@@ -16,7 +16,7 @@ type Context = EngineContext<PcapReplayServerConfig>;
 
 const askFirstMs = 1000;
 const wildcards = new Set(['0.0.0.0', '::']);
-/** What was sent last may be under way so long. */
+/** Maximum transit time of the last frames. */
 const inFlightMs = 250;
 
 interface PartReplay {
@@ -25,7 +25,7 @@ interface PartReplay {
   readonly side: Side;
 }
 
-/** Plays the servers' side of a capture for every client and counts what the clients send. */
+/** Replays the server side of a capture for every client and counts frames of the clients. */
 class ReplayServer implements PreparedEngine {
   readonly #context: Context;
   readonly #partReplays: readonly PartReplay[];
@@ -62,7 +62,7 @@ class ReplayServer implements PreparedEngine {
     await this.#rings.drain();
     if (restMs !== undefined) this.#receiver.giveUp();
     const drops = this.#rings.takeDrops();
-    if (drops > 0) note(`${drops} frames arrived for which there was no room: they may count as lost`);
+    if (drops > 0) note(`${drops} received frames were dropped because the ring was full: they may count as lost`);
   }
 
   async close(): Promise<void> {
@@ -79,7 +79,7 @@ class ReplayServer implements PreparedEngine {
     if (!this.#context.signal.aborted) await side.play(begin);
   }
 
-  /** How long the last frames may still be under way; undefined when clients may not have sent everything. */
+  /** Remaining transit time of the last frames; undefined when clients may still be sending. */
   #inFlight(sinceMs: number): number | undefined {
     const ends = this.#partReplays.map(
       ({ side, part }) => part.startAfterMs + (side.lengthMs ?? Number.POSITIVE_INFINITY),
@@ -96,11 +96,11 @@ const preparePartReplay = async (context: Context, part: ReplayPart): Promise<Pa
   const { config, host } = context;
   const hosts = new Set(config.listen.map((listen) => listen.host));
   const isEverywhere = [...hosts].some((address) => wildcards.has(address));
-  // Names were resolved by the client alone: servers are told addresses.
+  // Only the client resolves names: servers are given addresses.
   const ends = new ReplayEnds(part, (address) => address);
   const [first] = part.targets;
   const peer = ends.firstClient(first?.host ?? '');
-  if (peer === undefined) throw new RangeError('no address of the client is named that could be sent to');
+  if (peer === undefined) throw new RangeError('no client address is configured');
   const isOwn = (server: string | undefined) => isEverywhere || hosts.has(server ?? first?.host ?? '');
   const path = await ReplayPath.find({
     ...{ host, peer, own: [...hosts].find((address) => !wildcards.has(address)) },

@@ -9,7 +9,7 @@ import type { ReplayPath } from './replay-path.ts';
 import { type ReplaySchedule, readReplaySchedule } from './replay-schedule.ts';
 
 const askAtStartMs = 5000;
-// Later than that the frames that were due meanwhile would leave in a burst.
+// With a longer delay all overdue frames would be sent in a burst.
 const latestMs = 100;
 const enoughFrames = 1024;
 
@@ -23,12 +23,12 @@ export interface SideOptions {
   readonly framePath: FramePath | undefined;
 }
 
-/** One side of one playing: what it sends, and what it expects. */
+/** One side of a replay: the frames it sends and expects. */
 export class Side {
   readonly schedule: ReplaySchedule;
   readonly #options: SideOptions;
   readonly #feed: FrameFeed | undefined;
-  /** Playings that are sent as if they were one. */
+  /** Number of loops combined into one stock. */
   readonly #copies: number;
   #player: Player | undefined;
   #isClosed = false;
@@ -54,7 +54,7 @@ export class Side {
     return new Side(options, schedule);
   }
 
-  /** When the last playing is over, reckoned from the first; undefined where nobody knows. */
+  /** Duration from the first to the end of the last loop; undefined when unknown. */
   get lengthMs(): number | undefined {
     const { timetable, frames } = this.schedule;
     const { loops, mostFrames } = this.#options.part;
@@ -64,23 +64,23 @@ export class Side {
     return Number.isFinite(played) ? played * timetable.loopMs : undefined;
   }
 
-  /** Makes frames go to the next hop. Gives back when playing can begin: at `origin` unless the next hop is slow to answer. */
+  /** Resolves the next hop and loads all frames. Returns the start time: `origin`, or later after a late answer. */
   async load(origin: number): Promise<number> {
     if (this.#feed === undefined) return origin;
     const { path, part, context } = this.#options;
     const mac = await path.resolve(askAtStartMs);
     if (mac === undefined && part.rewrite.hasNewMacs)
-      throw new NextHopSilent(`${path.nextHop} does not answer who it is on ${path.device.name}`);
+      throw new NextHopSilent(`${path.nextHop} does not answer ARP or ND on ${path.device.name}`);
     if (this.#isClosed) return origin;
     this.schedule.stock.setNextHop(mac ?? Buffer.alloc(6, 0xff));
     this.#feed.load();
     const lateMs = performance.now() - origin;
     if (lateMs < latestMs) return origin;
-    context.note(`frames began ${Math.round(lateMs)} ms late: ${path.nextHop} was slow to answer`);
+    context.note(`frames started ${Math.round(lateMs)} ms late: ${path.nextHop} answered late`);
     return performance.now();
   }
 
-  /** Plays from then on; undefined when nothing is to be sent. */
+  /** Starts replaying at `origin`; undefined when there is nothing to send. */
   play(origin: number): Promise<void> | undefined {
     if (this.#feed === undefined || this.#isClosed) return undefined;
     const { context, part, role, path } = this.#options;
@@ -105,7 +105,7 @@ export class Side {
   }
 }
 
-/** Short captures that follow one another as fast as they can are made long: each way sends many frames best. */
+/** Repeats short captures at maximum speed within one stock, because all TX paths are fastest with large batches. */
 const copiesOf = (
   { loops, loopDelayMs, renewEvery }: SideOptions['part'],
   { stock, timetable }: ReplaySchedule,
@@ -117,8 +117,8 @@ const copiesOf = (
 
 const checkLength = ({ path, part }: SideOptions, { stock }: ReplaySchedule): void => {
   const { mtu, name } = path.device;
-  // One tag does not count, as it does not for the kernel.
+  // One VLAN tag is not counted, as in the kernel.
   if (stock.longest <= mtu + 18) return;
-  const message = `frames of ${stock.longest} bytes do not fit ${name}, whose MTU is ${mtu}`;
-  throw new RangeError(`${message}: packets up to ${part.rewrite.mtu} bytes are allowed by the order`);
+  const message = `frames of ${stock.longest} bytes exceed the MTU ${mtu} of ${name}`;
+  throw new RangeError(`${message}: packets up to ${part.rewrite.mtu} bytes are allowed by the job`);
 };

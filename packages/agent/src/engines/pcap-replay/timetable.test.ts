@@ -5,17 +5,17 @@ const frames = { timesMs: [0, 10, 30], lengths: [60, 121, 246] };
 const table = (mode: 'original' | 'pps' | 'bps' | 'max', more: { value?: number; multiplier?: number } = {}) =>
   timetableOf(frames, { speed: { mode, multiplier: 1, ...more }, loopDelayMs: 5 });
 
-it('the original times are kept, or divided by the multiplier; a playing is one usual gap longer than its last frame', () => {
+it('original times are divided by the multiplier; a loop is one average gap longer than its last frame', () => {
   expect(table('original')).toEqual({ dueMs: Float64Array.of(0, 10, 30), loopMs: 50 });
   expect(table('original', { multiplier: 2 })).toEqual({ dueMs: Float64Array.of(0, 5, 15), loopMs: 27.5 });
 });
 
-it('a rate of frames or bits spaces frames evenly, whatever their times were', () => {
+it('a frame or bit rate spaces frames evenly', () => {
   expect(table('pps', { value: 100 })).toEqual({ dueMs: Float64Array.of(0, 10, 20), loopMs: 35 });
   expect(table('bps', { value: 8000 })).toEqual({ dueMs: Float64Array.of(0, 64, 189), loopMs: 444 });
   expect(() => table('pps')).toThrow('speed pps needs a value');
 });
 
-it('at top speed there is no timetable', () => {
+it('at maximum speed there is no timetable', () => {
   expect(table('max')).toBeUndefined();
 });

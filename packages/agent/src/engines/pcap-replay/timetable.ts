@@ -2,11 +2,11 @@ import type { ReplayPart } from '@rushhour/protocol';
 
 const checkSequenceBytes = 4;
 
-/** When each frame of one playing is due, in milliseconds from its beginning. */
+/** Due times of all frames of one loop, in milliseconds from its start. */
 export interface Timetable {
-  /** Of all frames in order, those of the other side among them. */
+  /** All frames in order, including those of the peer. */
   readonly dueMs: Float64Array;
-  /** From the beginning of one playing to that of the next. */
+  /** Duration from the start of one loop to the start of the next. */
   readonly loopMs: number;
 }
 
@@ -15,7 +15,7 @@ type Options = Pick<ReplayPart, 'speed' | 'loopDelayMs'>;
 const originalTimes = (timesMs: readonly number[], multiplier: number): { dueMs: Float64Array; lengthMs: number } => {
   const dueMs = Float64Array.from(timesMs, (timeMs) => timeMs / multiplier);
   const last = dueMs.at(-1) ?? 0;
-  // One usual gap more, so that the last frame of one playing and the first of the next do not fall together.
+  // Adds one average gap, so that the last frame of a loop and the first of the next do not coincide.
   return { dueMs, lengthMs: dueMs.length > 1 ? last + last / (dueMs.length - 1) : last };
 };
 
@@ -34,7 +34,7 @@ const speedOf = ({ mode, value }: ReplayPart['speed']): number => {
   return value;
 };
 
-/** Undefined where frames leave as fast as they can. */
+/** Undefined for maximum speed. */
 export const timetableOf = (
   frames: { readonly timesMs: readonly number[]; readonly lengths: readonly number[] },
   { speed, loopDelayMs }: Options,

@@ -28,7 +28,7 @@ const prepareStatelessUdp = async (context: EngineContext<StatelessServerConfig>
   };
 };
 
-/** By TCP chargen does not wait to be asked (RFC 864): it pours until the peer leaves. */
+/** Over TCP chargen sends without a request until the peer closes (RFC 864). */
 const pour = (socket: Socket, text: Buffer): void => {
   if (socket.writable) socket.write(text, () => setImmediate(pour, socket, text));
 };
@@ -56,7 +56,7 @@ const prepareStatelessTcp = async (context: EngineContext<StatelessServerConfig>
   return { start: () => aborted(signal), close: () => closeServers(servers) };
 };
 
-/** Answers without remembering who asked. */
+/** A server without per-client state. */
 export const statelessServer: Engine<StatelessServerConfig> & Divisible<StatelessServerConfig> = {
   id: 'stateless-server',
   config: StatelessServerConfig,

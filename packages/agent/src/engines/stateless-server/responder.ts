@@ -5,7 +5,7 @@ import { countError } from '../../net/metrics/count-error.ts';
 
 const printable = Array.from({ length: 95 }, (_, index) => String.fromCharCode(32 + index)).join('');
 
-/** The first lines of RFC 864's pattern: 72 characters each, every line begun one character further. */
+/** The first lines of the RFC 864 pattern: 72 characters each, shifted by one character per line. */
 export const chargenText = (lines: number): Buffer =>
   Buffer.from(
     Array.from(
@@ -14,7 +14,7 @@ export const chargenText = (lines: number): Buffer =>
     ).join(''),
   );
 
-/** Lets through so many a second, counted anew each second. */
+/** Limits events per second, in windows of one second. */
 class RateLimit {
   readonly #max: number;
   #second = 0;
@@ -32,7 +32,7 @@ class RateLimit {
   }
 }
 
-/** Decides what is answered, and counts it. */
+/** Builds responses and counts traffic. */
 export class Responder {
   readonly #config: StatelessServerConfig;
   readonly #reply: Buffer;
@@ -61,7 +61,7 @@ export class Responder {
     this.#meters.peers.set(this.#peers.size);
   }
 
-  /** Something came; `send` is called with the answer, if there is one, after the ordered delay. */
+  /** Handles received bytes; calls `send` with the response, if any, after the configured delay. */
   respond(bytes: Buffer, send: (answer: Buffer, onSent: (error: Error | null | undefined) => void) => void): void {
     this.#meters.received.add(1);
     this.#meters.rxBytes.add(bytes.length);
@@ -88,7 +88,7 @@ export class Responder {
   #answerTo(bytes: Buffer): Buffer {
     if (this.#config.mode === 'echo') return bytes;
     if (this.#config.mode === 'reply') return this.#reply;
-    // RFC 864: by UDP, between 0 and 512 characters by chance.
+    // RFC 864: over UDP a random number of characters from 0 to 512.
     const text = chargenText(7);
     return text.subarray(0, Math.floor(Math.random() * 513));
   }

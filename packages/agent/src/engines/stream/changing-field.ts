@@ -20,11 +20,11 @@ const fieldAt = (
     isInTransportSum: sums.transport === true,
   };
 
-/** A part of the source address: 32 bits, `word` counted from the end. */
+/** 32 bits of the source address; `word` counts from the end. */
 const addressPart = (placed: Placed, word: number): HeaderField | undefined => {
   const ip = inner(placed, 'ipv4', 'ipv6');
   if (ip?.layer.kind === 'ipv6') return fieldAt(ip, 20 - word * 4, 2, { transport: true });
-  // Echo requests of IPv4 do not cover the addresses.
+  // The ICMPv4 checksum does not cover the addresses.
   const isCovered = placed.at(-1)?.layer.kind !== 'icmp';
   return fieldAt(ip, 12, 2, { ip: true, ...(isCovered && { transport: true }) });
 };
@@ -33,7 +33,7 @@ const portAt = (placed: Placed, offset: number): HeaderField | undefined => {
   const last = placed.at(-1);
   const kind = last?.layer.kind;
   if (kind === 'udp' || kind === 'tcp') return fieldAt(last, offset, 1, { transport: true });
-  // The identifier of an echo request stands for the port it comes from.
+  // The identifier of an echo request takes the role of the source port.
   return offset === 0 && (kind === 'icmp' || kind === 'icmp6') ? fieldAt(last, 4, 1, { transport: true }) : undefined;
 };
 
@@ -47,29 +47,29 @@ const locators: Readonly<Record<StreamModifier['field'], (placed: Placed) => Hea
   destinationPort: (placed) => portAt(placed, 2),
 };
 
-/** By how much a step of 1 changes the number at the place. */
+/** Change of the field value for a step of 1. */
 const unitOf = (field: StreamModifier['field']): number => (field === 'mplsLabel' ? 4096 : 1);
 
 type LocateField = (placed: Placed) => HeaderField | undefined;
 
-/** Frames that are written together. */
+/** A batch of frames. */
 export interface FrameRow {
-  /** All places, in 16 bits, and where each begins. */
+  /** All slots as 16-bit words, and the start of each slot. */
   readonly halves: Uint16Array;
   readonly starts: Int32Array;
   first: number;
   count: number;
-  /** By frame: its stream, and the sums of what changes in it. */
+  /** By frame: stream and checksums of the changed fields. */
   readonly streams: Int32Array;
   readonly ipSums: Int32Array;
   readonly transportSums: Int32Array;
 }
 
-/** A field and what it holds in frame after frame. */
+/** A field whose value changes between frames. */
 export class ChangingField {
-  /** Undefined where these headers have no such field. */
+  /** Undefined when the headers have no such field. */
   readonly locate: LocateField;
-  /** What it holds without a modifier, by stream. */
+  /** Value without a modifier, by stream. */
   readonly #defaults: Uint32Array;
   readonly #isRandom: boolean;
   readonly #list: Uint32Array;
@@ -83,13 +83,14 @@ export class ChangingField {
     this.#defaults = defaults;
     this.#isRandom = modifier?.mode === 'random';
     this.#list = Uint32Array.from(modifier?.mode === 'list' ? modifier.values : []);
-    if (modifier?.mode === 'list' && this.#list.length === 0) throw new RangeError('a list of values is empty');
+    if (modifier?.mode === 'list' && this.#list.length === 0)
+      throw new RangeError('the value list of a modifier is empty');
     this.#count = this.#list.length === 0 ? (modifier?.count ?? 1) : this.#list.length;
     this.#unit = modifier === undefined ? 0 : unitOf(modifier.field) * (modifier.mode === 'list' ? 1 : modifier.step);
     this.#isCounting = this.#unit !== 0 && !this.#isRandom && this.#list.length === 0;
   }
 
-  /** Writes what it holds in the next frames, and adds that to their sums. */
+  /** Writes the values of the next frames and adds them to the checksums. */
   write(spot: HeaderField, { halves, starts, first, count, streams, ipSums, transportSums }: FrameRow): void {
     const { isInIpSum, isInTransportSum } = spot;
     const isWide = spot.words === 2;
@@ -97,7 +98,7 @@ export class ChangingField {
     const defaults = this.#defaults;
     const hasOneDefault = defaults.length === 1;
     const [only] = defaults as unknown as [number];
-    // Most fields count: that is done here, since it takes longer to keep the turn in its place for each frame.
+    // Counting fields are computed inline with a local variable, which is faster than updating the member per frame.
     const isCounting = this.#isCounting;
     const [unit, period] = [this.#unit, this.#count];
     let ordinal = this.#ordinal;
@@ -118,7 +119,7 @@ export class ChangingField {
     if (isCounting) this.#ordinal = ordinal;
   }
 
-  /** What a modifier that does not count adds to the next frame. */
+  /** Addition of a random or list modifier to the next frame. */
   #addition(): number {
     if (this.#unit === 0) return 0;
     if (this.#isRandom) return Math.floor(Math.random() * this.#count) * this.#unit;
@@ -128,11 +129,11 @@ export class ChangingField {
   }
 }
 
-/** The field that a modifier changes; `usual` says what it would hold otherwise, by stream. */
+/** The field of a modifier; `defaults`: its unmodified value by stream. */
 export const modifiedField = (modifier: StreamModifier, defaults: Uint32Array): ChangingField =>
   new ChangingField(locators[modifier.field], defaults, modifier);
 
-/** Source addresses by stream: a field for each 32 bits in which they differ, without the last `skipped` of them. */
+/** Source addresses by stream: one field for each 32-bit word that differs, without the last `skipped` words. */
 export const addressFields = (addresses: readonly string[], skipped: 0 | 1): ChangingField[] => {
   const bytes = addresses.map(addressBytes);
   const width = (bytes[0]?.length ?? 4) / 4;

@@ -25,7 +25,7 @@ import { changingFields, portsOf } from './origins.ts';
 import { planSizes, type SizePlan } from './sizes.ts';
 import { prepareStreamPath, type StreamPath } from './stream-path.ts';
 
-/** `sender`: which number the frames bear as that of their sender; one of its own choice if not said. */
+/** `sender`: sender number in the signatures; random by default. */
 type Context = EngineContext<StreamClientConfig> & { readonly sender?: number };
 
 const askFirstMs = 1000;
@@ -34,15 +34,15 @@ const sliceMs = 1;
 const gaugeMs = 100;
 const downRetryMs = 5;
 const batchCount = 128;
-// More would leave the nearer caches before they are sent.
+// Larger batches would be evicted from the nearer caches before they are sent.
 const maxBatch = 1024;
-// Where the way itself keeps the times of frames, it is given them so long before, unless they are few.
+// How long in advance frames are handed to a clocked TX path, unless the rate is low.
 const aheadMs = 100;
 const fewPerSecond = 2000;
 const warmUpRounds = { rounds: 8, pauseMs: 10 } as const;
 let isWarmedUp = false;
 
-/** Sends the frames of all streams at the ordered rate. */
+/** Sends the frames of all streams at the configured rate. */
 class StreamClient implements PreparedEngine, Pausable, LoadChangeable {
   readonly #context: Context;
   readonly #path: StreamPath;
@@ -57,13 +57,13 @@ class StreamClient implements PreparedEngine, Pausable, LoadChangeable {
   readonly #limit: number;
   #composer: Composer | undefined;
   #gauges: NodeJS.Timeout | undefined;
-  /** Places of the batch that are written but have not left. */
+  /** Range of slots that are written but not sent. */
   #first = 0;
   #filled = 0;
   #issued = 0;
   #isPaused = false;
   #isOver = false;
-  /** The interface takes nothing until the alarm rings. */
+  /** The interface accepts no frames until the alarm fires. */
   #isWaiting = false;
   #isLoopOwed = false;
   #rouseHelpers = () => {};
@@ -98,13 +98,13 @@ class StreamClient implements PreparedEngine, Pausable, LoadChangeable {
     });
   }
 
-  /** Once everyone on the way is known: then nothing is left to do at the start. */
+  /** Called when all next hops are resolved, so that the start has no delay. */
   async makeReady(): Promise<void> {
     this.#composer = this.#createComposer();
     await this.#warmUp();
   }
 
-  /** Where times are kept to the microsecond, what is slow the first times of a process is done before they count. */
+  /** Warms up the JIT before the start, because clocked sending needs microsecond precision. */
   async #warmUp(): Promise<void> {
     const { timedSlots: clocked } = this.#sender;
     if (this.#pacer === undefined || clocked === undefined || isWarmedUp) return;
@@ -122,12 +122,12 @@ class StreamClient implements PreparedEngine, Pausable, LoadChangeable {
     if (signal.aborted) return;
     if (this.#composer === undefined) {
       await Promise.race([this.#path.resolve(askAtStartMs), aborted(signal)]);
-      // Also when the end has come meanwhile: that nothing was sent must not look like a result.
+      // Throws for unresolved next hops even when aborted: a run without frames must not look like a result.
       this.#composer = this.#createComposer();
       if (signal.aborted) return;
     }
     this.#counters.streams.set(this.#context.config.streams);
-    // Times are kept to the microsecond; what V8 compiles beside would take milliseconds of the only core.
+    // On a single core, background compilation of V8 would delay clocked sending by milliseconds.
     const isClocked = this.#pacer !== undefined && this.#sender.timedSlots !== undefined;
     if (isClocked && availableParallelism() === 1) this.#rouseHelpers = setV8WorkersIdle();
     signal.addEventListener('abort', () => this.#end(), { once: true });
@@ -187,13 +187,13 @@ class StreamClient implements PreparedEngine, Pausable, LoadChangeable {
     });
   }
 
-  /** What does not fit is refused before anything is sent. */
+  /** Rejects frame sizes that do not fit. */
   #checkSizes(): void {
     const { config } = this.#context;
     const { mtu, name } = this.#path.device;
     const room = mtu + 14 + (config.headers.vlan.length > 0 ? 4 : 0);
     const [min, max] = [Math.min(...this.#sizes.sizes), Math.max(...this.#sizes.sizes)];
-    if (max > room) throw new RangeError(`frames of ${max + 4} bytes do not fit ${name}, whose MTU is ${mtu}`);
+    if (max > room) throw new RangeError(`frames of ${max + 4} bytes exceed the MTU ${mtu} of ${name}`);
     const needed = minFrameBytes(this.#layers(0, Buffer.alloc(6)));
     if (min < needed) throw new RangeError(`headers and signature need frames of at least ${needed + 4} bytes`);
   }
@@ -264,7 +264,7 @@ class StreamClient implements PreparedEngine, Pausable, LoadChangeable {
     }
   }
 
-  /** Sends what is due, for a slice of time; true when there may be more. */
+  /** Sends due frames for one time slice; true when more may be due. */
   #work(now: number): boolean {
     if (this.#composer === undefined) return false;
     this.#isWaiting = false;
@@ -273,7 +273,7 @@ class StreamClient implements PreparedEngine, Pausable, LoadChangeable {
       this.#fill(now);
       if (this.#first === this.#filled || !this.#flush()) return false;
     } while (performance.now() < end);
-    // A way that keeps times is away for long: the event loop must turn before it is again.
+    // A clocked TX path blocks for long: yield to the event loop before the next call.
     if (this.#sender.timedSlots !== undefined) {
       this.#isLoopOwed = true;
       setImmediate(() => {
@@ -283,7 +283,7 @@ class StreamClient implements PreparedEngine, Pausable, LoadChangeable {
     return true;
   }
 
-  /** Writes frames that are due: where the way keeps their times, also behind those that wait there. */
+  /** Writes due frames; on a clocked TX path, also in advance behind pending ones. */
   #fill(now: number): void {
     const { slots: places, timedSlots: clocked } = this.#sender;
     const isAhead = clocked !== undefined && (this.#pacer?.rate ?? 0) >= fewPerSecond;
@@ -302,7 +302,7 @@ class StreamClient implements PreparedEngine, Pausable, LoadChangeable {
     this.#composer?.compose(from, this.#filled, this.#clock);
   }
 
-  /** Takes what is due. Times that places had before are over, and so do no harm. */
+  /** Assigns due times to slots. Old times in the slots have passed and are harmless. */
   #fillDue(pacer: Pacer, options: { max: number; until: number; clocked: TimedFrameSlots | undefined }): void {
     while (this.#filled < options.max) {
       const due = pacer.takeDue(options.until);
@@ -312,7 +312,7 @@ class StreamClient implements PreparedEngine, Pausable, LoadChangeable {
     }
   }
 
-  /** False when the interface takes no more for now. */
+  /** False when the interface accepts no more frames for now. */
   #flush(): boolean {
     const { taken, lost, refused } = this.#sender.send(this.#first, this.#filled);
     this.#count(this.#first, this.#first + taken - lost);
@@ -323,7 +323,7 @@ class StreamClient implements PreparedEngine, Pausable, LoadChangeable {
       this.#wait(0);
       return false;
     }
-    // What was due while the link is down is lost, as it would be further on.
+    // Frames due while the link is down are lost, as they would be in the network.
     this.#counters.linkDown.add(lost + this.#filled - this.#first);
     this.#context.note(`the link of ${this.#path.device.name} was down: frames that were due then were not sent`);
     this.#first = this.#filled;
@@ -356,7 +356,7 @@ class StreamClient implements PreparedEngine, Pausable, LoadChangeable {
     this.#isOver = true;
     const now = performance.now();
     try {
-      // What fell due since the last look is still sent: the end must not come between the two.
+      // Frames that became due since the last check are still sent.
       if (!this.#isPaused && this.#pacer !== undefined) this.#work(now);
     } catch (error) {
       this.#done.reject(error);
@@ -384,7 +384,7 @@ export const prepareStreamClient = async (context: Context): Promise<PreparedEng
   try {
     path = await prepareStreamPath(context);
     client = new StreamClient(context, path);
-    // A target that begins later answers later: it is asked again at the start.
+    // Targets may start later: next hops are resolved again at the start.
     if (await path.resolve(askFirstMs)) await client.makeReady();
     return client;
   } catch (error) {

@@ -206,7 +206,7 @@ describe('frames as tshark reads them', () => {
     ['icmp 4', 'icmp.checksum.status', 'ip.src', four],
     ['udp 6', 'udp.checksum.status', 'ipv6.src', six],
     ['icmp 6', 'icmpv6.checksum.status', 'ipv6.src', six],
-  ] as const)('%s: right checksums in every size and stream', (name, status, source, addresses) => {
+  ] as const)('%s: valid checksums for every size and stream', (name, status, source, addresses) => {
     const rows = valuesOf(name, status, source, 'ip.checksum.status', 'frame.len');
     const ipStatus = source === 'ip.src' ? good : '';
     expect(new Set(rows.map((row) => `${row[0]} ${row[2]}`))).toEqual(new Set([`${good} ${ipStatus}`]));
@@ -230,7 +230,7 @@ describe('frames as tshark reads them', () => {
     ]);
   });
 
-  it('change by modifiers and keep their checksums', () => {
+  it('are changed by modifiers and keep valid checksums', () => {
     expect(valuesOf('modifiers', 'ip.src', 'udp.srcport', 'eth.src', 'vlan.id').slice(0, 4)).toEqual([
       ['10.0.0.1', '2005', '02:00:00:00:00:01', '10'],
       ['10.0.1.1', '2000', '02:00:00:00:00:02', '11'],
@@ -242,7 +242,7 @@ describe('frames as tshark reads them', () => {
     expect(new Set(valuesOf('modifiers', 'udp.dstport').flat()).size).toBeGreaterThan(6);
   });
 
-  it('have wrong checksums where that is ordered', () => {
+  it('have wrong checksums when configured', () => {
     const sums = valuesOf('wrong', 'udp.checksum.status', 'ip.checksum.status').map((row) => row.join(' '));
     expect(new Set(sums)).toEqual(new Set([`${bad} ${good}`]));
   });

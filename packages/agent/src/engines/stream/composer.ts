@@ -9,13 +9,13 @@ import type { ChangingField, FrameRow } from './changing-field.ts';
 import type { SizePlan } from './sizes.ts';
 
 export interface ComposerParts {
-  /** They begin at even addresses. */
+  /** Slots start at even addresses. */
   readonly places: FrameSlots;
-  /** The same places, where they write the time of leaving into signatures themselves. */
+  /** The same slots, when the TX path writes timestamps into signatures itself. */
   readonly clocked?: TimedFrameSlots | undefined;
-  /** Of each target, from the outermost header on: the same headers, so that fields stand at the same places. */
+  /** Headers of each target, outermost first. All have the same structure, so fields have the same offsets. */
   readonly targets: readonly (readonly Layer[])[];
-  /** Which target a stream goes to. */
+  /** Target of a stream. */
   readonly targetOf: Chooser<number>;
   readonly fields: readonly ChangingField[];
   readonly sizes: SizePlan;
@@ -26,7 +26,7 @@ export interface ComposerParts {
 }
 
 const none = -1;
-// What is written in one go stays in the nearest cache from the first step to the last.
+// Small enough for a batch to stay in the L1 cache during all passes.
 const maxBatch = 128;
 const swapped = (sum: number): number => {
   const folded = (sum & 0xffff) + (sum >>> 16);
@@ -34,13 +34,13 @@ const swapped = (sum: number): number => {
 };
 
 /**
- * Writes frame after frame of all streams in turn into places. Step after step for many frames, not frame after frame:
- * each step is a loop that does one thing.
+ * Writes frames of all streams in rotation into slots. Works in passes over a batch instead of frame by frame, so that
+ * each pass is a tight loop.
  */
 export class Composer {
   readonly #parts: ComposerParts;
   readonly #templates: FrameTemplate[] = [];
-  /** Which template each place holds already, and its length. */
+  /** Template and frame length currently in each slot. */
   readonly #held: Int32Array;
   readonly #lengths: Int32Array;
   readonly #sequences: Uint32Array;
@@ -66,7 +66,7 @@ export class Composer {
     this.#targetOfStream = Uint16Array.from({ length: streams }, (_, stream) => targetOf(stream));
   }
 
-  /** Writes the next frames into the places from `first` to before `end`. */
+  /** Writes the next frames into the slots from `first` up to `end`. */
   compose(first: number, end: number, clock: WallClock): void {
     for (let at = first; at < end; at += maxBatch) {
       const count = Math.min(maxBatch, end - at);
@@ -81,17 +81,17 @@ export class Composer {
     return this.#lengths[slot] as number;
   }
 
-  /** Which target the frame goes to that was written last into a place. */
+  /** Target of the frame in a slot. */
   targetAt(slot: number): number {
     return Math.floor((this.#held[slot] as number) / this.#parts.sizes.sizes.length);
   }
 
-  /** Decides of which stream, target and size each frame is. */
+  /** Chooses stream, target and size of each frame. */
   #choose(first: number, count: number): void {
     const { sizes, streams: end } = this.#parts;
     const { length } = sizes.sizes;
     if (end === 1 && length === 1) {
-      // There is nothing to choose: the only stream has number 0, and so has the only template.
+      // Nothing to choose: there is one stream and one template, both with index 0.
       for (let slot = first; slot < first + count; slot++) if (this.#held[slot] !== 0) this.#hold(slot, 0);
       return;
     }
@@ -118,7 +118,7 @@ export class Composer {
     this.#lengths[slot] = template.bytes.length;
   }
 
-  /** Writes all fields that change, and sums them up. */
+  /** Writes all changing fields and accumulates their checksums. */
   #change(first: number, count: number): void {
     const { fields } = this.#parts;
     const row = this.#row;
@@ -131,7 +131,7 @@ export class Composer {
       (fields[index] as ChangingField).write(spots[index] as HeaderField, row);
   }
 
-  /** Writes what changes in signatures, and sums it up. */
+  /** Writes the changing parts of signatures and accumulates their checksums. */
   #sign(first: number, count: number, clock: WallClock): void {
     const isStamped = this.#parts.clocked !== undefined;
     const seconds = isStamped ? 0 : clock.seconds & 0xffff;
@@ -148,7 +148,7 @@ export class Composer {
       const length = lengths[first + index] as number;
       const at = (starts[first + index] as number) * 2 + length - signatureBytes;
       if ((length & 1) !== 0) {
-        // Here each byte of the signature lies in the other half of a word.
+        // At odd offsets the bytes of the signature are swapped within 16-bit words.
         sums[index] = (sums[index] as number) + swapped(sum);
         this.#signOdd(at, stream, sequence, { seconds, fine });
         continue;
@@ -174,9 +174,9 @@ export class Composer {
     bytes.writeUInt32BE(time.fine, at + 14);
   }
 
-  /** Puts checksums in: they follow from those of the template and the sums of what has changed. */
+  /** Writes checksums: the checksum of the template plus the sums of the changed fields. */
   #finish(first: number, count: number): void {
-    // Neither 0, which means none, nor the other way to write the same sum.
+    // Any value that yields neither 0 (no checksum) nor the equivalent checksum 0xffff.
     const spoil = this.#parts.hasWrongChecksums ? 0x55 : 0;
     const { halves, starts, ipSums, transportSums } = this.#row;
     const held = this.#held;
@@ -210,7 +210,7 @@ export class Composer {
       fieldsOf: (placed) =>
         fields.map((field) => {
           const found = field.locate(placed);
-          if (found === undefined) throw new RangeError('a field that is to change is in none of the headers');
+          if (found === undefined) throw new RangeError('a modified field is not part of the headers');
           return found;
         }),
     });

@@ -13,7 +13,7 @@ import {
 
 type Headers = StreamClientConfig['headers'];
 
-/** The ends of a frame on its first hop and as a whole. */
+/** Addresses of a frame: first hop and end to end. */
 export interface Ends {
   readonly sourceMac: Uint8Array;
   readonly nextHopMac: Uint8Array;
@@ -38,7 +38,7 @@ const tunnelLayers = (headers: Headers, ends: Ends): Layer[] => {
   return [outer, udpLayer(ports), vxlanLayer(tunnel.network), ethernetLayer(ends.nextHopMac, ends.sourceMac)];
 };
 
-/** All headers of a frame, from the outermost on. */
+/** All headers of a frame, outermost first. */
 export const layersOf = (headers: Headers, ends: Ends): Layer[] => [
   ethernetLayer(ends.nextHopMac, ends.sourceMac),
   ...headers.vlan.map(vlanLayer),

@@ -5,7 +5,7 @@ import { prepareStreamClient } from './client.ts';
 import { prepareRfc2544Client } from './rfc2544-client.ts';
 import { prepareStreamServer } from './server.ts';
 
-/** Frames written bit for bit, and what of them arrives: loss, order, duplicates, latency, jitter. */
+/** Generated frames: loss, reordering, duplicates, latency, jitter. */
 export const stream: Engine<StreamConfig> = {
   id: 'stream',
   config: StreamConfig,

@@ -6,7 +6,7 @@ import { addressFields, type ChangingField, modifiedField, portField } from './c
 const maxAddresses = 1_000_000;
 const defaultPorts = [1024, 65_535] as const;
 
-/** All addresses that frames are to come from; the machine's own where none are named. */
+/** All source addresses; default: the address of the machine. */
 export const sourceAddressesOf = (sources: Sources, version: 4 | 6, own: string): string[] => {
   const all = [
     ...sources.addresses,
@@ -14,14 +14,14 @@ export const sourceAddressesOf = (sources: Sources, version: 4 | 6, own: string)
     ...sources.ranges.flatMap((text) => addressesOf(parseRange(text), maxAddresses)),
   ];
   const fitting = all.filter((address) => address.includes(':') === (version === 6));
-  if (all.length > 0 && fitting.length === 0) throw new RangeError(`there is no IPv${version} address to send from`);
+  if (all.length > 0 && fitting.length === 0) throw new RangeError(`there is no IPv${version} source address`);
   return fitting.length === 0 ? [own] : fitting.slice(0, maxAddresses);
 };
 
 /** The source port of a stream. */
 export const portsOf = (range: string | undefined): ((stream: number) => number) => {
   const [first = 0, last = 0] = range === undefined ? defaultPorts : range.split('-').map(Number);
-  if (first < 1 || last > 65_535 || last < first) throw new RangeError(`${range} is no range of ports`);
+  if (first < 1 || last > 65_535 || last < first) throw new RangeError(`${range} is not a valid port range`);
   return (stream) => first + (stream % (last - first + 1));
 };
 
@@ -31,11 +31,11 @@ export interface FieldOptions {
   readonly hasPorts: boolean;
   readonly streams: number;
   readonly modifiers: readonly StreamModifier[];
-  /** What fields that do not depend on the stream hold. */
+  /** Values of fields that do not depend on the stream. */
   readonly fixed: Readonly<Record<Exclude<StreamModifier['field'], 'sourceAddress' | 'sourcePort'>, number>>;
 }
 
-/** Everything that differs from frame to frame: what the stream decides, and what modifiers change. */
+/** All fields that change between frames: per-stream fields and modified fields. */
 export const changingFields = (options: FieldOptions): ChangingField[] => {
   const { addresses, portOf, hasPorts, streams, modifiers, fixed } = options;
   const modified = new Set(modifiers.map(({ field }) => field));

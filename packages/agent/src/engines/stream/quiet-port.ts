@@ -3,7 +3,7 @@ import { family, familyOf } from '../../net/kernel/socket-address.ts';
 import { rejectAllProgram } from '../../net/packet/packet-filter.ts';
 import { attachProgram } from '../../net/packet/packet-socket.ts';
 
-/** Takes a port without reading from it, so that the system does not answer frames with complaints. */
+/** Binds a port without reading, so that the kernel does not answer frames with ICMP port unreachable. */
 export const openQuietPort = ({ host, port }: { readonly host: string; readonly port: number }): number =>
   configureOrClose(openSocket(familyOf(host), socketType.datagram), (fd) => {
     attachProgram(fd, rejectAllProgram);

@@ -25,7 +25,7 @@ it.each([
   expect(countsOf(sequences)).toMatchObject(counts);
 });
 
-it('whatever the order, what is lost is what never came before the highest number', () => {
+it('in any order, lost frames are those missing below the highest number', () => {
   fc.assert(
     fc.property(fc.array(fc.nat(200), { minLength: 1 }), (sequences) => {
       const different = new Set(sequences);
@@ -37,7 +37,7 @@ it('whatever the order, what is lost is what never came before the highest numbe
   );
 });
 
-it('measures jitter as RFC 3550 does', () => {
+it('computes jitter according to RFC 3550', () => {
   const tracker = new SequenceTracker();
   tracker.arrive(0, 100);
   tracker.arrive(1, 260);

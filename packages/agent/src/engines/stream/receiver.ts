@@ -3,20 +3,20 @@ import { addressBytes } from '../../net/packet/frame/network-layers.ts';
 import { maxStreams, readSignature, type Signature } from '../../net/packet/frame/signature.ts';
 import type { ArrivedFrame } from '../../net/packet/packet-ring.ts';
 
-/** Missing numbers that are remembered for a stream: later ones can still be told from duplicates. */
+/** Number of missing sequence numbers kept per stream, to distinguish late frames from duplicates. */
 const maxMissing = 4096;
 
-/** What a frame means for its stream. */
+/** Effect of a frame on its stream. */
 type Arrival = 'next' | 'late' | 'duplicate';
 
-/** Follows the sequence numbers of one stream. Small while nothing is missing, for there may be a million of them. */
+/** Tracks the sequence numbers of one stream. Small without loss, because there may be a million streams. */
 export class SequenceTracker {
   #highest = -1;
   #missing: Set<number> | undefined;
   #transitUs = Number.NaN;
-  /** Interarrival jitter by RFC 3550. */
+  /** Interarrival jitter (RFC 3550). */
   jitterUs = 0;
-  /** Frames missing before the last one that was `next`. */
+  /** Frames missing before the last `next` arrival. */
   gap = 0;
 
   arrive(sequence: number, transitUs: number): Arrival {
@@ -45,7 +45,7 @@ export class SequenceTracker {
 const tagBytes = 4;
 const vlanTypes = new Set([0x8100, 0x88a8, 0x9100]);
 
-/** The last 32 bits of the address a frame goes to; −1 where what is inside is none of ours to read. */
+/** The last 32 bits of the destination address; −1 for tunnels and other protocols. */
 const destinationOf = ({ bytes, start, end }: ArrivedFrame): number => {
   let at = start + 12;
   let type = bytes.readUInt16BE(at);
@@ -57,14 +57,14 @@ const destinationOf = ({ bytes, start, end }: ArrivedFrame): number => {
   return type === 0x86dd && at + 42 <= end ? bytes.readUInt32BE(at + 38) : -1;
 };
 
-/** Counts the frames of all streams that arrive at one side. */
+/** Receive metrics of all streams. */
 export class Receiver {
   readonly #trackers = new Map<number, SequenceTracker>();
   readonly #signature: Signature = { sender: 0, stream: 0, sequence: 0, seconds: 0, nanoseconds: 0 };
   readonly #destinations: ReadonlySet<number> | undefined;
   readonly #meters;
 
-  /** `addresses`: those that frames are meant for; undefined: all are. */
+  /** `addresses`: accepted destinations; undefined: all. */
   constructor(samples: Samples, addresses: readonly string[] | undefined) {
     this.#destinations =
       addresses &&

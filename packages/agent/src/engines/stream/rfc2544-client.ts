@@ -28,18 +28,18 @@ const titles: Readonly<Record<TestName, string>> = {
   backToBack: 'back-to-back frames',
 };
 
-/** The sizes that the interface carries; the others are noted. */
+/** Frame sizes that fit the MTU; the others are noted in the result. */
 const fittingSizes = ({ config, note }: Context, { device }: StreamPath, sizes: readonly number[]): number[] => {
   const room = device.mtu + frameOverhead + (config.headers.vlan.length > 0 ? 4 : 0);
   const fitting = sizes.filter((size) => size <= room);
   const tooLong = sizes.filter((size) => size > room);
-  if (fitting.length === 0) throw new RangeError(`no size of frames fits ${device.name}, whose MTU is ${device.mtu}`);
+  if (fitting.length === 0) throw new RangeError(`no frame size fits the MTU ${device.mtu} of ${device.name}`);
   if (tooLong.length > 0)
-    note(`frames of ${tooLong.join(', ')} bytes were left out: the MTU of ${device.name} is ${device.mtu}`);
+    note(`frames of ${tooLong.join(', ')} bytes were skipped: the MTU of ${device.name} is ${device.mtu}`);
   return fitting;
 };
 
-/** Makes the trials of RFC 2544 one after the other, size by size. */
+/** Runs RFC 2544 trials for one frame size after another. */
 class Rfc2544Client implements PreparedEngine, Pausable, SelfJudging {
   readonly judgesItself = true;
   readonly #context: Context;
@@ -71,7 +71,7 @@ class Rfc2544Client implements PreparedEngine, Pausable, SelfJudging {
     if (signal.aborted) this.#context.note('the run ended before all trials were made');
   }
 
-  /** Takes effect after the trial that is under way: half a trial would say nothing. */
+  /** Takes effect after the current trial: an interrupted trial has no result. */
   pause(): void {
     this.#resumed ??= Promise.withResolvers<void>();
   }
@@ -121,7 +121,7 @@ class Rfc2544Client implements PreparedEngine, Pausable, SelfJudging {
     return result;
   }
 
-  /** Where answers come to, if the system would otherwise refuse them. */
+  /** Binds the port of the answers, so that the kernel does not refuse them. */
   #openQuietPort(): number | undefined {
     const { config, host } = this.#context;
     const [address = ''] = this.#path.addresses;
@@ -129,7 +129,7 @@ class Rfc2544Client implements PreparedEngine, Pausable, SelfJudging {
     try {
       return openQuietPort({ host: address, port: this.#sourcePort });
     } catch {
-      // Somebody else has it, and so the system refuses nothing.
+      // The port is already bound, so the kernel does not refuse the answers.
       return undefined;
     }
   }
@@ -156,9 +156,9 @@ export const prepareRfc2544Client = async (
   plan: Rfc2544Plan,
 ): Promise<PreparedEngine & Pausable & SelfJudging> => {
   const { targets, headers } = context.config;
-  if (targets.length !== 1) throw new RangeError('trials of RFC 2544 go to one target');
+  if (targets.length !== 1) throw new RangeError('RFC 2544 trials need exactly one target');
   if (headers.mpls.length > 0 || headers.tunnel !== undefined || headers.protocol === 'icmp')
-    throw new RangeError('trials of RFC 2544 have no labels, tunnels or echoes: nobody could answer what arrived');
+    throw new RangeError('RFC 2544 trials do not support MPLS, tunnels or ICMP: the receiver could not answer');
   epollPoller();
   kernelEventLoop.acquire();
   let path: StreamPath | undefined;

@@ -15,17 +15,17 @@ const ringSizes = { blocks: 64, blockBytes: 16_384, retireMs: 1 } as const;
 const betweenQuestionsMs = 100;
 const lookMs = 5;
 
-/** The receiver says nothing: without its word there is no result. */
+/** The receiver does not answer; without its counts there is no result. */
 export class ReceiverSilent extends Error {
   readonly code = 'RECEIVER_SILENT';
 }
 
-/** Trials cannot go on, or say nothing, for a reason that is not the path's. */
+/** The link of the sender went down; the trial is invalid. */
 export class LinkLost extends Error {
   readonly code = 'LINK_DOWN';
 }
 
-/** Asks the receiver over the path under test, again and again until it answers. */
+/** Queries the receiver over the path under test; retries until it answers. */
 export class TrialInquiry {
   readonly #device: Device;
   readonly #layers: readonly Layer[];
@@ -49,7 +49,7 @@ export class TrialInquiry {
     }
   }
 
-  /** Undefined when it was given up because of the signal. */
+  /** Undefined when aborted. */
   async ask(question: Omit<TrialQuestion, 'nonce'>, patienceMs: number, signal: AbortSignal) {
     const nonce = randomBytes(8);
     const frame = trialQuestion(this.#layers, { ...question, nonce });
@@ -66,7 +66,7 @@ export class TrialInquiry {
     if (signal.aborted) return undefined;
     if (linkStateOf(this.#device.name) === 'down') throw new LinkLost(`the link of ${this.#device.name} is down`);
     throw new ReceiverSilent(
-      `the receiver did not say within ${patienceMs / 1000} s what arrived: is the way back open?`,
+      `the receiver did not report its counts within ${patienceMs / 1000} s: check the return path`,
     );
   }
 
@@ -79,7 +79,7 @@ export class TrialInquiry {
     try {
       sendFrame(this.#sender, frame);
     } catch {
-      // A link that is down now may be up when it is asked again; one that is gone will not be.
+      // A link that is down may come up before the next try; a removed interface will not.
       if (linkStateOf(this.#device.name) === 'gone') throw new DeviceGone(this.#device.name);
     }
   }

@@ -32,8 +32,8 @@ const questionOver = (source: string, destination: string, tags: number[] = []) 
     { asks: 'count', tag: 77, nonce },
   );
 
-describe('a question about a trial', () => {
-  it('is read as it was asked', () => {
+describe('a trial query', () => {
+  it('is decoded as encoded', () => {
     const question = questionOver('10.0.0.1', '10.0.0.2');
     expect(readTrialQuestion(arrived(question))).toEqual({ asks: 'count', tag: 77, nonce });
     expect(readTrialAnswer(arrived(question), nonce)).toBeUndefined();
@@ -42,7 +42,7 @@ describe('a question about a trial', () => {
   it.each([
     ['10.0.0.1', '10.0.0.2', 34],
     ['fd00::1', 'fd00::2', 54],
-  ])('is answered the other way round, from %s to %s', (source, destination, transport) => {
+  ])('is answered with swapped addresses, from %s to %s', (source, destination, transport) => {
     const question = questionOver(source, destination);
     const answer = trialAnswer(arrived(question), answerer, count) as Buffer;
     const expected = questionOver(destination, source);
@@ -54,13 +54,13 @@ describe('a question about a trial', () => {
     expect([answer.readUInt16BE(transport), answer.readUInt16BE(transport + 2)]).toEqual([15_009, 1024]);
     expect(readTrialAnswer(arrived(answer), nonce)).toEqual(count);
     expect(readTrialAnswer(arrived(answer), Buffer.alloc(8))).toBeUndefined();
-    // A right checksum makes the sum of everything it covers, itself included, come to nothing.
+    // A valid checksum makes the sum over all covered bytes zero.
     const addresses = sumOf(answer, transport - 2 * half, transport);
     const sum = addresses + 17 + (answer.length - transport) + sumOf(answer, transport, answer.length);
     expect(checksumOf(sum)).toBe(0);
   });
 
-  it('is answered in the VLANs it came in, also in the one the system took out', () => {
+  it('is answered in its VLANs, including the tag removed by the kernel', () => {
     const question = questionOver('10.0.0.1', '10.0.0.2', [7, 8]);
     const seen = Buffer.concat([question.subarray(0, 12), question.subarray(16)]);
     const answer = trialAnswer(arrived(seen, 0x8100_0007), answerer, count) as Buffer;
@@ -68,7 +68,7 @@ describe('a question about a trial', () => {
     expect(answer.subarray(12, 20)).toEqual(question.subarray(12, 20));
   });
 
-  it('may be anything: nothing that comes from outside breaks the receiver', () => {
+  it('may contain arbitrary bytes without breaking the receiver', () => {
     const question = questionOver('10.0.0.1', '10.0.0.2');
     const cut = fc.integer({ min: 32, max: question.length });
     const spoilt = fc.array(

@@ -6,7 +6,7 @@ import type { ArrivedFrame } from '../../net/packet/packet-ring.ts';
 
 type Seen = Pick<ArrivedFrame, 'bytes' | 'start' | 'end' | 'tag'>;
 
-/** Frames of this stream are no traffic: they ask for what arrived, and answer. */
+/** Stream number of queries and answers about trials; not test traffic. */
 export const trialStream = 0xff_ffff;
 
 const kind = { begin: 1, count: 2, answer: 3 } as const;
@@ -14,20 +14,20 @@ const numbers = ['received', 'duplicates', 'reordered', 'drops', 'minUs', 'avgUs
 const nonceBytes = 8;
 const messageBytes = 1 + nonceBytes + 8 * numbers.length;
 
-/** What arrived of a trial, as the receiver counts it. */
+/** Counts of a trial at the receiver. */
 export type TrialCount = Readonly<Record<(typeof numbers)[number], number>>;
 
 export interface TrialQuestion {
   readonly asks: 'begin' | 'count';
-  /** Sets the trial apart from others; all its frames carry it as their sender. */
+  /** Identifies the trial; all its frames carry it as sender number. */
   readonly tag: number;
-  /** 8 bytes that come back in the answer. */
+  /** 8 bytes that are repeated in the answer. */
   readonly nonce: Buffer;
 }
 
 const messageAt = (end: number): number => end - signatureBytes - messageBytes;
 
-/** A question in the headers of the frames of the trial, so that it goes their way. */
+/** A query with the headers of the trial frames, so that it takes the same path. */
 export const trialQuestion = (layers: readonly Layer[], { asks, tag, nonce }: TrialQuestion): Buffer => {
   const template = {
     layers,
@@ -46,7 +46,7 @@ export const trialQuestion = (layers: readonly Layer[], { asks, tag, nonce }: Tr
 
 const tagOf = (bytes: Buffer, end: number): number => bytes.readUInt16BE(end - signatureBytes + 3);
 
-/** Undefined when it is no question, or none that could be. */
+/** Undefined when the frame is not a valid query. */
 export const readTrialQuestion = ({ bytes, start, end }: Seen): TrialQuestion | undefined => {
   const at = messageAt(end);
   if (at < start + 14 || (bytes[at] !== kind.begin && bytes[at] !== kind.count)) return undefined;
@@ -54,7 +54,7 @@ export const readTrialQuestion = ({ bytes, start, end }: Seen): TrialQuestion | 
   return { asks, tag: tagOf(bytes, end), nonce: Buffer.from(bytes.subarray(at + 1, at + 1 + nonceBytes)) };
 };
 
-/** What an answer with this nonce says; undefined when it is another. */
+/** The counts of the answer with this nonce; undefined for other frames. */
 export const readTrialAnswer = ({ bytes, start, end }: Seen, nonce: Buffer): TrialCount | undefined => {
   const at = messageAt(end);
   if (at < start + 14 || bytes[at] !== kind.answer) return undefined;
@@ -69,7 +69,7 @@ const transport = { tcp: 6, udp: 17 } as const;
 const hops = 64;
 const transportBytes: Readonly<Record<number, number>> = { [transport.tcp]: 20, [transport.udp]: 8 };
 
-/** Where the IP header begins, behind all tags; −1 where there is none. */
+/** Offset of the IP header after all VLAN tags; −1 when there is none. */
 const ipAt = (frame: Buffer): number => {
   let at = 12;
   while (at + 6 < frame.length && vlanTypes.has(frame.readUInt16BE(at))) at += 4;
@@ -96,12 +96,12 @@ const locateHeaders = (frame: Buffer): Placed | undefined => {
   const isSix = (frame[ip] as number) >> 4 === 6;
   const header = isSix ? 40 : ((frame[ip] as number) & 15) * 4;
   const protocol = frame[ip + (isSix ? 6 : 9)] ?? 0;
-  // What comes from outside may say anything of its own length.
+  // Length fields of received frames are not trusted.
   const end = ip + header + (transportBytes[protocol] ?? 0);
   return header < 20 || end > messageAt(frame.length) ? undefined : { ip, isSix, transport: ip + header, protocol };
 };
 
-/** Puts in the checksums of IP and of UDP or TCP inside it. */
+/** Writes the checksums of IP and of UDP or TCP. */
 const finishChecksums = (frame: Buffer): void => {
   const placed = locateHeaders(frame);
   if (placed === undefined) return;
@@ -118,7 +118,7 @@ const finishChecksums = (frame: Buffer): void => {
   frame.writeUInt16BE(checksum === 0 ? 0xffff : checksum, checksumAt);
 };
 
-/** The whole frame of the question, with the tag that the system took out of it. */
+/** The frame of the query including the VLAN tag removed by the kernel. */
 const withTag = ({ bytes, start, end, tag }: Seen): Buffer => {
   const frame = bytes.subarray(start, end);
   if (tag < 0) return Buffer.from(frame);
@@ -127,7 +127,7 @@ const withTag = ({ bytes, start, end, tag }: Seen): Buffer => {
   return Buffer.concat([frame.subarray(0, 12), label, frame.subarray(12)]);
 };
 
-/** The question turned round: the same headers with both ends exchanged, and the count inside. */
+/** The answer: the headers of the query with source and destination swapped, and the counts. */
 export const trialAnswer = (question: Seen, ownMac: Uint8Array, count: TrialCount): Buffer | undefined => {
   const frame = withTag(question);
   const placed = locateHeaders(frame);

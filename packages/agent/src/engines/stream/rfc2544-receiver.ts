@@ -7,13 +7,13 @@ import { readTrialQuestion, type TrialCount, type TrialQuestion, trialAnswer, tr
 
 export interface TrialReceiverParts {
   readonly samples: Samples;
-  /** A receiver that has seen nothing yet. */
+  /** Creates a fresh receiver. */
   readonly createReceiver: () => Receiver;
-  /** Frames that were dropped for want of room, since the beginning. */
+  /** Frames dropped since the start because the ring was full. */
   readonly drops: () => number;
 }
 
-/** By which interface a question came, and how an answer leaves by it. */
+/** The interface of a query, for sending the answer. */
 export interface TrialPort {
   readonly mac: Uint8Array;
   send(frame: Buffer): void;
@@ -28,7 +28,7 @@ interface Trial {
 const noTrial = -1;
 const counted = ['stream.received', 'stream.duplicates', 'stream.reordered'] as const;
 
-/** Counts the frames of one trial at a time and tells its sender, when asked, what arrived. */
+/** Counts the frames of one trial at a time and answers queries of the sender. */
 export class TrialReceiver {
   readonly #parts: TrialReceiverParts;
   readonly #counters: readonly Counter[];
@@ -60,7 +60,7 @@ export class TrialReceiver {
     if (answer !== undefined) port.send(answer);
   }
 
-  /** Questions may come twice: only the first of a trial begins it. */
+  /** Queries may be repeated: only the first one of a trial starts it. */
   #trialOf({ asks, tag }: TrialQuestion): Trial | undefined {
     if (this.#trial?.tag === tag) return this.#trial;
     if (asks !== 'begin') return undefined;

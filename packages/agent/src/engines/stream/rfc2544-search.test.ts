@@ -13,19 +13,19 @@ const searchFor = (limit: number, first: number, resolutionPct: number, arrives 
   return search;
 };
 
-describe('the search for a rate', () => {
-  it('takes three trials where what arrives of too much is what the path carries', () => {
+describe('the rate search', () => {
+  it('takes three trials when an overloaded path delivers its capacity', () => {
     const { low, high, trials } = searchFor(81_274, 1_000_000, 1);
     expect(trials).toBe(3);
     expect(low).toBeLessThanOrEqual(81_274);
     expect(high - low).toBeLessThanOrEqual(high * 0.01);
   });
 
-  it('takes one where everything passes', () => {
+  it('takes one trial when everything passes', () => {
     expect(searchFor(5000, 1000, 1)).toMatchObject({ low: 1000, trials: 1, high: Number.POSITIVE_INFINITY });
   });
 
-  it('comes as close as ordered to any limit, however the path behaves when it is asked for too much', () => {
+  it('reaches the configured resolution for any overload behaviour', () => {
     const share = fc.double({ min: 0.02, max: 1, noNaN: true });
     const left = fc.double({ min: 0, max: 1, noNaN: true });
     fc.assert(
@@ -40,7 +40,7 @@ describe('the search for a rate', () => {
     );
   });
 
-  it('ends with nothing where nothing ever passes', () => {
+  it('ends with 0 when nothing passes', () => {
     const { low, trials } = searchFor(-1, 1_000_000, 1, (rate) => rate * 0.99);
     expect(low).toBe(0);
     expect(trials).toBeLessThanOrEqual(maxTrialsOf({ resolutionPct: 1 }));

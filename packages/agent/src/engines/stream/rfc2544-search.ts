@@ -1,16 +1,16 @@
 import { maxTrialsOf, type Rfc2544Plan } from '@rushhour/protocol';
 
-/** What a trial showed, in the unit that is searched: frames a second, or frames of a burst. */
+/** Result of a trial, in frames per second or frames of a burst. */
 export interface Probe {
   readonly offered: number;
-  /** What arrived of it. */
+  /** Received part of `offered`. */
   readonly arrived: number;
   readonly passed: boolean;
 }
 
 /**
- * Finds the highest value that passes. Halves what is left between the highest that passed and the lowest that did not;
- * before that it tries what arrived of the last one, because a path that is asked for too much mostly shows what it can.
+ * Finds the highest value that passes by bisection between the highest passed and the lowest failed value. Before
+ * that it tries the received rate of the last trial, because an overloaded path mostly delivers its capacity.
  */
 export class Search {
   readonly #share: number;
@@ -21,12 +21,12 @@ export class Search {
   #hints = 0;
   #isAboveTried = false;
   trials = 0;
-  /** Highest that passed. */
+  /** Highest passed value. */
   low = 0;
-  /** Lowest that did not; infinite while everything passed. */
+  /** Lowest failed value; infinite while everything passed. */
   high = Number.POSITIVE_INFINITY;
 
-  /** `least`: differences below it are none. */
+  /** `minStep`: smaller differences are ignored. */
   constructor(plan: Pick<Rfc2544Plan, 'resolutionPct'>, { first, minStep }: { first: number; minStep: number }) {
     this.#share = plan.resolutionPct / 100;
     this.#maxTrials = maxTrialsOf(plan);
@@ -34,7 +34,7 @@ export class Search {
     this.#minStep = minStep;
   }
 
-  /** What to try next; undefined when it is found, or has taken too long. */
+  /** The next value to try; undefined when the search has ended. */
   next(): number | undefined {
     if (this.trials === 0) return this.#first;
     if (this.high === Number.POSITIVE_INFINITY || this.trials >= this.#maxTrials) return undefined;
@@ -51,7 +51,7 @@ export class Search {
     }
   }
 
-  /** What arrived last, a little less of it and a little more: where the truth mostly lies between. */
+  /** A guess around the received rate of the last failed trial: slightly below it, later slightly above `low`. */
   #guess(): number | undefined {
     const middle = (this.low + this.high) / 2;
     if (this.low === 0 && this.#hints < 2) {

@@ -15,15 +15,15 @@ const plan: Rfc2544Plan = {
 };
 
 interface World {
-  /** Frames a second that the sender can offer, the path carries and the receiver takes. */
+  /** Frames per second that the sender offers, the path carries and the receiver accepts. */
   readonly generator: number;
   readonly path: number;
   readonly receiver?: number;
-  /** Frames of a burst that the path can keep. */
+  /** Burst size that the path can buffer. */
   readonly queue?: number;
 }
 
-/** What a trial shows in such a world. */
+/** Result of a trial on this simulated path. */
 const trialIn = (world: World, { rate, frames }: Omit<TrialOptions, 'frameSize'>): TrialResult => {
   const { generator, path, receiver = Number.POSITIVE_INFINITY, queue = 0 } = world;
   const offeredFps = Math.min(rate ?? generator, generator);
@@ -54,7 +54,7 @@ const testIn = async (world: World, length: Partial<Rfc2544Plan> = {}, orderedFp
 };
 
 describe('throughput', () => {
-  it('is that of the path where the path is the limit', async () => {
+  it('is limited by the path', async () => {
     const { counts, notes } = await testIn({ generator: 1_000_000, path: 50_000 });
     expect(counts).toMatchObject([{ kind: 'throughput', limit: 'path', linePct: null, trials: 3 }]);
     expect(counts[0]?.['fps']).toBeGreaterThan(49_500);
@@ -62,7 +62,7 @@ describe('throughput', () => {
     expect(notes).toEqual([]);
   });
 
-  it('names the sender, the receiver or the order where one of them is the limit', async () => {
+  it('names the sender, the receiver or the configured rate as the limit', async () => {
     const sender = await testIn({ generator: 9000, path: 50_000 });
     expect(sender.counts).toMatchObject([{ fps: 9000, limit: 'generator', trials: 1 }]);
     expect(sender.notes).toEqual([
@@ -75,21 +75,21 @@ describe('throughput', () => {
     expect(ordered.counts).toMatchObject([{ fps: 700, limit: 'ordered' }]);
   });
 
-  it('is 0 where nothing comes through', async () => {
+  it('is 0 when nothing arrives', async () => {
     const { counts, notes } = await testIn({ generator: 1000, path: 0 }, { tests: ['throughput', 'latency'] });
     expect(counts).toMatchObject([{ kind: 'throughput', fps: 0 }]);
-    expect(notes).toEqual(['no rate was found at which frames of 64 bytes come through']);
+    expect(notes).toEqual(['no rate without loss was found for frames of 64 bytes']);
   });
 });
 
-it('latency is measured at the throughput, or at the ordered rate', async () => {
+it('latency is measured at the throughput or at the configured rate', async () => {
   const found = await testIn({ generator: 1_000_000, path: 50_000 }, { tests: ['latency', 'throughput'] });
   expect(found.counts[1]).toMatchObject({ kind: 'latency', offeredFps: found.counts[0]?.['fps'], p99Us: 3 });
   const ordered = await testIn({ generator: 1_000_000, path: 50_000 }, { tests: ['latency'] }, 10);
   expect(ordered.counts).toMatchObject([{ kind: 'latency', offeredFps: 10, frames: 10 }]);
 });
 
-it('frame loss goes down in tenths until two in a row lose nothing', async () => {
+it('frame loss decreases the rate in steps of 10 % until two trials have no loss', async () => {
   const { counts } = await testIn({ generator: 1000, path: 750 }, { tests: ['frameLoss'] });
   expect(counts.map(({ ratePct, received }) => [ratePct, received])).toEqual([
     [100, 750],
@@ -101,14 +101,14 @@ it('frame loss goes down in tenths until two in a row lose nothing', async () =>
 });
 
 describe('back-to-back frames', () => {
-  it('are as many as the path can keep', async () => {
+  it('are limited by the buffer of the path', async () => {
     const { counts } = await testIn({ generator: 10_000, path: 1, queue: 137 }, { tests: ['backToBack'] });
     expect(counts).toMatchObject([{ kind: 'backToBack', burstFps: 10_000, repeats: 2, isLongest: false }]);
     expect(counts[0]?.['frames']).toBeGreaterThan(134);
     expect(counts[0]?.['frames']).toBeLessThanOrEqual(137);
   });
 
-  it('are said to be more where even the longest burst comes through', async () => {
+  it('are a lower bound when the longest burst passes', async () => {
     const world = { generator: 10_000, path: 1, queue: 1_000_000 };
     const { counts } = await testIn(world, { tests: ['backToBack'], burstSec: 0.5 });
     expect(counts).toMatchObject([{ frames: 5000, isLongest: true }]);

@@ -14,7 +14,7 @@ export interface SizeTestsParts {
   readonly plan: Rfc2544Plan;
   readonly frameSize: number;
   readonly device: string;
-  /** Never to be exceeded; undefined: as fast as frames leave. */
+  /** Maximum rate; undefined: as fast as possible. */
   readonly orderedFps: number | undefined;
   report(
     record:
@@ -28,15 +28,15 @@ export interface SizeTestsParts {
   run(test: Rfc2544Plan['tests'][number], length: Omit<TrialOptions, 'frameSize'>): Promise<TrialResult | undefined>;
 }
 
-// A generator that sends this share of what it was asked for has sent it.
+// Share of the requested rate that counts as reached.
 const almost = 0.98;
 const lossStepsPct = [100, 90, 80, 70, 60, 50, 40, 30, 20, 10];
 
-/** All tests for one size of frames. */
+/** All tests for one frame size. */
 export class SizeTests {
   readonly #parts: SizeTestsParts;
   readonly #lineFps: number | undefined;
-  /** The highest rate that is offered, once it was tried. */
+  /** Highest offered rate, after the first trial. */
   #topFps: number | undefined;
   #throughputFps: number | undefined;
 
@@ -46,7 +46,7 @@ export class SizeTests {
     this.#lineFps = lineBps && lineBps / (8 * (parts.frameSize + gapBytes));
   }
 
-  /** Throughput first, because others go by it. */
+  /** Throughput first, because other tests use its result. */
   async run(): Promise<void> {
     const { tests } = this.#parts.plan;
     if (tests.includes('throughput')) await this.#throughput();
@@ -86,10 +86,10 @@ export class SizeTests {
     const rate = `${Math.round(fps)} frames of ${frameSize} bytes a second`;
     if (limit === 'generator') note(`the sender could not offer more than ${rate}: the path may carry more`);
     if (limit === 'receiver') note(`beyond ${rate} the receiving agent was too slow: the path may carry more`);
-    if (fps === 0) note(`no rate was found at which frames of ${frameSize} bytes come through`);
+    if (fps === 0) note(`no rate without loss was found for frames of ${frameSize} bytes`);
   }
 
-  /** At the rate that was found, or at the ordered one. */
+  /** At the measured throughput, or at the configured rate. */
   async #latency(): Promise<void> {
     const rate = this.#throughputFps ?? this.#parts.orderedFps;
     if (rate === undefined || rate === 0) return;
@@ -99,7 +99,7 @@ export class SizeTests {
     this.#parts.report({ kind: 'latency', offeredFps, frames: received, minUs, avgUs, p50Us, p99Us, maxUs });
   }
 
-  /** From the highest rate down in steps of a tenth of it, until two in a row lose nothing. */
+  /** Decreases the rate in steps of 10 % until two trials in a row have no loss. */
   async #frameLoss(): Promise<void> {
     let flawless = 0;
     for (const ratePct of lossStepsPct) {
@@ -119,7 +119,7 @@ export class SizeTests {
     return this.#parts.orderedFps === undefined;
   }
 
-  /** The longest burst at the highest rate of which nothing is lost. */
+  /** The longest burst at the highest rate without loss. */
   async #backToBack(): Promise<void> {
     const { plan, orderedFps, report } = this.#parts;
     const top = this.#topFps ?? orderedFps ?? (await this.#parts.run('backToBack', { rate: undefined }))?.offeredFps;

@@ -10,9 +10,9 @@ type Context = EngineContext<StreamClientConfig>;
 
 export interface TrialOptions {
   readonly frameSize: number;
-  /** Frames a second; undefined: as fast as they leave. */
+  /** Frames per second; undefined: as fast as possible. */
   readonly rate: number | undefined;
-  /** Frames in all, instead of the usual time. */
+  /** Total number of frames, instead of the trial duration. */
   readonly frames?: number;
 }
 
@@ -36,7 +36,7 @@ const askAfterMs = 10_000;
 // A timer may fire a millisecond early.
 const timerSlackMs = 2;
 
-/** Whether the generator was at its limit is told trial by trial, so its strain is no matter of the whole run. */
+/** Generator limits are reported per trial, so the schedule lag is not recorded for the run. */
 const withoutScheduleLag = (samples: Samples): Samples => ({
   counter: (name) => samples.counter(name),
   gauge: (name) => samples.gauge(name),
@@ -66,7 +66,7 @@ const contextOf = ({ context, plan, nextHopMac }: TrialParts, options: TrialOpti
 const sentBy = ({ samples, config: { targets } }: Context): number =>
   targets.reduce((sum, { host, port }) => sum + samples.target(`${host}:${port}`).counter('stream.sent').value, 0);
 
-/** Sends what is wished; answers how many frames left and how long that took. */
+/** Sends the frames of a trial; resolves to their number and the duration. */
 const send = async (parts: TrialParts, options: TrialOptions, sender: number) => {
   const { context, plan } = parts;
   const over = new AbortController();
@@ -78,7 +78,7 @@ const send = async (parts: TrialParts, options: TrialOptions, sender: number) =>
   let seconds = plan.trialSec;
   try {
     await client.start();
-    // A paced trial has its frames in the time it was given; what the end took is not part of it.
+    // The duration of a paced trial is the configured one, without the time for ending it.
     if (!isTimed || options.rate === undefined) seconds = (performance.now() - before.at) / 1000;
   } finally {
     clearTimeout(timer);
@@ -89,7 +89,7 @@ const send = async (parts: TrialParts, options: TrialOptions, sender: number) =>
   return { sent: sentBy(context) - before.sent, seconds };
 };
 
-/** One trial from beginning to end; undefined when the run ended meanwhile. */
+/** Runs one trial; undefined when the run ended meanwhile. */
 export const runTrial = async (
   parts: TrialParts,
   options: TrialOptions,

@@ -22,7 +22,7 @@ const retireMs = 8;
 const watchMs = 200;
 const wildcards = new Set(['0.0.0.0', '::']);
 
-/** Interfaces by which frames for these addresses can arrive; those that no interface has come by any of them. */
+/** Interfaces on which frames for these addresses can arrive; emulated addresses can use any of them. */
 const devicesFor = (hosts: readonly string[]): string[] => {
   const owners = hosts.map((host) => (wildcards.has(host) ? undefined : findOwner(host)));
   const isAnywhere = owners.includes(undefined);
@@ -30,9 +30,9 @@ const devicesFor = (hosts: readonly string[]): string[] => {
   return [...new Set([...named, ...(isAnywhere ? outwardDevices() : [])])];
 };
 
-/** Receives the frames of streams on every interface they can arrive by. */
+/** Receives streams on all interfaces they can arrive on. */
 class StreamServer implements PreparedEngine {
-  /** Of trials the sender tells where this side was the limit. */
+  /** In RFC 2544 trials the sender reports receiver limits. */
   readonly judgesItself: boolean;
   readonly #context: EngineContext<StreamServerConfig>;
   readonly #devices: readonly string[];
@@ -47,7 +47,7 @@ class StreamServer implements PreparedEngine {
     this.judgesItself = context.config.countsTrials;
     this.#drops = context.samples.counter('stream.bufferDrops');
     this.#devices = devicesFor(context.config.listen.map(({ host }) => host));
-    if (this.#devices.length === 0) throw new RangeError('there is no interface by which frames could arrive');
+    if (this.#devices.length === 0) throw new RangeError('there is no interface on which frames can arrive');
     this.#broken.promise.catch(() => {});
   }
 
@@ -87,7 +87,7 @@ class StreamServer implements PreparedEngine {
       for (const device of this.#devices) this.#look(device);
     }, watchMs);
     await Promise.race([aborted(signal), this.#broken.promise]);
-    // The last block is handed over only when its time is up.
+    // The kernel hands over the last block only after its timeout.
     await sleep(3 * retireMs);
     for (const ring of this.#rings) ring.ready();
     this.#takeDrops();
@@ -99,7 +99,7 @@ class StreamServer implements PreparedEngine {
     kernelEventLoop.release();
   }
 
-  /** Frames for which there was no room, since the beginning. */
+  /** Frames dropped since the start because the ring was full. */
   #takeDrops(): number {
     for (const ring of this.#rings) this.#drops.add(ring.takeDrops());
     return this.#drops.value;
@@ -112,7 +112,7 @@ class StreamServer implements PreparedEngine {
       try {
         sendFrame(fd, frame);
       } catch {
-        // The link is down, or the frame too long for it: who asked asks again.
+        // The link is down or the frame does not fit: the sender repeats its query.
       }
     };
     return { mac: device.mac, send };

@@ -2,29 +2,29 @@ import type { StreamClientConfig } from '@rushhour/protocol';
 import { type Chooser, chooserOf } from '../../net/load/rotation.ts';
 
 const checkSequenceBytes = 4;
-/** Preamble and the gap that must be between two frames. */
+/** Preamble and inter-frame gap. */
 export const gapBytes = 20;
 
-/** The sizes of frames as they come one after the other. */
+/** Sequence of frame sizes. */
 export interface SizePlan {
-  /** Bytes without check sequence, each size once. */
+  /** Distinct sizes in bytes without FCS. */
   readonly sizes: readonly number[];
-  /** The place of the next size in `sizes`. */
+  /** Index of the next size in `sizes`. */
   readonly next: () => number;
-  /** Bytes of a frame with check sequence, in the long run. */
+  /** Mean frame size in bytes with FCS. */
   readonly meanBytes: number;
 }
 
 const sizesOf = ({ mix, sweep }: StreamClientConfig['sizes']): { frameSize: number; weight: number }[] => {
   if (sweep === undefined) return [...mix];
-  if (sweep.first > sweep.last) throw new RangeError('a sweep of sizes ends before it begins');
+  if (sweep.first > sweep.last) throw new RangeError('the size sweep ends below its first size');
   const count = Math.floor((sweep.last - sweep.first) / sweep.step) + 1;
   return Array.from({ length: count }, (_, index) => ({ frameSize: sweep.first + index * sweep.step, weight: 1 }));
 };
 
 const longestRound = 65_536;
 
-/** Whole weights come round again after as many frames as they are together: then there is nothing to reckon. */
+/** With integer weights the sequence repeats after their sum, so it is precomputed. */
 const cycleOf = (choose: Chooser<{ index: number }>, items: readonly { weight: number }[]): (() => number) => {
   const round = items.reduce((sum, { weight }) => sum + weight, 0);
   if (round > longestRound || items.some(({ weight }) => !Number.isInteger(weight))) return () => choose(0).index;
@@ -37,7 +37,7 @@ const cycleOf = (choose: Chooser<{ index: number }>, items: readonly { weight: n
   };
 };
 
-/** Shares are kept evenly, not by chance: a hundred frames have them as well as a million. */
+/** Shares are distributed evenly, not randomly: they hold for a hundred frames as well as for a million. */
 export const planSizes = (config: StreamClientConfig['sizes']): SizePlan => {
   const sizes = sizesOf(config);
   const total = sizes.reduce((sum, { weight }) => sum + weight, 0);

@@ -12,7 +12,7 @@ import { gapBytes, type SizePlan } from './sizes.ts';
 type Context = EngineContext<StreamClientConfig>;
 const nothing = Buffer.alloc(6);
 
-/** The way from this machine to the targets: by which interface, over whom, from which addresses. */
+/** Path from this machine to the targets: interface, next hops and source addresses. */
 export class StreamPath {
   readonly device: Device;
   readonly addresses: readonly string[];
@@ -24,7 +24,7 @@ export class StreamPath {
   constructor(context: Context, routes: readonly PacketRoute[], version: 4 | 6) {
     const [first] = routes as [PacketRoute];
     if (routes.some(({ device }) => device !== first.device))
-      throw new RangeError('targets are reached by several interfaces: name one');
+      throw new RangeError('the targets are reached through several interfaces: set one');
     this.device = requireDevice(first.device);
     this.addresses = sourceAddressesOf(context.config.sources, version, first.source);
     this.#routes = routes;
@@ -34,12 +34,12 @@ export class StreamPath {
     if (first.isLoopback) return;
     this.#neighbourhood = new NeighbourResolver(
       { device: this.device, poller: epollPoller() },
-      // What the machine has itself it answers for, except in a VLAN of which it knows nothing.
+      // The kernel answers for its own addresses, except in VLANs it is not configured for.
       (address, isTagged) => emulated.has(address) && (isTagged || !own.has(address)),
     );
   }
 
-  /** Asks all next hops that are not known yet. False when one is silent. */
+  /** Resolves the MACs of all next hops. False when one does not answer. */
   async resolve(patienceMs: number): Promise<boolean> {
     const { config } = this.#context;
     const { tunnel, vlan: tags } = config.headers;
@@ -54,15 +54,15 @@ export class StreamPath {
     return this.#macs.size === hops.size;
   }
 
-  /** The MAC that frames to the target of this number go to. */
+  /** MAC of the next hop towards a target. */
   nextHopMac(target: number): Buffer {
     const { nextHop } = this.#routes[target] as PacketRoute;
     const mac = this.#macs.get(nextHop);
     if (mac !== undefined) return mac;
-    throw new NextHopSilent(`${nextHop} does not answer who it is on ${this.device.name}`);
+    throw new NextHopSilent(`${nextHop} does not answer ARP or ND on ${this.device.name}`);
   }
 
-  /** Frames a second that the ordered load amounts to. */
+  /** The configured load in frames per second. */
   ratePps(rate: number, { meanBytes }: Pick<SizePlan, 'meanBytes'>): number {
     const { loadUnit } = this.#context.config;
     if (loadUnit === 'pps') return rate;
@@ -81,13 +81,13 @@ export class StreamPath {
   }
 }
 
-/** Undefined where the interface does not say it. */
+/** Undefined when the interface does not report a speed. */
 export const findLineRateBps = (device: string): number | undefined => {
   let mbps = Number.NaN;
   try {
     mbps = Number(readFileSync(`/sys/class/net/${device}/speed`, 'utf8'));
   } catch {
-    // The kernel refuses to read it where there is none.
+    // Reading fails for interfaces without a speed.
   }
   return mbps > 0 ? mbps * 1e6 : undefined;
 };
@@ -95,7 +95,7 @@ export const findLineRateBps = (device: string): number | undefined => {
 const lineRateBps = (device: string): number => {
   const found = findLineRateBps(device);
   if (found !== undefined) return found;
-  throw new RangeError(`${device} does not say how fast it is: give a rate in frames or bits`);
+  throw new RangeError(`${device} reports no link speed: set the rate in frames or bits`);
 };
 
 export const prepareStreamPath = async (context: Context): Promise<StreamPath> => {
@@ -103,7 +103,7 @@ export const prepareStreamPath = async (context: Context): Promise<StreamPath> =
   const ends = config.targets.map(({ host }) => context.addressOf(host));
   const version = ends[0]?.includes(':') ? 6 : 4;
   if (ends.some((address) => address.includes(':') !== (version === 6)))
-    throw new RangeError('targets have addresses of both versions');
+    throw new RangeError('targets mix IPv4 and IPv6 addresses');
   const { tunnel } = config.headers;
   const hops = tunnel === undefined ? ends : ends.map(() => context.addressOf(tunnel.destination));
   const routes = new Map<string, PacketRoute>();

@@ -25,7 +25,7 @@ const messageLoad = (config: TcpClientConfig, bytes: number): Load => {
   return {};
 };
 
-/** Keeps connections, and the messages on them, at the ordered load. */
+/** Keeps connections and their messages at the configured load. */
 class TcpClient extends LoadDrivenClient implements SessionOwner {
   readonly #context: Context;
   readonly #config: TcpClientConfig;

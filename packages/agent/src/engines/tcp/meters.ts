@@ -2,7 +2,7 @@ import type { Histogram } from '@rushhour/protocol';
 import type { Counter, Gauge, Samples } from '../../engine.ts';
 import { countError } from '../../net/metrics/count-error.ts';
 
-/** Everything the client counts towards one target. Times are in microseconds. */
+/** Client metrics of one target. Times are in microseconds. */
 export class TcpMeters {
   readonly attempted: Counter;
   readonly established: Counter;

@@ -18,9 +18,9 @@ interface TcpServerDeps {
   };
 }
 
-/** One connection that was accepted. */
+/** One accepted connection. */
 class TcpServerConnection implements ConnectionEvents {
-  /** In mode source only: what was sent makes room for more. */
+  /** Mode source only: sends the next payload. */
   readonly onSent?: () => void;
   readonly #connection: Connection;
   readonly #deps: TcpServerDeps;
@@ -64,7 +64,7 @@ class TcpServerConnection implements ConnectionEvents {
 
 const bulkBytes = 1_048_576;
 
-/** Takes everything, sends it back, or sends without being asked. */
+/** Discards, echoes, or sends data continuously. */
 export const prepareTcpServer = async (context: EngineContext<TcpServerConfig>): Promise<PreparedEngine> => {
   const { config, samples, signal, note, core } = context;
   const { noDelay, tuning } = config;

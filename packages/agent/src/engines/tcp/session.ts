@@ -12,16 +12,16 @@ export interface SessionPlan {
 }
 
 export interface SessionOwner {
-  /** The connection can take a message. */
+  /** The connection accepts a message. */
   onReady(session: TcpSession, now: number): void;
   onOpen(session: TcpSession, now: number): void;
   onEnd(session: TcpSession, hasFailed: boolean): void;
 }
 
-/** One TCP connection from SYN to its end. */
+/** One TCP connection from SYN to close. */
 export class TcpSession implements ConnectionEvents {
   readonly slot: number;
-  /** In mode send only: it says when the next message can go. */
+  /** Mode send only: triggers the next message. */
   readonly onSent?: (now: number) => void;
   readonly #plan: SessionPlan;
   readonly #owner: SessionOwner;
@@ -42,7 +42,7 @@ export class TcpSession implements ConnectionEvents {
     this.#connection = plan.transport.connect(plan.route, this);
   }
 
-  /** Sends one payload; ready again when the system has taken it, or in mode echo when all of it has come back. */
+  /** Sends one payload. Ready again when the kernel has taken it; in mode echo, when it has been echoed. */
   send(now: number): void {
     const { payload, config, meters } = this.#plan;
     this.#sentAt = now;
@@ -101,7 +101,7 @@ export class TcpSession implements ConnectionEvents {
       meters.active.add(-1);
       meters.closed.add(1);
     } else meters.failed.add(this.#isLeaving ? 0 : 1);
-    // A peer that resets a connection we are closing has failed nobody.
+    // A reset by the peer during our close is not a failure.
     const hasFailed = failure !== undefined && !this.#isLeaving;
     if (hasFailed) meters.error(failure);
     this.#owner.onEnd(this, hasFailed);

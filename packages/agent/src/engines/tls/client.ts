@@ -28,7 +28,7 @@ const metersOf = (samples: Samples) => ({
   latency: samples.histogram('tls.latency'),
 });
 
-/** A target with the newest ticket it has handed out; servers take one more than once. */
+/** A target with its newest session ticket; servers accept a ticket more than once. */
 interface Endpoint {
   readonly address: string;
   readonly port: number;
@@ -37,7 +37,7 @@ interface Endpoint {
   ticket: Buffer | undefined;
 }
 
-/** Shakes hands over and over at the ordered load. */
+/** Performs TLS handshakes at the configured load. */
 class TlsClient extends LoadDrivenClient {
   readonly #context: Context;
   readonly #config: TlsClientConfig;
@@ -125,7 +125,7 @@ class TlsClient extends LoadDrivenClient {
     if (socket.isSessionReused()) meters.resumed.add(1);
     else {
       meters.full.add(1);
-      // A ticket that was not taken is worth nothing any more.
+      // A ticket the server did not accept is dropped.
       if (times.offered !== undefined && times.offered === endpoint.ticket) endpoint.ticket = undefined;
     }
     meters.samples.counter(`tls.version.${(socket.getProtocol() ?? '').replace('TLSv', '')}`).add(1);

@@ -19,10 +19,10 @@ export interface HandshakeEvents {
   onEnd(code: string | undefined): void;
 }
 
-// A server that sends no ticket is not waited for longer than this.
+// Maximum wait for a session ticket after the handshake.
 const ticketWaitMs = 200;
 
-/** One connection that shakes hands and takes leave. */
+/** One TLS handshake followed by a close. */
 export class Handshake {
   readonly startedAt = performance.now();
   readonly #plan: HandshakePlan;
@@ -70,7 +70,7 @@ export class Handshake {
   }
 }
 
-/** The alert that ended a handshake, as OpenSSL names it, or the code of the socket's failure. */
+/** The TLS alert that ended the handshake, as named by OpenSSL, or the error code of the socket. */
 const alertOf = (error: Error): string => {
   const alert = /(?:tlsv1|tlsv13|sslv3|ssl\/tls) alert ([a-z ]+)/i.exec(error.message)?.[1];
   return alert === undefined

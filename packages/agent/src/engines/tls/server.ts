@@ -6,7 +6,7 @@ import { countError, errorCodeOf } from '../../net/metrics/count-error.ts';
 import { serverTlsOptions } from '../../net/tls/tls-options.ts';
 import { closeServers, listenAll } from '../../net/transport/listen-all.ts';
 
-/** Shakes hands with whoever comes and takes leave when they do. */
+/** Accepts TLS handshakes and closes when the client closes. */
 export const prepareTlsServer = async (context: EngineContext<TlsServerConfig>): Promise<PreparedEngine> => {
   const { config, samples, signal } = context;
   const full = samples.counter('tls.acceptedFull');

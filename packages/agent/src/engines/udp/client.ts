@@ -15,7 +15,7 @@ import { Receiver } from './receiver.ts';
 
 type Context = EngineContext<UdpClientConfig>;
 
-// Packets of a flow that the system may not have taken yet.
+// Packets of a flow that may be pending in the kernel.
 const slotsPerFlow = 32;
 
 interface Endpoint {
@@ -24,7 +24,7 @@ interface Endpoint {
   readonly samples: Samples;
 }
 
-/** A socket with its own numbers. */
+/** A socket with its own sequence numbers. */
 class Flow implements DatagramEvents {
   readonly samples: Samples;
   socket: DatagramSocket | undefined;
@@ -70,7 +70,7 @@ class Flow implements DatagramEvents {
   }
 }
 
-/** Sends numbered packets at the ordered rate and, when they are sent back, counts what returns. */
+/** Sends sequenced packets at the configured rate and counts echoed ones. */
 class UdpClient extends LoadDrivenClient {
   readonly #sources: SourcePool;
   readonly #flows: readonly Flow[];
@@ -103,7 +103,7 @@ class UdpClient extends LoadDrivenClient {
       drainMs: config.expectsEcho ? config.lingerMs : 200,
       sweep: () => {},
       isDone: () => this.#driver.isExhausted && this.#inFlight === 0,
-      // Echoes may come until the time for late ones is over.
+      // Echoes are accepted until the linger time is over.
       isIdle: () => this.#inFlight === 0 && !config.expectsEcho,
       retire: () => {},
     });
@@ -124,7 +124,7 @@ class UdpClient extends LoadDrivenClient {
 
   start(): Promise<void> {
     return this.lifecycle.run(() => {
-      // In turn over the flows, so that none runs ahead.
+      // Round robin over the flows, so that none runs ahead.
       for (let slot = 0; slot < slotsPerFlow; slot++) {
         for (let flow = 0; flow < this.#flows.length; flow++)
           this.#driver.offer(flow * slotsPerFlow + slot, performance.now());

@@ -28,7 +28,7 @@ describe('flow tracker', () => {
     expect(track(sequences)).toMatchObject(expected);
   });
 
-  it('counts exactly in whatever order packets come, and however often', () => {
+  it('counts exactly for any order and any duplicates', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(300), { minLength: 1, maxLength: 400 }), (sequences) => {
         const unique = new Set(sequences).size;
@@ -40,12 +40,12 @@ describe('flow tracker', () => {
     );
   });
 
-  it('stays exact over many turns of its window', () => {
+  it('stays exact when the window wraps many times', () => {
     const sequences = Array.from({ length: 200_000 }, (_, index) => index).filter((sequence) => sequence % 100 !== 7);
     expect(track(sequences)).toMatchObject({ lost: 2000, duplicates: 0, reordered: 0 });
   });
 
-  it('smooths jitter as RFC 3550 says', () => {
+  it('computes jitter according to RFC 3550', () => {
     expect(track([0, 1, 2, 3]).jitterMs).toBe(0);
     // Transit goes up by 16 ms once: J = 16 / 16, then falls by a sixteenth each packet.
     expect(track([0, 1], (index) => index * 16).jitterMs).toBe(1);

@@ -1,19 +1,19 @@
-/** How many sequence numbers back a packet can still be told from a duplicate. */
+/** Number of recent sequence numbers in which duplicates are detected. */
 const windowSize = 65_536;
 
-/** What one packet means for its flow. */
+/** Effect of one packet on its flow. */
 export interface Arrival {
   readonly isDuplicate: boolean;
   readonly isReordered: boolean;
-  /** Packets found missing by this arrival; −1 when it is one that had been missed. */
+  /** Packets newly missing; −1 when a missing packet arrived late. */
   readonly lostChange: number;
-  /** Change of the time without packets, in milliseconds of the sender's clock. */
+  /** Change of the loss duration, in milliseconds of the sender's clock. */
   readonly lossMsChange: number;
-  /** Interarrival jitter by RFC 3550 after this packet, in milliseconds. */
+  /** Interarrival jitter (RFC 3550) after this packet, in milliseconds. */
   readonly jitterMs: number;
 }
 
-/** Follows the sequence numbers of one flow. */
+/** Tracks the sequence numbers of one flow. */
 export class FlowTracker {
   readonly #seen = new Uint32Array(windowSize / 32);
   #highest = -1;
@@ -65,7 +65,7 @@ export class FlowTracker {
     this.#seen[bit >>> 5] = (this.#seen[bit >>> 5] as number) | (1 << (bit & 31));
   }
 
-  /** The numbers from `first` to before `end` have not been seen in this turn of the window. */
+  /** Clears the window for the numbers from `first` up to `end`. */
   #clear(first: number, end: number): void {
     if (end - first >= windowSize) this.#seen.fill(0);
     else {

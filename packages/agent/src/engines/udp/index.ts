@@ -5,7 +5,7 @@ import { loadShare, shareOf } from '../../net/load/share.ts';
 import { prepareUdpClient } from './client.ts';
 import { prepareUdpServer } from './server.ts';
 
-/** Numbered UDP packets: loss, order, duplicates, jitter, latency. */
+/** Sequenced UDP packets: loss, reordering, duplicates, jitter, latency. */
 export const udp: Engine<UdpConfig> & Divisible<UdpConfig> = {
   id: 'udp',
   config: UdpConfig,

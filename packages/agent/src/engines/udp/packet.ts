@@ -6,7 +6,7 @@ export interface Stamp {
   readonly sentAt: number;
 }
 
-/** Layout: magic, flow (4 bytes each), sequence number, time of sending in milliseconds since 1970 (doubles). Big-endian. */
+/** Big-endian: magic and flow (4 bytes each), sequence number and send time in ms since 1970 (doubles). */
 export const writeStamp = (bytes: Buffer, flow: number, sequence: number, sentAt: number): void => {
   bytes.writeUInt32BE(magic, 0);
   bytes.writeUInt32BE(flow, 4);
@@ -14,7 +14,7 @@ export const writeStamp = (bytes: Buffer, flow: number, sequence: number, sentAt
   bytes.writeDoubleBE(sentAt, 16);
 };
 
-/** Undefined when the packet is none of ours. */
+/** Undefined when the packet has no stamp. */
 export const readStamp = (bytes: Buffer, at: number, end: number): Stamp | undefined => {
   if (end - at < 24 || bytes.readUInt32BE(at) !== magic) return undefined;
   return {

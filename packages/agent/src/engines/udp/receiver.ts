@@ -3,14 +3,14 @@ import type { Datagram } from '../../net/datagram/datagram-transport.ts';
 import { FlowTracker } from './flow-tracker.ts';
 import { readStamp, type Stamp } from './packet.ts';
 
-/** Counts the packets of all flows that arrive at one side. */
+/** Receive metrics of all flows. */
 export class Receiver {
-  /** By sender, then by the number of the flow. */
+  /** By sender, then by flow id. */
   readonly #senders = new Map<number, Map<number, FlowTracker>>();
   #flowCount = 0;
   readonly #meters;
 
-  /** `way`: the name of the histogram of travel times. */
+  /** `histogramName`: one-way latency at the server, round-trip time at the client. */
   constructor(samples: Samples, histogramName: 'udp.latency' | 'udp.rtt') {
     this.#meters = {
       received: samples.counter('udp.received'),
@@ -26,7 +26,7 @@ export class Receiver {
     };
   }
 
-  /** Says what the packet carried; undefined when it is none of ours. `received` counts each packet once, without duplicates. */
+  /** Returns the stamp of the packet; undefined without one. `received` does not count duplicates. */
   arrive({ bytes, start, end, now, from }: Datagram): Stamp | undefined {
     const receivedAt = performance.timeOrigin + now;
     const meters = this.#meters;

@@ -10,7 +10,7 @@ import { Receiver } from './receiver.ts';
 const largestPacket = 65_535;
 const echoesAtOnce = 256;
 
-/** Counts numbered packets and, if ordered, sends each of them back. */
+/** Counts sequenced packets and optionally echoes them. */
 export const prepareUdpServer = async (context: EngineContext<UdpServerConfig>): Promise<PreparedEngine> => {
   const { config, samples, signal, note, core } = context;
   const receiver = new Receiver(samples, 'udp.latency');

@@ -113,8 +113,8 @@ const run = async (ports: { device: number; server: number }, cases: readonly At
 const harmless = (count: number) => Array.from({ length: count }, (_, id) => caseOf(id, `hello ${id} world`));
 const settings = { recoveryMs: 5000, maxMs: 60_000, minimise: true, stopOnHealth: true };
 
-describe('a target that is fragile', () => {
-  it('is found to have stopped, by which case, and by how little of it', async () => {
+describe('a fragile target', () => {
+  it('is reported with the case that stopped it and a minimised reproducer', async () => {
     const ports = { device: base, server: base + 1 };
     const close = await fragileDevice(ports.device, ports.server, '\0\0');
     const cases = [
@@ -135,7 +135,7 @@ describe('a target that is fragile', () => {
     ]);
   });
 
-  it('that never comes back ends the run and is told of', async () => {
+  it('that does not recover ends the run with a finding', async () => {
     const ports = { device: base + 2, server: base + 3 };
     const close = await fragileDevice(ports.device, ports.server, 'die', false);
     const { notes, findings } = await run(ports, [...harmless(3), caseOf(3, 'please die now'), ...harmless(2)], {
@@ -143,13 +143,11 @@ describe('a target that is fragile', () => {
       recoveryMs: 300,
     });
     close();
-    expect(notes).toEqual([
-      expect.stringMatching(/^finding health-lost: the target stopped after .*did not come back/),
-    ]);
+    expect(notes).toEqual([expect.stringMatching(/^finding health-lost: the target stopped after .*did not recover/)]);
     expect(findings.filter(({ kind }) => kind === 'health-lost')).toMatchObject([{ attempt: null, name: '' }]);
   });
 
-  it('that stands everything has no findings', async () => {
+  it('that survives everything has no findings', async () => {
     const ports = { device: base + 4, server: base + 5 };
     const close = await fragileDevice(ports.device, ports.server, 'never sent');
     const { notes, findings, clients } = await run(ports, harmless(12), settings);

@@ -33,13 +33,13 @@ interface Finding {
   readonly attempt?: Attempt;
   readonly target: AttackTarget;
   readonly detail: string;
-  /** What does it again. */
+  /** Exchange that reproduces the finding. */
   readonly reproducer?: Exchange;
 }
 
 const maxReported = 100;
 
-/** Sends one case after another, asks in between whether the target still works, and finds out which case it was. */
+/** Sends cases in sequence, checks the health of the target in between, and identifies the case that stopped it. */
 class FuzzClient implements PreparedEngine {
   readonly #context: Context;
   readonly #config: AttackClientConfig;
@@ -51,7 +51,7 @@ class FuzzClient implements PreparedEngine {
   readonly #countAttempt: ReturnType<typeof metersOf>;
   readonly #cases: readonly Attempt[];
   readonly #latencies: number[] = [];
-  /** Cases since the target was last known to work, the newest last. */
+  /** Cases since the last successful health check, newest last. */
   #suspects: Attempt[] = [];
   #startedAt = performance.now();
   #isOver = false;
@@ -67,7 +67,7 @@ class FuzzClient implements PreparedEngine {
     const { runToken, proofKey, marker, share } = config;
     this.#clientContext = {
       ...{ runToken, proofKey, marker, signal },
-      // Malformed input may leave a connection in any state: each case has its own.
+      // Malformed input may leave a connection in any state, so each case uses a new one.
       keepAlive: false,
       pool: new ConnectionPool(),
       tls: clientTlsOptions(config.tls),
@@ -88,7 +88,7 @@ class FuzzClient implements PreparedEngine {
     this.#startedAt = performance.now();
     const isProven = await Promise.all(this.#config.targets.map((target) => this.#isHealthy(target, 'path')));
     const lost = this.#config.targets.filter((_, i) => !isProven[i]);
-    for (const { host, port } of lost) this.#context.note(`no proof that ${host}:${port} leads to the server agent`);
+    for (const { host, port } of lost) this.#context.note(`${host}:${port} did not prove to be the server agent`);
     this.#pace.begin();
     for (const attempt of this.#cases) {
       const target = this.#targetOf(attempt);
@@ -132,7 +132,7 @@ class FuzzClient implements PreparedEngine {
     return this.#controls.check(target, {}, reason);
   }
 
-  /** The target no longer works: which case did it, and how little of it is enough? */
+  /** Identifies the case that stopped the target and minimises it. */
   async #findCulprit(target: AttackTarget): Promise<void> {
     const suspects = this.#suspects.toReversed().slice(0, maxSuspects);
     this.#suspects = [];
@@ -155,7 +155,7 @@ class FuzzClient implements PreparedEngine {
     const [newest, ...others] = suspects;
     const which =
       others.length === 0 ? `after ${newest?.refName}` : `after one of ${others.at(-1)?.refName} to ${newest?.refName}`;
-    const detail = `the target stopped ${which}; no single case did it again, or it did not come back`;
+    const detail = `the target stopped ${which}; no single case reproduces it, or the target did not recover`;
     this.#finding('health-lost', { target, detail });
     this.#isOver = true;
   }
@@ -183,12 +183,12 @@ class FuzzClient implements PreparedEngine {
     }
   }
 
-  /** What is strange about an answer by itself. */
+  /** Reports unusual responses. */
   #noteOddities(attempt: Attempt, target: AttackTarget, seen: ClientOutcome): void {
     const { exchange: reproducer, expected } = attempt;
     const about = { attempt, target, reproducer };
     if (expected === 'block' && seen.responseIsOurs) {
-      this.#finding('unexpected-accept', { ...about, detail: 'what should be refused came through to the server' });
+      this.#finding('unexpected-accept', { ...about, detail: 'an input that should be refused reached the server' });
     }
     if (seen.connect === 'refused' || seen.connect === 'timeout') {
       this.#finding('connection-limit', { target, attempt, detail: `no connection: ${seen.connect}` });
@@ -196,7 +196,7 @@ class FuzzClient implements PreparedEngine {
     if (seen.end !== 'response') return;
     const typical = this.#latencies[Math.floor(this.#latencies.length / 2)] ?? Number.POSITIVE_INFINITY;
     if (this.#latencies.length >= learnedCases && seen.ttfbMs > Math.max(spikeMs, typical * spikeFactor)) {
-      const detail = `took ${Math.round(seen.ttfbMs)} ms; ${Math.round(typical)} ms are usual`;
+      const detail = `took ${Math.round(seen.ttfbMs)} ms; ${Math.round(typical)} ms is typical`;
       this.#finding('latency-spike', { ...about, detail });
     } else if (this.#latencies.length < 1000) {
       this.#latencies.push(seen.ttfbMs);
@@ -204,7 +204,7 @@ class FuzzClient implements PreparedEngine {
     }
   }
 
-  /** Of each kind the first ones are told one by one; all are counted. */
+  /** Reports the first findings of each kind; counts all of them. */
   #finding(kind: FindingObservation['kind'], { attempt, target, detail, reproducer }: Finding): void {
     const reported = (this.#reported.get(kind) ?? 0) + 1;
     this.#reported.set(kind, reported);

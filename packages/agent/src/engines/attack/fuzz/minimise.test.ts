@@ -10,7 +10,7 @@ const raw = (text: string): Exchange => ({
 });
 const textOf = (exchange: Exchange) => fieldsOf(exchange)[0]?.bytes.toString() ?? '';
 
-it('leaves only what does it', async () => {
+it('keeps only the effective bytes', async () => {
   const shortest = await minimise(
     raw(`${'a'.repeat(200)}CRASH${'b'.repeat(300)}`),
     async (one) => textOf(one).includes('CRASH'),
@@ -19,12 +19,12 @@ it('leaves only what does it', async () => {
   expect(textOf(shortest)).toBe('CRASH');
 });
 
-it('finds parts that are far from each other', async () => {
+it('finds parts that are far apart', async () => {
   const does = async (one: Exchange) => /X.*Y/s.test(textOf(one));
   expect(textOf(await minimise(raw(`${'-'.repeat(50)}X${'-'.repeat(70)}Y--`), does, 1000))).toBe('XY');
 });
 
-it('asks no more often than it may, and answers what it has', async () => {
+it('respects the maximum number of trials and returns the best result', async () => {
   let asked = 0;
   const shortest = await minimise(raw('a'.repeat(1000)), async () => ++asked > 0, 5);
   expect(asked).toBe(5);

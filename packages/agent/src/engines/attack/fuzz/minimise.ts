@@ -1,14 +1,14 @@
 import type { Exchange } from '@rushhour/protocol';
 
-/** A part of an exchange that may be shortened. */
+/** A field of an exchange that can be shortened. */
 interface Field {
   readonly name: string;
   readonly bytes: Buffer;
-  /** The exchange with other bytes in this place. */
+  /** The exchange with other bytes in this field. */
   put(bytes: Buffer): Exchange;
 }
 
-/** Everything of an exchange that the client says and that can be shorter, the longest first. */
+/** All fields sent by the client that can be shortened, longest first. */
 export const fieldsOf = (exchange: Exchange): Field[] => {
   const fields =
     exchange.protocol === 'raw' ? rawFields(exchange) : exchange.protocol === 'http' ? httpFields(exchange) : [];
@@ -59,8 +59,8 @@ const httpFields = (exchange: Http): Field[] =>
   });
 
 /**
- * Looks for a shorter exchange that still does it, by leaving out ever smaller parts of each of its fields.
- * `doesIt` is asked at most `most` times; what is found so far is the answer.
+ * Finds a shorter exchange with the same effect by removing smaller and smaller parts of each field.
+ * `isEnough` is called at most `max` times; the shortest exchange found so far is returned.
  */
 export const minimise = async (
   exchange: Exchange,

@@ -5,7 +5,7 @@ import { sha256Of } from '../proof.ts';
 
 export const proofName = (nonce: string): string => `${nonce}.proof.test`;
 
-/** The nonce of a question for a proof. */
+/** The nonce of a proof query. */
 export const nonceIn = (name: string): string | undefined =>
   /^([0-9a-f]{32})\.proof\.test$/i.exec(name)?.[1]?.toLowerCase();
 
@@ -17,7 +17,7 @@ export const queryBytes = (name: string, type: string, id: number): Buffer => {
 
 const ttl = 60;
 
-/** Records from how they stand in a zone file. */
+/** Encodes records written as in a zone file. */
 export const recordsOf = (name: string, type: string, answers: readonly string[]): EncodedRecord[] => {
   const zone = new Zone(answers.map((data) => ({ name, type: type as 'A', ttl, data })));
   return zone.find({ name, type: recordTypes[type] as number }) ?? [];
@@ -30,7 +30,7 @@ const dataOf = (message: Buffer, type: number, at: number, length: number): stri
   return message.toString('hex', at, at + length);
 };
 
-/** What an answer says, whoever wrote it down: resolvers on the way may set flags and shorten times to live. */
+/** Hash of the records of an answer. Flags and TTLs are ignored, because resolvers change them. */
 export const answerHash = (message: Buffer): string => {
   const rcode = message.readUInt16BE(2) & 15;
   let at = decodeName(message, 12).end + 4;

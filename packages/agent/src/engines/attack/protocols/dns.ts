@@ -69,7 +69,7 @@ const hashOf = (message: Buffer): string => {
   }
 };
 
-/** What our server answers to a question of an attempt. */
+/** The answer of our server to the query of an attempt. */
 const answerTo = (query: Buffer, { qname, qtype, rcode, answers }: DnsExchange): Buffer => {
   const records = rcode === 'NOERROR' ? recordsOf(qname, qtype, answers) : [];
   return encodeAnswer(decodeQuery(query), query, { rcode: rcodes[rcode], records, maxBytes: maxBytes });
@@ -92,7 +92,7 @@ const attemptDns = async (attempt: Attempt, route: AttackRoute, context: ClientC
   };
 };
 
-/** Answers questions and tells of them; names nobody of this entry asks for do not exist. */
+/** Answers and reports queries; names without an attempt are NXDOMAIN. */
 const responder = (endpoint: AttackListen, context: ServerContext) => {
   const open = new Map<string, Attempt[]>();
   for (const attempt of context.attemptsOf(endpoint.service)) {
@@ -163,14 +163,14 @@ const listenDns = async (endpoint: AttackListen, context: ServerContext): Promis
   return { close: () => closeServers(servers) };
 };
 
-/** What is no question gets no answer. */
+/** Unreadable queries get no answer. */
 const tryTo = (answer: () => void): void => {
   try {
     answer();
   } catch {}
 };
 
-/** Questions by UDP and TCP. */
+/** DNS queries over UDP and TCP. */
 export const dnsDriver: ProtocolDriver = {
   protocols: ['dns'],
   attempt: attemptDns,

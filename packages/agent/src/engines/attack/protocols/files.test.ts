@@ -25,8 +25,8 @@ const exchangeOf = (protocol: FileExchange['protocol'], direction: 'up' | 'down'
   content: { data: content.toString('base64') },
 });
 
-describe.each(paths)('a file by %s, %s', (protocol, direction) => {
-  it.each([0, 1, 700, 300_000])('of %i bytes arrives as it was', async (size) => {
+describe.each(paths)('a file over %s, %s', (protocol, direction) => {
+  it.each([0, 1, 700, 300_000])('of %i bytes arrives unchanged', async (size) => {
     const content = size === 1 ? Buffer.from('.') : randomBytes(size);
     const listen = endpoint(protocol);
     const both = await runBothEnds({
@@ -72,7 +72,7 @@ const deviceBefore = async (port: number, treat: (text: string, client: Socket) 
 
 const coded = Buffer.from('a very bad file that a device would stop').toString('base64').slice(0, 24);
 
-describe('a device on the way of mail', () => {
+describe('a device in the mail path', () => {
   const run = async (
     protocol: 'smtp' | 'pop3' | 'imap',
     direction: 'up' | 'down',
@@ -91,7 +91,7 @@ describe('a device on the way of mail', () => {
     return { client: both.clients[0], server: both.servers.find(({ attempt }) => attempt === 0) };
   };
 
-  it('that refuses it is heard', async () => {
+  it('that refuses the mail is reported with its reply', async () => {
     const { client, server } = await run('smtp', 'up', (text, client) => {
       if (!text.includes(coded)) return text;
       client.end('554 5.7.1 a virus was found\r\n');
@@ -101,7 +101,7 @@ describe('a device on the way of mail', () => {
     expect(server).toMatchObject({ seen: 'connected' });
   });
 
-  it('that takes the file out is seen', async () => {
+  it('that removes the attachment is detected', async () => {
     const { client, server } = await run('smtp', 'up', (text) =>
       text.replace(/Content-Transfer-Encoding: base64[\s\S]*?\r\n--/, 'removed\r\n--'),
     );
@@ -109,14 +109,14 @@ describe('a device on the way of mail', () => {
     expect(server).toMatchObject({ seen: 'modified' });
   });
 
-  it('that puts another file in its place is seen by who fetches it', async () => {
+  it('that replaces the attachment is detected by the client', async () => {
     const { client, server } = await run('pop3', 'down', (text) => text.replace(coded, 'QUFBQUFBQUFBQUFBQUFBQUFB'));
     expect(server).toMatchObject({ seen: 'full' });
     expect(client).toMatchObject({ end: 'response', responseIsOurs: false });
     expect(client?.rxSha256).not.toBe(server?.sentSha256);
   });
 
-  it('that resets the connection is told from one that says nothing', async () => {
+  it('that resets the connection is distinguished from a silent one', async () => {
     const reset = await run('imap', 'down', (text, client) => {
       if (text.includes(coded)) client.resetAndDestroy();
       return text.includes(coded) ? undefined : text;

@@ -4,7 +4,7 @@ import { type LineConnection, type LineSession, nonceOfName } from './line-serve
 
 const waitMs = 10_000;
 
-/** The second connection of a session, which the client opens to where we listen for it. */
+/** The data connection of a session in passive mode. */
 class Passive {
   readonly #server: Server;
   readonly #connection: Promise<Socket>;
@@ -84,7 +84,7 @@ const transfer = async (
   }
 };
 
-/** A server that knows as much of FTP as a transfer needs. Everybody whose name is a token may sign in, nobody else. */
+/** A minimal FTP server. Only user names that are tokens can log in. */
 export const createFtpSession = (socket: Socket): LineSession => {
   let passive: Passive | undefined;
   return {

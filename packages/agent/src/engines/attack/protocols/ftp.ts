@@ -8,7 +8,7 @@ import { listenLines } from './line-server.ts';
 
 const isPositive = (reply: string | undefined): reply is string => reply !== undefined && /^[123]/.test(reply);
 
-/** Opens the second connection, which carries the file. */
+/** Opens the data connection. */
 const openData = async (client: LineClient, route: AttackRoute, context: ClientContext) => {
   const reply = await client.ask('EPSV');
   const port = Number(/\(\|\|\|(\d{1,5})\|\)/.exec(reply ?? '')?.[1] ?? 0);
@@ -34,7 +34,7 @@ const storeFile = async (
   const isComplete = await data.write(content);
   data.finish();
   const reply = await client.reply();
-  // A connection for the file that was cut off tells more than a silent one for the words.
+  // The end of the data connection is more specific than a silent control connection.
   if (reply === undefined && data.end !== 'none') client.connection.end = data.end;
   return { isComplete, reply };
 };
@@ -81,7 +81,7 @@ const proveFtp = async (nonce: string, route: AttackRoute, context: ClientContex
   return proofOutcome(client, reply, proofOf(context.proofKey, nonce));
 };
 
-/** Files by FTP, stored or fetched over a passive second connection. */
+/** File transfer by FTP in passive mode. */
 export const ftpDriver: ProtocolDriver = {
   protocols: ['ftp'],
   attempt: attemptFtp,

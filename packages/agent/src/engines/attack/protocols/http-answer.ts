@@ -20,7 +20,7 @@ const bodyOf = (answer: HttpAnswer, { token, request, context }: Asked): Buffer 
 
 interface AnswerParts {
   readonly status: number;
-  /** With what is added by ourselves. */
+  /** Including headers added by the server. */
   readonly headers: readonly { readonly name: string; readonly value: string }[];
   readonly body: Buffer;
   readonly hash: string;
@@ -28,7 +28,7 @@ interface AnswerParts {
 
 const isBodiless = ({ status }: HttpAnswer, line: string) => status === 204 || status === 304 || /^HEAD /i.test(line);
 
-/** What our server answers: the same on both ends, so that a client knows it when it sees it. */
+/** The answer of our server. Both ends compute it, so that the client recognises it. */
 export const answerParts = (answer: HttpAnswer, asked: Asked): AnswerParts => {
   const { token, context, request } = asked;
   const { status } = answer;
@@ -42,7 +42,7 @@ export const answerParts = (answer: HttpAnswer, asked: Asked): AnswerParts => {
   return { status, headers: [...added, ...answer.headers], body, hash };
 };
 
-/** The same as HTTP/1.1 writes it. */
+/** The answer in HTTP/1.1 format. */
 export const answerBytes = (answer: HttpAnswer, asked: Asked): { bytes: Buffer; hash: string; isLast: boolean } => {
   const { keepAlive } = asked.context;
   const { status, headers, body, hash } = answerParts(answer, asked);

@@ -20,7 +20,7 @@ const hostOf = ({ host, port, isTls }: AttackRoute): string => {
   return port === (isTls ? 443 : 80) ? name : `${name}:${port}`;
 };
 
-/** Whose name the handshake of TLS shows: that of the host that is asked. */
+/** Server name for TLS: the Host header of the request. */
 const namedIn = ({ request: { headers } }: Step): Pick<AttackRoute, 'serverName'> => {
   const host = headers.find(({ name }) => name.trim().toLowerCase() === 'host')?.value.trim() ?? '';
   const name = host.replace(/:\d+$/, '');
@@ -29,7 +29,7 @@ const namedIn = ({ request: { headers } }: Step): Pick<AttackRoute, 'serverName'
 
 const framing = /^(connection|content-length|transfer-encoding|upgrade|expect)$/i;
 
-/** Requests that say themselves where they end, or that go on otherwise, may leave the two ends at odds. */
+/** Requests with their own framing headers may desynchronise the connection and are not sent on reused ones. */
 const isPlain = ({ request: { version, headers } }: Step): boolean =>
   version === '1.1' && !headers.some(({ name }) => framing.test(name.trim()));
 
@@ -50,7 +50,7 @@ const requestOf = (step: Step, body: Buffer, token: string, route: AttackRoute, 
 };
 
 interface Answer extends HttpMessage {
-  /** Nothing came behind it, and the other side means to hear more. */
+  /** The connection can be reused: no extra bytes, and the server keeps it alive. */
   readonly isKept: boolean;
 }
 
@@ -59,7 +59,7 @@ const answerOf = (message: HttpMessage, reader: HttpReader): Answer => {
   return { ...message, isKept: isKept && reader.begun === undefined };
 };
 
-/** Reads one answer; undefined when none came to its end. */
+/** Reads one answer; undefined when it is incomplete. */
 const readAnswer = async (connection: ClientConnection, method: string): Promise<Answer | undefined> => {
   const reader = new HttpReader('answer', (startLine) => method !== 'HEAD' && !/^HTTP\/\S+ (204|304)/.test(startLine));
   try {
@@ -94,7 +94,7 @@ interface Came extends Pick<HttpMessage, 'startLine' | 'headers' | 'body'> {
   readonly status: number;
 }
 
-/** Whether an answer is the one that our server gives. */
+/** Compares an answer with the one our server gives. */
 const judgeAnswer = (results: StepResults, { answer: expected }: Step, received: Came, asked: Asked): void => {
   const hash = answerHash(expected, received);
   const { hash: wanted } = answerParts(expected, asked);
@@ -108,7 +108,7 @@ const judgeAnswer = (results: StepResults, { answer: expected }: Step, received:
   );
 };
 
-/** A step by HTTP/2, on a connection of its own. */
+/** Runs a step over HTTP/2, on a new connection. */
 const takeHttp2Step = async (
   { attempt, route, context, results }: Omit<Work, 'connection'>,
   step: Step,
@@ -149,7 +149,7 @@ const takeHttp2Step = async (
   };
 };
 
-/** One step; false when there is no going on. */
+/** Runs one step; false when the attempt cannot continue. */
 const takeStep = async (
   { connection, attempt, route, context, results }: Work,
   step: Step,
@@ -182,7 +182,7 @@ interface Work {
   readonly connection: ClientConnection;
 }
 
-/** A step on a connection that was kept, or on a new one where there is none or the other side had closed it. */
+/** Runs a step on a pooled connection, or on a new one when there is none or the peer had closed it. */
 const sendStep = async (work: Omit<Work, 'connection'>, step: Step, index: number) => {
   const { context, results } = work;
   const route = { ...work.route, ...namedIn(step) };
@@ -205,7 +205,7 @@ const sendStep = async (work: Omit<Work, 'connection'>, step: Step, index: numbe
   return on(await ClientConnection.open(route, context));
 };
 
-/** What a device did to one step must not colour the next: only connections on which all went well are used again. */
+/** A device's reaction to one step must not affect the next: only connections without errors are reused. */
 export const attemptHttp = async (
   attempt: Attempt,
   route: AttackRoute,
@@ -230,7 +230,7 @@ export const attemptHttp = async (
   return { ...outcomeOf(last as Sides, results), sentBytes, rxBytes };
 };
 
-/** What a connection saw, whatever it spoke. */
+/** Observations of a connection, independent of the protocol. */
 type Sides = Pick<
   ClientConnection,
   'ip' | 'port' | 'connect' | 'end' | 'ttfbMs' | 'ownError' | 'sentBytes' | 'rxBytes'
@@ -248,7 +248,7 @@ const outcomeOf = ({ ip, port, connect, end, ttfbMs, ownError }: Sides, results:
   ...(results.excerpt !== undefined && { excerpt: results.excerpt.toString('base64') }),
 });
 
-/** A request that nobody minds, with a nonce that only our own server can answer. */
+/** A harmless request with a nonce that only our own server can answer. */
 export const proveHttp = async (nonce: string, route: AttackRoute, context: ClientContext): Promise<ProofOutcome> => {
   const connection = await ClientConnection.open(route, context);
   const bytes = writeMessage({

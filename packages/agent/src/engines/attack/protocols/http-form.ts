@@ -2,10 +2,10 @@ import type { HttpAnswer, HttpRequest } from '@rushhour/protocol';
 import { sha256Of } from '../proof.ts';
 import type { HttpMessage } from './http-reader.ts';
 
-/** Bears the token of the attempt in requests, and with it a proof in answers. */
+/** Carries the token of the attempt in requests, and token and proof in answers. */
 export const markerHeader = 'x-traffic-test';
 
-/** What any proxy may rightly change, and what is added by ourselves. */
+/** Headers that a proxy may change or that are added by the agent. */
 const hopHeaders = new Set([
   'connection',
   'content-length',
@@ -29,7 +29,7 @@ type Named = readonly { readonly name: string; readonly value: string }[];
 export const pairsOf = (headers: Named): Pairs =>
   headers.map(({ name, value }) => [name.trim().toLowerCase(), value.trim()]);
 
-/** The headers of `wanted` as they stand in `found`, in a fixed order. */
+/** The headers named in `wanted` with their values in `found`, sorted. */
 const comparable = (wanted: Named, found: Pairs): string => {
   const names = new Set(
     pairsOf(wanted)
@@ -43,11 +43,11 @@ const comparable = (wanted: Named, found: Pairs): string => {
     .join('');
 };
 
-/** The same on both ends unless something on the way changed the request. */
+/** Equal on both ends unless the request was changed in transit. */
 export const requestHash = (wanted: HttpRequest, seen: { line: string; headers: Pairs; body: Uint8Array }): string =>
   sha256Of(seen.line, '\n', comparable(wanted.headers, seen.headers), '\n', seen.body);
 
-/** The same on both ends unless something on the way changed the answer. */
+/** Equal on both ends unless the answer was changed in transit. */
 export const answerHash = (wanted: HttpAnswer, seen: { status: number; headers: Pairs; body: Uint8Array }): string =>
   sha256Of(String(seen.status), '\n', comparable(wanted.headers, seen.headers), '\n', seen.body);
 
@@ -58,7 +58,7 @@ export const lineOf = ({ startLine }: Pick<HttpMessage, 'startLine'>): string =>
 export const statusIn = ({ startLine }: Pick<HttpMessage, 'startLine'>): number =>
   Number(/^HTTP\/\d(?:\.\d)? (\d{3})/.exec(startLine)?.[1] ?? 0);
 
-/** Texts of requests are bytes where they can be, and UTF-8 where they hold more. */
+/** Latin-1 when possible, otherwise UTF-8. */
 export const textBytes = (text: string): Buffer => Buffer.from(text, /^[\0-\xff]*$/.test(text) ? 'latin1' : 'utf8');
 
 const asChunks = (body: Buffer): Buffer =>
@@ -71,11 +71,11 @@ interface Written {
   readonly headers: Named;
   readonly body: Buffer;
   readonly isChunked: boolean;
-  /** Added in front unless the headers have them. */
+  /** Prepended unless already present. */
   readonly added: Named;
 }
 
-/** A message as it travels. */
+/** A message in wire format. */
 export const writeMessage = ({ startLine, headers, body, isChunked, added }: Written): Buffer => {
   const names = new Set(headers.map(({ name }) => name.trim().toLowerCase()));
   const framing = isChunked

@@ -1,4 +1,4 @@
-/** One request or answer as it came. Names of headers are in lower case, values without the blanks around them. */
+/** A received request or response. Header names are lower case, values are trimmed. */
 export interface HttpMessage {
   readonly startLine: string;
   readonly headers: readonly (readonly [name: string, value: string])[];
@@ -34,8 +34,8 @@ const parseHead = (text: string, bytes: number): Head => {
 };
 
 /**
- * Reads HTTP/1 messages that arrive in any pieces, and is lenient: what a device lets through may be anything.
- * `hasBody` says of an answer whether one may follow at all.
+ * Incremental, lenient HTTP/1 parser: a device may let anything through.
+ * `hasBody`: whether a response may have a body.
  */
 export class HttpReader {
   readonly #kind: 'request' | 'answer';
@@ -51,7 +51,7 @@ export class HttpReader {
     this.#hasBody = hasBody;
   }
 
-  /** What has come of a message that is not complete; undefined between messages. */
+  /** The incomplete message received so far; undefined between messages. */
   get begun(): { readonly head: Head | undefined; readonly bytes: Buffer } | undefined {
     if (this.#head === undefined && this.#waitingBytes === 0) return undefined;
     return { head: this.#head, bytes: Buffer.concat([...this.#pieces, ...this.#waiting]) };
@@ -67,7 +67,7 @@ export class HttpReader {
     return messages;
   }
 
-  /** The other side closed: an answer without a length ends here. */
+  /** The peer has closed: a response without a length ends here. */
   finish(): HttpMessage | undefined {
     if (this.#head === undefined || this.#kind === 'request' || this.#isChunked() || this.#length() >= 0)
       return undefined;
@@ -91,13 +91,13 @@ export class HttpReader {
     const all = this.#takeAll();
     const found = headEnd(all);
     if (found === undefined) {
-      if (all.length > maxHeadBytes) throw new RangeError('a head without an end');
+      if (all.length > maxHeadBytes) throw new RangeError('the head is too long');
       this.#putBack(all);
       return undefined;
     }
     const head = parseHead(all.toString('latin1', 0, found.end), found.next);
     this.#putBack(all.subarray(found.next));
-    // Interim answers, and empty lines before a message, are passed over.
+    // Skips interim responses and empty lines before a message.
     const isInterim = this.#kind === 'answer' && /^HTTP\/\d(\.\d)? 1\d\d/.test(head.startLine);
     if (isInterim || head.startLine === '') return 'again';
     this.#head = head;
@@ -111,7 +111,7 @@ export class HttpReader {
     const lineEnd = all.indexOf('\n', 0, 'latin1');
     if (lineEnd < 0) return undefined;
     const size = Number.parseInt(all.toString('latin1', 0, lineEnd), 16);
-    if (Number.isNaN(size)) throw new RangeError('no chunk');
+    if (Number.isNaN(size)) throw new RangeError('invalid chunk size');
     const end = lineEnd + 1 + size;
     if (size === 0) {
       const last = all.indexOf('\n', end, 'latin1');
@@ -144,7 +144,7 @@ export class HttpReader {
     return text !== undefined && /^\d{1,12}$/.test(text) ? Number(text) : -1;
   }
 
-  /** −1: until the other side closes. */
+  /** −1: until the peer closes. */
   #bodyLength(): number {
     const { startLine } = this.#head as Head;
     if (!this.#hasBody(startLine)) return 0;

@@ -10,7 +10,7 @@ import { judgeRequest, nonceIn } from './judge-request.ts';
 import { listenConnections, plainIp } from './listen-connections.ts';
 import { type MatchedRequest, RequestMatcher } from './request-matcher.ts';
 
-/** Whether the other side means to ask more on this connection. */
+/** Whether the client keeps the connection alive. */
 const isKept = (message: HttpMessage): boolean =>
   / HTTP\/1\.1$/i.test(message.startLine) && !/\bclose\b/i.test(headerIn(message, 'connection') ?? '');
 
@@ -58,7 +58,7 @@ class HttpServerConnection {
     socket.on('close', () => this.report());
   }
 
-  /** What had begun and has not ended. Of a visit that said nothing at all only that it came. */
+  /** Reports an incomplete request, or the connection itself when nothing was received. */
   report(): void {
     if (this.#isReported) return;
     this.#isReported = true;
@@ -83,11 +83,11 @@ class HttpServerConnection {
     try {
       for (const message of this.#reader.feed(bytes)) this.#answer(message);
     } catch {
-      this.#socket.end(plainAnswer(404, 'this cannot be read\n'));
+      this.#socket.end(plainAnswer(404, 'malformed request\n'));
     }
   }
 
-  /** What speaks HTTP/2 from its first word is somebody else's. */
+  /** Hands connections that start with the HTTP/2 preface to the HTTP/2 server. */
   #handOver(bytes: Buffer): void {
     this.#isReported = true;
     this.#socket.removeAllListeners('data').removeAllListeners('end').pause();

@@ -6,7 +6,7 @@ import { isLocalSocketError } from '../../../net/metrics/generator-load-metrics.
 import { connectOf, endOf } from '../client-connection.ts';
 import type { AttackRoute, ClientContext, ClientOutcome } from '../driver.ts';
 
-/** An answer as it came. */
+/** A received response. */
 export interface Http2Answer {
   readonly status: number;
   readonly headers: readonly (readonly [name: string, value: string])[];
@@ -18,7 +18,7 @@ export interface Http2Request {
   readonly body: Buffer;
 }
 
-/** What came of one request; `answer` is there once it came to its end. */
+/** Outcome of one request; `answer` is set when it is complete. */
 export interface Http2Outcome extends Pick<ClientOutcome, 'ip' | 'port' | 'connect' | 'end' | 'ttfbMs' | 'rxBytes'> {
   readonly answer: Http2Answer | undefined;
   readonly isComplete: boolean;
@@ -37,7 +37,7 @@ interface Progress {
   ownError: string | undefined;
 }
 
-/** Opens a connection that speaks HTTP/2 at once: by TLS where it is agreed upon, else because both ends know. */
+/** Opens an HTTP/2 connection: negotiated by ALPN over TLS, otherwise with prior knowledge. */
 const open = (route: AttackRoute, context: ClientContext, progress: Progress): Socket => {
   const { address, port, localAddress, localPort, isTls, serverName } = route;
   const from = { ...(localAddress && { localAddress }), ...(localPort && { localPort }) };
@@ -62,7 +62,7 @@ const headersOf = (headers: IncomingHttpHeaders): Http2Answer['headers'] =>
     .filter(([name]) => !name.startsWith(':'))
     .flatMap(([name, value]) => [value ?? []].flat().map((one): [string, string] => [name, one.trim()]));
 
-/** Undefined when HTTP/2 has no way to say it. */
+/** Undefined when the request cannot be expressed in HTTP/2. */
 const begin = (session: ClientHttp2Session, { headers, body }: Http2Request, progress: Progress) => {
   try {
     return session.request(headers, { endStream: body.length === 0 });
@@ -100,7 +100,7 @@ const exchange = (session: ClientHttp2Session, request: Http2Request, progress: 
   else progress.isComplete = true;
 };
 
-/** One request on a connection of its own. It never throws for what the network does. */
+/** Sends one request on a new connection. Network errors never throw. */
 export const askHttp2 = async (
   request: Http2Request,
   route: AttackRoute,

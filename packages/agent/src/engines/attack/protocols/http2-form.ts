@@ -1,6 +1,6 @@
 type Named = readonly { readonly name: string; readonly value: string }[];
 
-/** What belongs to one connection of HTTP/1 and has no place here. */
+/** Hop-by-hop headers of HTTP/1 that are not allowed in HTTP/2. */
 const ofConnections = new Set([
   'connection',
   'host',
@@ -11,7 +11,7 @@ const ofConnections = new Set([
   'upgrade',
 ]);
 
-/** Headers as HTTP/2 has them: in lower case, each name once with all its values. */
+/** HTTP/2 headers: lower-case names, each once with all its values. */
 export const plainHeaders = (headers: Named): Record<string, string | string[]> => {
   const found = new Map<string, string[]>();
   for (const { name, value } of headers) {
@@ -23,7 +23,7 @@ export const plainHeaders = (headers: Named): Record<string, string | string[]> 
   );
 };
 
-/** Names and values in turn, as they came. */
+/** Pairs of a flat list of names and values. */
 export const pairsIn = (raw: readonly string[]): [string, string][] =>
   Array.from({ length: raw.length >> 1 }, (_, i) => [
     (raw[2 * i] as string).toLowerCase(),

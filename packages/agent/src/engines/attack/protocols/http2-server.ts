@@ -19,7 +19,7 @@ interface Http2ServerDeps {
   readonly ends: Pick<ServerOutcome, 'ip' | 'port' | 'peerIp' | 'peerPort'>;
 }
 
-/** Answers the requests of a connection that speaks HTTP/2, and tells what came. */
+/** Serves an HTTP/2 connection and reports its requests. */
 export const receiveHttp2 = (socket: Socket, deps: Http2ServerDeps): void => {
   const session = performServerHandshake(socket);
   session.on('error', () => {});

@@ -8,8 +8,8 @@ const beacon = (id: number, text: string, count = 1) =>
     exchange: { protocol: 'icmp', content: { data: Buffer.from(text).toString('base64') }, count, intervalMs: 5 },
   });
 
-describe.each(['127.0.0.1', '::1'])('echoes that carry something to %s', (host) => {
-  it('arrive whole, and the answer is signed by our server and not the one of the kernel', async () => {
+describe.each(['127.0.0.1', '::1'])('echo requests with payload to %s', (host) => {
+  it('arrive complete and are answered with the signature of our server', async () => {
     const attempts = [beacon(0, 'first beacon'), beacon(1, 'x'.repeat(1400)), beacon(2, 'three times', 3)];
     const both = await runBothEnds({
       ...{ attempts, targets: [echo(host)], listen: [echo(host)], client: { timeoutMs: 2000 } },
@@ -31,14 +31,14 @@ describe.each(['127.0.0.1', '::1'])('echoes that carry something to %s', (host) 
     expect(both.servers[0]?.sentSha256).toBe(both.clients[0]?.rxSha256);
   });
 
-  it('prove nothing where only the kernel answers', async () => {
+  it('prove nothing when only the kernel answers', async () => {
     const both = await runBothEnds({
       attempts: [beacon(0, 'into the dark')],
       targets: [echo(host)],
       listen: [{ host, port: 24_999, service: 'other', protocol: 'raw' }],
       client: { control: { retries: 0, timeoutMs: 200, everyAttempts: 10, afterSilentDrop: true } },
     });
-    expect(both.controls[0]).toMatchObject({ isGood: false, detail: 'what came back is not signed' });
+    expect(both.controls[0]).toMatchObject({ isGood: false, detail: 'the reply is not signed' });
     expect(both.clients).toMatchObject([{ skipped: 'path_not_proven', sentBytes: 0 }]);
   });
 });

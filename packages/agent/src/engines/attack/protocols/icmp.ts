@@ -17,10 +17,10 @@ const proofMark = 'proof ';
 
 const versionOf = (address: string): 4 | 6 => (address.includes(':') ? 6 : 4);
 
-/** Both ends know it, so that echoes of others are none of their business. */
+/** ICMP identifier derived from the run token; echoes with other identifiers are ignored. */
 const identifierOf = (runToken: string): number => Number.parseInt(hash('sha256', runToken).slice(0, 4), 16);
 
-/** The kernel answers an echo with what it says; our server answers, too, and signs it. */
+/** The kernel also answers echo requests; our server signs its own answer. */
 const signed = (proofKey: string, payload: Buffer): Buffer =>
   Buffer.concat([Buffer.from(proofOf(proofKey, sha256Of(payload))), payload]);
 
@@ -36,7 +36,7 @@ interface EchoRequest {
   readonly sequence: number;
 }
 
-/** Says one thing and waits for the signed answer; what only comes back is kept in case nothing better does. */
+/** Sends an echo request and waits for the signed reply; an unsigned reply is kept as a fallback. */
 const ask = async (
   { payload, sequence }: EchoRequest,
   route: AttackRoute,
@@ -74,7 +74,7 @@ const ask = async (
 const isSigned = ({ proofKey }: ClientContext, payload: Buffer, answer: Buffer | undefined) =>
   answer?.equals(signed(proofKey, payload)) === true;
 
-/** What came back without a signature is what the kernel or somebody on the way says: no answer of ours. */
+/** Unsigned replies come from the kernel or from a device: they do not count as ours. */
 const endOf = (echoes: readonly EchoResult[], isOurs: boolean): ClientOutcome['end'] => {
   if (isOurs) return 'response';
   return echoes.some(({ refusal }) => refusal !== undefined) ? 'none' : 'timeout';
@@ -105,7 +105,7 @@ const attemptIcmp = async (attempt: Attempt, route: AttackRoute, context: Client
   };
 };
 
-/** Looks at every echo that is meant for this entry, tells of it and answers it signed. */
+/** Reports every echo request of this entry and answers it with a signature. */
 const listenIcmp = async (endpoint: AttackListen, context: ServerContext): Promise<AttackListener> => {
   const attempts = context.attemptsOf(endpoint.service).filter(({ exchange }) => exchange.protocol === 'icmp');
   const identifier = identifierOf(context.runToken);
@@ -145,7 +145,7 @@ const listenIcmp = async (endpoint: AttackListen, context: ServerContext): Promi
   return { close: async () => sockets[0]?.close() };
 };
 
-/** Echo requests that carry something, and a server that proves to have got them. */
+/** Echo requests with payload, and a server that proves their arrival. */
 export const icmpDriver: ProtocolDriver = {
   protocols: ['icmp'],
   attempt: attemptIcmp,
@@ -154,7 +154,7 @@ export const icmpDriver: ProtocolDriver = {
     const sequence = Number.parseInt(nonce.slice(0, 4), 16);
     const { answer, own, refusal } = await ask({ payload, sequence }, route, context);
     const isGood = isSigned(context, payload, answer);
-    const detail = answer === undefined ? (refusal ?? 'no echo came back') : 'what came back is not signed';
+    const detail = answer === undefined ? (refusal ?? 'no echo reply') : 'the reply is not signed';
     return { ip: own, isGood, detail: isGood ? '' : detail };
   },
   listen: listenIcmp,

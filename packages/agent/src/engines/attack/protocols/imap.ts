@@ -5,7 +5,7 @@ import { LineClient, marksOf, outcomeOf, proofOutcome } from './line-client.ts';
 import { type LineConnection, type LineSession, listenLines, nonceOfName } from './line-server.ts';
 import { attachedFile, mailOf } from './mail-message.ts';
 
-/** The tagged line that ends a reply; the lines before it are of no interest. */
+/** Reads until the tagged line that ends a reply. */
 const tagged = async (client: LineClient, tag: string): Promise<string | undefined> => {
   for (;;) {
     const line = await client.line();
@@ -17,7 +17,7 @@ const sendLine = async (client: LineClient, tag: string, command: string): Promi
   (await client.send(`${tag} ${command}`)) ? tagged(client, tag) : undefined;
 
 const isPositive = (reply: string | undefined) => reply !== undefined && / OK/.test(reply);
-/** Bytes that a line announces. */
+/** Size of the literal announced by a line. */
 const literalIn = (line: string) => Number(/\{(\d{1,9})\}$/.exec(line)?.[1] ?? -1);
 
 const login = async (client: LineClient, name: string): Promise<string | undefined> => {

@@ -11,7 +11,7 @@ import { attemptRaw, proveRaw } from './raw-client.ts';
 import { listenRaw } from './raw-server.ts';
 import { smtpDriver } from './smtp.ts';
 
-/** Plain bytes by TCP, TLS or UDP. */
+/** Raw bytes over TCP, TLS or UDP. */
 const rawDriver: ProtocolDriver = {
   protocols: ['raw'],
   attempt: attemptRaw,
@@ -19,7 +19,7 @@ const rawDriver: ProtocolDriver = {
   listen: listenRaw,
 };
 
-/** HTTP/1, written byte by byte: requests need not be sound. */
+/** HTTP/1 and HTTP/2. HTTP/1 is written byte by byte: requests may be malformed. */
 const httpDriver: ProtocolDriver = {
   protocols: ['http'],
   attempt: attemptHttp,
@@ -27,7 +27,7 @@ const httpDriver: ProtocolDriver = {
   listen: listenHttp,
 };
 
-/** Every protocol attempts can be carried by. Adding one is adding a file and a line here. */
+/** All protocols of attempts. To add one, add a file and a line here. */
 const drivers: readonly ProtocolDriver[] = [
   dnsDriver,
   ftpDriver,
@@ -45,6 +45,6 @@ const byProtocol = new Map(
 
 export const driverFor = (protocol: ExchangeProtocol): ProtocolDriver => {
   const driver = byProtocol.get(protocol);
-  if (driver === undefined) throw new Error(`${protocol} is not carried by this agent`);
+  if (driver === undefined) throw new Error(`${protocol} is not supported by this agent`);
   return driver;
 };

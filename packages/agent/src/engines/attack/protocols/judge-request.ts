@@ -7,11 +7,11 @@ import type { MatchedRequest } from './request-matcher.ts';
 
 type Step = HttpExchange['steps'][number];
 
-/** What is asked of our server to prove that it is ours; undefined of every other request. */
+/** The nonce of a proof request; undefined for other requests. */
 export const nonceIn = ({ startLine }: Pick<HttpMessage, 'startLine'>): string | undefined =>
   /[?&]proof=([0-9a-f]{32})(?:&| |$)/.exec(startLine)?.[1];
 
-/** How a request that was recognised came, and what is answered to it. */
+/** Compares a matched request with the attempt and builds the answer. */
 export const judgeRequest = (message: HttpMessage, { attempt, step }: MatchedRequest, context: ServerContext) => {
   const { request, answer } = (attempt.exchange as HttpExchange).steps[step] as Step;
   const line = `${request.method} ${request.path}`;
@@ -20,7 +20,7 @@ export const judgeRequest = (message: HttpMessage, { attempt, step }: MatchedReq
   const body = request.body === undefined ? Buffer.alloc(0) : context.bytesOf(request.body);
   const wanted = requestHash(request, { line, headers: pairsOf(request.headers), body });
   const token = tokenOf(context.runToken, attempt.id, step);
-  // The answer is made from the request as it was meant, so that both ends expect the same.
+  // The answer is built from the original request, so that both ends expect the same bytes.
   return {
     seen: rxSha256 === wanted ? ('full' as const) : ('modified' as const),
     rxSha256,

@@ -7,7 +7,7 @@ const lineEnd = Buffer.from('\r\n');
 const excerptBytes = 2048;
 const comparedBytes = 64;
 
-/** One connection that talks in lines. What does not come is undefined. */
+/** A client of a line-based protocol. Methods resolve to undefined when nothing is received. */
 export class LineClient {
   readonly connection: ClientConnection;
   #held = Buffer.alloc(0);
@@ -28,7 +28,7 @@ export class LineClient {
     return (await this.until(lineEnd))?.toString('latin1').trimEnd();
   }
 
-  /** Says a line and hears the last line of the reply: of several, all but that one have a dash behind the code. */
+  /** Sends a line and resolves to the last line of the reply; earlier lines have a dash after the code. */
   async ask(line: string): Promise<string | undefined> {
     if (!(await this.send(line))) return undefined;
     return this.reply();
@@ -41,7 +41,7 @@ export class LineClient {
     }
   }
 
-  /** Everything up to an ending, and it. */
+  /** All bytes up to and including `ending`. */
   async until(ending: Buffer): Promise<Buffer | undefined> {
     for (let from = 0; ; ) {
       const at = this.#held.indexOf(ending, from);
@@ -69,7 +69,7 @@ export class LineClient {
   }
 }
 
-/** What the two ends of an attempt know it by. */
+/** Token and proof of an attempt. */
 export const marksOf = (
   { id }: Pick<Attempt, 'id'>,
   { runToken, proofKey }: Pick<ClientContext, 'runToken' | 'proofKey'>,
@@ -78,17 +78,17 @@ export const marksOf = (
   return { token, proof: proofOf(proofKey, token) };
 };
 
-/** How a transfer went. */
+/** Result of a transfer. */
 export interface TransferResult {
   readonly client: LineClient;
   readonly content: Buffer;
   readonly exchange: FileExchange;
   readonly proof: string;
-  /** All that had to be sent was. */
+  /** Everything was sent. */
   readonly isComplete: boolean;
-  /** The last reply, if the talk ended with one; of a download the one that stands in place of the file. */
+  /** The last reply, if any; for a download, the reply received instead of the file. */
   readonly reply: string | undefined;
-  /** Of a download. */
+  /** Downloads only. */
   readonly received?: Buffer | undefined;
 }
 
@@ -129,7 +129,7 @@ const uploadOutcome = ({ content, isComplete, reply, proof, client }: TransferRe
   };
 };
 
-/** What the client tells of a transfer. */
+/** Outcome of a transfer as seen by the client. */
 export const outcomeOf = (transferred: TransferResult): ClientOutcome => {
   const { ip, port, connect, ttfbMs, ownError } = transferred.client.connection;
   const { excerpt, ...outcome } =

@@ -4,10 +4,10 @@ import type { AttackListener, ServerContext, ServerOutcome } from '../driver.ts'
 import { hashOfBytes, proofOf, tokenOf } from '../proof.ts';
 import { listenConnections, plainIp } from './listen-connections.ts';
 
-/** What a protocol makes of one connection. */
+/** Protocol logic of one connection. */
 export interface LineSession {
   readonly greeting?: string;
-  /** Answers a line; what it returns is sent with a line end. */
+  /** Handles a line; the returned reply is sent with CR LF. */
   onLine(line: string, connection: LineConnection): string | undefined | Promise<string | undefined>;
   onClose?(): void;
 }
@@ -16,7 +16,7 @@ const maxLineBytes = 65_536;
 const maxBytes = 300 * 1024 * 1024;
 type Taking = { readonly ending: Buffer } | { readonly length: number };
 
-/** One connection of our server, in lines and now and then in blocks. Tells once what it saw. */
+/** A server connection of a line-based protocol with data blocks. Reports its outcome once. */
 export class LineConnection {
   readonly socket: Socket;
   readonly #context: ServerContext;
@@ -28,11 +28,11 @@ export class LineConnection {
   #isReported = false;
   #isSilent = false;
   #end: ServerOutcome['end'] = 'none';
-  /** The attempt this connection is about, once it is known. */
+  /** The attempt of this connection, once identified. */
   attempt: Attempt | undefined;
-  /** The file, as far as it came. */
+  /** The file as far as received. */
   received: Buffer | undefined;
-  /** What a client must see unchanged: the file, or the last reply. */
+  /** Bytes the client must receive unchanged: the file or the last reply. */
   sent: Buffer = Buffer.alloc(0);
 
   constructor(socket: Socket, session: LineSession, context: ServerContext) {
@@ -63,7 +63,7 @@ export class LineConnection {
     if (this.socket.writable) this.socket.write(`${line}\r\n`, 'latin1');
   }
 
-  /** Finds the attempt of a token; true when it is one of ours and of this protocol. */
+  /** Sets the attempt of a token; true when it is a file transfer of this entry. */
   identify(token: string): boolean {
     const found = this.#context.attemptOf(token)?.attempt;
     if (found === undefined || !('direction' in found.exchange)) return false;
@@ -79,7 +79,7 @@ export class LineConnection {
     return this.exchange === undefined ? Buffer.alloc(0) : this.#context.bytesOf(this.exchange.content);
   }
 
-  /** What only we can say about the attempt. */
+  /** Proof of the attempt. */
   get proof(): string {
     return this.attempt === undefined ? '' : this.proofFor(tokenOf(this.#context.runToken, this.attempt.id));
   }
@@ -88,7 +88,7 @@ export class LineConnection {
     return proofOf(this.#context.proofKey, text);
   }
 
-  /** The next bytes up to an ending, or so many. */
+  /** The next bytes up to `ending`, or `length` bytes. */
   take(taking: Taking): Promise<Buffer> {
     const { promise, resolve } = Promise.withResolvers<Buffer>();
     this.#taking = { ...taking, resolve };
@@ -96,7 +96,7 @@ export class LineConnection {
     return promise;
   }
 
-  /** A connection that only proves who we are is nobody's attempt. */
+  /** Control exchanges are not reported as attempts. */
   skipReport(): void {
     this.#isSilent = true;
   }
@@ -176,7 +176,7 @@ export class LineConnection {
   }
 }
 
-/** Listens for connections that talk in lines. */
+/** Listens for a line-based protocol. */
 export const listenLines = (
   endpoint: AttackListen,
   context: ServerContext,
@@ -184,5 +184,5 @@ export const listenLines = (
 ): Promise<AttackListener> =>
   listenConnections(endpoint, context, (socket) => new LineConnection(socket, createSession(socket), context));
 
-/** The nonce of a name that only asks for a proof. */
+/** The nonce of a user name that requests a proof. */
 export const nonceOfName = (name: string): string | undefined => /^proof-([0-9a-f]{32})$/.exec(name)?.[1];

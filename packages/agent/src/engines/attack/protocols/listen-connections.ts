@@ -4,16 +4,16 @@ import type { AttackListen } from '@rushhour/protocol';
 import { closeServers, listenAll } from '../../../net/transport/listen-all.ts';
 import type { AttackListener, ServerContext } from '../driver.ts';
 
-/** One connection of our server. */
+/** A server connection that reports its outcome. */
 interface ReportingConnection {
-  /** Says what it saw, once. */
+  /** Reports the outcome, once. */
   report(): void;
 }
 
 /** An IPv4 address without the prefix it has on sockets of IPv6. */
 export const plainIp = (address: string | undefined): string => address?.replace(/^::ffff:/, '') ?? '';
 
-/** Listens for connections over TCP, with TLS where the place has it; those open at the end still tell what they saw. */
+/** Listens on TCP, or TLS if configured. Connections still open at the end report their outcome. */
 export const listenConnections = async (
   endpoint: AttackListen,
   { tls }: Pick<ServerContext, 'tls'>,

@@ -6,7 +6,7 @@ const lineBytes = 76;
 const wrapped = (text: string) => text.match(new RegExp(`.{1,${lineBytes}}`, 'g'))?.join('\r\n') ?? '';
 const plainName = (name: string) => name.replace(/[^\x20-\x7e]|["\\]/g, '_');
 
-/** A mail with the file attached, as any program would write it. Lines end with CR LF, none begins with a dot. */
+/** A mail with the file attached. Lines end with CR LF; none starts with a dot. */
 export const mailOf = (token: string, { name, contentType }: FileExchange, content: Buffer): Buffer => {
   const type = contentType === '' || contentType === 'auto' ? 'application/octet-stream' : contentType;
   return Buffer.from(
@@ -35,7 +35,7 @@ export const mailOf = (token: string, { name, contentType }: FileExchange, conte
   );
 };
 
-/** The file attached to a mail, whatever was added around it on the way; undefined when it is not there any more. */
+/** The attachment of a mail, ignoring parts added in transit; undefined when it is missing. */
 export const attachedFile = (mail: Buffer): Buffer | undefined => {
   const parts = mail.toString('latin1').split(`--${boundary}`).slice(1, -1);
   const attached = parts.find((part) => /^content-transfer-encoding:\s*base64/im.test(part));

@@ -9,7 +9,7 @@ import { proofAnswer, proofRequest, scriptOf } from './raw-form.ts';
 const excerptBytes = 2048;
 const comparedBytes = 64;
 
-/** Whether what came at least begins as our own answer does. */
+/** Whether the received bytes start like our own answer. */
 const beginsAlike = (received: Buffer, wanted: Buffer): boolean => {
   const length = Math.min(received.length, wanted.length, comparedBytes);
   return received.length > 0 && received.subarray(0, length).equals(wanted.subarray(0, length));
@@ -19,7 +19,7 @@ const wait = async (ms: number, { signal }: ClientContext): Promise<void> => {
   if (ms > 0) await sleep(ms, undefined, { signal }).catch(() => {});
 };
 
-/** Reads until so many bytes are there, or no more come. */
+/** Reads until `length` bytes have arrived or the connection ends. */
 const readUpTo = async (connection: ClientConnection, length: number): Promise<Buffer> => {
   let received = connection.take();
   while (received.length < length && (await connection.more())) received = Buffer.concat([received, connection.take()]);
@@ -106,5 +106,5 @@ export const proveRaw = async (nonce: string, route: AttackRoute, context: Clien
   const { ip, connect } = connection;
   connection.close();
   const isGood = answer.equals(wanted);
-  return { ip, isGood, detail: isGood ? '' : `${answer.length} bytes that are no proof; connect ${connect}` };
+  return { ip, isGood, detail: isGood ? '' : `${answer.length} bytes are not the proof; connect ${connect}` };
 };

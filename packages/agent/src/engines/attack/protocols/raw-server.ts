@@ -6,14 +6,14 @@ import { hashOfBytes } from '../proof.ts';
 import { listenConnections, plainIp } from './listen-connections.ts';
 import { nonceIn, proofAnswer, type RawScript, scriptOf } from './raw-form.ts';
 
-/** Bytes that nothing we know begins with are answered after this silence. */
+/** Delay before unknown bytes are answered. */
 const unknownReplyMs = 300;
 const unknownReply = Buffer.from('?\n');
 
 interface ExpectedAttempt {
   readonly attempt: Attempt;
   readonly script: RawScript;
-  /** All that the client says, one after another. */
+  /** All bytes of the client, concatenated. */
   readonly whole: Buffer;
   isSeen: boolean;
 }
@@ -30,7 +30,7 @@ const isAlike = (bytes: Buffer, whole: Buffer): boolean => {
   return bytes.subarray(0, length).equals(whole.subarray(0, length));
 };
 
-/** One connection: what it says is compared with everything that may be said. */
+/** A server connection that compares the received bytes with all expected attempts. */
 class RawConnection {
   readonly #socket: Socket;
   readonly #context: ServerContext;

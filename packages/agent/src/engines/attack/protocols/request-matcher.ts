@@ -12,7 +12,7 @@ export interface MatchedRequest {
   readonly correlation: 'token' | 'content';
 }
 
-/** Requests without a token are known by what they say; of several alike the first that has not come yet. */
+/** Finds the attempt of a request by its token, or without one by its content; identical requests match in order. */
 export class RequestMatcher {
   readonly #context: ServerContext;
   readonly #open = new Map<string, { attempt: Attempt; step: number }[]>();

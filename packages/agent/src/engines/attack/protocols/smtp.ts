@@ -38,7 +38,7 @@ const proveSmtp = async (nonce: string, route: AttackRoute, context: ClientConte
 const takeMail = async (connection: LineConnection): Promise<string> => {
   connection.sendLine('354 go on');
   const mail = await connection.take({ ending: Buffer.from('\r\n.\r\n') });
-  // A mail without its file arrived as well: changed.
+  // A mail without its attachment counts as modified.
   connection.received = attachedFile(mail) ?? Buffer.from('nothing is attached');
   const reply = `250 taken ${connection.proof}`;
   connection.sent = Buffer.from(reply);

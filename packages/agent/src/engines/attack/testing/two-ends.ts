@@ -62,7 +62,7 @@ interface Ends {
   readonly server?: object;
 }
 
-/** Runs both ends in this process until the client is done, and answers what they told. */
+/** Runs client and server in this process until the client is done, and returns their records. */
 export const runBothEnds = async ({ attempts, targets, listen, client = {}, server = {} }: Ends) => {
   const folder = mkdtempSync(join(tmpdir(), 'attempts-'));
   const file = join(folder, 'attempts');
