@@ -20,7 +20,7 @@ describe('the server side', () => {
     expect(await asked('/s?q=2&t=99', 'a.test')).toBe('two');
     expect(await asked('/s?q=2', 'B.test')).toBe('of b');
     expect(await asked('/s?q=1&t=5', 'unknown.test')).toBe('one');
-    expect(await asked('/nothing', 'a.test')).toMatch(/^nothing/);
+    expect(await asked('/nothing', 'a.test')).toMatch(/^no recorded answer/);
     const totals = await server.stop();
     expect(['served', 'similar', 'missed'].map((name) => totals.counter(`har-replay.${name}`))).toEqual([5, 2, 1]);
   });

@@ -221,7 +221,7 @@ describe('damaged captures', () => {
     writeCapture(fileOf('short.pcap'), mixedPackets(), { snapLen: 60, format: 'pcapng' });
     const short = await play('short.pcap');
     expect(countsOf(short.client, 'truncated', 'sent', 'received')).toEqual({ truncated: 8, sent: 12, received: 8 });
-    expect(short.client.outcome.notes.join()).toContain('zeros stand for what is missing');
+    expect(short.client.outcome.notes.join()).toContain('missing bytes are sent as zeros');
   });
 });
 

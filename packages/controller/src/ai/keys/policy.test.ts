@@ -49,7 +49,7 @@ it('lets traffic be stopped in a freeze window, and nothing else', () => {
   for (const risk of ['R2', 'R3'] as const) {
     expect(() => assertOpen(risk, { ...rules, freeze }, now)).toThrow(/2026-11-16/);
     assertOpen(risk, { ...rules, freeze }, now + 86_400_000);
-    expect(() => assertOpen('RS', { enabled: false }, now)).toThrow(/switched off/);
+    expect(() => assertOpen('RS', { enabled: false }, now)).toThrow(/disabled/);
   }
 });
 
