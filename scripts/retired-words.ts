@@ -16,9 +16,11 @@ const interfaceDocument = {
   because: 'descriptions of the API belong to the interface document',
 };
 const certificates = {
-  files: /certificate|tls|x509|flaws|demo-data|screenshots|canaries/,
+  files: /certificate|tls|x509|flaws|demo-data|screenshots|canaries|tasks\/transfer|approval-dependencies/,
   because: 'a leaf certificate',
 };
+const mail = { files: /protocols\/imap/, because: 'a mailbox of IMAP' };
+const benignTexts = { files: /security\/content\/waf\/benign/, because: 'texts of harmless requests' };
 const webLibraries = {
   files: /^packages\/web\/src\//,
   because: '`Outlet` of TanStack Router, `Anchor` of Mantine',
@@ -56,13 +58,15 @@ export const allowedIdentifiers: Readonly<Record<string, { files?: RegExp; becau
   figure: { files: /web\/src/, because: 'an HTML element' },
   figures: { because: 'wire name' },
   isOneWay: { because: 'one-way traffic' },
+  jumpIfAtLeast: { because: 'plain English' },
   leastGapMs: { because: 'wire name' },
   leaves: { files: /mpls/, because: 'wire name' },
   mostFrames: { because: 'wire name' },
   oneWay: { because: 'one-way traffic' },
-  place: { files: /protocol\/src|contract\/src|har-replay/, because: 'wire name' },
+  place: { files: /protocol\/src|contract\/src|har-replay|security\/fuzzing|prepare-job/, because: 'wire name' },
   places: { files: /protocol\/src|contract\/src|har-replay/, because: 'wire name' },
-  way: { files: /protocol\/src/, because: 'wire name' },
+  way: { files: /protocol\/src|controller\/src|machine\/facts/, because: 'wire name' },
+  wish: { files: /runs\/(commands|control)|tables\/runs/, because: 'member of a stored column' },
 };
 
 export const retiredWords: readonly RetiredWord[] = [
@@ -70,14 +74,14 @@ export const retiredWords: readonly RetiredWord[] = [
   retire('ledgers?', 'RunWriter, XdpTxCounters'),
   retire('rosters?', 'ActiveRunCache'),
   retire('attendance', 'AgentEventHandler'),
-  retire('mailbox(?:es)?', 'KeyedQueue'),
+  retire('mailbox(?:es)?', 'KeyedQueue', mail),
   retire('errands?', 'PreWaitTasks'),
   retire('crowds?', 'IndexedSet, group'),
   retire('luggage', 'context, ImportContext'),
   retire('farewells?|goodbyes?', 'exitGrace, closeGrace, FIN'),
-  retire('rehears\\w*', 'warmUp, dryRun'),
+  retire('rehears\\w*', 'warmUp, dryRun', benignTexts),
   retire('wish(?:es|ed)?', 'options, request'),
-  retire('surroundings|scenes?', 'context'),
+  retire('surroundings|scenes?', 'context', benignTexts),
   retire('referees?', 'MismatchPolicy'),
   retire('steering', 'RunControl'),
   retire('keepers?', 'QueueScheduler, CaptureStore'),
@@ -120,6 +124,3 @@ export const retiredWords: readonly RetiredWord[] = [
   retireName('returnOf', 'reconcileReturningAgent'),
   retireName('(?:Running)?Order', 'Job'),
 ];
-
-/** Packages that still use retired words; everywhere else such a word is an error. */
-export const unfinishedPackages: readonly string[] = ['agent', 'controller', 'pcap'];

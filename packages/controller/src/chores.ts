@@ -2,7 +2,7 @@ import type { Approvals } from './ai/approvals/approvals.ts';
 import type { FileService } from './assets/files/file-service.ts';
 import { sweepIdempotencyKeys } from './http/idempotency.ts';
 import { sweepSessions } from './people/sessions.ts';
-import type { CaptureKeeper } from './runs/captures/capture-keeper.ts';
+import type { CaptureStore } from './runs/captures/capture-store.ts';
 import type { Runs } from './runs/lifecycle/create-runs.ts';
 import { sweepHealth } from './store/agents/agent-health.ts';
 import { sweepLogs } from './store/agents/agent-logs.ts';
@@ -20,7 +20,7 @@ interface Parts {
   settings: SettingsStore;
   files: FileService;
   runs: Runs;
-  dumps: CaptureKeeper;
+  dumps: CaptureStore;
   approvals: Approvals;
 }
 

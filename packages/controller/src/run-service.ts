@@ -10,7 +10,7 @@ import { readDictionaryTables, readDictionaryValues } from './plan/load/dictiona
 import type { Recordings } from './plan/load/recordings.ts';
 import type { TaskCopies } from './plan/load/sample-copies.ts';
 import { readSamples } from './plan/load/samples.ts';
-import { createCaptureKeeper } from './runs/captures/capture-keeper.ts';
+import { createCaptureStore } from './runs/captures/capture-store.ts';
 import { createRuns } from './runs/lifecycle/create-runs.ts';
 import { createCalendar } from './runs/schedules/calendar.ts';
 import { startScheduler } from './runs/schedules/scheduler.ts';
@@ -71,7 +71,7 @@ export const createRunService = ({
     databaseUrl: config.databaseUrl,
   });
   const { blobs, isUsed } = files;
-  const dumps = createCaptureKeeper({ store, settings, log, gateway, blobs, isUsed });
+  const dumps = createCaptureStore({ store, settings, log, gateway, blobs, isUsed });
   const scheduler = startScheduler({ store, bus, log, runs });
   return {
     planner,

@@ -18,7 +18,7 @@ interface Deps {
 
 const type = 'application/x-pcapng';
 /** Upper limit for captures that are filtered here packet by packet. */
-const mostFilteredBytes = 512 * 1024 * 1024;
+const maxFilteredBytes = 512 * 1024 * 1024;
 
 const shown = (dump: RunDumpRecord): RunDump => {
   const { id, agentID, interface: device, size, packets, drops, truncated, sha256, firstAt, lastAt, problem } = dump;
@@ -63,8 +63,8 @@ export const dumpHandlers = ({ store, files }: Deps): Pick<Handlers<typeof api.t
   },
   dump: async ({ params, query: { filter = '' } }, caller) => {
     const dump = await readyDump(store.read, params);
-    if (filter !== '' && dump.size > mostFilteredBytes) {
-      const message = `a dump of more than ${mostFilteredBytes} bytes is not filtered here: download it whole`;
+    if (filter !== '' && dump.size > maxFilteredBytes) {
+      const message = `a dump of more than ${maxFilteredBytes} bytes is not filtered here: download it whole`;
       throw new ApiError('tooLarge', 'FILTER_LIMIT', message);
     }
     const content = await files.blobs.read(dump.sha256);

@@ -10,7 +10,7 @@ let agentId: number;
 beforeAll(async () => {
   controller = await startTestController();
   administrator = await controller.signIn();
-  // Nobody is connected: what is started waits in the queue.
+  // No agent is connected, so started tasks wait in the queue.
   agentId = await storeAgent(controller.store);
 });
 afterAll(() => controller.close());

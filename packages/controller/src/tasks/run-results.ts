@@ -112,8 +112,8 @@ const watching = ({ store, bus, metrics, runs }: Deps): Pick<ResultHandlers, 'st
       const selection = { metrics: listOf(names), by };
       if (runId !== undefined) await withKnownMetrics(() => metrics.latest(runId, selection));
       const { signal, lastEventId } = caller;
-      const wish = { taskId: id, types: new Set(listOf(types)), selection, since: lastEventId ?? since, signal };
-      return new TaskStream({ ...statusDeps, bus, share }, wish).events();
+      const options = { taskId: id, types: new Set(listOf(types)), selection, since: lastEventId ?? since, signal };
+      return new TaskStream({ ...statusDeps, bus, share }, options).events();
     },
   };
 };

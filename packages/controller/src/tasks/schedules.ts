@@ -23,7 +23,7 @@ interface Deps {
 
 const dayMs = 86_400_000;
 const longestDays = 90;
-const usualDays = 7;
+const defaultDays = 7;
 
 type Handled = 'schedules' | 'schedule' | 'unschedule';
 
@@ -47,7 +47,7 @@ export const scheduleHandlers = ({ store, calendar }: Deps): Pick<Handlers<typeo
     const wanted = mergedOf(body, present, caller);
     const isEnabled = body.enabled ?? present?.enabled ?? true;
     const conflicts = isEnabled
-      ? await calendar.conflictsOf(wanted, { fromMs: Date.now(), toMs: Date.now() + usualDays * dayMs })
+      ? await calendar.conflictsOf(wanted, { fromMs: Date.now(), toMs: Date.now() + defaultDays * dayMs })
       : [];
     await store.change(caller, async (tx) => {
       await putSchedule(tx, { ...wanted, updatedAt: tx.now, createdAt: present?.createdAt ?? tx.now }, isEnabled);
@@ -66,7 +66,7 @@ export const scheduleHandlers = ({ store, calendar }: Deps): Pick<Handlers<typeo
 
 const spanOf = (from: string | undefined, to: string | undefined) => {
   const fromMs = from === undefined ? Date.now() : Date.parse(from);
-  const toMs = to === undefined ? fromMs + usualDays * dayMs : Date.parse(to);
+  const toMs = to === undefined ? fromMs + defaultDays * dayMs : Date.parse(to);
   if (!(toMs >= fromMs && toMs <= fromMs + longestDays * dayMs)) {
     const message = `must be after \`from\` and at most ${longestDays} days later`;
     throw invalid([{ path: '/to', in: 'query', code: 'SPAN', message }]);

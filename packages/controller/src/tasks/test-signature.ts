@@ -67,10 +67,10 @@ const assertAgents = async ({ store }: Deps, { clientAgentID, serverAgentID }: C
   );
   const issues = Object.entries(named).flatMap(([member, id]): Issue[] => {
     const agent = found.find((candidate) => candidate.id === id);
-    const tell = (code: string, message: string) => [{ path: `/${member}`, code, message }];
-    if (id === undefined) return tell('REQUIRED', 'is required to run');
-    if (agent === undefined) return tell('AGENT_UNKNOWN', `there is no agent ${id}`);
-    return isConnected(agent.status) ? [] : tell('AGENT_OFFLINE', `agent ${agent.name} is not online`);
+    const issue = (code: string, message: string) => [{ path: `/${member}`, code, message }];
+    if (id === undefined) return issue('REQUIRED', 'is required to run');
+    if (agent === undefined) return issue('AGENT_UNKNOWN', `there is no agent ${id}`);
+    return isConnected(agent.status) ? [] : issue('AGENT_OFFLINE', `agent ${agent.name} is not online`);
   });
   if (clientAgentID !== undefined && clientAgentID === serverAgentID) {
     issues.push({ path: '/serverAgentID', code: 'AGENTS_EQUAL', message: 'must be another agent than the client' });

@@ -80,10 +80,10 @@ export const thresholdIssues = (
   path = '/thresholds',
 ): Issue[] =>
   thresholds.flatMap((threshold, i) => {
-    const place = `${path}/${i}`;
-    const scope = scopeIssues(definition, threshold, place);
+    const at = `${path}/${i}`;
+    const scope = scopeIssues(definition, threshold, at);
     return [
-      ...ownIssues(threshold, place, thresholds.slice(0, i)),
-      ...(scope.length > 0 ? scope : metricIssues(definition, threshold, place)),
+      ...ownIssues(threshold, at, thresholds.slice(0, i)),
+      ...(scope.length > 0 ? scope : metricIssues(definition, threshold, at)),
     ];
   });

@@ -110,13 +110,11 @@ describe('mappings of parameters', () => {
 });
 
 describe('lengths of values', () => {
-  const severities = (length: number, type: string, least: number, most?: number) =>
-    issuesOfLength({ path: '', length, rule: 'fixed', type, values: { least, most } }).map(({ severity }) => severity);
+  const severities = (length: number, type: string, min: number, max?: number) =>
+    issuesOfLength({ path: '', length, rule: 'fixed', type, values: { min, max } }).map(({ severity }) => severity);
 
   test('matter only where the length is fixed', () => {
-    expect(issuesOfLength({ path: '', length: 1, rule: 'free', type: 'hex', values: { least: 9, most: 9 } })).toEqual(
-      [],
-    );
+    expect(issuesOfLength({ path: '', length: 1, rule: 'free', type: 'hex', values: { min: 9, max: 9 } })).toEqual([]);
     expect(severities(4, 'string', 1, 4)).toEqual([]);
     expect(severities(4, 'string', 1, 5)).toEqual(['warning']);
     expect(severities(4, 'string', 1)).toEqual(['warning']);

@@ -131,8 +131,8 @@ function isEarlier(
 
 /** Bounds of the encoded length of values; `most` is undefined if unknown. */
 export interface ValueLengths {
-  readonly least: number;
-  readonly most: number | undefined;
+  readonly min: number;
+  readonly max: number | undefined;
 }
 
 export interface CheckedMapping {
@@ -147,16 +147,16 @@ export interface CheckedMapping {
 /** An error if every value breaks a fixed-length format, a warning if some may. */
 export function issuesOfLength({ path, length, rule, type, values }: CheckedMapping): MappingIssue[] {
   if (rule !== 'fixed') return [];
-  const { least, most } = values;
+  const { min, max } = values;
   const unsafe = (severity: 'error' | 'warning', message: string): MappingIssue[] => [
     { path, code: 'LENGTH_CHANGE_UNSAFE', message, severity },
   ];
   if (length === 0)
     return unsafe('error', 'nothing can be inserted here: the length of this step is part of its format');
-  if (least > length || (most !== undefined && most < length && !isPaddable(type))) {
+  if (min > length || (max !== undefined && max < length && !isPaddable(type))) {
     return unsafe('error', `values are never ${length} bytes long, and the length of this step is part of its format`);
   }
-  if (most === undefined || most > length || (least < length && !isPaddable(type))) {
+  if (max === undefined || max > length || (min < length && !isPaddable(type))) {
     return unsafe('warning', `a value that cannot be made ${length} bytes long ends the iteration that draws it`);
   }
   return [];

@@ -59,7 +59,7 @@ export class FlowTable {
   isMulticast(index: number): boolean {
     const start = index * KEY_WORDS;
     const version = (this.#keys[start + PROTOCOL] as number) >>> 8;
-    return [ADDRESS_A, ADDRESS_B].some((place) => isMulticastWord(this.#keys[start + place] as number, version));
+    return [ADDRESS_A, ADDRESS_B].some((offset) => isMulticastWord(this.#keys[start + offset] as number, version));
   }
 
   #readKey(frame: Frame): void {

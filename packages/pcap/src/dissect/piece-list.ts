@@ -29,12 +29,12 @@ export function insertPiece(list: Piece[], piece: Piece): number {
   return added;
 }
 
-function firstEndingAfter(list: readonly Piece[], place: number): number {
+function firstEndingAfter(list: readonly Piece[], offset: number): number {
   let low = 0;
   let high = list.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if ((list[middle] as Piece).end > place) high = middle;
+    if ((list[middle] as Piece).end > offset) high = middle;
     else low = middle + 1;
   }
   return low;

@@ -2,7 +2,7 @@ const BLOCK_HEAD_BYTES = 8;
 /** Of an enhanced packet: type, length, interface and both halves of its time. */
 const TIMED_HEAD_BYTES = 20;
 const PACKET_TYPE = 6;
-const LEAST_BLOCK_BYTES = 12;
+const MIN_BLOCK_BYTES = 12;
 
 /** Follows the blocks of a little-endian pcapng file whose times are nanoseconds, as it comes in pieces. */
 export class BlockMeter {
@@ -27,7 +27,7 @@ export class BlockMeter {
         this.#headBytes += taken;
         this.#seen += taken;
         at += taken;
-        if (this.#headBytes >= BLOCK_HEAD_BYTES && (this.#length < LEAST_BLOCK_BYTES || this.#length % 4 !== 0))
+        if (this.#headBytes >= BLOCK_HEAD_BYTES && (this.#length < MIN_BLOCK_BYTES || this.#length % 4 !== 0))
           this.#isDamaged = true;
       } else {
         const skipped = Math.min(this.wholeBytes + this.#length - this.#seen, chunk.length - at);

@@ -32,7 +32,7 @@ function hostTest(word: string, text: string): PacketTest {
   }
   return (frame) => {
     if (frame.ipVersion === 0 || addressBytesOf(frame) !== address.length) return false;
-    const isAt = (place: number) => address.every((byte, index) => frame.bytes[place + index] === byte);
+    const isAt = (offset: number) => address.every((byte, index) => frame.bytes[offset + index] === byte);
     return isAt(frame.source) || isAt(frame.destination);
   };
 }

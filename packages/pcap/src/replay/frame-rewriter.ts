@@ -23,7 +23,7 @@ export class FrameRewriter {
   readonly clients = new RecordedEnds();
   readonly servers = new RecordedEnds();
   /** Of the last rewritten frame: offsets of client addresses, and its server. */
-  places: ClientAddress[] = [];
+  clientAddresses: ClientAddress[] = [];
   server: ServerNumber | undefined;
   readonly #rules: ReplayRules;
   readonly #frame = new Frame();
@@ -35,7 +35,7 @@ export class FrameRewriter {
   /** Rewrites an Ethernet frame in place. False when there is no address for it. */
   rewrite(bytes: Uint8Array, start: number, length: number, side: Side): boolean {
     const frame = this.#frame;
-    this.places = [];
+    this.clientAddresses = [];
     this.server = undefined;
     dissectEthernet(frame, bytes, start, length);
     const before = frame.ipVersion === 0 ? 0 : endsSum(frame);
@@ -89,7 +89,7 @@ export class FrameRewriter {
     if (address === undefined) return false;
     bytes.set(address, at);
     const { fixesChecksums } = this.#rules;
-    this.places.push({
+    this.clientAddresses.push({
       ...{ at: at - linkStart, size, index },
       checksums: fixesChecksums ? checksums.map((checksum) => checksum - linkStart) : [],
       ...(fixesChecksums && inverse !== undefined && { inverse: inverse - linkStart }),

@@ -6,7 +6,7 @@ const FIRST_CAPACITY = 65_536;
 
 /** Packets kept in memory in the order they came. */
 export class PacketStore {
-  readonly #mostBytes: number;
+  readonly #maxBytes: number;
   readonly #starts: number[] = [];
   readonly #lengths: number[] = [];
   readonly #wireLengths: number[] = [];
@@ -16,8 +16,8 @@ export class PacketStore {
   #bytes = new Uint8Array(FIRST_CAPACITY);
   #used = 0;
 
-  constructor(mostBytes: number) {
-    this.#mostBytes = mostBytes;
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
   }
 
   get count(): number {
@@ -53,12 +53,12 @@ export class PacketStore {
 
   #reserve(count: number): void {
     const needed = this.#used + count;
-    if (needed > this.#mostBytes) {
-      const most = Math.floor(this.#mostBytes / 1_048_576);
-      throw new PcapError('CAPTURE_TOO_LARGE', `More than ${most} MiB of packets to play: narrow them by a filter.`);
+    if (needed > this.#maxBytes) {
+      const maxMib = Math.floor(this.#maxBytes / 1_048_576);
+      throw new PcapError('CAPTURE_TOO_LARGE', `More than ${maxMib} MiB of packets to play: narrow them by a filter.`);
     }
     if (needed <= this.#bytes.length) return;
-    const larger = new Uint8Array(Math.min(this.#mostBytes, needed * 2));
+    const larger = new Uint8Array(Math.min(this.#maxBytes, needed * 2));
     larger.set(this.#bytes.subarray(0, this.#used));
     this.#bytes = larger;
   }

@@ -112,8 +112,8 @@ it('fragments and errors stay with their flow and keep true checksums', async ()
   const inner = last.frame.transportStart + 8;
   expect(formatAddress(last.frame.bytes, inner + 12, 4)).toBe('10.50.0.1');
   expect(checksumOf(sumOf(last.frame.bytes, inner, inner + 20))).toBe(0);
-  for (const { places, content } of [...frames.slice(0, 1), last]) {
-    for (const place of places) replaceAddress(content, 0, place, parseAddress('10.77.88.99'));
+  for (const { clientAddresses, content } of [...frames.slice(0, 1), last]) {
+    for (const address of clientAddresses) replaceAddress(content, 0, address, parseAddress('10.77.88.99'));
     const frame = new Frame();
     dissectEthernet(frame, content, 0, content.length);
     expect([endsOf({ frame }).includes('10.77.88.99'), ...checksumsOf({ frame })]).toEqual([true, 0, 0]);

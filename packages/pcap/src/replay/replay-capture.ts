@@ -42,7 +42,7 @@ export interface ReplayFrame {
   readonly key: number;
   /** Set for TCP with payload: the receiving NIC may coalesce several segments. */
   readonly segment: ReplaySegment | undefined;
-  readonly places: readonly ClientAddress[];
+  readonly clientAddresses: readonly ClientAddress[];
 }
 
 export interface ReplaySegment {
@@ -124,7 +124,7 @@ export class ReplayCapture {
       else if (!rewriter.rewrite(buffer, 0, length, side)) omitted.noAddress++;
       else {
         dissectEthernet(written, buffer, 0, length);
-        const common = { timeMs, ...side, server: rewriter.server, places: rewriter.places };
+        const common = { timeMs, ...side, server: rewriter.server, clientAddresses: rewriter.clientAddresses };
         if (!emit(written, common, rules.mtu, sink)) omitted.tooLong++;
       }
     }
@@ -153,8 +153,8 @@ function emit(frame: Frame, common: Common, mtu: number, sink: (frame: ReplayFra
   const piece = new Frame();
   for (const [index, one] of pieces.entries()) {
     dissectEthernet(piece, one, 0, one.length);
-    const places = common.places.flatMap((address) => addressIn(address, frame, piece, index));
-    sink({ ...common, bytes: one, start: 0, length: one.length, ...contentOf(piece), places });
+    const clientAddresses = common.clientAddresses.flatMap((address) => addressIn(address, frame, piece, index));
+    sink({ ...common, bytes: one, start: 0, length: one.length, ...contentOf(piece), clientAddresses });
   }
   return true;
 }

@@ -7,7 +7,7 @@ import { captureOf, captureOfFrames, text } from '../testing/build-capture.ts';
 import { Random } from '../testing/mutate.ts';
 import { runTool } from '../testing/run-tool.ts';
 import { TcpScript } from '../testing/tcp-script.ts';
-import { readWithTshark, runsOf, type Said } from '../testing/tshark.ts';
+import { readWithTshark, runsOf, type TsharkStep } from '../testing/tshark.ts';
 import { CaptureWriter } from '../write/capture-writer.ts';
 import { ethernetFrame, udpPacket } from '../write/frame-builder.ts';
 import { trimCapture } from '../write/trim.ts';
@@ -47,7 +47,7 @@ function sessionsOf(analysis: CaptureAnalysis, protocol: 'tcp' | 'udp'): PcapSes
   return analysis.info(1).sessions.filter((session) => session.protocol === protocol);
 }
 
-function stepsOf(analysis: CaptureAnalysis, session: PcapSession): Said[] {
+function stepsOf(analysis: CaptureAnalysis, session: PcapSession): TsharkStep[] {
   return analysis.steps(session.sessionIndex, { encoding: 'hex' }).map((step) => {
     const isClient = step.side === 'client';
     const from = isClient ? `${session.srcIp}:${session.srcPort}` : `${session.dstIp}:${session.dstPort}`;
@@ -67,8 +67,8 @@ async function expectAgreement(file: string): Promise<CaptureAnalysis> {
   for (const protocol of ['tcp', 'udp'] as const) {
     expect(sessions[protocol].map(conversationOf).sort(byEnds)).toEqual(tshark.conversations[protocol].sort(byEnds));
     for (const [index, session] of sessions[protocol].entries()) {
-      const said = tshark.streams[protocol][index] ?? [];
-      expect(stepsOf(analysis, session)).toEqual(protocol === 'tcp' ? runsOf(said) : said);
+      const steps = tshark.streams[protocol][index] ?? [];
+      expect(stepsOf(analysis, session)).toEqual(protocol === 'tcp' ? runsOf(steps) : steps);
     }
   }
   return analysis;
@@ -186,8 +186,8 @@ describe('captures made by our writer', () => {
     const packets: Uint8Array[] = [];
     for (let session = 0; session < 12; session++) {
       const script = new TcpScript({ clientPort: 30_000 + session, clientSeq: random.below(2 ** 32) }).open();
-      for (let turn = 0; turn < 6; turn++) {
-        const say = turn % 2 === 0 ? 'client' : 'server';
+      for (let i = 0; i < 6; i++) {
+        const say = i % 2 === 0 ? 'client' : 'server';
         for (let count = 0; count < 5; count++) {
           script[say](Buffer.alloc(1 + random.below(900), random.below(256)));
           if (count > 0 && random.below(3) === 0) script.swap();
@@ -205,8 +205,8 @@ describe('captures made by our writer', () => {
     const file = await save('lossy.pcap', captureOf(script.packets));
     const [session] = sessionsOf(await analysisOf(file), 'tcp');
     const { streams } = await readWithTshark(file, { fields: ['frame.number'], follow: { tcp: 1, udp: 0 } });
-    const said = (streams.tcp[0] ?? []).map((line) => Buffer.from(line.hex, 'hex').toString());
-    expect(said.join('|')).toContain(`[${session?.missingBytes} bytes missing in capture file]`);
+    const steps = (streams.tcp[0] ?? []).map((line) => Buffer.from(line.hex, 'hex').toString());
+    expect(steps.join('|')).toContain(`[${session?.missingBytes} bytes missing in capture file]`);
     expect(session).toMatchObject({ missingBytes: 77, gaps: 1, bytesC2S: 6, bytesS2C: 5 });
   });
 

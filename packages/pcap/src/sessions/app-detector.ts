@@ -9,7 +9,7 @@ import { ja3Of, ja4Of } from './tls-fingerprints.ts';
 /** How much of the start of a direction is looked at: one TLS record of the largest size. */
 export const MAX_HEAD_BYTES = 16_389;
 const MAX_HELD_BYTES = 32 * 1024 * 1024;
-const ENOUGH_TO_TELL = 8;
+const ENOUGH_BYTES = 8;
 /** Limits repeated parsing of a hello that arrives in many small segments. */
 const MAX_LOOKS = 64;
 
@@ -67,7 +67,7 @@ function needsMore(session: Session, bytes: Uint8Array, start: number, end: numb
   if (session.appProtocol === 'unknown') session.appProtocol = classify(session, bytes, start, end);
   switch (session.appProtocol) {
     case 'unknown':
-      return end - start < ENOUGH_TO_TELL;
+      return end - start < ENOUGH_BYTES;
     case 'http':
       return readHost(session, bytes, start, end);
     case 'tls':

@@ -29,7 +29,7 @@ export class PayloadSink {
     return this.openHoles < MAX_HOLES;
   }
 
-  turnTo(session: Session, nowMs: number): void {
+  select(session: Session, nowMs: number): void {
     this.#session = session;
     this.#nowMs = nowMs;
   }
@@ -46,7 +46,7 @@ export class PayloadSink {
     if (count === 0) return;
     const session = this.#session;
     this.#takeWord(flow);
-    if (flow.holes !== null) this.#placeHoles(flow.holes);
+    if (flow.holes !== null) this.#insertHoles(flow.holes);
     flow.bytes += count;
     if (session.unseen !== 0 || session.head !== null) this.#detector.look(session, flow, bytes, start, count);
     session.recorder?.data(bytes, start, count, this.#nowMs);
@@ -94,7 +94,7 @@ export class PayloadSink {
     };
   }
 
-  #placeHoles(holes: readonly Hole[]): void {
+  #insertHoles(holes: readonly Hole[]): void {
     for (const hole of holes) {
       if (hole.isPlaced) continue;
       hole.isPlaced = true;

@@ -25,14 +25,14 @@ async function sessionOf(
   return described;
 }
 
-function saidIn(session: PcapSession): string[] {
+function stepsIn(session: PcapSession): string[] {
   return session.steps.map((step) => `${step.side[0]}:${step.data}`);
 }
 
 describe('TCP payload', () => {
   it('drops duplicates and counts them', async () => {
     const session = await sessionOf(new TcpScript().open().client('abc').repeat().repeat().server('x').packets);
-    expect(saidIn(session)).toEqual(['c:abc', 's:x']);
+    expect(stepsIn(session)).toEqual(['c:abc', 's:x']);
     expect(session).toMatchObject({ retransmissions: 2, gaps: 0, replayable: true });
   });
 
@@ -40,7 +40,7 @@ describe('TCP payload', () => {
     const session = await sessionOf(
       new TcpScript().open().client('abc').client('def').swap().client('ghi').swap().packets,
     );
-    expect(saidIn(session)).toEqual(['c:abcdefghi']);
+    expect(stepsIn(session)).toEqual(['c:abcdefghi']);
     expect(session.retransmissions).toBe(0);
   });
 
@@ -48,14 +48,14 @@ describe('TCP payload', () => {
     const ends = { src: '10.1.0.1', dst: '10.2.0.1', srcPort: 40_000, dstPort: 8080, ack: 9001, flags: ACK };
     const at = (seq: number, data: string) => tcpPacket(text(data), { ...ends, seq: 1001 + seq });
     const opened = new TcpScript().open().packets;
-    expect(saidIn(await sessionOf([...opened, at(0, 'abcd'), at(2, 'XXef')]))).toEqual(['c:abcdef']);
-    expect(saidIn(await sessionOf([...opened, at(2, 'cdef'), at(0, 'abXX'), at(4, 'YYgh')]))).toEqual(['c:abcdefgh']);
+    expect(stepsIn(await sessionOf([...opened, at(0, 'abcd'), at(2, 'XXef')]))).toEqual(['c:abcdef']);
+    expect(stepsIn(await sessionOf([...opened, at(2, 'cdef'), at(0, 'abXX'), at(4, 'YYgh')]))).toEqual(['c:abcdefgh']);
   });
 
   it('goes on when sequence numbers wrap', async () => {
     const script = new TcpScript({ clientSeq: 0xffff_fffd, serverSeq: 0x7fff_fffe }).open();
     const session = await sessionOf(script.client('abcdef').server('123456').client('ghi').close().packets);
-    expect(saidIn(session)).toEqual(['c:abcdef', 's:123456', 'c:ghi']);
+    expect(stepsIn(session)).toEqual(['c:abcdef', 's:123456', 'c:ghi']);
     expect(session).toMatchObject({ missingBytes: 0, close: 'fin' });
   });
 
@@ -73,7 +73,7 @@ describe('TCP payload', () => {
           tcpPacket(text(message.slice(start, start + length)), { ...ends, seq: 1001 + start }),
         );
         const session = await sessionOf([...new TcpScript().open().packets, ...segments]);
-        expect(saidIn(session)).toEqual([`c:${message}`]);
+        expect(stepsIn(session)).toEqual([`c:${message}`]);
         expect(session).toMatchObject({ missingBytes: 0, gaps: 0, bytesC2S: 300 });
       }),
       { numRuns: 100 },
@@ -87,7 +87,7 @@ describe('missing payload', () => {
 
   it('makes the session unfit for replay', async () => {
     const session = await sessionOf(lossy().packets);
-    expect(saidIn(session)).toEqual(['c:onetwo', 's:answer', 'c:more']);
+    expect(stepsIn(session)).toEqual(['c:onetwo', 's:answer', 'c:more']);
     expect(session).toMatchObject({
       gaps: 1,
       missingBytes: 4,
@@ -99,7 +99,7 @@ describe('missing payload', () => {
 
   it('becomes zeros when gaps are filled', async () => {
     const session = await sessionOf(lossy().packets, { fillGaps: true });
-    expect(saidIn(session)).toEqual(['c:one\0\0\0\0two', 's:answer', 'c:more']);
+    expect(stepsIn(session)).toEqual(['c:one\0\0\0\0two', 's:answer', 'c:more']);
     expect(session).toMatchObject({ gaps: 1, missingBytes: 4, bytesC2S: 14, replayable: true, reasons: [] });
     expect(session.steps[2]?.streamOffset).toBe(10);
   });
@@ -107,10 +107,10 @@ describe('missing payload', () => {
   it('is noticed when a whole request is lost', async () => {
     const script = new TcpScript().open().client('LOST').lose().server('answer').client('next').server('end');
     const session = await sessionOf(script.packets);
-    expect(saidIn(session)).toEqual(['s:answer', 'c:next', 's:end']);
+    expect(stepsIn(session)).toEqual(['s:answer', 'c:next', 's:end']);
     expect(session).toMatchObject({ gaps: 1, missingBytes: 4 });
     const filled = await sessionOf(script.packets, { fillGaps: true });
-    expect(saidIn(filled)).toEqual(['c:\0\0\0\0', 's:answer', 'c:next', 's:end']);
+    expect(stepsIn(filled)).toEqual(['c:\0\0\0\0', 's:answer', 'c:next', 's:end']);
   });
 
   it('is noticed at the very end by acknowledgement or FIN', async () => {
@@ -125,12 +125,12 @@ describe('missing payload', () => {
     const answer = new TcpScript().open().client('onetwothree').server('answer').packets.slice(-1);
     const [one, two, three] = late.splice(3, 3) as [Uint8Array, Uint8Array, Uint8Array];
     const session = await sessionOf([...late, one, three, ...answer, two]);
-    expect(saidIn(session)).toEqual(['c:onetwothree', 's:answer']);
+    expect(stepsIn(session)).toEqual(['c:onetwothree', 's:answer']);
     expect(session).toMatchObject({ missingBytes: 0, gaps: 0, retransmissions: 0, replayable: true });
     const filled = await sessionOf([...late, one, three, ...answer, two], { fillGaps: true });
-    expect(saidIn(filled)).toEqual(['c:onetwothree', 's:answer']);
+    expect(stepsIn(filled)).toEqual(['c:onetwothree', 's:answer']);
     const swapped = await sessionOf([...late, one, two, ...answer, three]);
-    expect(saidIn(swapped)).toEqual(['c:onetwo', 's:answer', 'c:three']);
+    expect(stepsIn(swapped)).toEqual(['c:onetwo', 's:answer', 'c:three']);
     expect(swapped.missingBytes).toBe(0);
   });
 
@@ -143,7 +143,7 @@ describe('missing payload', () => {
       replayable: false,
     });
     const filled = await sessionOf(packets, { fillGaps: true }, 60);
-    expect(saidIn(filled)).toEqual(['c:012345\0\0\0\0', 's:012345\0\0\0\0']);
+    expect(stepsIn(filled)).toEqual(['c:012345\0\0\0\0', 's:012345\0\0\0\0']);
   });
 });
 

@@ -68,7 +68,7 @@ export class SessionTracker {
     this.totals.finish();
     for (const session of this.sessions) {
       if (session.isTcp) {
-        this.#payload.turnTo(session, session.lastMs);
+        this.#payload.select(session, session.lastMs);
         finishFlow(session.a, this.#payload);
         finishFlow(session.b, this.#payload);
       }
@@ -88,7 +88,7 @@ export class SessionTracker {
     }
     this.lastSession = session.index;
     if (nowMs > session.lastMs) session.lastMs = nowMs;
-    this.#payload.turnTo(session, nowMs);
+    this.#payload.select(session, nowMs);
     const from = this.flows.isFromA ? session.a : session.b;
     from.packets++;
     if (frame.protocol === UDP) this.#datagram(session, frame);

@@ -37,14 +37,14 @@ export class TrafficTotals {
     if (nowMs > this.latestMs) this.latestMs = nowMs;
     else if (nowMs < this.earliestMs) this.earliestMs = nowMs;
     if (packet.length < packet.wireLength) this.snapLenCut++;
-    if (packet.linkType !== this.#linkType) this.#turnTo(packet.linkType);
+    if (packet.linkType !== this.#linkType) this.#switchTo(packet.linkType);
     this.#linkPackets++;
     this.#countLayers(frame);
   }
 
   /** Brings `linkTypes` up to date. */
   finish(): void {
-    this.#turnTo(-1);
+    this.#switchTo(-1);
   }
 
   #countLayers(frame: Frame): void {
@@ -59,7 +59,7 @@ export class TrafficTotals {
     this.notTcpUdp++;
   }
 
-  #turnTo(linkType: number): void {
+  #switchTo(linkType: number): void {
     if (this.#linkPackets > 0) {
       this.linkTypes.set(this.#linkType, (this.linkTypes.get(this.#linkType) ?? 0) + this.#linkPackets);
     }

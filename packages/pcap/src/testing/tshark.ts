@@ -1,7 +1,7 @@
 import { runTool } from './run-tool.ts';
 
 /** What one side said, in the order of the conversation. */
-export interface Said {
+export interface TsharkStep {
   readonly from: string;
   readonly hex: string;
 }
@@ -15,7 +15,7 @@ export interface TsharkReading {
   /** Values of the wanted fields, one row per packet. */
   readonly rows: string[][];
   readonly conversations: { tcp: Conversation[]; udp: Conversation[] };
-  readonly streams: { tcp: Said[][]; udp: Said[][] };
+  readonly streams: { tcp: TsharkStep[][]; udp: TsharkStep[][] };
   /** Complaints of tshark about the file, without the one about running as root. */
   readonly complaints: string;
 }
@@ -63,8 +63,8 @@ function conversationsIn(sections: readonly string[], protocol: string): Convers
   });
 }
 
-function streamsIn(sections: readonly string[], protocol: string): Said[][] {
-  const streams: Said[][] = [];
+function streamsIn(sections: readonly string[], protocol: string): TsharkStep[][] {
+  const streams: TsharkStep[][] = [];
   for (const section of sections.filter((text) => text.includes(`Follow: ${protocol},raw`))) {
     const index = Number(/stream eq (\d+)/.exec(section)?.[1]);
     const nodes = [...section.matchAll(/^Node [01]: (.*)$/gm)].map((match) => (match[1] ?? '').replace(/[[\]]/g, ''));
@@ -75,9 +75,9 @@ function streamsIn(sections: readonly string[], protocol: string): Said[][] {
 }
 
 /** Neighbouring lines of one side, joined: the rule by which TCP payload becomes steps. */
-export function runsOf(said: readonly Said[]): Said[] {
+export function runsOf(steps: readonly TsharkStep[]): TsharkStep[] {
   const runs: { from: string; hex: string }[] = [];
-  for (const line of said) {
+  for (const line of steps) {
     const last = runs.at(-1);
     if (last?.from === line.from) last.hex += line.hex;
     else runs.push({ ...line });

@@ -113,7 +113,7 @@ function finishIpv4Header(frame: Frame): void {
 /** Computed anew where the whole packet is there; otherwise adjusted by what changed in the addresses. */
 function finishTransport(frame: Frame, sumBefore: number): void {
   const { bytes, transportStart: start, protocol } = frame;
-  const at = start + checksumPlace(protocol);
+  const at = start + checksumOffset(protocol);
   if (frame.fragmentOffset > 0 || at < start || at + 2 > start + frame.captured) return;
   const isUdp = protocol === UDP;
   const present = u16(bytes, at);
@@ -132,7 +132,7 @@ function finishTransport(frame: Frame, sumBefore: number): void {
 }
 
 /** Negative where the checksum does not cover addresses. */
-function checksumPlace(protocol: number): number {
+function checksumOffset(protocol: number): number {
   if (protocol === TCP) return 16;
   if (protocol === UDP) return 6;
   return protocol === ICMPV6 ? 2 : -1;

@@ -19,7 +19,7 @@ async function sessionsOf(capture: Uint8Array): Promise<PcapSession[]> {
   return analysis.info(1, { steps: true, data: { encoding: 'text' } }).sessions;
 }
 
-function said(session: PcapSession | undefined): string[] {
+function stepsOf(session: PcapSession | undefined): string[] {
   return session?.steps.map((step) => step.data) ?? [];
 }
 
@@ -42,7 +42,7 @@ describe('trimming', () => {
         { from: 2, to: 1 },
       ]);
       const sessions = await sessionsOf(bytes);
-      expect(sessions.map(said)).toEqual([
+      expect(sessions.map(stepsOf)).toEqual([
         ['one', 'uno'],
         ['two', 'dos'],
       ]);
@@ -113,7 +113,7 @@ describe('anonymising', () => {
       ['10.0.0.4', '10.0.0.3'],
       ['10.0.0.1', '10.0.0.2'],
     ]);
-    expect(after.map(said)).toEqual(before.map(said));
+    expect(after.map(stepsOf)).toEqual(before.map(stepsOf));
     expect(await sessionsOf(capture)).toEqual(before);
     expect(result).toMatchObject({ clientIp: '10.0.0.1', droppedOpaque: 0, packets: 18 });
   });

@@ -71,13 +71,13 @@ const receiveClientStep = async (
   deps: ServeSessionDeps,
 ): Promise<ClientStep> => {
   const { config, portSessions, mismatchPolicy, signal } = deps;
-  const wishOf = ({ matcher, round }: MatchedSession) => {
+  const expectedStep = ({ matcher, round }: MatchedSession) => {
     const timeoutMs = clientStepTimeoutMs(matcher.script);
     return { round, session: matcher.position, step, match: config.match, timeoutMs };
   };
-  await awaitStep(channel, wishOf(known));
+  await awaitStep(channel, expectedStep(known));
   const matched = portSessions.isOpen ? rematch(channel, known, step, portSessions) : known;
-  const { fault, wait } = await receiveStep(channel, wishOf(matched));
+  const { fault, wait } = await receiveStep(channel, expectedStep(matched));
   if (fault === undefined || signal.aborted) return { matched, wait, continues: true };
   if (wait !== 'arrived' && fault.kind === 'partial') return { matched, wait, continues: false };
   return { matched, wait, continues: mismatchPolicy.apply(matched.matcher.session, step, fault) };

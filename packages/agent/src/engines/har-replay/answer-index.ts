@@ -66,8 +66,8 @@ export class AnswerIndex {
     if (marked !== undefined) return { answer: marked, isExact: own !== undefined };
     const same = candidates.filter((candidate) => candidate.query === query);
     const equal = same.filter((candidate) => candidate.bodySha256 === bodySha256);
-    if (equal.length > 0) return { answer: this.#inTurn(equal), isExact: own !== undefined };
-    if (same.length > 0) return { answer: this.#inTurn(same), isExact: false };
+    if (equal.length > 0) return { answer: this.#nextOf(equal), isExact: own !== undefined };
+    if (same.length > 0) return { answer: this.#nextOf(same), isExact: false };
     return { answer: best(candidates, query), isExact: false };
   }
 
@@ -75,7 +75,7 @@ export class AnswerIndex {
     return found && { ...found, isExact: false };
   }
 
-  #inTurn(equal: readonly HarAnswer[]): HarAnswer {
+  #nextOf(equal: readonly HarAnswer[]): HarAnswer {
     const first = equal[0] as HarAnswer;
     const visitIndex = this.#nextIndexes.get(first) ?? 0;
     this.#nextIndexes.set(first, visitIndex + 1);

@@ -96,10 +96,10 @@ export class H1Slot implements Slot, ConnectionEvents, ResponseEvents {
   }
 
   begin(intended: number, now: number): void {
-    const place = this.#first + ((this.#oldest + this.inFlight) % this.#depth);
+    const index = this.#first + ((this.#oldest + this.inFlight) % this.#depth);
     // The latency of the first request includes the connection setup when the session was due earlier.
-    this.#intended[place] = this.#sent === 0 && this.#sessionIntended < intended ? this.#sessionIntended : intended;
-    this.#sentAt[place] = now;
+    this.#intended[index] = this.#sent === 0 && this.#sessionIntended < intended ? this.#sessionIntended : intended;
+    this.#sentAt[index] = now;
     this.inFlight++;
     this.#sent++;
     this.#countSent(this.#request.bytes.length);
@@ -200,15 +200,15 @@ export class H1Slot implements Slot, ConnectionEvents, ResponseEvents {
 
   /** The oldest request is answered. */
   #settle(status: number): void {
-    const place = this.#first + this.#oldest;
+    const index = this.#first + this.#oldest;
     this.#oldest = (this.#oldest + 1) % this.#depth;
     this.inFlight--;
     if (this.#redirects > 0) {
       this.#redirects = 0;
       this.#path = this.#config.path;
     }
-    this.#meters.latency.record((this.#now - (this.#intended[place] as number)) * 1000);
-    this.#meters.service.record((this.#now - (this.#sentAt[place] as number)) * 1000);
+    this.#meters.latency.record((this.#now - (this.#intended[index] as number)) * 1000);
+    this.#meters.service.record((this.#now - (this.#sentAt[index] as number)) * 1000);
     if (this.#expectation.isMet(status)) this.#meters.ok.add(1);
     else this.#meters.ko.add(1);
   }

@@ -33,7 +33,7 @@ const sweepMs = 20;
 class IcmpClient extends LoadDrivenClient implements IcmpEvents {
   readonly #context: Context;
   readonly #version: 4 | 6;
-  readonly #way: IcmpSocketKind;
+  readonly #kind: IcmpSocketKind;
   readonly #targets: readonly IcmpTarget[];
   readonly #choose: Chooser<IcmpTarget>;
   readonly #port: IcmpTransport;
@@ -45,12 +45,12 @@ class IcmpClient extends LoadDrivenClient implements IcmpEvents {
   readonly #driver: LoadDriver;
   #count = 0;
 
-  constructor(context: Context, targets: readonly IcmpTarget[], way: IcmpSocketKind) {
+  constructor(context: Context, targets: readonly IcmpTarget[], kind: IcmpSocketKind) {
     super();
     const { config, duration, samples } = context;
     this.#context = context;
     this.#targets = targets;
-    this.#way = way;
+    this.#kind = kind;
     this.#version = targets[0]?.address.includes(':') ? 6 : 4;
     this.#choose = chooserOf(targets, config.rotation);
     this.#message = requestTemplate(this.#version, config.payloadBytes);
@@ -104,10 +104,10 @@ class IcmpClient extends LoadDrivenClient implements IcmpEvents {
 
   onMessage(bytes: Buffer, start: number, end: number, _index: number, now: number): void {
     const news = this.#news;
-    readMessage(bytes, { start, end, version: this.#version, kind: this.#way }, news);
+    readMessage(bytes, { start, end, version: this.#version, kind: this.#kind }, news);
     if (news.kind === 'none') return;
     // On ping sockets the kernel replaces the identifier.
-    const sentAt = this.#outstanding.settle(news.sequence, this.#way === 'ping' ? -1 : news.identifier);
+    const sentAt = this.#outstanding.settle(news.sequence, this.#kind === 'ping' ? -1 : news.identifier);
     if (Number.isNaN(sentAt)) return;
     const target = this.#targets[this.#outstanding.targetOf(news.sequence)] as IcmpTarget;
     if (news.kind === 'reply') {
@@ -135,7 +135,7 @@ class IcmpClient extends LoadDrivenClient implements IcmpEvents {
 
   #open(): IcmpTransport {
     const { sourceAddress, ttl, payloadBytes } = this.#context.config;
-    const fd = openIcmpSocket({ version: this.#version, kind: this.#way, sourceAddress, ttl });
+    const fd = openIcmpSocket({ version: this.#version, kind: this.#kind, sourceAddress, ttl });
     return new IcmpTransport(fd, { poller: epollPoller(), payloadBytes }, this);
   }
 
@@ -177,12 +177,12 @@ const preferredKinds: readonly IcmpSocketKind[] = ['raw', 'ping'];
 /** The configured socket kind, or the first available one. */
 const chooseSocketKind = ({ socket }: IcmpClientConfig, note: (remark: string) => void): IcmpSocketKind => {
   const reasons: string[] = [];
-  for (const way of socket === 'auto' ? preferredKinds : [socket]) {
-    const reason = probeIcmp(way);
+  for (const kind of socket === 'auto' ? preferredKinds : [socket]) {
+    const reason = probeIcmp(kind);
     if (reason === undefined) {
       if (reasons.length > 0)
-        note(`ICMP by ${way} sockets, which do not report unreachable messages: ${reasons.join('; ')}`);
-      return way;
+        note(`ICMP by ${kind} sockets, which do not report unreachable messages: ${reasons.join('; ')}`);
+      return kind;
     }
     reasons.push(reason);
   }
@@ -202,11 +202,11 @@ export const prepareIcmpClient = async (context: Context): Promise<LoadDrivenCli
   });
   if (new Set(targets.map(({ address }) => address.includes(':'))).size > 1)
     throw new RangeError('targets mix IPv4 and IPv6 addresses');
-  const way = chooseSocketKind(config, note);
+  const kind = chooseSocketKind(config, note);
   epollPoller();
   kernelEventLoop.acquire();
   try {
-    return new IcmpClient(context, targets, way);
+    return new IcmpClient(context, targets, kind);
   } catch (error) {
     kernelEventLoop.release();
     throw error;

@@ -4,15 +4,15 @@ import { AddressPool } from './address-pool.ts';
 import { FrameFeed } from './frame-feed.ts';
 import { FrameStock } from './frame-stock.ts';
 
-const placeBytes = 128;
+const slotBytes = 128;
 
 /** Takes at most so many frames a call and keeps copies of them. */
 const senderOf = (count: number, maxTaken: number) => {
-  const bytes = Buffer.alloc(count * placeBytes);
+  const bytes = Buffer.alloc(count * slotBytes);
   const lengths: number[] = [];
   const sent: Buffer[] = [];
   const slots = {
-    ...{ count, bytes, offsetOf: (slot: number) => slot * placeBytes },
+    ...{ count, bytes, offsetOf: (slot: number) => slot * slotBytes },
     setLength(slot: number, length: number) {
       lengths[slot] = length;
     },
@@ -20,7 +20,7 @@ const senderOf = (count: number, maxTaken: number) => {
   const send = (first: number, end: number) => {
     const taken = Math.min(maxTaken, end - first);
     for (let slot = first; slot < first + taken; slot++)
-      sent.push(Buffer.from(bytes.subarray(slot * placeBytes, slot * placeBytes + (lengths[slot] ?? 0))));
+      sent.push(Buffer.from(bytes.subarray(slot * slotBytes, slot * slotBytes + (lengths[slot] ?? 0))));
     return { taken, lost: 0 };
   };
   return { sender: { slots, timedSlots: undefined, send, close() {} }, sent };
@@ -29,9 +29,9 @@ const senderOf = (count: number, maxTaken: number) => {
 const frameOf = (index: number): ReplayFrame => {
   const ends = { src: `10.0.0.${index + 1}`, dst: '10.9.9.9', srcPort: 1000, dstPort: 9 };
   const bytes = Buffer.concat([Buffer.alloc(14), udpPacket(Buffer.alloc(1 + index), ends)]);
-  const places = [{ at: 26, size: 4 as const, index, checksums: [24, 40] }];
+  const clientAddresses = [{ at: 26, size: 4 as const, index, checksums: [24, 40] }];
   const known = { start: 0, length: bytes.length, timeMs: index, isFromClient: true, flow: index, key: index };
-  return { bytes, ...known, server: undefined, segment: undefined, places };
+  return { bytes, ...known, server: undefined, segment: undefined, clientAddresses };
 };
 
 const sourceOf = (frame: Buffer) => [...frame.subarray(26, 30)].join('.');

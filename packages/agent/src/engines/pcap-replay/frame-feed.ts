@@ -106,7 +106,7 @@ export class FrameFeed {
       const [bytes, start] = this.#isWhole
         ? [slots.bytes, slots.offsetOf(index)]
         : [this.#stock.bytes, this.#stock.starts[index] as number];
-      for (const slot of this.#stock.places[index] ?? []) {
+      for (const slot of this.#stock.addresses[index] ?? []) {
         const address = this.#address(slot.index, slot.size);
         if (address !== undefined) replaceAddress(bytes, start, slot, address);
       }

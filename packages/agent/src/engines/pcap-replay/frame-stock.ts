@@ -16,7 +16,7 @@ export class FrameStock {
   readonly totalBytes: number[] = [];
   /** Number of open flows after each frame. */
   readonly openFlows: number[] = [];
-  readonly places: (readonly ClientAddress[])[] = [];
+  readonly addresses: (readonly ClientAddress[])[] = [];
   longest = 0;
   bytes = Buffer.alloc(firstCapacity);
   readonly #flows: number[] = [];
@@ -26,14 +26,14 @@ export class FrameStock {
     return this.starts.length;
   }
 
-  add({ bytes, start, length, flow, places }: ReplayFrame, order: number): void {
+  add({ bytes, start, length, flow, clientAddresses }: ReplayFrame, order: number): void {
     this.#reserve(length);
     this.bytes.set(bytes.subarray(start, start + length), this.#used);
     this.starts.push(this.#used);
     this.lengths.push(length);
     this.order.push(order);
     this.totalBytes.push((this.totalBytes.at(-1) ?? 0) + length);
-    this.places.push(places);
+    this.addresses.push(clientAddresses);
     this.#flows.push(flow);
     this.#used += length;
     this.longest = Math.max(this.longest, length);
@@ -64,7 +64,7 @@ export class FrameStock {
       this.order.push((this.order[index - count] as number) + frames);
       this.totalBytes.push((this.totalBytes[index - 1] as number) + (this.lengths[same] as number));
       this.openFlows.push(this.openFlows[same] as number);
-      this.places.push([]);
+      this.addresses.push([]);
     }
   }
 

@@ -235,7 +235,7 @@ class StreamClient implements PreparedEngine, Pausable, LoadChangeable {
     const weighted = config.targets.map(({ weight }, index) => ({ index, weight }));
     const choose = chooserOf(weighted, config.rotation === 'random' ? 'random' : 'roundRobin');
     return new Composer({
-      places: this.#sender.slots,
+      slots: this.#sender.slots,
       clocked: this.#sender.timedSlots,
       targets,
       targetOf: (stream) => choose(stream).index,
@@ -285,7 +285,7 @@ class StreamClient implements PreparedEngine, Pausable, LoadChangeable {
 
   /** Writes due frames; on a clocked TX path, also in advance behind pending ones. */
   #fill(now: number): void {
-    const { slots: places, timedSlots: clocked } = this.#sender;
+    const { slots, timedSlots: clocked } = this.#sender;
     const isAhead = clocked !== undefined && (this.#pacer?.rate ?? 0) >= fewPerSecond;
     if (this.#first < this.#filled && !isAhead) return;
     if (this.#first === this.#filled) {
@@ -294,7 +294,7 @@ class StreamClient implements PreparedEngine, Pausable, LoadChangeable {
     }
     const from = this.#filled;
     const until = isAhead ? performance.now() + aheadMs : now;
-    const max = Math.min(isAhead ? places.count : from + maxBatch, places.count, from + this.#limit - this.#issued);
+    const max = Math.min(isAhead ? slots.count : from + maxBatch, slots.count, from + this.#limit - this.#issued);
     if (this.#pacer === undefined) this.#filled = this.#isPaused ? from : max;
     else this.#fillDue(this.#pacer, { max, until, clocked: isAhead ? clocked : undefined });
     this.#issued += this.#filled - from;

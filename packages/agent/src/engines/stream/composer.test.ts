@@ -17,7 +17,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 type Headers = Partial<StreamClientConfig['headers']>;
 
-interface Wish {
+interface FrameOptions {
   readonly headers?: Headers;
   readonly sizes?: StreamClientConfig['sizes'];
   readonly modifiers?: Partial<StreamModifier>[];
@@ -40,7 +40,7 @@ const plain = {
 const [sourceMac, nextHopMac] = [Buffer.from('020000000001', 'hex'), Buffer.from('0200000000fe', 'hex')];
 
 /** Composes frames as a client would; odd fill so that sums have something to go wrong over. */
-const framesOf = (count: number, options: Wish): Buffer[] => {
+const framesOf = (count: number, options: FrameOptions): Buffer[] => {
   const headers = { ...plain, ...options.headers } as StreamClientConfig['headers'];
   const { addresses = ['10.0.0.1'], destination = '10.0.0.9', streams = 1 } = options;
   const portOf = (stream: number) => 2000 + stream;
@@ -53,7 +53,7 @@ const framesOf = (count: number, options: Wish): Buffer[] => {
     ...one,
   }));
   const composer = new Composer({
-    places: batch,
+    slots: batch,
     targets: [
       layersOf(headers, {
         sourceMac,

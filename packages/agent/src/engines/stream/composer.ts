@@ -10,7 +10,7 @@ import type { SizePlan } from './sizes.ts';
 
 export interface ComposerParts {
   /** Slots start at even addresses. */
-  readonly places: FrameSlots;
+  readonly slots: FrameSlots;
   /** The same slots, when the TX path writes timestamps into signatures itself. */
   readonly clocked?: TimedFrameSlots | undefined;
   /** Headers of each target, outermost first. All have the same structure, so fields have the same offsets. */
@@ -49,19 +49,19 @@ export class Composer {
   #stream = 0;
 
   constructor(parts: ComposerParts) {
-    const { places, streams, targetOf } = parts;
+    const { slots, streams, targetOf } = parts;
     this.#parts = parts;
     this.#row = {
-      halves: new Uint16Array(places.bytes.buffer, places.bytes.byteOffset, places.bytes.length >> 1),
-      starts: Int32Array.from({ length: places.count }, (_, slot) => places.offsetOf(slot) >> 1),
+      halves: new Uint16Array(slots.bytes.buffer, slots.bytes.byteOffset, slots.bytes.length >> 1),
+      starts: Int32Array.from({ length: slots.count }, (_, slot) => slots.offsetOf(slot) >> 1),
       first: 0,
       count: 0,
       streams: new Int32Array(maxBatch),
       ipSums: new Int32Array(maxBatch),
       transportSums: new Int32Array(maxBatch),
     };
-    this.#held = new Int32Array(places.count).fill(none);
-    this.#lengths = new Int32Array(places.count);
+    this.#held = new Int32Array(slots.count).fill(none);
+    this.#lengths = new Int32Array(slots.count);
     this.#sequences = new Uint32Array(streams);
     this.#targetOfStream = Uint16Array.from({ length: streams }, (_, stream) => targetOf(stream));
   }
@@ -109,10 +109,10 @@ export class Composer {
   }
 
   #hold(slot: number, key: number): void {
-    const { places, clocked } = this.#parts;
+    const { slots, clocked } = this.#parts;
     const template = this.#templates[key] ?? this.#make(key);
-    places.bytes.set(template.bytes, places.offsetOf(slot));
-    places.setLength(slot, template.bytes.length);
+    slots.bytes.set(template.bytes, slots.offsetOf(slot));
+    slots.setLength(slot, template.bytes.length);
     clocked?.setStamp(slot, template.transport);
     this.#held[slot] = key;
     this.#lengths[slot] = template.bytes.length;
@@ -167,7 +167,7 @@ export class Composer {
   }
 
   #signOdd(at: number, stream: number, sequence: number, time: { seconds: number; fine: number }): void {
-    const { bytes } = this.#parts.places;
+    const { bytes } = this.#parts.slots;
     bytes.writeUIntBE(stream, at + 5, 3);
     bytes.writeUInt32BE(sequence >>> 0, at + 8);
     bytes.writeUInt16BE(time.seconds, at + 12);

@@ -18,9 +18,9 @@ export const assertMayAsk = ({ limits }: AiKeyFacts, usage: ApprovalUsage, isWai
   }
 };
 
-const assertBudget = (what: string, used: number, more: number, most: number | null) => {
-  if (most === null || used + more <= most) return;
-  throw tooMany('BUDGET_EXCEEDED', `this key has used ${used} of ${most} ${what} of the last 24 hours`, hour);
+const assertBudget = (what: string, used: number, more: number, limit: number | null) => {
+  if (limit === null || used + more <= limit) return;
+  throw tooMany('BUDGET_EXCEEDED', `this key has used ${used} of ${limit} ${what} of the last 24 hours`, hour);
 };
 
 /** Refuses starts beyond the key's daily budgets and its limit of concurrent runs. */

@@ -40,9 +40,9 @@ const change = (id: number, edit: (task: Holder & { configuration: { values: Hol
   });
 
 /** Every value of a document that is no object or list, with a way to make it another. */
-function* leavesOf(value: unknown, pointer = ''): Generator<string> {
+function* pointersOf(value: unknown, pointer = ''): Generator<string> {
   if (typeof value !== 'object' || value === null) yield pointer;
-  else for (const [name, member] of Object.entries(value)) yield* leavesOf(member, `${pointer}/${name}`);
+  else for (const [name, member] of Object.entries(value)) yield* pointersOf(member, `${pointer}/${name}`);
 }
 const mutate = (root: unknown, pointer: string) => {
   const names = pointer.split('/').slice(1);
@@ -64,7 +64,7 @@ it('finds every changed value of what a task does', async () => {
   const { id } = await newBench();
   const stored = (await tasks.find(lab.controller.store.read, id)) as never as Holder;
   const { configuration, dumps, accessPlane, controlPlane } = stored;
-  const pointers = [...leavesOf({ configuration, dumps, accessPlane, controlPlane })];
+  const pointers = [...pointersOf({ configuration, dumps, accessPlane, controlPlane })];
   expect(pointers.length).toBeGreaterThan(8);
   for (const pointer of pointers) {
     const token = await ask(id);
@@ -126,13 +126,13 @@ describe('finds', () => {
     ],
     ['a task that has begun', ({ id }) => client().tasks.start({ params: { id } }), /state/],
     ['a task that is deleted', ({ id }) => client().tasks.removeMany({ body: { array: [id] } as never }), /./],
-  ])('%s', async (_, act, place) => {
+  ])('%s', async (_, act, expected) => {
     const bench = await newBench();
     const token = await ask(bench.id);
     await act(bench);
     const refused = await confirm(token);
     expect(refused).toMatchObject({ status: 409, data: { code: 'TASK_CHANGED' } });
-    expect(refused.data.changed.some((pointer: string) => place.test(pointer))).toBe(true);
+    expect(refused.data.changed.some((pointer: string) => expected.test(pointer))).toBe(true);
   });
 });
 

@@ -113,9 +113,9 @@ export const createConfirm = ({ store, bus, rules, prepare, execute, subjectOf, 
   };
 
   /** From here on everything sees one state of the store, locked until the commit. */
-  const settle = async (tx: Change, caller: AiCaller, wish: LoadRequest, settled: Settled): Promise<Outcome> => {
-    const record = await findByToken(tx, wish.hash);
-    const { family, idempotencyKey } = wish;
+  const settle = async (tx: Change, caller: AiCaller, request: LoadRequest, settled: Settled): Promise<Outcome> => {
+    const record = await findByToken(tx, request.hash);
+    const { family, idempotencyKey } = request;
     const standing = standingOf(record, { keyId: caller.key.id, family, idempotencyKey, nowMs: Date.parse(tx.now) });
     if (record !== undefined && standing !== 'unknown') {
       tx.note({ approvalId: record.id, risk: record.risk, policy: record.policy });
@@ -161,24 +161,24 @@ export const createConfirm = ({ store, bus, rules, prepare, execute, subjectOf, 
     throw refusalOf(standing as 'used', record);
   };
 
-  const attempt = async (caller: AiCaller, wish: LoadRequest) => {
-    const seen = await findByToken(store.read, wish.hash);
-    const { family, idempotencyKey } = wish;
+  const attempt = async (caller: AiCaller, request: LoadRequest) => {
+    const seen = await findByToken(store.read, request.hash);
+    const { family, idempotencyKey } = request;
     const standing = standingOf(seen, { keyId: caller.key.id, family, idempotencyKey, nowMs: Date.now() });
     const over = answerOfOver(caller, seen, standing);
     if (over !== undefined) return over;
     const settled = seen !== undefined && standing === 'ready' ? await prepared(caller, seen) : undefined;
     onStep('prepared');
-    const outcome = await store.change(originOf(caller), (tx) => settle(tx, caller, wish, settled));
+    const outcome = await store.change(originOf(caller), (tx) => settle(tx, caller, request, settled));
     onStep('committed');
     if ('refusal' in outcome) throw outcome.refusal;
     return outcome.reply;
   };
 
-  const attemptOften = async (caller: AiCaller, wish: LoadRequest) => {
+  const attemptOften = async (caller: AiCaller, request: LoadRequest) => {
     for (let count = 1; ; count += 1) {
       try {
-        return await attempt(caller, wish);
+        return await attempt(caller, request);
       } catch (error) {
         if (!isOutrun(error) || count >= attempts) throw error;
       }

@@ -17,13 +17,13 @@ import { confirmSteps } from './approval-confirm.ts';
 const child = fileURLToPath(new URL('../testing/confirm-child.ts', import.meta.url));
 const dataDir = mkdtempSync(join(tmpdir(), 'rushhour-crash-'));
 const admin = { email: 'admin@example.test', password: 'quiet-Harbour-27-lamps' };
-let place: { dataDir: string; databaseUrl?: string };
+let storeOptions: { dataDir: string; databaseUrl?: string };
 let opened: Awaited<ReturnType<typeof openApprovals>>;
 let agentId: number;
 beforeAll(async () => {
   const databaseUrl = await createDatabase();
-  place = { dataDir, ...(databaseUrl && { databaseUrl }) };
-  opened = await openApprovals(place);
+  storeOptions = { dataDir, ...(databaseUrl && { databaseUrl }) };
+  opened = await openApprovals(storeOptions);
   await prepareFirstStart(opened.store, admin);
   agentId = await storeAgent(opened.store);
 });
@@ -40,8 +40,8 @@ const ask = async () => {
   const taskId = await store.change(origin, (tx) =>
     createTask(tx, store.secrets, { configuration: [{ plugin: { id: 1 }, values }] } as never),
   );
-  const wish = { action: 'start', taskIds: [taskId], params: {}, reason: 'test' } as const;
-  const { data } = await approvals.request(aiCaller(), wish);
+  const request = { action: 'start', taskIds: [taskId], params: {}, reason: 'test' } as const;
+  const { data } = await approvals.request(aiCaller(), request);
   return { taskId, token: data.approvalToken as string, id: data.approval.id };
 };
 
@@ -49,7 +49,10 @@ const ask = async () => {
 const confirmElsewhere = (token: string, killAt: string): Promise<string | null> =>
   new Promise((resolve) => {
     const env = { ...process.env, NODE_COMPILE_CACHE: join(tmpdir(), 'rushhour-compile-cache') };
-    const started = spawn(process.execPath, [child, JSON.stringify(place), token, killAt], { env, stdio: 'inherit' });
+    const started = spawn(process.execPath, [child, JSON.stringify(storeOptions), token, killAt], {
+      env,
+      stdio: 'inherit',
+    });
     started.on('close', (_, signal) => resolve(signal));
   });
 

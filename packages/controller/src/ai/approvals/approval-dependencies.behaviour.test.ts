@@ -93,10 +93,10 @@ const writable = (kind: Kind) => {
 /** What a record is called and where it came from does not change what a task does with it. */
 const cosmetic = new Set(['name', 'description', 'tags', 'vendor', 'source', 'first_seen_at']);
 
-function* leavesOf(value: unknown, pointer = ''): Generator<string> {
+function* pointersOf(value: unknown, pointer = ''): Generator<string> {
   const isHolder = typeof value === 'object' && value !== null && Object.keys(value).length > 0;
   if (!isHolder) yield pointer;
-  else for (const [name, member] of Object.entries(value)) yield* leavesOf(member, `${pointer}/${name}`);
+  else for (const [name, member] of Object.entries(value)) yield* pointersOf(member, `${pointer}/${name}`);
 }
 
 const enumOf = (schema: Holder | undefined): unknown[] =>
@@ -122,7 +122,7 @@ const mutated = (root: Holder, pointer: string, schema: Holder | undefined): Hol
   return copy;
 };
 
-interface Leaf {
+interface StoredValue {
   readonly table: Table;
   readonly id: number;
   readonly member: string;
@@ -136,16 +136,16 @@ const sampled = <T>(all: readonly T[]): readonly T[] =>
 const apart = new Set(['/private', '/params/psk', '/size']);
 
 /** Every stored value of the records of a kind that people can write. */
-const leavesIn = async (kind: Kind, isWanted: (member: string) => boolean): Promise<Leaf[]> => {
+const valuesIn = async (kind: Kind, isWanted: (member: string) => boolean): Promise<StoredValue[]> => {
   const names = writable(kind);
-  const found: Leaf[] = [];
+  const found: StoredValue[] = [];
   for (const id of idsOf(kind)) {
     for (const tableName of tablesOf[kind]) {
       const table: Table = repositories[tableName];
       const row = await rowOf(table, id);
       const isMeant = (name: string) => names.has(name) && isWanted(name) && Object.hasOwn(tables[tableName], name);
       for (const [member, value] of Object.entries(row).filter(([name]) => isMeant(name))) {
-        for (const pointer of leavesOf(value, `/${member}`)) {
+        for (const pointer of pointersOf(value, `/${member}`)) {
           if (!apart.has(pointer)) found.push({ table, id, member, pointer });
         }
       }
@@ -159,7 +159,7 @@ const pick = (row: Holder, names: readonly string[]) => Object.fromEntries(names
 
 const expectFound = async (
   act: () => Promise<unknown>,
-  place: Pick<RegExp, 'test'>,
+  expected: Pick<RegExp, 'test'>,
   undo: () => Promise<unknown>,
   label: string,
 ) => {
@@ -167,7 +167,7 @@ const expectFound = async (
   await act();
   const { status, data } = await confirm(token);
   expect([label, status, data.code]).toEqual([label, 409, 'TASK_CHANGED']);
-  expect([label, data.changed.some((pointer: string) => place.test(pointer))]).toEqual([label, true]);
+  expect([label, data.changed.some((pointer: string) => expected.test(pointer))]).toEqual([label, true]);
   await undo();
 };
 
@@ -175,9 +175,9 @@ describe('between approval and confirmation', () => {
   it.each(Object.keys(tablesOf) as Kind[])(
     'every changed value of %s is found',
     async (kind) => {
-      const leaves = await leavesIn(kind, (member) => !cosmetic.has(member));
-      expect(leaves.length).toBeGreaterThan(0);
-      for (const { table, id, member, pointer } of sampled(leaves)) {
+      const values = await valuesIn(kind, (member) => !cosmetic.has(member));
+      expect(values.length).toBeGreaterThan(0);
+      for (const { table, id, member, pointer } of sampled(values)) {
         const before = await rowOf(table, id);
         const after = mutated(before, pointer, writable(kind).get(member));
         const write = (row: Holder) => () => put(table, id, { [member]: row[member] });
@@ -194,21 +194,21 @@ describe('between approval and confirmation', () => {
     const own = { ...pick(definition, taskMembers), controlPlane: [{ agent: { id: rich.near }, interfaces: [5] }] };
     await put(tasks, rich.id, own);
     const masked = secretValues.map((name) => new RegExp(`/values/${name}$`));
-    const pointers = [...leavesOf(own)].filter((pointer) => !masked.some((mask) => mask.test(pointer)));
+    const pointers = [...pointersOf(own)].filter((pointer) => !masked.some((mask) => mask.test(pointer)));
     // Members that many plugins share are changed in one of them.
     const byMember = new Map(pointers.map((pointer) => [pointer.replace(/\/\d+/g, '/*'), pointer]));
     expect(byMember.size).toBeGreaterThan(80);
     for (const pointer of sampled([...byMember.values()])) {
       const [, member = ''] = pointer.split('/');
       const write = (row: Holder) => () => put(tasks, rich.id, { [member]: row[member] });
-      const place = { test: (found: string) => found === pointer || found.startsWith(`${pointer}/`) };
-      await expectFound(write(mutated(own, pointer, undefined)), place, write(own), pointer);
+      const expected = { test: (found: string) => found === pointer || found.startsWith(`${pointer}/`) };
+      await expectFound(write(mutated(own, pointer, undefined)), expected, write(own), pointer);
     }
     await put(tasks, rich.id, pick({ ...planes, configuration }, taskMembers));
   });
 
   it('members of records that lie elsewhere are all known', async () => {
-    const reached = async (kind: Kind) => new Set((await leavesIn(kind, () => true)).map(({ member }) => member));
+    const reached = async (kind: Kind) => new Set((await valuesIn(kind, () => true)).map(({ member }) => member));
     const elsewhere: Partial<Record<Kind, string[]>> = {};
     for (const kind of Object.keys(tablesOf) as Kind[]) {
       const have = await reached(kind);
@@ -228,7 +228,7 @@ describe('between approval and confirmation', () => {
 
   it('parameters and sessions of applications are found, value by value', async () => {
     const { sessions, parameters } = (await lab.client.applications.get({ params: { id: rich.application } })).data;
-    const places = [
+    const contents = [
       { table: createTable('applicationParameters') as Table, rows: parameters, readOnly: [] as string[] },
       {
         table: createTable('applicationSessions') as Table,
@@ -236,15 +236,20 @@ describe('between approval and confirmation', () => {
         readOnly: ['srcIp', 'dstIp', 'srcPort', 'dstPort', 'bytesC2S', 'bytesS2C', 'exchangeCount', 'protocol'],
       },
     ];
-    for (const { table, rows, readOnly } of places) {
+    for (const { table, rows, readOnly } of contents) {
       expect(rows.length).toBeGreaterThan(0);
       for (const { id = 0 } of rows as { id?: number }[]) {
         const { content } = (await rowOf(table, id)) as { content: Holder };
-        for (const pointer of sampled([...leavesOf(content)])) {
+        for (const pointer of sampled([...pointersOf(content)])) {
           if (readOnly.some((name) => pointer.startsWith(`/${name}`))) continue;
           const write = (value: Holder) => () => put(table, id, { content: value });
-          const place = /^\/deps\/applications\//;
-          await expectFound(write(mutated(content, pointer, undefined)), place, write(content), `content ${pointer}`);
+          const expected = /^\/deps\/applications\//;
+          await expectFound(
+            write(mutated(content, pointer, undefined)),
+            expected,
+            write(content),
+            `content ${pointer}`,
+          );
         }
       }
     }
@@ -256,8 +261,8 @@ describe('between approval and confirmation', () => {
       async () => {
         const { store } = lab.controller;
         const { private: sealed } = await rowOf(certificateContents, rich.leaf);
-        const place = { table: 'certificates', id: rich.leaf, column: 'private' };
-        const other = store.secrets.seal('-----BEGIN PRIVATE KEY-----\nother', place);
+        const expected = { table: 'certificates', id: rich.leaf, column: 'private' };
+        const other = store.secrets.seal('-----BEGIN PRIVATE KEY-----\nother', expected);
         return [
           () => put(certificateContents, rich.leaf, { private: other }),
           () => put(certificateContents, rich.leaf, { private: sealed }),
@@ -328,9 +333,9 @@ describe('between approval and confirmation', () => {
       },
       /^\/configuration\/3\/values\/ipsecPsk$/,
     ],
-  ])('%s is found', async (label, steps, place) => {
+  ])('%s is found', async (label, steps, expected) => {
     const [act, undo] = await steps();
-    await expectFound(act, place, undo, label);
+    await expectFound(act, expected, undo, label);
   });
 
   it('what a signature sends is found, its name is not', async () => {
@@ -345,9 +350,9 @@ describe('between approval and confirmation', () => {
     await taskRoutes.update({ body: added as never });
     const write = (body: object) => () => cve.update({ body: { id: signatureId, ...body } as never });
     const other = { requests: [{ ...probe, path: '/other' }] };
-    const place = /^\/deps\/cveSignatures\//;
-    await expectFound(write(other), place, write({ requests: [probe] }), 'requests');
-    await expectFound(write({ enabled: false }), place, write({ enabled: true, name: 'Other' }), 'enabled');
+    const expected = /^\/deps\/cveSignatures\//;
+    await expectFound(write(other), expected, write({ requests: [probe] }), 'requests');
+    await expectFound(write({ enabled: false }), expected, write({ enabled: true, name: 'Other' }), 'enabled');
     const { digest } = (await call('GET', `/tasks/${rich.id}`)).data;
     await write({ name: 'Probe', description: 'said otherwise' })();
     expect((await call('GET', `/tasks/${rich.id}`)).data.digest).toBe(digest);
@@ -376,7 +381,7 @@ describe('between approval and confirmation', () => {
     const token = await approved();
     const changed: string[] = [];
     for (const kind of Object.keys(tablesOf) as Kind[]) {
-      for (const { table, id, member } of await leavesIn(kind, (name) => cosmetic.has(name))) {
+      for (const { table, id, member } of await valuesIn(kind, (name) => cosmetic.has(name))) {
         const { [member]: value } = await rowOf(table, id);
         await put(table, id, { [member]: otherThan(value, writable(kind).get(member)) });
         changed.push(`${kind}.${member}`);

@@ -83,17 +83,17 @@ const loadFactorOf = ({ configuration }: StoredTask, changes: readonly LoadChang
     0,
     ...changes.flatMap((change) =>
       rates.flatMap((rate) => {
-        const wished = change[rate];
+        const requested = change[rate];
         const present = (configuration[change.index]?.values as Record<string, unknown> | undefined)?.[rate];
-        if (wished === undefined) return [];
-        return typeof present === 'number' && present > 0 ? [wished / present] : [Number.POSITIVE_INFINITY];
+        if (requested === undefined) return [];
+        return typeof present === 'number' && present > 0 ? [requested / present] : [Number.POSITIVE_INFINITY];
       }),
     ),
   );
 
-const sum = (figures: readonly number[]) => figures.reduce((total, figure) => total + figure, 0);
+const sum = (figures: readonly number[]) => figures.reduce((total, value) => total + value, 0);
 const sumOrNull = (figures: readonly (number | null | undefined)[]) =>
-  figures.some((figure) => typeof figure !== 'number') ? null : sum(figures as number[]);
+  figures.some((value) => typeof value !== 'number') ? null : sum(figures as number[]);
 
 const costOf = (action: TaskAction, looked: readonly Looked[], maxSec: number): Cost => {
   if (action !== 'start' && action !== 'restart') return { starts: 0, agentSeconds: 0, generatedBytes: 0 };

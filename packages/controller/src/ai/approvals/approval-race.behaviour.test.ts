@@ -10,7 +10,7 @@ import { callerWith, type GatewayLab, startGatewayLab } from '../gateway/testing
 
 /** One process alone has less to show. */
 const tokens = process.env['RUSHHOUR_TEST_ENGINE'] === 'postgres' ? 200 : 50;
-const atOnce = 10;
+const concurrency = 10;
 const confirmations = 20;
 const main = fileURLToPath(new URL('../../main.ts', import.meta.url));
 const secretKey = randomBytes(32);
@@ -62,7 +62,7 @@ it('starts every task once, however many confirm its token at the same time', as
       asked.push({ taskId, token: data.approvalToken });
     }
   };
-  await Promise.all(Array.from({ length: atOnce }, ask));
+  await Promise.all(Array.from({ length: concurrency }, ask));
   const calls = urls.map((url) => callerWith(url, secret));
   const raced: { taskId: number; outcome: string }[] = [];
   const race = async ({ taskId, token }: { taskId: number; token: string }) => {
@@ -73,8 +73,8 @@ it('starts every task once, however many confirm its token at the same time', as
     });
     raced.push(...(await Promise.all(confirming)));
   };
-  for (let from = 0; from < asked.length; from += atOnce) {
-    await Promise.all(asked.slice(from, from + atOnce).map(race));
+  for (let from = 0; from < asked.length; from += concurrency) {
+    await Promise.all(asked.slice(from, from + concurrency).map(race));
   }
   expect(raced.filter(({ outcome }) => outcome === 'started')).toHaveLength(asked.length);
   expect(new Set(raced.map(({ outcome }) => outcome))).toEqual(new Set(['started', '409 TOKEN_ALREADY_USED']));

@@ -47,7 +47,7 @@ it.each<[string, object, { key?: string; keyId?: number; family?: string }, Stan
   expect(standingOf({ ...record, ...over }, confirmation)).toBe(standing);
 });
 
-it('answers for a token that nobody knows as for one of somebody else', () => {
+it('answers for an unknown token as for the token of another user', () => {
   expect(standingOf(undefined, { keyId: 1, family: 'start', idempotencyKey: undefined, nowMs })).toBe('unknown');
 });
 

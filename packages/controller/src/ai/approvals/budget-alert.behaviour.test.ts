@@ -7,10 +7,10 @@ beforeAll(async () => {
 });
 afterAll(() => lab.close());
 
-const told = async () =>
+const alerts = async () =>
   (await lab.administrator.client.notifications.list({ query: {} })).data.filter(({ kind }) => kind === 'ai.budget');
 
-it('a key that has spent most of a budget: its owner is told once, and it learns why it is refused', async () => {
+it('a key that has spent most of a budget: its owner gets one alert, and the refusal names the budget', async () => {
   const { call } = await lab.newKey({ limits: { startsPerDay: 5, approvalsPerHour: 100, pendingApprovals: 100 } });
   const start = async () => {
     const asked = await call('POST', '/tasks/start', { taskId: await lab.newTask(), reason: 'spends its budget' });
@@ -19,10 +19,10 @@ it('a key that has spent most of a budget: its owner is told once, and it learns
   };
   for (let i = 0; i < 3; i += 1) expect((await start()).status).toBe(200);
   expect((await call('GET', '/whoami')).data.remaining.starts).toBe(2);
-  expect(await told()).toHaveLength(0);
+  expect(await alerts()).toHaveLength(0);
   expect((await start()).status).toBe(200);
-  await expect.poll(told).toHaveLength(1);
-  const [{ message = '' } = {}] = await told();
+  await expect.poll(alerts).toHaveLength(1);
+  const [{ message = '' } = {}] = await alerts();
   expect(message).toMatch(/4 of its 5 starts of 24 hours/);
   expect((await start()).status).toBe(200);
   const refused = await start();
@@ -33,5 +33,5 @@ it('a key that has spent most of a budget: its owner is told once, and it learns
   expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
   expect(refused.headers.get('ratelimit-policy')).toMatch(/^"rpm";q=\d+;w=60$/);
   expect((await call('GET', '/whoami')).data.remaining.starts).toBe(0);
-  expect(await told()).toHaveLength(1);
+  expect(await alerts()).toHaveLength(1);
 });

@@ -16,20 +16,20 @@ function* differences(before: unknown, after: unknown, pointer: string): Generat
     return;
   }
   for (const name of new Set([...namesOf(before), ...namesOf(after)])) {
-    const place = `${pointer}/${escaped(name)}`;
+    const member = `${pointer}/${escaped(name)}`;
     if (Object.hasOwn(before, name) && Object.hasOwn(after, name)) {
-      yield* differences(before[name], after[name], place);
-    } else yield place;
+      yield* differences(before[name], after[name], member);
+    } else yield member;
   }
 }
 
-const mostPointers = 50;
+const maxPointers = 50;
 
 /** JSON pointers of what differs, never the values. */
-export const changedPointers = (before: unknown, after: unknown, most = mostPointers): string[] => {
+export const changedPointers = (before: unknown, after: unknown, max = maxPointers): string[] => {
   const found: string[] = [];
   for (const pointer of differences(before, after, '')) {
-    if (found.length >= most) break;
+    if (found.length >= max) break;
     found.push(pointer);
   }
   return found;

@@ -63,8 +63,8 @@ const loadReasons = (facts: RiskFacts, { maxBps, maxPps }: AiConstraints): strin
   const { loadFactor = 1 } = facts;
   const { bps, pps } = facts.plan.estimate;
   const isLimited = typeof maxBps === 'number' || typeof maxPps === 'number';
-  const isOver = (figure: number, most: number | null | undefined) =>
-    most !== null && most !== undefined && !(figure * loadFactor <= most);
+  const isOver = (value: number, limit: number | null | undefined) =>
+    limit !== null && limit !== undefined && !(value * loadFactor <= limit);
   return [
     ...(isOver(bps, maxBps) ? [`more than ${maxBps} bits a second`] : []),
     ...(isOver(pps, maxPps) ? [`more than ${maxPps} packets a second`] : []),

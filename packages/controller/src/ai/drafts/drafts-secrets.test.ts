@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { createSecrets } from '../../store/engine/secrets.ts';
 import { createRedactor, isMark } from '../gateway/redact.ts';
-import { generateWish, hideSecrets, markedPointers, resolveSecrets } from './drafts-secrets.ts';
+import { generateMark, hideSecrets, markedPointers, resolveSecrets } from './drafts-secrets.ts';
 
 const redactor = createRedactor(createSecrets(randomBytes(32)));
 const clear = {
@@ -37,10 +37,10 @@ it('refuses secrets of keys, marks in other places and marks of other secrets', 
 });
 
 it('makes secrets up where it is asked to, and only there', () => {
-  const { task, issues } = resolveSecrets(redactor, withValues(0, { ipsecPsk: generateWish }), secrets);
+  const { task, issues } = resolveSecrets(redactor, withValues(0, { ipsecPsk: generateMark }), secrets);
   expect(issues).toEqual([]);
   expect(task).toMatchObject({
     configuration: [{ values: { ipsecPsk: expect.stringMatching(/^[0-9a-f]{32}$/) } }, {}],
   });
-  expect(codesOf(withValues(0, { rate: generateWish }))).toEqual(['NOT_A_SECRET /configuration/0/values/rate']);
+  expect(codesOf(withValues(0, { rate: generateMark }))).toEqual(['NOT_A_SECRET /configuration/0/values/rate']);
 });

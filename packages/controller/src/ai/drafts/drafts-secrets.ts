@@ -3,7 +3,7 @@ import type { Issue } from '../../errors.ts';
 import { isMark, type Redactor } from '../gateway/redact.ts';
 
 /** Marks a secret in a draft that the controller generates. */
-export const generateWish = '__generate__';
+export const generateMark = '__generate__';
 const generatedBytes = 16;
 
 type Visit = (value: string, pointer: string) => unknown;
@@ -66,23 +66,23 @@ export const resolveSecrets = (
     issues.push({ path, code, message });
     return '';
   };
-  const wished = new Set<string>();
+  const requested = new Set<string>();
   const resolved = mapTexts(given, (value, pointer) => {
     if (value.startsWith('__redacted__')) {
       const secret = stored[pointer];
       if (secret !== undefined && redactor.markOf(pointer, secret) === value) return secret;
       return refuse(pointer, 'MARK_MISPLACED', 'stands for a secret that does not belong here');
     }
-    if (value !== generateWish) return value;
-    wished.add(pointer);
+    if (value !== generateMark) return value;
+    requested.add(pointer);
     return randomBytes(generatedBytes).toString('hex');
   });
   const { secrets } = hideSecrets(redactor, resolved);
   for (const pointer of Object.keys(secrets)) {
-    if (wished.has(pointer) || stored[pointer] === secrets[pointer]) continue;
-    refuse(pointer, 'SECRET_NOT_ALLOWED', `keys cannot set secrets: send "${generateWish}" to have one made`);
+    if (requested.has(pointer) || stored[pointer] === secrets[pointer]) continue;
+    refuse(pointer, 'SECRET_NOT_ALLOWED', `keys cannot set secrets: send "${generateMark}" to have one made`);
   }
-  for (const pointer of wished) {
+  for (const pointer of requested) {
     if (!Object.hasOwn(secrets, pointer)) refuse(pointer, 'NOT_A_SECRET', 'only secrets can be generated');
   }
   return { task: resolved, issues };

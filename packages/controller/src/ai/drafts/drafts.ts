@@ -33,9 +33,9 @@ export interface DraftSource {
 
 type Task = Record<string, unknown>;
 const keptMs = 7 * 86_400_000;
-const mostDrafts = 50;
-const mostShown = 20;
-const mostDraftChars = 1_048_576;
+const maxDrafts = 50;
+const maxShown = 20;
+const maxDraftChars = 1_048_576;
 const hint = 'schema_get of "task" tells what is allowed';
 
 const definitionOf = (task: StoredTask): Task => {
@@ -43,7 +43,7 @@ const definitionOf = (task: StoredTask): Task => {
   return { comment, projectID, accessPlane, controlPlane, configuration, dumps };
 };
 
-const placeOf = (id: number, pointer: string) => ({ table: 'aiDrafts', id, column: `taskSecrets${pointer}` });
+const columnOf = (id: number, pointer: string) => ({ table: 'aiDrafts', id, column: `taskSecrets${pointer}` });
 
 /** Drafts of tasks, stored apart from tasks so that experiments leave nothing behind. */
 export const createDrafts = ({ store, planner, operations, rules }: DraftDeps) => {
@@ -52,7 +52,7 @@ export const createDrafts = ({ store, planner, operations, rules }: DraftDeps) =
 
   const openedOf = ({ id, taskSecrets }: DraftRecord): Record<string, string> =>
     Object.fromEntries(
-      Object.entries(taskSecrets).map(([pointer, sealed]) => [pointer, secrets.open(sealed, placeOf(id, pointer))]),
+      Object.entries(taskSecrets).map(([pointer, sealed]) => [pointer, secrets.open(sealed, columnOf(id, pointer))]),
     );
 
   /** A draft with its secrets in clear: for checks and new tasks, never for answers. */
@@ -74,18 +74,18 @@ export const createDrafts = ({ store, planner, operations, rules }: DraftDeps) =
 
   const write = async (tx: Change, id: number, clear: Task, more: Partial<DraftRecord>) => {
     const hidden = hideSecrets(redactor, clear);
-    if (JSON.stringify(hidden.task).length > mostDraftChars) {
-      throw new ApiError('tooLarge', 'DRAFT_TOO_LARGE', `a draft has ${mostDraftChars} characters at most`);
+    if (JSON.stringify(hidden.task).length > maxDraftChars) {
+      throw new ApiError('tooLarge', 'DRAFT_TOO_LARGE', `a draft has ${maxDraftChars} characters at most`);
     }
     const sealed = Object.entries(hidden.secrets).map(
-      ([pointer, value]) => [pointer, secrets.seal(value, placeOf(id, pointer))] as const,
+      ([pointer, value]) => [pointer, secrets.seal(value, columnOf(id, pointer))] as const,
     );
     const expiresAt = new Date(Date.parse(tx.now) + keptMs).toISOString();
     await aiDrafts.update(tx, id, { ...more, task: hidden.task, taskSecrets: Object.fromEntries(sealed), expiresAt });
   };
 
   /** The input of a key, refused if it contains forbidden members. */
-  const sound = (given: Task, stored: Readonly<Record<string, string>> = {}): Task => {
+  const validTask = (given: Task, stored: Readonly<Record<string, string>> = {}): Task => {
     const { task, issues } = resolveSecrets(redactor, given, stored);
     if (issues.length > 0) throw invalid(issues, issues[0]?.code);
     return task as Task;
@@ -116,7 +116,7 @@ export const createDrafts = ({ store, planner, operations, rules }: DraftDeps) =
       if (typeof next !== 'object' || next === null || Array.isArray(next)) {
         throw new PatchError('TYPE', ops ? '/ops' : '/merge', 'must leave an object');
       }
-      return sound(next as Task, openedOf(draft));
+      return validTask(next as Task, openedOf(draft));
     } catch (error) {
       if (!(error instanceof PatchError)) throw error;
       throw invalid([{ path: error.path, code: error.code, message: error.message }], error.code);
@@ -134,16 +134,16 @@ export const createDrafts = ({ store, planner, operations, rules }: DraftDeps) =
       throw invalid([{ path: '', code: 'ONE_OF', message: 'needs exactly one of draftId, taskId and task' }]);
     }
     if (draftId !== undefined) return clearOf(await mustFind(store.read, caller, draftId));
-    return taskId === undefined ? sound(task ?? {}) : opened(caller, taskId);
+    return taskId === undefined ? validTask(task ?? {}) : opened(caller, taskId);
   };
 
   const shownPlan = async (caller: AiCaller, plan: RunPlan, taskId: number | null) => ({
     ...plan.estimate,
-    targets: (targetsOf(plan) ?? []).slice(0, mostShown),
+    targets: (targetsOf(plan) ?? []).slice(0, maxShown),
     conflicts: await shownConflicts(
       store.read,
       caller,
-      (await operations.conflictsOf(plan, taskId)).slice(0, mostShown),
+      (await operations.conflictsOf(plan, taskId)).slice(0, maxShown),
     ),
     notes: plan.notes,
   });
@@ -164,10 +164,10 @@ export const createDrafts = ({ store, planner, operations, rules }: DraftDeps) =
       if ((from === undefined) === (task === undefined)) {
         throw invalid([{ path: '', code: 'ONE_OF', message: 'needs either from or task' }]);
       }
-      const clear = from ? await sourceOf(caller, from) : sound(task ?? {});
+      const clear = from ? await sourceOf(caller, from) : validTask(task ?? {});
       return store.change(caller, async (tx) => {
-        if ((await countDrafts(tx, caller.key.id, tx.now)) >= mostDrafts) {
-          throw tooMany('TOO_MANY_DRAFTS', `a key keeps ${mostDrafts} drafts at most: delete some`, 60);
+        if ((await countDrafts(tx, caller.key.id, tx.now)) >= maxDrafts) {
+          throw tooMany('TOO_MANY_DRAFTS', `a key keeps ${maxDrafts} drafts at most: delete some`, 60);
         }
         const empty = { task: {}, taskSecrets: {}, expiresAt: tx.now };
         const id = await aiDrafts.insert(tx, { keyID: caller.key.id, name, revision: 1, ...empty });
@@ -201,9 +201,14 @@ export const createDrafts = ({ store, planner, operations, rules }: DraftDeps) =
       const task = await taskIn(caller, meant);
       const errors = await problemsOf(store.read, task);
       const plan = errors.length === 0 ? await planner.plan(task as never) : undefined;
-      const told = (plan?.issues ?? []).map(({ path, code, message, severity }) => ({ path, code, message, severity }));
+      const issues = (plan?.issues ?? []).map(({ path, code, message, severity }) => ({
+        path,
+        code,
+        message,
+        severity,
+      }));
       const pick = (isError: boolean) =>
-        told
+        issues
           .filter(({ severity }) => (severity === 'error') === isError)
           .map(({ severity: _, ...problem }) => ({ ...problem, hint }));
       const all = [...errors, ...pick(true)];

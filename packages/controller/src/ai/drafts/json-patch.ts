@@ -104,14 +104,14 @@ const applyOne = (document: Json, operation: PatchOperation, at: string, secretP
   if (isCopying || op === 'test') {
     // Moving or comparing a mark would reveal information about its secret.
     const looked = isCopying ? [from, path] : [path];
-    if (looked.some((place) => secretPointers.some((secret) => touches(place, secret)))) {
+    if (looked.some((pointer) => secretPointers.some((secret) => touches(pointer, secret)))) {
       throw new PatchError('SECRET_NOT_ALLOWED', at, `${op} must not touch a secret`);
     }
   }
-  const missing = (place: string) => new PatchError('POINTER_UNKNOWN', at, `there is nothing at "${place}"`);
-  const change = (target: Json, place: string, edit: Edit) => {
-    const result = edited(target, place, edit);
-    if (result === undefined) throw missing(place);
+  const missing = (pointer: string) => new PatchError('POINTER_UNKNOWN', at, `there is nothing at "${pointer}"`);
+  const change = (target: Json, pointer: string, edit: Edit) => {
+    const result = edited(target, pointer, edit);
+    if (result === undefined) throw missing(pointer);
     return result.root;
   };
   if (op === 'add' || op === 'replace') {
@@ -129,17 +129,17 @@ const applyOne = (document: Json, operation: PatchOperation, at: string, secretP
   return change(change(document, from, { kind: 'remove' }), path, { kind: 'add', value: source });
 };
 
-const mostDepth = 64;
-const mostValues = 100_000;
+const maxDepth = 64;
+const maxValues = 100_000;
 
 /** Values in a document, or infinity where it is too deep. */
 const weightOf = (value: Json, depth = 0): number => {
   if (typeof value !== 'object' || value === null) return 1;
-  if (depth >= mostDepth) return Number.POSITIVE_INFINITY;
+  if (depth >= maxDepth) return Number.POSITIVE_INFINITY;
   let weight = 1;
   for (const member of Object.values(value)) {
     weight += weightOf(member, depth + 1);
-    if (weight > mostValues) break;
+    if (weight > maxValues) break;
   }
   return weight;
 };
@@ -156,6 +156,6 @@ export const applyPatch = (
     const looks = op === 'move' || op === 'copy' || op === 'test';
     const next = applyOne(state, operation, at, looks ? secretsOf(state) : []);
     // A few copies of the document into itself would exhaust memory.
-    if (looks && weightOf(next) > mostValues) throw new PatchError('TOO_LARGE', at, 'makes the document too large');
+    if (looks && weightOf(next) > maxValues) throw new PatchError('TOO_LARGE', at, 'makes the document too large');
     return next;
   }, structuredClone(document));

@@ -6,7 +6,7 @@ import type { Store } from '../../store/store.ts';
 
 const batchMs = 500;
 /** Above this, calls are refused until the database accepts entries again. */
-const mostWaiting = 10_000;
+const maxWaiting = 10_000;
 
 /** Nothing is executed that cannot be audited. */
 export const auditUnavailable = () => unavailable('AUDIT_UNAVAILABLE', 'the audit cannot be written');
@@ -43,9 +43,9 @@ export const createAiAudit = (store: Store, log: Pick<Logger, 'error'>) => {
   const flush = () => {
     clearTimeout(timer);
     timer = undefined;
-    const turn = writing.then(write);
-    writing = turn.catch(() => schedule());
-    return turn;
+    const written = writing.then(write);
+    writing = written.catch(() => schedule());
+    return written;
   };
   const schedule = () => {
     timer ??= setTimeout(() => void flush().catch(() => {}), batchMs).unref();
@@ -84,7 +84,7 @@ export const createAiAudit = (store: Store, log: Pick<Logger, 'error'>) => {
     /** Writes need a stored audit entry; entries of reads are buffered. */
     assertWritable: async (isRead: boolean) => {
       if (isBroken && !isRead) await flush();
-      if (waiting.length >= mostWaiting) throw auditUnavailable();
+      if (waiting.length >= maxWaiting) throw auditUnavailable();
     },
     flush,
     close: async () => {

@@ -20,7 +20,7 @@ export interface Visit {
   setHeader(name: string, value: string): void;
 }
 
-const mostArgBytes = 4096;
+const maxArgBytes = 4096;
 /** Readers of the audit must not be able to confirm. */
 const handedIn: ReadonlySet<string> = new Set(['approvalToken']);
 
@@ -124,7 +124,7 @@ export class AiCall implements AiCaller {
         userAgent: (this.header('user-agent') ?? '').slice(0, 256),
         ...(this.#visit.mcpClient && { mcpClient: this.#visit.mcpClient }),
         argsRedacted:
-          redacted.length <= mostArgBytes ? JSON.parse(redacted) : { truncated: redacted.slice(0, mostArgBytes) },
+          redacted.length <= maxArgBytes ? JSON.parse(redacted) : { truncated: redacted.slice(0, maxArgBytes) },
         argsDigest: digestOf(JSON.parse(redacted)),
         risk: this.ai.risk,
         policyVersion: this.key.policy.version,

@@ -33,16 +33,16 @@ it('a draft tells its problems until there are none, and becomes a task that is 
   const { data: better } = await call('PATCH', `/drafts/${draft.id}`, { revision: 1, merge });
   expect(better).toMatchObject({ revision: 2, problems: [] });
   expect(await call('PATCH', `/drafts/${draft.id}`, { revision: 1, merge })).toEqual(refusal(409, 'DRAFT_CHANGED'));
-  const wish = { draftId: draft.id, revision: 2 };
-  expect(await call('POST', '/tasks', { ...wish, revision: 1 })).toEqual(refusal(409, 'DRAFT_CHANGED'));
+  const request = { draftId: draft.id, revision: 2 };
+  expect(await call('POST', '/tasks', { ...request, revision: 1 })).toEqual(refusal(409, 'DRAFT_CHANGED'));
   const { data: validation } = await call('POST', '/tasks/validate', { draftId: draft.id });
   expect(validation).toMatchObject({ valid: true, errors: [], risk: 'R2', policyForThisKey: 'same-key' });
-  const { status, data } = await call('POST', '/tasks', wish, { 'idempotency-key': 'once' });
+  const { status, data } = await call('POST', '/tasks', request, { 'idempotency-key': 'once' });
   expect({ status, data }).toMatchObject({
     status: 200,
     data: { status: 0, digest: expect.stringMatching(/^sha256:/) },
   });
-  const again = await call('POST', '/tasks', wish, { 'idempotency-key': 'once' });
+  const again = await call('POST', '/tasks', request, { 'idempotency-key': 'once' });
   expect(again.data).toEqual(data);
   const { data: task } = await call('GET', `/tasks/${data.id}`);
   expect(task).toMatchObject({ id: data.id, digest: data.digest, revision: data.revision });
@@ -98,7 +98,7 @@ it('secrets of a task go into the draft and into the next task unseen', async ()
   expect(generated?.configuration[0]?.values?.['ipsecPsk']).toMatch(/^[0-9a-f]{32}$/);
 });
 
-it('what is no task is told as invalid and not refused by validate', async () => {
+it('validate reports a body that is no task as invalid instead of refusing it', async () => {
   const { status, data } = await call('POST', '/tasks/validate', { task: { configuration: 'none' } });
   expect({ status, data }).toMatchObject({
     status: 200,

@@ -1,6 +1,6 @@
 import { ApiError } from '../../errors.ts';
 
-export const mostBytes = 256 * 1024;
+export const maxBytes = 256 * 1024;
 
 const sizeOf = (value: unknown) => Buffer.byteLength(JSON.stringify(value) ?? '');
 
@@ -14,23 +14,23 @@ const isMembers = (value: unknown): value is Members =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Shortens the largest part of a value repeatedly until it fits. */
-const shrink = (data: unknown, most: number): unknown => {
-  if (typeof data === 'string') return data.slice(0, most / 4);
+const shrink = (data: unknown, max: number): unknown => {
+  if (typeof data === 'string') return data.slice(0, max / 4);
   if (Array.isArray(data)) return data.slice(0, Math.floor(data.length / 2));
   if (!isMembers(data)) return data;
   const [largest] = Object.entries(data)
     .map(([name, member]) => ({ name, bytes: sizeOf(member) }))
     .sort((a, b) => b.bytes - a.bytes);
   if (largest === undefined) return data;
-  const shorter = shrink(data[largest.name], most);
+  const shorter = shrink(data[largest.name], max);
   return { ...data, [largest.name]: sizeOf(shorter) < largest.bytes ? shorter : null };
 };
 
 /** An answer limited in bytes; it says where it was cut. */
-export const capped = <T>(reply: T, most = mostBytes): T => {
-  if (!isMembers(reply) || !('data' in reply) || sizeOf(reply) <= most) return reply;
+export const capped = <T>(reply: T, max = maxBytes): T => {
+  if (!isMembers(reply) || !('data' in reply) || sizeOf(reply) <= max) return reply;
   let cut: Envelope = reply as unknown as Envelope;
-  while (sizeOf(cut) > most - 100) cut = { ...cut, data: shrink(cut.data, most) };
+  while (sizeOf(cut) > max - 100) cut = { ...cut, data: shrink(cut.data, max) };
   const data = isMembers(cut.data) ? { ...cut.data, truncated: true } : cut.data;
   return { ...cut, data, truncated: true } as T;
 };

@@ -14,7 +14,7 @@ afterAll(() => controller.close());
 const limits = { requestsPerMin: 10_000, writesPerMin: 10_000, parallel: 100 };
 
 describe('a key', () => {
-  it('is shown once, opens the gateway by header and as a bearer token, and is told who it is', async () => {
+  it('is shown once, opens the gateway by header and as a bearer token, and can read its own identity', async () => {
     const { key, secret, call } = await newTestKey(controller, administrator, { scopes: ['tasks:read'], limits });
     expect(secret).toMatch(/^rh_ai_[0-9A-Za-z]{8}_[0-9A-Za-z]{49}$/);
     const { status, body, headers } = await call('GET', '/whoami');

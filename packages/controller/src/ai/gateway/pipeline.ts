@@ -138,14 +138,14 @@ export const createPipeline = ({ store, settings, bus, log, once }: Deps) => {
 
 export type Pipeline = ReturnType<typeof createPipeline>;
 
-const mostKeyLength = 255;
+const maxKeyLength = 255;
 
 /** The client's idempotency key, from the header or the body. */
 const idempotencyKeyOf = (call: AiCall, { body }: Parts): string | undefined => {
   const header = call.header('idempotency-key')?.replace(/^"(.*)"$/, '$1');
   const member = (body as { idempotencyKey?: string } | undefined)?.idempotencyKey;
-  if (header !== undefined && (header === '' || header.length > mostKeyLength)) {
-    const message = `must have 1 to ${mostKeyLength} characters`;
+  if (header !== undefined && (header === '' || header.length > maxKeyLength)) {
+    const message = `must have 1 to ${maxKeyLength} characters`;
     throw invalid([{ path: '/Idempotency-Key', code: 'LENGTH', message, in: 'header' }]);
   }
   if (header !== undefined && member !== undefined && header !== member) {

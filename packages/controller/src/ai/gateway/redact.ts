@@ -30,7 +30,15 @@ function* described() {
 }
 
 /** Without a schema the name decides. */
-const usualNames = ['privateKey', 'passwordHash', 'clientSecret', 'joinToken', 'accessToken', 'refreshToken', 'apiKey'];
+const defaultNames = [
+  'privateKey',
+  'passwordHash',
+  'clientSecret',
+  'joinToken',
+  'accessToken',
+  'refreshToken',
+  'apiKey',
+];
 
 const markedNames = () => {
   const marked = new Set<string>();
@@ -49,7 +57,7 @@ let secretNames: ReadonlySet<string> | undefined;
  * first use, so that the start does not wait for it.
  */
 export const isSecretName = (name: string): boolean => {
-  secretNames ??= new Set([...markedNames(), ...usualNames]);
+  secretNames ??= new Set([...markedNames(), ...defaultNames]);
   return secretNames.has(name);
 };
 
@@ -88,10 +96,10 @@ export const createRedactor = (secrets: Pick<Secrets, 'derive'>) => {
     if (!isMembers(value)) return value;
     return Object.fromEntries(
       Object.entries(value).map(([name, member]) => {
-        const place = `${pointer}/${escaped(name)}`;
+        const path = `${pointer}/${escaped(name)}`;
         const isHidden =
           typeof member === 'string' && member !== '' && !isMark(member) && isSecretMember(value, name, more);
-        return [name, isHidden ? markOf(place, member) : walk(member, place, more)];
+        return [name, isHidden ? markOf(path, member) : walk(member, path, more)];
       }),
     );
   };

@@ -17,22 +17,22 @@ const refusal = (status: number, code: string) =>
 const raw = (path: string, init: RequestInit = {}) => fetch(`${lab.controller.url}/v1/ai/gateway${path}`, init);
 
 describe('a key that is none', () => {
-  const sound = newKey().text;
+  const valid = newKey().text;
   const bearer = (text: string): [string, Record<string, string>] => [text, { authorization: `Bearer ${text}` }];
   it.each<[string, Record<string, string>]>([
     ['', { 'x-api-key': '' }],
     ['x', { 'x-api-key': 'x' }],
     ['only the prefix', { 'x-api-key': 'rh_ai_' }],
-    ['another prefix', { 'x-api-key': sound.replace('rh_ai_', 'rh_aat_') }],
-    ['a wrong checksum', { 'x-api-key': `${sound.slice(0, -1)}${sound.endsWith('0') ? '1' : '0'}` }],
-    ['right in form and unknown', { 'x-api-key': sound }],
-    ['too long', { 'x-api-key': sound + 'x'.repeat(10_000) }],
+    ['another prefix', { 'x-api-key': valid.replace('rh_ai_', 'rh_aat_') }],
+    ['a wrong checksum', { 'x-api-key': `${valid.slice(0, -1)}${valid.endsWith('0') ? '1' : '0'}` }],
+    ['right in form and unknown', { 'x-api-key': valid }],
+    ['too long', { 'x-api-key': valid + 'x'.repeat(10_000) }],
     ['with a path in it', { 'x-api-key': '../../../../etc/passwd' }],
     ['SQL', { 'x-api-key': "rh_ai_' OR 1=1 --" }],
     bearer('rh_ai_nonsense'),
-    ['no scheme', { authorization: sound }],
-    ['another scheme', { authorization: `Basic ${btoa(`a:${sound}`)}` }],
-    ['two that differ', { 'x-api-key': sound, authorization: `Bearer ${newKey().text}` }],
+    ['no scheme', { authorization: valid }],
+    ['another scheme', { authorization: `Basic ${btoa(`a:${valid}`)}` }],
+    ['two that differ', { 'x-api-key': valid, authorization: `Bearer ${newKey().text}` }],
   ])('is refused: %s', async (_, headers) => {
     const response = await raw('/whoami', { headers });
     const { data } = (await response.json()) as { data: { code: string; hint: string } };

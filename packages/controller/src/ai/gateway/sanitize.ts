@@ -8,19 +8,19 @@ const unseen =
 /** A variation selector without a base character. */
 const loneSelector = /(?<![\p{L}\p{N}\p{S}\p{Extended_Pictographic}#*])[\uFE00-\uFE0F\u{E0100}-\u{E01EF}]/gu;
 
-const mostCharacters = 2000;
+const maxCharacters = 2000;
 
 /** Untrusted text for a model: without hidden characters, and short. */
-export const sanitizeForModel = (text: string, most = mostCharacters): string => {
+export const sanitizeForModel = (text: string, max = maxCharacters): string => {
   const plain = text.replace(ansi, '').replace(unseen, '').replace(loneSelector, '');
-  if (plain.length <= most) return plain.isWellFormed() ? plain : plain.toWellFormed();
-  return `${plain.slice(0, most - 1).toWellFormed()}…`;
+  if (plain.length <= max) return plain.isWellFormed() ? plain : plain.toWellFormed();
+  return `${plain.slice(0, max - 1).toWellFormed()}…`;
 };
 
 /** The same for every text inside a value; names stay. */
-export const sanitizeTree = <T>(value: T, most = mostCharacters): T => {
-  if (typeof value === 'string') return sanitizeForModel(value, most) as T;
-  if (Array.isArray(value)) return value.map((item) => sanitizeTree(item, most)) as T;
+export const sanitizeTree = <T>(value: T, max = maxCharacters): T => {
+  if (typeof value === 'string') return sanitizeForModel(value, max) as T;
+  if (Array.isArray(value)) return value.map((item) => sanitizeTree(item, max)) as T;
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, sanitizeTree(member, most)])) as T;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, sanitizeTree(member, max)])) as T;
 };

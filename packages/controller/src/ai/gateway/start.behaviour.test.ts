@@ -92,7 +92,7 @@ describe('a confirmation answers', () => {
     expect(await confirm(asked.data.approvalToken, {}, reader.call)).toEqual(refusal(403, 'AI_SCOPE_MISSING'));
   });
 
-  it('404 for tokens nobody knows, of another key, or for another operation', async () => {
+  it('404 for unknown tokens, tokens of another key, or for another operation', async () => {
     const asked = await ask(await lab.newTask());
     const { approvalToken } = asked.data;
     expect(await confirm(`rh_aat_${'0'.repeat(49)}`)).toEqual(refusal(404, 'TOKEN_NOT_FOUND'));

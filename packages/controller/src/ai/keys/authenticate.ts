@@ -42,7 +42,7 @@ const defaultsOf = (schema: object) =>
       .filter(([, member]) => 'default' in member)
       .map(([name, member]) => [name, (member as { default?: unknown }).default]),
   );
-const usual = { policy: defaultsOf(AiPolicy), constraints: defaultsOf(AiConstraints), limits: defaultsOf(AiLimits) };
+const defaults = { policy: defaultsOf(AiPolicy), constraints: defaultsOf(AiConstraints), limits: defaultsOf(AiLimits) };
 
 /** The settings of a key with defaults. */
 export const keyFacts = (
@@ -55,9 +55,9 @@ export const keyFacts = (
   owner: { id: owner.id, realName: owner.realName },
   scopes: record.scopes,
   effectiveScopes: new Set(coveredScopes(record.scopes, owner.permissions)),
-  policy: { ...usual.policy, ...record.policy, version: record.policyVersion } as AiKeyFacts['policy'],
-  constraints: { ...usual.constraints, ...record.constraints } as AiKeyFacts['constraints'],
-  limits: { ...usual.limits, ...record.limits } as AiKeyFacts['limits'],
+  policy: { ...defaults.policy, ...record.policy, version: record.policyVersion } as AiKeyFacts['policy'],
+  constraints: { ...defaults.constraints, ...record.constraints } as AiKeyFacts['constraints'],
+  limits: { ...defaults.limits, ...record.limits } as AiKeyFacts['limits'],
   ipAllowlist: record.ipAllowlist,
   expiresAt: record.expiresAt,
 });

@@ -42,7 +42,7 @@ const expiryIssues = (expiresAt: string | undefined, nowMs: number): Issue[] => 
 type Given = { [K in keyof AiKeyDraft]?: AiKeyDraft[K] | null | undefined };
 
 /** Refuses invalid key settings, with all issues. */
-const assertSoundKey = (given: Given, rules: AiRules, nowMs: number) => {
+const assertValidKey = (given: Given, rules: AiRules, nowMs: number) => {
   const issues = [
     ...expiryIssues(given.expiresAt ?? undefined, nowMs),
     ...rangeIssues(given.ipAllowlist ?? undefined, '/ipAllowlist'),
@@ -141,7 +141,7 @@ export const aiAdminHandlers = (deps: Deps): Handlers<typeof api.aiAdmin> => {
         throw forbidden('REAUTHENTICATION_REQUIRED', 'sign in again: creating a key needs a recent sign-in');
       assertMayGive(body.scopes, caller.permissions);
       const { ai } = settings.current();
-      assertSoundKey(body, ai, now);
+      assertValidKey(body, ai, now);
       const { policy = {}, constraints = {}, limits = {}, ipAllowlist = [], name, scopes } = body;
       const { publicId, text, secretHash } = newKey();
       const { version: _, ...choices } = policy;
@@ -161,7 +161,7 @@ export const aiAdminHandlers = (deps: Deps): Handlers<typeof api.aiAdmin> => {
     updateKey: async ({ body }, caller) => {
       const { id, updatedAt, rotate = false, revoked, isActive, policy, graceSec: _, ...values } = body;
       const graceSec = body.graceSec ?? 0;
-      assertSoundKey(body, settings.current().ai, Date.now());
+      assertValidKey(body, settings.current().ai, Date.now());
       if (values.scopes) assertMayGive(values.scopes, caller.permissions);
       return store.change(caller, async (tx) => {
         const key = await mustFind(tx, id);

@@ -2,7 +2,7 @@ import type { AiKeyFacts } from '../../caller.ts';
 import { tooMany } from '../../errors.ts';
 
 const minuteMs = 60_000;
-const mostKeys = 10_000;
+const maxKeys = 10_000;
 
 /** A token bucket. */
 interface Bucket {
@@ -30,7 +30,7 @@ export const createLimits = (now: () => number = Date.now) => {
   const metersOf = ({ id, limits }: AiKeyFacts) => {
     let meters = byKey.get(id);
     if (meters === undefined) {
-      if (byKey.size >= mostKeys) byKey.clear();
+      if (byKey.size >= maxKeys) byKey.clear();
       const full = (perMinute: number) => ({ tokens: 2 * perMinute, filledMs: now() });
       meters = { requests: full(limits.requestsPerMin), writes: full(limits.writesPerMin), running: 0 };
       byKey.set(id, meters);
@@ -89,7 +89,7 @@ export const createLimits = (now: () => number = Date.now) => {
 
 export type Limits = ReturnType<typeof createLimits>;
 
-const mostBad = 20;
+const maxBad = 20;
 
 /** Addresses that send invalid keys are throttled before any lookup. */
 export const createBadKeyThrottle = (now: () => number = Date.now) => {
@@ -102,12 +102,12 @@ export const createBadKeyThrottle = (now: () => number = Date.now) => {
     count: (address: string) => {
       let tries = byAddress.get(address);
       if (tries === undefined || now() - tries.startMs >= minuteMs) {
-        if (byAddress.size >= mostKeys) byAddress.clear();
+        if (byAddress.size >= maxKeys) byAddress.clear();
         tries = { startMs: now(), count: 0, blockedUntilMs: 0 };
         byAddress.set(address, tries);
       }
       tries.count += 1;
-      if (tries.count > mostBad) tries.blockedUntilMs = now() + minuteMs;
+      if (tries.count > maxBad) tries.blockedUntilMs = now() + minuteMs;
     },
   };
 };

@@ -26,8 +26,8 @@ it.each<[Risk, Mode | undefined, boolean, Mode]>([
   ['R3', undefined, true, 'human'],
   ['R3', 'auto', true, 'human'],
   ['R3', 'same-key', true, 'human'],
-])('%s, asked for as %s (auto for traffic allowed: %s), is confirmed by %s', (risk, wish, allowAutoR2, mode) => {
-  const policy = (risk === 'R0' || wish === undefined ? {} : { [risk]: wish }) as object;
+])('%s, asked for as %s (auto for traffic allowed: %s), is confirmed by %s', (risk, requested, allowAutoR2, mode) => {
+  const policy = (risk === 'R0' || requested === undefined ? {} : { [risk]: requested }) as object;
   expect(modeFor(risk, policy, { ...rules, allowAutoR2 })).toBe(mode);
 });
 

@@ -18,15 +18,15 @@ export interface AiRules {
   readonly freeze?: readonly FreezeWindow[] | undefined;
 }
 
-const usual = { R1: 'auto', RS: 'auto', R2: 'same-key', R3: 'human' } as const satisfies Record<string, Mode>;
-const choices: Record<keyof typeof usual, readonly Mode[]> = {
+const defaultModes = { R1: 'auto', RS: 'auto', R2: 'same-key', R3: 'human' } as const satisfies Record<string, Mode>;
+const choices: Record<keyof typeof defaultModes, readonly Mode[]> = {
   R1: ['auto', 'same-key', 'human'],
   RS: ['auto', 'same-key'],
   R2: ['same-key', 'human', 'auto'],
   R3: ['human'],
 };
 
-const isAllowed = (risk: keyof typeof usual, mode: Mode | undefined, rules: AiRules): mode is Mode =>
+const isAllowed = (risk: keyof typeof defaultModes, mode: Mode | undefined, rules: AiRules): mode is Mode =>
   mode !== undefined &&
   choices[risk].includes(mode) &&
   (risk !== 'R2' || mode !== 'auto' || rules.allowAutoR2 === true);
@@ -34,13 +34,13 @@ const isAllowed = (risk: keyof typeof usual, mode: Mode | undefined, rules: AiRu
 /** Who must confirm. A policy that is no longer allowed is ignored. */
 export const modeFor = (risk: Risk, policy: AiPolicy, rules: AiRules): Mode => {
   if (risk === 'R0') return 'auto';
-  const wish = policy[risk] as Mode | undefined;
-  return isAllowed(risk, wish, rules) ? wish : usual[risk];
+  const requested = policy[risk] as Mode | undefined;
+  return isAllowed(risk, requested, rules) ? requested : defaultModes[risk];
 };
 
 /** Policies that a key cannot have. */
 export const policyIssues = (policy: AiPolicy, rules: AiRules): Issue[] =>
-  (Object.keys(usual) as (keyof typeof usual)[])
+  (Object.keys(defaultModes) as (keyof typeof defaultModes)[])
     .filter((risk) => policy[risk] !== undefined && !isAllowed(risk, policy[risk], rules))
     .map((risk) => ({
       path: `/policy/${risk}`,
@@ -68,10 +68,10 @@ export const assertOpen = (risk: Risk, { enabled, freeze = [] }: AiRules, nowMs:
 
 const confirmMs = 600_000;
 const decisionMs = 86_400_000;
-const mostDecisionMs = 7 * decisionMs;
+const maxDecisionMs = 7 * decisionMs;
 
 /** Expiry of a new or newly approved request. */
 export const expiryOf = (mode: Mode, { decisionSec }: AiPolicy, nowMs: number, isUnlocked = false): string => {
-  const wished = decisionSec === undefined ? decisionMs : Math.min(decisionSec * 1000, mostDecisionMs);
-  return new Date(nowMs + (mode === 'human' && !isUnlocked ? wished : confirmMs)).toISOString();
+  const decidedInMs = decisionSec === undefined ? decisionMs : Math.min(decisionSec * 1000, maxDecisionMs);
+  return new Date(nowMs + (mode === 'human' && !isUnlocked ? decidedInMs : confirmMs)).toISOString();
 };

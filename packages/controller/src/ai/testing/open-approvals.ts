@@ -12,8 +12,8 @@ import type { ConfirmDeps } from '../approvals/approval-confirm.ts';
 import { createApprovalService } from '../approvals/approval-service.ts';
 
 /** Approvals on a database, without a controller around them: starts in a moment. */
-export const openApprovals = async (place: Parameters<typeof openStore>[0], onStep?: ConfirmDeps['onStep']) => {
-  const store = await openStore(place);
+export const openApprovals = async (storeOptions: Parameters<typeof openStore>[0], onStep?: ConfirmDeps['onStep']) => {
+  const store = await openStore(storeOptions);
   const bus = localBus();
   const settings = await loadSettings(store.read, store.secrets, bus);
   const planner = createPlanner({

@@ -2,7 +2,7 @@ import type { Series, Summary } from '@rushhour/protocol';
 import type { Part, Second } from './second.ts';
 
 export type MetricKind = 'counter' | 'gauge' | 'histogram';
-type Kind = MetricKind | 'target' | 'said';
+type Kind = MetricKind | 'target' | 'reported';
 
 export interface Metric {
   readonly kind: MetricKind;
@@ -10,7 +10,13 @@ export interface Metric {
 }
 
 /** How a name is stored: its kind comes first, so that a number says what it stands for. */
-const marks: Readonly<Record<Kind, string>> = { counter: 'c ', gauge: 'g ', histogram: 'h ', target: 't ', said: 's ' };
+const marks: Readonly<Record<Kind, string>> = {
+  counter: 'c ',
+  gauge: 'g ',
+  histogram: 'h ',
+  target: 't ',
+  reported: 's ',
+};
 const kindOfMark = new Map(Object.entries(marks).map(([kind, mark]) => [mark, kind as Kind]));
 
 const reportedKey = (group: number, metric: number) => group * 2 ** 20 + metric;
@@ -88,14 +94,14 @@ export class NameBook {
   }
 
   #say(group: number, metric: number): void {
-    if (!this.#reported.has(reportedKey(group, metric))) this.numberOf('said', `${group} ${metric}`);
+    if (!this.#reported.has(reportedKey(group, metric))) this.numberOf('reported', `${group} ${metric}`);
   }
 
   #enter(number: number, marked: string): void {
     this.#numbers.set(marked, number);
     this.#names[number] = marked;
     const kind = kindOfMark.get(marked.slice(0, 2));
-    if (kind === 'said') {
+    if (kind === 'reported') {
       const [group = 0, metric = 0] = marked.slice(2).split(' ').map(Number);
       this.#reported.add(reportedKey(group, metric));
     } else if (kind !== undefined && kind !== 'target') this.#metrics.set(number, { kind, name: marked.slice(2) });

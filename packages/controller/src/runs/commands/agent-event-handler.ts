@@ -26,7 +26,7 @@ interface Deps {
 
 const agentIn = ({ agents }: RunView, agentId: number) => agents.find(({ agentID }) => agentID === agentId);
 
-const said = (type: string, severity: 'info' | 'warning', agentID: number, message: string): NewRunEvent => ({
+const eventOf = (type: string, severity: 'info' | 'warning', agentID: number, message: string): NewRunEvent => ({
   ...{ type, severity, agentID, message },
   source: 'controller',
 });
@@ -40,7 +40,7 @@ const arrivalAt = (view: RunView, agentId: number, bootId: string, held: HeldRun
   const message = `${agent.name} is back`;
   return {
     agents: [agent],
-    events: [said('agentBack', 'info', agentId, message)],
+    events: [eventOf('agentBack', 'info', agentId, message)],
     ...(wasDeadMan && {
       patch: { validity: withReason(view.run.validity, `${agent.name} ended by itself: the controller was silent`) },
     }),
@@ -74,7 +74,7 @@ export const createAgentEventHandler = ({
     const decide = (now: RunView) => arrivalAt(now, agentId, bootId, isPresent ? held : undefined);
     notes.add(runId, { decide, onOver: meetLate });
   };
-  const tellRuns = (agentId: number, event: (name: string) => NewRunEvent) => {
+  const noteInRuns = (agentId: number, event: (name: string) => NewRunEvent) => {
     for (const runId of activeRuns.runsOf(agentId)) {
       const decide = (view: RunView) => {
         const agent = agentIn(view, agentId);
@@ -104,11 +104,11 @@ export const createAgentEventHandler = ({
     },
     suspect: (agentId) => {
       activeRuns.suspects.add(agentId);
-      tellRuns(agentId, (name) => said('agentSuspect', 'warning', agentId, `${name} is silent`));
+      noteInRuns(agentId, (name) => eventOf('agentSuspect', 'warning', agentId, `${name} is silent`));
     },
     back: (agentId) => {
       activeRuns.suspects.delete(agentId);
-      tellRuns(agentId, (name) => said('agentBack', 'info', agentId, `${name} is heard again`));
+      noteInRuns(agentId, (name) => eventOf('agentBack', 'info', agentId, `${name} is heard again`));
     },
     lost: (agentId, reason) => {
       activeRuns.suspects.delete(agentId);

@@ -17,7 +17,7 @@ const answerMs = 15_000;
 
 /** Agents that lost a run get new work only after they confirm a reset. */
 export const createAgentResets = ({ store, gateway, isAwaitedFrom, onReset, resetMs, log }: Deps) => {
-  const underWay = new Map<number, Promise<void>>();
+  const resetting = new Map<number, Promise<void>>();
   const notBefore = new Map<number, number>();
 
   const reset = async (agentId: number) => {
@@ -30,16 +30,16 @@ export const createAgentResets = ({ store, gateway, isAwaitedFrom, onReset, rese
       log.warn({ err: error, agentId }, 'could not reset an agent');
       notBefore.set(agentId, Date.now() + resetMs);
     }
-    underWay.delete(agentId);
+    resetting.delete(agentId);
   };
 
   return {
     look: async () => {
       for (const agentId of await agentsToReset(store.read)) {
-        if (!gateway.isOnline(agentId) || underWay.has(agentId) || isAwaitedFrom(agentId)) continue;
-        if ((notBefore.get(agentId) ?? 0) <= Date.now()) underWay.set(agentId, reset(agentId));
+        if (!gateway.isOnline(agentId) || resetting.has(agentId) || isAwaitedFrom(agentId)) continue;
+        if ((notBefore.get(agentId) ?? 0) <= Date.now()) resetting.set(agentId, reset(agentId));
       }
     },
-    idle: () => Promise.all(underWay.values()),
+    idle: () => Promise.all(resetting.values()),
   };
 };

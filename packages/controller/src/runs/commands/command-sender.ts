@@ -15,7 +15,7 @@ export const createCommandSender = (gateway: AgentGateway) => {
   };
   const forgetRun = (agentId: number, runId: number) => {
     const known = sentTo(agentId);
-    for (const place of known.keys()) if (place.startsWith(`${runId} `)) known.delete(place);
+    for (const slot of known.keys()) if (slot.startsWith(`${runId} `)) known.delete(slot);
   };
 
   return {
@@ -23,8 +23,8 @@ export const createCommandSender = (gateway: AgentGateway) => {
     deliver: (view: RunView, plan: RunPlan | undefined) => {
       for (const { agentId, key, version = '', command } of commandsOf(view, plan)) {
         const known = sentTo(agentId);
-        const place = `${command.runId} ${command.epoch} ${key}`;
-        if (known.get(place) !== version && gateway.send(agentId, command)) known.set(place, version);
+        const slot = `${command.runId} ${command.epoch} ${key}`;
+        if (known.get(slot) !== version && gateway.send(agentId, command)) known.set(slot, version);
       }
     },
 
@@ -36,8 +36,8 @@ export const createCommandSender = (gateway: AgentGateway) => {
       const of = { runId: run.id, epoch: run.epoch };
       const reason = `the run has ended: ${run.stopReason || run.error}`;
       for (const { agentID, state } of agents) {
-        const hasToldAll = state === 'ended' && areSamplesComplete;
-        gateway.send(agentID, hasToldAll ? { type: 'forget', ...of } : { type: 'abandon', ...of, reason });
+        const hasReportedAll = state === 'ended' && areSamplesComplete;
+        gateway.send(agentID, hasReportedAll ? { type: 'forget', ...of } : { type: 'abandon', ...of, reason });
         forgetRun(agentID, run.id);
       }
     },

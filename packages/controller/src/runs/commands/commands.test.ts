@@ -9,7 +9,7 @@ const due = (view: RunView, agentId: number) =>
   commandsOf(view, undefined).flatMap((found) => (found.agentId === agentId ? [found.command] : []));
 const of = { runId: 1, epoch: 1 };
 
-describe('an agent must have been told', () => {
+describe('commands an agent must have received', () => {
   it('to start, when the run is armed', () => {
     expect(due(viewOf({ status: 3, t0: 77 }, agentOf(1, 'armed')), 1)).toEqual([{ type: 'start', ...of, at: 77 }]);
   });

@@ -160,7 +160,7 @@ describe('an agent that comes too late', () => {
     expect((await world.run(runId)).status).toBe(8);
   });
 
-  it('and still sends is told to abandon the run', async () => {
+  it('and still sends must abandon the run', async () => {
     const { one, runId } = await running('stop', endless);
     world.net.lose(one);
     await world.end(runId);
@@ -169,7 +169,7 @@ describe('an agent that comes too late', () => {
     expect(world.net.agentOf(one).held).toEqual([]);
   });
 
-  it('with an older epoch is told to abandon it, and its words mean nothing', async () => {
+  it('with an older epoch must abandon it, and its reports are ignored', async () => {
     const { one, runId, taskId } = await running('auto', endless);
     world.net.say(one, { type: 'ended', runId, epoch: 0, endedByDeadMan: false });
     await eventually(async () => {

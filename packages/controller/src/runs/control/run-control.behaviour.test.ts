@@ -29,7 +29,7 @@ const caught = (work: Promise<unknown>) =>
   );
 
 describe('starting', () => {
-  it('twice at once makes one run; the other is told which', async () => {
+  it('twice at once creates one run; the other request gets its id', async () => {
     const { client, server, taskId: busy } = await pair(endless);
     await world.reach(await world.start(busy), 4);
     // Its agents are busy, so it stays queued however long the other requests take.
@@ -88,7 +88,7 @@ describe('starting', () => {
     expect(await caught(world.start(taskId))).toEqual(refusal('DISK_FULL', { usedPct: 95 }));
   });
 
-  it('is refused while somebody else has reserved an agent', async () => {
+  it('is refused while another user has reserved an agent', async () => {
     const { client, taskId } = await pair();
     const reservedUntil = new Date(Date.now() + 60_000).toISOString();
     await world.changeAgent(client, { reservedBy: 77, reservedUntil });
@@ -264,9 +264,9 @@ describe('a change of the capture', () => {
     await world.reach(runId, 4);
     const heard = (id: number) =>
       world.net.agentOf(id).heard.flatMap((command) => (command.type === 'capture' ? [command.capture] : []));
-    const wishes = [{ enabled: true, savelen: 96 }, { enabled: true }, { enabled: false }, { enabled: true }];
-    for (const wish of wishes) {
-      await world.change((tx) => world.runs.changeCapture(tx, taskId, wish));
+    const settings = [{ enabled: true, savelen: 96 }, { enabled: true }, { enabled: false }, { enabled: true }];
+    for (const setting of settings) {
+      await world.change((tx) => world.runs.changeCapture(tx, taskId, setting));
       await eventually(async () =>
         expect(heard(two).length).toBe((await world.events(runId, 'captureChanged')).length),
       );

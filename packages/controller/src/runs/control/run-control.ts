@@ -137,7 +137,9 @@ export const createRunControl = ({ bus, settings, timing }: Deps) => {
       const before = run.capture.dumps ?? run.definition.dumps;
       const after = { ...before, ...dumps };
       const agents = await runAgentsOf(tx, run.id);
-      const [was, is] = [before, after].map((wish) => captureOf(wish, settings.current().dumps, agents.length) ?? null);
+      const [was, is] = [before, after].map(
+        (capture) => captureOf(capture, settings.current().dumps, agents.length) ?? null,
+      );
       if (JSON.stringify(was) === JSON.stringify(is)) return;
       const patch = { capture: { dumps: after, wish: is ?? null, revision: (run.capture.revision ?? 0) + 1 } };
       const patched = (await patchRun(tx, { id: run.id, from: [run.status], patch })) as RunRecord;

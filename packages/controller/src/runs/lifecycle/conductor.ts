@@ -150,7 +150,7 @@ export const createConductor = (deps: ConductorDeps) => {
     },
     (error) => log.error({ err: error }, 'could not check the active runs'),
   );
-  const viewsUnderWay = async () => {
+  const activeViews = async () => {
     const views = await Promise.all((await readActiveRuns(store.read)).map(({ id }) => readView(store.read, id)));
     return views.filter((view) => view !== undefined);
   };
@@ -160,9 +160,9 @@ export const createConductor = (deps: ConductorDeps) => {
     /** Resumes the active runs. */
     start: async () => {
       await store.database.transaction((tx) => markRecovering(tx));
-      for (const view of await viewsUnderWay()) await recover(view, Date.now());
+      for (const view of await activeViews()) await recover(view, Date.now());
       // Loaded before the first agent reconnects: an agent that lost its runs does not name them.
-      for (const view of await viewsUnderWay()) activeRuns.keep(view);
+      for (const view of await activeViews()) activeRuns.keep(view);
       const agentEvents = createAgentEventHandler({
         ...{ writer, commands, activeRuns, late, wake },
         read: store.read,

@@ -23,7 +23,7 @@ const startLeaderElection = ({ conductor, leadership, electionMs, log }: Deps) =
   let timer: NodeJS.Timeout | undefined;
   let isOver = false;
   /** Terms never overlap. */
-  let turn: Promise<void> = Promise.resolve();
+  let lastChange: Promise<void> = Promise.resolve();
 
   const tryLater = () => {
     if (!isOver) timer = setTimeout(() => void attempt(), electionMs);
@@ -34,28 +34,28 @@ const startLeaderElection = ({ conductor, leadership, electionMs, log }: Deps) =
     else tryLater();
   };
   const attempt = () => {
-    turn = turn.then(stand).catch((error) => {
+    lastChange = lastChange.then(stand).catch((error) => {
       log.error({ err: error }, 'could not resume the active runs');
       tryLater();
     });
-    return turn;
+    return lastChange;
   };
   leadership.onLost(() => {
     log.warn('lost the leadership: another controller may conduct runs');
-    turn = turn.then(() => conductor.stop());
+    lastChange = lastChange.then(() => conductor.stop());
     tryLater();
   });
 
   return {
     /** Throws when the runs cannot be resumed. */
     begin: async () => {
-      turn = turn.then(stand);
-      await turn;
+      lastChange = lastChange.then(stand);
+      await lastChange;
     },
     end: async () => {
       isOver = true;
       clearTimeout(timer);
-      await turn.catch(() => {});
+      await lastChange.catch(() => {});
       await conductor.stop();
       await leadership.close();
     },
@@ -83,10 +83,10 @@ export const createRuns = (options: RunsOptions) => {
   });
   const check = createStartCheck(deps);
   const enqueue = createEnqueue(deps);
-  const steering = createRunControl(deps);
+  const control = createRunControl(deps);
 
   return {
-    ...steering,
+    ...control,
     /** Throws when a start is not possible. Slow, so it runs before the transaction that `enqueue` needs. */
     check,
     enqueue,
@@ -95,8 +95,8 @@ export const createRuns = (options: RunsOptions) => {
       const checked = await check(request);
       return store.change(origin, (tx) => enqueue(tx, checked));
     },
-    stopTask: (origin: Origin, taskId: number, wish: StopRequest): Promise<RunState> =>
-      store.change(origin, (tx) => steering.stop(tx, taskId, wish)),
+    stopTask: (origin: Origin, taskId: number, request: StopRequest): Promise<RunState> =>
+      store.change(origin, (tx) => control.stop(tx, taskId, request)),
     /** From 1; undefined when the run is not queued. */
     queuePositionOf: async (runId: number): Promise<number | undefined> => {
       const waiting = (await activeRuns(store.read)).filter(({ status }) => status === runStatus.queued);

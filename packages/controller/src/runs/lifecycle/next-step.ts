@@ -73,7 +73,7 @@ const afterLosses = (view: RunView): Step | undefined => {
   }
   const [first] = gone;
   if (first === undefined || !areAllClientsGone(view)) return undefined;
-  return { kind: 'stop', endStatus: 9, reason: reasonGone(first), error: `nobody is left: ${namesOf(gone)}` };
+  return { kind: 'stop', endStatus: 9, reason: reasonGone(first), error: `no agent is left: ${namesOf(gone)}` };
 };
 
 const plannedEnd: Step = { kind: 'stop', endStatus: 7, reason: 'duration', error: '' };

@@ -57,10 +57,10 @@ export const createRecovery = ({ writer, ending, activeRuns, settings, isOnline 
       missing.map(({ agentID }) => agentID),
       until,
     );
-    const least = run.status === runStatus.stopping ? stopDeadline(tasks, until) : new Date(until).toISOString();
-    const isLater = run.deadlineAt === null || run.deadlineAt > least;
+    const earliest = run.status === runStatus.stopping ? stopDeadline(tasks, until) : new Date(until).toISOString();
+    const isLater = run.deadlineAt === null || run.deadlineAt > earliest;
     await writer.edit(run.id, () => ({
-      patch: isLater ? {} : { deadlineAt: least },
+      patch: isLater ? {} : { deadlineAt: earliest },
       events: [
         { type: 'recovering', severity: 'warning', source: 'controller', message: 'the controller was restarted' },
       ],

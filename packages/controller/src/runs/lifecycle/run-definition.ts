@@ -18,7 +18,7 @@ export const definitionOf = ({
 });
 
 /** Secrets of a run are sealed separately: those of the task may change. */
-const placeOf = (runId: number, pointer: string) => ({
+const columnOf = (runId: number, pointer: string) => ({
   table: 'runs',
   id: runId,
   column: `definitionSecrets${pointer}`,
@@ -26,7 +26,7 @@ const placeOf = (runId: number, pointer: string) => ({
 
 export const sealSecrets = (plain: PlainSecrets, secrets: Secrets, runId: number) =>
   Object.fromEntries(
-    Object.entries(plain).map(([pointer, value]) => [pointer, secrets.seal(value, placeOf(runId, pointer))]),
+    Object.entries(plain).map(([pointer, value]) => [pointer, secrets.seal(value, columnOf(runId, pointer))]),
   );
 
 const putAt = (root: unknown, pointer: string, value: string) => {
@@ -49,7 +49,7 @@ export const openDefinition = ({ id, definition, definitionSecrets }: RunRecord,
     Object.fromEntries(
       Object.entries(definitionSecrets).map(([pointer, sealed]) => [
         pointer,
-        secrets.open(sealed, placeOf(id, pointer)),
+        secrets.open(sealed, columnOf(id, pointer)),
       ]),
     ),
   );

@@ -18,8 +18,8 @@ const heardBy = (id: number) => world.net.agentOf(id).heard.map(({ type }) => ty
 describe('a run', () => {
   it('goes from the queue to its planned end, and its task with it', async () => {
     const { client, server, taskId } = await pair();
-    const told: number[] = [];
-    world.bus.subscribe('task.status', ({ id, status }) => id === taskId && told.push(status));
+    const statuses: number[] = [];
+    world.bus.subscribe('task.status', ({ id, status }) => id === taskId && statuses.push(status));
     const runId = await world.start(taskId, { comment: 'first', labels: { build: '7' } });
     const run = await world.end(runId);
     expect(run).toMatchObject({
@@ -28,7 +28,7 @@ describe('a run', () => {
     });
     expect(run.summary).toMatchObject({ entries: [{ plugin: 'http' }], thresholds: [] });
     expect(await world.statuses(runId)).toEqual([1, 2, 3, 4, 6, 7]);
-    expect(told).toEqual([1, 2, 3, 4, 6, 7]);
+    expect(statuses).toEqual([1, 2, 3, 4, 6, 7]);
     expect(heardBy(client)).toEqual(['prepare', 'start', 'forget']);
     expect(heardBy(server)).toEqual(['prepare', 'start', 'stop', 'forget']);
     const { startedAt, finishedAt } = run;
@@ -67,7 +67,7 @@ describe('a run', () => {
 });
 
 describe('a run fails', () => {
-  it('when an agent cannot prepare, and the others are told to give up', async () => {
+  it('when an agent cannot prepare, and the other agents abandon it', async () => {
     const { client, server, taskId } = await pair({ prepare: 'fail' });
     const runId = await world.start(taskId);
     const run = await world.end(runId);
@@ -165,7 +165,7 @@ describe('no state lasts for ever', () => {
   });
 });
 
-describe('whoever started a run', () => {
+describe('the user who started a run', () => {
   it('hears of its failure', async () => {
     const { taskId } = await pair({ prepare: 'fail' });
     const runId = await world.start(taskId);

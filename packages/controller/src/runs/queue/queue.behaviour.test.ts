@@ -69,7 +69,7 @@ describe('a run waits', () => {
     await world.reach(two, 4);
   });
 
-  it('for a reservation of somebody else to end', async () => {
+  it('for the reservation of another user to end', async () => {
     const id = await world.addAgent();
     world.net.disconnect(id);
     const runId = await world.start(await world.addTask({ sources: [id] }));
@@ -81,7 +81,7 @@ describe('a run waits', () => {
     expect(await world.end(runId)).toMatchObject({ status: 7 });
   });
 
-  it('for an agent that somebody reserves in the moment in which it was about to begin', async () => {
+  it('for an agent that is reserved just before the run begins', async () => {
     const id = await world.addAgent();
     world.net.disconnect(id);
     const runId = await world.start(await world.addTask({ sources: [id] }));

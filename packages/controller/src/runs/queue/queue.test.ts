@@ -70,13 +70,13 @@ describe('a run is given up', () => {
 });
 
 it('never begins more than there are places, in all and on each agent', () => {
-  const wishes = fc.array(fc.uniqueArray(fc.integer({ min: 1, max: 4 }), { minLength: 1, maxLength: 3 }), {
+  const requests = fc.array(fc.uniqueArray(fc.integer({ min: 1, max: 4 }), { minLength: 1, maxLength: 3 }), {
     maxLength: 12,
   });
   const limits = fc.array(fc.integer({ min: 1, max: 3 }), { minLength: 4, maxLength: 4 });
   fc.assert(
-    fc.property(wishes, limits, fc.integer({ min: 0, max: 6 }), (lists, most, freeSlots) => {
-      const agents = most.map((maxConcurrentTasks, i) => agent(i + 1, { maxConcurrentTasks }));
+    fc.property(requests, limits, fc.integer({ min: 0, max: 6 }), (lists, maxima, freeSlots) => {
+      const agents = maxima.map((maxConcurrentTasks, i) => agent(i + 1, { maxConcurrentTasks }));
       const waiting = lists.map((ids, i) => run(i + 1, ids));
       const chosen = begun(waiting, facts(agents, { freeSlots }));
       expect(chosen.length).toBeLessThanOrEqual(freeSlots);

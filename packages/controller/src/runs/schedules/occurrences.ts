@@ -43,10 +43,10 @@ const cronAfter = (cron: string, timezone: string, afterMs: number): number | nu
   new Cron(cron, { timezone, paused: true }).nextRun(new Date(afterMs))?.getTime() ?? null;
 
 /** Occurrences between two times, oldest first, up to a limit. */
-export const occurrencesBetween = (timetable: ScheduleTiming, fromMs: number, toMs: number, most: number): number[] => {
+export const occurrencesBetween = (timetable: ScheduleTiming, fromMs: number, toMs: number, max: number): number[] => {
   const found: number[] = [];
   let next = nextOccurrence(timetable, fromMs - 1);
-  while (next !== null && next <= toMs && found.length < most) {
+  while (next !== null && next <= toMs && found.length < max) {
     found.push(next);
     next = nextOccurrence(timetable, next);
   }

@@ -49,7 +49,7 @@ interface LoadRequest {
   thresholds?: Threshold[];
 }
 
-/** A store, agents that do as they are told, and a conductor that can be ended and made anew. */
+/** A store, scripted agents, and a conductor that can be stopped and created again. */
 export const createRunLab = async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'rushhour-runs-'));
   const databaseUrl = await createDatabase();
@@ -160,10 +160,10 @@ export const createRunLab = async () => {
           ],
         }),
       ),
-    startWith: (taskId: number, wish: Partial<StartRequest>) =>
+    startWith: (taskId: number, options: Partial<StartRequest>) =>
       runs.start(origin, {
         ...{ taskId, body: {}, userId: null, permissions: new Set([permissions['system.admin']]), by: 'user' },
-        ...wish,
+        ...options,
       }),
     start: async (taskId: number, body: StartBody = {}, held: readonly number[] = [permissions['system.admin']]) =>
       (await world.startWith(taskId, { body, permissions: new Set(held) })).runId,

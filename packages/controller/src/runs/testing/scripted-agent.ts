@@ -38,7 +38,7 @@ export class ScriptedAgent {
   readonly heard: RunCommand[] = [];
   resets = 0;
   /** Where its words go while it is online. */
-  tell: (report: RunReport) => void = () => {};
+  report: (report: RunReport) => void = () => {};
   readonly #secondMs: number;
   readonly #runs = new Map<number, PartialRun>();
   #unsent: RunReport[] = [];
@@ -70,7 +70,7 @@ export class ScriptedAgent {
     }
     if (command.type === 'start') this.#start(run, command.at);
     else if (command.type === 'stop') this.#stop(run, command.orders);
-    else if (command.type === 'pause' || command.type === 'resume') this.#turn(run, command.type);
+    else if (command.type === 'pause' || command.type === 'resume') this.#setPaused(run, command.type);
     else if (command.type === 'abandon' || command.type === 'forget') this.drop(run.runId);
   }
 
@@ -102,7 +102,7 @@ export class ScriptedAgent {
   }
 
   #say(report: RunReport): void {
-    if (this.isOnline) queueMicrotask(() => this.tell(report));
+    if (this.isOnline) queueMicrotask(() => this.report(report));
     else this.#unsent.push(report);
   }
 
@@ -185,7 +185,7 @@ export class ScriptedAgent {
     this.#checkEnd(run);
   }
 
-  #turn(run: PartialRun, to: 'pause' | 'resume'): void {
+  #setPaused(run: PartialRun, to: 'pause' | 'resume'): void {
     const [from, state, kind] =
       to === 'pause' ? (['running', 'paused', 'paused'] as const) : (['paused', 'running', 'resumed'] as const);
     if (run.state !== from) return;

@@ -39,7 +39,7 @@ export const scriptedGateway = (secondMs: number) => {
     agentOf,
     add: (id: number, script: Script = {}) => {
       const agent = new ScriptedAgent(id, secondMs, script);
-      agent.tell = hear(id);
+      agent.report = hear(id);
       agents.set(id, agent);
       return agent;
     },

@@ -3,15 +3,15 @@ import type { AgentPlan, PlannedJob, RunPlan } from '../../plan/core/agent-plan.
 import type { RunDefinition } from '../../store/runs/runs.ts';
 import type { Planner } from '../queue/planner.ts';
 
-interface Place {
+interface Endpoint {
   agent: { id: number };
 }
 
 interface Entry {
   plugin: { id: number };
   values: {
-    sources?: Place[];
-    targets?: Place[];
+    sources?: Endpoint[];
+    targets?: Endpoint[];
     duration?: { mode: 'time' | 'count' | 'continuous'; seconds?: number };
     requestsPerSecond?: number;
   };
@@ -47,8 +47,8 @@ export const scriptedPlanner = (): Planner & { issues: ValidationIssue[]; plans:
       planner.plans += 1;
       const byAgent = new Map<number, PlannedJob[]>();
       (configuration as Entry[]).forEach((entry, index) => {
-        const add = (places: Place[] = [], role: 'client' | 'server') => {
-          for (const { agent } of places) {
+        const add = (endpoints: Endpoint[] = [], role: 'client' | 'server') => {
+          for (const { agent } of endpoints) {
             byAgent.set(agent.id, [...(byAgent.get(agent.id) ?? []), jobOf(entry, index, role)]);
           }
         };

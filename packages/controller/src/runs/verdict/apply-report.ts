@@ -86,9 +86,9 @@ const lastTime = 8_640_000_000_000_000;
 const timeOf = (at: number) => (Math.abs(at) <= lastTime ? { ts: new Date(at).toISOString() } : {});
 
 const takeEvent = (agent: RunAgentRecord, event: ReportOf<'event'>): Changes => {
-  const turn = stateAfter[event.kind];
+  const transition = stateAfter[event.kind];
   return {
-    agents: turn?.from === agent.state ? [{ ...agent, state: turn.to }] : [],
+    agents: transition?.from === agent.state ? [{ ...agent, state: transition.to }] : [],
     events: [
       {
         type: event.kind,

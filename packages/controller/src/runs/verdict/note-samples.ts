@@ -13,9 +13,9 @@ export const noteSamples = async (tx: Change, { definition, plan }: CheckedStart
   const campaignIds = named.flatMap(({ kind, id }) => (kind === 'campaign' ? [id] : []));
   const inSteps = (await knownCampaigns(tx, campaignIds)).flatMap(({ steps }) => stepReferences(steps));
   const fileIds = [...named, ...inSteps].flatMap(({ kind, id }) => (kind === 'file' ? [id] : []));
-  const wish = sampleRequest(configuration, fileIds);
-  if (wish === undefined || wish.ids.length === 0) return;
-  const samples = await catalogue.findMany(tx, wish.ids);
+  const request = sampleRequest(configuration, fileIds);
+  if (request === undefined || request.ids.length === 0) return;
+  const samples = await catalogue.findMany(tx, request.ids);
   for (const { id } of samples) tx.touch('malware', id);
   tx.note({ samples: samples.map(({ sha256 }) => sha256), agents: plan.agents.map(({ agentId }) => agentId) });
 };

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextIteration } from 'node:timers/promises';
 import { isActive } from '@rushhour/contract';
 import { StorageUnavailable } from '../../store/engine/database.ts';
 import { type Changes, ChangingRun } from '../lifecycle/changes.ts';
@@ -58,7 +58,7 @@ export const createRunNotes = ({ writer, post, wake }: Deps) => {
     open.set(runId, notes);
     const work = async () => {
       // A transaction may never yield to the event loop: without this, no other event would be handled meanwhile.
-      await nextTurn();
+      await nextIteration();
       open.delete(runId);
       return settle(runId, notes);
     };

@@ -30,7 +30,7 @@ describe('thresholds', () => {
     expect(run.summary['thresholds']).toMatchObject([{ name: 'fast', actual: 50, outcome: 'passed' }]);
   });
 
-  it('that do not hold make it fail, and whoever started it hears of it', async () => {
+  it('that fail make the run fail, and notify the user who started it', async () => {
     measured(500);
     const { runId } = await runWith([fast]);
     expect(await world.end(runId)).toMatchObject({ status: 7, verdict: 2, validity: { valid: true } });

@@ -46,16 +46,16 @@ const planeIssues = (definition: Definition): Issue[] =>
   );
 
 /** Limits the length of an answer. */
-const mostIssues = 1000;
+const maxIssues = 1000;
 
 const checkEntries = (definition: Definition) => {
   const issues: Issue[] = [];
   const entries: CheckedEntry[] = [];
   for (const found of entriesOf(definition.configuration)) {
-    const { issues: told, entry } = checkEntry(found, orderOf(definition, found));
-    issues.push(...told);
+    const { issues: problems, entry } = checkEntry(found, orderOf(definition, found));
+    issues.push(...problems);
     if (entry !== undefined) entries.push(entry);
-    if (issues.length >= mostIssues) break;
+    if (issues.length >= maxIssues) break;
   }
   return { issues, entries };
 };
@@ -70,7 +70,7 @@ export const definitionIssues = (definition: Definition): Issue[] => {
     ...stageIssues(entries),
     ...listenerIssues(entries),
     ...planeIssues(definition),
-  ].slice(0, mostIssues);
+  ].slice(0, maxIssues);
 };
 
 const checkShape = createSchemaCheck(Type.Object(TaskDraft.properties, { additionalProperties: false }));

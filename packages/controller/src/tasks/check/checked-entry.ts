@@ -70,10 +70,10 @@ export const checkEntry = (
     return { issues: [{ path: `${path}/plugin/id`, code: 'PLUGIN_UNKNOWN', message }] };
   }
   const filled = structuredClone(values) as FilledValues;
-  const place = `${path}/values`;
-  const masks = maskIssues(values, place);
-  const isMask = ({ path: told }: Issue) => masks.some((mask) => mask.path === told);
-  const problems = checkFor(pluginId, values)(filled, place).filter((issue) => !isMask(issue));
-  const issues = [...problems.map(explained(plugin, place)), ...masks];
-  return issues.length > 0 ? { issues } : { issues, entry: { plugin, values: filled, path: place, index, order } };
+  const valuesPath = `${path}/values`;
+  const masks = maskIssues(values, valuesPath);
+  const isMask = ({ path: issuePath }: Issue) => masks.some((mask) => mask.path === issuePath);
+  const problems = checkFor(pluginId, values)(filled, valuesPath).filter((issue) => !isMask(issue));
+  const issues = [...problems.map(explained(plugin, valuesPath)), ...masks];
+  return issues.length > 0 ? { issues } : { issues, entry: { plugin, values: filled, path: valuesPath, index, order } };
 };

@@ -59,16 +59,16 @@ const versionOf: Readonly<Record<string, number>> = { A: 4, AAAA: 6 };
 export const dnsContent: Rule = ({ path, values }) => {
   const dns = values['dnsParams'] as DnsContent | undefined;
   if (dns === undefined) return [];
-  const place = `${path}/dnsParams`;
+  const dnsPath = `${path}/dnsParams`;
   const isNameless = !values.isServer && dns.names.length === 0 && dns.dictionaryId === undefined;
   const wrong = dns.answers.flatMap(({ type, data }, i): Issue[] => {
     const version = versionOf[type];
     if (version === undefined || findAddress(data)?.version === version) return [];
     const message = `"${data}" is not an IPv${version} address`;
-    return [{ path: `${place}/answers/${i}/data`, code: 'ADDRESS_INVALID', message }];
+    return [{ path: `${dnsPath}/answers/${i}/data`, code: 'ADDRESS_INVALID', message }];
   });
   return [
-    ...(isNameless ? [{ path: `${place}/names`, code: 'REQUIRED', message: 'needs names or dictionaryId' }] : []),
+    ...(isNameless ? [{ path: `${dnsPath}/names`, code: 'REQUIRED', message: 'needs names or dictionaryId' }] : []),
     ...wrong,
   ];
 };

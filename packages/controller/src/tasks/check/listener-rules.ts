@@ -14,7 +14,7 @@ interface Listener {
 }
 
 /** Above this number on one agent, only the plan of a run compares them all. */
-const mostCompared = 500;
+const maxCompared = 500;
 
 const transportOf = ({ plugin, values }: CheckedEntry): string => {
   const named = (member: string, name: string) => (values[member] as Record<string, string> | undefined)?.[name];
@@ -31,7 +31,7 @@ const transportOf = ({ plugin, values }: CheckedEntry): string => {
 };
 
 /** Default ports differ by plugin, and by TLS and transport. */
-const usualPorts = ({ plugin, values }: CheckedEntry) => {
+const defaultPorts = ({ plugin, values }: CheckedEntry) => {
   const { transport } = (values['dnsParams'] ?? {}) as { transport?: string };
   return `usual of ${plugin.name} ${transport ?? (values['tlsParams'] ? 'tls' : '')}`;
 };
@@ -48,7 +48,7 @@ const listenersOf = (entry: CheckedEntry): Listener[] => {
           {
             ...{ path: `${path}/targets/${i}`, index, order, transport, address: ip },
             agentId: agent.id,
-            ports: (ports && rangesOf(ports)) ?? usualPorts(entry),
+            ports: (ports && rangesOf(ports)) ?? defaultPorts(entry),
           },
         ],
   );
@@ -76,7 +76,7 @@ const overlap = (one: Listener, other: Listener): boolean =>
   sharePort(one.ports, other.ports);
 
 const conflictsAmong = (listeners: readonly Listener[]): Issue[] =>
-  listeners.slice(0, mostCompared).flatMap((listener, i): Issue[] => {
+  listeners.slice(0, maxCompared).flatMap((listener, i): Issue[] => {
     const taken = listeners.slice(0, i).find((other) => overlap(other, listener));
     if (taken === undefined) return [];
     const message = `agent ${listener.agentId} already listens there for ${taken.path}: give another address or other ports`;

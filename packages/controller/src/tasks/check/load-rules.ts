@@ -4,7 +4,7 @@ import type { CheckedEntry, Rule } from './checked-entry.ts';
 /** Limit of the steps of a rate. */
 const maxSteps = 86_400;
 
-interface Way {
+interface LoadMember {
   /** The flag for "as fast as possible". */
   readonly unlimited: 'rpsUnlimited' | 'ppsUnlimited';
   /** Members, any of which gives a rate. */
@@ -13,7 +13,7 @@ interface Way {
   readonly inPayload: readonly string[];
 }
 
-const ways: readonly Way[] = [
+const loadMembers: readonly LoadMember[] = [
   { unlimited: 'rpsUnlimited', rates: ['requestsPerSecond', 'sessionsPerSecond'], inPayload: [] },
   {
     unlimited: 'ppsUnlimited',
@@ -22,21 +22,22 @@ const ways: readonly Way[] = [
   },
 ];
 
-const givenRates = ({ values }: CheckedEntry, { rates }: Way) => rates.filter((name) => values[name] !== undefined);
+const givenRates = ({ values }: CheckedEntry, { rates }: LoadMember) =>
+  rates.filter((name) => values[name] !== undefined);
 
-const wayIssues = (entry: CheckedEntry, way: Way): Issue[] => {
+const loadMemberIssues = (entry: CheckedEntry, member: LoadMember): Issue[] => {
   const { path, values, plugin } = entry;
-  if (!(way.unlimited in plugin.schema.properties) || values.isServer) return [];
-  const given = givenRates(entry, way);
-  if (values[way.unlimited] === true) {
-    const message = `cannot be given together with ${way.unlimited}`;
+  if (!(member.unlimited in plugin.schema.properties) || values.isServer) return [];
+  const given = givenRates(entry, member);
+  if (values[member.unlimited] === true) {
+    const message = `cannot be given together with ${member.unlimited}`;
     return given.map((name) => ({ path: `${path}/${name}`, code: 'RATE_CONFLICT', message }));
   }
   const payload = (values['payload'] ?? {}) as Readonly<Record<string, unknown>>;
-  if (given.length > 0 || way.inPayload.some((name) => payload[name] !== undefined)) return [];
-  const [first = ''] = way.rates;
-  const names = way.rates.filter((name) => name in plugin.schema.properties).join(', ');
-  return [{ path: `${path}/${first}`, code: 'RATE_MISSING', message: `needs ${names} or ${way.unlimited}` }];
+  if (given.length > 0 || member.inPayload.some((name) => payload[name] !== undefined)) return [];
+  const [first = ''] = member.rates;
+  const names = member.rates.filter((name) => name in plugin.schema.properties).join(', ');
+  return [{ path: `${path}/${first}`, code: 'RATE_MISSING', message: `needs ${names} or ${member.unlimited}` }];
 };
 
 /** Exactly one kind of load is given. */
@@ -45,7 +46,7 @@ export const rates: Rule = (entry) => {
   const isTwice = values['packetsPerSecond'] !== undefined && values['ppsPerConnection'] !== undefined;
   const twice = { code: 'RATE_CONFLICT', message: 'cannot be given together with packetsPerSecond' };
   return [
-    ...ways.flatMap((way) => wayIssues(entry, way)),
+    ...loadMembers.flatMap((member) => loadMemberIssues(entry, member)),
     ...(isTwice ? [{ path: `${path}/ppsPerConnection`, ...twice }] : []),
   ];
 };

@@ -88,9 +88,9 @@ interface Played {
 
 const judgeApplication: Judge<'application'> = (reference, { name, lockParameters, allowPerSessionSpeed }) => {
   const { parameters = [], sessions = [] } = reference.beside as Played;
-  const place = reference.path.slice(0, reference.path.lastIndexOf('/'));
+  const parent = reference.path.slice(0, reference.path.lastIndexOf('/'));
   const locked: Issue = {
-    path: `${place}/parameters`,
+    path: `${parent}/parameters`,
     code: 'PARAMETERS_LOCKED',
     message: `application "${name}" does not allow tasks to set its parameters`,
   };
@@ -99,7 +99,7 @@ const judgeApplication: Judge<'application'> = (reference, { name, lockParameter
       ? []
       : [
           {
-            path: `${place}/sessions/${i}/speed`,
+            path: `${parent}/sessions/${i}/speed`,
             code: 'SPEED_FIXED',
             message: `application "${name}" does not allow a speed per session`,
           },
@@ -144,11 +144,11 @@ const decideVerdict = (reference: FoundReference, known: Known): Issue[] => {
 
 /** References made by the task's campaigns, reported where the task names the campaign. */
 const throughCampaigns = async (executor: Executor, references: readonly FoundReference[]) => {
-  const places = new Map(references.filter(({ kind }) => kind === 'campaign').map(({ id, path }) => [id, path]));
-  if (places.size === 0) return [];
-  const campaigns = await knownCampaigns(executor, [...places.keys()]);
+  const pathOfId = new Map(references.filter(({ kind }) => kind === 'campaign').map(({ id, path }) => [id, path]));
+  if (pathOfId.size === 0) return [];
+  const campaigns = await knownCampaigns(executor, [...pathOfId.keys()]);
   return campaigns.flatMap(({ id, steps }) =>
-    stepReferences(steps).map((reference) => ({ ...reference, path: places.get(id) ?? '' })),
+    stepReferences(steps).map((reference) => ({ ...reference, path: pathOfId.get(id) ?? '' })),
   );
 };
 

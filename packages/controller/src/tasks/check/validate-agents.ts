@@ -5,10 +5,10 @@ import { type AgentRow, agents } from '../../store/agents/agents.ts';
 import type { Executor } from '../../store/engine/database.ts';
 import { type AgentForRun, agentsForRuns } from '../../store/runs/run-queue.ts';
 
-const mostClockOffsetMs = 50;
+const maxClockOffsetMs = 50;
 
 /** Of the agent's first job. */
-export const placeOf = ({ jobs }: AgentPlan): string => jobs[0]?.path ?? '';
+export const pathOf = ({ jobs }: AgentPlan): string => jobs[0]?.path ?? '';
 
 type Judge = (agent: AgentForRun) => Omit<ValidationIssue, 'path' | 'agentId'>[];
 
@@ -24,8 +24,8 @@ export const agentIssues = async (
   const judge = judgeOf({ userId, now: new Date().toISOString(), isLive });
   return plans.flatMap((plan) => {
     const agent = known.get(plan.agentId);
-    const told = agent ? [...judge(agent), ...clockIssues(clocks.get(agent.id))] : [];
-    return told.map((issue) => ({ ...issue, path: placeOf(plan), agentId: plan.agentId }));
+    const found = agent ? [...judge(agent), ...clockIssues(clocks.get(agent.id))] : [];
+    return found.map((issue) => ({ ...issue, path: pathOf(plan), agentId: plan.agentId }));
   });
 };
 
@@ -47,7 +47,7 @@ const judgeOf =
 const clockIssues = (agent: AgentRow | undefined) => {
   if (agent === undefined) return [];
   const { name, clockOffsetMs, roundTripMs } = agent;
-  if (Math.abs(clockOffsetMs) - roundTripMs / 2 <= mostClockOffsetMs) return [];
+  if (Math.abs(clockOffsetMs) - roundTripMs / 2 <= maxClockOffsetMs) return [];
   const message = `the clock of agent ${name} is off by ${Math.round(clockOffsetMs)} ms; times are corrected by it`;
   return [{ severity: 'warning' as const, code: 'CLOCK_OFFSET', message }];
 };

@@ -11,7 +11,7 @@ interface AgentConflict {
   to: string | null;
 }
 
-const most = 100;
+const maxConflicts = 100;
 
 /** Other tasks that use the same agents during a run started now. */
 export const conflictsWith = async (
@@ -31,7 +31,7 @@ export const conflictsWith = async (
         .map((agentID) => ({ taskID, agentID, from: isoOf(start), to: isoOf(start + lengthMs) })),
     ),
   );
-  return [...active.map(conflictOf), ...scheduled].filter(({ taskID }) => taskID !== taskId).slice(0, most);
+  return [...active.map(conflictOf), ...scheduled].filter(({ taskID }) => taskID !== taskId).slice(0, maxConflicts);
 };
 
 const isoOf = (ms: number) => new Date(ms).toISOString();

@@ -2,7 +2,7 @@ import type { ValidationIssue } from '@rushhour/contract';
 import type { Question } from '@rushhour/protocol';
 import { type AgentGateway, AgentRefused, AgentUnreachable } from '../../agents/gateway/gateway.ts';
 import type { AgentPlan, RunPlan } from '../../plan/core/agent-plan.ts';
-import { placeOf } from './validate-agents.ts';
+import { pathOf } from './validate-agents.ts';
 
 const probeMs = 30_000;
 const fileMissing = 'FILE_MISSING';
@@ -23,7 +23,7 @@ export const liveIssues = async (gateway: AgentGateway, { agents }: RunPlan): Pr
 const issuesOn = async (gateway: AgentGateway, plan: AgentPlan): Promise<ValidationIssue[]> => {
   const { agentId } = plan;
   const failed = (code: string, message: string): ValidationIssue[] => [
-    { severity: 'error', code, path: placeOf(plan), agentId, message },
+    { severity: 'error', code, path: pathOf(plan), agentId, message },
   ];
   if (!gateway.isOnline(agentId)) return failed('AGENT_OFFLINE', `agent ${agentId} is not connected`);
   try {
@@ -68,16 +68,16 @@ const problemsIn = (answer: unknown): readonly Problem[] => {
 };
 
 const issueOf = ({ order, code, message }: Problem, plan: AgentPlan): ValidationIssue => {
-  const place = { path: plan.jobs[order]?.path ?? placeOf(plan), agentId: plan.agentId };
+  const where = { path: plan.jobs[order]?.path ?? pathOf(plan), agentId: plan.agentId };
   if (code === fileMissing) {
     const bytes = plan.files.reduce((sum, { size }) => sum + size, 0);
     return {
       severity: 'info',
       code: 'FILE_NOT_ON_AGENT',
-      ...place,
+      ...where,
       message: `${bytes} bytes have to be sent to the agent first`,
     };
   }
   // An unresponsive gateway may not matter: targets can be on the same network.
-  return { severity: code === 'GATEWAY_UNREACHABLE' ? 'warning' : 'error', code, ...place, message };
+  return { severity: code === 'GATEWAY_UNREACHABLE' ? 'warning' : 'error', code, ...where, message };
 };

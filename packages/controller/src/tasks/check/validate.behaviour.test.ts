@@ -40,7 +40,7 @@ const entry = (values: Record<string, unknown> = {}) => ({
     ...values,
   },
 });
-/** On a busy machine the clocks of its agents seem to be off at times: that is told, and is not what is tested here. */
+/** On a busy machine agents seem to have clock offsets at times; these warnings are left out. */
 const validateAs = async ({ client }: SignedIn, body: Record<string, unknown>, live = false) => {
   const { data } = await client.tasks.validate({ body: body as never, query: { live } });
   const isNoise = ({ code, agentId }: (typeof data.issues)[number]) =>
@@ -49,7 +49,7 @@ const validateAs = async ({ client }: SignedIn, body: Record<string, unknown>, l
 };
 const validate = (body: Record<string, unknown>, live = false) => validateAs(admin, body, live);
 const draft = (...entries: object[]) => ({ configuration: entries });
-const told = ({ issues }: Awaited<ReturnType<typeof validate>>) =>
+const linesOf = ({ issues }: Awaited<ReturnType<typeof validate>>) =>
   issues.map(({ severity, path, code }) => `${severity} ${path.replace('/configuration/0/values/', '')} ${code}`);
 const keepAgent = (id: number, values: object) =>
   controller.store.change(origin, (tx) => agents.update(tx, id, values));
@@ -76,7 +76,7 @@ describe('validation', () => {
       '/configuration/1/values/sources REQUIRED',
       '/configuration/1/values/targets REQUIRED',
     ]);
-    expect(told(await validate(draft(entry({ targets: [{ ip: '8.8.8.8' }] }))))).toEqual([
+    expect(linesOf(await validate(draft(entry({ targets: [{ ip: '8.8.8.8' }] }))))).toEqual([
       'error targets/0 TARGET_NOT_ALLOWED',
     ]);
   });
@@ -110,10 +110,10 @@ describe('validation', () => {
   it('warns of agents that others have, and makes it an error when asked live', async () => {
     const other = await controller.signInWith(admin, [31, 41]);
     await keepAgent(left, { reservedBy: 1, reservedUntil: '2999-01-01T00:00:00.000Z', maxConcurrentTasks: 0 });
-    const as = async (live: boolean) => told(await validateAs(other, draft(entry()), live));
+    const as = async (live: boolean) => linesOf(await validateAs(other, draft(entry()), live));
     expect(await as(false)).toEqual(['warning sources/0 AGENT_RESERVED']);
     expect(await as(true)).toEqual(['error sources/0 AGENT_RESERVED']);
-    expect(told(await validate(draft(entry())))).toEqual([]);
+    expect(linesOf(await validate(draft(entry())))).toEqual([]);
     await keepAgent(left, { reservedBy: null, reservedUntil: null });
   });
 });
@@ -201,10 +201,10 @@ describe('validation with the agents', () => {
       });
     });
     const away = draft(entry({ targets: [{ agent: { id: gone } }] }));
-    expect(told(await validate(away))).toEqual([
+    expect(linesOf(await validate(away))).toEqual([
       'warning targets/0/agent/id AGENT_OFFLINE',
       'warning targets/0 CLOCK_OFFSET',
     ]);
-    expect(told(await validate(away, true))).toContain('error targets/0 AGENT_OFFLINE');
+    expect(linesOf(await validate(away, true))).toContain('error targets/0 AGENT_OFFLINE');
   });
 });

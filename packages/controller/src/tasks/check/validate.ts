@@ -51,7 +51,7 @@ const definitionIn = async (store: Store, body: Body): Promise<{ taskId: number 
 
 /** Issues of the task itself are reported once, not again by their consequences. */
 const merged = (checked: readonly Issue[], planned: RunPlan['issues']): ValidationIssue[] => {
-  const places = new Set(checked.map(({ path }) => path));
+  const paths = new Set(checked.map(({ path }) => path));
   const own = checked.map(({ path, code, message }) => ({ severity: 'error' as const, code, path, message }));
-  return [...own, ...planned.filter(({ path, severity }) => severity !== 'error' || !places.has(path))];
+  return [...own, ...planned.filter(({ path, severity }) => severity !== 'error' || !paths.has(path))];
 };

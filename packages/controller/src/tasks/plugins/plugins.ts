@@ -56,8 +56,8 @@ type Abilities = readonly (readonly EngineAbility[])[];
 
 const reasonFor = ({ engines }: PluginSpec, abilities: Abilities): string => {
   if (abilities.length === 0) return 'no agent is enrolled';
-  const told = abilities.flat().find(({ engine, reason }) => engines.includes(engine) && reason !== '');
-  return told?.reason ?? `no agent has the engine ${engines.join(' or ')}`;
+  const lacking = abilities.flat().find(({ engine, reason }) => engines.includes(engine) && reason !== '');
+  return lacking?.reason ?? `no agent has the engine ${engines.join(' or ')}`;
 };
 
 const isRunnable = ({ engines }: PluginSpec, abilities: Abilities): boolean =>

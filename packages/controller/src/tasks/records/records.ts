@@ -13,9 +13,9 @@ import { thresholdIssues } from '../thresholds.ts';
 import { eachTask, moveTask, type RunStopper, removeTask, restoreTask } from './removal.ts';
 import { readable } from './stored-task.ts';
 import { patchedDefinition, updateTask } from './update-task.ts';
-import { assertProject, assertSound, definitionOf, insertTask } from './write-task.ts';
+import { assertProject, assertValidTask, definitionOf, insertTask } from './write-task.ts';
 
-interface CloneWish {
+interface CloneOptions {
   readonly comment?: string;
   readonly projectID?: number | null;
   readonly overrides?: Partial<Omit<TaskDraft, 'projectID'>>;
@@ -31,14 +31,14 @@ const requestIssue =
   };
 
 /** Copies the definition and thresholds of a task, not its results. */
-const cloneTask = async (tx: Change, secrets: Secrets, id: number, wish: CloneWish): Promise<number> => {
+const cloneTask = async (tx: Change, secrets: Secrets, id: number, options: CloneOptions): Promise<number> => {
   const task = await orNotFound(findTask(tx, id), 'task', id);
-  const { overrides = {}, projectID = task.projectID } = wish;
+  const { overrides = {}, projectID = task.projectID } = options;
   const { after } = patchedDefinition(task, overrides, secrets);
   const issues = [...definitionIssues(after), ...(await referenceIssues(tx, after))];
   if (issues.length > 0) throw invalid(issues.map(requestIssue(id, overrides)));
   await assertProject(tx, projectID);
-  const comment = wish.comment ?? overrides.comment ?? task.comment;
+  const comment = options.comment ?? overrides.comment ?? task.comment;
   return insertTask(tx, secrets, { ...after, comment, projectID, thresholds: task.thresholds });
 };
 
@@ -81,7 +81,7 @@ export const taskRecordHandlers = ({ store, bus, runs }: Deps): Pick<Handlers<ty
       const definition = definitionOf(body);
       const issues = definitionIssues(definition);
       return store.change(caller, async (tx) => {
-        await assertSound(tx, definition, issues);
+        await assertValidTask(tx, definition, issues);
         await assertProject(tx, projectID);
         return { data: await insertTask(tx, secrets, { ...definition, comment, projectID, thresholds: [] }) };
       });

@@ -7,7 +7,7 @@ import { linkTask } from './write-task.ts';
 
 /** Stops runs within the same transaction. */
 export interface RunStopper {
-  stop(tx: Change, taskId: number, wish: { reason: 'deleted' }): Promise<unknown>;
+  stop(tx: Change, taskId: number, request: { reason: 'deleted' }): Promise<unknown>;
 }
 
 interface ItemResult {

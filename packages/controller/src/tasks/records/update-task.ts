@@ -7,7 +7,7 @@ import type { Change } from '../../store/engine/change.ts';
 import type { Secrets } from '../../store/engine/secrets.ts';
 import { unmaskConfiguration } from '../../store/tasks/configuration-secrets.ts';
 import { findTask, openedConfiguration, type StoredTask, tasks } from '../../store/tasks/tasks.ts';
-import { assertProject, assertSound, definitionOf, linkTask, sealedDefinition } from './write-task.ts';
+import { assertProject, assertValidTask, definitionOf, linkTask, sealedDefinition } from './write-task.ts';
 
 export type TaskPatch = { id: number; updatedAt?: string } & { [K in keyof TaskDraft]?: TaskDraft[K] | null };
 
@@ -34,7 +34,7 @@ export const updateTask = async (tx: Change, { secrets, bus }: { secrets: Secret
     if (isActive(task.status)) {
       throw conflict('TASK_ACTIVE', `task ${id} is active: only comment and projectID can be changed`, { id });
     }
-    await assertSound(tx, after);
+    await assertValidTask(tx, after);
   }
   if (projectID !== task.projectID) await assertProject(tx, projectID);
   const edit = isEdited ? { ...sealedDefinition(id, after, secrets), ...statusAfterEdit(task) } : {};

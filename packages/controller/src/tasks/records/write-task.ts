@@ -40,12 +40,12 @@ export const linkTask = (tx: Change, task: Definition & { id: number; comment: s
   setLinks(tx, { kind: 'task', id: task.id, name: taskNameOf(task) }, linksOf(task));
 
 /** Only a definition without issues is stored. */
-export const assertSound = async (
+export const assertValidTask = async (
   tx: Change,
   definition: Definition,
-  told: readonly Issue[] = definitionIssues(definition),
+  found: readonly Issue[] = definitionIssues(definition),
 ) => {
-  const issues = [...told, ...(await referenceIssues(tx, definition))];
+  const issues = [...found, ...(await referenceIssues(tx, definition))];
   if (issues.length > 0) throw invalid(issues);
 };
 
@@ -77,7 +77,7 @@ export const insertTask = async (
 export const createTask = async (tx: Change, secrets: Secrets, draft: NewTask): Promise<number> => {
   const { comment = '', projectID = null, thresholds = [] } = draft;
   const definition = definitionOf(draft);
-  await assertSound(tx, definition);
+  await assertValidTask(tx, definition);
   await assertProject(tx, projectID);
   return insertTask(tx, secrets, { ...definition, comment, projectID, thresholds });
 };

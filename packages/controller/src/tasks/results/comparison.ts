@@ -38,7 +38,7 @@ interface Asked {
 }
 
 /** All metrics of both runs except percentiles. */
-const usual = (all: readonly MetricValue[]): Asked[] =>
+const defaultMetrics = (all: readonly MetricValue[]): Asked[] =>
   all.filter(isMainMetric).flatMap(({ metric, type }): Asked[] => {
     const labelOf = (statistic: Statistic) => (type === 'histogram' ? `${metric}.${statistic}` : metric);
     return statistics[type].map((statistic) => ({ label: labelOf(statistic), metric, statistic }));
@@ -89,7 +89,7 @@ export const compareMetrics = (
   { tolerancePct, wanted }: { tolerancePct: number; wanted?: readonly string[] | undefined },
 ): ComparedMetric[] => {
   const all = allOf(base, target);
-  const asked = wanted?.flatMap((label) => findAsked(label, all) ?? []) ?? usual(all);
+  const asked = wanted?.flatMap((label) => findAsked(label, all) ?? []) ?? defaultMetrics(all);
   return asked.map((one) => compared(one, [base, target], tolerancePct));
 };
 

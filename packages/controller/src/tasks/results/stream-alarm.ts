@@ -13,7 +13,7 @@ export const createAlarm = ({ bus, metrics }: Sources, taskId: number, signal: A
   let ring = () => {};
   let leaveRun = () => {};
   let followed = 0;
-  const leaves = [
+  const unsubscribes = [
     bus.subscribe('task.status', ({ id }) => id === taskId && ring()),
     bus.subscribe('run.changed', ({ runId }) => runId === followed && ring()),
   ];
@@ -39,7 +39,7 @@ export const createAlarm = ({ bus, metrics }: Sources, taskId: number, signal: A
     stop: () => {
       ring();
       leaveRun();
-      for (const leave of leaves) leave();
+      for (const leave of unsubscribes) leave();
     },
   };
 };

@@ -72,7 +72,7 @@ describe('the stream of a task', () => {
     }
   });
 
-  it('brings what was missed to whoever comes back', async () => {
+  it('sends missed events to a client that reconnects', async () => {
     await world.report(run, 1, 2);
     const [first] = await collectEvents(world.administrator.client, run.taskId, (seen) => seen.length === 1);
     await world.report(run, 3, 6);

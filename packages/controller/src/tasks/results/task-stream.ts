@@ -40,7 +40,7 @@ export interface StreamDeps {
   share: SharedReads;
 }
 
-export interface StreamWish {
+export interface StreamOptions {
   taskId: number;
   /** Empty: every type. */
   types: ReadonlySet<string>;
@@ -59,7 +59,7 @@ interface StreamEvent {
 type Events = AsyncGenerator<StreamEvent, void>;
 
 /** Seconds that are sent again after a break; a client that missed more reads the series. */
-const mostMissed = 600;
+const maxMissed = 600;
 /** A client may have received a second that is no longer final: a returning agent delivers late samples. */
 const slackSec = 60;
 const unread = { second: 0, event: 0, log: 0 };
@@ -75,23 +75,23 @@ const newsOf = ({ elapsedSec: _, remainingSec: __, progress: ___, ...rest }: Tas
 /** Live events of a task. The stream ends with the run; without a run it waits for the first. */
 export class TaskStream {
   readonly #deps: StreamDeps;
-  readonly #wish: StreamWish;
+  readonly #options: StreamOptions;
   #cursor: StreamCursor = { runId: 0, ...unread };
-  #told = '';
+  #lastStatus = '';
   /** True if the last read returned data: there may be more. */
   #hasMore = false;
 
-  constructor(deps: StreamDeps, wish: StreamWish) {
+  constructor(deps: StreamDeps, options: StreamOptions) {
     this.#deps = deps;
-    this.#wish = wish;
+    this.#options = options;
   }
 
   async *events(): Events {
-    const { taskId, signal } = this.#wish;
+    const { taskId, signal } = this.#options;
     const alarm = createAlarm(this.#deps, taskId, signal);
     try {
       const { runId } = await this.#status();
-      if (!(await this.#begin(runId))) yield this.#tell('resync', { runId });
+      if (!(await this.#begin(runId))) yield this.#event('resync', { runId });
       while (!signal.aborted) {
         const news = alarm.next();
         const status = await this.#status();
@@ -105,7 +105,7 @@ export class TaskStream {
         yield* this.#happenings();
         yield* this.#seconds(isOver);
         yield* this.#lines();
-        if (isOver && !this.#hasMore) return yield this.#tell('end', status);
+        if (isOver && !this.#hasMore) return yield this.#event('end', status);
         if (!this.#hasMore) await news;
       }
     } finally {
@@ -116,7 +116,7 @@ export class TaskStream {
   /** False when the client must read everything again: its position is unknown or too old. */
   async #begin(runId: number | null): Promise<boolean> {
     const { read, metrics } = this.#deps;
-    const { since } = this.#wish;
+    const { since } = this.#options;
     if (runId === null) return since === undefined;
     const now: StreamCursor = {
       runId,
@@ -129,28 +129,28 @@ export class TaskStream {
     const given = parseCursor(since);
     const isKnown = given?.runId === runId && given.event <= now.event && given.second <= now.second + slackSec;
     if (!isKnown) return false;
-    const isNear = now.second - given.second <= mostMissed;
+    const isNear = now.second - given.second <= maxMissed;
     this.#cursor = isNear ? given : { ...given, second: now.second };
     return isNear;
   }
 
   #status(): Promise<TaskStatus> {
-    const { taskId } = this.#wish;
+    const { taskId } = this.#options;
     return this.#deps.share(`status ${taskId}`, () => readTaskStatus(this.#deps, taskId));
   }
 
   #wants(name: EventName): boolean {
-    return this.#wish.types.size === 0 || this.#wish.types.has(name);
+    return this.#options.types.size === 0 || this.#options.types.has(name);
   }
 
-  #tell(event: EventName, data: unknown): StreamEvent {
+  #event(event: EventName, data: unknown): StreamEvent {
     return { id: cursorText(this.#cursor), event, data };
   }
 
   async *#news(status: TaskStatus): Events {
     const news = newsOf(status);
-    if (news !== this.#told && this.#wants('status')) yield this.#tell('status', status);
-    this.#told = news;
+    if (news !== this.#lastStatus && this.#wants('status')) yield this.#event('status', status);
+    this.#lastStatus = news;
   }
 
   async *#happenings(): Events {
@@ -160,7 +160,7 @@ export class TaskStream {
     for (const event of events) {
       this.#cursor = { ...this.#cursor, event: event.seq };
       const name = event.type.startsWith('threshold') ? 'threshold' : 'event';
-      if (this.#wants(name)) yield this.#tell(name, eventOf(event));
+      if (this.#wants(name)) yield this.#event(name, eventOf(event));
     }
     this.#hasMore ||= events.length > 0;
   }
@@ -171,18 +171,18 @@ export class TaskStream {
     const { runId, second } = this.#cursor;
     const { second: settled, newest } = await metrics.progressOf(runId);
     const toSec = isOver ? newest : settled;
-    const fromSec = Math.max(second + 1, toSec - mostMissed + 1);
+    const fromSec = Math.max(second + 1, toSec - maxMissed + 1);
     if (fromSec > toSec) return;
     for (const snapshot of await this.#snapshots(runId, fromSec, toSec)) {
       this.#cursor = { ...this.#cursor, second: snapshot.seq };
-      yield this.#tell('metrics', snapshot);
+      yield this.#event('metrics', snapshot);
     }
     this.#cursor = { ...this.#cursor, second: toSec };
   }
 
   async #snapshots(runId: number, fromSec: number, toSec: number) {
     try {
-      return await this.#deps.metrics.snapshots(runId, { ...this.#wish.selection, fromSec, toSec });
+      return await this.#deps.metrics.snapshots(runId, { ...this.#options.selection, fromSec, toSec });
     } catch (error) {
       // Another run of the task may have other plugins: the requested metric is simply absent.
       if (error instanceof UnknownMetric) return [];
@@ -197,7 +197,7 @@ export class TaskStream {
     const lines = await share(`logs ${runId} ${log}`, () => runLogsAfter(read, runId, log));
     for (const line of lines) {
       this.#cursor = { ...this.#cursor, log: line.id };
-      yield this.#tell('log', logLineOf(line));
+      yield this.#event('log', logLineOf(line));
     }
     this.#hasMore ||= lines.length > 0;
   }

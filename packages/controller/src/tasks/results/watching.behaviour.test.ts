@@ -115,7 +115,7 @@ describe('measurements', () => {
     ]);
   });
 
-  it('come as series, and a name that nobody knows is told with those that are', async () => {
+  it('come as series, and an unknown name is answered with the known ones', async () => {
     const params = { id: run.taskId, runId: run.runId };
     const { data } = await api().series({
       params,

@@ -71,7 +71,7 @@ const declarationIssues = (
 };
 
 const issuesOfParameter = (parameter: TemplateParameter, index: number): Issue[] => {
-  const { min, max, default: usual } = parameter;
+  const { min, max, default: value } = parameter;
   const path = `/parameters/${index}`;
   const bounds = (['min', 'max'] as const)
     .filter((bound) => parameter[bound] !== undefined && !isNumeric(parameter))
@@ -80,7 +80,7 @@ const issuesOfParameter = (parameter: TemplateParameter, index: number): Issue[]
   if (min !== undefined && max !== undefined && min > max) {
     return [{ path: `${path}/min`, code: 'BOUNDS_CROSSED', message: `is above max, which is ${max}` }];
   }
-  return usual === undefined ? [] : issuesOfValue(parameter, usual, `${path}/default`);
+  return value === undefined ? [] : issuesOfValue(parameter, value, `${path}/default`);
 };
 
 /** The task with all defaults. Markers without a default stay open. */
@@ -93,7 +93,7 @@ export const trialOf = ({ task, parameters }: Template) => {
   const open = findMarkers(task).markers.filter(
     ({ kind, name }) => kind === 'slot' || byName.get(name)?.default === undefined,
   );
-  const isOpen = ({ path }: Issue) => open.some((place) => path === place.path || path.startsWith(`${place.path}/`));
+  const isOpen = ({ path }: Issue) => open.some((secret) => path === secret.path || path.startsWith(`${secret.path}/`));
   return { task: trial, isOpen };
 };
 

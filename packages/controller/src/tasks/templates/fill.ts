@@ -14,7 +14,7 @@ export interface Filling {
 /** The task made from a template, or all issues of the given values. */
 export const fillTemplate = (template: Template, { agentMap, parameters }: Filling) => {
   const issues = [...issuesOfAgents(template, agentMap), ...issuesOfParameters(template, parameters)];
-  const defaults = Object.fromEntries(template.parameters.map(({ name, default: usual }) => [name, usual]));
+  const defaults = Object.fromEntries(template.parameters.map(({ name, default: value }) => [name, value]));
   const task = withMarkersFilled(template.task, ({ kind, name }) =>
     kind === 'slot' ? own(agentMap, name) : (own(parameters, name) ?? own(defaults, name)),
   );

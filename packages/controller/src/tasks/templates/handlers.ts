@@ -19,7 +19,7 @@ type Content = Pick<TaskTemplate, 'task' | 'slots' | 'parameters'>;
 const maxChars = 1_048_576;
 
 /** A template is stored only if a task can be made from it and all its records except agents exist. */
-const assertSoundTemplate = async (tx: Change, content: Content) => {
+const assertValidTemplate = async (tx: Change, content: Content) => {
   if (JSON.stringify(content).length > maxChars) {
     const message = `is longer than ${maxChars} characters`;
     throw invalid([{ path: '/task', code: 'TEMPLATE_TOO_LARGE', message }], 'TEMPLATE_TOO_LARGE');
@@ -92,7 +92,7 @@ export const taskTemplateHandlers = ({ store, settings }: Deps): Handlers<typeof
       const { name, description = '', tags = '' } = body;
       const content = await contentOf(body, caller);
       return store.change(caller, async (tx) => {
-        await assertSoundTemplate(tx, content);
+        await assertValidTemplate(tx, content);
         const id = await taskTemplates.insert(tx, { name, description, tags, ...content, builtIn: false });
         await linkTemplate(tx, { id, name, ...content });
         return { data: id };
@@ -109,7 +109,7 @@ export const taskTemplateHandlers = ({ store, settings }: Deps): Handlers<typeof
           slots: slots === undefined ? before.slots : (slots ?? []),
           parameters: parameters === undefined ? before.parameters : (parameters ?? []),
         };
-        await assertSoundTemplate(tx, content);
+        await assertValidTemplate(tx, content);
         await taskTemplates.update(tx, id, { ...values, ...content });
         await linkTemplate(tx, { id, name: values.name ?? before.name, ...content });
       }),

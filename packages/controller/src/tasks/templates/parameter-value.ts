@@ -24,8 +24,8 @@ export const issuesOfValue = (parameter: TemplateParameter, value: ParameterValu
 };
 
 /** An accepted value of the parameter, for validating a template before its user fills it in. */
-export const sampleOf = ({ type, default: usual, min, max }: TemplateParameter): ParameterValue => {
-  if (usual !== undefined) return usual;
+export const sampleOf = ({ type, default: value, min, max }: TemplateParameter): ParameterValue => {
+  if (value !== undefined) return value;
   if (type === 'string') return 'x';
   if (type === 'boolean') return false;
   return min ?? max ?? 1;

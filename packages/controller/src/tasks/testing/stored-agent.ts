@@ -4,7 +4,7 @@ import type { Store } from '../../store/store.ts';
 
 const origin = { userId: 1, address: '127.0.0.1', requestId: 'test', operation: 'test' };
 
-interface AgentWish {
+interface AgentOptions {
   name?: string;
   isBlocked?: boolean;
   /** Engines it can run. */
@@ -26,16 +26,16 @@ const interfaceOf = (id: number): AgentInterface => ({
 let count = 0;
 
 /** An agent as enrolment leaves it in the store. */
-export const storeAgent = (store: Store, wish: AgentWish = {}): Promise<number> => {
+export const storeAgent = (store: Store, options: AgentOptions = {}): Promise<number> => {
   count += 1;
-  const { name = `agent ${count}`, isBlocked = false, engines = ['http', 'tcp', 'udp'], lacks = {} } = wish;
+  const { name = `agent ${count}`, isBlocked = false, engines = ['http', 'tcp', 'udp'], lacks = {} } = options;
   return store.change(origin, (tx) =>
     agents.insert(tx, {
       ...{ uuid: `uuid-${name}-${count}`, name, hostname: name, machineId: name, version: '1.0.0', publicKey: '' },
       ...{ bootId: '', status: 1, isBlocked, tags: '', comment: '', addresses: [], os: '', kernel: '', arch: '' },
       ...{ cpuCores: 1, memoryMb: 1, clockOffsetMs: 0, roundTripMs: 0, maxConcurrentTasks: 0, maxBps: 0 },
       ...{ reservedReason: '', fence: 0, needsReset: false, enrolledAt: tx.now },
-      interfaces: (wish.interfaces ?? []).map(interfaceOf),
+      interfaces: (options.interfaces ?? []).map(interfaceOf),
       engines: [
         ...engines.map((engine) => ability(engine)),
         ...Object.entries(lacks).map(([engine, reason]) => ability(engine, reason)),

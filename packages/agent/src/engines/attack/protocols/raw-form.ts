@@ -18,7 +18,7 @@ export interface RawScript {
   readonly answers: readonly Buffer[];
 }
 
-/** The last send is always answered: silence would say nothing. Without an answer of its own it is one nobody can guess. */
+/** The last send always gets a reply, as silence proves nothing. Without a reply of its own it gets a random one. */
 export const scriptOf = (attempt: number, exchange: RawExchange, context: AttackContext): RawScript => {
   const defaultAnswer = Buffer.from(`ok ${proofOf(context.proofKey, `${context.runToken}/${attempt}`)}\n`);
   let answered = 0;

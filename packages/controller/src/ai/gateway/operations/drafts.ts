@@ -15,7 +15,7 @@ export const draftHandlers = ({
   store,
   drafts,
 }: Deps): Pick<Handlers<typeof api.aiGateway>, 'createDraft' | 'drafts' | 'draft' | 'updateDraft' | 'removeDraft'> => ({
-  createDraft: ({ body: { idempotencyKey: _, ...wish } }, caller) => drafts.create(caller, wish),
+  createDraft: ({ body: { idempotencyKey: _, ...request } }, caller) => drafts.create(caller, request),
   drafts: async ({ query }, { key }) => {
     const request = pageRequestOf(query, 'id');
     const filters = { keyID: key.id, after: new Date().toISOString() };

@@ -2,10 +2,10 @@ import type { MetricValue, RunResult } from '@rushhour/contract';
 import { runStatus, verdicts } from '@rushhour/contract';
 import { nameIn } from './names.ts';
 
-const mostFigures = 24;
-const fewestFigures = 1;
+const maxValues = 24;
+const minValues = 1;
 
-const figureOf = ({ metric, unit, sum, rate, avg, p95, p99, last }: MetricValue) => ({
+const reportedValue = ({ metric, unit, sum, rate, avg, p95, p99, last }: MetricValue) => ({
   metric,
   unit,
   ...Object.fromEntries(
@@ -20,7 +20,7 @@ const telling = (metrics: readonly MetricValue[]) => {
   return [...moved.filter(isOfTraffic), ...moved.filter((metric) => !isOfTraffic(metric))];
 };
 
-const reportWith = (taskId: number, result: RunResult, most: number) => ({
+const reportWith = (taskId: number, result: RunResult, max: number) => ({
   taskId,
   runId: result.id,
   status: nameIn(runStatus, result.status),
@@ -30,7 +30,7 @@ const reportWith = (taskId: number, result: RunResult, most: number) => ({
   durationSec: result.durationSec,
   kpis: result.summary.map(({ plugin, role, configurationIndex, seconds, metrics }) => ({
     ...{ configurationIndex, plugin, role, seconds },
-    figures: telling(metrics).slice(0, most).map(figureOf),
+    figures: telling(metrics).slice(0, max).map(reportedValue),
   })),
   anomalies: [
     ...(result.error === '' ? [] : [{ kind: 'error', untrustedMessage: result.error }]),
@@ -41,7 +41,7 @@ const reportWith = (taskId: number, result: RunResult, most: number) => ({
         ...{ kind: 'threshold', name, outcome, actual, wanted: `${aggregation}(${metric}) ${operator} ${value}` },
       })),
   ],
-  ...(result.summary.some(({ metrics }) => telling(metrics).length > most) && { truncated: true }),
+  ...(result.summary.some(({ metrics }) => telling(metrics).length > max) && { truncated: true }),
   links: {
     results: `/v1/ai/gateway/tasks/${taskId}/results`,
     events: `/v1/ai/gateway/tasks/${taskId}/events`,
@@ -51,11 +51,11 @@ type Report = ReturnType<typeof reportWith>;
 
 /** The essential results of a run: as many metrics as fit. */
 export const reportOf = (taskId: number, result: RunResult, maxChars: number): Report => {
-  let most = mostFigures;
-  let report = reportWith(taskId, result, most);
-  while (JSON.stringify(report).length > maxChars && most > fewestFigures) {
-    most = Math.max(fewestFigures, Math.floor(most / 2));
-    report = reportWith(taskId, result, most);
+  let max = maxValues;
+  let report = reportWith(taskId, result, max);
+  while (JSON.stringify(report).length > maxChars && max > minValues) {
+    max = Math.max(minValues, Math.floor(max / 2));
+    report = reportWith(taskId, result, max);
   }
   return report;
 };

@@ -137,11 +137,11 @@ export const resourceHandlers = ({
       const source = sourceOf(kind);
       if (source?.list === undefined) return emptyPage;
       const sortedBy = kind === 'project' && key === 'id' ? 'ID' : key;
-      const wish = { ...query, key: sortedBy, ...(q !== undefined && { search: q }) };
+      const options = { ...query, key: sortedBy, ...(q !== undefined && { search: q }) };
       const filters = tags !== undefined && tagged.has(kind) ? { tag: kind === 'file' ? [tags] : tags } : {};
       const { projectIDs } = caller.key.constraints;
       if (kind === 'project' && projectIDs !== undefined) return ownProjects(source, caller, { q, ...query });
-      const { cursor, data } = await source.list({ query: { ...wish, ...filters } }, caller);
+      const { cursor, data } = await source.list({ query: { ...options, ...filters } }, caller);
       return { cursor, data: data.map((item) => summaryOf(kind, item)) };
     },
     resource: async ({ params: { kind, id }, query: { view, path } }, caller) => {

@@ -95,12 +95,12 @@ export const resultHandlers = ({
       await mustSee(read, caller, id);
       const run = await newestRunOf(read, id);
       const offset = (page - 1) * count;
-      const wish = {
+      const options = {
         runID: run?.id ?? 0,
         since: since === undefined ? '' : new Date(since).toISOString(),
         severities: JSON.stringify(severities.slice(severities.indexOf(level))),
       };
-      const { rows, total } = await severeEvents(read, order, { ...wish, limit: count, offset });
+      const { rows, total } = await severeEvents(read, order, { ...options, limit: count, offset });
       const data = rows.map(({ ts, severity, source, type, message, agentID }) => ({
         ...{ at: ts, level: severity, source, code: type, agentID },
         untrustedMessage: sanitizeForModel(message),

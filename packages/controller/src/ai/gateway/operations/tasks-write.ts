@@ -15,8 +15,8 @@ export const taskWriteHandlers = ({
   approvals,
 }: Deps): Pick<Handlers<typeof api.aiGateway>, 'validateTask' | 'createTask'> => ({
   validateTask: async ({ body }, caller) => one(await drafts.validate(caller, body)),
-  createTask: async ({ body: { idempotencyKey: _, ...wish } }, caller) =>
-    drafts.createTask(caller, wish, async (tx, id) => {
+  createTask: async ({ body: { idempotencyKey: _, ...request } }, caller) =>
+    drafts.createTask(caller, request, async (tx, id) => {
       const task = await findTask(tx, id);
       const digest = await approvals.digestOfTask(tx, id);
       return one({ id, revision: Date.parse(task?.updatedAt ?? ''), digest, status: task?.status ?? 0 });

@@ -13,8 +13,8 @@ test.each<[ParameterDraft & { extractLength?: number }, number, number | undefin
   [{ type: 'string', source: 'extract', extractLength: 5 }, 5, 5],
   [{ type: 'string', source: 'system', defaultValue: 'nowUnix' }, 10, 10],
   [{ type: 'string', source: 'dictionary', defaultValue: 'dict/1/x' }, 0, undefined],
-])('lengths of %o', (parameter, least, most) => {
-  expect(lengthsOf(parameter)).toEqual({ least, most });
+])('lengths of %o', (parameter, min, max) => {
+  expect(lengthsOf(parameter)).toEqual({ min, max });
 });
 
 test('values stay within the computed lengths', () => {
@@ -28,12 +28,12 @@ test('values stay within the computed lengths', () => {
     { type: 'string', source: 'counter', start: '0098', max: '0120' },
   ];
   for (const parameter of parameters) {
-    const { least, most = Number.POSITIVE_INFINITY } = lengthsOf(parameter);
+    const { min, max = Number.POSITIVE_INFINITY } = lengthsOf(parameter);
     for (let iteration = 0; iteration < 200; iteration++) {
       const value = parameterValue(parameter, { seed: 3, user: 0, iteration }) ?? '';
       const { length } = encodeParameter(parameter.type, value);
-      expect(length, `${parameter.type} ${value}`).toBeGreaterThanOrEqual(least);
-      expect(length, `${parameter.type} ${value}`).toBeLessThanOrEqual(most);
+      expect(length, `${parameter.type} ${value}`).toBeGreaterThanOrEqual(min);
+      expect(length, `${parameter.type} ${value}`).toBeLessThanOrEqual(max);
     }
   }
 });

@@ -13,21 +13,21 @@ const fixedLengths: Readonly<Record<string, number>> = {
   mac: 17,
 };
 const systemLengths: Readonly<Record<string, ValueLengths>> = {
-  clientIp: { least: 2, most: 39 },
-  serverIp: { least: 2, most: 39 },
-  clientPort: { least: 1, most: 5 },
-  serverPort: { least: 1, most: 5 },
-  nowUnix: { least: 10, most: 10 },
-  nowIso: { least: 24, most: 24 },
+  clientIp: { min: 2, max: 39 },
+  serverIp: { min: 2, max: 39 },
+  clientPort: { min: 1, max: 5 },
+  serverPort: { min: 1, max: 5 },
+  nowUnix: { min: 10, max: 10 },
+  nowIso: { min: 24, max: 24 },
 };
-const anyLength: ValueLengths = { least: 0, most: undefined };
+const anyLength: ValueLengths = { min: 0, max: undefined };
 
 /** How long the values of a parameter can be on the wire, as far as that can be known beforehand. */
 export const lengthsOf = (parameter: ParameterDraft & { extractLength?: number }): ValueLengths => {
   const { type, source, min, max, start } = parameter;
   if (source === 'fixed') return over(type, [parameter.defaultValue ?? '']);
   if (source === 'list' || type === 'enum') return over(type, parameter.allowedValues ?? []);
-  if (source === 'extract') return { least: parameter.extractLength ?? 0, most: parameter.extractLength };
+  if (source === 'extract') return { min: parameter.extractLength ?? 0, max: parameter.extractLength };
   if (source === 'system') return systemLengths[parameter.defaultValue ?? ''] ?? anyLength;
   if (source === 'dictionary') return anyLength;
   const prefix = Buffer.byteLength(parameter.prefix ?? '');
@@ -35,26 +35,26 @@ export const lengthsOf = (parameter: ParameterDraft & { extractLength?: number }
     parameter,
     [min, max, start].filter((text) => text !== undefined && text !== null),
   );
-  return { least: known.least + prefix, most: known.most === undefined ? undefined : known.most + prefix };
+  return { min: known.min + prefix, max: known.max === undefined ? undefined : known.max + prefix };
 };
 
 const generatedLengths = (parameter: ParameterDraft, bounds: readonly string[]): ValueLengths => {
   const { type, source, max } = parameter;
   const fixed = fixedLengths[type];
-  if (fixed !== undefined) return { least: fixed, most: fixed };
-  if (type === 'ipv4') return { least: 7, most: 15 };
-  if (type === 'ipv6') return { least: 2, most: 39 };
+  if (fixed !== undefined) return { min: fixed, max: fixed };
+  if (type === 'ipv4') return { min: 7, max: 15 };
+  if (type === 'ipv6') return { min: 2, max: 39 };
   const mapped = parameter.stepsMappings?.[0]?.length || 8;
   if (source === 'random' && type === 'string') {
     const rest = Math.max(1, mapped - (parameter.prefix ?? '').length);
-    return { least: rest, most: rest };
+    return { min: rest, max: rest };
   }
-  if (source === 'random' && (type === 'hex' || type === 'base64') && !max) return { least: mapped, most: mapped };
-  if (source === 'random' && type === 'integer' && !max) return { least: 1, most: mapped };
+  if (source === 'random' && (type === 'hex' || type === 'base64') && !max) return { min: mapped, max: mapped };
+  if (source === 'random' && type === 'integer' && !max) return { min: 1, max: mapped };
   if ((type === 'integer' || type === 'string') && max) {
-    return { least: 1, most: Math.max(1, ...bounds.map((text) => text.length)) };
+    return { min: 1, max: Math.max(1, ...bounds.map((text) => text.length)) };
   }
-  return { least: 1, most: undefined };
+  return { min: 1, max: undefined };
 };
 
 const over = (type: string, values: readonly string[]): ValueLengths => {
@@ -65,7 +65,7 @@ const over = (type: string, values: readonly string[]): ValueLengths => {
       return 0;
     }
   });
-  return { least: Math.min(...lengths), most: Math.max(...lengths) };
+  return { min: Math.min(...lengths), max: Math.max(...lengths) };
 };
 
 /** Where values change the length of a step that cannot be repaired; the mappings must have been checked. */

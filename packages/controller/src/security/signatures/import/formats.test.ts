@@ -142,8 +142,8 @@ it('sessions of a capture become what their client says and their server answers
   const ends = { src: '192.0.2.1', dst: '192.0.2.2', srcPort: 40_000, dstPort: 5060 };
   const back = { src: ends.dst, dst: ends.src, srcPort: ends.dstPort, dstPort: ends.srcPort };
   const writer = new CaptureWriter({ format: 'pcap', linkType: 1 });
-  const say = (text: string, way: typeof ends, seconds: number) =>
-    writer.add({ seconds, nanoseconds: 0, bytes: ethernetFrame(udpPacket(Buffer.from(text), way)) });
+  const say = (text: string, direction: typeof ends, seconds: number) =>
+    writer.add({ seconds, nanoseconds: 0, bytes: ethernetFrame(udpPacket(Buffer.from(text), direction)) });
   say('hello', ends, 1);
   say('hi', back, 2);
   say('bye', ends, 3);

@@ -13,10 +13,10 @@ export interface BuiltinTemplate {
 /** An integer with its sensible bounds. */
 export const whole = (
   name: string,
-  usual: number,
+  value: number,
   [min, max]: readonly [number, number],
   description: string,
-): TemplateParameter => ({ name, type: 'integer', default: usual, min, max, description });
+): TemplateParameter => ({ name, type: 'integer', default: value, min, max, description });
 
 /** The marker of a parameter in the task. */
 export const param = (name: string) => ({ $param: name });

@@ -128,8 +128,8 @@ const contentWarnings = ({ files }: Dependencies) =>
 const filterWarnings = ({ configuration }: PortableTask) =>
   entriesOf(configuration).flatMap(({ values, path }) => {
     const { filter } = (values['cveReplayParams'] ?? {}) as { filter?: unknown };
-    const place = `${path}/values/cveReplayParams/filter`;
-    return filter === undefined ? [] : [`signatures that ${place} finds do not go along: it looks for them anew`];
+    const filterPath = `${path}/values/cveReplayParams/filter`;
+    return filter === undefined ? [] : [`signatures that ${filterPath} finds do not go along: it looks for them anew`];
   });
 
 const secretWarnings = ({ secretCount }: Source, { certificates, tunnels }: Dependencies) => [

@@ -36,11 +36,11 @@ export const createGatherer = (executor: Executor, before: ReadonlyMap<string, P
   const known = new Map<string, Promise<Gathered | Missing>>();
 
   const read = async (kind: RecordKind, id: number, above: readonly string[]): Promise<Gathered | Missing> => {
-    const travelling = exporterOf(kind);
-    const found = before.get(keyOf({ kind, id })) ?? (await travelling.read(executor, id));
+    const exporter = exporterOf(kind);
+    const found = before.get(keyOf({ kind, id })) ?? (await exporter.read(executor, id));
     if (found === undefined) return { kind, sourceId: id, reason: 'the record does not exist' };
     if (isNotExportable(found)) return { kind, sourceId: id, reason: found.absent };
-    const references = travelling.references(found);
+    const references = exporter.references(found);
     const marks = new Map<string, string>();
     for (const reference of references) {
       const needed = await find(reference, [...above, keyOf({ kind, id })]);
@@ -48,7 +48,7 @@ export const createGatherer = (executor: Executor, before: ReadonlyMap<string, P
     }
     const markOf = (reference: Reference) => marks.get(keyOf(reference)) ?? missingMark;
     const fingerprint = fingerprintOfParts(kind, found, references, markOf);
-    return { kind, id, name: travelling.nameOf(found), parts: found as Parts, references, fingerprint };
+    return { kind, id, name: exporter.nameOf(found), parts: found as Parts, references, fingerprint };
   };
 
   const find = (

@@ -40,8 +40,8 @@ export const networkExporter: RecordExporter<'networks'> = {
     const { network, macOverrides } = parts;
     const named = macIdsOf({ gatewayMacId: network.gatewayMacId, macPolicy: policyOf(parts), macOverrides });
     return [...named].map(([path, id]) => {
-      const place = path === '/gatewayMacId' ? `/network${path}` : path;
-      return { path: place, kind: 'macs' as const, id };
+      const pointer = path === '/gatewayMacId' ? `/network${path}` : path;
+      return { path: pointer, kind: 'macs' as const, id };
     });
   },
   identityOf: ({ network: { name: _, ...network }, macPolicy, macOverrides }) => ({ network, macPolicy, macOverrides }),

@@ -69,8 +69,8 @@ const parametersIn = (found: readonly FoundReference[]): TaskNeeds['campaigns'] 
   const ids = new Map<string, number[]>();
   for (const { kind, id, path } of found) {
     if (kind !== 'campaign') continue;
-    const place = path.replace(/\/campaignIds\/\d+$/, '/parameters');
-    ids.set(place, [...(ids.get(place) ?? []), id]);
+    const pointer = path.replace(/\/campaignIds\/\d+$/, '/parameters');
+    ids.set(pointer, [...(ids.get(pointer) ?? []), id]);
   }
   return [...ids].map(([path, named]) => ({ path, ids: named }));
 };
@@ -78,12 +78,12 @@ const parametersIn = (found: readonly FoundReference[]): TaskNeeds['campaigns'] 
 /** A copy with the parameters of campaigns keyed by the campaigns' local ids. */
 export const withCampaignParameters = (
   task: PortableTask,
-  places: TaskNeeds['campaigns'],
+  campaigns: TaskNeeds['campaigns'],
   idOf: (reference: Pick<Reference, 'kind' | 'id'>) => number,
 ): PortableTask =>
   withValues(
     task,
-    places.flatMap(({ path, ids }) => {
+    campaigns.flatMap(({ path, ids }) => {
       const given = valueAt(task, path) as Readonly<Record<string, unknown>> | undefined;
       if (given === undefined) return [];
       const renamed = Object.entries(given).map(([key, values]) => {

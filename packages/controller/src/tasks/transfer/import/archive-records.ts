@@ -27,10 +27,10 @@ export const recordsOf = (plan: TaskExportPlan): ArchiveRecords => {
   const all = importKinds.flatMap((kind) =>
     plan.dependencies[kind].map((item, index): ArchiveRecord => {
       const { sourceId, fingerprint, ...parts } = item;
-      const travelling = exporterOf(kind);
+      const exporter = exporterOf(kind);
       const path = `/manifest/dependencies/${kind}/${index}`;
-      const references = travelling.references(parts);
-      return { kind, sourceId, fingerprint, parts: parts as Parts, path, references, name: travelling.nameOf(parts) };
+      const references = exporter.references(parts);
+      return { kind, sourceId, fingerprint, parts: parts as Parts, path, references, name: exporter.nameOf(parts) };
     }),
   );
   const byKey = new Map(all.map((record) => [keyOf({ kind: record.kind, id: record.sourceId }), record]));

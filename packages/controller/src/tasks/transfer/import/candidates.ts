@@ -10,7 +10,7 @@ import type { ArchiveRecord } from './archive-records.ts';
 
 type Candidate = ImportPlan['items'][number]['candidates'][number];
 
-const most = 10;
+const maxCandidates = 10;
 const agentsLooked = 5000;
 
 const namedIn = <Name extends Exclude<RecordKind, 'agents' | 'compromisedHostCampaigns'>>(table: Name) =>
@@ -20,7 +20,7 @@ const namedIn = <Name extends Exclude<RecordKind, 'agents' | 'compromisedHostCam
       .select(['id', 'name'])
       .where('name', '=', p.name)
       .orderBy('id')
-      .limit(most),
+      .limit(maxCandidates),
   );
 
 const named = {
@@ -64,6 +64,6 @@ const agentsLike = async (executor: Executor, { name, tags }: PartsOf<'agents'>[
     })
     .filter(({ score }) => score > 0)
     .sort((a, b) => b.score - a.score || a.id - b.id)
-    .slice(0, most)
+    .slice(0, maxCandidates)
     .map(({ id, name }) => ({ id, name }));
 };

@@ -56,9 +56,9 @@ export const checkArchive = (texts: ArchiveTexts, payloads: ReadonlyMap<string, 
 };
 
 const assertShape = ({ manifest, task, secrets, longest }: ArchiveTexts) => {
-  const said = (manifest as { schema?: unknown } | null)?.schema;
-  if (typeof said === 'string' && said !== exportSchema) {
-    const message = `is ${said.slice(0, 64)}; this controller reads ${exportSchema}`;
+  const schema = (manifest as { schema?: unknown } | null)?.schema;
+  if (typeof schema === 'string' && schema !== exportSchema) {
+    const message = `is ${schema.slice(0, 64)}; this controller reads ${exportSchema}`;
     throw invalid([{ path: '/manifest/schema', code: 'UNSUPPORTED_SCHEMA', message }], 'UNSUPPORTED_SCHEMA');
   }
   const mode = longest > largeChars ? 'first' : 'all';
@@ -109,15 +109,15 @@ const unknownKinds = ({ dependencies, missing }: TaskExportPlan): Issue[] =>
 const unexplained = (plan: TaskExportPlan, task: PortableTask, records: ArchiveRecords): Issue[] => {
   const missing = new Set(plan.missing.map(({ kind, sourceId }) => keyOf({ kind, id: sourceId })));
   const { references, tasks } = needsOf(task);
-  const places: (Pick<Reference, 'id' | 'path'> & { kind: string })[] = [
+  const needed: (Pick<Reference, 'id' | 'path'> & { kind: string })[] = [
     ...references.map(({ kind, id, path }) => ({ kind, id, path: `/task${path}` })),
     ...tasks.map(({ id, path }) => ({ kind: 'tasks', id, path: `/task${path}` })),
     ...records.all.flatMap((record) =>
       record.references.map(({ kind, id, path }) => ({ kind, id, path: record.path + path })),
     ),
   ];
-  return places
-    .filter((place) => records.record(place) === undefined && !missing.has(keyOf(place)))
+  return needed
+    .filter((reference) => records.record(reference) === undefined && !missing.has(keyOf(reference)))
     .map(({ kind, id, path }) => ({
       path,
       code: 'UNEXPLAINED',

@@ -49,12 +49,12 @@ const campaignIssues = ({ parameters = [], steps }: Campaign): Issue[] => [
 
 /** Import rules of signatures and campaigns. */
 const securityRules: Pick<RecordRules, 'signature' | 'insertSignature' | 'campaign'> = {
-  signature: ({ safety: said, enabled, source, sourceRef, sourceSha256, ...draft }) => {
+  signature: ({ safety: given, enabled, source, sourceRef, sourceSha256, ...draft }) => {
     // Built-in templates come with releases only.
     const origin = { source: source === 'builtin' ? ('user' as const) : source, sourceRef, sourceSha256 };
     const complete = completeSignature(draft, { ...origin, sourceFileID: null, warnings: [] });
     assertNone(signatureIssues(complete));
-    const safety = isSafer(said, complete.safety) ? complete.safety : said;
+    const safety = isSafer(given, complete.safety) ? complete.safety : given;
     return { ...complete, safety, enabled: enabled && safety === 'benign' };
   },
   insertSignature: async (tx, signature) => {

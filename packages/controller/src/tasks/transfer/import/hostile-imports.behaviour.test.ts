@@ -115,20 +115,20 @@ describe('an archive that is not what it says', () => {
         editManifest((plan) => Object.assign(plan.dependencies.files[0]?.file ?? {}, { size: 1 })),
       ],
     ];
-    for (const [code, place, change] of cases) expect(await changed(change)).toEqual([400, code, place]);
+    for (const [code, path, change] of cases) expect(await changed(change)).toEqual([400, code, path]);
     await untouched();
   });
 
   it('is refused when records are not what their fingerprints say', async () => {
-    const place = '/manifest/dependencies/networks/0/fingerprint';
+    const path = '/manifest/dependencies/networks/0/fingerprint';
     const tamper = editManifest((plan) => Object.assign(network(plan).network, { subnet: '10.0.0.0/8' }));
-    expect(await changed(tamper)).toEqual([400, 'HASH_MISMATCH', place]);
+    expect(await changed(tamper)).toEqual([400, 'HASH_MISMATCH', path]);
     const exchange = editManifest((plan) => {
       const [first, second] = plan.dependencies.macs;
       Object.assign(network(plan).network, { gatewayMacId: second?.sourceId });
       Object.assign(plan.dependencies.networks[0] ?? {}, { macPolicy: { mode: 'shared', macId: first?.sourceId } });
     });
-    expect(await changed(exchange)).toEqual([400, 'HASH_MISMATCH', place]);
+    expect(await changed(exchange)).toEqual([400, 'HASH_MISMATCH', path]);
     await untouched();
   });
 
@@ -243,14 +243,14 @@ describe('an archive that is true to itself', () => {
     ],
   ];
 
-  const at = (place: string) => expect.stringContaining(`/manifest/dependencies/${place}`);
+  const at = (path: string) => expect.stringContaining(`/manifest/dependencies/${path}`);
   let standIn: number;
   beforeAll(async () => {
     const generate = { kind: 'self-signed', subject: 'CN=x', keyType: 'ecdsa-p256' } as const;
     standIn = (await elsewhere.client.certificates.create({ body: { name: 'Stand-in', generate } })).data;
   });
 
-  it.each(cases)('still brings nothing in that could not be made by hand: %s', async (_, place, change) => {
+  it.each(cases)('still brings nothing in that could not be made by hand: %s', async (_, path, change) => {
     const bytes = await repacked(plain, (members) =>
       editManifest((plan) => {
         change(plan.dependencies, members);
@@ -264,7 +264,7 @@ describe('an archive that is true to itself', () => {
     const secrets = { '/configuration/3/values/ipsecPsk': 'a word' };
     await expect(elsewhere.client.tasks.import({ body: { importId, mapping, secrets } })).rejects.toMatchObject({
       status: 400,
-      data: { issues: expect.arrayContaining([expect.objectContaining({ path: at(place) })]) },
+      data: { issues: expect.arrayContaining([expect.objectContaining({ path: at(path) })]) },
     });
     expect(await elsewhere.counts()).toEqual(before);
   });

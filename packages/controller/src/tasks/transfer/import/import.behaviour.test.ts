@@ -262,7 +262,7 @@ describe('an import', () => {
     expect(copy.dependencies).toEqual(model.dependencies);
   });
 
-  it('uses what it is told to use, and then needs nothing of what that would have needed', async () => {
+  it('uses the mapped record, and then needs nothing that the replaced one needs', async () => {
     const { data: network } = await elsewhere.client.networks.create({
       body: { name: 'Mine', subnet: '10.50.0.0/24' },
     });

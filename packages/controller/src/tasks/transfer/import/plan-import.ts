@@ -59,7 +59,7 @@ export const createImportPlanner = ({ store, settings, files, rules }: Deps) => 
   const maxBytes = () => settings.current().limits.uploadBytes;
 
   const planOf = async (archive: CheckedArchive, caller: Caller): Promise<ImportPlan> => {
-    assertSoundTask(archive);
+    assertValidTask(archive);
     const passphrase = findPassphrase(caller);
     if (passphrase && archive.sealed) await openedSecrets(archive, passphrase);
     const items = await importItems(store.read, archive);
@@ -117,7 +117,7 @@ const isAbsentSecret = ({ path, code }: Issue) =>
 const issuesOfTask = ({ task: { thresholds: _, ...definition } }: CheckedArchive) => issuesOfUnknown(definition);
 
 /** A task that could not be stored is refused at once; missing secrets can still be supplied. */
-const assertSoundTask = (archive: CheckedArchive) => {
+const assertValidTask = (archive: CheckedArchive) => {
   const issues = issuesOfTask(archive).filter((issue) => !isAbsentSecret(issue));
   if (issues.length > 0) throw invalid(issues.map((issue) => ({ ...issue, path: `/task${issue.path}` })));
 };

@@ -16,7 +16,7 @@ import { dictionaryExporter } from '../export/dictionary-exporter.ts';
 import { networkExporter, policyOf } from '../export/network-exporter.ts';
 import type { PartsOf } from '../export/record-exporter.ts';
 import type { RecordKind } from '../reference.ts';
-import { at } from './at-place.ts';
+import { at } from './issues-at.ts';
 import type { ImportContext, RecordImporter } from './record-importer.ts';
 import type { RecordRules } from './record-rules.ts';
 

@@ -9,8 +9,8 @@ import { thresholdIssues } from '../../thresholds.ts';
 import { needsOf, type PortableTask, type TaskNeeds, withCampaignParameters } from '../export/portable-task.ts';
 import { valueAt, withValues } from '../json-pointer.ts';
 import { type Reference, withReferences } from '../reference.ts';
-import { at } from './at-place.ts';
 import type { CheckedArchive } from './check-archive.ts';
+import { at } from './issues-at.ts';
 
 interface Settling {
   readonly archive: CheckedArchive;
@@ -68,8 +68,8 @@ const withSecrets = (task: PortableTask, secrets: Readonly<Record<string, string
     const cut = path.lastIndexOf('/');
     const name = path.slice(cut + 1);
     const holder = valueAt(copy, path.slice(0, Math.max(cut, 0))) as Record<string, unknown> | undefined;
-    const isPlace = /^\/configuration\/\d+\/(subplugins\/subplugins\/\d+\/)?values\/\w+$/.test(path);
-    if (isPlace && holder !== undefined && secretValues.some((known) => known === name)) holder[name] = secret;
+    const isValue = /^\/configuration\/\d+\/(subplugins\/subplugins\/\d+\/)?values\/\w+$/.test(path);
+    if (isValue && holder !== undefined && secretValues.some((known) => known === name)) holder[name] = secret;
     else
       issues.push({
         path: `/secrets/${path.replaceAll('~', '~0').replaceAll('/', '~1')}`,

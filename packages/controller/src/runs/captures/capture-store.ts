@@ -84,7 +84,7 @@ const lastTime = 8_640_000_000_000_000;
 const timeOf = (ms: number | null) => (ms === null || Math.abs(ms) > lastTime ? null : new Date(ms).toISOString());
 
 /** Captures on the controller: records them, fetches them once their run has ended, deletes them when they expire. */
-export const createCaptureKeeper = (deps: Deps) => {
+export const createCaptureStore = (deps: Deps) => {
   const { store, blobs, gateway, settings, log, isUsed, retryMs = defaultRetryMs } = deps;
   // Work per agent runs in order; an agent sends one capture at a time.
   const queue = createKeyedQueue<number>();
@@ -145,10 +145,10 @@ export const createCaptureKeeper = (deps: Deps) => {
 
   const hear = async (agentId: number, state: DumpState) => {
     if (!(await isOurs(agentId, state))) return void forget(agentId, state);
-    const { runId, firstAt, lastAt, ...told } = state;
+    const { runId, firstAt, lastAt, ...reported } = state;
     const times = { firstAt: timeOf(firstAt), lastAt: timeOf(lastAt) };
     const dump = await store.database.transaction((tx) =>
-      putDump(tx, { ...told, ...times, runID: runId, agentID: agentId }),
+      putDump(tx, { ...reported, ...times, runID: runId, agentID: agentId }),
     );
     if (dump.state === 'ready' || dump.state === 'doomed') return void forget(agentId, state);
     if (dump.state !== 'closed') return;
@@ -198,4 +198,4 @@ export const createCaptureKeeper = (deps: Deps) => {
   };
 };
 
-export type CaptureKeeper = ReturnType<typeof createCaptureKeeper>;
+export type CaptureStore = ReturnType<typeof createCaptureStore>;

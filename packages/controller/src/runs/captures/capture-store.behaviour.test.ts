@@ -14,14 +14,14 @@ import { dumpPart, dumpsOf } from '../../store/runs/run-dumps.ts';
 import { removeRuns } from '../../store/runs/run-removal.ts';
 import { openStore, type Store } from '../../store/store.ts';
 import { createDatabase } from '../../testing/postgres.ts';
-import { type CaptureKeeper, createCaptureKeeper } from './capture-keeper.ts';
+import { type CaptureStore, createCaptureStore } from './capture-store.ts';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'rushhour-dumps-'));
 const hashes = createHashPool();
 const blobs = createFolderBlobs({ folder: join(dataDir, 'files'), hashes });
 const settings = { dumps: { maxBytesPerRun: 4_000_000 }, retention: { dumpsDays: 30 } };
 let store: Store;
-let keeper: CaptureKeeper;
+let captures: CaptureStore;
 
 /** An agent that holds one capture and serves it while it is online. */
 const agent = {
@@ -38,7 +38,7 @@ const gateway: AgentGateway = {
   roundTripMs: () => 1,
   send: (_, message) => agent.sent.push(message) > 0,
   ask: async (_, question) => {
-    if (question.kind !== 'readDump') throw new Error('nobody asks that');
+    if (question.kind !== 'readDump') throw new Error('unexpected question');
     if (agent.pieces-- <= 0) throw new AgentUnreachable('gone');
     agent.offsets.push(question.offset);
     return { base64: agent.content.subarray(question.offset, question.offset + question.length).toString('base64') };
@@ -52,7 +52,7 @@ const gateway: AgentGateway = {
 beforeAll(async () => {
   store = await openStore({ dataDir, databaseUrl: await createDatabase() });
   hashes.start();
-  keeper = createCaptureKeeper({
+  captures = createCaptureStore({
     ...{ store, blobs, gateway, log: pino({ level: 'silent' }), retryMs: 20 },
     settings: { current: () => settings as never },
     isUsed: (sha256) => isContentUsed(store.read, sha256),
@@ -63,7 +63,7 @@ beforeEach(() => {
   agent.content = randomBytes(1_500_000);
 });
 afterAll(async () => {
-  await keeper.close();
+  await captures.close();
   await hashes.close();
   await store.close();
   rmSync(dataDir, { recursive: true, force: true });
@@ -75,7 +75,7 @@ const stateOf = (runId: number, more: Partial<DumpState> = {}): DumpState => ({
   sha256: createHash('sha256').update(agent.content).digest('hex'),
   ...more,
 });
-const tell = (...dumps: DumpState[]) => {
+const report = (...dumps: DumpState[]) => {
   for (const listener of listeners) listener.dumps?.(1, JSON.parse(JSON.stringify(dumps)));
 };
 const ended = async () => (await storeRun(store, { status: 7, agents: { 1: [jobOf()] } })).runId;
@@ -87,9 +87,9 @@ const forgotten = () => agent.sent.filter(({ type }) => type === 'forgetDump').l
 describe('dumps on their way to the controller', () => {
   it('are listed while they grow, fetched when they are closed, and forgotten by the agent then', async () => {
     const runId = await ended();
-    tell(stateOf(runId, { state: 'open', size: 100, sha256: '', packets: 2 }));
+    report(stateOf(runId, { state: 'open', size: 100, sha256: '', packets: 2 }));
     await becomes(runId, 'open');
-    tell(stateOf(runId));
+    report(stateOf(runId));
     await becomes(runId, 'ready');
     const [dump] = await dumpsOf(store.read, runId);
     expect(dump).toMatchObject({ agentID: 1, interface: 'eth0', packets: 7, drops: 1, size: 1_500_000 });
@@ -97,7 +97,7 @@ describe('dumps on their way to the controller', () => {
     const content = await blobs.read(dump?.sha256 ?? '');
     expect(Buffer.concat(await content.toArray()).equals(agent.content)).toBe(true);
     await soon(() => expect(forgotten()).toBe(1));
-    tell(stateOf(runId));
+    report(stateOf(runId));
     await soon(() => expect(forgotten()).toBe(2));
     expect(await statesOf(runId)).toEqual(['ready']);
   });
@@ -105,20 +105,20 @@ describe('dumps on their way to the controller', () => {
   it('go on from where the connection broke off', async () => {
     const runId = await ended();
     agent.pieces = 2;
-    tell(stateOf(runId));
+    report(stateOf(runId));
     await soon(() => expect(agent.pieces).toBeLessThan(0));
     expect(await statesOf(runId)).toEqual(['closed']);
     const [{ id = 0 } = {}] = await dumpsOf(store.read, runId);
     expect(await isPartUsed(store.read, dumpPart(id))).toBe(true);
     agent.pieces = Number.POSITIVE_INFINITY;
-    tell(stateOf(runId));
+    report(stateOf(runId));
     await becomes(runId, 'ready');
     expect(agent.offsets).toEqual([0, 524_288, 1_048_576]);
   });
 
   it('wait until their run is over', async () => {
     const { runId } = await storeRun(store, { status: 4, agents: { 1: [jobOf()] } });
-    tell(stateOf(runId));
+    report(stateOf(runId));
     await becomes(runId, 'closed');
     expect(agent.offsets).toEqual([]);
     await setRun(store, runId, { status: 7 });
@@ -127,7 +127,7 @@ describe('dumps on their way to the controller', () => {
 
   it('are given up when what arrives is never what was announced', async () => {
     const runId = await ended();
-    tell(stateOf(runId, { sha256: 'ab'.repeat(32) }));
+    report(stateOf(runId, { sha256: 'ab'.repeat(32) }));
     await becomes(runId, 'lost');
     const [dump] = await dumpsOf(store.read, runId);
     expect(dump?.problem).toContain('not what the agent captured');
@@ -135,12 +135,12 @@ describe('dumps on their way to the controller', () => {
     expect(await blobs.partSize(dumpPart(dump?.id ?? 0))).toBeUndefined();
   });
 
-  it('are refused when they are larger than a run may store, or of a run that nobody knows', async () => {
+  it('are refused when they are larger than a run may store, or of an unknown run', async () => {
     const runId = await ended();
-    tell(stateOf(runId, { size: 4_000_001 }));
+    report(stateOf(runId, { size: 4_000_001 }));
     await becomes(runId, 'lost');
     await soon(() => expect(forgotten()).toBe(1));
-    tell(stateOf(999_999), stateOf(runId, { epoch: 3 }));
+    report(stateOf(999_999), stateOf(runId, { epoch: 3 }));
     await soon(() => expect(forgotten()).toBe(3));
     expect(agent.offsets).toEqual([]);
   });
@@ -155,12 +155,12 @@ describe('dumps whose time is up', () => {
     const hashesOf: Record<number, string> = {};
     for (const runId of [deleted, old, pinned]) {
       agent.content = randomBytes(1000);
-      tell(stateOf(runId));
+      report(stateOf(runId));
       await becomes(runId, 'ready');
       hashesOf[runId] = (await dumpsOf(store.read, runId))[0]?.sha256 ?? '';
     }
     await store.database.transaction((tx) => removeRuns(tx, [deleted]));
-    await keeper.sweep();
+    await captures.sweep();
     expect(await Promise.all([deleted, old, pinned].map(statesOf))).toEqual([[], [], ['ready']]);
     const exists = await Promise.all([deleted, old, pinned].map((runId) => blobs.exists(hashesOf[runId] as string)));
     expect(exists).toEqual([false, false, true]);
