@@ -4,6 +4,7 @@ import { ApiError, conflict } from '../../errors.ts';
 import type { RunPlan } from '../../plan/core/agent-plan.ts';
 import type { Runs } from '../../runs/lifecycle/create-runs.ts';
 import { withSecrets } from '../../runs/lifecycle/run-definition.ts';
+import type { Planner } from '../../runs/queue/planner.ts';
 import type { CheckedStart } from '../../runs/queue/start-check.ts';
 import type { RunDefinition } from '../../store/runs/runs.ts';
 import type { Store } from '../../store/store.ts';
@@ -36,7 +37,7 @@ export interface Prepared {
 interface Deps {
   readonly store: Store;
   readonly runs: Pick<Runs, 'check'>;
-  readonly planner: { plan(definition: RunDefinition): Promise<RunPlan> };
+  readonly planner: Planner;
   readonly operations: Pick<TaskOperations, 'dependenciesOf' | 'conflictsOf'>;
 }
 
@@ -146,7 +147,9 @@ export const createPrepare = ({ store, runs, planner, operations }: Deps) => {
     const checked = await runs.check(asked).catch(notStartable(task.id));
     if (params.durationSec === undefined) return checked;
     const definition = limitedTo(checked.definition, params.durationSec);
-    return { ...checked, definition, plan: await planner.plan(withSecrets(definition, checked.secrets)) };
+    const plannedAt = Date.now();
+    const plan = await planner.plan({ ...withSecrets(definition, checked.secrets), taskId: task.id });
+    return { ...checked, definition, plan, plannedAt };
   };
 
   /** A task that cannot be planned is assessed without a plan. */

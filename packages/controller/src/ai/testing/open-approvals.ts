@@ -31,6 +31,7 @@ export const openApprovals = async (storeOptions: Parameters<typeof openStore>[0
     checkThresholds: (definition: object, thresholds: object) =>
       thresholdIssues(definition as never, thresholds as never),
     diskUsedPct: async () => 1,
+    keepPlan: () => {},
     timing: defaultTiming,
   };
   const runs = { check: createStartCheck(deps), enqueue: createEnqueue(deps), ...createRunControl(deps) };

@@ -157,6 +157,9 @@ export const createConductor = (deps: ConductorDeps) => {
   let endings: (() => void)[] = [];
 
   return {
+    /** The plan of a run that was just queued. */
+    keepPlan: queue.keepPlan,
+
     /** Resumes the active runs. */
     start: async () => {
       await store.database.transaction((tx) => markRecovering(tx));

@@ -75,14 +75,16 @@ export const createRuns = (options: RunsOptions) => {
   const timing = { ...defaultTiming, ...options.timing };
   const deps = { ...options, timing };
   const leadership = databaseUrl === undefined ? soleLeadership() : postgresLeadership(databaseUrl);
-  const term = startLeaderElection({
-    conductor: createConductor(deps),
-    leadership,
-    electionMs: timing.electionMs,
-    log,
-  });
+  const conductor = createConductor(deps);
+  const term = startLeaderElection({ conductor, leadership, electionMs: timing.electionMs, log });
   const check = createStartCheck(deps);
-  const enqueue = createEnqueue(deps);
+  const enqueue = createEnqueue({
+    ...deps,
+    // Another controller that leads plans the run itself.
+    keepPlan: (runId, made) => {
+      if (leadership.isHeld()) conductor.keepPlan(runId, made);
+    },
+  });
   const control = createRunControl(deps);
 
   return {

@@ -11,12 +11,15 @@ import { queueDeadline } from '../lifecycle/deadlines.ts';
 import { definitionHash, sealSecrets } from '../lifecycle/run-definition.ts';
 import { illegalMove, recordStatus } from '../lifecycle/run-writer.ts';
 import { noteSamples } from '../verdict/note-samples.ts';
+import type { MadePlan } from './planner.ts';
 import type { CheckedStart } from './start-check.ts';
 
 interface Deps {
   store: Store;
   settings: Pick<SettingsStore, 'current'>;
   bus: Bus;
+  /** Takes the plan of the check, so that the queue need not plan again. */
+  keepPlan(runId: number, made: MadePlan): void;
 }
 
 export interface StartedRun {
@@ -72,7 +75,7 @@ const newRun = (start: CheckedStart, tx: Change, settings: ReturnType<SettingsSt
 };
 
 /** Enqueues a checked start. Two at once are impossible: changes are serial and the database enforces it. */
-export const createEnqueue = ({ store, settings, bus }: Deps) => {
+export const createEnqueue = ({ store, settings, bus, keepPlan }: Deps) => {
   const insert = async (tx: Change, start: CheckedStart): Promise<RunRecord> => {
     const before = await newestRunOf(tx, start.taskId);
     if (before && isActive(before.status)) throw illegalMove(before);
@@ -94,6 +97,7 @@ export const createEnqueue = ({ store, settings, bus }: Deps) => {
     tx.touch('tasks', start.taskId);
     if (start.body.reason) tx.note({ reason: start.body.reason });
     await noteSamples(tx, start);
+    tx.afterCommit(() => keepPlan(run.id, { plan: start.plan, at: start.plannedAt }));
     await recordStatus(tx, bus, run, { source: sourceOf(start.by, start.userId), message: start.body.reason ?? '' });
     const waiting = (await activeRuns(tx)).filter(({ status }) => status === runStatus.queued);
     return {

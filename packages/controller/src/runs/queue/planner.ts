@@ -7,5 +7,11 @@ export interface Planner {
   plan(definition: RunDefinition & { readonly taskId?: number }): Promise<RunPlan>;
 }
 
+export interface MadePlan {
+  plan: RunPlan;
+  /** Milliseconds since the epoch. */
+  at: number;
+}
+
 /** Issues that prevent a start. */
 export const errorsOf = ({ issues }: RunPlan) => issues.filter(({ severity }) => severity === 'error');

@@ -10,7 +10,7 @@ import { openDefinition } from '../lifecycle/run-definition.ts';
 import type { RunEnding } from '../lifecycle/run-ending.ts';
 import { readView } from '../lifecycle/run-view.ts';
 import { AgentsNotAvailable, type StartRun } from '../lifecycle/start-run.ts';
-import { errorsOf, type Planner } from './planner.ts';
+import { errorsOf, type MadePlan, type Planner } from './planner.ts';
 import { movesOf, type QueueMove, type WaitingRun } from './queue.ts';
 
 interface Deps {
@@ -22,11 +22,6 @@ interface Deps {
   ending: RunEnding;
   /** Queues work on a run. */
   post(runId: number, work: () => Promise<unknown>): Promise<void>;
-}
-
-interface MadePlan {
-  plan: RunPlan;
-  at: number;
 }
 
 /** An older plan is made again before the run starts: agents and records may have changed. */
@@ -103,6 +98,7 @@ export const createQueueScheduler = ({ store, gateway, settings, planner, begin,
       });
       for (const move of moves) await post(move.runId, () => carryOut(move, waiting));
     },
+    keepPlan: (runId: number, made: MadePlan) => void plans.set(runId, made),
     /** The plan that the active run was started with. */
     planOf: (runId: number) => plans.get(runId)?.plan,
     forget: (runId: number) => void plans.delete(runId),

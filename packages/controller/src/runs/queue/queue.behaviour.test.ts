@@ -15,6 +15,13 @@ const endless: Script = { endsAfterSec: 1_000_000 };
 const settled = () => new Promise((resolve) => setTimeout(resolve, 250));
 const statusOf = async (runId: number) => (await world.run(runId)).status;
 
+it('a run that starts at once is planned once', async () => {
+  const taskId = await world.addTask({ sources: [await world.addAgent()] });
+  const before = world.planner.plans;
+  await world.end(await world.start(taskId));
+  expect(world.planner.plans).toBe(before + 1);
+});
+
 describe('a run waits', () => {
   it('for agents that are not there', async () => {
     const id = await world.addAgent();

@@ -39,6 +39,8 @@ export interface CheckedStart extends StartRequest {
   readonly definition: RunDefinition;
   readonly secrets: PlainSecrets;
   readonly plan: RunPlan;
+  /** When the plan was made, in milliseconds since the epoch. */
+  readonly plannedAt: number;
 }
 
 export interface StartCheckDeps {
@@ -96,13 +98,16 @@ export const createStartCheck = (deps: StartCheckDeps) => {
     }
   };
 
-  const planOf = async (definition: RunDefinition, { thresholds }: StartBody): Promise<RunPlan> => {
+  const planOf = async (
+    definition: RunDefinition,
+    { taskId, body: { thresholds } }: StartRequest,
+  ): Promise<RunPlan> => {
     const issues = [
       ...(await deps.checkDefinition(definition)),
       ...(thresholds ? deps.checkThresholds(definition, thresholds) : []),
     ];
     if (issues.length > 0) throw invalid(issues, 'INVALID_DEFINITION');
-    const plan = await planner.plan(definition);
+    const plan = await planner.plan({ ...definition, taskId });
     const errors = errorsOf(plan);
     if (errors.length > 0)
       throw invalid(
@@ -138,9 +143,10 @@ export const createStartCheck = (deps: StartCheckDeps) => {
     const definition = await resolveSignatureFilters(store.read, definitionOf(task));
     const secrets = openedSecrets(task, store.secrets);
     assertAllowed(request, definition);
-    const plan = await planOf(withSecrets(definition, secrets), request.body);
+    const plannedAt = Date.now();
+    const plan = await planOf(withSecrets(definition, secrets), request);
     await assertUnreserved(plan, request);
     await assertRoom();
-    return { ...request, task, definition, secrets, plan };
+    return { ...request, task, definition, secrets, plan, plannedAt };
   };
 };
