@@ -3,7 +3,6 @@ import { statement } from '../store/engine/statement.ts';
 import { enrolTestAgent, type TestAgent } from '../testing/agent.ts';
 import { type SignedIn, startTestController, type TestController } from '../testing/controller.ts';
 import { refused } from '../testing/refused.ts';
-import { assertMayUse } from './gateway/reservations.ts';
 
 let controller: TestController;
 let administrator: SignedIn;
@@ -104,17 +103,5 @@ describe('a reservation', () => {
     expect(await release(anna, [first()])).toEqual({ data: [{ id: first(), ok: true }] });
     expect(await reservationOf(first())).toBeNull();
     expect(await release(anna, [first()])).toEqual({ data: [{ id: first(), ok: true }] });
-  });
-
-  it('keeps others from using the agent', async () => {
-    await reserve(anna, [first()]);
-    const { read } = controller.store;
-    await assertMayUse(read, ids(), anna.id);
-    await expect(assertMayUse(read, ids(), ben.id)).rejects.toMatchObject({
-      code: 'AGENT_RESERVED',
-      data: { owner: { id: anna.id }, agents: [{ id: first() }] },
-    });
-    await expect(assertMayUse(read, ids(), null)).rejects.toMatchObject({ code: 'AGENT_RESERVED' });
-    await assertMayUse(read, ids().slice(1), ben.id);
   });
 });

@@ -1,6 +1,5 @@
-import { approvalStates } from '@rushhour/contract';
 import { expect, it } from 'vitest';
-import { type ApprovalMove, approvalMoves, mayMoveApproval, type Standing, standingOf } from './approval-state.ts';
+import { type Standing, standingOf } from './approval-state.ts';
 
 const nowMs = Date.parse('2026-11-15T12:00:00Z');
 const record = {
@@ -49,18 +48,4 @@ it.each<[string, object, { key?: string; keyId?: number; family?: string }, Stan
 
 it('answers for an unknown token as for the token of another user', () => {
   expect(standingOf(undefined, { keyId: 1, family: 'start', idempotencyKey: undefined, nowMs })).toBe('unknown');
-});
-
-it('leaves only pending approvals, by the moves there are', () => {
-  const moves = Object.keys(approvalMoves) as ApprovalMove[];
-  const possible = approvalStates.flatMap((state) =>
-    moves.filter((move) => mayMoveApproval(state, move)).map((move) => `${state} ${move} ${approvalMoves[move].to}`),
-  );
-  expect(possible).toEqual([
-    'pending use used',
-    'pending reject rejected',
-    'pending revoke revoked',
-    'pending expire expired',
-    'pending approve pending',
-  ]);
 });

@@ -1,17 +1,4 @@
-import type { ApprovalState } from '@rushhour/contract';
 import type { ApprovalRecord } from '../../store/ai/ai-approvals.ts';
-
-/** The transitions of an approval. Every state but `pending` is final. */
-export const approvalMoves = {
-  use: { from: 'pending', to: 'used' },
-  reject: { from: 'pending', to: 'rejected' },
-  revoke: { from: 'pending', to: 'revoked' },
-  expire: { from: 'pending', to: 'expired' },
-  approve: { from: 'pending', to: 'pending' },
-} as const satisfies Record<string, { from: ApprovalState; to: ApprovalState }>;
-export type ApprovalMove = keyof typeof approvalMoves;
-
-export const mayMoveApproval = (state: string, move: ApprovalMove) => approvalMoves[move].from === state;
 
 export type RevocationReason =
   | 'cancelled'

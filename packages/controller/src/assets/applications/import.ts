@@ -7,6 +7,7 @@ import { type Issue, invalid } from '../../errors.ts';
 import type { Upload } from '../../handler.ts';
 import type { Blobs, Staged } from '../../store/blobs/blobs.ts';
 import { ArchiveError } from '../archives/archive-error.ts';
+import { parseMemberJson, readMemberText } from '../archives/member-text.ts';
 import { openArchive } from '../archives/open-archive.ts';
 import { explained } from './check-application.ts';
 import { type ImportDeps, importApplication } from './import-application.ts';
@@ -55,20 +56,8 @@ const readArchive = async (
   }
 };
 
-const jsonOf = async (name: string, stream: Readable): Promise<unknown> => {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of stream as AsyncIterable<Buffer>) {
-    length += chunk.length;
-    if (length > maxTextBytes) throw new ArchiveError('TOO_LARGE', name, `is longer than ${maxTextBytes} bytes`);
-    chunks.push(chunk);
-  }
-  try {
-    return JSON.parse(Buffer.concat(chunks).toString('utf8'));
-  } catch (cause) {
-    throw new ArchiveError('BAD_ARCHIVE', name, 'is not JSON', { cause });
-  }
-};
+const jsonOf = async (name: string, stream: Readable): Promise<unknown> =>
+  parseMemberJson(name, await readMemberText(name, stream, maxTextBytes));
 
 const maxInlineBytes = 10 * 1_048_576;
 

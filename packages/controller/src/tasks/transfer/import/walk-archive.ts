@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import { ArchiveError } from '../../../assets/archives/archive-error.ts';
 import type { ArchiveSource } from '../../../assets/archives/archive-source.ts';
+import { parseMemberJson, readMemberText } from '../../../assets/archives/member-text.ts';
 import { openArchive } from '../../../assets/archives/open-archive.ts';
 
 const maxMembers = 20_000;
@@ -33,7 +34,7 @@ export const walkArchive = async (
   try {
     for await (const { name, open } of archive.members()) {
       const text = textNames.find((known) => known === name);
-      if (text !== undefined) texts[text] = await textOf(name, open());
+      if (text !== undefined) texts[text] = await readMemberText(name, open(), maxTextBytes);
       else if (/^payload\/[0-9a-f]{64}$/.test(name)) await onPayload(name, open);
       else throw new ArchiveError('BAD_ARCHIVE', name, 'an exported task holds no such file');
     }
@@ -56,24 +57,8 @@ const parsed = (texts: Partial<Record<TextName, string>>): ArchiveTexts => {
   };
 };
 
-const textOf = async (name: string, stream: Readable): Promise<string> => {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of stream as AsyncIterable<Buffer>) {
-    length += chunk.length;
-    if (length > maxTextBytes) throw new ArchiveError('TOO_LARGE', name, `is longer than ${maxTextBytes} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
-};
-
 const jsonOf = (name: string, text: string): unknown => {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (cause) {
-    throw new ArchiveError('BAD_ARCHIVE', name, 'is not JSON', { cause });
-  }
+  const value = parseMemberJson(name, text);
   assertPlain(name, value, 0);
   return value;
 };
